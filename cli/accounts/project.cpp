@@ -192,7 +192,8 @@ void add_set(CLI::App& noun, Invocation& invocation)
 struct MemberOptions {
     std::string project;
     std::string token;
-    double reserve_unit_hours = 0;
+    std::string role = "submitter";
+    std::optional<double> reserve_unit_hours;
     bool opens_project = false;
 };
 
@@ -211,6 +212,7 @@ Table members_table(const Json& members, Timestamp now)
 {
     Table table({{"TOKEN"},
                  {"NAME"},
+                 {"ROLE"},
                  {"STATE", Align::kLeft, 2},
                  {"MAY RESERVE"},
                  {"ADDED", Align::kRight, 1},
@@ -218,21 +220,35 @@ Table members_table(const Json& members, Timestamp now)
     for (const Json& member : members) {
         const Cell state =
             is_true(member, "usable") ? Cell("valid", Tone::kGood) : Cell("revoked or expired", Tone::kFaint);
-        table.add_row({text_of(member, "token_id"), text_of(member, "name"), state, right_of(member),
-                       age_of(member, "added_at", now), text_of(member, "added_by")});
+        table.add_row({text_of(member, "token_id"), text_of(member, "name"), text_of(member, "role"), state,
+                       right_of(member), age_of(member, "added_at", now), text_of(member, "added_by")});
     }
     return table;
 }
 
+/// What a role lets a member do, for a sentence.
+std::string doing_of(const Json& member)
+{
+    const std::string role = text_of(member, "role");
+    if (role == "viewer") return "sees all jobs of ";
+    return role == "lead" ? "leads " : "may submit to ";
+}
+
+std::string added_text(const Json& member)
+{
+    std::string text = text_of(member, "name") + " (" + text_of(member, "token_id") + ") " + doing_of(member) +
+                       text_of(member, "project");
+    if (text_of(member, "role") == "viewer") return text + ".\n";
+    return text + "; may reserve for it: " + right_of(member) +
+           ".\nOnly its submitters and leads, and administrators, may submit to it.\n";
+}
+
 Outcome add_member(Session& session, const MemberOptions& options)
 {
-    const Json body{{"reserve_unit_hours", options.reserve_unit_hours}};
+    Json body{{"role", options.role}};
+    if (options.reserve_unit_hours) body["reserve_unit_hours"] = *options.reserve_unit_hours;
     const std::string path = members_path(options.project) + "/" + path_segment(options.token);
-    return print_answer(session, session.put(path, body, ""), [](const Json& member) {
-        return text_of(member, "name") + " (" + text_of(member, "token_id") + ") may submit to " +
-               text_of(member, "project") + "; may reserve for it: " + right_of(member) +
-               ".\nOnly its members and administrators may submit to it.\n";
-    });
+    return print_answer(session, session.put(path, body, ""), added_text);
 }
 
 Outcome remove_member(Session& session, const MemberOptions& options)
@@ -262,12 +278,18 @@ Outcome list_members(Session& session, const MemberListOptions& options)
 
 void add_member_commands(CLI::App& project, Invocation& invocation)
 {
-    CLI::App& noun = add_noun(project, "member", "Who may submit to a project, and reserve for it");
+    CLI::App& noun = add_noun(project, "member", "Who may do what in a project");
     auto add_options = std::make_shared<MemberOptions>();
-    CLI::App& add = add_verb(noun, "add", "Let a token submit to a project, and nobody who is no member",
-                             "fathom project member add materials ada --reserve 500");
+    CLI::App& add =
+        add_verb(noun, "add", "Let a token submit to a project, see all its jobs, or lead it; or change which of them",
+                 "fathom project member add materials ada --role lead");
     add_required(add, "PROJECT", add_options->project, "The project");
     add_required(add, "TOKEN", add_options->token, "The token's id or name, as `fathom token list` shows them");
+    add.add_option("--role", add_options->role,
+                   "submitter: submits, and then nobody does who is none. viewer: sees all jobs of the project. lead: "
+                   "both, cancels them, reads what the project is billed, and lets viewers and submitters in")
+        ->check(CLI::IsMember({"viewer", "submitter", "lead"}))
+        ->capture_default_str();
     add.add_option("--reserve", add_options->reserve_unit_hours,
                    "Units x hours that its reservations for the project may hold at once (default 0: none)")
         ->check(CLI::NonNegativeNumber);
@@ -279,11 +301,11 @@ void add_member_commands(CLI::App& project, Invocation& invocation)
     add_required(remove, "PROJECT", remove_options->project, "The project");
     add_required(remove, "TOKEN", remove_options->token, "The token's id or name");
     remove.add_flag("--open", remove_options->opens_project,
-                    "Also when it is the last member, so that everybody may submit to the project");
+                    "Also when it is the last one who may submit, so that everybody may submit to the project");
     on_chosen(remove, invocation, std::move(remove_options), remove_member);
 
     auto list_options = std::make_shared<MemberListOptions>();
-    CLI::App& list = add_verb(noun, "list", "Who may submit to a project", "fathom project member list materials");
+    CLI::App& list = add_verb(noun, "list", "Who may do what in a project", "fathom project member list materials");
     add_required(list, "PROJECT", list_options->project, "The project");
     add_list_options(list, *list_options);
     on_chosen(list, invocation, std::move(list_options), list_members);

@@ -16,14 +16,16 @@ constexpr std::size_t kMaxStreams = 8; ///< of one token at once
 struct Route {
     IdentityService* identity;
     Permission permission;
+    std::string project_parameter; ///< of the path or query, where leads of that project may as well; empty: nowhere
     QueryRules query;
     ApiHandler handler;
     std::chrono::milliseconds stream_check;
     std::shared_ptr<TokenPlaces> streams;
-    Route(IdentityService& service, Permission needed, QueryRules query_rules, ApiHandler next,
+    Route(IdentityService& service, Permission needed, std::string parameter, QueryRules query_rules, ApiHandler next,
           std::chrono::milliseconds check, std::shared_ptr<TokenPlaces> stream_places)
-        : identity(&service), permission(needed), query(std::move(query_rules)), handler(std::move(next)),
-          stream_check(check), streams(std::move(stream_places))
+        : identity(&service), permission(needed), project_parameter(std::move(parameter)),
+          query(std::move(query_rules)), handler(std::move(next)), stream_check(check),
+          streams(std::move(stream_places))
     {
     }
 };
@@ -47,23 +49,48 @@ net::Response refuse(const Error& error, const net::Request& request)
     return response;
 }
 
+using Allows = std::function<bool(const Principal&)>;
+
 /// Who sends the request, when they may.
 asio::awaitable<Result<Principal>> admit(std::shared_ptr<const Route> route, ApiCredential credential,
-                                         std::string remote_address)
+                                         std::string remote_address, Allows allows)
 {
     Result<Principal> who = co_await route->identity->authenticate(std::move(credential), std::move(remote_address));
-    if (who && !has_permission(who->role, route->permission))
-        co_return Error{Errc::kForbidden, "the role " + std::string(to_string(who->role)) + " does not allow this"};
+    if (who && !allows(*who))
+        co_return Error{Errc::kForbidden,
+                        "the role " + std::string(to_string(who->role)) + " does not allow this" +
+                            (route->project_parameter.empty() ? "" : ", but to leads of the project")};
     co_return who;
 }
 
-/// Refuses before the body is waited for. The request outlives the call.
+/// The project that the request is about, where its leads may use the route; else empty.
+std::string led_project(const Route& route, const net::Request& request)
+{
+    const std::string& name = route.project_parameter;
+    if (name.empty()) return {};
+    const auto in_path = request.path_params.find(name);
+    return in_path != request.path_params.end() ? in_path->second : query_text(request.query, name);
+}
+
+Allows allows_of(const Route& route, std::string project)
+{
+    return [permission = route.permission, project = std::move(project)](const Principal& who) {
+        return has_permission(who.role, permission) || (!project.empty() && is_lead_of(who, project));
+    };
+}
+
+/// Refuses before the body is waited for, when the path is not taken apart yet: leads of other projects are refused
+/// after it. The request outlives the call.
 asio::awaitable<std::optional<net::Response>> guard_body(std::shared_ptr<const Route> route,
                                                          const net::Request* request)
 {
     ApiCredential credential = credential_of(*request);
     if (const std::optional<Error> forgery = find_forgery(*request, credential)) co_return refuse(*forgery, *request);
-    const Result<Principal> who = co_await admit(route, std::move(credential), request->remote_address);
+    const Allows allows = [&route](const Principal& caller) {
+        return has_permission(caller.role, route->permission) ||
+               (!route->project_parameter.empty() && leads_some_project(caller));
+    };
+    const Result<Principal> who = co_await admit(route, std::move(credential), request->remote_address, allows);
     if (!who) co_return refuse(who.error(), *request);
     co_return std::nullopt;
 }
@@ -72,12 +99,14 @@ asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Re
 {
     const ApiCredential credential = credential_of(request);
     if (const std::optional<Error> forgery = find_forgery(request, credential)) co_return refuse(*forgery, request);
-    Result<Principal> who = co_await admit(route, credential, request.remote_address);
+    const Allows allows = allows_of(*route, led_project(*route, request));
+    Result<Principal> who = co_await admit(route, credential, request.remote_address, allows);
     if (!who) co_return refuse(who.error(), request);
     const std::string token_id = who->token_id.value;
     const std::string request_id = request.request_id;
     if (const Result<void> query = route->query.check(request.query); !query)
         co_return net::problem(query.error(), request_id);
+    const Principal caller = *who;
     Call call{std::move(request), std::move(*who)};
     net::Response response = co_await route->handler(std::move(call));
     if (response.stream) {
@@ -87,8 +116,11 @@ asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Re
                                                   " streams open, of events or logs: close one of them first"};
             co_return net::problem(error, request_id);
         }
-        StillAllowed allowed = [route, credential, place = std::move(place)] {
-            return route->identity->still_allows(credential, route->permission);
+        // What it may see was settled when the stream began.
+        StillAllowed allowed = [route, credential, allows, caller, place = std::move(place)] {
+            return route->identity->still_allows(credential, [allows, caller](const Principal& now) {
+                return allows(now) && now.projects == caller.projects;
+            });
         };
         response.stream = watch_stream(std::move(response.stream), std::move(allowed), route->stream_check);
     }
@@ -134,14 +166,26 @@ ApiRouter::ApiRouter(net::Router& router, IdentityService& identity, std::chrono
 void ApiRouter::add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler,
                     std::size_t most_body_bytes)
 {
-    add_at_root(method, kPrefix + pattern, permission, std::move(handler), most_body_bytes);
+    add_route(method, kPrefix + pattern, permission, "", std::move(handler), most_body_bytes);
+}
+
+void ApiRouter::add_for_leads(net::Method method, const std::string& pattern, Permission permission,
+                              std::string project_parameter, ApiHandler handler, std::size_t most_body_bytes)
+{
+    add_route(method, kPrefix + pattern, permission, std::move(project_parameter), std::move(handler), most_body_bytes);
 }
 
 void ApiRouter::add_at_root(net::Method method, const std::string& path, Permission permission, ApiHandler handler,
                             std::size_t most_body_bytes)
 {
-    auto route = std::make_shared<const Route>(*identity_, permission, query_rules(method, path), std::move(handler),
-                                               stream_check_, streams_);
+    add_route(method, path, permission, "", std::move(handler), most_body_bytes);
+}
+
+void ApiRouter::add_route(net::Method method, const std::string& path, Permission permission,
+                          std::string project_parameter, ApiHandler handler, std::size_t most_body_bytes)
+{
+    auto route = std::make_shared<const Route>(*identity_, permission, std::move(project_parameter),
+                                               query_rules(method, path), std::move(handler), stream_check_, streams_);
     net::BodyRule body;
     body.most_bytes = most_body_bytes;
     body.guard = [route](const net::Request& request) { return guard_body(route, &request); };

@@ -48,7 +48,12 @@ class ApiRouter {
     /// `pattern` without the prefix /api/v1.
     void add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler,
              std::size_t most_body_bytes = kUsualBodyBytes);
-    /// The same without the prefix.
+    /// The same, also for who leads the project that the request is about: the one that `project_parameter` of its path
+    /// or query names.
+    void add_for_leads(net::Method method, const std::string& pattern, Permission permission,
+                       std::string project_parameter, ApiHandler handler,
+                       std::size_t most_body_bytes = kUsualBodyBytes);
+    /// As add(), without the prefix.
     void add_at_root(net::Method method, const std::string& path, Permission permission, ApiHandler handler,
                      std::size_t most_body_bytes = kUsualBodyBytes);
     /// Without authentication: enrolment and the like.
@@ -56,6 +61,9 @@ class ApiRouter {
                   std::size_t most_body_bytes = kUsualBodyBytes);
 
   private:
+    void add_route(net::Method method, const std::string& path, Permission permission, std::string project_parameter,
+                   ApiHandler handler, std::size_t most_body_bytes);
+
     net::Router* router_;
     IdentityService* identity_;
     std::chrono::milliseconds stream_check_;

@@ -10,13 +10,6 @@ namespace {
 
 using Answer = asio::awaitable<net::Response>;
 
-/// Whose jobs are named to the caller; empty: anybody's.
-std::string owner_for(const Call& call)
-{
-    const bool reads_all = has_permission(call.principal.role, Permission::kReadAllJobs);
-    return reads_all ? std::string() : call.principal.token_id.value;
-}
-
 BalancedUnitKey key_of(const Call& call)
 {
     return {call.request.path_params.at("id"), call.request.path_params.at("unit")};
@@ -29,7 +22,7 @@ Result<BalanceService::History> parse_history(const Call& call)
     const std::optional<std::int64_t> before =
         page->after.empty() ? std::numeric_limits<std::int64_t>::max() : parse_number<std::int64_t>(page->after);
     if (!before) return Error{Errc::kInvalid, "page_token is not one of this list's"};
-    BalanceService::History wanted{key_of(call), std::nullopt, *before, page->size, owner_for(call)};
+    BalanceService::History wanted{key_of(call), std::nullopt, *before, page->size, job_scope_of(call.principal)};
     if (const std::string since = query_text(call.request.query, "since"); !since.empty()) {
         const Result<Timestamp> time = parse_rfc3339(since);
         if (!time) return time.error();
@@ -40,7 +33,8 @@ Result<BalanceService::History> parse_history(const Call& call)
 
 Result<BalanceFollowers::Wanted> parse_wanted(const Call& call)
 {
-    BalanceFollowers::Wanted wanted{key_of(call), query_integer(call.request.query, "after"), owner_for(call)};
+    BalanceFollowers::Wanted wanted{key_of(call), query_integer(call.request.query, "after"),
+                                    job_scope_of(call.principal)};
     // Of a client that comes again: later than what it began with.
     const std::string_view last = call.request.header("Last-Event-ID");
     if (last.empty()) return wanted;
@@ -53,8 +47,8 @@ Answer list_balanced_units(BalanceService* balance, Call call)
 {
     const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const Result<Page<BalancedUnitRecord>> units =
-        co_await balance->units(query_text(call.request.query, "center"), page->size, page->after, owner_for(call));
+    const Result<Page<BalancedUnitRecord>> units = co_await balance->units(
+        query_text(call.request.query, "center"), page->size, page->after, job_scope_of(call.principal));
     if (!units) co_return net::problem(units.error(), call.request.request_id);
     co_return render_page(*units);
 }

@@ -61,7 +61,7 @@ asio::awaitable<Result<BalanceFollowers::News>> BalanceFollowers::look(const Wan
         news.is_gone = !unit;
         if (!unit || unit->last_number == after) return news;
         if (unit->last_number < after) news.after = 0; // it went with its steps, and has come again
-        news.steps = select_balance_steps(transaction, unit->id, news.after, kPageSteps, wanted->owner);
+        news.steps = select_balance_steps(transaction, unit->id, news.after, kPageSteps, wanted->scope);
         return news;
     };
     co_return co_await database_->run(std::move(work));

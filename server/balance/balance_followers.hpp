@@ -30,7 +30,7 @@ class BalanceFollowers {
     struct Wanted {
         BalancedUnitKey key;
         std::optional<std::int64_t> after; ///< the number of the last step that is known; none: from now on
-        std::string owner;                 ///< whose jobs are named; empty: anybody's
+        JobScope scope;                    ///< jobs that are named
     };
     /// A follower's place, for as long as it is held. @error kTooMany  this replica has as many as it takes.
     Result<std::shared_ptr<const void>> take_place();

@@ -58,16 +58,16 @@ asio::awaitable<Result<Page<BalanceStepRecord>>> BalanceService::history(History
     auto work = [&](pqxx::work& transaction) -> Result<Page<BalanceStepRecord>> {
         const std::optional<BalancedUnitRow> unit = find_balanced_unit(transaction, wanted.key);
         if (!unit) return Error{Errc::kNotFound, "the center has told of no such balanced unit"};
-        return select_balance_history(transaction, unit->id, wanted.since, wanted.before, wanted.size, wanted.owner);
+        return select_balance_history(transaction, unit->id, wanted.since, wanted.before, wanted.size, wanted.scope);
     };
     co_return co_await database_->run(std::move(work));
 }
 
 asio::awaitable<Result<Page<BalancedUnitRecord>>> BalanceService::units(std::string center, std::int64_t size,
-                                                                        std::string after, std::string owner)
+                                                                        std::string after, JobScope scope)
 {
     auto work = [&](pqxx::work& transaction) -> Result<Page<BalancedUnitRecord>> {
-        return select_balanced_units(transaction, center, size, after, owner);
+        return select_balanced_units(transaction, center, size, after, scope);
     };
     co_return co_await database_->run(std::move(work));
 }

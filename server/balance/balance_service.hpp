@@ -24,12 +24,12 @@ class BalanceService final : public BalanceGateway {
         std::optional<Timestamp> since;
         std::int64_t before{}; ///< of a page after the first: the number that it goes on before
         std::int64_t size{};
-        std::string owner; ///< whose jobs are named; empty: anybody's
+        JobScope scope; ///< jobs that are named
     };
     /// @error kNotFound  the center has told of no such unit.
     asio::awaitable<Result<Page<BalanceStepRecord>>> history(History wanted);
     asio::awaitable<Result<Page<BalancedUnitRecord>>> units(std::string center, std::int64_t size, std::string after,
-                                                            std::string owner);
+                                                            JobScope scope);
     BalanceFollowers& followers() { return followers_; }
 
   private:

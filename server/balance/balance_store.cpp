@@ -40,21 +40,23 @@ constexpr Statement kFindUnit{"balance_find_unit", R"sql(
 #define FATHOM_BALANCE_STEP                                                                                            \
     "SELECT s.number, s.at, s.step::text AS step,"                                                                     \
     " (SELECT j.id FROM attempt a JOIN job j ON j.id = a.job_id JOIN balanced_unit b ON b.center_id = a.center_id"     \
-    "  WHERE a.id = s.attempt_id AND b.id = s.unit_id AND ($2 = '' OR j.submitted_by = $2)) AS job_id"                 \
-    " FROM balance_step s"
+    "  WHERE a.id = s.attempt_id AND b.id = s.unit_id AND " FATHOM_IN_JOB_SCOPE("j", "$2",                             \
+                                                                                "$3") ") AS job_id"                    \
+                                                                                      " FROM balance_step s"
 
 constexpr Statement kSelectHistory{
     "balance_select_history", FATHOM_BALANCE_STEP
-    " WHERE s.unit_id = $1 AND s.number < $3::bigint AND ($4::timestamptz IS NULL OR s.at >= $4::timestamptz)"
-    " ORDER BY s.number DESC LIMIT $5::bigint"};
+    " WHERE s.unit_id = $1 AND s.number < $4::bigint AND ($5::timestamptz IS NULL OR s.at >= $5::timestamptz)"
+    " ORDER BY s.number DESC LIMIT $6::bigint"};
 constexpr Statement kSelectAfter{"balance_select_after",
-                                 FATHOM_BALANCE_STEP " WHERE s.unit_id = $1 AND s.number > $3::bigint"
-                                                     " ORDER BY s.number LIMIT $4::bigint"};
+                                 FATHOM_BALANCE_STEP " WHERE s.unit_id = $1 AND s.number > $4::bigint"
+                                                     " ORDER BY s.number LIMIT $5::bigint"};
 
 constexpr Statement kListUnits{"balance_list_units", R"sql(
     SELECT c.name AS center, c.id AS center_id, u.name, u.told_at, u.dropped_count, s.number, s.at, s.step::text AS step,
            (SELECT j.id FROM attempt a JOIN job j ON j.id = a.job_id
-            WHERE a.id = s.attempt_id AND a.center_id = u.center_id AND ($5 = '' OR j.submitted_by = $5)) AS job_id
+            WHERE a.id = s.attempt_id AND a.center_id = u.center_id AND )sql" FATHOM_IN_JOB_SCOPE(
+                                                         "j", "$5", "$6") R"sql() AS job_id
     FROM balanced_unit u JOIN center c ON c.id = u.center_id
          LEFT JOIN LATERAL (SELECT * FROM balance_step WHERE unit_id = u.id ORDER BY number DESC LIMIT 1) s ON true
     WHERE c.revoked_at IS NULL AND ($1 = '' OR c.id = $1 OR c.name = $1) AND (c.name, u.name) > ($2, $3)
@@ -155,29 +157,30 @@ std::optional<BalancedUnitRow> find_balanced_unit(pqxx::transaction_base& transa
 
 Page<BalanceStepRecord> select_balance_history(pqxx::transaction_base& transaction, std::int64_t unit_id,
                                                std::optional<Timestamp> since, std::int64_t before, std::int64_t size,
-                                               const std::string& owner)
+                                               const JobScope& scope)
 {
     const std::string from = since ? format_rfc3339(*since) : std::string();
     const char* const from_or_null = since ? from.c_str() : nullptr;
-    return cut_page(to_records(exec(transaction, kSelectHistory, unit_id, owner, before, from_or_null, size + 1)), size,
-                    [](const BalanceStepRecord& record) { return std::to_string(record.number); });
+    return cut_page(to_records(exec(transaction, kSelectHistory, unit_id, scope.owner, sql_array(scope.projects),
+                                    before, from_or_null, size + 1)),
+                    size, [](const BalanceStepRecord& record) { return std::to_string(record.number); });
 }
 
 std::vector<BalanceStepRecord> select_balance_steps(pqxx::transaction_base& transaction, std::int64_t unit_id,
-                                                    std::int64_t after, std::int64_t limit, const std::string& owner)
+                                                    std::int64_t after, std::int64_t limit, const JobScope& scope)
 {
-    return to_records(exec(transaction, kSelectAfter, unit_id, owner, after, limit));
+    return to_records(exec(transaction, kSelectAfter, unit_id, scope.owner, sql_array(scope.projects), after, limit));
 }
 
 Page<BalancedUnitRecord> select_balanced_units(pqxx::transaction_base& transaction, const std::string& center,
-                                               std::int64_t size, const std::string& after, const std::string& owner)
+                                               std::int64_t size, const std::string& after, const JobScope& scope)
 {
     // A center's name holds no slash (EnrolmentService sees to it): the first one separates.
     const std::size_t cut = after.find('/');
     const std::string after_unit = cut == std::string::npos ? std::string() : after.substr(cut + 1);
     std::vector<BalancedUnitRecord> units;
-    for (const pqxx::row& row :
-         exec(transaction, kListUnits, center, after.substr(0, cut), after_unit, size + 1, owner)) {
+    for (const pqxx::row& row : exec(transaction, kListUnits, center, after.substr(0, cut), after_unit, size + 1,
+                                     scope.owner, sql_array(scope.projects))) {
         units.push_back({.center = row["center"].as<std::string>(),
                          .center_id = row["center_id"].as<std::string>(),
                          .unit = row["name"].as<std::string>(),

@@ -3,6 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
 #include "core/model/balance_step.hpp"
+#include "server/identity/job_scope.hpp"
 #include "server/store/page.hpp"
 
 #include <cstdint>
@@ -65,16 +66,16 @@ bool insert_balance_steps(pqxx::transaction_base& transaction, const CenterId& c
 
 std::optional<BalancedUnitRow> find_balanced_unit(pqxx::transaction_base& transaction, const BalancedUnitKey& key);
 
-/// Steps before a number, the newest first, none older than `since`. `owner`: whose jobs are named; empty: anybody's.
+/// Steps before a number, the newest first, none older than `since`. `scope`: jobs that are named.
 Page<BalanceStepRecord> select_balance_history(pqxx::transaction_base& transaction, std::int64_t unit_id,
                                                std::optional<Timestamp> since, std::int64_t before, std::int64_t size,
-                                               const std::string& owner);
+                                               const JobScope& scope);
 /// Steps after a number, the oldest first.
 std::vector<BalanceStepRecord> select_balance_steps(pqxx::transaction_base& transaction, std::int64_t unit_id,
-                                                    std::int64_t after, std::int64_t limit, const std::string& owner);
+                                                    std::int64_t after, std::int64_t limit, const JobScope& scope);
 
 /// By center and name. `center`: id or name; empty: of all.
 Page<BalancedUnitRecord> select_balanced_units(pqxx::transaction_base& transaction, const std::string& center,
-                                               std::int64_t size, const std::string& after, const std::string& owner);
+                                               std::int64_t size, const std::string& after, const JobScope& scope);
 
 } // namespace fathom::server

@@ -4,6 +4,7 @@
 #include "server/billing/bill_statement.hpp"
 #include "server/billing/billing_parameters.hpp"
 #include "server/billing/job_cost.hpp"
+#include "server/identity/job_scope.hpp"
 #include "server/store/database_now.hpp"
 
 #include <pqxx/pqxx>
@@ -52,9 +53,8 @@ Answer get_job_cost(Room room, Call call)
 {
     auto work = [&](pqxx::work& transaction) -> Result<Json> {
         const std::optional<JobCost> cost = select_job_cost(transaction, call.request.path_params["id"]);
-        const bool may_read = cost && (cost->submitted_by == call.principal.token_id.value ||
-                                       has_permission(call.principal.role, Permission::kReadAllJobs));
-        if (!may_read) return Error{Errc::kNotFound, "there is no such job"};
+        if (!cost || !job_scope_of(call.principal).includes(cost->submitted_by, cost->project))
+            return Error{Errc::kNotFound, "there is no such job"};
         if (!cost->running_since) return to_json(*cost, {});
         const std::int64_t score_milli = score_of(*room->catalog->get(), cost->unit_type_id);
         return to_json(*cost, running_cost(*cost, score_milli, *room->ledger->books().get(transaction),
@@ -157,13 +157,13 @@ void add_billing_routes(ApiRouter& router, LedgerService& ledger, Database& data
         return [handler, room](Call call) { return handler(room, std::move(call)); };
     };
     router.add(Method::kGet, "/jobs/{id}/cost", Permission::kReadJobs, bind(get_job_cost));
-    router.add(Method::kGet, "/usage", Permission::kReadBilling, bind(list_usage));
+    router.add_for_leads(Method::kGet, "/usage", Permission::kReadBilling, "project", bind(list_usage));
     router.add(Method::kGet, "/score-evidence/{id}", Permission::kReadNetwork, bind(get_evidence));
-    router.add(Method::kGet, "/statements", Permission::kReadBilling, bind(get_statement));
+    router.add_for_leads(Method::kGet, "/statements", Permission::kReadBilling, "project", bind(get_statement));
     router.add(Method::kGet, "/billing-periods", Permission::kReadBilling, bind(list_periods));
     router.add(Method::kPost, "/billing-periods/{period}/close", Permission::kManageBilling, bind(close_period));
     router.add(Method::kGet, "/ledger:verify", Permission::kReadBilling, bind(verify_ledger));
-    router.add(Method::kGet, "/exports/{format}", Permission::kReadBilling, bind(export_charges));
+    router.add_for_leads(Method::kGet, "/exports/{format}", Permission::kReadBilling, "project", bind(export_charges));
 }
 
 } // namespace fathom::server

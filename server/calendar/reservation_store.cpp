@@ -57,7 +57,8 @@ constexpr Statement kSumHeld{"calendar_sum_held", R"sql(
     FROM advance_reservation
     WHERE project = $1 AND created_by = $2 AND cancelled_at IS NULL AND ends_at > now())sql"};
 
-constexpr Statement kHaveMembers{"calendar_have_members", "SELECT EXISTS (SELECT 1 FROM project_member)"};
+constexpr Statement kHaveMembers{"calendar_have_members",
+                                 "SELECT EXISTS (SELECT 1 FROM project_member WHERE role <> 'viewer')"};
 
 constexpr Statement kFindProject{"calendar_find_project", R"sql(
     SELECT EXISTS (SELECT 1 FROM project WHERE name = $1) OR EXISTS (SELECT 1 FROM job WHERE project = $1))sql"};

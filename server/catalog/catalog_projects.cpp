@@ -12,7 +12,7 @@ constexpr const char* kSelectProjectRules = R"sql(
     SELECT name, share, most_units, most_score_hours, most_cost_micros, to_jsonb(centers) AS center_names
     FROM project)sql";
 
-constexpr const char* kSelectProjectMembers = "SELECT project, token_id FROM project_member";
+constexpr const char* kSelectProjectMembers = "SELECT project, token_id FROM project_member WHERE role <> 'viewer'";
 
 } // namespace
 

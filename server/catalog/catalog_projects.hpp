@@ -21,7 +21,7 @@ struct ProjectRules {
 };
 using ProjectRulesByName = std::map<std::string, ProjectRules, std::less<>>; ///< those with settings
 
-/// Tokens that may submit to a project; projects that are not there are open to everybody.
+/// Submitters and leads of projects; projects that are not there are open to everybody.
 using ProjectMembers = std::map<std::string, std::set<std::string, std::less<>>, std::less<>>;
 
 /// Blocks; pqxx's exceptions pass through.

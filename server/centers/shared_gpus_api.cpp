@@ -10,10 +10,9 @@ asio::awaitable<net::Response> list_shared_gpus(Database* database, Call call)
 {
     const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const bool reads_all = has_permission(call.principal.role, Permission::kReadAllJobs);
     const SharedGpuFilter filter{.center = query_text(call.request.query, "center"),
                                  .job = query_text(call.request.query, "job"),
-                                 .owner = reads_all ? std::string() : call.principal.token_id.value};
+                                 .scope = job_scope_of(call.principal)};
     auto work = [&](pqxx::work& transaction) -> Result<Page<SharedGpuRecord>> {
         return select_shared_gpus(transaction, filter, page->size, page->after);
     };

@@ -2,6 +2,7 @@
 
 #include "server/centers/place_key.hpp"
 #include "server/store/column.hpp"
+#include "server/store/sql_array.hpp"
 
 #include <pqxx/pqxx>
 
@@ -30,7 +31,8 @@ constexpr const char* kSelectSharedGpus = R"sql(
                 ELSE jsonb_set(g.report, '{jobs}', coalesce((
                     SELECT jsonb_agg(p) FROM jsonb_array_elements(g.report->'jobs') p
                     WHERE EXISTS (SELECT FROM job j JOIN attempt a ON a.job_id = j.id
-                                  WHERE j.id = p->>'job' AND j.submitted_by = $4 AND a.center_id = g.center_id)), '[]'))
+                                  WHERE j.id = p->>'job' AND a.center_id = g.center_id AND )sql" FATHOM_IN_JOB_SCOPE(
+    "j", "$4", "$7") R"sql()), '[]'))
            END AS report
     FROM shared_gpu g JOIN center c ON c.id = g.center_id
     WHERE c.revoked_at IS NULL AND ($1 = '' OR c.id = $1 OR c.name = $1) AND (c.name, g.gpu) > ($2, $3)
@@ -54,8 +56,9 @@ Page<SharedGpuRecord> select_shared_gpus(pqxx::transaction_base& transaction, co
 {
     const PlaceKey key = place_key(after);
     std::vector<SharedGpuRecord> gpus;
-    for (const pqxx::row& row : transaction.exec_params(kSelectSharedGpus, filter.center, key.center, key.name,
-                                                        filter.owner, size + 1, filter.job))
+    for (const pqxx::row& row :
+         transaction.exec_params(kSelectSharedGpus, filter.center, key.center, key.name, filter.scope.owner, size + 1,
+                                 filter.job, sql_array(filter.scope.projects)))
         gpus.push_back({.center = row["center"].as<std::string>(),
                         .center_id = {row["center_id"].as<std::string>()},
                         .reported_at = to_timestamp(row["reported_at"]),

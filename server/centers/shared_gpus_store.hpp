@@ -3,6 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
 #include "core/model/gpu_memory.hpp"
+#include "server/identity/job_scope.hpp"
 #include "server/store/page.hpp"
 
 #include <string>
@@ -25,7 +26,7 @@ struct SharedGpuRecord {
 struct SharedGpuFilter {
     std::string center{}; ///< name or id; empty: all
     std::string job{};    ///< GPUs with programs of this job; empty: all
-    std::string owner{};  ///< the token whose jobs are named, and nobody else's; empty: all are
+    JobScope scope{};     ///< jobs that are named
 };
 
 /// The GPUs of a center, instead of those that it told of before.

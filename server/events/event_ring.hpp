@@ -15,6 +15,7 @@ struct LiveEvent {
     std::int64_t id{};
     std::string job_id;
     std::string owner;
+    std::string project;
     std::string frame; ///< the server-sent event, with its closing empty line
 };
 

@@ -19,10 +19,10 @@ std::optional<std::int64_t> parse_event_id(std::string_view text)
     return id && *id >= 0 ? id : std::nullopt;
 }
 
-EventFilter owner_filter_of(const Call& call)
+EventFilter scope_filter_of(const Call& call)
 {
     EventFilter filter;
-    if (!has_permission(call.principal.role, Permission::kReadAllJobs)) filter.owner = call.principal.token_id.value;
+    filter.scope = job_scope_of(call.principal);
     return filter;
 }
 
@@ -30,7 +30,7 @@ Result<EventsQuery> parse_events_query(const Call& call)
 {
     std::vector<FieldError> errors;
     EventsQuery query;
-    query.filter = owner_filter_of(call);
+    query.filter = scope_filter_of(call);
     query.filter.job_id = query_text(call.request.query, "job");
     if (!query.filter.job_id.empty() && !JobId::parse(query.filter.job_id))
         errors.push_back({"job", "must be a job id, job_…"});
@@ -63,7 +63,7 @@ asio::awaitable<net::Response> list_job_events(EventsService* events, Call call)
     if (!page) co_return net::problem(page.error(), request_id);
     const std::optional<std::int64_t> after = page->after.empty() ? 0 : parse_event_id(page->after);
     if (!after) co_return net::problem(Error(Errc::kInvalid, "page_token is not one of this list's"), request_id);
-    EventFilter filter = owner_filter_of(call);
+    EventFilter filter = scope_filter_of(call);
     filter.job_id = id->value;
     const Result<Page<JobEventRecord>> found = co_await events->list(std::move(filter), page->size, *after);
     if (!found) co_return net::problem(found.error(), request_id);

@@ -33,13 +33,14 @@ LiveEvent to_live(const JobEventRecord& event)
     live.id = event.id;
     live.job_id = event.job_id;
     live.owner = event.owner;
+    live.project = event.project;
     live.frame = "id: " + std::to_string(event.id) + "\nevent: job\ndata: " + to_json(event).dump() + "\n\n";
     return live;
 }
 
 bool matches(const EventFilter& filter, const LiveEvent& event)
 {
-    return (filter.owner.empty() || filter.owner == event.owner) &&
+    return filter.scope.includes(event.owner, event.project) &&
            (filter.job_id.empty() || filter.job_id == event.job_id);
 }
 

@@ -19,12 +19,13 @@ constexpr Statement kInsertJobEvents{"events_insert_job_events", R"sql(
     SELECT pg_notify('fathom', 'event ' || max(id)) FROM added)sql"};
 
 constexpr const char* kSelectJobEvents = R"sql(
-    SELECT e.id, e.job_id, e.at, e.state, e.cause, e.evidence::text AS evidence, j.submitted_by
+    SELECT e.id, e.job_id, e.at, e.state, e.cause, e.evidence::text AS evidence, j.submitted_by, j.project
     FROM job_event e JOIN job j ON j.id = e.job_id
-    WHERE e.id > $1 AND ($2 = '' OR e.job_id = $2) AND ($3 = '' OR j.submitted_by = $3)
+    WHERE e.id > $1 AND ($2 = '' OR e.job_id = $2) AND )sql" FATHOM_IN_JOB_SCOPE("j", "$3", "$5") R"sql(
     ORDER BY e.id LIMIT $4)sql";
 
-constexpr const char* kSelectVisibleJob = "SELECT 1 FROM job WHERE id = $1 AND ($2 = '' OR submitted_by = $2)";
+constexpr const char* kSelectVisibleJob =
+    "SELECT 1 FROM job j WHERE j.id = $1 AND " FATHOM_IN_JOB_SCOPE("j", "$2", "$3");
 
 // The row after which the first gap among the newest 64 ids opens; without a gap the newest itself.
 constexpr const char* kSelectSafeStart = R"sql(
@@ -42,7 +43,8 @@ JobEventRecord to_job_event(const pqxx::row& row)
             .state = row["state"].as<std::string>(),
             .cause = row["cause"].as<std::string>(),
             .evidence = row["evidence"].as<std::string>(),
-            .owner = row["submitted_by"].as<std::string>()};
+            .owner = row["submitted_by"].as<std::string>(),
+            .project = row["project"].as<std::string>()};
 }
 
 } // namespace
@@ -73,7 +75,8 @@ std::vector<JobEventRecord> select_job_events(pqxx::work& transaction, std::int6
 {
     std::vector<JobEventRecord> events;
     prefer_index_order(transaction);
-    for (const pqxx::row& row : transaction.exec_params(kSelectJobEvents, after, filter.job_id, filter.owner, limit))
+    for (const pqxx::row& row : transaction.exec_params(kSelectJobEvents, after, filter.job_id, filter.scope.owner,
+                                                        limit, sql_array(filter.scope.projects)))
         events.push_back(to_job_event(row));
     return events;
 }
@@ -85,7 +88,8 @@ std::int64_t select_newest_event(pqxx::work& transaction)
 
 bool is_visible_job(pqxx::work& transaction, const EventFilter& filter)
 {
-    return !transaction.exec_params(kSelectVisibleJob, filter.job_id, filter.owner).empty();
+    const std::string projects = sql_array(filter.scope.projects);
+    return !transaction.exec_params(kSelectVisibleJob, filter.job_id, filter.scope.owner, projects).empty();
 }
 
 std::int64_t select_safe_start(pqxx::work& transaction)

@@ -2,6 +2,7 @@
 
 #include "core/base/clock.hpp"
 #include "server/events/job_event_log.hpp"
+#include "server/identity/job_scope.hpp"
 #include "server/store/transaction.hpp"
 
 #include <cstdint>
@@ -21,14 +22,15 @@ struct JobEventRecord {
     std::string cause;
     std::string evidence; ///< JSON text
     std::string owner;    ///< who submitted the job
+    std::string project;  ///< of the job
 };
 
 Json to_json(const JobEventRecord& event);
 
-/// Whose events, and of which job; empty for all.
+/// Of whose jobs, and of which one; empty: of all.
 struct EventFilter {
-    std::string owner;
-    std::string job_id;
+    JobScope scope{};
+    std::string job_id{};
 };
 
 /// Wakes who listens to the topic "event", with the id of the last one. `events` is not empty.
@@ -41,7 +43,7 @@ std::vector<JobEventRecord> select_job_events(pqxx::work& transaction, std::int6
 /// The highest id; 0 when there is none.
 std::int64_t select_newest_event(pqxx::work& transaction);
 
-/// Whether the filter's job exists and is its owner's.
+/// Whether the filter's job exists and is of its scope.
 bool is_visible_job(pqxx::work& transaction, const EventFilter& filter);
 
 /// Where a reader that starts now begins so that it misses nothing that is being written: the newest id, or

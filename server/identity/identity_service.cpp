@@ -70,12 +70,12 @@ asio::awaitable<Result<Principal>> IdentityService::authenticate(ApiCredential c
     co_return principal;
 }
 
-asio::awaitable<bool> IdentityService::still_allows(ApiCredential credential, Permission needed)
+asio::awaitable<bool> IdentityService::still_allows(ApiCredential credential,
+                                                    std::function<bool(const Principal&)> allows)
 {
     const std::string hash = sha256_hex(credential.secret);
     const auto now = std::chrono::steady_clock::now();
-    if (const std::optional<Principal> known = cache_.find(hash, now, clock_->now()))
-        co_return has_permission(known->role, needed);
+    if (const std::optional<Principal> known = cache_.find(hash, now, clock_->now())) co_return allows(*known);
     auto work = [&](pqxx::work& transaction) -> Result<std::optional<UsableToken>> {
         return find_usable(transaction, credential.kind, hash);
     };
@@ -83,9 +83,9 @@ asio::awaitable<bool> IdentityService::still_allows(ApiCredential credential, Pe
     if (!found) co_return true;
     std::optional<UsableToken>& token = *found;
     if (!token) co_return false;
-    const bool allows = has_permission(token->principal.role, needed);
+    const bool is_allowed = allows(token->principal);
     cache_.put(hash, std::move(*token), now);
-    co_return allows;
+    co_return is_allowed;
 }
 
 Result<Principal> IdentityService::reject(std::string why) const

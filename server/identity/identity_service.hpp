@@ -24,9 +24,9 @@ class IdentityService {
     /// @error kTooMany          too many failures from this network.  Others as Database::run.
     asio::awaitable<Result<Principal>> authenticate(ApiCredential credential, std::string remote_address);
 
-    /// Whether what was good before still is, and has the permission. A database that does not answer changes nothing,
-    /// and nobody counts as guessing.
-    asio::awaitable<bool> still_allows(ApiCredential credential, Permission needed);
+    /// Whether what was good before still is, and whose it is is still allowed. A database that does not answer changes
+    /// nothing, and nobody counts as guessing.
+    asio::awaitable<bool> still_allows(ApiCredential credential, std::function<bool(const Principal&)> allows);
 
     /// After a change of tokens, sessions or accounts: this replica looks anew at once. The others do when they hear of
     /// the topic "identity".

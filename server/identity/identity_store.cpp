@@ -1,5 +1,6 @@
 #include "server/identity/identity_store.hpp"
 
+#include "core/base/json_reader.hpp"
 #include "server/store/statement.hpp"
 
 namespace fathom::server {
@@ -19,15 +20,21 @@ constexpr Statement kInsert{"identity_insert_token",
                             "INSERT INTO api_token (id, name, secret_sha256, role, created_by, expires_at)"
                             " VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6::bigint))"
                             " RETURNING" FATHOM_TOKEN_COLUMNS};
+// What it sees in projects besides its own jobs.
+#define FATHOM_PROJECT_ROLES                                                                                           \
+    " (SELECT jsonb_object_agg(m.project, m.role)::text FROM project_member m"                                         \
+    " WHERE m.token_id = t.id AND m.role <> 'submitter')"
 constexpr Statement kFindUsable{"identity_find_usable_token",
-                                "SELECT id, name, role, (extract(epoch FROM expires_at) * 1000000)::bigint"
-                                " FROM api_token WHERE secret_sha256 = $1 AND" FATHOM_TOKEN_USABLE};
-constexpr Statement kFindUsableSession{"identity_find_usable_session",
-                                       "SELECT t.id, t.name, t.role,"
-                                       " (extract(epoch FROM least(s.expires_at, t.expires_at)) * 1000000)::bigint"
-                                       " FROM web_session s JOIN api_token t ON t.id = s.token_id"
-                                       " WHERE s.secret_sha256 = $1 AND s.expires_at > now()"
-                                       " AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now())"};
+                                "SELECT t.id, t.name, t.role,"
+                                " (extract(epoch FROM t.expires_at) * 1000000)::bigint," FATHOM_PROJECT_ROLES
+                                " FROM api_token t WHERE t.secret_sha256 = $1 AND" FATHOM_TOKEN_USABLE};
+constexpr Statement kFindUsableSession{
+    "identity_find_usable_session",
+    "SELECT t.id, t.name, t.role,"
+    " (extract(epoch FROM least(s.expires_at, t.expires_at)) * 1000000)::bigint," FATHOM_PROJECT_ROLES
+    " FROM web_session s JOIN api_token t ON t.id = s.token_id"
+    " WHERE s.secret_sha256 = $1 AND s.expires_at > now()"
+    " AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now())"};
 constexpr Statement kFind{"identity_find_token",
                           "SELECT" FATHOM_TOKEN_COLUMNS "FROM api_token WHERE id = $1 AND kind = 'token'"};
 constexpr Statement kList{"identity_list_tokens",
@@ -48,6 +55,18 @@ TokenRow to_token_row(const pqxx::row& row)
             row[4].as<std::string>(), optional_text(row[5]),    optional_text(row[6])};
 }
 
+std::map<std::string, ProjectRole, std::less<>> to_project_roles(const pqxx::field& field)
+{
+    std::map<std::string, ProjectRole, std::less<>> roles;
+    if (field.is_null()) return roles;
+    const Json json = Json::parse(field.c_str());
+    for (const auto& [project, role] : json.items()) {
+        if (const std::optional<ProjectRole> known = parse_project_role(role.get<std::string>()))
+            roles.emplace(project, *known);
+    }
+    return roles;
+}
+
 std::optional<UsableToken> to_usable_token(const pqxx::result& rows)
 {
     if (rows.empty()) return std::nullopt;
@@ -57,6 +76,7 @@ std::optional<UsableToken> to_usable_token(const pqxx::result& rows)
     token.principal.name = row[1].as<std::string>();
     token.principal.role = parse_role(row[2].as<std::string>()).value_or(Role::kViewer); // the table has a CHECK
     if (!row[3].is_null()) token.expires_at = Timestamp(std::chrono::microseconds(row[3].as<std::int64_t>()));
+    token.principal.projects = to_project_roles(row[4]);
     return token;
 }
 

@@ -1,5 +1,6 @@
 #include "server/identity/principal.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace fathom::server {
@@ -11,6 +12,8 @@ constexpr std::array<std::string_view, kPermissionCount> kPermissionNames{
     "read_network",   "read_all_jobs",   "read_uploads",   "read_jobs",     "submit_jobs",
     "cancel_any_job", "manage_metering", "manage_network", "manage_tokens", "manage_operator_keys",
     "manage_prices",  "read_billing",    "manage_billing", "read_audit_log"}; // order of Permission
+
+constexpr std::array<std::string_view, 3> kProjectRoleNames{"viewer", "submitter", "lead"}; // order of ProjectRole
 
 using Set = unsigned;
 constexpr Set bit(Permission permission)
@@ -86,6 +89,35 @@ std::vector<Permission> permissions_of(Role role)
     for (std::size_t i = 0; i < kPermissionCount; ++i)
         if (has_permission(role, static_cast<Permission>(i))) permissions.push_back(static_cast<Permission>(i));
     return permissions;
+}
+
+std::string_view to_string(ProjectRole role)
+{
+    return kProjectRoleNames.at(static_cast<std::size_t>(role));
+}
+
+std::vector<std::string_view> project_role_names()
+{
+    return {kProjectRoleNames.begin(), kProjectRoleNames.end()};
+}
+
+std::optional<ProjectRole> parse_project_role(std::string_view text)
+{
+    for (std::size_t i = 0; i < kProjectRoleNames.size(); ++i)
+        if (kProjectRoleNames[i] == text) return static_cast<ProjectRole>(i);
+    return std::nullopt;
+}
+
+bool is_lead_of(const Principal& principal, std::string_view project)
+{
+    const auto found = principal.projects.find(project);
+    return found != principal.projects.end() && found->second == ProjectRole::kLead;
+}
+
+bool leads_some_project(const Principal& principal)
+{
+    return std::any_of(principal.projects.begin(), principal.projects.end(),
+                       [](const auto& entry) { return entry.second == ProjectRole::kLead; });
 }
 
 } // namespace fathom::server

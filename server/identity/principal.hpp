@@ -2,6 +2,7 @@
 
 #include "core/base/id.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,11 +43,24 @@ bool has_permission(Role role, Permission permission);
 /// In the order of the enumeration.
 std::vector<Permission> permissions_of(Role role);
 
+/// What a member of a project may do there, whatever its role. viewer: see all jobs of the project. submitter: submit
+/// to it. lead: both, cancel its jobs, read what it is billed, and let viewers and submitters in.
+enum class ProjectRole { kViewer, kSubmitter, kLead };
+std::string_view to_string(ProjectRole role);
+/// The names of all of them.
+std::vector<std::string_view> project_role_names();
+std::optional<ProjectRole> parse_project_role(std::string_view text);
+
 /// Who calls.
 struct Principal {
     TokenId token_id;
     std::string name;
     Role role{Role::kViewer};
+    /// Projects of which it sees more than its own jobs, with its role there: viewer or lead.
+    std::map<std::string, ProjectRole, std::less<>> projects{};
 };
+
+bool is_lead_of(const Principal& principal, std::string_view project);
+bool leads_some_project(const Principal& principal);
 
 } // namespace fathom::server

@@ -20,10 +20,14 @@ Json to_json(const SessionService::View& view, const ApiCredential& credential)
     Json permissions = Json::array();
     for (const Permission permission : permissions_of(view.principal.role))
         permissions.push_back(to_string(permission));
+    Json projects = Json::object();
+    for (const auto& [project, role] : view.principal.projects)
+        projects[project] = to_string(role);
     Json json = {{"name", view.account.value_or(view.principal.name)},
                  {"token_id", view.principal.token_id.value},
                  {"role", to_string(view.principal.role)},
                  {"permissions", std::move(permissions)},
+                 {"projects", std::move(projects)},
                  {"account", nullptr},
                  {"has_password", view.has_password},
                  {"csrf_token", nullptr},

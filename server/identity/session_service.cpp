@@ -73,6 +73,9 @@ asio::awaitable<Result<SessionService::Opened>> SessionService::open(SignIn sign
         if (account) note_sign_in(transaction, *account);
         audit(transaction, session.token_id, "session.open", account.value_or(session.token_id), sign_in.request_id,
               detail);
+        // With what it may do in projects, which an account's row does not tell.
+        if (std::optional<UsableToken> whose = find_usable_session(transaction, session.secret_sha256))
+            principal.projects = std::move(whose->principal.projects);
         return find_web_session(transaction, session.secret_sha256).value();
     };
     const Result<WebSessionRow> row = co_await database_->run(work);

@@ -86,8 +86,9 @@ Result<void> check_membership(const std::vector<JobSpec>& specs, const Principal
         const auto members = catalog.project_members.find(project);
         if (members == catalog.project_members.end() || members->second.contains(caller.token_id.value)) continue;
         errors.push_back({prefix_of(i, batch) + "project",
-                          "only members of " + project + " may submit to it; an administrator adds you with `fathom " +
-                              "project member add " + project + " " + caller.token_id.value + "`"});
+                          "only submitters and leads of " + project + " may submit to it; one of its leads or an " +
+                              "administrator adds you with `fathom project member add " + project + " " +
+                              caller.token_id.value + "`"});
     }
     if (errors.empty()) return {};
     return Error{Errc::kForbidden, "you are not a member of the project", std::move(errors)};

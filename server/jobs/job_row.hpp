@@ -13,6 +13,8 @@ namespace fathom::server {
 extern const Statement kSelectJob;
 /// $1 label or 'all', $2 state, $3 project, $4 owner (empty for any), $5 below this id, $6 limit.
 extern const char* const kSelectJobs;
+/// The same for a JobScope with projects, which are $7.
+extern const char* const kSelectJobsOfScope;
 
 JobRecord to_job_record(const pqxx::row& row);
 

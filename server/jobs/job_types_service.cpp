@@ -1,7 +1,6 @@
 #include "server/jobs/job_types_service.hpp"
 
 #include "server/jobs/job_work.hpp"
-#include "server/jobs/jobs_service.hpp"
 
 namespace fathom::server {
 
@@ -10,8 +9,7 @@ asio::awaitable<Result<Json>> JobTypesService::job_operators(std::string job, Pr
     const CatalogPointer catalog = catalog_->get();
     auto work = [&](pqxx::work& transaction) -> Result<Json> {
         const std::optional<JobEvidence> evidence = select_evidence(transaction, job);
-        const std::string owner = owner_filter(principal);
-        if (!evidence || (!owner.empty() && evidence->submitted_by != owner))
+        if (!evidence || !job_scope_of(principal).includes(evidence->submitted_by, evidence->spec.project))
             return Error{Errc::kNotFound, "there is no such job"};
         return to_json(*evidence, observe_work(*evidence, *catalog), *catalog);
     };
@@ -22,7 +20,7 @@ asio::awaitable<Result<Page<JobTypeRecord>>> JobTypesService::list(std::int64_t 
                                                                    Principal reader)
 {
     auto work = [&](pqxx::work& transaction) -> Result<Page<JobTypeRecord>> {
-        return select_job_types(transaction, size, after, {reader.token_id.value, owner_filter(reader)});
+        return select_job_types(transaction, size, after, {reader.token_id.value, job_scope_of(reader)});
     };
     co_return co_await database_->run(std::move(work));
 }
@@ -31,7 +29,7 @@ asio::awaitable<Result<JobTypeRecord>> JobTypesService::get(std::string name, Pr
 {
     auto work = [&](pqxx::work& transaction) -> Result<JobTypeRecord> {
         std::optional<JobTypeRecord> type =
-            select_shown_job_type(transaction, name, {reader.token_id.value, owner_filter(reader)});
+            select_shown_job_type(transaction, name, {reader.token_id.value, job_scope_of(reader)});
         if (!type) return Error{Errc::kNotFound, "nothing was learned of this job type"};
         return std::move(*type);
     };

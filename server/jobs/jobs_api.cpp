@@ -96,7 +96,7 @@ asio::awaitable<net::Response> list_jobs(JobsService* jobs, Call call)
     Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), request_id);
     JobFilter filter = job_filter_of(call.request.query);
-    filter.owner = owner_filter(call.principal);
+    filter.scope = job_scope_of(call.principal);
     const Result<Page<JobRecord>> found = co_await jobs->list(std::move(filter), page->size, std::move(page->after));
     if (!found) co_return net::problem(found.error(), request_id);
     std::vector<std::string> items;

@@ -66,11 +66,6 @@ std::vector<JobRecord> insert_all(pqxx::transaction_base& transaction, const std
 
 } // namespace
 
-std::string owner_filter(const Principal& principal)
-{
-    return has_permission(principal.role, Permission::kReadAllJobs) ? std::string() : principal.token_id.value;
-}
-
 JobsService::JobsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
                          CatalogCache& catalog, const JobFinalizer& finalizer, ComputePool& compute, const Clock& clock,
                          JobRules rules)
@@ -245,8 +240,7 @@ asio::awaitable<Result<JobRecord>> JobsService::get(JobId id, Principal principa
 {
     auto work = [&](pqxx::transaction_base& transaction) -> Result<JobRecord> {
         std::optional<JobRecord> job = select_job(transaction, id);
-        const std::string owner = owner_filter(principal);
-        if (!job || (!owner.empty() && job->submitted_by != owner)) return no_such_job(id);
+        if (!job || !job_scope_of(principal).includes(job->submitted_by, job->project)) return no_such_job(id);
         return std::move(*job);
     };
     co_return co_await database_->run_statement(std::move(work));
@@ -265,11 +259,9 @@ Result<JobsService::CancelAnswer> JobsService::cancel_in(pqxx::work& transaction
                                                          const Principal& principal, const VersionCheck& check) const
 {
     const std::optional<LockedJob> job = lock_job(transaction, id);
-    const std::string owner = owner_filter(principal);
-    if (!job || (!owner.empty() && job->submitted_by != owner)) return no_such_job(id);
-    const bool is_own = job->submitted_by == principal.token_id.value;
-    if (!is_own && !has_permission(principal.role, Permission::kCancelAnyJob))
-        return Error{Errc::kForbidden, "only its submitter or an admin may cancel this job"};
+    if (!job || !job_scope_of(principal).includes(job->submitted_by, job->project)) return no_such_job(id);
+    if (!may_cancel_job(principal, job->submitted_by, job->project))
+        return Error{Errc::kForbidden, "only its submitter, a lead of its project or an admin may cancel this job"};
     CancelAnswer answer;
     answer.is_stale = !check(job->version);
     if (answer.is_stale) return answer;
@@ -277,7 +269,7 @@ Result<JobsService::CancelAnswer> JobsService::cancel_in(pqxx::work& transaction
         return Error{Errc::kConflict, "the job has ended already: " + std::string(to_string(job->state))};
     const Result<void> stopped = stop_job(transaction, id, *job, "cancelled by " + principal.name);
     if (!stopped) return stopped.error();
-    if (!is_own)
+    if (job->submitted_by != principal.token_id.value)
         audit(transaction, principal.token_id.value, "job.cancel", id.value, "", {{"submitted_by", job->submitted_by}});
     answer.job = select_job(transaction, id).value_or(JobRecord());
     return answer;

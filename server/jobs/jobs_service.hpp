@@ -103,7 +103,4 @@ class JobsService {
     Submissions submissions_;
 };
 
-/// "submitted_by" that a caller's view is limited to; empty when it may see every job.
-std::string owner_filter(const Principal& principal);
-
 } // namespace fathom::server

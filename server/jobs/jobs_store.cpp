@@ -45,7 +45,7 @@ constexpr const char* kSelectUsedProjects = R"sql(
     SELECT p.name FROM unnest($1::text[]) AS p (name) WHERE EXISTS (SELECT 1 FROM job j WHERE j.project = p.name))sql";
 
 constexpr const char* kLockJob = R"sql(
-    SELECT label, state, version, submitted_by, cancel_requested_at IS NOT NULL AS cancel_requested
+    SELECT label, project, state, version, submitted_by, cancel_requested_at IS NOT NULL AS cancel_requested
     FROM job WHERE id = $1 FOR UPDATE)sql";
 
 constexpr const char* kLockLiveAttempt = R"sql(
@@ -123,8 +123,13 @@ Page<JobRecord> select_jobs(pqxx::work& transaction, const JobFilter& filter, st
     std::vector<JobRecord> jobs;
     prefer_index_order(transaction);
     // Unprepared on purpose: planned for these values, so that each combination of filters uses its own index.
-    for (const pqxx::row& row : transaction.exec_params(kSelectJobs, filter.label, filter.state, filter.project,
-                                                        filter.owner, after, size + 1))
+    const pqxx::result rows =
+        filter.scope.projects.empty()
+            ? transaction.exec_params(kSelectJobs, filter.label, filter.state, filter.project, filter.scope.owner,
+                                      after, size + 1)
+            : transaction.exec_params(kSelectJobsOfScope, filter.label, filter.state, filter.project,
+                                      filter.scope.owner, after, size + 1, sql_array(filter.scope.projects));
+    for (const pqxx::row& row : rows)
         jobs.push_back(to_job_record(row));
     return cut_page(std::move(jobs), size, [](const JobRecord& job) { return job.id.value; });
 }
@@ -169,6 +174,7 @@ std::optional<LockedJob> lock_job(pqxx::work& transaction, const JobId& id)
     if (rows.empty()) return std::nullopt;
     LockedJob job;
     job.label = rows[0]["label"].as<std::string>();
+    job.project = rows[0]["project"].as<std::string>();
     job.state = parse_job_state(rows[0]["state"].c_str()).value_or(JobState::kQueued);
     job.version = rows[0]["version"].as<std::int64_t>();
     job.submitted_by = rows[0]["submitted_by"].as<std::string>();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "server/identity/job_scope.hpp"
 #include "server/jobs/job_record.hpp"
 #include "server/store/page.hpp"
 #include "server/store/transaction.hpp"
@@ -23,7 +24,7 @@ struct JobFilter {
     std::string label = "job"; ///< "all" for any
     std::string state;
     std::string project;
-    std::string owner;
+    JobScope scope{};
 };
 /// Newest first; `after` is a job id. Specs over 64 KiB come without their program: files,
 /// script, command and environment.
@@ -39,6 +40,7 @@ std::vector<std::string> select_used_projects(pqxx::work& transaction, const std
 /// A job and its live attempt, both locked, as far as cancelling must know them.
 struct LockedJob {
     std::string label;
+    std::string project;
     JobState state{JobState::kQueued};
     std::int64_t version{};
     std::string submitted_by;

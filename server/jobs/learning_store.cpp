@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "server/store/column.hpp"
+#include "server/store/sql_array.hpp"
 
 #include <pqxx/pqxx>
 
@@ -37,12 +38,13 @@ constexpr const char* kUpsertJobType = R"sql(
 constexpr const char* kSelectJobType =
     "SELECT " FATHOM_JOB_TYPE_COLUMNS "FROM job_type WHERE name = $1 AND submitted_by = $2 AND project = $3";
 // Of several submitters' the caller's own comes first, then the newest.
-constexpr const char* kSelectShownJobType = "SELECT " FATHOM_JOB_TYPE_COLUMNS "FROM job_type WHERE name = $1 "
-                                            "AND ($3 = '' OR submitted_by = $3) "
-                                            "ORDER BY submitted_by <> $2, learned_at DESC LIMIT 1";
-constexpr const char* kSelectJobTypes = "SELECT DISTINCT ON (name) " FATHOM_JOB_TYPE_COLUMNS
-                                        "FROM job_type WHERE name > $1 AND ($4 = '' OR submitted_by = $4) ORDER BY "
-                                        "name, submitted_by <> $3, learned_at DESC LIMIT $2";
+constexpr const char* kSelectShownJobType =
+    "SELECT " FATHOM_JOB_TYPE_COLUMNS "FROM job_type WHERE name = $1 "
+    "AND " FATHOM_IN_JOB_SCOPE("job_type", "$3", "$4") "ORDER BY submitted_by <> $2, learned_at DESC LIMIT 1";
+constexpr const char* kSelectJobTypes =
+    "SELECT DISTINCT ON (name) " FATHOM_JOB_TYPE_COLUMNS "FROM job_type WHERE name > $1 AND " FATHOM_IN_JOB_SCOPE(
+        "job_type", "$4", "$5") "ORDER BY "
+                                "name, submitted_by <> $3, learned_at DESC LIMIT $2";
 
 JobTypeOrigin to_origin(const std::string& text)
 {
@@ -125,7 +127,8 @@ std::optional<JobTypeRecord> select_job_type(pqxx::work& transaction, const std:
 std::optional<JobTypeRecord> select_shown_job_type(pqxx::work& transaction, const std::string& name,
                                                    const JobTypeReader& reader)
 {
-    const pqxx::result rows = transaction.exec_params(kSelectShownJobType, name, reader.token_id, reader.owner);
+    const pqxx::result rows = transaction.exec_params(kSelectShownJobType, name, reader.token_id, reader.scope.owner,
+                                                      sql_array(reader.scope.projects));
     if (rows.empty()) return std::nullopt;
     return to_job_type(rows[0]);
 }
@@ -134,8 +137,8 @@ Page<JobTypeRecord> select_job_types(pqxx::work& transaction, std::int64_t size,
                                      const JobTypeReader& reader)
 {
     std::vector<JobTypeRecord> types;
-    for (const pqxx::row& row :
-         transaction.exec_params(kSelectJobTypes, after, size + 1, reader.token_id, reader.owner))
+    for (const pqxx::row& row : transaction.exec_params(kSelectJobTypes, after, size + 1, reader.token_id,
+                                                        reader.scope.owner, sql_array(reader.scope.projects)))
         types.push_back(to_job_type(row));
     return cut_page(std::move(types), size, [](const JobTypeRecord& type) { return type.name; });
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/decide/probing/job_type.hpp"
+#include "server/identity/job_scope.hpp"
 #include "server/store/page.hpp"
 #include "server/store/transaction.hpp"
 
@@ -49,7 +50,7 @@ std::optional<JobTypeRecord> select_job_type(pqxx::work& transaction, const std:
 /// Who is shown types of jobs.
 struct JobTypeReader {
     std::string token_id;
-    std::string owner; ///< whose types alone; empty: everybody's
+    JobScope scope; ///< what was learned from these jobs alone
 };
 /// What to show of a type: of several submitters' the reader's own, else the newest.
 std::optional<JobTypeRecord> select_shown_job_type(pqxx::work& transaction, const std::string& name,

@@ -6,25 +6,40 @@
 
 namespace fathom::server {
 
-/// Who may submit to a project, and reserve for it. A project without members is open: whoever may submit jobs may
-/// submit to it. Once it has one, only members and those who manage the network may. Thread-safe.
+/// Who may do what in a project (ProjectRole), and reserve for it. A project that has neither submitters nor leads is
+/// open: whoever may submit jobs may submit to it. Once it has one, only they and those who manage the network may.
+/// Thread-safe.
 class ProjectMembersService {
   public:
     explicit ProjectMembersService(Database& database) : database_(&database) {}
 
+    /// As what somebody changes members. The leads of a project let viewers and submitters in; who else leads it, and
+    /// what may be reserved, is for those who manage the network.
+    enum class By { kNetwork, kLead };
+    struct Change {
+        ProjectRole role{ProjectRole::kSubmitter};
+        /// Empty: 0, or what it is, when a lead asks.
+        std::optional<double> reserve_unit_hours{};
+    };
+
     asio::awaitable<Result<Page<ProjectMember>>> list(std::string project, std::int64_t size, std::string after);
 
-    /// Adds a member, or changes what it may reserve; a project without settings gets the defaults.
+    /// Adds a member, or changes what it may do; a project without settings gets the defaults.
     /// @param who  id or name of a token that works.
-    /// @error kInvalid  there is no such token.  kConflict  several have this name.
-    asio::awaitable<Result<ProjectMember>> put(Caller caller, std::string project, std::string who,
-                                               double reserve_unit_hours);
+    /// @error kInvalid  there is no such token.  kConflict  several have this name; or it is the last one who may
+    /// submit,
+    ///                  and shall be a viewer.  kForbidden  that is not for leads.
+    asio::awaitable<Result<ProjectMember>> put(Caller caller, By by, std::string project, std::string who,
+                                               Change change);
 
-    /// What becomes of a project whose last member goes.
+    /// What becomes of a project whose last submitter goes.
     enum class LastMember { kStays, kOpensProject };
     /// Jobs and reservations of the member stay. @return who it was.
-    /// @error kNotFound  no such member.  kConflict  several have this name; or it is the last one, and it shall stay.
-    asio::awaitable<Result<ProjectMember>> remove(Caller caller, std::string project, std::string who, LastMember last);
+    /// @error kNotFound  no such member.  kConflict  several have this name; or it is the last one who may submit, and
+    /// it
+    ///                   shall stay.  kForbidden  that is not for leads.
+    asio::awaitable<Result<ProjectMember>> remove(Caller caller, By by, std::string project, std::string who,
+                                                  LastMember last);
 
   private:
     Database* database_;

@@ -18,8 +18,9 @@ constexpr const char* kAddProject =
 constexpr const char* kLockProjectOfMembers = "SELECT 1 FROM project WHERE name = $1 FOR NO KEY UPDATE";
 
 constexpr const char* kUpsertMember = R"sql(
-    INSERT INTO project_member (project, token_id, reserve_unit_hours, added_by) VALUES ($1, $2, $3, $4)
-    ON CONFLICT (project, token_id) DO UPDATE SET reserve_unit_hours = excluded.reserve_unit_hours)sql";
+    INSERT INTO project_member (project, token_id, role, reserve_unit_hours, added_by) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (project, token_id)
+    DO UPDATE SET role = excluded.role, reserve_unit_hours = excluded.reserve_unit_hours)sql";
 
 // Literals, so that statements are joined by the compiler and stay constants.
 #define FATHOM_SELECT_MEMBERS                                                                                          \
@@ -32,7 +33,7 @@ constexpr const char* kFindMembers = FATHOM_SELECT_MEMBERS
     "(SELECT 1 FROM project_member WHERE project = $1 AND token_id = $2))) ORDER BY m.token_id LIMIT 2";
 constexpr const char* kSelectMembers = FATHOM_SELECT_MEMBERS "AND m.token_id > $2 ORDER BY m.token_id LIMIT $3";
 
-constexpr const char* kCountMembers = "SELECT count(*) FROM project_member WHERE project = $1";
+constexpr const char* kCountSubmitters = "SELECT count(*) FROM project_member WHERE project = $1 AND role <> 'viewer'";
 constexpr const char* kDeleteMember = "DELETE FROM project_member WHERE project = $1 AND token_id = $2";
 
 ProjectMember to_member(const pqxx::row& row)
@@ -40,6 +41,7 @@ ProjectMember to_member(const pqxx::row& row)
     return {.project = row["project"].as<std::string>(),
             .token_id = row["token_id"].as<std::string>(),
             .name = row["name"].as<std::string>(),
+            .role = parse_project_role(row["role"].as<std::string>()).value_or(ProjectRole::kViewer), // it has a CHECK
             .is_usable = row["is_usable"].as<bool>(),
             .reserve_unit_hours = row["reserve_unit_hours"].as<double>(),
             .added_at = to_timestamp(row["added_at"]),
@@ -72,8 +74,8 @@ void lock_project_of_members(pqxx::work& transaction, const std::string& project
 
 void upsert_member(pqxx::work& transaction, const ProjectMember& member)
 {
-    transaction.exec_params0(kUpsertMember, member.project, member.token_id, member.reserve_unit_hours,
-                             member.added_by);
+    transaction.exec_params0(kUpsertMember, member.project, member.token_id, std::string(to_string(member.role)),
+                             member.reserve_unit_hours, member.added_by);
 }
 
 std::optional<ProjectMember> select_member(pqxx::work& transaction, const std::string& project,
@@ -90,9 +92,9 @@ std::vector<ProjectMember> find_members(pqxx::work& transaction, const std::stri
     return to_members(transaction.exec_params(kFindMembers, project, id_or_name));
 }
 
-std::int64_t count_members(pqxx::work& transaction, const std::string& project)
+std::int64_t count_submitters(pqxx::work& transaction, const std::string& project)
 {
-    return transaction.exec_params1(kCountMembers, project)[0].as<std::int64_t>();
+    return transaction.exec_params1(kCountSubmitters, project)[0].as<std::int64_t>();
 }
 
 void delete_member(pqxx::work& transaction, const std::string& project, const std::string& token_id)
@@ -112,6 +114,7 @@ Json to_json(const ProjectMember& member)
     return {{"project", member.project},
             {"token_id", member.token_id},
             {"name", member.name},
+            {"role", to_string(member.role)},
             {"usable", member.is_usable},
             {"reserve_unit_hours", member.reserve_unit_hours},
             {"added_at", format_rfc3339(member.added_at)},

@@ -15,7 +15,7 @@ PredictionFilter filter_of(const Query& query, const Principal& principal)
     filter.center = query_text(query, "center");
     filter.job_type = query_text(query, "job_type");
     filter.is_ended_only = query_text(query, "ended") == "true";
-    if (!has_permission(principal.role, Permission::kReadAllJobs)) filter.owner = principal.token_id.value;
+    filter.scope = job_scope_of(principal);
     return filter;
 }
 

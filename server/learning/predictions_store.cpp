@@ -1,6 +1,7 @@
 #include "server/learning/predictions_store.hpp"
 
 #include "server/store/column.hpp"
+#include "server/store/sql_array.hpp"
 #include "server/store/statement.hpp"
 
 #include <pqxx/pqxx>
@@ -12,21 +13,24 @@ namespace {
     "SELECT p.*, c.id AS center_id, c.name AS center, u.name AS unit_type "                                            \
     "FROM run_prediction p JOIN unit_type u ON u.id = p.unit_type_id JOIN center c ON c.id = u.center_id "
 
-#define FATHOM_PREDICTION_FILTER                                                                                       \
+#define FATHOM_PREDICTION_FILTER(scope)                                                                                \
     "($1 = '' OR p.job_type = $1) AND (NOT $2::boolean OR p.ended_at IS NOT NULL) "                                    \
-    "AND ($3 = '' OR p.submitted_by = $3) AND ($4 = '' OR p.attempt_id < $4) "                                         \
-    "ORDER BY p.attempt_id DESC LIMIT $5"
+    "AND " scope "AND ($4 = '' OR p.attempt_id < $4) ORDER BY p.attempt_id DESC LIMIT $5"
+#define FATHOM_OF_OWNER "($3 = '' OR p.submitted_by = $3) "
 
 // Unprepared on purpose: planned for these values, so that each combination of filters uses its own index. Ids of
 // attempts sort by time.
-constexpr const char* kSelectPage = FATHOM_PREDICTION_COLUMNS "WHERE " FATHOM_PREDICTION_FILTER;
+constexpr const char* kSelectPage = FATHOM_PREDICTION_COLUMNS "WHERE " FATHOM_PREDICTION_FILTER(FATHOM_OF_OWNER);
+constexpr const char* kSelectPageOfScope =
+    FATHOM_PREDICTION_COLUMNS "WHERE " FATHOM_PREDICTION_FILTER(FATHOM_IN_JOB_SCOPE("p", "$3", "$6"));
 
 // The newest of each unit type, then of these: as quick where the newest of all are elsewhere.
 constexpr const char* kSelectPageOfPlaces = R"sql(
     SELECT p.*, c.id AS center_id, c.name AS center, u.name AS unit_type
     FROM unit_type u JOIN center c ON c.id = u.center_id
-         CROSS JOIN LATERAL (SELECT * FROM run_prediction p WHERE p.unit_type_id = u.id AND )sql" FATHOM_PREDICTION_FILTER
-                                            R"sql() p
+         CROSS JOIN LATERAL (SELECT * FROM run_prediction p
+                             WHERE p.unit_type_id = u.id AND )sql" FATHOM_PREDICTION_FILTER(
+    FATHOM_IN_JOB_SCOPE("p", "$3", "$8")) R"sql() p
     WHERE ($6 = '' OR u.id = $6 OR c.name || '/' || u.name = $6) AND ($7 = '' OR c.id = $7 OR c.name = $7)
     ORDER BY p.attempt_id DESC LIMIT $5)sql";
 
@@ -87,11 +91,17 @@ Page<PredictionRecord> select_predictions(pqxx::transaction_base& transaction, c
 {
     std::vector<PredictionRecord> records;
     const bool is_of_places = !filter.unit_type.empty() || !filter.center.empty();
-    const pqxx::result rows =
-        is_of_places ? transaction.exec_params(kSelectPageOfPlaces, filter.job_type, filter.is_ended_only, filter.owner,
-                                               after, size + 1, filter.unit_type, filter.center)
-                     : transaction.exec_params(kSelectPage, filter.job_type, filter.is_ended_only, filter.owner, after,
-                                               size + 1);
+    const std::string& owner = filter.scope.owner;
+    const std::string projects = sql_array(filter.scope.projects);
+    pqxx::result rows;
+    if (is_of_places)
+        rows = transaction.exec_params(kSelectPageOfPlaces, filter.job_type, filter.is_ended_only, owner, after,
+                                       size + 1, filter.unit_type, filter.center, projects);
+    else if (filter.scope.projects.empty())
+        rows = transaction.exec_params(kSelectPage, filter.job_type, filter.is_ended_only, owner, after, size + 1);
+    else
+        rows = transaction.exec_params(kSelectPageOfScope, filter.job_type, filter.is_ended_only, owner, after,
+                                       size + 1, projects);
     for (const pqxx::row& row : rows)
         records.push_back(to_record(row));
     return cut_page(std::move(records), size, [](const PredictionRecord& record) { return record.attempt_id.value; });

@@ -5,6 +5,7 @@
 #include "core/base/json_reader.hpp"
 #include "core/decide/history/wait_history.hpp"
 #include "core/decide/prediction/predict_units.hpp"
+#include "server/identity/job_scope.hpp"
 #include "server/store/page.hpp"
 
 #include <optional>
@@ -51,7 +52,7 @@ struct PredictionFilter {
     std::string center;    ///< id or name
     std::string job_type;
     bool is_ended_only{false};
-    std::string owner; ///< whose jobs; empty: all
+    JobScope scope{}; ///< of which jobs
 };
 /// Newest first; `after` is an attempt's id. Empty filters take all.
 Page<PredictionRecord> select_predictions(pqxx::transaction_base& transaction, const PredictionFilter& filter,

@@ -32,7 +32,7 @@ asio::awaitable<net::Response> get_placement(std::shared_ptr<Asked> asked, Call 
     question.job = *id;
     question.with_inputs = query_flag(call.request.query, "inputs").value_or(false);
     question.asker = call.principal.token_id.value;
-    if (!has_permission(call.principal.role, Permission::kReadAllJobs)) question.owner = call.principal.token_id.value;
+    question.scope = job_scope_of(call.principal);
     const Result<Json> explanation = co_await asked->placements->explain(std::move(question));
     if (!explanation) co_return net::problem(explanation.error(), request_id);
     co_return json_response(200, *explanation);

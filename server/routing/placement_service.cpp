@@ -257,7 +257,7 @@ asio::awaitable<Result<Json>> PlacementService::explain(Question question)
     const Timestamp now = clock_->now();
     auto read = [&](pqxx::work& transaction) -> Result<Explained> {
         std::optional<PlacementRecord> record = select_placement(transaction, question.job);
-        if (!record || (!question.owner.empty() && record->submitted_by != question.owner))
+        if (!record || !question.scope.includes(record->submitted_by, record->project))
             return Error{Errc::kNotFound, "there is no such job"};
         Explained explained{std::move(*record), std::nullopt, std::nullopt};
         if (!is_waiting(explained.record)) {

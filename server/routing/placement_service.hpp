@@ -3,6 +3,7 @@
 #include "core/decide/explanation/what_if.hpp"
 #include "server/api/compute_pool.hpp"
 #include "server/catalog/catalog_cache.hpp"
+#include "server/identity/job_scope.hpp"
 #include "server/routing/routing_store.hpp"
 
 #include <optional>
@@ -21,7 +22,7 @@ class PlacementService {
 
     struct Question {
         JobId job;
-        std::string owner;       ///< token id; empty: anybody's
+        JobScope scope{};        ///< jobs that the asker sees
         std::string asker;       ///< token id of who asks
         bool with_inputs{false}; ///< also what the decision rested on
     };

@@ -105,7 +105,7 @@ constexpr const char* kUpdateToMetered = R"sql(
     WHERE id = ANY ($1::text[]))sql";
 
 constexpr const char* kSelectPlacement = R"sql(
-    SELECT j.label, j.state, j.submitted_by, j.operators_from <> '' AS takes_operators, j.spec::text AS spec,
+    SELECT j.label, j.state, j.submitted_by, j.project, j.operators_from <> '' AS takes_operators, j.spec::text AS spec,
            a.id AS attempt_id, p.decided_at, a.decided_by, p.decision::text AS decision, p.inputs::text AS inputs,
            p.cycle_id, coalesce(r.actual_run_s, a.run_s) AS run_s, j.job_type, j.waiting_reason,
            extract(epoch FROM a.started_at - j.submitted_at)::float8 AS wait_s,
@@ -366,6 +366,7 @@ std::optional<PlacementRecord> select_placement(pqxx::work& transaction, const J
     record.label = row["label"].as<std::string>();
     record.state = row["state"].as<std::string>();
     record.submitted_by = row["submitted_by"].as<std::string>();
+    record.project = row["project"].as<std::string>();
     record.takes_operators = row["takes_operators"].as<bool>();
     record.spec = row["spec"].as<std::string>();
     record.attempt_id = optional_of<std::string>(row["attempt_id"]);

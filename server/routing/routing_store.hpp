@@ -152,6 +152,7 @@ struct PlacementRecord {
     std::string label;
     std::string state;
     std::string submitted_by;
+    std::string project;
     bool takes_operators{false}; ///< as WaitingJob
     std::string spec;            ///< JSON text
     std::optional<std::string> attempt_id;

@@ -5,7 +5,7 @@ import pytest
 import requests
 
 import openapi_check as check
-from network import Network
+from network import Network, wait_until
 
 ROLES = ("viewer", "user", "expert", "operator", "billing", "auditor", "admin")
 OPERATIONS = [(method, path, operation) for path, method, operation in check.operations()]
@@ -71,3 +71,31 @@ def test_a_route_lets_in_who_may_and_nobody_else(network, tokens, method, path, 
             assert status not in (401, 403), role
         else:
             assert status == 403, role
+
+
+LED = [entry for entry in OPERATIONS if "x-project-role" in entry[2]]
+
+
+def about(path, project):
+    """The path of a request about a project: it is in the path, or in the query."""
+    named = path.replace("{name}", project).replace("{format}", "focus")
+    if named == path or "{format}" in path:
+        return f"{named}?project={project}" + ("&period=2026-01" if "statements" in path else "")
+    return named
+
+
+@pytest.mark.parametrize("method,path,operation", [pytest.param(*entry, id=entry[2]["operationId"]) for entry in LED])
+def test_leads_use_what_is_about_their_project_and_nothing_of_others(network, tokens, method, path, operation):
+    assert operation["x-project-role"] == "lead"
+    token, _ = tokens["user"]
+    member = network.rest.call("PUT", "/projects/led/members/user", json={"role": "lead"}).json()
+    assert (member["name"], member["role"]) == ("user", "lead")
+    network.rest.call("PUT", "/projects/seen/members/user", json={"role": "viewer"})
+
+    def led():
+        return status_of(network, "get", "/api/v1/session", token, whole=True).json()["projects"] == {"led": "lead", "seen": "viewer"}
+    wait_until(led, 10, "the new role")
+
+    assert status_of(network, method, about(path, "led"), token) not in (401, 403)
+    assert status_of(network, method, about(path, "seen"), token) == 403
+    assert status_of(network, method, about(path, "others"), token) == 403

@@ -9,7 +9,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr const char* kAda = R"({"project": "materials", "token_id": "tok_1", "name": "ada", "usable": true,
+constexpr const char* kAda =
+    R"({"project": "materials", "token_id": "tok_1", "name": "ada", "role": "submitter", "usable": true,
     "reserve_unit_hours": 500, "added_at": "2026-11-19T00:00:00Z", "added_by": "tok_0"})";
 
 TEST(ProjectMemberCommands, AddSaysWhoMaySubmitFromNowOn)
@@ -19,9 +20,29 @@ TEST(ProjectMemberCommands, AddSaysWhoMaySubmitFromNowOn)
     const Ran ran = fathom(server, {"project", "member", "add", "materials", "ada", "--reserve", "500"});
 
     ASSERT_EQ(ran.code, 0) << ran.err;
-    EXPECT_EQ(Json::parse(server.requests().at(0).body), Json({{"reserve_unit_hours", 500.0}}));
+    EXPECT_EQ(Json::parse(server.requests().at(0).body), Json({{"role", "submitter"}, {"reserve_unit_hours", 500.0}}));
     EXPECT_THAT(ran.out, AllOf(HasSubstr("ada (tok_1) may submit to materials"), HasSubstr("500 unit-hours"),
-                               HasSubstr("Only its members and administrators")));
+                               HasSubstr("Only its submitters and leads, and administrators")));
+}
+
+TEST(ProjectMemberCommands, AddGivesARoleAndSaysNothingOfReservingUnlessAsked)
+{
+    Json lead = Json::parse(kAda);
+    lead["role"] = "lead";
+    Json viewer = Json::parse(kAda);
+    viewer["role"] = "viewer";
+    const FakeServer server({{"PUT /api/v1/projects/materials/members/ada", {answer(200, lead.dump())}},
+                             {"PUT /api/v1/projects/materials/members/tom", {answer(200, viewer.dump())}}});
+
+    const Ran leads = fathom(server, {"project", "member", "add", "materials", "ada", "--role", "lead"});
+    const Ran sees = fathom(server, {"project", "member", "add", "materials", "tom", "--role", "viewer"});
+    const Ran unknown = fathom(server, {"project", "member", "add", "materials", "tom", "--role", "king"});
+
+    EXPECT_EQ(Json::parse(server.requests().at(0).body), Json({{"role", "lead"}}));
+    EXPECT_THAT(leads.out, HasSubstr("ada (tok_1) leads materials"));
+    EXPECT_THAT(sees.out, AllOf(HasSubstr("sees all jobs of materials."), testing::Not(HasSubstr("Only"))));
+    EXPECT_NE(unknown.code, 0);
+    EXPECT_THAT(unknown.err, HasSubstr("viewer"));
 }
 
 TEST(ProjectMemberCommands, RemoveOpensAProjectOnlyWhenTold)
@@ -45,7 +66,8 @@ TEST(ProjectMemberCommands, ListShowsRightsAndSaysWhenAProjectIsOpen)
     const Ran ran = fathom(server, {"project", "member", "list", "materials"});
     const Ran empty = fathom(server, {"project", "member", "list", "open"});
 
-    EXPECT_THAT(ran.out, AllOf(HasSubstr("ada"), HasSubstr("valid"), HasSubstr("500 unit-hours")));
+    EXPECT_THAT(ran.out,
+                AllOf(HasSubstr("ada"), HasSubstr("submitter"), HasSubstr("valid"), HasSubstr("500 unit-hours")));
     EXPECT_THAT(empty.err, HasSubstr("whoever may submit jobs may submit to it"));
 }
 

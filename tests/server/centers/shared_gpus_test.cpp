@@ -82,7 +82,7 @@ TEST(SharedGpus, WhoMayReadOwnJobsOnlyIsToldOfTheirProgramsOnly)
                      "FROM job j, (SELECT * FROM unit_type LIMIT 1) u");
     agent.send_and_wait(GpuMemoryReport{{gpu_with("GPU-1", {"job_a", "job_b", "made up"})}});
 
-    const std::vector<SharedGpuRecord> mine = rows(server, {.owner = "tok_me"});
+    const std::vector<SharedGpuRecord> mine = rows(server, {.scope = {.owner = "tok_me"}});
 
     ASSERT_EQ(mine.size(), 1U);
     ASSERT_EQ(mine[0].report["jobs"].size(), 1U);

@@ -71,6 +71,32 @@ TEST_F(LiveEvents, WaitOnceForAllNumbersThatNeverCome)
     EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(7)) << "one second, and some for the jobs";
 }
 
+TEST_F(LiveEvents, ReachWhoSeesTheJobByAProject)
+{
+    const Principal bob = add_token("bob", Role::kUser);
+    for (const auto& [name, role] : {std::pair{"ada", "lead"}, {"tom", "viewer"}, {"eve", "submitter"}}) {
+        add_token(name, Role::kUser);
+        const Json body{{"role", role}};
+        ASSERT_EQ(call(net::Method::kPut, std::string("/projects/materials/members/") + name, body.dump()).status, 200);
+    }
+    identity_.forget_known();
+    const auto ada = listen("", {}, "ada");
+    const auto tom = listen("", {}, "tom");
+    const auto eve = listen("", {}, "eve");
+
+    const JobId seen = submit(spec({{"project", "materials"}}), bob);
+    const JobId other = submit(spec({{"project", "physics"}}), bob);
+    const auto all = listen("", {{"Last-Event-ID", "0"}});
+
+    EXPECT_TRUE(test::eventually([&] { return all->ids().size() == 2; }));
+    EXPECT_TRUE(test::eventually([&] { return ada->ids().size() == 1 && tom->ids().size() == 1; }));
+    EXPECT_THAT(ada->writer->text(), ::testing::HasSubstr(seen.value));
+    EXPECT_THAT(tom->writer->text(), ::testing::HasSubstr(seen.value));
+    EXPECT_EQ(eve->ids().size(), 0U) << eve->writer->text() << other.value;
+    const auto again = listen("", {{"Last-Event-ID", "0"}}, "tom");
+    EXPECT_TRUE(test::eventually([&] { return again->ids().size() == 1; }));
+}
+
 TEST_F(LiveEvents, ResumeAfterTheLastOneSeen)
 {
     for (int i = 0; i < 10; ++i)
@@ -156,7 +182,7 @@ TEST(EventRing, SendsThoseWhoFellBehindAway)
     EXPECT_EQ(ring.after(0, 10).kind, EventRing::View::Kind::kClosed);
     ring.open(10);
     for (std::int64_t id = 11; id <= 14; ++id)
-        ring.push({id, "job", "owner", "frame"});
+        ring.push({id, "job", "owner", "project", "frame"});
 
     EXPECT_EQ(ring.after(11, 10).kind, EventRing::View::Kind::kBehind);
     EXPECT_EQ(ring.after(12, 10).events.size(), 2U);

@@ -102,7 +102,7 @@ TEST_F(Predictions, AreListedByOwnerAndPlace)
     const auto found = [&](const std::string& owner, const std::string& center = "", const std::string& unit_type = "",
                            bool is_ended_only = false) {
         PredictionFilter filter;
-        filter.owner = owner;
+        filter.scope.owner = owner;
         filter.center = center;
         filter.unit_type = unit_type;
         filter.is_ended_only = is_ended_only;

@@ -34,8 +34,9 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     const JobId job = run(jobs.submit(one, ann.token_id.value)).value().id;
 
     for (const JobFilter& filter :
-         {JobFilter{}, JobFilter{"all", "", "", ""}, JobFilter{"job", "queued", "", ""}, JobFilter{"job", "", "p", ""},
-          JobFilter{"job", "", "", "tok"}, JobFilter{"probe", "queued", "p", "tok"}})
+         {JobFilter{}, JobFilter{"all", "", "", {}}, JobFilter{"job", "queued", "", {}}, JobFilter{"job", "", "p", {}},
+          JobFilter{"job", "", "", {"tok", {}}}, JobFilter{"probe", "queued", "p", {"tok", {}}},
+          JobFilter{"job", "", "", {"tok", {"p", "q"}}}, JobFilter{"job", "", "p", {"tok", {"p", "q"}}}})
         ASSERT_TRUE(run(jobs.list(filter, 10, job.value)));
     ASSERT_TRUE(run(jobs.get(job, ann)));
     ASSERT_TRUE(run(routing.run_pass(RoutingService::Pass::kTick)));
@@ -52,7 +53,7 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     ASSERT_TRUE(run(attempts.reconcile(center, {{attempt, "running"}})));
     LogRequest log{.job = job, .stream = "stdout"};
     run(stream_log(database, log, std::make_shared<FakeWriter>()));
-    ASSERT_TRUE(run(events.list(EventFilter{"", job.value}, 10, 0)));
+    ASSERT_TRUE(run(events.list(EventFilter{{}, job.value}, 10, 0)));
     auto read_events = [](pqxx::work& transaction) -> Result<std::int64_t> {
         select_job_events(transaction, 0, 10, EventFilter{});
         return select_safe_start(transaction);
