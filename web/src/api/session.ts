@@ -8,6 +8,10 @@ export const permissions = [
 ] as const
 export type Permission = (typeof permissions)[number]
 
+/** What a member of a project may do there. */
+export const projectRoles = ['viewer', 'submitter', 'lead'] as const
+export type ProjectRole = (typeof projectRoles)[number]
+
 /** Who is signed in. */
 export interface Session {
   name: string
@@ -15,6 +19,8 @@ export interface Session {
   token_id?: string
   role: string
   permissions: readonly Permission[]
+  /** Those of which all jobs may be seen, with the role there. */
+  projects: Readonly<Record<string, ProjectRole>>
   csrf_token: string
   expires_at: string
   /** Name of the account; null where a token signed in. */
@@ -48,7 +54,7 @@ function parse(value: unknown): Session {
   if (!session || typeof session.name !== 'string' || !Array.isArray(session.permissions))
     throw new ApiError(0, 'The answer is not a session.')
   // Null where a development server asks with a token of its own.
-  return { ...session, role: session.role ?? '', account: session.account ?? null, has_password: session.has_password ?? false, csrf_token: session.csrf_token ?? '', expires_at: session.expires_at ?? '' } as Session
+  return { ...session, projects: session.projects ?? {}, role: session.role ?? '', account: session.account ?? null, has_password: session.has_password ?? false, csrf_token: session.csrf_token ?? '', expires_at: session.expires_at ?? '' } as Session
 }
 
 /** The session of the cookie; null when nobody is signed in. */

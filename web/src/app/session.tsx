@@ -8,6 +8,8 @@ import { ErrorState, LoadingState } from '../ui/states'
 interface SignedIn {
   session: Session
   may: (permission: Permission) => boolean
+  /** Whether who is signed in leads the project. */
+  leads: (project: string) => boolean
   signOut: () => Promise<void>
 }
 
@@ -55,6 +57,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   if (session) setCsrfToken(session.csrf_token)
   const value = useMemo(() => session && {
     session, signOut, may: (permission: Permission) => session.permissions.includes(permission),
+    leads: (project: string) => session.projects[project] === 'lead',
   }, [session, signOut])
 
   if (query.isPending) return <LoadingState />

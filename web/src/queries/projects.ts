@@ -2,6 +2,7 @@ import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/rea
 import { api, unwrap } from '../api/client'
 import { readAll, usePages } from '../api/pages'
 import type { components } from '../api/schema'
+import type { ProjectRole } from '../api/session'
 
 export type Project = components['schemas']['Project']
 export type ProjectChange = components['schemas']['ProjectChange']
@@ -71,11 +72,11 @@ export function useChangeProject() {
 }
 
 export function usePutMember() {
-  return useProjectMutation(({ name, token, reserve_unit_hours }: { name: string; token: string; reserve_unit_hours: number }) =>
-    unwrap(api.PUT('/api/v1/projects/{name}/members/{token}', { params: { path: { name, token } }, body: { reserve_unit_hours } })))
+  return useProjectMutation(({ name, token, ...body }: { name: string; token: string; role: ProjectRole; reserve_unit_hours?: number }) =>
+    unwrap(api.PUT('/api/v1/projects/{name}/members/{token}', { params: { path: { name, token } }, body })))
 }
 
-/** Takes a member away; the last one only with `open`, since the project is everybody's then. */
+/** Takes a member away; the last one who may submit only with `open`, since the project is everybody's then. */
 export function useRemoveMember() {
   return useProjectMutation(({ name, token, open }: { name: string; token: string; open: boolean }) =>
     unwrap(api.DELETE('/api/v1/projects/{name}/members/{token}', { params: { path: { name, token }, query: { open } } })))

@@ -20,7 +20,7 @@ type ByUnit = ProjectUse['unit_types'][number]
 
 export function ProjectPage({ params }: { params: Record<string, string> }) {
   const { t } = useLanguage()
-  const { may } = useSession()
+  const { may, leads } = useSession()
   const name = params.name ?? ''
   const query = useProject(name)
   const use = useProjectUse(name)
@@ -37,8 +37,8 @@ export function ProjectPage({ params }: { params: Record<string, string> }) {
       <Section title={t('projects.settings')}>
         {hasNone ? <p className="dim">{t('projects.settings.none')}</p> : <Ready query={query}>{query.data ? <Settings project={query.data} /> : null}</Ready>}
       </Section>
-      {may('read_all_jobs') ? <Members project={name} /> : null}
-      {may('read_billing') ? <Section title={t('projects.time')} side={<span className="dim">{t('projects.time.days')}</span>}><UseOverTime project={name} /></Section> : null}
+      {may('read_all_jobs') || leads(name) ? <Members project={name} /> : null}
+      {may('read_billing') || leads(name) ? <Section title={t('projects.time')} side={<span className="dim">{t('projects.time.days')}</span>}><UseOverTime project={name} /></Section> : null}
       <p style={{ display: 'flex', flexWrap: 'wrap', gap: 16 }}>
         <Link href={`/jobs?project=${encoded}`}>{t('projects.more.jobs')}</Link>
         {may('read_billing') ? (
@@ -47,6 +47,8 @@ export function ProjectPage({ params }: { params: Record<string, string> }) {
             <Link href={`/billing?tab=statements&name=${encoded}${use.data ? `&period=${use.data.month}` : ''}`}>{t('projects.more.statement')}</Link>
           </>
         ) : null}
+        {!may('read_billing') && leads(name) && use.data
+          ? <a href={`/api/v1/statements?project=${encoded}&period=${use.data.month}&format=html`} target="_blank" rel="noreferrer">{t('projects.more.statement')}</a> : null}
       </p>
       {isEditing ? <ProjectForm name={name} project={query.data ?? null} onClose={() => setEditing(false)} /> : null}
     </Page>

@@ -1,4 +1,6 @@
 import { permissions } from '../../api/session'
+import { Link } from '../../app/router/link'
+import { pathTo } from '../../app/router/match'
 import { Settings as BrowserSettings } from '../../app/shell/header'
 import { useSession } from '../../app/session'
 import { useText } from '../../i18n/language'
@@ -32,6 +34,13 @@ export function SettingsPage() {
       <div className={styles.columns}>
         <Section title={t('settings.may')}>
           <ul className={styles.list}>{permissions.filter(may).map((permission) => <li key={permission}>{t(`settings.may.${permission}`)} <code className="dim">{permission}</code></li>)}</ul>
+          {Object.keys(session.projects).length > 0 ? (
+            <>
+              <p>{t('settings.projects')}:</p>
+              <ul className={styles.list}>{Object.entries(session.projects).map(([project, role]) => (
+                <li key={project}><Link href={pathTo('/projects/:name', { name: project })}>{project}</Link>: {t(`projects.role.${role}`)}. {t(`projects.role.${role}.hint`)}.</li>))}</ul>
+            </>
+          ) : null}
           {lacking.length > 0 ? (
             <>
               <p className="dim">{t('settings.may.not')}:</p>

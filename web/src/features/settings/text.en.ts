@@ -11,6 +11,7 @@ export const settingsEn = {
   'settings.me.identity': 'Identity',
   'settings.may': 'What I may do',
   'settings.may.not': 'Not with this role',
+  'settings.projects': 'In projects, whatever the role',
   'settings.may.read_network': 'see centers, unit types, scores, prices, trust and the calendar',
   'settings.may.read_all_jobs': 'see the jobs of everybody, and members of projects',
   'settings.may.read_uploads': 'see what was uploaded, such as profiles',

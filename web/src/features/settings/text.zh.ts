@@ -13,6 +13,7 @@ export const settingsZh: Record<keyof typeof settingsEn, string> = {
   'settings.me.identity': '身份',
   'settings.may': '我的权限',
   'settings.may.not': '此角色没有的权限',
+  'settings.projects': '在项目中（与角色无关）',
   'settings.may.read_network': '查看计算中心、计算单元类型、算力值、价格、可信度和日历',
   'settings.may.read_all_jobs': '查看所有人的作业和项目成员',
   'settings.may.read_uploads': '查看上传内容，例如剖析结果',
