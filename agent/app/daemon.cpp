@@ -84,7 +84,7 @@ Result<void> Daemon::prepare()
 
 void Daemon::run()
 {
-    tasks_.spawn(network_.get_executor(), "connector", connector_->run());
+    tasks_.keep_running(network_.get_executor(), "connector", [this] { return connector_->run(); });
     const auto network_work = asio::make_work_guard(network_);
     std::thread network_thread([this] { network_.run(); });
     next_renewal_look_ = std::chrono::steady_clock::now() + kFirstRenewalLook;

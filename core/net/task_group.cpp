@@ -13,6 +13,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <list>
 #include <mutex>
@@ -26,18 +27,61 @@ bool is_strand(const asio::any_io_executor& executor)
            executor.target<asio::strand<asio::any_io_executor>>() != nullptr;
 }
 
-void log_escaped(const std::string& group, const std::string& task, const std::exception_ptr& thrown)
+using namespace std::chrono_literals;
+
+// Between the end of a task that was to go on and its next beginning.
+constexpr std::chrono::milliseconds kFirstPause = 1s;
+constexpr std::chrono::milliseconds kMaxPause = 60s;
+constexpr std::chrono::milliseconds kCalmAfter = 60s; ///< a task that ran so long begins with the first pause again
+
+/// What a task threw, for people; empty when it was cancelled, which is the normal end after close().
+std::string text_of(const std::exception_ptr& thrown)
 {
-    if (!thrown) return;
     try {
         std::rethrow_exception(thrown);
     } catch (const boost::system::system_error& e) {
-        if (e.code() == asio::error::operation_aborted) return; // the normal end after close()
-        log_error("task_failed", {{"group", group}, {"task", task}, {"error", e.what()}});
+        return e.code() == asio::error::operation_aborted ? "" : e.what();
     } catch (const std::exception& e) {
-        log_error("task_failed", {{"group", group}, {"task", task}, {"error", e.what()}});
+        return e.what();
     } catch (...) {
-        log_error("task_failed", {{"group", group}, {"task", task}, {"error", "unknown exception"}});
+        return "unknown exception";
+    }
+}
+
+void log_escaped(const std::string& group, const std::string& task, const std::exception_ptr& thrown)
+{
+    if (!thrown) return;
+    if (const std::string text = text_of(thrown); !text.empty())
+        log_error("task_failed", {{"group", group}, {"task", task}, {"error", text}});
+}
+
+/// What it threw; nothing when it returned.
+asio::awaitable<std::exception_ptr> run_once(asio::awaitable<void> task)
+{
+    try {
+        co_await std::move(task);
+    } catch (...) {
+        co_return std::current_exception();
+    }
+    co_return nullptr;
+}
+
+asio::awaitable<void> run_again_and_again(std::string group, std::string name,
+                                          std::function<asio::awaitable<void>()> make)
+{
+    std::chrono::milliseconds pause = kFirstPause;
+    for (;;) {
+        const auto began = std::chrono::steady_clock::now();
+        asio::awaitable<void> task = make();
+        const std::exception_ptr thrown = co_await run_once(std::move(task));
+        if (!thrown) co_return;
+        const std::string text = text_of(thrown);
+        if (text.empty()) co_return; // cancelled
+        if (std::chrono::steady_clock::now() - began >= kCalmAfter) pause = kFirstPause;
+        log_error("task_failed",
+                  {{"group", group}, {"task", name}, {"error", text}, {"starts_again_in_ms", pause.count()}});
+        co_await TaskGroup::sleep(pause);
+        pause = std::min(2 * pause, kMaxPause);
     }
 }
 
@@ -102,6 +146,13 @@ bool TaskGroup::spawn(asio::any_io_executor executor, std::string name, asio::aw
                        asio::bind_cancellation_slot(member->task->signal.slot(), std::move(done)));
     });
     return true;
+}
+
+bool TaskGroup::keep_running(asio::any_io_executor executor, std::string name,
+                             std::function<asio::awaitable<void>()> make)
+{
+    asio::awaitable<void> task = run_again_and_again(state_->name, name, std::move(make));
+    return spawn(std::move(executor), std::move(name), std::move(task));
 }
 
 void TaskGroup::close()

@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,11 @@ class TaskGroup {
 
     /// Starts `task` on its own strand of `executor` (give a strand to choose it). False after close().
     bool spawn(asio::any_io_executor executor, std::string name, asio::awaitable<void> task);
+
+    /// Starts a task that shall go on until close(), as loops do that nobody else would begin again: what it throws is
+    /// logged, and `make` makes it anew after a pause, of a second at first and of up to a minute where it fails again
+    /// and again. A task that returns has ended. False after close().
+    bool keep_running(asio::any_io_executor executor, std::string name, std::function<asio::awaitable<void>()> make);
 
     /// Refuses new tasks and cancels those that wait (their co_await throws operation_aborted).
     void close();

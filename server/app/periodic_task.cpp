@@ -53,7 +53,7 @@ void PeriodicTaskRunner::add(std::string name, std::chrono::milliseconds period,
 void PeriodicTaskRunner::start()
 {
     for (const auto& task : periodic_tasks_)
-        coroutines_.spawn(executor_, task->name, repeat(task));
+        coroutines_.keep_running(executor_, task->name, [task] { return repeat(task); });
 }
 
 void PeriodicTaskRunner::stop()

@@ -77,7 +77,7 @@ void ExportRunner::start(net::TaskGroup& group, const asio::any_io_executor& exe
 {
     group_ = &group;
     executor_ = executor;
-    group.spawn(executor, "scheduled_exports", follow());
+    group.keep_running(executor, "scheduled_exports", [this] { return follow(); });
 }
 
 asio::awaitable<void> ExportRunner::follow()

@@ -164,7 +164,7 @@ asio::awaitable<Result<std::vector<BillingPeriod>>> LedgerService::periods()
 
 void LedgerService::start(net::TaskGroup& group, const asio::any_io_executor& executor)
 {
-    group.spawn(executor, "billing", follow());
+    group.keep_running(executor, "billing", [this] { return follow(); });
 }
 
 asio::awaitable<Result<void>> LedgerService::work_off()

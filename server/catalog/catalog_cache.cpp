@@ -68,8 +68,8 @@ Result<void> CatalogCache::load()
 
 void CatalogCache::start(net::TaskGroup& group)
 {
-    group.spawn(wake_.executor(), "follow_catalog", follow_changes());
-    group.spawn(runs_wake_.executor(), "follow_runs", follow_runs());
+    group.keep_running(wake_.executor(), "follow_catalog", [this] { return follow_changes(); });
+    group.keep_running(runs_wake_.executor(), "follow_runs", [this] { return follow_runs(); });
 }
 
 CatalogPointer CatalogCache::get() const

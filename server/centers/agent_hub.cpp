@@ -192,7 +192,7 @@ void AgentHub::subscribe(Notifier& notifier)
 
 void AgentHub::start(asio::any_io_executor executor)
 {
-    state_->tasks.spawn(std::move(executor), "keep_sessions", State::keep(state_));
+    state_->tasks.keep_running(std::move(executor), "keep_sessions", [state = state_] { return State::keep(state); });
 }
 
 void AgentHub::close()

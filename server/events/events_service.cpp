@@ -79,7 +79,7 @@ void EventsService::subscribe(Notifier& notifier)
 
 void EventsService::start(net::TaskGroup& group)
 {
-    group.spawn(wake_.executor(), "read_events", read_events());
+    group.keep_running(wake_.executor(), "read_events", [this] { return read_events(); });
 }
 
 asio::awaitable<void> EventsService::read_events()

@@ -82,7 +82,7 @@ void JobPeriodicTasks::subscribe(Notifier& notifier)
 
 void JobPeriodicTasks::start(net::TaskGroup& group)
 {
-    group.spawn(wake_.executor(), "job_periodic_tasks", follow());
+    group.keep_running(wake_.executor(), "job_periodic_tasks", [this] { return follow(); });
 }
 
 asio::awaitable<void> JobPeriodicTasks::follow()

@@ -36,7 +36,7 @@ asio::awaitable<Result<NetworkCalibration>> LearningService::calibration()
 
 void LearningService::start(net::TaskGroup& group, const asio::any_io_executor& executor)
 {
-    group.spawn(executor, "prediction_gauges", follow());
+    group.keep_running(executor, "prediction_gauges", [this] { return follow(); });
 }
 
 asio::awaitable<void> LearningService::follow()

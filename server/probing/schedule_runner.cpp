@@ -24,7 +24,7 @@ constexpr std::size_t kMaxErrorLength = 2000;
 
 void ScheduleRunner::start(net::TaskGroup& group, const asio::any_io_executor& executor)
 {
-    group.spawn(executor, "probe_schedules", follow());
+    group.keep_running(executor, "probe_schedules", [this] { return follow(); });
 }
 
 asio::awaitable<void> ScheduleRunner::follow()

@@ -29,7 +29,7 @@ void FreeSpace::start(net::TaskGroup& group, const asio::any_io_executor& execut
 {
     if (!look_) return;
     look();
-    group.spawn(executor, "free_space", follow());
+    group.keep_running(executor, "free_space", [this] { return follow(); });
 }
 
 asio::awaitable<void> FreeSpace::follow()

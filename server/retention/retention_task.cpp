@@ -47,7 +47,7 @@ std::int64_t remove_each(pqxx::work& transaction, const std::vector<std::string>
 
 void RetentionTask::start(net::TaskGroup& group, const asio::any_io_executor& executor)
 {
-    group.spawn(executor, "retention", follow());
+    group.keep_running(executor, "retention", [this] { return follow(); });
 }
 
 asio::awaitable<void> RetentionTask::follow()

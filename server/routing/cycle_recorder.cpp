@@ -65,7 +65,7 @@ void CycleRecorder::add(DecidedCycle cycle)
 
 void CycleRecorder::start(net::TaskGroup& group)
 {
-    group.spawn(wake_.executor(), "keep_cycles", follow());
+    group.keep_running(wake_.executor(), "keep_cycles", [this] { return follow(); });
 }
 
 asio::awaitable<void> CycleRecorder::follow()

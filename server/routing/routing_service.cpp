@@ -59,7 +59,7 @@ void RoutingService::subscribe(Notifier& notifier)
 
 void RoutingService::start(net::TaskGroup& group)
 {
-    group.spawn(wake_.executor(), "route_jobs", follow());
+    group.keep_running(wake_.executor(), "route_jobs", [this] { return follow(); });
 }
 
 asio::awaitable<void> RoutingService::follow()

@@ -86,7 +86,7 @@ UnitLoads loads_at(const UnitLoadRows& rows, Timestamp now)
 
 void UnitLoadService::start(net::TaskGroup& group, const asio::any_io_executor& executor)
 {
-    group.spawn(executor, "unit_loads", follow());
+    group.keep_running(executor, "unit_loads", [this] { return follow(); });
 }
 
 std::shared_ptr<const UnitLoads> UnitLoadService::get() const

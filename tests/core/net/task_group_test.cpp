@@ -61,6 +61,44 @@ TEST(TaskGroup, SurvivesATaskThatThrows)
     EXPECT_TRUE(group.wait(0ms));
 }
 
+/// Fails the first time, then waits.
+asio::awaitable<void> fail_once(std::atomic<int>* beginnings)
+{
+    if (++*beginnings == 1) throw std::runtime_error("meant to fail");
+    co_await TaskGroup::sleep(600s);
+}
+
+TEST(TaskGroup, BeginsATaskAgainThatShallGoOn)
+{
+    asio::io_context io;
+    TaskGroup group("test");
+    std::atomic<int> beginnings = 0;
+    ASSERT_TRUE(group.keep_running(io.get_executor(), "loop", [&] { return fail_once(&beginnings); }));
+
+    while (beginnings < 2)
+        io.run_one();
+    EXPECT_FALSE(group.wait(0ms));
+    group.close();
+    io.run();
+
+    EXPECT_TRUE(group.wait(0ms));
+    EXPECT_EQ(beginnings, 2) << "close() is no failure";
+    EXPECT_FALSE(group.keep_running(io.get_executor(), "loop", [&] { return fail_once(&beginnings); }));
+}
+
+TEST(TaskGroup, EndsATaskThatReturnsThoughItMightGoOn)
+{
+    asio::io_context io;
+    TaskGroup group("test");
+    std::atomic<int> counter = 0;
+    ASSERT_TRUE(group.keep_running(io.get_executor(), "add", [&] { return add_one(&counter); }));
+
+    io.run();
+
+    EXPECT_TRUE(group.wait(0ms));
+    EXPECT_EQ(counter, 1);
+}
+
 TEST(TaskGroup, RefusesTasksAfterClose)
 {
     asio::io_context io;
