@@ -118,13 +118,14 @@ std::string verification_text(const Json& run)
     return verification + (detail.empty() ? "" : ": " + detail);
 }
 
-/// A figure of the host's sensors, or why there is none; empty for a result of before they were read.
-std::string sensor_text(const Json& host, const char* name, const char* field, double scale, const char* unit)
+/// A figure of the host's or its GPU's sensors, or why there is none; empty for a result of before they were read.
+std::string sensor_text(const Json& host, const char* name, const char* field, double scale, const char* unit,
+                        const char* whose = "host")
 {
     const Json& figure = member(host, name);
     if (member(figure, "absent").is_string()) return "not known: " + text_of(figure, "absent");
     const std::optional<double> value = field == nullptr ? number_of(host, name) : number_of(figure, field);
-    return value ? fmt::format("{:.3g} {}, of the whole host", *value * scale, unit) : "";
+    return value ? fmt::format("{:.3g} {}, of the whole {}", *value * scale, unit, whose) : "";
 }
 
 std::string run_text(Session& session, const Json& run)
@@ -146,11 +147,13 @@ std::string run_text(Session& session, const Json& run)
                 {"Probe task", text_of(run, "probe_task_id")},
                 {"Job", text_of(run, "job_id")},
                 {"Created", age_of(run, "created_at", session.now())},
+                {"Waited", duration_of(run, "queue_wait_s")},
                 {"Ended", age_of(run, "ended_at", session.now())},
                 {"Took", duration_of(member(run, "result"), "wall_s")},
                 {"Verified", verification_text(run)},
                 {"Processor", text_of(host, "cpu_model")},
                 {"Energy", sensor_text(host, "energy", "joules", 1, "J")},
+                {"Its GPU's", sensor_text(member(host, "gpu"), "energy", "joules", 1, "J", "GPU")},
                 {"Clock", sensor_text(host, "cpu_hz", nullptr, 1e-9, "GHz")},
                 {"Temperature", sensor_text(host, "cpu_celsius", nullptr, 1, "°C")}},
                style) +

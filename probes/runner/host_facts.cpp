@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <sstream>
 #include <string>
 #include <sys/resource.h>
@@ -95,7 +96,11 @@ HostFacts::HostFacts() : facts_(Json::object()), energy_("/sys"), steal_before_s
     const std::string meminfo = proc_text("/proc/meminfo");
     facts_["memory_bytes"] = leading_number(proc_value(meminfo, "MemTotal")).value_or(0) * 1024;
     facts_["memory_usable_bytes"] = usable_memory_bytes();
-    if (const CudaDevice* const device = used_cuda_device()) facts_["gpu"] = gpu_facts(*device);
+    if (const CudaDevice* const device = used_cuda_device()) {
+        facts_["gpu"] = gpu_facts(*device);
+        const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+        gpu_energy_.emplace(visible == nullptr ? "" : visible);
+    }
     const BlasCore core = blas_core();
     facts_["openblas_core"] = core.used;
     if (!core.better.empty()) facts_["openblas_better_core"] = core.better;
@@ -105,6 +110,7 @@ Json HostFacts::finish() const
 {
     Json facts = facts_;
     facts["energy"] = energy_.read();
+    if (gpu_energy_) facts["gpu"]["energy"] = gpu_energy_->read();
     facts.update(read_sensors("/sys", allowed_cpus()));
     facts["steal_s"] = std::max(0.0, steal_s() - steal_before_s_);
     rusage usage{};

@@ -2,6 +2,9 @@
 
 #include "core/base/json_reader.hpp"
 #include "probes/runner/energy.hpp"
+#include "probes/runner/gpu_energy.hpp"
+
+#include <optional>
 
 namespace fathom::probes {
 
@@ -14,13 +17,14 @@ class HostFacts {
     HostFacts();
 
     /// Facts, with what happened since the constructor: `steal_s` (time that the hypervisor gave to
-    /// others, all cores), context switches and processor time of this process, `load_before`; `energy` (EnergyMeter)
-    /// and, as they are at the end, `cpu_hz` and `cpu_celsius` (read_sensors).
+    /// others, all cores), context switches and processor time of this process, `load_before`; `energy` (EnergyMeter),
+    /// `gpu.energy` (GpuEnergyMeter) and, as they are at the end, `cpu_hz` and `cpu_celsius` (read_sensors).
     Json finish() const;
 
   private:
     Json facts_;
     EnergyMeter energy_;
+    std::optional<GpuEnergyMeter> gpu_energy_; ///< of a unit with a GPU
     double steal_before_s_;
 };
 

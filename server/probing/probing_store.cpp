@@ -19,11 +19,16 @@ constexpr const char* kInsertRun = R"sql(
                            document, order_id, count_by, able_unit_types, repeats_run_id)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11, $12, $13::text[], nullif($14, '')))sql";
 
-// What it really has, or had, is its newest attempt's to say: a center may choose type and count (M13d, M14).
-constexpr const char* kSelectRun = R"sql(
-    SELECT r.*, c.name AS center, coalesce(au.name, u.name) AS unit_type, to_jsonb(r.able_unit_types) AS able,
-           to_jsonb(a.units) AS units, to_jsonb(a.cpus) AS cpus,
-           CASE WHEN r.unit_count = 0 AND a.started_at IS NOT NULL THEN a.unit_count ELSE r.unit_count END AS units_used
+// What it really has, or had, is its newest attempt's to say: a center may choose type and count (M13d, M14). Its start
+// is by the center's clock, which may be behind ours.
+#define FATHOM_RUN_OF_ATTEMPT                                                                                          \
+    "c.name AS center, coalesce(au.name, u.name) AS unit_type, to_jsonb(r.able_unit_types) AS able, "                  \
+    "to_jsonb(a.units) AS units, to_jsonb(a.cpus) AS cpus, "                                                           \
+    "CASE WHEN a.started_at IS NOT NULL "                                                                              \
+    "THEN greatest(extract(epoch FROM a.started_at - r.created_at), 0)::float8 END AS queue_wait_s, "                  \
+    "CASE WHEN r.unit_count = 0 AND a.started_at IS NOT NULL THEN a.unit_count ELSE r.unit_count END AS units_used "
+
+constexpr const char* kSelectRun = "SELECT r.*, " FATHOM_RUN_OF_ATTEMPT R"sql(
     FROM probe_run r JOIN center c ON c.id = r.center_id JOIN unit_type u ON u.id = r.unit_type_id
     LEFT JOIN LATERAL (SELECT * FROM attempt WHERE attempt.job_id = r.job_id ORDER BY epoch DESC LIMIT 1) a ON true
     LEFT JOIN unit_type au ON au.id = a.unit_type_id
@@ -33,10 +38,8 @@ constexpr const char* kSelectRun = R"sql(
 constexpr const char* kSelectRuns = R"sql(
     SELECT r.id, r.probe_task_id, r.center_id, r.unit_type_id, r.unit_count, r.selection, r.cause, r.job_id, r.state,
            r.error, r.created_at, r.created_by, r.ended_at, r.order_id, r.count_by, r.repeats_run_id,
-           r.verification, r.verification_detail, NULL::jsonb AS document, NULL::jsonb AS result, c.name AS center,
-           coalesce(au.name, u.name) AS unit_type, to_jsonb(r.able_unit_types) AS able, to_jsonb(a.units) AS units,
-           to_jsonb(a.cpus) AS cpus,
-           CASE WHEN r.unit_count = 0 AND a.started_at IS NOT NULL THEN a.unit_count ELSE r.unit_count END AS units_used
+           r.verification, r.verification_detail, NULL::jsonb AS document, NULL::jsonb AS result,
+           )sql" FATHOM_RUN_OF_ATTEMPT R"sql(
     FROM probe_run r JOIN center c ON c.id = r.center_id JOIN unit_type u ON u.id = r.unit_type_id
     LEFT JOIN LATERAL (SELECT * FROM attempt WHERE attempt.job_id = r.job_id ORDER BY epoch DESC LIMIT 1) a ON true
     LEFT JOIN unit_type au ON au.id = a.unit_type_id
@@ -117,6 +120,8 @@ ProbeRunRecord to_run(const pqxx::row& row)
             .created_at = to_timestamp(row["created_at"]),
             .created_by = row["created_by"].as<std::string>(),
             .ended_at = to_optional_timestamp(row["ended_at"]),
+            .queue_wait_s =
+                row["queue_wait_s"].is_null() ? std::nullopt : std::optional(row["queue_wait_s"].as<double>()),
             .order_id = row["order_id"].as<std::string>(),
             .repeats_run_id = row["repeats_run_id"].as<std::string>(""),
             .able_unit_types = to_json_value(row["able"]),
@@ -305,6 +310,7 @@ Json to_json(const ProbeRunRecord& run)
             {"created_at", format_rfc3339(run.created_at)},
             {"created_by", run.created_by},
             {"ended_at", time_json(run.ended_at)},
+            {"queue_wait_s", run.queue_wait_s ? Json(*run.queue_wait_s) : Json()},
             {"order_id", text_or_null(run.order_id)},
             {"repeats_run_id", text_or_null(run.repeats_run_id)},
             {"verification", run.verification},

@@ -38,6 +38,7 @@ struct ProbeRunRecord {
     Timestamp created_at{};
     std::string created_by;
     std::optional<Timestamp> ended_at;
+    std::optional<double> queue_wait_s; ///< from its order to its start, in the network's queue and its center's
     std::string order_id;
     std::string repeats_run_id; ///< the lost run whose place it takes; empty for none
     Json able_unit_types;       ///< names (M18); empty when the center did not say

@@ -49,6 +49,7 @@ def test_a_job_of_an_unmeasured_type_is_tried_released_measured_and_placed(netwo
     runs = network.rest.items(f"/probe-runs?probe_task={tasks[0]['id']}")
     assert sorted(r["cause"] for r in runs) == ["arrival", "pretest"]
     assert {r["center"] for r in runs} == {"alpha", "beta"} and {r["state"] for r in runs} == {"succeeded"}
+    assert all(0 < r["queue_wait_s"] < 600 for r in runs)  # M15
     assert runs[-1]["id"] == tasks[0]["pretest_run_id"]
     decision = network.rest.get(f"/jobs/{job['id']}/placement")["decision"]
     assert decision["candidates"][0]["prediction"]["operators"][0]["basis"] == "measured"

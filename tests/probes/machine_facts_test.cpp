@@ -1,9 +1,11 @@
 #include "probes/runner/energy.hpp"
+#include "probes/runner/gpu_energy.hpp"
 #include "probes/runner/machine_facts.hpp"
 #include "probes/runner/resources.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <unistd.h>
@@ -149,6 +151,24 @@ TEST(EnergyMeter, SaysWhyThereIsNoneAndNeverNothing)
     closed.write("class/powercap/intel-rapl:0/name", "package-0");
     const std::string why = EnergyMeter(closed.path()).read().at("absent");
     EXPECT_NE(why.find("may not be read by this user"), std::string::npos) << why;
+}
+
+TEST(GpuEnergyMeter, CountsAWholeGpuAndSaysWhyThereIsNothingToCount)
+{
+    const System system;
+    system.write("gpus", "gpu\tGPU-new\tTesla V100\t16000000000\ngpu\tGPU-old\tTesla K80\t12000000000\n");
+    ::setenv("FATHOM_STANDIN_GPUS", (system.path() + "/gpus").c_str(), 1);
+    const auto read = [](const std::string& device, const char* library) {
+        return GpuEnergyMeter(device, library).read().dump();
+    };
+
+    const GpuEnergyMeter meter("GPU-new,GPU-old", FATHOM_STANDIN_NVML);
+    EXPECT_DOUBLE_EQ(meter.read().at("joules").get<double>(), 2.5);
+    EXPECT_DOUBLE_EQ(meter.read().at("joules").get<double>(), 5);
+    EXPECT_EQ(read("GPU-old", FATHOM_STANDIN_NVML), R"({"absent":"this GPU has no energy counter"})");
+    EXPECT_EQ(read("MIG-1", FATHOM_STANDIN_NVML), R"({"absent":"the counter is of whole GPUs, named by their UUID"})");
+    EXPECT_EQ(read("GPU-none", FATHOM_STANDIN_NVML), R"({"absent":"NVIDIA's management library does not answer"})");
+    EXPECT_EQ(read("GPU-new", "libnone-of-these.so"), R"({"absent":"NVIDIA's management library does not answer"})");
 }
 
 TEST(Sensors, TellTheMeanClockAndTheHottestProcessorOrThatThereIsNone)

@@ -164,6 +164,7 @@ Return nvmlDeviceGetMaxMigDeviceCount(Device device, unsigned* count);
 Return nvmlDeviceGetMigDeviceHandleByIndex(Device device, unsigned index, Device* part);
 
 Return nvmlDeviceGetHandleByUUID(const char* uuid, Device* device);
+Return nvmlDeviceGetTotalEnergyConsumption(Device device, unsigned long long* millijoules);
 Return nvmlDeviceGetUtilizationRates(Device device, Utilization* utilization);
 Return nvmlDeviceGetPcieThroughput(Device device, unsigned counter, unsigned* kilobytes_per_s);
 Return nvmlDeviceGetMaxPcieLinkGeneration(Device device, unsigned* generation);
@@ -246,6 +247,17 @@ Return nvmlDeviceGetPciInfo_v3(Device device, PciInfo* pci)
     Return status = kSuccess;
     if (find(device, status) != nullptr) *pci = {};
     return status;
+}
+
+Return nvmlDeviceGetTotalEnergyConsumption(Device device, unsigned long long* millijoules)
+{
+    Return status = kSuccess;
+    const StandIn* const found = find(device, status);
+    if (found == nullptr) return status;
+    if (found->kind == "part" || found->name.find("K80") != std::string::npos) return kNotSupported;
+    static unsigned long long counter = 1'000'000;
+    *millijoules = counter += 2500; // with each question
+    return kSuccess;
 }
 
 Return nvmlDeviceGetMigMode(Device device, unsigned* now, unsigned* after_restart)

@@ -75,6 +75,7 @@ export const runsEn = {
   'runs.count_by.scaling': 'the metascheduler, for scaling',
   'runs.count_by.center': 'the center',
   'runs.place': 'Place',
+  'runs.waited': 'Waited',
   'runs.ended': 'Ended',
   'runs.verification': 'Verified',
   'runs.verification.none': 'not chosen for it',

@@ -77,6 +77,7 @@ export const runsZh: Record<keyof typeof runsEn, string> = {
   'runs.count_by.scaling': '元调度器（扩展性）',
   'runs.count_by.center': '计算中心',
   'runs.place': '位置',
+  'runs.waited': '排队时间',
   'runs.ended': '结束时间',
   'runs.verification': '核验',
   'runs.verification.none': '未抽中',

@@ -2,6 +2,7 @@ import { Link } from '../../../app/router/link'
 import { type PathParams, pathTo } from '../../../app/router/match'
 import { useText } from '../../../i18n/language'
 import { type ProbeRun, useProbeRun } from '../../../queries/probe_runs'
+import { formatDuration } from '../../../ui/format'
 import { Facts, Page, Section } from '../../../ui/page'
 import { EmptyState, Ready } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
@@ -63,6 +64,7 @@ function RunFacts({ run }: { run: ProbeRun }) {
         [t('runs.job'), <Link key="j" href={pathTo('/jobs/:id', { id: run.job_id })}><code>{run.job_id}</code></Link>],
         [t('measure.created'), <Time key="c" at={run.created_at} />],
         [t('measure.by'), <code key="b">{run.created_by}</code>],
+        [t('runs.waited'), run.queue_wait_s === null ? null : formatDuration(run.queue_wait_s)],
         [t('runs.ended'), <Time key="e" at={run.ended_at} />],
         [t('runs.verification'), t(`runs.verification.${run.verification}`) + (run.verification_detail ? `: ${run.verification_detail}` : '')],
         ...(run.repeats_run_id ? [[t('runs.repeats'), <Link key="r" href={pathTo('/probe-runs/:id', { id: run.repeats_run_id })}>{run.repeats_run_id}</Link>] as const] : []),

@@ -3,7 +3,7 @@ import { pathTo } from '../../../app/router/match'
 import { useText } from '../../../i18n/language'
 import type { ProbeRun } from '../../../queries/probe_runs'
 import type { Column } from '../../../ui/data_table'
-import { nothing } from '../../../ui/format'
+import { formatDuration, nothing } from '../../../ui/format'
 import { Time } from '../../../ui/zone'
 import { RunStatePill } from '../run_state'
 
@@ -19,6 +19,7 @@ export function useRunColumns(): Column<ProbeRun>[] {
     { id: 'cause', title: t('runs.cause'), cell: (r) => t(`runs.cause.${r.cause}`), csv: (r) => r.cause },
     { id: 'verification', title: t('runs.verification'), cell: (r) => t(`runs.verification.${r.verification}`), csv: (r) => r.verification },
     { id: 'created_at', title: t('measure.created'), cell: (r) => <Time at={r.created_at} />, csv: (r) => r.created_at },
+    { id: 'queue_wait_s', title: t('runs.waited'), isNumber: true, cell: (r) => (r.queue_wait_s === null ? nothing : formatDuration(r.queue_wait_s)), csv: (r) => r.queue_wait_s, isHidden: true },
     { id: 'ended_at', title: t('runs.ended'), cell: (r) => <Time at={r.ended_at} />, csv: (r) => r.ended_at, isHidden: true },
     { id: 'error', title: t('measure.error'), cell: (r) => r.error ?? nothing, csv: (r) => r.error },
     { id: 'selection', title: t('runs.selection'), cell: (r) => t(`runs.selection.${r.selection}`), csv: (r) => r.selection, isHidden: true },
