@@ -78,9 +78,9 @@ class BalanceTrace : public testing::Test {
     }
     Result<Page<BalanceStepRecord>> history(std::int64_t size = 100, std::optional<Timestamp> since = std::nullopt,
                                             std::int64_t before = std::numeric_limits<std::int64_t>::max(),
-                                            const std::string& owner = "", const std::string& unit = "gpu0")
+                                            const JobScope& scope = {}, const std::string& unit = "gpu0")
     {
-        return io_.run(service_.history({{"alpha", unit}, since, before, size, owner}));
+        return io_.run(service_.history({{"alpha", unit}, since, before, size, scope}));
     }
     std::vector<std::string> reasons(std::int64_t size = 100, std::optional<Timestamp> since = std::nullopt)
     {
@@ -115,7 +115,7 @@ TEST_F(BalanceTrace, KeepsStepsOnceNewestFirst)
     EXPECT_EQ(json["at"], "2026-11-20T11:00:04.000000Z");
     EXPECT_TRUE(json["job_id"].is_null());
     EXPECT_FALSE(json.contains("attempt"));
-    EXPECT_EQ(history(1, std::nullopt, 9, "", "gpu1").error().code, Errc::kNotFound);
+    EXPECT_EQ(history(1, std::nullopt, 9, {}, "gpu1").error().code, Errc::kNotFound);
 }
 
 TEST_F(BalanceTrace, KeepsSoManyStepsOfAUnitAndSoManyUnitsOfACenter)
@@ -152,30 +152,32 @@ TEST_F(BalanceTrace, NamesAJobToWhoMayReadItOnly)
     store_.sql("INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, state, decided_by) "
                "SELECT 'att_1', 'job_1', 1, center_id, id, 1, 'running', 'r' FROM unit_type");
     ASSERT_TRUE(tell({step_at(1, "gpu0", "att_1")}));
-    const auto job_for = [&](const std::string& owner) {
-        return history(1, std::nullopt, std::numeric_limits<std::int64_t>::max(), owner).value().items.at(0).job_id;
+    const auto job_for = [&](const JobScope& scope) {
+        return history(1, std::nullopt, std::numeric_limits<std::int64_t>::max(), scope).value().items.at(0).job_id;
     };
-    EXPECT_EQ(job_for(""), "job_1");
-    EXPECT_EQ(job_for("tok_a"), "job_1");
-    EXPECT_EQ(job_for("tok_b"), "");
-    const auto listed_for = [&](const std::string& owner) {
-        return io_.run(service_.units("", 10, "", owner)).value().items.at(0).last->job_id;
+    EXPECT_EQ(job_for({}), "job_1");
+    EXPECT_EQ(job_for({"tok_a"}), "job_1");
+    EXPECT_EQ(job_for({"tok_b"}), "");
+    EXPECT_EQ(job_for({"tok_b", {"q", "p"}}), "job_1") << "of a project that it views";
+    const auto listed_for = [&](const JobScope& scope) {
+        return io_.run(service_.units("", 10, "", scope)).value().items.at(0).last->job_id;
     };
-    EXPECT_EQ(listed_for("tok_a"), "job_1");
-    EXPECT_EQ(listed_for("tok_b"), "");
+    EXPECT_EQ(listed_for({"tok_a"}), "job_1");
+    EXPECT_EQ(listed_for({"tok_b"}), "");
+    EXPECT_EQ(listed_for({"tok_b", {"p"}}), "job_1");
 }
 
 TEST_F(BalanceTrace, ListsUnitsWithTheirNewestStepPageByPage)
 {
     ASSERT_TRUE(tell({step_at(1), step_at(2), step_at(5, "gpu1/b")}));
-    const Page<BalancedUnitRecord> first = io_.run(service_.units("", 1, "", "")).value();
+    const Page<BalancedUnitRecord> first = io_.run(service_.units("", 1, "", {})).value();
     ASSERT_EQ(first.items.size(), 1U);
     EXPECT_EQ(to_json(first.items[0])["last"]["reason"], "second 2");
-    const Page<BalancedUnitRecord> second = io_.run(service_.units("alpha", 1, first.next_after, "")).value();
+    const Page<BalancedUnitRecord> second = io_.run(service_.units("alpha", 1, first.next_after, {})).value();
     ASSERT_EQ(second.items.size(), 1U);
     EXPECT_EQ(second.items[0].unit, "gpu1/b");
     EXPECT_EQ(second.next_after, "");
-    EXPECT_TRUE(io_.run(service_.units("beta", 9, "", "")).value().items.empty());
+    EXPECT_TRUE(io_.run(service_.units("beta", 9, "", {})).value().items.empty());
 }
 
 TEST_F(BalanceTrace, AFollowerGetsWhatCameAfterAndWhatComes)
@@ -186,7 +188,7 @@ TEST_F(BalanceTrace, AFollowerGetsWhatCameAfterAndWhatComes)
     auto place = followers.take_place();
     ASSERT_TRUE(place);
     EXPECT_EQ(followers.take_place().error().code, Errc::kTooMany);
-    auto done = io_.spawn(followers.stream({{"alpha", "gpu0"}, 1, ""}, std::move(*place), writer));
+    auto done = io_.spawn(followers.stream({{"alpha", "gpu0"}, 1, {}}, std::move(*place), writer));
     EXPECT_TRUE(eventually([&] { return writer->text().find("second 2") != std::string::npos; }));
     EXPECT_EQ(writer->text().find("second 1"), std::string::npos);
 
