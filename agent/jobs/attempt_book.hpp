@@ -82,6 +82,11 @@ class AttemptBook {
     /// Which of this center's unit types can run what is asked for (M13b).
     link::UnitTypesAnswer answer(const link::UnitTypesQuery& query) const { return answer_query(query, units_); }
 
+    /// Of attempts in the center's own batch system what is new of how they wait, some at a time.
+    std::vector<link::QueuedAttempt> queue_news();
+    /// All of it is new again: to a metascheduler that has just been reached.
+    void tell_queues_again();
+
     /// Everything that the metascheduler has not been heard to know of.
     std::vector<link::InventoryItem> inventory() const;
     /// Attempts that hold units.
@@ -95,8 +100,9 @@ class AttemptBook {
         std::optional<SteadyTime> start_asked = std::nullopt;
         std::optional<SteadyTime> cancel_asked = std::nullopt;
         int starts = 0;
-        bool end_is_known = false;       ///< to the metascheduler; what is left is output
-        bool is_of_earlier_boot = false; ///< of the host: a marker that it was started may be lost
+        std::optional<QueueState> queue = std::nullopt; ///< as it was last told, while it waits there
+        bool end_is_known = false;                      ///< to the metascheduler; what is left is output
+        bool is_of_earlier_boot = false;                ///< of the host: a marker that it was started may be lost
     };
     /// An attempt that is looked at when nothing was heard of it.
     struct Look {
@@ -120,6 +126,7 @@ class AttemptBook {
     void give_units(Entry& entry, SteadyTime now);
     void start(Entry& entry, SteadyTime now);
     void ask_to_end(Entry& entry, SteadyTime now);
+    void note_queue(Entry& entry, const QueueState& queue);
     void report_started(Entry& entry, Timestamp started_at);
     void record_end(Entry& entry, AttemptEnd end);
     void record_lost(Entry& entry, const RunView& view);
@@ -151,6 +158,7 @@ class AttemptBook {
     std::list<AttemptId> waiting_;     ///< for units, in order of arrival
     std::set<std::string> full_types_; ///< for which an earlier attempt waits, in this round
     std::set<AttemptId> strays_;       ///< that run although nothing is written of them
+    std::set<AttemptId> queue_news_;   ///< attempts of which it is to be told how they wait
     bool units_changed_ = false;       ///< or an attempt has come that wants some
     SteadyTime last_save_{};
     SteadyTime last_commit_{};

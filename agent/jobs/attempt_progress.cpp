@@ -1,6 +1,7 @@
 #include "agent/jobs/attempt_book.hpp"
 #include "agent/jobs/device_supplies.hpp"
 #include "agent/jobs/require_spool.hpp"
+#include "core/base/utf8_prefix.hpp"
 
 #include <utility>
 
@@ -11,6 +12,9 @@ namespace {
 constexpr std::chrono::seconds kStartPatience{5};  ///< for a supervisor to show itself
 constexpr std::chrono::seconds kCancelInterval{2}; ///< between repeated requests to end
 constexpr int kMaxStarts = 3;
+constexpr std::chrono::minutes kNewStart{1}; ///< an expected start is new when it has moved so far
+constexpr std::size_t kMaxQueueReason = 1000;
+constexpr std::size_t kMaxQueueNews = 100; ///< told in one go
 
 /// A probe's result is read from its output when its end is told. Of others the end comes first: their units are free.
 bool needs_output_first(const AttemptOrder& order)
@@ -37,6 +41,7 @@ void AttemptBook::take_step(Entry& entry, SteadyTime now)
     const RunView view = stage == Stage::kStarting || stage == Stage::kRunning
                              ? executor_.look(entry.stored.order.attempt_id)
                              : RunView{};
+    if (view.queue) note_queue(entry, *view.queue);
     switch (next_step(facts_of(entry, view, now))) {
     case Step::kWait:
         break;
@@ -154,8 +159,41 @@ void AttemptBook::ask_to_end(Entry& entry, SteadyTime now)
     executor_.cancel(entry.stored.order.attempt_id);
 }
 
+void AttemptBook::note_queue(Entry& entry, const QueueState& queue)
+{
+    const auto has_moved = [&](const QueueState& before) {
+        if (before.expected_start.has_value() != queue.expected_start.has_value()) return true;
+        return queue.expected_start && (*queue.expected_start > *before.expected_start + kNewStart ||
+                                        *before.expected_start > *queue.expected_start + kNewStart);
+    };
+    if (entry.queue && entry.queue->reason == queue.reason && !has_moved(*entry.queue)) return;
+    entry.queue = queue;
+    queue_news_.insert(entry.stored.order.attempt_id);
+}
+
+std::vector<link::QueuedAttempt> AttemptBook::queue_news()
+{
+    std::vector<link::QueuedAttempt> news;
+    while (!queue_news_.empty() && news.size() < kMaxQueueNews) {
+        const AttemptId id = queue_news_.extract(queue_news_.begin()).value();
+        const Entry* entry = find(id);
+        if (entry == nullptr || entry->stored.stage != Stage::kStarting || !entry->queue) continue;
+        news.push_back(
+            {id, std::string(utf8_prefix(entry->queue->reason, kMaxQueueReason)), entry->queue->expected_start});
+    }
+    return news;
+}
+
+void AttemptBook::tell_queues_again()
+{
+    for (const Entry& entry : entries_) {
+        if (entry.queue && entry.stored.stage == Stage::kStarting) queue_news_.insert(entry.stored.order.attempt_id);
+    }
+}
+
 void AttemptBook::report_started(Entry& entry, Timestamp started_at)
 {
+    entry.queue.reset();
     StoredAttempt& stored = entry.stored;
     stored.stage = Stage::kRunning;
     const std::array messages{link::make_message(started_message(stored, started_at, units_.plan()))};

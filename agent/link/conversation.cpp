@@ -59,6 +59,8 @@ void Conversation::handle(const link::Welcome& welcome)
                          {"server_version", welcome.server_version}});
     welcome_ = true;
     heartbeat_ = std::chrono::seconds(welcome.heartbeat_s);
+    takes_queues_ = welcome.takes_queues;
+    if (takes_queues_) book_.tell_queues_again();
     for (const AttemptId& id : welcome.forget)
         book_.forget(id);
     for (const AttemptId& id : welcome.stop)
@@ -142,6 +144,7 @@ void Conversation::tick(SteadyTime now)
     if (!welcome_) return;
     if (now - last_heartbeat_ >= heartbeat_) send_heartbeat();
     send_balance(now);
+    send_queues();
     // Output only after everything that is older: an attempt's start is told before its first line.
     if (!send_spooled() || now - last_output_ < kOutputInterval) return;
     last_output_ = now;
@@ -247,6 +250,13 @@ void Conversation::send_resources()
 void Conversation::send_balance(SteadyTime now)
 {
     if (const std::optional<link::Message> message = balance_.next(now)) say(*message);
+}
+
+void Conversation::send_queues()
+{
+    if (!takes_queues_) return;
+    if (std::vector<link::QueuedAttempt> news = book_.queue_news(); !news.empty())
+        say(link::make_message(link::QueueReport{std::move(news)}));
 }
 
 bool Conversation::request_certificate(const std::string& request_pem)

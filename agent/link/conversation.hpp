@@ -80,6 +80,7 @@ class Conversation {
     void send_gpu_memory();
     void send_resources();
     void send_balance(SteadyTime now);
+    void send_queues();
     Result<void> ask(link::Body request);
 
     Spool& spool_;
@@ -91,6 +92,7 @@ class Conversation {
     BalanceOutbox balance_;
     std::optional<Peer> peer_;
     bool welcome_{};
+    bool takes_queues_{};          ///< the metascheduler
     std::int64_t last_sequence_{}; ///< of the spooled messages sent on this connection
     std::set<MessageId> travelling_;
     std::vector<MessageId> taken_; ///< orders that are not stored yet

@@ -63,6 +63,26 @@ std::string predicted_text(const Json& job)
            "), wait " + duration_of(predicted, "wait_s");
 }
 
+/// "0, 1"; empty for none.
+std::string numbers_text(const Json& json, std::string_view name)
+{
+    std::string text;
+    for (const Json& number : items_of(json, name))
+        text += (text.empty() ? "" : ", ") + number.dump();
+    return text;
+}
+
+/// "Resources, expected to start in 3 min"; empty for one that does not wait in its center's batch system.
+std::string center_queue_text(const Json& attempt, Timestamp now)
+{
+    const Json& queue = member(attempt, "center_queue");
+    if (!queue.is_object()) return {};
+    const Result<Timestamp> start = parse_rfc3339(text_of(queue, "expected_start", ""));
+    if (!start) return text_of(queue, "reason");
+    const double wait_s = std::max(0.0, std::chrono::duration<double>(*start - now).count());
+    return text_of(queue, "reason") + ", expected to start in " + format_duration(wait_s);
+}
+
 std::vector<std::pair<std::string, Cell>> job_details(Session& session, const Json& job)
 {
     const Timestamp now = session.now();
@@ -77,8 +97,9 @@ std::vector<std::pair<std::string, Cell>> job_details(Session& session, const Js
     add_known("Ended by", text_of(job, "end_reason"));
     add_known("Exit code", text_of(job, "exit_code"));
     add_known("At", place_of(job));
+    add_known("Waits there", center_queue_text(attempt, now));
     add_known("Units", text_of(attempt, "unit_count"));
-    add_known("Processors", text_of(attempt, "cpus"));
+    add_known("Processors", numbers_text(attempt, "cpus"));
     add_known("Submitted", age_of(job, "submitted_at", now));
     add_known("Started", age_of(job, "started_at", now));
     add_known("Ended", age_of(job, "ended_at", now));

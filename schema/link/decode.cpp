@@ -110,6 +110,7 @@ Body read_welcome(ObjectReader& reader, std::vector<FieldError>&)
     welcome.forget = read_attempt_ids(reader, "forget");
     welcome.balance_steps = reader.optional_integer("balance_steps", 0, kMaxBytes).value_or(0);
     welcome.balance_pause_s = reader.optional_number("balance_pause_s", 0, 3600).value_or(0);
+    welcome.takes_queues = reader.optional_boolean("takes_queues").value_or(false);
     return welcome;
 }
 
@@ -171,6 +172,20 @@ Body read_attempt_started(ObjectReader& reader, std::vector<FieldError>&)
                           read_numbers(reader, "units"),
                           reader.optional_string("unit_type", {.max_length = 128}).value_or(""),
                           reader.strings("able_unit_types", kMaxUnitTypes, {.min_length = 1, .max_length = 128})};
+}
+
+Body read_queue_report(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    QueueReport report;
+    const Json* items = reader.array("attempts", 1, kMaxQueuedAttempts);
+    if (items == nullptr) return report;
+    for (std::size_t i = 0; i < items->size(); ++i) {
+        ObjectReader item((*items)[i], "attempts[" + std::to_string(i) + "]", errors);
+        report.attempts.push_back({read_id<AttemptId>(item, "attempt_id"),
+                                   item.required_string("reason", {.max_length = 1000}),
+                                   item.optional_time("expected_start")});
+    }
+    return report;
 }
 
 Body read_attempt_output(ObjectReader& reader, std::vector<FieldError>&)
@@ -356,6 +371,7 @@ const std::map<std::string, Reader, std::less<>>& readers()
         {"cancel_attempt", read_cancel_attempt},
         {"recall_attempt", read_recall_attempt},
         {"attempt_started", read_attempt_started},
+        {"queue_report", read_queue_report},
         {"attempt_output", read_attempt_output},
         {"attempt_ended", read_attempt_ended},
         {"catalog_changed", read_catalog_changed},

@@ -32,6 +32,7 @@ Json body_json(const Welcome& welcome)
         json["balance_steps"] = welcome.balance_steps;
         json["balance_pause_s"] = welcome.balance_pause_s;
     }
+    if (welcome.takes_queues) json["takes_queues"] = true;
     return json;
 }
 
@@ -85,6 +86,17 @@ Json body_json(const AttemptStarted& started)
             {"units", started.units},
             {"unit_type", started.unit_type},
             {"able_unit_types", started.able_unit_types}};
+}
+
+Json body_json(const QueueReport& report)
+{
+    Json attempts = Json::array();
+    for (const QueuedAttempt& one : report.attempts) {
+        Json json = {{"attempt_id", one.attempt_id.value}, {"reason", one.reason}};
+        if (one.expected_start) json["expected_start"] = format_rfc3339(*one.expected_start);
+        attempts.push_back(std::move(json));
+    }
+    return {{"attempts", std::move(attempts)}};
 }
 
 Json body_json(const AttemptOutput& output)
@@ -225,6 +237,7 @@ struct TypeName {
     std::string_view operator()(const CancelAttempt&) const { return "cancel_attempt"; }
     std::string_view operator()(const RecallAttempt&) const { return "recall_attempt"; }
     std::string_view operator()(const AttemptStarted&) const { return "attempt_started"; }
+    std::string_view operator()(const QueueReport&) const { return "queue_report"; }
     std::string_view operator()(const AttemptOutput&) const { return "attempt_output"; }
     std::string_view operator()(const AttemptEnded&) const { return "attempt_ended"; }
     std::string_view operator()(const CatalogChanged&) const { return "catalog_changed"; }

@@ -50,6 +50,7 @@ struct Welcome {
     /// R10: of balance loops, that it takes in one BalanceSteps. 0: a server that takes none, or an older one.
     std::int64_t balance_steps{};
     double balance_pause_s{}; ///< between one of them and the next, at least
+    bool takes_queues{};      ///< QueueReport; not so an older server
 };
 
 /// server -> agent, needs ack. An attempt that the agent already holds is not started again.
@@ -80,6 +81,21 @@ struct AttemptStarted {
     /// M18, of a probe: every unit type of the center that could have run it. Empty: an agent that does not say.
     std::vector<std::string> able_unit_types{};
 };
+
+/// An attempt that the center's own batch system has and has not started, and why.
+struct QueuedAttempt {
+    AttemptId attempt_id;
+    std::string reason;                      ///< in the batch system's words
+    std::optional<Timestamp> expected_start; ///< as it plans now; empty: it does not say
+    bool operator==(const QueuedAttempt&) const = default;
+};
+
+/// agent -> server, needs ack: of some attempts what is new of how they wait. Said to a server only whose Welcome takes
+/// it, all of it again after each welcome; not kept: it says how things stand, and repeats change nothing.
+struct QueueReport {
+    std::vector<QueuedAttempt> attempts;
+};
+inline constexpr std::size_t kMaxQueuedAttempts = 256; ///< in one report
 
 /// agent -> server, needs ack. In order for each stream; `offset` makes repeats harmless.
 struct AttemptOutput {
@@ -197,10 +213,10 @@ struct Ack {
 /// nothing. A ResourceOrder (server -> agent, once in each connection and when it changes) is said to agents only whose
 /// catalog has the fact `remote_resources`; a ResourceState (agent -> server, after each welcome and each change) says
 /// how far the center is with it, or what its machines lack; repeats change nothing.
-using Body = std::variant<Hello, Welcome, StartAttempt, CancelAttempt, RecallAttempt, AttemptStarted, AttemptOutput,
-                          AttemptEnded, CatalogChanged, UnitTypesQuery, UnitTypesAnswer, ProbeRequest, SubUnitState,
-                          SubUnitTarget, SubUnitRequest, GpuMemoryReport, BalanceSteps, ResourceOrder, ResourceState,
-                          Heartbeat, RenewCertificate, RenewedCertificate, Ack>;
+using Body = std::variant<Hello, Welcome, StartAttempt, CancelAttempt, RecallAttempt, AttemptStarted, QueueReport,
+                          AttemptOutput, AttemptEnded, CatalogChanged, UnitTypesQuery, UnitTypesAnswer, ProbeRequest,
+                          SubUnitState, SubUnitTarget, SubUnitRequest, GpuMemoryReport, BalanceSteps, ResourceOrder,
+                          ResourceState, Heartbeat, RenewCertificate, RenewedCertificate, Ack>;
 
 struct Message {
     MessageId id;

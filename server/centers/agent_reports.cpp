@@ -17,6 +17,8 @@ asio::awaitable<Result<void>> AgentSession::apply(MessageId id, link::Body body)
 {
     if (auto* output = std::get_if<link::AttemptOutput>(&body))
         co_return co_await parts_.gateway->attempt_output(reporter(), std::move(*output));
+    if (auto* report = std::get_if<link::QueueReport>(&body))
+        co_return co_await parts_.gateway->note_queues(reporter(), std::move(*report));
     if (auto* changed = std::get_if<link::CatalogChanged>(&body))
         co_return co_await change_catalog(std::move(changed->catalog));
     if (auto* answer = std::get_if<link::UnitTypesAnswer>(&body)) co_return co_await note_answer(std::move(*answer));

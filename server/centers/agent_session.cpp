@@ -111,6 +111,7 @@ asio::awaitable<Result<void>> AgentSession::welcome()
     welcome.heartbeat_s = options_.heartbeat.count();
     welcome.stop = std::move(known->stop);
     welcome.forget = std::move(known->forget);
+    welcome.takes_queues = true;
     if (parts_.balance != nullptr) {
         welcome.balance_steps = options_.balance_steps;
         welcome.balance_pause_s = std::chrono::duration<double>(options_.balance_pause).count();

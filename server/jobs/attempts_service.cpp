@@ -336,6 +336,16 @@ asio::awaitable<Result<void>> AttemptsService::attempt_output(Reporter reporter,
     co_return superseded_or_unknown(*fate, attempt);
 }
 
+asio::awaitable<Result<void>> AttemptsService::note_queues(Reporter reporter, link::QueueReport report)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        if (const Result<void> current = check_reporter(transaction, reporter); !current) return current;
+        upsert_attempt_queues(transaction, reporter.center_id, report.attempts);
+        return {};
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
 void AttemptsService::take_lesson(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,
                                   JobState state) const
 {

@@ -7,6 +7,7 @@
 #include <pqxx/pqxx>
 
 #include <algorithm>
+#include <set>
 
 namespace fathom::server {
 namespace {
@@ -36,6 +37,16 @@ constexpr Statement kLockJobsOfAttempts{"jobs_lock_jobs_of_attempts", R"sql(
 
 constexpr Statement kCheckReporter{"jobs_check_reporter", R"sql(
     SELECT 1 FROM center WHERE id = $1 AND session_epoch = $2::bigint AND revoked_at IS NULL)sql"};
+
+// A table of its own: nobody who changes an attempt waits for this, nor the other way round.
+constexpr Statement kUpsertQueues{"jobs_upsert_attempt_queues", R"sql(
+    INSERT INTO attempt_queue (attempt_id, reason, expected_start)
+    SELECT a.id, n.reason, n.expected_start
+    FROM unnest($2::text[], $3::text[], $4::timestamptz[]) AS n (id, reason, expected_start)
+    JOIN attempt a ON a.id = n.id AND a.center_id = $1 AND a.state IN ('placed', 'dispatched')
+    ORDER BY a.id
+    ON CONFLICT (attempt_id)
+    DO UPDATE SET reason = excluded.reason, expected_start = excluded.expected_start, told_at = now())sql"};
 
 constexpr Statement kUpdateToDispatched{"jobs_update_to_dispatched", R"sql(
     UPDATE attempt SET state = 'dispatched', dispatched_at = coalesce(dispatched_at, now())
@@ -250,6 +261,25 @@ Result<void> check_reporter(pqxx::work& transaction, const Reporter& reporter)
     if (!reporter.epoch || !exec(transaction, kCheckReporter, reporter.center_id.value, *reporter.epoch).empty())
         return {};
     return superseded();
+}
+
+void upsert_attempt_queues(pqxx::work& transaction, const CenterId& center,
+                           const std::vector<link::QueuedAttempt>& attempts)
+{
+    SqlArray ids;
+    SqlArray reasons;
+    SqlArray starts;
+    std::set<AttemptId> seen; // one statement changes a row once
+    for (auto one = attempts.rbegin(); one != attempts.rend(); ++one) {
+        if (!seen.insert(one->attempt_id).second) continue;
+        ids.add(one->attempt_id.value);
+        reasons.add(one->reason);
+        if (one->expected_start)
+            starts.add(format_rfc3339(*one->expected_start));
+        else
+            starts.add_null();
+    }
+    if (!seen.empty()) exec(transaction, kUpsertQueues, center.value, ids.take(), reasons.take(), starts.take());
 }
 
 bool update_to_dispatched(pqxx::work& transaction, const AttemptId& attempt)

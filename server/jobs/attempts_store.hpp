@@ -41,6 +41,10 @@ Result<AttemptJob> lock_attempt_job(pqxx::work& transaction, const AttemptId& at
 /// Whether the reporter still speaks for its center. @error kUnavailable  it does not.
 Result<void> check_reporter(pqxx::work& transaction, const Reporter& reporter);
 
+/// How those of these attempts wait that are waiting ones of the center; of the others it writes nothing.
+void upsert_attempt_queues(pqxx::work& transaction, const CenterId& center,
+                           const std::vector<link::QueuedAttempt>& attempts);
+
 /// placed -> dispatched. False when it is past that.
 bool update_to_dispatched(pqxx::work& transaction, const AttemptId& attempt);
 /// placed, dispatched -> running, with what the agent reports of it. False when it is past that.

@@ -13,6 +13,13 @@ Json or_null(const std::optional<T>& value)
     return value ? Json(*value) : Json();
 }
 
+Json queue_json(const AttemptRecord::CenterQueue& queue)
+{
+    return {{"reason", queue.reason},
+            {"expected_start", time_json(queue.expected_start)},
+            {"told_at", format_rfc3339(queue.told_at)}};
+}
+
 Json attempt_json(const AttemptRecord& attempt)
 {
     return {{"id", attempt.id},
@@ -29,6 +36,7 @@ Json attempt_json(const AttemptRecord& attempt)
             {"detail", attempt.detail},
             {"created_at", format_rfc3339(attempt.created_at)},
             {"dispatched_at", time_json(attempt.dispatched_at)},
+            {"center_queue", attempt.center_queue ? queue_json(*attempt.center_queue) : Json()},
             {"started_at", time_json(attempt.started_at)},
             {"ended_at", time_json(attempt.ended_at)},
             {"run_s", or_null(attempt.run_s)},

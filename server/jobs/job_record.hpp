@@ -27,6 +27,13 @@ struct AttemptRecord {
     std::string detail;
     Timestamp created_at{};
     std::optional<Timestamp> dispatched_at; ///< when its order was first sent to the center
+    /// How it waits in the center's own batch system.
+    struct CenterQueue {
+        std::string reason;
+        std::optional<Timestamp> expected_start;
+        Timestamp told_at{};
+    };
+    std::optional<CenterQueue> center_queue; ///< empty: it does not, or the center says nothing
     std::optional<Timestamp> started_at;
     std::optional<Timestamp> ended_at;
     std::optional<double> run_s;

@@ -15,6 +15,7 @@ namespace {
     "a.unit_type_id AS a_unit_type_id, u.name AS a_unit_type, a.unit_count AS a_unit_count, a.state AS a_state, "      \
     "a.outcome AS a_outcome, a.exit_code AS a_exit_code, a.signal AS a_signal, a.detail AS a_detail, "                 \
     "a.created_at AS a_created_at, a.dispatched_at AS a_dispatched_at, a.started_at AS a_started_at, "                 \
+    "q.reason AS q_reason, q.expected_start AS q_expected_start, q.told_at AS q_told_at, "                             \
     "a.ended_at AS a_ended_at, a.run_s AS a_run_s, a.cpu_s AS a_cpu_s, a.max_resident_bytes AS a_max_resident_bytes, " \
     "a.stdout_bytes AS a_stdout_bytes, a.stderr_bytes AS a_stderr_bytes, a.output_removed_at AS a_output_removed_at, " \
     "to_jsonb(a.cpus)::text AS a_cpus, "                                                                               \
@@ -26,6 +27,7 @@ namespace {
 
 #define FATHOM_JOB_JOINS                                                                                               \
     "LEFT JOIN LATERAL (SELECT * FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true "             \
+    "LEFT JOIN attempt_queue q ON q.attempt_id = a.id AND a.state = 'dispatched' "                                     \
     "LEFT JOIN center c ON c.id = a.center_id LEFT JOIN unit_type u ON u.id = a.unit_type_id "                         \
     "LEFT JOIN placement p ON p.attempt_id = a.id "                                                                    \
     "LEFT JOIN LATERAL (SELECT p.decision -> 'candidates' -> (p.decision ->> 'winner')::int AS place) w ON true "
@@ -54,6 +56,10 @@ AttemptRecord to_attempt_record(const pqxx::row& row)
     attempt.detail = row["a_detail"].as<std::string>();
     attempt.created_at = to_timestamp(row["a_created_at"]);
     attempt.dispatched_at = to_optional_timestamp(row["a_dispatched_at"]);
+    if (!row["q_reason"].is_null())
+        attempt.center_queue = {.reason = row["q_reason"].as<std::string>(),
+                                .expected_start = to_optional_timestamp(row["q_expected_start"]),
+                                .told_at = to_timestamp(row["q_told_at"])};
     attempt.started_at = to_optional_timestamp(row["a_started_at"]);
     attempt.ended_at = to_optional_timestamp(row["a_ended_at"]);
     attempt.run_s = optional_of<double>(row["a_run_s"]);

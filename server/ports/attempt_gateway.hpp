@@ -72,6 +72,8 @@ class AttemptGateway {
     virtual asio::awaitable<std::vector<Result<void>>> take_reports(Reporter reporter,
                                                                     std::vector<AttemptReport> reports) = 0;
     virtual asio::awaitable<Result<void>> attempt_output(Reporter reporter, link::AttemptOutput output) = 0;
+    /// How attempts wait in the center's own batch system. Of others than waiting ones of this center it says nothing.
+    virtual asio::awaitable<Result<void>> note_queues(Reporter reporter, link::QueueReport report) = 0;
 };
 
 } // namespace fathom::server

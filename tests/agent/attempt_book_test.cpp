@@ -65,6 +65,38 @@ class AttemptBookTest : public testing::Test {
     SteadyTime steady_{1h};
 };
 
+TEST_F(AttemptBookTest, TellsHowAnAttemptWaitsInABatchSystemOnceUntilThatChanges)
+{
+    AttemptBook book = this->book(0s);
+    ASSERT_TRUE(book.load());
+    const AttemptOrder order = test::shell_order("true");
+    RunView& view = executor_.views[order.attempt_id];
+    view = {.phase = RunPhase::kQueued, .queue = QueueState{"Priority", clock_.now() + 1h}};
+    ASSERT_TRUE(book.accept(order));
+    advance(book, 0s);
+    advance(book, 1min);
+
+    const std::vector<link::QueuedAttempt> told{{order.attempt_id, "Priority", view.queue->expected_start}};
+    EXPECT_EQ(book.queue_news(), told);
+    view.queue->expected_start = *view.queue->expected_start + 10s;
+    advance(book, 1min);
+    EXPECT_THAT(book.queue_news(), testing::IsEmpty()) << "nothing that matters has changed";
+
+    view.queue->reason = std::string(2000, 'x');
+    advance(book, 1min);
+    const std::vector<link::QueuedAttempt> news = book.queue_news();
+    ASSERT_EQ(news.size(), 1U);
+    EXPECT_EQ(news[0].reason.size(), 1000U);
+
+    book.tell_queues_again();
+    EXPECT_EQ(book.queue_news().size(), 1U) << "to a metascheduler that has just been reached";
+
+    view = {.phase = RunPhase::kAlive, .started_at = clock_.now()};
+    book.tell_queues_again();
+    advance(book, 1min);
+    EXPECT_THAT(book.queue_news(), testing::IsEmpty()) << "it runs";
+}
+
 TEST_F(AttemptBookTest, TriesAgainToRemoveWhatResists)
 {
     executor_.folders = {AttemptId::make()};

@@ -194,11 +194,17 @@ def test_a_queued_job_tells_why_and_runs_when_there_is_room(network):
     job_id = submit(network, "alpha", "echo ran")
     log = next(a for a in network.agents if a.name == "alpha").process.log
     wait_until(lambda: "PartitionDown" in log(), 120, "the agent saying why it waits")
+    wait_until(lambda: "PartitionDown" in ((network.job(job_id)["attempt"] or {}).get("center_queue") or {}).get("reason", ""),
+               60, "the metascheduler saying why it waits")
+    shown = network.cli("job", "show", job_id)
+    assert "Waits there" in shown and "PartitionDown" in shown, shown
     assert network.job(job_id)["state"] == "dispatched"
 
     alpha.run("scontrol", "update", "partitionname=main", "state=up")
 
-    assert network.wait_job(job_id)["state"] == "succeeded"
+    ended = network.wait_job(job_id)
+    assert ended["state"] == "succeeded"
+    assert ended["attempt"]["center_queue"] is None
 
 
 def test_what_slurm_refuses_waits_with_the_reason(network):

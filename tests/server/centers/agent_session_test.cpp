@@ -99,6 +99,8 @@ TEST(AgentSession, ReportsAreAcknowledgedAfterTheyAreKept)
     output.data = "hello";
     EXPECT_FALSE(agent.send_and_wait(output).error);
     EXPECT_TRUE(server.gateway.has_call("output hello"));
+    EXPECT_FALSE(agent.send_and_wait(link::QueueReport{{{attempt, "Priority", std::nullopt}}}).error);
+    EXPECT_TRUE(server.gateway.has_call("queued " + attempt.value + ": Priority"));
     link::AttemptEnded ended;
     ended.end.attempt_id = attempt;
     EXPECT_FALSE(agent.send_and_wait(ended).error);

@@ -46,6 +46,33 @@ TEST_F(Attempts, GoForwardsWithTheirJob)
     EXPECT_EQ(json["attempt"]["center"], "alpha");
 }
 
+TEST_F(Attempts, TellWhyTheirCenterHasNotStartedThem)
+{
+    const JobId job = submit();
+    route();
+    const CenterId center = center_of(job);
+    ASSERT_TRUE(run(report(attempts_, center, StartAcknowledged{attempt_of(job)})));
+    const auto queue = [&] { return job_json(job)["attempt"]["center_queue"]; };
+    EXPECT_TRUE(queue().is_null());
+    const auto tell = [&](const CenterId& teller, std::vector<link::QueuedAttempt> attempts) {
+        return run(attempts_.note_queues({teller}, {std::move(attempts)}));
+    };
+
+    ASSERT_TRUE(tell(center, {{attempt_of(job), "Priority", std::nullopt},
+                              {AttemptId::make(), "of nobody", std::nullopt},
+                              {attempt_of(job), "Resources", parse_rfc3339("2030-01-02T03:04:05Z").value()}}));
+    EXPECT_EQ(queue()["reason"], "Resources") << "what was said last";
+    EXPECT_THAT(queue()["expected_start"].get<std::string>(), ::testing::StartsWith("2030-01-02T03:04:05"));
+    add_center("beta");
+    ASSERT_TRUE(tell(CenterId{center_id("beta")}, {{attempt_of(job), "a lie", std::nullopt}}));
+    EXPECT_EQ(queue()["reason"], "Resources") << "another center says nothing of it";
+
+    ASSERT_TRUE(report_start(job));
+    EXPECT_TRUE(queue().is_null());
+    ASSERT_TRUE(tell(center, {{attempt_of(job), "late", std::nullopt}}));
+    EXPECT_TRUE(queue().is_null());
+}
+
 TEST_F(Attempts, CarrySecretsThatNobodyElseSees)
 {
     const Json with_secret = spec({{"secret_environment", {{"KEY", "geheim"}}}, {"environment", {{"A", "1"}}}});

@@ -79,6 +79,14 @@ asio::awaitable<Result<void>> FakeGateway::attempt_output(Reporter, link::Attemp
     co_return note("output " + output.data);
 }
 
+asio::awaitable<Result<void>> FakeGateway::note_queues(Reporter, link::QueueReport report)
+{
+    Result<void> noted;
+    for (const link::QueuedAttempt& one : report.attempts)
+        noted = note("queued " + one.attempt_id.value + ": " + one.reason);
+    co_return noted;
+}
+
 void FakeGateway::order(link::Body order)
 {
     const std::scoped_lock lock(mutex_);

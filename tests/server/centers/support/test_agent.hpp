@@ -25,6 +25,7 @@ class FakeGateway final : public AttemptGateway {
     asio::awaitable<std::vector<Result<void>>> take_reports(Reporter reporter,
                                                             std::vector<AttemptReport> reports) override;
     asio::awaitable<Result<void>> attempt_output(Reporter reporter, link::AttemptOutput output) override;
+    asio::awaitable<Result<void>> note_queues(Reporter reporter, link::QueueReport report) override;
 
     /// What pending_orders() gives until the start is acknowledged.
     void order(link::Body order);

@@ -19,6 +19,8 @@ export const jobsEn = {
   'jobs.predicted': 'Predicted',
   'jobs.exit': 'Exit code',
   'jobs.waiting': 'Why it waits',
+  'jobs.queue': 'Why the center\'s batch system has not started it',
+  'jobs.queue.start': 'Start that the center plans',
   'jobs.state.queued': 'queued',
   'jobs.state.metering': 'metering',
   'jobs.state.placed': 'placed',

@@ -21,6 +21,8 @@ export const jobsZh: Record<keyof typeof jobsEn, string> = {
   'jobs.predicted': '预测',
   'jobs.exit': '退出码',
   'jobs.waiting': '等待原因',
+  'jobs.queue': '中心批处理系统尚未启动它的原因',
+  'jobs.queue.start': '中心计划的开始时间',
   'jobs.state.queued': '排队中',
   'jobs.state.metering': '度量中',
   'jobs.state.placed': '已放置',

@@ -69,6 +69,9 @@ function JobFacts({ job }: { job: Job }) {
       ...(job.exit_code === null ? [] : [[t('jobs.exit'), String(job.exit_code)]] as const),
       ...(job.end_reason ? [[t('jobs.reason'), job.end_reason]] as const : []),
       ...(job.waiting_reason ? [[t('jobs.waiting'), job.waiting_reason]] as const : []),
+      ...(attempt?.center_queue ? [[t('jobs.queue'), attempt.center_queue.reason]] as const : []),
+      ...(attempt?.center_queue?.expected_start
+        ? [[t('jobs.queue.start'), <Time key="q" at={attempt.center_queue.expected_start} />]] as const : []),
     ]} />
   )
 }
