@@ -20,6 +20,7 @@ void Conversation::connected(Peer peer)
 {
     peer_ = std::move(peer);
     welcome_ = false;
+    greeted_otherwise_ = false;
     say(link::make_message(link::Hello{FATHOM_VERSION, catalog_, book_.inventory()}));
 }
 
@@ -66,6 +67,8 @@ void Conversation::handle(const link::Welcome& welcome)
     for (const AttemptId& id : welcome.stop)
         book_.cancel(id, "the metascheduler has given it up");
     send_heartbeat();
+    // Before what is said of it: the metascheduler knows its unit types then.
+    if (std::exchange(greeted_otherwise_, false)) say(link::make_message(link::CatalogChanged{catalog_}));
     send_sub_units();
     send_gpu_memory();
     send_resources();
@@ -188,6 +191,7 @@ void Conversation::offer_changed(Catalog catalog)
 {
     // Not spooled: an old catalog that is sent again would undo what a later greeting has said.
     catalog_ = std::move(catalog);
+    greeted_otherwise_ = peer_ && !welcome_;
     if (welcome_) say(link::make_message(link::CatalogChanged{catalog_}));
 }
 

@@ -92,6 +92,7 @@ class Conversation {
     BalanceOutbox balance_;
     std::optional<Peer> peer_;
     bool welcome_{};
+    bool greeted_otherwise_{};     ///< the offer has changed since the greeting, which waits for its answer
     bool takes_queues_{};          ///< the metascheduler
     std::int64_t last_sequence_{}; ///< of the spooled messages sent on this connection
     std::set<MessageId> travelling_;

@@ -1,0 +1,105 @@
+#include "agent/link/conversation.hpp"
+#include "tests/agent/support/builders.hpp"
+#include "tests/agent/support/fake_executor.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fathom::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+Catalog catalog_named(const std::string& hostname)
+{
+    Catalog catalog;
+    catalog.facts = {{"hostname", hostname}};
+    return catalog;
+}
+
+/// An agent's side of a connection, with what it has said on it.
+class ConversationTest : public testing::Test {
+  protected:
+    void connect()
+    {
+        conversation_.connected({[this](std::string text) {
+                                     said_.push_back(std::get<link::Message>(link::decode(text)).body);
+                                     return true;
+                                 },
+                                 [](const std::string&) {}});
+    }
+    void welcome(link::Welcome welcome = {}) { conversation_.receive(link::make_message(std::move(welcome))); }
+
+    template <class Body>
+    std::vector<Body> said() const
+    {
+        std::vector<Body> bodies;
+        for (const link::Body& body : said_) {
+            if (const Body* const one = std::get_if<Body>(&body)) bodies.push_back(*one);
+        }
+        return bodies;
+    }
+
+    SystemClock clock_;
+    test::TemporaryFolder folder_;
+    Spool spool_ = Spool::open(folder_.path() / "spool.db").value();
+    test::FakeExecutor executor_;
+    AttemptBook book_{spool_, executor_, clock_, test::core_plan(1), BookOptions()};
+    Conversation conversation_{spool_, book_, catalog_named("one")};
+    std::vector<link::Body> said_;
+};
+
+TEST_F(ConversationTest, SaysAnOfferThatChangedBetweenItsGreetingAndTheAnswer)
+{
+    connect();
+    conversation_.offer_changed(catalog_named("two"));
+    ASSERT_EQ(said<link::Hello>().size(), 1U);
+    EXPECT_EQ(said<link::Hello>()[0].catalog.facts["hostname"], "one");
+    welcome();
+
+    ASSERT_EQ(said<link::CatalogChanged>().size(), 1U);
+    EXPECT_EQ(said<link::CatalogChanged>()[0].catalog.facts["hostname"], "two");
+}
+
+TEST_F(ConversationTest, SaysAnOfferThatChangedBeforeItsGreetingOnce)
+{
+    conversation_.offer_changed(catalog_named("two"));
+    connect();
+    welcome();
+
+    EXPECT_EQ(said<link::Hello>().at(0).catalog.facts["hostname"], "two");
+    EXPECT_THAT(said<link::CatalogChanged>(), testing::IsEmpty());
+    conversation_.disconnected();
+    conversation_.offer_changed(catalog_named("three"));
+    connect();
+    welcome();
+    EXPECT_EQ(said<link::Hello>().at(1).catalog.facts["hostname"], "three");
+    EXPECT_THAT(said<link::CatalogChanged>(), testing::IsEmpty());
+}
+
+TEST_F(ConversationTest, SaysHowAttemptsWaitInABatchSystemToAServerThatTakesIt)
+{
+    const AttemptOrder order = test::shell_order("true");
+    executor_.views[order.attempt_id] = {.phase = RunPhase::kQueued, .queue = QueueState{"Priority", std::nullopt}};
+    ASSERT_TRUE(book_.load());
+    ASSERT_TRUE(book_.accept(order));
+    book_.advance(SteadyTime(1h));
+    connect();
+    welcome();
+    conversation_.tick(SteadyTime(1h));
+    EXPECT_THAT(said<link::QueueReport>(), testing::IsEmpty()) << "an older server would refuse it";
+
+    conversation_.disconnected();
+    connect();
+    link::Welcome takes_queues;
+    takes_queues.takes_queues = true;
+    welcome(takes_queues);
+    conversation_.tick(SteadyTime(1h));
+    conversation_.tick(SteadyTime(2h));
+
+    ASSERT_EQ(said<link::QueueReport>().size(), 1U);
+    const std::vector<link::QueuedAttempt> told{{order.attempt_id, "Priority", std::nullopt}};
+    EXPECT_EQ(said<link::QueueReport>()[0].attempts, told);
+}
+
+} // namespace
+} // namespace fathom::agent
