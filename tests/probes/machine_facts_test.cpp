@@ -106,7 +106,9 @@ TEST(MachineFacts, AreThoseOfThisMachine)
     const Json facts = machine_facts("/sys", allowed_cpus());
 
     EXPECT_EQ(facts.at("cpus_allowed_count"), allowed_cpus().size());
-    if (facts.contains("cores_allowed")) EXPECT_LE(facts.at("cores_allowed"), facts.at("cpus_allowed_count"));
+    if (facts.contains("cores_allowed")) {
+        EXPECT_LE(facts.at("cores_allowed"), facts.at("cpus_allowed_count"));
+    }
 }
 
 /// A machine with two packages, one of them with a memory counter, and what is not to be counted.
