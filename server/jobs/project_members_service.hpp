@@ -27,8 +27,7 @@ class ProjectMembersService {
     /// Adds a member, or changes what it may do; a project without settings gets the defaults.
     /// @param who  id or name of a token that works.
     /// @error kInvalid  there is no such token.  kConflict  several have this name; or it is the last one who may
-    /// submit,
-    ///                  and shall be a viewer.  kForbidden  that is not for leads.
+    ///                  submit, and shall be a viewer.  kForbidden  that is not for leads.
     asio::awaitable<Result<ProjectMember>> put(Caller caller, By by, std::string project, std::string who,
                                                Change change);
 
@@ -36,8 +35,7 @@ class ProjectMembersService {
     enum class LastMember { kStays, kOpensProject };
     /// Jobs and reservations of the member stay. @return who it was.
     /// @error kNotFound  no such member.  kConflict  several have this name; or it is the last one who may submit, and
-    /// it
-    ///                   shall stay.  kForbidden  that is not for leads.
+    ///                   that one shall stay.  kForbidden  that is not for leads.
     asio::awaitable<Result<ProjectMember>> remove(Caller caller, By by, std::string project, std::string who,
                                                   LastMember last);
 
