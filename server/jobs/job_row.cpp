@@ -32,13 +32,6 @@ namespace {
     "LEFT JOIN placement p ON p.attempt_id = a.id "                                                                    \
     "LEFT JOIN LATERAL (SELECT p.decision -> 'candidates' -> (p.decision ->> 'winner')::int AS place) w ON true "
 
-template <class T>
-std::optional<T> optional_of(const pqxx::field& field)
-{
-    if (field.is_null()) return std::nullopt;
-    return field.as<T>();
-}
-
 AttemptRecord to_attempt_record(const pqxx::row& row)
 {
     AttemptRecord attempt;

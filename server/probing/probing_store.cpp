@@ -120,8 +120,7 @@ ProbeRunRecord to_run(const pqxx::row& row)
             .created_at = to_timestamp(row["created_at"]),
             .created_by = row["created_by"].as<std::string>(),
             .ended_at = to_optional_timestamp(row["ended_at"]),
-            .queue_wait_s =
-                row["queue_wait_s"].is_null() ? std::nullopt : std::optional(row["queue_wait_s"].as<double>()),
+            .queue_wait_s = optional_of<double>(row["queue_wait_s"]),
             .order_id = row["order_id"].as<std::string>(),
             .repeats_run_id = row["repeats_run_id"].as<std::string>(""),
             .able_unit_types = to_json_value(row["able"]),

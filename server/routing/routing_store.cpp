@@ -124,13 +124,6 @@ constexpr const char* kSelectPlacement = R"sql(
 /// Longer predictions are as good as endless, and must not overflow a timestamp.
 constexpr double kMaxRunSeconds = 1e8;
 
-template <class T>
-std::optional<T> optional_of(const pqxx::field& field)
-{
-    if (field.is_null()) return std::nullopt;
-    return field.as<T>();
-}
-
 std::vector<WaitingJob> to_waiting_jobs(const pqxx::result& rows)
 {
     std::vector<WaitingJob> jobs;

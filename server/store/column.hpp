@@ -27,6 +27,14 @@ inline std::optional<Timestamp> to_optional_timestamp(const pqxx::field& field)
     return to_timestamp(field);
 }
 
+/// A column that may be null.
+template <class T>
+std::optional<T> optional_of(const pqxx::field& field)
+{
+    if (field.is_null()) return std::nullopt;
+    return field.as<T>();
+}
+
 /// A json or jsonb column that we wrote ourselves.
 inline Json to_json_value(const pqxx::field& field)
 {
