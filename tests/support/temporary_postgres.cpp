@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <libpq-fe.h>
+#include <memory>
 #include <stdexcept>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -79,6 +80,19 @@ std::filesystem::path roomy_folder()
     return std::filesystem::temp_directory_path();
 }
 
+using Connection = std::unique_ptr<PGconn, decltype(&PQfinish)>;
+
+struct KeptConnection {
+    std::string url;
+    Connection connection{nullptr, &PQfinish};
+};
+
+KeptConnection& kept_connection()
+{
+    thread_local KeptConnection kept;
+    return kept;
+}
+
 std::string next_name()
 {
     static std::atomic<int> count{0};
@@ -99,13 +113,23 @@ std::string migrated_database()
 
 std::string run_sql(const std::string& url, const std::string& sql)
 {
-    const std::unique_ptr<PGconn, decltype(&PQfinish)> connection(PQconnectdb(url.c_str()), &PQfinish);
-    if (PQstatus(connection.get()) != CONNECTION_OK) throw std::runtime_error(PQerrorMessage(connection.get()));
-    const std::unique_ptr<PGresult, decltype(&PQclear)> result(PQexec(connection.get(), sql.c_str()), &PQclear);
+    KeptConnection& kept = kept_connection();
+    if (!kept.connection || kept.url != url || PQstatus(kept.connection.get()) != CONNECTION_OK) {
+        kept.connection.reset(); // before the next one takes a place
+        kept = {url, Connection(PQconnectdb(url.c_str()), &PQfinish)};
+        if (PQstatus(kept.connection.get()) != CONNECTION_OK)
+            throw std::runtime_error(PQerrorMessage(kept.connection.get()));
+    }
+    const std::unique_ptr<PGresult, decltype(&PQclear)> result(PQexec(kept.connection.get(), sql.c_str()), &PQclear);
     const ExecStatusType status = PQresultStatus(result.get());
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-        throw std::runtime_error(PQerrorMessage(connection.get()));
+        throw std::runtime_error(PQerrorMessage(kept.connection.get()));
     return PQntuples(result.get()) > 0 ? PQgetvalue(result.get(), 0, 0) : "";
+}
+
+void close_connection()
+{
+    kept_connection().connection.reset();
 }
 
 TemporaryFolder::TemporaryFolder()

@@ -14,9 +14,14 @@ std::string empty_database();
 /// Connection string of a fresh database with the newest schema.
 std::string migrated_database();
 
-/// Runs SQL on a connection of its own; returns the first field of the first row, or "".
-/// Throws std::runtime_error with PostgreSQL's message.
+/// Runs SQL on a connection that this thread keeps for its next call with the same url (a new one takes longer than
+/// most statements); returns the first field of the first row, or "". Throws std::runtime_error with PostgreSQL's
+/// message.
 std::string run_sql(const std::string& url, const std::string& sql);
+
+/// Closes the connection that run_sql keeps for this thread: the next one has what was set for new connections since,
+/// and PostgreSQL has counted all that the old one read.
+void close_connection();
 
 /// An empty folder that is removed when the object goes.
 class TemporaryFolder {

@@ -118,6 +118,13 @@ JobsFixture::~JobsFixture()
     database_.stop();
 }
 
+void JobsFixture::count_sequential_scans() const
+{
+    sql("ALTER DATABASE " + sql("SELECT current_database()") + " SET enable_seqscan = off");
+    test::close_connection(); // what it scanned before comes with its end
+    sql("SELECT pg_stat_reset()");
+}
+
 std::string JobsFixture::add_center(const std::string& name, std::int64_t units, const std::string& unit_type)
 {
     const std::string center = CenterId::make().value;

@@ -78,6 +78,9 @@ class JobsFixture : public ::testing::Test {
     ~JobsFixture() override;
 
     std::string sql(const std::string& text) const { return test::run_sql(url_, text); }
+    /// From here on pg_stat_user_tables.seq_scan counts queries that no index serves: only these scan a table as a
+    /// whole on connections that are opened now (those that are open do not have the setting).
+    void count_sequential_scans() const;
 
     /// An online center with one unit type that can run dgemm and fft1d. Returns the unit type's id.
     std::string add_center(const std::string& name, std::int64_t units = 2, const std::string& unit_type = "core");

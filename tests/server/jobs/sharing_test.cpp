@@ -294,8 +294,7 @@ TEST_F(Sharing, ReadsNoTableAsAWhole)
     set("p", {{"most_units", 4}});
     submit_for("p", {{"gang", {{"id", "g"}, {"size", 2}}}});
     submit_for("p");
-    sql("ALTER DATABASE " + sql("SELECT current_database()") + " SET enable_seqscan = off");
-    sql("SELECT pg_stat_reset()");
+    count_sequential_scans();
     // Connections that were opened before do not have the setting.
     Database database({.url = url_, .connections = 2}, metrics_);
     RoutingService routing(database, io_.executor(), metrics_, clock_, catalog_, unit_loads_, probing_, finalizer_,
