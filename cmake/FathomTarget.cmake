@@ -17,7 +17,7 @@ endif()
 # fathom_unity(target sources…): several sources are compiled as one, since what they instantiate of the same templates takes
 # longer than they do themselves. -DFATHOM_UNITY=OFF compiles each alone, which shows includes that it lacks. What speaks SQL
 # stays alone: each has statements kInsert, kFind and so on.
-option(FATHOM_UNITY "Compile several sources of a library as one" ON)
+option(FATHOM_UNITY "Compile several sources as one" ON)
 set(FATHOM_UNITY_SOURCES 8 CACHE STRING "How many")
 function(fathom_unity target)
   if(NOT FATHOM_UNITY)
@@ -49,10 +49,11 @@ function(fathom_program name)
   target_link_libraries(${name} PRIVATE fathom_options ${ARG_PRIVATE})
 endfunction()
 
-# fathom_test(name SOURCES … PRIVATE targets… [LABEL unit|integration|fuzz] [TIMEOUT seconds] [PCH name])
-# A GoogleTest program, one ctest entry each.
+# fathom_test(name SOURCES … PRIVATE targets… [ALONE …] [LABEL unit|integration|fuzz] [TIMEOUT seconds] [PCH name])
+# A GoogleTest program, one ctest entry each. ALONE: those of the sources that are not compiled together with others, since
+# they use names of theirs for something else.
 function(fathom_test name)
-  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT;PCH" "SOURCES;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT;PCH" "SOURCES;PRIVATE;ALONE" ${ARGN})
   if(NOT ARG_PCH)
     set(ARG_PCH fathom_test_pch)
   endif()
@@ -65,6 +66,8 @@ function(fathom_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE fathom_options ${ARG_PRIVATE} GTest::gmock_main)
   target_compile_options(${name} PRIVATE ${fathom_test_options})
+  fathom_unity(${name} ${ARG_SOURCES})
+  set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   fathom_use_pch(${name} ${ARG_PCH})
   add_test(NAME ${name} COMMAND ${name})
   # What may take long begins first.

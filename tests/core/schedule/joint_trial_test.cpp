@@ -26,7 +26,7 @@ std::string start_of(const CycleMoment& moment, const CycleCatalog& catalog, std
     return {};
 }
 
-UnitTypeView unit_type(const std::string& name, std::int64_t units)
+UnitTypeView named_type(const std::string& name, std::int64_t units)
 {
     UnitTypeView view;
     view.id = UnitTypeId{"ut_" + name};
@@ -42,7 +42,7 @@ UnitTypeView unit_type(const std::string& name, std::int64_t units)
 struct TwoWantOne {
     TwoWantOne()
     {
-        catalog.unit_types = {unit_type("alpha", 1), unit_type("beta", 1)};
+        catalog.unit_types = {named_type("alpha", 1), named_type("beta", 1)};
         const double run_s[] = {600, 1800};
         for (std::size_t i = 0; i < 2; ++i) {
             MeasuredOperator one;
