@@ -195,7 +195,7 @@ asio::awaitable<bool> Connection::shake_hands()
         const bool is_known = co_await receive_proxy_header();
         if (!is_known) co_return false;
     }
-    const auto [ec] = co_await stream_.async_handshake(TlsStream::server, kAsTuple);
+    const auto [ec] = co_await stream_.async_handshake(TlsSide::kServer, kAsTuple);
     if (ec) {
         log_debug("tls_handshake_failed", {{"remote", remote_address_}, {"error", ec.message()}});
         co_return false;

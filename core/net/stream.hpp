@@ -2,10 +2,11 @@
 
 // Internal to core/net: the one stream type, so that Beast's templates are built for it only.
 
+#include "core/net/tls_stream.hpp"
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -13,7 +14,6 @@ namespace fathom::net {
 
 namespace asio = boost::asio;
 using Tcp = asio::ip::tcp;
-using TlsStream = asio::ssl::stream<Tcp::socket>;
 using Strand = asio::strand<asio::io_context::executor_type>;
 
 /// A closed peer is a value, not an exception.

@@ -107,7 +107,7 @@ asio::awaitable<Result<void>> run_attempt(std::shared_ptr<Attempt> attempt, Endp
     if (queue_time.count() > 0) limit_time(attempt, attempt->limit + queue_time);
     SSL* ssl = attempt->stream->native_handle();
     if (!expect_name(ssl, endpoint.host)) co_return Error{Errc::kInvalid, "not a host name: " + endpoint.host};
-    const auto [handshake_failed] = co_await attempt->stream->async_handshake(TlsStream::client, kAsTuple);
+    const auto [handshake_failed] = co_await attempt->stream->async_handshake(TlsSide::kClient, kAsTuple);
     if (handshake_failed) co_return handshake_error(ssl, where, handshake_failed);
     co_return Result<void>();
 }
