@@ -16,7 +16,8 @@ constexpr Statement kInsertJobEvents{"events_insert_job_events", R"sql(
         SELECT e.job_id, e.state, e.cause, e.evidence::jsonb
         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS e (job_id, state, cause, evidence)
         RETURNING id)
-    SELECT pg_notify('fathom', 'event ' || max(id)) FROM added)sql"};
+    SELECT pg_notify('fathom', 'event ' || max(id)), CASE WHEN $5::boolean THEN pg_notify('fathom', 'route ') END
+    FROM added)sql"};
 
 constexpr const char* kSelectJobEvents = R"sql(
     SELECT e.id, e.job_id, e.at, e.state, e.cause, e.evidence::text AS evidence, j.submitted_by, j.project
@@ -55,7 +56,7 @@ Json to_json(const JobEventRecord& event)
             {"state", event.state}, {"cause", event.cause},   {"evidence", Json::parse(event.evidence)}};
 }
 
-void insert_job_events(pqxx::work& transaction, const std::vector<NewJobEvent>& events)
+void insert_job_events(pqxx::work& transaction, const std::vector<NewJobEvent>& events, bool wakes_router)
 {
     SqlArray jobs;
     SqlArray states;
@@ -67,7 +68,7 @@ void insert_job_events(pqxx::work& transaction, const std::vector<NewJobEvent>& 
         causes.add(event.cause);
         evidence.add(event.evidence.dump(-1, ' ', false, Json::error_handler_t::replace));
     }
-    exec(transaction, kInsertJobEvents, jobs.take(), states.take(), causes.take(), evidence.take());
+    exec(transaction, kInsertJobEvents, jobs.take(), states.take(), causes.take(), evidence.take(), wakes_router);
 }
 
 std::vector<JobEventRecord> select_job_events(pqxx::work& transaction, std::int64_t after, std::int64_t limit,

@@ -33,8 +33,9 @@ struct EventFilter {
     std::string job_id{};
 };
 
-/// Wakes who listens to the topic "event", with the id of the last one. `events` is not empty.
-void insert_job_events(pqxx::work& transaction, const std::vector<NewJobEvent>& events);
+/// Wakes who listens to the topic "event", with the id of the last one, and the router if that is wanted. `events` is
+/// not empty.
+void insert_job_events(pqxx::work& transaction, const std::vector<NewJobEvent>& events, bool wakes_router);
 
 /// Ascending ids above `after`, at most `limit`.
 std::vector<JobEventRecord> select_job_events(pqxx::work& transaction, std::int64_t after, std::int64_t limit,

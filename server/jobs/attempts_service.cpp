@@ -11,6 +11,7 @@
 #include <array>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace fathom::server {
 namespace {
@@ -53,12 +54,30 @@ Result<std::vector<OutputFate>> write_output(pqxx::work& transaction, const std:
     return insert_output(transaction, pieces, most_bytes);
 }
 
-Result<void> acknowledge(pqxx::work& transaction, const AttemptJob& job, const AttemptId& attempt)
+/// Attempts that run and end within these reports.
+std::unordered_set<AttemptId> attempts_that_end(const std::vector<AttemptReport>& reports)
 {
-    if (!update_to_dispatched(transaction, attempt)) return {};
-    if (!update_job_state(transaction, job.job_id, JobState::kDispatched)) return {};
-    record_job_events(transaction, {{job.job_id, JobState::kDispatched, "center " + job.center + " has the job",
-                                     Json{{"attempt_id", attempt.value}}}});
+    std::unordered_set<AttemptId> ending;
+    if (reports.size() < 2) return ending;
+    for (const AttemptReport& report : reports) {
+        const auto* ended = std::get_if<link::AttemptEnded>(&report);
+        if (ended != nullptr && ended->end.started_at) ending.insert(ended->end.attempt_id);
+    }
+    return ending;
+}
+
+Result<void> acknowledge(pqxx::work& transaction, const ReportedAttempt& reported, const AttemptId& attempt,
+                         JobChanges& changes)
+{
+    const AttemptJob& job = reported.job;
+    if (reported.ends) {
+        if (!job.is_placed || job.job_state != JobState::kPlaced) return {};
+    } else {
+        if (!update_to_dispatched(transaction, attempt)) return {};
+        if (!update_job_state(transaction, job.job_id, JobState::kDispatched)) return {};
+    }
+    changes.events.push_back({job.job_id, JobState::kDispatched, "center " + job.center + " has the job",
+                              Json{{"attempt_id", attempt.value}}});
     log_info("job_dispatched", {{"job_id", job.job_id.value}, {"attempt_id", attempt.value}});
     return {};
 }
@@ -71,18 +90,21 @@ void start_probe(pqxx::work& transaction, ProbeJobObserver& observer, const Atte
     if (!started.able_unit_types.empty()) observer.probe_job_started(transaction, job.job_id, started.able_unit_types);
 }
 
-Result<void> start(pqxx::work& transaction, ProbeJobObserver& observer, const AttemptJob& job,
-                   const link::AttemptStarted& started)
+Result<void> start(pqxx::work& transaction, ProbeJobObserver& observer, const ReportedAttempt& reported,
+                   const link::AttemptStarted& started, JobChanges& changes)
 {
+    const AttemptJob& job = reported.job;
     if (!update_to_running(transaction, started)) return {};
     if (job.label == "probe") start_probe(transaction, observer, job, started);
-    if (!update_job_started(transaction, job.job_id, started.started_at)) return {};
+    const bool is_news = reported.ends ? !is_final(job.job_state) && job.job_state != JobState::kRunning
+                                       : update_job_started(transaction, job.job_id, started.started_at);
+    if (!is_news) return {};
     Json evidence = {{"attempt_id", started.attempt_id.value},
                      {"started_at", format_rfc3339(started.started_at)},
                      {"cpus", started.cpus},
                      {"units", started.units}};
     if (!started.unit_type.empty()) evidence["unit_type"] = started.unit_type;
-    record_job_events(transaction, {{job.job_id, JobState::kRunning, "started at center " + job.center, evidence}});
+    changes.events.push_back({job.job_id, JobState::kRunning, "started at center " + job.center, std::move(evidence)});
     log_info("job_started", {{"job_id", job.job_id.value}, {"attempt_id", started.attempt_id.value}});
     return {};
 }
@@ -163,14 +185,16 @@ AttemptsService::reconcile(Reporter reporter, std::vector<link::InventoryItem> i
         std::vector<std::string> held;
         for (const link::InventoryItem& item : inventory)
             held.push_back(item.attempt_id.value);
-        if (const Result<void> ended = end_missing(transaction, center, held); !ended) return ended.error();
+        JobChanges changes;
+        if (const Result<void> ended = end_missing(transaction, center, held, changes); !ended) return ended.error();
+        record_job_changes(transaction, changes);
         return compare(inventory, select_attempts(transaction, center, held));
     };
     co_return co_await database_->run(std::move(work));
 }
 
 Result<void> AttemptsService::end_missing(pqxx::work& transaction, const CenterId& center,
-                                          const std::vector<std::string>& held) const
+                                          const std::vector<std::string>& held, JobChanges& changes) const
 {
     const std::vector<AttemptId> missing = select_missing_attempts(transaction, center, held);
     for (const AttemptId& attempt : missing) {
@@ -186,7 +210,7 @@ Result<void> AttemptsService::end_missing(pqxx::work& transaction, const CenterI
             end.outcome = AttemptOutcome::kLost;
             end.detail = "center " + job->center + " came back without it";
         }
-        if (const Result<void> done = end_attempt(transaction, *job, end); !done) return done;
+        if (const Result<void> done = end_attempt(transaction, *job, end, changes); !done) return done;
     }
     return {};
 }
@@ -203,9 +227,12 @@ AttemptsService::pending_orders(Reporter reporter, std::vector<std::string> on_t
         pending.has_more = claimed.has_more;
         for (AttemptOrder& order : claimed.orders)
             pending.bodies.emplace_back(link::StartAttempt{std::move(order)});
+        JobChanges changes;
         for (const UnreadableOrder& order : claimed.unreadable) {
-            if (const Result<void> ended = end_unreadable(transaction, center, order); !ended) return ended.error();
+            const Result<void> ended = end_unreadable(transaction, center, order, changes);
+            if (!ended) return ended.error();
         }
+        record_job_changes(transaction, changes);
         for (UnwantedAttempt& attempt : select_unwanted_attempts(transaction, center))
             pending.bodies.push_back(
                 attempt.is_cancelled
@@ -225,7 +252,7 @@ asio::awaitable<Result<std::vector<CenterId>>> AttemptsService::centers_with_ord
 }
 
 Result<void> AttemptsService::end_unreadable(pqxx::work& transaction, const CenterId& center,
-                                             const UnreadableOrder& order) const
+                                             const UnreadableOrder& order, JobChanges& changes) const
 {
     const Result<AttemptJob> job = lock_attempt_job(transaction, order.attempt_id, center);
     if (!job) return {};
@@ -237,7 +264,7 @@ Result<void> AttemptsService::end_unreadable(pqxx::work& transaction, const Cent
     end.outcome = AttemptOutcome::kFailedToStart;
     end.detail = "its specification cannot be read: " + describe(order.error);
     end.ended_at = clock_->now();
-    return end_attempt(transaction, *job, end);
+    return end_attempt(transaction, *job, end, changes);
 }
 
 asio::awaitable<std::vector<Result<void>>> AttemptsService::take_reports(Reporter reporter,
@@ -290,41 +317,58 @@ Result<AttemptsService::Answers> AttemptsService::take_all(pqxx::work& transacti
             attempts.push_back(attempt_of(report).value);
         lock_jobs_of_attempts(transaction, attempts, reporter.center_id);
     }
+    const std::unordered_set<AttemptId> ending = attempts_that_end(reports);
+    std::unordered_map<AttemptId, AttemptJob> locked;
+    JobChanges changes;
     Answers answers;
     for (const AttemptReport& report : reports) {
         if (Result<void> good = check_report(report); !good) {
             answers.push_back(std::move(good));
             continue;
         }
-        const Result<AttemptJob> job = lock_attempt_job(transaction, attempt_of(report), reporter);
-        if (!job) {
-            answers.emplace_back(job.error());
-            continue;
+        const AttemptId& attempt = attempt_of(report);
+        auto job = locked.find(attempt);
+        if (job == locked.end()) {
+            Result<AttemptJob> found = lock_attempt_job(transaction, attempt, reporter);
+            if (!found) {
+                answers.emplace_back(found.error());
+                continue;
+            }
+            job = locked.emplace(attempt, std::move(*found)).first;
         }
-        if (const Result<void> done = carry_out(transaction, *job, report); !done) return done.error();
+        const ReportedAttempt reported{job->second, ending.contains(attempt)};
+        if (const Result<void> done = carry_out(transaction, reported, report, changes); !done) return done.error();
+        // Where the attempt's row says more than it did, it is read again.
+        const bool is_ack = std::holds_alternative<StartAcknowledged>(report);
+        if (!is_ack && (job->second.label == "probe" || !reported.ends))
+            locked.erase(job);
+        else
+            job->second.is_placed = false;
         answers.emplace_back();
     }
+    record_job_changes(transaction, changes);
     return answers;
 }
 
-Result<void> AttemptsService::carry_out(pqxx::work& transaction, const AttemptJob& job,
-                                        const AttemptReport& report) const
+Result<void> AttemptsService::carry_out(pqxx::work& transaction, const ReportedAttempt& reported,
+                                        const AttemptReport& report, JobChanges& changes) const
 {
+    const AttemptJob& job = reported.job;
     if (const auto* started = std::get_if<link::AttemptStarted>(&report))
-        return start(transaction, finalizer_->observer(), job, *started);
+        return start(transaction, finalizer_->observer(), reported, *started, changes);
     if (const auto* ended = std::get_if<link::AttemptEnded>(&report)) {
         AttemptEnd end = ended->end;
         limit_run(end, job);
-        return end_attempt(transaction, job, end);
+        return end_attempt(transaction, job, end, changes);
     }
     const auto& [attempt, refusal] = std::get<StartAcknowledged>(report);
-    if (!refusal) return acknowledge(transaction, job, attempt);
+    if (!refusal) return acknowledge(transaction, reported, attempt, changes);
     AttemptEnd end;
     end.attempt_id = attempt;
     end.outcome = AttemptOutcome::kFailedToStart;
     end.detail = "center " + job.center + " refused it: " + describe(*refusal);
     end.ended_at = clock_->now();
-    return end_attempt(transaction, job, end);
+    return end_attempt(transaction, job, end, changes);
 }
 
 asio::awaitable<Result<void>> AttemptsService::attempt_output(Reporter reporter, link::AttemptOutput output)
@@ -363,7 +407,8 @@ void AttemptsService::take_lesson(pqxx::work& transaction, const AttemptJob& job
     if (is_profiled || (job.names_operators && is_news)) note_lesson(transaction, job.job_id);
 }
 
-Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end) const
+Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,
+                                          JobChanges& changes) const
 {
     const std::optional<double> cost = job.label == "job" ? cost_of(*catalog_->get(), job, end) : std::nullopt;
     // Units are held, and paid for, as long as the profiler needs them; the job's time is its program's.
@@ -379,8 +424,8 @@ Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const Attempt
     const bool is_recalled = end.outcome == AttemptOutcome::kCancelled && !end.started_at && !job.is_cancel_requested;
     if (is_recalled || (end.outcome == AttemptOutcome::kLost && job.may_requeue)) {
         const std::string why = (is_recalled ? "called back: " : "lost: ") + end.detail;
-        record_job_events(transaction, {requeue_job(transaction, job.job_id, end.attempt_id, job.center, why)});
-        notify(transaction, "route", "");
+        changes.events.push_back(requeue_job(transaction, job.job_id, end.attempt_id, job.center, why));
+        changes.wakes_router = true;
         return {};
     }
     const JobEnding ending = ending_of(end, job.wall_limit_s);
@@ -400,7 +445,7 @@ Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const Attempt
                      {"detail", end.detail},
                      {"center", job.center}};
     take_lesson(transaction, job, end, ending.state);
-    return finalizer_->close(transaction, ended, job.label, end.attempt_id, std::move(evidence));
+    return finalizer_->close(transaction, ended, job.label, end.attempt_id, std::move(evidence), changes);
 }
 
 } // namespace fathom::server

@@ -13,6 +13,12 @@ namespace fathom::server {
 /// Of a job, unless the settings say otherwise.
 inline constexpr std::int64_t kMaxOutputBytes = 64LL << 20U;
 
+/// An attempt that a center reports of, with its job, locked.
+struct ReportedAttempt {
+    AttemptJob job;
+    bool ends{false}; ///< its end is told in the same transaction: what comes before is history when anybody reads it
+};
+
 /// What agents report of attempts, and what follows for their jobs, each in one transaction:
 ///
 ///     attempt  placed -> dispatched -> running -> ended      (any state may go straight to ended)
@@ -42,14 +48,17 @@ class AttemptsService final : public AttemptGateway {
     /// An error undoes all of them.
     Result<Answers> take_all(pqxx::work& transaction, const Reporter& reporter,
                              const std::vector<AttemptReport>& reports) const;
-    Result<void> carry_out(pqxx::work& transaction, const AttemptJob& job, const AttemptReport& report) const;
-    Result<void> end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end) const;
+    Result<void> carry_out(pqxx::work& transaction, const ReportedAttempt& attempt, const AttemptReport& report,
+                           JobChanges& changes) const;
+    Result<void> end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,
+                             JobChanges& changes) const;
     /// Keeps the profile of a job that ended, and puts the job in line for its type to learn from (M11).
     void take_lesson(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end, JobState state) const;
     /// Of an order that nobody can read: its job fails, with the reason.
-    Result<void> end_unreadable(pqxx::work& transaction, const CenterId& center, const UnreadableOrder& order) const;
-    Result<void> end_missing(pqxx::work& transaction, const CenterId& center,
-                             const std::vector<std::string>& held) const;
+    Result<void> end_unreadable(pqxx::work& transaction, const CenterId& center, const UnreadableOrder& order,
+                                JobChanges& changes) const;
+    Result<void> end_missing(pqxx::work& transaction, const CenterId& center, const std::vector<std::string>& held,
+                             JobChanges& changes) const;
 
     Database* database_;
     Metrics* metrics_;

@@ -19,7 +19,7 @@ namespace {
 
 // The job first and alone: whoever changes an attempt holds its job, so two reports on one attempt queue up here.
 constexpr Statement kLockAttemptJob{"jobs_lock_attempt_job", R"sql(
-    SELECT j.id, j.label, j.state, j.cancel_requested_at IS NOT NULL AS cancel_requested,
+    SELECT j.id, j.label, j.state, a.state AS attempt_state, j.cancel_requested_at IS NOT NULL AS cancel_requested,
            coalesce((j.spec ->> 'wall_limit_s')::bigint, 0) AS wall_limit_s, c.name AS center, j.job_type,
            j.submitted_by, j.project, a.unit_type_id, a.unit_count,
            extract(epoch FROM clock_timestamp() - coalesce(a.dispatched_at, a.created_at))::float8 AS ordered_s,
@@ -243,6 +243,7 @@ Result<AttemptJob> lock_attempt_job(pqxx::work& transaction, const AttemptId& at
     job.job_id = {rows[0]["id"].as<std::string>()};
     job.label = rows[0]["label"].as<std::string>();
     job.job_state = parse_job_state(rows[0]["state"].c_str()).value_or(JobState::kQueued);
+    job.is_placed = rows[0]["attempt_state"].as<std::string>() == "placed";
     job.is_cancel_requested = rows[0]["cancel_requested"].as<bool>();
     job.may_requeue = rows[0]["may_requeue"].as<bool>();
     job.wall_limit_s = rows[0]["wall_limit_s"].as<std::int64_t>();

@@ -21,6 +21,7 @@ struct AttemptJob {
     JobId job_id;
     std::string label;
     JobState job_state{JobState::kQueued};
+    bool is_placed{false}; ///< the attempt is not known to have reached its center
     bool is_cancel_requested{false};
     bool may_requeue{false}; ///< when the attempt is lost, its job may run again
     std::int64_t wall_limit_s{};

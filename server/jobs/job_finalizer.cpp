@@ -1,9 +1,7 @@
 #include "server/jobs/job_finalizer.hpp"
 
 #include "core/base/log.hpp"
-#include "server/events/job_event_log.hpp"
 #include "server/jobs/attempt_output_store.hpp"
-#include "server/store/notifier.hpp"
 
 namespace fathom::server {
 namespace {
@@ -14,12 +12,12 @@ constexpr std::size_t kProbeOutputBytes = 16UL << 20U;
 } // namespace
 
 Result<void> JobFinalizer::close(pqxx::work& transaction, const EndedJob& job, const std::string& label,
-                                 const std::optional<AttemptId>& attempt, Json evidence) const
+                                 const std::optional<AttemptId>& attempt, Json evidence, JobChanges& changes) const
 {
     if (!update_job_ended(transaction, job)) return {};
     if (attempt) evidence["attempt_id"] = attempt->value;
-    record_job_events(transaction, {{job.id, job.state, job.reason, std::move(evidence)}});
-    notify(transaction, "route", "");
+    changes.events.push_back({job.id, job.state, job.reason, std::move(evidence)});
+    changes.wakes_router = true;
     log_info("job_ended", {{"job_id", job.id.value},
                            {"attempt_id", attempt ? std::string_view(attempt->value) : std::string_view()},
                            {"state", to_string(job.state)},
@@ -43,7 +41,10 @@ Result<void> JobFinalizer::end_waiting_job(pqxx::work& transaction, const JobId&
     EndedJob ended;
     ended.id = id;
     ended.reason = reason;
-    return close(transaction, ended, label, std::nullopt, Json::object());
+    JobChanges changes;
+    const Result<void> closed = close(transaction, ended, label, std::nullopt, Json::object(), changes);
+    if (closed) record_job_changes(transaction, changes);
+    return closed;
 }
 
 Result<void> JobFinalizer::note_late_end(pqxx::work& transaction, const JobId& job, const std::string& label,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/metrics.hpp"
+#include "server/events/job_event_log.hpp"
 #include "server/jobs/attempts_store.hpp"
 #include "server/ports/probe_ports.hpp"
 #include "server/ports/waiting_job_terminator.hpp"
@@ -18,9 +19,10 @@ class JobFinalizer final : public WaitingJobTerminator {
 
     /// The job is locked by the caller. A job that has ended before stays as it is.
     /// @param attempt  the attempt that ended it; empty when it never had one.
+    /// @param changes  gets what the caller tells of it at the end of the transaction.
     /// Blocks; pqxx's exceptions pass through. @error what the observer said.
     Result<void> close(pqxx::work& transaction, const EndedJob& job, const std::string& label,
-                       const std::optional<AttemptId>& attempt, Json evidence) const;
+                       const std::optional<AttemptId>& attempt, Json evidence, JobChanges& changes) const;
 
     Result<void> end_waiting_job(pqxx::work& transaction, const JobId& id, const std::string& label,
                                  const std::string& reason) override;

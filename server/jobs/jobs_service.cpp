@@ -302,7 +302,10 @@ Result<void> JobsService::stop_job(pqxx::work& transaction, const JobId& id, con
     ended.id = id;
     ended.state = JobState::kCancelled;
     ended.reason = cause;
-    return finalizer_->close(transaction, ended, job.label, job.attempt, Json::object());
+    JobChanges changes;
+    const Result<void> closed = finalizer_->close(transaction, ended, job.label, job.attempt, Json::object(), changes);
+    if (closed) record_job_changes(transaction, changes);
+    return closed;
 }
 
 } // namespace fathom::server

@@ -125,6 +125,39 @@ TEST_F(Attempts, ManyReportsAtOnceAreTakenInTheirOrder)
               "queued placed dispatched running succeeded");
 }
 
+TEST_F(Attempts, LeaveTheSameRowsWhetherTheirReportsComeAloneOrTogether)
+{
+    const auto reports_of = [this](const JobId& job) {
+        sql("UPDATE attempt SET dispatched_at = now() - interval '1 minute' WHERE job_id = '" + job.value + "'");
+        const Timestamp began = clock_.now();
+        link::AttemptEnded ended{exited(3)};
+        ended.end.attempt_id = attempt_of(job);
+        ended.end.started_at = began;
+        ended.end.ended_at = began;
+        return std::vector<AttemptReport>{StartAcknowledged{attempt_of(job)},
+                                          link::AttemptStarted{attempt_of(job), began, {1}, {0}, ""}, ended};
+    };
+    const auto rows_of = [this](const JobId& job) {
+        return sql("SELECT concat_ws(' ', j.state, j.exit_code, j.end_reason, j.run_s, j.started_at = a.started_at, "
+                   "j.ended_at = a.ended_at, a.state, a.outcome, a.cpus, a.units, a.run_s, a.dispatched_at < now()) "
+                   "FROM job j JOIN attempt a ON a.job_id = j.id WHERE j.id = '" +
+                   job.value + "'") +
+               " " +
+               sql("SELECT string_agg(concat_ws(' ', state, cause), ', ' ORDER BY id) FROM job_event WHERE job_id = '" +
+                   job.value + "'");
+    };
+    const JobId alone = job_in("sent");
+    for (AttemptReport& one : reports_of(alone))
+        ASSERT_TRUE(run(report(attempts_, center_of(alone), std::move(one))));
+    const JobId together = job_in("sent");
+
+    for (const Result<void>& taken : run(attempts_.take_reports(center_of(together), reports_of(together))))
+        ASSERT_TRUE(taken) << describe(taken.error());
+
+    EXPECT_EQ(rows_of(together), rows_of(alone));
+    EXPECT_THAT(rows_of(together), ::testing::StartsWith("failed 3 "));
+}
+
 TEST_F(Attempts, AReportThatCannotBeStoredTakesNoOtherWithIt)
 {
     const JobId bad = job_in("running");
