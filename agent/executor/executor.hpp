@@ -3,6 +3,7 @@
 #include "agent/catalog/batch_place.hpp"
 #include "core/base/json_reader.hpp"
 #include "core/model/attempt.hpp"
+#include "core/model/type_queue.hpp"
 
 #include <set>
 
@@ -45,11 +46,20 @@ struct RunView {
 enum class OutputStream { kStdout, kStderr };
 std::string_view to_string(OutputStream stream);
 
+/// A unit type of which a batch system is to be asked when a job of one unit would start.
+struct QueuePlace {
+    std::string unit_type;
+    BatchPlace place;
+
+    bool operator==(const QueuePlace&) const = default;
+};
+
 /// What look() and read_output() may answer anew.
 struct ExecutorChanges {
-    std::set<AttemptId> moved;   ///< attempts that may have come to another phase
-    std::set<AttemptId> written; ///< attempts that have written output
-    bool some_missed = false;    ///< any other attempt may have changed, too
+    std::set<AttemptId> moved;          ///< attempts that may have come to another phase
+    std::set<AttemptId> written;        ///< attempts that have written output
+    bool some_missed = false;           ///< any other attempt may have changed, too
+    std::vector<TypeQueue> queues = {}; ///< of unit types that were asked for since (look_at_queues())
 };
 
 /// Runs attempts by a center's own means (this host, or Slurm). An attempt's id is its
@@ -102,6 +112,10 @@ class Executor {
     /// @error kUnavailable  something is left; the detail says what, and why. Trying again may help.
     /// @error kConflict     somebody is still at it; try again soon.
     virtual Result<void> remove(const AttemptId& id) = 0;
+
+    /// From now on changes() tells now and then when a new job of one unit of these types would start, where a batch
+    /// system decides that.
+    virtual void look_at_queues(const std::vector<QueuePlace>& /*places*/) {}
 
     /// For the center's facts: which executor, and what it can hold jobs to.
     virtual Json facts() const = 0;

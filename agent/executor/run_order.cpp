@@ -4,8 +4,6 @@
 
 namespace fathom::agent {
 
-namespace {
-
 Json to_json(const BatchPlace& place)
 {
     return {{"partition", place.partition},
@@ -15,16 +13,18 @@ Json to_json(const BatchPlace& place)
             {"memory_bytes_per_unit", place.memory_bytes_per_unit}};
 }
 
-BatchPlace read_batch_place(const Json& json)
+Result<BatchPlace> read_batch_place(const Json& json)
 {
-    return {.partition = json.at("partition").get<std::string>(),
-            .constraint = json.at("constraint").get<std::string>(),
-            .cpus_per_unit = json.at("cpus_per_unit").get<std::int64_t>(),
-            .units_per_node = json.at("units_per_node").get<std::int64_t>(),
-            .memory_bytes_per_unit = json.at("memory_bytes_per_unit").get<std::int64_t>()};
+    try {
+        return BatchPlace{.partition = json.at("partition").get<std::string>(),
+                          .constraint = json.at("constraint").get<std::string>(),
+                          .cpus_per_unit = json.at("cpus_per_unit").get<std::int64_t>(),
+                          .units_per_node = json.at("units_per_node").get<std::int64_t>(),
+                          .memory_bytes_per_unit = json.at("memory_bytes_per_unit").get<std::int64_t>()};
+    } catch (const Json::exception& e) {
+        return Error{Errc::kInvalid, std::string("not a place of a batch system: ") + e.what()};
+    }
 }
-
-} // namespace
 
 Json to_json(const RunOrder& run)
 {
@@ -52,7 +52,10 @@ Result<RunOrder> read_run_order(const Json& json)
         run.memory_bytes = json.at("memory_bytes").get<std::int64_t>();
         run.environment = json.at("environment").get<std::map<std::string, std::string>>();
         run.hidden_files = json.value("hidden_files", std::vector<std::string>()); // older agents knew none
-        if (json.contains("place")) run.place = read_batch_place(json.at("place"));
+        if (!json.contains("place")) return run;
+        Result<BatchPlace> place = read_batch_place(json.at("place"));
+        if (!place) return place.error();
+        run.place = std::move(*place);
         return run;
     } catch (const std::exception& e) {
         return Error{Errc::kInvalid, e.what()};

@@ -4,6 +4,10 @@
 
 namespace fathom::agent {
 
+Json to_json(const BatchPlace& place);
+/// @error kInvalid  not what to_json() wrote.
+Result<BatchPlace> read_batch_place(const Json& json);
+
 /// As JSON: in order.json, and between the agent and its helper.
 Json to_json(const RunOrder& run);
 

@@ -46,8 +46,18 @@ void AttemptBook::log_attempt(std::string_view event, const AttemptOrder& order,
                      {"detail", detail}});
 }
 
+void AttemptBook::look_at_queues()
+{
+    std::vector<QueuePlace> places;
+    for (const UnitType& type : units_.plan()) {
+        if (type.place) places.push_back({type.report.name, *type.place});
+    }
+    executor_.look_at_queues(places);
+}
+
 Result<void> AttemptBook::load()
 {
+    look_at_queues();
     Result<StoredAttempts> stored = spool_.attempts();
     if (!stored) return stored.error();
     for (const UnreadableAttempt& attempt : stored->unreadable)
@@ -253,6 +263,8 @@ void AttemptBook::take_changes()
     for (const AttemptId& id : changes.written)
         outputs_.note_written(id);
     due_.merge(changes.moved);
+    for (const TypeQueue& queue : changes.queues)
+        type_queues_.note(queue, clock_.now());
     if (!changes.some_missed) return;
     for (Look& look : looks_)
         look.due = SteadyTime{};
@@ -358,6 +370,7 @@ void AttemptBook::replace_offer(UnitPlan plan, std::map<std::string, std::string
 {
     options_.operator_trust = std::move(operator_trust);
     units_.replace_plan(std::move(plan));
+    look_at_queues();
     units_changed_ = true;
     options_.environment = std::move(environment);
 }

@@ -5,6 +5,7 @@
 #include "agent/jobs/attempt_step.hpp"
 #include "agent/jobs/finished_folders.hpp"
 #include "agent/jobs/probe_supplies.hpp"
+#include "agent/jobs/type_queues.hpp"
 
 #include <deque>
 #include <list>
@@ -82,8 +83,8 @@ class AttemptBook {
     /// Which of this center's unit types can run what is asked for (M13b).
     link::UnitTypesAnswer answer(const link::UnitTypesQuery& query) const { return answer_query(query, units_); }
 
-    /// Of attempts in the center's own batch system what is new of how they wait, some at a time.
-    std::vector<link::QueuedAttempt> queue_news();
+    /// What is new of how attempts wait in the center's own batch system, some at a time, and of its queues.
+    link::QueueReport queue_news();
     /// All of it is new again: to a metascheduler that has just been reached.
     void tell_queues_again();
 
@@ -127,6 +128,8 @@ class AttemptBook {
     void start(Entry& entry, SteadyTime now);
     void ask_to_end(Entry& entry, SteadyTime now);
     void note_queue(Entry& entry, const QueueState& queue);
+    /// Has the executor look at the queues before the units of the plan.
+    void look_at_queues();
     void report_started(Entry& entry, Timestamp started_at);
     void record_end(Entry& entry, AttemptEnd end);
     void record_lost(Entry& entry, const RunView& view);
@@ -158,8 +161,9 @@ class AttemptBook {
     std::list<AttemptId> waiting_;     ///< for units, in order of arrival
     std::set<std::string> full_types_; ///< for which an earlier attempt waits, in this round
     std::set<AttemptId> strays_;       ///< that run although nothing is written of them
-    std::set<AttemptId> queue_news_;   ///< attempts of which it is to be told how they wait
-    bool units_changed_ = false;       ///< or an attempt has come that wants some
+    TypeQueues type_queues_;
+    std::set<AttemptId> queue_news_; ///< attempts of which it is to be told how they wait
+    bool units_changed_ = false;     ///< or an attempt has come that wants some
     SteadyTime last_save_{};
     SteadyTime last_commit_{};
     SteadyTime last_purge_{};

@@ -13,8 +13,6 @@ constexpr std::chrono::seconds kStartPatience{5};  ///< for a supervisor to show
 constexpr std::chrono::seconds kCancelInterval{2}; ///< between repeated requests to end
 constexpr int kMaxStarts = 3;
 constexpr std::chrono::minutes kNewStart{1}; ///< an expected start is new when it has moved so far
-constexpr std::size_t kMaxQueueReason = 1000;
-constexpr std::size_t kMaxQueueNews = 100; ///< told in one go
 
 /// A probe's result is read from its output when its end is told. Of others the end comes first: their units are free.
 bool needs_output_first(const AttemptOrder& order)
@@ -171,21 +169,22 @@ void AttemptBook::note_queue(Entry& entry, const QueueState& queue)
     queue_news_.insert(entry.stored.order.attempt_id);
 }
 
-std::vector<link::QueuedAttempt> AttemptBook::queue_news()
+link::QueueReport AttemptBook::queue_news()
 {
-    std::vector<link::QueuedAttempt> news;
-    while (!queue_news_.empty() && news.size() < kMaxQueueNews) {
+    link::QueueReport news{.attempts = {}, .unit_types = type_queues_.news()};
+    while (!queue_news_.empty() && news.attempts.size() < link::kMaxQueuedAttempts) {
         const AttemptId id = queue_news_.extract(queue_news_.begin()).value();
         const Entry* entry = find(id);
         if (entry == nullptr || entry->stored.stage != Stage::kStarting || !entry->queue) continue;
-        news.push_back(
-            {id, std::string(utf8_prefix(entry->queue->reason, kMaxQueueReason)), entry->queue->expected_start});
+        news.attempts.push_back(
+            {id, std::string(utf8_prefix(entry->queue->reason, link::kMaxQueueReason)), entry->queue->expected_start});
     }
     return news;
 }
 
 void AttemptBook::tell_queues_again()
 {
+    type_queues_.tell_again();
     for (const Entry& entry : entries_) {
         if (entry.queue && entry.stored.stage == Stage::kStarting) queue_news_.insert(entry.stored.order.attempt_id);
     }

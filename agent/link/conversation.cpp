@@ -259,8 +259,8 @@ void Conversation::send_balance(SteadyTime now)
 void Conversation::send_queues()
 {
     if (!takes_queues_) return;
-    if (std::vector<link::QueuedAttempt> news = book_.queue_news(); !news.empty())
-        say(link::make_message(link::QueueReport{std::move(news)}));
+    link::QueueReport news = book_.queue_news();
+    if (!news.attempts.empty() || !news.unit_types.empty()) say(link::make_message(std::move(news)));
 }
 
 bool Conversation::request_certificate(const std::string& request_pem)

@@ -58,6 +58,18 @@ std::string advice_text(Session& session, const Json& unit)
     return text;
 }
 
+/// "a new job starts in 3 h, as told 12 s ago": of the center's own batch system; "-" where it says nothing.
+std::string queue_text(const Json& unit, Timestamp now)
+{
+    const Json& queue = member(unit, "queue");
+    const std::optional<Timestamp> start = time_of(queue, "expected_start");
+    if (!start) return "-";
+    constexpr double kAtOnce_s = 5;
+    const double wait_s = std::chrono::duration<double>(*start - now).count();
+    const std::string said = wait_s <= kAtOnce_s ? "empty" : "a new job starts in " + format_duration(wait_s);
+    return said + ", as told " + age_of(queue, "told_at", now);
+}
+
 std::string unit_text(Session& session, const Json& unit)
 {
     const std::optional<double> memory = number_of(unit, "memory_bytes_per_unit");
@@ -66,6 +78,7 @@ std::string unit_text(Session& session, const Json& unit)
         {"Id", text_of(unit, "id")},
         {"Resource", text_of(unit, "resource_type")},
         {"Units", count_of(unit, "unit_count") + ", " + count_of(unit, "units_in_use") + " in use"},
+        {"Its queue", queue_text(unit, session.now())},
         {"Cores a unit", count_of(unit, "cores_per_unit")},
         {"Memory a unit", memory ? format_bytes(*memory) : "-"},
         {"Offered", is_true(unit, "active") ? "yes" : "no"},

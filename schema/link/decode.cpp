@@ -177,14 +177,21 @@ Body read_attempt_started(ObjectReader& reader, std::vector<FieldError>&)
 Body read_queue_report(ObjectReader& reader, std::vector<FieldError>& errors)
 {
     QueueReport report;
-    const Json* items = reader.array("attempts", 1, kMaxQueuedAttempts);
-    if (items == nullptr) return report;
-    for (std::size_t i = 0; i < items->size(); ++i) {
-        ObjectReader item((*items)[i], "attempts[" + std::to_string(i) + "]", errors);
+    const Json* attempts = reader.array("attempts", 0, kMaxQueuedAttempts);
+    for (std::size_t i = 0; attempts != nullptr && i < attempts->size(); ++i) {
+        ObjectReader item((*attempts)[i], "attempts[" + std::to_string(i) + "]", errors);
         report.attempts.push_back({read_id<AttemptId>(item, "attempt_id"),
-                                   item.required_string("reason", {.max_length = 1000}),
+                                   item.required_string("reason", {.max_length = kMaxQueueReason}),
                                    item.optional_time("expected_start")});
     }
+    const Json* types = reader.array("unit_types", 0, kMaxUnitTypes);
+    for (std::size_t i = 0; types != nullptr && i < types->size(); ++i) {
+        ObjectReader item((*types)[i], "unit_types[" + std::to_string(i) + "]", errors);
+        report.unit_types.push_back({item.required_string("unit_type", {.min_length = 1, .max_length = 128}),
+                                     item.optional_time("expected_start")});
+    }
+    if (report.attempts.empty() && report.unit_types.empty())
+        reader.fail("attempts", "or unit_types must say something");
     return report;
 }
 

@@ -96,7 +96,13 @@ Json body_json(const QueueReport& report)
         if (one.expected_start) json["expected_start"] = format_rfc3339(*one.expected_start);
         attempts.push_back(std::move(json));
     }
-    return {{"attempts", std::move(attempts)}};
+    Json types = Json::array();
+    for (const TypeQueue& one : report.unit_types) {
+        Json json = {{"unit_type", one.unit_type}};
+        if (one.expected_start) json["expected_start"] = format_rfc3339(*one.expected_start);
+        types.push_back(std::move(json));
+    }
+    return {{"attempts", std::move(attempts)}, {"unit_types", std::move(types)}};
 }
 
 Json body_json(const AttemptOutput& output)

@@ -5,6 +5,7 @@
 #include "core/model/center.hpp"
 #include "core/model/gpu_memory.hpp"
 #include "core/model/resources.hpp"
+#include "core/model/type_queue.hpp"
 
 #include <optional>
 #include <string>
@@ -90,12 +91,15 @@ struct QueuedAttempt {
     bool operator==(const QueuedAttempt&) const = default;
 };
 
-/// agent -> server, needs ack: of some attempts what is new of how they wait. Said to a server only whose Welcome takes
-/// it, all of it again after each welcome; not kept: it says how things stand, and repeats change nothing.
+/// agent -> server, needs ack: what is new of how some attempts wait, and of the queues before some unit types. Said to
+/// a server only whose Welcome takes it, all of it again after each welcome; not kept: it says how things stand, and
+/// repeats change nothing.
 struct QueueReport {
     std::vector<QueuedAttempt> attempts;
+    std::vector<TypeQueue> unit_types{};
 };
 inline constexpr std::size_t kMaxQueuedAttempts = 256; ///< in one report
+inline constexpr std::size_t kMaxQueueReason = 1000;   ///< bytes; as in the table attempt_queue
 
 /// agent -> server, needs ack. In order for each stream; `offset` makes repeats harmless.
 struct AttemptOutput {

@@ -25,8 +25,10 @@ constexpr const char* kSelectUnitTypes = R"sql(
                      FROM shared_gpu g
                      WHERE g.center_id = c.id AND u.facts -> 'device' ->> 'sharing' = 'time-slice'),
                     u.facts -> 'device' -> 'memory_bytes') AS gpu_memory, c.state, c.drained, c.drain_reason, c.quarantined_at IS NOT NULL AS quarantined,
-           concat_ws('; ', c.quarantine_reason, nullif(c.quarantine_obstacle, '')) AS quarantine_reason
+           concat_ws('; ', c.quarantine_reason, nullif(c.quarantine_obstacle, '')) AS quarantine_reason,
+           coalesce(greatest(extract(epoch FROM q.expected_start - now()), 0), 0)::float8 AS queued_s
     FROM unit_type u JOIN center c ON c.id = u.center_id JOIN unit_type_support s ON s.unit_type_id = u.id
+         LEFT JOIN unit_type_queue q ON q.unit_type_id = u.id
     WHERE u.active AND c.revoked_at IS NULL
     ORDER BY u.id)sql";
 
@@ -103,6 +105,7 @@ UnitTypeView to_view(const pqxx::row& row)
         view.closed_reason = "the center is quarantined: " + row["quarantine_reason"].as<std::string>();
         view.is_open_to_probes = true;
     }
+    view.queued_s = row["queued_s"].as<double>();
     view.units_per_device = units_per_device_of(to_json_value(row["device"]));
     view.free_all();
     return view;

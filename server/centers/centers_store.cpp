@@ -40,6 +40,7 @@ constexpr const char* kExpireEnrolmentTokens = R"sql(
 // Of the newest probe result no more than advice is made of: its samples may be many.
 constexpr const char* kSelectUnitTypes = R"sql(
     SELECT u.*, c.name AS center, to_jsonb(u.operators) AS operator_list,
+           q.expected_start AS queue_expected_start, q.told_at AS queue_told_at,
            (SELECT coalesce(sum(a.unit_count), 0)::bigint FROM attempt a
             WHERE a.unit_type_id = u.id AND a.state <> 'ended' AND a.queued_until IS NULL) AS units_in_use,
            (SELECT jsonb_build_object(
@@ -51,6 +52,7 @@ constexpr const char* kSelectUnitTypes = R"sql(
             FROM probe_run r WHERE r.unit_type_id = u.id AND r.state = 'succeeded'
             ORDER BY r.id DESC LIMIT 1) AS newest_probe
     FROM unit_type u JOIN center c ON c.id = u.center_id
+         LEFT JOIN unit_type_queue q ON q.unit_type_id = u.id AND q.expected_start IS NOT NULL
     WHERE ($1 = '' OR c.id = $1 OR c.name = $1) AND (c.name, u.name) > ($2, $3) AND ($5 = '' OR u.id = $5)
     ORDER BY c.name, u.name LIMIT $4)sql";
 
@@ -103,6 +105,8 @@ UnitTypeRecord to_unit_type(const pqxx::row& row)
                           .resource_type = row["resource_type"].as<std::string>(),
                           .unit_count = row["unit_count"].as<std::int64_t>(),
                           .units_in_use = row["units_in_use"].as<std::int64_t>(),
+                          .queue_expected_start = to_optional_timestamp(row["queue_expected_start"]),
+                          .queue_told_at = to_optional_timestamp(row["queue_told_at"]),
                           .cores_per_unit = row["cores_per_unit"].as<std::int64_t>(),
                           .memory_bytes_per_unit = row["memory_bytes_per_unit"].as<std::int64_t>(),
                           .operators = to_json_value(row["operator_list"]).get<std::vector<std::string>>(),
@@ -194,6 +198,17 @@ Json to_json(const CenterRecord& center)
             {"quarantine_reason", text_or_null(center.quarantine_reason)}};
 }
 
+namespace {
+
+Json queue_json(const UnitTypeRecord& unit_type)
+{
+    if (!unit_type.queue_expected_start || !unit_type.queue_told_at) return nullptr;
+    return {{"expected_start", format_rfc3339(*unit_type.queue_expected_start)},
+            {"told_at", format_rfc3339(*unit_type.queue_told_at)}};
+}
+
+} // namespace
+
 Json to_json(const UnitTypeRecord& unit_type)
 {
     Json advice = Json::array();
@@ -206,6 +221,7 @@ Json to_json(const UnitTypeRecord& unit_type)
             {"resource_type", unit_type.resource_type},
             {"unit_count", unit_type.unit_count},
             {"units_in_use", unit_type.units_in_use},
+            {"queue", queue_json(unit_type)},
             {"cores_per_unit", unit_type.cores_per_unit},
             {"memory_bytes_per_unit", unit_type.memory_bytes_per_unit},
             {"operators", unit_type.operators},

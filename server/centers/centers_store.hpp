@@ -49,6 +49,9 @@ struct UnitTypeRecord {
     std::string resource_type;
     std::int64_t unit_count{};
     std::int64_t units_in_use{};
+    /// When a job submitted at queue_told_at would start, by the center's own batch system; empty: it does not say.
+    std::optional<Timestamp> queue_expected_start;
+    std::optional<Timestamp> queue_told_at;
     std::int64_t cores_per_unit{};
     std::int64_t memory_bytes_per_unit{};
     std::vector<std::string> operators;

@@ -48,6 +48,14 @@ constexpr Statement kUpsertQueues{"jobs_upsert_attempt_queues", R"sql(
     ON CONFLICT (attempt_id)
     DO UPDATE SET reason = excluded.reason, expected_start = excluded.expected_start, told_at = now())sql"};
 
+constexpr Statement kUpsertTypeQueues{"jobs_upsert_type_queues", R"sql(
+    INSERT INTO unit_type_queue (unit_type_id, expected_start)
+    SELECT u.id, n.expected_start
+    FROM unnest($2::text[], $3::timestamptz[]) AS n (name, expected_start)
+    JOIN unit_type u ON u.center_id = $1 AND u.name = n.name
+    ORDER BY u.id
+    ON CONFLICT (unit_type_id) DO UPDATE SET expected_start = excluded.expected_start, told_at = now())sql"};
+
 constexpr Statement kUpdateToDispatched{"jobs_update_to_dispatched", R"sql(
     UPDATE attempt SET state = 'dispatched', dispatched_at = coalesce(dispatched_at, now())
     WHERE id = $1 AND state = 'placed')sql"};
@@ -281,6 +289,23 @@ void upsert_attempt_queues(pqxx::work& transaction, const CenterId& center,
             starts.add_null();
     }
     if (!seen.empty()) exec(transaction, kUpsertQueues, center.value, ids.take(), reasons.take(), starts.take());
+}
+
+void upsert_type_queues(pqxx::work& transaction, const CenterId& center, const std::vector<TypeQueue>& queues)
+{
+    std::map<std::string_view, const TypeQueue*> newest; // one statement changes a row once
+    for (const TypeQueue& queue : queues)
+        newest[queue.unit_type] = &queue;
+    SqlArray names;
+    SqlArray starts;
+    for (const auto& [name, queue] : newest) {
+        names.add(name);
+        if (queue->expected_start)
+            starts.add(format_rfc3339(*queue->expected_start));
+        else
+            starts.add_null();
+    }
+    if (!newest.empty()) exec(transaction, kUpsertTypeQueues, center.value, names.take(), starts.take());
 }
 
 bool update_to_dispatched(pqxx::work& transaction, const AttemptId& attempt)

@@ -46,6 +46,9 @@ Result<void> check_reporter(pqxx::work& transaction, const Reporter& reporter);
 void upsert_attempt_queues(pqxx::work& transaction, const CenterId& center,
                            const std::vector<link::QueuedAttempt>& attempts);
 
+/// The queues before those of these unit types that are the center's.
+void upsert_type_queues(pqxx::work& transaction, const CenterId& center, const std::vector<TypeQueue>& queues);
+
 /// placed -> dispatched. False when it is past that.
 bool update_to_dispatched(pqxx::work& transaction, const AttemptId& attempt);
 /// placed, dispatched -> running, with what the agent reports of it. False when it is past that.

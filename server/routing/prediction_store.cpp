@@ -32,7 +32,7 @@ double kept(double value)
 
 } // namespace
 
-NewPrediction make_prediction(const Candidate& winner, const RouteRequest& request, const JobId& job,
+NewPrediction make_prediction(const Candidate& winner, const RouteRequest& request, const JobId& job, double queued_s,
                               std::string currency)
 {
     NewPrediction made;
@@ -49,7 +49,7 @@ NewPrediction make_prediction(const Candidate& winner, const RouteRequest& reque
         made.run = {winner.prediction.run_s, winner.prediction.low_s, winner.prediction.high_s};
     made.basis = winner.prediction.basis;
     made.width_factor = winner.correction.width_factor;
-    made.free_s = winner.wait_s;
+    made.free_s = std::max(winner.wait_s, queued_s); // what starts take beyond that is learned from it
     made.start = winner.start;
     made.cost = winner.cost;
     made.energy_j = winner.energy_j;

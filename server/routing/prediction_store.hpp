@@ -30,7 +30,8 @@ struct NewPrediction {
 };
 
 /// Of a placement at `winner`.
-NewPrediction make_prediction(const Candidate& winner, const RouteRequest& request, const JobId& job,
+/// @param queued_s  what the center's own queue held before it.
+NewPrediction make_prediction(const Candidate& winner, const RouteRequest& request, const JobId& job, double queued_s,
                               std::string currency);
 
 /// Adds the rows; their attempts must be there. Not for probes, which nobody learns from as jobs. Blocks; pqxx's

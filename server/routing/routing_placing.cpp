@@ -20,6 +20,14 @@
 namespace fathom::server {
 namespace {
 
+double queued_s_of(const CatalogSnapshot& catalog, const UnitTypeId& id)
+{
+    const auto found = std::lower_bound(
+        catalog.unit_types.begin(), catalog.unit_types.end(), id,
+        [](const UnitTypeView& view, const UnitTypeId& wanted) { return view.id.value < wanted.value; });
+    return found != catalog.unit_types.end() && found->id == id ? found->queued_s : 0;
+}
+
 NewJobEvent placed_event(const JobId& job, const AttemptId& attempt, const Decision& decision, const Candidate& winner)
 {
     NewJobEvent event;
@@ -153,7 +161,9 @@ Result<void> RoutingPage::place(const Ready& ready, ScheduledStart start)
     placement.job = ready.job.id;
     placement.has_run_time = knows_work && start.winner.unknown_parts() == 0;
     placement.is_probe = ready.request.is_probe;
-    placement.prediction = make_prediction(start.winner, ready.request, ready.job.id, catalog_->prices.currency());
+    placement.prediction =
+        make_prediction(start.winner, ready.request, ready.job.id, queued_s_of(*catalog_, start.winner.unit_type_id),
+                        catalog_->prices.currency());
     placement.project = ready.request.project;
     placement.gpu_memory = ready.request.units.gpu_memory;
     placement.gang = gang_text(ready.job);

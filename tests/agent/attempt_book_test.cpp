@@ -77,24 +77,24 @@ TEST_F(AttemptBookTest, TellsHowAnAttemptWaitsInABatchSystemOnceUntilThatChanges
     advance(book, 1min);
 
     const std::vector<link::QueuedAttempt> told{{order.attempt_id, "Priority", view.queue->expected_start}};
-    EXPECT_EQ(book.queue_news(), told);
+    EXPECT_EQ(book.queue_news().attempts, told);
     view.queue->expected_start = *view.queue->expected_start + 10s;
     advance(book, 1min);
-    EXPECT_THAT(book.queue_news(), testing::IsEmpty()) << "nothing that matters has changed";
+    EXPECT_THAT(book.queue_news().attempts, testing::IsEmpty()) << "nothing that matters has changed";
 
     view.queue->reason = std::string(2000, 'x');
     advance(book, 1min);
-    const std::vector<link::QueuedAttempt> news = book.queue_news();
+    const std::vector<link::QueuedAttempt> news = book.queue_news().attempts;
     ASSERT_EQ(news.size(), 1U);
     EXPECT_EQ(news[0].reason.size(), 1000U);
 
     book.tell_queues_again();
-    EXPECT_EQ(book.queue_news().size(), 1U) << "to a metascheduler that has just been reached";
+    EXPECT_EQ(book.queue_news().attempts.size(), 1U) << "to a metascheduler that has just been reached";
 
     view = {.phase = RunPhase::kAlive, .started_at = clock_.now()};
     book.tell_queues_again();
     advance(book, 1min);
-    EXPECT_THAT(book.queue_news(), testing::IsEmpty()) << "it runs";
+    EXPECT_THAT(book.queue_news().attempts, testing::IsEmpty()) << "it runs";
 }
 
 TEST_F(AttemptBookTest, TriesAgainToRemoveWhatResists)

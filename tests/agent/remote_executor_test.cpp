@@ -30,6 +30,7 @@ class NotingExecutor final : public Executor {
         return start_result;
     }
     RunView look(const AttemptId& id) override { return views[id]; }
+    void look_at_queues(const std::vector<QueuePlace>& places) override { queue_places = places; }
     void watch(const AttemptId& id) override { said.push_back("watch " + id.value); }
     void unwatch(const AttemptId& id) override { said.push_back("unwatch " + id.value); }
     ExecutorChanges changes() override
@@ -60,6 +61,7 @@ class NotingExecutor final : public Executor {
     std::vector<std::string> said;
     std::map<AttemptId, RunView> views;
     std::vector<AttemptId> folders;
+    std::vector<QueuePlace> queue_places;
     ExecutorChanges news;
     std::string output;
     std::string errors;
@@ -116,6 +118,21 @@ TEST_F(RemoteExecutorTest, HandsOverAnOrderOfManyMegabytesUnchanged)
     EXPECT_EQ(there_.started[0].order.environment, order.environment);
     EXPECT_THAT(there_.started[0].cpus, ElementsAre(1));
     EXPECT_EQ(there_.started[0].environment.at("NAME"), "value");
+}
+
+TEST_F(RemoteExecutorTest, HandsOverWhichQueuesToLookAtAndWhatTheySay)
+{
+    const std::vector<QueuePlace> places{
+        {"quad", {.partition = "main", .constraint = "ib&big", .cpus_per_unit = 8, .units_per_node = 2}},
+        {"gpu", {.partition = "gpu", .constraint = "", .cpus_per_unit = 1, .memory_bytes_per_unit = 1 << 30}}};
+    remote_->look_at_queues(places);
+    remote_->watch(AttemptId::make()); // answered: the request before it is done
+    EXPECT_EQ(there_.queue_places, places);
+
+    there_.news.queues = {{"quad", parse_rfc3339("2026-11-24T19:56:47Z").value()}, {"gpu", std::nullopt}};
+    const std::uint64_t one = 1;
+    ASSERT_EQ(::write(there_.descriptor, &one, sizeof one), static_cast<ssize_t>(sizeof one));
+    EXPECT_EQ(remote_->changes().queues, there_.news.queues);
 }
 
 TEST_F(RemoteExecutorTest, TellsWhyItWasNotStarted)

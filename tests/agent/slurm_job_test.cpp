@@ -119,6 +119,19 @@ TEST(BatchScript, AsksForTheUnitsOnOneNodeWhereTheyFit)
     EXPECT_THAT(script, HasSubstr("export FATHOM_CORES='8'\n"));
 }
 
+TEST(BatchScript, OneUnitIsAskedForAsAJobOfOneUnitWouldBe)
+{
+    const RunOrder run = order_of(1);
+    const std::string script = script_of(run);
+
+    for (const std::string& option : demands_of(*run.place, 1, 1)) {
+        if (option.starts_with("--constraint"))
+            EXPECT_EQ(option, "--constraint=ib&big") << "no shell reads it";
+        else
+            EXPECT_THAT(script, HasSubstr("#SBATCH " + option + "\n"));
+    }
+}
+
 TEST(BatchScript, StartsAProgramOnSeveralNodesBySrun)
 {
     RunOrder run = order_of(5);

@@ -49,6 +49,18 @@ TEST(SlurmText, ReadsTheJobsNumber)
     EXPECT_FALSE(parse_submitted(""));
 }
 
+TEST(SlurmText, ReadsWhenAJobWouldStart)
+{
+    const std::optional<Timestamp> start =
+        parse_tested_start("sbatch: warning: slow\nsbatch: Job 17 to start at 2026-11-24T19:56:47 using 2 processors "
+                           "on nodes vm in partition main\n");
+    ASSERT_TRUE(start);
+    EXPECT_EQ(format_rfc3339(*start), "2026-11-24T19:56:47.000000Z");
+    EXPECT_FALSE(parse_tested_start("sbatch: Job 17 to start at N/A using 2 processors on nodes vm"));
+    EXPECT_FALSE(parse_tested_start("allocation failure: Requested node configuration is not available"));
+    EXPECT_FALSE(parse_tested_start("sbatch: Job 17 to start at 2026"));
+}
+
 TEST(SlurmText, SaysARefusalInOneLine)
 {
     EXPECT_EQ(slurm_reason("sbatch: error: QOSMaxSubmitJobPerUserLimit\n"

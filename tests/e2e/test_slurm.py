@@ -1,4 +1,5 @@
 """Two real Slurm clusters side by side, each a center of one network."""
+import datetime
 import os
 import pathlib
 import pwd
@@ -230,6 +231,35 @@ def test_a_job_is_measured_at_both_and_routed(network):
     assert job["state"] == "succeeded"
     probed = {run["center"] for run in network.rest.items("/probe-runs") if run["state"] == "succeeded"}
     assert probed == {"alpha", "beta"}
+
+
+def queue_wait_s(network, unit_type):
+    """As its cluster says of a job that is submitted now."""
+    units = {t["name"]: t for t in network.rest.items("/unit-types")}
+    queue = units[unit_type]["queue"]
+    return queue and (datetime.datetime.fromisoformat(queue["expected_start"].replace("Z", "+00:00"))
+                      - datetime.datetime.now(datetime.timezone.utc)).total_seconds()
+
+
+def test_other_peoples_jobs_in_a_cluster_count(network):
+    """They hold all of alpha for half an hour; the metascheduler has given it nothing, and sends jobs to beta all the same."""
+    alpha = network.clusters["alpha"]
+    wait_until(lambda: queue_wait_s(network, "core-alpha") is not None, 90, "the agent saying how long alpha's queue is")
+    assert queue_wait_s(network, "core-alpha") < 60
+    theirs = alpha.run("sbatch", "--parsable", "--ntasks=1", "--cpus-per-task=2", "--time=30", "--chdir=/", "--output=/dev/null",
+                       "--wrap=sleep 1800").strip()
+    try:
+        wait_until(lambda: queue_wait_s(network, "core-alpha") > 20 * 60, 90, "the agent saying that alpha is busy")
+        assert "a new job starts in" in network.cli("unit", "show", "alpha/core-alpha")
+        jobs = [network.submit(command=["true"], wall_limit_s=300,
+                               operators=[{"id": "dgemm", "parameters": {"m": 256, "n": 256, "k": 256}, "count": 10}],
+                               units={"count": 1})["id"] for _ in range(3)]
+        for job_id in jobs:
+            ended = network.wait_job(job_id, 120)
+            assert (ended["state"], ended["attempt"]["center"]) == ("succeeded", "beta")
+    finally:
+        alpha.run("scancel", theirs)
+    wait_until(lambda: queue_wait_s(network, "core-alpha") < 60, 90, "the agent saying that alpha is free again")
 
 
 def test_a_partition_that_comes_is_noticed_and_offered_as_wanted(network):

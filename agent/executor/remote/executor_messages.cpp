@@ -1,5 +1,6 @@
 #include "agent/executor/remote/executor_messages.hpp"
 
+#include "agent/executor/run_order.hpp"
 #include "core/base/error_text.hpp"
 #include "schema/link/messages.hpp"
 
@@ -14,6 +15,7 @@
 namespace fathom::agent {
 namespace {
 
+constexpr std::size_t kMaxQueuePlaces = 1000;
 constexpr time_t kPatienceS = 60; ///< with the other end, in the middle of a message
 
 using Length = std::uint32_t;
@@ -161,11 +163,46 @@ Result<RunView> decode_run_view(std::string_view text)
     return value_or_errors(std::move(view), std::move(errors), "a look at an attempt");
 }
 
+std::string encode(const std::vector<QueuePlace>& places)
+{
+    Json items = Json::array();
+    for (const QueuePlace& one : places)
+        items.push_back({{"unit_type", one.unit_type}, {"place", to_json(one.place)}});
+    return Json{{"places", std::move(items)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<std::vector<QueuePlace>> decode_queue_places(std::string_view text)
+{
+    const Result<Json> json = parse_json(text, {.max_bytes = kMaxExecutorMessageBytes});
+    if (!json) return json.error();
+    std::vector<FieldError> errors;
+    ObjectReader reader(*json, "", errors);
+    std::vector<QueuePlace> places;
+    const Json* items = reader.array("places", 0, kMaxQueuePlaces);
+    for (std::size_t i = 0; items != nullptr && i < items->size(); ++i) {
+        const Json& item = (*items)[i];
+        ObjectReader one(item, "places[" + std::to_string(i) + "]", errors);
+        std::string type = one.required_string("unit_type", {.min_length = 1, .max_length = 128});
+        Result<BatchPlace> place = read_batch_place(item.is_object() ? item.value("place", Json()) : Json());
+        if (!place) return place.error();
+        places.push_back({std::move(type), std::move(*place)});
+    }
+    return value_or_errors(std::move(places), std::move(errors), "a list of queues");
+}
+
 std::string encode(const ExecutorChanges& changes)
 {
-    return Json{
-        {"moved", ids_of(changes.moved)}, {"written", ids_of(changes.written)}, {"some_missed", changes.some_missed}}
-        .dump();
+    Json queues = Json::array();
+    for (const TypeQueue& one : changes.queues) {
+        Json json = {{"unit_type", one.unit_type}};
+        if (one.expected_start) json["expected_start"] = format_rfc3339(*one.expected_start);
+        queues.push_back(std::move(json));
+    }
+    return Json{{"moved", ids_of(changes.moved)},
+                {"written", ids_of(changes.written)},
+                {"some_missed", changes.some_missed},
+                {"queues", std::move(queues)}}
+        .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Result<ExecutorChanges> decode_changes(std::string_view text)
@@ -176,6 +213,12 @@ Result<ExecutorChanges> decode_changes(std::string_view text)
     ObjectReader reader(*json, "", errors);
     ExecutorChanges changes{.moved = read_ids(reader, "moved"), .written = read_ids(reader, "written")};
     changes.some_missed = reader.optional_boolean("some_missed").value_or(false);
+    const Json* queues = reader.array("queues", 0, kMaxQueuePlaces);
+    for (std::size_t i = 0; queues != nullptr && i < queues->size(); ++i) {
+        ObjectReader one((*queues)[i], "queues[" + std::to_string(i) + "]", errors);
+        changes.queues.push_back({one.required_string("unit_type", {.min_length = 1, .max_length = 128}),
+                                  one.optional_time("expected_start")});
+    }
     return value_or_errors(std::move(changes), std::move(errors), "a list of changes");
 }
 

@@ -24,6 +24,7 @@ enum class ExecutorRequest : char {
     kEndLeftovers = 'e', ///<
     kKnown = 'k',        ///< with nothing; answer: a line for each attempt
     kRemove = 'r',       ///<
+    kLookAtQueues = 'q', ///< with QueuePlaces; answer: nothing
     kReadSettings = 'h', ///< with nothing; answer: what the helper's owner makes of it
 };
 
@@ -53,6 +54,9 @@ Result<std::string> receive_message(int socket);
 
 std::string encode(const RunView& view);
 Result<RunView> decode_run_view(std::string_view text);
+
+std::string encode(const std::vector<QueuePlace>& places);
+Result<std::vector<QueuePlace>> decode_queue_places(std::string_view text);
 
 std::string encode(const ExecutorChanges& changes);
 Result<ExecutorChanges> decode_changes(std::string_view text);

@@ -12,6 +12,17 @@ namespace {
 
 constexpr std::size_t kOrderDepth = 8; ///< levels of nesting; the order proper is a text in there
 
+bool is_count(std::int64_t count)
+{
+    return count >= 1 && count <= 1'000'000;
+}
+
+Result<void> check_units_of(const BatchPlace& place)
+{
+    if (is_count(place.cpus_per_unit) && is_count(place.units_per_node) && place.memory_bytes_per_unit >= 0) return {};
+    return Error{Errc::kInvalid, "units of no or too many processors"};
+}
+
 Result<std::string> done(const Result<void>& result)
 {
     if (!result) return result.error();
@@ -41,6 +52,8 @@ Result<std::string> ExecutorService::answer(char kind, std::string_view text)
         return read_output(text);
     case ExecutorRequest::kKnown:
         return known();
+    case ExecutorRequest::kLookAtQueues:
+        return look_at_queues(text);
     case ExecutorRequest::kReadSettings:
         return read_settings ? read_settings() : Error{Errc::kUnavailable, "there are none"};
     case ExecutorRequest::kPrepare:
@@ -79,6 +92,7 @@ Result<std::string> ExecutorService::answer(char kind, std::string_view text)
     case ExecutorRequest::kChanges:
     case ExecutorRequest::kReadOutput:
     case ExecutorRequest::kKnown:
+    case ExecutorRequest::kLookAtQueues:
     case ExecutorRequest::kReadSettings:
         break; // above
     }
@@ -112,14 +126,22 @@ Result<void> ExecutorService::check_cpus(RunOrder& run) const
 
 Result<void> ExecutorService::check_place(RunOrder& run)
 {
-    constexpr std::int64_t kMax = 1'000'000;
     if (!run.place) return Error{Errc::kInvalid, "an order that does not say where the batch system is to run it"};
-    const auto is_count = [](std::int64_t count) { return count >= 1 && count <= kMax; };
-    if (!is_count(run.place->cpus_per_unit) || !is_count(run.place->units_per_node) ||
-        !is_count(run.order.unit_count) || run.place->memory_bytes_per_unit < 0)
-        return Error{Errc::kInvalid, "an order for no or too many units"};
+    if (const Result<void> checked = check_units_of(*run.place); !checked) return checked;
+    if (!is_count(run.order.unit_count)) return Error{Errc::kInvalid, "an order for no or too many units"};
     run.cores = std::clamp<std::int64_t>(run.cores, 1, run.place->cpus_per_unit * run.order.unit_count);
     return {};
+}
+
+Result<std::string> ExecutorService::look_at_queues(std::string_view text)
+{
+    const Result<std::vector<QueuePlace>> places = decode_queue_places(text);
+    if (!places) return places.error();
+    for (const QueuePlace& one : *places) {
+        if (const Result<void> checked = check_units_of(one.place); !checked) return checked.error();
+    }
+    executor_.look_at_queues(*places);
+    return std::string();
 }
 
 Result<std::string> ExecutorService::read_output(std::string_view text)

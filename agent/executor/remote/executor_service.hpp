@@ -32,6 +32,7 @@ class ExecutorService {
     Result<std::string> start(std::string_view text);
     Result<void> check_cpus(RunOrder& run) const;
     static Result<void> check_place(RunOrder& run);
+    Result<std::string> look_at_queues(std::string_view text);
     Result<std::string> read_output(std::string_view text);
     Result<std::string> known() const;
 

@@ -66,6 +66,11 @@ void RemoteExecutor::watch(const AttemptId& id)
     require_helper(ask(ExecutorRequest::kWatch, id.value));
 }
 
+void RemoteExecutor::look_at_queues(const std::vector<QueuePlace>& places)
+{
+    if (!places.empty()) require_helper(ask(ExecutorRequest::kLookAtQueues, encode(places)));
+}
+
 void RemoteExecutor::unwatch(const AttemptId& id)
 {
     require_helper(ask(ExecutorRequest::kUnwatch, id.value));

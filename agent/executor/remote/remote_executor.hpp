@@ -23,6 +23,7 @@ class RemoteExecutor final : public Executor {
     void prepare() override;
     Result<void> start(const RunOrder& run) override;
     RunView look(const AttemptId& id) override;
+    void look_at_queues(const std::vector<QueuePlace>& places) override;
     void watch(const AttemptId& id) override;
     void unwatch(const AttemptId& id) override;
     ExecutorChanges changes() override;

@@ -39,17 +39,14 @@ bool spans_nodes(const RunOrder& run)
 
 void add_demands(std::string& script, const RunOrder& run)
 {
-    const BatchPlace& place = *run.place;
     const std::int64_t tasks = spans_nodes(run) ? run.order.unit_count : 1;
-    if (tasks == 1) add_option(script, "nodes", "1");
-    add_option(script, "ntasks", std::to_string(tasks));
-    add_option(script, "cpus-per-task", std::to_string(place.cpus_per_unit * run.order.unit_count / tasks));
-    if (place.memory_bytes_per_unit > 0) {
-        const std::int64_t megabytes = (place.memory_bytes_per_unit / place.cpus_per_unit) >> 20U;
-        add_option(script, "mem-per-cpu", std::to_string(std::max<std::int64_t>(megabytes, 1)) + "M");
+    for (const std::string& option : demands_of(*run.place, run.order.unit_count, tasks)) {
+        // The constraint's brackets and bars are for Slurm, not for a shell that reads the line.
+        const std::size_t value = option.find('=') + 1;
+        const bool is_quoted = option.starts_with("--constraint=");
+        script += "#SBATCH " + option.substr(0, value) + (is_quoted ? "\"" : "") + option.substr(value) +
+                  (is_quoted ? "\"\n" : "\n");
     }
-    add_option(script, "partition", place.partition);
-    if (!place.constraint.empty()) add_option(script, "constraint", "\"" + place.constraint + "\"");
     add_option(script, "time", time_limit(std::max<std::int64_t>(run.order.wall_limit_s, 60)));
 }
 
@@ -88,6 +85,21 @@ std::string shell_quoted(std::string_view text)
             quoted += c;
     }
     return quoted + "'";
+}
+
+std::vector<std::string> demands_of(const BatchPlace& place, std::int64_t units, std::int64_t tasks)
+{
+    std::vector<std::string> options;
+    if (tasks == 1) options.emplace_back("--nodes=1");
+    options.push_back("--ntasks=" + std::to_string(tasks));
+    options.push_back("--cpus-per-task=" + std::to_string(place.cpus_per_unit * units / tasks));
+    if (place.memory_bytes_per_unit > 0) {
+        const std::int64_t megabytes = (place.memory_bytes_per_unit / place.cpus_per_unit) >> 20U;
+        options.push_back("--mem-per-cpu=" + std::to_string(std::max<std::int64_t>(megabytes, 1)) + "M");
+    }
+    if (!place.partition.empty()) options.push_back("--partition=" + place.partition);
+    if (!place.constraint.empty()) options.push_back("--constraint=" + place.constraint);
+    return options;
 }
 
 Result<void> check_batch_place(const BatchPlace& place)

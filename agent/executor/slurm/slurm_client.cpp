@@ -1,6 +1,7 @@
 #include "agent/executor/slurm/slurm_client.hpp"
 
 #include "agent/catalog/run_program.hpp"
+#include "agent/executor/slurm/batch_script.hpp"
 
 #include <algorithm>
 #include <unistd.h>
@@ -22,6 +23,11 @@ bool is_unreached(std::string_view text)
     return false;
 }
 
+bool is_test(const std::vector<std::string>& arguments)
+{
+    return std::find(arguments.begin(), arguments.end(), "--test-only") != arguments.end();
+}
+
 } // namespace
 
 Result<std::string> SlurmClient::run(const char* program, const std::vector<std::string>& arguments,
@@ -30,7 +36,9 @@ Result<std::string> SlurmClient::run(const char* program, const std::vector<std:
     // Nothing of the agent's environment: sbatch would pass it on to jobs.
     std::vector<std::string> command{"/usr/bin/env", "-i", "PATH=/usr/local/bin:/usr/bin:/bin"};
     if (!config_.settings.empty()) command.push_back("SLURM_CONF=" + config_.settings.string());
-    if (std::string_view(program) == "squeue") command.insert(command.end(), {"TZ=UTC", "SLURM_TIME_FORMAT=standard"});
+    // Of its own environment sbatch passes the zone on to the job that it submits.
+    const bool is_submission = std::string_view(program) == "sbatch" && !is_test(arguments);
+    if (!is_submission) command.insert(command.end(), {"TZ=UTC", "SLURM_TIME_FORMAT=standard"});
     command.push_back((config_.programs / program).string());
     command.insert(command.end(), arguments.begin(), arguments.end());
     Result<ProgramAnswer> answer = run_program_to_end(command, {}, kPatience, most_bytes);
@@ -44,16 +52,37 @@ Result<std::string> SlurmClient::run(const char* program, const std::vector<std:
 Result<std::string> SlurmClient::submit(const std::filesystem::path& script) const
 {
     std::vector<std::string> arguments{"--parsable", "--export=ALL"};
-    if (user_) {
-        arguments.push_back("--uid=" + std::to_string(user_->uid));
-        arguments.push_back("--gid=" + std::to_string(user_->gid));
-    }
+    for (std::string& option : user_options())
+        arguments.push_back(std::move(option));
     arguments.push_back(script.string());
     const Result<std::string> text = run("sbatch", arguments, kMaxAnswerBytes);
     if (!text) return text.error();
     Result<std::string> job = parse_submitted(*text);
     if (!job) return Error{Errc::kUnavailable, job.error().detail};
     return job;
+}
+
+std::vector<std::string> SlurmClient::user_options() const
+{
+    if (!user_) return {};
+    return {"--uid=" + std::to_string(user_->uid), "--gid=" + std::to_string(user_->gid)};
+}
+
+Result<std::optional<Timestamp>> SlurmClient::expected_start(const BatchPlace& place) const
+{
+    constexpr const char* kTimeLimit = "60"; // minutes; without one the partition's, of days, would be asked for
+    if (const Result<void> checked = check_batch_place(place); !checked) return checked.error();
+    std::vector<std::string> arguments = demands_of(place, 1, 1);
+    arguments.push_back("--time=" + std::string(kTimeLimit));
+    if (!config_.account.empty()) arguments.push_back("--account=" + config_.account);
+    if (!config_.qos.empty()) arguments.push_back("--qos=" + config_.qos);
+    for (std::string& option : user_options())
+        arguments.push_back(std::move(option));
+    arguments.insert(arguments.end(), {"--chdir=/", "--output=/dev/null", "--test-only", "--wrap=true"});
+    const Result<std::string> text = run("sbatch", arguments, kMaxAnswerBytes);
+    if (!text && text.error().code == Errc::kTooMany) return std::optional<Timestamp>();
+    if (!text) return text.error();
+    return parse_tested_start(*text);
 }
 
 Result<std::vector<SlurmJob>> SlurmClient::queue() const

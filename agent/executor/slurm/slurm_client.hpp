@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/catalog/batch_place.hpp"
 #include "agent/config/agent_config.hpp"
 #include "agent/executor/local/attempt_folder.hpp"
 #include "agent/executor/slurm/slurm_text.hpp"
@@ -16,6 +17,11 @@ class SlurmClient {
     /// @error kTooMany      Slurm refuses it now, for a limit, say; the detail has its words. Try again later.
     /// @error kUnavailable  Slurm does not answer, or sbatch cannot be run. It may have the job all the same.
     Result<std::string> submit(const std::filesystem::path& script) const;
+
+    /// When a job of one unit there that takes an hour at most would start if it were submitted now; empty: Slurm does
+    /// not say, or would not take it. Submits nothing.
+    /// @error kUnavailable  Slurm does not answer.
+    Result<std::optional<Timestamp>> expected_start(const BatchPlace& place) const;
 
     /// All jobs of the user, also those that ended lately.
     /// @error kUnavailable  Slurm does not answer.
@@ -34,6 +40,8 @@ class SlurmClient {
   private:
     Result<std::string> run(const char* program, const std::vector<std::string>& arguments,
                             std::size_t most_bytes) const;
+    /// Who the job is of: options of sbatch.
+    std::vector<std::string> user_options() const;
 
     SlurmConfig config_;
     std::optional<JobUser> user_;

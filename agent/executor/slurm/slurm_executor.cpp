@@ -145,7 +145,8 @@ ExecutorChanges SlurmExecutor::changes()
     std::uint64_t count = 0;
     static_cast<void>(!::read(descriptor_.number(), &count, sizeof count));
     const std::scoped_lock lock(mutex_);
-    return {.moved = std::exchange(moved_, {}), .written = {}, .some_missed = false};
+    return {
+        .moved = std::exchange(moved_, {}), .written = {}, .some_missed = false, .queues = std::exchange(queues_, {})};
 }
 
 void SlurmExecutor::cancel(const AttemptId& id)
@@ -225,9 +226,22 @@ SlurmExecutor::Attempt* SlurmExecutor::find_or_adopt(const AttemptId& id)
     return &attempt;
 }
 
+void SlurmExecutor::look_at_queues(const std::vector<QueuePlace>& places)
+{
+    const std::scoped_lock lock(mutex_);
+    queue_places_ = places;
+    next_queue_look_ = {};
+    prepare();
+}
+
 void SlurmExecutor::tell(const AttemptId& id)
 {
     moved_.insert(id);
+    wake_agent();
+}
+
+void SlurmExecutor::wake_agent()
+{
     const std::uint64_t one = 1;
     static_cast<void>(!::write(descriptor_.number(), &one, sizeof one));
 }

@@ -38,6 +38,7 @@ class SlurmExecutor final : public Executor {
     RunView look(const AttemptId& id) override;
     void watch(const AttemptId& id) override;
     void unwatch(const AttemptId& /*id*/) override {}
+    void look_at_queues(const std::vector<QueuePlace>& places) override;
     ExecutorChanges changes() override;
     int change_descriptor() const override { return descriptor_.number(); }
     std::vector<std::int64_t> given_cpus(const AttemptId& /*id*/) override { return {}; }
@@ -70,6 +71,7 @@ class SlurmExecutor final : public Executor {
     // With mutex_ held.
     Attempt* find_or_adopt(const AttemptId& id);
     void tell(const AttemptId& id);
+    void wake_agent();
     void set_waiting(const AttemptId& id, Attempt& attempt, std::string reason, std::optional<Timestamp> start);
     void set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end);
     void apply(const SlurmJob& job);
@@ -82,6 +84,7 @@ class SlurmExecutor final : public Executor {
     void submit_due();
     void cancel_asked();
     void poll();
+    void look_at_next_queue();
 
     SlurmExecutorOptions options_;
     SlurmClient client_;
@@ -92,6 +95,9 @@ class SlurmExecutor final : public Executor {
     std::condition_variable_any wake_;
     std::map<AttemptId, Attempt> attempts_;
     std::set<AttemptId> moved_;
+    std::vector<QueuePlace> queue_places_; ///< in turn, the next one first
+    std::vector<TypeQueue> queues_;        ///< that were looked at since changes()
+    SteadyTime next_queue_look_{};
     bool has_news_ = false; ///< for the thread
     bool has_polled_ = false;
     bool is_reached_ = true;

@@ -17,6 +17,8 @@ constexpr auto kMaxPoll = 30s;
 constexpr int kPollShare = 20;
 constexpr auto kRefusedPause = 15s; ///< before a refused job is submitted again
 constexpr auto kUnreachedPause = 5s;
+/// How often the queue before each unit type is looked at.
+constexpr std::chrono::milliseconds kQueueInterval = 30s;
 /// Polls without a job that has been submitted, until it counts as forgotten.
 constexpr int kPollsUntilForgotten = 3;
 
@@ -39,6 +41,7 @@ void SlurmExecutor::work(const std::stop_token& stopped)
         lock.unlock();
         submit_due();
         cancel_asked();
+        look_at_next_queue();
         lock.lock();
     }
 }
@@ -101,6 +104,28 @@ void SlurmExecutor::cancel_asked()
     if (jobs.empty()) return;
     if (const Result<void> done = client_.cancel(jobs); !done)
         log_warning("slurm_cancel_failed", {{"reason", done.error().detail}, {"effect", "it is asked again"}});
+}
+
+/// One at a time: what is to be submitted does not wait for all.
+void SlurmExecutor::look_at_next_queue()
+{
+    QueuePlace next;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (queue_places_.empty() || steady_clock::now() < next_queue_look_) return;
+        std::rotate(queue_places_.begin(), queue_places_.begin() + 1, queue_places_.end());
+        next = queue_places_.back();
+    }
+    const auto began = steady_clock::now();
+    const Result<std::optional<Timestamp>> start = client_.expected_start(next.place);
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - began);
+
+    const std::scoped_lock lock(mutex_);
+    const auto count = static_cast<std::int64_t>(std::max<std::size_t>(queue_places_.size(), 1));
+    next_queue_look_ =
+        steady_clock::now() + std::max<std::chrono::milliseconds>(kQueueInterval / count, took * kPollShare);
+    queues_.push_back({next.unit_type, start ? *start : std::nullopt});
+    wake_agent();
 }
 
 void SlurmExecutor::poll()

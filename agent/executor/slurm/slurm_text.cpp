@@ -146,6 +146,15 @@ std::optional<Timestamp> parse_slurm_time(std::string_view text)
     return time ? std::optional(*time) : std::nullopt;
 }
 
+std::optional<Timestamp> parse_tested_start(std::string_view text)
+{
+    constexpr std::string_view kWords = " to start at ";
+    constexpr std::size_t kTimeLength = std::string_view("2026-11-24T19:56:47").size();
+    const std::size_t found = text.find(kWords);
+    if (found == std::string_view::npos) return std::nullopt;
+    return parse_slurm_time(text.substr(found + kWords.size(), kTimeLength));
+}
+
 std::string slurm_reason(std::string_view text)
 {
     std::string reason;

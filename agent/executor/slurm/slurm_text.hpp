@@ -56,6 +56,10 @@ std::vector<SlurmJob> parse_queue(std::string_view text);
 /// @error kInvalid  no such line.
 Result<std::string> parse_submitted(std::string_view text);
 
+/// When a job would start by `sbatch --test-only`, which says `… to start at 2026-11-24T19:56:47 using …` (in UTC);
+/// empty: it does not say.
+std::optional<Timestamp> parse_tested_start(std::string_view text);
+
 /// Slurm's `2026-11-24T19:56:47` in UTC; empty for anything else, such as N/A.
 std::optional<Timestamp> parse_slurm_time(std::string_view text);
 

@@ -73,6 +73,38 @@ TEST_F(Attempts, TellWhyTheirCenterHasNotStartedThem)
     EXPECT_TRUE(queue().is_null());
 }
 
+TEST_F(Attempts, GoWhereTheCentersOwnQueueIsShort)
+{
+    add_operators();
+    add_measurement(sql("SELECT id FROM unit_type"), 0.01); // alpha's
+    add_measurement(add_center("beta"), 0.02);
+    reload_catalog();
+    const auto tell = [&](const std::string& center, std::optional<std::chrono::seconds> wait) {
+        const std::optional<Timestamp> start = wait ? std::optional(clock_.now() + *wait) : std::nullopt;
+        ASSERT_TRUE(run(attempts_.note_queues({CenterId{center_id(center)}},
+                                              {{}, {{"core", clock_.now()}, {"core", start}, {"of nobody", start}}})));
+        reload_catalog();
+    };
+    const auto center_of_new_job = [&](Json wanted = Json::object()) {
+        wanted["operators"] = {{{"id", "dgemm"}, {"count", 50}}};
+        const JobId job = submit(spec(std::move(wanted)));
+        route();
+        return sql("SELECT c.name FROM attempt a JOIN center c ON c.id = a.center_id WHERE a.job_id = '" + job.value +
+                   "'");
+    };
+    EXPECT_EQ(center_of_new_job(), "alpha") << "which is faster";
+
+    tell("alpha", std::chrono::hours(1));
+    EXPECT_EQ(center_of_new_job(), "beta") << "other people's jobs hold alpha";
+    EXPECT_EQ(sql("SELECT max(free_s) < 1 FROM run_prediction"), "t");
+    EXPECT_EQ(center_of_new_job({{"units", {{"center", "alpha"}}}}), "alpha");
+    EXPECT_EQ(sql("SELECT max(free_s) BETWEEN 3500 AND 3600 FROM run_prediction"), "t")
+        << "a start after the queue is as expected: what starts take beyond that is not learned from it";
+
+    tell("alpha", std::nullopt);
+    EXPECT_EQ(sql("SELECT count(*) FROM unit_type_queue WHERE expected_start IS NULL"), "1");
+}
+
 TEST_F(Attempts, CarrySecretsThatNobodyElseSees)
 {
     const Json with_secret = spec({{"secret_environment", {{"KEY", "geheim"}}}, {"environment", {{"A", "1"}}}});

@@ -27,6 +27,14 @@ export function UnitTypePage({ params }: { params: Record<string, string> }) {
   )
 }
 
+/** The queue of the center's own batch system. */
+function Queue({ unit }: { unit: UnitType }) {
+  const t = useText()
+  if (!unit.queue) return <>{t('units.queue.none')}</>
+  const isEmpty = unit.queue.expected_start <= unit.queue.told_at
+  return <>{isEmpty ? t('units.queue.empty') : <>{t('units.queue.start')} <Time at={unit.queue.expected_start} /></>} ({t('units.queue.told')} <Time at={unit.queue.told_at} />)</>
+}
+
 function Content({ unit }: { unit: UnitType }) {
   const t = useText()
   const { may } = useSession()
@@ -37,7 +45,7 @@ function Content({ unit }: { unit: UnitType }) {
         <Facts items={[
           [t('units.center'), <Link key="c" href={pathTo('/centers/:center', { center: unit.center })}>{unit.center}</Link>],
           [t('units.kind'), unit.resource_type], [t('units.count'), unit.unit_count], [t('units.used'), unit.units_in_use],
-          [t('units.free'), freeUnits(unit)], [t('units.load'), <UnitLoad key="l" unit={unit} />],
+          [t('units.free'), freeUnits(unit)], [t('units.queue'), <Queue key="q" unit={unit} />], [t('units.load'), <UnitLoad key="l" unit={unit} />],
           [t('units.cores'), unit.cores_per_unit || null], [t('units.memory'), unit.memory_bytes_per_unit ? formatBytes(unit.memory_bytes_per_unit) : null],
           [t('units.changed'), <Time key="t" at={unit.changed_at} />], ['Id', <code key="i">{unit.id}</code>],
         ]} />

@@ -3,7 +3,7 @@ import type { UnitType } from '../../../queries/unit_types'
 import { reachOf } from './reach'
 
 function unit(name: string, operators: string[], active = true): UnitType {
-  return { id: name, center_id: 'c', center: 'c', name, resource_type: 'cpu', unit_count: 1, units_in_use: 0, cores_per_unit: 1,
+  return { id: name, center_id: 'c', center: 'c', name, resource_type: 'cpu', unit_count: 1, units_in_use: 0, queue: null, cores_per_unit: 1,
     memory_bytes_per_unit: 0, operators, facts: {}, active, advice: [], changed_at: '' }
 }
 
