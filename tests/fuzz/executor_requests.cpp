@@ -28,6 +28,16 @@ class StrictExecutor final : public Executor {
         check(id);
         return {};
     }
+    void look_at_queues(const std::vector<QueuePlace>& places) override
+    {
+        for (const QueuePlace& one : places) {
+            FATHOM_ASSERT(!one.unit_type.empty() && one.unit_type.size() <= 128);
+            FATHOM_ASSERT(one.place.cpus_per_unit >= 1 && one.place.units_per_node >= 1);
+            FATHOM_ASSERT(one.place.memory_bytes_per_unit >= 0);
+        }
+        const Result<std::vector<QueuePlace>> again = decode_queue_places(encode(places));
+        FATHOM_ASSERT(again.has_value() && *again == places);
+    }
     void watch(const AttemptId& id) override { check(id); }
     void unwatch(const AttemptId& id) override { check(id); }
     ExecutorChanges changes() override { return {}; }
