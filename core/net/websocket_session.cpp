@@ -125,7 +125,7 @@ asio::awaitable<Result<std::string>> WebSocketSession::read_on_strand()
         co_return Error{Errc::kUnavailable, "the peer sent a binary message"};
     }
     std::string text(static_cast<const char*>(inbox_.cdata().data()), size);
-    constexpr std::size_t kKeptCapacity = 2UL << 10U; // a heartbeat has less; thousands of agents say little else
+    constexpr std::size_t kKeptCapacity = 64UL << 10U;
     if (inbox_.capacity() > kKeptCapacity) {
         inbox_.clear();
         inbox_.shrink_to_fit();
