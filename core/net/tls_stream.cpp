@@ -73,6 +73,13 @@ const BIO_METHOD* socket_method()
     return method.get();
 }
 
+/// SSL_get_error() and outcome() look at what calls of this thread have left: nothing, before each.
+void forget_errors()
+{
+    ERR_clear_error();
+    errno = 0;
+}
+
 boost::system::error_code openssl_error()
 {
     const unsigned long code = ERR_get_error();
@@ -119,15 +126,13 @@ boost::system::error_code TlsStream::begin(State& state, TlsSide side)
 
 TlsStream::Step TlsStream::shake_hands(State& state)
 {
-    ERR_clear_error();
-    errno = 0;
+    forget_errors();
     return outcome(state, SSL_do_handshake(state.ssl.get()), 0);
 }
 
 TlsStream::Step TlsStream::shut_down(State& state)
 {
-    ERR_clear_error();
-    errno = 0;
+    forget_errors();
     int returned = SSL_shutdown(state.ssl.get());
     // 0: our goodbye is sent, the peer's has not come.
     if (returned == 0) returned = SSL_shutdown(state.ssl.get());
@@ -137,8 +142,7 @@ TlsStream::Step TlsStream::shut_down(State& state)
 TlsStream::Step TlsStream::read(State& state, asio::mutable_buffer room)
 {
     if (room.size() == 0) return {};
-    ERR_clear_error();
-    errno = 0;
+    forget_errors();
     std::size_t size = 0;
     const int returned = SSL_read_ex(state.ssl.get(), room.data(), room.size(), &size);
     return outcome(state, returned, size);
@@ -147,8 +151,7 @@ TlsStream::Step TlsStream::read(State& state, asio::mutable_buffer room)
 TlsStream::Step TlsStream::write(State& state, asio::const_buffer data)
 {
     if (data.size() == 0) return {};
-    ERR_clear_error();
-    errno = 0;
+    forget_errors();
     std::size_t size = 0;
     const int returned = SSL_write_ex(state.ssl.get(), data.data(), data.size(), &size);
     return outcome(state, returned, size);
