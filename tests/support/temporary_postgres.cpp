@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <libpq-fe.h>
 #include <memory>
+#include <poll.h>
 #include <stdexcept>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -93,6 +94,14 @@ KeptConnection& kept_connection()
     return kept;
 }
 
+/// Of an idle connection there is nothing to read but its server's farewell.
+bool is_alive(const PGconn* connection)
+{
+    if (connection == nullptr || PQstatus(connection) != CONNECTION_OK) return false;
+    pollfd waiting{PQsocket(connection), POLLIN, 0};
+    return ::poll(&waiting, 1, 0) == 0;
+}
+
 std::string next_name()
 {
     static std::atomic<int> count{0};
@@ -114,7 +123,7 @@ std::string migrated_database()
 std::string run_sql(const std::string& url, const std::string& sql)
 {
     KeptConnection& kept = kept_connection();
-    if (!kept.connection || kept.url != url || PQstatus(kept.connection.get()) != CONNECTION_OK) {
+    if (kept.url != url || !is_alive(kept.connection.get())) {
         kept.connection.reset(); // before the next one takes a place
         kept = {url, Connection(PQconnectdb(url.c_str()), &PQfinish)};
         if (PQstatus(kept.connection.get()) != CONNECTION_OK)
