@@ -6,6 +6,14 @@
 
 namespace fathom::server {
 
+const UnitTypeView* CatalogSnapshot::find_unit_type(std::string_view id) const
+{
+    const auto found =
+        std::lower_bound(unit_types.begin(), unit_types.end(), id,
+                         [](const UnitTypeView& view, std::string_view wanted) { return view.id.value < wanted; });
+    return found == unit_types.end() || found->id.value != id ? nullptr : &*found;
+}
+
 const OperatorVersion* CatalogSnapshot::find_operator(std::string_view id, std::int64_t version) const
 {
     const auto found = operators.find(id);

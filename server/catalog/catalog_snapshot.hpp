@@ -76,6 +76,8 @@ struct CatalogSnapshot {
     double gpu_threshold{1};  ///< S6
     RouteKnowledge knowledge; ///< what jobs that have run teach
 
+    /// nullptr for one that is not in the catalog, or not any more.
+    const UnitTypeView* find_unit_type(std::string_view id) const;
     /// `version` 0: the newest that is not withdrawn. nullptr when there is none.
     const OperatorVersion* find_operator(std::string_view id, std::int64_t version) const;
     /// What decisions call a version of an operator: its id, or `id@version` for another one than the one in use, whose

@@ -2,8 +2,6 @@
 
 #include "core/base/log.hpp"
 
-#include <algorithm>
-
 namespace fathom::server {
 namespace {
 
@@ -71,10 +69,8 @@ std::shared_ptr<const KnownRun> read_known_run(const Json& kept, const std::stri
         log_warning("known_run_unreadable", {{"job_id", job}});
         return nullptr;
     }
-    const auto view =
-        std::lower_bound(catalog.unit_types.begin(), catalog.unit_types.end(), known->unit_type,
-                         [](const UnitTypeView& one, const std::string& id) { return one.id.value < id; });
-    if (view == catalog.unit_types.end() || view->id.value != known->unit_type) return nullptr;
+    const UnitTypeView* const view = catalog.find_unit_type(known->unit_type);
+    if (view == nullptr) return nullptr;
     known->place = view->center_name + "/" + view->name;
     known->cores = view->cores_per_unit;
     known->measured = view->measured;

@@ -125,11 +125,9 @@ std::optional<double> cost_of(const CatalogSnapshot& catalog, const AttemptJob& 
 {
     if (end.outcome == AttemptOutcome::kLost) return std::nullopt;
     if (!end.started_at) return 0;
-    const auto found =
-        std::lower_bound(catalog.unit_types.begin(), catalog.unit_types.end(), job.unit_type_id,
-                         [](const UnitTypeView& view, const UnitTypeId& id) { return view.id.value < id.value; });
-    if (found == catalog.unit_types.end() || found->id != job.unit_type_id) return std::nullopt;
-    return found->price ? found->price->cost(*end.started_at, end.run_s, job.unit_count) : 0;
+    const UnitTypeView* const view = catalog.find_unit_type(job.unit_type_id.value);
+    if (view == nullptr) return std::nullopt;
+    return view->price ? view->price->cost(*end.started_at, end.run_s, job.unit_count) : 0;
 }
 
 /// A histogram of |ln(actual / predicted)| whose bounds people can read.

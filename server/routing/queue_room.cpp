@@ -10,11 +10,8 @@ namespace {
 /// Of its units together; 0 for one that is gone.
 std::int64_t most_queued(const CatalogSnapshot& catalog, const std::string& id)
 {
-    const std::vector<UnitTypeView>& unit_types = catalog.unit_types;
-    const auto found =
-        std::lower_bound(unit_types.begin(), unit_types.end(), id,
-                         [](const UnitTypeView& view, const std::string& wanted) { return view.id.value < wanted; });
-    return found == unit_types.end() || found->id.value != id ? 0 : kMaxQueuedPerUnit * found->unit_count;
+    const UnitTypeView* const view = catalog.find_unit_type(id);
+    return view == nullptr ? 0 : kMaxQueuedPerUnit * view->unit_count;
 }
 
 } // namespace

@@ -20,12 +20,11 @@
 namespace fathom::server {
 namespace {
 
+/// Of the center's own batch system before the unit type.
 double queued_s_of(const CatalogSnapshot& catalog, const UnitTypeId& id)
 {
-    const auto found = std::lower_bound(
-        catalog.unit_types.begin(), catalog.unit_types.end(), id,
-        [](const UnitTypeView& view, const UnitTypeId& wanted) { return view.id.value < wanted.value; });
-    return found != catalog.unit_types.end() && found->id == id ? found->queued_s : 0;
+    const UnitTypeView* const view = catalog.find_unit_type(id.value);
+    return view == nullptr ? 0 : view->queued_s;
 }
 
 NewJobEvent placed_event(const JobId& job, const AttemptId& attempt, const Decision& decision, const Candidate& winner)
