@@ -49,9 +49,13 @@ void AttemptBook::log_attempt(std::string_view event, const AttemptOrder& order,
 void AttemptBook::look_at_queues()
 {
     std::vector<QueuePlace> places;
+    std::set<std::string> names;
     for (const UnitType& type : units_.plan()) {
-        if (type.place) places.push_back({type.report.name, *type.place});
+        if (!type.place) continue;
+        places.push_back({type.report.name, *type.place});
+        names.insert(type.report.name);
     }
+    type_queues_.keep_only(names);
     executor_.look_at_queues(places);
 }
 

@@ -26,9 +26,18 @@ bool differs(const std::optional<double>& told_s, const std::optional<double>& w
 
 } // namespace
 
+void TypeQueues::keep_only(const std::set<std::string>& unit_types)
+{
+    std::erase_if(queues_, [&](const auto& one) { return !unit_types.contains(one.first); });
+    for (const std::string& type : unit_types)
+        queues_.try_emplace(type);
+}
+
 void TypeQueues::note(const TypeQueue& queue, Timestamp now)
 {
-    Entry& entry = queues_[queue.unit_type];
+    const auto found = queues_.find(queue.unit_type);
+    if (found == queues_.end()) return;
+    Entry& entry = found->second;
     const std::optional<double> wait_s = wait_of(queue.expected_start, now);
     entry.expected_start = queue.expected_start;
     if (entry.was_told && !differs(entry.told_wait_s, wait_s)) return;
@@ -50,7 +59,7 @@ std::vector<TypeQueue> TypeQueues::news()
 void TypeQueues::tell_again()
 {
     for (auto& [type, entry] : queues_)
-        entry.is_news = true;
+        entry.is_news = entry.was_told;
 }
 
 } // namespace fathom::agent

@@ -3,6 +3,7 @@
 #include "core/model/type_queue.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ namespace fathom::agent {
 /// that is a fifth longer or shorter than was told, and at least a minute; whether there is any.
 class TypeQueues {
   public:
+    /// Of these unit types; what is known of others is forgotten.
+    void keep_only(const std::set<std::string>& unit_types);
+    /// Nothing is kept of a unit type that keep_only() did not name: it left the plan while its batch system was asked.
     void note(const TypeQueue& queue, Timestamp now);
     /// What is to be told since the last call.
     std::vector<TypeQueue> news();

@@ -124,11 +124,11 @@ TEST(BatchScript, OneUnitIsAskedForAsAJobOfOneUnitWouldBe)
     const RunOrder run = order_of(1);
     const std::string script = script_of(run);
 
-    for (const std::string& option : demands_of(*run.place, 1, 1)) {
-        if (option.starts_with("--constraint"))
-            EXPECT_EQ(option, "--constraint=ib&big") << "no shell reads it";
+    for (const auto& [name, value] : demands_of(*run.place, 1, 1)) {
+        if (name == "constraint")
+            EXPECT_EQ(value, "ib&big") << "no shell reads it";
         else
-            EXPECT_THAT(script, HasSubstr("#SBATCH " + option + "\n"));
+            EXPECT_THAT(script, HasSubstr("#SBATCH --" + name + "=" + value + "\n"));
     }
 }
 

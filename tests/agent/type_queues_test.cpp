@@ -12,6 +12,8 @@ using testing::IsEmpty;
 
 class TypeQueuesTest : public ::testing::Test {
   protected:
+    TypeQueuesTest() { queues_.keep_only({"quad"}); }
+
     void note(std::optional<std::chrono::seconds> wait)
     {
         queue_.expected_start = wait ? std::optional(now_ + *wait) : std::nullopt;
@@ -74,6 +76,17 @@ TEST_F(TypeQueuesTest, AllIsToldAgainToANewServer)
     note(1h + 1min);
     queues_.tell_again();
     EXPECT_THAT(queues_.news(), ElementsAre(queue_)) << "as it stands now";
+}
+
+TEST_F(TypeQueuesTest, AUnitTypeThatIsGoneIsForgotten)
+{
+    note(1h);
+    queues_.keep_only({"quad", "pair"});
+    EXPECT_THAT(queues_.news(), ElementsAre(queue_)) << "what stays is not told twice, nor lost";
+    queues_.keep_only({"pair"});
+    note(2h);
+    queues_.tell_again();
+    EXPECT_THAT(queues_.news(), IsEmpty()) << "not even what was asked for before it went";
 }
 
 } // namespace

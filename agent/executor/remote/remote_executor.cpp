@@ -68,7 +68,7 @@ void RemoteExecutor::watch(const AttemptId& id)
 
 void RemoteExecutor::look_at_queues(const std::vector<QueuePlace>& places)
 {
-    if (!places.empty()) require_helper(ask(ExecutorRequest::kLookAtQueues, encode(places)));
+    require_helper(ask(ExecutorRequest::kLookAtQueues, encode(places)));
 }
 
 void RemoteExecutor::unwatch(const AttemptId& id)

@@ -40,12 +40,9 @@ bool spans_nodes(const RunOrder& run)
 void add_demands(std::string& script, const RunOrder& run)
 {
     const std::int64_t tasks = spans_nodes(run) ? run.order.unit_count : 1;
-    for (const std::string& option : demands_of(*run.place, run.order.unit_count, tasks)) {
-        // The constraint's brackets and bars are for Slurm, not for a shell that reads the line.
-        const std::size_t value = option.find('=') + 1;
-        const bool is_quoted = option.starts_with("--constraint=");
-        script += "#SBATCH " + option.substr(0, value) + (is_quoted ? "\"" : "") + option.substr(value) +
-                  (is_quoted ? "\"\n" : "\n");
+    for (const auto& [name, value] : demands_of(*run.place, run.order.unit_count, tasks)) {
+        // A constraint's brackets and bars are for Slurm, not for a shell that reads the line.
+        add_option(script, name, name == "constraint" ? '"' + value + '"' : value);
     }
     add_option(script, "time", time_limit(std::max<std::int64_t>(run.order.wall_limit_s, 60)));
 }
@@ -87,18 +84,18 @@ std::string shell_quoted(std::string_view text)
     return quoted + "'";
 }
 
-std::vector<std::string> demands_of(const BatchPlace& place, std::int64_t units, std::int64_t tasks)
+std::vector<BatchOption> demands_of(const BatchPlace& place, std::int64_t units, std::int64_t tasks)
 {
-    std::vector<std::string> options;
-    if (tasks == 1) options.emplace_back("--nodes=1");
-    options.push_back("--ntasks=" + std::to_string(tasks));
-    options.push_back("--cpus-per-task=" + std::to_string(place.cpus_per_unit * units / tasks));
+    std::vector<BatchOption> options;
+    if (tasks == 1) options.push_back({"nodes", "1"});
+    options.push_back({"ntasks", std::to_string(tasks)});
+    options.push_back({"cpus-per-task", std::to_string(place.cpus_per_unit * units / tasks)});
     if (place.memory_bytes_per_unit > 0) {
         const std::int64_t megabytes = (place.memory_bytes_per_unit / place.cpus_per_unit) >> 20U;
-        options.push_back("--mem-per-cpu=" + std::to_string(std::max<std::int64_t>(megabytes, 1)) + "M");
+        options.push_back({"mem-per-cpu", std::to_string(std::max<std::int64_t>(megabytes, 1)) + "M"});
     }
-    if (!place.partition.empty()) options.push_back("--partition=" + place.partition);
-    if (!place.constraint.empty()) options.push_back("--constraint=" + place.constraint);
+    if (!place.partition.empty()) options.push_back({"partition", place.partition});
+    if (!place.constraint.empty()) options.push_back({"constraint", place.constraint});
     return options;
 }
 

@@ -38,8 +38,14 @@ struct BatchOptions {
 /// @error kInvalid  a partition or constraint with characters that none has.
 Result<void> check_batch_place(const BatchPlace& place);
 
-/// What so many units of a place are asked for with, as `--name=value`: of sbatch, and of its script.
-std::vector<std::string> demands_of(const BatchPlace& place, std::int64_t units, std::int64_t tasks);
+/// An option of sbatch, without the dashes before its name.
+struct BatchOption {
+    std::string name;
+    std::string value;
+};
+
+/// What so many units of a place are asked for with, on sbatch's command line and in its script.
+std::vector<BatchOption> demands_of(const BatchPlace& place, std::int64_t units, std::int64_t tasks);
 
 /// The batch script of an attempt: its demands, environment and program, and notes of when it started and how it ended.
 /// Of two jobs for one attempt only the first runs it. A program on several nodes is started by srun, once a unit; a

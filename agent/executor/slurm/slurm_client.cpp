@@ -23,22 +23,15 @@ bool is_unreached(std::string_view text)
     return false;
 }
 
-bool is_test(const std::vector<std::string>& arguments)
-{
-    return std::find(arguments.begin(), arguments.end(), "--test-only") != arguments.end();
-}
-
 } // namespace
 
 Result<std::string> SlurmClient::run(const char* program, const std::vector<std::string>& arguments,
-                                     std::size_t most_bytes) const
+                                     std::size_t most_bytes, TimeZone zone) const
 {
     // Nothing of the agent's environment: sbatch would pass it on to jobs.
     std::vector<std::string> command{"/usr/bin/env", "-i", "PATH=/usr/local/bin:/usr/bin:/bin"};
     if (!config_.settings.empty()) command.push_back("SLURM_CONF=" + config_.settings.string());
-    // Of its own environment sbatch passes the zone on to the job that it submits.
-    const bool is_submission = std::string_view(program) == "sbatch" && !is_test(arguments);
-    if (!is_submission) command.insert(command.end(), {"TZ=UTC", "SLURM_TIME_FORMAT=standard"});
+    if (zone == TimeZone::kUtc) command.insert(command.end(), {"TZ=UTC", "SLURM_TIME_FORMAT=standard"});
     command.push_back((config_.programs / program).string());
     command.insert(command.end(), arguments.begin(), arguments.end());
     Result<ProgramAnswer> answer = run_program_to_end(command, {}, kPatience, most_bytes);
@@ -72,14 +65,16 @@ Result<std::optional<Timestamp>> SlurmClient::expected_start(const BatchPlace& p
 {
     constexpr const char* kTimeLimit = "60"; // minutes; without one the partition's, of days, would be asked for
     if (const Result<void> checked = check_batch_place(place); !checked) return checked.error();
-    std::vector<std::string> arguments = demands_of(place, 1, 1);
+    std::vector<std::string> arguments;
+    for (const auto& [name, value] : demands_of(place, 1, 1))
+        arguments.push_back("--" + name + "=" + value);
     arguments.push_back("--time=" + std::string(kTimeLimit));
     if (!config_.account.empty()) arguments.push_back("--account=" + config_.account);
     if (!config_.qos.empty()) arguments.push_back("--qos=" + config_.qos);
     for (std::string& option : user_options())
         arguments.push_back(std::move(option));
     arguments.insert(arguments.end(), {"--chdir=/", "--output=/dev/null", "--test-only", "--wrap=true"});
-    const Result<std::string> text = run("sbatch", arguments, kMaxAnswerBytes);
+    const Result<std::string> text = run("sbatch", arguments, kMaxAnswerBytes, TimeZone::kUtc);
     if (!text && text.error().code == Errc::kTooMany) return std::optional<Timestamp>();
     if (!text) return text.error();
     return parse_tested_start(*text);
@@ -90,7 +85,7 @@ Result<std::vector<SlurmJob>> SlurmClient::queue() const
     const std::string uid = std::to_string(user_ ? user_->uid : ::getuid());
     const Result<std::string> text =
         run("squeue", {"--noheader", "--all", "--states=all", "--user=" + uid, "--Format=" + std::string(kQueueFormat)},
-            kMaxListBytes);
+            kMaxListBytes, TimeZone::kUtc);
     if (!text) return Error{Errc::kUnavailable, text.error().detail};
     return parse_queue(*text);
 }

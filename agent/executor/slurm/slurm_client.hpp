@@ -38,8 +38,12 @@ class SlurmClient {
     std::string version() const;
 
   private:
-    Result<std::string> run(const char* program, const std::vector<std::string>& arguments,
-                            std::size_t most_bytes) const;
+    /// Of the times that a program prints. Jobs take the zone from the sbatch that submits them, so that one is not
+    /// told.
+    enum class TimeZone { kHost, kUtc };
+
+    Result<std::string> run(const char* program, const std::vector<std::string>& arguments, std::size_t most_bytes,
+                            TimeZone zone = TimeZone::kHost) const;
     /// Who the job is of: options of sbatch.
     std::vector<std::string> user_options() const;
 
