@@ -64,9 +64,12 @@ std::string queue_text(const Json& unit, Timestamp now)
     const Json& queue = member(unit, "queue");
     const std::optional<Timestamp> start = time_of(queue, "expected_start");
     if (!start) return "-";
-    constexpr double kAtOnce_s = 5;
+    constexpr std::chrono::seconds kAtOnce{5};
     const double wait_s = std::chrono::duration<double>(*start - now).count();
-    const std::string said = wait_s <= kAtOnce_s ? "empty" : "a new job starts in " + format_duration(wait_s);
+    std::string said = "empty";
+    if (*start - time_of(queue, "told_at").value_or(now) > kAtOnce)
+        said = wait_s > 0 ? "a new job starts in " + format_duration(wait_s)
+                          : "a new job was to start " + format_duration(-wait_s) + " ago";
     return said + ", as told " + age_of(queue, "told_at", now);
 }
 

@@ -27,11 +27,14 @@ export function UnitTypePage({ params }: { params: Record<string, string> }) {
   )
 }
 
+/** What would start within it, as told, does not queue; `fathom unit show` says the same. */
+const atOnceMs = 5000
+
 /** The queue of the center's own batch system. */
 function Queue({ unit }: { unit: UnitType }) {
   const t = useText()
   if (!unit.queue) return <>{t('units.queue.none')}</>
-  const isEmpty = unit.queue.expected_start <= unit.queue.told_at
+  const isEmpty = Date.parse(unit.queue.expected_start) - Date.parse(unit.queue.told_at) <= atOnceMs
   return <>{isEmpty ? t('units.queue.empty') : <>{t('units.queue.start')} <Time at={unit.queue.expected_start} /></>} ({t('units.queue.told')} <Time at={unit.queue.told_at} />)</>
 }
 
