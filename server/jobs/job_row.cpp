@@ -23,7 +23,8 @@ namespace {
     "jsonb_array_length(w.place #> '{prediction,operators}') > 0 AS has_prediction, (w.place -> 'prediction' ->> "     \
     "'run_s')::float8 AS p_run_s, "                                                                                    \
     "(w.place -> 'prediction' ->> 'low_s')::float8 AS p_low_s, "                                                       \
-    "(w.place -> 'prediction' ->> 'high_s')::float8 AS p_high_s, (w.place ->> 'wait_s')::float8 AS p_wait_s "
+    "(w.place -> 'prediction' ->> 'high_s')::float8 AS p_high_s, coalesce(w.place #>> "                                \
+    "'{expected_start,wait_s}', w.place ->> 'wait_s')::float8 AS p_wait_s "
 
 #define FATHOM_JOB_JOINS                                                                                               \
     "LEFT JOIN LATERAL (SELECT * FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true "             \
