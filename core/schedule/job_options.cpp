@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace fathom {
 
@@ -19,11 +20,18 @@ std::vector<JobOption> options_of(const Preference& prefer, std::span<const Plac
     for (const PlaceOffers& place : places) {
         for (const CountOffer& offer : place.counts) {
             if (offer.objective > most) continue;
-            const double relative_objective = offer.run_s > 0 ? 1 + offer.beyond_s / offer.run_s : 1;
-            options.push_back({place.unit_type, offer.unit_count, offer.run_s, relative_objective});
+            const JobOption option{place.unit_type, offer.unit_count, 0, 1, offer.beyond_s};
+            options.push_back(offer.run_s > 0 ? with_run_time(option, offer.run_s) : option);
         }
     }
     return options;
+}
+
+JobOption with_run_time(JobOption option, double run_s)
+{
+    option.run_s = run_s;
+    option.relative_objective = 1 + std::exchange(option.beyond_s, 0) / run_s;
+    return option;
 }
 
 const JobOption& option_alone(std::span<const JobOption> options)

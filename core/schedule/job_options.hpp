@@ -22,6 +22,9 @@ struct PlaceOffers {
 /// not fully believed or starts take long. A run time that is not known stays 0.
 std::vector<JobOption> options_of(const Preference& prefer, std::span<const PlaceOffers> places);
 
+/// An option whose run time was not known, with one that is assumed, in seconds and positive.
+JobOption with_run_time(JobOption option, double run_s);
+
 /// The option that the job would take if it were alone: of least run time · relative objective, of equal ones the
 /// first. There must be one.
 const JobOption& option_alone(std::span<const JobOption> options);

@@ -5,6 +5,7 @@
 #include "core/decide/queue/order_index.hpp"
 #include "core/decide/routing/decision_text.hpp"
 #include "core/decide/routing/route_json.hpp"
+#include "core/schedule/center_queues.hpp"
 #include "core/schedule/decided_ledger.hpp"
 #include "core/schedule/decided_places.hpp"
 #include "core/schedule/wanted_places.hpp"
@@ -120,6 +121,7 @@ class Scheduling {
     std::span<const ReadyJob> jobs_;
     SchedulePlan plan_;
     WantedPlaces places_;
+    std::optional<CenterQueues> queues_;     ///< once all jobs were looked at
     std::vector<WaitingJobView> views_;      ///< of all jobs
     std::vector<bool> is_done_;              ///< decided: it starts, or it waits for something else than its turn
     std::vector<bool> is_refused_;           ///< its start did not come about; it is planned
@@ -212,6 +214,11 @@ void Scheduling::view_all()
     }
     for (std::size_t i = 0; i < jobs_.size(); ++i)
         views_[i].options = by_kind.at(jobs_[i].kind);
+    queues_.emplace(places_, views_);
+    for (auto& [kind, options] : by_kind)
+        options = queues_->without_long(options);
+    for (std::size_t i = 0; i < jobs_.size(); ++i)
+        views_[i].options = by_kind.at(jobs_[i].kind);
     places_.weigh(views_);
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
         const TransferRequest& transfer = jobs_[i].request.transfer;
@@ -274,8 +281,9 @@ void Scheduling::start_in_order()
 
 std::vector<JobOption> Scheduling::with_run_times(std::vector<JobOption> options) const
 {
-    for (JobOption& option : options)
-        option.run_s = option.run_s > 0 ? option.run_s : typical_run_s_;
+    for (JobOption& option : options) {
+        if (!(option.run_s > 0)) option = with_run_time(option, typical_run_s_);
+    }
     return options;
 }
 
@@ -313,7 +321,8 @@ bool Scheduling::view_again()
         JobOptions& options = found->second;
         if (is_new) {
             const OfferedPlaces offered = ledger_.offered_places(jobs_[i]);
-            if (offered.wants_units) options = with_run_times(places_.options_of(jobs_[i].request, offered));
+            if (offered.wants_units)
+                options = queues_->without_long(with_run_times(places_.options_of(jobs_[i].request, offered)));
         }
         if (options == views_[i].options) {
             options = views_[i].options; // one list for all jobs of the kind

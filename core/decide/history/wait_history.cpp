@@ -8,8 +8,6 @@
 namespace fathom {
 namespace {
 
-/// Below, starts are at once: what they take beyond is dispatch, which no expected time scales.
-constexpr double kAtOnce_s = 5;
 constexpr double kPriorStarts = 8;
 /// What starts are taken to do before any was seen: an agent's order takes its moment, and waits end with jobs whose
 /// run times are predicted to about half.

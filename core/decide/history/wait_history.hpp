@@ -11,6 +11,9 @@
 /// When a job will really start, from when its units should be free.
 namespace fathom {
 
+/// Below, starts are at once: what they take beyond is dispatch, which no expected time scales.
+inline constexpr double kAtOnce_s = 5;
+
 /// A job that has started.
 struct PastWait {
     std::string unit_type; ///< id

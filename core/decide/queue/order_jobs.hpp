@@ -23,6 +23,8 @@ struct JobOption {
     /// Objective of the place relative to the job's best place, at least 1, for owners that do not just want the job
     /// to end early: what run times say is known already.
     double relative_objective{1};
+    /// What relative_objective cannot count yet of an option whose run time is not known: CountOffer::beyond_s.
+    double beyond_s{};
 
     bool operator==(const JobOption&) const = default;
 };

@@ -69,6 +69,8 @@ struct UnitTypeView {
     std::shared_ptr<const UnitPrice> price;
     double trust_factor{1}; ///< above 0, at most 1 (judge_trust): how far its measurements are believed
 
+    /// Whether others wait in the center's own queue, so that a job that goes there takes nothing that is free.
+    bool has_queue() const { return queued_s > kAtOnce_s; }
     /// Units that a job gets which asks for so many of them: all of a device, where it shares none.
     std::int64_t count_for(const UnitRequest& units, std::int64_t count) const
     {

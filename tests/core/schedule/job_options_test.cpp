@@ -40,6 +40,17 @@ TEST(JobOptions, AnUnknownRunTimeStaysUnknown)
     EXPECT_TRUE(options_of(kTime, {}).empty());
 }
 
+TEST(JobOptions, WhatComesBeforeAnUnknownRunIsCountedOnceOneIsAssumed)
+{
+    const std::vector<CountOffer> behind_a_queue{{.unit_count = 1, .run_s = 0, .beyond_s = 1800, .objective = 1800}};
+    const std::vector<JobOption> options = options_of({}, std::vector<PlaceOffers>{{0, behind_a_queue}});
+    ASSERT_EQ(options.size(), 1U);
+
+    const JobOption assumed = with_run_time(options[0], 600);
+
+    EXPECT_EQ(assumed, (JobOption{.unit_type = 0, .unit_count = 1, .run_s = 600, .relative_objective = 4}));
+}
+
 TEST(LoadNow, IsTheMeanShareButNotMoreThanWhatRunsAndWaits)
 {
     EXPECT_EQ(load_now(0.7, 10, 0, {.jobs = 50, .units = 80}), 0.7);

@@ -254,6 +254,43 @@ TEST_F(ScheduleTest, UnitsArePlannedForThoseWhoseTurnComesFirst)
     }
 }
 
+TEST_F(ScheduleTest, AQueueOfTheCenterCountsWhereNothingIsMeasured)
+{
+    for (const char* id : {"a", "b", "c"})
+        add_job(id, 1, 1);
+    unit_types_[0].measured.clear();
+    unit_types_[0].queued_s = 1800;
+
+    const SchedulePlan plan = decide();
+
+    ASSERT_EQ(plan.starts.size(), 2U);
+    for (const ScheduledStart& start : plan.starts)
+        EXPECT_EQ(start.winner.center, "beta");
+    ASSERT_EQ(plan.waits.size(), 1U);
+    EXPECT_EQ(plan.waits[0].decision->candidates.at(plan.waits[0].decision->winner.value()).center, "beta");
+
+    unit_types_[0].queued_s = 0;
+    EXPECT_EQ(decide().starts.size(), 3U) << "what is free is used, measured or not";
+}
+
+TEST_F(ScheduleTest, JobsJoinTheQueueOfACenterWhereTheyEndEarlier)
+{
+    add_job("a", 100, 4000);
+    unit_types_[0].queued_s = 1800;
+    const SchedulePlan alone = decide();
+    ASSERT_EQ(alone.starts.size(), 1U);
+    EXPECT_EQ(alone.starts[0].winner.center, "alpha") << "though beta is free";
+
+    input_.jobs.clear();
+    add_job("b", 100, 100);
+    take("beta", 600, 2);
+    EXPECT_TRUE(decide().starts.empty()) << "it ends earlier on beta, later";
+    for (int i = 10; i < 50; ++i)
+        add_job("c" + std::to_string(i), 100, 100);
+    ASSERT_EQ(decide().starts.size(), 1U) << "those that wait fill beta for longer than alpha's queue is";
+    EXPECT_EQ(decide().starts[0].winner.center, "alpha");
+}
+
 TEST_F(ScheduleTest, WhatStartsTakeCountsForShortJobs)
 {
     add_job("j", 1.0, 1.2);
