@@ -54,7 +54,8 @@ constexpr Statement kLockDecided{"routing_lock_decided", R"sql(
     WHERE j.state = 'queued' AND j.cancel_requested_at IS NULL AND j.version = n.version
     ORDER BY j.id FOR UPDATE OF j SKIP LOCKED)sql"};
 
-// One that is late is believed to run as long again, at least a second; a short one for the time it needs.
+// One that is late is believed to run as long again, at least a second; a short one for the time it needs. What waits
+// in its center's batch system ends a run after the start that is planned there.
 constexpr Statement kSelectUnitsInUse{"routing_select_units_in_use", R"sql(
     SELECT unit_type_id, unit_count, project, is_queued, is_short, from_s, units, is_exclusive,
            from_s + greatest(CASE WHEN is_short THEN 0.01 ELSE 1 END, left_s) AS release_s
@@ -62,11 +63,15 @@ constexpr Statement kSelectUnitsInUse{"routing_select_units_in_use", R"sql(
                  coalesce(a.expected_end_at - coalesce(a.queued_until, a.started_at, a.created_at)
                               < interval '1 second', false) AS is_short,
                  greatest(0, coalesce(extract(epoch FROM a.queued_until - now()), 0))::float8 AS from_s,
-                 abs(extract(epoch FROM coalesce(a.expected_end_at, a.created_at) - coalesce(a.queued_until, now())))::float8
-                     AS left_s,
+                 abs(extract(epoch FROM coalesce(greatest(q.expected_start, now()) + (a.expected_end_at - a.created_at),
+                                                 a.expected_end_at, a.created_at)
+                                        - coalesce(a.queued_until, now())))::float8 AS left_s,
                  CASE WHEN a.unit_type_id = ANY ($1::text[]) THEN to_jsonb(a.units) END AS units,
                  a.is_exclusive
-          FROM attempt a JOIN job j ON j.id = a.job_id WHERE a.state <> 'ended') live)sql"};
+          FROM attempt a JOIN job j ON j.id = a.job_id
+          LEFT JOIN attempt_queue q ON q.attempt_id = a.id AND a.state = 'dispatched' AND a.queued_until IS NULL
+                                       AND q.expected_start IS NOT NULL
+          WHERE a.state <> 'ended') live)sql"};
 
 constexpr Statement kInsertAttempts{"routing_insert_attempts", R"sql(
     INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, decided_by, expected_end_at,
