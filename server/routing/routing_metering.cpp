@@ -7,6 +7,7 @@
 #include <pqxx/pqxx>
 
 #include <algorithm>
+#include <iterator>
 
 namespace fathom::server {
 namespace {
@@ -41,12 +42,19 @@ Result<bool> RoutingPage::meter(pqxx::work& transaction, WaitingJob& job)
 {
     Result<RouteRequest> wanted = metering_request_of(job);
     if (!wanted) return wanted.error();
-    if (unmeasured_->find(*wanted, settings_->metering_period).empty()) return false;
+    // Probes behind a longer queue of the center's own would end when the job is placed without them.
+    const auto is_in_time = [&](std::size_t index) {
+        return catalog_->unit_types[index].queued_s < static_cast<double>(job.spec.metering_wait_s);
+    };
+    if (std::ranges::none_of(unmeasured_->find(*wanted, settings_->metering_period), is_in_time)) return false;
     ensure_fresh_catalog(transaction);
+    std::vector<std::size_t> places;
+    std::ranges::copy_if(unmeasured_->find(*wanted, settings_->metering_period), std::back_inserter(places),
+                         is_in_time);
+    if (places.empty()) return false;
     std::vector<UnitTypeId> targets;
-    for (const std::size_t index : unmeasured_->find(*wanted, settings_->metering_period))
+    for (const std::size_t index : places)
         targets.push_back(catalog_->unit_types[index].id);
-    if (targets.empty()) return false;
     const Result<RequestedProbes> probes = request_probes(transaction, job, targets);
     if (!probes) {
         const Error error = probes.error();
@@ -56,17 +64,18 @@ Result<bool> RoutingPage::meter(pqxx::work& transaction, WaitingJob& job)
     }
     if (!probes->obstacle.empty()) note_obstacle(job, probes->obstacle);
     if (probes->runs.empty()) return false;
-    start_metering(job, *wanted, *probes);
+    start_metering(job, names_of(places), *probes);
     return true;
 }
 
-void RoutingPage::start_metering(const WaitingJob& job, const RouteRequest& wanted, const RequestedProbes& probes)
+void RoutingPage::start_metering(const WaitingJob& job, const std::vector<std::string>& places,
+                                 const RequestedProbes& probes)
 {
     metering_.push_back({job.id, job.spec.metering_wait_s});
     NewJobEvent event;
     event.job_id = job.id;
     event.state = JobState::kMetering;
-    event.cause = "no fresh measurement of its type on " + join(unmeasured_places(wanted)) +
+    event.cause = "no fresh measurement of its type on " + join(places) +
                   (probes.is_pretest ? ": its probe task is tried first" : ": probes first");
     event.evidence["metering_wait_s"] = job.spec.metering_wait_s;
     event.evidence["pretest"] = probes.is_pretest;
@@ -130,12 +139,17 @@ void RoutingPage::finish_metering(pqxx::work& transaction, const WaitingJob& job
 
 std::vector<std::string> RoutingPage::unmeasured_places(const RouteRequest& request)
 {
-    std::vector<std::string> places;
-    for (const std::size_t index : unmeasured_->find(request, settings_->metering_period)) {
+    return names_of(unmeasured_->find(request, settings_->metering_period));
+}
+
+std::vector<std::string> RoutingPage::names_of(const std::vector<std::size_t>& places) const
+{
+    std::vector<std::string> names;
+    for (const std::size_t index : places) {
         const UnitTypeView& view = catalog_->unit_types[index];
-        places.push_back(view.center_name + "/" + view.name);
+        names.push_back(view.center_name + "/" + view.name);
     }
-    return places;
+    return names;
 }
 
 } // namespace fathom::server

@@ -129,7 +129,7 @@ class RoutingPage {
     Result<void> prepare(pqxx::work& transaction, const WaitingJob& job);
     /// M10. True when the job now waits for probes.
     Result<bool> meter(pqxx::work& transaction, WaitingJob& job);
-    void start_metering(const WaitingJob& job, const RouteRequest& wanted, const RequestedProbes& probes);
+    void start_metering(const WaitingJob& job, const std::vector<std::string>& places, const RequestedProbes& probes);
     /// Why a job is placed without the probes that it should have had; for its events.
     void note_obstacle(WaitingJob& job, const std::string& obstacle);
     void finish_metering(pqxx::work& transaction, const WaitingJob& job);
@@ -146,6 +146,8 @@ class RoutingPage {
     Result<RequestedProbes> request_probes(pqxx::work& transaction, const WaitingJob& job,
                                            const std::vector<UnitTypeId>& targets);
     std::vector<std::string> unmeasured_places(const RouteRequest& request);
+    /// center/unit type of each; indices into the catalog's.
+    std::vector<std::string> names_of(const std::vector<std::size_t>& places) const;
     /// Ends a job whose deadline has passed; false: there was time left.
     Result<bool> end_overdue(pqxx::work& transaction, const WaitingJob& job);
 

@@ -83,6 +83,22 @@ TEST_F(Routing, SaysWhatAJobWaitsForAndPlacesItThen)
     EXPECT_EQ(reason_of(second), "");
 }
 
+TEST_F(Routing, WhatWaitsInABatchSystemEndsAfterTheStartThatIsPlannedThere)
+{
+    add_operators();
+    add_measurement(add_center("alpha", 1), 0.01);
+    const JobId first = submit(dgemm_job());
+    route();
+    ASSERT_TRUE(run(report(attempts_, center_of(first), StartAcknowledged{attempt_of(first)})));
+    const Timestamp start = clock_.now() + std::chrono::minutes(150);
+    ASSERT_TRUE(run(attempts_.note_queues({center_of(first)}, {{{attempt_of(first), "Priority", start}}, {}})));
+
+    const JobId second = submit(dgemm_job());
+    route();
+
+    EXPECT_EQ(reason_of(second), "waits for a unit of alpha/core, free in about 3 h");
+}
+
 TEST_F(Routing, KeepsTheOrderOfSubmission)
 {
     add_center("alpha", 1);
@@ -256,6 +272,38 @@ TEST_F(Routing, MetersAJobOfATypeNeverMeasured)
     EXPECT_EQ(state_of(job), "placed");
     EXPECT_EQ(center_name_of(job), "beta");
     EXPECT_EQ(events_of(job), (std::vector<std::string>{"queued", "metering", "queued", "placed"}));
+}
+
+TEST_F(Routing, AwaitsNoProbesBehindALongerQueueOfTheCenter)
+{
+    add_operators();
+    add_measurement(add_center("alpha"), 0.01);
+    const std::string beta = add_center("beta");
+    const std::string gamma = add_center("gamma");
+    const auto queue_before_beta = [&](std::chrono::seconds wait) {
+        ASSERT_TRUE(run(attempts_.note_queues({CenterId{center_id("beta")}}, {{}, {{"core", clock_.now() + wait}}})));
+        reload_catalog();
+    };
+    queue_before_beta(std::chrono::hours(1));
+    const JobId job = submit(dgemm_job({{"metering_wait_s", 120}}));
+    route();
+    EXPECT_EQ(state_of(job), "metering");
+    EXPECT_EQ(probing_.requested, std::vector<std::string>{gamma});
+
+    add_measurement(gamma, 0.02);
+    probing_.pending = false;
+    route();
+    EXPECT_EQ(center_name_of(job), "alpha");
+    const JobId next = submit(dgemm_job({{"metering_wait_s", 120}}));
+    route();
+    EXPECT_EQ(center_name_of(next), "alpha") << "placed at once: nothing can be measured in time";
+    EXPECT_THAT(placement_of(next)["decision"]["assumptions"].dump(), ::testing::HasSubstr("on beta/core"));
+
+    queue_before_beta(std::chrono::seconds(30));
+    const JobId last = submit(dgemm_job({{"metering_wait_s", 120}}));
+    route();
+    EXPECT_EQ(state_of(last), "metering");
+    EXPECT_EQ(probing_.requested.back(), beta);
 }
 
 TEST_F(Routing, PlacesOnWhatIsKnownWhenTheWaitIsOver)
