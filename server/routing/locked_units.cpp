@@ -44,9 +44,10 @@ constexpr const char* kSelectTenants = R"sql(
 // begins just before an attempt's end seems to begin after it.
 constexpr const char* kSelectUnitsInUse = R"sql(
     SELECT a.unit_type_id, j.project, a.unit_count,
-           greatest(1, abs(extract(epoch FROM coalesce(greatest(q.expected_start, $2::timestamptz)
-                                                           + (a.expected_end_at - a.created_at),
-                                                       a.expected_end_at, a.created_at) - $2::timestamptz)))::float8
+           greatest(1, abs(extract(epoch FROM coalesce(
+               CASE WHEN q.expected_start IS NOT NULL -- greatest() passes over what is null
+                    THEN greatest(q.expected_start, $2::timestamptz) + (a.expected_end_at - a.created_at) END,
+               a.expected_end_at, a.created_at) - $2::timestamptz)))::float8
                AS release_s
     FROM attempt a JOIN job j ON j.id = a.job_id
     LEFT JOIN attempt_queue q ON q.attempt_id = a.id AND a.state = 'dispatched' AND q.expected_start IS NOT NULL

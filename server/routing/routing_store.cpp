@@ -63,9 +63,10 @@ constexpr Statement kSelectUnitsInUse{"routing_select_units_in_use", R"sql(
                  coalesce(a.expected_end_at - coalesce(a.queued_until, a.started_at, a.created_at)
                               < interval '1 second', false) AS is_short,
                  greatest(0, coalesce(extract(epoch FROM a.queued_until - now()), 0))::float8 AS from_s,
-                 abs(extract(epoch FROM coalesce(greatest(q.expected_start, now()) + (a.expected_end_at - a.created_at),
-                                                 a.expected_end_at, a.created_at)
-                                        - coalesce(a.queued_until, now())))::float8 AS left_s,
+                 abs(extract(epoch FROM coalesce(
+                     CASE WHEN q.expected_start IS NOT NULL -- greatest() passes over what is null
+                          THEN greatest(q.expected_start, now()) + (a.expected_end_at - a.created_at) END,
+                     a.expected_end_at, a.created_at) - coalesce(a.queued_until, now())))::float8 AS left_s,
                  CASE WHEN a.unit_type_id = ANY ($1::text[]) THEN to_jsonb(a.units) END AS units,
                  a.is_exclusive
           FROM attempt a JOIN job j ON j.id = a.job_id
