@@ -4,6 +4,7 @@
 #include "server/catalog/catalog_calendars.hpp"
 #include "server/catalog/device_facts.hpp"
 #include "server/routing/device_tenants.hpp"
+#include "server/routing/expected_end.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
 #include "server/store/statement.hpp"
@@ -44,13 +45,10 @@ constexpr const char* kSelectTenants = R"sql(
 // begins just before an attempt's end seems to begin after it.
 constexpr const char* kSelectUnitsInUse = R"sql(
     SELECT a.unit_type_id, j.project, a.unit_count,
-           greatest(1, abs(extract(epoch FROM coalesce(
-               CASE WHEN q.expected_start IS NOT NULL -- greatest() passes over what is null
-                    THEN greatest(q.expected_start, $2::timestamptz) + (a.expected_end_at - a.created_at) END,
-               a.expected_end_at, a.created_at) - $2::timestamptz)))::float8
-               AS release_s
+           greatest(1, abs(extract(epoch FROM )sql" FATHOM_EXPECTED_END("$2::timestamptz") R"sql(
+                                          - $2::timestamptz)))::float8 AS release_s
     FROM attempt a JOIN job j ON j.id = a.job_id
-    LEFT JOIN attempt_queue q ON q.attempt_id = a.id AND a.state = 'dispatched' AND q.expected_start IS NOT NULL
+    )sql" FATHOM_JOIN_ATTEMPT_QUEUE R"sql(
     WHERE a.state <> 'ended' AND a.queued_until IS NULL AND a.unit_type_id = ANY ($1::text[]))sql";
 
 /// Lays what is planned into the unit types; answers which of them have a calendar at all.

@@ -1,6 +1,7 @@
 #include "server/routing/routing_store.hpp"
 
 #include "server/routing/device_tenants.hpp"
+#include "server/routing/expected_end.hpp"
 #include "server/routing/gpu_rooms.hpp"
 #include "server/store/column.hpp"
 #include "server/store/index_order.hpp"
@@ -54,8 +55,7 @@ constexpr Statement kLockDecided{"routing_lock_decided", R"sql(
     WHERE j.state = 'queued' AND j.cancel_requested_at IS NULL AND j.version = n.version
     ORDER BY j.id FOR UPDATE OF j SKIP LOCKED)sql"};
 
-// One that is late is believed to run as long again, at least a second; a short one for the time it needs. What waits
-// in its center's batch system ends a run after the start that is planned there.
+// One that is late is believed to run as long again, at least a second; a short one for the time it needs.
 constexpr Statement kSelectUnitsInUse{"routing_select_units_in_use", R"sql(
     SELECT unit_type_id, unit_count, project, is_queued, is_short, from_s, units, is_exclusive,
            from_s + greatest(CASE WHEN is_short THEN 0.01 ELSE 1 END, left_s) AS release_s
@@ -63,15 +63,12 @@ constexpr Statement kSelectUnitsInUse{"routing_select_units_in_use", R"sql(
                  coalesce(a.expected_end_at - coalesce(a.queued_until, a.started_at, a.created_at)
                               < interval '1 second', false) AS is_short,
                  greatest(0, coalesce(extract(epoch FROM a.queued_until - now()), 0))::float8 AS from_s,
-                 abs(extract(epoch FROM coalesce(
-                     CASE WHEN q.expected_start IS NOT NULL -- greatest() passes over what is null
-                          THEN greatest(q.expected_start, now()) + (a.expected_end_at - a.created_at) END,
-                     a.expected_end_at, a.created_at) - coalesce(a.queued_until, now())))::float8 AS left_s,
+                 abs(extract(epoch FROM )sql" FATHOM_EXPECTED_END("now()") R"sql(
+                             - coalesce(a.queued_until, now())))::float8 AS left_s,
                  CASE WHEN a.unit_type_id = ANY ($1::text[]) THEN to_jsonb(a.units) END AS units,
                  a.is_exclusive
           FROM attempt a JOIN job j ON j.id = a.job_id
-          LEFT JOIN attempt_queue q ON q.attempt_id = a.id AND a.state = 'dispatched' AND a.queued_until IS NULL
-                                       AND q.expected_start IS NOT NULL
+          )sql" FATHOM_JOIN_ATTEMPT_QUEUE R"sql(
           WHERE a.state <> 'ended') live)sql"};
 
 constexpr Statement kInsertAttempts{"routing_insert_attempts", R"sql(
