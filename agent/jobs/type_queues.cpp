@@ -7,7 +7,6 @@
 namespace fathom::agent {
 namespace {
 
-constexpr double kAtOnce_s = 5; ///< what starts within it does not wait
 constexpr double kLeastChange_s = 60;
 constexpr double kChange = 0.2; ///< of what was told
 

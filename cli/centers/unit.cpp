@@ -4,6 +4,7 @@
 #include "cli/centers/unit_balance.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"
+#include "core/model/type_queue.hpp"
 
 namespace fathom::cli {
 namespace {
@@ -64,10 +65,9 @@ std::string queue_text(const Json& unit, Timestamp now)
     const Json& queue = member(unit, "queue");
     const std::optional<Timestamp> start = time_of(queue, "expected_start");
     if (!start) return "-";
-    constexpr std::chrono::seconds kAtOnce{5};
     const double wait_s = std::chrono::duration<double>(*start - now).count();
     std::string said = "empty";
-    if (*start - time_of(queue, "told_at").value_or(now) > kAtOnce)
+    if (std::chrono::duration<double>(*start - time_of(queue, "told_at").value_or(now)).count() > kAtOnce_s)
         said = wait_s > 0 ? "a new job starts in " + format_duration(wait_s)
                           : "a new job was to start " + format_duration(-wait_s) + " ago";
     return said + ", as told " + age_of(queue, "told_at", now);

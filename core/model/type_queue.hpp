@@ -7,6 +7,9 @@
 
 namespace fathom {
 
+/// What is expected to start within so many seconds starts at once: before it is no queue.
+inline constexpr double kAtOnce_s = 5;
+
 /// The queue of a center's own batch system before a unit type, other people's jobs in it included.
 struct TypeQueue {
     std::string unit_type; ///< the name that the agent reported

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/json_reader.hpp"
+#include "core/model/type_queue.hpp"
 
 #include <map>
 #include <span>
@@ -10,9 +11,6 @@
 
 /// When a job will really start, from when its units should be free.
 namespace fathom {
-
-/// Below, starts are at once: what they take beyond is dispatch, which no expected time scales.
-inline constexpr double kAtOnce_s = 5;
 
 /// A job that has started.
 struct PastWait {
@@ -37,7 +35,7 @@ struct WaitQuantiles {
 
 /// What starts on one unit type take beyond the expected.
 struct WaitModel {
-    WaitQuantiles extra_s;        ///< actual − expected, of starts expected within 5 s
+    WaitQuantiles extra_s;        ///< actual − expected, of starts expected at once: dispatch, which no wait scales
     WaitQuantiles ratio{1, 1, 1}; ///< actual / expected, of the others
 };
 
