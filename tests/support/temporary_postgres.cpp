@@ -53,7 +53,8 @@ class Cluster {
 
     std::string make(const std::string& name, const std::string& model)
     {
-        run_sql(server_->url(), "CREATE DATABASE " + name + " TEMPLATE " + model);
+        // By its files: through the log, as is the default, takes two and a half times as long.
+        run_sql(server_->url(), "CREATE DATABASE " + name + " TEMPLATE " + model + " STRATEGY file_copy");
         return url(name);
     }
 
