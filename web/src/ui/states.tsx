@@ -8,7 +8,7 @@ import { useZone } from './zone'
 
 export function LoadingState() {
   const t = useText()
-  return <p role="status" className="dim">{t('ui.loading')}</p>
+  return <p role="status" className="dim" data-loading>{t('ui.loading')}</p>
 }
 
 /** Nothing to show: why, and what to do. */

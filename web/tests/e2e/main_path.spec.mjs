@@ -2,8 +2,8 @@
 // it did; by mouse, by keyboard alone, in both languages, and with axe on every page.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { violations } from '../axe.mjs'
-import { ask, openBrowser, openPage, signIn } from '../browser.mjs'
+import { colorRules, violations } from '../axe.mjs'
+import { ask, openBrowser, openPage, settled, signIn } from '../browser.mjs'
 import { startNetwork } from '../network.mjs'
 import { pathsOf } from '../pages.mjs'
 
@@ -81,20 +81,23 @@ describe('the console', limit, () => {
 
   it('has no violation of accessibility on any page, in light and in dark', async () => {
     const found = {}
-    for (const scheme of ['light', 'dark']) {
-      const page = await openPage(browser, { url: network.url, scheme })
-      await page.getByRole('tab').first().waitFor()
-      found[`sign-in ${scheme}`] = await violations(page)
-      await signIn(page, network.token)
-      for (const path of await pathsOf(page, { jobPath, centerPath: '/centers/alpha' })) {
-        await page.goto(network.url + path)
-        await page.locator('h1').waitFor()
-        await page.waitForLoadState('domcontentloaded')
-        await page.waitForTimeout(800)
-        found[`${path} ${scheme}`] = await violations(page)
-      }
-      await leave(page)
+    const page = await openPage(browser, { url: network.url, scheme: 'auto' })
+    const look = async (name) => {
+      found[`${name} light`] = await violations(page)
+      await page.emulateMedia({ colorScheme: 'dark' })
+      await page.locator('html[data-mantine-color-scheme=dark]').waitFor()
+      found[`${name} dark`] = await violations(page, colorRules)
+      await page.emulateMedia({ colorScheme: 'light' })
     }
+    await page.getByRole('tab').first().waitFor()
+    await look('sign-in')
+    await signIn(page, network.token)
+    for (const path of await pathsOf(page, { jobPath, centerPath: '/centers/alpha' })) {
+      await page.goto(network.url + path)
+      await settled(page)
+      await look(path)
+    }
+    await leave(page)
     assert.deepEqual(Object.fromEntries(Object.entries(found).filter(([, list]) => list.length > 0)), {})
   })
 
@@ -195,8 +198,7 @@ describe('the console', limit, () => {
     const page = await signedIn('/', { size: [390, 844] })
     for (const path of ['/', '/jobs', '/submit', '/centers', '/centers/alpha', jobPath]) {
       await page.goto(network.url + path)
-      await page.locator('h1').waitFor()
-      await page.waitForTimeout(500)
+      await settled(page)
       const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
       assert.ok(over <= 0, `${path} is ${over} px too wide`)
     }
