@@ -35,7 +35,7 @@ class SharedGpuLink : public test::GpuLink {
     AttemptOrder train(const std::string& iterations) const
     {
         AttemptOrder order = test::order({(programs() / "training_loop").string(), "iterations", iterations,
-                                          "weights-mib", "4", "activations-mib", "20", "tell", "yes"});
+                                          "weights-mib", "4", "activations-mib", "20", "tell", "yes", "hold", "yes"});
         order.wall_limit_s = 600; // where memory is slow its turns take a minute
         order.environment["LD_LIBRARY_PATH"] = programs().string();
         order.unit_type = "part";

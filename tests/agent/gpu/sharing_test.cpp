@@ -135,9 +135,10 @@ TEST_F(GpuSharing, WithoutAManagerEverythingGoesToTheDriver)
 
 TEST_F(GpuSharing, AProgramWaitsForAManagerThatIsStartingAsLongAsItWasTold)
 {
-    const auto program =
-        train("early", {{"iterations", "300"}, {"weights-mib", "4"}, {"activations-mib", "8"}, {"host-us", "5000"}},
-              {{"FATHOM_GPU_WAIT_S", "60"}});
+    const auto program = train(
+        "early",
+        {{"iterations", "100"}, {"weights-mib", "4"}, {"activations-mib", "8"}, {"hold", "yes"}, {"host-us", "10000"}},
+        {{"FATHOM_GPU_WAIT_S", "60"}});
     std::this_thread::sleep_for(500ms); // longer than it takes to find nobody
     start();
     EXPECT_TRUE(wait_until([&] { return job("early").is_object(); }));
