@@ -72,6 +72,9 @@ class Scheduling {
 
     /// The places of each job on the ledger as it is, into views_; what cannot start anywhere goes to the waits.
     void view_all();
+    using OptionsByKind = std::unordered_map<std::string_view, JobOptions>;
+    void give(const OptionsByKind& by_kind);
+    bool joins_center_queues(const OptionsByKind& by_kind) const;
     void load_projects();
     /// Starts what order_jobs says, again until it says nothing new.
     void start_in_order();
@@ -121,7 +124,7 @@ class Scheduling {
     std::span<const ReadyJob> jobs_;
     SchedulePlan plan_;
     WantedPlaces places_;
-    std::optional<CenterQueues> queues_;     ///< once all jobs were looked at
+    std::optional<CenterQueues> queues_;     ///< where one of the places has a queue
     std::vector<WaitingJobView> views_;      ///< of all jobs
     std::vector<bool> is_done_;              ///< decided: it starts, or it waits for something else than its turn
     std::vector<bool> is_refused_;           ///< its start did not come about; it is planned
@@ -190,7 +193,7 @@ void Scheduling::queue(std::size_t job, Decision decision)
 
 void Scheduling::view_all()
 {
-    std::unordered_map<std::string_view, JobOptions> by_kind;
+    OptionsByKind by_kind;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
         const ReadyJob& job = jobs_[i];
         const std::shared_ptr<const Decision> known = decide(i);
@@ -212,13 +215,13 @@ void Scheduling::view_all()
     for (auto& [kind, options] : by_kind) {
         if (!knows_run_times(options)) options = with_run_times({options.begin(), options.end()});
     }
-    for (std::size_t i = 0; i < jobs_.size(); ++i)
-        views_[i].options = by_kind.at(jobs_[i].kind);
-    queues_.emplace(places_, views_);
-    for (auto& [kind, options] : by_kind)
-        options = queues_->without_long(options);
-    for (std::size_t i = 0; i < jobs_.size(); ++i)
-        views_[i].options = by_kind.at(jobs_[i].kind);
+    give(by_kind);
+    if (joins_center_queues(by_kind)) {
+        queues_.emplace(places_, views_);
+        for (auto& [kind, options] : by_kind)
+            options = queues_->without_long(options);
+        give(by_kind);
+    }
     places_.weigh(views_);
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
         const TransferRequest& transfer = jobs_[i].request.transfer;
@@ -226,6 +229,21 @@ void Scheduling::view_all()
         views_[i].latest_start_s =
             Seconds(*transfer.deadline - transfer.now).count() - shortest_run_s(views_[i].options);
     }
+}
+
+void Scheduling::give(const OptionsByKind& by_kind)
+{
+    for (std::size_t i = 0; i < jobs_.size(); ++i)
+        views_[i].options = by_kind.at(jobs_[i].kind);
+}
+
+bool Scheduling::joins_center_queues(const OptionsByKind& by_kind) const
+{
+    return std::any_of(by_kind.begin(), by_kind.end(), [&](const auto& kind) {
+        const JobOptions& options = kind.second;
+        return std::any_of(options.begin(), options.end(),
+                           [&](const JobOption& option) { return places_.unit_type(option.unit_type).has_queue(); });
+    });
 }
 
 void Scheduling::load_projects()
@@ -313,7 +331,7 @@ bool Scheduling::view_again()
 {
     const News news = news_of_starts();
     bool has_looked = false;
-    std::unordered_map<std::string_view, JobOptions> by_kind;
+    OptionsByKind by_kind;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
         if (is_done_[i] || is_refused_[i] || !depends_on_what_is_free(jobs_[i].request) || !concerns(news, i)) continue;
         has_looked = true;
@@ -321,8 +339,8 @@ bool Scheduling::view_again()
         JobOptions& options = found->second;
         if (is_new) {
             const OfferedPlaces offered = ledger_.offered_places(jobs_[i]);
-            if (offered.wants_units)
-                options = queues_->without_long(with_run_times(places_.options_of(jobs_[i].request, offered)));
+            if (offered.wants_units) options = with_run_times(places_.options_of(jobs_[i].request, offered));
+            if (queues_) options = queues_->without_long(options);
         }
         if (options == views_[i].options) {
             options = views_[i].options; // one list for all jobs of the kind
