@@ -34,8 +34,8 @@ JobOutcome outcome_of(const SchedulePlan& plan, std::size_t job)
 class JointTrial : public DecisionTrial {
   public:
     /// All must outlive it.
-    JointTrial(const CycleReplay& replay, std::size_t job, const JobOutcome& outcome,
-               std::span<const UnitTypeView> views, const std::function<bool()>& is_over)
+    JointTrial(const CycleReplay& replay, std::size_t job, const JobOutcome& outcome, const UnitTypeList& views,
+               const std::function<bool()>& is_over)
         : DecisionTrial(replay.moment.input.jobs[job].request, *outcome.decision, views), replay_(&replay), job_(job),
           input_(replay.moment.input), is_over_(&is_over),
           columns_(std::make_shared<RouteColumns>(replay.catalog.unit_types, replay.catalog.knowledge.estimates))

@@ -1,7 +1,10 @@
 #include "core/schedule/unit_ledger.hpp"
 
+#include "core/decide/routing/route_columns.hpp"
+
 #include <algorithm>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace fathom {
@@ -18,20 +21,29 @@ bool is_open(const UnitTypeView& view)
 UnitLedger::UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge, const UnitCalendar& calendar,
                        std::span<const Reservation> reserved, std::span<const Reservation> planned, Timestamp now,
                        std::shared_ptr<RouteColumns> columns, std::span<const KnownGpuRoom> gpu_rooms)
-    : views_(unit_types.begin(), unit_types.end()), knowledge_(std::move(knowledge)), columns_(std::move(columns))
+    : views_(std::make_shared<UnitTypeList>(unit_types)),
+      index_(columns ? columns->index() : std::make_shared<const UnitTypeIndex>(*views_)), copy_of_(unit_types.size()),
+      knowledge_(std::move(knowledge)), columns_(std::move(columns))
 {
-    for (std::size_t i = 0; i < views_.size(); ++i)
-        index_[views_[i].id.value] = i;
     lay_calendar(calendar, now);
     for (const KnownGpuRoom& one : gpu_rooms) {
-        const auto found = index_.find(one.unit_type_id.value);
-        if (found != index_.end()) views_[found->second].gpu_rooms.push_back(one.room);
+        if (const auto found = index_of(one.unit_type_id.value)) own(*found).gpu_rooms.push_back(one.room);
     }
     for (const Reservation& one : reserved)
         reserve(one);
     for (const Reservation& one : planned)
         reserve(one);
     reserved_later_.clear();
+}
+
+UnitTypeView& UnitLedger::own(std::size_t index)
+{
+    UnitTypeView*& copy = copy_of_[index];
+    if (copy == nullptr) {
+        copy = &copies_.emplace_back((*views_)[index]);
+        views_->show(index, *copy);
+    }
+    return *copy;
 }
 
 void UnitLedger::begin_page()
@@ -42,15 +54,15 @@ void UnitLedger::begin_page()
 void UnitLedger::lay_calendar(const UnitCalendar& calendar, Timestamp now)
 {
     for (const KnownHold& known : calendar.holds) {
-        const auto found = index_.find(known.unit_type_id.value);
+        const auto found = index_of(known.unit_type_id.value);
         const Hold hold = hold_from(known, now);
-        if (found != index_.end() && hold.to_s > 0) views_[found->second].holds.push_back(hold);
+        if (found && hold.to_s > 0) own(*found).holds.push_back(hold);
     }
     for (const KnownClosure& known : calendar.closures) {
-        const auto found = index_.find(known.unit_type_id.value);
+        const auto found = index_of(known.unit_type_id.value);
         const Closure closure = closure_from(known, now);
-        if (found == index_.end() || closure.to_s <= 0) continue;
-        UnitTypeView& view = views_[found->second];
+        if (!found || closure.to_s <= 0) continue;
+        UnitTypeView& view = own(*found);
         view.close(closure.from_s, closure.to_s);
         view.closures.push_back(closure);
     }
@@ -58,24 +70,24 @@ void UnitLedger::lay_calendar(const UnitCalendar& calendar, Timestamp now)
 
 void UnitLedger::note_before(std::size_t index)
 {
-    const UnitTypeView& view = views_[index];
+    const UnitTypeView& view = (*views_)[index];
     if (trial_) trial_->push_back({index, view.availability, view.whole_devices, view.gpu_rooms, view.holds});
 }
 
 void UnitLedger::admit(const UnitTypeId& id, const GpuMemoryRequest& need)
 {
-    const auto found = index_.find(id.value);
-    if (found == index_.end() || need.all_bytes() == 0 || views_[found->second].gpu_rooms.empty()) return;
-    note_before(found->second);
-    for (GpuRoom& room : views_[found->second].gpu_rooms)
+    const auto found = index_of(id.value);
+    if (!found || need.all_bytes() == 0 || (*views_)[*found].gpu_rooms.empty()) return;
+    note_before(*found);
+    for (GpuRoom& room : own(*found).gpu_rooms)
         room.admit(need);
-    if (table_) table_->changed(found->second);
+    if (table_) table_->changed(*found);
 }
 
 std::vector<KnownGpuRoom> UnitLedger::gpu_rooms() const
 {
     std::vector<KnownGpuRoom> rooms;
-    for (const UnitTypeView& view : views_) {
+    for (const UnitTypeView& view : *views_) {
         for (const GpuRoom& room : view.gpu_rooms)
             rooms.push_back({view.id, room});
     }
@@ -84,10 +96,10 @@ std::vector<KnownGpuRoom> UnitLedger::gpu_rooms() const
 
 void UnitLedger::reserve(const Reservation& reservation)
 {
-    const auto found = index_.find(reservation.unit_type_id.value);
-    if (found == index_.end()) return;
-    UnitTypeView& view = views_[found->second];
-    note_before(found->second);
+    const auto found = index_of(reservation.unit_type_id.value);
+    if (!found) return;
+    note_before(*found);
+    UnitTypeView& view = own(*found);
     if (view.whole_devices) {
         const std::int64_t units = reservation.whole_device_units.value_or(
             newly_shared_units(view.availability, *view.whole_devices, reservation.from_s, reservation.release_s,
@@ -96,22 +108,22 @@ void UnitLedger::reserve(const Reservation& reservation)
     }
     view.availability.take(reservation.from_s, reservation.release_s, reservation.unit_count);
     use_holds(view.holds, {reservation.project, reservation.from_s, reservation.release_s, reservation.unit_count});
-    if (table_) table_->changed(found->second);
+    if (table_) table_->changed(*found);
     reserved_later_.push_back(reservation);
 }
 
 const UnitTypeView* UnitLedger::find(const UnitTypeId& id) const
 {
-    const auto found = index_.find(id.value);
-    return found == index_.end() ? nullptr : &views_[found->second];
+    const auto found = index_of(id.value);
+    return found ? &(*views_)[*found] : nullptr;
 }
 
 void UnitLedger::change(const UnitTypeId& id, const std::function<void(UnitTypeView&)>& change)
 {
     FATHOM_ASSERT(!table_);
-    const auto found = index_.find(id.value);
-    if (found == index_.end()) return;
-    UnitTypeView& view = views_[found->second];
+    const auto found = index_of(id.value);
+    if (!found) return;
+    UnitTypeView& view = own(*found);
     const MeasuredOperator* const measured = view.measured.data();
     change(view);
     if (view.measured.data() != measured) columns_ = nullptr; // they have what was measured before
@@ -127,10 +139,11 @@ void UnitLedger::undo_trial()
 {
     if (!trial_) return;
     for (auto before = trial_->rbegin(); before != trial_->rend(); ++before) {
-        views_[before->index].availability = std::move(before->availability);
-        views_[before->index].whole_devices = std::move(before->whole_devices);
-        views_[before->index].gpu_rooms = std::move(before->gpu_rooms);
-        views_[before->index].holds = std::move(before->holds);
+        UnitTypeView& view = own(before->index);
+        view.availability = std::move(before->availability);
+        view.whole_devices = std::move(before->whole_devices);
+        view.gpu_rooms = std::move(before->gpu_rooms);
+        view.holds = std::move(before->holds);
         if (table_) table_->changed(before->index);
     }
     trial_.reset();
@@ -155,7 +168,7 @@ OfferedPlaces UnitLedger::offered_places(const RouteRequest& request)
 
 bool UnitLedger::has_free_unit() const
 {
-    return std::any_of(views_.begin(), views_.end(),
+    return std::any_of(views_->begin(), views_->end(),
                        [](const UnitTypeView& view) { return is_open(view) && view.availability.free_now() > 0; });
 }
 

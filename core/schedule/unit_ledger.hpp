@@ -4,11 +4,13 @@
 #include "core/schedule/unit_calendar.hpp"
 
 #include <cstddef>
+#include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
+#include <string_view>
 #include <vector>
 
 namespace fathom {
@@ -32,9 +34,11 @@ struct KnownGpuRoom {
 };
 
 /// The scheduler's working copy: the unit types with their calendar and with what is reserved at one moment, and with
-/// what is planned for the jobs before the one in hand (list scheduling). Not thread-safe.
+/// what is planned for the jobs before the one in hand (list scheduling). Only unit types of which something is taken
+/// are copied. Not thread-safe.
 class UnitLedger {
   public:
+    /// @param unit_types  must outlive it.
     /// @param now  of the decisions: what the seconds of the reservations count from.
     /// @param columns  what is kept of these unit types from one ledger to the next; nullptr: nothing.
     /// @param gpu_rooms  of unit types whose GPUs' memory jobs share.
@@ -42,9 +46,11 @@ class UnitLedger {
                std::span<const Reservation> reserved, std::span<const Reservation> planned, Timestamp now,
                std::shared_ptr<RouteColumns> columns = nullptr, std::span<const KnownGpuRoom> gpu_rooms = {});
 
-    std::span<const UnitTypeView> views() const { return views_; }
+    const UnitTypeList& views() const { return *views_; }
     const RouteKnowledge& knowledge() const { return knowledge_; }
-    /// nullptr when there is none.
+    /// Of views(), by id.
+    std::optional<std::size_t> index_of(std::string_view id) const { return index_->find(id); }
+    /// As it is now, until it changes; nullptr when there is none.
     const UnitTypeView* find(const UnitTypeId& id) const;
     /// Decides on what is left. The first decision lays out a table, which the next ones use.
     Decision decide(const RouteRequest& request);
@@ -83,9 +89,13 @@ class UnitLedger {
         std::vector<Hold> holds;
     };
     void note_before(std::size_t index);
+    /// The copy of a unit type that may be changed.
+    UnitTypeView& own(std::size_t index);
 
-    std::vector<UnitTypeView> views_;
-    std::unordered_map<std::string, std::size_t> index_;
+    std::shared_ptr<UnitTypeList> views_;
+    std::shared_ptr<const UnitTypeIndex> index_;
+    std::deque<UnitTypeView> copies_;    ///< which views_ shows
+    std::vector<UnitTypeView*> copy_of_; ///< by index; nullptr: it is as it was given
     RouteKnowledge knowledge_;
     std::shared_ptr<RouteColumns> columns_;
     std::optional<RouteTable> table_;          ///< of views_

@@ -79,15 +79,16 @@ UnitTypeLoad unit_type_load(const UnitTypeView& view)
     return load;
 }
 
-std::size_t WantedPlaces::number_of(const UnitTypeView* view)
+std::size_t WantedPlaces::number_of(std::size_t index)
 {
-    const auto [known, is_new] = numbers_.try_emplace(view, unit_types_.size());
+    const auto [known, is_new] = numbers_.try_emplace(index, unit_types_.size());
     if (!is_new) return known->second;
-    unit_types_.push_back(view);
-    known_shadow_prices_.push_back(find(*known_by_id_, *view));
+    unit_types_.push_back(index);
+    const UnitTypeView& view = unit_type(known->second);
+    known_shadow_prices_.push_back(find(*known_by_id_, view));
     // Of use only where others have been weighed already: no job that waits wants it, as far as was known.
     shadow_prices_.push_back(known_shadow_prices_.back().value_or(1));
-    loads_.push_back(load_of(*view, {}));
+    loads_.push_back(load_of(view, {}));
     return known->second;
 }
 
@@ -101,7 +102,7 @@ std::vector<JobOption> WantedPlaces::options_of(const RouteRequest& request, con
 {
     std::vector<PlaceOffers> offers = offers_of(decision);
     for (PlaceOffers& place : offers)
-        place.unit_type = number_of(ledger_->find(decision.candidates[place.unit_type].unit_type_id));
+        place.unit_type = number_of(*ledger_->index_of(decision.candidates[place.unit_type].unit_type_id.value));
     return fathom::options_of(request.prefer, offers);
 }
 
@@ -110,15 +111,15 @@ std::vector<JobOption> WantedPlaces::options_of(const RouteRequest& request, con
     std::vector<PlaceOffers> offers;
     offers.reserve(offered.places.size());
     for (const OfferedPlaces::Place& place : offered.places)
-        offers.push_back({number_of(&ledger_->views()[place.unit_type]), place.offers});
+        offers.push_back({number_of(place.unit_type), place.offers});
     return fathom::options_of(request.prefer, offers);
 }
 
 void WantedPlaces::weigh(std::span<const WaitingJobView> views)
 {
     std::vector<UnitTypeLoad> sizes;
-    for (const UnitTypeView* view : unit_types_)
-        sizes.emplace_back().unit_count = view->unit_count;
+    for (std::size_t i = 0; i < unit_types_.size(); ++i)
+        sizes.emplace_back().unit_count = unit_type(i).unit_count;
     std::vector<JobOptions> wanted;
     wanted.reserve(views.size());
     std::vector<WantedUnits> wanted_units(unit_types_.size());
@@ -131,7 +132,7 @@ void WantedPlaces::weigh(std::span<const WaitingJobView> views)
     }
     shadow_prices_ = shadow_prices_with(known_shadow_prices_, wanted, sizes);
     for (std::size_t i = 0; i < unit_types_.size(); ++i)
-        loads_[i] = load_of(*unit_types_[i], wanted_units[i]);
+        loads_[i] = load_of(unit_type(i), wanted_units[i]);
 }
 
 std::vector<UnitTypeLoad> WantedPlaces::loads() const
@@ -139,7 +140,7 @@ std::vector<UnitTypeLoad> WantedPlaces::loads() const
     std::vector<UnitTypeLoad> loads;
     loads.reserve(unit_types_.size());
     for (std::size_t i = 0; i < unit_types_.size(); ++i) {
-        loads.push_back(unit_type_load(*unit_types_[i]));
+        loads.push_back(unit_type_load(unit_type(i)));
         loads.back().shadow_price = shadow_prices_[i];
         loads.back().load = loads_[i];
     }

@@ -46,19 +46,20 @@ class WantedPlaces {
     /// Sets what the unit types are worth, and how busy they count as, now that these jobs wait for them. How fast work
     /// arrives is not asked: shadow prices do not depend on it.
     void weigh(std::span<const WaitingJobView> views);
-    const UnitTypeView& unit_type(std::size_t number) const { return *unit_types_[number]; }
+    /// As it is now, until it changes.
+    const UnitTypeView& unit_type(std::size_t number) const { return ledger_->views()[unit_types_[number]]; }
     /// As they are now.
     std::vector<UnitTypeLoad> loads() const;
 
   private:
-    std::size_t number_of(const UnitTypeView* view);
+    std::size_t number_of(std::size_t index);
     double load_of(const UnitTypeView& view, const WantedUnits& wanted) const;
 
     const UnitLedger* ledger_;
     const std::unordered_map<std::string, double>* busy_shares_;
     const std::unordered_map<std::string, double>* known_by_id_;
-    std::vector<const UnitTypeView*> unit_types_;
-    std::unordered_map<const UnitTypeView*, std::size_t> numbers_;
+    std::vector<std::size_t> unit_types_; ///< indices of the ledger's
+    std::unordered_map<std::size_t, std::size_t> numbers_;
     std::vector<std::optional<double>> known_shadow_prices_;
     std::vector<double> shadow_prices_;
     std::vector<double> loads_; ///< UnitTypeLoad::load

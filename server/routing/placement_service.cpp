@@ -71,7 +71,7 @@ Json expected_start_json(const RouteRequest& request, const Decision& decision)
 }
 
 /// The decision with what would change it, as JSON.
-Json explained(const RouteRequest& request, Decision decision, std::span<const UnitTypeView> unit_types,
+Json explained(const RouteRequest& request, Decision decision, const UnitTypeList& unit_types,
                const RouteKnowledge& knowledge, std::string_view currency)
 {
     decision.counterfactuals = find_counterfactuals(request, decision, unit_types, knowledge, currency);

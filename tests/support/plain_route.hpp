@@ -30,8 +30,7 @@ inline double measured_speed(const UnitTypeView& view)
 }
 
 /// Where a job of which nothing is known goes.
-inline std::optional<PlainPlace> earliest_place(const std::vector<PlainPlace>& places,
-                                                std::span<const UnitTypeView> unit_types)
+inline std::optional<PlainPlace> earliest_place(const std::vector<PlainPlace>& places, const UnitTypeList& unit_types)
 {
     const auto order = [&](const PlainPlace& place) {
         const UnitTypeView& view = unit_types[place.unit_type];
@@ -46,7 +45,7 @@ inline std::optional<PlainPlace> earliest_place(const std::vector<PlainPlace>& p
 /// The winner of a decision, found by looking at every unit type in turn, with nothing kept from one to the next: what
 /// RouteTable must agree with, and what its speed is compared with. For jobs with operators, or without history. The
 /// ranking is written here a second time, as docs/routing.md has it.
-inline std::optional<PlainPlace> plain_route(const RouteRequest& request, std::span<const UnitTypeView> unit_types,
+inline std::optional<PlainPlace> plain_route(const RouteRequest& request, const UnitTypeList& unit_types,
                                              const RouteKnowledge& knowledge = {})
 {
     PlaceChooser chooser(request, knowledge);

@@ -320,8 +320,8 @@ std::vector<Counterfactual> find_counterfactuals(DecisionTrial& trial, std::stri
 }
 
 std::vector<Counterfactual> find_counterfactuals(const RouteRequest& request, const Decision& decision,
-                                                 std::span<const UnitTypeView> unit_types,
-                                                 const RouteKnowledge& knowledge, std::string_view currency)
+                                                 const UnitTypeList& unit_types, const RouteKnowledge& knowledge,
+                                                 std::string_view currency)
 {
     RouteTrial trial(request, decision, unit_types, knowledge);
     if (!trial.is_sound()) return {};

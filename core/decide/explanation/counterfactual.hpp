@@ -18,8 +18,8 @@ namespace fathom {
 /// @param unit_types  those of the kept candidates suffice, in any order.
 /// @param currency    of the prices; may be empty.
 std::vector<Counterfactual> find_counterfactuals(const RouteRequest& request, const Decision& decision,
-                                                 std::span<const UnitTypeView> unit_types,
-                                                 const RouteKnowledge& knowledge = {}, std::string_view currency = {});
+                                                 const UnitTypeList& unit_types, const RouteKnowledge& knowledge = {},
+                                                 std::string_view currency = {});
 
 class DecisionTrial;
 

@@ -4,8 +4,7 @@
 
 namespace fathom {
 
-DecisionTrial::DecisionTrial(const RouteRequest& request, const Decision& decision,
-                             std::span<const UnitTypeView> unit_types)
+DecisionTrial::DecisionTrial(const RouteRequest& request, const Decision& decision, const UnitTypeList& unit_types)
     : request_(&request), decision_(&decision)
 {
     const std::vector<std::size_t> kept = telling_candidates(decision);
@@ -31,7 +30,7 @@ bool DecisionTrial::wins(const Decision& decision, std::size_t index) const
     return decision.winner && decision.candidates[*decision.winner].unit_type_id == views_[index].id;
 }
 
-RouteTrial::RouteTrial(const RouteRequest& request, const Decision& decision, std::span<const UnitTypeView> unit_types,
+RouteTrial::RouteTrial(const RouteRequest& request, const Decision& decision, const UnitTypeList& unit_types,
                        const RouteKnowledge& knowledge)
     : DecisionTrial(request, decision, unit_types), knowledge_(&knowledge)
 {

@@ -15,7 +15,7 @@ class DecisionTrial {
   public:
     using Change = std::function<void(UnitTypeView&)>;
 
-    DecisionTrial(const RouteRequest& request, const Decision& decision, std::span<const UnitTypeView> unit_types);
+    DecisionTrial(const RouteRequest& request, const Decision& decision, const UnitTypeList& unit_types);
     virtual ~DecisionTrial() = default;
     DecisionTrial(const DecisionTrial&) = delete;
     DecisionTrial& operator=(const DecisionTrial&) = delete;
@@ -48,7 +48,7 @@ class DecisionTrial {
 /// On the candidates' unit types alone: some milliseconds each. The knowledge must outlive it, too.
 class RouteTrial : public DecisionTrial {
   public:
-    RouteTrial(const RouteRequest& request, const Decision& decision, std::span<const UnitTypeView> unit_types,
+    RouteTrial(const RouteRequest& request, const Decision& decision, const UnitTypeList& unit_types,
                const RouteKnowledge& knowledge);
 
     /// These unit types give the same winner, so that trials on them say something of the decision.

@@ -73,10 +73,10 @@ class Deciding {
     }
 
   private:
-    bool is_small() const { return table_->unit_types.size() <= kMaxCandidatesKept; }
+    bool is_small() const { return table_->unit_types->size() <= kMaxCandidatesKept; }
     /// Feasible candidates.
     std::size_t most() const { return is_small() ? kMaxCandidatesKept : kMaxRunnersUp; }
-    const UnitTypeView& view_of(std::size_t unit_type) const { return table_->unit_types[unit_type]; }
+    const UnitTypeView& view_of(std::size_t unit_type) const { return (*table_->unit_types)[unit_type]; }
 
     Candidate named(const UnitTypeView& view) const
     {
@@ -238,7 +238,7 @@ class Deciding {
     {
         std::vector<std::uint32_t> kept;
         if (is_small()) {
-            for (std::uint32_t i = 0; i < table_->unit_types.size(); ++i)
+            for (std::uint32_t i = 0; i < table_->unit_types->size(); ++i)
                 kept.push_back(i);
         } else {
             kept = kind_->removed_first;
@@ -375,9 +375,9 @@ OfferedPlaces offered_places(const RouteRequest& request, RouteTable& table)
     return Deciding(request, table.impl()).offered();
 }
 
-Decision route(const RouteRequest& request, std::span<const UnitTypeView> unit_types, const RouteKnowledge& knowledge)
+Decision route(const RouteRequest& request, const UnitTypeList& unit_types, const RouteKnowledge& knowledge)
 {
-    RouteTable table(unit_types, knowledge);
+    RouteTable table(std::make_shared<const UnitTypeList>(unit_types), knowledge);
     return route(request, table);
 }
 

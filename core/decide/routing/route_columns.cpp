@@ -44,22 +44,27 @@ UnitMeasurements units_of(const UnitTypeView& view)
     return {.operators = view.measured, .cores = view.cores_per_unit, .one_core = view.one_core};
 }
 
-RouteColumns::RouteColumns(std::span<const UnitTypeView> unit_types, std::shared_ptr<const OperatorEstimates> estimates)
-    : unit_types_(unit_types), estimates_(std::move(estimates)), id_rank_(unit_types.size()),
-      by_center_(unit_types.size())
+RouteColumns::RouteColumns(UnitTypeList unit_types, std::shared_ptr<const OperatorEstimates> estimates)
+    : unit_types_(std::move(unit_types)), estimates_(std::move(estimates)), id_rank_(size()), by_center_(size())
 {
-    std::vector<std::uint32_t> by_id(unit_types.size());
+    std::vector<std::uint32_t> by_id(size());
     std::iota(by_id.begin(), by_id.end(), 0U);
     by_center_ = by_id;
     std::sort(by_id.begin(), by_id.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return std::tie(unit_types[a].id, a) < std::tie(unit_types[b].id, b);
+        return std::tie(unit_types_[a].id, a) < std::tie(unit_types_[b].id, b);
     });
     for (std::size_t rank = 0; rank < by_id.size(); ++rank)
         id_rank_[by_id[rank]] = static_cast<std::uint32_t>(rank);
     std::sort(by_center_.begin(), by_center_.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return std::tie(unit_types[a].center_name, unit_types[a].name, unit_types[a].id) <
-               std::tie(unit_types[b].center_name, unit_types[b].name, unit_types[b].id);
+        return std::tie(unit_types_[a].center_name, unit_types_[a].name, unit_types_[a].id) <
+               std::tie(unit_types_[b].center_name, unit_types_[b].name, unit_types_[b].id);
     });
+}
+
+const std::shared_ptr<const UnitTypeIndex>& RouteColumns::index()
+{
+    if (index_ == nullptr) index_ = std::make_shared<const UnitTypeIndex>(unit_types_);
+    return index_;
 }
 
 double RouteColumns::start_up_s(std::size_t unit_type)

@@ -52,9 +52,7 @@ double speed_of(const UnitTypeView& view);
 /// scale, and names must stay as they are; the list may be a copy of that which tables are made of. Not thread-safe.
 class RouteColumns {
   public:
-    /// The unit types must outlive it.
-    explicit RouteColumns(std::span<const UnitTypeView> unit_types,
-                          std::shared_ptr<const OperatorEstimates> estimates = nullptr);
+    explicit RouteColumns(UnitTypeList unit_types, std::shared_ptr<const OperatorEstimates> estimates = nullptr);
 
     std::size_t size() const { return unit_types_.size(); }
     std::shared_ptr<const OperatorColumn> find(const OperatorDemand& demand);
@@ -64,7 +62,8 @@ class RouteColumns {
     const std::vector<Timestamp>& measured_at(const std::string& operator_id, const std::string& parameters_key);
     /// By unit type: 1 where it runs the operator at all. Valid until the next call.
     const std::vector<std::uint8_t>& offers(const std::string& operator_id);
-    std::span<const UnitTypeView> unit_types() const { return unit_types_; }
+    const UnitTypeList& unit_types() const { return unit_types_; }
+    const std::shared_ptr<const UnitTypeIndex>& index();
 
     /// By unit type: its place in order of ids.
     const std::vector<std::uint32_t>& id_rank() const { return id_rank_; }
@@ -81,7 +80,8 @@ class RouteColumns {
     std::shared_ptr<const OperatorColumn> make(const OperatorDemand& demand);
     std::span<const MeasuredOperator> measured_of(std::size_t unit_type, const std::string& operator_id);
 
-    std::span<const UnitTypeView> unit_types_;
+    UnitTypeList unit_types_;
+    std::shared_ptr<const UnitTypeIndex> index_; ///< made when it is first asked for
     std::shared_ptr<const OperatorEstimates> estimates_;
     std::vector<std::uint32_t> id_rank_;
     std::vector<std::uint32_t> by_center_;

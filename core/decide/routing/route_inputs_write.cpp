@@ -272,7 +272,7 @@ std::vector<std::size_t> telling_candidates(const Decision& decision)
 }
 
 std::vector<const UnitTypeView*> views_of(const Decision& decision, std::span<const std::size_t> candidates,
-                                          std::span<const UnitTypeView> unit_types)
+                                          const UnitTypeList& unit_types)
 {
     std::vector<const UnitTypeView*> views;
     for (const std::size_t index : candidates) {
@@ -303,8 +303,8 @@ const RunCorrection* correction_of(const Decision& decision, const UnitTypeId& u
 
 } // namespace
 
-Json route_inputs_json(const RouteRequest& request, std::span<const UnitTypeView> unit_types,
-                       const RouteKnowledge& knowledge, const Decision& decision)
+Json route_inputs_json(const RouteRequest& request, const UnitTypeList& unit_types, const RouteKnowledge& knowledge,
+                       const Decision& decision)
 {
     Json list = Json::array();
     for (const UnitTypeView* view : views_of(decision, telling_candidates(decision), unit_types))

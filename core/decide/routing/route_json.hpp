@@ -15,14 +15,14 @@ std::vector<std::size_t> telling_candidates(const Decision& decision);
 
 /// The unit types of those candidates, in the same order. Quick where `unit_types` are in order of id.
 std::vector<const UnitTypeView*> views_of(const Decision& decision, std::span<const std::size_t> candidates,
-                                          std::span<const UnitTypeView> unit_types);
+                                          const UnitTypeList& unit_types);
 
 /// The request, and the unit types of telling_candidates() with what the request can read of each: measurements and
 /// curves of its operators, the network when it moves data, price, free units over time, what history says of it.
 /// Call it before the availability changes by the decision.
 /// @param unit_types  those that were decided on.
-Json route_inputs_json(const RouteRequest& request, std::span<const UnitTypeView> unit_types,
-                       const RouteKnowledge& knowledge, const Decision& decision);
+Json route_inputs_json(const RouteRequest& request, const UnitTypeList& unit_types, const RouteKnowledge& knowledge,
+                       const Decision& decision);
 
 struct RouteInputs {
     RouteRequest request;

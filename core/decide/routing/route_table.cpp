@@ -23,9 +23,14 @@ bool has_limits(const RouteRequest& request)
 
 } // namespace
 
-RouteTable::RouteTable(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge,
+RouteTable::RouteTable(std::shared_ptr<const UnitTypeList> unit_types, RouteKnowledge knowledge,
                        std::shared_ptr<RouteColumns> columns)
-    : impl_(std::make_unique<Impl>(unit_types, std::move(knowledge), std::move(columns)))
+    : impl_(std::make_unique<Impl>(std::move(unit_types), std::move(knowledge), std::move(columns)))
+{
+}
+
+RouteTable::RouteTable(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge)
+    : RouteTable(std::make_shared<const UnitTypeList>(unit_types), std::move(knowledge))
 {
 }
 
@@ -43,19 +48,20 @@ void RouteTable::begin_page()
     impl_->begin_page();
 }
 
-RouteTable::Impl::Impl(std::span<const UnitTypeView> views, RouteKnowledge learned,
+RouteTable::Impl::Impl(std::shared_ptr<const UnitTypeList> list, RouteKnowledge learned,
                        std::shared_ptr<RouteColumns> shared)
-    : unit_types(views), knowledge(std::move(learned)), columns(std::move(shared)), is_marked_(views.size())
+    : unit_types(std::move(list)), knowledge(std::move(learned)), columns(std::move(shared)),
+      is_marked_(unit_types->size())
 {
-    if (columns == nullptr || columns->size() != views.size())
-        columns = std::make_shared<RouteColumns>(views, knowledge.estimates);
+    if (columns == nullptr || columns->size() != unit_types->size())
+        columns = std::make_shared<RouteColumns>(*unit_types, knowledge.estimates);
 }
 
 void RouteTable::Impl::note_change(std::size_t unit_type)
 {
     // Kinds that have not followed for so long cost less to make anew than the list to keep.
     constexpr std::size_t kMinKept = 4096;
-    if (changes.size() > 4 * unit_types.size() + kMinKept) {
+    if (changes.size() > 4 * unit_types->size() + kMinKept) {
         kinds_.clear();
         changes.clear();
     }
@@ -131,13 +137,13 @@ void RouteTable::Impl::roughen(const RouteRequest& request, PlaceChooser& choose
 bool RouteTable::Impl::has_runs(const RouteRequest& request, std::size_t unit_type) const
 {
     return knowledge.runs && !request.job_type.empty() && request.takes_operators &&
-           knowledge.runs->has_runs(request.job_type, unit_types[unit_type].id.value, request.run_owner());
+           knowledge.runs->has_runs(request.job_type, (*unit_types)[unit_type].id.value, request.run_owner());
 }
 
 void RouteTable::Impl::forget_oldest()
 {
     constexpr std::size_t kBytesOfPlace = 48;
-    const std::size_t bytes = std::max<std::size_t>(unit_types.size(), 1) * kBytesOfPlace;
+    const std::size_t bytes = std::max<std::size_t>(unit_types->size(), 1) * kBytesOfPlace;
     const std::size_t most = std::clamp<std::size_t>(kMaxBytes / bytes, 4, kMaxKinds);
     if (kinds_.size() < most) return;
     kinds_.erase(std::min_element(kinds_.begin(), kinds_.end(), [](const auto& a, const auto& b) {
@@ -148,7 +154,7 @@ void RouteTable::Impl::forget_oldest()
 RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser& chooser)
 {
     RouteKind kind;
-    const std::size_t size = unit_types.size();
+    const std::size_t size = unit_types->size();
     const bool has_one_count = request.units.count || request.operators.empty();
     kind.is_exact = !chooser.may_wait() && (has_one_count || !has_limits(request));
     kind.knows_work = !request.operators.empty() || request.transfer.moves_data();
@@ -170,7 +176,7 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
     kind.seen_changes = changes.size();
     kind.page = page_;
     if (!kind.knows_work && knowledge.runs) {
-        kind.knows_work = std::any_of(unit_types.begin(), unit_types.end(), [&](const UnitTypeView& view) {
+        kind.knows_work = std::any_of(unit_types->begin(), unit_types->end(), [&](const UnitTypeView& view) {
             return knowledge.runs->estimate(request.job_type, view.id.value, request.run_owner()).has_value();
         });
     }
@@ -187,7 +193,7 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
     for (std::size_t i = 0; i < size; ++i) {
         const bool runs_operators = std::all_of(kind.operators.begin(), kind.operators.end(),
                                                 [i](const auto& column) { return column->times[i].is_offered; });
-        const std::optional<Filter> filter = removing_filter(request, unit_types[i], runs_operators);
+        const std::optional<Filter> filter = removing_filter(request, (*unit_types)[i], runs_operators);
         kind.own_filter[i] = filter ? static_cast<std::uint8_t>(*filter) : RouteKind::kStays;
         const bool is_bounded = is_rough && !has_runs(request, i);
         if (is_rough && !is_bounded) kind.is_rough[i] = 0;
@@ -201,10 +207,10 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
 
 const RouteTable::Impl::Least& RouteTable::Impl::least_of(std::size_t unit_type)
 {
-    if (least_.empty()) least_.resize(unit_types.size());
+    if (least_.empty()) least_.resize(unit_types->size());
     Least& least = least_[unit_type];
     if (least.is_known) return least;
-    const UnitTypeView& view = unit_types[unit_type];
+    const UnitTypeView& view = (*unit_types)[unit_type];
     const NetworkProfile* const network = view.network.get();
     least = {.is_known = true,
              .free_s = view.availability.earliest_start(1, kMinHeld_s),
@@ -225,7 +231,7 @@ RouteTable::Impl::LeastRun RouteTable::Impl::least_run(const RouteRequest& reque
                                                        std::size_t unit_type)
 {
     const auto fewest = static_cast<double>(request.units.count.value_or(request.units.min));
-    const bool is_divided = request.units.count != 1 || unit_types[unit_type].least_count_for(request.units) > 1;
+    const bool is_divided = request.units.count != 1 || (*unit_types)[unit_type].least_count_for(request.units) > 1;
     LeastRun least;
     if (kind.known != nullptr) {
         const KnownRunColumn& known = *kind.known;
@@ -268,7 +274,7 @@ void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChoose
     const std::int64_t fewest = request.units.count.value_or(request.units.min);
     const LeastRun run = least_run(request, kind, unit_type);
     std::int64_t unknown = run.unknown;
-    const UnitTypeView& view = unit_types[unit_type];
+    const UnitTypeView& view = (*unit_types)[unit_type];
     const TransferRequest& transfer = request.transfer;
     if (request.prefer.energy > 0 && least.power_w <= 0) ++unknown;
     if (transfer.moves_data() && view.network == nullptr) ++unknown;
@@ -304,7 +310,7 @@ const Found& RouteTable::Impl::look_at(const RouteRequest& request, PlaceChooser
     const PlaceRun run = run_of(request, kind, unit_type);
     Found& found = is_of_kind ? kind.found[index] : looked_at_;
     found.unit_type = index;
-    found.choice = chooser.choose(unit_types[unit_type], run, ChoiceAim::kBest);
+    found.choice = chooser.choose((*unit_types)[unit_type], run, ChoiceAim::kBest);
     found.offers.clear();
     if (!found.choice.removed_by && !found.choice.is_beaten) found.offers = chooser.offers();
     return found;
@@ -327,7 +333,7 @@ void RouteTable::Impl::update(const RouteRequest& request, PlaceChooser& chooser
     if (!filter || (may_be_beyond_quota && *filter > Filter::kQuota)) {
         const bool is_bound = has_limits(request);
         const PlaceChoice& choice =
-            is_bound ? chooser.choose(unit_types[unit_type], run_of(request, kind, unit_type), ChoiceAim::kBound)
+            is_bound ? chooser.choose((*unit_types)[unit_type], run_of(request, kind, unit_type), ChoiceAim::kBound)
                      : look_at(request, chooser, kind, unit_type).choice;
         if (!filter || choice.removed_by == Filter::kQuota) filter = choice.removed_by;
         const std::int64_t unknown = kind.knows_work ? choice.unknown_parts : 0;
@@ -378,12 +384,12 @@ const FilterTrace& RouteTable::Impl::filter_trace_of(const RouteRequest& request
     if (kind.is_filter_trace_made) return kind.filter_trace;
     kind.filter_trace = {};
     kind.removed_first.clear();
-    kind.filter_trace.candidates = kind.filter_trace.left = static_cast<std::int64_t>(unit_types.size());
+    kind.filter_trace.candidates = kind.filter_trace.left = static_cast<std::int64_t>(unit_types->size());
     std::array<FilterStep, kFilterCount> steps;
     for (const std::uint32_t unit_type : columns->by_center()) {
         const std::uint8_t number = kind.filter[unit_type];
         if (number == RouteKind::kStays) continue;
-        const UnitTypeView& view = unit_types[unit_type];
+        const UnitTypeView& view = (*unit_types)[unit_type];
         std::vector<TracedCenter>& centers = steps[number].centers;
         if (!centers.empty() && centers.back().center == view.center_name) {
             ++centers.back().removed;

@@ -61,7 +61,7 @@ struct RouteKind {
 
 struct RouteTable::Impl {
     /// @param shared  of the same unit types; nullptr: the table makes its own.
-    Impl(std::span<const UnitTypeView> views, RouteKnowledge learned, std::shared_ptr<RouteColumns> shared);
+    Impl(std::shared_ptr<const UnitTypeList> list, RouteKnowledge learned, std::shared_ptr<RouteColumns> shared);
 
     void note_change(std::size_t unit_type);
     /// From here on decisions are those of a table that is made now: which places were looked at closely is forgotten.
@@ -77,7 +77,7 @@ struct RouteTable::Impl {
     /// What is promised for a kind on one unit type; valid until the next call.
     PlaceRun run_of(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
 
-    std::span<const UnitTypeView> unit_types;
+    std::shared_ptr<const UnitTypeList> unit_types;
     RouteKnowledge knowledge;
     std::shared_ptr<RouteColumns> columns;
     std::vector<std::uint32_t> changes; ///< unit types, in the order in which they changed

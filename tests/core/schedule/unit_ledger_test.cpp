@@ -31,6 +31,35 @@ TEST(UnitLedger, KeepsPlannedUnitsForTheirTime)
     EXPECT_TRUE(ledger.has_free_unit());
 }
 
+TEST(UnitLedger, LeavesWhatItIsMadeOfAndCopiesOnlyWhatItTakesOf)
+{
+    std::vector<UnitTypeView> unit_types(3);
+    for (std::size_t i = 0; i < unit_types.size(); ++i) {
+        unit_types[i].id = {"ut_" + std::to_string(i)};
+        unit_types[i].unit_count = 4;
+        unit_types[i].availability = Availability(4);
+    }
+    const std::vector<Reservation> reserved{{{"ut_1"}, 3, 60}};
+
+    UnitLedger ledger(unit_types, {}, {}, reserved, {}, {});
+    ledger.begin_trial();
+    ledger.reserve({{"ut_1"}, 1, 60});
+    ledger.reserve({{"ut_2"}, 4, 60});
+
+    EXPECT_EQ(&ledger.views()[0], &unit_types[0]);
+    EXPECT_EQ(ledger.views()[1].availability.free_now(), 0);
+    EXPECT_EQ(ledger.find({"ut_2"})->availability.free_now(), 0);
+    EXPECT_EQ(ledger.index_of("ut_2"), std::optional<std::size_t>(2));
+    EXPECT_EQ(ledger.index_of("ut_3"), std::nullopt);
+
+    ledger.undo_trial();
+
+    EXPECT_EQ(ledger.views()[1].availability.free_now(), 1);
+    EXPECT_EQ(ledger.views()[2].availability.free_now(), 4);
+    for (const UnitTypeView& one : unit_types)
+        EXPECT_EQ(one.availability.free_now(), 4) << one.id.value;
+}
+
 TEST(UnmeasuredPlaces, AreKnownForEachKindOfRequest)
 {
     const Timestamp now = parse_rfc3339("2026-11-18T09:10:00Z").value();
