@@ -22,19 +22,22 @@ double work_of(const MeasuredOperator& measured)
     return size_work(measured.operations, measured.bytes);
 }
 
-/// How unlike two sizes are: in work, and in shape, which shows in operations per byte.
-double distance(const OperatorDemand& demand, const MeasuredOperator& measured)
-{
-    return portable::hypot(portable::log(work_of(measured) / size_work(demand.operations, demand.bytes)),
-                           size_log_intensity(measured.operations, measured.bytes) -
-                               size_log_intensity(demand.operations, demand.bytes));
-}
+/// A size as others are compared with it.
+struct DemandSize {
+    double work{};
+    double log_intensity{};
 
-/// The measured sizes around a work: the nearest at or below it and the nearest at or above it.
-struct Neighbours {
-    const MeasuredOperator* exact = nullptr;
-    const MeasuredOperator* below = nullptr;
-    const MeasuredOperator* above = nullptr;
+    explicit DemandSize(const OperatorDemand& demand)
+        : work(size_work(demand.operations, demand.bytes)),
+          log_intensity(size_log_intensity(demand.operations, demand.bytes))
+    {
+    }
+    /// How unlike it is to a measured one: in work, and in shape, which shows in operations per byte.
+    double distance(const MeasuredOperator& measured) const
+    {
+        return portable::hypot(portable::log(work_of(measured) / work),
+                               size_log_intensity(measured.operations, measured.bytes) - log_intensity);
+    }
 };
 
 /// Of two measurements of the same work the newer counts, then the smaller run id, so that order does not matter.
@@ -43,53 +46,71 @@ bool is_newer(const MeasuredOperator& a, const MeasuredOperator& b)
     return a.measured_at != b.measured_at ? a.measured_at > b.measured_at : a.probe_run_id < b.probe_run_id;
 }
 
-Neighbours find_neighbours(const OperatorDemand& demand, std::span<const MeasuredOperator> measured)
+/// The newest of this very size; nullptr: there is none.
+const MeasuredOperator* find_exact(const OperatorDemand& demand, std::span<const MeasuredOperator> measured)
 {
-    const double work = size_work(demand.operations, demand.bytes);
-    Neighbours found;
-    for (const MeasuredOperator& candidate : measured) {
-        if (candidate.operator_id != demand.operator_id) continue;
-        const double other = work_of(candidate);
-        if (candidate.parameters_key == demand.parameters_key && (!found.exact || is_newer(candidate, *found.exact)))
-            found.exact = &candidate;
-        const auto closer = [&](const MeasuredOperator* current) {
-            if (current == nullptr) return true;
-            const double own = distance(demand, candidate);
-            const double best = distance(demand, *current);
-            return own != best ? own < best : is_newer(candidate, *current);
-        };
-        if (other <= work && closer(found.below)) found.below = &candidate;
-        if (other >= work && closer(found.above)) found.above = &candidate;
+    const MeasuredOperator* found = nullptr;
+    for (const MeasuredOperator& one : measured) {
+        const bool is_same = one.parameters_key == demand.parameters_key && one.operator_id == demand.operator_id;
+        if (is_same && (found == nullptr || is_newer(one, *found))) found = &one;
     }
     return found;
 }
 
-/// Time of one execution from one measured size, by the ratio of work. @return its deviation
-double scale_from(const MeasuredOperator& measured, double work, double away, OperatorPrediction& prediction)
+/// A measured size next to another.
+struct Neighbour {
+    const MeasuredOperator* measured = nullptr; ///< nullptr: there is none
+    double distance{};
+
+    void take_nearer(const MeasuredOperator& other, double away)
+    {
+        const bool is_nearer = measured == nullptr || away < distance;
+        if (is_nearer || (away == distance && is_newer(other, *measured))) *this = {&other, away};
+    }
+};
+
+/// The nearest at or below a work, and the nearest at or above it.
+struct Neighbours {
+    Neighbour below;
+    Neighbour above;
+};
+
+Neighbours find_neighbours(const std::string& operator_id, const DemandSize& size,
+                           std::span<const MeasuredOperator> measured)
 {
-    prediction.basis = PredictionBasis::kScaled;
-    prediction.execution_s = measured.median_s * work / work_of(measured);
-    prediction.probe_run_id = measured.probe_run_id;
-    prediction.measured_at = measured.measured_at;
-    return portable::hypot(deviation_of(measured), deviation_at(away));
+    Neighbours found;
+    for (const MeasuredOperator& one : measured) {
+        if (one.operator_id != operator_id) continue;
+        const double away = size.distance(one);
+        if (work_of(one) <= size.work) found.below.take_nearer(one, away);
+        if (work_of(one) >= size.work) found.above.take_nearer(one, away);
+    }
+    return found;
 }
 
-/// Time of one execution between two measured sizes: a straight line through log(work), log(time).
-/// @return its deviation
-double interpolate(const MeasuredOperator& below, const MeasuredOperator& above, const OperatorDemand& demand,
-                   OperatorPrediction& prediction)
+/// From one measured size, by the ratio of work.
+ExecutionTime scale_from(const MeasuredOperator& measured, double work, double away, PredictionBasis basis)
 {
-    const double work = size_work(demand.operations, demand.bytes);
+    return {.execution_s = measured.median_s * work / work_of(measured),
+            .deviation = portable::hypot(deviation_of(measured), deviation_at(away)),
+            .basis = basis,
+            .evidence = &measured};
+}
+
+/// Between two measured sizes: a straight line through log(work), log(time).
+ExecutionTime interpolate(const Neighbours& sides, double work)
+{
+    const MeasuredOperator& below = *sides.below.measured;
+    const MeasuredOperator& above = *sides.above.measured;
     const double from = portable::log(work_of(below));
     const double share = (portable::log(work) - from) / (portable::log(work_of(above)) - from);
-    prediction.basis = PredictionBasis::kInterpolated;
-    prediction.execution_s = portable::exp((1 - share) * portable::log(std::max(below.median_s, 1e-12)) +
-                                           share * portable::log(std::max(above.median_s, 1e-12)));
-    const MeasuredOperator& nearest = share < 0.5 ? below : above;
-    prediction.probe_run_id = nearest.probe_run_id;
-    prediction.measured_at = nearest.measured_at;
     const double measured = portable::hypot((1 - share) * deviation_of(below), share * deviation_of(above));
-    return portable::hypot(measured, deviation_at(std::min(distance(demand, below), distance(demand, above))));
+    const double away = std::min(sides.below.distance, sides.above.distance);
+    return {.execution_s = portable::exp((1 - share) * portable::log(std::max(below.median_s, 1e-12)) +
+                                         share * portable::log(std::max(above.median_s, 1e-12))),
+            .deviation = portable::hypot(measured, deviation_at(away)),
+            .basis = PredictionBasis::kInterpolated,
+            .evidence = share < 0.5 ? &below : &above};
 }
 
 } // namespace
@@ -133,36 +154,42 @@ double deviation_of(const MeasuredOperator& measured)
     return portable::log(measured.ci_high_s / measured.ci_low_s) / (2 * kWidthOf95Percent);
 }
 
+ExecutionTime execution_time(const OperatorDemand& demand, std::span<const MeasuredOperator> measured,
+                             const EstimateSource& missing)
+{
+    if (const MeasuredOperator* exact = find_exact(demand, measured))
+        return scale_from(*exact, work_of(*exact), 0, PredictionBasis::kMeasured);
+    const DemandSize size(demand);
+    const Neighbours sides = find_neighbours(demand.operator_id, size, measured);
+    const MeasuredOperator* const below = sides.below.measured;
+    const MeasuredOperator* const above = sides.above.measured;
+    if (below != nullptr && above != nullptr && work_of(*below) < work_of(*above)) return interpolate(sides, size.work);
+    if (below != nullptr) return scale_from(*below, size.work, sides.below.distance, PredictionBasis::kScaled);
+    if (above != nullptr) return scale_from(*above, size.work, sides.above.distance, PredictionBasis::kScaled);
+    if (missing.estimates == nullptr) return {};
+    const auto estimate = missing.estimates->find(demand.operator_id, demand.parameters_key, missing.unit_type);
+    if (!estimate) return {};
+    return {
+        .execution_s = estimate->execution_s, .deviation = estimate->deviation, .basis = PredictionBasis::kEstimated};
+}
+
 OperatorPrediction predict_operator(const OperatorDemand& demand, std::span<const MeasuredOperator> measured,
                                     const EstimateSource& missing)
 {
+    const ExecutionTime time = execution_time(demand, measured, missing);
     OperatorPrediction prediction;
     prediction.operator_id = demand.operator_id;
     prediction.parameters_key = demand.parameters_key;
     prediction.count = demand.count;
+    prediction.basis = time.basis;
+    prediction.execution_s = time.execution_s;
+    prediction.total_s = static_cast<double>(demand.count) * time.execution_s;
+    prediction.low_s = prediction.total_s * portable::exp(-kWidthOf80Percent * time.deviation);
+    prediction.high_s = prediction.total_s * portable::exp(kWidthOf80Percent * time.deviation);
     prediction.remainder = demand.remainder;
-    const double work = size_work(demand.operations, demand.bytes);
-    const Neighbours found = find_neighbours(demand, measured);
-    double deviation = 0;
-    if (found.exact != nullptr) {
-        deviation = scale_from(*found.exact, work_of(*found.exact), 0, prediction);
-        prediction.basis = PredictionBasis::kMeasured;
-    } else if (found.below != nullptr && found.above != nullptr && work_of(*found.below) < work_of(*found.above)) {
-        deviation = interpolate(*found.below, *found.above, demand, prediction);
-    } else if (found.below != nullptr || found.above != nullptr) {
-        const MeasuredOperator& nearest = found.below != nullptr ? *found.below : *found.above;
-        deviation = scale_from(nearest, work, distance(demand, nearest), prediction);
-    } else if (missing.estimates != nullptr) {
-        const auto estimate = missing.estimates->find(demand.operator_id, demand.parameters_key, missing.unit_type);
-        if (estimate) {
-            prediction.basis = PredictionBasis::kEstimated;
-            prediction.execution_s = estimate->execution_s;
-            deviation = estimate->deviation;
-        }
-    }
-    prediction.total_s = static_cast<double>(demand.count) * prediction.execution_s;
-    prediction.low_s = prediction.total_s * portable::exp(-kWidthOf80Percent * deviation);
-    prediction.high_s = prediction.total_s * portable::exp(kWidthOf80Percent * deviation);
+    if (time.evidence == nullptr) return prediction;
+    prediction.probe_run_id = time.evidence->probe_run_id;
+    prediction.measured_at = time.evidence->measured_at;
     return prediction;
 }
 

@@ -117,6 +117,18 @@ double deviation_of(const MeasuredOperator& measured);
 RunPrediction sum_operators(std::span<const OperatorDemand> demands, std::span<const MeasuredOperator> measured,
                             const EstimateSource& missing = {});
 
+/// How long one execution takes on one unit, and what that rests on.
+struct ExecutionTime {
+    double execution_s{};
+    double deviation{}; ///< standard deviation of its logarithm
+    PredictionBasis basis{PredictionBasis::kUnknown};
+    const MeasuredOperator* evidence = nullptr; ///< of `measured`; nullptr: nothing there
+};
+
+/// The time of one execution in it.
+ExecutionTime execution_time(const OperatorDemand& demand, std::span<const MeasuredOperator> measured,
+                             const EstimateSource& missing = {});
+
 /// The part of one operator in it.
 OperatorPrediction predict_operator(const OperatorDemand& demand, std::span<const MeasuredOperator> measured,
                                     const EstimateSource& missing = {});

@@ -166,16 +166,15 @@ std::shared_ptr<const OperatorColumn> RouteColumns::make(const OperatorDemand& d
     column->times.resize(size());
     column->least_s.resize(size());
     column->least_unit_s.resize(size());
-    OperatorDemand once = demand;
-    once.count = 1;
     const double work = size_work(demand.operations, demand.bytes);
     for (std::size_t i = 0; i < size(); ++i) {
         const UnitTypeView& view = unit_types_[i];
-        const OperatorPrediction one =
-            predict_operator(once, measured_of(i, demand.operator_id), {estimates_.get(), view.id.value});
+        const ExecutionTime one =
+            execution_time(demand, measured_of(i, demand.operator_id), {estimates_.get(), view.id.value});
         OperatorTime& time = column->times[i];
         time.execution_s = one.execution_s;
-        time.spread = one.total_s > 0 ? one.high_s / one.total_s : 1;
+        const double high_s = one.execution_s * portable::exp(kWidthOf80Percent * one.deviation);
+        time.spread = one.execution_s > 0 ? high_s / one.execution_s : 1;
         time.curve = find_speedup(view.speedups.get(), demand.operator_id, demand.parameters_key, work);
         time.basis = one.basis;
         time.is_offered = offered[i] != 0;
