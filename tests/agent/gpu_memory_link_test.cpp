@@ -31,11 +31,13 @@ class SharedGpuLink : public test::GpuLink {
             fs::copy(program, programs());
     }
 
-    /// Weights of 4 MiB stay; two jobs' activations of 20 MiB do not fit at once.
+    /// Weights of 4 MiB stay; two jobs' activations of 20 MiB do not fit at once. Most of an iteration it waits, as a
+    /// program that reads its data does.
     AttemptOrder train(const std::string& iterations) const
     {
-        AttemptOrder order = test::order({(programs() / "training_loop").string(), "iterations", iterations,
-                                          "weights-mib", "4", "activations-mib", "20", "tell", "yes", "hold", "yes"});
+        AttemptOrder order =
+            test::order({(programs() / "training_loop").string(), "iterations", iterations, "weights-mib", "4",
+                         "activations-mib", "20", "tell", "yes", "hold", "yes", "host-us", "300000"});
         order.wall_limit_s = 600; // where memory is slow its turns take a minute
         order.environment["LD_LIBRARY_PATH"] = programs().string();
         order.unit_type = "part";
@@ -56,8 +58,8 @@ class SharedGpuLink : public test::GpuLink {
 TEST_F(SharedGpuLink, JobsTakeTurnsAndTheMetascheduerIsToldWhatTheyHave)
 {
     start_enrolled();
-    const AttemptOrder first = train("100");
-    const AttemptOrder second = train("100");
+    const AttemptOrder first = train("40"); // beyond two reports
+    const AttemptOrder second = train("40");
 
     server_.send(link::StartAttempt{first});
     server_.send(link::StartAttempt{second});

@@ -156,7 +156,7 @@ TEST_F(GpuSharing, AProgramWaitsForAManagerThatIsStartingAsLongAsItWasTold)
 TEST_F(GpuSharing, TwoThatSayWhenAnIterationEndsTakeTurnsAndNothingMoves)
 {
     start();
-    const std::map<std::string, std::string> options{{"iterations", "30"},      {"weights-mib", "4"},
+    const std::map<std::string, std::string> options{{"iterations", "12"},      {"weights-mib", "4"},
                                                      {"activations-mib", "20"}, {"layers", "2"},
                                                      {"tell", "yes"},           {"hold", "yes"}};
     const auto first = train("first", options);
