@@ -29,11 +29,8 @@ UnitLedger::UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge 
     for (const KnownGpuRoom& one : gpu_rooms) {
         if (const auto found = index_of(one.unit_type_id.value)) own(*found).gpu_rooms.push_back(one.room);
     }
-    for (const Reservation& one : reserved)
-        reserve(one);
-    for (const Reservation& one : planned)
-        reserve(one);
-    reserved_later_.clear();
+    lay_reservations(reserved);
+    lay_reservations(planned);
 }
 
 UnitTypeView& UnitLedger::own(std::size_t index)
@@ -68,6 +65,17 @@ void UnitLedger::lay_calendar(const UnitCalendar& calendar, Timestamp now)
     }
 }
 
+void UnitLedger::lay_reservations(std::span<const Reservation> reservations)
+{
+    const Reservation* last = nullptr; // of those of one unit type in a row only the first is looked up
+    std::optional<std::size_t> index;
+    for (const Reservation& one : reservations) {
+        if (last == nullptr || one.unit_type_id != last->unit_type_id) index = index_of(one.unit_type_id.value);
+        last = &one;
+        if (index) take(*index, one);
+    }
+}
+
 void UnitLedger::note_before(std::size_t index)
 {
     const UnitTypeView& view = (*views_)[index];
@@ -99,7 +107,14 @@ void UnitLedger::reserve(const Reservation& reservation)
     const auto found = index_of(reservation.unit_type_id.value);
     if (!found) return;
     note_before(*found);
-    UnitTypeView& view = own(*found);
+    take(*found, reservation);
+    if (table_) table_->changed(*found);
+    reserved_later_.push_back(reservation);
+}
+
+void UnitLedger::take(std::size_t index, const Reservation& reservation)
+{
+    UnitTypeView& view = own(index);
     if (view.whole_devices) {
         const std::int64_t units = reservation.whole_device_units.value_or(
             newly_shared_units(view.availability, *view.whole_devices, reservation.from_s, reservation.release_s,
@@ -108,8 +123,6 @@ void UnitLedger::reserve(const Reservation& reservation)
     }
     view.availability.take(reservation.from_s, reservation.release_s, reservation.unit_count);
     use_holds(view.holds, {reservation.project, reservation.from_s, reservation.release_s, reservation.unit_count});
-    if (table_) table_->changed(*found);
-    reserved_later_.push_back(reservation);
 }
 
 const UnitTypeView* UnitLedger::find(const UnitTypeId& id) const

@@ -79,6 +79,8 @@ class UnitLedger {
   private:
     RouteTable& table();
     void lay_calendar(const UnitCalendar& calendar, Timestamp now);
+    void lay_reservations(std::span<const Reservation> reservations);
+    void take(std::size_t index, const Reservation& reservation);
 
     /// What a unit type was before it was touched.
     struct Before {

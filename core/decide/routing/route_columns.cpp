@@ -138,9 +138,13 @@ const std::vector<std::uint8_t>& RouteColumns::offers(const std::string& operato
     return offers;
 }
 
-/// All measurements of the operator on the unit type; where they stand in any order, others too.
-std::span<const MeasuredOperator> RouteColumns::measured_of(std::size_t unit_type, const std::string& operator_id)
+/// Of lists in order of operators, all measurements of this one; of others all there are.
+const std::vector<RouteColumns::MeasuredRange>& RouteColumns::ranges_of(const std::string& operator_id)
 {
+    const auto [known, is_new] = ranges_.try_emplace(operator_id);
+    std::vector<MeasuredRange>& ranges = known->second;
+    if (!is_new) return ranges;
+    ranges.reserve(size());
     const auto is_before = [](const MeasuredOperator& a, const MeasuredOperator& b) {
         return a.operator_id < b.operator_id;
     };
@@ -149,14 +153,25 @@ std::span<const MeasuredOperator> RouteColumns::measured_of(std::size_t unit_typ
         for (const UnitTypeView& view : unit_types_)
             is_sorted_.push_back(std::is_sorted(view.measured.begin(), view.measured.end(), is_before) ? 1 : 0);
     }
-    const std::span<const MeasuredOperator> all = unit_types_[unit_type].measured;
-    if (is_sorted_[unit_type] == 0) return all;
-    const auto first =
-        std::lower_bound(all.begin(), all.end(), operator_id,
-                         [](const MeasuredOperator& a, const std::string& id) { return a.operator_id < id; });
-    const auto last =
-        std::find_if(first, all.end(), [&](const MeasuredOperator& a) { return a.operator_id != operator_id; });
-    return {first, last};
+    for (std::size_t i = 0; i < size(); ++i) {
+        const std::span<const MeasuredOperator> all = unit_types_[i].measured;
+        auto first = all.begin();
+        auto last = all.end();
+        if (is_sorted_[i] != 0) {
+            first =
+                std::lower_bound(all.begin(), all.end(), operator_id,
+                                 [](const MeasuredOperator& a, const std::string& id) { return a.operator_id < id; });
+            last =
+                std::find_if(first, all.end(), [&](const MeasuredOperator& a) { return a.operator_id != operator_id; });
+        }
+        ranges.push_back({static_cast<std::uint32_t>(first - all.begin()), static_cast<std::uint32_t>(last - first)});
+    }
+    return ranges;
+}
+
+std::span<const MeasuredOperator> RouteColumns::measured_in(std::size_t unit_type, const MeasuredRange& range) const
+{
+    return std::span<const MeasuredOperator>(unit_types_[unit_type].measured).subspan(range.first, range.count);
 }
 
 std::shared_ptr<const OperatorColumn> RouteColumns::make(const OperatorDemand& demand)
@@ -166,11 +181,11 @@ std::shared_ptr<const OperatorColumn> RouteColumns::make(const OperatorDemand& d
     column->times.resize(size());
     column->least_s.resize(size());
     column->least_unit_s.resize(size());
+    const std::vector<MeasuredRange>& ranges = ranges_of(demand.operator_id);
     const double work = size_work(demand.operations, demand.bytes);
     for (std::size_t i = 0; i < size(); ++i) {
         const UnitTypeView& view = unit_types_[i];
-        const ExecutionTime one =
-            execution_time(demand, measured_of(i, demand.operator_id), {estimates_.get(), view.id.value});
+        const ExecutionTime one = execution_time(demand, measured_in(i, ranges[i]), {estimates_.get(), view.id.value});
         OperatorTime& time = column->times[i];
         time.execution_s = one.execution_s;
         const double high_s = one.execution_s * portable::exp(kWidthOf80Percent * one.deviation);
@@ -191,8 +206,9 @@ const std::vector<Timestamp>& RouteColumns::measured_at(const std::string& opera
     std::vector<Timestamp>& times = known->second;
     if (!is_new) return times;
     times.assign(size(), Timestamp::min());
+    const std::vector<MeasuredRange>& ranges = ranges_of(operator_id);
     for (std::size_t i = 0; i < size(); ++i) {
-        for (const MeasuredOperator& one : measured_of(i, operator_id)) {
+        for (const MeasuredOperator& one : measured_in(i, ranges[i])) {
             if (one.operator_id == operator_id && one.parameters_key == parameters_key)
                 times[i] = std::max(times[i], one.measured_at);
         }

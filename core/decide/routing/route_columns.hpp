@@ -78,7 +78,13 @@ class RouteColumns {
         std::uint64_t last_used{};
     };
     std::shared_ptr<const OperatorColumn> make(const OperatorDemand& demand);
-    std::span<const MeasuredOperator> measured_of(std::size_t unit_type, const std::string& operator_id);
+    /// Where the measurements of an operator stand among those of a unit type.
+    struct MeasuredRange {
+        std::uint32_t first{};
+        std::uint32_t count{};
+    };
+    const std::vector<MeasuredRange>& ranges_of(const std::string& operator_id);
+    std::span<const MeasuredOperator> measured_in(std::size_t unit_type, const MeasuredRange& range) const;
 
     UnitTypeList unit_types_;
     std::shared_ptr<const UnitTypeIndex> index_; ///< made when it is first asked for
@@ -92,6 +98,7 @@ class RouteColumns {
     std::map<std::pair<std::string, std::string>, std::vector<Timestamp>> measured_at_;
     std::map<std::string, std::vector<std::uint8_t>> offers_;
     std::vector<std::uint8_t> is_sorted_; ///< by unit type: whether its measurements stand in order of operators
+    std::map<std::string, std::vector<MeasuredRange>> ranges_; ///< by operator, then by unit type
     std::uint64_t uses_ = 0;
 };
 
