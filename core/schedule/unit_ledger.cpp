@@ -22,8 +22,9 @@ UnitLedger::UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge 
                        std::span<const Reservation> reserved, std::span<const Reservation> planned, Timestamp now,
                        std::shared_ptr<RouteColumns> columns, std::span<const KnownGpuRoom> gpu_rooms)
     : views_(std::make_shared<UnitTypeList>(unit_types)),
-      index_(columns ? columns->index() : std::make_shared<const UnitTypeIndex>(*views_)), copy_of_(unit_types.size()),
-      knowledge_(std::move(knowledge)), columns_(std::move(columns))
+      index_(columns && columns->size() == unit_types.size() ? columns->index()
+                                                             : std::make_shared<const UnitTypeIndex>(*views_)),
+      copy_of_(unit_types.size()), knowledge_(std::move(knowledge)), columns_(std::move(columns))
 {
     lay_calendar(calendar, now);
     for (const KnownGpuRoom& one : gpu_rooms) {

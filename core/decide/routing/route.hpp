@@ -187,8 +187,8 @@ class RouteColumns;
 /// than the best found is never evaluated). Not thread-safe.
 class RouteTable {
   public:
-    /// Of what the list shows, which may be shown another of the same id between decisions when changed() is told: with
-    /// other availability and holds; nothing else may differ.
+    /// What the list shows must outlive the table. Between decisions it may show other views of the same unit types
+    /// when changed() is told: with other availability and holds; nothing else may differ.
     /// @param columns  what is kept of these unit types from one table to the next (core/decide/routing/route_columns);
     ///                 nullptr: nothing.
     explicit RouteTable(std::shared_ptr<const UnitTypeList> unit_types, RouteKnowledge knowledge = {},
