@@ -9,7 +9,7 @@ export const unitTypesEn = {
   'units.queue.none': 'none that it tells of',
   'units.queue.empty': 'empty',
   'units.queue.start': 'a new job starts',
-  'units.queue.told': 'told',
+  'units.queue.told': ', as told',
   'units.free': 'Free',
   'units.load': 'Load',
   'units.cores': 'Cores / unit',

@@ -11,7 +11,7 @@ export const unitTypesZh: Record<keyof typeof unitTypesEn, string> = {
   'units.queue.none': '未提供',
   'units.queue.empty': '空',
   'units.queue.start': '新作业开始于',
-  'units.queue.told': '报告于',
+  'units.queue.told': '，报告于',
   'units.free': '空闲',
   'units.load': '负载',
   'units.cores': '每单元核数',

@@ -35,7 +35,7 @@ function Queue({ unit }: { unit: UnitType }) {
   const t = useText()
   if (!unit.queue) return <>{t('units.queue.none')}</>
   const isEmpty = Date.parse(unit.queue.expected_start) - Date.parse(unit.queue.told_at) <= atOnceMs
-  return <>{isEmpty ? t('units.queue.empty') : <>{t('units.queue.start')} <Time at={unit.queue.expected_start} /></>} ({t('units.queue.told')} <Time at={unit.queue.told_at} />)</>
+  return <>{isEmpty ? t('units.queue.empty') : <>{t('units.queue.start')} <Time at={unit.queue.expected_start} /></>}{t('units.queue.told')} <Time at={unit.queue.told_at} /></>
 }
 
 function Content({ unit }: { unit: UnitType }) {
