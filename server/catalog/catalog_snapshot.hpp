@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,19 @@ struct KnownNetwork {
 };
 using KnownNetworks = std::map<std::string, KnownNetwork, std::less<>>; ///< by id of the unit type
 
+/// Which measurements a catalog has: where these are the same, so are they.
+struct MeasurementVersions {
+    std::map<std::string, std::int64_t> operators_in_use;       ///< by id of the operator
+    std::unordered_map<std::string, std::int64_t> unit_types{}; ///< by id; missing: never measured
+
+    /// 0: never measured.
+    std::int64_t of_unit_type(const std::string& id) const
+    {
+        const auto found = unit_types.find(id);
+        return found == unit_types.end() ? 0 : found->second;
+    }
+};
+
 /// The price book in force, prepared for decisions.
 struct KnownPrices {
     std::int64_t version{};                ///< 0: no book is in force
@@ -61,6 +75,7 @@ struct KnownPrices {
 struct CatalogSnapshot {
     /// Active unit types of centers that are not revoked, in order of id; nothing of them is reserved here.
     std::vector<UnitTypeView> unit_types;
+    MeasurementVersions measurement_versions; ///< of what was measured on them
     std::map<std::string, std::map<std::int64_t, OperatorVersion>, std::less<>> operators;
     std::int64_t center_count{}; ///< enrolled and not revoked
     /// By name; of each submitter those that were learned last, newest first.

@@ -1,18 +1,16 @@
 #include "server/catalog/catalog_store.hpp"
 
 #include "core/base/log.hpp"
-#include "server/catalog/catalog_curves.hpp"
+#include "server/catalog/catalog_measurements.hpp"
 #include "server/catalog/catalog_prices.hpp"
 #include "server/catalog/device_facts.hpp"
 #include "server/catalog/known_runs.hpp"
-#include "server/rows/measured_operator.hpp"
 #include "server/store/column.hpp"
 
 #include <pqxx/pqxx>
 
 #include <algorithm>
 #include <tuple>
-#include <unordered_map>
 
 namespace fathom::server {
 namespace {
@@ -35,17 +33,6 @@ constexpr const char* kSelectUnitTypes = R"sql(
 constexpr const char* kCountCenters = "SELECT count(*) FROM center WHERE revoked_at IS NULL";
 
 constexpr const char* kSelectOperators = "SELECT id, version, manifest, withdrawn_at FROM operator";
-
-// One row for each unit type, count, operator, size and version: what the index measurement_newest is made for, but for
-// the last. Another version than the one in use is another operator (operator_name()).
-constexpr const char* kSelectMeasurements = R"sql(
-    SELECT DISTINCT ON (m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.operator_version)
-           m.unit_type_id, m.unit_count,
-           m.operator_id || CASE WHEN v.version <> m.operator_version THEN '@' || m.operator_version ELSE '' END AS operator_id,
-           m.parameters_key, m.operations, m.bytes, m.median_s, m.ci_low_s, m.ci_high_s, m.error, m.tolerance,
-           m.start_up_s, m.probe_run_id, m.measured_at, m.one_thread_median_s, m.one_thread_ci_low_s, m.one_thread_ci_high_s
-    FROM measurement m LEFT JOIN operator_in_use v ON v.id = m.operator_id WHERE m.void_reason = ''
-    ORDER BY m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.operator_version, m.measured_at DESC)sql";
 
 // Bounded, because every submission is compared with its owner's. Each owner's newest come first, so that nobody's
 // types crowd out another's. What fell out is learned anew.
@@ -111,20 +98,6 @@ UnitTypeView to_view(const pqxx::row& row)
     return view;
 }
 
-/// As it was measured with one thread; where it was not, what one core does of it at best: time x cores.
-MeasuredOperator with_one_thread(const pqxx::row& row, MeasuredOperator measured, std::int64_t cores)
-{
-    if (row["one_thread_median_s"].is_null()) {
-        for (double* time : {&measured.median_s, &measured.ci_low_s, &measured.ci_high_s})
-            *time *= static_cast<double>(cores);
-        return measured;
-    }
-    measured.median_s = row["one_thread_median_s"].as<double>();
-    measured.ci_low_s = row["one_thread_ci_low_s"].as<double>();
-    measured.ci_high_s = row["one_thread_ci_high_s"].as<double>();
-    return measured;
-}
-
 void read_operators(pqxx::work& transaction, CatalogSnapshot& catalog)
 {
     for (const pqxx::row& row : transaction.exec(kSelectOperators)) {
@@ -175,32 +148,10 @@ void read_job_types(pqxx::work& transaction, CatalogSnapshot& catalog)
 CatalogSnapshot select_catalog(pqxx::work& transaction, const CatalogSnapshot& previous)
 {
     CatalogSnapshot catalog;
-    std::unordered_map<std::string, std::size_t> index;
-    for (const pqxx::row& row : transaction.exec(kSelectUnitTypes)) {
+    for (const pqxx::row& row : transaction.exec(kSelectUnitTypes))
         catalog.unit_types.push_back(to_view(row));
-        index[catalog.unit_types.back().id.value] = catalog.unit_types.size() - 1;
-    }
     catalog.prices = select_prices(transaction, previous.prices);
-    CatalogCurves curves;
-    std::unordered_map<std::size_t, std::vector<MeasuredOperator>> one_core; // by unit type
-    for (const pqxx::row& row : transaction.exec(kSelectMeasurements)) {
-        const auto found = index.find(row["unit_type_id"].as<std::string>());
-        if (found == index.end()) continue;
-        MeasuredOperator measured = to_measured_operator(row);
-        const auto unit_count = row["unit_count"].as<std::int64_t>();
-        curves.add(found->second, measured, unit_count);
-        UnitTypeView& view = catalog.unit_types[found->second];
-        // Probes have their data on the device already; jobs must bring it there (S4).
-        if (is_device(view.resource_type))
-            measured = with_transfers(std::move(measured), view.bus_gb > 0 ? view.bus_gb : kUsualBusGb);
-        if (unit_count != 1) continue;
-        if (view.cores_per_unit > 1 && !is_device(view.resource_type))
-            one_core[found->second].push_back(with_one_thread(row, measured, view.cores_per_unit));
-        view.measured.push_back(std::move(measured));
-    }
-    for (auto& [unit_type, measured] : one_core)
-        catalog.unit_types[unit_type].one_core = std::move(measured);
-    curves.finish(catalog, previous);
+    read_measurements(transaction, catalog, previous);
     read_operators(transaction, catalog);
     read_job_types(transaction, catalog);
     catalog.center_count = transaction.exec1(kCountCenters)[0].as<std::int64_t>();

@@ -87,6 +87,44 @@ TEST_F(RoutingWindows, CurvesAreFittedAgainOnlyWhereTheirPointsChange)
     EXPECT_EQ(speedup_of(beta), beta_before);
 }
 
+TEST_F(RoutingWindows, MeasurementsAreReadAgainOnlyWhereTheyHaveChanged)
+{
+    add_operators();
+    const std::string alpha = add_center("alpha", 8);
+    const std::string beta = add_center("beta", 8);
+    add_measurement(alpha, 1);
+    add_measurement(beta, 2);
+    std::vector<CatalogPointer> kept; // else new lists might lie where old ones did
+    const auto measured_on = [&](const std::string& id) {
+        kept.push_back(catalog_.get());
+        return kept.back()->find_unit_type(id)->measured;
+    };
+    const SharedList<MeasuredOperator> alpha_before = measured_on(alpha);
+    const SharedList<MeasuredOperator> beta_before = measured_on(beta);
+
+    add_measurement(alpha, 0.5, "now() + interval '1 s'");
+
+    EXPECT_NE(measured_on(alpha).data(), alpha_before.data());
+    EXPECT_EQ(measured_on(alpha)[0].median_s, 0.5);
+    EXPECT_EQ(measured_on(beta).data(), beta_before.data());
+
+    sql("UPDATE measurement SET void_reason = 'forged' WHERE unit_type_id = '" + beta + "'");
+    reload_catalog();
+
+    EXPECT_TRUE(measured_on(beta).empty());
+    EXPECT_EQ(measured_on(alpha)[0].median_s, 0.5);
+
+    sql("UPDATE unit_type SET cores_per_unit = 4 WHERE id = '" + alpha + "'");
+    reload_catalog();
+
+    EXPECT_EQ(catalog_.get()->find_unit_type(alpha)->one_core[0].median_s, 2) << "what one core does of it at best";
+
+    sql("INSERT INTO operator (id, version, manifest) SELECT id, 2, manifest FROM operator");
+    reload_catalog();
+
+    EXPECT_EQ(measured_on(alpha)[0].operator_id, "dgemm@1") << "the one in use is another now";
+}
+
 TEST_F(RoutingWindows, AJobWithADeadlineWaitsForTheWindowAndKeepsNoUnits)
 {
     add_operators();

@@ -55,6 +55,40 @@ TEST(Migrations, LeaveAccountsTheirPasswordsAndOneWayToSignIn)
     run_sql(url, "UPDATE user_account SET issuer = 'https://id', subject = '1', password_hash = NULL");
 }
 
+TEST(Migrations, CountChangesOfMeasurementsThatThereWereAndOfNewOnes)
+{
+    const std::string url = test::empty_database();
+    std::vector<EmbeddedFile> before;
+    for (const EmbeddedFile& file : schema::sql::embedded_files())
+        if (file.name < std::string_view("sql/0034")) before.push_back(file);
+    ASSERT_TRUE(migrate_url(url, before));
+    run_sql(url, "INSERT INTO center (id, name, state) VALUES ('cen_1', 'alpha', 'online')");
+    run_sql(url, "INSERT INTO unit_type (id, center_id, name, resource_type, unit_count, cores_per_unit,"
+                 " memory_bytes_per_unit, operators) VALUES ('ut_1', 'cen_1', 'core', 'cpu', 1, 1, 0, '{}')");
+    const auto measure = [&](const std::string& run) {
+        run_sql(url, "ALTER TABLE measurement DROP CONSTRAINT IF EXISTS measurement_probe_run_id_fkey");
+        run_sql(url, "INSERT INTO measurement (probe_run_id, operator_id, parameters_key, operations, bytes,"
+                     " operator_version, parameters, unit_type_id, unit_count, median_s, ci_low_s, ci_high_s, spread,"
+                     " sample_count, outlier_count, error, tolerance, precision, library, checksum, start_up_s)"
+                     " VALUES ('" +
+                         run +
+                         "', 'dgemm', 'n=8', 1, 1, 1, '{}', 'ut_1', 1, 1, 1, 1, 0, 7, 0, 0, 1, 'fp64', '', '', 0)");
+    };
+    measure("run_1");
+
+    const auto all = schema::sql::embedded_files();
+    ASSERT_TRUE(migrate_url(url, {all.begin(), all.end()}));
+
+    const std::string version = "SELECT version FROM measurement_change WHERE unit_type_id = 'ut_1'";
+    EXPECT_EQ(run_sql(url, version), "1");
+    measure("run_2");
+    EXPECT_EQ(run_sql(url, version), "2");
+    run_sql(url, "UPDATE measurement SET void_reason = 'forged' WHERE probe_run_id = 'run_2'");
+    EXPECT_EQ(run_sql(url, version), "3");
+    run_sql(url, "DELETE FROM measurement WHERE probe_run_id = 'run_1'");
+    EXPECT_EQ(run_sql(url, version), "4");
+}
+
 TEST(Migrations, ApplyOnlyWhatIsNew)
 {
     const std::string url = test::empty_database();

@@ -1,0 +1,119 @@
+#include "server/catalog/catalog_measurements.hpp"
+
+#include "server/catalog/catalog_curves.hpp"
+#include "server/catalog/device_facts.hpp"
+#include "server/rows/measured_operator.hpp"
+#include "server/store/sql_array.hpp"
+
+#include <pqxx/pqxx>
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+namespace fathom::server {
+namespace {
+
+constexpr const char* kSelectOperatorsInUse = "SELECT id, version FROM operator_in_use";
+
+constexpr const char* kSelectChanges = "SELECT unit_type_id, version FROM measurement_change";
+
+// One row for each unit type, count, operator, size and version: what the index measurement_newest is made for, but for
+// the last. Another version than the one in use is another operator (operator_name()).
+constexpr const char* kSelectMeasurements = R"sql(
+    SELECT DISTINCT ON (m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.operator_version)
+           m.unit_type_id, m.unit_count,
+           m.operator_id || CASE WHEN v.version <> m.operator_version THEN '@' || m.operator_version ELSE '' END AS operator_id,
+           m.parameters_key, m.operations, m.bytes, m.median_s, m.ci_low_s, m.ci_high_s, m.error, m.tolerance,
+           m.start_up_s, m.probe_run_id, m.measured_at, m.one_thread_median_s, m.one_thread_ci_low_s, m.one_thread_ci_high_s
+    FROM measurement m LEFT JOIN operator_in_use v ON v.id = m.operator_id
+    WHERE m.void_reason = '' AND m.unit_type_id = ANY ($1::text[])
+    ORDER BY m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.operator_version, m.measured_at DESC)sql";
+
+MeasurementVersions select_versions(pqxx::work& transaction)
+{
+    MeasurementVersions versions;
+    for (const pqxx::row& row : transaction.exec(kSelectOperatorsInUse))
+        versions.operators_in_use[row["id"].as<std::string>()] = row["version"].as<std::int64_t>();
+    for (const pqxx::row& row : transaction.exec(kSelectChanges))
+        versions.unit_types[row["unit_type_id"].as<std::string>()] = row["version"].as<std::int64_t>();
+    return versions;
+}
+
+/// Whether measurements of the unit type mean what they meant then.
+bool is_same_unit(const UnitTypeView& a, const UnitTypeView& b)
+{
+    return a.resource_type == b.resource_type && a.cores_per_unit == b.cores_per_unit && a.bus_gb == b.bus_gb;
+}
+
+/// Those that share the lists of the previous catalog get them; gives where the others stand, by id. One list for what
+/// is the same is also how the router knows that nothing has changed (RouteColumns).
+std::unordered_map<std::string_view, std::size_t> keep_unchanged(CatalogSnapshot& catalog,
+                                                                 const CatalogSnapshot& previous)
+{
+    const MeasurementVersions& now = catalog.measurement_versions;
+    const MeasurementVersions& then = previous.measurement_versions;
+    const bool may_keep = now.operators_in_use == then.operators_in_use;
+    std::unordered_map<std::string_view, std::size_t> changed;
+    for (std::size_t i = 0; i < catalog.unit_types.size(); ++i) {
+        UnitTypeView& view = catalog.unit_types[i];
+        const UnitTypeView* const before = previous.find_unit_type(view.id.value);
+        if (before != nullptr && std::equal(view.operators.begin(), view.operators.end(), before->operators.begin(),
+                                            before->operators.end()))
+            view.operators = before->operators;
+        if (before == nullptr || !may_keep || !is_same_unit(*before, view) ||
+            now.of_unit_type(view.id.value) != then.of_unit_type(view.id.value)) {
+            changed.emplace(view.id.value, i);
+            continue;
+        }
+        view.measured = before->measured;
+        view.one_core = before->one_core;
+        view.speedups = before->speedups;
+    }
+    return changed;
+}
+
+/// As it was measured with one thread; where it was not, what one core does of it at best: time x cores.
+MeasuredOperator with_one_thread(const pqxx::row& row, MeasuredOperator measured, std::int64_t cores)
+{
+    if (row["one_thread_median_s"].is_null()) {
+        for (double* time : {&measured.median_s, &measured.ci_low_s, &measured.ci_high_s})
+            *time *= static_cast<double>(cores);
+        return measured;
+    }
+    measured.median_s = row["one_thread_median_s"].as<double>();
+    measured.ci_low_s = row["one_thread_ci_low_s"].as<double>();
+    measured.ci_high_s = row["one_thread_ci_high_s"].as<double>();
+    return measured;
+}
+
+} // namespace
+
+void read_measurements(pqxx::work& transaction, CatalogSnapshot& catalog, const CatalogSnapshot& previous)
+{
+    // Before the measurements: what is written meanwhile has another version, and is read next time.
+    catalog.measurement_versions = select_versions(transaction);
+    const std::unordered_map<std::string_view, std::size_t> changed = keep_unchanged(catalog, previous);
+    if (changed.empty()) return;
+    SqlArray ids;
+    for (const auto& [id, index] : changed)
+        ids.add(std::string(id));
+    CatalogCurves curves;
+    for (const pqxx::row& row : transaction.exec_params(kSelectMeasurements, ids.take())) {
+        const std::size_t index = changed.at(row["unit_type_id"].as<std::string>());
+        UnitTypeView& view = catalog.unit_types[index];
+        MeasuredOperator measured = to_measured_operator(row);
+        const auto unit_count = row["unit_count"].as<std::int64_t>();
+        curves.add(index, measured, unit_count);
+        // Probes have their data on the device already; jobs must bring it there (S4).
+        if (is_device(view.resource_type))
+            measured = with_transfers(std::move(measured), view.bus_gb > 0 ? view.bus_gb : kUsualBusGb);
+        if (unit_count != 1) continue;
+        if (view.cores_per_unit > 1 && !is_device(view.resource_type))
+            view.one_core.push_back(with_one_thread(row, measured, view.cores_per_unit));
+        view.measured.push_back(std::move(measured));
+    }
+    curves.finish(catalog, previous);
+}
+
+} // namespace fathom::server
