@@ -7,15 +7,18 @@
 
 namespace fathom::server {
 
-/// What is kept of a catalog from one page of the router to the next, until there is a newer one. Not thread-safe: for
-/// one page at a time.
+/// What is kept of a catalog from one page of the router to the next, and from one catalog to the next where they are
+/// the same. Not thread-safe: for one page at a time.
 class ColumnsOfCatalog {
   public:
     /// Refers to the catalog, which must outlive the use of what this gives.
     std::shared_ptr<RouteColumns> get(const CatalogPointer& catalog)
     {
         if (catalog != catalog_) {
-            columns_ = std::make_shared<RouteColumns>(catalog->unit_types, catalog->knowledge.estimates);
+            columns_ =
+                columns_ == nullptr
+                    ? std::make_shared<RouteColumns>(catalog->unit_types, catalog->knowledge.estimates)
+                    : std::make_shared<RouteColumns>(catalog->unit_types, catalog->knowledge.estimates, *columns_);
             catalog_ = catalog;
         }
         return columns_;

@@ -8,9 +8,47 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace fathom {
 namespace {
+
+bool have_same_names(const UnitTypeList& a, const UnitTypeList& b)
+{
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const UnitTypeView& x, const UnitTypeView& y) {
+        return x.id == y.id && x.name == y.name && x.center_name == y.center_name;
+    });
+}
+
+/// Lists are shared from catalog to catalog while they are the same.
+bool have_same_lists(const UnitTypeView& a, const UnitTypeView& b)
+{
+    return a.measured.data() == b.measured.data() && a.speedups == b.speedups &&
+           a.operators.data() == b.operators.data();
+}
+
+bool is_of_measurements(PredictionBasis basis)
+{
+    return basis != PredictionBasis::kEstimated && basis != PredictionBasis::kUnknown;
+}
+
+bool is_sorted_by_operator(const UnitTypeView& view)
+{
+    return std::is_sorted(
+        view.measured.begin(), view.measured.end(),
+        [](const MeasuredOperator& a, const MeasuredOperator& b) { return a.operator_id < b.operator_id; });
+}
+
+Timestamp newest_of(std::span<const MeasuredOperator> measured, const std::string& operator_id,
+                    const std::string& parameters_key)
+{
+    Timestamp newest = Timestamp::min();
+    for (const MeasuredOperator& one : measured) {
+        if (one.operator_id == operator_id && one.parameters_key == parameters_key)
+            newest = std::max(newest, one.measured_at);
+    }
+    return newest;
+}
 
 /// Of all columns together, roughly; but never fewer than a job has operators.
 constexpr std::size_t kMaxColumnBytes = std::size_t{512} << 20;
@@ -45,8 +83,55 @@ UnitMeasurements units_of(const UnitTypeView& view)
 }
 
 RouteColumns::RouteColumns(UnitTypeList unit_types, std::shared_ptr<const OperatorEstimates> estimates)
-    : unit_types_(std::move(unit_types)), estimates_(std::move(estimates)), id_rank_(size()), by_center_(size())
+    : unit_types_(std::move(unit_types)), estimates_(std::move(estimates)), changed_at_(size())
 {
+    sort_names();
+}
+
+RouteColumns::RouteColumns(UnitTypeList unit_types, std::shared_ptr<const OperatorEstimates> estimates,
+                           RouteColumns& before)
+    : unit_types_(std::move(unit_types)), estimates_(std::move(estimates)), changed_at_(size())
+{
+    if (have_same_names(before.unit_types_, unit_types_))
+        take_over(before);
+    else
+        sort_names();
+}
+
+void RouteColumns::take_over(RouteColumns& before)
+{
+    generation_ = before.generation_ + 1;
+    changed_at_ = before.changed_at_;
+    id_rank_ = before.id_rank_;
+    by_center_ = before.by_center_;
+    columns_ = std::exchange(before.columns_, {});
+    uses_ = before.uses_;
+    start_up_s_ = before.start_up_s_;
+    speeds_ = before.speeds_;
+    is_sorted_ = before.is_sorted_;
+    ranges_ = std::exchange(before.ranges_, {});
+    measured_at_ = std::exchange(before.measured_at_, {});
+    offers_ = std::exchange(before.offers_, {});
+    for (std::size_t i = 0; i < size(); ++i) {
+        const UnitTypeView& view = unit_types_[i];
+        if (have_same_lists(view, before.unit_types_[i])) continue;
+        changed_at_[i] = generation_;
+        if (!start_up_s_.empty()) start_up_s_[i] = median_start_up(view.measured);
+        if (!speeds_.empty()) speeds_[i] = speed_of(view);
+        if (!is_sorted_.empty()) is_sorted_[i] = is_sorted_by_operator(view) ? 1 : 0;
+        for (auto& [operator_id, ranges] : ranges_)
+            ranges[i] = range_of(i, operator_id);
+        for (auto& [size, times] : measured_at_)
+            times[i] = newest_of(measured_in(i, range_of(i, size.first)), size.first, size.second);
+        for (auto& [operator_id, offers] : offers_)
+            offers[i] = has_operator(view, operator_id) ? 1 : 0;
+    }
+}
+
+void RouteColumns::sort_names()
+{
+    id_rank_.resize(size());
+    by_center_.resize(size());
     std::vector<std::uint32_t> by_id(size());
     std::iota(by_id.begin(), by_id.end(), 0U);
     by_center_ = by_id;
@@ -98,7 +183,9 @@ std::shared_ptr<const OperatorColumn> RouteColumns::find(const OperatorDemand& d
             columns_.erase(std::min_element(columns_.begin(), columns_.end(), [](const auto& a, const auto& b) {
                 return a.second.last_used < b.second.last_used;
             }));
-        found = columns_.emplace(std::move(key), Kept{make(demand)}).first;
+        found = columns_.emplace(std::move(key), Kept{make(demand), generation_}).first;
+    } else if (found->second.generation != generation_) {
+        renew(demand, found->second);
     }
     found->second.last_used = ++uses_;
     return found->second.column;
@@ -139,33 +226,31 @@ const std::vector<std::uint8_t>& RouteColumns::offers(const std::string& operato
 }
 
 /// Of lists in order of operators, all measurements of this one; of others all there are.
+RouteColumns::MeasuredRange RouteColumns::range_of(std::size_t unit_type, const std::string& operator_id) const
+{
+    const std::span<const MeasuredOperator> all = unit_types_[unit_type].measured;
+    if (is_sorted_.empty() || is_sorted_[unit_type] == 0) return {0, static_cast<std::uint32_t>(all.size())};
+    const auto first =
+        std::lower_bound(all.begin(), all.end(), operator_id,
+                         [](const MeasuredOperator& a, const std::string& id) { return a.operator_id < id; });
+    const auto last =
+        std::find_if(first, all.end(), [&](const MeasuredOperator& a) { return a.operator_id != operator_id; });
+    return {static_cast<std::uint32_t>(first - all.begin()), static_cast<std::uint32_t>(last - first)};
+}
+
 const std::vector<RouteColumns::MeasuredRange>& RouteColumns::ranges_of(const std::string& operator_id)
 {
     const auto [known, is_new] = ranges_.try_emplace(operator_id);
     std::vector<MeasuredRange>& ranges = known->second;
     if (!is_new) return ranges;
-    ranges.reserve(size());
-    const auto is_before = [](const MeasuredOperator& a, const MeasuredOperator& b) {
-        return a.operator_id < b.operator_id;
-    };
     if (is_sorted_.empty()) {
         is_sorted_.reserve(size());
         for (const UnitTypeView& view : unit_types_)
-            is_sorted_.push_back(std::is_sorted(view.measured.begin(), view.measured.end(), is_before) ? 1 : 0);
+            is_sorted_.push_back(is_sorted_by_operator(view) ? 1 : 0);
     }
-    for (std::size_t i = 0; i < size(); ++i) {
-        const std::span<const MeasuredOperator> all = unit_types_[i].measured;
-        auto first = all.begin();
-        auto last = all.end();
-        if (is_sorted_[i] != 0) {
-            first =
-                std::lower_bound(all.begin(), all.end(), operator_id,
-                                 [](const MeasuredOperator& a, const std::string& id) { return a.operator_id < id; });
-            last =
-                std::find_if(first, all.end(), [&](const MeasuredOperator& a) { return a.operator_id != operator_id; });
-        }
-        ranges.push_back({static_cast<std::uint32_t>(first - all.begin()), static_cast<std::uint32_t>(last - first)});
-    }
+    ranges.reserve(size());
+    for (std::size_t i = 0; i < size(); ++i)
+        ranges.push_back(range_of(i, operator_id));
     return ranges;
 }
 
@@ -174,29 +259,50 @@ std::span<const MeasuredOperator> RouteColumns::measured_in(std::size_t unit_typ
     return std::span<const MeasuredOperator>(unit_types_[unit_type].measured).subspan(range.first, range.count);
 }
 
-std::shared_ptr<const OperatorColumn> RouteColumns::make(const OperatorDemand& demand)
+std::shared_ptr<OperatorColumn> RouteColumns::make(const OperatorDemand& demand)
 {
     const std::vector<std::uint8_t>& offered = offers(demand.operator_id);
+    const std::vector<MeasuredRange>& ranges = ranges_of(demand.operator_id);
     auto column = std::make_shared<OperatorColumn>();
     column->times.resize(size());
     column->least_s.resize(size());
     column->least_unit_s.resize(size());
-    const std::vector<MeasuredRange>& ranges = ranges_of(demand.operator_id);
-    const double work = size_work(demand.operations, demand.bytes);
     for (std::size_t i = 0; i < size(); ++i) {
-        const UnitTypeView& view = unit_types_[i];
-        const ExecutionTime one = execution_time(demand, measured_in(i, ranges[i]), {estimates_.get(), view.id.value});
-        OperatorTime& time = column->times[i];
-        time.execution_s = one.execution_s;
-        const double high_s = one.execution_s * portable::exp(kWidthOf80Percent * one.deviation);
-        time.spread = one.execution_s > 0 ? high_s / one.execution_s : 1;
-        time.curve = find_speedup(view.speedups.get(), demand.operator_id, demand.parameters_key, work);
-        time.basis = one.basis;
-        time.is_offered = offered[i] != 0;
-        column->least_s[i] = time.execution_s * (time.curve == nullptr ? 1 : 1 - time.curve->most_saved());
-        column->least_unit_s[i] = time.execution_s / (time.curve == nullptr ? 1 : time.curve->best_efficiency());
+        column->times[i].is_offered = offered[i] != 0;
+        set_time(demand, *column, i, measured_in(i, ranges[i]));
     }
     return column;
+}
+
+void RouteColumns::renew(const OperatorDemand& demand, Kept& kept)
+{
+    const std::vector<std::uint8_t>& offered = offers(demand.operator_id);
+    const std::vector<MeasuredRange>& ranges = ranges_of(demand.operator_id);
+    // Somebody may look at it still.
+    if (kept.column.use_count() > 1) kept.column = std::make_shared<OperatorColumn>(*kept.column);
+    OperatorColumn& column = *kept.column;
+    for (std::size_t i = 0; i < size(); ++i) {
+        if (changed_at_[i] <= kept.generation && is_of_measurements(column.times[i].basis)) continue;
+        column.times[i].is_offered = offered[i] != 0;
+        set_time(demand, column, i, measured_in(i, ranges[i]));
+    }
+    kept.generation = generation_;
+}
+
+void RouteColumns::set_time(const OperatorDemand& demand, OperatorColumn& column, std::size_t unit_type,
+                            std::span<const MeasuredOperator> measured) const
+{
+    const UnitTypeView& view = unit_types_[unit_type];
+    const ExecutionTime one = execution_time(demand, measured, {estimates_.get(), view.id.value});
+    OperatorTime& time = column.times[unit_type];
+    time.execution_s = one.execution_s;
+    const double high_s = one.execution_s * portable::exp(kWidthOf80Percent * one.deviation);
+    time.spread = one.execution_s > 0 ? high_s / one.execution_s : 1;
+    time.curve = find_speedup(view.speedups.get(), demand.operator_id, demand.parameters_key,
+                              size_work(demand.operations, demand.bytes));
+    time.basis = one.basis;
+    column.least_s[unit_type] = time.execution_s * (time.curve == nullptr ? 1 : 1 - time.curve->most_saved());
+    column.least_unit_s[unit_type] = time.execution_s / (time.curve == nullptr ? 1 : time.curve->best_efficiency());
 }
 
 const std::vector<Timestamp>& RouteColumns::measured_at(const std::string& operator_id,
@@ -205,14 +311,10 @@ const std::vector<Timestamp>& RouteColumns::measured_at(const std::string& opera
     const auto [known, is_new] = measured_at_.try_emplace({operator_id, parameters_key});
     std::vector<Timestamp>& times = known->second;
     if (!is_new) return times;
-    times.assign(size(), Timestamp::min());
     const std::vector<MeasuredRange>& ranges = ranges_of(operator_id);
-    for (std::size_t i = 0; i < size(); ++i) {
-        for (const MeasuredOperator& one : measured_in(i, ranges[i])) {
-            if (one.operator_id == operator_id && one.parameters_key == parameters_key)
-                times[i] = std::max(times[i], one.measured_at);
-        }
-    }
+    times.reserve(size());
+    for (std::size_t i = 0; i < size(); ++i)
+        times.push_back(newest_of(measured_in(i, ranges[i]), operator_id, parameters_key));
     return times;
 }
 

@@ -49,10 +49,14 @@ UnitMeasurements units_of(const UnitTypeView& view);
 double speed_of(const UnitTypeView& view);
 
 /// The columns of one list of unit types, each made when it is first asked for. What was measured there, how operators
-/// scale, and names must stay as they are; the list may be a copy of that which tables are made of. Not thread-safe.
+/// scale, and names must stay as they are; the list may be a copy of that which tables are made of. A newer list takes
+/// over what it shares with the one before. Not thread-safe.
 class RouteColumns {
   public:
     explicit RouteColumns(UnitTypeList unit_types, std::shared_ptr<const OperatorEstimates> estimates = nullptr);
+    /// @param before  of the same unit types as they were; what it has is taken from it, and made anew where a unit
+    ///                type has another list of measurements, of curves or of operators now. Of others nothing is.
+    RouteColumns(UnitTypeList unit_types, std::shared_ptr<const OperatorEstimates> estimates, RouteColumns& before);
 
     std::size_t size() const { return unit_types_.size(); }
     std::shared_ptr<const OperatorColumn> find(const OperatorDemand& demand);
@@ -74,15 +78,23 @@ class RouteColumns {
 
   private:
     struct Kept {
-        std::shared_ptr<const OperatorColumn> column;
+        std::shared_ptr<OperatorColumn> column;
+        std::uint64_t generation{}; ///< of which it is
         std::uint64_t last_used{};
     };
-    std::shared_ptr<const OperatorColumn> make(const OperatorDemand& demand);
+    void sort_names();
+    void take_over(RouteColumns& before);
+    std::shared_ptr<OperatorColumn> make(const OperatorDemand& demand);
+    /// Makes what has changed since its generation, and estimates, which may be others.
+    void renew(const OperatorDemand& demand, Kept& kept);
+    void set_time(const OperatorDemand& demand, OperatorColumn& column, std::size_t unit_type,
+                  std::span<const MeasuredOperator> measured) const;
     /// Where the measurements of an operator stand among those of a unit type.
     struct MeasuredRange {
         std::uint32_t first{};
         std::uint32_t count{};
     };
+    MeasuredRange range_of(std::size_t unit_type, const std::string& operator_id) const;
     const std::vector<MeasuredRange>& ranges_of(const std::string& operator_id);
     std::span<const MeasuredOperator> measured_in(std::size_t unit_type, const MeasuredRange& range) const;
 
@@ -94,6 +106,8 @@ class RouteColumns {
     std::vector<double> start_up_s_;
     std::vector<double> speeds_;
     std::map<std::string, Kept> columns_;
+    std::uint64_t generation_ = 0;          ///< lists that it has taken over from one another
+    std::vector<std::uint64_t> changed_at_; ///< by unit type: the generation that made it otherwise
     std::map<std::string, std::shared_ptr<const KnownRunColumn>> known_runs_; ///< by job
     std::map<std::pair<std::string, std::string>, std::vector<Timestamp>> measured_at_;
     std::map<std::string, std::vector<std::uint8_t>> offers_;

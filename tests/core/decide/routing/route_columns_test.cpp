@@ -1,0 +1,146 @@
+#include "core/decide/routing/route_columns.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace fathom {
+namespace {
+
+class Networks {
+  public:
+    std::vector<UnitTypeView> make(int size)
+    {
+        std::vector<UnitTypeView> views(static_cast<std::size_t>(size));
+        for (std::size_t i = 0; i < views.size(); ++i) {
+            views[i].id = {"ut_" + std::to_string(100 + i)};
+            views[i].name = "type" + std::to_string(i % 3);
+            views[i].center_name = "center" + std::to_string(i / 3);
+            views[i].operators = std::vector<std::string>{"dgemm", "fft1d"};
+            measure(views[i]);
+        }
+        return views;
+    }
+
+    /// The same later: some were measured again, lost an operator, or scale otherwise.
+    std::vector<UnitTypeView> later(const std::vector<UnitTypeView>& before)
+    {
+        std::vector<UnitTypeView> views = before;
+        for (UnitTypeView& view : views) {
+            if (chance(5)) measure(view);
+            if (chance(8)) view.operators = std::vector<std::string>{"dgemm"};
+            if (chance(8)) view.speedups = curves();
+        }
+        return views;
+    }
+
+  private:
+    bool chance(int of) { return std::uniform_int_distribution(1, of)(random_) == 1; }
+
+    void measure(UnitTypeView& view)
+    {
+        std::vector<MeasuredOperator> list;
+        for (const char* id : {"dgemm", "fft1d"}) {
+            for (int n = 1; n <= 3; ++n) {
+                if (chance(4)) continue;
+                MeasuredOperator one;
+                one.operator_id = id;
+                one.parameters_key = "n=" + std::to_string(n);
+                one.operations = 1e9 * n;
+                one.median_s = std::uniform_real_distribution(0.1, 2.0)(random_);
+                one.ci_low_s = one.median_s * 0.9;
+                one.ci_high_s = one.median_s * 1.1;
+                one.start_up_s = one.median_s / 100;
+                one.measured_at = Timestamp(std::chrono::seconds(++moment_));
+                list.push_back(std::move(one));
+            }
+        }
+        if (chance(3)) std::reverse(list.begin(), list.end());
+        view.measured = std::move(list);
+    }
+
+    std::shared_ptr<const UnitSpeedups> curves()
+    {
+        std::vector<ScalingPoint> points;
+        const double serial = std::uniform_real_distribution(0.02, 0.5)(random_);
+        for (const double count : {1.0, 2.0, 4.0})
+            points.push_back({count, 1 / (serial + (1 - serial) / count)});
+        return std::make_shared<const UnitSpeedups>(UnitSpeedups{
+            std::make_shared<OperatorSpeedup>("dgemm", "n=1", 1e9, fit_scaling(points, ScalingMode::kStrong).value())});
+    }
+
+    std::mt19937 random_{7};
+    int moment_ = 0;
+};
+
+std::vector<OperatorDemand> demands()
+{
+    std::vector<OperatorDemand> all;
+    for (const char* id : {"dgemm", "fft1d", "sort"}) {
+        for (const int n : {1, 3, 5})
+            all.push_back({id, "n=" + std::to_string(n), 1, 1e9 * n, 0});
+    }
+    return all;
+}
+
+void expect_equal(RouteColumns& columns, RouteColumns& fresh)
+{
+    EXPECT_EQ(columns.id_rank(), fresh.id_rank());
+    EXPECT_EQ(columns.by_center(), fresh.by_center());
+    for (const OperatorDemand& demand : demands()) {
+        const auto one = columns.find(demand);
+        const auto other = fresh.find(demand);
+        EXPECT_EQ(one->least_s, other->least_s) << demand.operator_id << demand.parameters_key;
+        EXPECT_EQ(one->least_unit_s, other->least_unit_s);
+        EXPECT_EQ(columns.measured_at(demand.operator_id, demand.parameters_key),
+                  fresh.measured_at(demand.operator_id, demand.parameters_key));
+        EXPECT_EQ(columns.offers(demand.operator_id), fresh.offers(demand.operator_id));
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            EXPECT_EQ(one->times[i].execution_s, other->times[i].execution_s);
+            EXPECT_EQ(one->times[i].spread, other->times[i].spread);
+            EXPECT_EQ(one->times[i].curve, other->times[i].curve);
+            EXPECT_EQ(one->times[i].basis, other->times[i].basis);
+            EXPECT_EQ(one->times[i].is_offered, other->times[i].is_offered);
+        }
+    }
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        EXPECT_EQ(columns.start_up_s(i), fresh.start_up_s(i));
+        EXPECT_EQ(columns.speed(i), fresh.speed(i));
+        EXPECT_EQ(columns.index()->find(columns.unit_types()[i].id.value), std::optional(i));
+    }
+}
+
+TEST(RouteColumns, OfALaterCatalogAreAsIfMadeOfIt)
+{
+    Networks networks;
+    std::vector<std::vector<UnitTypeView>> catalogs{networks.make(40)};
+    auto columns = std::make_shared<RouteColumns>(catalogs.back());
+    const std::shared_ptr<const OperatorColumn> seen = columns->find(demands()[0]);
+    const std::vector<double> seen_s = seen->least_s;
+    for (int later = 0; later < 20; ++later) {
+        RouteColumns fresh(catalogs.back());
+        if (later % 3 != 1) expect_equal(*columns, fresh); // else some are of two catalogs before
+        catalogs.push_back(networks.later(catalogs.back()));
+        columns = std::make_shared<RouteColumns>(catalogs.back(), nullptr, *columns);
+    }
+    EXPECT_EQ(seen->least_s, seen_s) << "who looks at a column sees it as it was";
+}
+
+TEST(RouteColumns, TakeNothingFromThoseOfOtherUnitTypes)
+{
+    Networks networks;
+    const std::vector<UnitTypeView> before = networks.make(9);
+    RouteColumns columns(before);
+    columns.find(demands()[0]);
+    std::vector<UnitTypeView> now(before.begin() + 1, before.end());
+    now.back().center_name = "elsewhere";
+
+    RouteColumns next(now, nullptr, columns);
+
+    RouteColumns fresh(now);
+    expect_equal(next, fresh);
+}
+
+} // namespace
+} // namespace fathom
