@@ -16,9 +16,7 @@ class ColumnsOfCatalog {
     {
         if (catalog != catalog_) {
             columns_ =
-                columns_ == nullptr
-                    ? std::make_shared<RouteColumns>(catalog->unit_types, catalog->knowledge.estimates)
-                    : std::make_shared<RouteColumns>(catalog->unit_types, catalog->knowledge.estimates, *columns_);
+                std::make_shared<RouteColumns>(catalog->unit_types, catalog->knowledge.estimates, columns_.get());
             catalog_ = catalog;
         }
         return columns_;

@@ -82,18 +82,12 @@ UnitMeasurements units_of(const UnitTypeView& view)
     return {.operators = view.measured, .cores = view.cores_per_unit, .one_core = view.one_core};
 }
 
-RouteColumns::RouteColumns(UnitTypeList unit_types, std::shared_ptr<const OperatorEstimates> estimates)
-    : unit_types_(std::move(unit_types)), estimates_(std::move(estimates)), changed_at_(size())
-{
-    sort_names();
-}
-
 RouteColumns::RouteColumns(UnitTypeList unit_types, std::shared_ptr<const OperatorEstimates> estimates,
-                           RouteColumns& before)
+                           RouteColumns* before)
     : unit_types_(std::move(unit_types)), estimates_(std::move(estimates)), changed_at_(size())
 {
-    if (have_same_names(before.unit_types_, unit_types_))
-        take_over(before);
+    if (before != nullptr && have_same_names(before->unit_types_, unit_types_))
+        take_over(*before);
     else
         sort_names();
 }
@@ -183,7 +177,12 @@ std::shared_ptr<const OperatorColumn> RouteColumns::find(const OperatorDemand& d
             columns_.erase(std::min_element(columns_.begin(), columns_.end(), [](const auto& a, const auto& b) {
                 return a.second.last_used < b.second.last_used;
             }));
-        found = columns_.emplace(std::move(key), Kept{make(demand), generation_}).first;
+        auto column = std::make_shared<OperatorColumn>();
+        column->times.resize(size());
+        column->least_s.resize(size());
+        column->least_unit_s.resize(size());
+        found = columns_.emplace(std::move(key), Kept{std::move(column)}).first;
+        renew(demand, found->second); // of none of its times it is known what they are of
     } else if (found->second.generation != generation_) {
         renew(demand, found->second);
     }
@@ -257,21 +256,6 @@ const std::vector<RouteColumns::MeasuredRange>& RouteColumns::ranges_of(const st
 std::span<const MeasuredOperator> RouteColumns::measured_in(std::size_t unit_type, const MeasuredRange& range) const
 {
     return std::span<const MeasuredOperator>(unit_types_[unit_type].measured).subspan(range.first, range.count);
-}
-
-std::shared_ptr<OperatorColumn> RouteColumns::make(const OperatorDemand& demand)
-{
-    const std::vector<std::uint8_t>& offered = offers(demand.operator_id);
-    const std::vector<MeasuredRange>& ranges = ranges_of(demand.operator_id);
-    auto column = std::make_shared<OperatorColumn>();
-    column->times.resize(size());
-    column->least_s.resize(size());
-    column->least_unit_s.resize(size());
-    for (std::size_t i = 0; i < size(); ++i) {
-        column->times[i].is_offered = offered[i] != 0;
-        set_time(demand, *column, i, measured_in(i, ranges[i]));
-    }
-    return column;
 }
 
 void RouteColumns::renew(const OperatorDemand& demand, Kept& kept)

@@ -53,10 +53,10 @@ double speed_of(const UnitTypeView& view);
 /// over what it shares with the one before. Not thread-safe.
 class RouteColumns {
   public:
-    explicit RouteColumns(UnitTypeList unit_types, std::shared_ptr<const OperatorEstimates> estimates = nullptr);
     /// @param before  of the same unit types as they were; what it has is taken from it, and made anew where a unit
     ///                type has another list of measurements, of curves or of operators now. Of others nothing is.
-    RouteColumns(UnitTypeList unit_types, std::shared_ptr<const OperatorEstimates> estimates, RouteColumns& before);
+    explicit RouteColumns(UnitTypeList unit_types, std::shared_ptr<const OperatorEstimates> estimates = nullptr,
+                          RouteColumns* before = nullptr);
 
     std::size_t size() const { return unit_types_.size(); }
     std::shared_ptr<const OperatorColumn> find(const OperatorDemand& demand);
@@ -84,7 +84,6 @@ class RouteColumns {
     };
     void sort_names();
     void take_over(RouteColumns& before);
-    std::shared_ptr<OperatorColumn> make(const OperatorDemand& demand);
     /// Makes what has changed since its generation, and estimates, which may be others.
     void renew(const OperatorDemand& demand, Kept& kept);
     void set_time(const OperatorDemand& demand, OperatorColumn& column, std::size_t unit_type,

@@ -122,7 +122,7 @@ TEST(RouteColumns, OfALaterCatalogAreAsIfMadeOfIt)
         RouteColumns fresh(catalogs.back());
         if (later % 3 != 1) expect_equal(*columns, fresh); // else some are of two catalogs before
         catalogs.push_back(networks.later(catalogs.back()));
-        columns = std::make_shared<RouteColumns>(catalogs.back(), nullptr, *columns);
+        columns = std::make_shared<RouteColumns>(catalogs.back(), nullptr, columns.get());
     }
     EXPECT_EQ(seen->least_s, seen_s) << "who looks at a column sees it as it was";
 }
@@ -136,7 +136,7 @@ TEST(RouteColumns, TakeNothingFromThoseOfOtherUnitTypes)
     std::vector<UnitTypeView> now(before.begin() + 1, before.end());
     now.back().center_name = "elsewhere";
 
-    RouteColumns next(now, nullptr, columns);
+    RouteColumns next(now, nullptr, &columns);
 
     RouteColumns fresh(now);
     expect_equal(next, fresh);
