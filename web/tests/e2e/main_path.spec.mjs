@@ -2,7 +2,7 @@
 // it did; by mouse, by keyboard alone, in both languages, and with axe on every page.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { colorRules, violations } from '../axe.mjs'
+import { violations } from '../axe.mjs'
 import { ask, openBrowser, openPage, settled, signIn } from '../browser.mjs'
 import { startNetwork } from '../network.mjs'
 import { pathsOf } from '../pages.mjs'
@@ -86,7 +86,7 @@ describe('the console', limit, () => {
       found[`${name} light`] = await violations(page)
       await page.emulateMedia({ colorScheme: 'dark' })
       await page.locator('html[data-mantine-color-scheme=dark]').waitFor()
-      found[`${name} dark`] = await violations(page, colorRules)
+      found[`${name} dark`] = await violations(page)
       await page.emulateMedia({ colorScheme: 'light' })
     }
     await page.getByRole('tab').first().waitFor()
