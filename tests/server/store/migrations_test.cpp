@@ -21,6 +21,16 @@ Result<void> migrate_url(const std::string& url, std::vector<EmbeddedFile> files
     return migrate(database, files);
 }
 
+/// Of our own, those with smaller names.
+std::vector<EmbeddedFile> files_before(std::string_view name)
+{
+    std::vector<EmbeddedFile> files;
+    for (const EmbeddedFile& file : schema::sql::embedded_files()) {
+        if (file.name < name) files.push_back(file);
+    }
+    return files;
+}
+
 TEST(Migrations, BringAnEmptyDatabaseToTheNewestSchema)
 {
     const std::string url = test::empty_database();
@@ -38,10 +48,7 @@ TEST(Migrations, BringAnEmptyDatabaseToTheNewestSchema)
 TEST(Migrations, LeaveAccountsTheirPasswordsAndOneWayToSignIn)
 {
     const std::string url = test::empty_database();
-    std::vector<EmbeddedFile> before;
-    for (const EmbeddedFile& file : schema::sql::embedded_files())
-        if (file.name < std::string_view("sql/0027")) before.push_back(file);
-    ASSERT_TRUE(migrate_url(url, before));
+    ASSERT_TRUE(migrate_url(url, files_before("sql/0027")));
     run_sql(url, "INSERT INTO api_token (id, name, secret_sha256, role, created_by, kind)"
                  " VALUES ('tok_1', 'ada', repeat('0', 64), 'user', 'tok_0', 'account')");
     run_sql(url, "INSERT INTO user_account (name, token_id, password_hash) VALUES ('ada', 'tok_1', 'hash')");
@@ -58,15 +65,12 @@ TEST(Migrations, LeaveAccountsTheirPasswordsAndOneWayToSignIn)
 TEST(Migrations, CountChangesOfMeasurementsThatThereWereAndOfNewOnes)
 {
     const std::string url = test::empty_database();
-    std::vector<EmbeddedFile> before;
-    for (const EmbeddedFile& file : schema::sql::embedded_files())
-        if (file.name < std::string_view("sql/0034")) before.push_back(file);
-    ASSERT_TRUE(migrate_url(url, before));
+    ASSERT_TRUE(migrate_url(url, files_before("sql/0034")));
+    run_sql(url, "ALTER TABLE measurement DROP CONSTRAINT measurement_probe_run_id_fkey"); // of no run
     run_sql(url, "INSERT INTO center (id, name, state) VALUES ('cen_1', 'alpha', 'online')");
     run_sql(url, "INSERT INTO unit_type (id, center_id, name, resource_type, unit_count, cores_per_unit,"
                  " memory_bytes_per_unit, operators) VALUES ('ut_1', 'cen_1', 'core', 'cpu', 1, 1, 0, '{}')");
     const auto measure = [&](const std::string& run) {
-        run_sql(url, "ALTER TABLE measurement DROP CONSTRAINT IF EXISTS measurement_probe_run_id_fkey");
         run_sql(url, "INSERT INTO measurement (probe_run_id, operator_id, parameters_key, operations, bytes,"
                      " operator_version, parameters, unit_type_id, unit_count, median_s, ci_low_s, ci_high_s, spread,"
                      " sample_count, outlier_count, error, tolerance, precision, library, checksum, start_up_s)"
