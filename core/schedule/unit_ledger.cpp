@@ -139,8 +139,15 @@ void UnitLedger::change(const UnitTypeId& id, const std::function<void(UnitTypeV
     if (!found) return;
     UnitTypeView& view = own(*found);
     const MeasuredOperator* const measured = view.measured.data();
+    const UnitTypeFacts facts(view);
     change(view);
-    if (view.measured.data() != measured) columns_ = nullptr; // they have what was measured before
+    if (columns_ == nullptr) return;
+    if (view.measured.data() != measured) { // they have what was measured before
+        columns_ = nullptr;
+    } else if (const UnitTypeFacts now(view); now != facts) {
+        columns_ = std::make_shared<RouteColumns>(*columns_);
+        columns_->set_facts(*found, now);
+    }
 }
 
 void UnitLedger::begin_trial()

@@ -54,7 +54,8 @@ std::vector<std::size_t> UnmeasuredPlaces::list(const RouteRequest& request, std
     }
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < is_old.size(); ++i) {
-        if (is_old[i] != 0 && !removing_filter(request, columns_->unit_types()[i], runs_operators[i] != 0))
+        if (is_old[i] == 0) continue;
+        if (!removing_filter(request, columns_->unit_types()[i], columns_->facts(i), runs_operators[i] != 0))
             found.push_back(i);
     }
     return found;

@@ -26,6 +26,7 @@ class UnitPrice {
     bool is_flat() const { return is_flat_; }
     /// One unit, by hour of the week from Monday 00:00 UTC.
     const std::array<double, 168>& per_hour() const { return per_hour_; }
+    double least_per_hour() const { return least_per_hour_; } ///< of these
 
     /// Joules; 0 when its power is not known.
     double energy_j(double run_s, std::int64_t unit_count) const

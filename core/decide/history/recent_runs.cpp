@@ -115,6 +115,17 @@ const RecentRuns::Cell* RecentRuns::find_cell(std::string_view job_type, std::st
     return cell == type->second.end() ? nullptr : &cell->second;
 }
 
+std::vector<std::string_view> RecentRuns::unit_types(std::string_view job_type) const
+{
+    std::vector<std::string_view> ids;
+    const auto type = types_.find(job_type);
+    if (type == types_.end()) return ids;
+    ids.reserve(type->second.size());
+    for (const auto& [unit_type, cell] : type->second)
+        ids.push_back(unit_type);
+    return ids;
+}
+
 std::optional<RecentRuns::Answer> RecentRuns::find(std::string_view job_type, std::string_view unit_type,
                                                    const DividedRun& promise) const
 {

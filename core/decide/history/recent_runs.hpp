@@ -36,10 +36,8 @@ class RecentRuns {
     };
     /// Empty: none of the type ran there.
     std::optional<Answer> find(std::string_view job_type, std::string_view unit_type, const DividedRun& promise) const;
-    bool has_any(std::string_view job_type, std::string_view unit_type) const
-    {
-        return find_cell(job_type, unit_type) != nullptr;
-    }
+    /// Ids of the unit types where any of the type ran, in order.
+    std::vector<std::string_view> unit_types(std::string_view job_type) const;
 
     static constexpr double kOlder = 0.6;
     static constexpr double kMaxSurprise = 4;

@@ -175,11 +175,16 @@ double RunHistory::least_factor(std::string_view job_type, RunOwner owner, const
     return least;
 }
 
-bool RunHistory::has_runs(std::string_view job_type, std::string_view unit_type, RunOwner owner) const
+std::vector<std::string_view> RunHistory::unit_types_with_runs(std::string_view job_type, RunOwner owner) const
 {
     const Model* const model = find_model(job_type, owner);
-    return model != nullptr &&
-           (model->recent.has_any(job_type, unit_type) || model->find_answer(job_type, unit_type) != nullptr);
+    if (model == nullptr) return {};
+    std::vector<std::string_view> unit_types = model->recent.unit_types(job_type);
+    const auto answers = model->answers.find(job_type);
+    if (answers == model->answers.end()) return unit_types;
+    for (const auto& [unit_type, answer] : answers->second)
+        unit_types.push_back(unit_type);
+    return unit_types;
 }
 
 std::optional<RunEstimate> RunHistory::estimate(std::string_view job_type, std::string_view unit_type,

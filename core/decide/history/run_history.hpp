@@ -123,8 +123,8 @@ class RunHistory {
     /// No correction() of such a promise for the job type has a smaller factor, on whatever unit type; of promises
     /// that are not of the job's own work: on those without runs of the type.
     double least_factor(std::string_view job_type, RunOwner owner = {}, const RunPromise& promise = {}) const;
-    /// Whether times of runs of the type on the unit type are known to this owner.
-    bool has_runs(std::string_view job_type, std::string_view unit_type, RunOwner owner = {}) const;
+    /// Ids of the unit types of which times of runs of the type are known to this owner. They live as long as it does.
+    std::vector<std::string_view> unit_types_with_runs(std::string_view job_type, RunOwner owner = {}) const;
     /// For a job without known operators: from the runs of its type there, else of its type elsewhere carried over by
     /// how other types' times compare between the unit types, else of all types as a class. Empty: nothing has ever
     /// run.

@@ -61,11 +61,6 @@ struct RouteRequest {
     {
         return known_run ? std::span<const OperatorDemand>(known_run->operators) : operators;
     }
-    /// Whether the unit type takes it now.
-    bool is_taken_by(const UnitTypeView& view) const
-    {
-        return view.closed_reason.empty() || (is_probe && view.is_open_to_probes);
-    }
 };
 
 /// What one count of units would give.

@@ -84,7 +84,8 @@ UnitMeasurements units_of(const UnitTypeView& view)
 
 RouteColumns::RouteColumns(UnitTypeList unit_types, std::shared_ptr<const OperatorEstimates> estimates,
                            RouteColumns* before)
-    : unit_types_(std::move(unit_types)), estimates_(std::move(estimates)), changed_at_(size())
+    : unit_types_(std::move(unit_types)), facts_(unit_types_.begin(), unit_types_.end()),
+      estimates_(std::move(estimates)), changed_at_(size())
 {
     if (before != nullptr && have_same_names(before->unit_types_, unit_types_))
         take_over(*before);
@@ -115,8 +116,6 @@ void RouteColumns::take_over(RouteColumns& before)
         if (!is_sorted_.empty()) is_sorted_[i] = is_sorted_by_operator(view) ? 1 : 0;
         for (auto& [operator_id, ranges] : ranges_)
             ranges[i] = range_of(i, operator_id);
-        for (auto& [size, times] : measured_at_)
-            times[i] = newest_of(measured_in(i, range_of(i, size.first)), size.first, size.second);
         for (auto& [operator_id, offers] : offers_)
             offers[i] = has_operator(view, operator_id) ? 1 : 0;
     }
@@ -177,12 +176,12 @@ std::shared_ptr<const OperatorColumn> RouteColumns::find(const OperatorDemand& d
             columns_.erase(std::min_element(columns_.begin(), columns_.end(), [](const auto& a, const auto& b) {
                 return a.second.last_used < b.second.last_used;
             }));
-        auto column = std::make_shared<OperatorColumn>();
-        column->times.resize(size());
-        column->least_s.resize(size());
-        column->least_unit_s.resize(size());
-        found = columns_.emplace(std::move(key), Kept{std::move(column)}).first;
-        renew(demand, found->second); // of none of its times it is known what they are of
+        Kept kept{std::make_shared<OperatorColumn>()};
+        kept.column->times.resize(size());
+        kept.column->least_s.resize(size());
+        kept.column->least_unit_s.resize(size());
+        renew(demand, kept); // of none of its times it is known what they are of
+        found = columns_.emplace(std::move(key), std::move(kept)).first;
     } else if (found->second.generation != generation_) {
         renew(demand, found->second);
     }
@@ -215,13 +214,13 @@ std::shared_ptr<const KnownRunColumn> RouteColumns::find(const KnownRun& known)
 
 const std::vector<std::uint8_t>& RouteColumns::offers(const std::string& operator_id)
 {
-    const auto [known, is_new] = offers_.try_emplace(operator_id);
-    std::vector<std::uint8_t>& offers = known->second;
-    if (!is_new) return offers;
+    const auto known = offers_.find(operator_id);
+    if (known != offers_.end()) return known->second;
+    std::vector<std::uint8_t> offers;
     offers.reserve(size());
     for (const UnitTypeView& view : unit_types_)
         offers.push_back(has_operator(view, operator_id) ? 1 : 0);
-    return offers;
+    return offers_[operator_id] = std::move(offers);
 }
 
 /// Of lists in order of operators, all measurements of this one; of others all there are.
@@ -239,18 +238,20 @@ RouteColumns::MeasuredRange RouteColumns::range_of(std::size_t unit_type, const 
 
 const std::vector<RouteColumns::MeasuredRange>& RouteColumns::ranges_of(const std::string& operator_id)
 {
-    const auto [known, is_new] = ranges_.try_emplace(operator_id);
-    std::vector<MeasuredRange>& ranges = known->second;
-    if (!is_new) return ranges;
+    const auto known = ranges_.find(operator_id);
+    if (known != ranges_.end()) return known->second;
     if (is_sorted_.empty()) {
-        is_sorted_.reserve(size());
+        std::vector<std::uint8_t> is_sorted;
+        is_sorted.reserve(size());
         for (const UnitTypeView& view : unit_types_)
-            is_sorted_.push_back(is_sorted_by_operator(view) ? 1 : 0);
+            is_sorted.push_back(is_sorted_by_operator(view) ? 1 : 0);
+        is_sorted_ = std::move(is_sorted);
     }
+    std::vector<MeasuredRange> ranges;
     ranges.reserve(size());
     for (std::size_t i = 0; i < size(); ++i)
         ranges.push_back(range_of(i, operator_id));
-    return ranges;
+    return ranges_[operator_id] = std::move(ranges);
 }
 
 std::span<const MeasuredOperator> RouteColumns::measured_in(std::size_t unit_type, const MeasuredRange& range) const
@@ -292,14 +293,21 @@ void RouteColumns::set_time(const OperatorDemand& demand, OperatorColumn& column
 const std::vector<Timestamp>& RouteColumns::measured_at(const std::string& operator_id,
                                                         const std::string& parameters_key)
 {
-    const auto [known, is_new] = measured_at_.try_emplace({operator_id, parameters_key});
-    std::vector<Timestamp>& times = known->second;
-    if (!is_new) return times;
+    const std::pair size_key{operator_id, parameters_key};
+    auto known = measured_at_.find(size_key);
+    const bool is_known = known != measured_at_.end();
+    if (is_known && known->second.generation == generation_) return known->second.times;
     const std::vector<MeasuredRange>& ranges = ranges_of(operator_id);
-    times.reserve(size());
-    for (std::size_t i = 0; i < size(); ++i)
-        times.push_back(newest_of(measured_in(i, ranges[i]), operator_id, parameters_key));
-    return times;
+    KeptTimes kept = is_known ? std::move(known->second) : KeptTimes{std::vector<Timestamp>(size())};
+    for (std::size_t i = 0; i < size(); ++i) {
+        if (!is_known || changed_at_[i] > kept.generation)
+            kept.times[i] = newest_of(measured_in(i, ranges[i]), operator_id, parameters_key);
+    }
+    kept.generation = generation_;
+    // Jobs name sizes as they like: what is kept of them is bounded.
+    const std::size_t bytes = sizeof(Timestamp) * std::max<std::size_t>(size(), 1);
+    if (!is_known && measured_at_.size() >= std::max(kMaxColumnBytes / bytes, kMinColumns)) measured_at_.clear();
+    return (measured_at_[size_key] = std::move(kept)).times;
 }
 
 } // namespace fathom

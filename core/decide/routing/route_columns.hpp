@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/decide/routing/route.hpp"
+#include "core/decide/routing/unit_type_facts.hpp"
 
 #include <cstdint>
 #include <map>
@@ -48,9 +49,9 @@ UnitMeasurements units_of(const UnitTypeView& view);
 /// Geometric mean of operations (or bytes) per second over what was measured; 0 when nothing was.
 double speed_of(const UnitTypeView& view);
 
-/// The columns of one list of unit types, each made when it is first asked for. What was measured there, how operators
-/// scale, and names must stay as they are; the list may be a copy of that which tables are made of. A newer list takes
-/// over what it shares with the one before. Not thread-safe.
+/// The columns of one list of unit types, each made when it is first asked for. Names, UnitTypeFacts, what was measured
+/// there and how operators scale must stay as they are; the list may be a copy of that which tables are made of. A
+/// newer list takes over what it shares with the one before. Not thread-safe.
 class RouteColumns {
   public:
     /// @param before  of the same unit types as they were; what it has is taken from it, and made anew where a unit
@@ -67,6 +68,9 @@ class RouteColumns {
     /// By unit type: 1 where it runs the operator at all. Valid until the next call.
     const std::vector<std::uint8_t>& offers(const std::string& operator_id);
     const UnitTypeList& unit_types() const { return unit_types_; }
+    const UnitTypeFacts& facts(std::size_t unit_type) const { return facts_[unit_type]; }
+    /// As if a unit type were otherwise: for a copy, of which the list is not that of the original.
+    void set_facts(std::size_t unit_type, const UnitTypeFacts& facts) { facts_[unit_type] = facts; }
     const std::shared_ptr<const UnitTypeIndex>& index();
 
     /// By unit type: its place in order of ids.
@@ -98,6 +102,7 @@ class RouteColumns {
     std::span<const MeasuredOperator> measured_in(std::size_t unit_type, const MeasuredRange& range) const;
 
     UnitTypeList unit_types_;
+    std::vector<UnitTypeFacts> facts_;           ///< of each
     std::shared_ptr<const UnitTypeIndex> index_; ///< made when it is first asked for
     std::shared_ptr<const OperatorEstimates> estimates_;
     std::vector<std::uint32_t> id_rank_;
@@ -108,7 +113,12 @@ class RouteColumns {
     std::uint64_t generation_ = 0;          ///< lists that it has taken over from one another
     std::vector<std::uint64_t> changed_at_; ///< by unit type: the generation that made it otherwise
     std::map<std::string, std::shared_ptr<const KnownRunColumn>> known_runs_; ///< by job
-    std::map<std::pair<std::string, std::string>, std::vector<Timestamp>> measured_at_;
+    /// When each unit type was last measured at one size of an operator.
+    struct KeptTimes {
+        std::vector<Timestamp> times;
+        std::uint64_t generation{}; ///< of which they are
+    };
+    std::map<std::pair<std::string, std::string>, KeptTimes> measured_at_;
     std::map<std::string, std::vector<std::uint8_t>> offers_;
     std::vector<std::uint8_t> is_sorted_; ///< by unit type: whether its measurements stand in order of operators
     std::map<std::string, std::vector<MeasuredRange>> ranges_; ///< by operator, then by unit type

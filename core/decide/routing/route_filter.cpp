@@ -34,15 +34,15 @@ bool has_all_operators(const RouteRequest& request, const UnitTypeView& view)
                        [&](const OperatorDemand& demand) { return has_operator(view, demand.operator_id); });
 }
 
-bool is_right_device(const UnitRequest& units, const UnitTypeView& view)
+bool is_right_device(const UnitRequest& units, const UnitTypeFacts& facts)
 {
-    return units.device.empty() || (units.device == "gpu") == is_device(view.resource_type);
+    return units.device.empty() || (units.device == "gpu") == facts.is_device;
 }
 
 /// Whether a job that shares no device can have one of its own there.
-bool keeps_devices(const UnitRequest& units, const UnitTypeView& view)
+bool keeps_devices(const UnitRequest& units, const UnitTypeFacts& facts)
 {
-    return !units.is_exclusive() || view.units_per_device > 0;
+    return !units.is_exclusive() || facts.units_per_device > 0;
 }
 
 bool has_instructions(const UnitRequest& units, const UnitTypeView& view)
@@ -66,9 +66,14 @@ std::string join(const std::vector<std::string>& words)
     return text;
 }
 
-bool has_memory(const UnitRequest& units, const UnitTypeView& view)
+bool has_memory(const UnitRequest& units, const UnitTypeFacts& facts)
 {
-    return view.memory_bytes_per_unit >= units.memory_bytes && view.gpu_memory_bytes >= units.gpu_memory.all_bytes();
+    return facts.memory_bytes_per_unit >= units.memory_bytes && facts.gpu_memory_bytes >= units.gpu_memory.all_bytes();
+}
+
+bool takes_work(const RouteRequest& request, const UnitTypeFacts& facts)
+{
+    return facts.takes_work || (request.is_probe && facts.is_open_to_probes);
 }
 
 std::string policy_reason(const RouteRequest& request, const UnitTypeView& view)
@@ -92,8 +97,10 @@ std::string operators_reason(const RouteRequest& request, const UnitTypeView& vi
 
 std::string device_reason(const UnitRequest& units, const UnitTypeView& view)
 {
-    if (!is_right_device(units, view)) return "is a " + view.resource_type + ", the job asks for a " + units.device;
-    if (!keeps_devices(units, view)) return "its agent cannot keep a whole device for one job, and the job shares none";
+    const UnitTypeFacts facts(view);
+    if (!is_right_device(units, facts)) return "is a " + view.resource_type + ", the job asks for a " + units.device;
+    if (!keeps_devices(units, facts))
+        return "its agent cannot keep a whole device for one job, and the job shares none";
     if (view.isa.empty()) return "its instruction sets are not known, the job needs " + join(units.isa);
     std::vector<std::string> missing;
     for (const std::string& one : units.isa) {
@@ -134,20 +141,22 @@ bool has_operator(const UnitTypeView& view, const std::string& operator_id)
 
 std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view)
 {
-    return removing_filter(request, view, has_all_operators(request, view));
+    return removing_filter(request, view, UnitTypeFacts(view), has_all_operators(request, view));
 }
 
-std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view, bool runs_operators)
+std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view, const UnitTypeFacts& facts,
+                                      bool runs_operators)
 {
+    // Most requests ask for nothing that only the view tells: it is not read then.
     const UnitRequest& units = request.units;
     if (!is_allowed(request, view) || !is_named_by(units, view)) return Filter::kPolicy;
     if (!runs_operators) return Filter::kOperators;
-    if (!is_right_device(units, view) || !keeps_devices(units, view) || !has_instructions(units, view))
+    if (!is_right_device(units, facts) || !keeps_devices(units, facts) || !has_instructions(units, view))
         return Filter::kDevice;
-    if (!has_memory(units, view)) return Filter::kMemory;
-    if (view.least_count_for(units) > view.unit_count) return Filter::kUnitCount;
+    if (!has_memory(units, facts)) return Filter::kMemory;
+    if (facts.least_count_for(units) > facts.unit_count) return Filter::kUnitCount;
     if (!is_at_site(request, view)) return Filter::kDataSite;
-    if (!request.is_taken_by(view)) return view.closed_by;
+    if (!takes_work(request, facts)) return facts.closed_by;
     return std::nullopt;
 }
 

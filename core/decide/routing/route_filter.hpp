@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/decide/routing/route.hpp"
+#include "core/decide/routing/unit_type_facts.hpp"
 
 #include <optional>
 #include <string>
@@ -11,8 +12,9 @@ namespace fathom {
 /// The first of the filters from kPolicy to kDataSite that removes the unit type, else kDrain or kHealth where it takes
 /// no work; empty: it stays. Quota, deadline and budget need a run time first (core/decide/routing/place).
 std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view);
-/// The same where it is known whether the unit type runs all operators of the request.
-std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view, bool runs_operators);
+/// The same where the facts of the view are known, and whether the unit type runs all operators of the request.
+std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view, const UnitTypeFacts& facts,
+                                      bool runs_operators);
 
 bool has_operator(const UnitTypeView& view, const std::string& operator_id);
 

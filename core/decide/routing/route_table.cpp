@@ -59,14 +59,19 @@ RouteTable::Impl::Impl(std::shared_ptr<const UnitTypeList> list, RouteKnowledge 
 
 void RouteTable::Impl::note_change(std::size_t unit_type)
 {
-    // Kinds that have not followed for so long cost less to make anew than the list to keep.
-    constexpr std::size_t kMinKept = 4096;
-    if (changes.size() > 4 * unit_types->size() + kMinKept) {
-        kinds_.clear();
-        changes.clear();
-    }
     changes.push_back(static_cast<std::uint32_t>(unit_type));
     if (!least_.empty()) least_[unit_type].is_known = false;
+}
+
+void RouteTable::Impl::begin_page()
+{
+    ++page_;
+    // Kinds that have not followed for so long cost less to make anew than the list to keep. Within a page they must
+    // stay: a table of this page alone, which decides it again, would have them.
+    constexpr std::size_t kMinKept = 4096;
+    if (changes.size() <= 4 * unit_types->size() + kMinKept) return;
+    kinds_.clear();
+    changes.clear();
 }
 
 PlaceRun RouteTable::Impl::run_of(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type)
@@ -123,7 +128,7 @@ void RouteTable::Impl::roughen(const RouteRequest& request, PlaceChooser& choose
 {
     kind.page = page_;
     for (std::size_t i = 0; i < kind.is_rough.size(); ++i) {
-        if (kind.is_rough[i] != 0 || kind.own_filter[i] != RouteKind::kStays || has_runs(request, i)) continue;
+        if (kind.is_rough[i] != 0 || kind.own_filter[i] != RouteKind::kStays || kind.has_runs_at(i)) continue;
         if (kind.filter[i] != RouteKind::kStays) {
             --kind.removed[kind.filter[i]];
             kind.filter[i] = RouteKind::kStays;
@@ -134,10 +139,17 @@ void RouteTable::Impl::roughen(const RouteRequest& request, PlaceChooser& choose
     }
 }
 
-bool RouteTable::Impl::has_runs(const RouteRequest& request, std::size_t unit_type) const
+std::vector<std::uint8_t> RouteTable::Impl::marks_of_runs(const RouteRequest& request) const
 {
-    return knowledge.runs && !request.job_type.empty() && request.takes_operators &&
-           knowledge.runs->has_runs(request.job_type, (*unit_types)[unit_type].id.value, request.run_owner());
+    std::vector<std::uint8_t> marks;
+    if (!knowledge.runs || request.job_type.empty() || !request.takes_operators) return marks;
+    for (const std::string_view id : knowledge.runs->unit_types_with_runs(request.job_type, request.run_owner())) {
+        const auto unit_type = columns->index()->find(id);
+        if (!unit_type) continue;
+        marks.resize(unit_types->size());
+        marks[*unit_type] = 1;
+    }
+    return marks;
 }
 
 void RouteTable::Impl::forget_oldest()
@@ -185,7 +197,10 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
     // would take more than all of that.
     const bool is_rough =
         size > kMaxCandidatesKept && kind.knows_work && !request.operators.empty() && !request.quota.is_limited();
-    if (is_rough) kind.is_rough.assign(size, 1);
+    if (is_rough) {
+        kind.is_rough.assign(size, 1);
+        kind.has_runs = marks_of_runs(request);
+    }
     const bool has_history = knowledge.runs && !request.job_type.empty();
     const RunPromise promise{request.known_run ? PromiseBasis::kReference : PromiseBasis::kOperators,
                              !request.takes_operators};
@@ -193,9 +208,10 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
     for (std::size_t i = 0; i < size; ++i) {
         const bool runs_operators = std::all_of(kind.operators.begin(), kind.operators.end(),
                                                 [i](const auto& column) { return column->times[i].is_offered; });
-        const std::optional<Filter> filter = removing_filter(request, (*unit_types)[i], runs_operators);
+        const std::optional<Filter> filter =
+            removing_filter(request, (*unit_types)[i], columns->facts(i), runs_operators);
         kind.own_filter[i] = filter ? static_cast<std::uint8_t>(*filter) : RouteKind::kStays;
-        const bool is_bounded = is_rough && !has_runs(request, i);
+        const bool is_bounded = is_rough && !kind.has_runs_at(i);
         if (is_rough && !is_bounded) kind.is_rough[i] = 0;
         if (is_bounded && !filter)
             estimate_roughly(request, chooser, kind, i);
@@ -211,19 +227,8 @@ const RouteTable::Impl::Least& RouteTable::Impl::least_of(std::size_t unit_type)
     Least& least = least_[unit_type];
     if (least.is_known) return least;
     const UnitTypeView& view = (*unit_types)[unit_type];
-    const NetworkProfile* const network = view.network.get();
-    least = {.is_known = true,
-             .free_s = view.availability.earliest_start(1, kMinHeld_s),
-             .start_s = 0,
-             .cost_per_s = 0,
-             .power_w = view.price == nullptr ? 0 : view.price->unit_power_w(),
-             .s_per_byte = network != nullptr && network->best_rate_bytes() > 0 ? 1 / network->best_rate_bytes() : 0};
+    least = {.is_known = true, .free_s = view.availability.earliest_start(1, kMinHeld_s), .start_s = 0};
     least.start_s = waits_of(knowledge).least_wait_s(view.id.value, least.free_s, view.queued_s);
-    if (view.price != nullptr) {
-        constexpr double kHour_s = 3600;
-        const auto& hours = view.price->per_hour();
-        least.cost_per_s = *std::min_element(hours.begin(), hours.end()) / kHour_s;
-    }
     return least;
 }
 
@@ -231,7 +236,7 @@ RouteTable::Impl::LeastRun RouteTable::Impl::least_run(const RouteRequest& reque
                                                        std::size_t unit_type)
 {
     const auto fewest = static_cast<double>(request.units.count.value_or(request.units.min));
-    const bool is_divided = request.units.count != 1 || (*unit_types)[unit_type].least_count_for(request.units) > 1;
+    const bool is_divided = request.units.count != 1 || columns->facts(unit_type).least_count_for(request.units) > 1;
     LeastRun least;
     if (kind.known != nullptr) {
         const KnownRunColumn& known = *kind.known;
@@ -274,18 +279,19 @@ void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChoose
     const std::int64_t fewest = request.units.count.value_or(request.units.min);
     const LeastRun run = least_run(request, kind, unit_type);
     std::int64_t unknown = run.unknown;
-    const UnitTypeView& view = (*unit_types)[unit_type];
+    const UnitTypeFacts& facts = columns->facts(unit_type);
     const TransferRequest& transfer = request.transfer;
-    if (request.prefer.energy > 0 && least.power_w <= 0) ++unknown;
-    if (transfer.moves_data() && view.network == nullptr) ++unknown;
-    const double moved_s = transfer.moves_data() ? (transfer.in_bytes + transfer.out_bytes) * least.s_per_byte : 0;
+    if (request.prefer.energy > 0 && facts.power_w <= 0) ++unknown;
+    if (transfer.moves_data() && !facts.has_network) ++unknown;
+    const double moved_s =
+        transfer.moves_data() ? (transfer.in_bytes + transfer.out_bytes) * facts.least_s_per_byte : 0;
     const double compute_s = run.run_s * kind.least_factor;
     const double taken_unit_s = run.unit_s * kind.least_factor + moved_s * static_cast<double>(fewest);
-    const double doubt_s = std::max(0.0, run.run_s / view.trust_factor - std::max(run.run_s, compute_s));
+    const double doubt_s = std::max(0.0, run.run_s / facts.trust_factor - std::max(run.run_s, compute_s));
     const double judged_s = std::min(least.free_s, least.start_s) + moved_s + compute_s + doubt_s;
     constexpr double kRounding = 1 - 1e-9;
-    kind.objective[unit_type] = kRounding * objective(request.prefer, {judged_s, least.cost_per_s * taken_unit_s,
-                                                                       least.power_w * taken_unit_s});
+    kind.objective[unit_type] = kRounding * objective(request.prefer, {judged_s, facts.least_cost_per_s * taken_unit_s,
+                                                                       facts.power_w * taken_unit_s});
     kind.unknown_parts[unit_type] = static_cast<std::uint8_t>(std::min<std::int64_t>(unknown, 255));
     kind.is_estimated[unit_type] = run.is_estimated ? 1 : 0;
     kind.start_s[unit_type] = least.free_s;
@@ -293,7 +299,7 @@ void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChoose
     kind.filter[unit_type] = RouteKind::kStays;
     if (kind.cost.empty()) return;
     kind.completion_s[unit_type] = kRounding * (least.start_s + moved_s + compute_s);
-    kind.cost[unit_type] = kRounding * least.cost_per_s * taken_unit_s;
+    kind.cost[unit_type] = kRounding * facts.least_cost_per_s * taken_unit_s;
 }
 
 const Found& RouteTable::Impl::look_at(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,

@@ -27,6 +27,8 @@ struct RouteKind {
     /// 1 where no choice was made yet, and the columns have what none can beat by run times alone: in large networks
     /// most unit types need no closer look. Empty: nowhere.
     std::vector<std::uint8_t> is_rough;
+    /// 1 where times of runs of its type are known, which may be less than any bound of promises. Empty: nowhere.
+    std::vector<std::uint8_t> has_runs;
     double least_factor{1};                  ///< of all corrections by what jobs of the type took
     bool knows_work{};                       ///< something is known of run times: else the earliest start wins
     std::vector<std::uint8_t> filter;        ///< the Filter that removes it whatever deadline and budget
@@ -49,6 +51,7 @@ struct RouteKind {
     std::unordered_map<std::uint32_t, Found> found;
     static constexpr std::size_t kMaxFound = 256;
     bool is_rough_at(std::size_t unit_type) const { return !is_rough.empty() && is_rough[unit_type] != 0; }
+    bool has_runs_at(std::size_t unit_type) const { return !has_runs.empty() && has_runs[unit_type] != 0; }
 
     std::array<std::int64_t, kFilterCount> removed{};
     FilterTrace filter_trace;                 ///< without deadline and budget
@@ -65,7 +68,7 @@ struct RouteTable::Impl {
 
     void note_change(std::size_t unit_type);
     /// From here on decisions are those of a table that is made now: which places were looked at closely is forgotten.
-    void begin_page() { ++page_; }
+    void begin_page();
     /// The kind of the request, up to date. The chooser is of the same request.
     RouteKind& kind_of(const RouteRequest& request, PlaceChooser& chooser);
     /// What the filters of the kind remove, as far as choices were made.
@@ -86,11 +89,8 @@ struct RouteTable::Impl {
     /// What no start on a unit type can beat.
     struct Least {
         bool is_known{};
-        double free_s{};     ///< until a unit is free
-        double start_s{};    ///< until a job really starts
-        double cost_per_s{}; ///< of one unit in its cheapest hour
-        double power_w{};    ///< of one unit
-        double s_per_byte{}; ///< of its network in its best hour
+        double free_s{};  ///< until a unit is free
+        double start_s{}; ///< until a job really starts
     };
     RouteKind make_kind(const RouteRequest& request, PlaceChooser& chooser);
     void update(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
@@ -106,8 +106,8 @@ struct RouteTable::Impl {
     };
     LeastRun least_run(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
     const Least& least_of(std::size_t unit_type);
-    /// Whether runs of the request's type there tell what it takes: that may be less than any bound of promises.
-    bool has_runs(const RouteRequest& request, std::size_t unit_type) const;
+    /// RouteKind::has_runs
+    std::vector<std::uint8_t> marks_of_runs(const RouteRequest& request) const;
     void forget_oldest();
     /// Where a new kind has rough bounds, this one has them again.
     void roughen(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind);

@@ -22,6 +22,13 @@
 
 namespace fathom {
 
+/// Units that a job gets which asks for so many of them: all of a device, where it shares none.
+inline std::int64_t granted_units(const UnitRequest& units, std::int64_t count, std::int64_t units_per_device)
+{
+    const bool takes_devices = units.is_exclusive() && units_per_device > 1;
+    return takes_devices ? units_of_whole_devices(count, units_per_device) : count;
+}
+
 /// A unit type as the router saw it when the snapshot was taken. Plain value.
 struct UnitTypeView {
     UnitTypeId id;
@@ -66,11 +73,9 @@ struct UnitTypeView {
 
     /// Whether others wait in the center's own queue, so that a job that goes there takes nothing that is free.
     bool has_queue() const { return queued_s > kAtOnce_s; }
-    /// Units that a job gets which asks for so many of them: all of a device, where it shares none.
     std::int64_t count_for(const UnitRequest& units, std::int64_t count) const
     {
-        const bool takes_devices = units.is_exclusive() && units_per_device > 1;
-        return takes_devices ? units_of_whole_devices(count, units_per_device) : count;
+        return granted_units(units, count, units_per_device);
     }
     std::int64_t least_count_for(const UnitRequest& units) const
     {

@@ -60,6 +60,16 @@ TEST_P(CycleDocumentProperty, OfWhatWasWrittenAndReadComesTheSamePlanToTheLastTe
 
 INSTANTIATE_TEST_SUITE_P(Seeds, CycleDocumentProperty, ::testing::Range(0, 4));
 
+/// Leaves it as it was, and has its table follow so many changes.
+void change_and_undo(UnitLedger& units, std::size_t changes)
+{
+    for (std::size_t i = 0; i < changes; i += 2) {
+        units.begin_trial();
+        units.reserve({.unit_type_id = units.views()[0].id, .unit_count = 1, .release_s = 10});
+        units.undo_trial();
+    }
+}
+
 // A ledger that is kept from page to page, and one that is made anew for each.
 TEST(UnitLedgerProperty, PageAfterPageOnOneLedgerIsDecidedAsOnNewOnes)
 {
@@ -77,6 +87,8 @@ TEST(UnitLedgerProperty, PageAfterPageOnOneLedgerIsDecidedAsOnNewOnes)
             cycle.moment.gpu_rooms = kept.gpu_rooms();
             const SchedulePlan fresh = decide_cycle(cycle.moment, cycle.catalog);
             kept.begin_page();
+            // Just below what a table follows.
+            if (page == 1) change_and_undo(kept, 4 * kept.views().size() + 4090);
 
             const SchedulePlan plan = schedule(kept, cycle.moment.input);
 

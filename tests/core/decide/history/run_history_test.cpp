@@ -333,8 +333,8 @@ TEST(RunHistory, KnowsTheLeastFactorOfAType)
     EXPECT_EQ(history.least_factor("md"),
               std::min(history.correction("md", "u1").factor, history.correction("md", "elsewhere").factor));
     EXPECT_EQ(history.least_factor("unknown"), history.correction("unknown", "u1").factor);
-    EXPECT_TRUE(history.has_runs("scf", "u2"));
-    EXPECT_FALSE(history.has_runs("scf", "u3"));
+    EXPECT_EQ(history.unit_types_with_runs("scf"), (std::vector<std::string_view>{"u1", "u2"}));
+    EXPECT_TRUE(history.unit_types_with_runs("unknown").empty());
     EXPECT_EQ(RunHistory().least_factor("scf"), 1);
 }
 

@@ -1,0 +1,21 @@
+#include "core/decide/routing/unit_type_facts.hpp"
+
+#include "core/decide/prediction/device_choice.hpp"
+
+namespace fathom {
+
+UnitTypeFacts::UnitTypeFacts(const UnitTypeView& view)
+    : memory_bytes_per_unit(view.memory_bytes_per_unit), gpu_memory_bytes(view.gpu_memory_bytes),
+      unit_count(view.unit_count), units_per_device(view.units_per_device), trust_factor(view.trust_factor),
+      has_network(view.network != nullptr), is_device(fathom::is_device(view.resource_type)),
+      takes_work(view.closed_reason.empty()), is_open_to_probes(view.is_open_to_probes), closed_by(view.closed_by)
+{
+    if (view.price != nullptr) {
+        constexpr double kHour_s = 3600;
+        least_cost_per_s = view.price->least_per_hour() / kHour_s;
+        power_w = view.price->unit_power_w();
+    }
+    if (has_network && view.network->best_rate_bytes() > 0) least_s_per_byte = 1 / view.network->best_rate_bytes();
+}
+
+} // namespace fathom

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "core/decide/routing/unit_type_view.hpp"
+
+#include <cstdint>
+
+/// What decisions ask of every unit type; part of core/decide/routing/route.
+namespace fathom {
+
+/// What filters and bounds ask of a unit type and what neither time nor load changes. Views are large and lie apart,
+/// and in a large network most are asked for nothing else.
+struct UnitTypeFacts {
+    std::int64_t memory_bytes_per_unit{};
+    std::int64_t gpu_memory_bytes{};
+    std::int64_t unit_count{};
+    std::int64_t units_per_device{1};
+    double trust_factor{1};
+    double least_cost_per_s{}; ///< of one unit in its cheapest hour
+    double power_w{};          ///< of one unit
+    double least_s_per_byte{}; ///< of its network in its best hour
+    bool has_network{};        ///< something is known of it
+    bool is_device{};          ///< no processor
+    bool takes_work{};         ///< else `closed_by` says why not
+    bool is_open_to_probes{};  ///< all the same
+    Filter closed_by{Filter::kDrain};
+
+    UnitTypeFacts() = default;
+    explicit UnitTypeFacts(const UnitTypeView& view);
+
+    bool operator==(const UnitTypeFacts&) const = default;
+    /// Units that a job gets at least.
+    std::int64_t least_count_for(const UnitRequest& units) const
+    {
+        return granted_units(units, units.count.value_or(units.min), units_per_device);
+    }
+};
+
+} // namespace fathom
