@@ -50,6 +50,13 @@ TEST(SlurmJobEnd, TellsHowItEnded)
     }
 }
 
+TEST(SlurmJobEnd, OfAJobThatWouldWaitForEverIsNotItsSubmittersDoing)
+{
+    EXPECT_EQ(end_in("CANCELLED", 0, EndAsked::kNeverStarts).outcome, AttemptOutcome::kFailedToStart);
+    EXPECT_EQ(end_of_forgotten({}, EndAsked::kNeverStarts, kEnd).outcome, AttemptOutcome::kFailedToStart);
+    EXPECT_EQ(end_in("COMPLETED", 0, EndAsked::kNeverStarts).exit_code, 0) << "it started after all";
+}
+
 TEST(SlurmJobEnd, IsNotThatOfACancelledJobWhenItEndedByItself)
 {
     EXPECT_EQ(end_in("COMPLETED", 0, EndAsked::kCancelled).outcome, AttemptOutcome::kExited);

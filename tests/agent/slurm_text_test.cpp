@@ -27,18 +27,28 @@ TEST(SlurmText, ReadsNodesAndPassesOverWarnings)
 TEST(SlurmText, ReadsTheQueue)
 {
     const std::vector<SlurmJob> jobs =
-        parse_queue("7|att_x|FAILED|768|2026-11-24T19:56:47|2026-11-24T19:56:48|vm|NonZeroExitCode|\n"
-                    "8|att_y|PENDING|0|N/A|N/A||Resources|\n"
+        parse_queue("7|att_x|FAILED|768|2026-11-24T19:56:47|2026-11-24T19:56:48|1-02:03:04|vm|NonZeroExitCode|\n"
+                    "8|att_y|PENDING|0|N/A|N/A|0:00||Resources|\n"
                     "nonsense\n");
 
     ASSERT_EQ(jobs.size(), 2U);
     EXPECT_EQ(jobs[0].id, "7");
     EXPECT_EQ(jobs[0].wait_status, 768);
     EXPECT_EQ(format_rfc3339(jobs[0].end.value()), "2026-11-24T19:56:48.000000Z");
+    EXPECT_EQ(jobs[0].used_s, 86400 + 2 * 3600 + 3 * 60 + 4);
     EXPECT_EQ(jobs[0].nodes, "vm");
     EXPECT_EQ(jobs[0].reason, "NonZeroExitCode");
     EXPECT_EQ(jobs[1].state, "PENDING");
     EXPECT_FALSE(jobs[1].start);
+}
+
+TEST(SlurmText, ReadsHowLongAJobHasRun)
+{
+    EXPECT_EQ(parse_slurm_duration("0:09"), 9);
+    EXPECT_EQ(parse_slurm_duration(" 59:01 "), 59 * 60 + 1);
+    EXPECT_EQ(parse_slurm_duration("02:00:00"), 7200);
+    for (const char* wrong : {"", "7", "INVALID", "-1:00", "1-", "1:2:3:4", "1:x", "99999999999999999999:00"})
+        EXPECT_FALSE(parse_slurm_duration(wrong)) << wrong;
 }
 
 TEST(SlurmText, ReadsTheJobsNumber)
@@ -47,6 +57,19 @@ TEST(SlurmText, ReadsTheJobsNumber)
     EXPECT_EQ(parse_submitted("sbatch: warning: slow\n17;alpha\n").value(), "17");
     EXPECT_FALSE(parse_submitted("sbatch: error: no\n"));
     EXPECT_FALSE(parse_submitted(""));
+}
+
+TEST(SlurmText, TellsRefusalsForGoodFromThoseOfTheMoment)
+{
+    EXPECT_TRUE(is_final_refusal("Batch job submission failed: Requested time limit is invalid (missing or exceeds "
+                                 "some limit)"));
+    EXPECT_TRUE(is_final_refusal("Batch job submission failed: Invalid qos specification"));
+    EXPECT_FALSE(is_final_refusal("QOSMaxSubmitJobPerUserLimit; Batch job submission failed: Job violates "
+                                  "accounting/QOS policy"));
+    EXPECT_FALSE(is_final_refusal("Slurm temporarily unable to accept job, sleeping and retrying"));
+    EXPECT_TRUE(never_starts("PartitionTimeLimit"));
+    for (const char* reason : {"", "None", "Resources", "Priority", "PartitionDown", "QOSMaxJobsPerUserLimit"})
+        EXPECT_FALSE(never_starts(reason)) << reason;
 }
 
 TEST(SlurmText, ReadsWhenAJobWouldStart)

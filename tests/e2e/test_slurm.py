@@ -4,6 +4,7 @@ import os
 import pathlib
 import pwd
 import subprocess
+import time
 
 import pytest
 
@@ -120,6 +121,38 @@ def test_the_time_limit_ends_a_job(network):
     assert job["attempt"]["outcome"] == "wall_limit"
 
 
+def test_time_in_which_slurm_suspends_a_job_is_not_the_jobs(network):
+    """As Slurm's own limits have it."""
+    beta = network.clusters["beta"]
+    limit_s = 8
+    job_id = submit(network, "beta", "sleep 4", wall_limit_s=limit_s)
+    wait_running(network, job_id)
+    slurm_job = beta.run("squeue", "-h", "-n", attempt_of(network, job_id)["id"], "-o", "%A").strip()
+
+    beta.run("scontrol", "suspend", slurm_job)
+    time.sleep(limit_s + 2)
+    beta.run("scontrol", "resume", slurm_job)
+
+    job = network.wait_job(job_id)
+    assert job["state"] == "succeeded", job["end_reason"]
+    assert job["attempt"]["run_s"] > limit_s
+
+
+def test_a_job_that_slurm_would_never_start_ends_with_the_reason(network):
+    beta = network.clusters["beta"]
+    beta.run("scontrol", "update", "PartitionName=main", "MaxTime=1")
+    try:
+        job_id = submit(network, "beta", "true", wall_limit_s=600)
+        job = network.wait_job(job_id)
+    finally:
+        beta.run("scontrol", "update", "PartitionName=main", "MaxTime=INFINITE")
+
+    assert job["state"] == "failed"
+    assert job["attempt"]["outcome"] == "failed_to_start"
+    assert "PartitionTimeLimit" in job["end_reason"]
+    assert network.wait_job(submit(network, "beta", "true", wall_limit_s=600))["state"] == "succeeded"
+
+
 def test_a_job_is_cancelled_in_slurm(network):
     job_id = submit(network, "alpha", "sleep 600")
     wait_running(network, job_id)
@@ -169,6 +202,26 @@ def test_an_agent_killed_after_sbatch_submits_nothing_twice(network):
         assert job["state"] == "succeeded", job
         assert alpha.jobs_of(attempt["id"]) == ["COMPLETED"]
         assert output_of(network, job_id).count("once") == 1
+
+
+def test_of_two_jobs_for_one_attempt_the_one_that_runs_counts(network):
+    """As after an sbatch whose answer got lost."""
+    alpha = network.clusters["alpha"]
+    alpha.run("scontrol", "update", "partitionname=main", "state=down")
+    try:
+        job_id = submit(network, "alpha", "sleep 3; echo once; exit 4")
+        attempt = attempt_of(network, job_id)["id"]
+        noted = wait_until(lambda: alpha.run("squeue", "-h", "-n", attempt, "-o", "%A").strip(), 60, "the submission")
+        alpha.run("scontrol", "hold", noted)
+        alpha.run("sbatch", *(["--uid=nobody"] if os.geteuid() == 0 else []), str(alpha.work / attempt / "job.sh"))
+    finally:
+        alpha.run("scontrol", "update", "partitionname=main", "state=up")
+
+    job = network.wait_job(job_id)
+
+    assert job["exit_code"] == 4, job["end_reason"]
+    assert output_of(network, job_id).count("once") == 1
+    alpha.run("scancel", noted)
 
 
 def test_a_controller_that_goes_and_comes_back_loses_nothing(network):

@@ -42,6 +42,8 @@ std::optional<double> read_minutes(std::istringstream& words)
     return *minutes * 60 + *rest;
 }
 
+constexpr const char* kNeverStartsDetail = "Slurm would never start it";
+
 /// Slurm's seconds are whole.
 bool is_close(Timestamp a, Timestamp b)
 {
@@ -81,6 +83,9 @@ void set_outcome(AttemptEnd& end, const SlurmJob& job, EndAsked asked)
         end.outcome = AttemptOutcome::kWallLimit;
     } else if (job.state == "CANCELLED" && asked == EndAsked::kCancelled) {
         end.outcome = AttemptOutcome::kCancelled;
+    } else if (job.state == "CANCELLED" && asked == EndAsked::kNeverStarts) {
+        end.outcome = AttemptOutcome::kFailedToStart;
+        end.detail = kNeverStartsDetail;
     } else if (job.state == "CANCELLED") {
         // By the center, or by Slurm itself, as a controller does that comes back without knowing the job.
         end.outcome = AttemptOutcome::kLost;
@@ -168,8 +173,12 @@ AttemptEnd end_of_forgotten(const ScriptNotes& notes, EndAsked asked, Timestamp 
     end.ended_at = notes.ended_at.value_or(now);
     end.outcome = AttemptOutcome::kLost;
     end.detail = "Slurm does not know the job any more, and its script has left no end";
-    if (asked != EndAsked::kNo)
-        end.outcome = asked == EndAsked::kCancelled ? AttemptOutcome::kCancelled : AttemptOutcome::kWallLimit;
+    if (asked == EndAsked::kCancelled) end.outcome = AttemptOutcome::kCancelled;
+    if (asked == EndAsked::kWallLimit) end.outcome = AttemptOutcome::kWallLimit;
+    if (asked == EndAsked::kNeverStarts) {
+        end.outcome = AttemptOutcome::kFailedToStart;
+        end.detail = kNeverStartsDetail;
+    }
     if (notes.exit_code && notes.started_at) {
         set_exit(end, static_cast<int>(*notes.exit_code));
         end.detail = "Slurm does not know the job any more; its script says how it ended";

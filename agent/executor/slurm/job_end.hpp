@@ -24,14 +24,15 @@ struct ScriptNotes {
 /// cannot be read is left out.
 ScriptNotes read_notes(std::string_view started, std::string_view ended);
 
-/// Why we asked for the end of a job.
-enum class EndAsked { kNo, kCancelled, kWallLimit };
+/// Why we asked for the end of a job; kNeverStarts: Slurm shows a reason for which it would wait for ever.
+enum class EndAsked { kNo, kCancelled, kWallLimit, kNeverStarts };
 
 /// When the program of a job that runs or has ended began: the script's time where it is within Slurm's second.
 std::optional<Timestamp> start_of(const SlurmJob& job, const ScriptNotes& notes);
 
 /// How a job ended that Slurm shows as ended. Node failure, pre-emption, a failed boot and a cancellation that nobody
-/// asked us for are `lost`: the program may run elsewhere. `now` where Slurm gives no time.
+/// asked us for are `lost`: the program may run elsewhere. `now` where Slurm gives no time. Of kNeverStarts the detail
+/// is for the caller to end with the reason.
 AttemptEnd end_of(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked, Timestamp now);
 
 /// How a job ended that Slurm has forgotten: as its script noted, else it is lost.

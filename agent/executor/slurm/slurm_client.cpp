@@ -49,6 +49,8 @@ Result<std::string> SlurmClient::submit(const std::filesystem::path& script) con
         arguments.push_back(std::move(option));
     arguments.push_back(script.string());
     const Result<std::string> text = run("sbatch", arguments, kMaxAnswerBytes);
+    if (!text && text.error().code == Errc::kTooMany && is_final_refusal(text.error().detail))
+        return Error{Errc::kInvalid, text.error().detail};
     if (!text) return text.error();
     Result<std::string> job = parse_submitted(*text);
     if (!job) return Error{Errc::kUnavailable, job.error().detail};

@@ -27,6 +27,17 @@ Result<void> make_open_folder(const std::filesystem::path& path)
     return {};
 }
 
+/// Root writes here for the jobs' user, whose jobs must not be able to put something else in the place of a folder.
+Result<void> check_is_roots(const std::filesystem::path& path)
+{
+    struct stat facts{};
+    if (::lstat(path.c_str(), &facts) != 0)
+        return Error{Errc::kUnavailable, "cannot look at " + path.string() + ": " + error_text(errno)};
+    if (S_ISDIR(facts.st_mode) && facts.st_uid == 0 && (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
+    return Error{Errc::kUnavailable, path.string() + " (slurm_work_folder) can be changed by others than root, and so "
+                                     "could what jobs run: chown root and chmod go-w"};
+}
+
 /// A file or folder becomes the job's user's.
 Result<void> give(const std::filesystem::path& path, const std::optional<JobUser>& user)
 {
@@ -53,12 +64,10 @@ Result<void> write_folder(const RunOrder& run, const SlurmFolder& folder, const 
     return write_file(folder.script(), script, 0600);
 }
 
-EndAsked asked_of(const SlurmFolder& folder)
-{
-    const Result<std::string> text = read_file(folder.stop(), kMaxNoteBytes);
-    if (!text) return EndAsked::kNo;
-    return *text == "wall_limit" ? EndAsked::kWallLimit : EndAsked::kCancelled;
-}
+/// What stands in SlurmFolder::stop().
+constexpr std::string_view kWallLimitNote = "wall_limit";
+constexpr std::string_view kCancelledNote = "cancelled";
+constexpr std::string_view kNeverStartsNote = "never_starts "; ///< and the reason
 
 std::string number_in(const std::filesystem::path& path)
 {
@@ -103,6 +112,9 @@ Result<void> SlurmExecutor::start(const RunOrder& run)
     if (find_or_adopt(id) != nullptr) return {};
     const Result<std::string> script = batch_script(run, folder, batch);
     if (Result<void> made = make_open_folder(options_.folder); !made) return made;
+    if (options_.user) {
+        if (Result<void> checked = check_is_roots(options_.folder); !checked) return checked;
+    }
     if (Result<void> made = make_open_folder(folder.path); !made) return made;
     Attempt& attempt = attempts_[id];
     attempt.wall_limit_s = run.order.wall_limit_s;
@@ -203,6 +215,16 @@ Json SlurmExecutor::facts() const
     return {{"executor", "slurm"}, {"slurm_version", version_}, {"jobs_run_as", options_.user_name}};
 }
 
+void SlurmExecutor::read_stop_note(const SlurmFolder& folder, Attempt& attempt)
+{
+    const Result<std::string> text = read_file(folder.stop(), kMaxNoteBytes);
+    if (!text) return;
+    attempt.asked = *text == kWallLimitNote ? EndAsked::kWallLimit : EndAsked::kCancelled;
+    if (!text->starts_with(kNeverStartsNote)) return;
+    attempt.asked = EndAsked::kNeverStarts;
+    attempt.never_reason = text->substr(kNeverStartsNote.size());
+}
+
 /// An attempt of an earlier run of the agent stands as its folder says, until Slurm has been heard.
 SlurmExecutor::Attempt* SlurmExecutor::find_or_adopt(const AttemptId& id)
 {
@@ -214,7 +236,7 @@ SlurmExecutor::Attempt* SlurmExecutor::find_or_adopt(const AttemptId& id)
     Attempt& attempt = attempts_[id];
     attempt.job = number_in(folder.job_id());
     attempt.submit_after = std::chrono::steady_clock::now() + kInFlight;
-    attempt.asked = asked_of(folder);
+    read_stop_note(folder, attempt);
     const std::string limits = number_in(folder.limits());
     attempt.wall_limit_s = std::strtoll(limits.c_str(), nullptr, 10);
     attempt.profile = limits.ends_with(" profile");
@@ -280,20 +302,30 @@ void SlurmExecutor::stop(const AttemptId& id, Attempt& attempt, EndAsked why)
 {
     attempt.asked = why;
     attempt.cancel_sent = false;
-    static_cast<void>(write_file(folder_of(id).stop(), why == EndAsked::kWallLimit ? "wall_limit" : "cancelled"));
+    std::string note(why == EndAsked::kWallLimit ? kWallLimitNote : kCancelledNote);
+    if (why == EndAsked::kNeverStarts) note = std::string(kNeverStartsNote) + attempt.never_reason;
+    static_cast<void>(write_file(folder_of(id).stop(), note));
     has_news_ = true;
     wake_.notify_all();
 }
 
-ScriptNotes SlurmExecutor::notes_of(const AttemptId& id) const
+std::string SlurmExecutor::read_report(const AttemptId& id, const char* name) const
 {
     const Result<OpenFile> report = open_folder(AT_FDCWD, folder_of(id).report(), owner());
     if (!report) return {};
-    const auto read = [&](const char* name) {
-        Result<std::string> text = read_end(report->number(), name, owner(), kMaxNoteBytes);
-        return text ? std::move(*text) : std::string();
-    };
-    return read_notes(read("started"), read("ended"));
+    Result<std::string> text = read_end(report->number(), name, owner(), kMaxNoteBytes);
+    return text ? std::move(*text) : std::string();
+}
+
+ScriptNotes SlurmExecutor::notes_of(const AttemptId& id) const
+{
+    return read_notes(read_report(id, "started"), read_report(id, "ended"));
+}
+
+std::string SlurmExecutor::first_job_of(const AttemptId& id) const
+{
+    const Result<std::string> job = parse_submitted(read_report(id, "first"));
+    return job ? *job : std::string();
 }
 
 } // namespace fathom::agent

@@ -55,11 +55,13 @@ class SlurmExecutor final : public Executor {
 
     /// An attempt until remove().
     struct Attempt {
-        std::string job;         ///< Slurm's number; empty until it is known
-        SteadyTime submit_after; ///< when it may be (next) submitted
+        std::string job;                           ///< Slurm's number; empty until it is known
+        SteadyTime submit_after;                   ///< when it may be (next) submitted
+        std::chrono::milliseconds refused_pause{}; ///< since Slurm refused it last
         std::int64_t wall_limit_s{};
         bool profile{};
         EndAsked asked = EndAsked::kNo;
+        std::string never_reason; ///< of EndAsked::kNeverStarts: Slurm's word for it
         bool cancel_sent{};
         int polls_without{}; ///< in a row, that did not show its job
         RunView view{RunPhase::kQueued};
@@ -75,13 +77,21 @@ class SlurmExecutor final : public Executor {
     void set_waiting(const AttemptId& id, Attempt& attempt, std::string reason, std::optional<Timestamp> start);
     void set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end);
     void apply(const SlurmJob& job);
+    static AttemptEnd with_reason(AttemptEnd end, const Attempt& attempt);
     void note_missing(const std::set<std::string>& shown);
     void stop(const AttemptId& id, Attempt& attempt, EndAsked why);
+    static void read_stop_note(const SlurmFolder& folder, Attempt& attempt);
     ScriptNotes notes_of(const AttemptId& id) const;
+    /// A file of the job's user; empty where there is none.
+    std::string read_report(const AttemptId& id, const char* name) const;
+    /// Slurm's number of the job that runs the attempt; empty: none does yet.
+    std::string first_job_of(const AttemptId& id) const;
 
     // On the thread.
     void work(const std::stop_token& stopped);
     void submit_due();
+    /// @return why no other one need be tried now; empty: others may be taken.
+    std::string submit(const AttemptId& id);
     void cancel_asked();
     void poll();
     void look_at_next_queue();
@@ -101,6 +111,8 @@ class SlurmExecutor final : public Executor {
     bool has_news_ = false; ///< for the thread
     bool has_polled_ = false;
     bool is_reached_ = true;
+    SteadyTime submit_after_{}; ///< none is submitted before
+    bool has_refused_ = false;  ///< since it last took one
     std::chrono::milliseconds poll_interval_;
     SteadyTime next_poll_{};
     std::jthread thread_; ///< from the first use on: the helper forks before; last, so that it ends first

@@ -15,7 +15,12 @@ constexpr auto kMinPoll = 500ms;
 constexpr auto kMaxPoll = 30s;
 /// Of the time between two polls, what one may take: a busy slurmctld is asked more seldom.
 constexpr int kPollShare = 20;
-constexpr auto kRefusedPause = 15s; ///< before a refused job is submitted again
+/// Before anything is submitted again where Slurm takes no more jobs. What was refused itself waits twice as long each
+/// time: others may be taken.
+constexpr std::chrono::milliseconds kRefusedPause = 15s;
+constexpr std::chrono::milliseconds kMaxRefusedPause = 2min;
+/// So long at a time is submitted; then ends and cancellations are looked at, too.
+constexpr auto kMaxSubmitting = 1s;
 constexpr auto kUnreachedPause = 5s;
 /// How often the queue before each unit type is looked at.
 constexpr std::chrono::milliseconds kQueueInterval = 30s;
@@ -51,11 +56,12 @@ void SlurmExecutor::submit_due()
     std::vector<AttemptId> due;
     {
         const std::scoped_lock lock(mutex_);
+        const auto now = steady_clock::now();
         for (auto& [id, attempt] : attempts_) {
             if (!attempt.job.empty() || attempt.view.phase != RunPhase::kQueued) continue;
-            if (attempt.submit_after > steady_clock::now()) continue;
+            if (attempt.submit_after > now) continue;
             if (attempt.asked == EndAsked::kNo) {
-                due.push_back(id);
+                if (submit_after_ <= now) due.push_back(id);
                 continue;
             }
             AttemptEnd end;
@@ -64,27 +70,60 @@ void SlurmExecutor::submit_due()
             set_end(id, attempt, std::move(end));
         }
     }
-    for (const AttemptId& id : due) {
-        const Result<std::string> job = client_.submit(folder_of(id).script());
-        // Before anything else: a crash from here on finds the job by this, one before by its name.
-        if (job) static_cast<void>(write_file(folder_of(id).job_id(), *job));
+    const auto began = steady_clock::now();
+    for (auto id = due.begin(); id != due.end(); ++id) {
+        const std::string obstacle = submit(*id);
+        if (obstacle.empty() && steady_clock::now() - began < kMaxSubmitting) continue;
         const std::scoped_lock lock(mutex_);
-        const auto found = attempts_.find(id);
-        if (found == attempts_.end()) continue;
-        if (job) {
-            found->second.job = *job;
-            next_poll_ = std::min(next_poll_, steady_clock::now() + kMinPoll);
-            poll_interval_ = kMinPoll;
-            set_waiting(id, found->second, "submitted", std::nullopt);
-            continue;
+        has_news_ = has_news_ || obstacle.empty(); // the rest at once, after a look at what else there is
+        while (!obstacle.empty() && ++id != due.end()) {
+            const auto found = attempts_.find(*id);
+            if (found != attempts_.end()) set_waiting(*id, found->second, obstacle, std::nullopt);
         }
-        const bool is_refused = job.error().code == Errc::kTooMany;
-        found->second.submit_after = steady_clock::now() + (is_refused ? kRefusedPause : kUnreachedPause);
-        if (!is_refused) has_polled_ = false; // Slurm may have it: look before it is submitted again
-        set_waiting(id, found->second,
-                    (is_refused ? "Slurm refuses it: " : "Slurm does not answer: ") + job.error().detail, std::nullopt);
-        if (!is_refused) return;
+        return;
     }
+}
+
+std::string SlurmExecutor::submit(const AttemptId& id)
+{
+    const Result<std::string> job = client_.submit(folder_of(id).script());
+    // Before anything else: a crash from here on finds the job by this, one before by its name.
+    if (job) static_cast<void>(write_file(folder_of(id).job_id(), *job));
+    const std::scoped_lock lock(mutex_);
+    const auto found = attempts_.find(id);
+    if (found == attempts_.end()) return {};
+    Attempt& attempt = found->second;
+    if (job) {
+        attempt.job = *job;
+        if (std::exchange(has_refused_, false)) { // it takes jobs again
+            for (auto& [other, waiting] : attempts_)
+                waiting.submit_after = std::min(waiting.submit_after, steady_clock::now());
+        }
+        next_poll_ = std::min(next_poll_, steady_clock::now() + kMinPoll);
+        poll_interval_ = kMinPoll;
+        set_waiting(id, attempt, "submitted", std::nullopt);
+        return {};
+    }
+    if (job.error().code == Errc::kInvalid) {
+        AttemptEnd end;
+        end.outcome = AttemptOutcome::kFailedToStart;
+        end.detail = "Slurm refuses it: " + job.error().detail;
+        end.ended_at = clock_.now();
+        set_end(id, attempt, std::move(end));
+        return {};
+    }
+    const bool is_refused = job.error().code == Errc::kTooMany;
+    submit_after_ = steady_clock::now() + (is_refused ? kRefusedPause : kUnreachedPause);
+    if (is_refused) {
+        has_refused_ = true;
+        attempt.refused_pause = std::clamp(2 * attempt.refused_pause, kRefusedPause, kMaxRefusedPause);
+        attempt.submit_after = steady_clock::now() + attempt.refused_pause;
+    } else {
+        has_polled_ = false; // Slurm may have it: look before it is submitted again
+    }
+    std::string obstacle = (is_refused ? "Slurm refuses it: " : "Slurm does not answer: ") + job.error().detail;
+    set_waiting(id, attempt, obstacle, std::nullopt);
+    return obstacle;
 }
 
 void SlurmExecutor::cancel_asked()
@@ -166,6 +205,13 @@ void SlurmExecutor::poll()
     next_poll_ = steady_clock::now() + poll_interval_;
 }
 
+AttemptEnd SlurmExecutor::with_reason(AttemptEnd end, const Attempt& attempt)
+{
+    if (end.outcome == AttemptOutcome::kFailedToStart && !attempt.never_reason.empty())
+        end.detail += ": " + attempt.never_reason;
+    return end;
+}
+
 void SlurmExecutor::apply(const SlurmJob& job)
 {
     const std::optional<AttemptId> id = AttemptId::parse(job.name);
@@ -177,11 +223,25 @@ void SlurmExecutor::apply(const SlurmJob& job)
         static_cast<void>(write_file(folder_of(*id).job_id(), job.id));
         log_info("slurm_job_found_again", {{"attempt_id", id->value}, {"slurm_job", job.id}});
     }
-    if (attempt.job != job.id || attempt.view.phase == RunPhase::kEnded) return;
+    if (attempt.view.phase == RunPhase::kEnded) return;
+    const SlurmPhase phase = phase_of(job.state);
+    // Where the answer to a submission got lost there may be two jobs, of which the script lets the first run.
+    const bool is_one_of_two = attempt.job != job.id || phase == SlurmPhase::kEnded;
+    if (const std::string first = is_one_of_two ? first_job_of(*id) : std::string();
+        !first.empty() && first != attempt.job) {
+        log_info("slurm_job_was_doubled", {{"attempt_id", id->value}, {"slurm_job", first}, {"other", attempt.job}});
+        attempt.job = first;
+        static_cast<void>(write_file(folder_of(*id).job_id(), first));
+    }
+    if (attempt.job != job.id) return;
     attempt.polls_without = 0;
-    switch (phase_of(job.state)) {
+    switch (phase) {
     case SlurmPhase::kWaits:
         set_waiting(*id, attempt, job.reason.empty() ? job.state : job.reason, job.start);
+        if (attempt.asked == EndAsked::kNo && never_starts(job.reason)) {
+            attempt.never_reason = job.reason;
+            stop(*id, attempt, EndAsked::kNeverStarts);
+        }
         return;
     case SlurmPhase::kRuns: {
         const ScriptNotes notes = notes_of(*id);
@@ -191,13 +251,16 @@ void SlurmExecutor::apply(const SlurmJob& job)
             log_info("slurm_job_runs", {{"attempt_id", id->value}, {"slurm_job", job.id}, {"nodes", job.nodes}});
             tell(*id);
         }
-        const auto ran = clock_.now() - *attempt.view.started_at;
-        if (attempt.asked == EndAsked::kNo && ran > std::chrono::seconds(attempt.wall_limit_s))
-            stop(*id, attempt, EndAsked::kWallLimit); // Slurm's limits are of whole minutes
+        // Slurm's limits are of whole minutes. Its own count leaves out what the job was suspended, and needs no clock
+        // here that agrees with the node's; ours leaves out what came before the program.
+        const std::chrono::seconds limit(attempt.wall_limit_s);
+        const bool is_over = clock_.now() - *attempt.view.started_at > limit &&
+                             std::chrono::seconds(job.used_s.value_or(attempt.wall_limit_s)) >= limit;
+        if (attempt.asked == EndAsked::kNo && is_over) stop(*id, attempt, EndAsked::kWallLimit);
         return;
     }
     case SlurmPhase::kEnded:
-        set_end(*id, attempt, end_of(job, notes_of(*id), attempt.asked, clock_.now()));
+        set_end(*id, attempt, with_reason(end_of(job, notes_of(*id), attempt.asked, clock_.now()), attempt));
     }
 }
 
@@ -207,7 +270,7 @@ void SlurmExecutor::note_missing(const std::set<std::string>& shown)
     for (auto& [id, attempt] : attempts_) {
         if (attempt.job.empty() || attempt.view.phase == RunPhase::kEnded || shown.contains(attempt.job)) continue;
         if (++attempt.polls_without < kPollsUntilForgotten) continue;
-        set_end(id, attempt, end_of_forgotten(notes_of(id), attempt.asked, clock_.now()));
+        set_end(id, attempt, with_reason(end_of_forgotten(notes_of(id), attempt.asked, clock_.now()), attempt));
     }
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/utf8_prefix.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace fathom::agent {
 namespace {
@@ -91,10 +92,10 @@ std::optional<SlurmNode> parse_node(std::string_view line)
 
 std::optional<SlurmJob> parse_job(std::string_view line)
 {
-    const std::vector<std::string_view> fields = split(line, '|', 8);
-    if (fields.size() != 8 || !is_printable_ascii(line)) return std::nullopt;
+    const std::vector<std::string_view> fields = split(line, '|', 9);
+    if (fields.size() != 9 || !is_printable_ascii(line)) return std::nullopt;
     const auto status = number(fields[3], UINT32_MAX);
-    std::string_view reason = trimmed(fields[7]);
+    std::string_view reason = trimmed(fields[8]);
     if (reason.ends_with('|')) reason.remove_suffix(1);
     if (!is_job_number(trimmed(fields[0])) || !status) return std::nullopt;
     return SlurmJob{.id = text_of(fields[0]),
@@ -103,7 +104,8 @@ std::optional<SlurmJob> parse_job(std::string_view line)
                     .wait_status = *status,
                     .start = parse_slurm_time(fields[4]),
                     .end = parse_slurm_time(fields[5]),
-                    .nodes = text_of(fields[6]),
+                    .used_s = parse_slurm_duration(fields[6]),
+                    .nodes = text_of(fields[7]),
                     .reason = text_of(reason)};
 }
 
@@ -140,10 +142,64 @@ Result<std::string> parse_submitted(std::string_view text)
     return Error{Errc::kInvalid, "sbatch gave no job number: " + slurm_reason(text)};
 }
 
+std::optional<std::int64_t> parse_slurm_duration(std::string_view text)
+{
+    text = trimmed(text);
+    std::int64_t days = 0;
+    if (const std::size_t dash = text.find('-'); dash != std::string_view::npos) {
+        const auto value = parse_number<std::int64_t>(text.substr(0, dash));
+        if (!value || *value < 0 || *value > kMaxCount) return std::nullopt;
+        days = *value;
+        text.remove_prefix(dash + 1);
+    }
+    const std::vector<std::string_view> parts = split(text, ':');
+    if (parts.size() < 2 || parts.size() > 3) return std::nullopt;
+    std::int64_t duration_s = 0;
+    for (const std::string_view part : parts) {
+        const auto value = parse_number<std::int64_t>(part);
+        if (!value || *value < 0 || *value > kMaxCount) return std::nullopt;
+        duration_s = duration_s * 60 + *value;
+    }
+    return days * 86400 + duration_s;
+}
+
 std::optional<Timestamp> parse_slurm_time(std::string_view text)
 {
     const Result<Timestamp> time = parse_rfc3339(std::string(trimmed(text)) + "Z");
     return time ? std::optional(*time) : std::nullopt;
+}
+
+bool is_final_refusal(std::string_view text)
+{
+    // slurm_strerror() of what no waiting mends.
+    constexpr std::array kFinal{
+        "Access/permission denied",
+        "Invalid account or account/partition combination specified",
+        "Invalid feature specification",
+        "Invalid generic resource (gres) specification",
+        "Invalid partition name specified",
+        "Invalid qos specification",
+        "Invalid user id",
+        "Memory required by task is not available",
+        "More processors requested than permitted",
+        "Requested node configuration is not available",
+        "Requested time limit is invalid",
+        "User's group not permitted to use this partition",
+    };
+    return std::any_of(kFinal.begin(), kFinal.end(),
+                       [&](const char* words) { return text.find(words) != std::string_view::npos; });
+}
+
+bool never_starts(std::string_view reason)
+{
+    constexpr std::array kNever{
+        "AccountNotAllowed",  "AssocMaxWallDurationPerJobLimit",
+        "BadConstraints",     "DependencyNeverSatisfied",
+        "InvalidAccount",     "InvalidQOS",
+        "PartitionTimeLimit", "QOSMaxWallDurationPerJobLimit",
+        "QOSNotAllowed",
+    };
+    return std::any_of(kNever.begin(), kNever.end(), [&](const char* one) { return reason == one; });
 }
 
 std::optional<Timestamp> parse_tested_start(std::string_view text)

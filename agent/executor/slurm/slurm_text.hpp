@@ -38,17 +38,18 @@ std::vector<SlurmNode> parse_nodes(std::string_view text);
 struct SlurmJob {
     std::string id;
     std::string name;
-    std::string state;              ///< such as PENDING
-    std::int64_t wait_status{};     ///< of the batch script, as wait() gives it
-    std::optional<Timestamp> start; ///< began; of a waiting job when it is expected to
-    std::optional<Timestamp> end;   ///< ended, or will at its time limit
-    std::string nodes;              ///< that it has, as Slurm writes lists of hosts
-    std::string reason;             ///< why it waits, or ended
+    std::string state;                    ///< such as PENDING
+    std::int64_t wait_status{};           ///< of the batch script, as wait() gives it
+    std::optional<Timestamp> start;       ///< began; of a waiting job when it is expected to
+    std::optional<Timestamp> end;         ///< ended, or will at its time limit
+    std::optional<std::int64_t> used_s{}; ///< that it has run by Slurm's clock, without time in which it was suspended
+    std::string nodes;                    ///< that it has, as Slurm writes lists of hosts
+    std::string reason;                   ///< why it waits, or ended
 };
 
 /// squeue's format for parse_queue(): `squeue -h -a -t all -O FORMAT`, with TZ=UTC.
 inline constexpr const char* kQueueFormat =
-    "JobID:|,Name:|,State:|,exit_code:|,StartTime:|,EndTime:|,NodeList:|,Reason:|";
+    "JobID:|,Name:|,State:|,exit_code:|,StartTime:|,EndTime:|,TimeUsed:|,NodeList:|,Reason:|";
 
 std::vector<SlurmJob> parse_queue(std::string_view text);
 
@@ -56,9 +57,19 @@ std::vector<SlurmJob> parse_queue(std::string_view text);
 /// @error kInvalid  no such line.
 Result<std::string> parse_submitted(std::string_view text);
 
+/// Whether sbatch's refusal holds for this job as long as the cluster's settings are what they are, such as a time
+/// limit above the partition's; else it may be taken later, such as when there are fewer jobs.
+bool is_final_refusal(std::string_view text);
+
+/// Whether a waiting job's reason (SlurmJob::reason) says that it never starts.
+bool never_starts(std::string_view reason);
+
 /// When a job would start by `sbatch --test-only`, which says `… to start at 2026-11-24T19:56:47 using …` (in UTC);
 /// empty: it does not say.
 std::optional<Timestamp> parse_tested_start(std::string_view text);
+
+/// Slurm's `1-02:03:04`, `02:03:04` or `3:04` in seconds; empty for anything else, such as INVALID.
+std::optional<std::int64_t> parse_slurm_duration(std::string_view text);
 
 /// Slurm's `2026-11-24T19:56:47` in UTC; empty for anything else, such as N/A.
 std::optional<Timestamp> parse_slurm_time(std::string_view text);
