@@ -62,7 +62,9 @@ Result<void> replace_file(const std::filesystem::path& path, std::string_view co
         return error;
     };
     {
-        const OpenFile file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+        // Whatever has that name already is of a process that is gone, or of somebody else: it is not written to.
+        ::unlink(temporary.c_str());
+        const OpenFile file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
         if (file.number() < 0) return failed("create");
         // The umask must not widen or narrow what the caller asked for.
         if (::fchmod(file.number(), mode) != 0) return failed("set the mode of");

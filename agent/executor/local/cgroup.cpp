@@ -218,8 +218,9 @@ Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits)
     return group;
 }
 
-void Cgroup::limit(const CgroupLimits& limits)
+bool Cgroup::limit(const CgroupLimits& limits)
 {
+    bool are_set = true;
     for (std::size_t i = 0; i < controllers_.size(); ++i) {
         const fs::path& folder = is_version_2_ ? folders_.front() : folders_[i]; // version 2 has one for all
         const std::string& controller = controllers_[i];
@@ -227,13 +228,13 @@ void Cgroup::limit(const CgroupLimits& limits)
                            : controller == "memory" ? limits.memory_bytes == limits_.memory_bytes
                                                     : limits.processes == limits_.processes;
         if (stays) continue;
-        if (controller == "memory")
-            set_memory_limit(folder, limits.memory_bytes, is_version_2_);
-        else
-            set_limit(folder, controller, limits, is_version_2_);
+        const bool is_set = controller == "memory" ? set_memory_limit(folder, limits.memory_bytes, is_version_2_)
+                                                   : set_limit(folder, controller, limits, is_version_2_);
+        are_set = are_set && is_set;
     }
     limits_ = limits;
     kills_before_ = kills_for_memory();
+    return are_set;
 }
 
 void Cgroup::remove_left(const std::function<bool(const std::string& name)>& is_left)

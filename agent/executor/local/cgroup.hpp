@@ -25,8 +25,9 @@ class Cgroup {
   public:
     /// Makes the groups and sets the limits. Forks, to see whether a process can join.
     static Cgroup create(const std::string& name, const CgroupLimits& limits);
-    /// Sets other limits.
-    void limit(const CgroupLimits& limits);
+    /// Sets other limits. False when a controller that holds the job refuses, as may the memory's while it counts what
+    /// is left of an earlier job.
+    bool limit(const CgroupLimits& limits);
     /// The groups of that name which exist already.
     static Cgroup find(const std::string& name);
     /// Deletes the groups without processes whose names `is_left` holds for.

@@ -3,6 +3,7 @@
 #include "agent/executor/local/process_tree.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -19,6 +20,7 @@ constexpr auto kFirst = 1s;                    // most jobs end before
 constexpr auto kPeriod = 5s;                   // between two counts
 constexpr int kShare = 20;                     // of the time at most one part goes into counting
 constexpr std::size_t kMaxFilesOnce = 1 << 18; // that are remembered; hard links beyond count again
+constexpr std::int64_t kUncountable = INT64_MAX;
 
 } // namespace
 
@@ -46,8 +48,13 @@ void DiskUse::go_on(SteadyTime now, pid_t process)
     if (now < next_) return;
     if (!walk_) begin(now);
     for (int i = 0; i < kEntriesAtOnce; ++i) {
+        errno = 0;
         const FTSENT* const entry = walk_ ? ::fts_read(walk_.get()) : nullptr;
-        if (entry == nullptr) return finish(std::chrono::steady_clock::now(), process);
+        if (entry == nullptr) {
+            // A path of more than 64 KiB ends the walk: what lies there and in the next folders would not count.
+            if (errno == ENAMETOOLONG) counted_ = kUncountable;
+            return finish(std::chrono::steady_clock::now(), process);
+        }
         const bool has_facts = entry->fts_info == FTS_F || entry->fts_info == FTS_D || entry->fts_info == FTS_SL ||
                                entry->fts_info == FTS_DEFAULT || entry->fts_info == FTS_DNR;
         if (has_facts) add(*entry->fts_statp, entry->fts_info != FTS_D && entry->fts_statp->st_nlink > 1);
@@ -57,7 +64,7 @@ void DiskUse::go_on(SteadyTime now, pid_t process)
 void DiskUse::finish(SteadyTime now, pid_t process)
 {
     walk_.reset();
-    add_nameless_files(process);
+    if (counted_ < kUncountable) add_nameless_files(process);
     last_ = std::exchange(counted_, 0);
     next_ = now + std::max<SteadyTime::duration>(kPeriod, kShare * (now - began_));
 }

@@ -16,7 +16,8 @@ namespace fathom::agent {
 
 /// How much of the disk a job's folders take: counted again and again, a little at a time, so that a million files keep
 /// nobody waiting. What its processes hold open without a name counts, too; a file with several names counts once.
-/// It follows no link. Not thread-safe.
+/// It follows no link. Folders that are nested so deeply that they cannot be counted count as more than any limit. Not
+/// thread-safe.
 class DiskUse {
   public:
     using SteadyTime = std::chrono::steady_clock::time_point;

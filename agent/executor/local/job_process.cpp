@@ -2,6 +2,7 @@
 
 #include "agent/executor/local/job_child.hpp"
 #include "agent/executor/local/process_tree.hpp"
+#include "agent/executor/local/remove_tree.hpp"
 #include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
 
@@ -84,8 +85,13 @@ Result<void> prepare_work(const SupervisorOrder& order, const AttemptFolder& fol
             return Error{Errc::kUnavailable, "cannot make " + path.string() + ": " + error_text(errno)};
     }
     const std::filesystem::path work = folder.work();
-    if (::mkdir(work.c_str(), 0700) != 0 && errno != EEXIST)
-        return Error{Errc::kUnavailable, "cannot make " + work.string() + ": " + error_text(errno)};
+    int made = ::mkdir(work.c_str(), 0700);
+    if (made != 0 && errno == EEXIST) {
+        // Of an earlier try, and perhaps the job's user's already, whose other jobs may have put links there.
+        if (Result<void> removed = remove_tree(work); !removed) return removed;
+        made = ::mkdir(work.c_str(), 0700);
+    }
+    if (made != 0) return Error{Errc::kUnavailable, "cannot make " + work.string() + ": " + error_text(errno)};
     for (const auto& [name, content] : order.run.order.files) {
         if (!is_plain_name(name)) return Error{Errc::kInvalid, "\"" + name + "\" is not a plain file name"};
         if (Result<void> done = write_job_file(order, work / name, content, 0600); !done) return done;

@@ -1,5 +1,6 @@
 #include "agent/executor/local/status_file.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
 #include <unistd.h>
@@ -14,9 +15,11 @@ constexpr off_t kReservedBytes = 64 << 10;
 
 StatusFile::StatusFile(const AttemptFolder& folder)
     : folder_(folder), reserved_(folder.status().string() + ".new"),
-      file_(::open(reserved_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600))
+      file_(::open(reserved_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600))
 {
-    if (file_ >= 0) static_cast<void>(::posix_fallocate(file_, 0, kReservedBytes));
+    if (file_ < 0) return;
+    const int error = ::posix_fallocate(file_, 0, kReservedBytes);
+    has_space_ = error != ENOSPC && error != EDQUOT; // what cannot reserve may still have it
 }
 
 StatusFile::~StatusFile()

@@ -10,6 +10,8 @@ class StatusFile {
   public:
     /// Takes the space, if there is any.
     explicit StatusFile(const AttemptFolder& folder);
+    /// Without it an end could not be told.
+    bool has_space() const { return has_space_; }
     ~StatusFile();
     StatusFile(const StatusFile&) = delete;
     StatusFile& operator=(const StatusFile&) = delete;
@@ -22,6 +24,7 @@ class StatusFile {
     const AttemptFolder& folder_;
     std::filesystem::path reserved_;
     int file_;
+    bool has_space_ = false;
     bool is_shown_ = false;
 };
 

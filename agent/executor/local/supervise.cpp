@@ -100,11 +100,26 @@ Result<void> separate(const Isolation& isolation)
     return {};
 }
 
+Cgroup make_cgroup(const CgroupLimits& limits)
+{
+    return Cgroup::create(supervisor_cgroup(name_process(::getpid()).value_or(ProcessName{})), limits);
+}
+
 Preparation prepare(const Isolation& isolation)
 {
-    const std::string name = supervisor_cgroup(name_process(::getpid()).value_or(ProcessName{}));
-    const CgroupLimits limits{.cpus = format_cpu_list(allowed_cpus())};
-    return {.cgroup = Cgroup::create(name, limits), .separated = separate(isolation)};
+    return {.cgroup = make_cgroup({.cpus = format_cpu_list(allowed_cpus())}), .separated = separate(isolation)};
+}
+
+/// The attempt's limits, in a new group where that of the attempt before does not take them. False: neither does.
+bool set_limits(Cgroup& cgroup, const RunOrder& run)
+{
+    const CgroupLimits limits{
+        .cpus = format_cpu_list(run.cpus), .memory_bytes = run.memory_bytes, .processes = most_processes(run.cores)};
+    if (cgroup.limit(limits)) return true;
+    const std::vector<std::string> wanted = cgroup.controllers();
+    cgroup.remove();
+    cgroup = make_cgroup(limits);
+    return cgroup.controllers() == wanted;
 }
 
 void tell_who_we_are(const AttemptFolder& folder)
@@ -131,9 +146,8 @@ AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder
     if (const Result<void> made = prepare_work(order, folder); !made)
         return never_ran(id, AttemptOutcome::kFailedToStart, made.error().detail);
     if (!ready.separated) return never_ran(id, AttemptOutcome::kFailedToStart, ready.separated.error().detail);
-    ready.cgroup.limit({.cpus = format_cpu_list(order.run.cpus),
-                        .memory_bytes = order.run.memory_bytes,
-                        .processes = most_processes(order.run.cores)});
+    if (!set_limits(ready.cgroup, order.run))
+        return never_ran(id, AttemptOutcome::kFailedToStart, "its control groups do not take its limits");
     const Result<JobProcess> job = start_job(order, folder, ready.cgroup, ready.stacks);
     AttemptEnd end = job ? watch_job(order, folder, *job, ready.cgroup)
                          : never_ran(id, AttemptOutcome::kFailedToStart, job.error().detail);
@@ -180,11 +194,12 @@ bool serve(const AttemptFolder& folder, Preparation& ready)
     const Result<std::string> text = read_file(folder.order(), 64UL << 20U);
     const Result<SupervisorOrder> order = text ? decode_supervisor_order(*text) : Result<SupervisorOrder>(text.error());
     if (!order) return false; // nothing was started, so another try is safe
+    StatusFile status(folder);
+    if (!status.has_space()) return false;
     const AttemptClaim claim(folder);
     if (!claim.is_ours()) return false;
     tell_who_we_are(folder);
 
-    StatusFile status(folder);
     const AttemptEnd end = run_attempt(*order, folder, ready);
     const std::string told = status_text(end);
     const bool is_told = status.write(told);

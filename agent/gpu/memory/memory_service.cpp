@@ -3,6 +3,7 @@
 #include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
+#include "core/base/log_limit.hpp"
 #include "core/base/open_file.hpp"
 
 #include <algorithm>
@@ -149,7 +150,7 @@ class MemoryService::Loop {
             socklen_t size = sizeof(peer);
             if (::getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) continue;
             if (const char* const why = reason_to_refuse(peer.uid)) {
-                log_warning("gpu_memory_client_refused", {{"uid", peer.uid}, {"pid", peer.pid}, {"why", why}});
+                log_limited("gpu_memory_client_refused", {{"uid", peer.uid}, {"pid", peer.pid}, {"why", why}});
                 continue;
             }
             const ClientId id = ++last_client_;
@@ -182,7 +183,7 @@ class MemoryService::Loop {
             Message message;
             if (got == static_cast<ssize_t>(sizeof(message))) std::memcpy(&message, bytes.data(), sizeof(message));
             if (got != static_cast<ssize_t>(sizeof(message)) || message.version != kProtocolVersion) {
-                if (got > 0) log_warning("gpu_memory_client_breaks_protocol", {{"client", id}});
+                if (got > 0) log_limited("gpu_memory_client_breaks_protocol", {{"client", id}});
                 close(id);
                 return;
             }
@@ -210,7 +211,7 @@ class MemoryService::Loop {
                 if (found == connections_.end()) continue;
                 found->second.unread.push_back(one.message);
                 if (found->second.unread.size() > kMaxUnread) {
-                    log_warning("gpu_memory_client_does_not_read", {{"client", one.to}});
+                    log_limited("gpu_memory_client_does_not_read", {{"client", one.to}});
                     close(one.to);
                     continue;
                 }
