@@ -191,6 +191,7 @@ JobData parse_data(const Json& json, const std::string& path, std::vector<FieldE
             data.in.push_back(std::move(input));
         }
     }
+    if (data.in_bytes() > kMaxBytes) reader.fail("in", "is more than 1e18 bytes in all");
     data.out_bytes = reader.optional_number("out_bytes", 0, kMaxBytes).value_or(0);
     data.sites = reader.strings("sites", kMaxSites, {.min_length = 1, .max_length = 128});
     reader.finish(UnknownFields::kReject);

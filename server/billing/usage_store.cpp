@@ -53,13 +53,13 @@ constexpr Statement kMeterAttempts{"billing_meter_attempts", R"sql(
                j.project, j.submitted_by, j.id, j.name, j.job_type, a.id, coalesce(r.id, ''), c.id, c.name, u.id,
                u.name, u.resource_type, a.unit_count, a.units, u.cores_per_unit, j.submitted_at,
                greatest(t.until_at - make_interval(secs => s.used_s), a.created_at), t.until_at, a.outcome,
-               a.exit_code, round(greatest(coalesce(a.cpu_s, 0), 0) * 1e6)::bigint, coalesce(a.max_resident_bytes, 0),
-               CASE WHEN a.started_at IS NULL OR j.label = 'probe' THEN 0 ELSE (
+               a.exit_code, round(least(1e18::float8, greatest(coalesce(a.cpu_s, 0), 0) * 1e6))::bigint, coalesce(a.max_resident_bytes, 0),
+               CASE WHEN a.started_at IS NULL OR j.label = 'probe' THEN 0 ELSE least(1e18::float8, (
                    SELECT coalesce(sum((i ->> 'bytes')::float8), 0)
                    FROM jsonb_array_elements(coalesce(j.spec #> '{data,in}', '[]')) i)
                    + CASE WHEN a.outcome = 'exited' AND a.exit_code = 0
-                          THEN coalesce((j.spec #>> '{data,out_bytes}')::float8, 0) ELSE 0 END END::bigint,
-               round(k.power_w * a.unit_count * s.used_s)::bigint, k.score_milli, nullif(k.evidence_id, '')
+                          THEN coalesce((j.spec #>> '{data,out_bytes}')::float8, 0) ELSE 0 END) END::bigint,
+               round(least(1e18::float8, k.power_w * a.unit_count * s.used_s))::bigint, k.score_milli, nullif(k.evidence_id, '')
         FROM marked a JOIN job j ON j.id = a.job_id JOIN unit_type u ON u.id = a.unit_type_id
              JOIN center c ON c.id = a.center_id JOIN known k ON k.unit_type_id = a.unit_type_id
              LEFT JOIN probe_run r ON r.job_id = j.id )sql" FATHOM_USAGE_SPAN R"sql(
@@ -81,7 +81,7 @@ constexpr Statement kMeterLateEnds{"billing_meter_late_ends", R"sql(
             u.attempt_id, u.probe_run_id, u.center_id, u.center, u.unit_type_id, u.unit_type, u.resource_type,
             u.unit_count, u.units, u.cores_per_unit, u.submitted_at,
             greatest(t.until_at - make_interval(secs => l.run_s), a.created_at), t.until_at, l.outcome,
-            l.exit_code, round(greatest(l.cpu_s, 0) * 1e6)::bigint, l.max_resident_bytes, u.moved_bytes, u.energy_j,
+            l.exit_code, round(least(1e18::float8, greatest(l.cpu_s, 0) * 1e6))::bigint, l.max_resident_bytes, u.moved_bytes, u.energy_j,
             u.score_milli, u.evidence_id
         FROM due l JOIN attempt a ON a.id = l.attempt_id
              CROSS JOIN LATERAL (SELECT * FROM usage_record u WHERE u.source = l.attempt_id

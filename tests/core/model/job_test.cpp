@@ -126,6 +126,12 @@ TEST(JobSpec, ABudgetOfNothingIsRefused)
     EXPECT_THAT(faults_of(R"({"budget": 12})"), ElementsAre(Key("budget")));
 }
 
+TEST(JobSpec, DataIsBoundedInAll)
+{
+    EXPECT_THAT(faults_of(R"({"data": {"in": [{"bytes": 6e17}, {"bytes": 6e17}]}})")["data.in"], HasSubstr("in all"));
+    EXPECT_THAT(faults_of(R"({"data": {"in": [{"bytes": 4e17}, {"bytes": 4e17}]}})"), ElementsAre());
+}
+
 TEST(JobSpec, ContradictionsAreFoundWhenItIsRead)
 {
     EXPECT_THAT(faults_of(R"({"units": {"center": "gamma"}, "data": {"sites": ["alpha", "beta"]}})")["units.center"],

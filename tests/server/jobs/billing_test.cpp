@@ -119,6 +119,23 @@ TEST_F(Billing, AJobOwesWhatItsUnitsComputed)
     EXPECT_THAT(faults(), IsEmpty());
 }
 
+TEST_F(Billing, NoJobsFiguresAreTooLargeToBeMetered)
+{
+    const JobId huge = ended_job(100);
+    const JobId other = ended_job(100);
+    sql("UPDATE job SET spec = jsonb_set(spec, '{data}', jsonb_build_object('in', (SELECT jsonb_agg('{\"bytes\": "
+        "1e18}'::jsonb) FROM generate_series(1, 20)), 'out_bytes', 1e18)) WHERE id = '" +
+        huge.value + "'");
+    sql("UPDATE attempt SET cpu_s = 1e300 WHERE job_id = '" + huge.value + "'");
+
+    work_off();
+
+    EXPECT_EQ(sql("SELECT count(*) FROM usage_record WHERE job_id IN ('" + huge.value + "', '" + other.value + "')"),
+              "2");
+    EXPECT_EQ(sql("SELECT moved_bytes FROM usage_record WHERE job_id = '" + huge.value + "'"), "1000000000000000000");
+    EXPECT_THAT(faults(), IsEmpty());
+}
+
 TEST_F(Billing, WhatWasPostedIsPostedOnce)
 {
     ended_job(100);
