@@ -114,6 +114,18 @@ void read_operators(pqxx::work& transaction, CatalogSnapshot& catalog)
     }
 }
 
+/// Empty for what no replica of today writes: its type is as if nothing was known, and the others still serve.
+std::optional<OperatorMix> read_mix(const Json& json)
+{
+    OperatorMix mix;
+    if (!json.is_object()) return std::nullopt;
+    for (const auto& [part, share] : json.items()) {
+        if (!share.is_number()) return std::nullopt;
+        mix[part] = share.get<double>();
+    }
+    return mix;
+}
+
 void read_job_types(pqxx::work& transaction, CatalogSnapshot& catalog)
 {
     for (const pqxx::row& row : transaction.exec(kSelectJobTypes)) {
@@ -129,7 +141,9 @@ void read_job_types(pqxx::work& transaction, CatalogSnapshot& catalog)
         type.learned_at = to_timestamp(row["learned_at"]);
         type.owner = row["submitted_by"].as<std::string>();
         type.project = row["project"].as<std::string>();
-        type.mix = to_json_value(row["mix"]).get<OperatorMix>();
+        const std::optional<OperatorMix> mix = read_mix(to_json_value(row["mix"]));
+        if (!mix) continue;
+        type.mix = *mix;
         if (!row["known_run"].is_null())
             type.known_run = read_known_run(to_json_value(row["known_run"]), type.learned_from, catalog);
         catalog.job_types[name].push_back(std::move(type));

@@ -223,8 +223,12 @@ OperatorMix operator_mix(const std::vector<OperatorUse>& operators, const Manife
             if (!errors.empty()) manifest = nullptr;
         }
         if (manifest == nullptr) complete.parameters = use.parameters;
+        // Formulas may give anything finite; the sum of all must be finite, too, and not nothing.
+        constexpr double kMinWork = 1e-200;
+        constexpr double kMaxWork = 1e200;
         const double work = manifest == nullptr ? 1 : work_of(*manifest, complete.parameters);
-        const double weight = by_time ? *use.share : work * static_cast<double>(use.count);
+        const double weight =
+            by_time ? *use.share : std::clamp(work * static_cast<double>(use.count), kMinWork, kMaxWork);
         mix[part_of(complete, manifest)] += weight;
         sum += weight;
     }

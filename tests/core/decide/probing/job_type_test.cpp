@@ -79,6 +79,21 @@ TEST(OperatorMix, MeasuredSharesOfTimeCountMoreThanWork)
     EXPECT_DOUBLE_EQ(mix.at("fft3d/small"), 0.75);
 }
 
+TEST(OperatorMix, HasSharesWhateverFormulasGive)
+{
+    OperatorManifest endless = manifest("endless");
+    endless.operation_count = "1e300*n";
+    OperatorManifest idle = manifest("idle");
+    idle.operation_count = idle.byte_count = "0*n";
+    const auto all = [&](std::string_view id, std::int64_t) { return id == "endless" ? &endless : &idle; };
+
+    for (const OperatorMix& mix :
+         {operator_mix({use("endless", 100, 1'000'000'000'000)}, all), operator_mix({use("idle", 100)}, all)}) {
+        ASSERT_EQ(mix.size(), 1U);
+        EXPECT_EQ(mix.begin()->second, 1);
+    }
+}
+
 TEST(MixDistance, IsOneMinusWhatIsCommon)
 {
     EXPECT_DOUBLE_EQ(mix_distance({{"a", 1}}, {{"b", 1}}), 1);
