@@ -25,12 +25,33 @@ bool FailureLimiter::allows(const std::string& network, SteadyTime now)
 void FailureLimiter::record_failure(const std::string& network, SteadyTime now)
 {
     const std::scoped_lock lock(mutex_);
-    auto entry = buckets_.find(network);
-    if (entry == buckets_.end()) {
-        if (buckets_.size() >= most_networks_) make_room(now);
-        entry = buckets_.emplace(network, Bucket{burst_, now}).first;
-    }
-    entry->second = {std::max(0.0, refilled(entry->second, now) - 1), now};
+    Bucket& bucket = bucket_of(network, now);
+    bucket = {std::max(0.0, refilled(bucket, now) - 1), now};
+}
+
+bool FailureLimiter::take(const std::string& network, SteadyTime now)
+{
+    const std::scoped_lock lock(mutex_);
+    Bucket& bucket = bucket_of(network, now);
+    const double left = refilled(bucket, now);
+    if (left < 1) return false;
+    bucket = {left - 1, now};
+    return true;
+}
+
+void FailureLimiter::give_back(const std::string& network, SteadyTime now)
+{
+    const std::scoped_lock lock(mutex_);
+    Bucket& bucket = bucket_of(network, now);
+    bucket = {std::min(burst_, refilled(bucket, now) + 1), now};
+}
+
+FailureLimiter::Bucket& FailureLimiter::bucket_of(const std::string& network, SteadyTime now)
+{
+    const auto entry = buckets_.find(network);
+    if (entry != buckets_.end()) return entry->second;
+    if (buckets_.size() >= most_networks_) make_room(now);
+    return buckets_.emplace(network, Bucket{burst_, now}).first->second;
 }
 
 void FailureLimiter::make_room(SteadyTime now)

@@ -18,6 +18,10 @@ class FailureLimiter {
 
     bool allows(const std::string& network, SteadyTime now);
     void record_failure(const std::string& network, SteadyTime now);
+    /// Both at once, before it is known whether it fails: however many try at the same time, no more can fail.
+    bool take(const std::string& network, SteadyTime now);
+    /// After a take() that did not fail.
+    void give_back(const std::string& network, SteadyTime now);
 
   private:
     struct Bucket {
@@ -25,6 +29,7 @@ class FailureLimiter {
         SteadyTime at{};
     };
     double refilled(const Bucket& bucket, SteadyTime now) const;
+    Bucket& bucket_of(const std::string& network, SteadyTime now);
     void make_room(SteadyTime now);
 
     const double burst_;

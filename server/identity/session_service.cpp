@@ -1,6 +1,6 @@
 #include "server/identity/session_service.hpp"
 
-#include "core/base/log.hpp"
+#include "core/base/log_limit.hpp"
 #include "core/base/secret.hpp"
 #include "core/net/network.hpp"
 #include "server/identity/account_service.hpp"
@@ -34,22 +34,35 @@ SessionService::SessionService(Database& database, IdentityService& identity, Co
 {
 }
 
-bool SessionService::may_try(const SignIn& sign_in, const std::string& name)
+bool SessionService::begin_try(const SignIn& sign_in, const std::string& name)
 {
     const auto now = std::chrono::steady_clock::now();
     const std::string network = net::network_of(sign_in.remote_address);
-    return networks_.allows(network, now) && pairs_.allows(network + " " + name, now) && names_.allows(name, now);
+    if (!networks_.take(network, now)) return false;
+    const std::string pair = network + " " + name;
+    if (pairs_.take(pair, now)) {
+        if (names_.take(name, now)) return true;
+        pairs_.give_back(pair, now);
+    }
+    networks_.give_back(network, now);
+    return false;
+}
+
+void SessionService::end_try(const SignIn& sign_in, const std::string& name)
+{
+    const auto now = std::chrono::steady_clock::now();
+    const std::string network = net::network_of(sign_in.remote_address);
+    networks_.give_back(network, now);
+    pairs_.give_back(network + " " + name, now);
+    names_.give_back(name, now);
 }
 
 void SessionService::note_failure(const SignIn& sign_in, const std::string& name)
 {
-    const auto now = std::chrono::steady_clock::now();
-    const std::string network = net::network_of(sign_in.remote_address);
-    networks_.record_failure(network, now);
-    pairs_.record_failure(network + " " + name, now);
-    names_.record_failure(name, now);
     failures_.add();
-    log_warning("sign_in_failed", {{"account", name}, {"from", network}, {"request_id", sign_in.request_id}});
+    log_limited(
+        "sign_in_failed",
+        {{"account", name}, {"from", net::network_of(sign_in.remote_address)}, {"request_id", sign_in.request_id}});
 }
 
 asio::awaitable<Result<bool>> SessionService::matches(std::string hash, std::string password)
@@ -96,23 +109,27 @@ asio::awaitable<Result<SessionService::Opened>> SessionService::sign_in_by_token
 asio::awaitable<Result<SessionService::Opened>> SessionService::sign_in_by_password(SignIn sign_in, std::string name,
                                                                                     std::string password)
 {
-    if (!may_try(sign_in, name)) co_return too_many_failures();
+    if (!begin_try(sign_in, name)) co_return too_many_failures();
     auto work = [&](pqxx::work& transaction) -> Result<std::optional<AccountSecret>> {
         return find_account_secret(transaction, name);
     };
     const Result<std::optional<AccountSecret>> found = co_await database_->run(work);
-    if (!found) co_return found.error();
+    if (!found) {
+        end_try(sign_in, name);
+        co_return found.error();
+    }
     AccountSecret nobody;
     nobody.password_hash = nobodys_hash_;
     nobody.is_disabled = true;
     AccountSecret account = found->value_or(nobody);
     if (account.password_hash.empty()) account = std::move(nobody); // a provider signs them in
     const Result<bool> is_right = co_await matches(account.password_hash, std::move(password));
-    if (!is_right) co_return is_right.error();
-    if (account.is_disabled || !*is_right) {
+    if (is_right && (account.is_disabled || !*is_right)) {
         note_failure(sign_in, name);
         co_return wrong_sign_in();
     }
+    end_try(sign_in, name);
+    if (!is_right) co_return is_right.error();
     co_return co_await open(std::move(sign_in), account.principal, std::move(name), Json::object());
 }
 
@@ -178,13 +195,14 @@ asio::awaitable<Result<void>> SessionService::change_password(Caller caller, Sig
     if (own.name.empty()) co_return Error{Errc::kConflict, "only who signed in with a password has one to change"};
     if (const std::optional<FieldError> weakness = find_weakness("new_password", own.name, new_password))
         co_return Error(Errc::kInvalid, "the change has 1 error", {*weakness});
-    if (!may_try(sign_in, own.name)) co_return too_many_failures();
+    if (!begin_try(sign_in, own.name)) co_return too_many_failures();
     const Result<bool> is_right = co_await matches(own.password_hash, std::move(old_password));
-    if (!is_right) co_return is_right.error();
-    if (!*is_right) {
+    if (is_right && !*is_right) {
         note_failure(sign_in, own.name);
         co_return Error(Errc::kForbidden, "the old password is wrong", {{"old_password", "is wrong"}});
     }
+    end_try(sign_in, own.name);
+    if (!is_right) co_return is_right.error();
     auto hash = [&new_password] { return hash_password(new_password); };
     const Result<std::string> made = co_await compute_->run("", hash);
     if (!made) co_return made.error();

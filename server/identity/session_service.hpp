@@ -60,7 +60,10 @@ class SessionService {
     asio::awaitable<Result<Opened>> open(SignIn sign_in, Principal principal, std::optional<std::string> account,
                                          Json detail);
     asio::awaitable<Result<bool>> matches(std::string hash, std::string password);
-    bool may_try(const SignIn& sign_in, const std::string& name);
+    /// False where too many have failed. Counts as a failure until end_try(): so many may try at the same time.
+    bool begin_try(const SignIn& sign_in, const std::string& name);
+    /// It did not fail.
+    void end_try(const SignIn& sign_in, const std::string& name);
     void note_failure(const SignIn& sign_in, const std::string& name);
 
     Database* database_;

@@ -26,6 +26,19 @@ TEST(FailureLimiter, AllowsABurstAndThenARate)
     EXPECT_TRUE(limiter.allows("a", kStart + 2s));
 }
 
+TEST(FailureLimiter, AsManyMayTryAtOnceAsMayFail)
+{
+    FailureLimiter limiter(3, 0.5, 10);
+    for (int i = 0; i < 3; ++i)
+        EXPECT_TRUE(limiter.take("a", kStart));
+
+    EXPECT_FALSE(limiter.take("a", kStart)) << "none of them is known to be right yet";
+    limiter.give_back("a", kStart);
+    EXPECT_TRUE(limiter.take("a", kStart));
+    EXPECT_FALSE(limiter.take("a", kStart + 1s));
+    EXPECT_TRUE(limiter.take("a", kStart + 2s));
+}
+
 TEST(FailureLimiter, MemoryIsBounded)
 {
     FailureLimiter limiter(1, 0.001, 3);
