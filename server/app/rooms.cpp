@@ -92,7 +92,8 @@ constexpr std::chrono::seconds kRoutingTrustLifetime = 5s;
 
 AgentHubOptions hub_options(const RoomContext& context)
 {
-    AgentHubOptions options = options_when_suspect_after(context.settings.suspect_after);
+    AgentHubOptions options =
+        options_within({.suspect_after = context.settings.suspect_after, .lost_after = context.settings.lost_after});
     options.replica = context.replica.value;
     return options;
 }

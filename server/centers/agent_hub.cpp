@@ -135,13 +135,14 @@ asio::awaitable<void> AgentHub::State::keep(std::shared_ptr<State> self)
     co_await keeper.run();
 }
 
-AgentHubOptions options_when_suspect_after(std::chrono::seconds suspect_after)
+AgentHubOptions options_within(const SilenceLimits& limits)
 {
-    const std::chrono::milliseconds third = std::chrono::milliseconds(suspect_after) / 3;
+    const std::chrono::milliseconds third = std::chrono::milliseconds(limits.suspect_after) / 3;
     AgentHubOptions options;
     options.heartbeat = std::min(options.heartbeat, std::chrono::floor<std::chrono::seconds>(third));
     options.order_tick = std::min(options.order_tick, third);
     options.touch_period = std::min(options.touch_period, third / 2);
+    options.longest_away = std::chrono::milliseconds(limits.lost_after) / 2;
     return options;
 }
 
@@ -154,9 +155,10 @@ AgentHub::AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService
     session_options.hello_time = options.hello_time;
     session_options.order_tick = options.order_tick;
     session_options.catalog_pause = options.catalog_pause;
-    state_ = std::make_shared<State>(
-        AgentSessionParts{&database, &gateway, &enrolment, sub_units, balance}, std::move(session_options),
-        SessionKeeperOptions{std::move(options.replica), options.order_tick, options.touch_period});
+    state_ = std::make_shared<State>(AgentSessionParts{&database, &gateway, &enrolment, sub_units, balance},
+                                     std::move(session_options),
+                                     SessionKeeperOptions{std::move(options.replica), options.order_tick,
+                                                          options.touch_period, options.longest_away});
 }
 
 AgentHub::~AgentHub()

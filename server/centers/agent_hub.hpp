@@ -3,6 +3,7 @@
 #include "core/net/router.hpp"
 #include "core/net/task_group.hpp"
 #include "server/centers/enrolment_service.hpp"
+#include "server/centers/heartbeat_monitor.hpp"
 #include "server/ports/attempt_gateway.hpp"
 #include "server/ports/balance_gateway.hpp"
 #include "server/ports/sub_unit_gateway.hpp"
@@ -21,11 +22,14 @@ struct AgentHubOptions {
     std::chrono::milliseconds order_tick{5000};    ///< orders are looked for at least so often
     std::chrono::milliseconds touch_period{3000};  ///< last_seen_at is written at most so often
     std::chrono::milliseconds catalog_pause{2000}; ///< between changed catalogs of a center, after some in a row
+    /// Sessions end when the database could not be reached for so long: other replicas may reach it.
+    std::chrono::milliseconds longest_away{150000};
 };
 
-/// A center that is well must be heard, and that be written down, well before it would count as silent.
-/// @param suspect_after  SilenceLimits::suspect_after; 3 s at least
-AgentHubOptions options_when_suspect_after(std::chrono::seconds suspect_after);
+/// A center that is well must be heard, and that be written down, well before it would count as silent, on another
+/// replica before its jobs would count as lost.
+/// @param limits  suspect_after: 3 s at least
+AgentHubOptions options_within(const SilenceLimits& limits);
 
 /// The agents' connections on this replica. One session a center: a newer connection ends the older one,
 /// here at once, on other replicas through the wake-up "center". Thread-safe.

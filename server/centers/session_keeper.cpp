@@ -52,7 +52,7 @@ std::vector<SessionKeeper::Due> SessionKeeper::due_sessions(SteadyTime now) cons
     return due;
 }
 
-asio::awaitable<void> SessionKeeper::keep_standing(std::vector<Due> due, SteadyTime now) const
+asio::awaitable<void> SessionKeeper::keep_standing(std::vector<Due> due, SteadyTime now)
 {
     std::vector<SessionGrant> heard;
     std::vector<SessionGrant> asked;
@@ -67,12 +67,15 @@ asio::awaitable<void> SessionKeeper::keep_standing(std::vector<Due> due, SteadyT
         return held;
     };
     const Result<HeldSessions> held = co_await parts_.database->run(std::move(work));
-    for (const Due& one : due) {
-        // While the database is away: the next round looks again, and silence counts from when it is back.
-        if (!held) {
+    if (!held) {
+        // The next round looks again, and silence counts from when the database is back.
+        for (const Due& one : due)
             one.session->standing_unknown(one.is_touched);
-            continue;
-        }
+        note_away(std::chrono::steady_clock::now());
+        co_return;
+    }
+    away_since_.reset();
+    for (const Due& one : due) {
         if (one.is_touched) one.session->was_touched(now);
         const SessionGrant& grant = one.session->grant();
         if (held->returned.contains(grant.center_id)) log_info("center_returned", {{"center", grant.center_name}});
@@ -80,6 +83,21 @@ asio::awaitable<void> SessionKeeper::keep_standing(std::vector<Due> due, SteadyT
         log_info("agent_session_superseded", {{"center", grant.center_name}, {"epoch", grant.epoch}});
         one.session->end("superseded by a newer connection, or revoked");
     }
+}
+
+void SessionKeeper::note_away(SteadyTime now)
+{
+    if (!away_since_) away_since_ = now;
+    if (now - *away_since_ < options_.longest_away) return;
+    const std::vector<std::shared_ptr<AgentSession>> open = sessions_();
+    log_warning("agent_sessions_given_up",
+                {{"sessions", open.size()},
+                 {"away_s", std::chrono::duration_cast<std::chrono::seconds>(now - *away_since_).count()},
+                 {"reason", "the database cannot be reached"},
+                 {"effect", "agents connect again, to a replica that reaches it"}});
+    for (const std::shared_ptr<AgentSession>& session : open)
+        session->end("this replica cannot reach the database");
+    away_since_.reset();
 }
 
 asio::awaitable<void> SessionKeeper::look_for_orders() const

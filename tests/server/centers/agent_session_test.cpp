@@ -2,6 +2,7 @@
 #include "server/centers/session_store.hpp"
 #include "server/store/notifier.hpp"
 #include "tests/server/centers/support/test_agent.hpp"
+#include "tests/support/temporary_postgres.hpp"
 
 namespace fathom::server {
 namespace {
@@ -409,6 +410,24 @@ TEST(AgentSession, HeartbeatsBringASuspectCenterBack)
 
     EXPECT_TRUE(eventually([&] { return server.store.sql("SELECT state FROM center") == "online"; }));
     EXPECT_EQ(server.store.sql("SELECT last_seen_at > now() - interval '1 minute' FROM center"), "t");
+}
+
+TEST(AgentSession, AReplicaThatDoesNotReachTheDatabaseGivesUpItsAgents)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    const std::string database = server.store.sql("SELECT current_database()");
+    const std::string elsewhere = fathom::test::empty_database();
+    fathom::test::run_sql(elsewhere, "ALTER DATABASE " + database + " ALLOW_CONNECTIONS false");
+    fathom::test::run_sql(elsewhere, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = '" +
+                                         database + "'");
+
+    agent.send(link::Heartbeat{});
+
+    EXPECT_THAT(agent.expect_end(), HasSubstr("cannot reach the database"));
+    fathom::test::run_sql(elsewhere, "ALTER DATABASE " + database + " ALLOW_CONNECTIONS true");
 }
 
 TEST(AgentSession, AMessageThatAlwaysFailsIsPutAwayAndTheNextOneIsHeard)

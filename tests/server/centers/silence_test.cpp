@@ -82,11 +82,11 @@ TEST(HeartbeatMonitor, LooksMarkWhatStayedSilent)
 TEST(HeartbeatMonitor, ACenterThatIsWellIsWrittenDownBeforeItWouldBeSuspect)
 {
     for (const std::chrono::seconds suspect_after : {3s, 5s, 20s, 30s, 600s}) {
-        const AgentHubOptions options = options_when_suspect_after(suspect_after);
+        const AgentHubOptions options = options_within({.suspect_after = suspect_after, .lost_after = 600s});
         EXPECT_GE(options.heartbeat, 1s);
         EXPECT_LT(options.heartbeat + options.order_tick + options.touch_period, suspect_after);
     }
-    EXPECT_EQ(options_when_suspect_after(30s).heartbeat, 10s);
+    EXPECT_EQ(options_within({}).heartbeat, 10s);
 }
 
 TEST(HeartbeatMonitor, CentersThatNeverConnectedAreLeftAlone)

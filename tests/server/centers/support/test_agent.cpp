@@ -140,6 +140,7 @@ AgentServer::AgentServer() : authority(net::make_authority("test network", 10).v
     options.order_tick = 200ms;
     options.touch_period = 0ms;
     options.catalog_pause = 200ms;
+    options.longest_away = 1s;
     hub = std::make_unique<AgentHub>(store.database(), gateway, *enrolment, options, nullptr, &balance);
     notifier_ = std::make_unique<Notifier>(store.url());
     hub->subscribe(*notifier_);
