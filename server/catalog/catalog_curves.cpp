@@ -5,17 +5,6 @@
 namespace fathom::server {
 namespace {
 
-using Known = std::map<std::string, const UnitSpeedups*>;
-
-Known speedups_by_unit_type(const CatalogSnapshot& catalog)
-{
-    Known known;
-    for (const UnitTypeView& view : catalog.unit_types) {
-        if (view.speedups) known[view.id.value] = view.speedups.get();
-    }
-    return known;
-}
-
 bool are_equal(const std::vector<ScalingPoint>& a, const std::vector<ScalingPoint>& b)
 {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const ScalingPoint& x, const ScalingPoint& y) {
@@ -46,7 +35,6 @@ void CatalogCurves::add(std::size_t unit_type, const MeasuredOperator& measured,
 
 void CatalogCurves::finish(CatalogSnapshot& catalog, const CatalogSnapshot& previous) const
 {
-    const Known known = speedups_by_unit_type(previous);
     std::map<std::size_t, UnitSpeedups> fresh;
     for (const auto& [key, measured] : by_size_) {
         const auto& [unit_type, operator_id, parameters_key] = key;
@@ -55,8 +43,9 @@ void CatalogCurves::finish(CatalogSnapshot& catalog, const CatalogSnapshot& prev
         std::sort(points.begin(), points.end(),
                   [](const ScalingPoint& a, const ScalingPoint& b) { return a.unit_count < b.unit_count; });
         std::shared_ptr<const OperatorSpeedup> speedup;
-        const auto before = known.find(catalog.unit_types[unit_type].id.value);
-        if (before != known.end()) speedup = find_equal(*before->second, operator_id, parameters_key, points);
+        const UnitTypeView* const before = previous.find_unit_type(catalog.unit_types[unit_type].id.value);
+        if (before != nullptr && before->speedups)
+            speedup = find_equal(*before->speedups, operator_id, parameters_key, points);
         if (!speedup) {
             const Result<ScalingCurve> curve = fit_scaling(points, ScalingMode::kStrong);
             if (!curve) continue; // no model fits: the operator is placed as if it were not measured on several

@@ -19,14 +19,12 @@ constexpr const char* kSelectOperatorsInUse = "SELECT id, version FROM operator_
 constexpr const char* kSelectChanges = "SELECT unit_type_id, version FROM measurement_change";
 
 // One row for each unit type, count, operator, size and version: what the index measurement_newest is made for, but for
-// the last. Another version than the one in use is another operator (operator_name()).
+// the last.
 constexpr const char* kSelectMeasurements = R"sql(
     SELECT DISTINCT ON (m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.operator_version)
-           m.unit_type_id, m.unit_count,
-           m.operator_id || CASE WHEN v.version <> m.operator_version THEN '@' || m.operator_version ELSE '' END AS operator_id,
-           m.parameters_key, m.operations, m.bytes, m.median_s, m.ci_low_s, m.ci_high_s, m.error, m.tolerance,
+           m.unit_type_id, m.unit_count, m.operator_id, m.operator_version, m.parameters_key, m.operations, m.bytes, m.median_s, m.ci_low_s, m.ci_high_s, m.error, m.tolerance,
            m.start_up_s, m.probe_run_id, m.measured_at, m.one_thread_median_s, m.one_thread_ci_low_s, m.one_thread_ci_high_s
-    FROM measurement m LEFT JOIN operator_in_use v ON v.id = m.operator_id
+    FROM measurement m
     WHERE m.void_reason = '' AND m.unit_type_id = ANY ($1::text[])
     ORDER BY m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.operator_version, m.measured_at DESC)sql";
 
@@ -73,6 +71,18 @@ std::unordered_map<std::string_view, std::size_t> keep_unchanged(CatalogSnapshot
     return changed;
 }
 
+/// Another version than the one in use is another operator (CatalogSnapshot::operator_name()). By the versions that the
+/// lists are kept by, which may be others already in the database.
+MeasuredOperator named_by_version(const pqxx::row& row, const MeasurementVersions& versions)
+{
+    MeasuredOperator measured = to_measured_operator(row);
+    const auto version = row["operator_version"].as<std::int64_t>();
+    const auto in_use = versions.operators_in_use.find(measured.operator_id);
+    if (in_use != versions.operators_in_use.end() && in_use->second != version)
+        measured.operator_id += '@' + std::to_string(version);
+    return measured;
+}
+
 /// As it was measured with one thread; where it was not, what one core does of it at best: time x cores.
 MeasuredOperator with_one_thread(const pqxx::row& row, MeasuredOperator measured, std::int64_t cores)
 {
@@ -102,7 +112,7 @@ void read_measurements(pqxx::work& transaction, CatalogSnapshot& catalog, const 
     for (const pqxx::row& row : transaction.exec_params(kSelectMeasurements, ids.take())) {
         const std::size_t index = changed.at(row["unit_type_id"].as<std::string>());
         UnitTypeView& view = catalog.unit_types[index];
-        MeasuredOperator measured = to_measured_operator(row);
+        MeasuredOperator measured = named_by_version(row, catalog.measurement_versions);
         const auto unit_count = row["unit_count"].as<std::int64_t>();
         curves.add(index, measured, unit_count);
         // Probes have their data on the device already; jobs must bring it there (S4).

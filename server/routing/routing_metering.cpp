@@ -58,7 +58,7 @@ Result<bool> RoutingPage::meter(pqxx::work& transaction, WaitingJob& job)
     const Result<RequestedProbes> probes = request_probes(transaction, job, targets);
     if (!probes) {
         const Error error = probes.error();
-        if (is_of_the_moment(error.code)) return error;
+        if (may_succeed_again(error.code)) return error;
         log_warning("probes_not_requested", {{"job_id", job.id.value}, {"error", describe(error)}});
         return false;
     }
@@ -112,9 +112,9 @@ Result<RouteRequest> RoutingPage::metering_request_of(const WaitingJob& job)
 {
     const Result<const KnownDemands*> demands = demands_of(job);
     if (!demands) return demands.error();
-    RouteRequest request;
+    RouteRequest request = make_route_terms(job.spec, *catalog_, now_);
     request.operators = (*demands)->probed;
-    request.units = job.spec.units;
+    if (job.label != "probe") apply_rules(find_rules(catalog_->projects, job.spec.project), request);
     return request;
 }
 

@@ -274,6 +274,25 @@ TEST_F(Routing, MetersAJobOfATypeNeverMeasured)
     EXPECT_EQ(events_of(job), (std::vector<std::string>{"queued", "metering", "queued", "placed"}));
 }
 
+TEST_F(Routing, AwaitsNoProbesWhereTheJobMayNotRun)
+{
+    add_operators();
+    add_measurement(add_center("alpha"), 0.01);
+    add_center("beta");
+    sql("INSERT INTO project (name, centers, changed_by) VALUES ('near', '{alpha}', 'x')");
+    reload_catalog();
+
+    const JobId of_site = submit(dgemm_job({{"data", {{"sites", {"alpha"}}}}}));
+    const JobId of_project = submit(dgemm_job({{"project", "near"}}));
+    route();
+
+    EXPECT_TRUE(probing_.requested.empty());
+    for (const JobId& job : {of_site, of_project}) {
+        EXPECT_EQ(center_name_of(job), "alpha");
+        EXPECT_EQ(placement_of(job)["decision"]["assumptions"].dump().find("beta"), std::string::npos);
+    }
+}
+
 TEST_F(Routing, AwaitsNoProbesBehindALongerQueueOfTheCenter)
 {
     add_operators();
