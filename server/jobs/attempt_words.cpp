@@ -63,10 +63,12 @@ JobEnding ending_of(const AttemptEnd& end, std::int64_t wall_limit_s)
 {
     switch (end.outcome) {
     case AttemptOutcome::kExited:
-        if (end.exit_code.value_or(-1) == 0) return {JobState::kSucceeded, "exit code 0"};
-        return {JobState::kFailed, end.exit_code ? "exit code " + std::to_string(*end.exit_code) : "no exit code"};
+        if (end.exit_code.value_or(-1) == 0) return {JobState::kSucceeded, with_detail("exit code 0", end.detail)};
+        return {
+            JobState::kFailed,
+            with_detail(end.exit_code ? "exit code " + std::to_string(*end.exit_code) : "no exit code", end.detail)};
     case AttemptOutcome::kSignalled:
-        return {JobState::kFailed, signal_words(end)};
+        return {JobState::kFailed, with_detail(signal_words(end), end.detail)};
     case AttemptOutcome::kWallLimit:
         return {JobState::kFailed, "stopped at its wall-time limit of " + std::to_string(wall_limit_s) + " s"};
     case AttemptOutcome::kCancelled:

@@ -60,10 +60,12 @@ constexpr Statement kUpdateToDispatched{"jobs_update_to_dispatched", R"sql(
     UPDATE attempt SET state = 'dispatched', dispatched_at = coalesce(dispatched_at, now())
     WHERE id = $1 AND state = 'placed')sql"};
 
-// M13d: the agent may report another of its types than was ordered. The expected end moves with the start.
+// M13d: the agent may report another of its types than was ordered. The expected end moves with the start. A center's
+// clock may be ahead of ours, or behind, and a center may lie: by ours a job starts after it was placed and not after
+// now. What its project uses is counted from then on.
 constexpr Statement kUpdateToRunning{"jobs_update_to_running", R"sql(
     UPDATE attempt a SET state = 'running', dispatched_at = coalesce(dispatched_at, now()),
-        started_at = $2::timestamptz, cpus = $3::bigint[], units = $4::bigint[],
+        started_at = least(greatest($2::timestamptz, created_at), now()), cpus = $3::bigint[], units = $4::bigint[],
         expected_end_at = now() + (expected_end_at - coalesce(queued_until, created_at)), queued_until = NULL,
         unit_type_id = coalesce((SELECT u.id FROM unit_type u WHERE u.center_id = a.center_id AND u.name = $5),
                                 a.unit_type_id)
@@ -80,7 +82,8 @@ constexpr Statement kUpdateCountedUnits{"jobs_update_counted_units", R"sql(
 constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
     WITH ended AS (
         UPDATE attempt SET state = 'ended', closed_at = now(), outcome = $2, exit_code = $3, signal = $4, detail = $5,
-            started_at = coalesce($6::timestamptz, started_at), ended_at = $7::timestamptz, run_s = $8, cpu_s = $9,
+            started_at = coalesce(least(greatest($6::timestamptz, created_at), now()), started_at),
+            ended_at = $7::timestamptz, run_s = $8, cpu_s = $9,
             max_resident_bytes = $10, stdout_bytes = $11, stderr_bytes = $12
         WHERE id = $1 AND state <> 'ended'
         RETURNING id, unit_type_id, unit_count, queued_until IS NULL AS had_units, outcome, exit_code, started_at, run_s,

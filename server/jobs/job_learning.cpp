@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::int64_t kLessonsATime = 16;
 
-/// Errors of one job's content must not keep the others from being learned from.
-bool is_of_the_moment(Errc code)
-{
-    return code == Errc::kUnavailable || code == Errc::kDeadline || code == Errc::kInternal;
-}
-
 JobTypeOrigin origin_of(const JobEvidence& evidence)
 {
     if (!evidence.spec.type.empty()) return JobTypeOrigin::kUser;
@@ -71,7 +65,7 @@ Result<bool> JobLearning::learn_from(pqxx::work& transaction, const JobId& job, 
     const Result<ProbeTaskId> task = planner_->keep_learned_task(transaction, learned);
     if (task)
         type.probe_task_id = task->value;
-    else if (const Error error = task.error(); is_of_the_moment(error.code))
+    else if (const Error error = task.error(); is_transient(error.code))
         return error;
     else
         log_warning("no_task_learned", {{"job_id", job.value}, {"job_type", type.name}, {"error", describe(error)}});

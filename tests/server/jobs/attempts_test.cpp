@@ -518,6 +518,12 @@ TEST(AttemptWords, SayHowAJobEnded)
     end.outcome = AttemptOutcome::kSignalled;
     end.signal = 9;
     EXPECT_EQ(ending_of(end, 60).reason, "killed by signal 9 (SIGKILL)");
+    end.detail = "out of memory: the limit is 1000000 bytes";
+    EXPECT_EQ(ending_of(end, 60).reason, "killed by signal 9 (SIGKILL): out of memory: the limit is 1000000 bytes");
+    end.outcome = AttemptOutcome::kExited;
+    end.exit_code = 0;
+    end.detail = "some output could not be stored at the center";
+    EXPECT_EQ(ending_of(end, 60).reason, "exit code 0: some output could not be stored at the center");
     end.outcome = AttemptOutcome::kWallLimit;
     EXPECT_EQ(ending_of(end, 60).reason, "stopped at its wall-time limit of 60 s");
     end.outcome = AttemptOutcome::kFailedToStart;
