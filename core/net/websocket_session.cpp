@@ -2,6 +2,7 @@
 
 #include "core/base/json_reader.hpp"
 #include "core/base/log.hpp"
+#include "core/base/utf8_prefix.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/dispatch.hpp>
@@ -160,7 +161,7 @@ void WebSocketSession::close_with(websocket::close_code code, std::string reason
 {
     constexpr std::size_t kMaxReasonLength = 120;
     if (!open_.exchange(false)) return;
-    if (reason.size() > kMaxReasonLength) reason.resize(kMaxReasonLength);
+    reason = utf8_prefix(reason, kMaxReasonLength);
     asio::dispatch(executor_, [self = shared_from_this(), code, reason = std::move(reason)]() mutable {
         self->close_code_ = code;
         self->close_reason_ = std::move(reason);

@@ -1,6 +1,7 @@
 #include "server/probing/schedule_runner.hpp"
 
 #include "core/base/log.hpp"
+#include "core/base/utf8_prefix.hpp"
 #include "core/decide/probing/cron.hpp"
 #include "server/probing/probe_budget_store.hpp"
 
@@ -51,7 +52,9 @@ asio::awaitable<Result<std::int64_t>> ScheduleRunner::run_due()
     if (!due) co_return due.error();
     for (const ProbeSchedule& schedule : *due) {
         const Result<void> done = co_await run(schedule);
-        if (!done) co_return done.error(); // the claims of the others end by themselves
+        // The others go on; its own claim ends by itself.
+        if (!done)
+            log_error("probe_schedule_failed", {{"schedule_id", schedule.id.value}, {"error", describe(done.error())}});
     }
     co_return static_cast<std::int64_t>(due->size());
 }
@@ -59,7 +62,7 @@ asio::awaitable<Result<std::int64_t>> ScheduleRunner::run_due()
 asio::awaitable<Result<void>> ScheduleRunner::run(ProbeSchedule schedule)
 {
     std::string error = co_await queue_order(schedule);
-    error.resize(std::min(error.size(), kMaxErrorLength));
+    error = utf8_prefix(error, kMaxErrorLength);
     const Timestamp now = clock_->now();
     const Result<CronSchedule> cron = parse_cron(schedule.cron);
     if (!cron) co_return cron.error(); // it was read when it was stored
