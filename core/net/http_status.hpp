@@ -6,7 +6,7 @@
 
 namespace fathom::net {
 
-/// "Not Found" for 404; "Status" for statuses we do not use.
+/// "Not Found" for 404; "<unknown-status>" for what is none.
 std::string_view reason_phrase(int status);
 
 /// problem() with a status that no Errc maps to (405, 431, …).
