@@ -25,6 +25,9 @@ export default defineConfig({
     manifest: true,
   },
   test: {
+    // Other tests may have the machine.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // A browser is imitated only where a test draws something: setting one up takes longer than most tests.
     projects: [
       { extends: true, test: { name: 'logic', environment: 'node', setupFiles: ['tests/web_crypto.ts'], include: ['src/**/*.test.ts'] } },

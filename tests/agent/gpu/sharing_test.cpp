@@ -155,6 +155,9 @@ TEST_F(GpuSharing, AProgramWaitsForAManagerThatIsStartingAsLongAsItWasTold)
 /// 4 + 4 MiB of weights stay; 20 and 20 MiB of activations do not fit at once into 32 MiB.
 TEST_F(GpuSharing, TwoThatSayWhenAnIterationEndsTakeTurnsAndNothingMoves)
 {
+    // However slow the machine is, an iteration that ends is not interrupted.
+    settings_.coordinator.turns.most_slice_s = 120;
+    settings_.coordinator.turns.most_wait_s = 240;
     start();
     const std::map<std::string, std::string> options{{"iterations", "12"},      {"weights-mib", "4"},
                                                      {"activations-mib", "20"}, {"layers", "2"},
