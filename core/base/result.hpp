@@ -27,6 +27,12 @@ enum class Errc {
 /// Lower-case stable name of a class, as used in JSON ("invalid", "not_found", …).
 std::string_view to_string(Errc code);
 
+/// Whether the same may succeed later without a change: nothing is wrong with what was asked.
+constexpr bool is_transient(Errc code)
+{
+    return code == Errc::kTooMany || code == Errc::kUnavailable || code == Errc::kDeadline || code == Errc::kInternal;
+}
+
 /// One field of an input that was refused.
 struct FieldError {
     std::string field; ///< path as in JSON: `operators[1].parameters.m`; empty for the whole body

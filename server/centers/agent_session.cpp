@@ -5,7 +5,6 @@
 #include "server/centers/catalog_change.hpp"
 #include "server/centers/dead_letter_store.hpp"
 #include "server/centers/resources_store.hpp"
-#include "server/centers/transient_error.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/transaction.hpp"
 
@@ -323,7 +322,7 @@ void AgentSession::acknowledge(const MessageId& id, const std::optional<Error>& 
 
 void AgentSession::log_refusal(const Error& error, const std::string& attempt_id) const
 {
-    log_warning("agent_message_refused", {{"center", grant_.center_name},
+    log_limited("agent_message_refused", {{"center", grant_.center_name},
                                           {"center_id", certificate_.common_name},
                                           {"attempt_id", attempt_id},
                                           {"error", describe(error)}});

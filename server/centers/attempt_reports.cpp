@@ -1,6 +1,5 @@
 #include "core/base/log.hpp"
 #include "server/centers/agent_session.hpp"
-#include "server/centers/transient_error.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>

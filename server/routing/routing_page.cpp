@@ -57,7 +57,7 @@ Result<void> RoutingPage::read(pqxx::work& transaction, PassState state, std::in
         if (!is_worth_a_look(job)) continue;
         if (const Result<void> prepared = prepare(transaction, job); !prepared) {
             const Error error = prepared.error();
-            if (is_of_the_moment(error.code)) return error;
+            if (may_succeed_again(error.code)) return error;
             const std::string reason = "cannot be routed: " + describe(error);
             if (job.waiting_reason != reason)
                 log_error("job_not_routed", {{"job_id", job.id.value}, {"error", describe(error)}});
@@ -146,9 +146,9 @@ void RoutingPage::end_before(const std::set<GangKey>& left, std::vector<WaitingJ
     std::erase_if(jobs, is_left);
 }
 
-bool RoutingPage::is_of_the_moment(Errc code)
+bool RoutingPage::may_succeed_again(Errc code)
 {
-    return code == Errc::kUnavailable || code == Errc::kDeadline || code == Errc::kConflict || code == Errc::kInternal;
+    return is_transient(code) || code == Errc::kConflict;
 }
 
 bool RoutingPage::is_worth_a_look(const WaitingJob& job) const

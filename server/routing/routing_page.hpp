@@ -183,7 +183,8 @@ class RoutingPage {
     bool is_worth_a_look(const WaitingJob& job) const;
 
     /// Errors of one job's content must not stop the others; those of the moment end the page.
-    static bool is_of_the_moment(Errc code);
+    /// Whether the page as a whole is to be tried again later, rather than the job be put aside.
+    static bool may_succeed_again(Errc code);
     /// Equal for jobs that execute the same.
     static std::string key_of(const std::vector<OperatorUse>& operators);
 
