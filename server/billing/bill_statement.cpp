@@ -15,7 +15,7 @@ namespace {
 
 #define FATHOM_STATEMENT_SUMS                                                                                          \
     " AS counterpart, unit_type, meter, currency, unit_price_micros, is_correction, "                                  \
-    "least(sum(quantity_nano), 9e18)::bigint AS quantity_nano, sum(list_micros)::bigint AS list_micros, "                           \
+    "least(sum(quantity_nano), 9e18)::bigint AS quantity_nano, sum(list_micros)::bigint AS list_micros, "              \
     "sum(billed_micros)::bigint AS billed_micros, count(*) AS charge_count, "                                          \
     "count(DISTINCT nullif(job_id, '')) AS job_count FROM charge "
 #define FATHOM_STATEMENT_ORDER "GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY currency, 1, unit_type, is_correction, meter, 5"

@@ -35,7 +35,7 @@ Result<void> check_is_roots(const std::filesystem::path& path)
         return Error{Errc::kUnavailable, "cannot look at " + path.string() + ": " + error_text(errno)};
     if (S_ISDIR(facts.st_mode) && facts.st_uid == 0 && (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
     return Error{Errc::kUnavailable, path.string() + " (slurm_work_folder) can be changed by others than root, and so "
-                                     "could what jobs run: chown root and chmod go-w"};
+                                                     "could what jobs run: chown root and chmod go-w"};
 }
 
 /// A file or folder becomes the job's user's.
