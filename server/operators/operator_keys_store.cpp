@@ -1,5 +1,6 @@
 #include "server/operators/operator_keys_store.hpp"
 
+#include "core/base/log_limit.hpp"
 #include "server/store/column.hpp"
 
 #include <pqxx/pqxx>
@@ -18,7 +19,8 @@ constexpr const char* kColumns = R"sql(
 
 const std::string kSelectKeys = std::string(kColumns) + "WHERE k.id > $1 ORDER BY k.id LIMIT $2";
 const std::string kSelectKey = std::string(kColumns) + "WHERE k.id = $1";
-constexpr const char* kSelectTrusted = "SELECT public_key_pem FROM operator_key WHERE revoked_at IS NULL ORDER BY id";
+constexpr const char* kSelectTrusted =
+    "SELECT id, public_key_pem FROM operator_key WHERE revoked_at IS NULL ORDER BY id";
 constexpr const char* kInsertKey =
     "INSERT INTO operator_key (id, name, public_key_pem, created_by) VALUES ($1, $2, $3, $4)";
 constexpr const char* kRevoke =
@@ -62,8 +64,12 @@ std::vector<PublicKey> select_trusted_keys(pqxx::transaction_base& transaction)
 {
     std::vector<PublicKey> keys;
     for (const pqxx::row& row : transaction.exec(kSelectTrusted)) {
-        // Checked when it was added.
-        keys.push_back(parse_public_keys(row["public_key_pem"].as<std::string>()).value().front());
+        // Checked when it was added, perhaps by another release: one that does not read is trusted by nobody.
+        const auto parsed = parse_public_keys(row["public_key_pem"].as<std::string>());
+        if (parsed && !parsed->empty())
+            keys.push_back(parsed->front());
+        else
+            log_limited("operator_key_unreadable", {{"key_id", row["id"].as<std::string>()}});
     }
     return keys;
 }

@@ -140,6 +140,9 @@ Result<std::optional<Finding>> ProbeResults::store(pqxx::work& transaction, cons
                     is_empty ? "the probe wrote no result" : "not a result of this task: " + describe(result.error()),
                     Json{{"output_bytes", text.size()}}});
     }
+    if (run.task.operators.empty()) // read_task_document()
+        return std::optional(Finding{FindingKind::kNonsense, "its probe task cannot be read by this release",
+                                     Json{{"probe_task_id", run.probe_task_id.value}}});
     const std::vector<ResultFault> faults = check_probe_result(*result, run.task, run.unit_count, *library);
     if (!faults.empty()) return std::optional(to_finding(faults));
     const RunEvidence evidence = select_evidence(transaction, run);

@@ -1,6 +1,7 @@
 #include "server/probing/probe_task_store.hpp"
 
 #include "core/base/secret.hpp"
+#include "server/probing/task_document.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
 
@@ -57,8 +58,7 @@ ProbeTaskRecord to_task(const pqxx::row& row)
             .name = row["name"].as<std::string>(),
             .job_type = row["job_type"].as<std::string>(),
             .origin = row["origin"].as<std::string>(),
-            // Written by us after it was checked, so it reads.
-            .document = parse_probe_task(to_json_value(row["document"])).value(),
+            .document = read_task_document(row["id"].as<std::string>(), row["document"]),
             .created_at = to_timestamp(row["created_at"]),
             .created_by = row["created_by"].as<std::string>(),
             .state = parse_probe_task_state(row["state"].c_str()).value_or(ProbeTaskState::kDraft),

@@ -1,5 +1,6 @@
 #include "server/probing/probing_store.hpp"
 
+#include "server/probing/task_document.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
 
@@ -95,12 +96,6 @@ constexpr const char* kInsertMeasurements = R"sql(
         outlier_count integer, operations float8, bytes float8, error float8, tolerance float8, precision text,
         library text, checksum text, drawn jsonb, disturbed_count integer, one_thread_median_s float8,
         one_thread_ci_low_s float8, one_thread_ci_high_s float8))sql";
-
-ProbeTask to_document(const pqxx::field& field)
-{
-    // Written by us after it was checked, so it reads.
-    return parse_probe_task(to_json_value(field)).value();
-}
 
 ProbeRunRecord to_run(const pqxx::row& row)
 {
@@ -253,8 +248,8 @@ std::optional<EndingRun> lock_run_of_job(pqxx::transaction_base& transaction, co
                      .unit_type_id = {row["unit_type_id"].as<std::string>()},
                      .center_id = {row["center_id"].as<std::string>()},
                      .job_cancelled = row["job_state"].as<std::string>() == "cancelled",
-                     .task = to_document(row["document"]),
-                     .asked = to_document(row["asked"])};
+                     .task = read_task_document(row["probe_task_id"].as<std::string>(), row["document"]),
+                     .asked = read_task_document(row["probe_task_id"].as<std::string>(), row["asked"])};
 }
 
 void update_able_unit_types(pqxx::transaction_base& transaction, const JobId& job,

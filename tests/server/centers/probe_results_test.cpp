@@ -74,6 +74,17 @@ TEST_F(ProbeResultsTest, AGoodResultBecomesMeasurements)
               "2");
 }
 
+TEST_F(ProbeResultsTest, ATaskThatCannotBeReadFailsItsRunAndNothingElse)
+{
+    for (const char* table : {"probe_task", "probe_run"})
+        store_.sql("UPDATE " + std::string(table) + R"( SET document = '{"written": "by a newer release"}')");
+
+    end(true, "", to_json(right_result(task_)).dump());
+
+    EXPECT_EQ(store_.sql("SELECT state FROM probe_run"), "failed");
+    EXPECT_EQ(store_.sql("SELECT count(*) FROM measurement"), "0");
+}
+
 TEST_F(ProbeResultsTest, GarbageFailsTheRunWithTheReason)
 {
     end(true, "", "Illegal instruction (core dumped)");
