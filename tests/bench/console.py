@@ -12,6 +12,7 @@ from console_network import KINDS, PROJECTS, ROOT, SmallNetwork
 
 BROWSER = ROOT / "web" / "tests" / "bench" / "console.mjs"
 CENTER = "center-0001"
+BALANCED_UNIT = "gpu0"
 
 
 def parse_arguments():
@@ -40,6 +41,7 @@ def fill(small, jobs, centers):
     large.copy_centers(centers)
     large.copy_prices()
     large.copy_probe_runs()
+    large.add_balanced_unit(CENTER, BALANCED_UNIT)
     large.copy_jobs([(share, small.jobs[kind]) for kind, (share, _) in KINDS.items()], PROJECTS, submitters, jobs)
     large.finish()
     print(f"their rows copied: {time.monotonic() - began:.0f} s", flush=True)
@@ -68,7 +70,7 @@ def order_for_browser(small, database, waiting, arguments):
         "paths": [f"/jobs/{waiting}", f"/unit-types/{unit_type}", f"/projects/{PROJECTS[0]}", "/prices/1", "/prices/new",
                   "/billing?tab=statements&name=" + PROJECTS[0], f"/probe-runs/{run}", f"/probe-orders/{probe_order}",
                   "/operators/dgemm", f"/probe-tasks/{task}", "/probe-tasks/compose", "/metric-policies/by-intervals",
-                  "/scores?view=table"],
+                  "/scores?view=table", f"/balance/{CENTER}/{BALANCED_UNIT}"],
         "pictures": arguments.pictures and {"folder": str(arguments.pictures), "paths": ["/", "/jobs", "/centers", "/scores"]},
     }
 

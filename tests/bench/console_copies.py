@@ -2,6 +2,8 @@
 and times, so that it is consistent with the schema whatever columns that gains."""
 import dataclasses
 import datetime
+import json
+import math
 import random
 
 import psycopg2
@@ -216,6 +218,26 @@ class LargeNetwork:
         times = ("median_s", "ci_low_s", "ci_high_s", "one_thread_median_s", "one_thread_ci_low_s", "one_thread_ci_high_s")
         self.database.copy("measurement", "probe_copy", "t.probe_run_id = c.from_run", {
             **here, "probe_run_id": "c.run_id", **{time: f"t.{time} * c.factor" for time in times}})
+
+    def add_balanced_unit(self, center, name, steps=3600):
+        """A GPU whose loop has told a step a second: no device is here to be balanced."""
+        unit = self.database.value("INSERT INTO balanced_unit (center_id, name, last_number) SELECT id, %s, %s FROM center "
+                                   "WHERE name = %s RETURNING id", name, steps, center)
+        rows = []
+        for number in range(1, steps + 1):
+            transfer = 0.5 + 0.4 * math.sin(number / 60) + self.random.gauss(0, 0.02)
+            load = 0.5 + 0.3 * math.cos(number / 90) + self.random.gauss(0, 0.02)
+            figures = {"transfer": transfer, "load": load, "sample_transfer": transfer, "sample_load": load,
+                       "error": transfer - load, "change": 0.01, "region": "near", "output": 0.5 * (transfer - load),
+                       "gains": {"proportional": 0.5, "integral": 0.1, "derivative": 0.05}}
+            acts = number % 30 == 0
+            rows.append((unit, number, self.now - datetime.timedelta(seconds=steps - number), "", json.dumps({
+                **figures, "dry_run": False, "outcome": "acted" if acts else "within_band", "law": "pid", "band": 0.05,
+                "actions": {"sub_units": 1 if acts else 0, "clock_mhz": 0, "precision_steps": 0}, "wanted_sub_units": 4,
+                "reason": "transfer-bound" if transfer > load else "compute-bound", "faults": []})))
+        psycopg2.extras.execute_values(self.database.cursor,
+                                       "INSERT INTO balance_step (unit_id, number, at, attempt_id, step) VALUES %s", rows,
+                                       page_size=1000)
 
     def finish(self):
         """As the server would after having written all that: others are told, and the planner knows what there is."""
