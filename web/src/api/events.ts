@@ -5,14 +5,17 @@ export type StreamState = 'connecting' | 'live' | 'broken'
 
 const retryMs = [1000, 2000, 5000, 10000, 30000]
 
-/** Listens to the server's events until the returned function is called. A broken stream is tried again for ever. */
+/**
+ * Listens to the server's events until the returned function is called. A broken stream is tried again for ever. While the page is
+ * hidden there is none: what happened meanwhile is not told, so whoever listens asks for it once the stream is live again.
+ */
 export function listen(onEvent: (event: JobEvent) => void, onState: (state: StreamState) => void, path = '/api/v1/events') {
   return listenTo({ path: () => path, name: 'job', parse: parseEvent, onEvent, onState })
 }
 
 /**
  * The same of any stream: the events of one name, as `parse` reads them; null: none of ours. `path` is asked each time that the
- * stream has to be opened anew.
+ * stream has to be opened anew, also after the page was hidden.
  */
 export function listenTo<Event>({ path, name, parse, onEvent, onState }: {
   path: () => string
@@ -43,11 +46,24 @@ export function listenTo<Event>({ path, name, parse, onEvent, onState }: {
     }
   }
 
-  onState('connecting')
-  open()
-  return () => {
+  function close() {
     window.clearTimeout(timer)
     source?.close()
+    source = null
+  }
+
+  // Over HTTP/1.1 a browser opens six connections to a host for all of its tabs together: tabs that nobody looks at must not hold them.
+  function follow() {
+    close()
+    onState('connecting')
+    if (!document.hidden) open()
+  }
+
+  document.addEventListener('visibilitychange', follow)
+  follow()
+  return () => {
+    document.removeEventListener('visibilitychange', follow)
+    close()
   }
 }
 

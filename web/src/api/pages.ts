@@ -1,4 +1,4 @@
-import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query'
+import { keepPreviousData, type QueryKey, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 
 export interface Page<T> {
   readonly items: readonly T[]
@@ -24,8 +24,15 @@ export function usePages<T>(options: {
   return { ...query, items }
 }
 
+/** A list that was read as a whole. */
+export interface WholeList<T> {
+  readonly items: readonly T[]
+  /** There are more entries than were read: whoever shows or counts them has to say so. */
+  readonly isCut: boolean
+}
+
 /** Every entry of a list that is known to be short; `limit` guards against one that is not. */
-export async function readAll<T>(read: (pageToken: string | undefined) => Promise<Page<T>>, limit = 5000): Promise<T[]> {
+export async function readAll<T>(read: (pageToken: string | undefined) => Promise<Page<T>>, limit = 5000): Promise<WholeList<T>> {
   const items: T[] = []
   let token: string | undefined
   do {
@@ -33,5 +40,36 @@ export async function readAll<T>(read: (pageToken: string | undefined) => Promis
     items.push(...page.items)
     token = page.next_page_token ?? undefined
   } while (token && items.length < limit)
-  return items
+  return { items, isCut: token !== undefined }
+}
+
+/** A list that is read as a whole. `data` are its entries; `isCut`: those that were read, and there are more. */
+export function useWholeList<T>(options: {
+  key: QueryKey
+  read: (pageToken: string | undefined, signal: AbortSignal) => Promise<Page<T>>
+  limit?: number
+  enabled?: boolean
+  refetchInterval?: number
+  staleTime?: number
+  /** Shows the answer to an earlier question until the one to this has come. */
+  keepsPrevious?: boolean
+}) {
+  const query = useQuery({
+    queryKey: options.key,
+    queryFn: ({ signal }) => readAll((token) => options.read(token, signal), options.limit),
+    enabled: options.enabled ?? true,
+    refetchInterval: options.refetchInterval ?? false,
+    ...(options.staleTime === undefined ? {} : { staleTime: options.staleTime }),
+    ...(options.keepsPrevious ? { placeholderData: keepPreviousData } : {}),
+  })
+  // Looked up when they are asked for: who does not ask is not drawn again when they change.
+  return {
+    get data() { return query.data?.items },
+    get isCut() { return query.data?.isCut ?? false },
+    get isPending() { return query.isPending },
+    get isError() { return query.isError },
+    get error() { return query.error },
+    get dataUpdatedAt() { return query.dataUpdatedAt },
+    refetch: () => query.refetch(),
+  }
 }

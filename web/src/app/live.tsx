@@ -1,8 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
-import { listen, type StreamState, throttle } from '../api/events'
-import { jobKeys } from '../queries/jobs'
-import { keysThatJobsChange } from './live_keys'
+import { listen, type StreamState } from '../api/events'
+import { followJobs } from './live_refresh'
 
 interface Live {
   state: StreamState
@@ -13,30 +12,29 @@ interface Live {
 const Context = createContext<Live>({ state: 'connecting', since: 0 })
 const pollMs = 15_000
 
-/** One stream of events for the whole console. What they change is asked for again, once in a while at most. */
+/** One stream of events for the whole console, while it is looked at. What they change is asked for again, once in a while at most. */
 export function LiveProvider({ children }: { children: ReactNode }) {
   const client = useQueryClient()
   const [live, setLive] = useState<Live>({ state: 'connecting', since: Date.now() })
 
   useEffect(() => {
-    const changed = new Set<string>()
-    const refresh = throttle(() => {
-      for (const id of changed) void client.invalidateQueries({ queryKey: jobKeys.one(id) })
-      changed.clear()
-      for (const queryKey of keysThatJobsChange) void client.invalidateQueries({ queryKey })
-    }, 1500)
-    let wasBroken = false
-    const stop = listen((event) => {
-      changed.add(event.job_id)
-      refresh.call()
-    }, (state) => {
+    const jobs = followJobs(client)
+    // Whether something may have happened of which no event told: the stream was away, or the page was hidden.
+    let hasMissed = document.hidden
+    let hasListened = false
+    const stop = listen((event) => jobs.changed(event.job_id), (state) => {
       setLive((before) => (before.state === state ? before : { state, since: Date.now() }))
-      if (state === 'live' && wasBroken) void client.invalidateQueries()
-      wasBroken = state === 'broken'
+      if (state !== 'live') {
+        hasMissed ||= hasListened
+      } else if (hasMissed) {
+        hasMissed = false
+        void client.invalidateQueries()
+      }
+      hasListened = true
     })
     return () => {
       stop()
-      refresh.cancel()
+      jobs.stop()
     }
   }, [client])
 

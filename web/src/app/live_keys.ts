@@ -5,5 +5,19 @@ import { probeKeys } from '../queries/probe_keys'
 import { queueKeys } from '../queries/queue'
 import { unitTypeKeys } from '../queries/unit_types'
 
+/** Answers that jobs change. */
+export interface LiveKey {
+  key: QueryKey
+  /** A page of them is asked for again at most once in so long. */
+  everyMs: number
+}
+
 /** What is out of date once any job has changed. A page whose figures follow jobs adds its key. */
-export const keysThatJobsChange: readonly QueryKey[] = [jobKeys.lists, queueKeys.all, predictionKeys.all, unitTypeKeys.all, probeKeys.all]
+export const keysThatJobsChange: readonly LiveKey[] = [
+  { key: jobKeys.lists, everyMs: 1500 },
+  { key: queueKeys.all, everyMs: 1500 },
+  { key: predictionKeys.all, everyMs: 1500 },
+  { key: probeKeys.all, everyMs: 1500 },
+  // All unit types of the network in one list, of which a job changes one figure.
+  { key: unitTypeKeys.all, everyMs: 10_000 },
+]

@@ -1,4 +1,5 @@
 import { Component, type ReactNode, Suspense } from 'react'
+import { roleName } from '../features/accounts/role_name'
 import { useText } from '../i18n/language'
 import { Page } from '../ui/page'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states'
@@ -19,7 +20,7 @@ export function Outlet() {
     if (!may(route.permission)) {
       return (
         <Page title={t('shell.forbidden.title')}>
-          <p>{t('shell.forbidden.text', { permission: route.permission, role: session.role })}</p>
+          <p>{t('shell.forbidden.text', { permission: t(`settings.may.${route.permission}`), role: roleName(t, session.role) })}</p>
         </Page>
       )
     }

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { api, unwrap } from '../api/client'
 import { listenTo, type StreamState } from '../api/events'
-import { readAll } from '../api/pages'
+import { useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 
 export type BalancedUnit = components['schemas']['BalancedUnit']
@@ -18,10 +18,10 @@ export const mostSteps = 600
 
 /** Units whose transfer and compute a loop balances; of all centers, or of one. */
 export function useBalancedUnits(center: string) {
-  return useQuery({
-    queryKey: balanceKeys.units(center),
-    queryFn: ({ signal }) => readAll((page_token) => unwrap(api.GET('/api/v1/balanced-units', {
-      signal, params: { query: { page_size: 200, ...(center ? { center } : {}), ...(page_token ? { page_token } : {}) } } }))),
+  return useWholeList({
+    key: balanceKeys.units(center),
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/balanced-units', {
+      signal, params: { query: { page_size: 200, ...(center ? { center } : {}), ...(page_token ? { page_token } : {}) } } })),
     refetchInterval: 10_000,
   })
 }

@@ -1,6 +1,6 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, unwrap } from '../api/client'
-import { readAll } from '../api/pages'
+import { useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 
 export type Reservation = components['schemas']['Reservation']
@@ -24,19 +24,19 @@ export const calendarKeys = {
 const refetchInterval = 30_000
 
 export function useReservations(filters: CalendarFilters) {
-  return useQuery({
-    queryKey: calendarKeys.reservations(filters),
-    queryFn: () => readAll((page_token) => unwrap(api.GET('/api/v1/reservations', { params: { query: {
-      page_size: 1000, page_token, open: filters.open, center: filters.center || undefined, project: filters.project || undefined } } }))),
+  return useWholeList({
+    key: calendarKeys.reservations(filters),
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/reservations', { signal, params: { query: {
+      page_size: 1000, page_token, open: filters.open, center: filters.center || undefined, project: filters.project || undefined } } })),
     refetchInterval,
   })
 }
 
 export function useMaintenance({ center, open }: { center: string; open: boolean }) {
-  return useQuery({
-    queryKey: calendarKeys.maintenance(center, open),
-    queryFn: () => readAll((page_token) => unwrap(api.GET('/api/v1/maintenance-windows', { params: { query: {
-      page_size: 1000, page_token, open, center: center || undefined } } }))),
+  return useWholeList({
+    key: calendarKeys.maintenance(center, open),
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/maintenance-windows', { signal, params: { query: {
+      page_size: 1000, page_token, open, center: center || undefined } } })),
     refetchInterval,
   })
 }

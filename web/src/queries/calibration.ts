@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { api, unwrap } from '../api/client'
-import { type Page, readAll, usePages } from '../api/pages'
+import { type Page, usePages, useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 import { type Prediction, predictionKeys } from './predictions'
 
@@ -36,8 +36,8 @@ export function useEndedPredictions(filters: PredictionFilters, enabled = true) 
 }
 
 export function useDeviceAccuracy() {
-  return useQuery({
-    queryKey: calibrationKeys.devices,
-    queryFn: () => readAll((page_token) => unwrap(api.GET('/api/v1/speedup-accuracy', { params: { query: { page_size: 1000, page_token } } }))),
+  return useWholeList({
+    key: calibrationKeys.devices,
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/speedup-accuracy', { signal, params: { query: { page_size: 1000, page_token } } })),
   })
 }

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, idempotencyKey, unwrap } from '../api/client'
-import { readAll } from '../api/pages'
+import { useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 
 export type Center = components['schemas']['Center']
@@ -18,10 +18,10 @@ export const centerKeys = {
 const refetchInterval = 10_000
 
 export function useCenters(enabled = true) {
-  return useQuery({
-    queryKey: centerKeys.list,
-    queryFn: () => readAll((page_token) => unwrap(api.GET('/api/v1/centers', {
-      params: { query: { page_size: 1000, ...(page_token ? { page_token } : {}) } } }))),
+  return useWholeList({
+    key: centerKeys.list,
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/centers', {
+      signal, params: { query: { page_size: 1000, ...(page_token ? { page_token } : {}) } } })),
     refetchInterval,
     enabled,
   })

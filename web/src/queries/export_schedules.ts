@@ -1,6 +1,6 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, unwrap } from '../api/client'
-import { readAll } from '../api/pages'
+import { useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 
 export type ExportSchedule = components['schemas']['ExportSchedule']
@@ -12,9 +12,9 @@ export const exportFormats: readonly ExportFormat[] = ['focus', 'jsonl', 'ledger
 export const exportScheduleKeys = { all: ['export-schedules'] as const }
 
 export function useExportSchedules() {
-  return useQuery({
-    queryKey: exportScheduleKeys.all,
-    queryFn: () => readAll((page_token) => unwrap(api.GET('/api/v1/export-schedules', { params: { query: { page_size: 1000, page_token } } }))),
+  return useWholeList({
+    key: exportScheduleKeys.all,
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/export-schedules', { signal, params: { query: { page_size: 1000, page_token } } })),
     refetchInterval: 10_000, // how a run went comes without an event
   })
 }

@@ -1,6 +1,6 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, idempotencyKey, unwrap } from '../api/client'
-import { readAll } from '../api/pages'
+import { useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 
 export type MetricPolicy = components['schemas']['MetricPolicy']
@@ -17,10 +17,10 @@ export function nameOf(policy: { id: string; version: number }): string {
 
 /** All versions of all policies. They are few: each is a document that a person wrote. */
 export function useMetricPolicies() {
-  return useQuery({
-    queryKey: keys.all,
-    queryFn: () => readAll((page_token) => unwrap(api.GET('/api/v1/metric-policies', {
-      params: { query: { page_size: 1000, ...(page_token ? { page_token } : {}) } } }))),
+  return useWholeList({
+    key: keys.all,
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/metric-policies', {
+      signal, params: { query: { page_size: 1000, ...(page_token ? { page_token } : {}) } } })),
   })
 }
 

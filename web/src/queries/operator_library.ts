@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, idempotencyKey, unwrap } from '../api/client'
-import { readAll, usePages } from '../api/pages'
+import { usePages, useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 import { operatorKeys } from './operators'
 
@@ -12,10 +12,10 @@ export type Diversity = components['schemas']['Diversity']
 
 /** How many kinds of unit serve each operator (M18). */
 export function useDiversity() {
-  return useQuery({
-    queryKey: [...operatorKeys.all, 'diversity'],
-    queryFn: () => readAll((page_token) => unwrap(api.GET('/api/v1/diversity', {
-      params: { query: { page_size: 1000, ...(page_token ? { page_token } : {}) } } }))),
+  return useWholeList({
+    key: [...operatorKeys.all, 'diversity'],
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/diversity', {
+      signal, params: { query: { page_size: 1000, ...(page_token ? { page_token } : {}) } } })),
   })
 }
 

@@ -1,6 +1,6 @@
 import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, unwrap } from '../api/client'
-import { readAll, usePages } from '../api/pages'
+import { usePages, useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 import type { ProjectRole } from '../api/session'
 
@@ -51,10 +51,10 @@ export function useProjectUses(names: readonly string[]): ReadonlyMap<string, Pr
 }
 
 export function useProjectMembers(name: string, enabled: boolean) {
-  return useQuery({
-    queryKey: projectKeys.members(name),
-    queryFn: () => readAll((page_token) => unwrap(api.GET('/api/v1/projects/{name}/members', {
-      params: { path: { name }, query: { page_size: 1000, page_token } } }))),
+  return useWholeList({
+    key: projectKeys.members(name),
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/projects/{name}/members', {
+      signal, params: { path: { name }, query: { page_size: 1000, page_token } } })),
     enabled,
   })
 }

@@ -1,6 +1,5 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { api, unwrap } from '../api/client'
-import { readAll } from '../api/pages'
+import { useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 
 export type Score = components['schemas']['Score']
@@ -18,18 +17,16 @@ export interface ScoreFilters {
   name: string
 }
 
-/** A table of scores needs all of them; a network that has more says so. */
-export const mostScores = 5000
-
+/** A table of scores needs all of them; of a network that has more, it is cut. */
 export function useScores(filters: ScoreFilters) {
   const { by, policy, center, name } = filters
-  return useQuery({
-    queryKey: ['metering', 'scores', filters],
-    queryFn: () => readAll<AnyScore>((page_token) => unwrap(api.GET('/api/v1/scores', { params: { query: {
+  return useWholeList<AnyScore>({
+    key: ['metering', 'scores', filters],
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/scores', { signal, params: { query: {
       by, page_size: 1000, ...(policy ? { policy } : {}), ...(center ? { center } : {}), ...(name && by !== 'unit_type' ? { [by]: name } : {}),
-      ...(page_token ? { page_token } : {}) } } })), mostScores),
+      ...(page_token ? { page_token } : {}) } } })),
     // Measurements arrive without an event of their own.
     refetchInterval: 30_000,
-    placeholderData: keepPreviousData,
+    keepsPrevious: true,
   })
 }

@@ -1,5 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
 import { api, unwrap } from '../api/client'
+import { useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 
 export type SharedGpu = components['schemas']['SharedGpu']
@@ -7,9 +7,10 @@ export type SharedGpuJob = components['schemas']['SharedGpuJob']
 
 /** GPUs of a center whose memory jobs share, as its memory manager last told. */
 export function useSharedGpus(center: string, isWanted: boolean) {
-  return useQuery({
-    queryKey: ['shared-gpus', center],
-    queryFn: ({ signal }) => unwrap(api.GET('/api/v1/shared-gpus', { signal, params: { query: { center, page_size: 200 } } })),
+  return useWholeList({
+    key: ['shared-gpus', center],
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/shared-gpus', {
+      signal, params: { query: { center, page_size: 200, ...(page_token ? { page_token } : {}) } } })),
     refetchInterval: 5_000,
     enabled: isWanted,
   })

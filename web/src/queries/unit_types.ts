@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
 import { api, unwrap } from '../api/client'
-import { readAll } from '../api/pages'
+import { useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 
 export type UnitType = components['schemas']['UnitType']
@@ -12,9 +11,9 @@ export const unitTypeKeys = {
 
 /** Unit types of one center, or of all ('' ). */
 export function useUnitTypes(center = '') {
-  return useQuery({
-    queryKey: unitTypeKeys.list(center),
-    queryFn: () => readAll((page_token) => unwrap(api.GET('/api/v1/unit-types', {
-      params: { query: { page_size: 1000, ...(center ? { center } : {}), ...(page_token ? { page_token } : {}) } } }))),
+  return useWholeList({
+    key: unitTypeKeys.list(center),
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/unit-types', {
+      signal, params: { query: { page_size: 1000, ...(center ? { center } : {}), ...(page_token ? { page_token } : {}) } } })),
   })
 }

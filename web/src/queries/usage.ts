@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { api, unwrap } from '../api/client'
-import { readAll, usePages } from '../api/pages'
+import { readAll, usePages, useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 
 export type UsageRecord = components['schemas']['UsageRecord']
@@ -32,21 +32,20 @@ export function useUsage(filters: UsageFilters) {
   })
 }
 
-export const mostUsageRecords = 5000
-
-/** What a project has used since a day, the newest records at most. */
+/** What a project has used since a day; cut: only the newest records. */
 export function useUsageSince(project: string, from: string) {
-  return useQuery({
-    queryKey: usageKeys.since(project, from),
-    queryFn: () => readAll((page_token) => unwrap(api.GET('/api/v1/usage', {
-      params: { query: { project, from, page_size: 1000, page_token } } })), mostUsageRecords),
+  return useWholeList({
+    key: usageKeys.since(project, from),
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/usage', {
+      signal, params: { query: { project, from, page_size: 1000, page_token } } })),
   })
 }
 
 /** Every record of a center in some time, newest first. */
-export function readUsage({ center, from, until }: { center: string; from: string; until: string }) {
-  return readAll((page_token) => unwrap(api.GET('/api/v1/usage', {
+export async function readUsage({ center, from, until }: { center: string; from: string; until: string }) {
+  const list = await readAll((page_token) => unwrap(api.GET('/api/v1/usage', {
     params: { query: { center, from, until, page_size: 1000, page_token } } })), Infinity)
+  return list.items
 }
 
 export function useScoreEvidence(id: string) {

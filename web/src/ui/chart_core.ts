@@ -11,6 +11,11 @@ register([BarChart, LineChart, ScatterChart, HeatmapChart, GridComponent, Legend
 export type ChartOption = ComposeOption<BarSeriesOption | LineSeriesOption | ScatterSeriesOption | HeatmapSeriesOption |
   GridComponentOption | LegendComponentOption | TooltipComponentOption | VisualMapComponentOption>
 
+// As other times in this console, the same in every language; left to itself ECharts names months in English.
+const timeLabels = {
+  year: '{yyyy}', month: '{yyyy}-{MM}', day: '{MM}-{dd}', hour: '{HH}:{mm}', minute: '{HH}:{mm}', second: '{HH}:{mm}:{ss}', millisecond: '{HH}:{mm}:{ss}',
+}
+
 /** Draws into an element until the returned function is called. */
 export function draw(element: HTMLElement, option: ChartOption, scheme: 'light' | 'dark'): () => void {
   const colors = scheme === 'dark'
@@ -19,7 +24,7 @@ export function draw(element: HTMLElement, option: ChartOption, scheme: 'light' 
   const axis = { nameTextStyle: { color: colors.text }, axisLine: { lineStyle: { color: colors.line } }, splitLine: { lineStyle: { color: colors.line } }, axisLabel: { color: colors.text } }
   const chart = init(element, {
     color: colors.series, textStyle: { fontFamily: 'inherit' }, legend: { textStyle: { color: colors.text } },
-    categoryAxis: axis, valueAxis: axis, timeAxis: axis, logAxis: axis,
+    categoryAxis: axis, valueAxis: axis, timeAxis: { ...axis, axisLabel: { ...axis.axisLabel, formatter: timeLabels } }, logAxis: axis,
   })
   // Tooltips as pictures: as HTML they would carry inline styles, which the content security policy forbids.
   const tooltip = Array.isArray(option.tooltip) ? option.tooltip : { ...option.tooltip, renderMode: 'richText' as const }

@@ -50,7 +50,7 @@ describe('a center’s resources', limit, () => {
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.waitFor({ state: 'detached' })
 
-    const row = page.getByRole('row').filter({ hasText: 'fewer_devices' })
+    const row = page.getByRole('row').filter({ hasText: 'fewer devices' })
     await row.getByText('"gpu" needs 8 of "cuda", but only 0 are left').waitFor({ timeout: 60_000 })
     await section.getByText('It offers what it has of that.').waitFor()
     await section.getByText('new unit type small with 1 units').waitFor({ timeout: 60_000 })

@@ -76,6 +76,10 @@ describe('the console', limit, () => {
     await page.getByRole('tab', { name: 'Timeline' }).click()
     await page.getByRole('list', { name: 'Timeline' }).getByText('running').first().waitFor()
     assert.match(page.url(), /tab=timeline/)
+    await page.getByRole('tab', { name: 'Specification' }).click()
+    await page.locator('main pre').filter({ hasText: 'name: from-its-text' }).waitFor()
+    await page.getByText('JSON', { exact: true }).click()
+    await page.locator('main pre').filter({ hasText: '"name": "from-its-text"' }).waitFor()
     await leave(page)
   })
 

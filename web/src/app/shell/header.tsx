@@ -1,4 +1,5 @@
 import { Button, Menu, SegmentedControl, useMantineColorScheme } from '@mantine/core'
+import { roleName } from '../../features/accounts/role_name'
 import { type Language, useLanguage } from '../../i18n/language'
 import { formatTime, type Zone } from '../../ui/format'
 import { StatePill, type Tone } from '../../ui/state_pill'
@@ -44,9 +45,9 @@ function AccountMenu() {
   const { session, signOut } = useSession()
   return (
     <Menu position="bottom-end" width={250} transitionProps={{ duration: 0 }} closeOnItemClick={false}>
-      <Menu.Target><Button aria-label={t('shell.account', { name: session.name, role: session.role })}>{session.name}</Button></Menu.Target>
+      <Menu.Target><Button aria-label={t('shell.account', { name: session.name, role: roleName(t, session.role) })}>{session.name}</Button></Menu.Target>
       <Menu.Dropdown>
-        <div className={styles.setting}><span>{t('shell.role')}</span>{session.role}</div>
+        <div className={styles.setting}><span>{t('shell.role')}</span>{roleName(t, session.role)}</div>
         <Menu.Divider />
         <Settings />
         <Menu.Divider />

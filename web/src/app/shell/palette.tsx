@@ -3,6 +3,7 @@ import { type KeyboardEvent, useMemo, useState } from 'react'
 import { useText } from '../../i18n/language'
 import { useCenters } from '../../queries/centers'
 import { useJobs } from '../../queries/jobs'
+import { cutOption } from '../../ui/cut_list'
 import { navigate } from '../router/location'
 import { pathTo } from '../router/match'
 import { routes } from '../routes'
@@ -62,7 +63,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           </li>
         ))}
       </ul>
-      <p role="status" className={styles.none}>{found.length === 0 ? t('shell.palette.none') : ''}</p>
+      <p role="status" className={styles.none}>{found.length === 0 ? [t('shell.palette.none'), ...cutOption(t, centers).map((cut) => `${t('centers.title')}: ${cut.label}`)].join('. ') : ''}</p>
     </Modal>
   )
 }

@@ -33,5 +33,5 @@ export const shellEn = {
   'shell.missing.text': 'The address {path} leads nowhere.',
   'shell.missing.home': 'To the overview',
   'shell.forbidden.title': 'Not for your role',
-  'shell.forbidden.text': 'This page needs the permission {permission}, which the role {role} does not have.',
+  'shell.forbidden.text': 'The role {role} does not have the permission that this page needs: {permission}.',
 }

@@ -35,5 +35,5 @@ export const shellZh: Record<keyof typeof shellEn, string> = {
   'shell.missing.text': '地址 {path} 没有对应的页面。',
   'shell.missing.home': '返回总览',
   'shell.forbidden.title': '角色权限不足',
-  'shell.forbidden.text': '此页面需要权限 {permission}，而角色 {role} 没有该权限。',
+  'shell.forbidden.text': '角色“{role}”没有此页面所需的权限：{permission}。',
 }

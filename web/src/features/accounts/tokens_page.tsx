@@ -13,6 +13,7 @@ import { Page } from '../../ui/page'
 import { EmptyState, Ready } from '../../ui/states'
 import { StatePill, type Tone } from '../../ui/state_pill'
 import { Time } from '../../ui/zone'
+import { roleName } from './role_name'
 import { RoleSelect } from './role_select'
 import { type TokenState, tokenState } from './token_state'
 
@@ -31,8 +32,8 @@ export function TokensPage() {
   const tokens = (query.items ?? []).filter((token) => raw.show === 'all' || tokenState(token, now) === 'works')
   const columns: Column<Token>[] = [
     { id: 'name', title: t('tokens.name'), cell: (k) => k.name, csv: (k) => k.name },
-    { id: 'id', title: 'Id', cell: (k) => <code>{k.id}</code>, csv: (k) => k.id },
-    { id: 'role', title: t('accounts.role'), cell: (k) => k.role, csv: (k) => k.role },
+    { id: 'id', title: t('ui.id'), cell: (k) => <code>{k.id}</code>, csv: (k) => k.id },
+    { id: 'role', title: t('accounts.role'), cell: (k) => roleName(t, k.role), csv: (k) => k.role },
     { id: 'state', title: t('accounts.state'), cell: (k) => <StatePill tone={tones[tokenState(k, now)]}>{t(`tokens.state.${tokenState(k, now)}`)}</StatePill>, csv: (k) => tokenState(k, now) },
     { id: 'created_at', title: t('tokens.created'), cell: (k) => <Time at={k.created_at} />, csv: (k) => k.created_at },
     { id: 'created_by', title: t('tokens.by'), isHidden: true, cell: (k) => <code>{k.created_by}</code>, csv: (k) => k.created_by },

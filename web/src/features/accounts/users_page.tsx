@@ -11,6 +11,7 @@ import { EmptyState, ErrorState, Ready } from '../../ui/states'
 import { StatePill } from '../../ui/state_pill'
 import { Time } from '../../ui/zone'
 import { ChangeRole, type MadePassword, NewAccount, NewPassword } from './account_form'
+import { roleName } from './role_name'
 
 type Act = 'new' | { kind: 'role' | 'password' | 'disable' | 'remove'; account: Account }
 
@@ -46,7 +47,7 @@ function useColumns(onAct: (act: Act) => void, onEnable: (account: Account) => v
   const { session } = useSession()
   return [
     { id: 'name', title: t('accounts.name'), cell: (a) => <>{a.name}{a.name === session.account ? <span className="dim"> ({t('accounts.self')})</span> : null}</>, csv: (a) => a.name },
-    { id: 'role', title: t('accounts.role'), cell: (a) => a.role, csv: (a) => a.role },
+    { id: 'role', title: t('accounts.role'), cell: (a) => roleName(t, a.role), csv: (a) => a.role },
     { id: 'state', title: t('accounts.state'), cell: (a) => <StatePill tone={a.disabled_at ? 'idle' : 'good'}>{t(a.disabled_at ? 'accounts.state.off' : 'accounts.state.on')}</StatePill>, csv: (a) => (a.disabled_at ? 'disabled' : 'enabled') },
     { id: 'issuer', title: t('accounts.by'), cell: (a) => a.issuer?.replace('https://', '') ?? t('accounts.by.password'), csv: (a) => a.issuer },
     { id: 'last_sign_in_at', title: t('accounts.last'), cell: (a) => (a.last_sign_in_at ? <Time at={a.last_sign_in_at} /> : t('accounts.never')), csv: (a) => a.last_sign_in_at },

@@ -9,18 +9,8 @@ import { TextFilter } from '../../ui/forms/text_filter'
 import { Page } from '../../ui/page'
 import { EmptyState, Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
+import { actions, actionText } from './actions'
 import styles from './audit_log.module.css'
-
-/** The acts that the server is known to record; others can be typed all the same. */
-const actions = [
-  'account.change', 'account.create', 'account.remove', 'billing_period.close', 'center.drain', 'center.enrol', 'center.probe_share',
-  'center.release', 'center.renew_certificate', 'center.revoke', 'center.undrain', 'enrolment_token.create', 'enrolment_token.withdraw',
-  'export_schedule.change', 'export_schedule.create', 'export_schedule.remove', 'export_schedule.run', 'job.cancel', 'maintenance.cancel',
-  'maintenance.plan', 'metric_policy.activate', 'metric_policy.create', 'operator.change', 'operator.upload', 'operator.withdraw',
-  'operator_key.add', 'operator_key.revoke', 'price_book.set', 'probe_finding.dismiss', 'probe_run.create', 'probe_schedule.change',
-  'probe_schedule.create', 'probe_schedule.remove', 'probe_task.create', 'project.change', 'project_member.put', 'project_member.remove',
-  'reservation.cancel', 'reservation.create', 'session.close', 'session.open', 'token.create', 'token.revoke', 'unit_type.drift',
-]
 
 /** Who did what that needs a right. */
 export function AuditLogPage() {
@@ -32,7 +22,7 @@ export function AuditLogPage() {
   return (
     <Page title={t('audit.title')}>
       <p className="dim">{t('audit.hint')}</p>
-      <datalist id="audit-actions">{actions.map((action) => <option key={action} value={action} />)}</datalist>
+      <datalist id="audit-actions">{actions.map((action) => <option key={action} value={action} label={t(`audit.act.${action}`)} />)}</datalist>
       <Ready query={query}>
         <DataTable name="audit-log" label={t('audit.title')} columns={columns} rows={query.items ?? []} rowKey={(e) => String(e.id)} pages={query}
           tools={
@@ -57,7 +47,7 @@ function useColumns(): Column<AuditEntry>[] {
     { id: 'at', title: t('audit.at'), cell: (e) => <Time at={e.at} />, csv: (e) => e.at },
     { id: 'actor', title: t('audit.who'), cell: (e) => <Link href={only('actor', e.actor)} title={t('audit.of.actor', { actor: e.actor })}>{e.actor_name ?? <code>{e.actor}</code>}</Link>, csv: (e) => e.actor },
     { id: 'actor_name', title: t('audit.actor'), isHidden: true, cell: (e) => <code>{e.actor}</code>, csv: (e) => e.actor_name },
-    { id: 'action', title: t('audit.action'), cell: (e) => <Link href={only('action', e.action)}><code>{e.action}</code></Link>, csv: (e) => e.action },
+    { id: 'action', title: t('audit.action'), cell: (e) => <>{actionText(t, e.action)} <Link href={only('action', e.action)}><code>{e.action}</code></Link></>, csv: (e) => e.action },
     { id: 'subject', title: t('audit.subject'), cell: (e) => <Link href={only('subject', e.subject)} title={t('audit.of.subject', { subject: e.subject })}><code>{e.subject}</code></Link>, csv: (e) => e.subject },
     { id: 'request_id', title: t('audit.request'), isHidden: true, cell: (e) => (e.request_id ? <code>{e.request_id}</code> : nothing), csv: (e) => e.request_id },
     { id: 'detail', title: t('audit.detail'), cell: (e) => <Detail entry={e} />, csv: (e) => JSON.stringify(e.detail) },

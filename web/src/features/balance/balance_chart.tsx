@@ -25,14 +25,15 @@ export function BalanceChart({ unit, steps }: { unit: string; steps: readonly Ba
         lineStyle: { color: style.color, width: isThin ? 1 : 2, type: style.dash, opacity: isThin ? 0.7 : 1 },
       }
     }
-    const bandColor = axisNameStyle(scheme).color
+    const nameTextStyle = axisNameStyle(scheme)
+    const bandColor = nameTextStyle.color
     return {
       useUTC: zone === 'utc',
-      grid: { left: 44, right: 16, top: 44, bottom: 30 },
+      grid: { left: 58, right: 16, top: 44, bottom: 46 },
       legend: { top: 0, type: 'scroll', itemWidth: 30 },
       tooltip: { trigger: 'axis', valueFormatter: (value) => (typeof value === 'number' ? signed(value) ?? nothing : nothing) },
-      xAxis: { type: 'time', splitNumber: 3, axisLabel: { hideOverlap: true } },
-      yAxis: { type: 'value', min: -1, max: 1, interval: 0.5 },
+      xAxis: { type: 'time', name: t('balance.chart.time', { zone: t(`shell.zone.${zone}`) }), nameLocation: 'middle', nameGap: 28, nameTextStyle, splitNumber: 3, axisLabel: { hideOverlap: true } },
+      yAxis: { type: 'value', name: t('balance.chart.shares'), nameLocation: 'middle', nameGap: 40, nameTextStyle, min: -1, max: 1, interval: 0.5 },
       series: [
         line('transfer', 2, true), line('load', 3, true), line('output', 1, false),
         { ...line('error', 0, false), ...(band === null ? {} : { markLine: {
@@ -42,7 +43,7 @@ export function BalanceChart({ unit, steps }: { unit: string; steps: readonly Ba
     }
   }, [steps, band, scheme, zone, t])
   return (
-    <Chart option={option} height={300} label={t('balance.chart.label', {
+    <Chart option={option} height={316} label={t('balance.chart.label', {
       unit, n: steps.length, error: signed(newest?.error) ?? nothing, output: signed(newest?.output) ?? nothing })} />
   )
 }

@@ -16,7 +16,7 @@ import { Time } from '../../ui/zone'
 import { BalanceChart } from './balance_chart'
 import { HowToBalance } from './how_to'
 import { OutcomePill } from './outcome_pill'
-import { changesOf, deedsOf, pointsOf, signed } from './steps'
+import { changesOf, deedsOf, lawText, pointsOf, regionText, signed } from './steps'
 
 type Live = ReturnType<typeof useBalanceTrace>['live']
 
@@ -75,8 +75,8 @@ function Now({ center, step }: { center: string; step: BalanceStep }) {
     [t('balance.load'), formatShare(step.load)],
     [t('balance.band'), step.band === null ? null : t('balance.band.text', { band: step.band })],
     [t('balance.gains'), gains],
-    [t('balance.region'), step.region],
-    [t('balance.law'), step.law],
+    [t('balance.region'), regionText(t, step.region)],
+    [t('balance.law'), lawText(t, step.law)],
     [t('balance.mode'), t(step.dry_run ? 'balance.mode.dry' : 'balance.mode.acts')],
     [t('balance.wanted'), step.wanted_sub_units],
     [t('balance.job'), step.job_id ? <Link key="j" href={`/jobs/${step.job_id}`}><code>{step.job_id}</code></Link> : null],

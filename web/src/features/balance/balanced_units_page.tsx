@@ -2,10 +2,10 @@ import { NativeSelect } from '@mantine/core'
 import { useFilters } from '../../app/router/search'
 import { useText } from '../../i18n/language'
 import { useBalancedUnits } from '../../queries/balance'
-import { useCenters } from '../../queries/centers'
 import { DataTable } from '../../ui/data_table'
 import { Page } from '../../ui/page'
 import { Ready } from '../../ui/states'
+import { useCenterOptions } from '../centers/center_options'
 import measuring from '../measuring/measuring.module.css'
 import { useBalancedUnitColumns } from './balanced_units'
 import { HowToBalance } from './how_to'
@@ -15,7 +15,7 @@ export function BalancedUnitsPage() {
   const t = useText()
   const [raw, change] = useFilters(['center'])
   const query = useBalancedUnits(raw.center)
-  const centers = useCenters()
+  const centers = useCenterOptions({ none: t('ui.any'), chosen: raw.center })
   const columns = useBalancedUnitColumns()
   return (
     <Page title={t('balance.title')}>
@@ -24,7 +24,7 @@ export function BalancedUnitsPage() {
         <DataTable name="balance" label={t('balance.units')} columns={columns} rows={query.data ?? []} rowKey={(one) => `${one.center}/${one.unit}`}
           tools={
             <NativeSelect label={t('balance.center')} value={raw.center} onChange={(e) => change({ center: e.currentTarget.value })}
-              data={[{ value: '', label: t('ui.any') }, ...(centers.data ?? []).map((one) => one.name)]} />
+              data={centers} />
           }
           empty={<HowToBalance title={t('balance.none')} />} />
       </Ready>

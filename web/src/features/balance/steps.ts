@@ -1,4 +1,6 @@
+import type { Translate } from '../../i18n/language'
 import type { BalanceStep } from '../../queries/balance'
+import { knownWord } from '../../ui/known_word'
 
 /** +0.125; a dash where nothing was measured is the caller's. */
 export function signed(value: number | null | undefined, digits = 3): string | null {
@@ -35,5 +37,28 @@ export type Outcome = (typeof outcomes)[number]
 
 /** One that this console has words for; null: a newer agent's. */
 export function knownOutcome(outcome: string): Outcome | null {
-  return outcomes.find((one) => one === outcome) ?? null
+  return knownWord(outcomes, outcome)
+}
+
+const laws = ['pid', 'pi', 'pd', 'aimd'] as const
+
+/** The law in this reader's words. Empty, and then nothing: an agent that does not say. */
+export function lawText(t: Translate, law: string): string {
+  const known = knownWord(laws, law)
+  return known ? t(`balance.law.${known}`) : law
+}
+
+// By the sentences in which agents name them.
+const regions = {
+  far: 'balance.region.far',
+  middle: 'balance.region.middle',
+  'near, changing fast': 'balance.region.near_fast',
+  'near, changing slowly': 'balance.region.near_slow',
+} as const
+const regionNames = Object.keys(regions) as (keyof typeof regions)[]
+
+/** The region of gains in this reader's words; null where nothing was measured. */
+export function regionText(t: Translate, region: string | null): string | null {
+  const known = knownWord(regionNames, region)
+  return known ? t(regions[known]) : region
 }

@@ -5,11 +5,11 @@ import { Link } from '../../app/router/link'
 import { pathTo } from '../../app/router/match'
 import { useFilters } from '../../app/router/search'
 import { useText } from '../../i18n/language'
-import { useCenters } from '../../queries/centers'
 import { readUsage } from '../../queries/usage'
 import { type Column, DataTable } from '../../ui/data_table'
 import { formatDuration, nothing } from '../../ui/format'
 import { EmptyState, ErrorState } from '../../ui/states'
+import { useCenterOptions } from '../centers/center_options'
 import styles from './billing.module.css'
 import { type Accounted, type Comparison, compareUsage, parseSacct } from './reconcile'
 
@@ -17,7 +17,7 @@ import { type Accounted, type Comparison, compareUsage, parseSacct } from './rec
 export function Reconciliation() {
   const t = useText()
   const [raw, change] = useFilters(['center', 'from', 'until'])
-  const centers = useCenters()
+  const centers = useCenterOptions({ none: nothing, chosen: raw.center })
   const [file, setFile] = useState<{ name: string; text: string } | null>(null)
   const [tolerance, setTolerance] = useState('2')
   const compare = useMutation({
@@ -36,7 +36,7 @@ export function Reconciliation() {
       }}>
         <div className={`${styles.row} ${styles.bottom}`}>
           <NativeSelect label={t('billing.center')} value={raw.center} required onChange={(e) => change({ center: e.currentTarget.value })}
-            data={[{ value: '', label: nothing }, ...(centers.data ?? []).map((center) => center.name)]} />
+            data={centers} />
           <TextInput type="date" required label={t('billing.from')} value={raw.from} onChange={(e) => change({ from: e.currentTarget.value })} />
           <TextInput type="date" required label={t('billing.until')} value={raw.until} onChange={(e) => change({ until: e.currentTarget.value })} />
           <TextInput label={t('billing.reconcile.tolerance')} inputMode="decimal" w={150} value={tolerance} error={isTolerance ? undefined : t('projects.edit.wrong')} onChange={(e) => setTolerance(e.currentTarget.value)} />

@@ -66,14 +66,14 @@ function useColumns(): Column<ExportSchedule>[] {
     { id: 'name', title: t('billing.schedules.name'), cell: (s) => s.name, csv: (s) => s.name },
     { id: 'state', title: t('billing.schedules.state'), cell: (s) => <ScheduleState schedule={s} />, csv: (s) => (s.enabled ? s.failures : 'off') },
     { id: 'cron', title: t('billing.schedules.cron'), cell: (s) => <code>{s.cron}</code>, csv: (s) => s.cron },
-    { id: 'format', title: t('billing.export.format'), cell: (s) => s.format, csv: (s) => s.format },
+    { id: 'format', title: t('billing.export.format'), cell: (s) => t(`billing.export.short.${s.format}`), csv: (s) => s.format },
     { id: 'months', title: t('billing.schedules.months.short'), cell: (s) => t(`billing.schedules.months.${s.months}`), csv: (s) => s.months },
     { id: 'only', title: t('billing.schedules.parameters'), cell: (s) => only(s) || nothing, csv: only },
     { id: 'destination', title: t('billing.schedules.destination'), isHidden: true, cell: (s) => <span className={styles.wrap}>{s.destination}</span>, csv: (s) => s.destination },
     { id: 'next_run_at', title: t('billing.schedules.next'), cell: (s) => <Time at={s.next_run_at} />, csv: (s) => s.next_run_at },
     { id: 'last_run_at', title: t('billing.schedules.last'), cell: (s) => <Time at={s.last_run_at} />, csv: (s) => s.last_run_at },
     { id: 'outcome', title: t('billing.schedules.outcome'), cell: (s) => <Outcome schedule={s} />, csv: (s) => s.last_error ?? s.last_file },
-    { id: 'id', title: 'Id', isHidden: true, cell: (s) => <code>{s.id}</code>, csv: (s) => s.id },
+    { id: 'id', title: t('ui.id'), isHidden: true, cell: (s) => <code>{s.id}</code>, csv: (s) => s.id },
   ]
 }
 

@@ -11,6 +11,7 @@ import { TextFilter } from '../../ui/forms/text_filter'
 import { LinkButton } from '../../ui/link_button'
 import { EmptyState, Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
+import { Outcome } from '../jobs/job_state'
 import { EvidenceDialog } from './evidence_dialog'
 import { scoreHours } from './score_hours'
 
@@ -68,9 +69,9 @@ function useColumns(onEvidence: (id: string) => void): Column<UsageRecord>[] {
     { id: 'stored_bytes', title: t('billing.usage.stored'), isNumber: true, isHidden: true, cell: (r) => formatBytes(r.stored_bytes), csv: (r) => r.stored_bytes },
     { id: 'idle_unit_s', title: t('billing.usage.idle'), isNumber: true, isHidden: true, cell: (r) => formatDuration(r.idle_unit_s), csv: (r) => r.idle_unit_s },
     { id: 'energy_j', title: t('billing.usage.energy'), isNumber: true, isHidden: true, cell: (r) => (r.energy_j === null ? nothing : `${formatNumber(r.energy_j, locale)} J`), csv: (r) => r.energy_j },
-    { id: 'outcome', title: t('billing.usage.outcome'), cell: (r) => r.outcome ?? nothing, csv: (r) => r.outcome },
+    { id: 'outcome', title: t('billing.usage.outcome'), cell: (r) => (r.outcome ? <Outcome outcome={r.outcome} /> : nothing), csv: (r) => r.outcome },
     { id: 'revision', title: t('billing.usage.revision'), isNumber: true, isHidden: true, cell: (r) => r.revision, csv: (r) => r.revision },
-    { id: 'attempt_id', title: 'Id', isHidden: true, cell: (r) => <code>{r.source}</code>, csv: (r) => r.source },
+    { id: 'attempt_id', title: t('ui.id'), isHidden: true, cell: (r) => <code>{r.source}</code>, csv: (r) => r.source },
     { id: 'submitted_by', title: t('billing.usage.by'), isHidden: true, cell: (r) => (r.submitted_by ? <code>{r.submitted_by}</code> : nothing), csv: (r) => r.submitted_by },
     { id: 'recorded_at', title: t('billing.usage.recorded'), isHidden: true, cell: (r) => <Time at={r.recorded_at} />, csv: (r) => r.recorded_at },
   ]

@@ -4,13 +4,13 @@ import { useFilters } from '../../app/router/search'
 import { useSession } from '../../app/session'
 import { useText } from '../../i18n/language'
 import { useMaintenance, useReservations } from '../../queries/calendar'
-import { useCenters } from '../../queries/centers'
 import { useNow } from '../../ui/ago'
 import { formatTime } from '../../ui/format'
 import { TextFilter } from '../../ui/forms/text_filter'
 import { Page, Section } from '../../ui/page'
 import { Ready } from '../../ui/states'
 import { useZone } from '../../ui/zone'
+import { useCenterOptions } from '../centers/center_options'
 import styles from './calendar.module.css'
 import { EntryDialog } from './entry_dialog'
 import { type Entry, entriesByCenter } from './entries'
@@ -29,7 +29,7 @@ export function CalendarPage() {
   const [raw, change] = useFilters(['center', 'project', 'show', 'span', 'from'])
   const filters = { center: raw.center, project: raw.project, open: raw.show !== 'all' }
   const span = spans.find((s) => s === raw.span) ?? '7'
-  const centers = useCenters()
+  const centers = useCenterOptions({ none: t('ui.any'), chosen: filters.center })
   const reservations = useReservations(filters)
   const maintenance = useMaintenance(filters)
   const [form, setForm] = useState<'reserve' | 'plan' | null>(null)
@@ -51,7 +51,7 @@ export function CalendarPage() {
     }>
       <div className={styles.filters}>
         <NativeSelect label={t('calendar.center')} value={filters.center} onChange={(e) => change({ center: e.currentTarget.value })}
-          data={[{ value: '', label: t('ui.any') }, ...(centers.data ?? []).map((c) => c.name)]} />
+          data={centers} />
         <TextFilter label={t('calendar.project')} value={filters.project} onChange={(project) => change({ project })} />
         <NativeSelect label={t('calendar.show')} value={raw.show === 'all' ? 'all' : ''} onChange={(e) => change({ show: e.currentTarget.value })}
           data={[{ value: '', label: t('calendar.show.open') }, { value: 'all', label: t('calendar.show.all') }]} />

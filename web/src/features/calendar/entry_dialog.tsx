@@ -24,7 +24,7 @@ export function EntryDialog({ entry, isCancelling, onClose }: { entry: Entry; is
         [t('calendar.center'), of.center], [t('calendar.unit'), of.unit_type ?? t('calendar.unit.all')],
         [t('calendar.starts'), <Time key="s" at={of.starts_at} />], [t('calendar.ends'), <Time key="e" at={of.ends_at} />],
         [t('calendar.length'), formatDuration(secondsBetween(of.starts_at, of.ends_at))], [t('calendar.state'), <CalendarState key="st" state={of.state} />],
-        [t('calendar.created'), <Time key="c" at={of.created_at} />], [t('calendar.by'), <code key="b">{of.created_by}</code>], ['Id', <code key="i">{of.id}</code>],
+        [t('calendar.created'), <Time key="c" at={of.created_at} />], [t('calendar.by'), <code key="b">{of.created_by}</code>], [t('ui.id'), <code key="i">{of.id}</code>],
       ]} />
       <Group mt="md" gap="xs" justify="flex-end">
         {mayCancel(entry, who) ? <Button onClick={() => setCancelling(true)}>{t('calendar.cancel')}</Button> : null}

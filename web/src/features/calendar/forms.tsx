@@ -4,6 +4,7 @@ import { fieldErrors } from '../../api/problem'
 import { useText } from '../../i18n/language'
 import { usePlanMaintenance, useReserve } from '../../queries/calendar'
 import { useUnitTypes } from '../../queries/unit_types'
+import { cutOption } from '../../ui/cut_list'
 import { FormDialog } from '../../ui/forms/form_dialog'
 import { MomentInput, toIso } from '../../ui/forms/moment_input'
 import { useOrderKey } from '../../ui/forms/order_key'
@@ -34,7 +35,8 @@ function useTimes() {
 /** Center and unit type, out of what is offered now. */
 function usePlace(center: string, canBeAll: boolean) {
   const t = useText()
-  const units = (useUnitTypes().data ?? []).filter((unit) => unit.active)
+  const all = useUnitTypes()
+  const units = (all.data ?? []).filter((unit) => unit.active)
   const centers = choices(units.map((unit) => unit.center))
   const [chosen, setChosen] = useState({ center, unit: '' })
   const place = chosen.center || (centers[0] ?? '')
@@ -44,9 +46,9 @@ function usePlace(center: string, canBeAll: boolean) {
     center: place, unit,
     inputs: (errors: Record<string, string>) => (
       <>
-        <NativeSelect label={t('calendar.center')} data-autofocus={canBeAll || undefined} value={place} data={centers} error={errors.center} onChange={(e) => setChosen({ center: e.currentTarget.value, unit: '' })} />
+        <NativeSelect label={t('calendar.center')} data-autofocus={canBeAll || undefined} value={place} data={[...centers, ...cutOption(t, all)]} error={errors.center} onChange={(e) => setChosen({ center: e.currentTarget.value, unit: '' })} />
         <NativeSelect label={t('calendar.unit')} value={unit} error={errors.unit_type} onChange={(e) => setChosen({ center: place, unit: e.currentTarget.value })}
-          data={[...(canBeAll ? [{ value: '', label: t('calendar.unit.all') }] : []), ...names.map((name) => ({ value: name, label: name }))]} />
+          data={[...(canBeAll ? [{ value: '', label: t('calendar.unit.all') }] : []), ...names.map((name) => ({ value: name, label: name })), ...cutOption(t, all)]} />
       </>
     ),
   }

@@ -26,7 +26,7 @@ function useCommon<Row extends Reservation | Maintenance>(): Column<Row>[] {
     { id: 'ends_at', title: t('calendar.ends'), cell: (r) => <Time at={r.ends_at} />, csv: (r) => r.ends_at },
     { id: 'length_s', title: t('calendar.length'), isNumber: true, cell: (r) => formatDuration(secondsBetween(r.starts_at, r.ends_at)), csv: (r) => secondsBetween(r.starts_at, r.ends_at) },
     { id: 'state', title: t('calendar.state'), cell: (r) => <CalendarState state={r.state} />, csv: (r) => r.state },
-    { id: 'id', title: 'Id', isHidden: true, cell: (r) => <code>{r.id}</code>, csv: (r) => r.id },
+    { id: 'id', title: t('ui.id'), isHidden: true, cell: (r) => <code>{r.id}</code>, csv: (r) => r.id },
     { id: 'created_at', title: t('calendar.created'), isHidden: true, cell: (r) => <Time at={r.created_at} />, csv: (r) => r.created_at },
     { id: 'created_by', title: t('calendar.by'), isHidden: true, cell: (r) => <code>{r.created_by}</code>, csv: (r) => r.created_by },
     { id: 'cancelled_at', title: t('calendar.cancelled'), isHidden: true, cell: (r) => <Time at={r.cancelled_at} />, csv: (r) => r.cancelled_at },

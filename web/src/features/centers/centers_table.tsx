@@ -5,14 +5,16 @@ import { useText } from '../../i18n/language'
 import type { Center } from '../../queries/centers'
 import { type UnitType, useUnitTypes } from '../../queries/unit_types'
 import { Ago } from '../../ui/ago'
+import { CutMark } from '../../ui/cut_list'
 import { type Column, DataTable } from '../../ui/data_table'
 import { nothing } from '../../ui/format'
 import { Time } from '../../ui/zone'
 import { HealthPill, healthOf } from './health'
 
-export function CentersTable({ centers, isPlain = false, empty }: { centers: readonly Center[]; isPlain?: boolean; empty?: ReactNode }) {
+export function CentersTable({ centers, isPlain = false, tools, empty }: { centers: readonly Center[]; isPlain?: boolean; tools?: ReactNode; empty?: ReactNode }) {
   const t = useText()
-  const units = useUnitTypes().data
+  const unitTypes = useUnitTypes()
+  const units = unitTypes.data
   const occupancies = useMemo(() => occupancyByCenter(units ?? []), [units])
   const occupancyOf = (id: string) => {
     const { used, all } = occupancies.get(id) ?? { used: 0, all: 0 }
@@ -32,7 +34,12 @@ export function CentersTable({ centers, isPlain = false, empty }: { centers: rea
       { id: 'id', title: t('centers.id'), cell: (c: Center) => <code>{c.id}</code>, csv: (c: Center) => c.id, isHidden: true },
     ]),
   ]
-  return <DataTable name="centers" isPlain={isPlain} label={t('centers.title')} columns={columns} rows={centers} rowKey={(c) => c.id} empty={empty} />
+  return (
+    <>
+      <CutMark list={unitTypes} name={t('units.title')} />
+      <DataTable name="centers" isPlain={isPlain} label={t('centers.title')} columns={columns} rows={centers} rowKey={(c) => c.id} tools={tools} empty={empty} />
+    </>
+  )
 }
 
 function occupancyByCenter(units: readonly UnitType[]): ReadonlyMap<string, { used: number; all: number }> {

@@ -2,7 +2,8 @@ import { useText } from '../../i18n/language'
 import type { Center } from '../../queries/centers'
 import { StatePill, type Tone } from '../../ui/state_pill'
 
-type Health = Center['state'] | 'revoked' | 'quarantined' | 'drained'
+export const healths = ['online', 'enrolled', 'suspect', 'lost', 'quarantined', 'drained', 'revoked'] as const
+export type Health = (typeof healths)[number]
 
 /** The one word for how a center is: what matters more hides what matters less. */
 export function healthOf(center: Pick<Center, 'state' | 'revoked_at' | 'quarantined_at' | 'drained'>): Health {

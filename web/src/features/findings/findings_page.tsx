@@ -5,7 +5,6 @@ import { pathTo } from '../../app/router/match'
 import { useFilters } from '../../app/router/search'
 import { useSession } from '../../app/session'
 import { useText } from '../../i18n/language'
-import { useCenters } from '../../queries/centers'
 import { costlyKinds, findingKinds, useDismissFinding, useFindings } from '../../queries/finding_list'
 import type { ProbeFinding } from '../../queries/findings'
 import { type Column, DataTable } from '../../ui/data_table'
@@ -14,6 +13,7 @@ import { Page } from '../../ui/page'
 import { StatePill } from '../../ui/state_pill'
 import { EmptyState, ErrorState, Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
+import { useCenterOptions } from '../centers/center_options'
 import measuring from '../measuring/measuring.module.css'
 
 function useFindingColumns(onEvidence: (finding: ProbeFinding) => void, onDismiss: ((finding: ProbeFinding) => void) | null): Column<ProbeFinding>[] {
@@ -48,7 +48,7 @@ export function FindingsPage() {
     open: (['open', 'dismissed'] as const).find((open) => open === raw.open) ?? ('' as const),
   }
   const query = useFindings(filters)
-  const centers = useCenters()
+  const centers = useCenterOptions({ none: t('ui.any'), chosen: filters.center })
   const [evidence, showEvidence] = useState<ProbeFinding | null>(null)
   const [dismissed, setDismissed] = useState<ProbeFinding | null>(null)
   const columns = useFindingColumns(showEvidence, may('manage_metering') ? setDismissed : null)
@@ -61,7 +61,7 @@ export function FindingsPage() {
           tools={
             <>
               <NativeSelect label={t('measure.center')} value={filters.center} onChange={(e) => change({ center: e.currentTarget.value })}
-                data={[{ value: '', label: t('ui.any') }, ...(centers.data ?? []).map((center) => center.name)]} />
+                data={centers} />
               <NativeSelect label={t('findings.kind')} value={filters.kind} onChange={(e) => change({ kind: e.currentTarget.value })}
                 data={[{ value: '', label: t('ui.any') }, ...findingKinds.map((kind) => ({ value: kind, label: t(`findings.kind.${kind}`) }))]} />
               <NativeSelect label={t('findings.state')} value={filters.open} onChange={(e) => change({ open: e.currentTarget.value })}

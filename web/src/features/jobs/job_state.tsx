@@ -1,5 +1,6 @@
 import { useText } from '../../i18n/language'
 import type { JobState } from '../../queries/jobs'
+import { knownWord } from '../../ui/known_word'
 import { StatePill, type Tone } from '../../ui/state_pill'
 
 const tones: Record<JobState, Tone> = {
@@ -12,16 +13,19 @@ export function JobStatePill({ state }: { state: JobState }) {
   return <StatePill tone={tones[state]}>{t(`jobs.state.${state}`)}</StatePill>
 }
 
-type OutcomeName = 'exited' | 'signalled' | 'wall_limit' | 'cancelled' | 'failed_to_start' | 'lost' | 'succeeded' | 'failed'
+const outcomes = ['exited', 'signalled', 'wall_limit', 'cancelled', 'failed_to_start', 'lost', 'succeeded', 'failed'] as const
+type OutcomeName = (typeof outcomes)[number]
 
 const outcomeTones: Record<OutcomeName, Tone> = {
   exited: 'good', succeeded: 'good', failed: 'bad', signalled: 'bad', wall_limit: 'bad', failed_to_start: 'bad', cancelled: 'idle', lost: 'warn',
 }
 
 /** How an attempt ended. */
-export function Outcome({ outcome }: { outcome: OutcomeName }) {
+export function Outcome({ outcome }: { outcome: string }) {
   const t = useText()
-  const text = outcome === 'succeeded' || outcome === 'failed' || outcome === 'cancelled' || outcome === 'lost'
-    ? t(`jobs.state.${outcome}`) : t(`jobs.outcome.${outcome}`)
-  return <StatePill tone={outcomeTones[outcome]}>{text}</StatePill>
+  const known = knownWord(outcomes, outcome)
+  if (!known) return <StatePill tone="idle">{outcome}</StatePill>
+  const text = known === 'succeeded' || known === 'failed' || known === 'cancelled' || known === 'lost'
+    ? t(`jobs.state.${known}`) : t(`jobs.outcome.${known}`)
+  return <StatePill tone={outcomeTones[known]}>{text}</StatePill>
 }

@@ -3,11 +3,11 @@ import { useState } from 'react'
 import { Link } from '../../app/router/link'
 import { useFilters } from '../../app/router/search'
 import { useText } from '../../i18n/language'
-import { useCenters } from '../../queries/centers'
 import { useNetworkWindows } from '../../queries/network_windows'
 import { CsvButton } from '../../ui/csv_button'
 import { Page } from '../../ui/page'
 import { EmptyState, Ready } from '../../ui/states'
+import { useCenterOptions } from '../centers/center_options'
 import measuring from '../measuring/measuring.module.css'
 import { parseTransfer, sizeUnits } from './week'
 import { WindowSection } from './window_section'
@@ -20,7 +20,7 @@ export function NetworkWindowsPage() {
   const latest = Date.parse(`${raw.latest}Z`)
   const query = useNetworkWindows({
     center: raw.center, sizeBytes: parseTransfer(raw.size, unit), latestStart: Number.isFinite(latest) ? new Date(latest).toISOString() : '' })
-  const centers = useCenters()
+  const centers = useCenterOptions({ none: t('ui.any'), chosen: raw.center })
   const windows = query.items ?? []
   const clear = () => {
     setSize('')
@@ -30,7 +30,7 @@ export function NetworkWindowsPage() {
     <Page title={t('windows.title')}>
       <div className={measuring.tools}>
         <NativeSelect label={t('measure.center')} value={raw.center} onChange={(e) => change({ center: e.currentTarget.value })}
-          data={[{ value: '', label: t('ui.any') }, ...(centers.data ?? []).map((center) => center.name)]} />
+          data={centers} />
         <form className={measuring.tools} style={{ margin: 0 }} aria-label={t('windows.plan')} onSubmit={(event) => {
           event.preventDefault()
           change({ size })

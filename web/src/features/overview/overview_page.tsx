@@ -1,18 +1,12 @@
 import { Link } from '../../app/router/link'
-import { pathTo } from '../../app/router/match'
 import { useSession } from '../../app/session'
 import { useText } from '../../i18n/language'
 import { useCenters } from '../../queries/centers'
-import { useOpenFindings } from '../../queries/findings'
-import { useUnitTypes } from '../../queries/unit_types'
-import { useNow } from '../../ui/ago'
-import { formatTime } from '../../ui/format'
+import { CutMark } from '../../ui/cut_list'
 import { Page, Section } from '../../ui/page'
 import { Ready } from '../../ui/states'
-import { StatePill } from '../../ui/state_pill'
-import { useZone } from '../../ui/zone'
 import { CentersTable } from '../centers/centers_table'
-import { type Alert, alertsOf } from './alerts'
+import { Attention } from './attention'
 import { FirstRun } from './first_run'
 import styles from './overview.module.css'
 import { QueueDepth } from './queue_depth'
@@ -26,10 +20,12 @@ export function OverviewPage() {
   return (
     <Page title={t('overview.title')}>
       <Ready query={centers}>
-        {centers.data?.length === 0 ? <FirstRun /> : (
+        <FirstRun centers={centers.data ?? []} />
+        {centers.data?.length === 0 ? null : (
           <>
             <div className={styles.top}>
               <Section title={t('overview.centers')} side={<Link href="/centers">{t('overview.all')}</Link>}>
+                <CutMark list={centers} name={t('centers.title')} />
                 <CentersTable centers={centers.data ?? []} isPlain />
               </Section>
               <Section title={t('overview.queue')} side={may('read_jobs') ? <Link href="/jobs">{t('overview.all.jobs')}</Link> : undefined}>
@@ -45,31 +41,5 @@ export function OverviewPage() {
         )}
       </Ready>
     </Page>
-  )
-}
-
-function Attention() {
-  const t = useText()
-  const { zone } = useZone()
-  const centers = useCenters()
-  const findings = useOpenFindings()
-  const units = useUnitTypes()
-  const now = useNow()
-  const alerts = alertsOf(centers.data ?? [], findings.data?.items ?? [], units.data ?? [], now)
-  const textOf = ({ kind, values }: Alert) =>
-    t(`overview.attention.${kind}`, kind === 'certificate' ? { time: formatTime(values.time, zone) } : values)
-  return (
-    <Ready query={findings}>
-      {alerts.length === 0 ? <p className="dim">{t('overview.attention.none')}</p> : (
-        <ul className={styles.alerts}>
-          {alerts.slice(0, 12).map((alert) => (
-            <li key={alert.id}>
-              <StatePill tone={alert.tone}><Link href={pathTo('/centers/:center', { center: alert.center })}>{alert.center}</Link></StatePill>
-              <span>{textOf(alert)}</span>
-            </li>
-          ))}
-        </ul>
-      )}
-    </Ready>
   )
 }

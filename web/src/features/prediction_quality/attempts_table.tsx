@@ -6,6 +6,7 @@ import { type Column, DataTable } from '../../ui/data_table'
 import { formatDuration, formatNumber, nothing } from '../../ui/format'
 import { StatePill } from '../../ui/state_pill'
 import { Time } from '../../ui/zone'
+import { Outcome } from '../jobs/job_state'
 
 function ratio(p: Prediction): number | null {
   return p.predicted && p.actual_run_s !== null ? p.actual_run_s / p.predicted.run_s : null
@@ -24,7 +25,7 @@ export function AttemptsTable({ predictions, pages }: {
   const columns: Column<Prediction>[] = [
     { id: 'ended_at', title: t('quality.ended'), cell: (p) => <Time at={p.ended_at} />, csv: (p) => p.ended_at },
     { id: 'job_id', title: t('quality.job'), cell: (p) => <Link href={pathTo('/jobs/:id', { id: p.job_id })}><code>{p.job_id}</code></Link>, csv: (p) => p.job_id },
-    { id: 'attempt_id', title: 'Id', isHidden: true, cell: (p) => <code>{p.attempt_id}</code>, csv: (p) => p.attempt_id },
+    { id: 'attempt_id', title: t('ui.id'), isHidden: true, cell: (p) => <code>{p.attempt_id}</code>, csv: (p) => p.attempt_id },
     { id: 'job_type', title: t('quality.type'), cell: (p) => p.job_type || nothing, csv: (p) => p.job_type },
     { id: 'unit_type', title: t('quality.unit'), cell: (p) => `${p.center} / ${p.unit_type}`, csv: (p) => `${p.center}/${p.unit_type}` },
     { id: 'unit_count', title: t('quality.units.count'), isNumber: true, cell: (p) => p.unit_count, csv: (p) => p.unit_count },
@@ -37,7 +38,7 @@ export function AttemptsTable({ predictions, pages }: {
       return within === null ? nothing : <StatePill tone={within ? 'good' : 'warn'}>{t(within ? 'ui.yes' : 'ui.no')}</StatePill>
     }, csv: isWithin },
     { id: 'basis', title: t('quality.basis'), isHidden: true, cell: (p) => t(`quality.basis.${p.promise_basis}`), csv: (p) => p.promise_basis },
-    { id: 'outcome', title: t('quality.outcome'), cell: (p) => p.outcome ?? nothing, csv: (p) => p.outcome },
+    { id: 'outcome', title: t('quality.outcome'), cell: (p) => (p.outcome ? <Outcome outcome={p.outcome} /> : nothing), csv: (p) => p.outcome },
   ]
   return <DataTable name="predictions" label={t('quality.attempts')} columns={columns} rows={predictions} rowKey={(p) => p.attempt_id} pages={pages} />
 }

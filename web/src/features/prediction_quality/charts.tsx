@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import { useText } from '../../i18n/language'
+import { useLanguage, useText } from '../../i18n/language'
 import { Chart } from '../../ui/chart'
 import type { ChartOption } from '../../ui/chart_core'
 import { formatNumber } from '../../ui/format'
@@ -38,13 +38,13 @@ export function Scatter({ points }: { points: readonly Point[] }) {
 
 /** How far off predictions were as time went on. */
 export function Residuals({ points }: { points: readonly Point[] }) {
-  const t = useText()
+  const { t, locale } = useLanguage()
   const { zone } = useZone()
   const line = useMemo(() => runningMedian(points, medianOf), [points])
   const option = useMemo((): ChartOption => ({
     useUTC: zone === 'utc',
     grid, legend: { top: 0 }, tooltip: {},
-    xAxis: { type: 'time', name: t('quality.residuals.time') + (zone === 'utc' ? ' (UTC)' : ''), ...xName },
+    xAxis: { type: 'time', name: t('quality.residuals.time', { zone: t(`shell.zone.${zone}`) }), ...xName },
     yAxis: { type: 'log', name: t('quality.residuals.axis'), ...yName, ...logRange([1, ...points.map((p) => p.ratio)]) },
     series: [
       { type: 'scatter', name: t('quality.residuals.each'), symbolSize: 5, data: points.map((p) => [p.ended, p.ratio]), itemStyle: { opacity: 0.6 },
@@ -53,7 +53,7 @@ export function Residuals({ points }: { points: readonly Point[] }) {
     ],
   }), [points, line, t, zone])
   const change = drift(points, medianOf)
-  const figure = (value: number | undefined) => formatNumber(value, 'en-GB', 2)
+  const figure = (value: number | undefined) => formatNumber(value, locale, 2)
   return (
     <>
       <Chart option={option} height={340} label={t('quality.residuals.label', { n: medianOf, ratio: figure(line.at(-1)?.[1]) })} />

@@ -37,7 +37,7 @@ export const qualityEn = {
   'quality.residuals': 'Residuals and drift',
   'quality.residuals.label': 'Actual over predicted run time by when the attempt ended, on a logarithmic axis; 1 is as predicted. A line joins the running medians of {n} attempts. The newest median is {ratio}.',
   'quality.residuals.axis': 'Actual / predicted',
-  'quality.residuals.time': 'Ended',
+  'quality.residuals.time': 'Ended ({zone})',
   'quality.residuals.each': 'each attempt',
   'quality.residuals.median': 'running median of {n}',
   'quality.drift': 'Newest {n} against those before: {now} × against {before} ×.',

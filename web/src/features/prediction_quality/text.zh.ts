@@ -39,7 +39,7 @@ export const qualityZh: Record<keyof typeof qualityEn, string> = {
   'quality.residuals': '残差与漂移',
   'quality.residuals.label': '按结束时间排列的实际与预测运行时间之比，对数坐标；1 表示与预测一致。折线为 {n} 次尝试的滑动中位数。最新中位数为 {ratio}。',
   'quality.residuals.axis': '实际 / 预测',
-  'quality.residuals.time': '结束时间',
+  'quality.residuals.time': '结束时间（{zone}）',
   'quality.residuals.each': '每次尝试',
   'quality.residuals.median': '{n} 次滑动中位数',
   'quality.drift': '最新 {n} 次与之前相比：{now} 倍，之前为 {before} 倍。',

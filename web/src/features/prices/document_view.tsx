@@ -1,17 +1,12 @@
 import { useText } from '../../i18n/language'
-import type { PriceBand, PriceDocument, PriceEntry } from '../../queries/price_books'
+import type { PriceDocument, PriceEntry } from '../../queries/price_books'
 import { type Column, DataTable } from '../../ui/data_table'
 import { formatMoney, nothing } from '../../ui/format'
 import { Facts, Section } from '../../ui/page'
+import { bandText } from './band_text'
 
 type Discount = NonNullable<PriceDocument['discounts']>[number]
 type Budget = NonNullable<PriceDocument['budgets']>[number]
-
-function bandText(band: PriceBand): string {
-  const hours = `${band.from_hour ?? 0}–${band.to_hour ?? 24} h`
-  const prices = [band.per_score_hour && `score-hour ${band.per_score_hour}`, band.per_unit_hour && `unit-hour ${band.per_unit_hour}`].filter(Boolean).join(', ')
-  return `${band.days?.length ? `${band.days.join(' ')} ` : ''}${hours}: ${prices}`
-}
 
 /** A price document as tables. */
 export function DocumentView({ document }: { document: PriceDocument }) {
@@ -23,7 +18,7 @@ export function DocumentView({ document }: { document: PriceDocument }) {
     { id: 'per_score_hour', title: t('prices.score'), isNumber: true, cell: (e) => money(e.per_score_hour), csv: (e) => e.per_score_hour },
     { id: 'per_unit_hour', title: t('prices.unit.hour'), isNumber: true, cell: (e) => money(e.per_unit_hour), csv: (e) => e.per_unit_hour },
     { id: 'per_idle_reserved_unit_hour', title: t('prices.idle'), isNumber: true, cell: (e) => money(e.per_idle_reserved_unit_hour), csv: (e) => e.per_idle_reserved_unit_hour },
-    { id: 'bands', title: t('prices.bands'), cell: (e) => (e.bands?.length ? e.bands.map((band, i) => <div key={i}>{bandText(band)}</div>) : nothing), csv: (e) => e.bands?.map(bandText).join('; ') },
+    { id: 'bands', title: t('prices.bands'), cell: (e) => (e.bands?.length ? e.bands.map((band, i) => <div key={i}>{bandText(t, band)}</div>) : nothing), csv: (e) => e.bands && JSON.stringify(e.bands) },
     { id: 'unit_power_w', title: t('prices.power'), isNumber: true, cell: (e) => (e.unit_power_w ? `${e.unit_power_w} W` : nothing), csv: (e) => e.unit_power_w },
     { id: 'carbon_g_per_kwh', title: t('prices.carbon'), isNumber: true, cell: (e) => (e.carbon_g_per_kwh ? `${e.carbon_g_per_kwh} g/kWh` : nothing), csv: (e) => e.carbon_g_per_kwh },
   ]

@@ -28,7 +28,7 @@ export function Members({ project }: { project: string }) {
   const submitters = members.filter((m) => m.role !== 'viewer')
   const columns: Column<ProjectMember>[] = [
     { id: 'name', title: t('projects.members.token'), cell: (m) => m.name, csv: (m) => m.name },
-    { id: 'token_id', title: 'Id', cell: (m) => <code>{m.token_id}</code>, csv: (m) => m.token_id },
+    { id: 'token_id', title: t('ui.id'), cell: (m) => <code>{m.token_id}</code>, csv: (m) => m.token_id },
     { id: 'role', title: t('projects.members.role'), cell: (m) => t(`projects.role.${m.role}`), csv: (m) => m.role },
     { id: 'usable', title: t('projects.members.usable'), cell: (m) => <StatePill tone={m.usable ? 'good' : 'idle'}>{m.usable ? t('ui.yes') : t('projects.members.unusable')}</StatePill>, csv: (m) => m.usable },
     { id: 'reserve', title: t('projects.members.reserve'), isNumber: true, cell: (m) => formatNumber(m.reserve_unit_hours, locale), csv: (m) => m.reserve_unit_hours },

@@ -7,6 +7,7 @@ import { useSession } from '../../app/session'
 import { useText } from '../../i18n/language'
 import { useCenters } from '../../queries/centers'
 import { type Project, useChangeProject } from '../../queries/projects'
+import { cutOption } from '../../ui/cut_list'
 import { FormDialog } from '../../ui/forms/form_dialog'
 import { changeOf, typedOf, wrongFields } from './settings_change'
 
@@ -46,7 +47,7 @@ export function ProjectForm({ name, project, onClose }: { name: string | null; p
           <TextInput label={t('projects.edit.hours')} description={`${t('projects.edit.hours.hint')}. ${t('projects.edit.zero')}`} inputMode="decimal" value={typed.most_score_hours} error={errorOf('most_score_hours')} onChange={(e) => set({ most_score_hours: e.currentTarget.value })} />
           <TextInput label={t('projects.edit.cost')} description={`${t('projects.edit.cost.hint')}. ${t('projects.edit.zero')}`} inputMode="decimal" value={typed.most_cost} error={errorOf('most_cost')} onChange={(e) => set({ most_cost: e.currentTarget.value })} />
           <TextInput label={t('projects.edit.centers')} value={typed.centers} error={centersError} onChange={(e) => set({ centers: e.currentTarget.value })}
-            description={t('projects.edit.centers.hint', { names: (centers.data ?? []).map((c) => c.name).join(', ') || t('ui.none') })} />
+            description={t('projects.edit.centers.hint', { names: [...(centers.data ?? []).map((c) => c.name), ...cutOption(t, centers).map((c) => c.label)].join(', ') || t('ui.none') })} />
         </>
       ) : null}
       <Checkbox label={t('projects.edit.profile')} checked={typed.profile_jobs} onChange={(e) => set({ profile_jobs: e.currentTarget.checked })} />

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react'
 import { useLanguage } from '../../i18n/language'
-import { mostUsageRecords, useUsageSince } from '../../queries/usage'
+import { useUsageSince } from '../../queries/usage'
 import { Chart } from '../../ui/chart'
 import type { ChartOption } from '../../ui/chart_core'
 import { type Column, DataTable } from '../../ui/data_table'
@@ -21,7 +21,7 @@ export function UseOverTime({ project }: { project: string }) {
   return (
     <Ready query={query}>
       {placesOf(uses).length === 0 ? <p className="dim">{t('projects.time.none')}</p> : <Days uses={uses} />}
-      {(records?.length ?? 0) >= mostUsageRecords ? <p className="dim">{t('projects.time.cut', { n: mostUsageRecords })}</p> : null}
+      {query.isCut ? <p className="dim">{t('projects.time.cut', { n: records?.length ?? 0 })}</p> : null}
     </Ready>
   )
 }

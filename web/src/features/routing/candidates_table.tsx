@@ -3,6 +3,7 @@ import type { Candidate, Decision } from '../../queries/placement_preview'
 import { type Column, DataTable } from '../../ui/data_table'
 import { formatDuration, formatMoney, nothing } from '../../ui/format'
 import { StatePill } from '../../ui/state_pill'
+import { filterText } from './filter_text'
 import { Place } from './place'
 import { predictedDuration, predictedInterval } from './predicted'
 
@@ -21,7 +22,7 @@ export function CandidatesTable({ decision }: { decision: Decision }) {
     { id: 'verdict', title: t('jobs.state'), cell: ({ candidate: c, isWinner }) => (isWinner
       ? <StatePill tone="good">{t('jobs.why.winner')}</StatePill>
       : c.feasible ? <StatePill tone="idle">{t('jobs.why.feasible')}</StatePill>
-        : <StatePill tone="bad">{t('jobs.why.removed', { filter: c.removed_by ?? c.criterion ?? nothing })}</StatePill>) },
+        : <StatePill tone="bad">{t('jobs.why.removed', { filter: filterText(t, c.removed_by ?? c.criterion ?? nothing) })}</StatePill>) },
     { id: 'wait', title: t('jobs.wait'), isNumber: true, cell: ({ candidate: c }) => formatDuration(c.expected_start?.wait_s ?? c.start_s ?? c.wait_s) },
     { id: 'run', title: t('jobs.run'), isNumber: true, cell: ({ candidate: c }) => predictedDuration(c, c.prediction?.run_s) },
     { id: 'interval', title: t('jobs.interval'), isNumber: true, cell: ({ candidate: c }) => predictedInterval(c) },

@@ -3,6 +3,7 @@ import type { Candidate, Decision } from '../../queries/placement_preview'
 import { type Column, DataTable } from '../../ui/data_table'
 import { formatDuration, formatMoney, formatShare } from '../../ui/format'
 import { Section } from '../../ui/page'
+import { filterText } from './filter_text'
 
 type OperatorTime = NonNullable<Candidate['prediction']>['operators'][number]
 type Count = NonNullable<Candidate['counts']>[number]
@@ -56,7 +57,7 @@ function OperatorTimes({ operators }: { operators: readonly OperatorTime[] }) {
     { id: 'per', title: t('jobs.operators.per'), isNumber: true, cell: (o) => formatDuration(o.execution_s) },
     { id: 'total', title: t('jobs.operators.total'), isNumber: true, cell: (o) => formatDuration(o.total_s) },
     { id: 'interval', title: t('jobs.interval'), isNumber: true, cell: (o) => `${formatDuration(o.low_s)} – ${formatDuration(o.high_s)}` },
-    { id: 'basis', title: t('jobs.operators.basis'), cell: (o) => o.basis },
+    { id: 'basis', title: t('jobs.operators.basis'), cell: (o) => t(`jobs.operators.basis.${o.basis}`) },
   ]
   return <DataTable isPlain name="operator-times" label={t('jobs.why.operators')} columns={columns} rows={operators} rowKey={(o) => `${o.id} ${o.parameters_key}`} />
 }
@@ -76,7 +77,7 @@ function Counts({ counts }: { counts: readonly Count[] }) {
 function Removals({ removals }: { removals: readonly Removal[] }) {
   const t = useText()
   const columns: Column<Removal>[] = [
-    { id: 'filter', title: t('jobs.why.filterTrace.filter'), cell: (r) => r.filter },
+    { id: 'filter', title: t('jobs.why.filterTrace.filter'), cell: (r) => filterText(t, r.filter) },
     { id: 'center', title: t('jobs.center'), cell: (r) => r.center },
     { id: 'removed', title: t('jobs.why.filterTrace.removed'), isNumber: true, cell: (r) => r.removed },
     { id: 'reason', title: t('jobs.detail'), isText: true, cell: (r) => r.reason },

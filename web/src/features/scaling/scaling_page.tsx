@@ -4,7 +4,6 @@ import { Link } from '../../app/router/link'
 import { useFilters } from '../../app/router/search'
 import { useSession } from '../../app/session'
 import { useText } from '../../i18n/language'
-import { useCenters } from '../../queries/centers'
 import { useOperators } from '../../queries/operators'
 import { type ScalingCurve, useScalingCurves } from '../../queries/scaling_curves'
 import { type Column, DataTable } from '../../ui/data_table'
@@ -14,6 +13,7 @@ import { formatFigure, formatSize } from '../../ui/rates'
 import { mostSeries } from '../../ui/series_style'
 import { EmptyState, Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
+import { useCenterOptions } from '../centers/center_options'
 import measuring from '../measuring/measuring.module.css'
 import { CurveChart } from './curve_chart'
 import { keyOf, nameOfCurve, type Shown } from './curve_figures'
@@ -27,7 +27,7 @@ export function ScalingPage() {
   const [raw, change] = useFilters(['center', 'operator', 'show', 'pick'])
   const shown = views.find((view) => view === raw.show) ?? 'efficiency'
   const query = useScalingCurves(raw)
-  const centers = useCenters()
+  const centers = useCenterOptions({ none: t('ui.any'), chosen: raw.center })
   const operators = useOperators()
   const items = query.items
   const drawn = useMemo(() => {
@@ -63,7 +63,7 @@ export function ScalingPage() {
     <Page title={t('scaling.title')} actions={measure}>
       <div className={measuring.tools}>
         <NativeSelect label={t('measure.center')} value={raw.center} onChange={(e) => change({ center: e.currentTarget.value, pick: '' })}
-          data={[{ value: '', label: t('ui.any') }, ...(centers.data ?? []).map((center) => center.name)]} />
+          data={centers} />
         <NativeSelect label={t('measure.operator')} value={raw.operator} onChange={(e) => change({ operator: e.currentTarget.value, pick: '' })}
           data={[{ value: '', label: t('ui.any') }, ...(operators.data ?? []).map((operator) => operator.id)]} />
         <NativeSelect label={t('scaling.show')} value={shown} onChange={(e) => change({ show: e.currentTarget.value })}

@@ -4,13 +4,13 @@ import { Link } from '../../app/router/link'
 import { useFilters } from '../../app/router/search'
 import { useSession } from '../../app/session'
 import { useText } from '../../i18n/language'
-import { useCenters } from '../../queries/centers'
 import { nameOf, useMetricPolicies } from '../../queries/metric_policies'
-import { type AnyScore, type GroupedScore, mostScores, scoreSubjects, useScores } from '../../queries/scores'
+import { type AnyScore, type GroupedScore, scoreSubjects, useScores } from '../../queries/scores'
 import { CsvButton } from '../../ui/csv_button'
 import { DataTable } from '../../ui/data_table'
 import { Page } from '../../ui/page'
 import { EmptyState, Ready } from '../../ui/states'
+import { useCenterOptions } from '../centers/center_options'
 import measuring from '../measuring/measuring.module.css'
 import { useGroupedScoreColumns, useOperatorScoreColumns } from './score_columns'
 import { ScoreHeat } from './score_heat'
@@ -54,7 +54,7 @@ export function ScoresPage() {
       </div>
       {raw.policy && scores[0] ? <p role="status" className={measuring.warn}>{t('scores.policy.preview', { policy: scores[0].policy })}</p> : null}
       <Ready query={query}>
-        {scores.length >= mostScores ? <p className={measuring.warn}>{t('scores.most', { n: mostScores })}</p> : null}
+        {query.isCut ? <p className={measuring.warn}>{t('scores.most', { n: scores.length })}</p> : null}
         {scores.length === 0 ? (
           <EmptyState title={t('scores.none')} action={
             <>
@@ -93,9 +93,8 @@ function MapCsv({ scores, unitCount }: { scores: readonly AnyScore[]; unitCount:
 
 function CenterSelect({ value, onChange }: { value: string; onChange: (center: string) => void }) {
   const t = useText()
-  const centers = useCenters()
-  return <NativeSelect label={t('measure.center')} value={value} onChange={(e) => onChange(e.currentTarget.value)}
-    data={[{ value: '', label: t('ui.any') }, ...(centers.data ?? []).map((center) => center.name)]} />
+  const options = useCenterOptions({ none: t('ui.any'), chosen: value })
+  return <NativeSelect label={t('measure.center')} value={value} onChange={(e) => onChange(e.currentTarget.value)} data={options} />
 }
 
 /** Which policy scores are told under; another one than the active is a preview. */

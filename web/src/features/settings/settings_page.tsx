@@ -7,6 +7,7 @@ import { useText } from '../../i18n/language'
 import { type Role, roles } from '../../queries/accounts'
 import { type Health, useHealth } from '../../queries/health'
 import { formatDuration } from '../../ui/format'
+import { knownWord } from '../../ui/known_word'
 import { Facts, Page, Section } from '../../ui/page'
 import { Ready } from '../../ui/states'
 import { StatePill, type Tone } from '../../ui/state_pill'
@@ -62,19 +63,29 @@ export function SettingsPage() {
 }
 
 function roleOf(role: string): Role {
-  return roles.find((known) => known === role) ?? 'viewer'
+  return knownWord(roles, role) ?? 'viewer'
 }
 
+const checks = ['database', 'embedded_postgres', 'disk'] as const
+const states = ['ok', 'low', 'unavailable'] as const
 const tones: Record<string, Tone> = { ok: 'good', degraded: 'warn', unavailable: 'bad' }
 
 function Server({ health }: { health: Health }) {
   const t = useText()
   const status = health.readiness?.status ?? 'unknown'
+  const checkName = (name: string) => {
+    const known = knownWord(checks, name)
+    return known ? t(`settings.server.check.${known}`) : name
+  }
+  const stateWord = (value: string) => {
+    const known = knownWord(states, value)
+    return known ? t(`settings.server.${known}`) : value
+  }
   return (
     <Facts items={[
       [t('settings.server.answers'), <StatePill key="a" tone={health.answers ? 'good' : 'bad'}>{health.answers ? t('settings.server.answers.in', { time: formatDuration(health.took_s) }) : t('ui.no')}</StatePill>],
       [t('settings.server.ready'), <StatePill key="r" tone={tones[status] ?? 'idle'}>{t(`settings.server.${status}`)}</StatePill>],
-      ...Object.entries(health.readiness?.checks ?? {}).map(([name, value]) => [name, <StatePill key={name} tone={value === 'ok' ? 'good' : 'warn'}>{value}</StatePill>] as const),
+      ...Object.entries(health.readiness?.checks ?? {}).map(([name, value]) => [checkName(name), <StatePill key={name} tone={value === 'ok' ? 'good' : 'warn'}>{stateWord(value)}</StatePill>] as const),
       [t('settings.server.version'), health.version],
       [t('settings.server.interface'), <a key="o" href="/openapi.json" target="_blank" rel="noreferrer">{t('settings.server.openapi')}</a>],
     ]} />

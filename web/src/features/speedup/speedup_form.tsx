@@ -1,7 +1,7 @@
 import { Checkbox, NativeSelect, TextInput } from '@mantine/core'
 import { useText } from '../../i18n/language'
-import { useCenters } from '../../queries/centers'
 import { useOperators } from '../../queries/operators'
+import { useCenterOptions } from '../centers/center_options'
 import measuring from '../measuring/measuring.module.css'
 import { type Complaint, type FieldName, type Fields, numberNames } from './question'
 
@@ -11,7 +11,7 @@ export function SpeedupForm({ fields, wrong, onChange }: {
   fields: Fields; wrong: Partial<Record<FieldName, Complaint>>; onChange: (change: Partial<Fields>) => void
 }) {
   const t = useText()
-  const centers = useCenters()
+  const centers = useCenterOptions({ none: t('speedup.center.none'), chosen: fields.center })
   const operators = useOperators()
   const say = (complaint: Complaint | undefined) => (complaint ? t(complaint.key, complaint.values) : '')
   return (
@@ -20,7 +20,7 @@ export function SpeedupForm({ fields, wrong, onChange }: {
         data={(['linear', 'quadratic'] as const).map((one) => ({ value: one, label: t(`speedup.class.${one}`) }))} />
       <NativeSelect label={t('speedup.center')} value={fields.center} onChange={(e) => onChange(e.currentTarget.value
         ? { center: e.currentTarget.value, t: '', b: '', m: '' } : { center: '', operator: '', compressed: '' })}
-        data={[{ value: '', label: t('speedup.center.none') }, ...(centers.data ?? []).map((center) => center.name)]} />
+        data={centers} />
       {fields.center ? (
         <>
           <NativeSelect label={t('speedup.operator')} value={fields.operator} onChange={(e) => onChange({ operator: e.currentTarget.value })}

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useText } from '../../i18n/language'
 import type { JobSpec } from '../../queries/jobs'
 import { useUnitTypes } from '../../queries/unit_types'
+import { cutOption } from '../../ui/cut_list'
 import { changeJob } from './job_text'
 import { OperatorRows } from './operator_rows'
 import styles from './submit.module.css'
@@ -84,10 +85,10 @@ function Place({ spec, errors, onChange }: Props) {
       <h2>{t('submit.section.where')}</h2>
       <div className={styles.row}>
         <NativeSelect label={t('submit.unit')} value={units.type === 'any' ? '' : units.type ?? ''} error={errors['units.type']}
-          data={[{ value: '', label: t('ui.any') }, ...withCurrent(names, units.type === 'any' ? undefined : units.type)]}
+          data={[{ value: '', label: t('ui.any') }, ...withCurrent(names, units.type === 'any' ? undefined : units.type), ...cutOption(t, types)]}
           onChange={(e) => setUnits({ type: e.currentTarget.value })} />
         <NativeSelect label={t('submit.center')} value={units.center ?? ''} error={errors['units.center']}
-          data={[{ value: '', label: t('ui.any') }, ...withCurrent(centers, units.center)]} onChange={(e) => setUnits({ center: e.currentTarget.value })} />
+          data={[{ value: '', label: t('ui.any') }, ...withCurrent(centers, units.center), ...cutOption(t, types)]} onChange={(e) => setUnits({ center: e.currentTarget.value })} />
         <TextInput label={t('submit.count')} value={units.count === undefined ? '' : String(units.count)} placeholder={t('submit.count.hint')} error={errors['units.count']}
           inputMode="numeric" onChange={(e) => {
             const value = e.currentTarget.value.trim()

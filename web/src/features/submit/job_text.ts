@@ -1,11 +1,6 @@
-import { parse, stringify } from 'yaml'
+import { parse } from 'yaml'
 import type { JobSpec } from '../../queries/jobs'
-
-export type Format = 'yaml' | 'json'
-
-export function writeJob(spec: JobSpec, format: Format): string {
-  return format === 'json' ? `${JSON.stringify(spec, null, 2)}\n` : stringify(spec, { lineWidth: 0 })
-}
+import type { Format } from '../../ui/document_text'
 
 /** The job of a text, or why it is none. YAML is a superset of JSON, so either may be pasted where YAML is expected. */
 export function readJob(text: string, format: Format): { spec: JobSpec; error: null } | { spec: null; error: string } {

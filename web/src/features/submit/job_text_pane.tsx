@@ -1,6 +1,6 @@
 import { SegmentedControl, Textarea } from '@mantine/core'
 import { useText } from '../../i18n/language'
-import type { Format } from './job_text'
+import type { Format } from '../../ui/document_text'
 import styles from './submit.module.css'
 
 export function JobTextPane(props: {

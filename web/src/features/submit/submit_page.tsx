@@ -8,11 +8,12 @@ import { useFilters } from '../../app/router/search'
 import { useText } from '../../i18n/language'
 import { idempotencyKey, type JobSpec, useJob, useSubmitJob } from '../../queries/jobs'
 import { usePlacementPreview } from '../../queries/placement_preview'
+import { type Format, writeDocument } from '../../ui/document_text'
 import { Page, Section } from '../../ui/page'
 import { ErrorState, LoadingState } from '../../ui/states'
 import { JobForm } from './job_form'
 import { JobTextPane } from './job_text_pane'
-import { canPreview, type Format, jobAgain, readJob, writeJob } from './job_text'
+import { canPreview, jobAgain, readJob } from './job_text'
 import { PreviewPane } from './preview_pane'
 import styles from './submit.module.css'
 
@@ -34,7 +35,7 @@ function SubmitJob({ start }: { start: JobSpec }) {
   const t = useText()
   const [spec, setSpec] = useState(start)
   const [format, setFormat] = useState<Format>('yaml')
-  const [text, setText] = useState(() => writeJob(start, 'yaml'))
+  const [text, setText] = useState(() => writeDocument(start, 'yaml'))
   const [broken, setBroken] = useState('')
   const submit = useSubmitJob()
   // The key stays while the job does: asking twice, by a double click or after a lost answer, makes one job.
@@ -47,7 +48,7 @@ function SubmitJob({ start }: { start: JobSpec }) {
   function changeSpec(next: JobSpec) {
     submit.reset()
     setSpec(next)
-    setText(writeJob(next, format))
+    setText(writeDocument(next, format))
     setBroken('')
   }
   function changeText(next: string) {
@@ -59,7 +60,7 @@ function SubmitJob({ start }: { start: JobSpec }) {
   }
   function changeFormat(next: Format) {
     setFormat(next)
-    setText(writeJob(spec, next))
+    setText(writeDocument(spec, next))
     setBroken('')
   }
   function send() {

@@ -7,14 +7,14 @@ import { formatBytes, formatDuration } from '../../ui/format'
 import { Facts, Section } from '../../ui/page'
 import { EmptyState } from '../../ui/states'
 import { Time } from '../../ui/zone'
-import { sharesByTurns } from './shared_by_turns'
+import { gpusOf, sharesByTurns } from './shared_by_turns'
 
 /** The GPUs behind units that are turns on a GPU: what of their memory is taken, by whom, and what taking turns costs. */
 export function SharedGpus({ unit }: { unit: UnitType }) {
   const t = useText()
   const isShared = sharesByTurns(unit)
   const query = useSharedGpus(unit.center, isShared)
-  const gpus = query.data?.items ?? []
+  const gpus = gpusOf(unit, query.data ?? [])
   if (!isShared || gpus.length === 0) return null
   return (
     <Section title={t('units.gpus')}>

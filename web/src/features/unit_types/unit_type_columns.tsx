@@ -13,7 +13,7 @@ export function useUnitTypeColumns(): Column<UnitType>[] {
   const t = useText()
   return [
     { id: 'unit_type', title: t('units.unit'), cell: (u) => <Link href={pathTo('/unit-types/:id', { id: u.id })}>{u.name}</Link>, csv: (u) => u.name },
-    { id: 'id', title: 'Id', cell: (u) => <code>{u.id}</code>, csv: (u) => u.id, isHidden: true },
+    { id: 'id', title: t('ui.id'), cell: (u) => <code>{u.id}</code>, csv: (u) => u.id, isHidden: true },
     { id: 'center', title: t('units.center'), cell: (u) => <Link href={pathTo('/centers/:center', { center: u.center })}>{u.center}</Link>, csv: (u) => u.center },
     { id: 'kind', title: t('units.kind'), cell: (u) => u.resource_type, csv: (u) => u.resource_type },
     { id: 'state', title: t('units.state'), cell: (u) => <UnitState unit={u} />, csv: (u) => u.active },

@@ -1,7 +1,7 @@
 import { Link } from '../../app/router/link'
 import { pathTo } from '../../app/router/match'
 import { useSession } from '../../app/session'
-import { useText } from '../../i18n/language'
+import { useLanguage, useText } from '../../i18n/language'
 import { useTrust } from '../../queries/trust'
 import { type UnitType, useUnitType } from '../../queries/unit_types_one'
 import { formatBytes, formatNumber, formatShare } from '../../ui/format'
@@ -50,7 +50,7 @@ function Content({ unit }: { unit: UnitType }) {
           [t('units.kind'), unit.resource_type], [t('units.count'), unit.unit_count], [t('units.used'), unit.units_in_use],
           [t('units.free'), freeUnits(unit)], [t('units.queue'), <Queue key="q" unit={unit} />], [t('units.load'), <UnitLoad key="l" unit={unit} />],
           [t('units.cores'), unit.cores_per_unit || null], [t('units.memory'), unit.memory_bytes_per_unit ? formatBytes(unit.memory_bytes_per_unit) : null],
-          [t('units.changed'), <Time key="t" at={unit.changed_at} />], ['Id', <code key="i">{unit.id}</code>],
+          [t('units.changed'), <Time key="t" at={unit.changed_at} />], [t('ui.id'), <code key="i">{unit.id}</code>],
         ]} />
       </Section>
       <SharedGpus unit={unit} />
@@ -77,7 +77,7 @@ function Content({ unit }: { unit: UnitType }) {
 }
 
 function UnitTrust({ unit }: { unit: UnitType }) {
-  const t = useText()
+  const { t, locale } = useLanguage()
   const query = useTrust()
   const trust = query.data?.items.find((item) => item.unit_type_id === unit.id)
   return (
@@ -85,8 +85,8 @@ function UnitTrust({ unit }: { unit: UnitType }) {
       {!trust ? <p className="dim">{t('units.trust.none')}</p> : (
         <Facts items={[
           [t('units.trust.factor'), formatShare(trust.factor)],
-          [t('units.trust.slowdown'), trust.job_count > 0 ? t('units.trust.times', { n: formatNumber(trust.slowdown, 'en-GB', 2) }) : null],
-          [t('units.trust.interval'), trust.job_count > 0 ? `${formatNumber(trust.low, 'en-GB', 2)} – ${formatNumber(trust.high, 'en-GB', 2)}` : null],
+          [t('units.trust.slowdown'), trust.job_count > 0 ? t('units.trust.times', { n: formatNumber(trust.slowdown, locale, 2) }) : null],
+          [t('units.trust.interval'), trust.job_count > 0 ? `${formatNumber(trust.low, locale, 2)} – ${formatNumber(trust.high, locale, 2)}` : null],
           [t('units.trust.jobs'), trust.job_count], [t('units.trust.findings'), trust.finding_count],
           [t('units.trust.verified'), t('units.trust.verified.of', {
             right: trust.verified.right_count, wrong: trust.verified.wrong_count, all: trust.verified.result_count })],
@@ -105,7 +105,7 @@ function Advice({ unit }: { unit: UnitType }) {
         <li key={advice.kind}>
           <strong>{advice.message}</strong>
           <div>{t('units.advice.remedy', { text: advice.remedy })}</div>
-          <div className="dim"><code>{advice.kind}</code> {flatFacts(advice.evidence).map(([name, value]) => `${name} ${value}`).join(' · ')}</div>
+          <div className="dim"><span title={advice.kind}>{t(`units.advice.kind.${advice.kind}`)}</span> · {flatFacts(advice.evidence).map(([name, value]) => `${name} ${value}`).join(' · ')}</div>
         </li>
       ))}
     </ul>

@@ -3,6 +3,7 @@ import { Link } from '../../app/router/link'
 import { useFilters } from '../../app/router/search'
 import { useText } from '../../i18n/language'
 import { useUnitTypes } from '../../queries/unit_types'
+import { CutMark } from '../../ui/cut_list'
 import { DataTable } from '../../ui/data_table'
 import { TextFilter } from '../../ui/forms/text_filter'
 import { Page } from '../../ui/page'
@@ -23,6 +24,7 @@ export function UnitTypesPage() {
   return (
     <Page title={t('units.title')}>
       <Ready query={query}>
+        <CutMark list={query} name={t('units.title')} />
         <DataTable name="unit-types" label={t('units.title')} columns={columns} rows={filterUnits(all, filters)} rowKey={(u) => u.id}
           tools={
             <>

@@ -5,6 +5,7 @@ import { type Center, useCenter } from '../../../queries/centers'
 import { type ProbeFinding, useOpenFindings } from '../../../queries/findings'
 import { useUnitTypes } from '../../../queries/unit_types'
 import { Ago } from '../../../ui/ago'
+import { CutMark } from '../../../ui/cut_list'
 import { type Column, DataTable } from '../../../ui/data_table'
 import { formatDuration, formatShare } from '../../../ui/format'
 import { Facts, Page, Section } from '../../../ui/page'
@@ -32,7 +33,7 @@ export function CenterPage({ params }: { params: PathParams }) {
         {center ? (
           <>
             <div style={{ marginBottom: 22 }}><CenterFacts center={center} /></div>
-            <Section title={t('centers.unittypes')}><Ready query={units}><UnitTypesOfCenter units={units.data ?? []} /></Ready></Section>
+            <Section title={t('centers.unittypes')}><Ready query={units}><CutMark list={units} name={t('centers.unittypes')} /><UnitTypesOfCenter units={units.data ?? []} /></Ready></Section>
             <BalancedUnits center={center.name} />
             <ResourcesSection center={center.name} />
             <Section title={t('centers.findings')}><Findings center={center.id} /></Section>
@@ -69,7 +70,7 @@ function Findings({ center }: { center: string }) {
   const t = useText()
   const query = useOpenFindings(center)
   const columns: Column<ProbeFinding>[] = [
-    { id: 'kind', title: t('centers.findings.kind'), cell: (f) => f.kind },
+    { id: 'kind', title: t('centers.findings.kind'), cell: (f) => t(`findings.kind.${f.kind}`) },
     { id: 'unit', title: t('centers.unit.name'), cell: (f) => f.unit_type },
     { id: 'detail', title: t('centers.findings.detail'), isText: true, cell: (f) => f.detail },
     { id: 'found', title: t('centers.findings.found'), cell: (f) => <Time at={f.found_at} /> },

@@ -4,6 +4,7 @@ import { fieldErrors } from '../../../api/problem'
 import { useText } from '../../../i18n/language'
 import { type CreatedEnrolmentToken, useCenters, useCreateEnrolmentToken } from '../../../queries/centers'
 import { CopyButton } from '../../../ui/copy_button'
+import { CutMark } from '../../../ui/cut_list'
 import { formatTime } from '../../../ui/format'
 import { ErrorState } from '../../../ui/states'
 import { useZone } from '../../../ui/zone'
@@ -56,6 +57,7 @@ function Created({ token, onClose }: { token: CreatedEnrolmentToken; onClose: ()
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by keyboard */}
       <pre className={styles.command} tabIndex={0}>{command}</pre>
       <p role="status">{isOnline ? t('centers.enrol.online', { name: token.center_name }) : t('centers.enrol.waiting')}</p>
+      <CutMark list={centers} name={t('centers.title')} />
       <Group mt="md" gap="xs" justify="flex-end">
         <CopyButton value={command} label={t('centers.enrol.copy')} />
         <Button variant="filled" onClick={onClose}>{t('centers.enrol.done')}</Button>

@@ -8,7 +8,7 @@ import { Facts, Section } from '../../../ui/page'
 import { Ready } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
 import { EditResources } from './edit_resources'
-import { stateText } from './state_text'
+import { codeText, permissionText, stateText } from './state_text'
 
 /** What administrators want a center to offer, what it lacks of that, and what has changed by itself. */
 export function ResourcesSection({ center }: { center: string }) {
@@ -42,7 +42,7 @@ function ResourceFacts({ resources }: { resources: CenterResources }) {
       [t('centers.resources.version'), resources.version],
       ...(resources.changed_at ? [[t('centers.unit.changed'), <Time key="c" at={resources.changed_at} />]] as const : []),
       ...(resources.unit_types.length > 0 ? [[t('centers.resources.wanted'), resources.unit_types.map((u) => u.name).join(', ')]] as const : []),
-      ...(resources.reported?.permission ? [[t('centers.resources.permission'), <code key="p">{resources.reported.permission}</code>]] as const : []),
+      ...(resources.reported?.permission ? [[t('centers.resources.permission'), <span key="p" title={resources.reported.permission}>{permissionText(t, resources.reported.permission)}</span>]] as const : []),
     ]} />
   )
 }
@@ -53,7 +53,7 @@ function Differences({ differences }: { differences: readonly ResourceDifference
   const isCounted = (d: ResourceDifference) => d.wanted > 0
   const columns: Column<(typeof rows)[number]>[] = [
     { id: 'unit', title: t('centers.unit.name'), cell: (d) => d.unit_type },
-    { id: 'code', title: t('centers.resources.code'), cell: (d) => <code>{d.code}</code> },
+    { id: 'code', title: t('centers.resources.code'), cell: (d) => <span title={d.code}>{codeText(t, d.code)}</span> },
     { id: 'wanted', title: t('centers.resources.wantedcount'), isNumber: true, cell: (d) => isCounted(d) ? d.wanted : null },
     { id: 'seen', title: t('centers.resources.seencount'), isNumber: true, cell: (d) => isCounted(d) ? d.seen : null },
     { id: 'detail', title: t('centers.findings.detail'), isText: true, cell: (d) => d.detail },

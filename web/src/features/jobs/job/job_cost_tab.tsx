@@ -13,7 +13,7 @@ export function JobCostTab({ job }: { job: Job }) {
   const cost = query.data
   const sums = (list: JobCost['billed'] | undefined) => (list?.length ? list.map(formatMoney).join(', ') : nothing)
   const columns: Column<Charge>[] = [
-    { id: 'meter', title: t('jobs.cost.meter'), cell: (c) => c.meter },
+    { id: 'meter', title: t('jobs.cost.meter'), cell: (c) => t(`billing.meter.${c.meter}`) },
     { id: 'place', title: t('jobs.place'), cell: (c) => `${c.center} / ${c.unit_type} × ${c.unit_count}` },
     { id: 'score', title: t('jobs.cost.score'), isNumber: true, cell: (c) => c.score },
     { id: 'quantity', title: t('jobs.cost.quantity'), isNumber: true, cell: (c) => c.quantity },

@@ -1,4 +1,5 @@
 import { Button, Tabs } from '@mantine/core'
+import { lazy, Suspense } from 'react'
 import { navigate } from '../../../app/router/location'
 import type { PathParams } from '../../../app/router/match'
 import { useFilters } from '../../../app/router/search'
@@ -8,7 +9,7 @@ import { useText } from '../../../i18n/language'
 import { hasEnded, type Job, useJob } from '../../../queries/jobs'
 import { formatBytes, formatDuration, nothing } from '../../../ui/format'
 import { Facts, Page } from '../../../ui/page'
-import { Ready } from '../../../ui/states'
+import { LoadingState, Ready } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
 import { Place } from '../../routing/place'
 import { JobStatePill } from '../job_state'
@@ -16,9 +17,11 @@ import { CancelJob } from './cancel_job'
 import { JobCostTab } from './job_cost_tab'
 import { JobLogTab } from './job_log_tab'
 import { JobOperatorsTab } from './job_operators_tab'
-import { JobSpecTab } from './job_spec_tab'
 import { JobTimelineTab } from './job_timeline_tab'
 import { JobWhyTab } from './job_why_tab'
+
+// It needs the writer of YAML, which is fetched when somebody looks.
+const JobSpecTab = lazy(async () => ({ default: (await import('./job_spec_tab')).JobSpecTab }))
 
 const tabs = ['why', 'timeline', 'log', 'cost', 'operators', 'spec'] as const
 type Tab = (typeof tabs)[number]
@@ -90,7 +93,7 @@ function JobTabs({ job }: { job: Job }) {
       <Tabs.Panel value="log"><JobLogTab job={job} /></Tabs.Panel>
       <Tabs.Panel value="cost"><JobCostTab job={job} /></Tabs.Panel>
       <Tabs.Panel value="operators"><JobOperatorsTab job={job} /></Tabs.Panel>
-      <Tabs.Panel value="spec"><JobSpecTab job={job} /></Tabs.Panel>
+      <Tabs.Panel value="spec"><Suspense fallback={<LoadingState />}><JobSpecTab job={job} /></Suspense></Tabs.Panel>
     </Tabs>
   )
 }

@@ -53,7 +53,7 @@ function NewestAttempt({ attempt }: { attempt: NonNullable<Job['attempt']> }) {
     <Section title={t('jobs.attempt.n', { n: attempt.epoch })}>
       <Facts items={[
         [t('jobs.attempt'), <code key="id">{attempt.id}</code>],
-        [t('jobs.state'), attempt.outcome ? <Outcome key="o" outcome={attempt.outcome} /> : attempt.state],
+        [t('jobs.state'), attempt.outcome ? <Outcome key="o" outcome={attempt.outcome} /> : t(attempt.state === 'ended' ? 'jobs.attempt.ended' : `jobs.state.${attempt.state}`)],
         [t('jobs.units'), attempt.units.join(', ')],
         [t('jobs.cpus'), attempt.cpus.join(', ')],
         [t('jobs.detail'), attempt.detail],

@@ -2,6 +2,7 @@ import { useText } from '../../../i18n/language'
 import { useCenters } from '../../../queries/centers'
 import { useUnitTypes } from '../../../queries/unit_types'
 import { CheckList } from '../../../ui/check_list'
+import { CutMark } from '../../../ui/cut_list'
 import type { OrderDraft } from './order_draft'
 import { Choice } from './order_form'
 import styles from './order.module.css'
@@ -31,11 +32,15 @@ export function PlaceChoice({ draft, operators, error, onChange }: {
               note: one.lacks.length > 0 ? t('runs.unit_types.lacks', { ids: one.lacks.join(', ') })
                 : t('runs.unit_types.note', { kind: one.unitType.resource_type, n: one.unitType.unit_count, cores: one.unitType.cores_per_unit }),
             }))} />
+          <CutMark list={unitTypes} name={t('units.title')} />
           {error ? <p role="alert" className={styles.error}>{error}</p> : null}
         </div>
       ) : (
-        <CheckList label={t('runs.centers')} none={t('runs.centers.none')} chosen={draft.centers} onChange={(chosen) => onChange({ centers: chosen })}
-          items={(centers.data ?? []).map((center) => ({ value: center.name, label: center.name }))} />
+        <div>
+          <CheckList label={t('runs.centers')} none={t('runs.centers.none')} chosen={draft.centers} onChange={(chosen) => onChange({ centers: chosen })}
+            items={(centers.data ?? []).map((center) => ({ value: center.name, label: center.name }))} />
+          <CutMark list={centers} name={t('centers.title')} />
+        </div>
       )}
       {draft.selection === 'catalog' ? (
         <p className="dim" style={{ margin: 0 }}>{able.length === 0 ? t('runs.reach.none') : t('runs.reach', { n: able.length, names: able.map((one) => one.name).join(', ') })}</p>

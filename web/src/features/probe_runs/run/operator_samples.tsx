@@ -6,14 +6,14 @@ import { formatDuration, nothing } from '../../../ui/format'
 import { Section } from '../../../ui/page'
 import { formatSize } from '../../../ui/rates'
 import measuring from '../../measuring/measuring.module.css'
-import { samplesOf } from './sample_marks'
+import { causeText, samplesOf } from './sample_marks'
 import { SamplePlot } from './sample_plot'
 
 /** The samples of one operator: drawn, and as a table. */
 export function OperatorSamples({ result }: { result: OperatorResult }) {
   const t = useText()
   const samples = samplesOf(result)
-  const marks = (isOutlier: boolean, causes: readonly string[]) => [...(isOutlier ? [t('runs.samples.outlier')] : []), ...causes].join(', ')
+  const marks = (isOutlier: boolean, causes: readonly string[]) => [...(isOutlier ? [t('runs.samples.outlier')] : []), ...causes.map((cause) => causeText(t, cause))].join(', ')
   const title = t('runs.samples', { id: `${result.id} ${formatSize(result.parameters)}` })
   return (
     <Section title={title} side={<CsvButton name={`samples-${result.id}`} header={['sample', 'seconds', 'outlier', 'disturbed']}

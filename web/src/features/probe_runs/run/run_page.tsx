@@ -51,7 +51,7 @@ function RunFacts({ run }: { run: ProbeRun }) {
   return (
     <Section title={t('measure.details')}>
       <Facts items={[
-        ['ID', <code key="i">{run.id}</code>],
+        [t('ui.id'), <code key="i">{run.id}</code>],
         [t('runs.place'), <Link key="p" href={pathTo('/centers/:center', { center: run.center })}>{run.center} / {run.unit_type}</Link>],
         [t('measure.units'), run.unit_count || null],
         [t('runs.held'), run.units?.join(', ')],

@@ -5,6 +5,7 @@ import { useSession } from '../../../app/session'
 import { useText } from '../../../i18n/language'
 import { runStates, useProbeRuns } from '../../../queries/probe_runs'
 import { useUnitTypes } from '../../../queries/unit_types'
+import { cutOption } from '../../../ui/cut_list'
 import { DataTable } from '../../../ui/data_table'
 import { Page } from '../../../ui/page'
 import { EmptyState, Ready } from '../../../ui/states'
@@ -30,7 +31,7 @@ export function RunsPage() {
               <NativeSelect label={t('measure.state')} value={filters.state} onChange={(e) => change({ state: e.currentTarget.value })}
                 data={[{ value: '', label: t('ui.any') }, ...runStates.map((state) => ({ value: state, label: t(`runs.state.${state}`) }))]} />
               <NativeSelect label={t('measure.unit_type')} value={filters.unit_type} onChange={(e) => change({ unit_type: e.currentTarget.value })}
-                data={[{ value: '', label: t('ui.any') }, ...new Set([...names, ...(filters.unit_type ? [filters.unit_type] : [])])]} />
+                data={[{ value: '', label: t('ui.any') }, ...new Set([...names, ...(filters.unit_type ? [filters.unit_type] : [])]), ...cutOption(t, unitTypes)]} />
               {filters.probe_task ? <Button onClick={() => change({ probe_task: '' })}>{t('runs.task')}: {filters.probe_task} ×</Button> : null}
             </>
           }

@@ -22,7 +22,7 @@ export function TaskOperators({ document }: { document: ProbeTaskDocument }) {
           { id: 'count', title: t('measure.count'), isNumber: true, cell: (use) => use.count },
           { id: 'share', title: t('tasks.share'), isNumber: true, cell: (use) => formatShare(use.share) },
           { id: 'inputs', title: t('tasks.inputs'), cell: (use) => (use.inputs?.length ? use.inputs.join(', ') : t('tasks.inputs.own')) },
-          { id: 'remainder', title: t('tasks.remainder'), cell: (use) => use.remainder ?? nothing },
+          { id: 'remainder', title: t('tasks.remainder'), cell: (use) => (use.remainder ? t(`tasks.remainder.${use.remainder}`) : nothing) },
         ]} />
       </Section>
       {items.some((use) => use.inputs?.length) ? (

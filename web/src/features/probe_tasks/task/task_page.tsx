@@ -63,7 +63,7 @@ function TaskFacts({ task }: { task: ProbeTask }) {
     <Section title={t('measure.details')}>
       {task.state_reason ? <p className={task.state === 'refused' ? measuring.bad : measuring.warn}>{task.state_reason}</p> : null}
       <Facts items={[
-        ['ID', <code key="i">{task.id}</code>],
+        [t('ui.id'), <code key="i">{task.id}</code>],
         [t('tasks.job_type'), task.job_type],
         [t('tasks.pretest'), task.pretest_s === null ? t('tasks.pretest.none') : t('tasks.pretest.took', { s: formatDuration(task.pretest_s), limit })],
         [t('tasks.pretest.run'), task.pretest_run_id ? <Link key="r" href={pathTo('/probe-runs/:id', { id: task.pretest_run_id })}><code>{task.pretest_run_id}</code></Link> : null],

@@ -22,7 +22,7 @@ function useTaskColumns(): Column<ProbeTask>[] {
   const t = useText()
   return [
     { id: 'name', title: t('measure.name'), cell: (k) => <Link href={pathTo('/probe-tasks/:id', { id: k.id })}>{k.name}</Link>, csv: (k) => k.name },
-    { id: 'id', title: 'ID', cell: (k) => <code>{k.id}</code>, csv: (k) => k.id, isHidden: true },
+    { id: 'id', title: t('ui.id'), cell: (k) => <code>{k.id}</code>, csv: (k) => k.id, isHidden: true },
     { id: 'state', title: t('measure.state'), cell: (k) => <TaskStatePill state={k.state} />, csv: (k) => k.state },
     { id: 'job_type', title: t('tasks.job_type'), cell: (k) => k.job_type ?? nothing, csv: (k) => k.job_type },
     { id: 'operators', title: t('tasks.operators'), cell: summary, csv: summary },
