@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { zh } from '../../i18n/zh'
 import type { BalanceStep } from '../../queries/balance'
-import { changesOf, deedsOf, knownOutcome, pointsOf, signed } from './steps'
+import { changesOf, deedsOf, knownOutcome, lawText, pointsOf, regionText, signed } from './steps'
 
 function step(more: Partial<BalanceStep>): BalanceStep {
   return {
@@ -35,5 +36,20 @@ describe('a trace', () => {
 
   it('has a gap where nothing was measured', () => {
     expect(pointsOf([step({}), step({ error: null })], 'error').map(([, value]) => value)).toEqual([0.5, null])
+  })
+})
+
+describe('the words of an agent', () => {
+  const t = (key: keyof typeof zh) => zh[key]
+
+  it('are told in the reader’s language', () => {
+    expect(regionText(t, 'near, changing fast')).toBe('近，变化快')
+    expect(lawText(t, 'aimd')).toBe('AIMD（无增益的规则）')
+  })
+
+  it('stay as they are where they are not known, and where there are none', () => {
+    expect(regionText(t, 'beyond')).toBe('beyond')
+    expect(regionText(t, null)).toBeNull()
+    expect(lawText(t, '')).toBe('')
   })
 })
