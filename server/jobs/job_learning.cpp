@@ -65,8 +65,8 @@ Result<bool> JobLearning::learn_from(pqxx::work& transaction, const JobId& job, 
     const Result<ProbeTaskId> task = planner_->keep_learned_task(transaction, learned);
     if (task)
         type.probe_task_id = task->value;
-    else if (const Error error = task.error(); is_transient(error.code))
-        return error;
+    else if (const Error error = task.error(); is_transient(error.code) && error.code != Errc::kTooMany)
+        return error; // of the moment; else of this job, which must not keep the others from being learned from
     else
         log_warning("no_task_learned", {{"job_id", job.value}, {"job_type", type.name}, {"error", describe(error)}});
     upsert_job_type(transaction, type);

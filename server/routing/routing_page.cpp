@@ -148,7 +148,8 @@ void RoutingPage::end_before(const std::set<GangKey>& left, std::vector<WaitingJ
 
 bool RoutingPage::may_succeed_again(Errc code)
 {
-    return is_transient(code) || code == Errc::kConflict;
+    // A full queue of probes is no reason to keep everybody waiting: the job is placed on what is known.
+    return (is_transient(code) && code != Errc::kTooMany) || code == Errc::kConflict;
 }
 
 bool RoutingPage::is_worth_a_look(const WaitingJob& job) const

@@ -182,8 +182,7 @@ class RoutingPage {
     void ensure_fresh_catalog(pqxx::work& transaction);
     bool is_worth_a_look(const WaitingJob& job) const;
 
-    /// Errors of one job's content must not stop the others; those of the moment end the page.
-    /// Whether the page as a whole is to be tried again later, rather than the job be put aside.
+    /// Whether the page as a whole is to be tried again later. Errors of one job's content must not stop the others.
     static bool may_succeed_again(Errc code);
     /// Equal for jobs that execute the same.
     static std::string key_of(const std::vector<OperatorUse>& operators);
