@@ -68,12 +68,20 @@ def result_file(test):
     return None
 
 
+def lines_of(text):
+    """Those of a reason, without the place in the sources that GoogleTest and pytest put before it."""
+    lines = [re.sub(r"\s+", " ", line.strip()) for line in (text or "").splitlines() if line.strip()]
+    return lines[1:] if len(lines) > 1 and re.fullmatch(r"\S+:\d+", lines[0]) else lines
+
+
 def one_line(text):
-    """A reason without the place in the sources that GoogleTest and pytest put before it."""
-    lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
-    if len(lines) > 1 and re.fullmatch(r"\S+:\d+", lines[0]):
-        lines = lines[1:]
-    return re.sub(r"\s+", " ", lines[0]) if lines else ""
+    return next(iter(lines_of(text)), "")
+
+
+def what_failed(text, most_characters=400):
+    """The first line may say no more than that something was asserted."""
+    line = " ".join(lines_of(text))
+    return line if len(line) <= most_characters else line[:most_characters] + "…"
 
 
 def case_name(element):
@@ -87,7 +95,7 @@ def read_case(program, element):
     name = case_name(element)
     for kind in ("failure", "error"):
         if (found := element.find(kind)) is not None:
-            return Case(program, name, "failed", one_line(found.get("message")))
+            return Case(program, name, "failed", what_failed(found.get("message")))
     if (found := element.find("skipped")) is not None:
         reason = found.get("message")
         if reason == "collection skipped":  # a whole Python file; its text is ('file', line, 'Skipped: reason')

@@ -83,11 +83,11 @@ def test_every_case_is_counted_and_every_skip_is_named(folder):
 
 def test_a_failed_case_fails_the_count(folder):
     (folder.path / "sum_test.xml").write_text(GTEST.replace(
-        '<skipped message="sum_test.cpp:3&#x0A;needs root"/>', '<failure message="sum_test.cpp:3&#x0A;Expected: 2"/>'))
+        '<skipped message="sum_test.cpp:3&#x0A;needs root"/>', '<failure message="sum_test.cpp:3&#x0A;Expected: 2&#x0A;  Actual: 3"/>'))
     folder.ran["sum_test"] = ('status="fail"', "")
     done = folder.command()
     assert done.returncode == 1
-    assert "sum_test Sum.NeedsRoot: Expected: 2" in done.stdout
+    assert "sum_test Sum.NeedsRoot: Expected: 2 Actual: 3\n" in done.stdout
 
 
 def test_a_program_that_fails_with_good_cases_or_leaves_none_is_a_failed_case(folder):

@@ -31,7 +31,8 @@ def report(state_dir):
     """What a first run printed."""
     outcome = subprocess.run(command(state_dir, "--once"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                              timeout=500)
-    assert outcome.returncode == 0, outcome.stdout + logs(state_dir)
+    last = outcome.stdout.strip().rsplit("\n", 1)[-1]
+    assert outcome.returncode == 0, f"ended with {outcome.returncode}: {last}\n{outcome.stdout}{logs(state_dir)}"
     return outcome.stdout
 
 
