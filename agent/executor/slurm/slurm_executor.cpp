@@ -294,6 +294,11 @@ void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd en
     if (attempt.profile && end.started_at) add_profile(end, folder_of(id).work());
     attempt.view = {.phase = RunPhase::kEnded, .started_at = end.started_at};
     attempt.view.end = std::move(end);
+    // What was told of the queues counts a job of so long as its wall limit allows; it would keep others away.
+    if (!attempt.job.empty()) {
+        due_queue_looks_ = queue_places_.size();
+        next_queue_look_ = std::min(next_queue_look_, soonest_queue_look_);
+    }
     tell(id);
 }
 

@@ -108,7 +108,9 @@ class SlurmExecutor final : public Executor {
     std::vector<QueuePlace> queue_places_; ///< in turn, the next one first
     std::vector<TypeQueue> queues_;        ///< that were looked at since changes()
     SteadyTime next_queue_look_{};
-    bool has_news_ = false; ///< for the thread
+    SteadyTime soonest_queue_look_{};
+    std::size_t due_queue_looks_{}; ///< places that are to be looked at before their time
+    bool has_news_ = false;         ///< for the thread
     bool has_polled_ = false;
     bool is_reached_ = true;
     SteadyTime submit_after_{}; ///< none is submitted before

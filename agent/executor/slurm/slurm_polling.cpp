@@ -161,8 +161,10 @@ void SlurmExecutor::look_at_next_queue()
 
     const std::scoped_lock lock(mutex_);
     const auto count = static_cast<std::int64_t>(std::max<std::size_t>(queue_places_.size(), 1));
+    soonest_queue_look_ = steady_clock::now() + std::max<std::chrono::milliseconds>(kMinPoll, took * kPollShare);
+    const bool is_next_due = due_queue_looks_ > 0 && --due_queue_looks_ > 0;
     next_queue_look_ =
-        steady_clock::now() + std::max<std::chrono::milliseconds>(kQueueInterval / count, took * kPollShare);
+        is_next_due ? soonest_queue_look_ : std::max(soonest_queue_look_, steady_clock::now() + kQueueInterval / count);
     queues_.push_back({next.unit_type, start ? *start : std::nullopt});
     wake_agent();
 }
