@@ -6,8 +6,9 @@
 namespace fathom::agent {
 
 /// The process that balances units (agent/balance), a child of the helper with its rights: clocks are root's to set. It
-/// hears no network. It puts back what it has changed when it is stopped, and when the helper dies; after kill -9 the
-/// next start of the agent does.
+/// hears no network. It keeps the loops in a child of its own and starts them again when they end by themselves. They
+/// put back what they have changed when they are stopped, and when the helper dies; after kill -9 their next start
+/// does.
 class BalanceProcess {
   public:
     /// Starts it where the settings say so; else puts back what an earlier one may have left. In a process with one

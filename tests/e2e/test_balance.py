@@ -1,7 +1,10 @@
 """What the loop that balances a unit does, as people see it (R10): by REST, as a stream and on the command line, through real
 fathomd and a real agent whose real loop balances a GPU that a stand-in of NVIDIA's library plays."""
+import contextlib
 import json
 import os
+import pathlib
+import signal
 import subprocess
 import threading
 import time
@@ -194,6 +197,36 @@ def test_nothing_is_told_twice_or_lost_over_restarts(network, gpu):
     assert len({step["at"] for step in steps}) == len(steps)
     times = [step["at"] for step in steps]
     assert times == sorted(times, reverse=True)
+
+
+def test_loops_that_are_killed_start_again(network, gpu):
+    def loops():
+        """Their process, whose parent is the one that starts it again."""
+        children = descendants(gpu.agent.process.pid)
+        named = {pid: parent for pid, (parent, name) in children.items() if name == "fathom-balance"}
+        return [pid for pid, parent in named.items() if parent in named]
+
+    [killed] = loops()
+    os.kill(killed, signal.SIGKILL)
+    wait_until(lambda: [pid for pid in loops() if pid != killed], 30, "new loops")
+    last = gpu.steps("?page_size=1")[0]["number"]
+    wait_until(lambda: gpu.steps("?page_size=1")[0]["number"] > last + 5, 60, "steps of the new loops")
+    ended = [line for line in gpu.agent.process.log().splitlines() if '"balance_ended"' in line]
+    assert len(ended) == 1 and json.loads(ended[0])["signal"] == signal.SIGKILL, ended
+
+
+def descendants(ancestor):
+    """Parent and name of each process below one."""
+    processes = {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            name, rest = (folder / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
+            processes[int(folder.name)] = (int(rest.split()[1]), name)
+    found, level = {}, {ancestor}
+    while level:
+        level = {pid for pid, (parent, _) in processes.items() if parent in level}
+        found.update({pid: processes[pid] for pid in level})
+    return found
 
 
 def test_no_step_is_told_once_no_job_runs(network, gpu):
