@@ -61,9 +61,10 @@ Result<void> SharedSubUnits::ask(const SubUnitRequest& request)
     if (rule == nullptr) return absent(request.unit);
     const std::int64_t change = request.wanted != request.held ? request.wanted - request.held : request.change;
     const std::int64_t count = change > 0 ? change : std::min(-change, request.held);
-    if (count == 0) return {};
     const std::string text = Json{{"kind", rule->kind},
-                                  {"action", change > 0 ? "gain" : "release"},
+                                  {"action", count == 0   ? "keep"
+                                             : change > 0 ? "gain"
+                                                          : "release"},
                                   {"count", count},
                                   {"reason", "balancing " + request.unit}}
                                  .dump(-1, ' ', false, Json::error_handler_t::replace) +

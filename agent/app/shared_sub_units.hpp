@@ -22,7 +22,8 @@ class SharedSubUnits final : public SubUnitSource {
     }
 
     Result<std::int64_t> held(const std::string& unit) override;
-    /// Asks for what the unit wants, or, where that is what it has, for the change.
+    /// Asks for what the unit wants, or, where that is what it has, for the change; where neither is another count, for
+    /// nothing more than there is.
     Result<void> ask(const SubUnitRequest& request) override;
 
   private:

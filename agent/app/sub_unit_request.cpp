@@ -49,8 +49,9 @@ std::optional<Result<link::SubUnitRequest>> SubUnitRequestFile::find() const
     ObjectReader reader(*json, "", errors);
     link::SubUnitRequest request;
     request.kind = reader.required_string("kind", {.min_length = 1, .max_length = 64});
-    request.action = reader.required_string("action", {.one_of = {"release", "gain"}});
-    request.count = reader.required_integer("count", 1, kMaxSubUnits);
+    request.action = reader.required_string("action", {.one_of = {"release", "gain", "keep"}});
+    const std::int64_t min_count = request.action == "keep" ? 0 : 1;
+    request.count = reader.required_integer("count", min_count, min_count * kMaxSubUnits);
     request.reason = clean_reason(reader.required_string("reason", {.max_length = kLargestRequest}));
     return value_or_errors(std::move(request), std::move(errors), "the request");
 }
@@ -75,7 +76,11 @@ int request_sub_units_command(int argc, const char* const* argv)
                                      ->check(CLI::Range(std::int64_t{1}, kMaxSubUnits));
     CLI::Option* const gain =
         app.add_option("--gain", gain_count, "how many to gain")->check(CLI::Range(std::int64_t{1}, kMaxSubUnits));
-    release->excludes(gain);
+    bool is_keep = false;
+    CLI::Option* const keep =
+        app.add_flag("--keep", is_keep, "withdraw what was asked for and is not granted: nothing more is wanted");
+    release->excludes(gain)->excludes(keep);
+    gain->excludes(keep);
     app.add_option("--reason", request.reason, "why, for people: up to 500 characters");
     app.footer(
         "Example: fathom-agent request-sub-units --state-dir /var/lib/fathom-agent --kind vgpu --release 50\n"
@@ -87,8 +92,8 @@ int request_sub_units_command(int argc, const char* const* argv)
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? 0 : 2;
     }
-    if (release->count() + gain->count() == 0) {
-        std::cerr << "fathom-agent request-sub-units: --release or --gain must say how many\n";
+    if (release->count() + gain->count() == 0 && !is_keep) {
+        std::cerr << "fathom-agent request-sub-units: --release or --gain must say how many, or --keep none\n";
         return 2;
     }
     if (!is_enrolled(state_dir)) {
@@ -96,7 +101,7 @@ int request_sub_units_command(int argc, const char* const* argv)
                   << " is not enrolled: first run fathom-agent enrol (see its --help)\n";
         return 1;
     }
-    request.action = release->count() > 0 ? "release" : "gain";
+    request.action = is_keep ? "keep" : release->count() > 0 ? "release" : "gain";
     request.count = std::max(release_count, gain_count);
     request.reason = clean_reason(request.reason);
     const Result<void> left = leave_sub_unit_request(state_dir, request);

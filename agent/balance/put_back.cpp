@@ -51,7 +51,7 @@ Result<void> ask_sub_units_back(ObjectReader& reader, SubUnitSource& sub_units)
     const std::int64_t count = reader.required_integer("count", 0, 1LL << 40U);
     const Result<std::int64_t> held = sub_units.held(unit);
     if (!held) return held.error();
-    if (*held == count) return {};
+    // Also where nothing has changed: what was asked for may still be granted.
     return sub_units.ask({.unit = unit, .held = *held, .change = count - *held, .wanted = count});
 }
 

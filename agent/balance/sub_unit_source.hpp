@@ -26,7 +26,8 @@ class SubUnitSource {
     /// @error kUnavailable  there are none: the unit is not cut, or the metascheduler does not answer.
     virtual Result<std::int64_t> held(const std::string& unit) = 0;
 
-    /// Asks for a change. Asking again replaces what was asked before and is not granted yet.
+    /// Asks for a change. Asking again replaces what was asked before and is not granted yet; a change of 0 with as
+    /// much wanted as is held withdraws it.
     /// @error kUnavailable  it cannot be asked now.
     /// @error kForbidden    it was refused.
     virtual Result<void> ask(const SubUnitRequest& request) = 0;

@@ -311,10 +311,13 @@ Body read_sub_unit_target(ObjectReader& reader, std::vector<FieldError>&)
 
 Body read_sub_unit_request(ObjectReader& reader, std::vector<FieldError>&)
 {
-    return SubUnitRequest{reader.required_string("kind", {.min_length = 1, .max_length = 64}),
-                          reader.required_string("action", {.one_of = {"release", "gain"}}),
-                          reader.required_integer("count", 1, kMaxSubUnits),
-                          reader.optional_string("reason", {.max_length = 1000}).value_or("")};
+    SubUnitRequest request;
+    request.kind = reader.required_string("kind", {.min_length = 1, .max_length = 64});
+    request.action = reader.required_string("action", {.one_of = {"release", "gain", "keep"}});
+    const std::int64_t min_count = request.action == "keep" ? 0 : 1;
+    request.count = reader.required_integer("count", min_count, min_count * kMaxSubUnits);
+    request.reason = reader.optional_string("reason", {.max_length = 1000}).value_or("");
+    return request;
 }
 
 Body read_gpu_memory(ObjectReader& reader, std::vector<FieldError>& errors)

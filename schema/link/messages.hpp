@@ -180,12 +180,13 @@ struct SubUnitTarget {
 };
 
 /// agent -> server, needs ack. The center asks to give up or to gain sub-units, instead of what it asked for before and
-/// has not got; the message's id is the request's.
+/// has not got; the message's id is the request's. Or it wants nothing more than it has: what it asked for is
+/// withdrawn.
 struct SubUnitRequest {
     std::string kind;
-    std::string action; ///< "release" or "gain"
-    std::int64_t count{};
-    std::string reason; ///< for people
+    std::string action;   ///< "release", "gain" or "keep"
+    std::int64_t count{}; ///< 0: of "keep"
+    std::string reason;   ///< for people
 };
 
 /// agent -> server. Proof of life, with figures for people.

@@ -42,6 +42,8 @@ class SubUnitBroker {
     /// @error kConflict    it has another open request, or fewer than it would give up.
     /// @error kInfeasible  its machines could not have so many.
     Result<SubUnitRequestId> ask(const SubUnitWanted& wanted);
+    /// What the center's agent has asked for and has not got is cancelled, unless the center is giving it up already.
+    void withdraw(const std::string& center_id, const std::string& actor);
     /// @error kConflict  the request has ended, or the center is giving its sub-units up already.
     Result<void> cancel(const SubUnitRequestId& request, const std::string& actor);
     /// The open release that takes a grant back; nullptr when there is none.

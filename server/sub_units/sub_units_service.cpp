@@ -138,6 +138,11 @@ asio::awaitable<Result<void>> SubUnitsService::take_request(Reporter reporter, M
         std::optional<SubUnitBroker> broker = SubUnitBroker::open(transaction, request.kind);
         if (!broker) return Error{Errc::kInvalid, "there are no sub-units of kind " + request.kind};
         if (select_sub_unit_request_of(transaction, reporter.center_id.value, message.value)) return {};
+        if (request.action == "keep") {
+            broker->withdraw(reporter.center_id.value, reporter.center_id.value);
+            broker->advance();
+            return {};
+        }
         const Result<SubUnitRequestId> asked = broker->ask({.center_id = reporter.center_id.value,
                                                             .action = request.action,
                                                             .count = request.count,

@@ -87,6 +87,15 @@ Result<SubUnitRequestId> SubUnitBroker::ask(const SubUnitWanted& wanted)
                 .message_id = wanted.message_id});
 }
 
+void SubUnitBroker::withdraw(const std::string& center_id, const std::string& actor)
+{
+    for (const SubUnitRequestRecord& request : requests_) {
+        const bool is_agents_own = request.center_id == center_id && request.asked_by == actor;
+        if (is_agents_own && request.is_open() && request.undo_of.empty() && request.state != "giving")
+            static_cast<void>(cancel(request.id, actor)); // open and not being given: nothing stands against it
+    }
+}
+
 Result<void> SubUnitBroker::cancel(const SubUnitRequestId& id, const std::string& actor)
 {
     SubUnitRequestRecord* const request = request_of(id.value);

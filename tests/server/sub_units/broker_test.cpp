@@ -136,6 +136,29 @@ TEST(SubUnitBroker, TakesAMessageThatComesTwiceOnce)
     EXPECT_EQ(fixture.store.sql("SELECT count(*) FROM audit_log"), "0") << "no person did it";
 }
 
+TEST(SubUnitBroker, ForgetsWhatAnAgentWantsNoMore)
+{
+    BrokerFixture fixture;
+    const CenterId one = fixture.add("I", 10);
+    const CenterId two = fixture.add("II", 10);
+    const auto asks = [&](const std::string& action, std::int64_t count) {
+        const link::SubUnitRequest request{"vgpu", action, count, ""};
+        return fixture.io.run(fixture.service.take_request(Reporter(two), MessageId::make(), request)).has_value();
+    };
+
+    EXPECT_TRUE(asks("keep", 0)) << "when it asked for nothing";
+    EXPECT_TRUE(asks("gain", 8));
+    const SubUnitRequestRecord peoples = fixture.ask("I", "gain", 1).value();
+    EXPECT_TRUE(asks("keep", 0));
+    fixture.add("III", 10);
+    fixture.ask("III", "release", 5).value();
+    fixture.settle();
+    EXPECT_EQ(fixture.held(two), 10);
+    EXPECT_EQ(fixture.held(one), 11) << "another center's request stands";
+    EXPECT_EQ(fixture.request(peoples.id).state, "done");
+    EXPECT_EQ(fixture.missing(), 0);
+}
+
 TEST(SubUnitBroker, ReplacesWhatAnAgentHasAskedForBefore)
 {
     BrokerFixture fixture;
