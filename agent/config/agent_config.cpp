@@ -264,7 +264,7 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
         {"slurm_account", "", "with Slurm: account that jobs are charged to; empty: the user's default",
          check_slurm_names},
         {"slurm_qos", "", "with Slurm: quality of service of jobs; empty: the default", check_slurm_names},
-        {"slurm_programs", "/usr/bin", "with Slurm: folder of sbatch, squeue, scancel and sinfo", check_not_empty},
+        {"slurm_programs", "/usr/bin", "with Slurm: folder of sbatch, squeue, scancel, sinfo and scontrol", check_not_empty},
         {"slurm_conf", "", "with Slurm: its slurm.conf; empty: where Slurm's own programs look"},
         {"keep_finished_hours", "0", "how long the folder of a finished job is kept after its end was reported",
          check_number(0, 8760)},

@@ -46,10 +46,11 @@ struct RunView {
 enum class OutputStream { kStdout, kStderr };
 std::string_view to_string(OutputStream stream);
 
-/// A unit type of which a batch system is to be asked when a job of one unit would start.
+/// A unit type of which a batch system is to be asked when a job of one unit that takes so long would start.
 struct QueuePlace {
     std::string unit_type;
     BatchPlace place;
+    std::int64_t wall_limit_s{3600};
 
     bool operator==(const QueuePlace&) const = default;
 };

@@ -52,7 +52,11 @@ void AttemptBook::look_at_queues()
     std::set<std::string> names;
     for (const UnitType& type : units_.plan()) {
         if (!type.place) continue;
-        places.push_back({type.report.name, *type.place});
+        QueuePlace queue{type.report.name, *type.place};
+        // More than its partition allows would be refused.
+        const std::int64_t max_wall_s = type.report.facts.value("max_wall_s", std::int64_t{0});
+        if (max_wall_s > 0) queue.wall_limit_s = std::min(queue.wall_limit_s, max_wall_s);
+        places.push_back(std::move(queue));
         names.insert(type.report.name);
     }
     type_queues_.keep_only(names);

@@ -12,7 +12,8 @@ using cycle::fields;
 [[maybe_unused]] void know(const UnitTypeView& view)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
-                                  f20, f21, f22, f23, f24, f25, f26, f27, f28, f29] = view; // gpu_rooms: CycleMoment
+                                  f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30] =
+        view; // gpu_rooms: CycleMoment
 }
 [[maybe_unused]] void know(const RouteKnowledge& knowledge)
 {
@@ -169,6 +170,7 @@ void view_fields(Archive& archive, T& view, SharedOfViews& shared)
     archive.integer(view.cores_per_unit);
     archive.integer(view.memory_bytes_per_unit, 0, cycle::kAll);
     if (archive.version() >= 3) archive.integer(view.gpu_memory_bytes, 0, cycle::kAll);
+    if (archive.version() >= 5) archive.integer(view.max_wall_s, 0, cycle::kAll);
     availability_fields(archive, view.availability);
     if (archive.version() >= 4) {
         archive.integer(view.units_per_device);
@@ -190,6 +192,12 @@ void state_fields(Archive& archive, T& view)
 {
     archive.text(view.closed_reason);
     archive.choice(view.closed_by, Filter::kBudget);
+    if constexpr (Archive::kReads) {
+        // Filters are written as numbers; this one came in between.
+        const bool is_later = view.closed_by >= Filter::kWallLimit && view.closed_by < Filter::kBudget;
+        if (archive.version() < 5 && is_later)
+            view.closed_by = static_cast<Filter>(static_cast<std::uint8_t>(view.closed_by) + 1);
+    }
     archive.flag(view.is_open_to_probes);
     archive.real(view.queued_s, NumberRange::kAmount);
     archive.real(view.score, NumberRange::kAmount);

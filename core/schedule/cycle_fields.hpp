@@ -31,7 +31,7 @@ inline void know(const TransferRequest& transfer)
 }
 inline void know(const RouteRequest& request)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16] = request;
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17] = request;
 }
 inline void know(const KnownRun& run)
 {
@@ -151,6 +151,7 @@ void fields(Archive& archive, T& request)
     fields(archive, request.used);
     archive.real(request.gpu_threshold, NumberRange::kAmount);
     archive.flag(request.is_probe);
+    if (archive.version() >= 5) archive.integer(request.wall_limit_s, 0, kAll);
 }
 
 template <class Archive, FieldsOf<ProjectUse> T>

@@ -93,6 +93,7 @@ RouteRequest make_route_terms(const JobSpec& spec, const CatalogSnapshot& catalo
     RouteRequest request;
     request.project = spec.project;
     request.units = spec.units;
+    request.wall_limit_s = spec.wall_limit_s;
     request.transfer = {.in_bytes = spec.data.in_bytes(),
                         .out_bytes = spec.data.out_bytes,
                         .network = spec.network,

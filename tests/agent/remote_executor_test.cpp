@@ -123,7 +123,7 @@ TEST_F(RemoteExecutorTest, HandsOverAnOrderOfManyMegabytesUnchanged)
 TEST_F(RemoteExecutorTest, HandsOverWhichQueuesToLookAtAndWhatTheySay)
 {
     const std::vector<QueuePlace> places{
-        {"quad", {.partition = "main", .constraint = "ib&big", .cpus_per_unit = 8, .units_per_node = 2}},
+        {"quad", {.partition = "main", .constraint = "ib&big", .cpus_per_unit = 8, .units_per_node = 2}, 600},
         {"gpu", {.partition = "gpu", .constraint = "", .cpus_per_unit = 1, .memory_bytes_per_unit = 1 << 30}}};
     remote_->look_at_queues(places);
     remote_->watch(AttemptId::make()); // answered: the request before it is done

@@ -15,7 +15,8 @@ SlurmNode node(const std::string& name, const std::string& partition, const std:
             .memory_bytes = cores << 30U,
             .features = features,
             .gres = "",
-            .is_usable = true};
+            .is_usable = true,
+            .max_wall_s = 7200};
 }
 
 const ProbeAbilities kAbilities{{"dgemm"}, "", false};
@@ -43,6 +44,7 @@ TEST(SlurmSurvey, OffersANodeAsAUnitOfEachPartitionAndFeatures)
     EXPECT_EQ(plan[0].report.unit_count, 2);
     EXPECT_EQ(plan[0].report.cores_per_unit, 32);
     EXPECT_EQ(plan[0].place->cpus_per_unit, 64);
+    EXPECT_EQ(plan[0].report.facts.at("max_wall_s"), 7200);
     EXPECT_EQ(plan[1].report.name, "gpu-a100-ib");
     EXPECT_EQ(plan[1].place->constraint, "a100&ib");
     EXPECT_NE(plan[0].units[0].cpus, plan[1].units[0].cpus);

@@ -8,9 +8,9 @@ namespace {
 TEST(SlurmText, ReadsNodesAndPassesOverWarnings)
 {
     const std::vector<SlurmNode> nodes = parse_nodes("sinfo: error: a plugin is missing\n"
-                                                     "gpu|n7|128|2|32|2|515000|a100,ib|gpu:a100:4|mixed\n"
-                                                     "main|n8|4|1|4|1|1000|(null)|(null)|down*\n"
-                                                     "main|n9|many|1|4|1|1000|(null)|(null)|idle\n");
+                                                     "gpu|n7|128|2|32|2|515000|a100,ib|gpu:a100:4|mixed|1-12:00:00\n"
+                                                     "main|n8|4|1|4|1|1000|(null)|(null)|down*|infinite\n"
+                                                     "main|n9|many|1|4|1|1000|(null)|(null)|idle|30:00\n");
 
     ASSERT_EQ(nodes.size(), 2U);
     EXPECT_EQ(nodes[0].partition, "gpu");
@@ -20,8 +20,38 @@ TEST(SlurmText, ReadsNodesAndPassesOverWarnings)
     EXPECT_EQ(nodes[0].features, "a100,ib");
     EXPECT_EQ(nodes[0].gres, "gpu:a100:4");
     EXPECT_TRUE(nodes[0].is_usable);
+    EXPECT_EQ(nodes[0].max_wall_s, 36 * 3600);
+    EXPECT_EQ(nodes[1].max_wall_s, 0);
     EXPECT_EQ(nodes[1].features, "");
     EXPECT_FALSE(nodes[1].is_usable);
+}
+
+TEST(SlurmText, ReadsWhatNodesKeepForTheirSystem)
+{
+    const auto reserves =
+        parse_reserves("NodeName=n1 Arch=x86_64 CoresPerSocket=32 CPUAlloc=0 CPUEfctv=120 CPUTot=128 CPULoad=0.10 "
+                       "OS=Linux 6.1.0 #1 SMP CPUTot=1 RealMemory=515000 CoreSpecCount=4 MemSpecLimit=16384 State=IDLE "
+                       "Comment=MemSpecLimit=1\n"
+                       "NodeName=n2 CPUEfctv=4 CPUTot=4 RealMemory=1000\n"
+                       "scontrol: error: MemSpecLimit=7\n");
+
+    ASSERT_EQ(reserves.size(), 1U);
+    EXPECT_EQ(reserves.at("n1"), (SlurmReserve{16384LL << 20U, 8}));
+    SlurmNode node{.partition = "main",
+                   .name = "n1",
+                   .cpus = 128,
+                   .cores = 64,
+                   .memory_bytes = 515000LL << 20U,
+                   .features = "",
+                   .gres = "",
+                   .is_usable = true};
+    take_reserve(node, reserves.at("n1"));
+    EXPECT_EQ(node.cpus, 120);
+    EXPECT_EQ(node.cores, 60);
+    EXPECT_EQ(node.memory_bytes, (515000LL - 16384) << 20U);
+    take_reserve(node, {1LL << 60U, 1000});
+    EXPECT_EQ(node.cores, 1) << "whatever Slurm says";
+    EXPECT_EQ(node.memory_bytes, 0);
 }
 
 TEST(SlurmText, ReadsTheQueue)

@@ -140,12 +140,14 @@ def test_time_in_which_slurm_suspends_a_job_is_not_the_jobs(network):
 
 def test_a_job_that_slurm_would_never_start_ends_with_the_reason(network):
     beta = network.clusters["beta"]
-    beta.run("scontrol", "update", "PartitionName=main", "MaxTime=1")
+    beta.run("scontrol", "update", "PartitionName=main", "state=down")
     try:
         job_id = submit(network, "beta", "true", wall_limit_s=600)
+        wait_until(lambda: (network.job(job_id)["attempt"] or {}).get("center_queue"), 60, "Slurm having it")
+        beta.run("scontrol", "update", "PartitionName=main", "MaxTime=1", "state=up")
         job = network.wait_job(job_id)
     finally:
-        beta.run("scontrol", "update", "PartitionName=main", "MaxTime=INFINITE")
+        beta.run("scontrol", "update", "PartitionName=main", "MaxTime=INFINITE", "state=up")
 
     assert job["state"] == "failed"
     assert job["attempt"]["outcome"] == "failed_to_start"
@@ -286,6 +288,27 @@ def test_a_job_is_measured_at_both_and_routed(network):
     assert job["state"] == "succeeded"
     probed = {run["center"] for run in network.rest.items("/probe-runs") if run["state"] == "succeeded"}
     assert probed == {"alpha", "beta"}
+
+
+def test_a_partition_that_runs_no_job_so_long_is_left_out(network):
+    beta = network.clusters["beta"]
+
+    def limit_is(wanted):
+        [unit_type] = [t for t in network.rest.items("/unit-types") if t["name"] == "core-beta"]
+        return unit_type["facts"].get("max_wall_s") == wanted
+
+    beta.run("scontrol", "update", "PartitionName=main", "MaxTime=5")
+    try:
+        wait_until(lambda: limit_is(300), 60, "the partition's limit being noticed")
+        job = {"command": ["true"], "wall_limit_s": 600, "units": {"count": 1, "center": "beta"}}
+        refused = network.rest.call("POST", "/jobs", json=job)
+        assert refused.status_code == 422 and "5 min" in refused.text and "wall_limit_s" in refused.text, refused.text
+        assert network.wait_job(network.submit(**{**job, "wall_limit_s": 300})["id"])["attempt"]["center"] == "beta"
+        longer = network.wait_job(network.submit(**{**job, "units": {"count": 1}})["id"])
+        assert (longer["state"], longer["attempt"]["center"]) == ("succeeded", "alpha")
+    finally:
+        beta.run("scontrol", "update", "PartitionName=main", "MaxTime=INFINITE")
+    wait_until(lambda: limit_is(None), 60, "the limit being gone")
 
 
 def queue_wait_s(network, unit_type):

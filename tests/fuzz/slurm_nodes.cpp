@@ -1,12 +1,17 @@
 #include "agent/executor/slurm/survey.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
-/// Whatever sinfo prints, the nodes in it have a name, a partition and processors, and are cut into units within
-/// bounds.
+/// Whatever sinfo and scontrol print, the nodes in it have a name, a partition and processors, and are cut into units
+/// within bounds.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     using namespace fathom::agent;
-    const std::vector<SlurmNode> nodes = parse_nodes(fathom::fuzz::text_of(data, size));
+    const std::string_view text = fathom::fuzz::text_of(data, size);
+    std::vector<SlurmNode> nodes = parse_nodes(text);
+    for (const auto& [name, reserve] : parse_reserves(text)) {
+        for (SlurmNode& node : nodes)
+            take_reserve(node, reserve);
+    }
     for (const SlurmNode& node : nodes)
         FATHOM_ASSERT(!node.name.empty() && !node.partition.empty() && node.cores >= 1 && node.cores <= node.cpus);
     const fathom::Result<UnitPlan> plan = cut_nodes(nodes, {}, {});

@@ -16,6 +16,7 @@ namespace fathom::agent {
 namespace {
 
 constexpr std::size_t kMaxQueuePlaces = 1000;
+constexpr std::int64_t kMaxQueueWall_s = 86'400;
 constexpr time_t kPatienceS = 60; ///< with the other end, in the middle of a message
 
 using Length = std::uint32_t;
@@ -167,7 +168,8 @@ std::string encode(const std::vector<QueuePlace>& places)
 {
     Json items = Json::array();
     for (const QueuePlace& one : places)
-        items.push_back({{"unit_type", one.unit_type}, {"place", to_json(one.place)}});
+        items.push_back(
+            {{"unit_type", one.unit_type}, {"place", to_json(one.place)}, {"wall_limit_s", one.wall_limit_s}});
     return Json{{"places", std::move(items)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -185,7 +187,8 @@ Result<std::vector<QueuePlace>> decode_queue_places(std::string_view text)
         std::string type = one.required_string("unit_type", {.min_length = 1, .max_length = 128});
         Result<BatchPlace> place = read_batch_place(item.is_object() ? item.value("place", Json()) : Json());
         if (!place) return place.error();
-        places.push_back({std::move(type), std::move(*place)});
+        const std::int64_t wall_limit_s = one.required_integer("wall_limit_s", 1, kMaxQueueWall_s);
+        places.push_back({std::move(type), std::move(*place), wall_limit_s});
     }
     return value_or_errors(std::move(places), std::move(errors), "a list of queues");
 }

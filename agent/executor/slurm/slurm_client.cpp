@@ -63,14 +63,14 @@ std::vector<std::string> SlurmClient::user_options() const
     return {"--uid=" + std::to_string(user_->uid), "--gid=" + std::to_string(user_->gid)};
 }
 
-Result<std::optional<Timestamp>> SlurmClient::expected_start(const BatchPlace& place) const
+Result<std::optional<Timestamp>> SlurmClient::expected_start(const BatchPlace& place, std::int64_t wall_limit_s) const
 {
-    constexpr const char* kTimeLimit = "60"; // minutes; without one the partition's, of days, would be asked for
     if (const Result<void> checked = check_batch_place(place); !checked) return checked.error();
     std::vector<std::string> arguments;
     for (const auto& [name, value] : demands_of(place, 1, 1))
         arguments.push_back("--" + name + "=" + value);
-    arguments.push_back("--time=" + std::string(kTimeLimit));
+    // Without a limit the partition's, of days, would be asked for.
+    arguments.push_back("--time=" + std::to_string(wall_limit_s / 60) + ":" + std::to_string(wall_limit_s % 60));
     if (!config_.account.empty()) arguments.push_back("--account=" + config_.account);
     if (!config_.qos.empty()) arguments.push_back("--qos=" + config_.qos);
     for (std::string& option : user_options())
@@ -110,6 +110,13 @@ Result<std::vector<SlurmNode>> SlurmClient::nodes() const
     const Result<std::string> text = run("sinfo", {"-a", "-h", "-N", "-o", kNodeFormat}, kMaxListBytes);
     if (!text) return Error{Errc::kUnavailable, text.error().detail};
     std::vector<SlurmNode> nodes = parse_nodes(*text);
+    // Where scontrol does not say, jobs that ask for all of a node are refused, and Slurm's words tell why.
+    if (const Result<std::string> details = run("scontrol", {"-a", "-o", "show", "nodes"}, kMaxListBytes)) {
+        const auto reserves = parse_reserves(*details);
+        for (SlurmNode& node : nodes) {
+            if (const auto found = reserves.find(node.name); found != reserves.end()) take_reserve(node, found->second);
+        }
+    }
     std::erase_if(nodes, [&](const SlurmNode& node) {
         const auto& offered = config_.partitions;
         return !offered.empty() && std::find(offered.begin(), offered.end(), node.partition) == offered.end();

@@ -18,10 +18,10 @@ class SlurmClient {
     /// @error kUnavailable  Slurm does not answer, or sbatch cannot be run. It may have the job all the same.
     Result<std::string> submit(const std::filesystem::path& script) const;
 
-    /// When a job of one unit there that takes an hour at most would start if it were submitted now; empty: Slurm does
-    /// not say, or would not take it. Submits nothing.
+    /// When a job of one unit there with such a limit would start if it were submitted now; empty: Slurm does not say,
+    /// or would not take it. Submits nothing.
     /// @error kUnavailable  Slurm does not answer.
-    Result<std::optional<Timestamp>> expected_start(const BatchPlace& place) const;
+    Result<std::optional<Timestamp>> expected_start(const BatchPlace& place, std::int64_t wall_limit_s) const;
 
     /// All jobs of the user, also those that ended lately.
     /// @error kUnavailable  Slurm does not answer.

@@ -156,7 +156,7 @@ void SlurmExecutor::look_at_next_queue()
         next = queue_places_.back();
     }
     const auto began = steady_clock::now();
-    const Result<std::optional<Timestamp>> start = client_.expected_start(next.place);
+    const Result<std::optional<Timestamp>> start = client_.expected_start(next.place, next.wall_limit_s);
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - began);
 
     const std::scoped_lock lock(mutex_);

@@ -72,7 +72,7 @@ bool is_usable(std::string_view state)
 std::optional<SlurmNode> parse_node(std::string_view line)
 {
     const std::vector<std::string_view> fields = split(line, '|');
-    if (fields.size() != 10 || !is_printable_ascii(line)) return std::nullopt;
+    if (fields.size() != 11 || !is_printable_ascii(line)) return std::nullopt;
     const auto cpus = number(fields[2], kMaxCount);
     const auto sockets = number(fields[3], kMaxCount);
     const auto cores = number(fields[4], kMaxCount);
@@ -85,7 +85,8 @@ std::optional<SlurmNode> parse_node(std::string_view line)
                    .memory_bytes = *memory << 20U,
                    .features = text_of(fields[7]),
                    .gres = text_of(fields[8]),
-                   .is_usable = is_usable(trimmed(fields[9]))};
+                   .is_usable = is_usable(trimmed(fields[9])),
+                   .max_wall_s = parse_slurm_duration(fields[10]).value_or(0)}; // "infinite"
     if (node.partition.empty() || node.name.empty()) return std::nullopt;
     return node;
 }
@@ -119,6 +120,37 @@ std::vector<SlurmNode> parse_nodes(std::string_view text)
         if (std::optional<SlurmNode> node = parse_node(line)) nodes.push_back(std::move(*node));
     }
     return nodes;
+}
+
+std::map<std::string, SlurmReserve, std::less<>> parse_reserves(std::string_view text)
+{
+    std::map<std::string, SlurmReserve, std::less<>> reserves;
+    for (const std::string_view line : split(text, '\n')) {
+        std::string_view name;
+        std::optional<std::int64_t> all;
+        std::optional<std::int64_t> usable;
+        std::optional<std::int64_t> memory;
+        // The first of each: words of people come last.
+        for (const std::string_view word : split(line, ' ')) {
+            if (name.empty() && word.starts_with("NodeName=")) name = word.substr(9);
+            if (!all && word.starts_with("CPUTot=")) all = number(word.substr(7), kMaxCount);
+            if (!usable && word.starts_with("CPUEfctv=")) usable = number(word.substr(9), kMaxCount);
+            if (!memory && word.starts_with("MemSpecLimit=")) memory = number(word.substr(13), kMaxMegabytes);
+        }
+        const SlurmReserve reserve{.memory_bytes = memory.value_or(0) << 20U,
+                                   .cpus = all && usable ? std::max<std::int64_t>(*all - *usable, 0) : 0};
+        if (!name.empty() && reserve != SlurmReserve()) reserves[std::string(name)] = reserve;
+        if (reserves.size() == kMaxSlurmNodes) break;
+    }
+    return reserves;
+}
+
+void take_reserve(SlurmNode& node, const SlurmReserve& reserve)
+{
+    const std::int64_t cpus = std::max<std::int64_t>(node.cpus - reserve.cpus, 1);
+    node.cores = std::max<std::int64_t>(node.cores * cpus / node.cpus, 1);
+    node.cpus = cpus;
+    node.memory_bytes = std::max<std::int64_t>(node.memory_bytes - reserve.memory_bytes, 0);
 }
 
 std::vector<SlurmJob> parse_queue(std::string_view text)

@@ -4,6 +4,7 @@
 #include "core/base/result.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,14 +26,28 @@ struct SlurmNode {
     std::string features;        ///< comma-separated, as sinfo gives them; empty: none
     std::string gres;            ///< such as gpu:a100:4; empty: none
     bool is_usable{};            ///< not down, drained or unknown
+    std::int64_t max_wall_s{};   ///< that its partition lets a job run; 0: as long as it likes
 };
 
 /// sinfo's format for parse_nodes(): `sinfo -a -h -N -o FORMAT`.
-inline constexpr const char* kNodeFormat = "%R|%N|%c|%X|%Y|%Z|%m|%f|%G|%T";
+inline constexpr const char* kNodeFormat = "%R|%N|%c|%X|%Y|%Z|%m|%f|%G|%T|%l";
 /// Most nodes of all partitions together that are looked at.
 inline constexpr std::size_t kMaxSlurmNodes = 200'000;
 
 std::vector<SlurmNode> parse_nodes(std::string_view text);
+
+/// What a node keeps for its system, which sinfo counts as the jobs' (MemSpecLimit, CoreSpecCount).
+struct SlurmReserve {
+    std::int64_t memory_bytes{};
+    std::int64_t cpus{};
+
+    bool operator==(const SlurmReserve&) const = default;
+};
+
+/// By node, those that keep something: from `scontrol -a -o show nodes`.
+std::map<std::string, SlurmReserve, std::less<>> parse_reserves(std::string_view text);
+/// What is left of a node for jobs.
+void take_reserve(SlurmNode& node, const SlurmReserve& reserve);
 
 /// A job as squeue shows it, also for some minutes after its end.
 struct SlurmJob {

@@ -125,6 +125,7 @@ UnitTypeReport report_of(const UnitCut& cut, const NodeList& nodes, const BatchP
                     {"nodes", nodes.size()},
                     {"units_per_node", place.units_per_node},
                     {"features", nodes.front()->features}};
+    if (nodes.front()->max_wall_s > 0) report.facts["max_wall_s"] = nodes.front()->max_wall_s;
     if (!nodes.front()->gres.empty()) report.facts["gres"] = nodes.front()->gres;
     if (!cut.labels.empty()) report.facts["labels"] = cut.labels;
     return report;
@@ -321,7 +322,8 @@ std::vector<std::string> describe_nodes(const std::vector<SlurmNode>& nodes)
     for (const SlurmNode& node : nodes)
         lines.push_back(node.partition + "|" + node.name + "|" + std::to_string(node.cpus) + "|" +
                         std::to_string(node.cores) + "|" + std::to_string(node.memory_bytes) + "|" + node.features +
-                        "|" + node.gres + "|" + (node.is_usable ? "usable" : "not usable"));
+                        "|" + node.gres + "|" + (node.is_usable ? "usable" : "not usable") + "|" +
+                        std::to_string(node.max_wall_s));
     std::sort(lines.begin(), lines.end());
     return lines;
 }

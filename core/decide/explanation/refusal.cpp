@@ -159,6 +159,16 @@ FieldError unkept_sites(const RouteRequest& request, const Places& places)
                               short_list(Names(request.sites.begin(), request.sites.end()))};
 }
 
+FieldError unkept_wall_limit(const RouteRequest& request, const Places& places)
+{
+    const UnitTypeView& best =
+        largest(places, [](const UnitTypeView& view) { return static_cast<double>(view.max_wall_s); });
+    return {"wall_limit_s", "no unit type that could run it lets a job run " +
+                                duration_text(static_cast<double>(request.wall_limit_s)) + "; the longest is " +
+                                place_name(best) + " with " + duration_text(static_cast<double>(best.max_wall_s)) +
+                                ": set wall_limit_s to " + std::to_string(best.max_wall_s) + " or less"};
+}
+
 FieldError unkept(const RouteRequest& request, Filter filter, const Places& places)
 {
     switch (filter) {
@@ -174,6 +184,8 @@ FieldError unkept(const RouteRequest& request, Filter filter, const Places& plac
         return unkept_count(request.units, places);
     case Filter::kDataSite:
         return unkept_sites(request, places);
+    case Filter::kWallLimit:
+        return unkept_wall_limit(request, places);
     case Filter::kQuota:
     case Filter::kDrain:
     case Filter::kHealth:

@@ -19,6 +19,7 @@ constexpr std::array<FilterWords, kFilterCount> kWords{{
     {"memory", "has too little memory", "have too little memory"},
     {"unit_count", "has too few units", "have too few units"},
     {"data_site", "is not where the data may be", "are not where the data may be"},
+    {"wall_limit", "lets no job run as long as this one may", "let no job run as long as this one may"},
     {"quota", "would take more than the project's quota", "would take more than the project's quota"},
     {"drain", "is drained", "are drained"},
     {"health", "is silent, lost or quarantined", "are silent, lost or quarantined"},

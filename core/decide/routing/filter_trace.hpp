@@ -20,13 +20,14 @@ enum class Filter : std::uint8_t {
     kMemory,
     kUnitCount, ///< the unit type has fewer units than the job takes at least
     kDataSite,  ///< the job's data may not be there
+    kWallLimit, ///< its batch system lets no job run as long as this one may
     kQuota,     ///< its project may not take so much
     kDrain,     ///< drained, or closed for maintenance for good
     kHealth,    ///< silent, lost, quarantined, never connected
     kDeadline,  ///< it would end too late
     kBudget,    ///< it would cost too much
 };
-inline constexpr std::size_t kFilterCount = 11;
+inline constexpr std::size_t kFilterCount = 12;
 std::string_view to_string(Filter filter); ///< "policy", "operators", …
 std::optional<Filter> parse_filter(std::string_view text);
 

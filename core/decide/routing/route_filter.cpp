@@ -71,6 +71,11 @@ bool has_memory(const UnitRequest& units, const UnitTypeFacts& facts)
     return facts.memory_bytes_per_unit >= units.memory_bytes && facts.gpu_memory_bytes >= units.gpu_memory.all_bytes();
 }
 
+bool may_run_so_long(const RouteRequest& request, const UnitTypeFacts& facts)
+{
+    return facts.max_wall_s == 0 || request.wall_limit_s <= facts.max_wall_s;
+}
+
 bool takes_work(const RouteRequest& request, const UnitTypeFacts& facts)
 {
     return facts.takes_work || (request.is_probe && facts.is_open_to_probes);
@@ -156,6 +161,7 @@ std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTyp
     if (!has_memory(units, facts)) return Filter::kMemory;
     if (facts.least_count_for(units) > facts.unit_count) return Filter::kUnitCount;
     if (!is_at_site(request, view)) return Filter::kDataSite;
+    if (!may_run_so_long(request, facts)) return Filter::kWallLimit;
     if (!takes_work(request, facts)) return facts.closed_by;
     return std::nullopt;
 }
@@ -177,6 +183,9 @@ std::string filter_reason(const RouteRequest& request, const UnitTypeView& view,
                (view.count_for(request.units, 1) > 1 ? " on whole devices, since it shares none" : "");
     case Filter::kDataSite:
         return "the job's data may only be at " + join(request.sites);
+    case Filter::kWallLimit:
+        return "lets a job run " + duration_text(static_cast<double>(view.max_wall_s)) +
+               " at most, this one may run longer";
     case Filter::kQuota:
         return "would take more than project " + request.project + " may have in all";
     case Filter::kDrain:

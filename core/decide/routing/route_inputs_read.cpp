@@ -230,6 +230,7 @@ void read_shape(ObjectReader& reader, UnitTypeView& view)
         reader.required_integer("memory_bytes_per_unit", 0, std::numeric_limits<std::int64_t>::max());
     view.gpu_memory_bytes = // older inputs knew none
         reader.optional_integer("gpu_memory_bytes", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);
+    view.max_wall_s = reader.optional_integer("max_wall_s", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);
     view.units_per_device = reader.optional_integer("units_per_device", 0, kMaxUnits).value_or(1);
     view.closed_reason = reader.optional_string("closed_reason", {}).value_or("");
     if (const auto filter = reader.optional_string("closed_by", {})) {

@@ -190,6 +190,7 @@ Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const
                  {"cores_per_unit", view.cores_per_unit},
                  {"memory_bytes_per_unit", view.memory_bytes_per_unit},
                  {"gpu_memory_bytes", view.gpu_memory_bytes},
+                 {"max_wall_s", view.max_wall_s},
                  {"availability", availability_json(request, view, view.availability)},
                  {"holds", holds_json(view.holds)},
                  {"closures", closures_json(view.closures)},

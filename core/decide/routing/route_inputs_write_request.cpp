@@ -94,6 +94,7 @@ Json request_json(const RouteRequest& request)
         {"job", std::move(said)},
         {"operators", std::move(operators)},
         {"now", format_rfc3339(request.transfer.now)},
+        {"wall_limit_s", request.wall_limit_s},
         {"in_bytes", request.transfer.in_bytes},
         {"out_bytes", request.transfer.out_bytes},
         {"project_centers", request.project_centers},

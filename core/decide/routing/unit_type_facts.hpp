@@ -13,6 +13,7 @@ struct UnitTypeFacts {
     std::int64_t memory_bytes_per_unit{};
     std::int64_t gpu_memory_bytes{};
     std::int64_t unit_count{};
+    std::int64_t max_wall_s{}; ///< 0: a job may run as long as it likes
     std::int64_t units_per_device{1};
     double trust_factor{1};
     double least_cost_per_s{}; ///< of one unit in its cheapest hour

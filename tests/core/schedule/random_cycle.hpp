@@ -40,6 +40,7 @@ class CycleMaker {
         add_jobs(cycle);
         add_gpu_memory(cycle);
         add_shared_devices(cycle);
+        add_wall_limits(cycle);
         return cycle;
     }
 
@@ -108,6 +109,19 @@ class CycleMaker {
         }
         for (Reservation& one : cycle.moment.reserved) {
             if (chance(0.3)) one.whole_device_units = whole(0, 8);
+        }
+    }
+
+    void add_wall_limits(RandomCycle& cycle)
+    {
+        for (UnitTypeView& view : cycle.catalog.unit_types) {
+            if (chance(0.2)) view.max_wall_s = whole(1, 4) * 3600;
+        }
+        std::map<std::string, std::int64_t> limits; // jobs of a kind ask for the same
+        for (ReadyJob& job : cycle.moment.input.jobs) {
+            const auto [known, is_new] = limits.try_emplace(job.kind);
+            if (is_new && chance(0.7)) known->second = whole(1, 50) * 360;
+            job.request.wall_limit_s = known->second;
         }
     }
 

@@ -128,6 +128,22 @@ TEST(Refusal, NamesTheLargestGpuMemoryWithWhatTheJobNeedsByKind)
               "");
 }
 
+TEST(Refusal, NamesTheLongestThatAJobMayRun)
+{
+    std::vector<UnitTypeView> views = network();
+    const auto refusal = [&](std::int64_t wall_limit_s) {
+        return find_unkept_constraint(asking([&](RouteRequest& job) { job.wall_limit_s = wall_limit_s; }), views);
+    };
+    views[0].max_wall_s = 3600;
+    views[1].max_wall_s = 7200;
+    EXPECT_FALSE(refusal(86400)) << "beta/gpu lets jobs run as long as they like";
+    views[2].max_wall_s = 60;
+    EXPECT_FALSE(refusal(7200));
+    EXPECT_EQ(refusal(7201)->field, "wall_limit_s");
+    EXPECT_EQ(refusal(86400)->detail, "no unit type that could run it lets a job run 24 h; the longest is beta/big "
+                                      "with 2 h: set wall_limit_s to 7200 or less");
+}
+
 TEST(Refusal, NamesTheNearestInstructionSets)
 {
     EXPECT_EQ(refusal_of(asking([](RouteRequest& job) { job.units.isa = {"avx512f", "amx_tile"}; })),

@@ -12,10 +12,10 @@ TEST(RouteKindKey, JobsThatNeedAsMuchGpuMemoryOfOtherKindsAreOfOtherKinds)
     RouteRequest job;
     job.units.gpu_memory = {10, 30};
     RouteRequest other = job;
-    EXPECT_EQ(kind_key(other), kind_key(job));
+    EXPECT_EQ(kind_key(other, 0), kind_key(job, 0));
 
     other.units.gpu_memory = {30, 10};
-    EXPECT_NE(kind_key(other), kind_key(job));
+    EXPECT_NE(kind_key(other, 0), kind_key(job, 0));
 }
 
 TEST(RouteKindKey, JobsThatShareNoDeviceAreOfAnotherKind)
@@ -23,7 +23,12 @@ TEST(RouteKindKey, JobsThatShareNoDeviceAreOfAnotherKind)
     const RouteRequest job;
     RouteRequest other = job;
     other.units.sharing = UnitSharing::kExclusive;
-    EXPECT_NE(kind_key(other), kind_key(job));
+    EXPECT_NE(kind_key(other, 0), kind_key(job, 0));
+}
+
+TEST(RouteKindKey, JobsThatOtherPlacesAllowToRunSoLongAreOfAnotherKind)
+{
+    EXPECT_NE(kind_key({}, 1), kind_key({}, 0));
 }
 
 } // namespace

@@ -171,6 +171,22 @@ TEST(Route, NamesTheReasonAndCriterionOfEachInfeasibleCandidate)
     EXPECT_EQ(decision.candidates[2].reason, "cannot run dgemm");
 }
 
+TEST(Route, LeavesOutWhereNoJobMayRunSoLong)
+{
+    std::vector catalog{unit_type("short", {"dgemm"}), unit_type("long", {"dgemm"})};
+    catalog[0].max_wall_s = 3600;
+    RouteRequest request = job({demand("dgemm", 1)});
+    request.wall_limit_s = 3601;
+
+    const Decision decision = route(request, catalog);
+
+    EXPECT_EQ(feasible_names(decision), std::vector<std::string>{"long"});
+    EXPECT_EQ(decision.candidates[1].removed_by, Filter::kWallLimit);
+    EXPECT_EQ(decision.candidates[1].reason, "lets a job run 60 min at most, this one may run longer");
+    request.wall_limit_s = 3600;
+    EXPECT_EQ(feasible_names(route(request, catalog)).size(), 2U);
+}
+
 TEST(Route, AsksForTheCenterAndTypeThatTheJobNames)
 {
     const std::vector catalog{unit_type("a", {"dgemm"}), unit_type("b", {"dgemm"})};

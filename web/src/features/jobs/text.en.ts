@@ -84,6 +84,7 @@ export const jobsEn = {
   'jobs.why.filter.memory': 'memory',
   'jobs.why.filter.unit_count': 'unit count',
   'jobs.why.filter.data_site': 'data site',
+  'jobs.why.filter.wall_limit': 'wall limit',
   'jobs.why.filter.quota': 'quota',
   'jobs.why.filter.drain': 'drain',
   'jobs.why.filter.health': 'health',

@@ -86,6 +86,7 @@ export const jobsZh: Record<keyof typeof jobsEn, string> = {
   'jobs.why.filter.memory': '内存',
   'jobs.why.filter.unit_count': '单元数',
   'jobs.why.filter.data_site': '数据所在地',
+  'jobs.why.filter.wall_limit': '运行时限',
   'jobs.why.filter.quota': '配额',
   'jobs.why.filter.drain': '排空',
   'jobs.why.filter.health': '健康状态',
