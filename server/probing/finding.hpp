@@ -26,6 +26,8 @@ struct Finding {
     FindingKind kind{FindingKind::kNonsense};
     std::string detail; ///< for people
     Json evidence = Json::object();
+    /// An honest center shows the same when its report of the end comes late: the run is repeated first.
+    bool may_be_late{};
 };
 
 } // namespace fathom::server

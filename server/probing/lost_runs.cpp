@@ -52,13 +52,13 @@ Result<void> LostRuns::look(pqxx::work& transaction) const
     for (const pqxx::row& row : transaction.exec(kSelectToRepeat)) {
         const auto run = row[0].as<std::string>();
         const Result<void> done = try_part(transaction, "probe_run_not_repeated", {"probe_run_id", run},
-                                           [&] { return repeat(transaction, run); });
+                                           [&] { return repeat_run(transaction, *writer_, run); });
         if (!done) return done;
     }
     return {};
 }
 
-Result<void> LostRuns::repeat(pqxx::work& transaction, const std::string& run) const
+Result<void> repeat_run(pqxx::work& transaction, ProbeJobWriter& writer, const std::string& run)
 {
     const std::optional<ProbeRunRecord> lost = select_run(transaction, run);
     if (!lost) return {};
@@ -75,7 +75,7 @@ Result<void> LostRuns::repeat(pqxx::work& transaction, const std::string& run) c
                          .count_by = lost->count_by,
                          .able_unit_types = {},
                          .repeats_run_id = run};
-    const Result<ProbeRunId> again = queue_run(transaction, *writer_, *task, place);
+    const Result<ProbeRunId> again = queue_run(transaction, writer, *task, place);
     if (!again) {
         // Nothing was written; the next look may find room in the center's budget.
         if (again.error().code == Errc::kInfeasible) return {};

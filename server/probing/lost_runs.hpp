@@ -18,9 +18,12 @@ class LostRuns {
     Result<void> look(pqxx::work& transaction) const;
 
   private:
-    Result<void> repeat(pqxx::work& transaction, const std::string& run) const;
-
     ProbeJobWriter* writer_;
 };
+
+/// Queues a run that ended as lost once more, at sizes drawn anew; a task that waits for its end waits for the new one.
+/// Where the center's budget has no room, nothing is written: LostRuns looks again.
+/// Blocks; pqxx's exceptions pass through. @error as queue_run(), but for a center whose budget is spent.
+Result<void> repeat_run(pqxx::work& transaction, ProbeJobWriter& writer, const std::string& run);
 
 } // namespace fathom::server

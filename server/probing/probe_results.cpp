@@ -5,7 +5,9 @@
 #include "core/base/utf8_prefix.hpp"
 #include "core/decide/probing/shrink_task.hpp"
 #include "server/probing/check_result.hpp"
+#include "server/probing/lost_runs.hpp"
 #include "server/probing/run_evidence.hpp"
+#include "server/probing/survey_split.hpp"
 #include "server/probing/task_release.hpp"
 #include "server/probing/verification_store.hpp"
 #include "server/store/notifier.hpp"
@@ -188,7 +190,12 @@ Result<void> ProbeResults::probe_job_ended(pqxx::work& transaction, const EndedP
     // Jobs that wait for this run go on, whatever came of it.
     notify(transaction, "route", "");
     if (!ended.succeeded) {
-        end_run(transaction, run->id, state_after(ended, *run), gist_of(failure_of(ended)));
+        Result<bool> is_split = false;
+        if (!run->is_pretest && !run->job_cancelled && took_too_long(ended))
+            is_split = split_survey(transaction, *writer_, *run);
+        if (!is_split) return is_split.error();
+        const std::string parts = *is_split ? "; its operators are measured in two parts now" : "";
+        end_run(transaction, run->id, state_after(ended, *run), gist_of(failure_of(ended)) + parts);
         if (!run->is_pretest) return {};
         TestVerdict verdict = verdict_on(ended, *run);
         if (took_too_long(ended)) verdict.smaller = smaller_task(*run);
@@ -197,6 +204,16 @@ Result<void> ProbeResults::probe_job_ended(pqxx::work& transaction, const EndedP
     std::optional<ProbeResult> right;
     const Result<std::optional<Finding>> stored = store(transaction, *run, ended.stdout_text, right);
     if (!stored) return stored.error();
+    if (*stored && (*stored)->may_be_late && !run->is_repeat) {
+        // Jobs that wait for the run wait for its repeat.
+        log_warning("probe_result_late", {{"probe_run_id", run->id.value},
+                                          {"job_id", ended.job.value},
+                                          {"reason", (*stored)->detail},
+                                          {"effect", "it is measured once more"}});
+        end_run(transaction, run->id, "lost",
+                gist_of("its end was told late, so it is measured again: " + (*stored)->detail));
+        return repeat_run(transaction, *writer_, run->id.value);
+    }
     if (*stored) {
         const std::string error = gist_of((*stored)->detail);
         log_warning("probe_result_refused",

@@ -61,7 +61,7 @@ constexpr const char* kIsRunLost = R"sql(
 // The newest attempt, because a center that chooses (M13d) may have taken another unit type. The task is locked too:
 // somebody may be making this very run its pre-test.
 constexpr const char* kLockRunOfJob = R"sql(
-    SELECT r.id, r.state, r.order_id,
+    SELECT r.id, r.state, r.order_id, r.repeats_run_id IS NOT NULL AS is_repeat,
            CASE WHEN r.unit_count = 0 THEN coalesce(a.unit_count, 1) ELSE r.unit_count END AS unit_count, coalesce(r.document, t.document) AS document, t.document AS asked,
            j.state AS job_state, r.probe_task_id,
            t.state = 'testing' AND t.pretest_run_id = r.id AS is_pretest,
@@ -244,6 +244,7 @@ std::optional<EndingRun> lock_run_of_job(pqxx::transaction_base& transaction, co
                      .state = row["state"].as<std::string>(),
                      .job_id = job,
                      .order_id = row["order_id"].as<std::string>(),
+                     .is_repeat = row["is_repeat"].as<bool>(),
                      .unit_count = row["unit_count"].as<std::int64_t>(),
                      .unit_type_id = {row["unit_type_id"].as<std::string>()},
                      .center_id = {row["center_id"].as<std::string>()},

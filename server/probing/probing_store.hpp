@@ -95,6 +95,7 @@ struct EndingRun {
     std::string state;      ///< of the row
     JobId job_id;
     std::string order_id;
+    bool is_repeat{}; ///< of a run that was lost
     std::int64_t unit_count{1};
     UnitTypeId unit_type_id; ///< where it really ran: what the newest attempt says
     CenterId center_id;

@@ -28,13 +28,15 @@ std::optional<double> to_seconds(const pqxx::field& field)
     return field.as<double>();
 }
 
+/// The time since the order includes every delay: only that it is too short says something.
+std::string order_problem(const ProbeResult& result, const RunEvidence& evidence)
+{
+    if (!evidence.ordered_s || result.wall_s <= *evidence.ordered_s) return {};
+    return check_clock(std::vector<ClockedRun>{{result.wall_s, *evidence.ordered_s}});
+}
+
 std::string clock_problem(const ProbeResult& result, const RunEvidence& evidence)
 {
-    if (evidence.ordered_s && result.wall_s > *evidence.ordered_s) {
-        // The time since the order includes every delay: only the other way round it says something.
-        const std::vector<ClockedRun> longest{{result.wall_s, *evidence.ordered_s}};
-        if (std::string problem = check_clock(longest); !problem.empty()) return problem;
-    }
     if (!evidence.seen_s || *evidence.seen_s < result.wall_s) return {};
     return check_clock(std::vector<ClockedRun>{{result.wall_s, *evidence.seen_s}});
 }
@@ -86,8 +88,10 @@ RunEvidence select_evidence(pqxx::transaction_base& transaction, const EndingRun
 
 std::optional<Finding> judge_evidence(const ProbeResult& result, const RunEvidence& evidence)
 {
-    if (std::string problem = clock_problem(result, evidence); !problem.empty())
+    if (std::string problem = order_problem(result, evidence); !problem.empty())
         return Finding{FindingKind::kClock, std::move(problem), clock_figures(result, evidence)};
+    if (std::string problem = clock_problem(result, evidence); !problem.empty())
+        return Finding{FindingKind::kClock, std::move(problem), clock_figures(result, evidence), true};
     if (std::string problem = pattern_problem(result, evidence); !problem.empty()) {
         Json figures = clock_figures(result, evidence);
         figures["runs_before"] = evidence.clocked_runs;

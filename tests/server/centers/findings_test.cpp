@@ -111,6 +111,31 @@ TEST_F(FindingsTest, ASecondResultAndALateOneChangeNothing)
     EXPECT_THAT(state(lost), HasSubstr("lost: "));
 }
 
+TEST_F(FindingsTest, AnEndThatIsToldLateIsMeasuredAgainBeforeItIsAFinding)
+{
+    const auto end_late = [&](const ProbeRunRecord& run) {
+        store_.sql("UPDATE center SET connected_at = now() - interval '1 hour'");
+        // Events from before the database's start are no evidence.
+        store_.sql("SELECT pg_sleep(greatest(0, 7.5 - extract(epoch FROM now() - pg_postmaster_start_time())))");
+        store_.sql("INSERT INTO job_event (job_id, state, cause, at) VALUES ('" + run.job_id.value +
+                   "', 'running', '', now() - interval '7 seconds')");
+        end(run, right_result(parse_probe_task(run.document).value())); // claims 2 s
+    };
+
+    end_late(run_);
+    EXPECT_EQ(store_.sql("SELECT count(*) FROM probe_finding"), "0");
+    EXPECT_THAT(state(run_), HasSubstr("lost: its end was told late"));
+    const ProbeRunRecord again =
+        io_.run(service_.get_run(store_.sql("SELECT id FROM probe_run WHERE repeats_run_id = '" + run_.id.value + "'")))
+            .value();
+    EXPECT_EQ(again.state, "queued");
+
+    end_late(again);
+    EXPECT_EQ(kinds(), "clock");
+    EXPECT_THAT(state(again), HasSubstr("failed: the run took 2 s by the center's clock"));
+    EXPECT_EQ(store_.sql("SELECT count(*) FROM probe_run WHERE repeats_run_id = '" + again.id.value + "'"), "0");
+}
+
 TEST_F(FindingsTest, SeenIsWhatOurOwnClockSawWhileTheLinkHeld)
 {
     const auto seen = [&] {
@@ -147,6 +172,7 @@ TEST(JudgeEvidence, AClockThatIsTooSlowIsSeenByOurs)
     EXPECT_EQ(alone->kind, FindingKind::kClock);
     EXPECT_THAT(alone->detail, HasSubstr("2 s by the center's clock, 7 s by ours"));
     EXPECT_FALSE(alone->evidence.contains("runs_before")) << "it accuses no other run";
+    EXPECT_TRUE(alone->may_be_late);
 }
 
 TEST(JudgeEvidence, APatternOfRunsAccusesThemAll)

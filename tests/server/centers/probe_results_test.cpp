@@ -102,6 +102,42 @@ TEST_F(ProbeResultsTest, AFailedJobFailsTheRun)
     EXPECT_EQ(run().error, "exited with 3");
 }
 
+/// Of a survey, as a slow machine ends it.
+TEST_F(ProbeResultsTest, ASurveyThatReachesItsLimitIsDividedUntilOneOperatorIsLeft)
+{
+    store_.sql("UPDATE probe_run SET state = 'cancelled'");
+    RunOrder order;
+    order.places.selection = RunSelection::kUser;
+    order.places.unit_types = {"alpha/u1"};
+    const ProbeRunRecord survey = io_.run(service_.create_runs({"tok_expert", "req"}, order)).value().runs.front();
+    const auto reach_limit = [&](const std::string& job) {
+        store_
+            .run([&](pqxx::work& transaction) {
+                EndedProbeJob ended;
+                ended.job = {job};
+                ended.reason = "exit code 3";
+                ended.stderr_text = "the task took longer than its limit of 60 s: stopped after 60.01 s";
+                return results_.probe_job_ended(transaction, ended);
+            })
+            .value();
+    };
+    const auto queued = [&] {
+        return store_.sql("SELECT string_agg(t.document -> 'operators' -> 0 ->> 'id', ' ' ORDER BY r.id) "
+                          "FROM probe_run r JOIN probe_task t ON t.id = r.probe_task_id "
+                          "WHERE r.state = 'queued' AND jsonb_array_length(t.document -> 'operators') = 1");
+    };
+
+    reach_limit(survey.job_id.value);
+    EXPECT_THAT(io_.run(service_.get_run(survey.id.value)).value().error, HasSubstr("measured in two parts"));
+    EXPECT_EQ(queued(), "op1 op3");
+    EXPECT_EQ(store_.sql("SELECT string_agg(DISTINCT order_id, ' ') FROM probe_run WHERE state = 'queued'"),
+              survey.order_id);
+
+    reach_limit(store_.sql("SELECT job_id FROM probe_run WHERE state = 'queued' ORDER BY id LIMIT 1"));
+    EXPECT_EQ(queued(), "op3");
+    EXPECT_EQ(store_.sql("SELECT count(*) FROM probe_run WHERE state = 'failed'"), "2");
+}
+
 TEST_F(ProbeResultsTest, ACancelledJobCancelsTheRun)
 {
     store_.sql("UPDATE job SET state = 'cancelled'");
