@@ -54,7 +54,8 @@ std::string remote_address_of(const Tcp::socket& socket)
 }
 
 Connection::Connection(std::shared_ptr<ServerCore> core, Strand strand, Tcp::socket socket)
-    : core_(std::move(core)), strand_(std::move(strand)), stream_(std::move(socket), *core_->tls),
+    : core_(std::move(core)), strand_(std::move(strand)),
+      stream_(std::move(socket), *core_->tls()), // a stream keeps what it needs of it
       is_proxied_(is_from(core_->limits.proxies, stream_.next_layer())),
       remote_address_(remote_address_of(stream_.next_layer())), wake_(strand_), deadline_(kNever),
       buffers_until_(kNever)

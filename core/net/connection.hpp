@@ -24,7 +24,6 @@ class Connection;
 
 /// The part of a server that lives as long as its last connection. Thread-safe.
 struct ServerCore {
-    TlsContext tls;
     Router router;
     ServerLimits limits;
     Metrics& metrics;
@@ -33,12 +32,15 @@ struct ServerCore {
     ByteBudget bodies;
 
     ServerCore(TlsContext context, Router routes, ServerLimits bounds, Metrics& registry)
-        : tls(std::move(context)), router(std::move(routes)), limits(std::move(bounds)), metrics(registry),
-          bodies(limits.bodies_bytes), places_({limits.connections, limits.connections_of_one_network,
-                                                limits.connections_for_certificates, limits.handshakes})
+        : router(std::move(routes)), limits(std::move(bounds)), metrics(registry), bodies(limits.bodies_bytes),
+          tls_(std::move(context)), places_({limits.connections, limits.connections_of_one_network,
+                                             limits.connections_for_certificates, limits.handshakes})
     {
     }
 
+    /// For the next connection.
+    TlsContext tls() const;
+    void set_tls(TlsContext tls);
     /// May drop another one that has not shown who it is.
     ConnectionPlaces::Answer add(const std::shared_ptr<Connection>& connection);
     /// The client's address is known by now. False when its network has too many connections.
@@ -51,6 +53,7 @@ struct ServerCore {
 
   private:
     mutable std::mutex mutex_;
+    TlsContext tls_;
     std::unordered_map<const void*, std::shared_ptr<Connection>> connections_;
     ConnectionPlaces places_;
 };

@@ -23,6 +23,18 @@ void warn_of_full_network(const std::string& network, std::size_t limit)
 
 } // namespace
 
+TlsContext ServerCore::tls() const
+{
+    const std::scoped_lock lock(mutex_);
+    return tls_;
+}
+
+void ServerCore::set_tls(TlsContext tls)
+{
+    const std::scoped_lock lock(mutex_);
+    tls_ = std::move(tls);
+}
+
 ConnectionPlaces::Answer ServerCore::add(const std::shared_ptr<Connection>& connection)
 {
     const std::string network = connection->is_proxied() ? "" : network_of(connection->remote_address());
@@ -242,6 +254,11 @@ Result<void> Server::listen(ListeningSocket socket)
     Result<void> listens = state_->take(std::move(socket));
     if (listens) state_->start();
     return listens;
+}
+
+void Server::set_tls(TlsContext tls)
+{
+    state_->core->set_tls(std::move(tls));
 }
 
 std::uint16_t Server::port() const

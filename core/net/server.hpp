@@ -60,6 +60,9 @@ class Server {
     /// The same on a socket that was bound before.
     Result<void> listen(ListeningSocket socket);
 
+    /// What connections that come from now on are shown; those that live keep what they began with. Thread-safe.
+    void set_tls(TlsContext tls);
+
     /// The bound port, after listen().
     std::uint16_t port() const;
 

@@ -56,6 +56,11 @@ Result<CertificateFacts> read_certificate(const std::string& certificate_pem);
 Result<void> check_client_certificate(const Credential& credential, const std::string& authority_pem,
                                       const std::string& common_name);
 
+/// Whether a listener could show this chain: each certificate of the text can be read, and the first is for servers and
+/// of this key. Times are not looked at.
+/// @error kInvalid  it could not, with what is wrong.
+Result<void> check_server_certificate(const Credential& credential);
+
 /// TLS 1.2 and newer, no compression, no renegotiation; session tickets where no client certificate is asked for.
 using TlsContext = std::shared_ptr<boost::asio::ssl::context>;
 

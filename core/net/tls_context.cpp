@@ -42,10 +42,10 @@ Result<void> use_credential(SSL_CTX* context, const Credential& credential)
     if (!certificate) return Error{Errc::kInvalid, "the certificate is not PEM"};
     const openssl::Key key = openssl::parse_key(credential.key_pem);
     if (!key) return Error{Errc::kInvalid, "the private key is not an unencrypted PEM key"};
-    if (SSL_CTX_use_certificate(context, certificate.get()) != 1 || SSL_CTX_use_PrivateKey(context, key.get()) != 1 ||
-        SSL_CTX_check_private_key(context) != 1) {
+    if (SSL_CTX_use_certificate(context, certificate.get()) != 1) // its key is too short, say
+        return Error{Errc::kInvalid, "the certificate cannot be used: " + openssl::take_error()};
+    if (SSL_CTX_use_PrivateKey(context, key.get()) != 1 || SSL_CTX_check_private_key(context) != 1)
         return Error{Errc::kInvalid, "the private key does not belong to the certificate: " + openssl::take_error()};
-    }
     return {};
 }
 
@@ -60,6 +60,18 @@ void use_chain(SSL_CTX* context, const std::string& pem)
         first = false;
     }
     ERR_clear_error();
+}
+
+/// False when a certificate after the first is cut off or damaged, which use_chain() would leave out.
+bool is_whole_chain(const std::string& pem)
+{
+    const openssl::Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+    ERR_clear_error();
+    while (X509* next = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr))
+        const openssl::Certificate certificate(next);
+    const unsigned long last = ERR_peek_last_error();
+    ERR_clear_error();
+    return ERR_GET_LIB(last) == ERR_LIB_PEM && ERR_GET_REASON(last) == PEM_R_NO_START_LINE;
 }
 
 /// All certificates of the text.
@@ -80,6 +92,22 @@ Result<void> trust(SSL_CTX* context, const std::string& authority_pem)
 }
 
 } // namespace
+
+Result<void> check_server_certificate(const Credential& credential)
+{
+    const openssl::Certificate certificate = openssl::parse_certificate(credential.certificate_pem);
+    if (!certificate) return Error{Errc::kInvalid, "the certificate is not PEM"};
+    if (!is_whole_chain(credential.certificate_pem))
+        return Error{Errc::kInvalid, "a certificate of the chain is cut off or damaged"};
+    const openssl::Key key = openssl::parse_key(credential.key_pem);
+    if (!key) return Error{Errc::kInvalid, "the private key is not an unencrypted PEM key"};
+    const bool is_of_key = X509_check_private_key(certificate.get(), key.get()) == 1;
+    const bool is_for_servers = X509_check_purpose(certificate.get(), X509_PURPOSE_SSL_SERVER, 0) == 1;
+    ERR_clear_error();
+    if (!is_of_key) return Error{Errc::kInvalid, "the private key does not belong to the certificate"};
+    if (!is_for_servers) return Error{Errc::kInvalid, "the certificate is not for servers"};
+    return {};
+}
 
 Result<TlsContext> make_server_context(const Credential& credential, ClientCertificates clients,
                                        const std::string& authority_pem)

@@ -14,6 +14,7 @@
 #include "server/identity/admin_token.hpp"
 #include "server/identity/audit_chain.hpp"
 #include "server/identity/authority.hpp"
+#include "server/identity/listener_certificates.hpp"
 #include "server/identity/session_store.hpp"
 #include "server/store/migrations.hpp"
 
@@ -34,8 +35,6 @@ namespace fathom::server {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr int kServerCertificateDays = 825; // made anew at each start
 
 /// Threads that run an io_context. Stopped and joined at the latest when it is destroyed.
 class IoThreads {
@@ -130,10 +129,11 @@ class Application {
 
   private:
     bool is_embedded() const { return settings_.database.empty(); }
+    CertificateFiles certificate_files() const;
     Result<void> open_database();
     Result<void> prepare_data();
     Result<void> build();
-    Result<void> open_listeners(const net::Credential& credential);
+    Result<void> open_listeners();
     void announce() const;
     void end_if_anything_runs();
 
@@ -146,6 +146,7 @@ class Application {
     std::unique_ptr<Database> database_;                 // the store's pool; the only state
     std::unique_ptr<FreeSpace> space_;                   // whether the database's disk has room
     net::Credential authority_;                          // the network's CA, the same in all replicas
+    std::unique_ptr<ListenerCertificates> certificates_; // what the listeners show
     asio::io_context io_;                                // all network work
     std::unique_ptr<IoThreads> io_threads_;              // run io_
     std::unique_ptr<StopSignals> signals_;               // SIGTERM, SIGINT
@@ -165,13 +166,21 @@ class Application {
 
 Result<void> Application::start()
 {
+    certificates_ = std::make_unique<ListenerCertificates>(certificate_files(), clock_, metrics_);
+    if (Result<void> done = certificates_->read_files(); !done) return done;
     if (Result<void> done = open_database(); !done) return done;
     if (Result<void> done = prepare_data(); !done) return done;
+    if (Result<void> done = certificates_->make_own(authority_, certificate_names(settings_)); !done) return done;
     if (Result<void> done = build(); !done) return done;
-    const std::vector<std::string> names = certificate_names(settings_);
-    const Result<net::Credential> credential = net::make_server_credential(authority_, names, kServerCertificateDays);
-    if (!credential) return credential.error();
-    return open_listeners(*credential);
+    return open_listeners();
+}
+
+CertificateFiles Application::certificate_files() const
+{
+    if (settings_.certificate_file.empty()) return {};
+    return {.names = "tls_certificate " + settings_.certificate_file.string() + ", tls_key " +
+                     settings_.certificate_key_file.string(),
+            .read = [supervisor = supervisor_] { return supervisor->read_certificate(); }};
 }
 
 Result<void> Application::open_database()
@@ -237,17 +246,15 @@ Result<void> Application::build()
     return rooms_->start();
 }
 
-Result<void> Application::open_listeners(const net::Credential& credential)
+Result<void> Application::open_listeners()
 {
-    Result<net::TlsContext> tls =
-        net::make_server_context(credential, net::ClientCertificates::kNone, authority_.certificate_pem);
-    if (!tls) return tls.error();
-    Result<net::TlsContext> agent_tls =
-        net::make_server_context(credential, net::ClientCertificates::kOptional, authority_.certificate_pem);
-    if (!agent_tls) return agent_tls.error();
     const ListenerLimits limits = listener_limits(settings_, descriptor_limit());
-    server_ = std::make_unique<net::Server>(io_, *tls, std::move(router_), limits.rest, metrics_);
-    agent_server_ = std::make_unique<net::Server>(io_, *agent_tls, std::move(agent_router_), limits.agents, metrics_);
+    server_ = std::make_unique<net::Server>(io_, certificates_->rest(), std::move(router_), limits.rest, metrics_);
+    agent_server_ =
+        std::make_unique<net::Server>(io_, certificates_->agents(), std::move(agent_router_), limits.agents, metrics_);
+    certificates_->show_on([this](net::TlsContext tls) { server_->set_tls(std::move(tls)); },
+                           [this](net::TlsContext tls) { agent_server_->set_tls(std::move(tls)); });
+    certificates_->start(*tasks_, io_.get_executor());
     if (Result<void> done = server_->listen(std::move(listeners_.rest)); !done) return done;
     if (Result<void> done = agent_server_->listen(std::move(listeners_.agents)); !done) return done;
     announce();

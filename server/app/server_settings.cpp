@@ -175,6 +175,11 @@ SettingsProgram server_program()
             {"database", "", "postgresql:// URL; empty for the embedded PostgreSQL", nullptr, true},
             {"public_names", "", "further names and addresses for the server's certificate, separated by commas",
              check_names},
+            {"tls_certificate", "",
+             "PEM file with a certificate for the REST listener and its chain; empty: the network's authority makes "
+             "one",
+             check_absolute},
+            {"tls_key", "", "PEM file with its private key, which only root and fathomd may read", check_absolute},
             {"metering_period_s", "604800", "seconds after which a center is measured again",
              check_integer(60, 31622400)},
             {"probe_refresh_period_s", "3600", "seconds between two looks for what is worth measuring again",
@@ -300,6 +305,10 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     typed.agent_public_port = told_port > 0 ? static_cast<std::uint16_t>(told_port) : typed.agent_listen.port;
     typed.database = settings.text("database");
     typed.public_names = split_names(settings.text("public_names"));
+    typed.certificate_file = settings.text("tls_certificate");
+    typed.certificate_key_file = settings.text("tls_key");
+    if (typed.certificate_file.empty() != typed.certificate_key_file.empty())
+        return Error{Errc::kInvalid, "tls_certificate and tls_key need each other"};
     typed.metering_period = std::chrono::seconds(settings.integer("metering_period_s"));
     typed.network_calendar.hour = parse_hour(settings.text("network_hour_s")).value(); // checked by read_settings
     typed.probe_refresh_period = std::chrono::seconds(settings.integer("probe_refresh_period_s"));

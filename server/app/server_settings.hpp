@@ -28,6 +28,8 @@ struct ServerSettings {
     std::uint16_t agent_public_port{}; ///< that agents are told
     std::string database; ///< libpq URL; empty: the embedded PostgreSQL. May hold a password: never log it.
     std::vector<std::string> public_names;
+    std::filesystem::path certificate_file; ///< PEM, of the REST listener; empty: the network's authority makes one
+    std::filesystem::path certificate_key_file;
     std::chrono::seconds metering_period{};
     std::chrono::seconds probe_refresh_period{};
     bool probe_on_change{true}; ///< a center whose catalog changed, or that asks, is measured without anybody's order

@@ -28,6 +28,7 @@ namespace {
 
 constexpr unsigned kAuthorityMode = 0644;
 constexpr unsigned kAdminTokenMode = 0600;
+constexpr std::size_t kMaxNamedFileBytes = 30UL << 10U; // so that a chain and a key fit a message
 
 OpenFile open_process(pid_t process)
 {
@@ -40,6 +41,15 @@ int wait_for(pid_t process)
     while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
     }
     return status;
+}
+
+/// Of those that the settings name. A pipe could keep the supervisor waiting for ever.
+Result<std::string> read_plain_file(const std::filesystem::path& path)
+{
+    std::error_code error;
+    if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+        return Error{Errc::kInvalid, path.string() + " is no plain file"};
+    return read_file(path, kMaxNamedFileBytes);
 }
 
 /// The supervisor's process after the fork: one thread that waits for the server's requests, for signals and for ends.
@@ -60,6 +70,7 @@ class Supervisor {
     void pass_signal_on() const;
     void serve_request();
     Result<std::string> answer(SupervisorRequest request, const std::string& text);
+    Result<std::string> read_certificate() const;
     void start_database();
     void tell_database();
     void serve_probe_request();
@@ -151,6 +162,8 @@ Result<std::string> Supervisor::answer(SupervisorRequest request, const std::str
         return written(kAdminTokenFile, kAdminTokenMode);
     case SupervisorRequest::kWriteAuthority:
         return written("ca.pem", kAuthorityMode);
+    case SupervisorRequest::kReadCertificate:
+        return read_certificate();
     case SupervisorRequest::kFindVerifier:
         if (!verifier_) verifier_ = find_verifier(settings_->verify_program, settings_->verifies_in_background);
         return std::string(verifier_->path.empty() ? "" : "yes");
@@ -158,6 +171,15 @@ Result<std::string> Supervisor::answer(SupervisorRequest request, const std::str
         break; // serve_request()
     }
     return Error{Errc::kInvalid, "fathomd's supervisor does not know the request"};
+}
+
+Result<std::string> Supervisor::read_certificate() const
+{
+    Result<std::string> certificate = read_plain_file(settings_->certificate_file);
+    if (!certificate) return certificate;
+    Result<std::string> key = read_plain_file(settings_->certificate_key_file);
+    if (!key) return key;
+    return *certificate + '\0' + *key;
 }
 
 /// On a thread of its own: signals and the server's end are heard meanwhile.

@@ -113,6 +113,15 @@ Result<void> SupervisorLink::write_authority(const std::string& certificate_pem)
     return {};
 }
 
+Result<net::Credential> SupervisorLink::read_certificate()
+{
+    const Result<std::string> answer = ask(SupervisorRequest::kReadCertificate);
+    if (!answer) return answer.error();
+    const std::size_t middle = answer->find('\0');
+    if (middle == std::string::npos) return Error{Errc::kInternal, "fathomd's supervisor named no key"};
+    return net::Credential{answer->substr(0, middle), answer->substr(middle + 1)};
+}
+
 bool SupervisorLink::can_verify()
 {
     const Result<std::string> answer = ask(SupervisorRequest::kFindVerifier);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/net/tls.hpp"
 #include "server/app/supervisor_messages.hpp"
 #include "server/identity/admin_token.hpp"
 
@@ -34,6 +35,10 @@ class SupervisorLink {
     AdminTokenFile admin_token_file(const std::filesystem::path& state_dir);
     /// Writes STATE/ca.pem.
     Result<void> write_authority(const std::string& certificate_pem);
+
+    /// Certificate and key of the REST listener, as they stand in the files of the settings now.
+    /// @error kNotFound, kTooLarge, kUnavailable  as read_file().
+    Result<net::Credential> read_certificate();
 
     /// Whether there is a program that can verify what centers measured.
     bool can_verify();

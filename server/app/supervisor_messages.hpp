@@ -19,6 +19,7 @@ enum class SupervisorRequest : char {
     kReadAdminToken = 'r',  ///< answer: the file's content
     kWriteAdminToken = 'w', ///< with the content
     kWriteAuthority = 'a',  ///< with the network's CA certificate
+    kReadCertificate = 'c', ///< answer: of the REST listener as the settings name them: certificates, NUL, key
     kFindVerifier = 'v',    ///< answer: "yes", or empty when there is no program that can verify
 };
 

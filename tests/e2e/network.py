@@ -147,10 +147,12 @@ class Rest:
 
 
 class Server:
-    """One fathomd with a state folder of its own. "{url}" in its settings becomes its address."""
+    """One fathomd with a state folder of its own. "{url}" in its settings becomes its address; `rest_ca`: who vouches for its REST
+    listener, where that is not the network's authority."""
 
-    def __init__(self, folder, name="fathomd", database=None, settings=()):
+    def __init__(self, folder, name="fathomd", database=None, settings=(), rest_ca=None):
         self.name = name
+        self.rest_ca = rest_ca or folder / name / "ca.pem"
         self.state_dir = folder / name
         self.state_dir.mkdir(exist_ok=True)
         self.state_dir.chmod(0o755)
@@ -178,7 +180,7 @@ class Server:
         assert self.process.alive(), f"{self.name} ended:\n{self.process.log()[-4000:]}"
         try:
             return self.ca.exists() and requests.get(
-                self.url + "/readyz", verify=str(self.ca), timeout=5).status_code == 200
+                self.url + "/readyz", verify=str(self.rest_ca), timeout=5).status_code == 200
         except requests.RequestException:
             return False
 
@@ -240,14 +242,15 @@ def agent_config(cores="0", unit_name="core", cores_per_unit=1, unit_count=1, en
 class Network:
     """A folder with a server and its agents; everything is stopped and removed at the end."""
 
-    def __init__(self, settings=()):
+    def __init__(self, settings=(), rest_ca=None):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-e2e-", dir=roomy_folder()))
         self.folder.chmod(0o755)
         self.exports = self.folder / "exports"  # of scheduled exports; fathomd is not root
         self.exports.mkdir()
         self.exports.chmod(0o777)
         self.servers, self.agents = [], []
-        self.server = self.add_server(settings=(*settings, "--export-folder", str(self.exports)))
+        own = {"rest_ca": rest_ca} if rest_ca else {}
+        self.server = self.add_server(settings=(*settings, "--export-folder", str(self.exports)), **own)
 
     def add_server(self, **arguments):
         server = Server(self.folder, f"fathomd-{len(self.servers)}", **arguments).start()
@@ -263,7 +266,7 @@ class Network:
         return self.rest_of(self.server)
 
     def rest_of(self, server, token=None):
-        return Rest(server.url, server.ca, token or self.admin_token)
+        return Rest(server.url, server.rest_ca, token or self.admin_token)
 
     def add_agent(self, name, config=None, server=None):
         server = server or self.server
@@ -283,7 +286,7 @@ class Network:
 
     def cli(self, *arguments, expect=0, stdin=None, token=None):
         """Runs `fathom`; its standard output."""
-        environment = {**os.environ, "FATHOM_URL": self.server.url, "FATHOM_CA": str(self.server.ca),
+        environment = {**os.environ, "FATHOM_URL": self.server.url, "FATHOM_CA": str(self.server.rest_ca),
                        "FATHOM_TOKEN": token or self.admin_token}
         outcome = subprocess.run([BIN / "fathom", *map(str, arguments)], capture_output=True, text=True,
                                  env=environment, input=stdin, timeout=300 * SLOWER)

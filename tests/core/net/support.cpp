@@ -104,6 +104,11 @@ Metrics& TestServer::metrics()
     return state_->metrics;
 }
 
+void TestServer::set_tls(TlsContext tls)
+{
+    state_->server.set_tls(std::move(tls));
+}
+
 std::chrono::milliseconds TestServer::stop(std::chrono::seconds grace)
 {
     const auto start = std::chrono::steady_clock::now();

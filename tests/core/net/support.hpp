@@ -32,6 +32,7 @@ class TestServer {
     Endpoint endpoint() const;
     HttpClient client(ClientOptions options = {}) const;
     Metrics& metrics();
+    void set_tls(TlsContext tls);
     /// Server::stop, blocking; returns how long it took.
     std::chrono::milliseconds stop(std::chrono::seconds grace);
 

@@ -230,5 +230,46 @@ TEST(MutualTls, IgnoresCertificatesOnListenersThatDoNotAsk)
     EXPECT_EQ(ask_who(server, &good).value().body, "nobody");
 }
 
+TEST(Server, ShowsANewCertificateToNewConnectionsAndKeepsThoseThatLive)
+{
+    TestServer server(whoami_router());
+    HttpClient old_client = server.client();
+    ASSERT_EQ(old_client.request(Method::kGet, "/whoami", {}, "").value().status, 200);
+    const Credential other = make_authority("Another authority", 1).value();
+    const Credential replacement = make_server_credential(other, {"localhost"}, 1).value();
+
+    server.set_tls(make_server_context(replacement, ClientCertificates::kNone, "").value());
+
+    // Over the connection that it has: it would not trust the new certificate.
+    EXPECT_EQ(old_client.request(Method::kGet, "/whoami", {}, "").value().status, 200);
+    EXPECT_FALSE(server.client().request(Method::kGet, "/whoami", {}, ""));
+    HttpClient new_client(server.endpoint(), make_client_context(other.certificate_pem, nullptr).value());
+    EXPECT_EQ(new_client.request(Method::kGet, "/whoami", {}, "").value().status, 200);
+}
+
+std::string why_not_shown(const std::string& certificate_pem, const std::string& key_pem)
+{
+    const Result<void> checked = check_server_certificate({certificate_pem, key_pem});
+    return checked ? "" : checked.error().detail;
+}
+
+TEST(ServerCertificate, IsCheckedWithKeyAndChain)
+{
+    const Credential good = make_server_credential(authority(), {"localhost"}, 1).value();
+    const std::string& issuer = authority().certificate_pem;
+    const std::string other_key = make_private_key().value();
+    const Credential client = client_credential(authority(), "ctr_1");
+
+    EXPECT_EQ(why_not_shown(good.certificate_pem, good.key_pem), "");
+    EXPECT_EQ(why_not_shown(good.certificate_pem + issuer, good.key_pem), "");
+    EXPECT_EQ(why_not_shown("", good.key_pem), "the certificate is not PEM");
+    EXPECT_EQ(why_not_shown(good.certificate_pem, "x"), "the private key is not an unencrypted PEM key");
+    EXPECT_EQ(why_not_shown(good.certificate_pem, other_key), "the private key does not belong to the certificate");
+    EXPECT_EQ(why_not_shown(client.certificate_pem, client.key_pem), "the certificate is not for servers");
+    // As while somebody is writing the file.
+    EXPECT_EQ(why_not_shown(good.certificate_pem + issuer.substr(0, issuer.size() / 2), good.key_pem),
+              "a certificate of the chain is cut off or damaged");
+}
+
 } // namespace
 } // namespace fathom::net::test
