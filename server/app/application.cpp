@@ -204,7 +204,8 @@ Result<void> Application::open_database()
 Result<void> Application::prepare_data()
 {
     if (Result<void> done = migrate(*database_, schema::sql::embedded_files()); !done) return done;
-    Result<net::Credential> authority = load_authority(*database_);
+    Result<net::Credential> authority =
+        load_authority(*database_, supervisor_->authority_key_file(settings_.authority_key_file));
     if (!authority) return authority.error();
     authority_ = std::move(*authority);
     if (Result<void> done = supervisor_->write_authority(authority_.certificate_pem); !done) return done;

@@ -2,6 +2,7 @@
 
 #include "core/base/parse_number.hpp"
 #include "server/app/oidc_server_settings.hpp"
+#include "server/identity/authority.hpp"
 
 #include <cmath>
 #include <optional>
@@ -175,6 +176,10 @@ SettingsProgram server_program()
             {"database", "", "postgresql:// URL; empty for the embedded PostgreSQL", nullptr, true},
             {"public_names", "", "further names and addresses for the server's certificate, separated by commas",
              check_names},
+            {"authority_key_file", "",
+             "file with the key that the network's authority is encrypted with in the database, the same for all "
+             "replicas; made with the authority; empty: authority.key in the state folder",
+             check_absolute},
             {"tls_certificate", "",
              "PEM file with a certificate for the REST listener and its chain; empty: the network's authority makes "
              "one",
@@ -305,6 +310,8 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     typed.agent_public_port = told_port > 0 ? static_cast<std::uint16_t>(told_port) : typed.agent_listen.port;
     typed.database = settings.text("database");
     typed.public_names = split_names(settings.text("public_names"));
+    typed.authority_key_file = settings.text("authority_key_file");
+    if (typed.authority_key_file.empty()) typed.authority_key_file = typed.state_dir / kAuthorityKeyFile;
     typed.certificate_file = settings.text("tls_certificate");
     typed.certificate_key_file = settings.text("tls_key");
     if (typed.certificate_file.empty() != typed.certificate_key_file.empty())

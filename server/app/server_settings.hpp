@@ -28,6 +28,7 @@ struct ServerSettings {
     std::uint16_t agent_public_port{}; ///< that agents are told
     std::string database; ///< libpq URL; empty: the embedded PostgreSQL. May hold a password: never log it.
     std::vector<std::string> public_names;
+    std::filesystem::path authority_key_file;
     std::filesystem::path certificate_file; ///< PEM, of the REST listener; empty: the network's authority makes one
     std::filesystem::path certificate_key_file;
     std::chrono::seconds metering_period{};

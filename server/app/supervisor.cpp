@@ -8,6 +8,7 @@
 #include "server/app/embedded_postgres.hpp"
 #include "server/app/state_lock.hpp"
 #include "server/app/verifier_program.hpp"
+#include "server/identity/authority.hpp"
 #include "server/retention/free_space.hpp"
 
 #include <array>
@@ -19,6 +20,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,6 +52,14 @@ Result<std::string> read_plain_file(const std::filesystem::path& path)
     if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
         return Error{Errc::kInvalid, path.string() + " is no plain file"};
     return read_file(path, kMaxNamedFileBytes);
+}
+
+Result<std::string> read_authority_key(const std::filesystem::path& path)
+{
+    struct stat facts{};
+    if (stat(path.c_str(), &facts) == 0 && (facts.st_mode & S_IROTH) != 0)
+        log_warning("authority_key_readable_by_all", {{"file", path.string()}});
+    return read_plain_file(path);
 }
 
 /// The supervisor's process after the fork: one thread that waits for the server's requests, for signals and for ends.
@@ -162,6 +172,13 @@ Result<std::string> Supervisor::answer(SupervisorRequest request, const std::str
         return written(kAdminTokenFile, kAdminTokenMode);
     case SupervisorRequest::kWriteAuthority:
         return written("ca.pem", kAuthorityMode);
+    case SupervisorRequest::kReadAuthorityKey:
+        return read_authority_key(settings_->authority_key_file);
+    case SupervisorRequest::kMakeAuthorityKey: {
+        Result<std::string> key = read_authority_key(settings_->authority_key_file);
+        const bool is_missing = !key && key.error().code == Errc::kNotFound;
+        return is_missing ? make_authority_key_file(settings_->authority_key_file) : key;
+    }
     case SupervisorRequest::kReadCertificate:
         return read_certificate();
     case SupervisorRequest::kFindVerifier:

@@ -106,6 +106,13 @@ AdminTokenFile SupervisorLink::admin_token_file(const std::filesystem::path& sta
             }};
 }
 
+AuthorityKeyFile SupervisorLink::authority_key_file(const std::filesystem::path& path)
+{
+    return {.path = path,
+            .read = [this] { return ask(SupervisorRequest::kReadAuthorityKey); },
+            .make = [this] { return ask(SupervisorRequest::kMakeAuthorityKey); }};
+}
+
 Result<void> SupervisorLink::write_authority(const std::string& certificate_pem)
 {
     const Result<std::string> done = ask(SupervisorRequest::kWriteAuthority, certificate_pem);

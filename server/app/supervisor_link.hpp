@@ -3,6 +3,7 @@
 #include "core/net/tls.hpp"
 #include "server/app/supervisor_messages.hpp"
 #include "server/identity/admin_token.hpp"
+#include "server/identity/authority.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -33,6 +34,8 @@ class SupervisorLink {
 
     /// STATE/admin.token. The link must outlive it.
     AdminTokenFile admin_token_file(const std::filesystem::path& state_dir);
+    /// The file of authority_key_file. The link must outlive it.
+    AuthorityKeyFile authority_key_file(const std::filesystem::path& path);
     /// Writes STATE/ca.pem.
     Result<void> write_authority(const std::string& certificate_pem);
 

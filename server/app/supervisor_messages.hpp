@@ -13,14 +13,16 @@ namespace fathom::server {
 /// among it. One message over a pair of local sockets, which keep messages apart: this byte, then the request's text.
 /// The answer is a message, too (process_answer).
 enum class SupervisorRequest : char {
-    kStartDatabase = 'd',   ///< answer: URL, NUL, the command with which an administrator gets in; or why not
-    kDatabaseState = 's',   ///< answer: "ok", or what is wrong
-    kFreeBytes = 'f',       ///< answer: decimal, of the database's disk; empty when nobody can tell
-    kReadAdminToken = 'r',  ///< answer: the file's content
-    kWriteAdminToken = 'w', ///< with the content
-    kWriteAuthority = 'a',  ///< with the network's CA certificate
-    kReadCertificate = 'c', ///< answer: of the REST listener as the settings name them: certificates, NUL, key
-    kFindVerifier = 'v',    ///< answer: "yes", or empty when there is no program that can verify
+    kStartDatabase = 'd',    ///< answer: URL, NUL, the command with which an administrator gets in; or why not
+    kDatabaseState = 's',    ///< answer: "ok", or what is wrong
+    kFreeBytes = 'f',        ///< answer: decimal, of the database's disk; empty when nobody can tell
+    kReadAdminToken = 'r',   ///< answer: the file's content
+    kWriteAdminToken = 'w',  ///< with the content
+    kWriteAuthority = 'a',   ///< with the network's CA certificate
+    kReadAuthorityKey = 'k', ///< answer: the content of the file that the authority is encrypted with
+    kMakeAuthorityKey = 'm', ///< the same; where there is no such file it is made first
+    kReadCertificate = 'c',  ///< answer: of the REST listener as the settings name them: certificates, NUL, key
+    kFindVerifier = 'v',     ///< answer: "yes", or empty when there is no program that can verify
 };
 
 /// Over a second pair: at most one verifying probe at a time.

@@ -164,7 +164,8 @@ class Server:
         if "--probe-on-change" not in settings:
             arguments += ["--probe-on-change", "off"]  # a test says itself when what is measured
         if database:
-            arguments += ["--database", database]
+            # All that share a database have the key of the first.
+            arguments += ["--database", database, "--authority-key-file", folder / "fathomd-0" / "authority.key"]
         self.process = Process(name, arguments, folder / f"{name}.log")
 
     @property
