@@ -6,7 +6,9 @@
 #include "agent/executor/slurm/survey.hpp"
 #include "core/base/log.hpp"
 
+#include <cstdlib>
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace fathom::agent {
@@ -48,6 +50,24 @@ std::int64_t disk_share(const AgentConfig& config)
     const std::size_t processors = config.cpus.empty() ? allowed_cpus().size() : config.cpus.size();
     if (error || processors == 0) return 0;
     return static_cast<std::int64_t>(disk.capacity / 10 * 9 / processors);
+}
+
+/// The home folder that jobs with the agent's user are kept out of; empty where there is none, as where it is a folder
+/// of the system's.
+std::filesystem::path protected_home(const AgentConfig& config)
+{
+    if (::getuid() == 0 || config.home_folder == HomeRule::kOpen) return {};
+    // One thread, before there are others. NOLINTBEGIN(concurrency-mt-unsafe)
+    const passwd* self = ::getpwuid(::getuid());
+    const char* const variable = std::getenv("HOME");
+    // NOLINTEND(concurrency-mt-unsafe)
+    const std::string named = self != nullptr ? self->pw_dir : variable != nullptr ? variable : "";
+    if (named.empty()) return {};
+    std::error_code error;
+    const std::filesystem::path home = std::filesystem::canonical(named, error);
+    struct stat facts{};
+    const bool is_own = !error && ::stat(home.c_str(), &facts) == 0 && facts.st_uid == ::getuid();
+    return is_own && home.has_relative_path() ? home : "";
 }
 
 /// Slurm's nodes must know them by name.
@@ -102,6 +122,8 @@ Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config,
                              .user = users->one,
                              .user_ids = users->ids,
                              .hidden = ::getuid() == 0 ? "" : state_dir,
+                             .home = protected_home(config),
+                             .shows_home = config.home_folder == HomeRule::kReadOnly,
                              .shared = config.shared_folders,
                              .gpu_memory = gpu_memory,
                              .remove_work = config.keep_finished.count() == 0});
@@ -131,7 +153,9 @@ Result<std::unique_ptr<Executor>> make_described_executor(const AgentConfig& con
                                                              .programs = {},
                                                              .user = users->one,
                                                              .user_ids = users->ids,
-                                                             .hidden = ::getuid() == 0 ? "" : hidden}));
+                                                             .hidden = ::getuid() == 0 ? "" : hidden,
+                                                             .home = protected_home(config),
+                                                             .shows_home = config.home_folder == HomeRule::kReadOnly}));
 }
 
 Result<CenterOffer> survey_machines(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order)

@@ -172,6 +172,12 @@ RemoteRule parse_remote_rule(std::string_view text)
     return text == "machine" ? RemoteRule::kMachine : RemoteRule::kWithin;
 }
 
+HomeRule parse_home_rule(std::string_view text)
+{
+    if (text == "open") return HomeRule::kOpen;
+    return text == "hidden" ? HomeRule::kHidden : HomeRule::kReadOnly;
+}
+
 std::vector<std::string> table_errors(const std::string& toml)
 {
     std::vector<std::string> texts;
@@ -243,8 +249,13 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          "nobody has, for all jobs",
          check_user_ids},
         {"shared_folders", "",
-         "folders below /tmp, /var/tmp and /dev/shm that jobs see, commas between them; they have their own otherwise",
+         "folders below /tmp, /var/tmp, /dev/shm and hidden home folders that jobs see, commas between them; they have "
+         "their own otherwise",
          check_folders},
+        {"home_folder", "read-only",
+         "what jobs see of the agent's home folder when the agent is not root: read-only: what has no name with a dot "
+         "in front, and known folders of programs; hidden: nothing; open: all, and may write there",
+         check_one_of({"read-only", "hidden", "open"})},
         {"require_isolation", "off", "on: do not start unless jobs are separated in every way that the agent knows",
          check_one_of({"on", "off"})},
         {"probe_program", (own_folder() / "fathom-probe").string(), "the program that runs probes", check_not_empty},
@@ -289,6 +300,7 @@ Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
     config.run_as = settings.text("run_as");
     if (const std::string ids = settings.text("run_as_uids"); !ids.empty()) config.run_as_uids = *parse_user_ids(ids);
     config.shared_folders = split_folders(settings.text("shared_folders"));
+    config.home_folder = parse_home_rule(settings.text("home_folder"));
     config.require_isolation = settings.text("require_isolation") == "on";
     config.probe_program = settings.text("probe_program");
     Result<OperatorTrust> trust = read_operator_trust(settings.text("operator_keys"));

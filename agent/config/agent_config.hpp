@@ -53,6 +53,13 @@ enum class RemoteRule {
 };
 std::string_view to_string(RemoteRule rule);
 
+/// What jobs see of the home folder of the agent's user, where they run as that user.
+enum class HomeRule {
+    kReadOnly, ///< folders, programs and links with names that do not begin with a dot, and where tools put programs
+    kHidden,   ///< nothing
+    kOpen,     ///< all, and they may write there
+};
+
 /// Everything that an administrator can set.
 struct AgentConfig {
     std::filesystem::path state_dir;
@@ -60,6 +67,7 @@ struct AgentConfig {
     std::string run_as;                 ///< one user for all jobs when started as root; empty: see the next
     std::optional<UserIds> run_as_uids; ///< a user for each job when started as root; empty: one for all
     std::vector<std::filesystem::path> shared_folders; ///< that jobs see below /tmp, /var/tmp and /dev/shm
+    HomeRule home_folder = HomeRule::kReadOnly;        ///< when not started as root
     bool require_isolation = false;                    ///< rather no job than one that is not separated from others
     std::filesystem::path probe_program;
     OperatorTrust operator_trust;

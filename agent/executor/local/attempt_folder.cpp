@@ -67,6 +67,8 @@ std::string encode(const SupervisorOrder& order)
                  {"removes_work", order.removes_work},
                  {"isolation", to_json(order.isolation)},
                  {"hidden", order.hidden.string()},
+                 {"home", order.home.string()},
+                 {"shows_home", order.shows_home},
                  {"gpu_memory", order.gpu_memory.string()},
                  {"shared", Json::array()}});
     for (const std::filesystem::path& path : order.shared)
@@ -91,7 +93,9 @@ Result<SupervisorOrder> decode_supervisor_order(const std::string& text)
         order.removes_work = json.at("removes_work").get<bool>();
         order.isolation = read_isolation(json.at("isolation"));
         order.hidden = json.at("hidden").get<std::string>();
-        order.gpu_memory = json.value("gpu_memory", std::string()); // older agents knew none
+        order.home = json.value("home", std::string()); // older agents knew none
+        order.shows_home = json.value("shows_home", false);
+        order.gpu_memory = json.value("gpu_memory", std::string()); // nor this one
         for (const std::string& path : json.at("shared").get<std::vector<std::string>>())
             order.shared.emplace_back(path);
         if (json.contains("user")) {

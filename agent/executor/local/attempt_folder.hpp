@@ -25,6 +25,8 @@ struct SupervisorOrder {
     bool removes_work{};               ///< the job's files, once the end is on disk
     Isolation isolation{};
     std::filesystem::path hidden{};              ///< folder of the agent's that the job must not see; may be empty
+    std::filesystem::path home{};                ///< of the agent's user, likewise; may be empty
+    bool shows_home{};                           ///< but for what JobView shows of it
     std::vector<std::filesystem::path> shared{}; ///< folders that it sees although others like them are hidden
     std::filesystem::path gpu_memory{};          ///< folder of the memory manager's socket (gpu::kSocketName); or empty
 };

@@ -49,8 +49,16 @@ LocalExecutor::LocalExecutor(LocalExecutorOptions options) : options_(std::move(
     const bool as_root = ::getuid() == 0;
     const bool changes_user = options_.user || options_.user_ids;
     if (!changes_user && options_.hidden.empty()) return;
-    if (changes_user) options_.hidden.clear(); // it is out of their reach
-    isolation_ = try_isolation({.work = {}, .programs = options_.programs, .hidden = options_.hidden}, as_root);
+    if (changes_user) { // these are out of their reach
+        options_.hidden.clear();
+        options_.home.clear();
+    }
+    isolation_ = try_isolation({.work = {},
+                                .programs = options_.programs,
+                                .hidden = options_.hidden,
+                                .home = options_.home,
+                                .shows_home = options_.shows_home},
+                               as_root);
 }
 
 void LocalExecutor::prepare()
@@ -83,6 +91,8 @@ Result<void> LocalExecutor::start(const RunOrder& run)
                                 .removes_work = options_.remove_work,
                                 .isolation = isolation_,
                                 .hidden = options_.hidden,
+                                .home = options_.home,
+                                .shows_home = options_.shows_home,
                                 .shared = options_.shared,
                                 .gpu_memory = options_.gpu_memory};
     // It is in the agent's spool, too: after a power failure it is written anew.

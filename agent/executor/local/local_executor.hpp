@@ -15,6 +15,8 @@ struct LocalExecutorOptions {
     std::optional<JobUser> user{};               ///< of all jobs; without it and `user_ids` they run as the agent does
     std::optional<UserIds> user_ids{};           ///< each job runs as another of these; goes before `user`
     std::filesystem::path hidden{};              ///< the agent's folder, hidden from jobs that run as the agent does
+    std::filesystem::path home{};                ///< of the agent's user, likewise; empty: it is not hidden
+    bool shows_home = false;                     ///< but for what JobView shows of it
     std::vector<std::filesystem::path> shared{}; ///< folders below /tmp, /var/tmp or /dev/shm that jobs see
     std::filesystem::path gpu_memory{};          ///< folder of the memory manager's socket; empty: none
     bool remove_work = false;                    ///< the job's files go as soon as it has ended
