@@ -81,8 +81,9 @@ TEST_F(HostileJobs, AreAllSeparatedHere)
 {
     const Json facts = executor().facts()["isolation"];
 
-    EXPECT_EQ(facts.dump(), R"({"hides_agent_files":true,"ipc_namespace":true,"mount_namespace":true,)"
-                            R"("pid_namespace":true,"uid_per_job":true})");
+    EXPECT_EQ(facts.dump(),
+              R"({"filters_system_calls":true,"hides_agent_files":true,"ipc_namespace":true,"mount_namespace":true,)"
+              R"("pid_namespace":true,"uid_per_job":true})");
 }
 
 TEST_F(HostileJobs, EachHaveAUserThatNoOtherLivingOneHas)

@@ -24,14 +24,19 @@ constexpr const char* kCgroupPrefix = "supervisor-";
 
 Json to_json(const Isolation& isolation)
 {
-    return {
-        {"user_namespace", isolation.user_namespace}, {"files", isolation.files}, {"processes", isolation.processes}};
+    return {{"user_namespace", isolation.user_namespace},
+            {"files", isolation.files},
+            {"processes", isolation.processes},
+            {"filters_system_calls", isolation.filters_system_calls}};
 }
 
 /// Throws nlohmann::json::exception.
 Isolation read_isolation(const Json& json)
 {
-    return {json.at("user_namespace").get<bool>(), json.at("files").get<bool>(), json.at("processes").get<bool>(), ""};
+    return {.user_namespace = json.at("user_namespace").get<bool>(),
+            .files = json.at("files").get<bool>(),
+            .processes = json.at("processes").get<bool>(),
+            .filters_system_calls = json.value("filters_system_calls", false)}; // older agents had no filter
 }
 
 /// Which numbers of processes ours are: containers may share the tree of control groups, and each has a process 100.

@@ -94,11 +94,11 @@ Isolation try_isolation(const JobView& view, bool as_root)
     JobView wanted = view;
     wanted.own_processes = true;
     const std::string all = why_not(wanted, as_root);
-    if (all.empty()) return {!as_root, true, true, ""};
+    if (all.empty()) return {.user_namespace = !as_root, .files = true, .processes = true};
     wanted.own_processes = false;
     const std::string files = why_not(wanted, as_root);
-    if (files.empty()) return {!as_root, true, false, all};
-    return {false, false, false, files};
+    if (files.empty()) return {.user_namespace = !as_root, .files = true, .missing = all};
+    return {.missing = files};
 }
 
 } // namespace fathom::agent

@@ -8,10 +8,12 @@ namespace fathom::agent {
 /// What keeps a job from other jobs and from the agent. What is said here is done for every job, or the job does
 /// not start: found by trying when the agent starts, it then holds for all its attempts.
 struct Isolation {
-    bool user_namespace{}; ///< the agent is not root, and its namespaces belong to one of users
-    bool files{};          ///< mount and IPC namespaces: a view of its own (JobView)
-    bool processes{};      ///< PID namespace: it sees, signals and leaves behind no process but its own
-    std::string missing{}; ///< why not all of it; for the administrator
+    bool user_namespace{};        ///< the agent is not root, and its namespaces belong to one of users
+    bool files{};                 ///< mount and IPC namespaces: a view of its own (JobView)
+    bool processes{};             ///< PID namespace: it sees, signals and leaves behind no process but its own
+    std::string missing{};        ///< why not all of these; for the administrator
+    bool filters_system_calls{};  ///< those that no job needs are refused (SystemCallFilter)
+    std::string filter_missing{}; ///< why not; likewise
 };
 
 /// Tries in a process of its own, with `view` as the jobs would have it (without a working folder).

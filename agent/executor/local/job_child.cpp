@@ -98,6 +98,13 @@ void drop_privileges(const JobStart& start)
         give_up(start, "cannot be tied to its supervisor", errno);
 }
 
+/// Last of all: what came before it may need what it takes away.
+void filter_system_calls(const JobStart& start)
+{
+    if (start.filter == nullptr) return;
+    if (const int error = start.filter->load(); error != 0) give_up(start, "cannot filter its system calls", error);
+}
+
 [[noreturn]] void execute(JobStart& start)
 {
     const bool is_profiled = start.order.run.order.profile && ::access(start.profiler.c_str(), X_OK) == 0;
@@ -128,6 +135,7 @@ int become_job(void* argument)
                 "cannot enter " + start.place.work + " as user " + start.place.user +
                     " (let that user pass all folders above it, or choose another state folder or run_as)",
                 errno);
+    filter_system_calls(start);
     execute(start);
 }
 

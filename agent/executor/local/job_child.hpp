@@ -3,6 +3,7 @@
 #include "agent/executor/local/attempt_folder.hpp"
 #include "agent/executor/local/environment.hpp"
 #include "agent/executor/local/job_init.hpp"
+#include "agent/executor/local/system_call_filter.hpp"
 
 namespace fathom::agent {
 
@@ -48,6 +49,7 @@ struct JobStart {
     int report_fd{}; ///< a pipe, closed by exec(); a sentence in it says why the job cannot start
     int pids_fd{};   ///< a pipe for JobPids
     std::optional<Lifeline> lifeline;
+    const SystemCallFilter* filter{}; ///< null: none
     const ChildStack* init_stack{};
     const ChildStack* job_stack{};
 };

@@ -183,7 +183,7 @@ void clear_away(const JobPids& pids, const std::optional<JobInit>& init)
 } // namespace
 
 Result<JobProcess> start_job(const SupervisorOrder& order, const AttemptFolder& folder, const Cgroup& cgroup,
-                             const JobStacks& stacks)
+                             const SystemCallFilter* filter, const JobStacks& stacks)
 {
     Pipes pipes;
     if (!pipes.open()) return Error{Errc::kUnavailable, "cannot make a pipe: " + error_text(errno)};
@@ -205,6 +205,7 @@ Result<JobProcess> start_job(const SupervisorOrder& order, const AttemptFolder& 
     start.stderr_fd = pipes.errors.write_end;
     start.report_fd = pipes.report.write_end;
     start.pids_fd = pipes.pids.write_end;
+    start.filter = filter;
     start.init_stack = &stacks.init;
     start.job_stack = &stacks.job;
 

@@ -3,6 +3,7 @@
 #include "agent/executor/local/attempt_folder.hpp"
 #include "agent/executor/local/cgroup.hpp"
 #include "agent/executor/local/job_init.hpp"
+#include "agent/executor/local/system_call_filter.hpp"
 
 namespace fathom::agent {
 
@@ -30,8 +31,9 @@ struct JobStacks {
 /// Starts the program of the order in that folder: in its session, on its processors, in these control groups, as its
 /// user, without the means to gain privileges, where they work in PID, mount and IPC namespaces of its own; killed by
 /// the kernel should this process, which must have one thread, die. Returns when the program runs.
+/// @param filter  of its system calls; null: none.
 /// @error kUnavailable  the program could not be started; the detail says at which step and why. Nothing is left of it.
 Result<JobProcess> start_job(const SupervisorOrder& order, const AttemptFolder& folder, const Cgroup& cgroup,
-                             const JobStacks& stacks);
+                             const SystemCallFilter* filter, const JobStacks& stacks);
 
 } // namespace fathom::agent

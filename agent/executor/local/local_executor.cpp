@@ -4,6 +4,7 @@
 #include "agent/executor/local/cgroup.hpp"
 #include "agent/executor/local/process_tree.hpp"
 #include "agent/executor/local/remove_tree.hpp"
+#include "agent/executor/local/system_call_filter.hpp"
 #include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
 
@@ -46,6 +47,13 @@ LocalExecutor::LocalExecutor(LocalExecutorOptions options) : options_(std::move(
     Cgroup trial = Cgroup::create("trial-" + std::to_string(::getpid()), {.cpus = format_cpu_list(allowed_cpus())});
     controllers_ = trial.controllers();
     trial.remove();
+    separate_jobs();
+    isolation_.filter_missing = why_no_system_call_filter();
+    isolation_.filters_system_calls = isolation_.filter_missing.empty();
+}
+
+void LocalExecutor::separate_jobs()
+{
     const bool as_root = ::getuid() == 0;
     const bool changes_user = options_.user || options_.user_ids;
     if (!changes_user && options_.hidden.empty()) return;
@@ -230,6 +238,8 @@ std::vector<std::string> LocalExecutor::isolation_gaps() const
         gaps.push_back(std::string(isolation_.files ? "jobs see each other's processes"
                                                     : "jobs see each other's processes and temporary files") +
                        (isolation_.missing.empty() ? "" : ": " + isolation_.missing));
+    if (!isolation_.filters_system_calls)
+        gaps.push_back("their system calls are not filtered: " + isolation_.filter_missing);
     for (const char* controller : {"memory", "pids"}) {
         if (std::find(controllers_.begin(), controllers_.end(), controller) == controllers_.end())
             gaps.push_back(std::string("no control group limits their ") +
@@ -251,6 +261,7 @@ Json LocalExecutor::facts() const
               {"pid_namespace", isolation_.processes},
               {"mount_namespace", isolation_.files},
               {"ipc_namespace", isolation_.files},
+              {"filters_system_calls", isolation_.filters_system_calls},
               {"hides_agent_files", !shows_agent_files()}}}};
 }
 

@@ -56,6 +56,8 @@ class LocalExecutor final : public Executor {
     /// Who the attempt runs as; the same whenever it is asked.
     Result<std::optional<JobUser>> user_of(const AttemptId& id);
     void find_used_ids();
+    /// Finds out what separates jobs here, by trying.
+    void separate_jobs();
 
     LocalExecutorOptions options_;
     FolderWatch watch_;

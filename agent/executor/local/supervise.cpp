@@ -88,6 +88,7 @@ class AttemptClaim {
 struct Preparation {
     Cgroup cgroup;
     Result<void> separated; ///< whether namespaces can be made
+    std::optional<SystemCallFilter> filter;
     JobStacks stacks{};
 };
 
@@ -107,7 +108,9 @@ Cgroup make_cgroup(const CgroupLimits& limits)
 
 Preparation prepare(const Isolation& isolation)
 {
-    return {.cgroup = make_cgroup({.cpus = format_cpu_list(allowed_cpus())}), .separated = separate(isolation)};
+    return {.cgroup = make_cgroup({.cpus = format_cpu_list(allowed_cpus())}),
+            .separated = separate(isolation),
+            .filter = isolation.filters_system_calls ? std::optional<SystemCallFilter>(std::in_place) : std::nullopt};
 }
 
 /// The attempt's limits, in a new group where that of the attempt before does not take them. False: neither does.
@@ -148,7 +151,8 @@ AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder
     if (!ready.separated) return never_ran(id, AttemptOutcome::kFailedToStart, ready.separated.error().detail);
     if (!set_limits(ready.cgroup, order.run))
         return never_ran(id, AttemptOutcome::kFailedToStart, "its control groups do not take its limits");
-    const Result<JobProcess> job = start_job(order, folder, ready.cgroup, ready.stacks);
+    const Result<JobProcess> job =
+        start_job(order, folder, ready.cgroup, ready.filter ? &*ready.filter : nullptr, ready.stacks);
     AttemptEnd end = job ? watch_job(order, folder, *job, ready.cgroup)
                          : never_ran(id, AttemptOutcome::kFailedToStart, job.error().detail);
     if (job && order.run.order.profile) add_profile(end, folder.work());
