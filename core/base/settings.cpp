@@ -88,6 +88,21 @@ void print_config(const SettingsProgram& program, const SourcedValues& values, c
     if (!tables.empty()) std::cout << "\n" << toml::format(toml::value(tables));
 }
 
+/// Makes the flag of one setting; what it says lands in `text`, unless it takes no value.
+void add_flag(CLI::App& app, const SettingsProgram& program, const SettingSpec& spec, std::string& text)
+{
+    std::string help = spec.help + " [" + environment_name(program, spec.key) + "]";
+    if (spec.is_flag) {
+        app.add_flag(flag_name(spec.key))->description(help);
+        return;
+    }
+    if (!spec.default_value.empty()) help += " (default: " + spec.default_value + ")";
+    if (!spec.word.empty()) help += "; without its flag, too";
+    const std::string names = flag_name(spec.key) + (spec.word.empty() ? "" : "," + spec.word);
+    CLI::Option* const option = app.add_option(names, text, help)->type_name("VALUE");
+    if (spec.is_hidden) option->group("");
+}
+
 } // namespace
 
 const std::string& Settings::text(const std::string& key) const
@@ -117,11 +132,8 @@ SettingsOutcome read_settings(const SettingsProgram& program, int argc, const ch
         ->envname(program.environment_prefix + "CONFIG");
     app.add_flag("--print-config", print, "print every setting with its source, and exit");
     std::map<std::string, std::string> flags;
-    for (const SettingSpec& spec : program.specs) {
-        std::string help = spec.help + " [" + environment_name(program, spec.key) + "]";
-        if (!spec.default_value.empty()) help += " (default: " + spec.default_value + ")";
-        app.add_option(flag_name(spec.key), flags[spec.key], help)->type_name("VALUE");
-    }
+    for (const SettingSpec& spec : program.specs)
+        add_flag(app, program, spec, flags[spec.key]);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
@@ -139,7 +151,8 @@ SettingsOutcome read_settings(const SettingsProgram& program, int argc, const ch
         // Read before any thread starts.
         if (const char* value = std::getenv(variable.c_str()); value != nullptr) // NOLINT(concurrency-mt-unsafe)
             values[spec.key] = {value, variable};
-        if (app.count(flag_name(spec.key)) > 0) values[spec.key] = {flags[spec.key], flag_name(spec.key)};
+        if (app.count(flag_name(spec.key)) > 0)
+            values[spec.key] = {spec.is_flag ? "on" : flags[spec.key], flag_name(spec.key)};
     }
     std::map<std::string, std::string> plain;
     for (const SettingSpec& spec : program.specs) {

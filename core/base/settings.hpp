@@ -18,7 +18,10 @@ struct SettingSpec {
     std::string help;
     /// Empty text when the value is good, else what it must be.
     std::function<std::string(std::string_view)> check = nullptr;
-    bool secret = false; ///< shown as "***" by --print-config
+    bool secret = false;    ///< shown as "***" by --print-config
+    bool is_flag = false;   ///< "on" or "off"; its flag takes no value and says "on"
+    bool is_hidden = false; ///< works, but --help is silent about it
+    std::string word = {};  ///< the name in --help of a word without a flag that says it, too; empty: there is none
 };
 
 /// A program's settings after all sources were joined.

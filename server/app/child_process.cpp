@@ -34,6 +34,7 @@ struct Plan {
     const UnixUser* user;    ///< null: stay
     int input;
     int output;
+    int errors;
     int inherited;
     int death_signal;
     pid_t parent;
@@ -51,7 +52,7 @@ bool set_signals_to_default()
 
 bool arrange_descriptors(const Plan& plan)
 {
-    if (dup2(plan.input, 0) < 0 || dup2(plan.output, 1) < 0 || dup2(plan.output, 2) < 0) return false;
+    if (dup2(plan.input, 0) < 0 || dup2(plan.output, 1) < 0 || dup2(plan.errors, 2) < 0) return false;
     if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0) return false;
     return plan.inherited < 0 || fcntl(plan.inherited, F_SETFD, 0) == 0;
 }
@@ -156,6 +157,7 @@ Result<pid_t> start_child(const ChildOptions& options)
     const OpenFile report_read(pipe_ends[0]);
     OpenFile report_write(pipe_ends[1]);
     const OpenFile null(open("/dev/null", O_RDWR | O_CLOEXEC));
+    const int output = options.output >= 0 ? options.output : null.number();
     const Plan plan{copies[0].c_str(),
                     arguments.data(),
                     variables.empty() ? environ : environment.data(),
@@ -165,8 +167,9 @@ Result<pid_t> start_child(const ChildOptions& options)
                     options.address_space_bytes,
                     descriptor_limit_at_start(),
                     options.user ? &*options.user : nullptr,
-                    null.number(),
-                    options.output >= 0 ? options.output : null.number(),
+                    options.input >= 0 ? options.input : null.number(),
+                    output,
+                    options.errors >= 0 ? options.errors : output,
                     options.inherited,
                     options.signal_on_parent_death,
                     getpid(),

@@ -26,6 +26,8 @@ struct ChildOptions {
     std::uint64_t address_space_bytes = 0; ///< RLIMIT_AS; 0: as ours
     /// run_child() tells it the child's id, and 0 before the child is reaped: in between it may be killed.
     std::function<void(pid_t)> started;
+    int input = -1;  ///< descriptor for standard input; -1 for /dev/null
+    int errors = -1; ///< descriptor for standard error; -1: where standard output goes
 };
 
 /// Starts a child in a session of its own (a Ctrl-C at the terminal must not reach it before we stop it in

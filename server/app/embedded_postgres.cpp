@@ -56,16 +56,6 @@ std::string quoted_item(const std::string& text)
     return quoted + "\"";
 }
 
-std::string connection_to(const PostgresFolder& folder, const std::string& database)
-{
-    std::string host;
-    for (const char c : folder.socket.string()) {
-        if (c == '\'' || c == '\\') host += '\\';
-        host += c;
-    }
-    return "host='" + host + "' port=5432 user=fathom dbname=" + database;
-}
-
 Result<void> make_cluster(const PostgresFolder& folder, const PostgresBinaries& binaries, bool flush)
 {
     log_info("embedded_postgres_create", {{"folder", folder.data().string()}, {"version", binaries.major_version}});

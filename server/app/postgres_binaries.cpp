@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <initializer_list>
 #include <unistd.h>
 
 namespace fathom::server {
@@ -43,13 +44,19 @@ std::optional<int> parse_major(std::string_view text)
     return error == std::errc{} ? std::optional(major) : std::nullopt;
 }
 
-std::optional<PostgresBinaries> inspect(const fs::path& folder)
+/// What stands in the folder; `main` is asked for its version.
+std::optional<PostgresBinaries> inspect(const fs::path& folder, const char* main,
+                                        std::initializer_list<const char*> others)
 {
-    if (!is_program(folder / "initdb") || !is_program(folder / "postgres")) return std::nullopt;
-    // Links such as /usr/local/bin/postgres: PostgreSQL finds its share folder from the real place.
+    const auto has_others = [&](const fs::path& place) {
+        return std::all_of(others.begin(), others.end(), [&](const char* name) { return is_program(place / name); });
+    };
+    if (!is_program(folder / main) || !has_others(folder)) return std::nullopt;
+    // Links such as /usr/local/bin/postgres: PostgreSQL finds its share folder from the real place. Debian's
+    // /usr/bin/pg_dump is a link to a script that stands alone.
     std::error_code error;
-    const fs::path real = fs::canonical(folder / "postgres", error);
-    if (error || !is_program(real.parent_path() / "initdb")) return std::nullopt;
+    const fs::path real = fs::canonical(folder / main, error);
+    if (error || !has_others(real.parent_path())) return std::nullopt;
     ChildOptions ask;
     ask.arguments = {real.string(), "--version"};
     const Result<std::string> answer = run_child(std::move(ask));
@@ -77,6 +84,17 @@ Error nothing_found(const std::vector<fs::path>& folders, std::optional<int> wan
             text += " " + folder.string();
     }
     return {Errc::kUnavailable, text};
+}
+
+/// That of the wanted version; where any will do, the newest.
+const PostgresBinaries* newest(const std::vector<PostgresBinaries>& found, std::optional<int> wanted_major)
+{
+    const PostgresBinaries* best = nullptr;
+    for (const PostgresBinaries& one : found) {
+        if (wanted_major && one.major_version != *wanted_major) continue;
+        if (best == nullptr || one.major_version > best->major_version) best = &one;
+    }
+    return best;
 }
 
 } // namespace
@@ -109,14 +127,26 @@ Result<PostgresBinaries> find_postgres(const std::vector<fs::path>& folders, std
 {
     std::vector<PostgresBinaries> found;
     for (const fs::path& folder : folders)
-        if (std::optional<PostgresBinaries> one = inspect(folder)) found.push_back(std::move(*one));
-    const PostgresBinaries* best = nullptr;
-    for (const PostgresBinaries& one : found) {
-        if (wanted_major && one.major_version != *wanted_major) continue;
-        if (best == nullptr || one.major_version > best->major_version) best = &one;
-    }
-    if (best != nullptr) return *best;
+        if (std::optional<PostgresBinaries> one = inspect(folder, "postgres", {"initdb"}))
+            found.push_back(std::move(*one));
+    if (const PostgresBinaries* const best = newest(found, wanted_major)) return *best;
     return nothing_found(folders, wanted_major, found);
+}
+
+Result<PostgresBinaries> find_postgres_tools(const std::vector<fs::path>& folders, std::optional<int> wanted_major)
+{
+    std::vector<PostgresBinaries> found;
+    for (const fs::path& folder : folders)
+        if (std::optional<PostgresBinaries> one = inspect(folder, "pg_dump", {"pg_restore", "psql"}))
+            found.push_back(std::move(*one));
+    if (const PostgresBinaries* const wanted = newest(found, wanted_major)) return *wanted;
+    if (const PostgresBinaries* const any = newest(found, std::nullopt)) return *any;
+    const std::string package =
+        wanted_major ? "postgresql-client-" + std::to_string(*wanted_major) : std::string("postgresql-client");
+    return Error{Errc::kUnavailable,
+                 "PostgreSQL's programs pg_dump, pg_restore and psql are not installed; install them "
+                 "with: sudo apt-get install " +
+                     package};
 }
 
 } // namespace fathom::server

@@ -200,6 +200,34 @@ Result<PostgresFolder> prepare_postgres_folder(const fs::path& state_dir, std::o
     return folder;
 }
 
+Result<PostgresFolder> find_postgres_folder(const fs::path& state_dir)
+{
+    PostgresFolder folder;
+    folder.root = state_dir / "postgres";
+    folder.note = state_dir / "postgres-socket-folder";
+    const Result<std::optional<UnixUser>> user = choose_user(folder.root);
+    if (!user) return user.error();
+    folder.user = *user;
+    Result<OpenFile> opened = open_folder(AT_FDCWD, folder.root, folder.uid());
+    if (!opened) return opened.error();
+    folder.opened = std::make_shared<const OpenFile>(std::move(*opened));
+    folder.child_root = folder.root;
+    folder.socket = folder.root / "socket";
+    if (const Result<std::string> note = read_file(folder.note, 4096); note && is_ours_outside(*note))
+        folder.socket = *note;
+    return folder;
+}
+
+std::string connection_to(const PostgresFolder& folder, const std::string& database)
+{
+    std::string host;
+    for (const char c : folder.socket.string()) {
+        if (c == '\'' || c == '\\') host += '\\';
+        host += c;
+    }
+    return "host='" + host + "' port=5432 user=fathom dbname=" + database;
+}
+
 void remove_socket_folder(const PostgresFolder& folder)
 {
     if (!is_ours_outside(folder.socket)) return;

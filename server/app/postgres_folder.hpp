@@ -43,6 +43,14 @@ struct PostgresFolder {
 Result<PostgresFolder> prepare_postgres_folder(const std::filesystem::path& state_dir,
                                                std::optional<gid_t> client_group = std::nullopt);
 
+/// The folder as it is, for somebody who uses the database that a fathomd runs in it. Changes nothing.
+/// @error kNotFound     there is none.
+/// @error kUnavailable  it is closed to us, or no such folder.
+Result<PostgresFolder> find_postgres_folder(const std::filesystem::path& state_dir);
+
+/// libpq's connection string to a database of its server.
+std::string connection_to(const PostgresFolder& folder, const std::string& database);
+
 /// Removes a socket folder that had to be made outside `root`.
 void remove_socket_folder(const PostgresFolder& folder);
 

@@ -66,14 +66,6 @@ std::string check_https(std::string_view value)
     return good ? "" : "must be an address that begins with https://";
 }
 
-LogLevel parse_log_level(const std::string& text)
-{
-    if (text == "debug") return LogLevel::kDebug;
-    if (text == "warning") return LogLevel::kWarning;
-    if (text == "error") return LogLevel::kError;
-    return LogLevel::kInfo; // the setting's check allows no other
-}
-
 std::string default_state_dir()
 {
     // Read before any thread starts.
@@ -163,7 +155,8 @@ SettingsProgram server_program()
     SettingsProgram program{
         .name = "fathomd",
         .description = "The Fathom metascheduler: measures centers, routes jobs by what was measured.\n"
-                       "With no database setting it runs a private PostgreSQL in its state folder.",
+                       "With no database setting it runs a private PostgreSQL in its state folder.\n"
+                       "Commands, each with --help: fathomd backup, fathomd restore, fathomd move-database.",
         .environment_prefix = "FATHOMD_",
         .specs = {
             {"state_dir", default_state_dir(),
@@ -296,6 +289,14 @@ SettingsProgram server_program()
     for (SettingSpec& spec : oidc_setting_specs())
         program.specs.push_back(std::move(spec));
     return program;
+}
+
+LogLevel parse_log_level(const std::string& text)
+{
+    if (text == "debug") return LogLevel::kDebug;
+    if (text == "warning") return LogLevel::kWarning;
+    if (text == "error") return LogLevel::kError;
+    return LogLevel::kInfo; // the setting's check allows no other
 }
 
 Result<ServerSettings> to_server_settings(const Settings& settings)

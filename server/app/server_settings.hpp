@@ -64,6 +64,9 @@ struct ServerSettings {
 /// The program's description for read_settings().
 SettingsProgram server_program();
 
+/// Of the setting log_level, which was checked.
+LogLevel parse_log_level(const std::string& text);
+
 /// @error kInvalid  values that do not fit together; the detail names them.
 Result<ServerSettings> to_server_settings(const Settings& settings);
 

@@ -5,6 +5,7 @@
 #include "core/base/own_user.hpp"
 #include "core/base/process_answer.hpp"
 #include "server/app/background_process.hpp"
+#include "server/app/backup/moved_database.hpp"
 #include "server/app/embedded_postgres.hpp"
 #include "server/app/state_lock.hpp"
 #include "server/app/verifier_program.hpp"
@@ -31,6 +32,13 @@ namespace {
 constexpr unsigned kAuthorityMode = 0644;
 constexpr unsigned kAdminTokenMode = 0600;
 constexpr std::size_t kMaxNamedFileBytes = 30UL << 10U; // so that a chain and a key fit a message
+
+Result<std::unique_ptr<EmbeddedPostgres>> start_unless_moved(const std::filesystem::path& state_dir,
+                                                             std::optional<gid_t> client_group)
+{
+    if (Result<void> usable = refuse_moved_database(state_dir); !usable) return usable.error();
+    return EmbeddedPostgres::start({.state_dir = state_dir, .client_group = client_group});
+}
 
 OpenFile open_process(pid_t process)
 {
@@ -204,7 +212,7 @@ void Supervisor::start_database()
 {
     if (database_ || database_start_.valid()) return; // asked twice: the first answer will come
     database_start_ = std::async(std::launch::async, [this] {
-        auto started = EmbeddedPostgres::start({.state_dir = settings_->state_dir, .client_group = server_group_});
+        auto started = start_unless_moved(settings_->state_dir, server_group_);
         const std::uint64_t one = 1;
         [[maybe_unused]] const ssize_t size = write(database_started_.number(), &one, sizeof one);
         return started;

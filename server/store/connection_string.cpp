@@ -35,28 +35,79 @@ void append(std::string& text, std::string_view keyword, std::string_view value)
     text.append(keyword).append("=").append(quoted(value));
 }
 
+using ConnectionOptions = std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)>;
+
+Result<ConnectionOptions> parse_connection(const std::string& url)
+{
+    char* message = nullptr;
+    ConnectionOptions options(PQconninfoParse(url.c_str(), &message), &PQconninfoFree);
+    if (options != nullptr) return options;
+    // libpq's message can quote the string, password included.
+    PQfreemem(message);
+    return Error{Errc::kInvalid, "the database setting is neither a postgresql:// URL nor a libpq connection string"};
+}
+
+bool is_secret(const PQconninfoOption& option)
+{
+    return std::string_view(option.dispchar) == "*";
+}
+
+/// What is not said and has a default of ours.
+void append_default(std::string& text, const PQconninfoOption& option)
+{
+    for (const Default& ours : kDefaults)
+        if (ours.keyword == option.keyword) append(text, ours.keyword, ours.value);
+}
+
 } // namespace
 
 Result<std::string> connection_string(const std::string& url)
 {
-    char* message = nullptr;
-    const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> options(PQconninfoParse(url.c_str(), &message),
-                                                                               &PQconninfoFree);
-    if (options == nullptr) {
-        // libpq's message can quote the string, password included.
-        PQfreemem(message);
-        return Error{Errc::kInvalid,
-                     "the database setting is neither a postgresql:// URL nor a libpq connection string"};
-    }
+    const Result<ConnectionOptions> options = parse_connection(url);
+    if (!options) return options.error();
     std::string text;
-    for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
+    for (const PQconninfoOption* option = options->get(); option->keyword != nullptr; ++option) {
         if (option->val != nullptr)
             append(text, option->keyword, option->val);
         else
-            for (const Default& ours : kDefaults)
-                if (ours.keyword == option->keyword) append(text, ours.keyword, ours.value);
+            append_default(text, *option);
     }
     return text;
+}
+
+Result<ToolConnection> tool_connection(const std::string& url)
+{
+    const Result<ConnectionOptions> options = parse_connection(url);
+    if (!options) return options.error();
+    ToolConnection connection;
+    for (const PQconninfoOption* option = options->get(); option->keyword != nullptr; ++option) {
+        if (option->val == nullptr) {
+            append_default(connection.text, *option);
+        } else if (!is_secret(*option)) {
+            append(connection.text, option->keyword, option->val);
+        } else if (option->envvar != nullptr) {
+            connection.environment.push_back(std::string(option->envvar) + "=" + option->val);
+        } else {
+            return Error{Errc::kInvalid, std::string(option->keyword) +
+                                             " of the database cannot be given to PostgreSQL's "
+                                             "programs; name a key without one (sslkey=…)"};
+        }
+    }
+    return connection;
+}
+
+Result<std::string> without_password(const std::string& url)
+{
+    const Result<ConnectionOptions> options = parse_connection(url);
+    if (!options) return options.error();
+    std::string text;
+    bool has_secret = false;
+    for (const PQconninfoOption* option = options->get(); option->keyword != nullptr; ++option) {
+        if (option->val == nullptr) continue;
+        has_secret = has_secret || is_secret(*option);
+        append(text, option->keyword, is_secret(*option) ? "***" : option->val);
+    }
+    return has_secret ? text : url;
 }
 
 } // namespace fathom::server

@@ -74,23 +74,32 @@ std::string title(std::int64_t version, const std::string& name)
     return std::to_string(version) + " (" + name + ")";
 }
 
-/// Compares what was applied with what we have; returns how many are applied.
-Result<std::size_t> check_applied(const pqxx::result& rows, const std::vector<Migration>& migrations)
+std::vector<AppliedMigration> to_applied(const pqxx::result& rows)
 {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const pqxx::row row = rows[static_cast<pqxx::result::size_type>(i)];
-        const auto version = row[0].as<std::int64_t>();
-        const auto name = row[1].as<std::string>();
+    std::vector<AppliedMigration> applied;
+    for (const pqxx::row& row : rows)
+        applied.push_back({.version = row[0].as<std::int64_t>(),
+                           .name = row[1].as<std::string>(),
+                           .sha256 = row[2].as<std::string>(),
+                           .applied_at = row[3].as<std::string>()});
+    return applied;
+}
+
+/// Compares what was applied with what we have; returns how many are applied.
+Result<std::size_t> check_applied(const std::vector<AppliedMigration>& applied,
+                                  const std::vector<Migration>& migrations, const std::string& whose)
+{
+    for (std::size_t i = 0; i < applied.size(); ++i) {
+        const AppliedMigration& one = applied[i];
         if (i >= migrations.size())
-            return Error{Errc::kConflict, "the database has migration " + title(version, name) +
+            return Error{Errc::kConflict, whose + " has migration " + title(one.version, one.name) +
                                               ", which this fathomd " FATHOM_VERSION
                                               " does not know: a newer one made it; run that version or a newer one"};
-        if (version != migrations[i].version || row[2].as<std::string>() != migrations[i].sha256)
-            return Error{Errc::kConflict, "migration " + title(version, name) + ", applied " +
-                                              row[3].as<std::string>() +
+        if (one.version != migrations[i].version || one.sha256 != migrations[i].sha256)
+            return Error{Errc::kConflict, "migration " + title(one.version, one.name) + ", applied " + one.applied_at +
                                               ", differs from the one in this program; migrations must never change"};
     }
-    return static_cast<std::size_t>(rows.size());
+    return applied.size();
 }
 
 enum class Step { kApplied, kComplete };
@@ -102,7 +111,8 @@ Result<Step> apply_next(pqxx::work& transaction, const std::vector<Migration>& m
     transaction.exec(kLock);
     // Not CREATE IF NOT EXISTS alone: it would ask for rights that a complete schema does not need.
     if (!transaction.exec1(kTableExists)[0].as<bool>()) transaction.exec(kCreateTable);
-    const Result<std::size_t> applied = check_applied(transaction.exec(kSelectApplied), migrations);
+    const Result<std::size_t> applied =
+        check_applied(to_applied(transaction.exec(kSelectApplied)), migrations, "the database");
     if (!applied) return applied.error();
     if (*applied == migrations.size()) return Step::kComplete;
     const Migration& next = migrations[*applied];
@@ -113,6 +123,16 @@ Result<Step> apply_next(pqxx::work& transaction, const std::vector<Migration>& m
 }
 
 } // namespace
+
+Result<void> check_migrations(const std::vector<AppliedMigration>& applied, std::span<const EmbeddedFile> files,
+                              const std::string& whose)
+{
+    const Result<std::vector<Migration>> migrations = read_migrations(files);
+    if (!migrations) return migrations.error();
+    const Result<std::size_t> checked = check_applied(applied, *migrations, whose);
+    if (!checked) return checked.error();
+    return {};
+}
 
 Result<void> migrate(Database& database, std::span<const EmbeddedFile> files)
 {

@@ -79,6 +79,32 @@ TEST(Settings, PrintConfigHidesSecretsAndNamesSources)
     EXPECT_NE(text.find("# --key"), std::string::npos) << text;
 }
 
+TEST(Settings, MayBeFlagsWithoutAValueWordsAndHidden)
+{
+    SettingsProgram program{
+        .name = "sample", .description = "A sample.", .environment_prefix = "SAMPLE_TEST_", .specs = {}};
+    program.specs = {{.key = "force", .default_value = "off", .help = "a flag", .is_flag = true},
+                     {.key = "file", .default_value = "", .help = "a word", .word = "FILE"},
+                     {.key = "quiet", .default_value = "1", .help = "nobody hears of it", .is_hidden = true}};
+    const auto read_words = [&](std::vector<const char*> arguments) {
+        arguments.insert(arguments.begin(), "sample");
+        return read_settings(program, static_cast<int>(arguments.size()), arguments.data());
+    };
+
+    const Settings said = read_words({"--force", "a.txt", "--quiet", "2"}).settings;
+    EXPECT_EQ(said.text("force"), "on");
+    EXPECT_EQ(said.text("file"), "a.txt");
+    EXPECT_EQ(said.text("quiet"), "2");
+    EXPECT_EQ(read_words({"--file", "b.txt"}).settings.text("file"), "b.txt");
+    EXPECT_EQ(read_words({}).settings.text("force"), "off");
+
+    testing::internal::CaptureStdout();
+    read_words({"--help"});
+    const std::string help = testing::internal::GetCapturedStdout();
+    EXPECT_EQ(help.find("quiet"), std::string::npos) << help;
+    EXPECT_NE(help.find("without its flag, too"), std::string::npos) << help;
+}
+
 TEST(AddressPort, KnowsIpv6)
 {
     EXPECT_EQ(parse_address_port("[::1]:8443").value().host, "::1");

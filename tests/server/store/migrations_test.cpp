@@ -1,3 +1,4 @@
+#include "core/base/secret.hpp"
 #include "schema/embedded.hpp"
 #include "server/store/migrations.hpp"
 #include "tests/support/temporary_postgres.hpp"
@@ -43,6 +44,20 @@ TEST(Migrations, BringAnEmptyDatabaseToTheNewestSchema)
     EXPECT_EQ(run_sql(url, "SELECT count(*) FROM schema_migration"),
               std::to_string(schema::sql::embedded_files().size()));
     EXPECT_EQ(run_sql(url, "SELECT to_regclass('job') IS NOT NULL"), "t");
+}
+
+TEST(Migrations, TellAheadWhetherTheyCanBeApplied)
+{
+    const std::vector<EmbeddedFile> files{kFirst};
+    const AppliedMigration first{1, "first", sha256_hex(kFirst.content), "then"};
+    const AppliedMigration second{2, "second", sha256_hex(kSecond.content), "then"};
+
+    EXPECT_TRUE(check_migrations({}, files, "the backup"));
+    EXPECT_TRUE(check_migrations({first}, files, "the backup"));
+    const Result<void> newer = check_migrations({first, second}, files, "the backup");
+    ASSERT_FALSE(newer);
+    EXPECT_NE(newer.error().detail.find("the backup has migration 2 (second)"), std::string::npos);
+    EXPECT_FALSE(check_migrations({{1, "first", "another", "then"}}, files, "the backup"));
 }
 
 TEST(Migrations, LeaveAccountsTheirPasswordsAndOneWayToSignIn)

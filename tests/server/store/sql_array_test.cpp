@@ -63,5 +63,27 @@ TEST(ConnectionString, RefusesNonsenseWithoutRepeatingIt)
     EXPECT_EQ(text.error().detail.find("hunter2"), std::string::npos);
 }
 
+TEST(ToolConnection, KeepsThePasswordOffTheCommandLine)
+{
+    const Result<ToolConnection> connection = tool_connection("postgresql://me:se'cret@db.example/fathom");
+
+    ASSERT_TRUE(connection) << connection.error().detail;
+    EXPECT_NE(connection->text.find("host='db.example'"), std::string::npos);
+    EXPECT_EQ(connection->text.find("cret"), std::string::npos);
+    EXPECT_EQ(connection->environment, std::vector<std::string>{"PGPASSWORD=se'cret"});
+}
+
+TEST(ToolConnection, RefusesASecretThatCannotBeHandedOn)
+{
+    EXPECT_FALSE(tool_connection("host=db.example sslpassword=hunter2"));
+}
+
+TEST(WithoutPassword, LeavesAUrlWithoutOneAsItIs)
+{
+    EXPECT_EQ(without_password("postgresql://me@db.example/fathom").value(), "postgresql://me@db.example/fathom");
+    EXPECT_EQ(without_password("postgresql://me:hunter2@db.example/fathom").value(),
+              "user='me' password='***' dbname='fathom' host='db.example'");
+}
+
 } // namespace
 } // namespace fathom::server
