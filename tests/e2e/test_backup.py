@@ -86,10 +86,21 @@ def has_process(command):
 
 
 def lose(state_dir):
+    """All of it. @return the key that was saved elsewhere"""
+    key = (state_dir / "authority.key").read_bytes()
     note = state_dir / "postgres-socket-folder"  # root's stands outside, and the next start cannot know of it
     if note.exists():
         shutil.rmtree(note.read_text(), ignore_errors=True)
     shutil.rmtree(state_dir)
+    return key
+
+
+def start_restored(server, key):
+    server.state_dir.chmod(0o755)
+    file = server.state_dir / "authority.key"
+    file.touch(0o600)
+    file.write_bytes(key)
+    server.start()
 
 
 def is_like_before(network, before):
@@ -191,11 +202,12 @@ def test_what_was_lost_with_its_disk_comes_back(network, backup):
     server = network.server
     server.process.kill()
     ca = server.ca.read_bytes()
-    lose(server.state_dir)
+    key = lose(server.state_dir)
 
     fathomd("restore", "--state-dir", server.state_dir, backup["file"])
-    server.state_dir.chmod(0o755)
-    server.start()
+    started = subprocess.run(server.process.arguments, capture_output=True, text=True, timeout=60 * SLOWER)
+    assert started.returncode == 1 and "authority.key" in started.stderr, started.stderr
+    start_restored(server, key)
 
     assert server.ca.read_bytes() == ca and not (server.state_dir / "admin.token").exists()
     is_like_before(network, backup)
@@ -219,11 +231,10 @@ def test_a_job_that_ended_after_the_backup_is_told_as_lost(network, backup):
     gate.touch()
     network.wait_job(job)
     network.server.process.stop()
-    lose(network.server.state_dir)
+    key = lose(network.server.state_dir)
 
     fathomd("restore", "--state-dir", network.server.state_dir, file)
-    network.server.state_dir.chmod(0o755)
-    network.server.start()
+    start_restored(network.server, key)
 
     job = network.wait_job(job)
     assert job["state"] == "failed" and job["end_reason"].startswith("lost: "), job

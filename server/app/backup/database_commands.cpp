@@ -13,13 +13,15 @@ namespace {
 
 constexpr const char* kBackupHelp =
     "Writes the whole database of a Fathom into one file, as it is at one moment, while fathomd runs or not.\n"
-    "Everything that matters is in the database; `fathomd restore` makes it a Fathom again.\n"
-    "The file holds secrets: the key of the network's authority, and what waiting jobs were given. It is readable by\n"
-    "its owner alone; whoever has it can pretend to be the metascheduler. Keep it accordingly.";
+    "Everything that matters is in the database but the key of authority_key_file, which the authority's private key\n"
+    "is encrypted with: save it, too, elsewhere; whoever has both can pretend to be the metascheduler.\n"
+    "`fathomd restore` makes the file a Fathom again. It holds what waiting jobs were given, secrets included, and is\n"
+    "readable by its owner alone. Keep it accordingly.";
 constexpr const char* kRestoreHelp =
     "Fills an empty database from a file that `fathomd backup` wrote: the embedded one of a new state folder, or the\n"
-    "one that --database names. fathomd must not run. All is restored, or nothing. Then start fathomd: agents and\n"
-    "tokens are those of the backup.";
+    "one that --database names. fathomd must not run. All is restored, or nothing. Then put the backup's\n"
+    "authority.key into the state folder, or let authority_key_file name it, and start fathomd: agents and tokens are\n"
+    "those of the backup.";
 
 Result<OpenedDatabase> open_source(const CommandSettings& shared)
 {
@@ -40,8 +42,10 @@ Result<void> back_up(const Settings& settings, const CommandSettings& shared, St
     if (!tables) return tables.error();
     const std::uintmax_t size = file->size();
     if (Result<void> named = file->commit(); !named) return named;
-    std::cout << "Wrote " << path.string() << ": " << *tables << " tables, " << bytes_text(size)
-              << ". The key of the network's authority is in it: keep it secret." << std::endl;
+    std::cout
+        << "Wrote " << path.string() << ": " << *tables << " tables, " << bytes_text(size)
+        << ". It holds secrets. authority.key of the state folder (authority_key_file) is not in it: keep it, too."
+        << std::endl;
     return {};
 }
 
