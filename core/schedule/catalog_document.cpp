@@ -2,6 +2,7 @@
 
 #include "core/schedule/cycle_fields.hpp"
 #include "core/schedule/document_head.hpp"
+#include "core/schedule/filter_number.hpp"
 
 namespace fathom {
 namespace {
@@ -191,12 +192,11 @@ template <class Archive, FieldsOf<UnitTypeView> T>
 void state_fields(Archive& archive, T& view)
 {
     archive.text(view.closed_reason);
-    archive.choice(view.closed_by, Filter::kBudget);
+    std::uint64_t closed_by = written_number(view.closed_by);
+    archive.number(closed_by);
+    archive.expect(closed_by < kFilterCount, "there is no such filter");
     if constexpr (Archive::kReads) {
-        // Filters are written as numbers; this one came in between.
-        const bool is_later = view.closed_by >= Filter::kWallLimit && view.closed_by < Filter::kBudget;
-        if (archive.version() < 5 && is_later)
-            view.closed_by = static_cast<Filter>(static_cast<std::uint8_t>(view.closed_by) + 1);
+        if (closed_by < kFilterCount) view.closed_by = written_filter(static_cast<std::uint8_t>(closed_by));
     }
     archive.flag(view.is_open_to_probes);
     archive.real(view.queued_s, NumberRange::kAmount);

@@ -1,6 +1,7 @@
 #include "core/schedule/cycle_plan.hpp"
 
 #include "core/schedule/cycle_fields.hpp"
+#include "core/schedule/filter_number.hpp"
 
 #include <fmt/format.h>
 
@@ -38,7 +39,7 @@ void add(Fingerprint& print, const Candidate& one)
 {
     print.add(one.unit_type_id.value);
     print.add(one.feasible);
-    print.add(static_cast<std::uint64_t>(one.removed_by ? static_cast<std::size_t>(*one.removed_by) + 1 : 0));
+    print.add(static_cast<std::uint64_t>(one.removed_by ? written_number(*one.removed_by) + 1 : 0));
     for (const std::int64_t number : {one.unit_count, one.knee, one.prediction.unknown_operators,
                                       one.correction.job_count, one.correction.like_count})
         print.add(number);
@@ -94,7 +95,7 @@ std::uint64_t figures_of(const Decision& decision)
     print.add(decision.filter_trace.candidates);
     print.add(decision.filter_trace.left);
     for (const FilterStep& step : decision.filter_trace.steps) {
-        print.add(static_cast<std::uint64_t>(step.filter));
+        print.add(static_cast<std::uint64_t>(written_number(step.filter)));
         print.add(step.removed);
     }
     for (const Candidate& one : decision.candidates)

@@ -88,12 +88,18 @@ const KnownJobType* CatalogSnapshot::find_job_type(std::string_view name, RunOwn
     return best;
 }
 
+std::int64_t CatalogSnapshot::least_wall_limit(std::int64_t wall_limit_s) const
+{
+    const auto above = std::lower_bound(wall_limits.begin(), wall_limits.end(), wall_limit_s);
+    return above == wall_limits.begin() ? 0 : *std::prev(above) + 1;
+}
+
 RouteRequest make_route_terms(const JobSpec& spec, const CatalogSnapshot& catalog, Timestamp now)
 {
     RouteRequest request;
     request.project = spec.project;
     request.units = spec.units;
-    request.wall_limit_s = spec.wall_limit_s;
+    request.wall_limit_s = catalog.least_wall_limit(spec.wall_limit_s);
     request.transfer = {.in_bytes = spec.data.in_bytes(),
                         .out_bytes = spec.data.out_bytes,
                         .network = spec.network,
@@ -144,6 +150,7 @@ Result<RouteRequest> make_metering_request(const JobSpec& spec, const CatalogSna
     JobSpec probed;
     probed.project = spec.project;
     probed.units = spec.units;
+    probed.wall_limit_s = spec.wall_limit_s;
     probed.data.sites = spec.data.sites;
     probed.operators = generate_probe_tasks("", spec.operators, catalog.manifests()).front().operators;
     return make_route_request(probed, catalog, {});

@@ -75,6 +75,7 @@ struct KnownPrices {
 struct CatalogSnapshot {
     /// Active unit types of centers that are not revoked, in order of id; nothing of them is reserved here.
     std::vector<UnitTypeView> unit_types;
+    std::vector<std::int64_t> wall_limits;    ///< that there are (UnitTypeView::max_wall_s), in order, each once
     MeasurementVersions measurement_versions; ///< of what was measured on them
     std::map<std::string, std::map<std::int64_t, OperatorVersion>, std::less<>> operators;
     std::int64_t center_count{}; ///< enrolled and not revoked
@@ -100,6 +101,8 @@ struct CatalogSnapshot {
     std::string operator_name(const OperatorManifest& manifest) const;
     /// The manifest of find_operator(), for core/decide.
     ManifestLookup manifests() const;
+    /// The least limit that the same places allow as this one: jobs that differ in nothing else are decided together.
+    std::int64_t least_wall_limit(std::int64_t wall_limit_s) const;
     /// What the owner's own jobs of the project taught; nullptr when they taught nothing.
     const KnownJobType* find_own_job_type(std::string_view name, RunOwner owner) const;
     /// The same, else what the owner's jobs of other projects taught, else jobs of the project; nullptr when nothing

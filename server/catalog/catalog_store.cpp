@@ -10,6 +10,7 @@
 #include <pqxx/pqxx>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 namespace fathom::server {
@@ -166,6 +167,11 @@ CatalogSnapshot select_catalog(pqxx::work& transaction, const CatalogSnapshot& p
     CatalogSnapshot catalog;
     for (const pqxx::row& row : transaction.exec(kSelectUnitTypes))
         catalog.unit_types.push_back(to_view(row));
+    std::set<std::int64_t> wall_limits;
+    for (const UnitTypeView& view : catalog.unit_types) {
+        if (view.max_wall_s > 0) wall_limits.insert(view.max_wall_s);
+    }
+    catalog.wall_limits.assign(wall_limits.begin(), wall_limits.end());
     catalog.prices = select_prices(transaction, previous.prices);
     read_measurements(transaction, catalog, previous);
     read_operators(transaction, catalog);

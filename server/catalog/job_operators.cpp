@@ -58,6 +58,7 @@ Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog)
     if (catalog.unit_types.empty())
         return Error{Errc::kInfeasible, "no enrolled center has reported any units yet, so no job can run"};
     RouteRequest request = make_route_terms(spec, catalog, {});
+    request.wall_limit_s = spec.wall_limit_s; // itself: people are told
     const ProjectRules& rules = find_rules(catalog.projects, spec.project);
     apply_rules(rules, request);
     // Only whether it fits is asked: no work, no measurements.

@@ -1,5 +1,6 @@
 #include "server/routing/routing_store.hpp"
 
+#include "server/catalog/catalog_snapshot.hpp"
 #include "server/routing/device_tenants.hpp"
 #include "server/routing/expected_end.hpp"
 #include "server/routing/gpu_rooms.hpp"
@@ -143,7 +144,8 @@ const char* const kWaitingJobColumns = R"sql(
            waiting_reason, coalesce(extract(epoch FROM now() - waiting_reason_at), 0)::float8 AS reason_s,
            submitted_at, turn,
            jsonb_build_object('command', '["-"]'::jsonb, 'operators', spec -> 'operators', 'units', spec -> 'units',
-                              'metering_wait_s', spec -> 'metering_wait_s', 'data', spec -> 'data',
+                              'metering_wait_s', spec -> 'metering_wait_s', 'wall_limit_s', spec -> 'wall_limit_s',
+                              'data', spec -> 'data',
                               'network', spec -> 'network', 'deadline', spec -> 'deadline',
                               'project', spec -> 'project', 'prefer', spec -> 'prefer', 'budget', spec -> 'budget',
                               'priority', spec -> 'priority', 'gang', spec -> 'gang')::text AS spec)sql";
@@ -182,11 +184,12 @@ std::vector<std::string> select_metering_types(pqxx::work& transaction)
     return types;
 }
 
-std::string kind_of(const WaitingJob& job)
+std::string kind_of(const WaitingJob& job, const CatalogSnapshot& catalog)
 {
     JobSpec spec = job.spec;
     spec.priority = 0;
     spec.gang = {};
+    spec.wall_limit_s = catalog.least_wall_limit(spec.wall_limit_s);
     return job.label + '\n' + job.submitter + '\n' + job.job_type + (job.takes_operators ? "\n<\n" : "\n") +
            to_json(spec).dump();
 }

@@ -19,6 +19,8 @@
 /// let pqxx's exceptions through to Database::run. Lock order everywhere: jobs by id, then unit types by id.
 namespace fathom::server {
 
+struct CatalogSnapshot;
+
 /// A waiting job as the router claims it. Of the spec only what a decision needs is read, not what the job runs; its
 /// type is job_type.
 struct WaitingJob {
@@ -41,7 +43,7 @@ struct WaitingJob {
 /// The row of a job as claims select it.
 WaitingJob to_waiting_job(const pqxx::row& row);
 /// Equal for jobs that are decided alike. What the job is like in line does not matter.
-std::string kind_of(const WaitingJob& job);
+std::string kind_of(const WaitingJob& job, const CatalogSnapshot& catalog);
 /// The columns that to_waiting_job() reads.
 extern const char* const kWaitingJobColumns;
 

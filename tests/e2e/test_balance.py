@@ -202,7 +202,7 @@ def test_nothing_is_told_twice_or_lost_over_restarts(network, gpu):
 def test_loops_that_are_killed_start_again(network, gpu):
     def loops():
         """Their process, whose parent is the one that starts it again."""
-        children = descendants(gpu.agent.process.pid)
+        children = descendants(gpu.agent.process.process.pid)
         named = {pid: parent for pid, (parent, name) in children.items() if name == "fathom-balance"}
         return [pid for pid, parent in named.items() if parent in named]
 

@@ -301,8 +301,10 @@ def test_a_partition_that_runs_no_job_so_long_is_left_out(network):
     try:
         wait_until(lambda: limit_is(300), 60, "the partition's limit being noticed")
         job = {"command": ["true"], "wall_limit_s": 600, "units": {"count": 1, "center": "beta"}}
-        refused = network.rest.call("POST", "/jobs", json=job)
-        assert refused.status_code == 422 and "5 min" in refused.text and "wall_limit_s" in refused.text, refused.text
+        # Until the catalog is read again such a job is taken, and waits.
+        wait_until(lambda: network.rest.call("POST", "/jobs", json=job).status_code == 422, 30, "such a job being refused")
+        refused = network.rest.call("POST", "/jobs", json=job).text
+        assert "5 min" in refused and "wall_limit_s" in refused, refused
         assert network.wait_job(network.submit(**{**job, "wall_limit_s": 300})["id"])["attempt"]["center"] == "beta"
         longer = network.wait_job(network.submit(**{**job, "units": {"count": 1}})["id"])
         assert (longer["state"], longer["attempt"]["center"]) == ("succeeded", "alpha")

@@ -1,5 +1,6 @@
 #include "core/decide/routing/decision_json.hpp"
 #include "core/schedule/cycle_replay.hpp"
+#include "core/schedule/filter_number.hpp"
 #include "tests/core/schedule/random_cycle.hpp"
 
 #include <gmock/gmock.h>
@@ -184,6 +185,17 @@ TEST(CycleReplay, ExplainsAJobsPlace)
     EXPECT_EQ((*explained)["position"], plan.starts.size());
     EXPECT_EQ((*explained)["decision"], to_json(plan.starts.back().decision, "EUR"));
     EXPECT_FALSE(explain_in_cycle(replay, "job_nobody", "EUR").has_value());
+}
+
+TEST(FilterNumber, StaysTheSameInDocuments)
+{
+    EXPECT_EQ(written_number(Filter::kPolicy), 0);
+    EXPECT_EQ(written_number(Filter::kDataSite), 5);
+    EXPECT_EQ(written_number(Filter::kQuota), 6);
+    EXPECT_EQ(written_number(Filter::kBudget), 10);
+    EXPECT_EQ(written_number(Filter::kWallLimit), 11);
+    for (std::uint8_t number = 0; number < kFilterCount; ++number)
+        EXPECT_EQ(written_number(written_filter(number)), number);
 }
 
 } // namespace

@@ -116,7 +116,7 @@ TEST_F(ProbeResultsTest, ASurveyThatReachesItsLimitIsDividedUntilOneOperatorIsLe
                 EndedProbeJob ended;
                 ended.job = {job};
                 ended.reason = "exit code 3";
-                ended.stderr_text = "the task took longer than its limit of 60 s: stopped after 60.01 s";
+                ended.stderr_text = "fathom-probe: the task took longer than its limit of 60 s: stopped after 60.01 s";
                 return results_.probe_job_ended(transaction, ended);
             })
             .value();
