@@ -293,6 +293,21 @@ TEST_F(Routing, AwaitsNoProbesWhereTheJobMayNotRun)
     }
 }
 
+TEST_F(Routing, JobsGoWhereTheyMayRunAsLongAsTheirLimit)
+{
+    add_operators();
+    add_measurement(add_center("alpha"), 0.01);
+    add_measurement(add_center("beta"), 0.02);
+    sql("UPDATE unit_type SET facts = facts || '{\"max_wall_s\": 300}' WHERE center_id = '" + center_id("alpha") + "'");
+    reload_catalog();
+    const JobId longer = submit(dgemm_job({{"wall_limit_s", 301}}));
+    const JobId shorter = submit(dgemm_job({{"wall_limit_s", 300}}));
+    route();
+
+    EXPECT_EQ(center_name_of(longer), "beta");
+    EXPECT_EQ(center_name_of(shorter), "alpha");
+}
+
 TEST_F(Routing, AwaitsNoProbesBehindALongerQueueOfTheCenter)
 {
     add_operators();
