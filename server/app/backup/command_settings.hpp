@@ -17,8 +17,7 @@ struct CommandSettings {
 };
 
 /// The settings of `fathomd NAME`: its own, those of `shown` with the server's, and all others of the server, about
-/// which
-/// --help is silent, so that its file of settings and its environment serve the command, too.
+/// which --help is silent, so that its file of settings and its environment serve the command, too.
 SettingsProgram command_program(const std::string& name, std::string description, std::vector<SettingSpec> own,
                                 const std::vector<std::string>& shown);
 
