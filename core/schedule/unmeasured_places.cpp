@@ -7,7 +7,7 @@ namespace fathom {
 namespace {
 
 /// All that the answer depends on.
-std::string measuring_key(const RouteRequest& request, std::size_t limits_below, std::chrono::seconds period)
+std::string measuring_key(const RouteRequest& request, std::chrono::seconds period)
 {
     std::string key;
     byte_key::add(key, request.operators.size());
@@ -24,7 +24,7 @@ std::string measuring_key(const RouteRequest& request, std::size_t limits_below,
     byte_key::add(key, units.gpu_memory.all_bytes());
     byte_key::add(key, units.count.value_or(units.min));
     byte_key::add(key, units.sharing);
-    byte_key::add(key, limits_below);
+    byte_key::add(key, request.wall_limit_s);
     byte_key::add(key, request.is_probe);
     byte_key::add(key, period.count());
     return key;
@@ -35,7 +35,7 @@ std::string measuring_key(const RouteRequest& request, std::size_t limits_below,
 const std::vector<std::size_t>& UnmeasuredPlaces::find(const RouteRequest& request, std::chrono::seconds period)
 {
     const auto [known, is_new] =
-        known_.try_emplace(measuring_key(request, columns_->limits_below(request.wall_limit_s), period));
+        known_.try_emplace(measuring_key(request, period));
     if (is_new) known->second = list(request, period);
     return known->second;
 }

@@ -251,8 +251,7 @@ SlurmExecutor::Attempt* SlurmExecutor::find_or_adopt(const AttemptId& id)
 void SlurmExecutor::look_at_queues(const std::vector<QueuePlace>& places)
 {
     const std::scoped_lock lock(mutex_);
-    queue_places_ = places;
-    next_queue_look_ = {};
+    queue_looks_.set_places(places);
     prepare();
 }
 
@@ -294,11 +293,7 @@ void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd en
     if (attempt.profile && end.started_at) add_profile(end, folder_of(id).work());
     attempt.view = {.phase = RunPhase::kEnded, .started_at = end.started_at};
     attempt.view.end = std::move(end);
-    // What was told of the queues counts a job of so long as its wall limit allows; it would keep others away.
-    if (!attempt.job.empty()) {
-        due_queue_looks_ = queue_places_.size();
-        next_queue_look_ = std::min(next_queue_look_, soonest_queue_look_);
-    }
+    if (!attempt.job.empty()) queue_looks_.hasten(std::chrono::steady_clock::now());
     tell(id);
 }
 

@@ -2,6 +2,7 @@
 
 #include "agent/executor/slurm/batch_script.hpp"
 #include "agent/executor/slurm/job_end.hpp"
+#include "agent/executor/slurm/queue_looks.hpp"
 #include "agent/executor/slurm/slurm_client.hpp"
 #include "core/base/open_file.hpp"
 
@@ -105,11 +106,8 @@ class SlurmExecutor final : public Executor {
     std::condition_variable_any wake_;
     std::map<AttemptId, Attempt> attempts_;
     std::set<AttemptId> moved_;
-    std::vector<QueuePlace> queue_places_; ///< in turn, the next one first
-    std::vector<TypeQueue> queues_;        ///< that were looked at since changes()
-    SteadyTime next_queue_look_{};
-    SteadyTime soonest_queue_look_{};
-    std::size_t due_queue_looks_{}; ///< places that are to be looked at before their time
+    QueueLooks queue_looks_;
+    std::vector<TypeQueue> queues_; ///< that were looked at since changes()
     bool has_news_ = false;         ///< for the thread
     bool has_polled_ = false;
     bool is_reached_ = true;

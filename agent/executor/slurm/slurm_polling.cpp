@@ -22,8 +22,6 @@ constexpr std::chrono::milliseconds kMaxRefusedPause = 2min;
 /// So long at a time is submitted; then ends and cancellations are looked at, too.
 constexpr auto kMaxSubmitting = 1s;
 constexpr auto kUnreachedPause = 5s;
-/// How often the queue before each unit type is looked at.
-constexpr std::chrono::milliseconds kQueueInterval = 30s;
 /// Polls without a job that has been submitted, until it counts as forgotten.
 constexpr int kPollsUntilForgotten = 3;
 
@@ -148,24 +146,18 @@ void SlurmExecutor::cancel_asked()
 /// One at a time: what is to be submitted does not wait for all.
 void SlurmExecutor::look_at_next_queue()
 {
-    QueuePlace next;
-    {
-        const std::scoped_lock lock(mutex_);
-        if (queue_places_.empty() || steady_clock::now() < next_queue_look_) return;
-        std::rotate(queue_places_.begin(), queue_places_.begin() + 1, queue_places_.end());
-        next = queue_places_.back();
-    }
     const auto began = steady_clock::now();
-    const Result<std::optional<Timestamp>> start = client_.expected_start(next.place, next.wall_limit_s);
+    const std::optional<QueuePlace> next = [&] {
+        const std::scoped_lock lock(mutex_);
+        return queue_looks_.due(began);
+    }();
+    if (!next) return;
+    const Result<std::optional<Timestamp>> start = client_.expected_start(next->place, next->wall_limit_s);
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - began);
 
     const std::scoped_lock lock(mutex_);
-    const auto count = static_cast<std::int64_t>(std::max<std::size_t>(queue_places_.size(), 1));
-    soonest_queue_look_ = steady_clock::now() + std::max<std::chrono::milliseconds>(kMinPoll, took * kPollShare);
-    const bool is_next_due = due_queue_looks_ > 0 && --due_queue_looks_ > 0;
-    next_queue_look_ =
-        is_next_due ? soonest_queue_look_ : std::max(soonest_queue_look_, steady_clock::now() + kQueueInterval / count);
-    queues_.push_back({next.unit_type, start ? *start : std::nullopt});
+    queue_looks_.looked(steady_clock::now(), took);
+    queues_.push_back({next->unit_type, start ? *start : std::nullopt});
     wake_agent();
 }
 

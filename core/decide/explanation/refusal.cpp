@@ -159,12 +159,11 @@ FieldError unkept_sites(const RouteRequest& request, const Places& places)
                               short_list(Names(request.sites.begin(), request.sites.end()))};
 }
 
-FieldError unkept_wall_limit(const RouteRequest& request, const Places& places)
+FieldError unkept_wall_limit(const Places& places)
 {
     const UnitTypeView& best =
         largest(places, [](const UnitTypeView& view) { return static_cast<double>(view.max_wall_s); });
-    return {"wall_limit_s", "no unit type that could run it lets a job run " +
-                                duration_text(static_cast<double>(request.wall_limit_s)) + "; the longest is " +
+    return {"wall_limit_s", "no unit type that could run it lets a job run so long; the longest is " +
                                 place_name(best) + " with " + duration_text(static_cast<double>(best.max_wall_s)) +
                                 ": set wall_limit_s to " + std::to_string(best.max_wall_s) + " or less"};
 }
@@ -185,7 +184,7 @@ FieldError unkept(const RouteRequest& request, Filter filter, const Places& plac
     case Filter::kDataSite:
         return unkept_sites(request, places);
     case Filter::kWallLimit:
-        return unkept_wall_limit(request, places);
+        return unkept_wall_limit(places);
     case Filter::kQuota:
     case Filter::kDrain:
     case Filter::kHealth:

@@ -44,7 +44,9 @@ struct RouteRequest {
     /// A profiled run of its type, for a job that takes its operators from there; nullptr: none is known.
     std::shared_ptr<const KnownRun> known_run;
     UnitRequest units;
-    std::int64_t wall_limit_s{};    ///< after which its run is ended; 0: not known
+    /// After which its run is ended, or the least limit that the same places allow, so that jobs of one kind are
+    /// decided together; 0: not known.
+    std::int64_t wall_limit_s{};
     TransferRequest transfer;       ///< with the moment of the decision, the deadline, and whether it may wait
     std::vector<std::string> sites; ///< JobData::sites
     Preference prefer;

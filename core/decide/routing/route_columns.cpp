@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -92,17 +91,6 @@ RouteColumns::RouteColumns(UnitTypeList unit_types, std::shared_ptr<const Operat
         take_over(*before);
     else
         sort_names();
-    std::set<std::int64_t> limits;
-    for (const UnitTypeFacts& facts : facts_) {
-        if (facts.max_wall_s > 0) limits.insert(facts.max_wall_s);
-    }
-    max_walls_s_.assign(limits.begin(), limits.end());
-}
-
-std::size_t RouteColumns::limits_below(std::int64_t wall_limit_s) const
-{
-    const auto above = std::lower_bound(max_walls_s_.begin(), max_walls_s_.end(), wall_limit_s);
-    return static_cast<std::size_t>(above - max_walls_s_.begin());
 }
 
 void RouteColumns::take_over(RouteColumns& before)

@@ -72,8 +72,6 @@ class RouteColumns {
     /// As if a unit type were otherwise: for a copy, of which the list is not that of the original.
     void set_facts(std::size_t unit_type, const UnitTypeFacts& facts) { facts_[unit_type] = facts; }
     const std::shared_ptr<const UnitTypeIndex>& index();
-    /// How many different limits of run time stand in a job's way: the same places keep out all jobs of one number.
-    std::size_t limits_below(std::int64_t wall_limit_s) const;
 
     /// By unit type: its place in order of ids.
     const std::vector<std::uint32_t>& id_rank() const { return id_rank_; }
@@ -107,7 +105,6 @@ class RouteColumns {
     std::vector<UnitTypeFacts> facts_;           ///< of each
     std::shared_ptr<const UnitTypeIndex> index_; ///< made when it is first asked for
     std::shared_ptr<const OperatorEstimates> estimates_;
-    std::vector<std::int64_t> max_walls_s_; ///< those that there are, in order, each once
     std::vector<std::uint32_t> id_rank_;
     std::vector<std::uint32_t> by_center_;
     std::vector<double> start_up_s_;

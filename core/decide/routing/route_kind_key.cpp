@@ -26,7 +26,7 @@ void add_units(std::string& key, const UnitRequest& units)
 
 } // namespace
 
-std::string kind_key(const RouteRequest& request, std::size_t limits_below)
+std::string kind_key(const RouteRequest& request)
 {
     std::string key;
     add(key, request.job_type);
@@ -41,7 +41,7 @@ std::string kind_key(const RouteRequest& request, std::size_t limits_below)
     add(key, request.known_run ? request.known_run->job_id : std::string());
     add(key, request.operators.size());
     add_units(key, request.units);
-    add(key, limits_below);
+    add(key, request.wall_limit_s);
     add(key, request.transfer.in_bytes);
     add(key, request.transfer.out_bytes);
     add(key, request.transfer.network);

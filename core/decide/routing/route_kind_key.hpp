@@ -6,10 +6,8 @@
 
 namespace fathom {
 
-/// Equal for requests of one kind: jobs that differ in nothing but deadline, budget, what their project has used, and
-/// wall limits that the same places allow.
+/// Equal for requests of one kind: jobs that differ in nothing but deadline, budget and what their project has used.
 /// Part of core/decide/routing/route.
-/// @param limits_below  RouteColumns::limits_below() of the request's wall limit.
-std::string kind_key(const RouteRequest& request, std::size_t limits_below);
+std::string kind_key(const RouteRequest& request);
 
 } // namespace fathom

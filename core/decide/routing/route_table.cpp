@@ -111,7 +111,7 @@ PlaceRun RouteTable::Impl::run_of(const RouteRequest& request, const RouteKind& 
 
 RouteKind& RouteTable::Impl::kind_of(const RouteRequest& request, PlaceChooser& chooser)
 {
-    std::string key = kind_key(request, columns->limits_below(request.wall_limit_s));
+    std::string key = kind_key(request);
     auto found = kinds_.find(key);
     if (found == kinds_.end()) {
         forget_oldest();

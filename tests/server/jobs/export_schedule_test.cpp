@@ -57,6 +57,12 @@ class ExportSchedules : public JobsFixture {
     {
         return Json::parse(call(net::Method::kGet, "/export-schedules/" + name).body);
     }
+    /// To the schedule's next run, whatever weekday and hour it is now.
+    void advance_to_due()
+    {
+        const std::string wait_s = sql("SELECT ceil(extract(epoch FROM due_at - now())) FROM export_schedule");
+        clock_.advance(std::chrono::seconds(std::stoll(wait_s)));
+    }
     /// @return how many schedules ran.
     int run_due()
     {
@@ -119,7 +125,7 @@ TEST_F(ExportSchedules, AFileAndItsManifestLieInTheSchedulesFolder)
 TEST_F(ExportSchedules, WhatIsDueRunsOnceWhoeverLooks)
 {
     add(daily("one"));
-    clock_.advance(25h);
+    advance_to_due();
 
     ExportRunner other(database_, compute_, places(), "Ocean", clock_, metrics_);
     const int ran = static_cast<int>(run(other.run_next()).value()) + run_due();
@@ -132,8 +138,8 @@ TEST_F(ExportSchedules, WhatIsDueRunsOnceWhoeverLooks)
 TEST_F(ExportSchedules, AReplicaThatDiesLeavesTheRunToOthers)
 {
     add(daily("one"));
-    clock_.advance(25h);
-    sql("UPDATE export_schedule SET claimed_until = now() + interval '25 hours' + interval '90 s'");
+    advance_to_due();
+    sql("UPDATE export_schedule SET claimed_until = due_at + interval '90 s'");
 
     EXPECT_EQ(run_due(), 0) << "another one is at it";
     clock_.advance(2min);
@@ -145,7 +151,7 @@ TEST_F(ExportSchedules, ARunThatFailsIsTriedAgainForTheSameMonth)
     // A file where the folder should be.
     std::ofstream(folder_ / "one") << "in the way";
     add({{"name", "one"}, {"cron", "@weekly"}, {"format", "jsonl"}, {"destination", "folder"}});
-    clock_.advance(24h * 8);
+    advance_to_due();
     const std::string due = sql("SELECT due_at FROM export_schedule");
 
     EXPECT_EQ(run_due(), 1);
@@ -254,7 +260,7 @@ TEST_F(ExportSchedules, ReadersMayNotChangeThem)
 TEST_F(ExportSchedules, AChangeTriesAgainAndAStopStops)
 {
     add({{"name", "one"}, {"cron", "@weekly"}, {"format", "jsonl"}, {"destination", "folder"}});
-    clock_.advance(24h * 8);
+    advance_to_due();
     sql("UPDATE export_schedule SET failures = 3, next_run_at = due_at + interval '30 days'");
 
     call(net::Method::kPatch, "/export-schedules/one", R"({"format": "focus"})");

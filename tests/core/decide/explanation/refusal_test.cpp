@@ -140,7 +140,7 @@ TEST(Refusal, NamesTheLongestThatAJobMayRun)
     views[2].max_wall_s = 60;
     EXPECT_FALSE(refusal(7200));
     EXPECT_EQ(refusal(7201)->field, "wall_limit_s");
-    EXPECT_EQ(refusal(86400)->detail, "no unit type that could run it lets a job run 24 h; the longest is beta/big "
+    EXPECT_EQ(refusal(86400)->detail, "no unit type that could run it lets a job run so long; the longest is beta/big "
                                       "with 2 h: set wall_limit_s to 7200 or less");
 }
 

@@ -142,19 +142,5 @@ TEST(RouteColumns, TakeNothingFromThoseOfOtherUnitTypes)
     expect_equal(next, fresh);
 }
 
-TEST(RouteColumns, CountLimitsThatStandInTheWay)
-{
-    std::vector<UnitTypeView> catalog = Networks().make(4);
-    catalog[0].max_wall_s = 3600;
-    catalog[1].max_wall_s = 60;
-    catalog[2].max_wall_s = 3600;
-    const RouteColumns columns(catalog);
-
-    EXPECT_EQ(columns.limits_below(0), 0U);
-    EXPECT_EQ(columns.limits_below(60), 0U);
-    EXPECT_EQ(columns.limits_below(61), 1U);
-    EXPECT_EQ(columns.limits_below(86400), 2U);
-}
-
 } // namespace
 } // namespace fathom

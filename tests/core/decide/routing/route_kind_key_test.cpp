@@ -12,10 +12,10 @@ TEST(RouteKindKey, JobsThatNeedAsMuchGpuMemoryOfOtherKindsAreOfOtherKinds)
     RouteRequest job;
     job.units.gpu_memory = {10, 30};
     RouteRequest other = job;
-    EXPECT_EQ(kind_key(other, 0), kind_key(job, 0));
+    EXPECT_EQ(kind_key(other), kind_key(job));
 
     other.units.gpu_memory = {30, 10};
-    EXPECT_NE(kind_key(other, 0), kind_key(job, 0));
+    EXPECT_NE(kind_key(other), kind_key(job));
 }
 
 TEST(RouteKindKey, JobsThatShareNoDeviceAreOfAnotherKind)
@@ -23,12 +23,15 @@ TEST(RouteKindKey, JobsThatShareNoDeviceAreOfAnotherKind)
     const RouteRequest job;
     RouteRequest other = job;
     other.units.sharing = UnitSharing::kExclusive;
-    EXPECT_NE(kind_key(other, 0), kind_key(job, 0));
+    EXPECT_NE(kind_key(other), kind_key(job));
 }
 
 TEST(RouteKindKey, JobsThatOtherPlacesAllowToRunSoLongAreOfAnotherKind)
 {
-    EXPECT_NE(kind_key({}, 1), kind_key({}, 0));
+    const RouteRequest job;
+    RouteRequest other = job;
+    other.wall_limit_s = 61;
+    EXPECT_NE(kind_key(other), kind_key(job));
 }
 
 } // namespace
