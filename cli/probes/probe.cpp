@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ostream>
 #include <set>
 
@@ -143,6 +144,7 @@ std::string run_text(Session& session, const Json& run)
                 {"Able unit types", names_text(run, "able_unit_types")},
                 {"Order", text_of(run, "order_id")},
                 {"Repeats", text_of(run, "repeats_run_id")},
+                {"Part of", text_of(run, "divides_run_id")},
                 {"Cause", text_of(run, "cause")},
                 {"Probe task", text_of(run, "probe_task_id")},
                 {"Job", text_of(run, "job_id")},
@@ -166,7 +168,38 @@ bool has_ended(const Json& run)
     return state == "succeeded" || state == "failed" || state == "cancelled" || state == "lost";
 }
 
-/// Replaces each run by its state at the end.
+/// The run of which this one takes the place or measures a part; empty: of none.
+std::string run_before(const Json& run)
+{
+    const std::string divided = text_of(run, "divides_run_id", "");
+    return divided.empty() ? text_of(run, "repeats_run_id", "") : divided;
+}
+
+bool has_run_after(const Json& runs, const Json& run)
+{
+    const std::string id = text_of(run, "id");
+    return std::any_of(runs.begin(), runs.end(), [&](const Json& other) { return run_before(other) == id; });
+}
+
+/// Adds the runs that go on with those that ended without a result.
+Result<void> add_runs_after(Session& session, Json& runs)
+{
+    std::set<std::string> known;
+    for (const Json& run : runs)
+        known.insert(text_of(run, "id"));
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (!has_ended(runs[i]) || text_of(runs[i], "state") == "succeeded" || has_run_after(runs, runs[i])) continue;
+        const Result<Session::List> order =
+            session.list("/probe-runs", {{"order", text_of(runs[i], "order_id")}}, std::nullopt);
+        if (!order) return order.error();
+        for (const Json& other : items_of(order->json)) {
+            if (known.contains(run_before(other)) && known.insert(text_of(other, "id")).second) runs.push_back(other);
+        }
+    }
+    return {};
+}
+
+/// Replaces each run by its state at the end, and adds those that go on with it.
 Result<void> wait_for_runs(Session& session, Json& runs, std::optional<double> timeout_s)
 {
     const InterruptNotice notice("fathom: the probes go on; `fathom probe list` shows them\n");
@@ -184,7 +217,10 @@ Result<void> wait_for_runs(Session& session, Json& runs, std::optional<double> t
             }
             if (has_ended(run)) ++ended;
         }
-        if (ended == runs.size()) return {};
+        if (ended == runs.size()) {
+            if (const Result<void> added = add_runs_after(session, runs); !added) return added.error();
+            if (ended == runs.size()) return {};
+        }
         if (!time.pause())
             return Error{Errc::kDeadline, std::to_string(runs.size() - ended) +
                                               " probe runs have not ended; they go on (`fathom probe list`)"};
@@ -212,7 +248,7 @@ Outcome run_probe(Session& session, const RunOptions& options)
         say(session, printable("Left out: " + text_of(place, "place") + ": " + text_of(place, "reason")));
     bool all_good = true;
     for (const Json& run : runs)
-        all_good = all_good && (!options.wait || text_of(run, "state") == "succeeded");
+        all_good = all_good && (!options.wait || text_of(run, "state") == "succeeded" || has_run_after(runs, run));
     return all_good ? ExitCode::kOk : ExitCode::kFailed;
 }
 
@@ -245,7 +281,9 @@ void add_run(CLI::App& noun, Invocation& invocation)
                              "  fathom probe run --task ptk_01JD0000000000000000000000 --units alpha/core,beta/core "
                              "--counts 1,2,4");
     add_probe_order_options(run, options->order);
-    auto* const wait = run.add_flag("--wait", options->wait, "Wait for the results; exit 1 when one has failed");
+    auto* const wait =
+        run.add_flag("--wait", options->wait,
+                     "Wait for the results, also of runs that take the place of others; exit 1 when one has failed");
     run.add_option("--timeout-s", options->timeout_s, "With --wait: give up waiting (exit 7); the probes go on")
         ->check(CLI::NonNegativeNumber)
         ->needs(wait);

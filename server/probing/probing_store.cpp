@@ -17,8 +17,9 @@ constexpr const char* kSelectMeasuredBy = R"sql(
 
 constexpr const char* kInsertRun = R"sql(
     INSERT INTO probe_run (id, probe_task_id, center_id, unit_type_id, unit_count, selection, cause, job_id, created_by,
-                           document, order_id, count_by, able_unit_types, repeats_run_id)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11, $12, $13::text[], nullif($14, '')))sql";
+                           document, order_id, count_by, able_unit_types, repeats_run_id, divides_run_id)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11, $12, $13::text[], nullif($14, ''),
+            nullif($15, '')))sql";
 
 // What it really has, or had, is its newest attempt's to say: a center may choose type and count (M13d, M14). Its start
 // is by the center's clock, which may be behind ours.
@@ -39,7 +40,7 @@ constexpr const char* kSelectRun = "SELECT r.*, " FATHOM_RUN_OF_ATTEMPT R"sql(
 constexpr const char* kSelectRuns = R"sql(
     SELECT r.id, r.probe_task_id, r.center_id, r.unit_type_id, r.unit_count, r.selection, r.cause, r.job_id, r.state,
            r.error, r.created_at, r.created_by, r.ended_at, r.order_id, r.count_by, r.repeats_run_id,
-           r.verification, r.verification_detail, NULL::jsonb AS document, NULL::jsonb AS result,
+           r.divides_run_id, r.verification, r.verification_detail, NULL::jsonb AS document, NULL::jsonb AS result,
            )sql" FATHOM_RUN_OF_ATTEMPT R"sql(
     FROM probe_run r JOIN center c ON c.id = r.center_id JOIN unit_type u ON u.id = r.unit_type_id
     LEFT JOIN LATERAL (SELECT * FROM attempt WHERE attempt.job_id = r.job_id ORDER BY epoch DESC LIMIT 1) a ON true
@@ -118,6 +119,7 @@ ProbeRunRecord to_run(const pqxx::row& row)
             .queue_wait_s = optional_of<double>(row["queue_wait_s"]),
             .order_id = row["order_id"].as<std::string>(),
             .repeats_run_id = row["repeats_run_id"].as<std::string>(""),
+            .divides_run_id = row["divides_run_id"].as<std::string>(""),
             .able_unit_types = to_json_value(row["able"]),
             .units = to_json_value(row["units"]),
             .cpus = to_json_value(row["cpus"]),
@@ -194,7 +196,7 @@ void insert_run(pqxx::transaction_base& transaction, const NewProbeRun& run)
     transaction.exec_params(kInsertRun, run.id.value, run.probe_task_id.value, run.center_id.value,
                             run.unit_type_id.value, run.unit_count, run.selection, run.cause, run.job_id.value,
                             run.created_by, fathom::to_json(run.document).dump(), run.order_id, run.count_by,
-                            sql_array(run.able_unit_types), run.repeats_run_id);
+                            sql_array(run.able_unit_types), run.repeats_run_id, run.divides_run_id);
 }
 
 std::optional<ProbeRunRecord> select_run(pqxx::transaction_base& transaction, const std::string& id)
@@ -308,6 +310,7 @@ Json to_json(const ProbeRunRecord& run)
             {"queue_wait_s", run.queue_wait_s ? Json(*run.queue_wait_s) : Json()},
             {"order_id", text_or_null(run.order_id)},
             {"repeats_run_id", text_or_null(run.repeats_run_id)},
+            {"divides_run_id", text_or_null(run.divides_run_id)},
             {"verification", run.verification},
             {"verification_detail", text_or_null(run.verification_detail)},
             {"document", run.document},

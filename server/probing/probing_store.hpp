@@ -41,6 +41,7 @@ struct ProbeRunRecord {
     std::optional<double> queue_wait_s; ///< from its order to its start, in the network's queue and its center's
     std::string order_id;
     std::string repeats_run_id; ///< the lost run whose place it takes; empty for none
+    std::string divides_run_id; ///< the run of whose operators it measures a part; empty for none
     Json able_unit_types;       ///< names (M18); empty when the center did not say
     Json units;                 ///< indices of the units that it held; null before it started
     Json cpus;                  ///< their processors; null before it started
@@ -65,6 +66,7 @@ struct NewProbeRun {
     std::string count_by;
     std::vector<std::string> able_unit_types;
     std::string repeats_run_id;
+    std::string divides_run_id;
 };
 /// The job must have been inserted before.
 void insert_run(pqxx::transaction_base& transaction, const NewProbeRun& run);

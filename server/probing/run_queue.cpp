@@ -99,7 +99,8 @@ Result<ProbeRunId> queue_run(pqxx::work& transaction, ProbeJobWriter& writer, co
                           .order_id = place.order_id.empty() ? id.value : place.order_id,
                           .count_by = place.count_by,
                           .able_unit_types = place.able_unit_types,
-                          .repeats_run_id = place.repeats_run_id};
+                          .repeats_run_id = place.repeats_run_id,
+                          .divides_run_id = place.divides_run_id};
     insert_run(transaction, run);
     return run.id;
 }

@@ -27,6 +27,7 @@ struct RunPlace {
     std::string count_by{"order"};              ///< who chose the count: "order", "scaling", "center"
     std::vector<std::string> able_unit_types{}; ///< what the center said when it was asked (M13b)
     std::string repeats_run_id{};               ///< the lost run whose place it takes
+    std::string divides_run_id{};               ///< the run of whose operators it measures a part
     std::optional<Timestamp> deadline{};        ///< when it has failed if it cannot have been placed and run
 };
 

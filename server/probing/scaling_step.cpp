@@ -69,8 +69,7 @@ Result<void> ScalingStep::look(pqxx::work& transaction) const
                              .seed = run->document.value("seed", 0LL),
                              .order_id = order,
                              .count_by = "scaling",
-                             .able_unit_types = {},
-                             .repeats_run_id = {}};
+                             .able_unit_types = {}};
         const Result<ProbeRunId> added = queue_run(transaction, *writer_, *task, place);
         if (!added && added.error().code != Errc::kInfeasible) return added.error();
         if (!added) continue;

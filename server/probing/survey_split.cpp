@@ -29,7 +29,8 @@ Result<bool> split_survey(pqxx::work& transaction, ProbeJobWriter& writer, const
                              .cause = record->cause,
                              .created_by = record->created_by,
                              .order_id = run.order_id,
-                             .count_by = record->count_by};
+                             .count_by = record->count_by,
+                             .divides_run_id = run.id.value};
         const Result<ProbeRunId> queued =
             queue_run(transaction, writer, find_or_insert_task(transaction, half).record, place);
         if (!queued && queued.error().code != Errc::kInfeasible) return queued.error();

@@ -97,6 +97,7 @@ constexpr Statement kLockProbeRuns{"retention_lock_probe_runs", R"sql(
 constexpr Statement kDeleteOfProbeRuns[] = {
     {"retention_delete_measurements", "DELETE FROM measurement WHERE probe_run_id = ANY ($1::text[])"},
     {"retention_forget_repeated", "UPDATE probe_run SET repeats_run_id = NULL WHERE repeats_run_id = ANY ($1::text[])"},
+    {"retention_forget_divided", "UPDATE probe_run SET divides_run_id = NULL WHERE divides_run_id = ANY ($1::text[])"},
     {"retention_delete_probe_runs", "DELETE FROM probe_run WHERE id = ANY ($1::text[])"}};
 
 // From the chain's beginning only: what is kept must follow from the hash before it.

@@ -322,21 +322,6 @@ TEST(JobPreview, IsSixWhenNothingCanRunIt)
     EXPECT_EQ(ran.out, "No center can run it.\n");
 }
 
-TEST(ProbeRun, SaysWhoPicksTheUnits)
-{
-    const FakeServer server(
-        {{"POST /api/v1/probe-runs", {answer(201, R"({"items":[{"id":"prn_1","state":"queued"}]})")}},
-         {"GET /api/v1/probe-runs/prn_1", {answer(200, R"({"id":"prn_1","state":"failed"})")}}});
-    const Ran ran = fathom(server, {"probe", "run", "--operators", "dgemm,fft3d:n=64", "--units", "alpha/core",
-                                    "beta/core", "--count", "2", "--wait"});
-
-    EXPECT_EQ(ran.code, 1);
-    EXPECT_EQ(Json::parse(server.requests().at(0).body),
-              Json::parse(R"({"operators":[{"id":"dgemm","parameters":{},"count":1},
-                                           {"id":"fft3d","parameters":{"n":64},"count":1}],
-                              "selection":"user","unit_types":["alpha/core","beta/core"],"unit_count":2})"));
-}
-
 TEST(EventWatch, PrintsOneLineAnEvent)
 {
     const FakeServer server(

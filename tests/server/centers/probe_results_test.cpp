@@ -132,6 +132,8 @@ TEST_F(ProbeResultsTest, ASurveyThatReachesItsLimitIsDividedUntilOneOperatorIsLe
     EXPECT_EQ(queued(), "op1 op3");
     EXPECT_EQ(store_.sql("SELECT string_agg(DISTINCT order_id, ' ') FROM probe_run WHERE state = 'queued'"),
               survey.order_id);
+    EXPECT_EQ(store_.sql("SELECT string_agg(DISTINCT divides_run_id, ' ') FROM probe_run WHERE state = 'queued'"),
+              survey.id.value);
 
     reach_limit(store_.sql("SELECT job_id FROM probe_run WHERE state = 'queued' ORDER BY id LIMIT 1"));
     EXPECT_EQ(queued(), "op3");

@@ -85,6 +85,7 @@ export const runsEn = {
   'runs.verification.impossible': 'cannot be',
   'runs.job': 'Its job',
   'runs.repeats': 'Takes the place of',
+  'runs.divides': 'Measures a part of',
   'runs.able': 'Could have run it',
   'runs.held': 'Units held',
   'runs.cpus': 'Processors',

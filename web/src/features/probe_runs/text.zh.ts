@@ -87,6 +87,7 @@ export const runsZh: Record<keyof typeof runsEn, string> = {
   'runs.verification.impossible': '无法核验',
   'runs.job': '对应作业',
   'runs.repeats': '替代的测试',
+  'runs.divides': '所属的超时测试',
   'runs.able': '其他可运行的单元类型',
   'runs.held': '所用单元',
   'runs.cpus': '处理器',

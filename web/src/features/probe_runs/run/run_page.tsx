@@ -67,6 +67,7 @@ function RunFacts({ run }: { run: ProbeRun }) {
         [t('runs.waited'), run.queue_wait_s === null ? null : formatDuration(run.queue_wait_s)],
         [t('runs.ended'), <Time key="e" at={run.ended_at} />],
         [t('runs.verification'), t(`runs.verification.${run.verification}`) + (run.verification_detail ? `: ${run.verification_detail}` : '')],
+        ...(run.divides_run_id ? [[t('runs.divides'), <Link key="d" href={pathTo('/probe-runs/:id', { id: run.divides_run_id })}>{run.divides_run_id}</Link>] as const] : []),
         ...(run.repeats_run_id ? [[t('runs.repeats'), <Link key="r" href={pathTo('/probe-runs/:id', { id: run.repeats_run_id })}>{run.repeats_run_id}</Link>] as const] : []),
       ]} />
       {run.error ? <p className={measuring.bad}>{run.error}</p> : null}
