@@ -34,8 +34,7 @@ std::string measuring_key(const RouteRequest& request, std::chrono::seconds peri
 
 const std::vector<std::size_t>& UnmeasuredPlaces::find(const RouteRequest& request, std::chrono::seconds period)
 {
-    const auto [known, is_new] =
-        known_.try_emplace(measuring_key(request, period));
+    const auto [known, is_new] = known_.try_emplace(measuring_key(request, period));
     if (is_new) known->second = list(request, period);
     return known->second;
 }
