@@ -5,6 +5,7 @@
 #include "server/catalog/catalog_prices.hpp"
 #include "server/catalog/device_facts.hpp"
 #include "server/catalog/known_runs.hpp"
+#include "server/rows/operator_mix.hpp"
 #include "server/store/column.hpp"
 
 #include <pqxx/pqxx>
@@ -117,18 +118,6 @@ void read_operators(pqxx::work& transaction, CatalogSnapshot& catalog)
     }
 }
 
-/// Empty for what no replica of today writes: its type is as if nothing was known, and the others still serve.
-std::optional<OperatorMix> read_mix(const Json& json)
-{
-    OperatorMix mix;
-    if (!json.is_object()) return std::nullopt;
-    for (const auto& [part, share] : json.items()) {
-        if (!share.is_number()) return std::nullopt;
-        mix[part] = share.get<double>();
-    }
-    return mix;
-}
-
 void read_job_types(pqxx::work& transaction, CatalogSnapshot& catalog)
 {
     for (const pqxx::row& row : transaction.exec(kSelectJobTypes)) {
@@ -144,7 +133,7 @@ void read_job_types(pqxx::work& transaction, CatalogSnapshot& catalog)
         type.learned_at = to_timestamp(row["learned_at"]);
         type.owner = row["submitted_by"].as<std::string>();
         type.project = row["project"].as<std::string>();
-        const std::optional<OperatorMix> mix = read_mix(to_json_value(row["mix"]));
+        const std::optional<OperatorMix> mix = read_mix(to_json_value(row["mix"]), name);
         if (!mix) continue;
         type.mix = *mix;
         if (!row["known_run"].is_null())

@@ -1,10 +1,13 @@
 #include "server/centers/centers_store.hpp"
 
+#include "core/base/log_limit.hpp"
 #include "server/centers/place_key.hpp"
 #include "server/rows/probe_budget_row.hpp"
 #include "server/store/column.hpp"
 
 #include <pqxx/pqxx>
+
+#include <limits>
 
 namespace fathom::server {
 namespace {
@@ -79,21 +82,31 @@ CenterRecord to_center(const pqxx::row& row)
             .quarantine_reason = row["quarantine_text"].as<std::string>()};
 }
 
-/// The part of a result that kSelectUnitTypes selects; it was checked before it was stored.
-ProbeResult to_probe_summary(const Json& json)
+/// The part of a result that kSelectUnitTypes selects. Empty for what a newer replica wrote or what is broken, of which
+/// a line in the log tells.
+std::optional<ProbeResult> to_probe_summary(const Json& json, const std::string& unit_type_id)
 {
+    constexpr double kMost = std::numeric_limits<double>::max();
+    constexpr std::int64_t kMostWhole = std::numeric_limits<std::int64_t>::max();
+    std::vector<FieldError> errors;
+    ObjectReader reader(json, "", errors);
     ProbeResult result;
-    result.wall_s = json.at("wall_s").get<double>();
-    result.cores = json.at("cores").get<std::int64_t>();
-    result.unit_count = json.at("unit_count").get<std::int64_t>();
-    result.host = json.at("host");
-    for (const Json& item : json.at("operators")) {
+    result.wall_s = reader.required_number("wall_s", 0, kMost);
+    result.cores = reader.required_integer("cores", 0, kMostWhole);
+    result.unit_count = reader.required_integer("unit_count", 0, kMostWhole);
+    if (const Json* const host = reader.object("host")) result.host = *host;
+    const Json* const operators = reader.array("operators", 0, std::numeric_limits<std::size_t>::max());
+    for (std::size_t i = 0; operators != nullptr && i < operators->size(); ++i) {
+        ObjectReader item((*operators)[i], "operators[" + std::to_string(i) + "]", errors);
         OperatorResult& one = result.operators.emplace_back();
-        one.id = item.at("id").get<std::string>();
-        one.operations = item.at("operations").get<double>();
-        one.median_s = item.at("median_s").get<double>();
+        one.id = item.required_string("id", {});
+        one.operations = item.required_number("operations", 0, kMost);
+        one.median_s = item.required_number("median_s", 0, kMost);
     }
-    return result;
+    if (errors.empty()) return result;
+    log_limited("probe_result_unreadable",
+                {{"unit_type_id", unit_type_id}, {"error", errors.front().field + ": " + errors.front().detail}});
+    return std::nullopt;
 }
 
 UnitTypeRecord to_unit_type(const pqxx::row& row)
@@ -113,9 +126,10 @@ UnitTypeRecord to_unit_type(const pqxx::row& row)
                           .facts = to_json_value(row["facts"]),
                           .active = row["active"].as<bool>(),
                           .changed_at = to_timestamp(row["changed_at"])};
-    if (!row["newest_probe"].is_null())
-        record.advice = advise(to_probe_summary(to_json_value(row["newest_probe"])),
-                               {.cores = record.cores_per_unit, .memory_bytes = record.memory_bytes_per_unit});
+    if (row["newest_probe"].is_null()) return record;
+    if (const auto summary = to_probe_summary(to_json_value(row["newest_probe"]), record.id.value))
+        record.advice =
+            advise(*summary, {.cores = record.cores_per_unit, .memory_bytes = record.memory_bytes_per_unit});
     return record;
 }
 

@@ -48,7 +48,7 @@ Result<std::optional<CenterResourcesRecord>> change_resources(pqxx::work& transa
     if (!center) return no_center_of_resources();
     const CenterResourcesRecord before = select_center_resources(transaction, center->id.value).value();
     if (!if_match_allows(call.request, before.order.version)) return std::optional<CenterResourcesRecord>();
-    const bool is_same = before.order.unit_types == unit_types;
+    const bool is_same = before.is_readable && before.order.unit_types == unit_types;
     if (is_same) return std::optional(before);
     const Caller caller = caller_of(call);
     put_center_resources(transaction, center->id, unit_types, caller.actor);

@@ -1,5 +1,6 @@
 #include "server/centers/resources_store.hpp"
 
+#include "core/base/log_limit.hpp"
 #include "core/base/utf8_prefix.hpp"
 #include "server/store/column.hpp"
 #include "server/store/statement.hpp"
@@ -56,11 +57,14 @@ constexpr Statement kForgetChanges{"centers_delete_changes", R"sql(
     DELETE FROM center_change WHERE center_id = $1 AND id <= (
         SELECT id FROM center_change WHERE center_id = $1 ORDER BY id DESC OFFSET $2 LIMIT 1))sql"};
 
-/// Of rows that we wrote ourselves.
-std::vector<UnitCut> to_cuts(const pqxx::field& field)
+/// Empty for what a newer replica wrote or what is broken, of which a line in the log tells.
+std::optional<std::vector<UnitCut>> to_cuts(const pqxx::field& field, const std::string& center)
 {
     const Json document = {{"unit_types", to_json_value(field)}};
-    return parse_resource_document(document).value();
+    Result<std::vector<UnitCut>> cuts = parse_resource_document(document);
+    if (cuts) return std::move(*cuts);
+    log_limited("center_resources_unreadable", {{"center_id", center}, {"error", describe(cuts.error())}});
+    return std::nullopt;
 }
 
 ResourceState to_state(const pqxx::row& row)
@@ -95,11 +99,16 @@ std::optional<CenterResourcesRecord> select_center_resources(pqxx::transaction_b
                                  .changed_by = row["changed_by"].as<std::string>(""),
                                  .is_known = row["is_known"].as<bool>(),
                                  .takes_resources = row["takes_resources"].as<bool>(false),
+                                 .is_readable = true,
                                  .reported = std::nullopt,
                                  .reported_at = to_optional_timestamp(row["reported_at"]),
                                  .changes = {}};
-    if (!row["version"].is_null())
-        record.order = {.version = row["version"].as<std::int64_t>(), .unit_types = to_cuts(row["unit_types"])};
+    if (!row["version"].is_null()) {
+        std::optional<std::vector<UnitCut>> cuts = to_cuts(row["unit_types"], record.center_id.value);
+        record.is_readable = cuts.has_value();
+        record.order = {.version = row["version"].as<std::int64_t>(),
+                        .unit_types = std::move(cuts).value_or(std::vector<UnitCut>())};
+    }
     if (record.reported_at) record.reported = to_state(row);
     for (const pqxx::row& change : exec(transaction, kSelectChanges, record.center_id.value, kShownChanges))
         record.changes.push_back({to_timestamp(change["changed_at"]), change["change"].as<std::string>()});
@@ -116,8 +125,9 @@ std::optional<ResourceOrder> select_resource_order(pqxx::transaction_base& trans
 {
     const pqxx::result rows = exec(transaction, kSelectOrder, center.value);
     if (rows.empty()) return std::nullopt;
-    return ResourceOrder{.version = rows[0]["version"].as<std::int64_t>(),
-                         .unit_types = to_cuts(rows[0]["unit_types"])};
+    std::optional<std::vector<UnitCut>> cuts = to_cuts(rows[0]["unit_types"], center.value);
+    if (!cuts) return std::nullopt;
+    return ResourceOrder{.version = rows[0]["version"].as<std::int64_t>(), .unit_types = std::move(*cuts)};
 }
 
 bool put_resource_state(pqxx::transaction_base& transaction, const CenterId& center, const ResourceState& state)
@@ -142,6 +152,7 @@ std::string resource_progress(const CenterResourcesRecord& record)
 {
     const bool is_answered = record.reported && record.reported->version == record.order.version;
     if (record.order.version == 0) return "file";
+    if (!record.is_readable) return "failed";
     if (record.is_known && !record.takes_resources) return "unsupported";
     if (!is_answered) return "waiting";
     if (record.reported->state == "applied" && !record.reported->differences.empty()) return "differs";

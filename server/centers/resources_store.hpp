@@ -31,6 +31,7 @@ struct CenterResourcesRecord {
     std::string changed_by;
     bool is_known{};        ///< the agent was connected once
     bool takes_resources{}; ///< the agent understands orders
+    bool is_readable{true}; ///< false: the stored order is not, and its unit types are left out
     std::optional<ResourceState> reported;
     std::optional<Timestamp> reported_at;
     std::vector<CenterChangeRecord> changes; ///< newest first, some
@@ -43,8 +44,8 @@ std::optional<CenterResourcesRecord> select_center_resources(pqxx::transaction_b
 void put_center_resources(pqxx::transaction_base& transaction, const CenterId& center,
                           const std::vector<UnitCut>& unit_types, const std::string& actor);
 
-/// What a center's agent is to be told: nothing when it does not understand that. Version 0 where nobody has said
-/// anything.
+/// What a center's agent is to be told: nothing when it does not understand that, or when what is stored cannot be
+/// read. Version 0 where nobody has said anything.
 std::optional<ResourceOrder> select_resource_order(pqxx::transaction_base& transaction, const CenterId& center);
 /// True when that says something else than before.
 bool put_resource_state(pqxx::transaction_base& transaction, const CenterId& center, const ResourceState& state);
@@ -55,7 +56,7 @@ void clear_resource_state(pqxx::transaction_base& transaction, const CenterId& c
 void note_center_change(pqxx::transaction_base& transaction, const CenterId& center, const std::string& change);
 
 /// "file", "waiting" (for the agent's answer), "unsupported" (by an older agent), "applied", "differs" (applied as far
-/// as can be), "forbidden", "failed". Pure.
+/// as can be), "forbidden", "failed" (at the agent, or what is stored cannot be read). Pure.
 std::string resource_progress(const CenterResourcesRecord& record);
 
 Json to_json(const CenterResourcesRecord& record);

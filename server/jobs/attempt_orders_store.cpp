@@ -69,12 +69,18 @@ std::vector<OperatorNeed> needs_of(const JobSpec& spec)
     return needs;
 }
 
-void add_secrets(const pqxx::field& secrets, std::map<std::string, std::string>& environment)
+/// @error kInternal  they are no texts; what they are is not said.
+Result<void> add_secrets(const pqxx::field& secrets, std::map<std::string, std::string>& environment)
 {
-    if (secrets.is_null()) return;
-    const Json values = to_json_value(secrets);
-    for (const auto& [name, value] : values.items())
-        environment[name] = value.get<std::string>();
+    if (secrets.is_null()) return {};
+    const Json values = Json::parse(secrets.c_str(), nullptr, false);
+    bool is_good = values.is_object();
+    for (const auto& [name, value] : values.items()) {
+        is_good = is_good && value.is_string();
+        if (is_good) environment[name] = value.get<std::string>();
+    }
+    if (!is_good) return Error{Errc::kInternal, "its secret environment cannot be read"};
+    return {};
 }
 
 /// The job's own variables, with what it needs of GPUs' memory as libfathom-gpu.so reads it (docs/gpu-memory.md).
@@ -132,7 +138,10 @@ ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, cons
     }
     for (const pqxx::row& row : exec(transaction, kSelectOrders, ids)) {
         Result<JobSpec> spec = parse_job_spec(to_json_value(row["spec"]));
-        if (spec) add_secrets(row["secret_environment"], spec->environment);
+        if (spec) {
+            if (const Result<void> added = add_secrets(row["secret_environment"], spec->environment); !added)
+                spec = added.error();
+        }
         if (spec)
             claimed.orders.push_back(to_order(row, std::move(*spec)));
         else

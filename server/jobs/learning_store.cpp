@@ -1,6 +1,8 @@
 #include "server/jobs/learning_store.hpp"
 
 #include "core/base/log.hpp"
+#include "core/base/log_limit.hpp"
+#include "server/rows/operator_mix.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
 
@@ -60,15 +62,22 @@ Json operators_json(const std::vector<OperatorUse>& operators)
     return json;
 }
 
-JobTypeRecord to_job_type(const pqxx::row& row)
+/// Empty for what a newer replica wrote or what is broken, of which a line in the log tells.
+std::optional<JobTypeRecord> to_job_type(const pqxx::row& row)
 {
     JobTypeRecord type;
     type.name = row["name"].as<std::string>();
     type.origin = to_origin(row["origin"].as<std::string>());
-    type.mix = to_json_value(row["mix"]).get<OperatorMix>();
-    std::vector<FieldError> ignored; // written by us after it was checked
+    std::optional<OperatorMix> mix = read_mix(to_json_value(row["mix"]), type.name);
+    if (!mix) return std::nullopt;
+    type.mix = std::move(*mix);
+    std::vector<FieldError> errors;
     for (const Json& item : to_json_value(row["operators"]))
-        type.operators.push_back(parse_operator_use(item, "operators", ignored));
+        type.operators.push_back(parse_operator_use(item, "operators", errors));
+    if (!errors.empty()) {
+        log_limited("job_type_unreadable", {{"job_type", type.name}, {"error", errors.front().detail}});
+        return std::nullopt;
+    }
     type.profiled = row["profiled"].as<bool>();
     type.learned_from = row["learned_from"].as<std::string>();
     type.learned_at = to_timestamp(row["learned_at"]);
@@ -136,11 +145,10 @@ std::optional<JobTypeRecord> select_shown_job_type(pqxx::work& transaction, cons
 Page<JobTypeRecord> select_job_types(pqxx::work& transaction, std::int64_t size, const std::string& after,
                                      const JobTypeReader& reader)
 {
-    std::vector<JobTypeRecord> types;
-    for (const pqxx::row& row : transaction.exec_params(kSelectJobTypes, after, size + 1, reader.token_id,
-                                                        reader.scope.owner, sql_array(reader.scope.projects)))
-        types.push_back(to_job_type(row));
-    return cut_page(std::move(types), size, [](const JobTypeRecord& type) { return type.name; });
+    const pqxx::result rows = transaction.exec_params(kSelectJobTypes, after, size + 1, reader.token_id,
+                                                      reader.scope.owner, sql_array(reader.scope.projects));
+    return page_of_readable(rows, size, to_job_type,
+                            [](const pqxx::row& row) { return row["name"].as<std::string>(); });
 }
 
 Json to_json(const JobTypeRecord& type)

@@ -32,13 +32,15 @@ void add_below_document(const std::vector<FieldError>& fields, std::vector<Field
 /// Adds a shipped policy unless its newest version says the same.
 void seed_one(pqxx::transaction_base& transaction, MetricPolicy policy)
 {
-    const std::optional<PolicyRecord> newest = select_policy(transaction, policy.id, 0);
-    if (newest && (same_content(newest->policy, policy) || newest->created_by != kActor)) return;
-    policy.version = newest ? newest->policy.version + 1 : 1;
+    const std::optional<PolicyHead> newest = select_newest_head(transaction, policy.id);
+    if (newest && newest->created_by != kActor) return;
+    const std::optional<PolicyRecord> known = select_policy(transaction, policy.id, 0);
+    if (known && same_content(known->policy, policy)) return;
+    policy.version = newest ? newest->version + 1 : 1;
     insert_policy(transaction, policy, kActor);
     log_info("metric_policy_added", {{"policy", policy.id}, {"version", policy.version}});
-    const std::optional<PolicyRecord> active = select_active_policy(transaction);
-    const bool follows = !active || (active->policy.id == policy.id && active->created_by == kActor);
+    const std::optional<PolicyHead> active = select_active_head(transaction);
+    const bool follows = !active || (active->id == policy.id && active->created_by == kActor);
     if (follows) activate_policy(transaction, policy.id, policy.version);
 }
 
@@ -116,8 +118,8 @@ asio::awaitable<Result<PolicyRecord>> MeteringService::activate(Caller caller, s
 Result<MetricPolicy> check_new_policy(pqxx::transaction_base& transaction, MetricPolicy policy,
                                       const OperatorLibrary& library)
 {
-    const std::optional<PolicyRecord> newest = select_policy(transaction, policy.id, 0);
-    policy.version = newest ? newest->policy.version + 1 : 1;
+    const std::optional<PolicyHead> newest = select_newest_head(transaction, policy.id);
+    policy.version = newest ? newest->version + 1 : 1;
     std::vector<FieldError> errors;
     add_below_document(
         check_against_library(policy,

@@ -1,5 +1,6 @@
 #include "server/metering/metering_store.hpp"
 
+#include "core/base/log_limit.hpp"
 #include "core/base/parse_number.hpp"
 #include "server/store/column.hpp"
 
@@ -30,19 +31,33 @@ constexpr const char* kInsertPolicy =
 constexpr const char* kDeactivate = "UPDATE metric_policy SET active = false WHERE active";
 constexpr const char* kActivate = "UPDATE metric_policy SET active = true WHERE id = $1 AND version = $2";
 
-PolicyRecord to_policy(const pqxx::row& row)
+/// Empty for what a newer replica wrote or what is broken, of which a line in the log tells: the other policies serve.
+std::optional<PolicyRecord> to_policy(const pqxx::row& row)
 {
-    // Written by us after it was checked, so it reads; perhaps by a release with fewer rules.
-    PolicyRecord record{parse_metric_policy(to_json_value(row["document"]), PolicyRules::kShape).value(),
-                        row["active"].as<bool>(), to_timestamp(row["created_at"]), row["created_by"].as<std::string>()};
-    record.policy.version = row["version"].as<std::int64_t>();
-    return record;
+    // Perhaps written by a release with fewer rules.
+    Result<MetricPolicy> policy = parse_metric_policy(to_json_value(row["document"]), PolicyRules::kShape);
+    if (!policy) {
+        log_limited("metric_policy_unreadable", {{"policy", row["id"].as<std::string>()},
+                                                 {"version", row["version"].as<std::int64_t>()},
+                                                 {"error", describe(policy.error())}});
+        return std::nullopt;
+    }
+    policy->version = row["version"].as<std::int64_t>();
+    return PolicyRecord{std::move(*policy), row["active"].as<bool>(), to_timestamp(row["created_at"]),
+                        row["created_by"].as<std::string>()};
 }
 
 std::optional<PolicyRecord> first_policy(const pqxx::result& rows)
 {
     if (rows.empty()) return std::nullopt;
     return to_policy(rows[0]);
+}
+
+std::optional<PolicyHead> first_head(const pqxx::result& rows)
+{
+    if (rows.empty()) return std::nullopt;
+    return PolicyHead{rows[0]["id"].as<std::string>(), rows[0]["version"].as<std::int64_t>(),
+                      rows[0]["created_by"].as<std::string>()};
 }
 
 } // namespace
@@ -52,11 +67,9 @@ Page<PolicyRecord> select_policies(pqxx::transaction_base& transaction, std::int
     const std::size_t cut = std::min(after.rfind('@'), after.size());
     const auto version =
         parse_number<std::int64_t>(std::string_view(after).substr(std::min(cut + 1, after.size()))).value_or(0);
-    std::vector<PolicyRecord> policies;
-    for (const pqxx::row& row : transaction.exec_params(kSelectPolicies, after.substr(0, cut), version, size + 1))
-        policies.push_back(to_policy(row));
-    return cut_page(std::move(policies), size, [](const PolicyRecord& record) {
-        return record.policy.id + "@" + std::to_string(record.policy.version);
+    const pqxx::result rows = transaction.exec_params(kSelectPolicies, after.substr(0, cut), version, size + 1);
+    return page_of_readable(rows, size, to_policy, [](const pqxx::row& row) {
+        return row["id"].as<std::string>() + "@" + row["version"].as<std::string>();
     });
 }
 
@@ -69,6 +82,16 @@ std::optional<PolicyRecord> select_policy(pqxx::transaction_base& transaction, c
 std::optional<PolicyRecord> select_active_policy(pqxx::transaction_base& transaction)
 {
     return first_policy(transaction.exec(kSelectActivePolicy));
+}
+
+std::optional<PolicyHead> select_newest_head(pqxx::transaction_base& transaction, const std::string& id)
+{
+    return first_head(transaction.exec_params(kSelectPolicy, id, 0));
+}
+
+std::optional<PolicyHead> select_active_head(pqxx::transaction_base& transaction)
+{
+    return first_head(transaction.exec(kSelectActivePolicy));
 }
 
 void lock_policies(pqxx::transaction_base& transaction)

@@ -23,12 +23,23 @@ struct PolicyRecord {
     std::string created_by;
 };
 
-/// By id, newest version first; `after` is opaque.
+/// What of a stored policy can always be read.
+struct PolicyHead {
+    std::string id;
+    std::int64_t version{};
+    std::string created_by;
+};
+
+/// By id, newest version first; `after` is opaque. Those whose document cannot be read are left out.
 Page<PolicyRecord> select_policies(pqxx::transaction_base& transaction, std::int64_t size, const std::string& after);
-/// `version` 0: the newest.
+/// `version` 0: the newest. Empty, too, when its document cannot be read.
 std::optional<PolicyRecord> select_policy(pqxx::transaction_base& transaction, const std::string& id,
                                           std::int64_t version);
 std::optional<PolicyRecord> select_active_policy(pqxx::transaction_base& transaction);
+/// The newest version, whether its document can be read or not; empty when there is none.
+std::optional<PolicyHead> select_newest_head(pqxx::transaction_base& transaction, const std::string& id);
+/// The same of the active policy.
+std::optional<PolicyHead> select_active_head(pqxx::transaction_base& transaction);
 /// Two who add or activate do it one after the other.
 void lock_policies(pqxx::transaction_base& transaction);
 /// Adds the policy under its own id and version.

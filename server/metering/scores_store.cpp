@@ -1,6 +1,7 @@
 #include "server/metering/scores_store.hpp"
 
 #include "server/rows/measured_operator.hpp"
+#include "server/rows/operator_mix.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
 
@@ -195,8 +196,11 @@ std::map<std::string, OperatorMix> select_mixes(pqxx::transaction_base& transact
                                                 const std::string& name, std::int64_t most)
 {
     std::map<std::string, OperatorMix> mixes;
-    for (const pqxx::row& row : transaction.exec_params(kSelectMixes, from, name, most))
-        mixes[row["name"].as<std::string>()] = to_json_value(row["mix"]).get<OperatorMix>();
+    for (const pqxx::row& row : transaction.exec_params(kSelectMixes, from, name, most)) {
+        const auto job_type = row["name"].as<std::string>();
+        // Without a mix the type stays in the list, which is cut by names, and has no score.
+        mixes[job_type] = read_mix(to_json_value(row["mix"]), job_type).value_or(OperatorMix());
+    }
     return mixes;
 }
 

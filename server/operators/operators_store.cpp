@@ -93,15 +93,16 @@ std::optional<OperatorRecord> first_record(const pqxx::result& rows)
 
 Page<OperatorRecord> select_operators(pqxx::transaction_base& transaction, std::int64_t size, const std::string& after)
 {
-    return cut_page(to_records(transaction.exec_params(kSelectOperators, after, size + 1)), size,
-                    [](const OperatorRecord& record) { return record.manifest.id; });
+    const pqxx::result rows = transaction.exec_params(kSelectOperators, after, size + 1);
+    return page_of_readable(rows, size, to_record, [](const pqxx::row& row) { return row["id"].as<std::string>(); });
 }
 
 Page<OperatorRecord> select_versions(pqxx::transaction_base& transaction, const std::string& id, std::int64_t size,
                                      std::int64_t after)
 {
-    return cut_page(to_records(transaction.exec_params(kSelectVersions, id, after, size + 1)), size,
-                    [](const OperatorRecord& record) { return std::to_string(record.manifest.version); });
+    const pqxx::result rows = transaction.exec_params(kSelectVersions, id, after, size + 1);
+    return page_of_readable(rows, size, to_record,
+                            [](const pqxx::row& row) { return row["version"].as<std::string>(); });
 }
 
 std::optional<OperatorRecord> select_operator(pqxx::transaction_base& transaction, const std::string& id,

@@ -8,6 +8,7 @@
 #include <pqxx/pqxx>
 
 #include <algorithm>
+#include <limits>
 
 namespace fathom::server {
 namespace {
@@ -32,9 +33,14 @@ constexpr Statement kSelectComing{"routing_select_gpu_needs", R"sql(
                       WHERE g.center_id = a.center_id
                         AND g.report -> 'jobs' @> jsonb_build_array(jsonb_build_object('job', j.id))))sql"};
 
+/// What no replica of today writes counts as nothing: the other jobs' needs are known all the same.
 GpuMemoryRequest need_of(const Json& json)
 {
-    return {json.value("persistent_bytes", std::int64_t{}), json.value("temporary_bytes", std::int64_t{})};
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    std::vector<FieldError> ignored;
+    ObjectReader reader(json, "", ignored);
+    return {reader.optional_integer("persistent_bytes", 0, kMost).value_or(0),
+            reader.optional_integer("temporary_bytes", 0, kMost).value_or(0)};
 }
 
 } // namespace

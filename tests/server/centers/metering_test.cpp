@@ -193,6 +193,41 @@ TEST_F(Metering, UploadsBecomeVersionsAndOneIsActive)
     EXPECT_EQ(io_.run(service_.list_policies(1, page.next_after)).value().items[0].policy.version, 1);
 }
 
+TEST_F(Metering, AStoredPolicyThatCannotBeReadStopsNoOther)
+{
+    ASSERT_TRUE(service_.seed(shipped_policies()));
+    io_.run(service_.add_policy(kExpert, golden_policy())).value();
+    io_.run(service_.add_policy(kExpert, golden_policy())).value();
+    store_.sql(R"(UPDATE metric_policy SET document = '{"kind": "unheard_of"}' WHERE id = 'golden' AND version = 2)");
+
+    std::vector<std::string> listed;
+    std::string after;
+    do {
+        const Page<PolicyRecord> page = io_.run(service_.list_policies(1, after)).value();
+        for (const PolicyRecord& one : page.items)
+            listed.push_back(policy_name(one.policy));
+        after = page.next_after;
+    } while (!after.empty());
+
+    EXPECT_THAT(listed, testing::ElementsAre("golden@1", "relative-v1@1"));
+    EXPECT_EQ(io_.run(service_.get_policy("golden", 2)).error().code, Errc::kNotFound);
+    EXPECT_EQ(io_.run(service_.activate(kExpert, "golden", 2)).error().code, Errc::kNotFound);
+    EXPECT_EQ(io_.run(service_.add_policy(kExpert, golden_policy())).value().policy.version, 3);
+}
+
+TEST_F(Metering, AShippedPolicyWhoseStoredTextCannotBeReadIsStoredAnew)
+{
+    ASSERT_TRUE(service_.seed(shipped_policies()));
+    store_.sql(R"(UPDATE metric_policy SET document = '{"kind": "unheard_of"}')");
+    EXPECT_EQ(io_.run(scores_.by_operator("", {}, 10, "")).error().code, Errc::kInvalid);
+
+    ASSERT_TRUE(service_.seed(shipped_policies()));
+
+    EXPECT_EQ(store_.sql("SELECT string_agg(id || '@' || version, ' ') FROM metric_policy WHERE active"),
+              "relative-v1@2");
+    EXPECT_TRUE(io_.run(scores_.by_operator("", {}, 10, "")));
+}
+
 TEST_F(Metering, ScoresShowTheNewestMeasurementPageByPage)
 {
     ASSERT_TRUE(service_.seed(shipped_policies()));
@@ -348,6 +383,29 @@ TEST_F(Metering, JobTypesAreScoredByTheirMixPageByPage)
     const auto one = io_.run(scores_.grouped(ScoreGroup::kJobType, "b", "golden",
                                              {.center = "", .unit_type = "alpha/u1", .operator_id = ""}, 10, ""));
     EXPECT_EQ(one.value().page.items.size(), 1U);
+}
+
+TEST_F(Metering, AJobTypeWhoseMixCannotBeReadStopsNoOther)
+{
+    ASSERT_TRUE(operators_.seed({test::simple_operator("op1"), test::simple_operator("op3")}));
+    io_.run(service_.add_policy(kExpert, golden_policy())).value();
+    measure("op1", 0.5, 0);
+    for (const auto& [type, mix] :
+         {std::pair("a", R"sql({"op1(n=10)": "much"})sql"), std::pair("b", R"sql(["op1(n=10)"])sql"),
+          std::pair("c", R"sql({"op1(n=10)": 1})sql")}) {
+        store_.sql("INSERT INTO job_type (name, origin, mix, operators, profiled, learned_from) VALUES ('" +
+                   std::string(type) + "', 'user', '" + mix + "', '[]', false, 'job_1')");
+    }
+
+    const auto page = io_.run(scores_.grouped(ScoreGroup::kJobType, "", "golden",
+                                              {.center = "", .unit_type = "alpha/u1", .operator_id = ""}, 10, ""))
+                          .value()
+                          .page.items;
+
+    ASSERT_EQ(page.size(), 3U);
+    EXPECT_FALSE(page[0].aggregate.score);
+    EXPECT_FALSE(page[1].aggregate.score);
+    EXPECT_TRUE(page[2].aggregate.score);
 }
 
 TEST_F(Metering, ATrialShowsWhatAPolicyWouldChangeAndStoresNothing)

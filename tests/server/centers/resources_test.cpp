@@ -1,4 +1,5 @@
 #include "server/centers/catalog_change.hpp"
+#include "server/centers/centers_store.hpp"
 #include "server/centers/resources_store.hpp"
 #include "server/store/notifier.hpp"
 #include "tests/server/centers/support/test_agent.hpp"
@@ -131,6 +132,46 @@ TEST(CenterResources, AnOlderAgentIsNotToldAndThatIsSaid)
     agent.expect<link::Ack>();
     EXPECT_EQ(agent.dropped(), 0);
     EXPECT_EQ(resource_progress(record_of(server, "alpha")), "unsupported");
+}
+
+TEST(CenterResources, AStoredOrderThatCannotBeReadIsNotSaidAndCanBeReplaced)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    put(server, enrolled.center, {quads(2)});
+    server.store.sql(R"(UPDATE center_resources SET unit_types = '[{"name": 7}]')");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet(catalog_of({unit_type("core", 8, {"op1"})}));
+    agent.send_and_wait(ResourceState{.version = 0, .state = "file"});
+
+    const CenterResourcesRecord record = record_of(server, "alpha");
+    EXPECT_EQ(record.order.version, 1);
+    EXPECT_TRUE(record.order.unit_types.empty());
+    EXPECT_EQ(resource_progress(record), "failed");
+
+    put(server, enrolled.center, {quads(1)});
+    const auto order = agent.expect<ResourceOrder>();
+    EXPECT_EQ(order.version, 2);
+    EXPECT_EQ(order.unit_types, std::vector{quads(1)});
+}
+
+TEST(CenterUnitTypes, AreListedWhenTheResultOfAProbeCannotBeRead)
+{
+    test::TestStore store;
+    test::add_center(store, "alpha", test::golden_catalog());
+    test::add_measurement(store, {.operator_id = "op1", .median_s = 1});
+    store.sql(R"(UPDATE probe_run SET result = '{"wall_s": "long", "operators": []}')");
+
+    const auto page = store
+                          .run([&](pqxx::work& transaction) -> Result<Page<UnitTypeRecord>> {
+                              return select_unit_types(transaction, "alpha", 10, "");
+                          })
+                          .value();
+
+    ASSERT_EQ(page.items.size(), 3U);
+    EXPECT_EQ(page.items[0].name, "u1");
+    EXPECT_TRUE(page.items[0].advice.empty());
+    store.database().stop();
 }
 
 TEST(CenterResources, AnAgentThatFollowsWhatIsNotKnownHereIsSentBackToItsFile)

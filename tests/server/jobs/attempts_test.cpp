@@ -130,6 +130,20 @@ TEST_F(Attempts, CarrySecretsThatNobodyElseSees)
     EXPECT_THAT(copied.body, ::testing::HasSubstr("secret_environment.KEY"));
 }
 
+TEST_F(Attempts, SecretsThatCannotBeReadEndTheirOwnJobAlone)
+{
+    const JobId bad = submit(spec({{"secret_environment", {{"KEY", "geheim"}}}}));
+    const JobId good = submit();
+    route();
+    sql(R"(UPDATE job SET secret_environment = '{"KEY": 7}' WHERE secret_environment IS NOT NULL)");
+
+    const std::vector<link::Body> orders = orders_for(center_of(good));
+
+    ASSERT_EQ(orders.size(), 1U);
+    EXPECT_EQ(std::get<link::StartAttempt>(orders[0]).order.job_id, good);
+    EXPECT_EQ(state_of(bad), "failed");
+}
+
 TEST_F(Attempts, ManyReportsAtOnceAreTakenInTheirOrder)
 {
     const JobId short_job = job_in("sent");

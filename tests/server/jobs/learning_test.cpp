@@ -191,6 +191,24 @@ TEST_F(Learning, NobodySeesWhatAnothersJobsTaught)
     EXPECT_EQ(seen_by("bob"), std::pair(404, std::size_t{0}));
 }
 
+TEST_F(Learning, ATypeThatCannotBeReadStopsNoOtherAndIsLearnedAnew)
+{
+    finish(dgemm_job({{"type", "a"}}));
+    finish(dgemm_job({{"type", "b"}}));
+    finish(dgemm_job({{"type", "c"}}));
+    sql(R"(UPDATE job_type SET mix = '{"dgemm": "much"}' WHERE name = 'a')");
+    sql(R"(UPDATE job_type SET operators = '[{"id": 7}]' WHERE name = 'b')");
+    reload_catalog();
+
+    const Json listed = get("/job-types");
+    ASSERT_EQ(listed["items"].size(), 1U);
+    EXPECT_EQ(listed["items"][0]["name"], "c");
+    EXPECT_EQ(call(net::Method::kGet, "/job-types/a").status, 404);
+
+    const JobId again = finish(dgemm_job({{"type", "a"}}));
+    EXPECT_EQ(get("/job-types/a")["learned_from"], again.value);
+}
+
 TEST_F(Learning, AnothersTypeOfAlikeMixDoesNotRenameMine)
 {
     const Principal bob = add_token("bob", Role::kUser);
