@@ -1,9 +1,11 @@
 #include "server/api/api_router.hpp"
 
+#include "core/base/log_limit.hpp"
 #include "server/api/query_contract.hpp"
 #include "server/api/watched_stream.hpp"
 #include "server/identity/identity_service.hpp"
 
+#include <cmath>
 #include <stdexcept>
 
 namespace fathom::server {
@@ -21,11 +23,13 @@ struct Route {
     ApiHandler handler;
     std::chrono::milliseconds stream_check;
     std::shared_ptr<TokenPlaces> streams;
+    std::shared_ptr<TokenRate> rate; ///< null: any number of requests
     Route(IdentityService& service, Permission needed, std::string parameter, QueryRules query_rules, ApiHandler next,
-          std::chrono::milliseconds check, std::shared_ptr<TokenPlaces> stream_places)
+          std::chrono::milliseconds check, std::shared_ptr<TokenPlaces> stream_places,
+          std::shared_ptr<TokenRate> request_rate)
         : identity(&service), permission(needed), project_parameter(std::move(parameter)),
           query(std::move(query_rules)), handler(std::move(next)), stream_check(check),
-          streams(std::move(stream_places))
+          streams(std::move(stream_places)), rate(std::move(request_rate))
     {
     }
 };
@@ -46,6 +50,21 @@ net::Response refuse(const Error& error, const net::Request& request)
             sent ? R"(Bearer realm="fathom", error="invalid_token")" : R"(Bearer realm="fathom")";
     }
     if (error.code == Errc::kTooMany) response.headers["Retry-After"] = "60";
+    return response;
+}
+
+/// To a token that is to wait so long before it asks again.
+net::Response refuse_for_now(const Route& route, const TokenId& token, std::chrono::seconds wait,
+                             const net::Request& request)
+{
+    const std::string seconds = std::to_string(wait.count());
+    log_limited("token_slowed_down", {{"token_id", token.value}, {"request_id", request.request_id}});
+    const Error error{Errc::kTooMany, "this token sends more than " +
+                                          std::to_string(std::llround(route.rate->per_second())) +
+                                          " requests a second: it may again in " + seconds +
+                                          (wait.count() == 1 ? " second" : " seconds")};
+    net::Response response = net::problem(error, request.request_id);
+    response.headers["Retry-After"] = seconds;
     return response;
 }
 
@@ -92,6 +111,10 @@ asio::awaitable<std::optional<net::Response>> guard_body(std::shared_ptr<const R
     };
     const Result<Principal> who = co_await admit(route, std::move(credential), request->remote_address, allows);
     if (!who) co_return refuse(who.error(), *request);
+    if (route->rate == nullptr) co_return std::nullopt;
+    // It is counted when it is served, as one without a body is.
+    const std::chrono::seconds wait = route->rate->wait_of(who->token_id.value, std::chrono::steady_clock::now());
+    if (wait.count() > 0) co_return refuse_for_now(*route, who->token_id, wait, *request);
     co_return std::nullopt;
 }
 
@@ -104,6 +127,10 @@ asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Re
     if (!who) co_return refuse(who.error(), request);
     const std::string token_id = who->token_id.value;
     const std::string request_id = request.request_id;
+    if (route->rate != nullptr) {
+        const std::chrono::seconds wait = route->rate->try_take(token_id, std::chrono::steady_clock::now());
+        if (wait.count() > 0) co_return refuse_for_now(*route, who->token_id, wait, request);
+    }
     if (const Result<void> query = route->query.check(request.query); !query)
         co_return net::problem(query.error(), request_id);
     const Principal caller = *who;
@@ -157,9 +184,10 @@ Result<Json> Call::json() const
     return body;
 }
 
-ApiRouter::ApiRouter(net::Router& router, IdentityService& identity, std::chrono::milliseconds stream_check)
+ApiRouter::ApiRouter(net::Router& router, IdentityService& identity, std::chrono::milliseconds stream_check,
+                     std::shared_ptr<TokenRate> rate)
     : router_(&router), identity_(&identity), stream_check_(stream_check),
-      streams_(std::make_shared<TokenPlaces>(kMaxStreams))
+      streams_(std::make_shared<TokenPlaces>(kMaxStreams)), rate_(std::move(rate))
 {
 }
 
@@ -184,8 +212,9 @@ void ApiRouter::add_at_root(net::Method method, const std::string& path, Permiss
 void ApiRouter::add_route(net::Method method, const std::string& path, Permission permission,
                           std::string project_parameter, ApiHandler handler, std::size_t most_body_bytes)
 {
-    auto route = std::make_shared<const Route>(*identity_, permission, std::move(project_parameter),
-                                               query_rules(method, path), std::move(handler), stream_check_, streams_);
+    auto route =
+        std::make_shared<const Route>(*identity_, permission, std::move(project_parameter), query_rules(method, path),
+                                      std::move(handler), stream_check_, streams_, rate_);
     net::BodyRule body;
     body.most_bytes = most_body_bytes;
     body.guard = [route](const net::Request& request) { return guard_body(route, &request); };

@@ -38,12 +38,15 @@ inline constexpr std::size_t kLargeBodyBytes = 4UL << 20U;
 /// WWW-Authenticate, missing permission or X-CSRF-Token 403; all before a body is waited for. Then it checks the query
 /// by the contract (QueryContract): parameters that the contract does not give the route, or other values than it
 /// allows them, are answered by 400. A streamed answer is cut off soon after the token that asked for it is revoked or
-/// expires; a token has 8 of them at once (429).
+/// expires; a token has 8 of them at once (429). A token that sends more requests than its rate allows gets 429 and
+/// Retry-After before a body is waited for and before the database is asked for anything; other tokens go on.
 class ApiRouter {
   public:
     /// @param stream_check  between two looks at the token of a streamed answer.
+    /// @param rate          requests of one token, or of one account's sessions together; null: any number.
     ApiRouter(net::Router& router, IdentityService& identity,
-              std::chrono::milliseconds stream_check = std::chrono::seconds(10));
+              std::chrono::milliseconds stream_check = std::chrono::seconds(10),
+              std::shared_ptr<TokenRate> rate = nullptr);
 
     /// `pattern` without the prefix /api/v1.
     void add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler,
@@ -68,6 +71,7 @@ class ApiRouter {
     IdentityService* identity_;
     std::chrono::milliseconds stream_check_;
     std::shared_ptr<TokenPlaces> streams_;
+    std::shared_ptr<TokenRate> rate_; ///< null: any number
 };
 
 /// The part of a list that is asked for.

@@ -14,10 +14,17 @@ namespace fathom::server {
 /// How often one token may ask for what costs much: so many at once after a rest, then so many a second. Thread-safe.
 class TokenRate {
   public:
-    TokenRate(double burst, double per_second) : burst_(burst), per_second_(per_second) {}
+    /// Both above zero; less than 1 at once allows nothing.
+    TokenRate(double burst, double per_second);
 
     /// @error kTooMany  the token has asked too often; the detail says in how many seconds it may again.
     Result<void> take(const std::string& token_id, std::chrono::steady_clock::time_point now);
+    /// The same, and how long the token is to wait before it asks again; zero: it was allowed.
+    std::chrono::seconds try_take(const std::string& token_id, std::chrono::steady_clock::time_point now);
+    /// How long the token is to wait before it asks again, without asking; zero: it may now.
+    std::chrono::seconds wait_of(const std::string& token_id, std::chrono::steady_clock::time_point now);
+
+    double per_second() const { return per_second_; }
 
   private:
     struct Bucket {
@@ -25,10 +32,15 @@ class TokenRate {
         std::chrono::steady_clock::time_point at;
     };
 
+    double left_of(const Bucket& bucket, std::chrono::steady_clock::time_point now) const;
+    std::chrono::seconds wait_for(double left) const;
+    void forget_full(std::chrono::steady_clock::time_point now);
+
     const double burst_;
     const double per_second_;
     std::mutex mutex_;
     std::map<std::string, Bucket, std::less<>> buckets_; ///< of tokens that asked of late
+    std::size_t many_;                                   ///< with so many buckets full ones are looked for
 };
 
 /// How much one token may have at once. Thread-safe.

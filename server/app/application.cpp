@@ -111,6 +111,15 @@ Result<Listeners> Listeners::bind(const ServerSettings& settings)
     return Listeners{std::move(*rest), std::move(*agents)};
 }
 
+constexpr std::chrono::seconds kStreamCheck{10};
+
+/// Of each token: after a rest ten seconds' worth at once. Null: any number.
+std::shared_ptr<TokenRate> request_rate(const ServerSettings& settings)
+{
+    const auto per_second = static_cast<double>(settings.requests_per_s_of_token);
+    return per_second > 0 ? std::make_shared<TokenRate>(10 * per_second, per_second) : nullptr;
+}
+
 /// The whole server. Members are in the order in which they are built; start() fills them, stop() takes them
 /// down in reverse.
 class Application {
@@ -229,7 +238,7 @@ Result<void> Application::build()
     add_system_routes(router_, *database_, std::move(embedded_state),
                       [space = space_.get()] { return space->is_low(); });
     add_console_routes(router_, console_files());
-    api_ = std::make_unique<ApiRouter>(router_, *identity_);
+    api_ = std::make_unique<ApiRouter>(router_, *identity_, kStreamCheck, request_rate(settings_));
     if (settings_.are_metrics_open)
         add_open_metrics_route(router_, metrics_);
     else

@@ -274,6 +274,10 @@ SettingsProgram server_program()
             {"connections_of_one_address", "1024",
              "connections at once of one IPv4 address or IPv6 /64 network to each listener; agents do not count",
              check_integer(1, 1000000)},
+            {"requests_per_s_of_token", "1000",
+             "REST requests a second of one token, or of one account's browsers, to one fathomd; ten times as many at "
+             "once after a rest; 0: any number",
+             check_integer(0, 1000000)},
             {"metrics_access", "token",
              "who may read /metrics: token: whoever has one; open: all who reach the listener",
              check_one_of({"token", "open"})},
@@ -353,6 +357,7 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
         threads > 0 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());
     typed.database_connections = static_cast<std::size_t>(settings.integer("database_connections"));
     typed.connections_of_one_address = static_cast<std::size_t>(settings.integer("connections_of_one_address"));
+    typed.requests_per_s_of_token = settings.integer("requests_per_s_of_token");
     typed.are_metrics_open = settings.text("metrics_access") == "open";
     typed.longest_token = std::chrono::days(settings.integer("most_token_days"));
     typed.proxies = net::AddressNetworks::parse(settings.text("proxy_networks")).value(); // checked by read_settings

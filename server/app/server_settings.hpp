@@ -58,6 +58,7 @@ struct ServerSettings {
     std::chrono::seconds longest_token{};     ///< how long new API tokens may be good; 0: for ever
     net::AddressNetworks proxies;             ///< of balancers that speak the PROXY protocol
     std::size_t connections_of_one_address{}; ///< IPv4 address or IPv6 /64 network, on each listener
+    std::int64_t requests_per_s_of_token{};   ///< to this process; ten seconds' worth at once; 0: any number
     LogLevel log_level{LogLevel::kInfo};
 };
 

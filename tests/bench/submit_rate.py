@@ -102,8 +102,10 @@ def measure(targets, rounds):
 
 def main():
     requests, rounds = int(sys.argv[1]), int(sys.argv[2])
-    # More than one person may have waiting; that they are counted stays part of what is timed.
-    net = Network(settings=["--most-queued-of-token", "100000000", "--most-queued-of-project", "100000000"])
+    # More than one person may have waiting; that they are counted stays part of what is timed. More often than one
+    # token may ask, too.
+    net = Network(settings=["--most-queued-of-token", "100000000", "--most-queued-of-project", "100000000",
+                            "--requests-per-s-of-token", "1000000"])
     with contextlib.ExitStack() as stack:
         stack.callback(net.close)
         net.add_agent("alpha", agent_config())

@@ -187,6 +187,51 @@ TEST_F(TokensTest, StreamsAreCutOffWhenTheirTokenIsRevoked)
     EXPECT_THROW(reader.get(), std::runtime_error) << "cut off: what was sent is not all";
 }
 
+TEST_F(TokensTest, HaveARequestRateEach)
+{
+    const auto rate = std::make_shared<TokenRate>(3, 0.001);
+    ApiRouter api(router_, identity_, std::chrono::seconds(10), rate);
+    api.add(net::Method::kPost, "/hello", Permission::kReadJobs,
+            [](Call) -> asio::awaitable<net::Response> { co_return json_response(200, Json::object()); });
+    const std::string busy = make_token(Role::kUser, "busy");
+    const std::string other = make_token(Role::kUser, "other");
+    const auto ask = [&](const std::string& token) {
+        return answer({.method = Method::kPost, .path = "/api/v1/hello", .token = token});
+    };
+    for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(ask(busy).status, 200);
+
+    const net::Response refused = ask(busy);
+
+    EXPECT_EQ(refused.status, 429);
+    EXPECT_GT(std::stoi(refused.headers.at("Retry-After")), 900);
+    EXPECT_NE(json_of(refused)["detail"].get<std::string>().find("requests a second"), std::string::npos);
+    EXPECT_EQ(ask(other).status, 200) << "from the same address";
+    EXPECT_EQ(answer({.path = "/api/v1/tokens", .token = admin_}).status, 200);
+}
+
+TEST_F(TokensTest, ABodyOfATokenThatIsSlowedDownIsNotWaitedFor)
+{
+    const auto rate = std::make_shared<TokenRate>(1, 0.001);
+    ApiRouter api(router_, identity_, std::chrono::seconds(10), rate);
+    api.add(net::Method::kPost, "/hello", Permission::kReadJobs,
+            [](Call) -> asio::awaitable<net::Response> { co_return json_response(200, Json::object()); });
+    const std::string token = make_token(Role::kUser);
+    net::Request request;
+    request.method = Method::kPost;
+    request.path = request.target = "/api/v1/hello";
+    request.headers["Authorization"] = "Bearer " + token;
+    auto match = router_.match(Method::kPost, "/api/v1/hello", false);
+    const net::Guard guard = std::get<net::Router::Http>(match).body->guard;
+
+    EXPECT_FALSE(io_.run(guard(request)));
+    EXPECT_EQ(answer({.method = Method::kPost, .path = "/api/v1/hello", .token = token}).status, 200);
+    const std::optional<net::Response> refused = io_.run(guard(request));
+
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->status, 429);
+}
+
 TEST_F(TokensTest, TheLastAdminTokenCannotBeRevoked)
 {
     const Json list = json_of(answer({.path = "/api/v1/tokens", .token = admin_}));

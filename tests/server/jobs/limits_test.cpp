@@ -31,6 +31,32 @@ TEST(TokenRate, AllowsABurstAndThenSoManyASecond)
     EXPECT_FALSE(rate.take("a", start + 1h)) << "rest gives no more than the burst";
 }
 
+TEST(TokenRate, SaysHowLongToWaitAndTakesNothingForThat)
+{
+    TokenRate rate(2, 0.5);
+    const Moment start{};
+    EXPECT_EQ(rate.wait_of("a", start), 0s);
+    EXPECT_EQ(rate.try_take("a", start), 0s);
+    EXPECT_EQ(rate.wait_of("a", start), 0s);
+    EXPECT_EQ(rate.try_take("a", start), 0s) << "having looked took nothing";
+
+    EXPECT_EQ(rate.wait_of("a", start), 2s);
+    EXPECT_EQ(rate.try_take("a", start + 1s), 1s);
+    EXPECT_EQ(rate.try_take("a", start + 2s), 0s) << "what was refused took nothing";
+}
+
+TEST(TokenRate, RemembersWhoIsSlowedDownAmongManyTokens)
+{
+    TokenRate rate(1, 0.001);
+    const Moment start{};
+    EXPECT_TRUE(rate.take("a", start));
+    for (int i = 0; i < 3000; ++i)
+        EXPECT_TRUE(rate.take("b" + std::to_string(i), start + std::chrono::milliseconds(i)));
+
+    EXPECT_FALSE(rate.take("a", start + 3s));
+    EXPECT_TRUE(rate.take("a", start + 1001s));
+}
+
 TEST(TokenPlaces, AreGivenBack)
 {
     TokenPlaces places(2);
