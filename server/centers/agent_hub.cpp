@@ -1,6 +1,7 @@
 #include "server/centers/agent_hub.hpp"
 
 #include "core/base/log_limit.hpp"
+#include "server/api/token_limits.hpp"
 #include "server/centers/agent_session.hpp"
 #include "server/centers/session_keeper.hpp"
 
@@ -31,6 +32,11 @@ class EndGuard {
     std::shared_ptr<AgentSession> session_;
 };
 
+asio::awaitable<void> tell_of_catalog(std::shared_ptr<AgentSession> session)
+{
+    co_await session->tell_of_catalog();
+}
+
 asio::awaitable<void> take_reports(std::shared_ptr<AgentSession> session)
 {
     const EndGuard guard(session);
@@ -40,8 +46,10 @@ asio::awaitable<void> take_reports(std::shared_ptr<AgentSession> session)
 } // namespace
 
 struct AgentHub::State {
-    State(AgentSessionParts session_parts, AgentSessionOptions session_options, SessionKeeperOptions keeper_options)
+    State(AgentSessionParts session_parts, AgentSessionOptions session_options, SessionKeeperOptions keeper_options,
+          const AgentHubOptions& hub)
         : parts(session_parts), options(std::move(session_options)), keeping(std::move(keeper_options)),
+          connections(hub.connections_in_a_row, 1 / std::chrono::duration<double>(hub.connection_pause).count()),
           tasks("agent_sessions")
     {
     }
@@ -49,6 +57,7 @@ struct AgentHub::State {
     const AgentSessionParts parts;
     const AgentSessionOptions options;
     const SessionKeeperOptions keeping;
+    TokenRate connections; ///< by center and certificate
     net::TaskGroup tasks;
     std::mutex mutex;
     std::map<CenterId, std::weak_ptr<AgentSession>> sessions; ///< the newest of each center
@@ -113,6 +122,17 @@ asio::awaitable<void> AgentHub::State::serve(std::shared_ptr<State> self, std::s
         socket->close("a client certificate of the network is required", net::CloseKind::kRefused);
         co_return;
     }
+    // By its certificate: who holds an old one must not keep the center's own agent away.
+    const net::PeerCertificate& certificate = *request.peer_certificate;
+    const std::chrono::seconds wait = self->connections.try_take(certificate.common_name + "/" + certificate.serial_hex,
+                                                                 std::chrono::steady_clock::now());
+    if (wait.count() > 0) {
+        log_limited("agent_slowed_down", {{"center_id", certificate.common_name},
+                                          {"remote_address", request.remote_address},
+                                          {"again_in_s", wait.count()}});
+        socket->close("this center connects too often: it may again in " + std::to_string(wait.count()) + " s");
+        co_return;
+    }
     const asio::any_io_executor executor = co_await asio::this_coro::executor;
     auto session = std::make_shared<AgentSession>(std::move(socket), std::move(*request.peer_certificate), self->parts,
                                                   self->options, executor);
@@ -125,6 +145,7 @@ asio::awaitable<void> AgentHub::State::serve(std::shared_ptr<State> self, std::s
     }
     self->tasks.spawn(executor, "send_orders", send_orders(session));
     self->tasks.spawn(executor, "take_reports", take_reports(session));
+    self->tasks.spawn(executor, "tell_of_catalog", tell_of_catalog(session));
     co_await session->serve();
     self->delist(grant->center_id, session);
 }
@@ -155,10 +176,11 @@ AgentHub::AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService
     session_options.hello_time = options.hello_time;
     session_options.order_tick = options.order_tick;
     session_options.catalog_pause = options.catalog_pause;
+    session_options.notice_pause = options.notice_pause;
+    SessionKeeperOptions keeper_options{options.replica, options.order_tick, options.touch_period,
+                                        options.longest_away};
     state_ = std::make_shared<State>(AgentSessionParts{&database, &gateway, &enrolment, sub_units, balance},
-                                     std::move(session_options),
-                                     SessionKeeperOptions{std::move(options.replica), options.order_tick,
-                                                          options.touch_period, options.longest_away});
+                                     std::move(session_options), std::move(keeper_options), options);
 }
 
 AgentHub::~AgentHub()

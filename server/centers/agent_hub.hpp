@@ -17,11 +17,14 @@ namespace fathom::server {
 
 struct AgentHubOptions {
     std::string replica;
-    std::chrono::seconds heartbeat{10};            ///< what agents are asked for
-    std::chrono::milliseconds hello_time{10000};   ///< from the connection to its first message
-    std::chrono::milliseconds order_tick{5000};    ///< orders are looked for at least so often
-    std::chrono::milliseconds touch_period{3000};  ///< last_seen_at is written at most so often
-    std::chrono::milliseconds catalog_pause{2000}; ///< between changed catalogs of a center, after some in a row
+    std::chrono::seconds heartbeat{10};               ///< what agents are asked for
+    std::chrono::milliseconds hello_time{10000};      ///< from the connection to its first message
+    std::chrono::milliseconds order_tick{5000};       ///< orders are looked for at least so often
+    std::chrono::milliseconds touch_period{3000};     ///< last_seen_at is written at most so often
+    std::chrono::milliseconds catalog_pause{2000};    ///< between changed catalogs of a center, after some in a row
+    std::chrono::milliseconds notice_pause{1000};     ///< between catalogs read for what one center reports often
+    int connections_in_a_row = 30;                    ///< of one certificate
+    std::chrono::milliseconds connection_pause{2000}; ///< between further ones
     /// Sessions end when the database could not be reached for so long: other replicas may reach it.
     std::chrono::milliseconds longest_away{150000};
 };
@@ -32,7 +35,9 @@ struct AgentHubOptions {
 AgentHubOptions options_within(const SilenceLimits& limits);
 
 /// The agents' connections on this replica. One session a center: a newer connection ends the older one,
-/// here at once, on other replicas through the wake-up "center". Thread-safe.
+/// here at once, on other replicas through the wake-up "center". A certificate that connects again and again is turned
+/// away for a while, before that costs the database anything: two agents with one certificate end each other's
+/// sessions. Thread-safe.
 class AgentHub {
   public:
     /// All must outlive the hub.

@@ -17,8 +17,7 @@ asio::awaitable<Result<void>> AgentSession::apply(MessageId id, link::Body body)
 {
     if (auto* output = std::get_if<link::AttemptOutput>(&body))
         co_return co_await parts_.gateway->attempt_output(reporter(), std::move(*output));
-    if (auto* report = std::get_if<link::QueueReport>(&body))
-        co_return co_await parts_.gateway->note_queues(reporter(), std::move(*report));
+    if (auto* report = std::get_if<link::QueueReport>(&body)) co_return co_await note_queues(std::move(*report));
     if (auto* changed = std::get_if<link::CatalogChanged>(&body))
         co_return co_await change_catalog(std::move(changed->catalog));
     if (auto* answer = std::get_if<link::UnitTypesAnswer>(&body)) co_return co_await note_answer(std::move(*answer));
@@ -98,16 +97,29 @@ asio::awaitable<Result<void>> AgentSession::take_sub_unit_request(MessageId id, 
     co_return co_await parts_.sub_units->take_request(reporter(), std::move(id), std::move(request));
 }
 
+asio::awaitable<Result<void>> AgentSession::note_queues(link::QueueReport report)
+{
+    const bool is_of_catalog = !report.unit_types.empty();
+    const CatalogNotice notice = is_of_catalog ? notices_.take() : CatalogNotice::kNow;
+    Result<void> noted = co_await parts_.gateway->note_queues(reporter(), std::move(report), notice);
+    if (noted && notice == CatalogNotice::kLater) notices_.later();
+    co_return noted;
+}
+
 asio::awaitable<Result<void>> AgentSession::take_gpu_memory(GpuMemoryReport report)
 {
-    auto work = [&](pqxx::work& transaction) -> Result<void> {
+    const CatalogNotice notice = notices_.take();
+    auto work = [&](pqxx::work& transaction) -> Result<bool> {
         // A superseded session must not undo what the newer one reported.
         if (!holds_session(transaction, grant_)) return Error{Errc::kUnavailable, "the session is superseded"};
-        if (replace_shared_gpus(transaction, grant_.center_id, report))
-            notify(transaction, "catalog", grant_.center_id.value);
-        return {};
+        const bool is_new = replace_shared_gpus(transaction, grant_.center_id, report);
+        if (is_new && notice == CatalogNotice::kNow) notify(transaction, "catalog", grant_.center_id.value);
+        return is_new;
     };
-    co_return co_await parts_.database->run(std::move(work));
+    const Result<bool> is_new = co_await parts_.database->run(std::move(work));
+    if (!is_new) co_return is_new.error();
+    if (*is_new && notice == CatalogNotice::kLater) notices_.later();
+    co_return Result<void>();
 }
 
 /// More than the welcome allows is refused: an agent that does not keep to it would fill the database.

@@ -31,7 +31,7 @@ AgentSession::AgentSession(std::shared_ptr<net::WebSocket> socket, net::PeerCert
                            AgentSessionParts parts, AgentSessionOptions options, asio::any_io_executor executor)
     : socket_(std::move(socket)), certificate_(std::move(certificate)), parts_(parts), options_(std::move(options)),
       executor_(executor), reports_came_(executor), reports_went_(executor), questions_(*parts_.database),
-      wake_timer_(executor)
+      notices_(*parts_.database, executor, options_.notice_pause), wake_timer_(executor)
 {
 }
 
@@ -226,6 +226,11 @@ asio::awaitable<void> AgentSession::send_orders()
     }
 }
 
+asio::awaitable<void> AgentSession::tell_of_catalog()
+{
+    co_await notices_.run(grant_.center_id);
+}
+
 AgentSession::Standing AgentSession::take_standing(std::chrono::steady_clock::time_point now,
                                                    std::chrono::milliseconds touch_period)
 {
@@ -370,6 +375,7 @@ void AgentSession::end(std::string reason, net::CloseKind kind)
     asio::post(executor_, [self = shared_from_this()] {
         self->reports_came_.cancel();
         self->reports_went_.cancel();
+        self->notices_.end();
     });
 }
 

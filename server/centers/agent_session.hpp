@@ -5,6 +5,7 @@
 #include "core/net/http.hpp"
 #include "core/net/websocket.hpp"
 #include "schema/link/messages.hpp"
+#include "server/centers/catalog_notices.hpp"
 #include "server/centers/enrolment_service.hpp"
 #include "server/centers/session_questions.hpp"
 #include "server/centers/session_store.hpp"
@@ -34,6 +35,7 @@ struct AgentSessionOptions {
     /// Changed catalogs make every replica read the network anew: after so many in a row each waits so long.
     int catalog_changes = 5;
     std::chrono::milliseconds catalog_pause{2000};
+    std::chrono::milliseconds notice_pause{1000};  ///< between two catalogs read for what a center reports often
     std::int64_t balance_steps = 500;              ///< of balance loops, that an agent may tell at once
     std::chrono::milliseconds balance_pause{1000}; ///< until it may tell more
 };
@@ -51,11 +53,12 @@ struct AgentSessionParts {
 ///
 ///     greeting --hello stored--> open --closed, superseded, revoked or a database failure--> ended
 ///
-/// Three coroutines: serve() reads and answers one message after the other, but for reports on attempts, of which it
+/// Four coroutines: serve() reads and answers one message after the other, but for reports on attempts, of which it
 /// reads some ahead; take_reports() carries those out, what has come meanwhile in one transaction; send_orders() tells
-/// the agent, when woken, what the jobs room has for it. Its standing is kept by SessionKeeper. A flood of messages
-/// waits in the agent's socket and not in our memory. A message is acknowledged after its transaction committed. When
-/// the database fails, the session ends without an acknowledgement and the agent sends again.
+/// the agent, when woken, what the jobs room has for it; tell_of_catalog() tells replicas of many changes at once. Its
+/// standing is kept by SessionKeeper. A flood of messages waits in the agent's socket and not in our memory. A message
+/// is acknowledged after its transaction committed. When the database fails, the session ends without an
+/// acknowledgement and the agent sends again.
 ///
 /// Runs on: the connection's strand; wake(), recheck(), end() and what is said of the standing are thread-safe.
 class AgentSession : public std::enable_shared_from_this<AgentSession> {
@@ -71,6 +74,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     /// After greet(), beside serve(): return when the session has ended.
     asio::awaitable<void> send_orders();
     asio::awaitable<void> take_reports();
+    asio::awaitable<void> tell_of_catalog();
 
     /// Orders may wait.
     void wake();
@@ -125,6 +129,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     void forget_start(const MessageId& order, const AttemptId& attempt);
     asio::awaitable<Result<void>> change_catalog(Catalog catalog);
     asio::awaitable<void> pace_catalogs();
+    asio::awaitable<Result<void>> note_queues(link::QueueReport report);
     asio::awaitable<Result<void>> note_request(link::ProbeRequest request);
     asio::awaitable<Result<void>> note_answer(link::UnitTypesAnswer answer);
     asio::awaitable<Result<void>> take_sub_units(link::SubUnitState state);
@@ -173,6 +178,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::steady_timer reports_came_;
     asio::steady_timer reports_went_;
     SessionQuestions questions_;
+    CatalogNotices notices_; ///< of what the agent reports often
     asio::steady_timer wake_timer_;
     bool wake_pending_ = false;
     bool question_pending_ = true;                    ///< one may have come before this session

@@ -378,14 +378,15 @@ asio::awaitable<Result<void>> AttemptsService::attempt_output(Reporter reporter,
     co_return superseded_or_unknown(*fate, attempt);
 }
 
-asio::awaitable<Result<void>> AttemptsService::note_queues(Reporter reporter, link::QueueReport report)
+asio::awaitable<Result<void>> AttemptsService::note_queues(Reporter reporter, link::QueueReport report,
+                                                           CatalogNotice notice)
 {
     auto work = [&](pqxx::work& transaction) -> Result<void> {
         if (const Result<void> current = check_reporter(transaction, reporter); !current) return current;
         upsert_attempt_queues(transaction, reporter.center_id, report.attempts);
         if (report.unit_types.empty()) return {};
         upsert_type_queues(transaction, reporter.center_id, report.unit_types);
-        notify(transaction, "catalog", reporter.center_id.value);
+        if (notice == CatalogNotice::kNow) notify(transaction, "catalog", reporter.center_id.value);
         return {};
     };
     co_return co_await database_->run(std::move(work));

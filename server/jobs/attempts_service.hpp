@@ -39,7 +39,8 @@ class AttemptsService final : public AttemptGateway {
     asio::awaitable<std::vector<Result<void>>> take_reports(Reporter reporter,
                                                             std::vector<AttemptReport> reports) override;
     asio::awaitable<Result<void>> attempt_output(Reporter reporter, link::AttemptOutput output) override;
-    asio::awaitable<Result<void>> note_queues(Reporter reporter, link::QueueReport report) override;
+    asio::awaitable<Result<void>> note_queues(Reporter reporter, link::QueueReport report,
+                                              CatalogNotice notice) override;
 
   private:
     using Answers = std::vector<Result<void>>;

@@ -38,6 +38,9 @@ inline const AttemptId& attempt_of(const AttemptReport& report)
     return std::get<StartAcknowledged>(report).attempt_id;
 }
 
+/// Whether a change makes all replicas read the catalog anew in its own transaction, or its caller tells them after it.
+enum class CatalogNotice { kNow, kLater };
+
 /// What an agent's session needs from the jobs room. Every call is idempotent, first writer wins, refuses attempts of
 /// other centers with kNotFound, and changes nothing for a session that was superseded or revoked (kUnavailable).
 class AttemptGateway {
@@ -73,7 +76,9 @@ class AttemptGateway {
                                                                     std::vector<AttemptReport> reports) = 0;
     virtual asio::awaitable<Result<void>> attempt_output(Reporter reporter, link::AttemptOutput output) = 0;
     /// How attempts wait in the center's own batch system. Of others than waiting ones of this center it says nothing.
-    virtual asio::awaitable<Result<void>> note_queues(Reporter reporter, link::QueueReport report) = 0;
+    /// @param notice  of what the report says of unit types.
+    virtual asio::awaitable<Result<void>> note_queues(Reporter reporter, link::QueueReport report,
+                                                      CatalogNotice notice) = 0;
 };
 
 } // namespace fathom::server

@@ -323,6 +323,82 @@ TEST(AgentSession, CatalogsThatChangeAgainAndAgainWait)
     EXPECT_EQ(server.store.sql("SELECT unit_count FROM unit_type WHERE active"), "8");
 }
 
+/// Waits until all wake-ups that were sent before have been heard.
+bool all_notices_are_heard(AgentServer& server)
+{
+    const CenterId last{"last"};
+    const int before = server.catalog_notices(last);
+    return eventually([&] {
+        const Result<void> sent = server.store.run([&](pqxx::work& transaction) -> Result<void> {
+            notify(transaction, "catalog", last.value);
+            return {};
+        });
+        return sent && server.catalog_notices(last) > before;
+    });
+}
+
+TEST(AgentSession, WhatAgentsReportOftenMakesReplicasReadTheCatalogOnceASecond)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    ASSERT_TRUE(all_notices_are_heard(server));
+    const int before = server.catalog_notices(enrolled.center);
+
+    const auto began = std::chrono::steady_clock::now();
+    for (int i = 1; i <= 30; ++i) {
+        const SharedGpu gpu{.gpu = "GPU-1", .capacity_bytes = 80 + i};
+        EXPECT_FALSE(agent.send_and_wait(GpuMemoryReport{{gpu}}).error);
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    ASSERT_TRUE(all_notices_are_heard(server));
+
+    EXPECT_LE(server.catalog_notices(enrolled.center) - before, took.count() + 2);
+    EXPECT_TRUE(eventually([&] { return server.catalog_notices(enrolled.center) - before >= 2; }))
+        << "the last report is told of as well";
+    EXPECT_EQ(server.store.sql("SELECT report->>'capacity_bytes' FROM shared_gpu"), "110");
+}
+
+TEST(AgentSession, QueuesThatAreReportedAtOnceAreToldOfALittleLater)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    ASSERT_TRUE(all_notices_are_heard(server));
+    const int before = server.catalog_notices(enrolled.center);
+
+    // The gateway of this test tells nobody: what is heard comes from the session.
+    const link::QueueReport report{.attempts = {}, .unit_types = {{"u1", std::nullopt}}};
+    for (int i = 0; i < 50 && (i == 0 || server.gateway.notices().back() == CatalogNotice::kNow); ++i)
+        EXPECT_FALSE(agent.send_and_wait(report).error);
+
+    EXPECT_EQ(server.gateway.notices().front(), CatalogNotice::kNow);
+    EXPECT_EQ(server.gateway.notices().back(), CatalogNotice::kLater);
+    EXPECT_TRUE(eventually([&] { return server.catalog_notices(enrolled.center) > before; }));
+}
+
+TEST(AgentSession, ACertificateThatConnectsAgainAndAgainIsTurnedAway)
+{
+    AgentServer server;
+    const auto busy = server.enrol("alpha");
+    const auto other = server.enrol("beta");
+    for (int i = 0; i < 30; ++i) {
+        TestAgent agent(server, &busy.credential);
+        agent.greet();
+        agent.close();
+    }
+    const std::string epoch = server.store.sql("SELECT session_epoch FROM center WHERE name = 'alpha'");
+
+    TestAgent refused(server, &busy.credential);
+
+    EXPECT_THAT(refused.expect_end(), HasSubstr("connects too often"));
+    EXPECT_EQ(server.store.sql("SELECT session_epoch FROM center WHERE name = 'alpha'"), epoch);
+    TestAgent agent(server, &other.credential);
+    EXPECT_EQ(agent.greet().center_name, "beta");
+}
+
 TEST(AgentSession, RevocationEndsTheSessionAndKeepsTheAgentOut)
 {
     AgentServer server;

@@ -55,7 +55,7 @@ TEST_F(Attempts, TellWhyTheirCenterHasNotStartedThem)
     const auto queue = [&] { return job_json(job)["attempt"]["center_queue"]; };
     EXPECT_TRUE(queue().is_null());
     const auto tell = [&](const CenterId& teller, std::vector<link::QueuedAttempt> attempts) {
-        return run(attempts_.note_queues({teller}, {std::move(attempts)}));
+        return run(attempts_.note_queues({teller}, {std::move(attempts)}, CatalogNotice::kNow));
     };
 
     ASSERT_TRUE(tell(center, {{attempt_of(job), "Priority", std::nullopt},
@@ -82,7 +82,8 @@ TEST_F(Attempts, GoWhereTheCentersOwnQueueIsShort)
     const auto tell = [&](const std::string& center, std::optional<std::chrono::seconds> wait) {
         const std::optional<Timestamp> start = wait ? std::optional(clock_.now() + *wait) : std::nullopt;
         ASSERT_TRUE(run(attempts_.note_queues({CenterId{center_id(center)}},
-                                              {{}, {{"core", clock_.now()}, {"core", start}, {"of nobody", start}}})));
+                                              {{}, {{"core", clock_.now()}, {"core", start}, {"of nobody", start}}},
+                                              CatalogNotice::kNow)));
         reload_catalog();
     };
     const auto center_of_new_job = [&](Json wanted = Json::object()) {

@@ -91,7 +91,8 @@ TEST_F(Routing, WhatWaitsInABatchSystemEndsAfterTheStartThatIsPlannedThere)
     route();
     ASSERT_TRUE(run(report(attempts_, center_of(first), StartAcknowledged{attempt_of(first)})));
     const Timestamp start = clock_.now() + std::chrono::minutes(150);
-    ASSERT_TRUE(run(attempts_.note_queues({center_of(first)}, {{{attempt_of(first), "Priority", start}}, {}})));
+    ASSERT_TRUE(run(attempts_.note_queues({center_of(first)}, {{{attempt_of(first), "Priority", start}}, {}},
+                                          CatalogNotice::kNow)));
 
     const JobId second = submit(dgemm_job());
     route();
@@ -315,7 +316,8 @@ TEST_F(Routing, AwaitsNoProbesBehindALongerQueueOfTheCenter)
     const std::string beta = add_center("beta");
     const std::string gamma = add_center("gamma");
     const auto queue_before_beta = [&](std::chrono::seconds wait) {
-        ASSERT_TRUE(run(attempts_.note_queues({CenterId{center_id("beta")}}, {{}, {{"core", clock_.now() + wait}}})));
+        ASSERT_TRUE(run(attempts_.note_queues({CenterId{center_id("beta")}}, {{}, {{"core", clock_.now() + wait}}},
+                                              CatalogNotice::kNow)));
         reload_catalog();
     };
     queue_before_beta(std::chrono::hours(1));

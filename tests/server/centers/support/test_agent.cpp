@@ -79,12 +79,20 @@ asio::awaitable<Result<void>> FakeGateway::attempt_output(Reporter, link::Attemp
     co_return note("output " + output.data);
 }
 
-asio::awaitable<Result<void>> FakeGateway::note_queues(Reporter, link::QueueReport report)
+asio::awaitable<Result<void>> FakeGateway::note_queues(Reporter, link::QueueReport report, CatalogNotice notice)
 {
     Result<void> noted;
     for (const link::QueuedAttempt& one : report.attempts)
         noted = note("queued " + one.attempt_id.value + ": " + one.reason);
+    const std::scoped_lock lock(mutex_);
+    if (noted) notices_.push_back(notice);
     co_return noted;
+}
+
+std::vector<CatalogNotice> FakeGateway::notices() const
+{
+    const std::scoped_lock lock(mutex_);
+    return notices_;
 }
 
 void FakeGateway::order(link::Body order)
@@ -141,9 +149,14 @@ AgentServer::AgentServer() : authority(net::make_authority("test network", 10).v
     options.touch_period = 0ms;
     options.catalog_pause = 200ms;
     options.longest_away = 1s;
+    options.connection_pause = 1h;
     hub = std::make_unique<AgentHub>(store.database(), gateway, *enrolment, options, nullptr, &balance);
     notifier_ = std::make_unique<Notifier>(store.url());
     hub->subscribe(*notifier_);
+    notifier_->subscribe("catalog", [this](const std::string& payload) {
+        const std::scoped_lock lock(mutex_);
+        ++catalog_notices_[payload];
+    });
     notifier_->start();
     net::Router router;
     hub->add_route(router);
@@ -163,6 +176,13 @@ AgentServer::~AgentServer()
     hub->wait(5s);
     notifier_->stop();
     store.database().stop();
+}
+
+int AgentServer::catalog_notices(const CenterId& center) const
+{
+    const std::scoped_lock lock(mutex_);
+    const auto found = catalog_notices_.find(center.value);
+    return found == catalog_notices_.end() ? 0 : found->second;
 }
 
 AgentServer::Enrolled AgentServer::enrol(const std::string& center_name)

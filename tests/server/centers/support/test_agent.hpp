@@ -25,7 +25,8 @@ class FakeGateway final : public AttemptGateway {
     asio::awaitable<std::vector<Result<void>>> take_reports(Reporter reporter,
                                                             std::vector<AttemptReport> reports) override;
     asio::awaitable<Result<void>> attempt_output(Reporter reporter, link::AttemptOutput output) override;
-    asio::awaitable<Result<void>> note_queues(Reporter reporter, link::QueueReport report) override;
+    asio::awaitable<Result<void>> note_queues(Reporter reporter, link::QueueReport report,
+                                              CatalogNotice notice) override;
 
     /// What pending_orders() gives until the start is acknowledged.
     void order(link::Body order);
@@ -34,6 +35,8 @@ class FakeGateway final : public AttemptGateway {
     /// One line for each call: "started att_…".
     std::vector<std::string> calls() const;
     bool has_call(const std::string& line) const;
+    /// What sessions said of the catalog with each report of queues that was not refused.
+    std::vector<CatalogNotice> notices() const;
     /// How often pending_orders() was asked.
     int polls() const;
 
@@ -44,6 +47,7 @@ class FakeGateway final : public AttemptGateway {
     mutable std::mutex mutex_;
     std::vector<link::Body> orders_;
     std::vector<std::string> calls_;
+    std::vector<CatalogNotice> notices_;
     std::optional<Error> failure_;
     int polls_ = 0;
     std::vector<CenterId> centers_; ///< that were asked for
@@ -73,6 +77,8 @@ class AgentServer {
         CenterId center;
         net::Credential credential;
     };
+    /// How many wake-ups "catalog" of this center were heard.
+    int catalog_notices(const CenterId& center) const;
     /// Makes a token and uses it.
     Enrolled enrol(const std::string& center_name);
     net::TlsContext client_context(const net::Credential* credential) const;
@@ -88,6 +94,8 @@ class AgentServer {
 
   private:
     Metrics metrics_;
+    mutable std::mutex mutex_;
+    std::map<std::string, int> catalog_notices_;
     std::unique_ptr<Notifier> notifier_;
     std::unique_ptr<net::Server> server_;
 };
