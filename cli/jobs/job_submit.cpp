@@ -47,7 +47,8 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
         "--prefer", options.prefer,
         "What its place is chosen by: fastest (default), cheapest, greenest, or weights: time=0.7,cost=0.3");
     verb.add_option("--priority", options.priority,
-                    "-100 to 100 (default 0): among the jobs of its project first, then against others'");
+                    "-100 to 100 (default 0): among the jobs of its project first, then against others'; above 0 "
+                    "only for operators and admins, unless fathomd's settings allow more");
     verb.add_option("--device", options.device, "Only CPUs, or only GPUs")->check(CLI::IsMember({"cpu", "gpu"}));
     verb.add_option("--isa", options.isa, "An instruction set that it needs, such as avx512f; may stand several times")
         ->allow_extra_args(false);

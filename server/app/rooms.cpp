@@ -142,6 +142,7 @@ JobRules job_rules(const RoomContext& context)
     return {.unknown_projects = context.settings.unknown_projects,
             .space = &context.space,
             .quota = context.settings.quota,
+            .most_priority = context.settings.most_priority,
             .keep_jobs = context.settings.keep.jobs};
 }
 

@@ -266,6 +266,8 @@ SettingsProgram server_program()
              check_integer(0, kMaxNumber)},
             {"most_output_mib_of_job", "64", "MiB of a job's output that are kept; what comes after is not; 0: all is",
              check_integer(0, kMaxNumber)},
+            {"most_priority_of_users", "0",
+             "priority that every submitter may give a job; operators and admins may give more", check_integer(0, 100)},
             {"least_free_mib", "1024",
              "MiB that must be free on the embedded database's disk for new jobs to be taken; 0: they always are",
              check_integer(0, kMaxNumber)},
@@ -350,6 +352,7 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
                    .queued_of_project = settings.integer("most_queued_of_project"),
                    .stored_bytes_of_token = bytes("most_stored_mib_of_token"),
                    .stored_bytes_of_project = bytes("most_stored_mib_of_project")};
+    typed.most_priority = settings.integer("most_priority_of_users");
     typed.most_output_bytes = bytes("most_output_mib_of_job");
     typed.least_free_bytes = static_cast<std::uint64_t>(settings.integer("least_free_mib")) << 20U;
     const std::int64_t threads = settings.integer("io_threads");

@@ -94,6 +94,22 @@ Result<void> check_membership(const std::vector<JobSpec>& specs, const Principal
     return Error{Errc::kForbidden, "you are not a member of the project", std::move(errors)};
 }
 
+Result<void> check_priorities(const std::vector<JobSpec>& specs, const Principal& caller, std::int64_t most,
+                              JobBatch batch)
+{
+    if (has_permission(caller.role, Permission::kManageNetwork)) return {};
+    std::vector<FieldError> errors;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        if (specs[i].priority <= most) continue;
+        errors.push_back({prefix_of(i, batch) + "priority",
+                          "must be at most " + std::to_string(most) + " here: only operators and admins give more, " +
+                              "since it counts against the jobs of others; give your less urgent jobs less, or ask " +
+                              "an operator to submit this one"});
+    }
+    if (errors.empty()) return {};
+    return Error{Errc::kForbidden, "the priority is higher than you may give", std::move(errors)};
+}
+
 bool have_limits(const std::vector<AdmittedJob>& jobs, const CatalogSnapshot& catalog)
 {
     return std::any_of(jobs.begin(), jobs.end(),

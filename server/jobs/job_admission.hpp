@@ -26,6 +26,12 @@ Result<void> check_jobs(std::vector<JobSpec>& specs, const CatalogSnapshot& cata
 Result<void> check_membership(const std::vector<JobSpec>& specs, const Principal& caller,
                               const CatalogSnapshot& catalog, JobBatch batch);
 
+/// Whether this caller may submit jobs of these priorities, which count against the jobs of others.
+/// @param most  priority that every submitter may give.
+/// @error kForbidden  one of them is higher, and the caller does not manage the network.
+Result<void> check_priorities(const std::vector<JobSpec>& specs, const Principal& caller, std::int64_t most,
+                              JobBatch batch);
+
 /// Whether check_limits() has anything to look at.
 bool have_limits(const std::vector<AdmittedJob>& jobs, const CatalogSnapshot& catalog);
 /// Deadlines, budgets and quotas by what is predicted, of jobs whose operators and types are known. May take as long as

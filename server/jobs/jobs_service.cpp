@@ -83,6 +83,8 @@ asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector
         const Result<void> has_room = rules_.space->check();
         if (!has_room) co_return has_room.error();
     }
+    const Result<void> may_go_first = check_priorities(specs, caller, rules_.most_priority, batch);
+    if (!may_go_first) co_return may_go_first.error();
     CatalogPointer catalog = catalog_->get();
     const Timestamp now = clock_->now();
     const auto check = [&]() -> Result<void> {

@@ -21,6 +21,7 @@ struct JobRules {
     UnknownProjects unknown_projects{UnknownProjects::kAccept};
     const FreeSpace* space{nullptr}; ///< jobs are refused while it is low; null: never. Outlives the service.
     JobQuota quota{};
+    std::int64_t most_priority{0};  ///< of jobs whose submitters do not manage the network
     std::chrono::days keep_jobs{0}; ///< after their end, for those who ask for one that is gone; 0: for ever
 };
 

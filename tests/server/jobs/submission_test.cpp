@@ -42,6 +42,30 @@ TEST_F(Submission, AnswersWithTheJobAndItsPlace)
     EXPECT_EQ(Json::parse(again.body), job);
 }
 
+TEST_F(Submission, OnlyOperatorsAndAdminsPutJobsBeforeThoseOfOthers)
+{
+    add_center("alpha");
+    add_token("ada", Role::kUser);
+    add_token("oscar", Role::kOperator);
+    const auto submit_with = [&](std::int64_t priority, const std::string& who) {
+        return call(net::Method::kPost, "/jobs", spec({{"priority", priority}}).dump(), {}, who);
+    };
+
+    const net::Response refused = submit_with(1, "ada");
+
+    EXPECT_EQ(refused.status, 403);
+    EXPECT_EQ(fields_of(refused), std::vector<std::string>{"priority"});
+    EXPECT_THAT(refused.body, ::testing::HasSubstr("ask an operator"));
+    EXPECT_EQ(submit_with(0, "ada").status, 201);
+    EXPECT_EQ(submit_with(-100, "ada").status, 201) << "their own jobs may wait for others";
+    EXPECT_EQ(submit_with(100, "oscar").status, 201);
+    EXPECT_EQ(submit_with(100, "admin").status, 201);
+    const Json many = Json::array({spec(), spec({{"priority", 5}})});
+    EXPECT_EQ(fields_of(call(net::Method::kPost, "/jobs", many.dump(), {}, "ada")),
+              std::vector<std::string>{"[1].priority"});
+    EXPECT_EQ(sql("SELECT count(*) FROM job"), "4");
+}
+
 TEST_F(Submission, KeepsEveryJobOfManyConcurrentClients)
 {
     add_center("alpha");
