@@ -158,6 +158,8 @@ class Application {
     std::unique_ptr<ListenerCertificates> certificates_; // what the listeners show
     asio::io_context io_;                                // all network work
     std::unique_ptr<IoThreads> io_threads_;              // run io_
+    asio::io_context files_io_;                          // what waits for files: certificates, free space
+    std::unique_ptr<IoThreads> files_thread_;            // runs files_io_
     std::unique_ptr<StopSignals> signals_;               // SIGTERM, SIGINT
     std::unique_ptr<Notifier> notifier_;                 // wake-ups between replicas
     std::unique_ptr<PeriodicTaskRunner> periodic_tasks_; // periodic work, one replica at a time
@@ -225,6 +227,7 @@ Result<void> Application::prepare_data()
 Result<void> Application::build()
 {
     io_threads_ = std::make_unique<IoThreads>(io_, settings_.io_threads);
+    files_thread_ = std::make_unique<IoThreads>(files_io_, 1);
     signals_ = std::make_unique<StopSignals>(io_);
     periodic_tasks_ = std::make_unique<PeriodicTaskRunner>(*database_, io_.get_executor(), metrics_);
     periodic_tasks_->add("remove_old_idempotency_keys", 600s, remove_old_keys);
@@ -234,7 +237,7 @@ Result<void> Application::build()
     identity_ = std::make_unique<IdentityService>(*database_, *notifier_, clock_, metrics_, settings_.longest_token);
     std::function<std::string()> embedded_state;
     if (is_embedded()) embedded_state = [supervisor = supervisor_] { return supervisor->database_state(); };
-    space_->start(*tasks_, io_.get_executor());
+    space_->start(*tasks_, files_io_.get_executor());
     add_system_routes(router_, *database_, std::move(embedded_state),
                       [space = space_.get()] { return space->is_low(); });
     add_console_routes(router_, console_files());
@@ -264,7 +267,7 @@ Result<void> Application::open_listeners()
         std::make_unique<net::Server>(io_, certificates_->agents(), std::move(agent_router_), limits.agents, metrics_);
     certificates_->show_on([this](net::TlsContext tls) { server_->set_tls(std::move(tls)); },
                            [this](net::TlsContext tls) { agent_server_->set_tls(std::move(tls)); });
-    certificates_->start(*tasks_, io_.get_executor());
+    certificates_->start(*tasks_, files_io_.get_executor());
     if (Result<void> done = server_->listen(std::move(listeners_.rest)); !done) return done;
     if (Result<void> done = agent_server_->listen(std::move(listeners_.agents)); !done) return done;
     announce();
@@ -321,6 +324,7 @@ void Application::stop()
     end_if_anything_runs();
     // 5. Nothing is left to run. Only now may what the coroutines point to be destroyed.
     if (io_threads_) io_threads_->stop();
+    if (files_thread_) files_thread_->stop();
     server_.reset();
     agent_server_.reset();
     rooms_.reset();

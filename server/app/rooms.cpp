@@ -206,8 +206,8 @@ struct Rooms::State {
     HealthProbes health_probes{operators, probe_jobs}; // of centers that failed jobs
     QuarantineWatch quarantine{health_probes, context.settings.quarantine, context.clock, context.metrics,
                                context.replica.value}; // closes those centers
-    DriftWatch drift{context.settings.drift, context.metrics,
-                     context.replica.value}; // jobs go otherwise than predicted
+    DriftWatch drift{context.settings.drift, context.database,     compute, context.executor,
+                     context.metrics,        context.replica.value}; // jobs go otherwise than predicted
 
     PriceBooksService price_books{context.database, compute};                      // what units cost
     UsageMeter usage_meter{catalog, active_policy};                                // what was used
@@ -375,6 +375,7 @@ Result<void> Rooms::start()
     state_->events.start(state_->context.tasks);
     state_->job_periodic_tasks.start(state_->context.tasks);
     state_->learning.start(state_->context.tasks, state_->context.executor);
+    state_->drift.start(state_->context.tasks);
     state_->ledger.start(state_->context.tasks, state_->context.executor);
     state_->exports.start(state_->context.tasks, state_->context.executor);
     if (state_->can_verify) state_->verifier.start();

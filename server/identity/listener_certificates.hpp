@@ -41,7 +41,7 @@ class ListenerCertificates {
 
     /// Where it shows what is new.
     void show_on(Show rest, Show agents);
-    /// From now on looks every few seconds.
+    /// From now on looks every few seconds, on `executor`, whose thread waits for the files.
     void start(net::TaskGroup& group, const asio::any_io_executor& executor);
     /// One look; called by the periodic task, and by tests. Blocks, shortly.
     void look();

@@ -27,7 +27,7 @@ class FreeSpace {
     /// @param least_bytes below it new jobs are refused; 0: never.
     FreeSpace(Look look, std::uint64_t least_bytes, Metrics& metrics);
 
-    /// Looks, and again every few seconds.
+    /// Looks, and again every few seconds on `executor`, whose thread waits for the answer.
     void start(net::TaskGroup& group, const asio::any_io_executor& executor);
     /// One look; called by the periodic task, and by tests.
     void look();
