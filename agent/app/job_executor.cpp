@@ -6,13 +6,17 @@
 #include "agent/executor/slurm/survey.hpp"
 #include "core/base/log.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <pwd.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace fathom::agent {
 namespace {
+
+constexpr std::int64_t kMostFiles = 1'000'000; ///< of a job for each processor, unless set
 
 /// A job with the agent's user could read its key.
 Result<void> keep_apart(const JobUsers& jobs, const std::optional<UnixUser>& agent)
@@ -41,15 +45,27 @@ Result<void> judge_isolation(const AgentConfig& config, const LocalExecutor& exe
     return {};
 }
 
-/// What jobs may take of the state folder's disk for each of their processors.
-std::int64_t disk_share(const AgentConfig& config)
+/// What jobs may take of the state folder's disk for each of their processors; 0: no limit.
+struct DiskShare {
+    std::int64_t bytes{};
+    std::int64_t files{};
+};
+
+DiskShare disk_share(const AgentConfig& config)
 {
-    if (config.disk_bytes_per_processor) return *config.disk_bytes_per_processor;
-    std::error_code error;
-    const std::filesystem::space_info disk = std::filesystem::space(config.state_dir, error);
+    DiskShare share;
+    struct statvfs disk{};
     const std::size_t processors = config.cpus.empty() ? allowed_cpus().size() : config.cpus.size();
-    if (error || processors == 0) return 0;
-    return static_cast<std::int64_t>(disk.capacity / 10 * 9 / processors);
+    if (::statvfs(config.state_dir.c_str(), &disk) == 0 && processors > 0) {
+        share.bytes = static_cast<std::int64_t>(disk.f_blocks * disk.f_frsize / 10 * 9 / processors);
+        share.files = kMostFiles;
+        // Some file systems, such as btrfs, have as many as there is room for, and say 0.
+        if (disk.f_files > 0)
+            share.files =
+                std::clamp<std::int64_t>(static_cast<std::int64_t>(disk.f_files / 10 * 9 / processors), 1, kMostFiles);
+    }
+    return {config.disk_bytes_per_processor.value_or(share.bytes),
+            config.disk_files_per_processor.value_or(share.files)};
 }
 
 /// The home folder that jobs with the agent's user are kept out of; empty where there is none, as where it is a folder
@@ -113,12 +129,14 @@ Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config,
 
     // Without links: jobs must find the same place where much else is hidden from them.
     const std::filesystem::path state_dir = std::filesystem::weakly_canonical(config.state_dir);
+    const DiskShare disk = disk_share(config);
     auto executor = std::make_unique<LocalExecutor>(
         LocalExecutorOptions{.attempts = state_dir / "attempts",
                              .supervisor = "/proc/self/exe", // this very program, also when its file was replaced
                              .programs = std::filesystem::absolute(config.probe_program).parent_path(),
                              .output_limit_bytes = config.output_limit_bytes,
-                             .disk_bytes_per_processor = disk_share(config),
+                             .disk_bytes_per_processor = disk.bytes,
+                             .disk_files_per_processor = disk.files,
                              .user = users->one,
                              .user_ids = users->ids,
                              .hidden = ::getuid() == 0 ? "" : state_dir,

@@ -145,7 +145,7 @@ std::string check_work_folder(std::string_view text)
     return text[0] == '/' && is_plain ? "" : "must be an absolute path without spaces, quotes, %, $ and backslashes";
 }
 
-std::string check_disk_bytes(std::string_view value)
+std::string check_disk_share(std::string_view value)
 {
     return value.empty() ? "" : check_integer(0, 1LL << 60U)(value);
 }
@@ -265,7 +265,11 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
         {"disk_bytes_per_processor", "",
          "what a job's files may take of the disk for each of its processors, 0: no limit; empty: nine tenths of the "
          "state folder's disk, shared by the processors that this center offers",
-         check_disk_bytes},
+         check_disk_share},
+        {"disk_files_per_processor", "",
+         "how many files a job may have for each of its processors, 0: no limit; empty: a million, or as many as make "
+         "nine tenths of the state folder's file system, shared by the processors that this center offers",
+         check_disk_share},
         {"executor", "local", "what runs jobs: this host (local), or the cluster that its Slurm has (slurm)",
          check_one_of({"local", "slurm"})},
         {"slurm_work_folder", "",
@@ -309,6 +313,8 @@ Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
     config.output_limit_bytes = settings.integer("output_limit_bytes");
     if (!settings.text("disk_bytes_per_processor").empty())
         config.disk_bytes_per_processor = settings.integer("disk_bytes_per_processor");
+    if (!settings.text("disk_files_per_processor").empty())
+        config.disk_files_per_processor = settings.integer("disk_files_per_processor");
     config.keep_finished = std::chrono::seconds(std::llround(settings.number("keep_finished_hours") * 3600));
     config.log_level = parse_log_level(settings.text("log_level"));
     config.remote_resources = parse_remote_rule(settings.text("remote_resources"));

@@ -73,6 +73,7 @@ struct AgentConfig {
     OperatorTrust operator_trust;
     std::int64_t output_limit_bytes = 16LL << 20U;        ///< kept for each stream
     std::optional<std::int64_t> disk_bytes_per_processor; ///< for a job's files; 0: no limit; none: its share
+    std::optional<std::int64_t> disk_files_per_processor; ///< in a job's folders; likewise
     std::chrono::seconds keep_finished{0};
     bool uses_slurm = false; ///< else jobs run on this host
     SlurmConfig slurm;       ///< of `uses_slurm`

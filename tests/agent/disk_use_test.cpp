@@ -18,15 +18,27 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kLimit = 1'000'000'000'000;
 
-/// After one whole count.
-std::int64_t bytes_in(const std::vector<fs::path>& folders)
+/// Goes on until all was counted once.
+void count(DiskUse& use)
 {
-    DiskUse use(folders);
     const auto first = use.next();
     use.go_on(first, ::getpid());
     while (use.next() == first)
         use.go_on(first, ::getpid());
+}
+
+std::int64_t bytes_in(const std::vector<fs::path>& folders)
+{
+    DiskUse use(folders);
+    count(use);
     return use.bytes();
+}
+
+std::int64_t files_in(const std::vector<fs::path>& folders)
+{
+    DiskUse use(folders);
+    count(use);
+    return use.files();
 }
 
 void write(const fs::path& path, std::size_t bytes)
@@ -49,6 +61,19 @@ TEST(DiskUse, CountsAllOfItsFolders)
     EXPECT_LT(bytes, 900'000);
 }
 
+TEST(DiskUse, CountsFilesFoldersAndLinksHoweverEmpty)
+{
+    const test::TemporaryFolder folder;
+    fs::create_directories(folder.path() / "a/b");
+    fs::create_directory(folder.path() / "c");
+    for (int i = 0; i < 5000; ++i) // more than are looked at in one go
+        write(folder.path() / "a/b" / std::to_string(i), 0);
+    fs::create_symlink("b", folder.path() / "a/link");
+    fs::create_hard_link(folder.path() / "a/b/7", folder.path() / "c/again");
+
+    EXPECT_EQ(files_in({folder.path() / "a", folder.path() / "c"}), 3 + 5000 + 1);
+}
+
 TEST(DiskUse, NothingIsHiddenBehindFoldersThatAreNestedTooDeeply)
 {
     const test::TemporaryFolder folder;
@@ -64,6 +89,7 @@ TEST(DiskUse, NothingIsHiddenBehindFoldersThatAreNestedTooDeeply)
     }
 
     EXPECT_GT(bytes_in({folder.path() / "deep", folder.path() / "other"}), kLimit);
+    EXPECT_GT(files_in({folder.path() / "deep", folder.path() / "other"}), kLimit);
 }
 
 } // namespace

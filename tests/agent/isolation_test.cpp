@@ -147,6 +147,20 @@ TEST_F(HostileJobs, ThatTakeMoreOfTheDiskThanTheirShareAreEnded)
     expect_unharmed(neighbour);
 }
 
+TEST_F(HostileJobs, ThatMakeMoreFilesThanTheirShareAreEnded)
+{
+    options_.disk_files_per_processor = 100;
+    const AttemptOrder neighbour = start_neighbour();
+
+    const AttemptEnd many = run(shell_order("i=0; while [ $i -lt 200 ]; do : >$i; i=$((i + 1)); done; sleep 60"));
+    EXPECT_EQ(many.outcome, AttemptOutcome::kSignalled);
+    EXPECT_EQ(many.detail, "it made more files than its share of 100 (disk_files_per_processor)");
+    EXPECT_LT(many.run_s, 40);
+    const AttemptEnd few = run(shell_order("for i in 1 2 3; do : >$i; done; sleep 2.5; echo well"));
+    EXPECT_EQ(text_of(few), "well\n") << few.detail;
+    expect_unharmed(neighbour);
+}
+
 TEST_F(HostileJobs, SeeNoProcessesOfOthers)
 {
     const AttemptOrder neighbour = start_neighbour();

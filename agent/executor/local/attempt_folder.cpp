@@ -68,6 +68,7 @@ std::string encode(const SupervisorOrder& order)
     json.update({{"programs", order.programs.string()},
                  {"output_limit_bytes", order.output_limit_bytes},
                  {"disk_limit_bytes", order.disk_limit_bytes},
+                 {"disk_limit_files", order.disk_limit_files},
                  {"has_own_user", order.has_own_user},
                  {"removes_work", order.removes_work},
                  {"isolation", to_json(order.isolation)},
@@ -94,6 +95,7 @@ Result<SupervisorOrder> decode_supervisor_order(const std::string& text)
         order.programs = json.at("programs").get<std::string>();
         order.output_limit_bytes = json.at("output_limit_bytes").get<std::int64_t>();
         order.disk_limit_bytes = json.value("disk_limit_bytes", std::int64_t{0}); // older agents knew none
+        order.disk_limit_files = json.value("disk_limit_files", std::int64_t{0}); // nor this one
         order.has_own_user = json.at("has_own_user").get<bool>();
         order.removes_work = json.at("removes_work").get<bool>();
         order.isolation = read_isolation(json.at("isolation"));

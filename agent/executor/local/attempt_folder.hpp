@@ -21,6 +21,7 @@ struct SupervisorOrder {
     std::filesystem::path programs;    ///< folder appended to the job's PATH
     std::int64_t output_limit_bytes{}; ///< kept of each stream
     std::int64_t disk_limit_bytes{};   ///< of its folders; 0: none
+    std::int64_t disk_limit_files{};   ///< in its folders, which count, too; 0: none
     bool has_own_user{};               ///< nobody else runs as `user` at this center
     bool removes_work{};               ///< the job's files, once the end is on disk
     Isolation isolation{};

@@ -39,7 +39,7 @@ void DiskUse::begin(SteadyTime now)
     // With its own working folder, which finds the deepest ones: nothing else of the process needs one.
     walk_.reset(::fts_open(paths.data(), FTS_PHYSICAL | FTS_XDEV, nullptr));
     began_ = now;
-    counted_ = 0;
+    counted_ = {};
     counted_once_.clear();
 }
 
@@ -52,7 +52,7 @@ void DiskUse::go_on(SteadyTime now, pid_t process)
         const FTSENT* const entry = walk_ ? ::fts_read(walk_.get()) : nullptr;
         if (entry == nullptr) {
             // A path of more than 64 KiB ends the walk: what lies there and in the next folders would not count.
-            if (errno == ENAMETOOLONG) counted_ = kUncountable;
+            if (errno == ENAMETOOLONG) counted_ = {kUncountable, kUncountable};
             return finish(std::chrono::steady_clock::now(), process);
         }
         const bool has_facts = entry->fts_info == FTS_F || entry->fts_info == FTS_D || entry->fts_info == FTS_SL ||
@@ -64,8 +64,8 @@ void DiskUse::go_on(SteadyTime now, pid_t process)
 void DiskUse::finish(SteadyTime now, pid_t process)
 {
     walk_.reset();
-    if (counted_ < kUncountable) add_nameless_files(process);
-    last_ = std::exchange(counted_, 0);
+    if (counted_.bytes < kUncountable) add_nameless_files(process);
+    last_ = std::exchange(counted_, {});
     next_ = now + std::max<SteadyTime::duration>(kPeriod, kShare * (now - began_));
 }
 
@@ -74,7 +74,8 @@ void DiskUse::add(const struct stat& facts, bool may_come_again)
     if (may_come_again && counted_once_.size() < kMaxFilesOnce &&
         !counted_once_.emplace(facts.st_dev, facts.st_ino).second)
         return;
-    counted_ += facts.st_blocks * kBlock;
+    counted_.bytes += facts.st_blocks * kBlock;
+    ++counted_.files;
 }
 
 /// Files that were deleted while a process has them open.

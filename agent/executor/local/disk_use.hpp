@@ -14,10 +14,10 @@
 
 namespace fathom::agent {
 
-/// How much of the disk a job's folders take: counted again and again, a little at a time, so that a million files keep
-/// nobody waiting. What its processes hold open without a name counts, too; a file with several names counts once.
-/// It follows no link. Folders that are nested so deeply that they cannot be counted count as more than any limit. Not
-/// thread-safe.
+/// How much of the disk a job's folders take, and how many files they hold: counted again and again, a little at a
+/// time, so that a million files keep nobody waiting. What its processes hold open without a name counts, too; a file
+/// with several names counts once. It follows no link. Folders that are nested so deeply that they cannot be counted
+/// count as more than any limit. Not thread-safe.
 class DiskUse {
   public:
     using SteadyTime = std::chrono::steady_clock::time_point;
@@ -31,13 +31,19 @@ class DiskUse {
     /// When go_on() has something to do.
     SteadyTime next() const { return next_; }
     /// Bytes of the last whole count, or of the one under way when that has found more.
-    std::int64_t bytes() const { return std::max(last_, counted_); }
+    std::int64_t bytes() const { return std::max(last_.bytes, counted_.bytes); }
+    /// Likewise the files, folders and links, each of which takes an inode of the file system.
+    std::int64_t files() const { return std::max(last_.files, counted_.files); }
 
   private:
     struct CloseWalk {
         void operator()(FTS* walk) const { ::fts_close(walk); }
     };
     using FileId = std::pair<dev_t, ino_t>;
+    struct Count {
+        std::int64_t bytes{};
+        std::int64_t files{};
+    };
 
     void begin(SteadyTime now);
     void finish(SteadyTime now, pid_t process);
@@ -49,8 +55,8 @@ class DiskUse {
     SteadyTime began_{};
     SteadyTime next_{};
     std::set<FileId> counted_once_; ///< of this count: files that may be met again
-    std::int64_t counted_ = 0;
-    std::int64_t last_ = 0;
+    Count counted_;
+    Count last_;
 };
 
 } // namespace fathom::agent

@@ -86,7 +86,7 @@ class JobWatch {
     {
         std::array<pollfd, 3> waiting{
             {{signals_, POLLIN, 0}, {stdout_.source(), POLLIN, 0}, {stderr_.source(), POLLIN, 0}}};
-        const SteadyTime next = order_.disk_limit_bytes > 0 ? std::min(deadline_, disk_.next()) : deadline_;
+        const SteadyTime next = limits_disk() ? std::min(deadline_, disk_.next()) : deadline_;
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - std::chrono::steady_clock::now());
         const auto limit = std::clamp<std::int64_t>(left.count(), 0, 3'600'000);
         ::poll(waiting.data(), waiting.size(), static_cast<int>(limit));
@@ -94,16 +94,22 @@ class JobWatch {
         stderr_.copy(kRounds);
         read_signals();
         if (!wait_status_ && std::chrono::steady_clock::now() >= deadline_) pass_deadline();
-        if (!wait_status_ && order_.disk_limit_bytes > 0) watch_disk();
+        if (!wait_status_ && limits_disk()) watch_disk();
     }
+
+    bool limits_disk() const { return order_.disk_limit_bytes > 0 || order_.disk_limit_files > 0; }
 
     /// At once, without a grace time in which it could write on.
     void watch_disk()
     {
         disk_.go_on(std::chrono::steady_clock::now(), ::getpid());
-        if (is_over_disk_limit_ || disk_.bytes() <= order_.disk_limit_bytes) return;
-        is_over_disk_limit_ = true;
-        ::kill(-job_.pid, SIGKILL);
+        if (over_disk_limit_) return;
+        if (order_.disk_limit_bytes > 0 && disk_.bytes() > order_.disk_limit_bytes)
+            over_disk_limit_ = "its files took more of the disk than its share of " + disk_limit();
+        else if (order_.disk_limit_files > 0 && disk_.files() > order_.disk_limit_files)
+            over_disk_limit_ = "it made more files than its share of " + std::to_string(order_.disk_limit_files) +
+                               " (disk_files_per_processor)";
+        if (over_disk_limit_) ::kill(-job_.pid, SIGKILL);
     }
 
     void read_signals()
@@ -193,8 +199,8 @@ class JobWatch {
             end.detail = "the wall-time limit of " + std::to_string(order_.run.order.wall_limit_s) + " s was reached";
         else if (end_reason_ == AttemptOutcome::kLost)
             end.detail = "the center was shut down while it ran";
-        else if (is_over_disk_limit_)
-            end.detail = "its files took more of the disk than its share of " + disk_limit();
+        else if (over_disk_limit_)
+            end.detail = *over_disk_limit_;
         else if (end.signal == SIGXFSZ)
             end.detail = "a file would have become larger than its share of the disk, " + disk_limit();
         else if (out_of_memory)
@@ -220,7 +226,7 @@ class JobWatch {
     OutputCopier stdout_;
     OutputCopier stderr_;
     DiskUse disk_;
-    bool is_over_disk_limit_ = false;
+    std::optional<std::string> over_disk_limit_; ///< which share of it the job was killed for, in words
     std::int64_t most_resident_kib_ = 0;
 };
 

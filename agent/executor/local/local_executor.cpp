@@ -89,12 +89,13 @@ Result<void> LocalExecutor::start(const RunOrder& run)
     if (Result<void> made = make_folder(folder.path(), 0700); !made) return made;
     const Result<std::optional<JobUser>> user = user_of(run.order.attempt_id);
     if (!user) return user.error();
+    const std::int64_t processors = std::max<std::int64_t>(std::ssize(run.cpus), 1);
     const SupervisorOrder order{.run = run,
                                 .user = *user,
                                 .programs = options_.programs,
                                 .output_limit_bytes = options_.output_limit_bytes,
-                                .disk_limit_bytes =
-                                    options_.disk_bytes_per_processor * std::max<std::int64_t>(std::ssize(run.cpus), 1),
+                                .disk_limit_bytes = options_.disk_bytes_per_processor * processors,
+                                .disk_limit_files = options_.disk_files_per_processor * processors,
                                 .has_own_user = options_.user_ids.has_value(),
                                 .removes_work = options_.remove_work,
                                 .isolation = isolation_,

@@ -12,6 +12,7 @@ struct LocalExecutorOptions {
     std::filesystem::path programs;   ///< folder of fathom-probe
     std::int64_t output_limit_bytes = 16LL << 20U;
     std::int64_t disk_bytes_per_processor = 0;   ///< that a job's files may take; 0: all that there are
+    std::int64_t disk_files_per_processor = 0;   ///< that a job may have in its folders; 0: as many as it likes
     std::optional<JobUser> user{};               ///< of all jobs; without it and `user_ids` they run as the agent does
     std::optional<UserIds> user_ids{};           ///< each job runs as another of these; goes before `user`
     std::filesystem::path hidden{};              ///< the agent's folder, hidden from jobs that run as the agent does
