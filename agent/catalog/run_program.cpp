@@ -1,7 +1,10 @@
 #include "agent/catalog/run_program.hpp"
 
+#include "core/base/wait_for_child.hpp"
+
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -61,14 +64,18 @@ int spawn(const std::vector<std::string>& command, const std::map<std::string, s
 {
     std::vector<std::string> arguments = command;
     std::vector<std::string> variables = joined_environment(environment);
+    posix_spawnattr_t group_of_its_own;
+    ::posix_spawnattr_init(&group_of_its_own);
+    ::posix_spawnattr_setflags(&group_of_its_own, POSIX_SPAWN_SETPGROUP);
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     if (takes_errors) ::posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-    const int error = ::posix_spawn(&pid, arguments.front().c_str(), &actions, nullptr, pointers(arguments).data(),
-                                    pointers(variables).data());
+    const int error = ::posix_spawn(&pid, arguments.front().c_str(), &actions, &group_of_its_own,
+                                    pointers(arguments).data(), pointers(variables).data());
     ::posix_spawn_file_actions_destroy(&actions);
+    ::posix_spawnattr_destroy(&group_of_its_own);
     return error;
 }
 
@@ -93,7 +100,8 @@ Result<Run> run_and_wait(const std::vector<std::string>& command, const std::map
     }
     Result<std::string> output = read_output(ends[0], deadline, most_bytes);
     ::close(ends[0]);
-    if (!output) ::kill(pid, SIGKILL);
+    if (output && !wait_for_child(pid, deadline)) output = Error{Errc::kDeadline, "took too long"};
+    if (!output) ::kill(-pid, SIGKILL);
     Run run;
     while (::waitpid(pid, &run.wait_status, 0) < 0 && errno == EINTR) {
     }

@@ -10,7 +10,7 @@
 namespace fathom::agent {
 
 /// Runs a program to its end and gives what it wrote to standard output. Its standard error is ours.
-/// Blocks for at most `limit`, then kills it.
+/// Blocks for at most `limit`, then kills it with all of its process group, which is its own.
 /// @param environment  added to ours; wins over it.
 /// @error kNotFound     there is no such program, or it may not be executed.
 /// @error kDeadline     it took longer than `limit`.

@@ -3,9 +3,12 @@
 #include "core/base/error_text.hpp"
 #include "core/base/open_file.hpp"
 #include "core/base/process_limits.hpp"
+#include "core/base/wait_for_child.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -142,6 +145,24 @@ std::string last_lines(const std::string& text)
     return end;
 }
 
+/// All that comes until nobody has the other end open. False: that is not so by the deadline.
+bool read_to_end(int fd, std::chrono::steady_clock::time_point deadline, std::string& text)
+{
+    constexpr std::int64_t kLongestPoll_ms = 3'600'000;
+    char buffer[4096];
+    for (;;) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        pollfd waiting{fd, POLLIN, 0};
+        const auto limit = std::clamp<std::int64_t>(left.count(), 0, kLongestPoll_ms);
+        if (poll(&waiting, 1, static_cast<int>(limit)) > 0) {
+            const ssize_t size = read(fd, buffer, sizeof buffer);
+            if (size == 0 || (size < 0 && errno != EINTR)) return true;
+            if (size > 0) text.append(buffer, static_cast<std::size_t>(size));
+        }
+        if (left.count() <= 0) return false; // also of one that never stops writing
+    }
+}
+
 } // namespace
 
 Result<pid_t> start_child(const ChildOptions& options)
@@ -188,8 +209,9 @@ Result<pid_t> start_child(const ChildOptions& options)
     return system_error("cannot start " + options.arguments[0], code);
 }
 
-Result<std::string> run_child(ChildOptions options)
+Result<std::string> run_child(ChildOptions options, std::chrono::milliseconds limit)
 {
+    const auto deadline = std::chrono::steady_clock::now() + limit;
     int pipe_ends[2];
     if (pipe2(pipe_ends, O_CLOEXEC) != 0) return system_error("pipe", errno);
     const OpenFile output_read(pipe_ends[0]);
@@ -200,19 +222,18 @@ Result<std::string> run_child(ChildOptions options)
     output_write = OpenFile();
     if (options.started) options.started(*child);
     std::string output;
-    char buffer[4096];
-    for (;;) {
-        const ssize_t size = read(output_read.number(), buffer, sizeof buffer);
-        if (size < 0 && errno == EINTR) continue;
-        if (size <= 0) break;
-        output.append(buffer, static_cast<std::size_t>(size));
-    }
+    const bool is_in_time = read_to_end(output_read.number(), deadline, output) && wait_for_child(*child, deadline);
+    if (!is_in_time) kill(-*child, SIGKILL); // its session began with it
     if (options.started) options.started(0);
     int status = 0;
     pid_t ended = 0;
     do
         ended = waitpid(*child, &status, 0);
     while (ended < 0 && errno == EINTR);
+    if (!is_in_time)
+        return Error{Errc::kDeadline, options.arguments[0] + " took longer than " +
+                                          std::to_string(std::chrono::ceil<std::chrono::seconds>(limit).count()) +
+                                          " s and was killed: " + last_lines(output)};
     if (ended < 0) return system_error("how " + options.arguments[0] + " ended is not known", errno);
     if (status == 0) return output;
     return Error{Errc::kUnavailable,

@@ -2,6 +2,7 @@
 
 #include "core/base/own_user.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -35,10 +36,15 @@ struct ChildOptions {
 /// @error kUnavailable  it could not be started; the detail says why.
 Result<pid_t> start_child(const ChildOptions& options);
 
-/// Runs a program to its end and returns what it wrote. Blocks.
-/// @error kUnavailable  it could not be started or ended with a code other than 0; the detail has the end of
+/// How long programs may take that only say what they are, also on a machine that is very busy.
+inline constexpr std::chrono::seconds kAnswerLimit{60};
+
+/// Runs a program to its end and returns what it wrote. Blocks, for `limit` at most: then the program is killed, with
+/// all of its process group.
+/// @error kDeadline     it took longer.
+/// @error kUnavailable  it could not be started or ended with a code other than 0. The detail has the end of
 ///                      what it wrote.
-Result<std::string> run_child(ChildOptions options);
+Result<std::string> run_child(ChildOptions options, std::chrono::milliseconds limit);
 
 /// "exit code 1", "signal 9 (Killed)" for a status of waitpid.
 std::string describe_exit(int status);

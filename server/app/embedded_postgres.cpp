@@ -21,6 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
+constexpr auto kInitLimit = 30min; // initdb takes a second, on a slow disk some minutes
 constexpr auto kFirstPause = 100ms;
 constexpr auto kMaxPause = 10000ms;
 constexpr auto kCalmAfter = 60s;      // a server that ran so long starts the back-off anew
@@ -70,7 +71,7 @@ Result<void> make_cluster(const PostgresFolder& folder, const PostgresBinaries& 
     initdb.user = folder.user;
     initdb.inherited = folder.descriptor;
     initdb.signal_on_parent_death = SIGTERM;
-    if (const Result<std::string> made = run_child(std::move(initdb)); !made) return made.error();
+    if (const Result<std::string> made = run_child(std::move(initdb), kInitLimit); !made) return made.error();
     return name_new_cluster(folder);
 }
 

@@ -59,7 +59,7 @@ std::optional<PostgresBinaries> inspect(const fs::path& folder, const char* main
     if (error || !has_others(real.parent_path())) return std::nullopt;
     ChildOptions ask;
     ask.arguments = {real.string(), "--version"};
-    const Result<std::string> answer = run_child(std::move(ask));
+    const Result<std::string> answer = run_child(std::move(ask), kAnswerLimit);
     if (!answer) return std::nullopt;
     const std::optional<int> major = parse_major(*answer);
     if (!major) return std::nullopt;
@@ -109,7 +109,7 @@ std::vector<fs::path> postgres_search_folders()
         if (!is_program(folder / "pg_config")) continue;
         ChildOptions ask;
         ask.arguments = {(folder / "pg_config").string(), "--bindir"};
-        if (Result<std::string> answer = run_child(std::move(ask))) {
+        if (Result<std::string> answer = run_child(std::move(ask), kAnswerLimit)) {
             while (answer->ends_with('\n'))
                 answer->pop_back();
             folders.emplace_back(*answer);

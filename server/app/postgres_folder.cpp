@@ -23,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
+constexpr std::chrono::minutes kRemovalLimit{10}; // of an unfinished cluster: some thousand files
 constexpr std::uintmax_t kLargestLog = 16U << 20U;
 constexpr std::size_t kMaxQuotedLog = 600; // bytes of the log in an error
 
@@ -78,7 +79,7 @@ bool is_reachable_by(const std::optional<UnixUser>& user, const fs::path& path)
     ChildOptions test;
     test.arguments = {"/usr/bin/test", "-w", path.string()};
     test.user = user;
-    return run_child(std::move(test)).has_value();
+    return run_child(std::move(test), kAnswerLimit).has_value();
 }
 
 bool fits_socket_address(const fs::path& folder)
@@ -260,7 +261,7 @@ Result<void> remove_unfinished_cluster(const PostgresFolder& folder)
     removal.arguments = {"/bin/rm", "-rf", "--", (folder.child_root / "data.new").string()};
     removal.user = folder.user;
     removal.inherited = folder.descriptor;
-    if (const Result<std::string> done = run_child(std::move(removal)); !done) return done.error();
+    if (const Result<std::string> done = run_child(std::move(removal), kRemovalLimit); !done) return done.error();
     return {};
 }
 

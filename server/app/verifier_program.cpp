@@ -65,7 +65,7 @@ Result<std::string> try_program(VerifierProgram& program)
     ask.is_background = false; // fathomd's start waits for the answer, on a busy machine, too
     ask.group_file.clear();
     ask.arguments = {program.path.string(), "--version"};
-    return run_child(std::move(ask));
+    return run_child(std::move(ask), kAnswerLimit);
 }
 
 } // namespace

@@ -13,6 +13,7 @@
 namespace fathom::server {
 namespace {
 
+constexpr std::chrono::hours kReadLimit{24}; // it may have to look at all of the file
 constexpr std::string_view kMagic = "PGDMP"; // of pg_dump's custom format
 constexpr std::string_view kRowsBegin = ".schema_migration (version, name, sha256, applied_at) FROM stdin;\n";
 constexpr std::string_view kRowsEnd = "\\.\n";
@@ -54,7 +55,7 @@ Result<std::string> ask_archive(const OpenFile& file, const DatabaseTools& tools
     if (Result<void> done = rewind(file); !done) return done.error();
     ChildOptions reader = tools.read_archive(arguments);
     reader.input = file.number();
-    Result<std::string> output = run_child(std::move(reader));
+    Result<std::string> output = run_child(std::move(reader), kReadLimit);
     if (output) return output;
     return Error{Errc::kInvalid, "the backup cannot be read: " + output.error().detail};
 }

@@ -9,6 +9,8 @@
 namespace fathom::server {
 namespace {
 
+constexpr std::chrono::minutes kQueryLimit{10};      // one that only looks; something may hold locks meanwhile
+constexpr std::chrono::hours kStatementLimit{24};    // ANALYZE reads a part of all tables, however large they are
 constexpr std::string_view kMark = "fathom-answer="; // before the value, as psql may write warnings, too
 
 constexpr const char* kObjects = R"sql(
@@ -63,7 +65,8 @@ Result<std::string> DatabaseTools::ask(const std::string& query) const
     const std::string marked = "SELECT '" + std::string(kMark) + "' || (" + query + ")";
     const Result<std::string> output =
         run_child(program("psql", {"--no-psqlrc", "--no-align", "--tuples-only", "--quiet", "--no-password",
-                                   "--dbname=" + connection_.text, "--command=" + marked}));
+                                   "--dbname=" + connection_.text, "--command=" + marked}),
+                  kQueryLimit);
     if (!output) return output.error();
     const std::size_t start = output->find(kMark);
     if (start == std::string::npos) return Error{Errc::kInternal, "psql gave no answer: " + *output};
@@ -73,8 +76,10 @@ Result<std::string> DatabaseTools::ask(const std::string& query) const
 
 Result<void> DatabaseTools::execute(const std::string& statement) const
 {
-    const Result<std::string> output = run_child(program(
-        "psql", {"--no-psqlrc", "--quiet", "--no-password", "--dbname=" + connection_.text, "--command=" + statement}));
+    const Result<std::string> output =
+        run_child(program("psql", {"--no-psqlrc", "--quiet", "--no-password", "--dbname=" + connection_.text,
+                                   "--command=" + statement}),
+                  kStatementLimit);
     if (!output) return output.error();
     return {};
 }

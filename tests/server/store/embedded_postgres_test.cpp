@@ -1,4 +1,5 @@
 #include "core/base/file.hpp"
+#include "core/base/open_file.hpp"
 #include "core/base/own_user.hpp"
 #include "server/app/embedded_postgres.hpp"
 #include "server/app/postgres_binaries.hpp"
@@ -8,7 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <fstream>
+#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <sstream>
@@ -406,11 +409,35 @@ TEST(ChildProcess, ReportsWhatAFailedProgramWrote)
     ChildOptions options;
     options.arguments = {"/bin/sh", "-c", "echo first; echo broken >&2; exit 3"};
 
-    const Result<std::string> outcome = run_child(std::move(options));
+    const Result<std::string> outcome = run_child(std::move(options), kAnswerLimit);
 
     ASSERT_FALSE(outcome);
     EXPECT_NE(outcome.error().detail.find("exit code 3"), std::string::npos);
     EXPECT_NE(outcome.error().detail.find("broken"), std::string::npos);
+}
+
+TEST(ChildProcess, KillsAProgramThatTakesTooLongAndWhatItStarted)
+{
+    // The second one has closed its output: nothing but its end is waited for.
+    for (const char* line : {"sleep 1000 & wait", "exec >/dev/null 2>&1; sleep 1000 & wait"}) {
+        int ends[2];
+        ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+        const OpenFile alive(ends[0]);
+        OpenFile held(ends[1]); // by all of them
+        ChildOptions options;
+        options.arguments = {"/bin/sh", "-c", line};
+        options.inherited = held.number();
+
+        const Result<std::string> outcome = run_child(std::move(options), std::chrono::seconds(1));
+
+        ASSERT_FALSE(outcome) << line;
+        EXPECT_EQ(outcome.error().code, Errc::kDeadline) << line;
+        EXPECT_NE(outcome.error().detail.find("/bin/sh took longer than 1 s and was killed"), std::string::npos)
+            << outcome.error().detail;
+        held = OpenFile();
+        pollfd waiting{alive.number(), POLLIN, 0};
+        EXPECT_EQ(poll(&waiting, 1, 60'000), 1) << line << ": one of them is still alive";
+    }
 }
 
 TEST(ChildProcess, TellsHowAProgramEndedAlsoWhereTheParentIgnoresThat)
@@ -419,7 +446,7 @@ TEST(ChildProcess, TellsHowAProgramEndedAlsoWhereTheParentIgnoresThat)
     ChildOptions options;
     options.arguments = {"/bin/sh", "-c", "exit 3"};
 
-    const Result<std::string> outcome = run_child(std::move(options));
+    const Result<std::string> outcome = run_child(std::move(options), kAnswerLimit);
     ::signal(SIGCHLD, before);
 
     ASSERT_FALSE(outcome);
@@ -470,7 +497,7 @@ TEST(ChildProcess, RunsAProgramToWhichItsUserHasNoWay)
     options.arguments = {(folder.path() / "program").string()};
     if (::geteuid() == 0) options.user = UnixUser{"nobody", 65534, 65534};
 
-    const Result<std::string> outcome = run_child(std::move(options));
+    const Result<std::string> outcome = run_child(std::move(options), kAnswerLimit);
 
     EXPECT_TRUE(outcome) << outcome.error().detail;
 }
@@ -480,7 +507,7 @@ TEST(ChildProcess, ReportsAMissingProgram)
     ChildOptions options;
     options.arguments = {"/nonexistent/program"};
 
-    EXPECT_EQ(run_child(std::move(options)).error().code, Errc::kUnavailable);
+    EXPECT_EQ(run_child(std::move(options), kAnswerLimit).error().code, Errc::kUnavailable);
 }
 
 } // namespace

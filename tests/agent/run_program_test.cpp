@@ -1,0 +1,48 @@
+#include "agent/catalog/run_program.hpp"
+#include "core/base/open_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+namespace fathom::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(RunProgram, GivesWhatAProgramWroteAndHowItEnded)
+{
+    EXPECT_EQ(run_program({"/bin/sh", "-c", "echo $A; echo no >&2"}, {{"A", "one"}}, 60s).value(), "one\n");
+    const ProgramAnswer answer =
+        run_program_to_end({"/bin/sh", "-c", "echo $A >&2; exit 3"}, {{"A", "two"}}, 60s, 100).value();
+    EXPECT_EQ(answer.exit_code, 3);
+    EXPECT_EQ(answer.text, "two\n");
+    EXPECT_EQ(run_program({"/nonexistent/program"}, {}, 60s).error().code, Errc::kNotFound);
+}
+
+TEST(RunProgram, KillsAProgramThatTakesTooLongAndWhatItStarted)
+{
+    // The second one has closed its output: nothing but its end is waited for.
+    for (const char* line : {"sleep 1000 & wait", "exec >/dev/null 2>&1; sleep 1000 & wait"}) {
+        std::array<int, 2> ends{};
+        ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+        const OpenFile alive(ends[0]);
+        OpenFile held(ends[1]); // by all of them
+        ASSERT_EQ(::fcntl(held.number(), F_SETFD, 0), 0);
+
+        const Result<ProgramAnswer> answer = run_program_to_end({"/bin/sh", "-c", line}, {}, 1s, 100);
+
+        ASSERT_FALSE(answer) << line;
+        EXPECT_EQ(answer.error().code, Errc::kDeadline) << line;
+        EXPECT_EQ(answer.error().detail, "/bin/sh took too long") << line;
+        held = OpenFile();
+        pollfd waiting{alive.number(), POLLIN, 0};
+        EXPECT_EQ(::poll(&waiting, 1, 60'000), 1) << line << ": one of them is still alive";
+    }
+}
+
+} // namespace
+} // namespace fathom::agent
