@@ -14,7 +14,8 @@ Result<CenterOffer> survey(const AgentConfig& config)
 {
     const Result<std::unique_ptr<Executor>> executor = make_described_executor(config);
     if (!executor) return executor.error();
-    return survey_machines(config, (*executor)->facts());
+    MachineNotes notes;
+    return survey_machines(config, (*executor)->facts(), {}, notes);
 }
 
 } // namespace

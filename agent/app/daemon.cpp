@@ -49,9 +49,9 @@ Result<void> Daemon::prepare()
     fetch_url_ = fetch_url(*enrolment);
     resources_.load();
     Result<CenterOffer> offer =
-        survey_machines(as_probes_run(config_), executor_.facts(), survey_order(CutRule::kMustFit));
+        survey_machines(as_probes_run(config_), executor_.facts(), survey_order(CutRule::kMustFit), machine_notes_);
     if (!offer) return offer.error();
-    if (Result<Hardware> seen = look_at_machines(config_)) hardware_ = std::move(*seen);
+    if (Result<Hardware> seen = look_at_machines(config_, machine_notes_)) hardware_ = std::move(*seen);
     Result<Spool> spool = Spool::open("spool.db");
     if (!spool) return spool.error();
     spool_.emplace(std::move(*spool));

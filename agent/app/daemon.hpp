@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/app/gpu_memory_start.hpp"
+#include "agent/app/job_executor.hpp"
 #include "agent/app/probe_request.hpp"
 #include "agent/app/resource_keeper.hpp"
 #include "agent/app/sub_unit_keeper.hpp"
@@ -87,6 +88,7 @@ class Daemon {
     Catalog machine_catalog_;                        ///< with the units whose sub-units are at other centers
     Json last_catalog_;
     ResourceKeeper resources_{std::filesystem::path(kFolder) / "resources.json"};
+    MachineNotes machine_notes_;     ///< of the thread of `survey_`, once that has begun
     Hardware hardware_;              ///< of the last survey
     std::int64_t settings_set_{};    ///< how often what a survey goes by has changed
     bool looks_at_hardware_ = false; ///< another thread does

@@ -30,7 +30,7 @@ void Daemon::watch_hardware(SteadyTime now)
     if (now < next_hardware_look_ || looks_at_hardware_) return;
     looks_at_hardware_ = true;
     asio::post(survey_, [this, config = config_, set = settings_set_] {
-        auto seen = std::make_shared<Result<Hardware>>(look_at_machines(config));
+        auto seen = std::make_shared<Result<Hardware>>(look_at_machines(config, machine_notes_));
         asio::post(work_, [this, set, seen] {
             looks_at_hardware_ = false;
             next_hardware_look_ = std::chrono::steady_clock::now() + kHardwareInterval;
@@ -71,7 +71,8 @@ void Daemon::survey_again()
     surveys_ = true;
     asio::post(survey_, [this, config = config_, set = settings_set_, order = survey_order(CutRule::kFitting),
                          facts = executor_.facts()] {
-        auto offer = std::make_shared<Result<CenterOffer>>(survey_machines(as_probes_run(config), facts, order));
+        auto offer =
+            std::make_shared<Result<CenterOffer>>(survey_machines(as_probes_run(config), facts, order, machine_notes_));
         asio::post(work_, [this, set, offer] {
             surveys_ = false;
             if (set == settings_set_)
@@ -101,7 +102,8 @@ void Daemon::reload()
     }
     asio::post(survey_, [this, config = std::move(*config), order = survey_order(CutRule::kMustFit),
                          set = settings_set_, facts = executor_.facts()]() mutable {
-        auto offer = std::make_shared<Result<CenterOffer>>(survey_machines(as_probes_run(config), facts, order));
+        auto offer =
+            std::make_shared<Result<CenterOffer>>(survey_machines(as_probes_run(config), facts, order, machine_notes_));
         asio::post(work_, [this, config = std::move(config), set, offer]() mutable {
             if (!*offer) {
                 log_warning("config_rejected", {{"reason", describe(offer->error())}});

@@ -176,15 +176,16 @@ Result<std::unique_ptr<Executor>> make_described_executor(const AgentConfig& con
                                                              .shows_home = config.home_folder == HomeRule::kReadOnly}));
 }
 
-Result<CenterOffer> survey_machines(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order)
+Result<CenterOffer> survey_machines(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order,
+                                    MachineNotes& notes)
 {
-    return config.uses_slurm ? survey_slurm(config, executor_facts, order)
+    return config.uses_slurm ? survey_slurm(config, executor_facts, order, notes.slurm)
                              : survey_center(config, executor_facts, order);
 }
 
-Result<Hardware> look_at_machines(const AgentConfig& config)
+Result<Hardware> look_at_machines(const AgentConfig& config, MachineNotes& notes)
 {
-    return config.uses_slurm ? look_at_slurm(config) : Result<Hardware>(look_at_hardware(config));
+    return config.uses_slurm ? look_at_slurm(config, notes.slurm) : Result<Hardware>(look_at_hardware(config));
 }
 
 } // namespace fathom::agent

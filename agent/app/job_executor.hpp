@@ -3,6 +3,7 @@
 #include "agent/catalog/catalog.hpp"
 #include "agent/config/agent_config.hpp"
 #include "agent/executor/executor.hpp"
+#include "agent/executor/slurm/slurm_client.hpp"
 #include "core/base/own_user.hpp"
 
 namespace fathom::agent {
@@ -18,14 +19,19 @@ Result<std::unique_ptr<Executor>> make_job_executor(const AgentConfig& config, c
 /// The same for a look at its facts, without folders and without judging.
 Result<std::unique_ptr<Executor>> make_described_executor(const AgentConfig& config);
 
+/// What is known of machines from one look to the next. For one thread at a time.
+struct MachineNotes {
+    SlurmReserves slurm{};
+};
+
 /// What the executor's machines offer. Blocks.
 /// @error kInvalid      the config does not fit them.
 /// @error kUnavailable  Slurm does not answer.
-Result<CenterOffer> survey_machines(const AgentConfig& config, const Json& executor_facts,
-                                    const SurveyOrder& order = {});
+Result<CenterOffer> survey_machines(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order,
+                                    MachineNotes& notes);
 
 /// What may change of them while the agent runs. Blocks.
 /// @error kUnavailable  Slurm does not answer.
-Result<Hardware> look_at_machines(const AgentConfig& config);
+Result<Hardware> look_at_machines(const AgentConfig& config, MachineNotes& notes);
 
 } // namespace fathom::agent

@@ -105,17 +105,27 @@ Result<void> SlurmClient::cancel(const std::vector<std::string>& jobs) const
     return {};
 }
 
-Result<std::vector<SlurmNode>> SlurmClient::nodes() const
+void SlurmClient::ask_for_reserves(const std::vector<SlurmNode>& nodes, std::chrono::steady_clock::time_point now,
+                                   SlurmReserves& reserves) const
+{
+    if (reserves.asked_at && now - *reserves.asked_at < kReservesInterval && nodes == reserves.nodes) return;
+    const Result<std::string> details = run("scontrol", {"-a", "-o", "show", "nodes"}, kMaxListBytes);
+    // What it said before is the best that is known. Where it never said anything, jobs that ask for all of a node are
+    // refused, and Slurm's words tell why.
+    if (!details) return;
+    reserves = {.by_node = parse_reserves(*details), .nodes = nodes, .asked_at = now};
+}
+
+Result<std::vector<SlurmNode>> SlurmClient::nodes(SlurmReserves& reserves,
+                                                  std::chrono::steady_clock::time_point now) const
 {
     const Result<std::string> text = run("sinfo", {"-a", "-h", "-N", "-o", kNodeFormat}, kMaxListBytes);
     if (!text) return Error{Errc::kUnavailable, text.error().detail};
     std::vector<SlurmNode> nodes = parse_nodes(*text);
-    // Where scontrol does not say, jobs that ask for all of a node are refused, and Slurm's words tell why.
-    if (const Result<std::string> details = run("scontrol", {"-a", "-o", "show", "nodes"}, kMaxListBytes)) {
-        const auto reserves = parse_reserves(*details);
-        for (SlurmNode& node : nodes) {
-            if (const auto found = reserves.find(node.name); found != reserves.end()) take_reserve(node, found->second);
-        }
+    ask_for_reserves(nodes, now, reserves);
+    for (SlurmNode& node : nodes) {
+        const auto found = reserves.by_node.find(node.name);
+        if (found != reserves.by_node.end()) take_reserve(node, found->second);
     }
     std::erase_if(nodes, [&](const SlurmNode& node) {
         const auto& offered = config_.partitions;

@@ -5,7 +5,18 @@
 #include "agent/executor/local/attempt_folder.hpp"
 #include "agent/executor/slurm/slurm_text.hpp"
 
+#include <chrono>
+
 namespace fathom::agent {
+
+/// What nodes keep for their systems, as scontrol said last. It is asked again only after some minutes, or when sinfo
+/// shows other nodes: its answer is by far the longest of Slurm's, and costs slurmctld the most.
+struct SlurmReserves {
+    std::map<std::string, SlurmReserve, std::less<>> by_node{};
+    std::vector<SlurmNode> nodes{}; ///< as sinfo showed them then
+    std::optional<std::chrono::steady_clock::time_point> asked_at{};
+};
+inline constexpr std::chrono::minutes kReservesInterval{5};
 
 /// Slurm's own programs. Each function blocks until the program has ended, for a minute at most. Thread-safe.
 class SlurmClient {
@@ -30,9 +41,11 @@ class SlurmClient {
     /// Asks for the end of jobs; those that have ended are passed over.
     Result<void> cancel(const std::vector<std::string>& jobs) const;
 
-    /// The nodes of all partitions that the center offers.
+    /// The nodes of all partitions that the center offers, less what they keep for their systems.
+    /// @param reserves  what is known of that from earlier calls; brought up to date.
     /// @error kUnavailable  Slurm does not answer, or shows no node.
-    Result<std::vector<SlurmNode>> nodes() const;
+    Result<std::vector<SlurmNode>>
+    nodes(SlurmReserves& reserves, std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now()) const;
 
     /// Such as `slurm-wlm 22.05.8`; empty when it cannot be told.
     std::string version() const;
@@ -44,6 +57,8 @@ class SlurmClient {
 
     Result<std::string> run(const char* program, const std::vector<std::string>& arguments, std::size_t most_bytes,
                             TimeZone zone = TimeZone::kHost) const;
+    void ask_for_reserves(const std::vector<SlurmNode>& nodes, std::chrono::steady_clock::time_point now,
+                          SlurmReserves& reserves) const;
     /// Who the job is of: options of sbatch.
     std::vector<std::string> user_options() const;
 

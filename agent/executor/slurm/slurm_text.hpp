@@ -27,6 +27,8 @@ struct SlurmNode {
     std::string gres;            ///< such as gpu:a100:4; empty: none
     bool is_usable{};            ///< not down, drained or unknown
     std::int64_t max_wall_s{};   ///< that its partition lets a job run; 0: as long as it likes
+
+    bool operator==(const SlurmNode&) const = default;
 };
 
 /// sinfo's format for parse_nodes(): `sinfo -a -h -N -o FORMAT`.

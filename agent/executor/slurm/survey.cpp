@@ -328,19 +328,20 @@ std::vector<std::string> describe_nodes(const std::vector<SlurmNode>& nodes)
     return lines;
 }
 
-Result<Hardware> look_at_slurm(const AgentConfig& config)
+Result<Hardware> look_at_slurm(const AgentConfig& config, SlurmReserves& reserves)
 {
-    const Result<std::vector<SlurmNode>> nodes = SlurmClient(config.slurm, std::nullopt).nodes();
+    const Result<std::vector<SlurmNode>> nodes = SlurmClient(config.slurm, std::nullopt).nodes(reserves);
     if (!nodes) return nodes.error();
     Hardware seen;
     seen.nodes = describe_nodes(*nodes);
     return seen;
 }
 
-Result<CenterOffer> survey_slurm(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order)
+Result<CenterOffer> survey_slurm(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order,
+                                 SlurmReserves& reserves)
 {
     const SlurmClient client(config.slurm, std::nullopt);
-    const Result<std::vector<SlurmNode>> nodes = client.nodes();
+    const Result<std::vector<SlurmNode>> nodes = client.nodes(reserves);
     if (!nodes) return nodes.error();
     // Devices of this host are not those of the nodes.
     const ProbeAbilities abilities = ask_probe_program(config, Host{});

@@ -22,13 +22,14 @@ ReconciledUnits reconcile_nodes(const std::vector<SlurmNode>& nodes, const Agent
 /// A line for each node, with all that units are cut by.
 std::vector<std::string> describe_nodes(const std::vector<SlurmNode>& nodes);
 
-/// Asks Slurm for its nodes and this host's probe program for its operators. Blocks.
+/// Asks Slurm for its nodes (SlurmClient::nodes()) and this host's probe program for its operators. Blocks.
 /// @error kUnavailable  Slurm does not answer.
 /// @error kInvalid      as cut_nodes(), for CutRule::kMustFit.
-Result<CenterOffer> survey_slurm(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order = {});
+Result<CenterOffer> survey_slurm(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order,
+                                 SlurmReserves& reserves);
 
 /// Asks Slurm for its nodes. Blocks.
 /// @error kUnavailable  Slurm does not answer.
-Result<Hardware> look_at_slurm(const AgentConfig& config);
+Result<Hardware> look_at_slurm(const AgentConfig& config, SlurmReserves& reserves);
 
 } // namespace fathom::agent

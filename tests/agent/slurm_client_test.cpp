@@ -1,0 +1,83 @@
+#include "agent/executor/slurm/slurm_client.hpp"
+#include "core/base/file.hpp"
+#include "tests/agent/support/builders.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fathom::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Slurm's programs are scripts that answer what stands in files beside them, and note that they were asked.
+class SlurmNodes : public testing::Test {
+  protected:
+    SlurmNodes()
+    {
+        answer("sinfo", "main|n1|8|1|4|2|16384|(null)|(null)|idle|infinite\n");
+        answer("scontrol", "NodeName=n1 CPUEfctv=8 CPUTot=8 MemSpecLimit=1024\n");
+    }
+
+    void answer(const std::string& program, const std::string& text)
+    {
+        const std::filesystem::path path = folder_.path() / program;
+        write_file(path.string() + ".answer", text).value();
+        write_file(path, "#!/bin/sh\necho asked >>" + path.string() + ".asked\ncat " + path.string() + ".answer\n",
+                   0700)
+            .value();
+    }
+    /// scontrol, so far.
+    std::size_t times_asked() const
+    {
+        const Result<std::string> noted = read_file((folder_.path() / "scontrol.asked").string());
+        return noted ? noted->size() / std::string_view("asked\n").size() : 0;
+    }
+    std::int64_t memory_at(std::chrono::seconds since_start)
+    {
+        return client_.nodes(reserves_, start_ + since_start).value().at(0).memory_bytes >> 20U;
+    }
+
+    test::TemporaryFolder folder_;
+    SlurmClient client_{
+        SlurmConfig{
+            .programs = folder_.path(), .settings = {}, .work_folder = {}, .partitions = {}, .account = {}, .qos = {}},
+        std::nullopt};
+    SlurmReserves reserves_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+TEST_F(SlurmNodes, AreAskedForTheirReservesEveryFewMinutesOnly)
+{
+    EXPECT_EQ(memory_at(0s), 15360);
+    answer("scontrol", "NodeName=n1 CPUEfctv=8 CPUTot=8 MemSpecLimit=2048\n");
+    EXPECT_EQ(memory_at(20s), 15360);
+    // Jobs come and go: no other node.
+    answer("sinfo", "main|n1|8|1|4|2|16384|(null)|(null)|allocated|infinite\n");
+    EXPECT_EQ(memory_at(kReservesInterval - 1s), 15360);
+    EXPECT_EQ(times_asked(), 1U);
+
+    EXPECT_EQ(memory_at(kReservesInterval), 14336);
+    EXPECT_EQ(times_asked(), 2U);
+}
+
+TEST_F(SlurmNodes, AreAskedForTheirReservesAtOnceWhenTheyChange)
+{
+    EXPECT_EQ(memory_at(0s), 15360);
+    answer("sinfo", "main|n1|8|1|4|2|32768|(null)|(null)|idle|infinite\n");
+    answer("scontrol", "NodeName=n1 CPUEfctv=8 CPUTot=8 MemSpecLimit=2048\n");
+
+    EXPECT_EQ(memory_at(20s), 30720);
+}
+
+TEST_F(SlurmNodes, KeepTheReservesThatWereToldLastWhenScontrolFails)
+{
+    EXPECT_EQ(memory_at(0s), 15360);
+    write_file(folder_.path() / "scontrol", "#!/bin/sh\nexit 1\n", 0700).value();
+
+    EXPECT_EQ(memory_at(kReservesInterval), 15360);
+    answer("scontrol", "");
+    EXPECT_EQ(memory_at(kReservesInterval + 20s), 16384);
+}
+
+} // namespace
+} // namespace fathom::agent
