@@ -68,6 +68,14 @@ DiskShare disk_share(const AgentConfig& config)
             config.disk_files_per_processor.value_or(share.files)};
 }
 
+IoLimits io_share(const AgentConfig& config)
+{
+    return {.read_bytes_per_s = config.io_read_bytes_per_s_per_processor,
+            .write_bytes_per_s = config.io_write_bytes_per_s_per_processor,
+            .reads_per_s = config.io_reads_per_s_per_processor,
+            .writes_per_s = config.io_writes_per_s_per_processor};
+}
+
 /// The home folder that jobs with the agent's user are kept out of; empty where there is none, as where it is a folder
 /// of the system's.
 std::filesystem::path protected_home(const AgentConfig& config)
@@ -137,6 +145,7 @@ Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config,
                              .output_limit_bytes = config.output_limit_bytes,
                              .disk_bytes_per_processor = disk.bytes,
                              .disk_files_per_processor = disk.files,
+                             .io = io_share(config),
                              .user = users->one,
                              .user_ids = users->ids,
                              .hidden = ::getuid() == 0 ? "" : state_dir,
@@ -166,9 +175,10 @@ Result<std::unique_ptr<Executor>> make_described_executor(const AgentConfig& con
     const std::filesystem::path hidden =
         config.state_dir.empty() ? "/tmp" : std::filesystem::absolute(config.state_dir);
     return std::unique_ptr<Executor>(
-        std::make_unique<LocalExecutor>(LocalExecutorOptions{.attempts = {},
+        std::make_unique<LocalExecutor>(LocalExecutorOptions{.attempts = hidden / "attempts",
                                                              .supervisor = {},
                                                              .programs = {},
+                                                             .io = io_share(config),
                                                              .user = users->one,
                                                              .user_ids = users->ids,
                                                              .hidden = ::getuid() == 0 ? "" : hidden,

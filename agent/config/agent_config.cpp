@@ -18,6 +18,7 @@ namespace {
 constexpr const char* kTables[] = {"unit_type", "device",  "sub_units", "environment",
                                    "operators", "balance", "gpu_memory"};
 constexpr std::size_t kMaxKeyBytes = 256UL << 10U;
+constexpr std::int64_t kMaxIoRate = 1LL << 40U;
 constexpr std::size_t kMaxSettingsBytes = 16UL << 20U; ///< of the files together, as JSON
 
 /// TOML as JSON, so that one strict reader with field paths serves both.
@@ -270,6 +271,13 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          "how many files a job may have for each of its processors, 0: no limit; empty: a million, or as many as make "
          "nine tenths of the state folder's file system, shared by the processors that this center offers",
          check_disk_share},
+        {"io_read_bytes_per_s_per_processor", "0",
+         "what a job may read from the state folder's disk for each of its processors in a second, 0: no limit; needs "
+         "control groups and a file system on a block device",
+         check_integer(0, kMaxIoRate)},
+        {"io_write_bytes_per_s_per_processor", "0", "what it may write, likewise", check_integer(0, kMaxIoRate)},
+        {"io_reads_per_s_per_processor", "0", "how often it may read, likewise", check_integer(0, kMaxIoRate)},
+        {"io_writes_per_s_per_processor", "0", "how often it may write, likewise", check_integer(0, kMaxIoRate)},
         {"executor", "local", "what runs jobs: this host (local), or the cluster that its Slurm has (slurm)",
          check_one_of({"local", "slurm"})},
         {"slurm_work_folder", "",
@@ -315,6 +323,10 @@ Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
         config.disk_bytes_per_processor = settings.integer("disk_bytes_per_processor");
     if (!settings.text("disk_files_per_processor").empty())
         config.disk_files_per_processor = settings.integer("disk_files_per_processor");
+    config.io_read_bytes_per_s_per_processor = settings.integer("io_read_bytes_per_s_per_processor");
+    config.io_write_bytes_per_s_per_processor = settings.integer("io_write_bytes_per_s_per_processor");
+    config.io_reads_per_s_per_processor = settings.integer("io_reads_per_s_per_processor");
+    config.io_writes_per_s_per_processor = settings.integer("io_writes_per_s_per_processor");
     config.keep_finished = std::chrono::seconds(std::llround(settings.number("keep_finished_hours") * 3600));
     config.log_level = parse_log_level(settings.text("log_level"));
     config.remote_resources = parse_remote_rule(settings.text("remote_resources"));

@@ -74,6 +74,11 @@ struct AgentConfig {
     std::int64_t output_limit_bytes = 16LL << 20U;        ///< kept for each stream
     std::optional<std::int64_t> disk_bytes_per_processor; ///< for a job's files; 0: no limit; none: its share
     std::optional<std::int64_t> disk_files_per_processor; ///< in a job's folders; likewise
+    // Of the disk of jobs' folders, for each processor of a job; 0: no limit.
+    std::int64_t io_read_bytes_per_s_per_processor{};
+    std::int64_t io_write_bytes_per_s_per_processor{};
+    std::int64_t io_reads_per_s_per_processor{};
+    std::int64_t io_writes_per_s_per_processor{};
     std::chrono::seconds keep_finished{0};
     bool uses_slurm = false; ///< else jobs run on this host
     SlurmConfig slurm;       ///< of `uses_slurm`

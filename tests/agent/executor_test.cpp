@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <sstream>
@@ -293,6 +294,46 @@ TEST_F(LocalExecutorTest, HoldsTheJobToItsMemoryWhereControlGroupsWork)
 
     EXPECT_EQ(end.signal, SIGKILL);
     EXPECT_THAT(end.detail, StartsWith("out of memory"));
+}
+
+/// Where they can be had: control groups that may be written, and a file system on a block device.
+TEST_F(LocalExecutorTest, HoldsTheJobToItsWritesOrSaysWhyNot)
+{
+    options_.io.write_bytes_per_s = 2 << 20;
+    const Json facts = executor().facts();
+    const Json& isolation = facts["isolation"];
+    const std::vector<std::string> gaps = executor().isolation_gaps();
+    const bool has_gap = std::any_of(gaps.begin(), gaps.end(), [](const std::string& gap) {
+        return gap.starts_with("their reads and writes of the disk are not limited: ");
+    });
+    const bool holds = isolation["limits_io"].get<bool>();
+    EXPECT_EQ(has_gap, !holds);
+    EXPECT_EQ(isolation.contains("limits_io_missing"), !holds);
+    const Json& controllers = facts["cgroup_controllers"];
+    EXPECT_EQ(std::find(controllers.begin(), controllers.end(), "io") != controllers.end(), holds);
+
+    // Past the kernel's cache, where every kernel counts. Not every file system can.
+    const AttemptEnd end =
+        run(shell_order("dd if=/dev/zero of=x bs=1M count=8 oflag=direct 2>/dev/null && echo written"));
+
+    EXPECT_EQ(end.outcome, AttemptOutcome::kExited) << end.detail;
+    const bool has_written = output(end.attempt_id, OutputStream::kStdout) == "written\n";
+    if (holds && has_written) {
+        EXPECT_GT(end.run_s, 2) << "it takes 4 s at that rate";
+    }
+}
+
+TEST_F(LocalExecutorTest, SaysThatAFileSystemWithoutABlockDeviceTakesNoLimits)
+{
+    LocalExecutorOptions options = options_;
+    options.attempts = "/proc/attempts";
+    options.io.reads_per_s = 100;
+    const LocalExecutor elsewhere(options);
+
+    const Json isolation = elsewhere.facts()["isolation"];
+    EXPECT_FALSE(isolation["limits_io"].get<bool>());
+    EXPECT_THAT(isolation["limits_io_missing"].get<std::string>(), HasSubstr("no block device"));
+    EXPECT_FALSE(executor().facts()["isolation"].contains("limits_io")) << "nobody asked for it";
 }
 
 TEST_F(LocalExecutorTest, NeverStartsAnAttemptTwice)

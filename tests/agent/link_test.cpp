@@ -83,6 +83,19 @@ TEST_F(AgentLink, SaysWhatSeparatesJobsAndServesWithLessOnlyWhereItMay)
     EXPECT_THAT(agent_.log(), HasSubstr("require_isolation is on, but at this center: jobs share a user"));
 }
 
+TEST_F(AgentLink, HoldsJobsToTheSharesThatItsSettingsName)
+{
+    write_config("core", "io_reads_per_s_per_processor = 100000\ndisk_files_per_processor = 50\n");
+    start_enrolled();
+    EXPECT_TRUE(last_hello().catalog.facts["isolation"].contains("limits_io"));
+    const AttemptOrder order = shell_order("i=0; while [ $i -lt 100 ]; do : >$i; i=$((i + 1)); done; sleep 60");
+
+    server_.send(link::StartAttempt{order});
+    const AttemptEnd end = server_.wait_for_attempt<link::AttemptEnded>(order.attempt_id).end;
+
+    EXPECT_EQ(end.detail, "it made more files than its share of 50 (disk_files_per_processor)");
+}
+
 TEST_F(AgentLink, KeepsItsKeyFromJobsOrSaysThatItCannot)
 {
     start_enrolled();

@@ -27,7 +27,8 @@ Json to_json(const Isolation& isolation)
     return {{"user_namespace", isolation.user_namespace},
             {"files", isolation.files},
             {"processes", isolation.processes},
-            {"filters_system_calls", isolation.filters_system_calls}};
+            {"filters_system_calls", isolation.filters_system_calls},
+            {"limits_io", isolation.limits_io}};
 }
 
 /// Throws nlohmann::json::exception.
@@ -36,7 +37,27 @@ Isolation read_isolation(const Json& json)
     return {.user_namespace = json.at("user_namespace").get<bool>(),
             .files = json.at("files").get<bool>(),
             .processes = json.at("processes").get<bool>(),
-            .filters_system_calls = json.value("filters_system_calls", false)}; // older agents had no filter
+            .filters_system_calls = json.value("filters_system_calls", false), // older agents had no filter
+            .limits_io = json.value("limits_io", false)};                      // nor these
+}
+
+Json to_json(const IoLimits& limits)
+{
+    return {{"device", limits.device},
+            {"read_bytes_per_s", limits.read_bytes_per_s},
+            {"write_bytes_per_s", limits.write_bytes_per_s},
+            {"reads_per_s", limits.reads_per_s},
+            {"writes_per_s", limits.writes_per_s}};
+}
+
+/// Throws nlohmann::json::exception.
+IoLimits read_io_limits(const Json& json)
+{
+    return {.device = json.at("device").get<std::string>(),
+            .read_bytes_per_s = json.at("read_bytes_per_s").get<std::int64_t>(),
+            .write_bytes_per_s = json.at("write_bytes_per_s").get<std::int64_t>(),
+            .reads_per_s = json.at("reads_per_s").get<std::int64_t>(),
+            .writes_per_s = json.at("writes_per_s").get<std::int64_t>()};
 }
 
 /// Which numbers of processes ours are: containers may share the tree of control groups, and each has a process 100.
@@ -69,6 +90,7 @@ std::string encode(const SupervisorOrder& order)
                  {"output_limit_bytes", order.output_limit_bytes},
                  {"disk_limit_bytes", order.disk_limit_bytes},
                  {"disk_limit_files", order.disk_limit_files},
+                 {"io", to_json(order.io)},
                  {"has_own_user", order.has_own_user},
                  {"removes_work", order.removes_work},
                  {"isolation", to_json(order.isolation)},
@@ -96,6 +118,7 @@ Result<SupervisorOrder> decode_supervisor_order(const std::string& text)
         order.output_limit_bytes = json.at("output_limit_bytes").get<std::int64_t>();
         order.disk_limit_bytes = json.value("disk_limit_bytes", std::int64_t{0}); // older agents knew none
         order.disk_limit_files = json.value("disk_limit_files", std::int64_t{0}); // nor this one
+        if (json.contains("io")) order.io = read_io_limits(json["io"]);
         order.has_own_user = json.at("has_own_user").get<bool>();
         order.removes_work = json.at("removes_work").get<bool>();
         order.isolation = read_isolation(json.at("isolation"));

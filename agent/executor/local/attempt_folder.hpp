@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/executor/executor.hpp"
+#include "agent/executor/local/io_limits.hpp"
 #include "agent/executor/local/isolation.hpp"
 
 #include <filesystem>
@@ -22,6 +23,7 @@ struct SupervisorOrder {
     std::int64_t output_limit_bytes{}; ///< kept of each stream
     std::int64_t disk_limit_bytes{};   ///< of its folders; 0: none
     std::int64_t disk_limit_files{};   ///< in its folders, which count, too; 0: none
+    IoLimits io{};                     ///< of the disk of its folders, with `isolation.limits_io`
     bool has_own_user{};               ///< nobody else runs as `user` at this center
     bool removes_work{};               ///< the job's files, once the end is on disk
     Isolation isolation{};

@@ -22,9 +22,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 3> kControllers{"cpuset", "memory", "pids"};
+constexpr std::array<const char*, 4> kControllers{"cpuset", "memory", "pids", "io"};
 constexpr std::chrono::seconds kKillLimit{5};
 constexpr const char* kLeaf = "agent"; ///< the agent's group below the one that it was given, in version 2
+
+/// In version 1.
+struct ThrottleFile {
+    const char* name;
+    std::int64_t IoLimits::* limit;
+};
+constexpr std::array<ThrottleFile, 4> kThrottleFiles{{
+    {"blkio.throttle.read_bps_device", &IoLimits::read_bytes_per_s},
+    {"blkio.throttle.write_bps_device", &IoLimits::write_bytes_per_s},
+    {"blkio.throttle.read_iops_device", &IoLimits::reads_per_s},
+    {"blkio.throttle.write_iops_device", &IoLimits::writes_per_s},
+}};
 
 /// Control files take one write each; no temporary file, no rename.
 bool write_control(const fs::path& path, const std::string& value)
@@ -110,12 +122,24 @@ fs::path jobs_folder_v1(const fs::path& own, const std::string& controller)
     return folder;
 }
 
+/// Whether the job is to have that controller.
+bool is_wanted(const std::string& controller, const CgroupLimits& limits)
+{
+    return controller != "io" || limits.io;
+}
+
+std::string name_in_version_1(const std::string& controller)
+{
+    return controller == "io" ? "blkio" : controller;
+}
+
 /// The version 2 folder for jobs, its controllers switched on as far as the kernel allows.
-fs::path jobs_folder_v2(const fs::path& own)
+fs::path jobs_folder_v2(const fs::path& own, const CgroupLimits& limits)
 {
     const fs::path folder = own / "fathom";
     if (!make_folder(folder)) return {};
     for (const char* controller : kControllers) {
+        if (!is_wanted(controller, limits)) continue;
         // Refused while processes sit in `own` itself, unless it is the root; enter_leaf_group() took ours away.
         if (write_control(own / "cgroup.subtree_control", std::string("+") + controller))
             write_control(folder / "cgroup.subtree_control", std::string("+") + controller);
@@ -140,10 +164,23 @@ bool set_memory_limit(const fs::path& folder, std::int64_t bytes, bool version_2
     return is_set || write_control(limit, text);
 }
 
+/// Without a device yet: whether it could be done.
+bool set_io_limits(const fs::path& folder, const IoLimits& limits, bool version_2)
+{
+    if (limits.device.empty())
+        return ::access((folder / (version_2 ? "io.max" : kThrottleFiles.front().name)).c_str(), W_OK) == 0;
+    if (version_2) return write_control(folder / "io.max", io_max_line(limits));
+    return std::all_of(kThrottleFiles.begin(), kThrottleFiles.end(), [&](const ThrottleFile& file) {
+        // 0 takes a limit away.
+        return write_control(folder / file.name, limits.device + " " + std::to_string(limits.*file.limit));
+    });
+}
+
 bool set_limit(const fs::path& folder, const std::string& controller, const CgroupLimits& limits, bool version_2)
 {
     if (controller == "cpuset") return write_control(folder / "cpuset.cpus", limits.cpus);
     if (controller == "pids") return write_control(folder / "pids.max", std::to_string(limits.processes));
+    if (controller == "io") return !limits.io || set_io_limits(folder, *limits.io, version_2);
     return limits.memory_bytes <= 0 || set_memory_limit(folder, limits.memory_bytes, version_2);
 }
 
@@ -190,8 +227,8 @@ Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits)
     group.limits_ = limits;
     const std::map<std::string, fs::path> own = own_groups();
     for (const char* controller : kControllers) {
-        const auto entry = own.find(controller);
-        if (entry == own.end()) continue;
+        const auto entry = own.find(name_in_version_1(controller));
+        if (entry == own.end() || !is_wanted(controller, limits)) continue;
         const fs::path jobs = jobs_folder_v1(entry->second, controller);
         if (jobs.empty() || !make_folder(jobs / name)) continue;
         if (std::string(controller) == "cpuset") inherit_cpuset(jobs, jobs / name);
@@ -204,7 +241,7 @@ Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits)
     }
     if (!group.folders_.empty() || !own.contains("")) return group;
 
-    const fs::path jobs = jobs_folder_v2(own.at(""));
+    const fs::path jobs = jobs_folder_v2(own.at(""), limits);
     if (jobs.empty() || !make_folder(jobs / name)) return group;
     if (!can_be_joined(jobs / name)) {
         ::rmdir((jobs / name).c_str());
@@ -213,7 +250,8 @@ Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits)
     group.is_version_2_ = true;
     group.folders_.push_back(jobs / name); // even without controllers it finds every process again
     for (const char* controller : kControllers) {
-        if (set_limit(jobs / name, controller, limits, true)) group.controllers_.emplace_back(controller);
+        if (is_wanted(controller, limits) && set_limit(jobs / name, controller, limits, true))
+            group.controllers_.emplace_back(controller);
     }
     return group;
 }
@@ -226,6 +264,7 @@ bool Cgroup::limit(const CgroupLimits& limits)
         const std::string& controller = controllers_[i];
         const bool stays = controller == "cpuset"   ? limits.cpus == limits_.cpus
                            : controller == "memory" ? limits.memory_bytes == limits_.memory_bytes
+                           : controller == "io"     ? limits.io == limits_.io
                                                     : limits.processes == limits_.processes;
         if (stays) continue;
         const bool is_set = controller == "memory" ? set_memory_limit(folder, limits.memory_bytes, is_version_2_)

@@ -1,8 +1,11 @@
 #pragma once
 
+#include "agent/executor/local/io_limits.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +16,7 @@ struct CgroupLimits {
     std::string cpus;             ///< list as the kernel writes it
     std::int64_t memory_bytes{};  ///< 0: no limit
     std::int64_t processes = 256; ///< and threads
+    std::optional<IoLimits> io{}; ///< none: control groups have nothing to do with reads and writes
 };
 
 /// Moves this process into a group `agent` below its own one, where version 2 is in use: a group that gives its
@@ -33,7 +37,7 @@ class Cgroup {
     /// Deletes the groups without processes whose names `is_left` holds for.
     static void remove_left(const std::function<bool(const std::string& name)>& is_left);
 
-    /// Controllers that hold the job: some of cpuset, memory, pids.
+    /// Controllers that hold the job: some of cpuset, memory, pids and io, which is blkio in version 1.
     const std::vector<std::string>& controllers() const { return controllers_; }
     /// Writing "0" to each of these files moves the writer into the groups.
     std::vector<std::string> join_files() const;

@@ -14,6 +14,8 @@ struct Isolation {
     std::string missing{};        ///< why not all of these; for the administrator
     bool filters_system_calls{};  ///< those that no job needs are refused (SystemCallFilter)
     std::string filter_missing{}; ///< why not; likewise
+    bool limits_io{};             ///< reads and writes of its disk, by control groups (IoLimits)
+    std::string io_missing{};     ///< why not, where they shall be; likewise
 };
 
 /// Tries in a process of its own, with `view` as the jobs would have it (without a working folder).

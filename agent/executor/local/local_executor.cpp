@@ -44,10 +44,8 @@ std::optional<Timestamp> read_started_at(const AttemptFolder& folder)
 
 LocalExecutor::LocalExecutor(LocalExecutorOptions options) : options_(std::move(options))
 {
-    Cgroup trial = Cgroup::create("trial-" + std::to_string(::getpid()), {.cpus = format_cpu_list(allowed_cpus())});
-    controllers_ = trial.controllers();
-    trial.remove();
     separate_jobs();
+    try_control_groups();
     isolation_.filter_missing = why_no_system_call_filter();
     isolation_.filters_system_calls = isolation_.filter_missing.empty();
 }
@@ -67,6 +65,29 @@ void LocalExecutor::separate_jobs()
                                 .home = options_.home,
                                 .shows_home = options_.shows_home},
                                as_root);
+}
+
+void LocalExecutor::try_control_groups()
+{
+    CgroupLimits limits{.cpus = format_cpu_list(allowed_cpus())};
+    if (options_.io.has_any()) {
+        std::error_code ignored; // the folder of the attempts comes with the first
+        const bool is_made = std::filesystem::exists(options_.attempts, ignored);
+        const Result<std::string> disk = disk_of(is_made ? options_.attempts : options_.attempts.parent_path());
+        if (disk) {
+            options_.io.device = *disk;
+            limits.io = scaled(options_.io, 1);
+        } else {
+            isolation_.io_missing = disk.error().detail;
+        }
+    }
+    Cgroup trial = Cgroup::create("trial-" + std::to_string(::getpid()), limits);
+    controllers_ = trial.controllers();
+    trial.remove();
+    if (!limits.io) return;
+    isolation_.limits_io = std::find(controllers_.begin(), controllers_.end(), "io") != controllers_.end();
+    if (!isolation_.limits_io)
+        isolation_.io_missing = "no control group takes limits for the disk " + options_.io.device;
 }
 
 void LocalExecutor::prepare()
@@ -96,6 +117,7 @@ Result<void> LocalExecutor::start(const RunOrder& run)
                                 .output_limit_bytes = options_.output_limit_bytes,
                                 .disk_limit_bytes = options_.disk_bytes_per_processor * processors,
                                 .disk_limit_files = options_.disk_files_per_processor * processors,
+                                .io = isolation_.limits_io ? scaled(options_.io, processors) : IoLimits(),
                                 .has_own_user = options_.user_ids.has_value(),
                                 .removes_work = options_.remove_work,
                                 .isolation = isolation_,
@@ -246,24 +268,30 @@ std::vector<std::string> LocalExecutor::isolation_gaps() const
             gaps.push_back(std::string("no control group limits their ") +
                            (std::string_view(controller) == "pids" ? "processes" : controller));
     }
+    if (!isolation_.io_missing.empty())
+        gaps.push_back("their reads and writes of the disk are not limited: " + isolation_.io_missing);
     return gaps;
 }
 
 Json LocalExecutor::facts() const
 {
     Json controllers = controllers_;
+    Json isolation = {{"uid_per_job", options_.user_ids.has_value()},
+                      {"pid_namespace", isolation_.processes},
+                      {"mount_namespace", isolation_.files},
+                      {"ipc_namespace", isolation_.files},
+                      {"filters_system_calls", isolation_.filters_system_calls},
+                      {"hides_agent_files", !shows_agent_files()}};
+    if (options_.io.has_any()) { // else nobody asked for it
+        isolation["limits_io"] = isolation_.limits_io;
+        if (!isolation_.limits_io) isolation["limits_io_missing"] = isolation_.io_missing;
+    }
     return {{"executor", "local"},
             {"cgroup_controllers", std::move(controllers)},
             {"jobs_run_as", options_.user_ids ? "a user of its own each"
                             : options_.user   ? options_.user->name
                                               : "the agent's own user"},
-            {"isolation",
-             {{"uid_per_job", options_.user_ids.has_value()},
-              {"pid_namespace", isolation_.processes},
-              {"mount_namespace", isolation_.files},
-              {"ipc_namespace", isolation_.files},
-              {"filters_system_calls", isolation_.filters_system_calls},
-              {"hides_agent_files", !shows_agent_files()}}}};
+            {"isolation", std::move(isolation)}};
 }
 
 } // namespace fathom::agent

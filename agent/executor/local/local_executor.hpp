@@ -13,6 +13,7 @@ struct LocalExecutorOptions {
     std::int64_t output_limit_bytes = 16LL << 20U;
     std::int64_t disk_bytes_per_processor = 0;   ///< that a job's files may take; 0: all that there are
     std::int64_t disk_files_per_processor = 0;   ///< that a job may have in its folders; 0: as many as it likes
+    IoLimits io{};                               ///< that a job is held to for each processor; the device is found
     std::optional<JobUser> user{};               ///< of all jobs; without it and `user_ids` they run as the agent does
     std::optional<UserIds> user_ids{};           ///< each job runs as another of these; goes before `user`
     std::filesystem::path hidden{};              ///< the agent's folder, hidden from jobs that run as the agent does
@@ -59,6 +60,8 @@ class LocalExecutor final : public Executor {
     void find_used_ids();
     /// Finds out what separates jobs here, by trying.
     void separate_jobs();
+    /// Finds out which control groups work here, likewise.
+    void try_control_groups();
 
     LocalExecutorOptions options_;
     FolderWatch watch_;

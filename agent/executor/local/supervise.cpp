@@ -12,6 +12,7 @@
 #include "core/base/utf8_prefix.hpp"
 #include "schema/link/messages.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -108,21 +109,29 @@ Cgroup make_cgroup(const CgroupLimits& limits)
 
 Preparation prepare(const Isolation& isolation)
 {
-    return {.cgroup = make_cgroup({.cpus = format_cpu_list(allowed_cpus())}),
+    const std::optional<IoLimits> io = isolation.limits_io ? std::optional<IoLimits>(std::in_place) : std::nullopt;
+    return {.cgroup = make_cgroup({.cpus = format_cpu_list(allowed_cpus()), .io = io}),
             .separated = separate(isolation),
             .filter = isolation.filters_system_calls ? std::optional<SystemCallFilter>(std::in_place) : std::nullopt};
 }
 
 /// The attempt's limits, in a new group where that of the attempt before does not take them. False: neither does.
-bool set_limits(Cgroup& cgroup, const RunOrder& run)
+bool set_limits(Cgroup& cgroup, const SupervisorOrder& order)
 {
-    const CgroupLimits limits{
-        .cpus = format_cpu_list(run.cpus), .memory_bytes = run.memory_bytes, .processes = most_processes(run.cores)};
-    if (cgroup.limit(limits)) return true;
+    const RunOrder& run = order.run;
+    const CgroupLimits limits{.cpus = format_cpu_list(run.cpus),
+                              .memory_bytes = run.memory_bytes,
+                              .processes = most_processes(run.cores),
+                              .io = order.isolation.limits_io ? std::optional(order.io) : std::nullopt};
+    const auto holds_io = [&] {
+        const std::vector<std::string>& held = cgroup.controllers();
+        return !limits.io || std::find(held.begin(), held.end(), "io") != held.end();
+    };
+    if (cgroup.limit(limits) && holds_io()) return true;
     const std::vector<std::string> wanted = cgroup.controllers();
     cgroup.remove();
     cgroup = make_cgroup(limits);
-    return cgroup.controllers() == wanted;
+    return cgroup.controllers() == wanted && holds_io();
 }
 
 void tell_who_we_are(const AttemptFolder& folder)
@@ -149,7 +158,7 @@ AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder
     if (const Result<void> made = prepare_work(order, folder); !made)
         return never_ran(id, AttemptOutcome::kFailedToStart, made.error().detail);
     if (!ready.separated) return never_ran(id, AttemptOutcome::kFailedToStart, ready.separated.error().detail);
-    if (!set_limits(ready.cgroup, order.run))
+    if (!set_limits(ready.cgroup, order))
         return never_ran(id, AttemptOutcome::kFailedToStart, "its control groups do not take its limits");
     const Result<JobProcess> job =
         start_job(order, folder, ready.cgroup, ready.filter ? &*ready.filter : nullptr, ready.stacks);
