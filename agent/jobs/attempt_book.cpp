@@ -1,6 +1,5 @@
 #include "agent/jobs/attempt_book.hpp"
 
-#include "agent/jobs/require_spool.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
 
@@ -9,9 +8,8 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::chrono::seconds kSaveInterval{1};   ///< of output progress: repeats are harmless
-constexpr std::chrono::seconds kCommitInterval{1}; ///< of what else may be repeated: acknowledgements
-constexpr std::size_t kMaxOutputMessages = 16;     ///< sent in one go
+constexpr std::chrono::seconds kSaveInterval{1}; ///< of output progress: repeats are harmless
+constexpr std::size_t kMaxOutputMessages = 16;   ///< sent in one go
 constexpr std::chrono::hours kRememberForgotten{7 * 24};
 constexpr std::chrono::hours kPurgeInterval{1};
 constexpr std::size_t kLooksPerSecond = 500; ///< at all together: 10 000 attempts must not cost a processor
@@ -101,38 +99,11 @@ void AttemptBook::add(StoredAttempt attempt)
         waiting_.push_back(id);
         units_changed_ = true;
     } else if (stage == Stage::kReported) {
-        entry->end_is_known = require_spool(spool_.message_count(id)) == 0;
+        entry->end_is_known = !has_messages(id);
         if (entry->end_is_known) due_.insert(id);
     } else {
         looks_.push_front({SteadyTime{}, id});
     }
-}
-
-/// What is done together since the last time is on disk.
-void AttemptBook::commit()
-{
-    must_commit_ = false;
-    require_spool(spool_.commit());
-}
-
-/// What may be repeated after a crash waits for something that may not, or for its time.
-void AttemptBook::commit_now_and_then(SteadyTime now)
-{
-    if (must_commit_ || (spool_.has_changes() && now - last_commit_ >= kCommitInterval)) commit();
-    if (!spool_.has_changes()) last_commit_ = now;
-}
-
-/// What follows from changes that are stored now.
-void AttemptBook::carry_out(SteadyTime now)
-{
-    commit_now_and_then(now);
-    for (const AttemptId& id : std::exchange(to_start_, {})) {
-        if (Entry* entry = find(id)) start(*entry, now);
-    }
-    if (must_commit_) commit(); // some could not be started
-    if (spool_.has_changes()) return;
-    for (const AttemptId& id : std::exchange(over_, {}))
-        folders_.add(id);
 }
 
 /// Folders that outlived their entry: kept on purpose, or left by a crash between two deletions. What still runs
@@ -165,81 +136,40 @@ void AttemptBook::look_at_stray(const AttemptId& id)
     folders_.add(id);
 }
 
-Result<void> AttemptBook::accept(const AttemptOrder& order)
+Result<void> AttemptBook::cancel(const AttemptId& id, const std::string& reason)
 {
-    if (must_commit_) commit(); // a failure here undoes what is not stored
-    const Result<bool> is_new = spool_.accept(order);
-    if (!is_new) {
-        undo_accepted();
-        return is_new.error();
+    if (spool_.is_behind()) { // with the reason of an earlier try, perhaps
+        if (Result<void> stored = commit(); !stored) return stored;
     }
-    if (!*is_new) return {};
-    StoredAttempt attempt;
-    attempt.order = order;
-    add(std::move(attempt));
-    accepted_.push_back(order.attempt_id);
-    log_attempt("attempt_accepted", order);
-    return {};
-}
-
-Result<void> AttemptBook::store_orders(SteadyTime now)
-{
-    if (accepted_.empty()) return {};
-    // Only the new ones: what else waits is no matter of this write.
-    for (const AttemptId& id : accepted_) {
-        Entry* entry = find(id);
-        if (entry != nullptr && waiting_.size() == accepted_.size() && !entry->stored.cancel_reason)
-            give_units(*entry, now);
-    }
-    if (const Result<void> stored = spool_.commit(); !stored) {
-        undo_accepted();
-        return stored.error();
-    }
-    must_commit_ = false;
-    accepted_.clear();
-    return {};
-}
-
-/// Nothing but these orders was changed since the last commit.
-void AttemptBook::undo_accepted()
-{
-    must_commit_ = false;
-    for (const AttemptId& id : std::exchange(accepted_, {})) {
-        units_.release(id);
-        outputs_.remove(id);
-        waiting_.remove(id);
-        std::erase(to_start_, id);
-        const auto found = by_id_.find(id);
-        if (found == by_id_.end()) continue;
-        entries_.erase(found->second);
-        by_id_.erase(found);
-    }
-}
-
-void AttemptBook::cancel(const AttemptId& id, const std::string& reason)
-{
     Entry* entry = find(id);
-    if (entry == nullptr || entry->stored.stage >= Stage::kEnded || entry->stored.cancel_reason) return;
+    if (entry == nullptr || entry->stored.stage >= Stage::kEnded || entry->stored.cancel_reason) return {};
     log_attempt("attempt_cancel_requested", entry->stored.order, reason);
     entry->stored.cancel_reason = reason;
-    require_spool(spool_.save(entry->stored));
-    commit();
+    store(spool_.save(entry->stored));
     due_.insert(id);
+    if (Result<void> stored = commit(); !stored) return stored;
     if (entry->stored.stage != Stage::kAccepted) executor_.cancel(id);
+    return {};
 }
 
-void AttemptBook::give_back(const AttemptId& id, const std::string& reason)
+Result<void> AttemptBook::give_back(const AttemptId& id, const std::string& reason)
 {
     const Entry* entry = find(id);
-    if (entry != nullptr && entry->stored.stage == Stage::kAccepted) cancel(id, reason);
+    if (entry == nullptr || entry->stored.stage != Stage::kAccepted) return {};
+    return cancel(id, reason);
 }
 
 void AttemptBook::forget(const AttemptId& id)
 {
+    if (spool_.is_behind()) {
+        late_forgets_.push_back(id);
+        return;
+    }
     Entry* entry = find(id);
     if (entry == nullptr) return;
     if (entry->stored.stage < Stage::kEnded) {
-        cancel(id, "the metascheduler says that it has ended");
+        // Where that cannot be stored, it is done as soon as it can.
+        static_cast<void>(cancel(id, "the metascheduler says that it has ended"));
         return;
     }
     entry->end_is_known = true;
@@ -249,6 +179,7 @@ void AttemptBook::forget(const AttemptId& id)
 void AttemptBook::advance(SteadyTime now)
 {
     take_changes();
+    if (!catch_up(now)) return; // what has changed is looked at then
     look_around(now);
     advance_due(now);
     advance_waiting(now);
@@ -261,7 +192,7 @@ void AttemptBook::advance(SteadyTime now)
     }
     if (now - last_purge_ >= kPurgeInterval) {
         last_purge_ = now;
-        require_spool(spool_.purge(clock_.now() - kRememberForgotten));
+        store(spool_.purge(clock_.now() - kRememberForgotten));
     }
 }
 
@@ -320,6 +251,7 @@ void AttemptBook::advance_waiting(SteadyTime now)
 
 std::vector<link::Message> AttemptBook::next_output()
 {
+    if (spool_.is_behind()) return {}; // the start of some is not told yet
     return outputs_.next(kMaxOutputMessages);
 }
 
@@ -329,14 +261,24 @@ void AttemptBook::acknowledged(const MessageId& id)
         due_.insert(*attempt); // an end may wait for it
         return;
     }
-    const std::optional<AttemptId> attempt = require_spool(spool_.attempt_of(id));
-    require_spool(spool_.acknowledge(id));
-    Entry* entry = attempt ? find(*attempt) : nullptr;
-    if (entry == nullptr || entry->stored.stage != Stage::kReported ||
-        require_spool(spool_.message_count(*attempt)) > 0)
+    if (spool_.is_behind()) { // the file shows how things were
+        late_acks_.push_back(id);
         return;
+    }
+    const Result<std::optional<AttemptId>> attempt = spool_.attempt_of(id);
+    if (!attempt) return note_failure(attempt.error()); // it is sent, and acknowledged, again
+    store(spool_.acknowledge(id));
+    Entry* entry = *attempt ? find(**attempt) : nullptr;
+    if (entry == nullptr || entry->stored.stage != Stage::kReported || has_messages(**attempt)) return;
     entry->end_is_known = true;
     drop_if_done(*entry);
+}
+
+/// Whether some of what tells of it is not acknowledged, also where the spool cannot say.
+bool AttemptBook::has_messages(const AttemptId& id)
+{
+    const Result<std::int64_t> count = spool_.message_count(id);
+    return !count || *count > 0;
 }
 
 void AttemptBook::connection_lost()
@@ -354,7 +296,7 @@ void AttemptBook::drop_if_done(Entry& entry)
 
 void AttemptBook::drop(const AttemptId& id)
 {
-    require_spool(spool_.forget(id, clock_.now()));
+    store(spool_.forget(id, clock_.now()));
     over_.push_back(id);
     outputs_.remove(id);
     const auto found = by_id_.find(id);
@@ -369,7 +311,7 @@ void AttemptBook::save_output_progress()
             entry->stored.stdout_acked = acked.stdout_bytes;
             entry->stored.stderr_acked = acked.stderr_bytes;
         }
-        require_spool(spool_.save_output_acked(acked.attempt, acked.stdout_bytes, acked.stderr_bytes));
+        store(spool_.save_output_acked(acked.attempt, acked.stdout_bytes, acked.stderr_bytes));
     }
 }
 

@@ -27,8 +27,10 @@ struct BookOptions {
 /// All attempts of this center: accepts orders, gives them units, has the executor run them, and reports.
 ///
 /// Each change is in the spool before anything follows from it, and what comes together is one write; after a crash,
-/// load() goes on where the spool and the executor stand. A spool that fails stops the process: jobs go on under their
-/// supervisors, and the next start finds the truth. Messages are put into the spool; somebody else sends them.
+/// load() goes on where the spool and the executor stand. A spool that cannot be written (its disk is full, say) takes
+/// no orders, and stops all steps until it can: jobs go on under their supervisors, and what became of them is told
+/// then. One that is damaged stops the process, and the next start finds the truth. Messages are put into the spool;
+/// somebody else sends them.
 ///
 /// It acts on what the executor tells (ExecutorChanges), and looks at each live attempt now and then in case that
 /// something was missed: once a second, or less often where there are many.
@@ -48,9 +50,10 @@ class AttemptBook {
     /// @error kUnavailable  none of it could be stored: do not acknowledge.
     Result<void> store_orders(SteadyTime now);
     /// Ends an attempt; unknown and ended ones are ignored.
-    void cancel(const AttemptId& id, const std::string& reason);
+    /// @error kUnavailable  that could not be stored: do not acknowledge. It may happen all the same.
+    Result<void> cancel(const AttemptId& id, const std::string& reason);
     /// The same of an attempt that waits for units; one that has some is left alone.
-    void give_back(const AttemptId& id, const std::string& reason);
+    Result<void> give_back(const AttemptId& id, const std::string& reason);
     /// Drops an attempt that the metascheduler knows to have ended. One that has not is cancelled.
     void forget(const AttemptId& id);
 
@@ -113,8 +116,13 @@ class AttemptBook {
 
     void add(StoredAttempt attempt);
     void undo_accepted();
-    void commit();
-    void commit_now_and_then(SteadyTime now);
+    Result<void> commit();
+    Result<void> commit_now_and_then(SteadyTime now);
+    void store(const Result<void>& change);
+    void note_failure(const Error& error);
+    bool catch_up(SteadyTime now);
+    bool has_messages(const AttemptId& id);
+    void start_stored(SteadyTime now);
     void carry_out(SteadyTime now);
     void take_changes();
     void look_around(SteadyTime now);
@@ -162,8 +170,12 @@ class AttemptBook {
     std::set<std::string> full_types_; ///< for which an earlier attempt waits, in this round
     std::set<AttemptId> strays_;       ///< that run although nothing is written of them
     TypeQueues type_queues_;
-    std::set<AttemptId> queue_news_; ///< attempts of which it is to be told how they wait
-    bool units_changed_ = false;     ///< or an attempt has come that wants some
+    std::set<AttemptId> queue_news_;      ///< attempts of which it is to be told how they wait
+    bool units_changed_ = false;          ///< or an attempt has come that wants some
+    bool has_failed_ = false;             ///< the spool, and it has not been written since
+    std::vector<MessageId> late_acks_;    ///< that came while the spool was behind
+    std::vector<AttemptId> late_forgets_; ///< likewise
+    SteadyTime next_try_{};               ///< to write the spool
     SteadyTime last_save_{};
     SteadyTime last_commit_{};
     SteadyTime last_purge_{};

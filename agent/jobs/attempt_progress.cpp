@@ -1,6 +1,5 @@
 #include "agent/jobs/attempt_book.hpp"
 #include "agent/jobs/device_supplies.hpp"
-#include "agent/jobs/require_spool.hpp"
 #include "core/base/utf8_prefix.hpp"
 
 #include <utility>
@@ -101,7 +100,7 @@ void AttemptBook::give_units(Entry& entry, SteadyTime now)
     entry.stored.devices = allocation->devices;
     entry.stored.units = allocation->units;
     entry.stored.unit_type = allocation->unit_type;
-    require_spool(spool_.save(entry.stored));
+    store(spool_.save(entry.stored));
     must_commit_ = true; // before the start: a crash in between must find its units held
     looks_.push_back({now + kLookInterval, order.attempt_id});
     to_start_.push_back(order.attempt_id);
@@ -196,7 +195,7 @@ void AttemptBook::report_started(Entry& entry, Timestamp started_at)
     StoredAttempt& stored = entry.stored;
     stored.stage = Stage::kRunning;
     const std::array messages{link::make_message(started_message(stored, started_at, units_.plan()))};
-    require_spool(spool_.save(stored, messages));
+    store(spool_.save(stored, messages));
     must_commit_ = true;
     outputs_.note_started(stored.order.attempt_id);
     stored.order.files.clear(); // they are in its folder, and in the spool
@@ -213,7 +212,7 @@ void AttemptBook::record_end(Entry& entry, AttemptEnd end)
     stored.stage = needs_output_first(stored.order) ? Stage::kEnded : Stage::kReported;
     stored.end = std::move(end);
     if (stored.stage == Stage::kReported) messages.push_back(link::make_message(link::AttemptEnded{*stored.end}));
-    require_spool(spool_.save(stored, messages));
+    store(spool_.save(stored, messages));
     must_commit_ = true;
     executor_.unwatch(stored.order.attempt_id);
     outputs_.note_started(stored.order.attempt_id); // it is told before the end
@@ -248,7 +247,7 @@ void AttemptBook::report_ended(Entry& entry)
 {
     entry.stored.stage = Stage::kReported;
     const std::array messages{link::make_message(link::AttemptEnded{*entry.stored.end})};
-    require_spool(spool_.save(entry.stored, messages));
+    store(spool_.save(entry.stored, messages));
     must_commit_ = true;
 }
 

@@ -64,8 +64,11 @@ void Conversation::handle(const link::Welcome& welcome)
     if (takes_queues_) book_.tell_queues_again();
     for (const AttemptId& id : welcome.forget)
         book_.forget(id);
-    for (const AttemptId& id : welcome.stop)
-        book_.cancel(id, "the metascheduler has given it up");
+    for (const AttemptId& id : welcome.stop) {
+        // The next welcome says so again.
+        if (const Result<void> done = book_.cancel(id, "the metascheduler has given it up"); !done)
+            return refuse_orders(done.error());
+    }
     send_heartbeat();
     // Before what is said of it: the metascheduler knows its unit types then.
     if (std::exchange(greeted_otherwise_, false)) say(link::make_message(link::CatalogChanged{catalog_}));
@@ -99,6 +102,12 @@ void Conversation::refuse_orders(const Error& error)
     if (peer_) peer_->close("the agent cannot store orders");
 }
 
+void Conversation::answer_order(const MessageId& id, const Result<void>& done)
+{
+    if (!done) return refuse_orders(done.error());
+    acknowledge(id);
+}
+
 /// Orders are acknowledged when they are safe on disk, not when they are done.
 void Conversation::settle()
 {
@@ -122,14 +131,12 @@ bool Conversation::handle_order(const link::Message& message)
     }
     if (const auto* cancel = std::get_if<link::CancelAttempt>(&message.body)) {
         settle(); // what comes before it stands
-        book_.cancel(cancel->attempt_id, cancel->reason);
-        acknowledge(message.id);
+        answer_order(message.id, book_.cancel(cancel->attempt_id, cancel->reason));
         return true;
     }
     if (const auto* recall = std::get_if<link::RecallAttempt>(&message.body)) {
         settle();
-        book_.give_back(recall->attempt_id, recall->reason);
-        acknowledge(message.id);
+        answer_order(message.id, book_.give_back(recall->attempt_id, recall->reason));
         return true;
     }
     return false;
@@ -208,8 +215,10 @@ Result<void> Conversation::request_sub_units(link::SubUnitRequest request)
 /// Spooled: it is said once the metascheduler can be reached, and until it has been heard.
 Result<void> Conversation::ask(link::Body request)
 {
-    Result<void> stored = spool_.put(link::make_message(std::move(request)));
+    const link::Message message = link::make_message(std::move(request));
+    Result<void> stored = spool_.put(message);
     if (stored) stored = spool_.commit();
+    if (!stored) spool_.drop_gathered(message.id); // who asks will ask again
     if (stored && welcome_) send_spooled();
     return stored;
 }

@@ -71,6 +71,7 @@ class Conversation {
     bool handle_order(const link::Message& message);
     void take_start(const link::Message& message, const AttemptOrder& order);
     void refuse_orders(const Error& error);
+    void answer_order(const MessageId& id, const Result<void>& done);
     void acknowledge(const MessageId& id, std::optional<Error> error = std::nullopt);
     void say(const link::Message& message);
     void send(std::string text);

@@ -9,9 +9,28 @@
 namespace fathom::agent {
 namespace {
 
+/// Whether what fails now may work later: there may be room again, a disk be writable, another program done.
+bool may_pass(int code)
+{
+    switch (code & 0xFF) {
+    case SQLITE_BUSY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_LOCKED:
+    case SQLITE_NOMEM:
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+        return true;
+    default:
+        return false;
+    }
+}
+
 Error failure(sqlite3* database, const std::string& what)
 {
-    return Error{Errc::kUnavailable, what + ": " + sqlite3_errmsg(database)};
+    const Errc code = may_pass(sqlite3_errcode(database)) ? Errc::kUnavailable : Errc::kInternal;
+    return Error{code, what + ": " + sqlite3_errmsg(database)};
 }
 
 int keep_path(sqlite3_vfs* /*files*/, const char* path, int size, char* full)

@@ -42,7 +42,8 @@ class Statement {
     Statement& bind(int position, const std::optional<std::string>& value);
 
     /// Moves to the next row; false at the end.
-    /// @error kUnavailable  the database cannot be read or written (disk full, say).
+    /// @error kUnavailable  the database cannot be read or written now (disk full, say).
+    /// @error kInternal     it is damaged, or not what this program takes it for.
     Result<bool> step();
 
     std::int64_t integer(int column) const;
@@ -64,13 +65,14 @@ class Database {
   public:
     /// Opens or makes the file (mode 0600) and brings its schema to the newest version: `migrations[N]` leads from
     /// version N, which the file remembers, to the next one.
-    /// @error kUnavailable  the detail names the file and the cause, also when a newer program has written it.
+    /// @error kUnavailable, kInternal  the detail names the file and the cause; kUnavailable also when a newer program
+    ///                                 has written it.
     static Result<Database> open(const std::filesystem::path& path, std::span<const char* const> migrations);
 
     /// @param sql  a constant: it must outlive the database.
     Statement prepare(std::string_view sql) { return Statement(database_.get(), *idle_, sql); }
 
-    /// Runs statements without values.
+    /// Runs statements without values. @error as Statement::step()
     Result<void> execute(const char* sql);
 
     /// Rows that the last statement changed.

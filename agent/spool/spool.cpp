@@ -113,6 +113,79 @@ Result<void> run(Statement statement)
     return {};
 }
 
+/// @return false when it is known already.
+Result<bool> insert_attempt(Database& database, const std::string& id, const std::string& text)
+{
+    Statement insert = database.prepare(kAccept);
+    insert.bind(1, std::string_view(id)).bind(2, static_cast<std::int64_t>(Stage::kAccepted));
+    insert.bind(3, std::string_view(text));
+    const Result<bool> done = insert.step();
+    if (!done) return done.error();
+    return database.changes() > 0;
+}
+
+/// A message as it is stored.
+struct MessageRow {
+    std::string id;
+    std::optional<std::string> attempt_id;
+    std::string text;
+    bool is_end{};
+};
+
+MessageRow to_row(const link::Message& message, const std::optional<std::string>& attempt_id)
+{
+    return {message.id.value, attempt_id, link::encode(message),
+            std::holds_alternative<link::AttemptEnded>(message.body)};
+}
+
+Result<void> insert_message(Database& database, const MessageRow& row)
+{
+    Statement insert = database.prepare(kPut);
+    insert.bind(1, std::string_view(row.id)).bind(2, row.attempt_id).bind(3, std::string_view(row.text));
+    insert.bind(4, static_cast<std::int64_t>(row.is_end));
+    return run(std::move(insert));
+}
+
+/// What changes of an attempt, as it is stored.
+struct AttemptRow {
+    std::string id;
+    std::int64_t stage{};
+    std::optional<std::string> end;
+    std::string cpus;
+    std::string units;
+    std::optional<std::string> cancel_reason;
+    std::int64_t stdout_acked{};
+    std::int64_t stderr_acked{};
+    std::string unit_type;
+    std::string devices;
+};
+
+AttemptRow to_row(const StoredAttempt& attempt)
+{
+    AttemptRow row{.id = attempt.order.attempt_id.value,
+                   .stage = static_cast<std::int64_t>(attempt.stage),
+                   .end = std::nullopt,
+                   .cpus = Json(attempt.cpus).dump(),
+                   .units = Json(attempt.units).dump(),
+                   .cancel_reason = attempt.cancel_reason,
+                   .stdout_acked = attempt.stdout_acked,
+                   .stderr_acked = attempt.stderr_acked,
+                   .unit_type = attempt.unit_type,
+                   .devices = Json(attempt.devices).dump()};
+    if (attempt.end) row.end = link::encode(link::make_message(link::AttemptEnded{*attempt.end}));
+    return row;
+}
+
+Result<void> update_attempt(Database& database, const AttemptRow& row)
+{
+    Statement update = database.prepare(kSave);
+    update.bind(1, std::string_view(row.id)).bind(2, row.stage).bind(3, row.end);
+    update.bind(4, std::string_view(row.cpus)).bind(5, std::string_view(row.units));
+    update.bind(6, row.cancel_reason).bind(7, row.stdout_acked).bind(8, row.stderr_acked);
+    update.bind(9, std::string_view(row.unit_type)).bind(10, std::string_view(row.devices));
+    return run(std::move(update));
+}
+
 } // namespace
 
 Result<Spool> Spool::open(const std::filesystem::path& path)
@@ -126,37 +199,77 @@ Result<Spool> Spool::open(const std::filesystem::path& path)
     return Spool(std::move(*database));
 }
 
-/// All of the statements, or with them all that was gathered, or nothing.
-template <class T>
-Result<T> Spool::change(const std::function<Result<T>()>& statements)
+Result<void> Spool::begin()
 {
-    if (!is_open_) {
-        if (const Result<void> begun = database_.execute("BEGIN IMMEDIATE"); !begun) return begun.error();
-        is_open_ = true;
+    if (is_open_) return {};
+    if (Result<void> begun = database_.execute("BEGIN IMMEDIATE"); !begun) return begun;
+    is_open_ = true;
+    for (const Gathered& change : gathered_) {
+        if (Result<void> done = change.statements(database_); !done) {
+            roll_back();
+            return done;
+        }
     }
-    Result<T> done = statements();
-    if (!done) {
-        static_cast<void>(database_.execute("ROLLBACK")); // an error may have done that already
-        is_open_ = false;
-        return done;
-    }
-    if (gathers_) return done;
-    if (const Result<void> committed = commit(); !committed) return committed.error();
-    return done;
+    return {};
+}
+
+void Spool::roll_back()
+{
+    static_cast<void>(database_.execute("ROLLBACK")); // an error may have done that already
+    is_open_ = false;
 }
 
 Result<void> Spool::commit()
 {
-    if (!is_open_) return {};
+    if (!has_changes()) return {};
+    if (Result<void> begun = begin(); !begun) return begun;
     Result<void> done = database_.execute("COMMIT");
-    if (!done) static_cast<void>(database_.execute("ROLLBACK"));
+    if (!done) {
+        roll_back();
+        return done;
+    }
     is_open_ = false;
+    gathered_.clear();
     return done;
+}
+
+/// With all that was gathered, or not at all.
+Result<void> Spool::change(const std::string& of, Statements statements)
+{
+    if (is_behind()) { // it comes after the others
+        gathered_.push_back({of, std::move(statements)});
+        return {};
+    }
+    Result<void> done = begin();
+    if (done) {
+        done = statements(database_);
+        if (!done) roll_back();
+    }
+    if (gathers_)
+        gathered_.push_back({of, std::move(statements)});
+    else if (done)
+        done = commit();
+    return done;
+}
+
+void Spool::drop_gathered(const std::vector<AttemptId>& attempts)
+{
+    std::set<std::string> ids;
+    for (const AttemptId& id : attempts)
+        ids.insert(id.value);
+    drop_gathered_of(ids);
+}
+
+void Spool::drop_gathered_of(const std::set<std::string>& ids)
+{
+    if (is_open_) roll_back();
+    std::erase_if(gathered_, [&](const Gathered& change) { return ids.contains(change.of); });
 }
 
 Result<bool> Spool::note_boot(const std::string& id)
 {
-    return change<bool>([&]() -> Result<bool> {
+    if (const Result<void> begun = begin(); !begun) return begun.error();
+    const auto note = [&]() -> Result<bool> {
         Statement select = database_.prepare(kSelectBoot);
         const Result<bool> row = select.step();
         if (!row) return row.error();
@@ -167,46 +280,57 @@ Result<bool> Spool::note_boot(const std::string& id)
         insert.bind(1, std::string_view(id));
         if (const Result<void> done = run(std::move(insert)); !done) return done.error();
         return is_first;
-    });
+    };
+    const Result<bool> is_same = note();
+    if (!is_same) {
+        roll_back();
+        return is_same;
+    }
+    if (const Result<void> stored = commit(); !stored) return stored.error();
+    return is_same;
 }
 
 Result<bool> Spool::accept(const AttemptOrder& order)
 {
+    const std::string& id = order.attempt_id.value;
     const std::string text = link::encode(link::make_message(link::StartAttempt{order}));
-    return change<bool>([&]() -> Result<bool> {
-        Statement insert = database_.prepare(kAccept);
-        insert.bind(1, std::string_view(order.attempt_id.value)).bind(2, static_cast<std::int64_t>(Stage::kAccepted));
-        insert.bind(3, std::string_view(text));
-        const Result<bool> done = insert.step();
-        if (!done) return done.error();
-        return database_.changes() > 0;
-    });
+    if (const Result<void> begun = begin(); !begun) return begun.error();
+    const Result<bool> is_new = insert_attempt(database_, id, text);
+    if (!is_new) {
+        roll_back();
+        return is_new;
+    }
+    if (!gathers_) {
+        if (const Result<void> stored = commit(); !stored) return stored.error();
+    } else if (*is_new) {
+        gathered_.push_back({id, [id, text](Database& database) -> Result<void> {
+                                 const Result<bool> done = insert_attempt(database, id, text);
+                                 if (!done) return done.error();
+                                 return {};
+                             }});
+    }
+    return is_new;
 }
 
 Result<void> Spool::save(const StoredAttempt& attempt, std::span<const link::Message> messages)
 {
-    std::optional<std::string> end;
-    if (attempt.end) end = link::encode(link::make_message(link::AttemptEnded{*attempt.end}));
-    const std::string& id = attempt.order.attempt_id.value;
-    return change<void>([&]() -> Result<void> {
-        Statement update = database_.prepare(kSave);
-        update.bind(1, std::string_view(id)).bind(2, static_cast<std::int64_t>(attempt.stage)).bind(3, end);
-        update.bind(4, std::string_view(Json(attempt.cpus).dump()))
-            .bind(5, std::string_view(Json(attempt.units).dump()));
-        update.bind(6, attempt.cancel_reason).bind(7, attempt.stdout_acked).bind(8, attempt.stderr_acked);
-        update.bind(9, std::string_view(attempt.unit_type)).bind(10, std::string_view(Json(attempt.devices).dump()));
-        if (Result<void> done = run(std::move(update)); !done) return done;
-        for (const link::Message& message : messages) {
-            if (Result<void> done = insert_message(message, id); !done) return done;
-        }
-        return {};
-    });
+    std::vector<MessageRow> rows;
+    for (const link::Message& message : messages)
+        rows.push_back(to_row(message, attempt.order.attempt_id.value));
+    return change(attempt.order.attempt_id.value,
+                  [row = to_row(attempt), rows = std::move(rows)](Database& database) -> Result<void> {
+                      if (Result<void> done = update_attempt(database, row); !done) return done;
+                      for (const MessageRow& message : rows) {
+                          if (Result<void> done = insert_message(database, message); !done) return done;
+                      }
+                      return {};
+                  });
 }
 
 Result<void> Spool::save_output_acked(const AttemptId& id, std::int64_t stdout_acked, std::int64_t stderr_acked)
 {
-    return change<void>([&] {
-        Statement update = database_.prepare(kSaveOutput);
+    return change(id.value, [id, stdout_acked, stderr_acked](Database& database) {
+        Statement update = database.prepare(kSaveOutput);
         update.bind(1, std::string_view(id.value)).bind(2, stdout_acked).bind(3, stderr_acked);
         return run(std::move(update));
     });
@@ -214,12 +338,12 @@ Result<void> Spool::save_output_acked(const AttemptId& id, std::int64_t stdout_a
 
 Result<void> Spool::forget(const AttemptId& id, Timestamp now)
 {
-    return change<void>([&]() -> Result<void> {
-        Statement update = database_.prepare(kForget);
+    return change(id.value, [id, now](Database& database) -> Result<void> {
+        Statement update = database.prepare(kForget);
         update.bind(1, std::string_view(id.value)).bind(2, static_cast<std::int64_t>(Stage::kForgotten));
         update.bind(3, static_cast<std::int64_t>(now.time_since_epoch().count()));
         if (Result<void> done = run(std::move(update)); !done) return done;
-        Statement messages = database_.prepare(kForgetMessages);
+        Statement messages = database.prepare(kForgetMessages);
         messages.bind(1, std::string_view(id.value));
         return run(std::move(messages));
     });
@@ -227,8 +351,8 @@ Result<void> Spool::forget(const AttemptId& id, Timestamp now)
 
 Result<void> Spool::purge(Timestamp before)
 {
-    return change<void>([&] {
-        Statement statement = database_.prepare(kPurge);
+    return change("", [before](Database& database) {
+        Statement statement = database.prepare(kPurge);
         statement.bind(1, static_cast<std::int64_t>(before.time_since_epoch().count()));
         return run(std::move(statement));
     });
@@ -253,16 +377,8 @@ Result<StoredAttempts> Spool::attempts()
 
 Result<void> Spool::put(const link::Message& message)
 {
-    return change<void>([&] { return insert_message(message, std::nullopt); });
-}
-
-Result<void> Spool::insert_message(const link::Message& message, const std::optional<std::string>& attempt_id)
-{
-    Statement insert = database_.prepare(kPut);
-    insert.bind(1, std::string_view(message.id.value)).bind(2, attempt_id);
-    insert.bind(3, std::string_view(link::encode(message)));
-    insert.bind(4, static_cast<std::int64_t>(std::holds_alternative<link::AttemptEnded>(message.body)));
-    return run(std::move(insert));
+    return change(message.id.value,
+                  [row = to_row(message, std::nullopt)](Database& database) { return insert_message(database, row); });
 }
 
 Result<std::vector<SpooledMessage>> Spool::messages_after(std::int64_t sequence, std::int64_t limit)
@@ -281,8 +397,8 @@ Result<std::vector<SpooledMessage>> Spool::messages_after(std::int64_t sequence,
 
 Result<void> Spool::acknowledge(const MessageId& id)
 {
-    return change<void>([&] {
-        Statement statement = database_.prepare(kAcknowledge);
+    return change("", [id](Database& database) {
+        Statement statement = database.prepare(kAcknowledge);
         statement.bind(1, std::string_view(id.value));
         return run(std::move(statement));
     });

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -65,16 +66,27 @@ class Spool {
     static Result<Spool> open(const std::filesystem::path& path);
 
     /// From now on changes are on disk when commit() returns, all since the last one together. Who looks here sees them
-    /// at once; after a failure of any function that changes something, all of them are undone.
+    /// at once. A failure of anything takes all of them off the file, where none is seen any more, but here they are
+    /// kept, with those that come meanwhile: the next commit() makes them all again, in their order. Only what accept()
+    /// could not take is not kept.
     void gather() { gathers_ = true; }
     /// Whether there is something to commit.
-    bool has_changes() const { return is_open_; }
+    bool has_changes() const { return is_open_ || !gathered_.empty(); }
+    /// Whether a failure has taken changes off the file, which commit() is to make again.
+    bool is_behind() const { return !is_open_ && !gathered_.empty(); }
+    /// @error kUnavailable  they cannot be stored now.
+    /// @error kInternal     nor later: the file is damaged.
     Result<void> commit();
+    /// Drops what was gathered of these attempts, after a failure or before.
+    void drop_gathered(const std::vector<AttemptId>& attempts);
+    /// Likewise of a message that belongs to none.
+    void drop_gathered(const MessageId& message) { drop_gathered_of({message.value}); }
 
     /// Remembers since which start of the host this is written. @return whether nothing here is of an earlier one.
     Result<bool> note_boot(const std::string& id);
 
     /// Stores a new attempt. @return false when it is known already, also when it was forgotten.
+    /// @error  as commit(); it is not kept, and gathered changes are off the file.
     Result<bool> accept(const AttemptOrder& order);
 
     /// Stores the attempt's present state, and the messages that tell of it: all or nothing.
@@ -106,13 +118,23 @@ class Spool {
   private:
     explicit Spool(Database database) : database_(std::move(database)) {}
 
-    Result<void> insert_message(const link::Message& message, const std::optional<std::string>& attempt_id);
-    template <class T>
-    Result<T> change(const std::function<Result<T>()>& statements);
+    using Statements = std::function<Result<void>(Database&)>;
+    /// A change that is not on disk yet.
+    struct Gathered {
+        std::string of; ///< the id of its attempt, or of its message; empty: of several
+        Statements statements;
+    };
+
+    Result<void> change(const std::string& of, Statements statements);
+    /// Opens a transaction with all that is gathered, unless it is open.
+    Result<void> begin();
+    void roll_back();
+    void drop_gathered_of(const std::set<std::string>& ids);
 
     Database database_;
     bool gathers_ = false;
     bool is_open_ = false; ///< a transaction, at the database
+    std::vector<Gathered> gathered_;
 };
 
 } // namespace fathom::agent

@@ -1,6 +1,7 @@
 #include "agent/jobs/attempt_book.hpp"
 #include "tests/agent/support/builders.hpp"
 #include "tests/agent/support/fake_executor.hpp"
+#include "tests/agent/support/no_room.hpp"
 
 #include <gmock/gmock.h>
 
@@ -299,6 +300,70 @@ TEST_F(AttemptBookTest, TakesOrdersAgainThatCouldNotBeStored)
     book.advance(steady_);
 
     EXPECT_THAT(executor_.started, testing::ElementsAre(order.attempt_id));
+}
+
+TEST_F(AttemptBookTest, TellsWhatBecameOfAttemptsOnceThereIsRoomAgain)
+{
+    AttemptBook book = this->book(0s);
+    ASSERT_TRUE(book.load());
+    const AttemptOrder first = accept_running(book);
+    const AttemptOrder second = accept_running(book); // waits for the only unit
+    ASSERT_TRUE(book.store_orders(steady_));
+    advance(book, 2s);
+    advance(book, 2s);
+    ASSERT_THAT(told(), testing::ElementsAre("attempt_started"));
+    {
+        const test::NoRoom full;
+        executor_.views[first.attempt_id] = {RunPhase::kEnded, clock_.now(), end_of(first)};
+        executor_.news.moved = {first.attempt_id};
+        for (int i = 0; i < 3; ++i)
+            advance(book, 2s);
+        EXPECT_TRUE(spool_.is_behind());
+        EXPECT_THAT(told(), testing::ElementsAre("attempt_started")) << "the end is not stored";
+        EXPECT_THAT(executor_.started, testing::ElementsAre(first.attempt_id)) << "that it has a unit is not, either";
+        EXPECT_EQ(book.accept(test::shell_order("true")).error().code, Errc::kUnavailable);
+        EXPECT_EQ(book.cancel(second.attempt_id, "no more").error().code, Errc::kUnavailable);
+        book.acknowledged(spool_.messages_after(0, 1).value().at(0).id);
+        EXPECT_EQ(book.inventory().size(), 2U);
+    }
+
+    advance(book, 2s);
+    advance(book, 2s);
+
+    EXPECT_FALSE(spool_.is_behind());
+    EXPECT_THAT(told(), testing::ElementsAre("attempt_ended", "attempt_started"));
+    EXPECT_THAT(executor_.started, testing::ElementsAre(first.attempt_id, second.attempt_id));
+    EXPECT_TRUE(book.accept(test::shell_order("true")));
+    EXPECT_TRUE(book.store_orders(steady_));
+}
+
+TEST_F(AttemptBookTest, CountsAcknowledgementsThatCameWhileThereWasNoRoom)
+{
+    AttemptBook book = this->book(0s);
+    ASSERT_TRUE(book.load());
+    const AttemptOrder order = accept_running(book);
+    ASSERT_TRUE(book.store_orders(steady_));
+    advance(book, 2s);
+    executor_.views[order.attempt_id] = {RunPhase::kEnded, clock_.now(), end_of(order)};
+    executor_.news.moved = {order.attempt_id};
+    advance(book, 2s);
+    ASSERT_THAT(told(), testing::ElementsAre("attempt_started", "attempt_ended"));
+    {
+        const test::NoRoom full;
+        const std::vector<SpooledMessage> messages = spool_.messages_after(0, 10).value();
+        book.acknowledged(messages.at(0).id);
+        advance(book, 2s); // cannot store that
+        EXPECT_TRUE(spool_.is_behind());
+        book.acknowledged(messages.at(1).id);
+        EXPECT_EQ(book.inventory().size(), 1U);
+    }
+
+    advance(book, 2s);
+    advance(book, 2s);
+
+    EXPECT_TRUE(told().empty());
+    EXPECT_TRUE(book.inventory().empty());
+    EXPECT_EQ(executor_.removals, 1);
 }
 
 TEST_F(AttemptBookTest, GivesTheProcessorsOfAStrayToNobody)

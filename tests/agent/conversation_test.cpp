@@ -1,6 +1,7 @@
 #include "agent/link/conversation.hpp"
 #include "tests/agent/support/builders.hpp"
 #include "tests/agent/support/fake_executor.hpp"
+#include "tests/agent/support/no_room.hpp"
 
 #include <gmock/gmock.h>
 
@@ -25,7 +26,7 @@ class ConversationTest : public testing::Test {
                                      said_.push_back(std::get<link::Message>(link::decode(text)).body);
                                      return true;
                                  },
-                                 [](const std::string&) {}});
+                                 [this](const std::string& reason) { closed_.push_back(reason); }});
     }
     void welcome(link::Welcome welcome = {}) { conversation_.receive(link::make_message(std::move(welcome))); }
 
@@ -46,6 +47,7 @@ class ConversationTest : public testing::Test {
     AttemptBook book_{spool_, executor_, clock_, test::core_plan(1), BookOptions()};
     Conversation conversation_{spool_, book_, catalog_named("one")};
     std::vector<link::Body> said_;
+    std::vector<std::string> closed_; ///< why connections were given up
 };
 
 TEST_F(ConversationTest, SaysAnOfferThatChangedBetweenItsGreetingAndTheAnswer)
@@ -99,6 +101,38 @@ TEST_F(ConversationTest, SaysHowAttemptsWaitInABatchSystemToAServerThatTakesIt)
     ASSERT_EQ(said<link::QueueReport>().size(), 1U);
     const std::vector<link::QueuedAttempt> told{{order.attempt_id, "Priority", std::nullopt}};
     EXPECT_EQ(said<link::QueueReport>()[0].attempts, told);
+}
+
+TEST_F(ConversationTest, RefusesOrdersThatCannotBeStoredAndTakesThemOnceTheyCan)
+{
+    ASSERT_TRUE(book_.load());
+    connect();
+    welcome();
+    const AttemptOrder order = test::shell_order("true");
+    executor_.views[order.attempt_id] = {RunPhase::kAlive, clock_.now()};
+    conversation_.receive(link::make_message(link::StartAttempt{order}));
+    conversation_.settle();
+    ASSERT_EQ(said<link::Ack>().size(), 1U);
+    const link::Message cancel = link::make_message(link::CancelAttempt{order.attempt_id, "no more"});
+    const link::Message start = link::make_message(link::StartAttempt{test::shell_order("true")});
+    {
+        const test::NoRoom full;
+        conversation_.receive(cancel);
+        EXPECT_THAT(closed_, testing::ElementsAre("the agent cannot store orders"));
+        conversation_.receive(start);
+        conversation_.settle();
+        EXPECT_EQ(closed_.size(), 2U);
+        EXPECT_EQ(said<link::Ack>().size(), 1U);
+        EXPECT_FALSE(conversation_.request_probes("memory replaced"));
+    }
+
+    conversation_.receive(cancel);
+    conversation_.receive(start);
+    conversation_.settle();
+
+    EXPECT_EQ(said<link::Ack>().size(), 3U);
+    EXPECT_EQ(closed_.size(), 2U);
+    EXPECT_THAT(said<link::ProbeRequest>(), testing::IsEmpty()) << "who asked in vain asks again";
 }
 
 } // namespace

@@ -1,10 +1,12 @@
 #include "agent/spool/spool.hpp"
 #include "tests/agent/support/builders.hpp"
+#include "tests/agent/support/no_room.hpp"
 
 #include <gmock/gmock.h>
 
 #include <array>
 #include <fcntl.h>
+#include <fstream>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -97,6 +99,55 @@ TEST(Spool, StoresWhatIsGatheredAtOnceOrNotAtAll)
 
     EXPECT_FALSE(spool.has_changes());
     EXPECT_EQ(stored(), 2U);
+}
+
+TEST(Spool, KeepsWhatItCannotWriteForTheNextTime)
+{
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "spool.db";
+    Spool spool = Spool::open(file).value();
+    const auto stored = [&] { return Spool::open(file).value().attempts().value().attempts; };
+    StoredAttempt attempt;
+    attempt.order = shell_order("true");
+    const AttemptOrder refused = shell_order("true");
+    const std::array messages{started_message(attempt.order.attempt_id)};
+    spool.gather();
+    ASSERT_TRUE(spool.accept(attempt.order).value());
+    ASSERT_TRUE(spool.commit());
+    {
+        const test::NoRoom full;
+        attempt.stage = Stage::kRunning;
+        static_cast<void>(spool.save(attempt, messages));
+        const Result<void> failed = spool.commit();
+        ASSERT_FALSE(failed);
+        EXPECT_EQ(failed.error().code, Errc::kUnavailable) << failed.error().detail;
+        EXPECT_TRUE(spool.is_behind());
+        EXPECT_EQ(spool.message_count().value(), 0) << "what is not stored is not shown";
+
+        attempt.unit_type = "core";
+        static_cast<void>(spool.save(attempt));
+        static_cast<void>(spool.accept(refused));
+        EXPECT_FALSE(spool.commit());
+        spool.drop_gathered({refused.attempt_id});
+        EXPECT_TRUE(spool.is_behind());
+    }
+
+    ASSERT_TRUE(spool.commit());
+
+    EXPECT_FALSE(spool.has_changes());
+    EXPECT_EQ(spool.message_count().value(), 1);
+    ASSERT_EQ(stored().size(), 1U) << "without the order that was refused";
+    EXPECT_EQ(stored()[0].stage, Stage::kRunning);
+    EXPECT_EQ(stored()[0].unit_type, "core");
+}
+
+TEST(Spool, SaysWhenItsFileIsDamaged)
+{
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "spool.db";
+    std::ofstream(file) << std::string(8192, 'x');
+
+    EXPECT_EQ(Spool::open(file).error().code, Errc::kInternal) << "waiting does not help";
 }
 
 TEST(Spool, KnowsWhetherTheHostWasStartedAnew)
