@@ -15,6 +15,7 @@ struct JobListOptions : ListOptions {
     std::string label;
     std::string state;
     std::string project;
+    std::string sort;
 };
 
 std::string place_of(const Json& job)
@@ -171,7 +172,10 @@ Outcome list_jobs(Session& session, const JobListOptions& options)
 {
     return print_list(session,
                       {.path = "/jobs",
-                       .query = {{"label", options.label}, {"state", options.state}, {"project", options.project}},
+                       .query = {{"label", options.label},
+                                 {"state", options.state},
+                                 {"project", options.project},
+                                 {"sort", options.sort}},
                        .table = jobs_table,
                        .when_empty = "No jobs; `fathom job submit --help` shows how to hand one in.",
                        .table_limit = 50},
@@ -241,21 +245,32 @@ void add_explain(CLI::App& job, Invocation& invocation)
 
 } // namespace
 
+void add_job_filter_options(CLI::App& verb, std::string& label, std::string& state, std::string& project)
+{
+    verb.add_option("--label", label, "job (the default), probe, or all")
+        ->check(CLI::IsMember({"job", "probe", "all"}));
+    verb.add_option("--state", state, "Only in this state")
+        ->check(CLI::IsMember(
+            {"queued", "metering", "placed", "dispatched", "running", "succeeded", "failed", "cancelled", "lost"}));
+    verb.add_option("--project", project, "Only of this project");
+}
+
 void add_job_commands(CLI::App& app, Invocation& invocation)
 {
     CLI::App& job = add_noun(app, "job", "Jobs: hand in, watch, understand");
     add_job_submit_commands(job, invocation);
     auto options = std::make_shared<JobListOptions>();
-    CLI::App& list = add_verb(job, "list", "Jobs, newest first", "fathom job list --state running");
-    list.add_option("--label", options->label, "job (the default), probe, or all")
-        ->check(CLI::IsMember({"job", "probe", "all"}));
-    list.add_option("--state", options->state, "Only in this state")
+    CLI::App& list = add_verb(job, "list", "Jobs, newest first unless sorted otherwise",
+                              "fathom job list --state running --sort name");
+    add_job_filter_options(list, options->label, options->state, options->project);
+    list.add_option("--sort", options->sort,
+                    "By submitted, name, project, state or type; with - before it descending: --sort=-name")
         ->check(CLI::IsMember(
-            {"queued", "metering", "placed", "dispatched", "running", "succeeded", "failed", "cancelled", "lost"}));
-    list.add_option("--project", options->project, "Only of this project");
+            {"submitted", "-submitted", "name", "-name", "project", "-project", "state", "-state", "type", "-type"}));
     add_list_options(list, *options);
     on_chosen(list, invocation, std::move(options), list_jobs);
     add_named(job, invocation, "show", "One job and what has happened to it", show_job);
+    add_job_count_command(job, invocation);
     add_job_follow_commands(job, invocation);
     add_job_operators_command(job, invocation);
     add_explain(job, invocation);

@@ -51,6 +51,8 @@ JobFilter job_filter_of(const Query& query)
     if (const std::string label = query_text(query, "label"); !label.empty()) filter.label = label;
     filter.state = query_text(query, "state");
     filter.project = query_text(query, "project");
+    // What else it may be, the contract has refused.
+    filter.order = parse_job_order(query_text(query, "sort")).value_or(filter.order);
     return filter;
 }
 

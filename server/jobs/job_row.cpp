@@ -1,6 +1,5 @@
 #include "server/jobs/job_row.hpp"
 
-#include "server/identity/job_scope.hpp"
 #include "server/store/column.hpp"
 
 namespace fathom::server {
@@ -74,16 +73,11 @@ const Statement kSelectJob{"jobs_select_job", "SELECT j.spec::text AS spec, " FA
                                               "FROM job j " FATHOM_JOB_JOINS "WHERE j.id = $1"};
 
 // A page of a thousand jobs with long scripts must not become gigabytes.
-#define FATHOM_SELECT_JOBS                                                                                             \
-    "SELECT CASE WHEN octet_length(j.spec::text) > 65536 "                                                             \
-    "THEN (j.spec - '{files,script,command,environment}'::text[])::text ELSE j.spec::text END AS "                     \
-    "spec, " FATHOM_JOB_COLUMNS "FROM job j " FATHOM_JOB_JOINS                                                         \
-    "WHERE ($1 = 'all' OR j.label = $1) AND ($2 = '' OR j.state = $2) AND ($3 = '' OR j.project = $3) "                \
-    "AND ($5 = '' OR j.id < $5) AND "
-
-const char* const kSelectJobs = FATHOM_SELECT_JOBS "($4 = '' OR j.submitted_by = $4) ORDER BY j.id DESC LIMIT $6";
-const char* const kSelectJobsOfScope =
-    FATHOM_SELECT_JOBS FATHOM_IN_JOB_SCOPE("j", "$4", "$7") "ORDER BY j.id DESC LIMIT $6";
+const char* const kReadJobs =
+    "SELECT CASE WHEN octet_length(j.spec::text) > 65536 "
+    "THEN (j.spec - '{files,script,command,environment}'::text[])::text ELSE j.spec::text END AS "
+    "spec, " FATHOM_JOB_COLUMNS;
+const char* const kJobJoins = FATHOM_JOB_JOINS;
 
 JobRecord to_job_record(const pqxx::row& row)
 {

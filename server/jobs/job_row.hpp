@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to jobs_store: how a job with its newest attempt is read.
+// Internal to the stores of jobs: how a job with its newest attempt is read.
 
 #include "server/jobs/job_record.hpp"
 #include "server/store/statement.hpp"
@@ -11,10 +11,10 @@ namespace fathom::server {
 
 /// $1 id.
 extern const Statement kSelectJob;
-/// $1 label or 'all', $2 state, $3 project, $4 owner (empty for any), $5 below this id, $6 limit.
-extern const char* const kSelectJobs;
-/// The same for a JobScope with projects, which are $7.
-extern const char* const kSelectJobsOfScope;
+/// The beginning of a statement that reads jobs `j`, up to its FROM. Specs over 64 KiB come without their program.
+extern const char* const kReadJobs;
+/// What joins the newest attempt and its place to `job j`.
+extern const char* const kJobJoins;
 
 JobRecord to_job_record(const pqxx::row& row);
 

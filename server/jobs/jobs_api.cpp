@@ -105,6 +105,26 @@ asio::awaitable<net::Response> list_jobs(JobsService* jobs, Call call)
     co_return page_of_texts(items, found->next_after);
 }
 
+asio::awaitable<net::Response> list_job_groups(JobsService* jobs, Call call)
+{
+    JobFilter filter = job_filter_of(call.request.query);
+    filter.scope = job_scope_of(call.principal);
+    // What else it may be, the contract has refused.
+    const std::string by = query_text(call.request.query, "by");
+    const JobGrouping grouping = parse_job_grouping(by).value_or(JobGrouping::kState);
+    const Result<JobGroups> found = co_await jobs->count_groups(std::move(filter), grouping);
+    if (!found) co_return net::problem(found.error(), call.request.request_id);
+    Json groups = Json::array();
+    for (const JobGroup& group : found->groups)
+        groups.push_back(Json{{"key", group.key}, {"count", group.count}, {"states", group.states}});
+    const Json body = {{"by", by},
+                       {"groups", std::move(groups)},
+                       {"group_count", found->group_count},
+                       {"counted", found->counted},
+                       {"is_cut", found->counted >= kMostSortedJobs}};
+    co_return json_response(200, body);
+}
+
 asio::awaitable<net::Response> get_job(JobsService* jobs, Call call)
 {
     const std::optional<JobId> id = JobId::parse(call.request.path_params["id"]);
@@ -158,6 +178,8 @@ void add_jobs_routes(ApiRouter& api, JobsService& jobs, Database& database)
         [&jobs](Call call) { return submit(&jobs, std::move(call)); }, kLargeBodyBytes);
     api.add(net::Method::kGet, "/jobs", Permission::kReadJobs,
             [&jobs](Call call) { return list_jobs(&jobs, std::move(call)); });
+    api.add(net::Method::kGet, "/job-groups", Permission::kReadJobs,
+            [&jobs](Call call) { return list_job_groups(&jobs, std::move(call)); });
     api.add(net::Method::kGet, "/jobs/{id}", Permission::kReadJobs,
             [&jobs](Call call) { return get_job(&jobs, std::move(call)); });
     api.add(net::Method::kPost, "/jobs/{id}:cancel", Permission::kSubmitJobs,

@@ -229,6 +229,14 @@ asio::awaitable<Result<Page<JobRecord>>> JobsService::list(JobFilter filter, std
     co_return co_await database_->run(std::move(work));
 }
 
+asio::awaitable<Result<JobGroups>> JobsService::count_groups(JobFilter filter, JobGrouping by)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<JobGroups> {
+        return select_job_groups(transaction, filter, by);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
 Error JobsService::no_such_job(const JobId& id) const
 {
     // The id tells when it was made. The same answer for jobs that are gone, others' jobs and those that never were.

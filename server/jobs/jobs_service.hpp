@@ -6,6 +6,7 @@
 #include "server/identity/principal.hpp"
 #include "server/jobs/job_admission.hpp"
 #include "server/jobs/job_finalizer.hpp"
+#include "server/jobs/job_list_store.hpp"
 #include "server/jobs/job_quota.hpp"
 #include "server/jobs/job_typing.hpp"
 #include "server/jobs/jobs_store.hpp"
@@ -62,7 +63,10 @@ class JobsService {
     /// @error kNotFound  none yet.  kConflict  the key was used with another request, or its jobs have been removed.
     asio::awaitable<Result<StoredAnswer>> find_answer(IdempotencyKey key, Render render);
 
+    /// @error kInvalid  `after` is none of the filter's order.
     asio::awaitable<Result<Page<JobRecord>>> list(JobFilter filter, std::int64_t size, std::string after);
+    /// How many jobs there are in each group.
+    asio::awaitable<Result<JobGroups>> count_groups(JobFilter filter, JobGrouping by);
     /// @error kNotFound  missing, removed, or not the caller's to see.
     asio::awaitable<Result<JobRecord>> get(JobId id, Principal principal);
 

@@ -2,7 +2,6 @@
 
 #include "server/jobs/job_row.hpp"
 #include "server/store/column.hpp"
-#include "server/store/index_order.hpp"
 #include "server/store/sql_array.hpp"
 #include "server/store/statement.hpp"
 
@@ -115,23 +114,6 @@ Timestamp insert_jobs(pqxx::transaction_base& transaction, std::span<const std::
         exec(transaction, kInsertJobs, ids.take(), labels.take(), names.take(), projects.take(), types.take(),
              specs.take(), owners.take(), sources.take(), secrets.take(), priorities.take(), gangs.take());
     return to_timestamp(rows[0]["at"]);
-}
-
-Page<JobRecord> select_jobs(pqxx::work& transaction, const JobFilter& filter, std::int64_t size,
-                            const std::string& after)
-{
-    std::vector<JobRecord> jobs;
-    prefer_index_order(transaction);
-    // Unprepared on purpose: planned for these values, so that each combination of filters uses its own index.
-    const pqxx::result rows =
-        filter.scope.projects.empty()
-            ? transaction.exec_params(kSelectJobs, filter.label, filter.state, filter.project, filter.scope.owner,
-                                      after, size + 1)
-            : transaction.exec_params(kSelectJobsOfScope, filter.label, filter.state, filter.project,
-                                      filter.scope.owner, after, size + 1, sql_array(filter.scope.projects));
-    for (const pqxx::row& row : rows)
-        jobs.push_back(to_job_record(row));
-    return cut_page(std::move(jobs), size, [](const JobRecord& job) { return job.id.value; });
 }
 
 std::vector<JobRecord> select_jobs_as_submitted(pqxx::work& transaction, const std::vector<std::string>& ids)

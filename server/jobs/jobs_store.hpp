@@ -1,8 +1,6 @@
 #pragma once
 
-#include "server/identity/job_scope.hpp"
 #include "server/jobs/job_record.hpp"
-#include "server/store/page.hpp"
 #include "server/store/transaction.hpp"
 
 #include <memory>
@@ -19,17 +17,6 @@ namespace fathom::server {
 /// @return when they were submitted: one moment for all.
 Timestamp insert_jobs(pqxx::transaction_base& transaction, std::span<const std::shared_ptr<const JobRecord>> jobs);
 
-/// Empty texts mean any.
-struct JobFilter {
-    std::string label = "job"; ///< "all" for any
-    std::string state;
-    std::string project;
-    JobScope scope{};
-};
-/// Newest first; `after` is a job id. Specs over 64 KiB come without their program: files,
-/// script, command and environment.
-Page<JobRecord> select_jobs(pqxx::work& transaction, const JobFilter& filter, std::int64_t size,
-                            const std::string& after);
 /// These jobs as they were when they were submitted, in the order of `ids`; those that are gone are left out.
 std::vector<JobRecord> select_jobs_as_submitted(pqxx::work& transaction, const std::vector<std::string>& ids);
 std::optional<JobRecord> select_job(pqxx::transaction_base& transaction, const JobId& id);

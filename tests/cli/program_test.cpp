@@ -160,6 +160,25 @@ beta    core           1  dgemm         k=8,m=8  12.3 ms   0.4 %        7  25.0 
     EXPECT_FALSE(server.requests().at(0).query.contains("by"));
 }
 
+TEST(Program, SortsJobsAndCountsThemByGroup)
+{
+    const FakeServer server({{"GET /api/v1/jobs", {answer(200, R"({"items":[],"next_page_token":null})")}},
+                             {"GET /api/v1/job-groups", {answer(200, R"({"by":"project","groups":[
+            {"key":"materials","count":3,"states":{"queued":1,"running":2}},{"key":"","count":1,"states":{"lost":1}}],
+            "group_count":7,"counted":50000,"is_cut":true})")}}});
+
+    EXPECT_EQ(fathom(server, {"job", "list", "--sort=-name"}).code, 0);
+    const Ran counted = fathom(server, {"job", "count", "--by", "project", "--state", "lost"});
+
+    EXPECT_EQ(server.requests().at(0).query.at("sort"), "-name");
+    EXPECT_EQ(server.requests().at(1).query.at("by"), "project");
+    EXPECT_EQ(server.requests().at(1).query.at("state"), "lost");
+    EXPECT_THAT(counted.out, AllOf(HasSubstr("PROJECT"), HasSubstr("materials"), HasSubstr("queued 1, running 2"),
+                                   HasSubstr("(none)"), HasSubstr("lost 1")));
+    EXPECT_THAT(counted.err, AllOf(HasSubstr("2 largest groups"), HasSubstr("newest 50 000 jobs")));
+    EXPECT_EQ(fathom(server, {"job", "list", "--sort", "colour"}).code, 2);
+}
+
 TEST(Program, ShowsScoresOfJobTypesBestFirst)
 {
     const FakeServer server({{"GET /api/v1/scores", {answer(200, R"({"items":[

@@ -430,6 +430,10 @@ def test_jobs(call):
     text = call("GET", A + f"/jobs/{job['id']}/logs/stdout?follow=true").text
     assert text == "hello\n"
     call("GET", A + "/jobs?label=all")
+    call("GET", A + "/jobs?sort=-name")
+    for by in ("state", "project", "type", "center"):
+        assert call("GET", A + f"/job-groups?by={by}").json()["groups"]
+    call("GET", A + "/job-groups", 400)
     call("GET", A + f"/jobs/{job['id']}")
     call("GET", A + f"/jobs/{job['id']}/events")
     call("GET", A + f"/jobs/{job['id']}/placement")

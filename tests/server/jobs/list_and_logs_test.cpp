@@ -35,6 +35,67 @@ TEST_F(Listing, GivesPagesNewestFirst)
     EXPECT_EQ(third["next_page_token"], nullptr);
 }
 
+TEST_F(Listing, IsSortedPageByPageAsItIsAskedFor)
+{
+    for (const std::string name : {"b", "a b", "c", "b"})
+        submit(spec({{"name", name}, {"project", "p-" + name}}));
+    const auto sorted = [&](const std::string& order) {
+        std::vector<std::string> found;
+        std::string target = "/jobs?page_size=2&sort=" + order;
+        for (std::string token = "first"; !token.empty();) {
+            const Json page = get(token == "first" ? target : target + "&page_token=" + token);
+            for (const std::string& name : names(page))
+                found.push_back(name);
+            token = page["next_page_token"].is_string() ? page["next_page_token"].get<std::string>() : "";
+        }
+        return found;
+    };
+
+    EXPECT_EQ(sorted("submitted"), (std::vector<std::string>{"b", "a b", "c", "b"}));
+    EXPECT_EQ(sorted("-submitted"), (std::vector<std::string>{"b", "c", "a b", "b"}));
+    EXPECT_EQ(sorted("name"), (std::vector<std::string>{"a b", "b", "b", "c"}));
+    EXPECT_EQ(sorted("-name"), (std::vector<std::string>{"c", "b", "b", "a b"}));
+    EXPECT_EQ(sorted("-project"), (std::vector<std::string>{"c", "b", "b", "a b"}));
+    EXPECT_EQ(get("/jobs?sort=colour")["status"], 400);
+}
+
+TEST_F(Listing, RefusesAPageTokenOfAnotherOrder)
+{
+    for (int i = 0; i < 3; ++i)
+        submit();
+    const auto token = get("/jobs?page_size=1")["next_page_token"].get<std::string>();
+
+    EXPECT_EQ(get("/jobs?page_size=1&sort=name&page_token=" + token)["status"], 400);
+}
+
+TEST_F(Listing, CountsJobsByGroup)
+{
+    const Principal ann = add_token("ann", Role::kUser);
+    submit(spec({{"name", "a"}, {"project", "x"}, {"type", "t"}}));
+    route();
+    submit(spec({{"name", "b"}, {"project", "x"}}), ann);
+    submit(spec({{"name", "c"}, {"project", "y"}, {"type", "t"}}));
+
+    const Json projects = get("/job-groups?by=project");
+    EXPECT_EQ(projects["counted"], 3);
+    EXPECT_EQ(projects["group_count"], 2);
+    EXPECT_EQ(projects["is_cut"], false);
+    EXPECT_EQ(projects["groups"][0], (Json{{"key", "x"}, {"count", 2}, {"states", {{"placed", 1}, {"queued", 1}}}}));
+    EXPECT_EQ(projects["groups"][1]["key"], "y");
+    EXPECT_EQ(get("/job-groups?by=type")["groups"][0],
+              (Json{{"key", "t"}, {"count", 2}, {"states", {{"placed", 1}, {"queued", 1}}}}));
+    EXPECT_EQ(get("/job-groups?by=state&project=y")["groups"],
+              Json::array({Json{{"key", "queued"}, {"count", 1}, {"states", {{"queued", 1}}}}}));
+    const Json centers = get("/job-groups?by=center");
+    EXPECT_EQ(centers["groups"][0]["key"], "") << "those that are not at a center yet";
+    EXPECT_EQ(centers["groups"][0]["count"], 2);
+    EXPECT_EQ(centers["groups"][1]["key"], "alpha");
+    EXPECT_EQ(get("/job-groups?by=state", "ann")["counted"], 1) << "users count their own jobs only";
+    EXPECT_EQ(get("/job-groups?by=state&state=lost")["groups"], Json::array());
+    EXPECT_EQ(get("/job-groups")["status"], 400);
+    EXPECT_EQ(get("/job-groups?by=name")["status"], 400);
+}
+
 TEST_F(Listing, Filters)
 {
     submit(spec({{"name", "a"}, {"project", "x"}}));

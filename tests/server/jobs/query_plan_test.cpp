@@ -37,6 +37,14 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
           JobFilter{"job", "", "", {"tok", {}}}, JobFilter{"probe", "queued", "p", {"tok", {}}},
           JobFilter{"job", "", "", {"tok", {"p", "q"}}}, JobFilter{"job", "", "p", {"tok", {"p", "q"}}}})
         ASSERT_TRUE(run(jobs.list(filter, 10, job.value)));
+    for (const char* order : {"submitted", "name", "-name", "-project", "state", "type"}) {
+        JobFilter sorted;
+        sorted.order = parse_job_order(order).value();
+        sorted.scope.owner = "tok";
+        ASSERT_TRUE(run(jobs.list(sorted, 10, job.value + " x"))) << order;
+    }
+    for (const JobGrouping by : {JobGrouping::kState, JobGrouping::kProject, JobGrouping::kType, JobGrouping::kCenter})
+        ASSERT_TRUE(run(jobs.count_groups({}, by)));
     ASSERT_TRUE(run(jobs.get(job, ann)));
     ASSERT_TRUE(run(routing.run_pass(RoutingService::Pass::kTick)));
     PlacementService placements(database, catalog, clock_, compute_);

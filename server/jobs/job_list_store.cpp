@@ -1,0 +1,219 @@
+#include "server/jobs/job_list_store.hpp"
+
+#include "server/jobs/job_row.hpp"
+#include "server/store/index_order.hpp"
+#include "server/store/sql_array.hpp"
+
+#include <pqxx/pqxx>
+
+#include <array>
+#include <utility>
+
+namespace fathom::server {
+namespace {
+
+struct SortName {
+    JobSort sort;
+    std::string_view name;
+    const char* column;
+};
+constexpr std::array kSortNames{
+    SortName{JobSort::kSubmitted, "submitted", "j.id"},  SortName{JobSort::kName, "name", "j.name"},
+    SortName{JobSort::kProject, "project", "j.project"}, SortName{JobSort::kState, "state", "j.state"},
+    SortName{JobSort::kType, "type", "j.job_type"},
+};
+
+struct GroupingName {
+    JobGrouping grouping;
+    std::string_view name;
+    const char* column;
+};
+constexpr std::array kGroupingNames{
+    GroupingName{JobGrouping::kState, "state", "j.state"}, GroupingName{JobGrouping::kProject, "project", "j.project"},
+    GroupingName{JobGrouping::kType, "type", "j.job_type"},
+    GroupingName{JobGrouping::kCenter, "center", "''"}, // found for those that are counted only
+};
+
+std::string sort_column(JobSort sort)
+{
+    for (const SortName& entry : kSortNames)
+        if (entry.sort == sort) return entry.column;
+    return {};
+}
+
+/// The values of a statement whose text is put together: in the text there are their numbers only.
+class Parameters {
+  public:
+    /// "$3", to stand where the value is meant.
+    std::string add(std::string value)
+    {
+        values_.push_back(std::move(value));
+        return "$" + std::to_string(values_.size());
+    }
+    /// Unprepared on purpose: planned for these values, so that each combination of filters uses its own index.
+    pqxx::result run(pqxx::work& transaction, const std::string& sql) const
+    {
+        return transaction.exec_params(sql, pqxx::prepare::make_dynamic_params(values_));
+    }
+
+  private:
+    std::vector<std::string> values_;
+};
+
+/// The conditions on a job `j`, to stand behind WHERE.
+std::string conditions(const JobFilter& filter, Parameters& parameters)
+{
+    std::string text = "true";
+    if (filter.label != "all") text += " AND j.label = " + parameters.add(filter.label);
+    if (!filter.state.empty()) text += " AND j.state = " + parameters.add(filter.state);
+    if (!filter.project.empty()) text += " AND j.project = " + parameters.add(filter.project);
+    if (filter.scope.owner.empty()) return text;
+    const std::string owner = "j.submitted_by = " + parameters.add(filter.scope.owner);
+    if (filter.scope.projects.empty()) return text + " AND " + owner;
+    return text + " AND (" + owner + " OR j.project = ANY (" + parameters.add(sql_array(filter.scope.projects)) +
+           "::text[]))";
+}
+
+/// The last job of the page before: its id and, where the order is not that of ids, what it is sorted by.
+struct Position {
+    std::string id;
+    std::string key;
+};
+
+std::optional<Position> parse_position(const std::string& after, JobSort sort)
+{
+    if (sort == JobSort::kSubmitted) return Position{after, ""};
+    const std::size_t end = after.find(' ');
+    if (end == std::string::npos) return std::nullopt;
+    return Position{after.substr(0, end), after.substr(end + 1)};
+}
+
+std::string key_of(const JobRecord& job, JobSort sort)
+{
+    switch (sort) {
+    case JobSort::kSubmitted:
+        return {};
+    case JobSort::kName:
+        return job.name;
+    case JobSort::kProject:
+        return job.project;
+    case JobSort::kState:
+        return job.state;
+    case JobSort::kType:
+        return job.job_type;
+    }
+    return {};
+}
+
+std::string position_text(const JobRecord& job, JobSort sort)
+{
+    return sort == JobSort::kSubmitted ? job.id.value : job.id.value + ' ' + key_of(job, sort);
+}
+
+bool is_down(const JobOrder& order)
+{
+    return order.direction == SortDirection::kDescending;
+}
+
+/// In the order of their ids, which ascend with the submission: each filter has an index that is walked in this order.
+std::string submitted_sql(const JobFilter& filter, const std::optional<Position>& after, std::int64_t size,
+                          Parameters& parameters)
+{
+    std::string sql = std::string(kReadJobs) + "FROM job j " + kJobJoins + "WHERE " + conditions(filter, parameters);
+    if (after) sql += (is_down(filter.order) ? " AND j.id < " : " AND j.id > ") + parameters.add(after->id);
+    sql += is_down(filter.order) ? " ORDER BY j.id DESC LIMIT " : " ORDER BY j.id LIMIT ";
+    return sql + parameters.add(std::to_string(size + 1));
+}
+
+/// In another order: of the newest jobs first their ids are sorted, then those of the page are read. More indexes would
+/// have to be written with every job that is submitted.
+std::string sorted_sql(const JobFilter& filter, const std::optional<Position>& after, std::int64_t size,
+                       Parameters& parameters)
+{
+    const std::string down = is_down(filter.order) ? " DESC" : "";
+    const std::string order = " ORDER BY chosen.key" + down + ", chosen.id" + down;
+    std::string chosen = "SELECT chosen.id, chosen.key FROM (SELECT j.id, " + sort_column(filter.order.by) +
+                         " AS key FROM job j WHERE " + conditions(filter, parameters) + " ORDER BY j.id DESC LIMIT " +
+                         parameters.add(std::to_string(kMostSortedJobs)) + ") chosen";
+    if (after) {
+        chosen += is_down(filter.order) ? " WHERE (chosen.key, chosen.id) < (" : " WHERE (chosen.key, chosen.id) > (";
+        chosen += parameters.add(after->key) + ", " + parameters.add(after->id) + ")";
+    }
+    chosen += order + " LIMIT " + parameters.add(std::to_string(size + 1));
+    return std::string(kReadJobs) + "FROM (" + chosen + ") chosen JOIN job j ON j.id = chosen.id " + kJobJoins + order;
+}
+
+} // namespace
+
+std::optional<JobOrder> parse_job_order(std::string_view text)
+{
+    JobOrder order;
+    order.direction = text.starts_with('-') ? SortDirection::kDescending : SortDirection::kAscending;
+    if (text.starts_with('-')) text.remove_prefix(1);
+    for (const SortName& entry : kSortNames) {
+        if (entry.name != text) continue;
+        order.by = entry.sort;
+        return order;
+    }
+    return std::nullopt;
+}
+
+std::optional<JobGrouping> parse_job_grouping(std::string_view text)
+{
+    for (const GroupingName& entry : kGroupingNames)
+        if (entry.name == text) return entry.grouping;
+    return std::nullopt;
+}
+
+Result<Page<JobRecord>> select_jobs(pqxx::work& transaction, const JobFilter& filter, std::int64_t size,
+                                    const std::string& after)
+{
+    const JobSort by = filter.order.by;
+    std::optional<Position> position;
+    if (!after.empty()) {
+        position = parse_position(after, by);
+        if (!position) return Error(Errc::kInvalid, "the page_token is not one of this list");
+    }
+    Parameters parameters;
+    const std::string sql = by == JobSort::kSubmitted ? submitted_sql(filter, position, size, parameters)
+                                                      : sorted_sql(filter, position, size, parameters);
+    if (by == JobSort::kSubmitted) prefer_index_order(transaction);
+    std::vector<JobRecord> jobs;
+    for (const pqxx::row& row : parameters.run(transaction, sql))
+        jobs.push_back(to_job_record(row));
+    return cut_page(std::move(jobs), size, [by](const JobRecord& job) { return position_text(job, by); });
+}
+
+JobGroups select_job_groups(pqxx::work& transaction, const JobFilter& filter, JobGrouping by)
+{
+    std::string column;
+    for (const GroupingName& entry : kGroupingNames)
+        if (entry.grouping == by) column = entry.column;
+    Parameters parameters;
+    std::string sql = "WITH newest AS MATERIALIZED (SELECT j.id, j.state, " + column + " AS key FROM job j WHERE " +
+                      conditions(filter, parameters);
+    sql += " ORDER BY j.id DESC LIMIT " + parameters.add(std::to_string(kMostSortedJobs)) + "), ";
+    sql += by == JobGrouping::kCenter
+               ? "keyed AS (SELECT coalesce(c.name, '') AS key, n.state FROM newest n LEFT JOIN LATERAL "
+                 "(SELECT center_id FROM attempt WHERE job_id = n.id ORDER BY epoch DESC LIMIT 1) a ON true "
+                 "LEFT JOIN center c ON c.id = a.center_id), "
+               : "keyed AS (SELECT key, state FROM newest), ";
+    sql += "counts AS (SELECT key, state, count(*) AS jobs FROM keyed GROUP BY key, state), "
+           "largest AS (SELECT key, sum(jobs)::bigint AS jobs FROM counts GROUP BY key ORDER BY 2 DESC, 1 LIMIT " +
+           parameters.add(std::to_string(kMostJobGroups)) +
+           ") SELECT l.key, l.jobs, c.state, c.jobs AS jobs_of_state, (SELECT count(*) FROM newest) AS counted, "
+           "(SELECT count(DISTINCT key) FROM counts) AS group_count "
+           "FROM largest l JOIN counts c ON c.key = l.key ORDER BY l.jobs DESC, l.key, c.state";
+    JobGroups found;
+    for (const pqxx::row& row : parameters.run(transaction, sql)) {
+        const auto key = row["key"].as<std::string>();
+        if (found.groups.empty() || found.groups.back().key != key)
+            found.groups.push_back({key, row["jobs"].as<std::int64_t>(), {}});
+        found.groups.back().states[row["state"].as<std::string>()] = row["jobs_of_state"].as<std::int64_t>();
+        found.counted = row["counted"].as<std::int64_t>();
+        found.group_count = row["group_count"].as<std::int64_t>();
+    }
+    return found;
+}
+
+} // namespace fathom::server

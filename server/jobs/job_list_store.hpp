@@ -1,0 +1,67 @@
+#pragma once
+
+#include "core/base/result.hpp"
+#include "server/identity/job_scope.hpp"
+#include "server/jobs/job_record.hpp"
+#include "server/store/page.hpp"
+#include "server/store/transaction.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Lists of jobs and their counts by group. All functions take the caller's transaction, block, and let pqxx's
+/// exceptions through to Database::run.
+namespace fathom::server {
+
+/// What a list of jobs is sorted by. Jobs that are equal in it come in the order of their submission; texts, states
+/// among them, are in the order of the database.
+enum class JobSort { kSubmitted, kName, kProject, kState, kType };
+enum class SortDirection { kAscending, kDescending };
+
+struct JobOrder {
+    JobSort by = JobSort::kSubmitted;
+    SortDirection direction = SortDirection::kDescending; ///< also of jobs that are equal in what they are sorted by
+};
+/// "name", or "-name" for descending; nullopt for what nothing is sorted by.
+std::optional<JobOrder> parse_job_order(std::string_view text);
+
+/// Empty texts mean any.
+struct JobFilter {
+    std::string label = "job"; ///< "all" for any
+    std::string state{};
+    std::string project{};
+    JobScope scope{};
+    JobOrder order{};
+};
+/// So that sorting and counting take a bounded time, however many jobs are kept.
+inline constexpr std::int64_t kMostSortedJobs = 50000;
+/// A page of jobs in the filter's order; `after` is the `next_after` of the page before. Sorted otherwise than by their
+/// submission, only the newest kMostSortedJobs that the filter leaves are listed. Specs over 64 KiB come without their
+/// program: files, script, command and environment.
+/// @error kInvalid  `after` is none of this order's.
+Result<Page<JobRecord>> select_jobs(pqxx::work& transaction, const JobFilter& filter, std::int64_t size,
+                                    const std::string& after);
+
+enum class JobGrouping { kState, kProject, kType, kCenter };
+/// "state", "project", "type" or "center"; nullopt for others.
+std::optional<JobGrouping> parse_job_grouping(std::string_view text);
+
+struct JobGroup {
+    std::string key; ///< of kCenter the center of the newest attempt, empty for jobs without one
+    std::int64_t count{};
+    std::map<std::string, std::int64_t> states; ///< its jobs by their state
+};
+struct JobGroups {
+    std::vector<JobGroup> groups; ///< those with most jobs first; at most kMostJobGroups
+    std::int64_t group_count{};   ///< also those that are not among `groups`
+    std::int64_t counted{};       ///< jobs; at most kMostSortedJobs, the newest
+};
+inline constexpr std::int64_t kMostJobGroups = 200;
+
+/// The jobs that the filter leaves by group; its order says nothing here.
+JobGroups select_job_groups(pqxx::work& transaction, const JobFilter& filter, JobGrouping by);
+
+} // namespace fathom::server
