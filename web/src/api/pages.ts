@@ -11,6 +11,8 @@ export function usePages<T>(options: {
   read: (pageToken: string | undefined, signal: AbortSignal) => Promise<Page<T>>
   enabled?: boolean
   refetchInterval?: number | false
+  /** Shows the answer to an earlier question until the one to this has come. */
+  keepsPrevious?: boolean
 }) {
   const query = useInfiniteQuery({
     queryKey: options.key,
@@ -19,6 +21,7 @@ export function usePages<T>(options: {
     getNextPageParam: (last) => last.next_page_token ?? undefined,
     enabled: options.enabled ?? true,
     refetchInterval: options.refetchInterval ?? false,
+    ...(options.keepsPrevious ? { placeholderData: keepPreviousData } : {}),
   })
   const items = query.data?.pages.flatMap((page) => page.items)
   return { ...query, items }

@@ -15,6 +15,8 @@ export interface LiveKey {
 /** What is out of date once any job has changed. A page whose figures follow jobs adds its key. */
 export const keysThatJobsChange: readonly LiveKey[] = [
   { key: jobKeys.lists, everyMs: 1500 },
+  // Counted over all jobs that fit.
+  { key: jobKeys.groups, everyMs: 5000 },
   { key: queueKeys.all, everyMs: 1500 },
   { key: predictionKeys.all, everyMs: 1500 },
   { key: probeKeys.all, everyMs: 1500 },

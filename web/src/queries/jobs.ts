@@ -1,7 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, idempotencyKey, unwrap } from '../api/client'
 import { usePages } from '../api/pages'
-import type { components } from '../api/schema'
+import type { components, operations } from '../api/schema'
 
 export type Job = components['schemas']['Job']
 export type JobSpec = components['schemas']['JobSpec']
@@ -18,30 +18,59 @@ export function hasEnded(state: JobState): boolean {
   return ends.includes(state)
 }
 
+export type JobSort = NonNullable<NonNullable<operations['listJobs']['parameters']['query']>['sort']>
+export const jobSorts: readonly JobSort[] = [
+  'submitted', '-submitted', 'name', '-name', 'project', '-project', 'state', '-state', 'type', '-type']
+export type JobGroups = components['schemas']['JobGroups']
+export type JobGroup = JobGroups['groups'][number]
+export const jobGroupings: readonly JobGroups['by'][] = ['state', 'project', 'type', 'center']
+
 export interface JobFilters {
   label: 'job' | 'probe' | 'all'
   state: JobState | ''
   project: string
+  /** Left out: the newest first. */
+  sort?: JobSort
 }
 
 export const jobKeys = {
   lists: ['jobs', 'list'] as const,
   list: (filters: JobFilters, size: number) => [...jobKeys.lists, filters, size] as const,
+  groups: ['jobs', 'groups'] as const,
   one: (id: string) => ['jobs', 'one', id] as const,
   part: (id: string, part: 'self' | 'events' | 'placement' | 'cost' | 'operators') => [...jobKeys.one(id), part] as const,
 }
 
 export function useJobs(filters: JobFilters, size = 50, enabled = true) {
-  return usePages({
+  const query = usePages({
     key: jobKeys.list(filters, size),
     enabled,
+    // What has the focus, such as the heading that sorts, stays where it is.
+    keepsPrevious: true,
     read: (page_token, signal) => unwrap(api.GET('/api/v1/jobs', {
       signal,
       params: { query: {
         label: filters.label, page_size: size, ...(filters.state ? { state: filters.state } : {}),
-        ...(filters.project ? { project: filters.project } : {}), ...(page_token ? { page_token } : {}),
+        ...(filters.project ? { project: filters.project } : {}), ...(filters.sort ? { sort: filters.sort } : {}),
+        ...(page_token ? { page_token } : {}),
       } },
     })),
+  })
+  // Of a list by state, a job that changes between two pages is on both.
+  const items = query.items && [...new Map(query.items.map((job) => [job.id, job])).values()]
+  return { ...query, items }
+}
+
+/** How many jobs that fit the filters there are by what they have in common; null: nobody asks. */
+export function useJobGroups(filters: JobFilters, by: JobGroups['by'] | null) {
+  return useQuery({
+    queryKey: [...jobKeys.groups, filters, by],
+    enabled: by !== null,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => unwrap(api.GET('/api/v1/job-groups', { signal, params: { query: {
+      by: by ?? 'state', label: filters.label, ...(filters.state ? { state: filters.state } : {}),
+      ...(filters.project ? { project: filters.project } : {}),
+    } } })),
   })
 }
 

@@ -86,3 +86,23 @@ it('saves filters and columns as a view, and shows them again', async () => {
   fireEvent.click(await screen.findByText('Remove view Failed ones'))
   expect(screen.getByRole('button', { name: 'Views' })).toBeTruthy()
 })
+
+it('sorts by a column whose heading is pressed, and back', () => {
+  const change = vi.fn()
+  const table = (by: string) => (
+    <MantineProvider env="test">
+      <LanguageProvider language="en" dictionary={en}>
+        <DataTable name="test" label="Rows" columns={[{ id: 'id', title: 'Id', cell: (row: { id: string }) => row.id, sortName: 'id' }]} rows={rows}
+          rowKey={(row) => row.id} sort={{ by, change }} />
+      </LanguageProvider>
+    </MantineProvider>)
+  const { rerender } = render(table('-other'))
+  expect(screen.getByRole('columnheader').getAttribute('aria-sort')).toBe('none')
+  fireEvent.click(screen.getByRole('button', { name: 'Id' }))
+  rerender(table('id'))
+  expect(screen.getByRole('columnheader').getAttribute('aria-sort')).toBe('ascending')
+  fireEvent.click(screen.getByRole('button', { name: 'Id' }))
+  expect(change.mock.calls).toEqual([['id'], ['-id']])
+  rerender(table('-id'))
+  expect(screen.getByRole('columnheader').getAttribute('aria-sort')).toBe('descending')
+})

@@ -18,6 +18,14 @@ export interface Column<Row> {
   isText?: boolean
   /** Not shown until it is chosen. */
   isHidden?: boolean
+  /** The server can sort by it: what it calls that. */
+  sortName?: string
+}
+
+/** What the server has sorted the rows by, as it calls it; with - before it descending. */
+interface Sort {
+  by: string
+  change: (by: string) => void
 }
 
 interface Selection<Row> {
@@ -72,6 +80,8 @@ export function DataTable<Row>(props: {
   rowKey: (row: Row) => string
   rowName?: (row: Row) => string
   selection?: Selection<Row>
+  /** Columns with a sortName have a button that sorts by them. */
+  sort?: Sort
   pages?: Pages
   /** Filters, to the left of the table's own buttons; with columns they can be saved as a view. */
   tools?: ReactNode
@@ -112,7 +122,7 @@ export function DataTable<Row>(props: {
             <thead>
               <tr>
                 {props.selection ? <SelectAll {...props} rows={drawn} selection={props.selection} /> : null}
-                {shown.map((c) => <th key={c.id} scope="col" className={styleOf(c)}>{c.title}</th>)}
+                {shown.map((c) => <Heading key={c.id} column={c} sort={props.sort} />)}
               </tr>
             </thead>
             <tbody>
@@ -140,6 +150,19 @@ export function DataTable<Row>(props: {
         </div>
       ) : null}
     </div>
+  )
+}
+
+function Heading<Row>({ column, sort }: { column: Column<Row>; sort: Sort | undefined }) {
+  const name = column.sortName
+  if (!sort || !name) return <th scope="col" className={styleOf(column)}>{column.title}</th>
+  const direction = sort.by === name ? 'ascending' : sort.by === `-${name}` ? 'descending' : 'none'
+  return (
+    <th scope="col" className={styleOf(column)} aria-sort={direction}>
+      <button type="button" className={styles.sort} onClick={() => sort.change(direction === 'ascending' ? `-${name}` : name)}>
+        {column.title}<span aria-hidden="true" className={styles.arrow}>{direction === 'ascending' ? '▲' : direction === 'descending' ? '▼' : ''}</span>
+      </button>
+    </th>
   )
 }
 

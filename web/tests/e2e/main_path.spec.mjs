@@ -158,6 +158,26 @@ describe('the console', limit, () => {
     await leave(page)
   })
 
+  it('sorts jobs by a heading, and counts them by group', async () => {
+    const page = await signedIn('/jobs?state=cancelled')
+    const links = page.getByRole('group', { name: 'Jobs' }).getByRole('row').getByRole('link', { name: /^sleeper-/ })
+    await page.getByRole('button', { name: 'Name', exact: true }).press('Enter')
+    await page.getByRole('columnheader', { name: 'Name', exact: true }).and(page.locator('[aria-sort=ascending]')).waitFor()
+    await page.waitForFunction(() => document.querySelector('main tbody a')?.textContent === 'sleeper-1')
+    assert.deepEqual((await links.allTextContents()).slice(0, 3), ['sleeper-1', 'sleeper-2', 'sleeper-3'])
+    await page.getByRole('button', { name: 'Name', exact: true }).press('Enter')
+    await page.waitForFunction(() => document.querySelector('main tbody a')?.textContent === 'sleeper-3')
+    assert.equal(new URL(page.url()).searchParams.get('sort'), '-name')
+
+    await page.getByLabel('Group by').selectOption('state')
+    const groups = page.getByRole('group', { name: 'Jobs by State' })
+    await groups.getByRole('row').filter({ hasText: 'cancelled' }).getByText('3', { exact: true }).waitFor()
+    await groups.getByRole('link', { name: 'cancelled' }).click()
+    await links.first().waitFor()
+    assert.equal(new URL(page.url()).searchParams.get('group'), null)
+    await leave(page)
+  })
+
   it('saves filters and columns as a view, and shows them again', async () => {
     const page = await signedIn('/jobs')
     await page.getByLabel('State').selectOption('cancelled')

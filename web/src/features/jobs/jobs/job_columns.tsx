@@ -11,14 +11,14 @@ import { JobStatePill } from '../job_state'
 export function useJobColumns(): Column<Job>[] {
   const t = useText()
   return [
-    { id: 'name', title: t('jobs.name'), cell: (job) => <Link href={pathTo('/jobs/:id', { id: job.id })}>{job.name || job.id}</Link>, csv: (job) => job.name },
+    { id: 'name', title: t('jobs.name'), cell: (job) => <Link href={pathTo('/jobs/:id', { id: job.id })}>{job.name || job.id}</Link>, csv: (job) => job.name, sortName: 'name' },
     { id: 'id', title: t('jobs.id'), cell: (job) => <code>{job.id}</code>, csv: (job) => job.id, isHidden: true },
-    { id: 'state', title: t('jobs.state'), cell: (job) => <JobStatePill state={job.state} />, csv: (job) => job.state },
-    { id: 'project', title: t('jobs.project'), cell: (job) => job.project, csv: (job) => job.project },
-    { id: 'type', title: t('jobs.type'), cell: (job) => job.type || nothing, csv: (job) => job.type, isHidden: true },
+    { id: 'state', title: t('jobs.state'), cell: (job) => <JobStatePill state={job.state} />, csv: (job) => job.state, sortName: 'state' },
+    { id: 'project', title: t('jobs.project'), cell: (job) => job.project, csv: (job) => job.project, sortName: 'project' },
+    { id: 'type', title: t('jobs.type'), cell: (job) => job.type || nothing, csv: (job) => job.type, isHidden: true, sortName: 'type' },
     { id: 'place', title: t('jobs.place'), cell: (job) => (job.attempt ? <Place at={job.attempt} /> : nothing),
       csv: (job) => job.attempt && `${job.attempt.center}/${job.attempt.unit_type} x ${job.attempt.unit_count}` },
-    { id: 'submitted_at', title: t('jobs.submitted'), cell: (job) => <Time at={job.submitted_at} />, csv: (job) => job.submitted_at },
+    { id: 'submitted_at', title: t('jobs.submitted'), cell: (job) => <Time at={job.submitted_at} />, csv: (job) => job.submitted_at, sortName: 'submitted' },
     { id: 'submitted_by', title: t('jobs.submitter'), cell: (job) => <code>{job.submitted_by}</code>, csv: (job) => job.submitted_by, isHidden: true },
     { id: 'started_at', title: t('jobs.started'), cell: (job) => <Time at={job.started_at} />, csv: (job) => job.started_at, isHidden: true },
     { id: 'ended_at', title: t('jobs.ended'), cell: (job) => <Time at={job.ended_at} />, csv: (job) => job.ended_at, isHidden: true },
