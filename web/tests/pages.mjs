@@ -3,6 +3,6 @@
 /** Those that the navigation of who is signed in leads to, a job's tabs, and the pages that differ from both. */
 export async function pathsOf(page, { jobPath, centerPath }) {
   const entries = await page.locator('nav#navigation a').evaluateAll((links) => links.map((link) => link.getAttribute('href')))
-  const tabs = ['', '?tab=timeline', '?tab=log', '?tab=cost', '?tab=operators', '?tab=spec'].map((tab) => jobPath + tab)
+  const tabs = ['', '?tab=whatif&count=2', '?tab=timeline', '?tab=log', '?tab=cost', '?tab=operators', '?tab=spec'].map((tab) => jobPath + tab)
   return [...entries, ...tabs, centerPath, '/centers?enrol=new', '/nowhere']
 }

@@ -4,6 +4,8 @@ import { useText } from '../../i18n/language'
 import type { JobSpec } from '../../queries/jobs'
 import { useUnitTypes } from '../../queries/unit_types'
 import { cutOption } from '../../ui/cut_list'
+import { MomentInput, toIso, useTyped } from '../../ui/forms/moment_input'
+import { useZone } from '../../ui/zone'
 import { changeJob } from './job_text'
 import { OperatorRows } from './operator_rows'
 import styles from './submit.module.css'
@@ -12,11 +14,13 @@ import { joinWords, splitWords } from './words'
 interface Props {
   spec: JobSpec
   errors: Record<string, string>
+  /** That of the price book, where it is known. */
+  currency?: string | undefined
   onChange: (spec: JobSpec) => void
 }
 
 /** What most jobs need; all else is in the text. */
-export function JobForm({ spec, errors, onChange }: Props) {
+export function JobForm({ spec, errors, currency, onChange }: Props) {
   const t = useText()
   const set = (change: Partial<JobSpec>) => onChange(changeJob(spec, change))
   return (
@@ -29,11 +33,32 @@ export function JobForm({ spec, errors, onChange }: Props) {
       </div>
       <Program spec={spec} errors={errors} onChange={onChange} />
       <Place spec={spec} errors={errors} onChange={onChange} />
+      <Limits spec={spec} errors={errors} currency={currency} onChange={onChange} />
       <h2>{t('submit.section.operators')}</h2>
       <p className="dim">{t('submit.operators.hint')}</p>
       <OperatorRows operators={spec.operators ?? []} errors={errors} onChange={(operators) => set({ operators })} />
       <Checkbox label={t('submit.profile')} checked={spec.profile ?? false} onChange={(e) => set({ profile: e.currentTarget.checked || undefined })} />
       <Checkbox label={t('submit.requeue')} checked={spec.requeue ?? false} onChange={(e) => set({ requeue: e.currentTarget.checked || undefined })} />
+    </div>
+  )
+}
+
+/** By when the job must end, and what it may cost: both hard. */
+function Limits({ spec, errors, currency, onChange }: Props) {
+  const t = useText()
+  const { zone } = useZone()
+  const typed = useTyped()
+  const budget = spec.budget
+  const set = (amount: string, code: string) => onChange(changeJob(spec, { budget: amount ? { amount, currency: code } : undefined }))
+  const code = budget?.currency ?? currency ?? ''
+  return (
+    <div className={styles.row}>
+      <MomentInput label={t('submit.deadline')} value={typed(spec.deadline)} error={errors.deadline}
+        onChange={(value) => onChange(changeJob(spec, { deadline: toIso(value, zone) ?? undefined }))} />
+      <TextInput label={t('submit.budget')} value={budget?.amount ?? ''} error={errors.budget ?? errors['budget.amount']} inputMode="decimal"
+        onChange={(e) => set(e.currentTarget.value.trim(), code)} />
+      <TextInput label={t('submit.currency')} value={code} error={errors['budget.currency']} maxLength={3} disabled={!budget} autoComplete="off" spellCheck={false}
+        onChange={(e) => set(budget?.amount ?? '', e.currentTarget.value.toUpperCase())} />
     </div>
   )
 }

@@ -77,7 +77,7 @@ function SubmitJob({ start }: { start: JobSpec }) {
     }>
       {submit.error ? <div className={styles.refused}><ErrorState error={submit.error} /></div> : null}
       <div className={styles.panes}>
-        <section aria-label={t('submit.form')}><JobForm spec={spec} errors={errors} onChange={changeSpec} /></section>
+        <section aria-label={t('submit.form')}><JobForm spec={spec} errors={errors} currency={preview.data?.expected_cost?.cost.currency} onChange={changeSpec} /></section>
         <section aria-label={t('submit.text')}>
           <JobTextPane text={text} format={format} broken={broken} onText={changeText} onFormat={changeFormat} />
         </section>

@@ -18,12 +18,13 @@ import { JobCostTab } from './job_cost_tab'
 import { JobLogTab } from './job_log_tab'
 import { JobOperatorsTab } from './job_operators_tab'
 import { JobTimelineTab } from './job_timeline_tab'
+import { JobWhatIfTab } from './job_what_if_tab'
 import { JobWhyTab } from './job_why_tab'
 
 // It needs the writer of YAML, which is fetched when somebody looks.
 const JobSpecTab = lazy(async () => ({ default: (await import('./job_spec_tab')).JobSpecTab }))
 
-const tabs = ['why', 'timeline', 'log', 'cost', 'operators', 'spec'] as const
+const tabs = ['why', 'whatif', 'timeline', 'log', 'cost', 'operators', 'spec'] as const
 type Tab = (typeof tabs)[number]
 
 export function JobPage({ params }: { params: PathParams }) {
@@ -82,13 +83,16 @@ function JobFacts({ job }: { job: Job }) {
 function JobTabs({ job }: { job: Job }) {
   const t = useText()
   const [filters, change] = useFilters(['tab'])
-  const current: Tab = tabs.find((tab) => tab === filters.tab) ?? 'why'
+  // Where a probe goes is asked for with it: nothing about it could be otherwise.
+  const shown = tabs.filter((tab) => tab !== 'whatif' || job.label === 'job')
+  const current: Tab = shown.find((tab) => tab === filters.tab) ?? 'why'
   const isWaiting = job.state === 'queued' || job.state === 'metering'
   const titleOf = (tab: Tab): TextKey => (tab === 'why' && isWaiting ? 'jobs.tab.waiting' : `jobs.tab.${tab}`)
   return (
     <Tabs value={current} onChange={(tab) => change({ tab: tab === 'why' || !tab ? '' : tab })} mt="md">
-      <Tabs.List mb="md">{tabs.map((tab) => <Tabs.Tab key={tab} value={tab}>{t(titleOf(tab))}</Tabs.Tab>)}</Tabs.List>
+      <Tabs.List mb="md">{shown.map((tab) => <Tabs.Tab key={tab} value={tab}>{t(titleOf(tab))}</Tabs.Tab>)}</Tabs.List>
       <Tabs.Panel value="why"><JobWhyTab job={job} isWaiting={isWaiting} /></Tabs.Panel>
+      <Tabs.Panel value="whatif"><JobWhatIfTab job={job} /></Tabs.Panel>
       <Tabs.Panel value="timeline"><JobTimelineTab job={job} /></Tabs.Panel>
       <Tabs.Panel value="log"><JobLogTab job={job} /></Tabs.Panel>
       <Tabs.Panel value="cost"><JobCostTab job={job} /></Tabs.Panel>
