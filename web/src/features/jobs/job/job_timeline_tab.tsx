@@ -2,11 +2,14 @@ import { Button } from '@mantine/core'
 import type { JobEvent } from '../../../api/events'
 import { useText } from '../../../i18n/language'
 import { type Job, useJobEvents } from '../../../queries/jobs'
-import { formatDuration, secondsBetween } from '../../../ui/format'
+import { type Column, DataTable } from '../../../ui/data_table'
+import { formatDuration, nothing, secondsBetween } from '../../../ui/format'
 import { Facts, Section } from '../../../ui/page'
 import { Ready } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
+import { Place } from '../../routing/place'
 import { JobStatePill, Outcome } from '../job_state'
+import { attemptsOf, type PastAttempt } from './attempts'
 import styles from './timeline.module.css'
 
 /** The evidence of an event as name = value, one after the other. */
@@ -14,7 +17,7 @@ function evidenceText(evidence: Record<string, unknown>): string {
   return Object.entries(evidence).map(([name, value]) => `${name} = ${typeof value === 'string' ? value : JSON.stringify(value)}`).join(', ')
 }
 
-/** What happened to a job, with how long each state took, and its newest attempt. */
+/** What happened to a job, with how long each state took, and its attempts. */
 export function JobTimelineTab({ job }: { job: Job }) {
   const t = useText()
   const query = useJobEvents(job.id)
@@ -22,6 +25,7 @@ export function JobTimelineTab({ job }: { job: Job }) {
   return (
     <>
       <Ready query={query}>
+        <Attempts attempts={attemptsOf(events)} />
         <ol className={styles.list} aria-label={t('jobs.tab.timeline')}>
           {events.map((event, i) => <Event key={event.id} event={event} after={secondsBetween(events[i - 1]?.at, event.at)} />)}
         </ol>
@@ -29,6 +33,28 @@ export function JobTimelineTab({ job }: { job: Job }) {
       </Ready>
       {job.attempt ? <NewestAttempt attempt={job.attempt} /> : null}
     </>
+  )
+}
+
+function Attempts({ attempts }: { attempts: readonly PastAttempt[] }) {
+  const t = useText()
+  if (attempts.length === 0) return null
+  const columns: Column<PastAttempt>[] = [
+    { id: 'number', title: t('jobs.attempt'), isNumber: true, cell: (a) => a.number },
+    { id: 'place', title: t('jobs.place'), cell: (a) => (a.center && a.unitType && a.unitCount !== null
+      ? <Place at={{ center: a.center, unit_type: a.unitType, unit_count: a.unitCount }} /> : a.center || nothing) },
+    { id: 'placed', title: t('jobs.attempt.placed'), cell: (a) => <Time at={a.placedAt} /> },
+    { id: 'started', title: t('jobs.started'), cell: (a) => <Time at={a.startedAt} /> },
+    { id: 'ended', title: t('jobs.ended'), cell: (a) => <Time at={a.endedAt} /> },
+    { id: 'run', title: t('jobs.run'), isNumber: true, cell: (a) => formatDuration(a.runS) },
+    { id: 'outcome', title: t('jobs.attempt.outcome'), cell: (a) => (a.outcome ? <Outcome outcome={a.outcome} />
+      : a.endedAt && a.state === 'queued' ? t('jobs.attempt.again') : <JobStatePill state={a.state} />) },
+    { id: 'reason', title: t('jobs.detail'), isText: true, cell: (a) => a.reason || nothing },
+  ]
+  return (
+    <Section title={t('jobs.attempts')}>
+      <DataTable isPlain name="attempts" label={t('jobs.attempts')} columns={columns} rows={attempts} rowKey={(a) => a.id} />
+    </Section>
   )
 }
 
