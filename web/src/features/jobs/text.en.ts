@@ -67,7 +67,7 @@ export const jobsEn = {
   'jobs.whatif.same': 'as the job says',
   'jobs.whatif.count': 'Units',
   'jobs.whatif.prefer': 'Prefer',
-  'jobs.whatif.reset': 'As the job says',
+  'jobs.whatif.reset': 'Undo the changes',
   'jobs.whatif.case': 'Case',
   'jobs.whatif.now': 'as the job says',
   'jobs.whatif.then': 'with the changes',

@@ -69,7 +69,7 @@ export const jobsZh: Record<keyof typeof jobsEn, string> = {
   'jobs.whatif.same': '与作业相同',
   'jobs.whatif.count': '计算单元数量',
   'jobs.whatif.prefer': '偏好',
-  'jobs.whatif.reset': '恢复为作业的设置',
+  'jobs.whatif.reset': '撤销修改',
   'jobs.whatif.case': '情形',
   'jobs.whatif.now': '与作业相同',
   'jobs.whatif.then': '修改之后',

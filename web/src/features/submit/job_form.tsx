@@ -32,8 +32,7 @@ export function JobForm({ spec, errors, currency, onChange }: Props) {
         <TextInput label={t('submit.type')} value={spec.type ?? ''} error={errors.type} placeholder={t('submit.type.hint')} onChange={(e) => set({ type: e.currentTarget.value })} />
       </div>
       <Program spec={spec} errors={errors} onChange={onChange} />
-      <Place spec={spec} errors={errors} onChange={onChange} />
-      <Limits spec={spec} errors={errors} currency={currency} onChange={onChange} />
+      <Place spec={spec} errors={errors} currency={currency} onChange={onChange} />
       <h2>{t('submit.section.operators')}</h2>
       <p className="dim">{t('submit.operators.hint')}</p>
       <OperatorRows operators={spec.operators ?? []} errors={errors} onChange={(operators) => set({ operators })} />
@@ -93,7 +92,7 @@ function Program({ spec, errors, onChange }: Props) {
   )
 }
 
-function Place({ spec, errors, onChange }: Props) {
+function Place({ spec, errors, currency, onChange }: Props) {
   const t = useText()
   const units = spec.units ?? {}
   const types = useUnitTypes()
@@ -130,6 +129,7 @@ function Place({ spec, errors, onChange }: Props) {
         <NumberInput label={t('submit.priority')} value={spec.priority ?? ''} min={-100} max={100} allowDecimal={false} error={errors.priority} placeholder="0"
           hideControls onChange={(value) => set({ priority: value === '' ? undefined : Number(value) })} />
       </div>
+      <Limits spec={spec} errors={errors} currency={currency} onChange={onChange} />
       <Checkbox label={t('submit.exclusive')} checked={units.sharing === 'exclusive'} error={errors['units.sharing']}
         onChange={(e) => setUnits({ sharing: e.currentTarget.checked ? 'exclusive' : undefined })} />
     </>

@@ -1,6 +1,7 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useState } from 'react'
 import { useFilters } from '../../../app/router/search'
+import type { TextKey } from '../../../i18n/en'
 import { useText } from '../../../i18n/language'
 import type { Job } from '../../../queries/jobs'
 import { type Candidate, type PlacementPreview, usePlacementPreview } from '../../../queries/placement_preview'
@@ -80,8 +81,9 @@ function winnerOf({ decision }: PlacementPreview): Candidate | undefined {
   return decision.winner === null ? undefined : decision.candidates[decision.winner]
 }
 
-function isSamePlace(a: Candidate | undefined, b: Candidate | undefined): boolean {
-  return a?.unit_type_id === b?.unit_type_id && a?.unit_count === b?.unit_count
+function verdictOf(now: Candidate | undefined, then: Candidate | undefined): TextKey {
+  if (!then) return 'submit.preview.none'
+  return now?.unit_type_id === then.unit_type_id && now.unit_count === then.unit_count ? 'jobs.whatif.stays' : 'jobs.whatif.moves'
 }
 
 function Comparison({ now, then }: { now: PlacementPreview; then: PlacementPreview | undefined }) {
@@ -98,7 +100,7 @@ function Comparison({ now, then }: { now: PlacementPreview; then: PlacementPrevi
   ]
   return (
     <Section title={t('jobs.whatif.title')}>
-      <p role="status">{then ? t(isSamePlace(winnerOf(now), winnerOf(then)) ? 'jobs.whatif.stays' : 'jobs.whatif.moves') : ''}</p>
+      <p role="status">{then ? t(verdictOf(winnerOf(now), winnerOf(then))) : ''}</p>
       <DataTable isPlain name="what-if" label={t('jobs.whatif.title')} columns={columns} rows={rows} rowKey={(row) => row.id} />
     </Section>
   )
