@@ -3,6 +3,8 @@ import type { ReactNode } from 'react'
 import { ApiError } from '../api/problem'
 import { useText } from '../i18n/language'
 import { formatTime } from './format'
+import { knownWord } from './known_word'
+import { ServerText } from './server_text'
 import styles from './states.module.css'
 import { useZone } from './zone'
 
@@ -41,19 +43,23 @@ function useWayOut(error: unknown): string {
   }
 }
 
+const codes = [
+  'invalid', 'unauthenticated', 'forbidden', 'not_found', 'conflict', 'infeasible', 'too_large', 'too_many', 'unavailable', 'deadline', 'internal'] as const
+
 /** What failed: its cause, a way out, and the id by which the server's log knows it. */
 export function ErrorState({ error, retry, title }: { error: unknown; retry?: () => void; title?: string }) {
   const t = useText()
   const wayOut = useWayOut(error)
   const problem = error instanceof ApiError ? error.problem : null
+  const code = knownWord(codes, problem?.code)
   const cause = error instanceof Error ? error.message : String(error)
   return (
     <div role="alert" className={`${styles.box} ${styles.error}`}>
-      <p className="title">{title ?? t('ui.error.title')}</p>
-      {error instanceof ApiError && error.status === 0 ? null : <p>{cause}</p>}
+      <p className="title">{title ?? t(code ? `ui.code.${code}` : 'ui.error.title')}</p>
+      {error instanceof ApiError && error.status === 0 ? null : <p><ServerText>{cause}</ServerText></p>}
       {problem?.errors?.length ? (
         <ul className={styles.list}>
-          {problem.errors.map((e, i) => <li key={i}>{e.field ? <><code>{e.field}</code>: </> : null}{e.detail}</li>)}
+          {problem.errors.map((e, i) => <li key={i}>{e.field ? <><code>{e.field}</code>: </> : null}<ServerText>{e.detail}</ServerText></li>)}
         </ul>
       ) : null}
       {wayOut ? <p>{wayOut}</p> : null}

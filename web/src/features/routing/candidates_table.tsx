@@ -2,6 +2,7 @@ import { useText } from '../../i18n/language'
 import type { Candidate, Decision } from '../../queries/placement_preview'
 import { type Column, DataTable } from '../../ui/data_table'
 import { formatDuration, formatMoney, nothing } from '../../ui/format'
+import { ServerText } from '../../ui/server_text'
 import { StatePill } from '../../ui/state_pill'
 import { filterText } from './filter_text'
 import { Place } from './place'
@@ -28,7 +29,7 @@ export function CandidatesTable({ decision }: { decision: Decision }) {
     { id: 'interval', title: t('jobs.interval'), isNumber: true, cell: ({ candidate: c }) => predictedInterval(c) },
     { id: 'completion', title: t('jobs.completion'), isNumber: true, cell: ({ candidate: c }) => predictedDuration(c, c.completion_s) },
     ...(hasCost ? [{ id: 'cost', title: t('jobs.cost'), isNumber: true, cell: ({ candidate: c }: Ranked) => formatMoney(c.cost) }] : []),
-    { id: 'reason', title: t('jobs.detail'), isText: true, cell: ({ candidate: c }) => c.reason || nothing },
+    { id: 'reason', title: t('jobs.detail'), isText: true, cell: ({ candidate: c }) => (c.reason ? <ServerText>{c.reason}</ServerText> : nothing) },
   ]
   return (
     <DataTable isPlain name="candidates" label={t('jobs.why.candidates')} columns={columns} rows={rows}

@@ -3,6 +3,8 @@ import type { Candidate, Decision } from '../../queries/placement_preview'
 import { type Column, DataTable } from '../../ui/data_table'
 import { formatDuration, formatMoney, formatShare } from '../../ui/format'
 import { Section } from '../../ui/page'
+import { ServerText } from '../../ui/server_text'
+import { changeText, rungText } from './code_text'
 import { filterText } from './filter_text'
 
 type OperatorTime = NonNullable<Candidate['prediction']>['operators'][number]
@@ -22,8 +24,8 @@ export function DecisionEvidence({ decision }: { decision: Decision }) {
       {winner?.rungs?.length || winner?.run_basis ? (
         <Section title={t('jobs.why.basis')}>
           <ul>
-            {winner.rungs?.map((rung) => <li key={rung.rung}>{formatShare(rung.weight, 0)}: {rung.text}</li>)}
-            {winner.run_basis ? <li>{winner.run_basis}</li> : null}
+            {winner.rungs?.map((rung) => <li key={rung.rung}><ServerText label={`${formatShare(rung.weight, 0)} · ${rungText(t, rung.rung)}`}>{rung.text}</ServerText></li>)}
+            {winner.run_basis ? <li><ServerText>{winner.run_basis}</ServerText></li> : null}
           </ul>
         </Section>
       ) : null}
@@ -32,7 +34,7 @@ export function DecisionEvidence({ decision }: { decision: Decision }) {
       {decision.counterfactuals ? (
         <Section title={t('jobs.why.counterfactuals')}>
           {decision.counterfactuals.length === 0 ? <p className="dim">{t('jobs.why.counterfactuals.none')}</p>
-            : <ul>{decision.counterfactuals.map((c, i) => <li key={i}>{c.text}</li>)}</ul>}
+            : <ul>{decision.counterfactuals.map((c, i) => <li key={i}><ServerText label={changeText(t, c.kind)}>{c.text}</ServerText></li>)}</ul>}
         </Section>
       ) : null}
       {decision.filter_trace ? (
@@ -42,7 +44,7 @@ export function DecisionEvidence({ decision }: { decision: Decision }) {
         </Section>
       ) : null}
       {decision.assumptions.length > 0 ? (
-        <Section title={t('jobs.why.assumptions')}><ul>{decision.assumptions.map((text, i) => <li key={i}>{text}</li>)}</ul></Section>
+        <Section title={t('jobs.why.assumptions')}><ul>{decision.assumptions.map((text, i) => <li key={i}><ServerText>{text}</ServerText></li>)}</ul></Section>
       ) : null}
     </>
   )
@@ -80,7 +82,7 @@ function Removals({ removals }: { removals: readonly Removal[] }) {
     { id: 'filter', title: t('jobs.why.filterTrace.filter'), cell: (r) => filterText(t, r.filter) },
     { id: 'center', title: t('jobs.center'), cell: (r) => r.center },
     { id: 'removed', title: t('jobs.why.filterTrace.removed'), isNumber: true, cell: (r) => r.removed },
-    { id: 'reason', title: t('jobs.detail'), isText: true, cell: (r) => r.reason },
+    { id: 'reason', title: t('jobs.detail'), isText: true, cell: (r) => <ServerText>{r.reason}</ServerText> },
   ]
   return <DataTable isPlain name="filter-trace" label={t('jobs.why.filterTrace')} columns={columns} rows={removals} rowKey={(r) => `${r.filter} ${r.center}`} />
 }

@@ -6,6 +6,7 @@ import { useTrust } from '../../queries/trust'
 import { type UnitType, useUnitType } from '../../queries/unit_types_one'
 import { formatBytes, formatNumber, formatShare } from '../../ui/format'
 import { Facts, Page, Section } from '../../ui/page'
+import { ServerText } from '../../ui/server_text'
 import { Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
 import { flatFacts } from './facts'
@@ -103,7 +104,7 @@ function Advice({ unit }: { unit: UnitType }) {
     <ul className={styles.advice}>
       {unit.advice.map((advice) => (
         <li key={advice.kind}>
-          <strong>{advice.message}</strong>
+          <strong><ServerText>{advice.message}</ServerText></strong>
           <div>{t('units.advice.remedy', { text: advice.remedy })}</div>
           <div className="dim"><span title={advice.kind}>{t(`units.advice.kind.${advice.kind}`)}</span> · {flatFacts(advice.evidence).map(([name, value]) => `${name} ${value}`).join(' · ')}</div>
         </li>

@@ -9,10 +9,11 @@ import { useText } from '../../../i18n/language'
 import { hasEnded, type Job, useJob } from '../../../queries/jobs'
 import { formatBytes, formatDuration, nothing } from '../../../ui/format'
 import { Facts, Page } from '../../../ui/page'
+import { ServerText } from '../../../ui/server_text'
 import { LoadingState, Ready } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
 import { Place } from '../../routing/place'
-import { JobStatePill } from '../job_state'
+import { JobStatePill, Outcome } from '../job_state'
 import { CancelJob } from './cancel_job'
 import { JobCostTab } from './job_cost_tab'
 import { JobLogTab } from './job_log_tab'
@@ -71,13 +72,19 @@ function JobFacts({ job }: { job: Job }) {
       ...(attempt?.ended_at ? [
         [t('jobs.cpu'), formatDuration(attempt.cpu_s)], [t('jobs.memory'), formatBytes(attempt.max_resident_bytes)]] as const : []),
       ...(job.exit_code === null ? [] : [[t('jobs.exit'), String(job.exit_code)]] as const),
-      ...(job.end_reason ? [[t('jobs.reason'), job.end_reason]] as const : []),
-      ...(job.waiting_reason ? [[t('jobs.waiting'), job.waiting_reason]] as const : []),
+      ...(job.end_reason ? [[t('jobs.reason'), <EndReason key="r" job={job} />]] as const : []),
+      ...(job.waiting_reason ? [[t('jobs.waiting'), <ServerText key="w">{job.waiting_reason}</ServerText>]] as const : []),
       ...(attempt?.center_queue ? [[t('jobs.queue'), attempt.center_queue.reason]] as const : []),
       ...(attempt?.center_queue?.expected_start
         ? [[t('jobs.queue.start'), <Time key="q" at={attempt.center_queue.expected_start} />]] as const : []),
     ]} />
   )
+}
+
+/** What the end of its attempt is called, where it had one, and the server's words. */
+function EndReason({ job }: { job: Job }) {
+  const outcome = job.attempt?.outcome
+  return <>{outcome ? <><Outcome outcome={outcome} /> </> : null}<ServerText>{job.end_reason}</ServerText></>
 }
 
 function JobTabs({ job }: { job: Job }) {

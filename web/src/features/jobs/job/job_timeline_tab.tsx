@@ -5,6 +5,7 @@ import { type Job, useJobEvents } from '../../../queries/jobs'
 import { type Column, DataTable } from '../../../ui/data_table'
 import { formatDuration, nothing, secondsBetween } from '../../../ui/format'
 import { Facts, Section } from '../../../ui/page'
+import { ServerText } from '../../../ui/server_text'
 import { Ready } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
 import { Place } from '../../routing/place'
@@ -49,7 +50,7 @@ function Attempts({ attempts }: { attempts: readonly PastAttempt[] }) {
     { id: 'run', title: t('jobs.run'), isNumber: true, cell: (a) => formatDuration(a.runS) },
     { id: 'outcome', title: t('jobs.attempt.outcome'), cell: (a) => (a.outcome ? <Outcome outcome={a.outcome} />
       : a.endedAt && a.state === 'queued' ? t('jobs.attempt.again') : <JobStatePill state={a.state} />) },
-    { id: 'reason', title: t('jobs.detail'), isText: true, cell: (a) => a.reason || nothing },
+    { id: 'reason', title: t('jobs.detail'), isText: true, cell: (a) => (a.reason ? <ServerText>{a.reason}</ServerText> : nothing) },
   ]
   return (
     <Section title={t('jobs.attempts')}>
@@ -66,7 +67,7 @@ function Event({ event, after }: { event: JobEvent; after: number | null }) {
       <span className={`${styles.after} dim`}>{after === null ? '' : `+ ${formatDuration(after)}`}</span>
       <JobStatePill state={event.state} />
       <div>
-        {event.cause}
+        <ServerText>{event.cause}</ServerText>
         {evidence ? <p className="dim">{evidence}</p> : null}
       </div>
     </li>

@@ -1,7 +1,9 @@
-import { useText } from '../../../i18n/language'
+import { type Translate, useText } from '../../../i18n/language'
 import type { Job, Placement } from '../../../queries/jobs'
 import { usePlacement } from '../../../queries/jobs'
 import { Facts, Section } from '../../../ui/page'
+import { knownWord } from '../../../ui/known_word'
+import { ServerText } from '../../../ui/server_text'
 import { EmptyState, Ready } from '../../../ui/states'
 import { formatTime } from '../../../ui/format'
 import { Time, useZone } from '../../../ui/zone'
@@ -41,11 +43,18 @@ function Decided({ placement }: { placement: Placement }) {
   )
 }
 
+const kinds = ['metering', 'quota', 'window', 'price', 'maintenance', 'gpu_memory', 'units', 'turn', 'elsewhere', 'closed', 'impossible'] as const
+
+function labelOf(t: Translate, kind: string): string | undefined {
+  const known = knownWord(kinds, kind)
+  return known ? t(`jobs.waiting.${known}`) : undefined
+}
+
 function Waiting({ waiting }: { waiting: NonNullable<Placement['waiting']> }) {
   const t = useText()
   return (
     <Section title={t('jobs.tab.waiting')}>
-      <ol>{waiting.reasons.map((reason, i) => <li key={i}>{reason.text}</li>)}</ol>
+      <ol>{waiting.reasons.map((reason, i) => <li key={i}><ServerText label={labelOf(t, reason.kind)}>{reason.text}</ServerText></li>)}</ol>
       <Facts items={[
         [t('jobs.waiting.start'), waiting.expected_start ? <Time key="s" at={waiting.expected_start.at} /> : t('jobs.waiting.never')],
         ...(waiting.expected_start ? [[t('jobs.interval'), <span key="i"><Time at={waiting.expected_start.low} /> – <Time at={waiting.expected_start.high} /></span>]] as const : []),

@@ -1,0 +1,38 @@
+import { MantineProvider } from '@mantine/core'
+import { cleanup, render, screen } from '@testing-library/react'
+import { afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { ApiError } from '../api/problem'
+import { en } from '../i18n/en'
+import { type Language, LanguageProvider } from '../i18n/language'
+import { zh } from '../i18n/zh'
+import { ServerText } from './server_text'
+import { ErrorState } from './states'
+
+beforeAll(() => {
+  // What Mantine asks of a browser and jsdom lacks.
+  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }))
+})
+afterEach(cleanup)
+
+function show(language: Language, what: React.ReactNode) {
+  render(<MantineProvider env="test"><LanguageProvider language={language} dictionary={language === 'zh' ? zh : en}>{what}</LanguageProvider></MantineProvider>)
+}
+
+it('a sentence of the server is marked as English where the console speaks otherwise', () => {
+  show('zh', <p><ServerText label="配额">project x has no units left</ServerText></p>)
+  expect(screen.getByText('project x has no units left').lang).toBe('en')
+  screen.getByText('配额')
+})
+
+it('an error is named by its code in the reader’s language, and keeps the server’s words', () => {
+  const problem = { type: 'about:blank', title: 'Conflict', status: 409, detail: 'it has ended already', code: 'conflict' as const, request_id: 'req_1' }
+  show('zh', <ErrorState error={new ApiError(409, problem.detail, problem)} />)
+  screen.getByText(zh['ui.code.conflict'])
+  expect(screen.getByText('it has ended already').lang).toBe('en')
+})
+
+it('an error with a code that this console does not know is an error all the same', () => {
+  const problem = { type: 'about:blank', title: 'Odd', status: 418, detail: 'odd', code: 'newer' as 'conflict', request_id: 'req_1' }
+  show('en', <ErrorState error={new ApiError(418, problem.detail, problem)} />)
+  screen.getByText(en['ui.error.title'])
+})
