@@ -200,6 +200,44 @@ describe('the console', limit, () => {
     await leave(page)
   })
 
+  it('finds centers by a part of their name and by their health', async () => {
+    const page = await signedIn('/centers')
+    const table = page.getByRole('group', { name: 'Centers' })
+    await table.getByRole('link', { name: 'beta', exact: true }).waitFor()
+    await page.getByRole('textbox', { name: 'Name' }).fill('ALP')
+    await page.keyboard.press('Enter')
+    await table.getByRole('link', { name: 'beta', exact: true }).waitFor({ state: 'detached' })
+    await table.getByRole('link', { name: 'alpha', exact: true }).waitFor()
+    assert.equal(new URL(page.url()).search, '?name=ALP')
+    await page.getByLabel('Health').selectOption('revoked')
+    await page.getByText('No center fits these filters').waitFor()
+    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await table.getByRole('link', { name: 'beta', exact: true }).waitFor()
+    assert.equal(new URL(page.url()).search, '')
+    await leave(page)
+  })
+
+  it('shows where a job would go if it asked for something else, and its attempts', async () => {
+    const page = await signedIn(`${jobPath}?tab=whatif`)
+    const comparison = page.getByRole('group', { name: 'Where it would go now' })
+    await comparison.getByRole('row').filter({ hasText: 'as the job says' }).waitFor()
+    await page.getByRole('group', { name: 'What if' }).getByLabel('Center').selectOption('beta')
+    await comparison.getByRole('row').filter({ hasText: 'with the changes' }).getByRole('link', { name: 'beta' }).waitFor()
+    await page.getByRole('textbox', { name: 'Units' }).fill('1000')
+    await page.keyboard.press('Enter')
+    await comparison.getByText('nowhere: no unit type can run it').waitFor()
+    const asked = new URL(page.url()).searchParams
+    assert.deepEqual([asked.get('center'), asked.get('count')], ['beta', '1000'])
+    await page.getByRole('button', { name: 'Undo the changes' }).click()
+    await comparison.getByText('with the changes').waitFor({ state: 'detached' })
+
+    await page.getByRole('tab', { name: 'Timeline' }).click()
+    const attempt = page.getByRole('group', { name: 'Attempts' }).getByRole('row').nth(1)
+    await attempt.getByText('exited').waitFor()
+    await attempt.getByRole('link', { name: /^(alpha|beta)$/ }).waitFor()
+    await leave(page)
+  })
+
   it('drains a center and lets it work again; revokes only after its name is typed', async () => {
     const page = await signedIn('/centers/beta')
     await page.getByRole('button', { name: 'Drain…' }).click()
