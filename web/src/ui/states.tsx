@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { ApiError } from '../api/problem'
 import { useText } from '../i18n/language'
 import { formatTime } from './format'
-import { knownWord } from './known_word'
+import { causeText, codeText } from './problem_text'
 import { ServerText } from './server_text'
 import styles from './states.module.css'
 import { useZone } from './zone'
@@ -43,20 +43,15 @@ function useWayOut(error: unknown): string {
   }
 }
 
-const codes = [
-  'invalid', 'unauthenticated', 'forbidden', 'not_found', 'conflict', 'infeasible', 'too_large', 'too_many', 'unavailable', 'deadline', 'internal'] as const
-
 /** What failed: its cause, a way out, and the id by which the server's log knows it. */
 export function ErrorState({ error, retry, title }: { error: unknown; retry?: () => void; title?: string }) {
   const t = useText()
   const wayOut = useWayOut(error)
   const problem = error instanceof ApiError ? error.problem : null
-  const code = knownWord(codes, problem?.code)
-  const cause = error instanceof Error ? error.message : String(error)
   return (
     <div role="alert" className={`${styles.box} ${styles.error}`}>
-      <p className="title">{title ?? t(code ? `ui.code.${code}` : 'ui.error.title')}</p>
-      {error instanceof ApiError && error.status === 0 ? null : <p><ServerText>{cause}</ServerText></p>}
+      <p className="title">{title ?? codeText(t, error) ?? t('ui.error.title')}</p>
+      {error instanceof ApiError && error.status === 0 ? null : <p><ServerText>{causeText(error)}</ServerText></p>}
       {problem?.errors?.length ? (
         <ul className={styles.list}>
           {problem.errors.map((e, i) => <li key={i}>{e.field ? <><code>{e.field}</code>: </> : null}<ServerText>{e.detail}</ServerText></li>)}

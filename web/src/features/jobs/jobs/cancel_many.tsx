@@ -3,10 +3,13 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useText } from '../../../i18n/language'
 import { cancelJob, type Job, jobKeys } from '../../../queries/jobs'
+import { causeText, codeText } from '../../../ui/problem_text'
+import { ServerText } from '../../../ui/server_text'
 import { JobStatePill } from '../job_state'
 import styles from './cancel_many.module.css'
 
-type Result = 'asked' | string
+/** What became of one: its error, or that the server was asked. */
+type Result = 'asked' | { error: unknown }
 
 /** Cancels several jobs: shows which, then what became of each. */
 export function CancelMany({ jobs, onClose }: { jobs: readonly Job[]; onClose: () => void }) {
@@ -20,7 +23,7 @@ export function CancelMany({ jobs, onClose }: { jobs: readonly Job[]; onClose: (
     setPhase('busy')
     // One after the other: each has its own outcome, and a long list does not become a burst.
     for (const job of jobs) {
-      const result = await cancelJob(job.id).then(() => 'asked', (error: unknown) => (error instanceof Error ? error.message : String(error)))
+      const result = await cancelJob(job.id).then((): Result => 'asked', (error: unknown): Result => ({ error }))
       setResults((before) => ({ ...before, [job.id]: result }))
     }
     await client.invalidateQueries({ queryKey: jobKeys.lists })
@@ -37,7 +40,9 @@ export function CancelMany({ jobs, onClose }: { jobs: readonly Job[]; onClose: (
             <li key={job.id}>
               <span className={styles.name}>{job.name || job.id}</span>
               <JobStatePill state={job.state} />
-              <span className={result && result !== 'asked' ? styles.bad : 'dim'}>{result === 'asked' ? t('jobs.cancel.asked') : result ?? ''}</span>
+              {result && result !== 'asked'
+                ? <span className={styles.bad}><ServerText label={codeText(t, result.error)}>{causeText(result.error)}</ServerText></span>
+                : <span className="dim">{result ? t('jobs.cancel.asked') : ''}</span>}
             </li>
           )
         })}
