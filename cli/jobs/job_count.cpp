@@ -30,11 +30,15 @@ std::string groups_text(Session& session, const Json& answer)
     std::string title = by;
     for (char& letter : title)
         letter = static_cast<char>(letter >= 'a' && letter <= 'z' ? letter - 'a' + 'A' : letter);
-    Table table({{title, Align::kLeft, 0, true}, {"JOBS", Align::kRight}, {"STATES", Align::kLeft, 1, true}});
+    // Of groups that are states themselves there is nothing more to say.
+    std::vector<Column> columns{{title, Align::kLeft, 0, true}, {"JOBS", Align::kRight}};
+    if (by != "state") columns.push_back({"STATES", Align::kLeft, 1, true});
+    Table table(std::move(columns));
     for (const Json& group : items_of(answer, "groups")) {
         const std::string key = text_of(group, "key", "");
-        table.add_row(
-            {key.empty() ? "(none)" : key, count_of(group, "count"), by == "state" ? "" : states_text(group)});
+        std::vector<Cell> row{key.empty() ? "(none)" : key, count_of(group, "count")};
+        if (by != "state") row.emplace_back(states_text(group));
+        table.add_row(std::move(row));
     }
     return table.empty() ? "No jobs.\n" : table.render(table_style(session));
 }
