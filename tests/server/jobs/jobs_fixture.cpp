@@ -121,7 +121,11 @@ JobsFixture::~JobsFixture()
 void JobsFixture::count_sequential_scans() const
 {
     sql("ALTER DATABASE " + sql("SELECT current_database()") + " SET enable_seqscan = off");
-    test::close_connection(); // what it scanned before comes with its end
+    const std::string backend = sql("SELECT pg_backend_pid()");
+    test::close_connection();
+    // What it scanned before comes with its end.
+    ASSERT_TRUE(
+        test::eventually([&] { return sql("SELECT count(*) FROM pg_stat_activity WHERE pid = " + backend) == "0"; }));
     sql("SELECT pg_stat_reset()");
 }
 
