@@ -108,6 +108,30 @@ TEST(Migrations, CountChangesOfMeasurementsThatThereWereAndOfNewOnes)
     EXPECT_EQ(run_sql(url, version), "4");
 }
 
+TEST(Migrations, PutEventsIntoTheMonthsOfTheirJobs)
+{
+    const std::string url = test::empty_database();
+    ASSERT_TRUE(migrate_url(url, files_before("sql/0037")));
+    run_sql(url, "INSERT INTO job (id, name, project, spec, submitted_at, submitted_by) VALUES"
+                 " ('job_01ARZ3NDEKTSV4RRFFQ69G5FAV', 'n', 'p', '{}', '2016-07-30T23:54:10Z', 'tok_1')");
+    run_sql(url, "INSERT INTO job_event (job_id, state, cause) VALUES"
+                 " ('job_01ARZ3NDEKTSV4RRFFQ69G5FAV', 'queued', 'one'), ('gone', 'queued', 'two'),"
+                 " ('job_01ARZ3NDEKTSV4RRFFQ69G5FAV', 'placed', 'three')");
+    const std::string rows =
+        "SELECT string_agg(concat_ws(' ', id, job_id, at, state, cause, evidence), '|' ORDER BY id) FROM job_event";
+    const std::string before = run_sql(url, rows);
+
+    const auto all = schema::sql::embedded_files();
+    ASSERT_TRUE(migrate_url(url, {all.begin(), all.end()}));
+
+    EXPECT_EQ(run_sql(url, rows), before);
+    EXPECT_EQ(run_sql(url, "SELECT string_agg(tableoid::regclass || ' ' || cause, ',' ORDER BY id) FROM job_event"),
+              "job_event_2016_07 one,job_event_other two,job_event_2016_07 three");
+    EXPECT_EQ(run_sql(url, "INSERT INTO job_event (job_id, state, cause) VALUES ('x', 'queued', '') RETURNING id"),
+              "4");
+    EXPECT_EQ(run_sql(url, "SELECT count(*) FROM job_event_month WHERE first_day > '2016-07-01'"), "2");
+}
+
 TEST(Migrations, ApplyOnlyWhatIsNew)
 {
     const std::string url = test::empty_database();
