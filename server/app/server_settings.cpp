@@ -243,7 +243,8 @@ SettingsProgram server_program()
              "as soon as a project has members",
              check_one_of({"auto", "on", "off"})},
             {"keep_jobs_days", "365",
-             "days after its end until a job is removed, with its events, decisions and predictions; 0: never",
+             "days after its end until a job is removed, with its decisions and predictions; its events go up to a "
+             "month later; 0: never",
              check_days(1)},
             {"keep_output_days", "90", "days after its end until what a job wrote is removed; 0: with the job",
              check_days(1)},

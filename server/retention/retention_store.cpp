@@ -86,8 +86,13 @@ constexpr Statement kDeleteOfAttempts[] = {
     {"retention_delete_predictions", "DELETE FROM run_prediction WHERE attempt_id = ANY ($1::text[])"},
     {"retention_delete_late_ends", "DELETE FROM late_end WHERE metered AND attempt_id = ANY ($1::text[])"},
     {"retention_delete_attempts", "DELETE FROM attempt WHERE id = ANY ($1::text[])"}};
+// The others' events go with their month (event_months).
+constexpr Statement kSelectOfNoMonth{"retention_select_of_no_month", R"sql(
+    SELECT gone.id FROM unnest($1::text[]) AS gone (id)
+    WHERE NOT EXISTS (SELECT 1 FROM job_event_month m
+                      WHERE NOT m.is_reduced AND gone.id >= m.first_id AND gone.id < m.past_id))sql"};
+constexpr Statement kDeleteEvents{"retention_delete_events", "DELETE FROM job_event WHERE job_id = ANY ($1::text[])"};
 constexpr Statement kDeleteOfJobs[] = {
-    {"retention_delete_events", "DELETE FROM job_event WHERE job_id = ANY ($1::text[])"},
     {"retention_delete_lessons", "DELETE FROM job_lesson WHERE job_id = ANY ($1::text[])"},
     {"retention_delete_jobs", "DELETE FROM job WHERE id = ANY ($1::text[])"}};
 
@@ -136,7 +141,7 @@ constexpr Statement kTryLock{"retention_try_lock", "SELECT pg_try_advisory_xact_
 constexpr Statement kSelectStoredBytes{"retention_select_stored_bytes", R"sql(
     SELECT kind, sum(pg_total_relation_size(oid))::float8 AS bytes
     FROM (SELECT c.oid, CASE WHEN c.relname IN ('job_output', 'attempt_output') THEN 'output'
-                             WHEN c.relname = 'job_event' THEN 'events'
+                             WHEN c.relname LIKE 'job\_event\_%' THEN 'events'
                              WHEN c.relname IN ('placement', 'run_prediction') THEN 'decisions'
                              WHEN c.relname IN ('job', 'attempt', 'attempt_profile', 'job_lesson') THEN 'jobs'
                              WHEN c.relname IN ('probe_run', 'measurement') THEN 'measurements'
@@ -157,6 +162,32 @@ std::vector<Due> select_due(pqxx::work& transaction, const Statement& statement,
     for (const pqxx::row& row : exec(transaction, statement, format_rfc3339(before), from, after.id, limit))
         due.push_back({row["at"].as<std::string>(), row["id"].as<std::string>()});
     return due;
+}
+
+std::vector<std::string> select_ids(pqxx::work& transaction, const Statement& statement, const std::string& array)
+{
+    std::vector<std::string> ids;
+    for (const pqxx::row& row : exec(transaction, statement, array))
+        ids.push_back(row[0].as<std::string>());
+    return ids;
+}
+
+enum class EventsGo { kAtOnce, kWithTheirMonth };
+
+std::int64_t remove_jobs_and(EventsGo how, pqxx::work& transaction, const std::vector<std::string>& jobs)
+{
+    const std::vector<std::string> locked = select_ids(transaction, kLockJobs, sql_array(jobs));
+    const std::string job_array = sql_array(locked);
+    const std::string attempt_array = sql_array(select_ids(transaction, kSelectAttempts, job_array));
+    exec(transaction, kGiveBack, job_array);
+    for (const Statement& statement : kDeleteOfAttempts)
+        exec(transaction, statement, attempt_array);
+    const std::vector<std::string> with_events =
+        how == EventsGo::kAtOnce ? locked : select_ids(transaction, kSelectOfNoMonth, job_array);
+    if (!with_events.empty()) exec(transaction, kDeleteEvents, sql_array(with_events));
+    for (const Statement& statement : kDeleteOfJobs)
+        exec(transaction, statement, job_array);
+    return static_cast<std::int64_t>(locked.size());
 }
 
 } // namespace
@@ -189,20 +220,7 @@ RemovedOutput remove_output(pqxx::work& transaction, const std::string& attempt,
 
 std::int64_t remove_jobs(pqxx::work& transaction, const std::vector<std::string>& jobs)
 {
-    std::vector<std::string> locked;
-    for (const pqxx::row& row : exec(transaction, kLockJobs, sql_array(jobs)))
-        locked.push_back(row[0].as<std::string>());
-    std::vector<std::string> attempts;
-    const std::string job_array = sql_array(locked);
-    for (const pqxx::row& row : exec(transaction, kSelectAttempts, job_array))
-        attempts.push_back(row[0].as<std::string>());
-    const std::string attempt_array = sql_array(attempts);
-    exec(transaction, kGiveBack, job_array);
-    for (const Statement& statement : kDeleteOfAttempts)
-        exec(transaction, statement, attempt_array);
-    for (const Statement& statement : kDeleteOfJobs)
-        exec(transaction, statement, job_array);
-    return static_cast<std::int64_t>(locked.size());
+    return remove_jobs_and(EventsGo::kWithTheirMonth, transaction, jobs);
 }
 
 std::int64_t remove_probe_runs(pqxx::work& transaction, const std::vector<std::string>& runs)
@@ -216,7 +234,8 @@ std::int64_t remove_probe_runs(pqxx::work& transaction, const std::vector<std::s
     const std::string run_array = sql_array(locked);
     for (const Statement& statement : kDeleteOfProbeRuns)
         exec(transaction, statement, run_array);
-    remove_jobs(transaction, jobs);
+    // They are few, and most outlive the jobs of their month.
+    remove_jobs_and(EventsGo::kAtOnce, transaction, jobs);
     return static_cast<std::int64_t>(locked.size());
 }
 

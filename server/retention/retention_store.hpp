@@ -31,7 +31,8 @@ struct RemovedOutput {
 };
 /// Removes at most `limit` pieces of an attempt's output; with the last ones the attempt is marked.
 RemovedOutput remove_output(pqxx::work& transaction, const std::string& attempt, std::int64_t limit);
-/// Removes ended jobs with all that hangs on them; those that somebody holds are left for the next time.
+/// Removes ended jobs with all that hangs on them, but for events that go with their month (event_months.hpp); those
+/// that somebody holds are left for the next time.
 /// @return how many.
 std::int64_t remove_jobs(pqxx::work& transaction, const std::vector<std::string>& jobs);
 /// Removes probe runs with their measurements and jobs. @return how many.

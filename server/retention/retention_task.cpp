@@ -1,11 +1,14 @@
 #include "server/retention/retention_task.hpp"
 
 #include "core/base/log.hpp"
+#include "server/retention/event_months.hpp"
 #include "server/store/savepoint.hpp"
 
 #include <pqxx/transaction>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace fathom::server {
 namespace {
@@ -52,26 +55,81 @@ void RetentionTask::start(net::TaskGroup& group, const asio::any_io_executor& ex
 
 asio::awaitable<void> RetentionTask::follow()
 {
+    co_await update_event_months_and_log();
     auto next_turn = std::chrono::steady_clock::now() + kGaugesEvery;
     for (;;) {
         const Result<void> gauges = co_await set_gauges();
         if (!gauges) log_debug("retention_gauges_failed", {{"error", describe(gauges.error())}});
         co_await net::TaskGroup::sleep(kGaugesEvery);
         if (std::chrono::steady_clock::now() < next_turn) continue;
-        const Result<Removed> removed = co_await turn();
-        if (!removed)
-            log_warning("retention_failed", {{"error", describe(removed.error())}});
-        else if (removed->outputs + removed->jobs + removed->probe_runs + removed->audit + removed->usage +
-                     removed->balance_steps >
-                 0)
-            log_info("retention_removed", {{"outputs", removed->outputs},
-                                           {"jobs", removed->jobs},
-                                           {"probe_runs", removed->probe_runs},
-                                           {"audit", removed->audit},
-                                           {"usage", removed->usage},
-                                           {"balance_steps", removed->balance_steps}});
+        co_await remove_and_log();
+        co_await update_event_months_and_log();
         next_turn = std::chrono::steady_clock::now() + kTurnEvery;
     }
+}
+
+asio::awaitable<void> RetentionTask::remove_and_log()
+{
+    const Result<Removed> removed = co_await turn();
+    if (!removed)
+        log_warning("retention_failed", {{"error", describe(removed.error())}});
+    else if (removed->outputs + removed->jobs + removed->probe_runs + removed->audit + removed->usage +
+                 removed->balance_steps >
+             0)
+        log_info("retention_removed", {{"outputs", removed->outputs},
+                                       {"jobs", removed->jobs},
+                                       {"probe_runs", removed->probe_runs},
+                                       {"audit", removed->audit},
+                                       {"usage", removed->usage},
+                                       {"balance_steps", removed->balance_steps}});
+}
+
+asio::awaitable<void> RetentionTask::update_event_months_and_log()
+{
+    const Result<EventMonths> months = co_await update_event_months();
+    if (!months)
+        log_warning("event_months_failed", {{"error", describe(months.error())}});
+    else if (months->made + months->dropped + months->waiting > 0)
+        log_info("event_months", {{"made", months->made}, {"dropped", months->dropped}, {"waiting", months->waiting}});
+}
+
+asio::awaitable<Result<RetentionTask::EventMonths>> RetentionTask::update_event_months()
+{
+    const Timestamp now = clock_->now();
+    const Result<MonthChanges> made = co_await change_event_months(now, select_missing_event_months, make_event_month);
+    if (!made) co_return made.error();
+    EventMonths months{.made = made->done, .dropped = 0, .waiting = made->waiting};
+    if (rule_.jobs > std::chrono::days(0)) {
+        const Result<MonthChanges> dropped =
+            co_await change_event_months(now - rule_.jobs, select_due_event_months, drop_event_month);
+        if (!dropped) co_return dropped.error();
+        months.dropped = dropped->done;
+        months.waiting += dropped->waiting;
+    }
+    co_return months;
+}
+
+asio::awaitable<Result<RetentionTask::MonthChanges>>
+RetentionTask::change_event_months(Timestamp at, SelectMonths select, ChangeMonth change)
+{
+    auto look = [at, select](pqxx::work& transaction) -> Result<std::vector<std::string>> {
+        return select(transaction, at);
+    };
+    const Result<std::vector<std::string>> months = co_await database_->run(std::move(look));
+    if (!months) co_return months.error();
+    MonthChanges changes;
+    for (const std::string& month : *months) {
+        auto work = [month, change](pqxx::work& transaction) -> std::int64_t {
+            return change(transaction, month) ? 1 : 0;
+        };
+        const Result<std::int64_t> done = co_await remove_in(std::move(work));
+        if (!done) log_error("event_month_not_changed", {{"month", month}, {"error", describe(done.error())}});
+        if (done && *done == 1)
+            ++changes.done;
+        else
+            ++changes.waiting;
+    }
+    co_return changes;
 }
 
 asio::awaitable<Result<RetentionTask::Removed>> RetentionTask::turn()

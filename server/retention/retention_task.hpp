@@ -9,13 +9,15 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace fathom::server {
 
 /// For how long what has ended is kept; 0: for ever. Output goes with its job at the latest.
 struct RetentionRule {
-    std::chrono::days jobs{365};         ///< after the end, with events, decisions and predictions
-    std::chrono::days output{90};        ///< after the end of its job
+    std::chrono::days jobs{365};  ///< after the end, with decisions and predictions; events as update_event_months
+    std::chrono::days output{90}; ///< after the end of its job
     std::chrono::days measurements{730}; ///< probe runs that no figure rests on any more
     std::chrono::days audit{1095};
     std::chrono::days usage{1095}; ///< what projects used, by the day: what bills and quotas are made of
@@ -59,6 +61,14 @@ class RetentionTask {
     };
     /// Removes all that is due; called by the periodic task, and by tests.
     asio::awaitable<Result<Removed>> turn();
+    struct EventMonths {
+        std::int64_t made{};
+        std::int64_t dropped{}; ///< or reduced to the events of jobs that outlived them
+        std::int64_t waiting{}; ///< to be made or dropped, which was not possible now
+    };
+    /// Makes the partitions of events for this month and the next, and drops those of months that ended as long ago as
+    /// jobs are kept. Called at start, by the periodic task, and by tests.
+    asio::awaitable<Result<EventMonths>> update_event_months();
     /// Sets the gauges of what is stored.
     asio::awaitable<Result<void>> set_gauges();
 
@@ -67,7 +77,18 @@ class RetentionTask {
     using Remove = std::int64_t (*)(pqxx::work&, const std::vector<std::string>&);
     using RemoveRows = std::int64_t (*)(pqxx::work&, Timestamp, std::int64_t);
 
+    using SelectMonths = std::vector<std::string> (*)(pqxx::work&, Timestamp);
+    using ChangeMonth = bool (*)(pqxx::work&, const std::string&);
+
     asio::awaitable<void> follow();
+    asio::awaitable<void> remove_and_log();
+    asio::awaitable<void> update_event_months_and_log();
+    struct MonthChanges {
+        std::int64_t done{};
+        std::int64_t waiting{};
+    };
+    /// Each month that `select` finds in a transaction of its own.
+    asio::awaitable<Result<MonthChanges>> change_event_months(Timestamp at, SelectMonths select, ChangeMonth change);
     /// One transaction under the lock of those who remove. @return what `work` returned; 0 where another one removes.
     asio::awaitable<Result<std::int64_t>> remove_in(std::function<std::int64_t(pqxx::work&)> work);
     asio::awaitable<Result<std::int64_t>> remove_outputs(Timestamp before);
