@@ -1,6 +1,7 @@
 #include "agent/executor/slurm/slurm_text.hpp"
 
 #include "core/base/parse_number.hpp"
+#include "core/base/split_text.hpp"
 #include "core/base/utf8.hpp"
 #include "core/base/utf8_prefix.hpp"
 
@@ -13,20 +14,6 @@ namespace {
 constexpr std::size_t kMaxReasonBytes = 1000;
 constexpr std::int64_t kMaxCount = 1'000'000;
 constexpr std::int64_t kMaxMegabytes = 1LL << 40U;
-
-/// At most `most` parts; the last one has the rest.
-std::vector<std::string_view> split(std::string_view text, char separator, std::size_t most = SIZE_MAX)
-{
-    std::vector<std::string_view> parts;
-    while (parts.size() + 1 < most) {
-        const std::size_t end = text.find(separator);
-        if (end == std::string_view::npos) break;
-        parts.push_back(text.substr(0, end));
-        text.remove_prefix(end + 1);
-    }
-    parts.push_back(text);
-    return parts;
-}
 
 std::string_view trimmed(std::string_view text)
 {
@@ -71,7 +58,7 @@ bool is_usable(std::string_view state)
 
 std::optional<SlurmNode> parse_node(std::string_view line)
 {
-    const std::vector<std::string_view> fields = split(line, '|');
+    const std::vector<std::string_view> fields = split_text(line, '|');
     if (fields.size() != 11 || !is_printable_ascii(line)) return std::nullopt;
     const auto cpus = number(fields[2], kMaxCount);
     const auto sockets = number(fields[3], kMaxCount);
@@ -93,7 +80,7 @@ std::optional<SlurmNode> parse_node(std::string_view line)
 
 std::optional<SlurmJob> parse_job(std::string_view line)
 {
-    const std::vector<std::string_view> fields = split(line, '|', 9);
+    const std::vector<std::string_view> fields = split_text(line, '|', 9);
     if (fields.size() != 9 || !is_printable_ascii(line)) return std::nullopt;
     const auto status = number(fields[3], UINT32_MAX);
     std::string_view reason = trimmed(fields[8]);
@@ -115,7 +102,7 @@ std::optional<SlurmJob> parse_job(std::string_view line)
 std::vector<SlurmNode> parse_nodes(std::string_view text)
 {
     std::vector<SlurmNode> nodes;
-    for (const std::string_view line : split(text, '\n')) {
+    for (const std::string_view line : split_text(text, '\n')) {
         if (nodes.size() == kMaxSlurmNodes) break;
         if (std::optional<SlurmNode> node = parse_node(line)) nodes.push_back(std::move(*node));
     }
@@ -125,13 +112,13 @@ std::vector<SlurmNode> parse_nodes(std::string_view text)
 std::map<std::string, SlurmReserve, std::less<>> parse_reserves(std::string_view text)
 {
     std::map<std::string, SlurmReserve, std::less<>> reserves;
-    for (const std::string_view line : split(text, '\n')) {
+    for (const std::string_view line : split_text(text, '\n')) {
         std::string_view name;
         std::optional<std::int64_t> all;
         std::optional<std::int64_t> usable;
         std::optional<std::int64_t> memory;
         // The first of each: words of people come last.
-        for (const std::string_view word : split(line, ' ')) {
+        for (const std::string_view word : split_text(line, ' ')) {
             if (name.empty() && word.starts_with("NodeName=")) name = word.substr(9);
             if (!all && word.starts_with("CPUTot=")) all = number(word.substr(7), kMaxCount);
             if (!usable && word.starts_with("CPUEfctv=")) usable = number(word.substr(9), kMaxCount);
@@ -156,7 +143,7 @@ void take_reserve(SlurmNode& node, const SlurmReserve& reserve)
 std::vector<SlurmJob> parse_queue(std::string_view text)
 {
     std::vector<SlurmJob> jobs;
-    for (const std::string_view line : split(text, '\n')) {
+    for (const std::string_view line : split_text(text, '\n')) {
         if (std::optional<SlurmJob> job = parse_job(line)) jobs.push_back(std::move(*job));
     }
     return jobs;
@@ -164,9 +151,9 @@ std::vector<SlurmJob> parse_queue(std::string_view text)
 
 Result<std::string> parse_submitted(std::string_view text)
 {
-    const std::vector<std::string_view> lines = split(text, '\n');
+    const std::vector<std::string_view> lines = split_text(text, '\n');
     for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-        const std::string_view id = trimmed(split(*line, ';').front());
+        const std::string_view id = trimmed(split_text(*line, ';').front());
         if (id.empty()) continue;
         if (!is_job_number(id)) break;
         return std::string(id);
@@ -184,7 +171,7 @@ std::optional<std::int64_t> parse_slurm_duration(std::string_view text)
         days = *value;
         text.remove_prefix(dash + 1);
     }
-    const std::vector<std::string_view> parts = split(text, ':');
+    const std::vector<std::string_view> parts = split_text(text, ':');
     if (parts.size() < 2 || parts.size() > 3) return std::nullopt;
     std::int64_t duration_s = 0;
     for (const std::string_view part : parts) {
@@ -246,7 +233,7 @@ std::optional<Timestamp> parse_tested_start(std::string_view text)
 std::string slurm_reason(std::string_view text)
 {
     std::string reason;
-    for (std::string_view line : split(text, '\n')) {
+    for (std::string_view line : split_text(text, '\n')) {
         line = trimmed(line);
         for (const std::string_view word : {"sbatch:", "squeue:", "scancel:", "sinfo:", "error:"}) {
             if (line.starts_with(word)) line = trimmed(line.substr(word.size()));

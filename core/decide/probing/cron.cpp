@@ -1,6 +1,7 @@
 #include "core/decide/probing/cron.hpp"
 
 #include "core/base/parse_number.hpp"
+#include "core/base/split_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,17 +37,6 @@ enum FieldIndex : std::size_t { kMinute, kHour, kMonthDay, kMonth, kWeekDay };
 Error wrong(const Field& field, std::string_view part, const std::string& why)
 {
     return Error{Errc::kInvalid, std::string(field.name) + " \"" + std::string(part) + "\": " + why};
-}
-
-std::vector<std::string_view> split(std::string_view text, char mark)
-{
-    std::vector<std::string_view> parts;
-    for (;;) {
-        const std::size_t at = text.find(mark);
-        parts.push_back(text.substr(0, at));
-        if (at == std::string_view::npos) return parts;
-        text.remove_prefix(at + 1);
-    }
 }
 
 std::vector<std::string_view> words(std::string_view text)
@@ -116,7 +106,7 @@ Result<Range> parse_range(const Field& field, std::string_view part, std::string
 Result<std::bitset<64>> parse_field(const Field& field, std::string_view text)
 {
     std::bitset<64> values;
-    for (const std::string_view part : split(text, ',')) {
+    for (const std::string_view part : split_text(text, ',')) {
         const std::size_t slash = part.find('/');
         const std::string_view span = part.substr(0, slash);
         const Result<Range> range = parse_range(field, part, span);

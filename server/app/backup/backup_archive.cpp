@@ -2,6 +2,7 @@
 
 #include "core/base/error_text.hpp"
 #include "core/base/parse_number.hpp"
+#include "core/base/split_text.hpp"
 #include "schema/embedded.hpp"
 #include "server/store/migrations.hpp"
 
@@ -18,17 +19,6 @@ constexpr std::string_view kMagic = "PGDMP"; // of pg_dump's custom format
 constexpr std::string_view kRowsBegin = ".schema_migration (version, name, sha256, applied_at) FROM stdin;\n";
 constexpr std::string_view kRowsEnd = "\\.\n";
 
-std::vector<std::string_view> split(std::string_view text, char mark)
-{
-    std::vector<std::string_view> parts;
-    for (;;) {
-        const std::size_t end = text.find(mark);
-        parts.push_back(text.substr(0, end));
-        if (end == std::string_view::npos) return parts;
-        text.remove_prefix(end + 1);
-    }
-}
-
 /// Of the rows as COPY writes them.
 Result<std::vector<AppliedMigration>> parse_migrations(std::string_view script)
 {
@@ -37,9 +27,9 @@ Result<std::vector<AppliedMigration>> parse_migrations(std::string_view script)
     if (begin == std::string_view::npos) return foreign;
     script.remove_prefix(begin + kRowsBegin.size());
     std::vector<AppliedMigration> migrations;
-    for (const std::string_view line : split(script.substr(0, script.find(kRowsEnd)), '\n')) {
+    for (const std::string_view line : split_text(script.substr(0, script.find(kRowsEnd)), '\n')) {
         if (line.empty()) continue;
-        const std::vector<std::string_view> fields = split(line, '\t');
+        const std::vector<std::string_view> fields = split_text(line, '\t');
         const auto version = parse_number<std::int64_t>(fields[0]);
         if (fields.size() != 4 || !version) return foreign;
         migrations.push_back({*version, std::string(fields[1]), std::string(fields[2]), std::string(fields[3])});
@@ -88,7 +78,7 @@ Result<BackupArchive> check_backup(OpenFile file, const DatabaseTools& tools)
     const Result<std::string> contents = ask_archive(file, tools, {"--list"});
     if (!contents) return contents.error();
     std::int64_t tables = 0;
-    for (const std::string_view line : split(*contents, '\n'))
+    for (const std::string_view line : split_text(*contents, '\n'))
         if (!line.starts_with(';') && line.find(" TABLE DATA ") != std::string_view::npos) ++tables;
     if (Result<void> done = rewind(file); !done) return done.error();
     return BackupArchive{std::move(file), tables};

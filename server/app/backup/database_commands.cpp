@@ -1,5 +1,6 @@
 #include "server/app/backup/database_commands.hpp"
 
+#include "core/decide/routing/decision_text.hpp"
 #include "server/app/backup/command_settings.hpp"
 #include "server/app/backup/opened_database.hpp"
 #include "server/app/backup/progress.hpp"
@@ -43,7 +44,7 @@ Result<void> back_up(const Settings& settings, const CommandSettings& shared, St
     const std::uintmax_t size = file->size();
     if (Result<void> named = file->commit(); !named) return named;
     std::cout
-        << "Wrote " << path.string() << ": " << *tables << " tables, " << bytes_text(size)
+        << "Wrote " << path.string() << ": " << *tables << " tables, " << bytes_text(static_cast<double>(size))
         << ". It holds secrets. authority.key of the state folder (authority_key_file) is not in it: keep it, too."
         << std::endl;
     return {};

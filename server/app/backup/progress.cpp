@@ -1,8 +1,8 @@
 #include "server/app/backup/progress.hpp"
 
-#include <cstdio>
 #include <iostream>
 #include <unistd.h>
+#include <utility>
 
 namespace fathom::server {
 namespace {
@@ -35,20 +35,6 @@ void Progress::tell(const std::string& text)
     } else {
         std::cerr << title_ << ": " << text << std::endl;
     }
-}
-
-std::string bytes_text(std::uintmax_t bytes)
-{
-    double value = static_cast<double>(bytes);
-    const char* unit = "bytes";
-    for (const char* const larger : {"kB", "MB", "GB", "TB"}) {
-        if (value < 1000) break;
-        value /= 1000;
-        unit = larger;
-    }
-    char text[32];
-    std::snprintf(text, sizeof text, bytes < 1000 ? "%.0f %s" : "%.1f %s", value, unit);
-    return text;
 }
 
 } // namespace fathom::server

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <string>
 
 namespace fathom::server {
@@ -25,8 +24,5 @@ class Progress {
     bool has_open_line_ = false;
     std::chrono::steady_clock::time_point told_at_;
 };
-
-/// "12.3 MB", "431 bytes".
-std::string bytes_text(std::uintmax_t bytes);
 
 } // namespace fathom::server

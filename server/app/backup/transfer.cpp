@@ -1,6 +1,7 @@
 #include "server/app/backup/transfer.hpp"
 
 #include "core/base/error_text.hpp"
+#include "core/decide/routing/decision_text.hpp"
 #include "server/app/backup/progress.hpp"
 
 #include <algorithm>
@@ -49,8 +50,9 @@ Result<std::int64_t> dump_database(const DatabaseTools& source, const NewFile& f
     Progress progress("fathomd backup");
     ChildOptions dump = source.dump();
     dump.output = file.number();
-    const ToolWatch watch{.on_line = [&](std::string_view line) { return count.take(line); },
-                          .on_tick = [&] { progress.tell(count.text() + ", " + bytes_text(file.size())); }};
+    const ToolWatch watch{
+        .on_line = [&](std::string_view line) { return count.take(line); },
+        .on_tick = [&] { progress.tell(count.text() + ", " + bytes_text(static_cast<double>(file.size()))); }};
     if (Result<void> done = run_tools({dump}, {}, stop, watch); !done) return done.error();
     return *tables;
 }
