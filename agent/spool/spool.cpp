@@ -1,6 +1,6 @@
 #include "agent/spool/spool.hpp"
 
-#include <array>
+#include "agent/spool/spool_rows.hpp"
 
 namespace fathom::agent {
 namespace {
@@ -41,10 +41,6 @@ constexpr const char* kMigrations[] = {
 constexpr const char* kTakeRoom[] = {"CREATE TABLE IF NOT EXISTS room (bytes BLOB)",
                                      "INSERT INTO room VALUES (zeroblob(6291456))", "DROP TABLE room"};
 
-constexpr const char* kAccept = "INSERT OR IGNORE INTO attempt (id, stage, start_message) VALUES (?, ?, ?)";
-constexpr const char* kSave = R"sql(
-    UPDATE attempt SET stage = ?2, end_message = ?3, cpus = ?4, units = ?5, cancel_reason = ?6,
-                       stdout_acked = ?7, stderr_acked = ?8, unit_type = ?9, devices = ?10 WHERE id = ?1)sql";
 constexpr const char* kSaveOutput = "UPDATE attempt SET stdout_acked = ?2, stderr_acked = ?3 WHERE id = ?1";
 constexpr const char* kForget = R"sql(
     UPDATE attempt SET stage = ?2, forgotten_at = ?3, start_message = NULL, end_message = NULL WHERE id = ?1)sql";
@@ -53,138 +49,12 @@ constexpr const char* kSelectBoot = "SELECT id FROM boot";
 constexpr const char* kForgetBoot = "DELETE FROM boot";
 constexpr const char* kNoteBoot = "INSERT INTO boot VALUES (?)";
 constexpr const char* kPurge = "DELETE FROM attempt WHERE forgotten_at < ?";
-constexpr const char* kAttempts = R"sql(
-    SELECT start_message, end_message, stage, cpus, units, cancel_reason, stdout_acked, stderr_acked, unit_type, id,
-           devices
-    FROM attempt WHERE stage <> ? ORDER BY number)sql";
-constexpr const char* kPut = "INSERT INTO message (id, attempt_id, text, is_end) VALUES (?, ?, ?, ?)";
 constexpr const char* kMessagesAfter =
     "SELECT sequence, id, text, is_end, attempt_id FROM message WHERE sequence > ? ORDER BY sequence LIMIT ?";
 constexpr const char* kAcknowledge = "DELETE FROM message WHERE id = ?";
 constexpr const char* kAttemptOf = "SELECT attempt_id FROM message WHERE id = ?";
 constexpr const char* kCountOfAttempt = "SELECT count(*) FROM message WHERE attempt_id = ?";
 constexpr const char* kCount = "SELECT count(*) FROM message";
-
-template <class Body>
-Result<Body> decode_as(const std::string& text)
-{
-    std::variant<link::Message, link::DecodeFailure> decoded = link::decode(text);
-    if (const auto* failure = std::get_if<link::DecodeFailure>(&decoded))
-        return Error{Errc::kUnavailable, "the spool is damaged: " + describe(failure->error)};
-    Body* body = std::get_if<Body>(&std::get<link::Message>(decoded).body);
-    if (body == nullptr) return Error{Errc::kUnavailable, "the spool is damaged: wrong message type"};
-    return std::move(*body);
-}
-
-template <class Item>
-std::vector<Item> read_list(const std::string& text)
-{
-    const Json json = Json::parse(text, nullptr, false);
-    return json.is_array() ? json.get<std::vector<Item>>() : std::vector<Item>{};
-}
-
-Result<StoredAttempt> read_attempt(const Statement& row)
-{
-    Result<link::StartAttempt> start = decode_as<link::StartAttempt>(row.text(0));
-    if (!start) return start.error();
-    StoredAttempt attempt;
-    attempt.order = std::move(start->order);
-    if (!row.is_null(1)) {
-        const Result<link::AttemptEnded> ended = decode_as<link::AttemptEnded>(row.text(1));
-        if (!ended) return ended.error();
-        attempt.end = ended->end;
-    }
-    attempt.stage = static_cast<Stage>(row.integer(2));
-    attempt.cpus = read_list<std::int64_t>(row.text(3));
-    attempt.units = read_list<std::int64_t>(row.text(4));
-    if (!row.is_null(5)) attempt.cancel_reason = row.text(5);
-    attempt.stdout_acked = row.integer(6);
-    attempt.stderr_acked = row.integer(7);
-    attempt.unit_type = row.text(8);
-    attempt.devices = read_list<std::string>(row.text(10));
-    return attempt;
-}
-
-/// Runs a statement that gives no rows.
-Result<void> run(Statement statement)
-{
-    const Result<bool> done = statement.step();
-    if (!done) return done.error();
-    return {};
-}
-
-/// @return false when it is known already.
-Result<bool> insert_attempt(Database& database, const std::string& id, const std::string& text)
-{
-    Statement insert = database.prepare(kAccept);
-    insert.bind(1, std::string_view(id)).bind(2, static_cast<std::int64_t>(Stage::kAccepted));
-    insert.bind(3, std::string_view(text));
-    const Result<bool> done = insert.step();
-    if (!done) return done.error();
-    return database.changes() > 0;
-}
-
-/// A message as it is stored.
-struct MessageRow {
-    std::string id;
-    std::optional<std::string> attempt_id;
-    std::string text;
-    bool is_end{};
-};
-
-MessageRow to_row(const link::Message& message, const std::optional<std::string>& attempt_id)
-{
-    return {message.id.value, attempt_id, link::encode(message),
-            std::holds_alternative<link::AttemptEnded>(message.body)};
-}
-
-Result<void> insert_message(Database& database, const MessageRow& row)
-{
-    Statement insert = database.prepare(kPut);
-    insert.bind(1, std::string_view(row.id)).bind(2, row.attempt_id).bind(3, std::string_view(row.text));
-    insert.bind(4, static_cast<std::int64_t>(row.is_end));
-    return run(std::move(insert));
-}
-
-/// What changes of an attempt, as it is stored.
-struct AttemptRow {
-    std::string id;
-    std::int64_t stage{};
-    std::optional<std::string> end;
-    std::string cpus;
-    std::string units;
-    std::optional<std::string> cancel_reason;
-    std::int64_t stdout_acked{};
-    std::int64_t stderr_acked{};
-    std::string unit_type;
-    std::string devices;
-};
-
-AttemptRow to_row(const StoredAttempt& attempt)
-{
-    AttemptRow row{.id = attempt.order.attempt_id.value,
-                   .stage = static_cast<std::int64_t>(attempt.stage),
-                   .end = std::nullopt,
-                   .cpus = Json(attempt.cpus).dump(),
-                   .units = Json(attempt.units).dump(),
-                   .cancel_reason = attempt.cancel_reason,
-                   .stdout_acked = attempt.stdout_acked,
-                   .stderr_acked = attempt.stderr_acked,
-                   .unit_type = attempt.unit_type,
-                   .devices = Json(attempt.devices).dump()};
-    if (attempt.end) row.end = link::encode(link::make_message(link::AttemptEnded{*attempt.end}));
-    return row;
-}
-
-Result<void> update_attempt(Database& database, const AttemptRow& row)
-{
-    Statement update = database.prepare(kSave);
-    update.bind(1, std::string_view(row.id)).bind(2, row.stage).bind(3, row.end);
-    update.bind(4, std::string_view(row.cpus)).bind(5, std::string_view(row.units));
-    update.bind(6, row.cancel_reason).bind(7, row.stdout_acked).bind(8, row.stderr_acked);
-    update.bind(9, std::string_view(row.unit_type)).bind(10, std::string_view(row.devices));
-    return run(std::move(update));
-}
 
 } // namespace
 
@@ -275,10 +145,10 @@ Result<bool> Spool::note_boot(const std::string& id)
         if (!row) return row.error();
         if (*row && select.text(0) == id) return true;
         const bool is_first = !*row; // what older agents left needs no boot: their supervisors' markers are durable
-        if (const Result<void> done = run(database_.prepare(kForgetBoot)); !done) return done.error();
+        if (const Result<void> done = run_statement(database_.prepare(kForgetBoot)); !done) return done.error();
         Statement insert = database_.prepare(kNoteBoot);
         insert.bind(1, std::string_view(id));
-        if (const Result<void> done = run(std::move(insert)); !done) return done.error();
+        if (const Result<void> done = run_statement(std::move(insert)); !done) return done.error();
         return is_first;
     };
     const Result<bool> is_same = note();
@@ -332,7 +202,7 @@ Result<void> Spool::save_output_acked(const AttemptId& id, std::int64_t stdout_a
     return change(id.value, [id, stdout_acked, stderr_acked](Database& database) {
         Statement update = database.prepare(kSaveOutput);
         update.bind(1, std::string_view(id.value)).bind(2, stdout_acked).bind(3, stderr_acked);
-        return run(std::move(update));
+        return run_statement(std::move(update));
     });
 }
 
@@ -342,10 +212,10 @@ Result<void> Spool::forget(const AttemptId& id, Timestamp now)
         Statement update = database.prepare(kForget);
         update.bind(1, std::string_view(id.value)).bind(2, static_cast<std::int64_t>(Stage::kForgotten));
         update.bind(3, static_cast<std::int64_t>(now.time_since_epoch().count()));
-        if (Result<void> done = run(std::move(update)); !done) return done;
+        if (Result<void> done = run_statement(std::move(update)); !done) return done;
         Statement messages = database.prepare(kForgetMessages);
         messages.bind(1, std::string_view(id.value));
-        return run(std::move(messages));
+        return run_statement(std::move(messages));
     });
 }
 
@@ -354,14 +224,14 @@ Result<void> Spool::purge(Timestamp before)
     return change("", [before](Database& database) {
         Statement statement = database.prepare(kPurge);
         statement.bind(1, static_cast<std::int64_t>(before.time_since_epoch().count()));
-        return run(std::move(statement));
+        return run_statement(std::move(statement));
     });
 }
 
 Result<StoredAttempts> Spool::attempts()
 {
     StoredAttempts stored;
-    Statement select = database_.prepare(kAttempts);
+    Statement select = database_.prepare(kSelectAttempts);
     select.bind(1, static_cast<std::int64_t>(Stage::kForgotten));
     for (;;) {
         const Result<bool> row = select.step();
@@ -400,7 +270,7 @@ Result<void> Spool::acknowledge(const MessageId& id)
     return change("", [id](Database& database) {
         Statement statement = database.prepare(kAcknowledge);
         statement.bind(1, std::string_view(id.value));
-        return run(std::move(statement));
+        return run_statement(std::move(statement));
     });
 }
 
