@@ -174,55 +174,70 @@ void ProbeResults::probe_job_started(pqxx::work& transaction, const JobId& job,
     update_able_unit_types(transaction, job, able_unit_types);
 }
 
+void ProbeResults::keep_unexpected(pqxx::work& transaction, const EndingRun& run, const EndedProbeJob& ended) const
+{
+    const bool is_second = run.state == "succeeded";
+    const Finding finding{is_second ? FindingKind::kDoubled : FindingKind::kLate,
+                          is_second ? "a second result of the run" : "the run had ended without it: " + run.state,
+                          Json{{"run_state", run.state}, {"output_bytes", ended.stdout_text.size()}}};
+    keep_apart(transaction, run, finding);
+}
+
+Result<void> ProbeResults::end_failed(pqxx::work& transaction, const EndingRun& run, const EndedProbeJob& ended)
+{
+    Result<bool> is_split = false;
+    if (!run.is_pretest && !run.job_cancelled && took_too_long(ended))
+        is_split = split_survey(transaction, *writer_, run);
+    if (!is_split) return is_split.error();
+    const std::string parts = *is_split ? "; its operators are measured in two parts now" : "";
+    end_run(transaction, run.id, state_after(ended, run), gist_of(failure_of(ended)) + parts);
+    if (!run.is_pretest) return {};
+    TestVerdict verdict = verdict_on(ended, run);
+    if (took_too_long(ended)) verdict.smaller = smaller_task(run);
+    return conclude_test(transaction, *writer_, run, verdict);
+}
+
+Result<void> ProbeResults::repeat_late(pqxx::work& transaction, const EndingRun& run, const EndedProbeJob& ended,
+                                       const Finding& finding)
+{
+    log_warning("probe_result_late", {{"probe_run_id", run.id.value},
+                                      {"job_id", ended.job.value},
+                                      {"reason", finding.detail},
+                                      {"effect", "it is measured once more"}});
+    end_run(transaction, run.id, "lost", gist_of("its end was told late, so it is measured again: " + finding.detail));
+    return repeat_run(transaction, *writer_, run.id.value);
+}
+
+Result<void> ProbeResults::refuse(pqxx::work& transaction, const EndingRun& run, const EndedProbeJob& ended,
+                                  const Finding& finding)
+{
+    const std::string error = gist_of(finding.detail);
+    log_warning("probe_result_refused",
+                {{"probe_run_id", run.id.value}, {"job_id", ended.job.value}, {"error", error}});
+    keep_apart(transaction, run, finding);
+    end_run(transaction, run.id, "failed", error);
+    if (!run.is_pretest) return {};
+    const TestVerdict verdict{.kind = TestVerdict::Kind::kRefused, .reason = error, .wall_s = 0, .may_retry = true};
+    return conclude_test(transaction, *writer_, run, verdict);
+}
+
 Result<void> ProbeResults::probe_job_ended(pqxx::work& transaction, const EndedProbeJob& ended)
 {
     const std::optional<EndingRun> run = lock_run_of_job(transaction, ended.job);
     if (!run) return {};
     if (!run->queued) {
-        if (!ended.succeeded) return {};
-        const bool is_second = run->state == "succeeded";
-        const Finding finding{is_second ? FindingKind::kDoubled : FindingKind::kLate,
-                              is_second ? "a second result of the run" : "the run had ended without it: " + run->state,
-                              Json{{"run_state", run->state}, {"output_bytes", ended.stdout_text.size()}}};
-        keep_apart(transaction, *run, finding);
+        if (ended.succeeded) keep_unexpected(transaction, *run, ended);
         return {};
     }
-    // Jobs that wait for this run go on, whatever came of it.
+    // Jobs that wait for this run go on, whatever came of it, or wait for its repeat.
     notify(transaction, "route", "");
-    if (!ended.succeeded) {
-        Result<bool> is_split = false;
-        if (!run->is_pretest && !run->job_cancelled && took_too_long(ended))
-            is_split = split_survey(transaction, *writer_, *run);
-        if (!is_split) return is_split.error();
-        const std::string parts = *is_split ? "; its operators are measured in two parts now" : "";
-        end_run(transaction, run->id, state_after(ended, *run), gist_of(failure_of(ended)) + parts);
-        if (!run->is_pretest) return {};
-        TestVerdict verdict = verdict_on(ended, *run);
-        if (took_too_long(ended)) verdict.smaller = smaller_task(*run);
-        return conclude_test(transaction, *writer_, *run, verdict);
-    }
+    if (!ended.succeeded) return end_failed(transaction, *run, ended);
     std::optional<ProbeResult> right;
     const Result<std::optional<Finding>> stored = store(transaction, *run, ended.stdout_text, right);
     if (!stored) return stored.error();
-    if (*stored && (*stored)->may_be_late && !run->is_repeat) {
-        // Jobs that wait for the run wait for its repeat.
-        log_warning("probe_result_late", {{"probe_run_id", run->id.value},
-                                          {"job_id", ended.job.value},
-                                          {"reason", (*stored)->detail},
-                                          {"effect", "it is measured once more"}});
-        end_run(transaction, run->id, "lost",
-                gist_of("its end was told late, so it is measured again: " + (*stored)->detail));
-        return repeat_run(transaction, *writer_, run->id.value);
-    }
-    if (*stored) {
-        const std::string error = gist_of((*stored)->detail);
-        log_warning("probe_result_refused",
-                    {{"probe_run_id", run->id.value}, {"job_id", ended.job.value}, {"error", error}});
-        keep_apart(transaction, *run, **stored);
-        end_run(transaction, run->id, "failed", error);
-        if (!run->is_pretest) return {};
-        const TestVerdict verdict{.kind = TestVerdict::Kind::kRefused, .reason = error, .wall_s = 0, .may_retry = true};
-        return conclude_test(transaction, *writer_, *run, verdict);
+    if (const std::optional<Finding>& finding = *stored; finding) {
+        if (finding->may_be_late && !run->is_repeat) return repeat_late(transaction, *run, ended, *finding);
+        return refuse(transaction, *run, ended, *finding);
     }
     notify(transaction, "catalog", run->center_id.value);
     if (!run->is_pretest) return {};

@@ -32,6 +32,14 @@ class ProbeResults final : public ProbeJobObserver {
 
   private:
     void keep_apart(pqxx::work& transaction, const EndingRun& run, const Finding& finding) const;
+    /// A result of a run that had ended.
+    void keep_unexpected(pqxx::work& transaction, const EndingRun& run, const EndedProbeJob& ended) const;
+    // How a run ends that has no right result: its job did not succeed; it may be honest, but came late; it is wrong.
+    Result<void> end_failed(pqxx::work& transaction, const EndingRun& run, const EndedProbeJob& ended);
+    Result<void> repeat_late(pqxx::work& transaction, const EndingRun& run, const EndedProbeJob& ended,
+                             const Finding& finding);
+    Result<void> refuse(pqxx::work& transaction, const EndingRun& run, const EndedProbeJob& ended,
+                        const Finding& finding);
     /// What is wrong with the result of a run that ended well; with a right one it is filled.
     Result<std::optional<Finding>> store(pqxx::work& transaction, const EndingRun& run, const std::string& text,
                                          std::optional<ProbeResult>& right) const;
