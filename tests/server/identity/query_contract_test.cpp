@@ -37,7 +37,7 @@ TEST(QueryContract, NamesEveryWrongParameter)
 {
     EXPECT_THAT(faults_of("/jobs", {{"colour", "red"}, {"page_size", "0"}, {"label", "jobs"}}),
                 ElementsAre("colour: is not a query parameter of this request; there are label, page_size, page_token, "
-                            "project and state",
+                            "project, sort and state",
                             "label: must be job, probe or all",
                             "page_size: must be a whole number between 1 and 1000"));
     EXPECT_THAT(faults_of("/jobs", {{"projet", "physics"}}),
