@@ -128,5 +128,47 @@ TEST(AgentTables, RefusesWhatIsNotToml)
     EXPECT_FALSE(parse_agent_tables("a = \'\'\'\x9e\'\'\'\n"));
 }
 
+/// What the command line says.
+SettingsOutcome settings_of(std::vector<const char*> arguments)
+{
+    arguments.insert(arguments.begin(), {"fathom-agent", "--state-dir", "/nowhere"});
+    return read_settings(agent_settings("fathom-agent", "", true), static_cast<int>(arguments.size()),
+                         arguments.data());
+}
+
+TEST(AgentSettings, SayWhatJobsSeeOfTheHomeFolder)
+{
+    const auto home_folder = [](std::vector<const char*> arguments) {
+        return make_agent_config(settings_of(std::move(arguments))).value().home_folder;
+    };
+    EXPECT_EQ(home_folder({}), HomeRule::kReadOnly);
+    EXPECT_EQ(home_folder({"--home-folder", "read-only"}), HomeRule::kReadOnly);
+    EXPECT_EQ(home_folder({"--home-folder", "hidden"}), HomeRule::kHidden);
+    EXPECT_EQ(home_folder({"--home-folder", "open"}), HomeRule::kOpen);
+    EXPECT_EQ(settings_of({"--home-folder", "readonly"}).exit_code, 2);
+}
+
+TEST(AgentSettings, SayWhatAJobMayTakeOfTheDisk)
+{
+    const AgentConfig unset = make_agent_config(settings_of({})).value();
+    EXPECT_EQ(unset.disk_bytes_per_processor, std::nullopt);
+    EXPECT_EQ(unset.disk_files_per_processor, std::nullopt);
+    EXPECT_EQ(unset.io_write_bytes_per_s_per_processor, 0);
+
+    const AgentConfig set =
+        make_agent_config(
+            settings_of({"--disk-bytes-per-processor", "0", "--disk-files-per-processor", "5000",
+                         "--io-read-bytes-per-s-per-processor", "1", "--io-write-bytes-per-s-per-processor", "2",
+                         "--io-reads-per-s-per-processor", "3", "--io-writes-per-s-per-processor", "4"}))
+            .value();
+    EXPECT_EQ(set.disk_bytes_per_processor, 0);
+    EXPECT_EQ(set.disk_files_per_processor, 5000);
+    EXPECT_EQ(set.io_read_bytes_per_s_per_processor, 1);
+    EXPECT_EQ(set.io_write_bytes_per_s_per_processor, 2);
+    EXPECT_EQ(set.io_reads_per_s_per_processor, 3);
+    EXPECT_EQ(set.io_writes_per_s_per_processor, 4);
+    EXPECT_EQ(settings_of({"--disk-files-per-processor", "many"}).exit_code, 2);
+}
+
 } // namespace
 } // namespace fathom::agent
