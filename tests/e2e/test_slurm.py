@@ -138,6 +138,12 @@ def test_time_in_which_slurm_suspends_a_job_is_not_the_jobs(network):
     assert job["attempt"]["run_s"] > limit_s
 
 
+def max_wall_is(network, unit_type, wanted):
+    """Whether the metascheduler knows the partition's limit of run time, in seconds; None: it has none."""
+    [found] = [t for t in network.rest.items("/unit-types") if t["name"] == unit_type]
+    return found["facts"].get("max_wall_s") == wanted
+
+
 def test_a_job_that_slurm_would_never_start_ends_with_the_reason(network):
     beta = network.clusters["beta"]
     beta.run("scontrol", "update", "PartitionName=main", "state=down")
@@ -146,8 +152,11 @@ def test_a_job_that_slurm_would_never_start_ends_with_the_reason(network):
         wait_until(lambda: (network.job(job_id)["attempt"] or {}).get("center_queue"), 60, "Slurm having it")
         beta.run("scontrol", "update", "PartitionName=main", "MaxTime=1", "state=up")
         job = network.wait_job(job_id)
+        # Were it to be noticed later, jobs of the tests to come would be refused.
+        wait_until(lambda: max_wall_is(network, "core-beta", 60), 90, "the partition's limit being noticed")
     finally:
         beta.run("scontrol", "update", "PartitionName=main", "MaxTime=INFINITE", "state=up")
+    wait_until(lambda: max_wall_is(network, "core-beta", None), 90, "the limit being gone")
 
     assert job["state"] == "failed"
     assert job["attempt"]["outcome"] == "failed_to_start"
@@ -292,14 +301,9 @@ def test_a_job_is_measured_at_both_and_routed(network):
 
 def test_a_partition_that_runs_no_job_so_long_is_left_out(network):
     beta = network.clusters["beta"]
-
-    def limit_is(wanted):
-        [unit_type] = [t for t in network.rest.items("/unit-types") if t["name"] == "core-beta"]
-        return unit_type["facts"].get("max_wall_s") == wanted
-
     beta.run("scontrol", "update", "PartitionName=main", "MaxTime=5")
     try:
-        wait_until(lambda: limit_is(300), 60, "the partition's limit being noticed")
+        wait_until(lambda: max_wall_is(network, "core-beta", 300), 90, "the partition's limit being noticed")
         job = {"command": ["true"], "wall_limit_s": 600, "units": {"count": 1, "center": "beta"}}
         # Until the catalog is read again such a job is taken, and waits.
         wait_until(lambda: network.rest.call("POST", "/jobs", json=job).status_code == 422, 30, "such a job being refused")
@@ -310,7 +314,7 @@ def test_a_partition_that_runs_no_job_so_long_is_left_out(network):
         assert (longer["state"], longer["attempt"]["center"]) == ("succeeded", "alpha")
     finally:
         beta.run("scontrol", "update", "PartitionName=main", "MaxTime=INFINITE")
-    wait_until(lambda: limit_is(None), 60, "the limit being gone")
+    wait_until(lambda: max_wall_is(network, "core-beta", None), 90, "the limit being gone")
 
 
 def queue_wait_s(network, unit_type):

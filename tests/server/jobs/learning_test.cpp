@@ -2,6 +2,8 @@
 
 #include <pqxx/pqxx>
 
+#include <thread>
+
 namespace fathom::server {
 namespace {
 
@@ -58,6 +60,8 @@ class Learning : public JobsFixture {
     {
         auto work = [this](pqxx::work& transaction) { return learning_.learn(transaction); };
         ASSERT_TRUE(database_.blocking_run(work));
+        // What jobs teach is read a twentieth of the time at most: on a slow machine not again at once.
+        std::this_thread::sleep_until(catalog_.runs_due());
         reload_catalog();
     }
     Json get(const std::string& path) { return Json::parse(call(net::Method::kGet, path).body); }
