@@ -6,39 +6,47 @@
 
 #include <pqxx/pqxx>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 namespace fathom::server {
 namespace {
 
-struct SortName {
-    JobSort sort;
+/// What callers name, and the column that it is.
+template <class Meaning>
+struct NamedColumn {
+    Meaning meaning;
     std::string_view name;
     const char* column;
 };
-constexpr std::array kSortNames{
-    SortName{JobSort::kSubmitted, "submitted", "j.id"},  SortName{JobSort::kName, "name", "j.name"},
-    SortName{JobSort::kProject, "project", "j.project"}, SortName{JobSort::kState, "state", "j.state"},
-    SortName{JobSort::kType, "type", "j.job_type"},
+using Sorting = NamedColumn<JobSort>;
+using Grouping = NamedColumn<JobGrouping>;
+
+constexpr std::array kSortings{
+    Sorting{JobSort::kSubmitted, "submitted", "j.id"},  Sorting{JobSort::kName, "name", "j.name"},
+    Sorting{JobSort::kProject, "project", "j.project"}, Sorting{JobSort::kState, "state", "j.state"},
+    Sorting{JobSort::kType, "type", "j.job_type"},
+};
+constexpr std::array kGroupings{
+    Grouping{JobGrouping::kState, "state", "j.state"}, Grouping{JobGrouping::kProject, "project", "j.project"},
+    Grouping{JobGrouping::kType, "type", "j.job_type"},
+    Grouping{JobGrouping::kCenter, "center", "''"}, // found for those that are counted only
 };
 
-struct GroupingName {
-    JobGrouping grouping;
-    std::string_view name;
-    const char* column;
-};
-constexpr std::array kGroupingNames{
-    GroupingName{JobGrouping::kState, "state", "j.state"}, GroupingName{JobGrouping::kProject, "project", "j.project"},
-    GroupingName{JobGrouping::kType, "type", "j.job_type"},
-    GroupingName{JobGrouping::kCenter, "center", "''"}, // found for those that are counted only
-};
-
-std::string sort_column(JobSort sort)
+template <class Meaning, std::size_t kCount>
+std::optional<Meaning> find_meaning(const std::array<NamedColumn<Meaning>, kCount>& columns, std::string_view name)
 {
-    for (const SortName& entry : kSortNames)
-        if (entry.sort == sort) return entry.column;
-    return {};
+    const auto found = std::find_if(columns.begin(), columns.end(), [&](const auto& one) { return one.name == name; });
+    return found == columns.end() ? std::nullopt : std::optional(found->meaning);
+}
+
+template <class Meaning, std::size_t kCount>
+std::string column_of(const std::array<NamedColumn<Meaning>, kCount>& columns, Meaning meaning)
+{
+    const auto found =
+        std::find_if(columns.begin(), columns.end(), [&](const auto& one) { return one.meaning == meaning; });
+    return found == columns.end() ? std::string() : found->column;
 }
 
 /// The values of a statement whose text is put together: in the text there are their numbers only.
@@ -132,7 +140,7 @@ std::string sorted_sql(const JobFilter& filter, const std::optional<Position>& a
 {
     const std::string down = is_down(filter.order) ? " DESC" : "";
     const std::string order = " ORDER BY chosen.key" + down + ", chosen.id" + down;
-    std::string chosen = "SELECT chosen.id, chosen.key FROM (SELECT j.id, " + sort_column(filter.order.by) +
+    std::string chosen = "SELECT chosen.id, chosen.key FROM (SELECT j.id, " + column_of(kSortings, filter.order.by) +
                          " AS key FROM job j WHERE " + conditions(filter, parameters) + " ORDER BY j.id DESC LIMIT " +
                          parameters.add(std::to_string(kMostSortedJobs)) + ") chosen";
     if (after) {
@@ -150,19 +158,15 @@ std::optional<JobOrder> parse_job_order(std::string_view text)
     JobOrder order;
     order.direction = text.starts_with('-') ? SortDirection::kDescending : SortDirection::kAscending;
     if (text.starts_with('-')) text.remove_prefix(1);
-    for (const SortName& entry : kSortNames) {
-        if (entry.name != text) continue;
-        order.by = entry.sort;
-        return order;
-    }
-    return std::nullopt;
+    const std::optional<JobSort> by = find_meaning(kSortings, text);
+    if (!by) return std::nullopt;
+    order.by = *by;
+    return order;
 }
 
 std::optional<JobGrouping> parse_job_grouping(std::string_view text)
 {
-    for (const GroupingName& entry : kGroupingNames)
-        if (entry.name == text) return entry.grouping;
-    return std::nullopt;
+    return find_meaning(kGroupings, text);
 }
 
 Result<Page<JobRecord>> select_jobs(pqxx::work& transaction, const JobFilter& filter, std::int64_t size,
@@ -186,12 +190,9 @@ Result<Page<JobRecord>> select_jobs(pqxx::work& transaction, const JobFilter& fi
 
 JobGroups select_job_groups(pqxx::work& transaction, const JobFilter& filter, JobGrouping by)
 {
-    std::string column;
-    for (const GroupingName& entry : kGroupingNames)
-        if (entry.grouping == by) column = entry.column;
     Parameters parameters;
-    std::string sql = "WITH newest AS MATERIALIZED (SELECT j.id, j.state, " + column + " AS key FROM job j WHERE " +
-                      conditions(filter, parameters);
+    std::string sql = "WITH newest AS MATERIALIZED (SELECT j.id, j.state, " + column_of(kGroupings, by) +
+                      " AS key FROM job j WHERE " + conditions(filter, parameters);
     sql += " ORDER BY j.id DESC LIMIT " + parameters.add(std::to_string(kMostSortedJobs)) + "), ";
     sql += by == JobGrouping::kCenter
                ? "keyed AS (SELECT coalesce(c.name, '') AS key, n.state FROM newest n LEFT JOIN LATERAL "
