@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
-#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,12 +43,8 @@ Result<std::string> read_output(int fd, std::chrono::steady_clock::time_point de
     std::string output;
     std::array<char, 65536> block{};
     for (;;) {
-        const auto left =
-            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-        pollfd waiting{fd, POLLIN, 0};
-        const int ready = left.count() <= 0 ? 0 : ::poll(&waiting, 1, static_cast<int>(left.count()));
-        if (ready < 0 && errno == EINTR) continue;
-        if (ready == 0) return Error{Errc::kDeadline, "took too long"};
+        if (std::chrono::steady_clock::now() >= deadline || !wait_for_input(fd, deadline))
+            return Error{Errc::kDeadline, "took too long"};
         const ssize_t size = ::read(fd, block.data(), block.size());
         if (size < 0 && errno == EINTR) continue;
         if (size <= 0) return output;

@@ -5,10 +5,8 @@
 #include "core/base/process_limits.hpp"
 #include "core/base/wait_for_child.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -148,19 +146,14 @@ std::string last_lines(const std::string& text)
 /// All that comes until nobody has the other end open. False: that is not so by the deadline.
 bool read_to_end(int fd, std::chrono::steady_clock::time_point deadline, std::string& text)
 {
-    constexpr std::int64_t kLongestPoll_ms = 3'600'000;
     char buffer[4096];
-    for (;;) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-        pollfd waiting{fd, POLLIN, 0};
-        const auto limit = std::clamp<std::int64_t>(left.count(), 0, kLongestPoll_ms);
-        if (poll(&waiting, 1, static_cast<int>(limit)) > 0) {
-            const ssize_t size = read(fd, buffer, sizeof buffer);
-            if (size == 0 || (size < 0 && errno != EINTR)) return true;
-            if (size > 0) text.append(buffer, static_cast<std::size_t>(size));
-        }
-        if (left.count() <= 0) return false; // also of one that never stops writing
+    while (wait_for_input(fd, deadline)) {
+        const ssize_t size = read(fd, buffer, sizeof buffer);
+        if (size == 0 || (size < 0 && errno != EINTR)) return true;
+        if (size > 0) text.append(buffer, static_cast<std::size_t>(size));
+        if (std::chrono::steady_clock::now() >= deadline) return false; // also of one that never stops writing
     }
+    return false;
 }
 
 } // namespace
