@@ -60,11 +60,22 @@ TEST_F(Looks, AskAtOnceAndAgainWhenAJobHasEnded)
 TEST_F(Looks, TakeTheTwentiethPartOfTheTimeAtMost)
 {
     looks_.set_places({place_of("a")});
-    look_until(10s, 5s);
+    look_until(10s, 1s);
 
     looks_.hasten(now_);
 
-    EXPECT_THAT(look_until(300s, 5s), ElementsAre("a 105000", "a 210000"));
+    EXPECT_THAT(look_until(80s, 1s), ElementsAre("a 21000", "a 42000", "a 63000"));
+}
+
+/// sbatch tries for a minute to reach a slurmctld that is down.
+TEST_F(Looks, ComeHalfAMinuteAfterASlowAnswerAtTheLatest)
+{
+    looks_.set_places({place_of("a")});
+    look_until(10s, 60s);
+
+    looks_.hasten(now_);
+
+    EXPECT_THAT(look_until(100s), ElementsAre("a 90000", "a 90510", "a 91520", "a 93530", "a 97540"));
 }
 
 } // namespace

@@ -286,7 +286,7 @@ def test_what_slurm_refuses_waits_with_the_reason(network):
 
 
 def test_a_job_is_measured_at_both_and_routed(network):
-    wait_until(lambda: is_free(network, "core-alpha") and is_free(network, "core-beta"), 60,
+    wait_until(lambda: is_free(network, "core-alpha") and is_free(network, "core-beta"), 90,
                "the agents saying that nothing waits there any more, once their jobs have ended")
     job_id = network.submit(command=["sh", "-c", "echo routed"], wall_limit_s=300,
                             operators=[{"id": "dgemm", "parameters": {"m": 256, "n": 256, "k": 256}, "count": 10}],

@@ -10,8 +10,10 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds kMinInterval = 500ms;
 constexpr std::chrono::milliseconds kMaxInterval = 30s;
-/// Of the time between two questions, what one may take: a busy slurmctld is asked more seldom.
+/// The pause after an answer, in times of what it took: a busy slurmctld is asked more seldom.
 constexpr int kPauses = 20;
+/// That pause at most: sbatch tries for long to reach a slurmctld that is down, which says nothing of how busy it is.
+constexpr std::chrono::milliseconds kMaxPause = 30s;
 
 } // namespace
 
@@ -40,7 +42,7 @@ std::optional<QueuePlace> QueueLooks::due(Time now)
 void QueueLooks::looked(Time now, std::chrono::milliseconds took)
 {
     const auto count = static_cast<std::int64_t>(std::max<std::size_t>(places_.size(), 1));
-    soonest_ = now + std::max<std::chrono::milliseconds>(kMinInterval, took * kPauses);
+    soonest_ = now + std::clamp(took * kPauses, kMinInterval, kMaxPause);
     next_ = std::max(soonest_, now + interval_ / count);
     if (left_in_round_ > 1) {
         --left_in_round_;

@@ -11,7 +11,8 @@ namespace fathom::agent {
 
 /// When Slurm is asked what it plans for a new job, one unit type at a time: each every 30 s, and after the end of an
 /// own job at once and then at intervals that double. Slurm counts a job for as long as its wall limit allows, some
-/// seconds longer than it runs; that would keep others away. Asking takes 5 % of the time at most. Not thread-safe.
+/// seconds longer than it runs; that would keep others away. Asking takes 5 % of the time, or there are 30 s between
+/// two questions. Not thread-safe.
 class QueueLooks {
   public:
     using Time = std::chrono::steady_clock::time_point;
