@@ -19,20 +19,22 @@ class SharedGpu:
     def __init__(self):
         self.network = Network()
         self.programs = self.network.folder / "gpu"
-        (self.programs / "cards").mkdir(parents=True)
+        self.programs.mkdir()
+        cards = self.network.folder / "cards"  # where the programs are, jobs of the agent's user cannot write
+        cards.mkdir()
         for file in ("bin/fathom-probe", "bin/fathom-operator-host", "bin/libfathom-gpu.so", "bin/training_loop",
                      "standin_gpu/libnvidia-ml.so.1", "standin_gpu/fathom-operators-cuda.so", "standin_driver/libcuda.so.1"):
             shutil.copy(BIN.parent / file, self.programs)
         gpus = self.programs / "gpus"
         gpus.write_text(f"gpu\t{GPU}\tStand-in\t{CARD}\n")
-        card = self.programs / "cards" / GPU  # the stand-in's books, for jobs of all users
+        card = cards / GPU  # the stand-in's books, for jobs of all users
         card.touch()
         card.chmod(0o666)
         config = f"""cores = "{sorted(os.sched_getaffinity(0))[0]}"
 probe_program = "{self.programs / 'fathom-probe'}"
 [environment]
 FATHOM_STANDIN_GPUS = "{gpus}"
-FATHOM_STANDIN_CARDS = "{self.programs / 'cards'}"
+FATHOM_STANDIN_CARDS = "{cards}"
 LD_LIBRARY_PATH = "{self.programs}"
 [gpu_memory]
 enabled = true

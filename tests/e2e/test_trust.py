@@ -19,10 +19,12 @@ class Deployment:
 
     def __init__(self):
         self.net = Network(settings=["--verify-one-in", "1", "--verify-priority", "normal"])
-        self.folder = self.net.folder / "cheat"
+        programs = self.net.folder / "cheat"
+        programs.mkdir()
+        self.folder = self.net.folder / "cheat-notes"  # where the programs are, jobs of the agent's user cannot write
         self.folder.mkdir()
         self.folder.chmod(0o777)
-        program = self.folder / "fathom-probe"
+        program = programs / "fathom-probe"
         shutil.copy(pathlib.Path(__file__).parent / "cheating_probe.py", program)
         program.chmod(0o755)
         self.cheat_as("honest")
@@ -30,7 +32,7 @@ class Deployment:
         self.net.add_agent("honest", agent_config(
             cores=str(cores[-1]), environment={"OPENBLAS_CORETYPE": best_core_type()}))
         # Jobs get slow products here; only the mode `better` has probes run without them.
-        environment = {"OPENBLAS_CORETYPE": best_core_type(), "LD_PRELOAD": build_slow_products(self.folder, 5),
+        environment = {"OPENBLAS_CORETYPE": best_core_type(), "LD_PRELOAD": build_slow_products(programs, 5),
                        "FATHOM_CHEAT_FOLDER": self.folder, "FATHOM_CHEAT_REAL": probe_for_jobs()}
         self.net.add_agent("cheat", agent_config(
             cores=str(cores[0]), environment=environment, extra=f'probe_program = "{program}"'))

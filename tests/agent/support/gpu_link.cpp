@@ -19,7 +19,8 @@ void set_variable(const char* name, const std::string& value)
 
 GpuLink::GpuLink(const std::string& gpus, const std::string& tables)
 {
-    fs::permissions(folder_.path(), fs::perms(0755)); // the agent's user and jobs read there
+    for (const fs::path& folder : {folder_.path(), cards_.path()})
+        fs::permissions(folder, fs::perms(0755)); // the agent's user and jobs read there
     for (const char* program : {"fathom-probe", "fathom-operator-host", "libfathom-gpu.so"})
         fs::copy(agent_program().parent_path() / program, folder_.path());
     for (const fs::directory_entry& library : fs::directory_iterator(FATHOM_STANDIN_GPU))
@@ -29,9 +30,9 @@ GpuLink::GpuLink(const std::string& gpus, const std::string& tables)
     set_variable("LD_LIBRARY_PATH", folder_.path().string());
     const std::string environment = "[environment]\nFATHOM_STANDIN_GPUS = \"" + this->gpus().string() +
                                     "\"\nFATHOM_STANDIN_CARDS = \"" + cards().string() + "\"\n";
-    fs::create_directory(cards());
-    write_config("core", "shared_folders = \"" + folder_.path().string() + "\"\nprobe_program = \"" +
-                             (folder_.path() / "fathom-probe").string() + "\"\n" + environment + tables);
+    write_config("core", "shared_folders = \"" + folder_.path().string() + "," + cards().string() +
+                             "\"\nprobe_program = \"" + (folder_.path() / "fathom-probe").string() + "\"\n" +
+                             environment + tables);
 }
 
 GpuLink::~GpuLink()

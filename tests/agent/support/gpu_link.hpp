@@ -25,12 +25,13 @@ class GpuLink : public AgentLink {
     /// Where fathom-probe lies, and what jobs may read.
     const std::filesystem::path& programs() const { return folder_.path(); }
     /// The books that the stand-in for the driver keeps of each card, for the programs of all jobs.
-    std::filesystem::path cards() const { return folder_.path() / "cards"; }
+    const std::filesystem::path& cards() const { return cards_.path(); }
 
   private:
     std::filesystem::path gpus() const { return folder_.path() / "gpus"; }
 
     TemporaryFolder folder_;
+    TemporaryFolder cards_; ///< where the programs are, jobs of the agent's user cannot write
 };
 
 } // namespace fathom::agent::test
