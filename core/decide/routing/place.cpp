@@ -73,6 +73,16 @@ bool PlaceChooser::may_wait() const
            (transfer.moves_data() || request_->prefer.cost > 0 || request_->budget);
 }
 
+LimitUse PlaceChooser::limit_use() const
+{
+    LimitUse use;
+    for (const CountChoice& one : counts_) {
+        use.completion_s = std::max(use.completion_s, one.completion_s);
+        use.cost = std::max(use.cost, one.cost);
+    }
+    return use;
+}
+
 QuotaUse PlaceChooser::use_of(const UnitTypeView& view, std::int64_t unit_count, double run_s, double cost) const
 {
     return quota_use(unit_count, run_s, view.score, cost);

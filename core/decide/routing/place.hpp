@@ -57,11 +57,19 @@ struct PlaceChoice {
     double least_cost{};
 };
 
+/// Deadlines and budgets that are not exceeded by these decide nothing: of all counts that were compared, started as
+/// soon as they are free.
+struct LimitUse {
+    double completion_s{}; ///< the latest
+    double cost{};         ///< the greatest; 0 where costs decide nothing
+};
+
 /// A unit type that was looked at closely.
 struct Found {
     std::uint32_t unit_type{}; ///< index
     PlaceChoice choice;
     std::vector<CountOffer> offers; ///< of a feasible one
+    LimitUse limit_use;             ///< of the choice
 };
 
 /// Weighs unit types for one request. Not thread-safe: it keeps room for its work.
@@ -88,6 +96,14 @@ class PlaceChooser {
     /// True when a start later than the first may be better at some unit type.
     bool may_wait() const;
     double left_s() const { return left_s_; } ///< until the deadline; infinite without
+    /// Of the last choice.
+    LimitUse limit_use() const;
+    /// Whether another request, which differs in nothing but deadline and budget, would make the same choice. False
+    /// where a later start than the first may be better: it depends on both.
+    bool is_within_limits(const LimitUse& use) const
+    {
+        return !may_wait() && use.completion_s <= left_s_ && use.cost <= budget_;
+    }
     /// Of so much work its project would have taken.
     QuotaUse use_of(const UnitTypeView& view, std::int64_t unit_count, double run_s, double cost) const;
 

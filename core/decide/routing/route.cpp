@@ -43,22 +43,31 @@ class Deciding {
 
     OfferedPlaces offered()
     {
-        kind_ = &table_->kind_of(*request_, chooser_);
-        RouteSearch found = find_places(*request_, *table_, *kind_, chooser_, most());
-        OfferedPlaces offered;
-        if (found.feasible.empty()) return offered;
-        offered.wants_units = !found.feasible.front().choice.plan.window && obstacle_to(found.feasible.front()).empty();
-        found.feasible.resize(std::min(found.feasible.size(), most()));
-        offered.places.reserve(found.feasible.size());
-        for (Found& one : found.feasible)
-            offered.places.push_back({one.unit_type, std::move(one.offers)});
-        return offered;
+        RouteSearch found = search();
+        return offers_of(found);
     }
 
-    Decision run()
+    BriefDecision run_briefly()
+    {
+        RouteSearch found = search();
+        if (found.feasible.empty()) return {whole(found), {}};
+        decision_.candidates.push_back(describe(found.feasible.front()));
+        set_winner(found.feasible.front());
+        return {std::move(decision_), offers_of(found)};
+    }
+
+    Decision run() { return whole(search()); }
+
+  private:
+    bool is_small() const { return table_->unit_types->size() <= kMaxCandidatesKept; }
+    RouteSearch search()
     {
         kind_ = &table_->kind_of(*request_, chooser_);
-        const RouteSearch found = find_places(*request_, *table_, *kind_, chooser_, most());
+        return find_places(*request_, *table_, *kind_, chooser_, most());
+    }
+
+    Decision whole(const RouteSearch& found)
+    {
         decision_.filter_trace = table_->filter_trace_of(*request_, *kind_);
         if (!kind_->cost.empty()) count_limits(found);
         const std::size_t described = std::min(found.feasible.size(), most());
@@ -72,8 +81,19 @@ class Deciding {
         return std::move(decision_);
     }
 
-  private:
-    bool is_small() const { return table_->unit_types->size() <= kMaxCandidatesKept; }
+    /// Takes the offers from what was found.
+    OfferedPlaces offers_of(RouteSearch& found) const
+    {
+        OfferedPlaces offered;
+        if (found.feasible.empty()) return offered;
+        offered.wants_units = !found.feasible.front().choice.plan.window && obstacle_to(found.feasible.front()).empty();
+        found.feasible.resize(std::min(found.feasible.size(), most()));
+        offered.places.reserve(found.feasible.size());
+        for (Found& one : found.feasible)
+            offered.places.push_back({one.unit_type, std::move(one.offers)});
+        return offered;
+    }
+
     /// Feasible candidates.
     std::size_t most() const { return is_small() ? kMaxCandidatesKept : kMaxRunnersUp; }
     const UnitTypeView& view_of(std::size_t unit_type) const { return (*table_->unit_types)[unit_type]; }
@@ -271,7 +291,7 @@ class Deciding {
             return;
         }
         const PlaceRun run = table_->run_of(*request_, *kind_, unit_type);
-        Found found{unit_type, chooser_.choose(view_of(unit_type), run, ChoiceAim::kBest), {}};
+        Found found{unit_type, chooser_.choose(view_of(unit_type), run, ChoiceAim::kBest), {}, {}};
         if (found.choice.removed_by) decision_.candidates.push_back(describe(found));
     }
 
@@ -310,10 +330,17 @@ class Deciding {
             chooser_.use_of(view_of(winner.unit_type), choice.unit_count, choice.plan.occupied.run_s, choice.cost));
     }
 
+    void set_winner(const Found& found)
+    {
+        decision_.winner = 0;
+        decision_.quota_obstacle = obstacle_to(found);
+        decision_.can_start_now = decision_.candidates.front().plan.start_s <= 0 && decision_.quota_obstacle.empty();
+    }
+
     /// What only the winner is asked for: why so many units, and what their run time rests on.
     void finalize_winner(const Found& found)
     {
-        decision_.winner = 0;
+        set_winner(found);
         Candidate& winner = decision_.candidates.front();
         const UnitTypeView& view = view_of(found.unit_type);
         chooser_.show_costs();
@@ -327,8 +354,6 @@ class Deciding {
         if (!request_->operators.empty())
             winner.count_reason = count_reason_of(run, request_->units, winner.unit_count, winner.knee);
         if (request_->units.is_exclusive() && is_device(view.resource_type)) add_exclusive_reason(winner);
-        decision_.quota_obstacle = obstacle_to(found);
-        decision_.can_start_now = winner.plan.start_s <= 0 && decision_.quota_obstacle.empty();
         explain_ranking(*request_, decision_.candidates);
         decision_.assumptions = list_assumptions(*request_, winner);
     }
@@ -368,6 +393,11 @@ double Candidate::judged_s(const TransferRequest& request) const
 Decision route(const RouteRequest& request, RouteTable& table)
 {
     return Deciding(request, table.impl()).run();
+}
+
+BriefDecision route_briefly(const RouteRequest& request, RouteTable& table)
+{
+    return Deciding(request, table.impl()).run_briefly();
 }
 
 OfferedPlaces offered_places(const RouteRequest& request, RouteTable& table)

@@ -237,4 +237,15 @@ struct OfferedPlaces {
 /// What route() would find now, for who decides on many jobs together: at half the price.
 OfferedPlaces offered_places(const RouteRequest& request, RouteTable& table);
 
+/// As much of a decision as jobs need that only wait.
+struct BriefDecision {
+    /// Its only candidate is the winner, without what is there for people. Without a winner it is the whole decision,
+    /// which says why there is none.
+    Decision decision;
+    OfferedPlaces offered;
+};
+
+/// What route() and offered_places() would find now, at the price of the latter.
+BriefDecision route_briefly(const RouteRequest& request, RouteTable& table);
+
 } // namespace fathom

@@ -306,20 +306,18 @@ const Found& RouteTable::Impl::look_at(const RouteRequest& request, PlaceChooser
                                        std::size_t unit_type)
 {
     const auto index = static_cast<std::uint32_t>(unit_type);
-    // With a deadline or a budget a choice is that of one job, not of its kind.
-    const bool is_of_kind = !has_limits(request) && !chooser.may_wait();
-    if (is_of_kind) {
-        const auto known = kind.found.find(index);
-        if (known != kind.found.end()) return known->second;
-        if (kind.found.size() == RouteKind::kMaxFound) kind.found.clear();
-    }
+    // Deadlines and budgets are a job's own, but most of them decide nothing.
+    const auto known = kind.found.find(index);
+    if (known != kind.found.end() && chooser.is_within_limits(known->second.limit_use)) return known->second;
     const PlaceRun run = run_of(request, kind, unit_type);
-    Found& found = is_of_kind ? kind.found[index] : looked_at_;
-    found.unit_type = index;
-    found.choice = chooser.choose((*unit_types)[unit_type], run, ChoiceAim::kBest);
-    found.offers.clear();
-    if (!found.choice.removed_by && !found.choice.is_beaten) found.offers = chooser.offers();
-    return found;
+    looked_at_.unit_type = index;
+    looked_at_.choice = chooser.choose((*unit_types)[unit_type], run, ChoiceAim::kBest);
+    looked_at_.limit_use = chooser.limit_use();
+    looked_at_.offers.clear();
+    if (!looked_at_.choice.removed_by && !looked_at_.choice.is_beaten) looked_at_.offers = chooser.offers();
+    if (known != kind.found.end() || !chooser.is_within_limits(looked_at_.limit_use)) return looked_at_;
+    if (kind.found.size() == RouteKind::kMaxFound) kind.found.clear();
+    return kind.found.emplace(index, looked_at_).first->second;
 }
 
 void RouteTable::Impl::refine(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,

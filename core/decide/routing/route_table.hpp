@@ -47,7 +47,8 @@ struct RouteKind {
     /// Of its operators on one unit, by unit type, of those that decisions described.
     std::unordered_map<std::uint32_t, RunPrediction> predictions;
     static constexpr std::size_t kMaxPredictions = 256;
-    /// What was found where it was looked at and nothing has changed since, by unit type; at most kMaxFound of them.
+    /// What was found where it was looked at and nothing has changed since, by unit type, whatever deadline and budget
+    /// within their limit_use; at most kMaxFound of them.
     std::unordered_map<std::uint32_t, Found> found;
     static constexpr std::size_t kMaxFound = 256;
     bool is_rough_at(std::size_t unit_type) const { return !is_rough.empty() && is_rough[unit_type] != 0; }
@@ -115,7 +116,7 @@ struct RouteTable::Impl {
     std::map<std::string, RouteKind> kinds_;
     std::vector<Least> least_; ///< each made when it is first asked for
     std::vector<ScaledPart> parts_;
-    Found looked_at_; ///< the last one that is not kept
+    Found looked_at_; ///< the last one that was not known
     std::vector<std::uint32_t> changed_once_;
     std::vector<std::uint8_t> is_marked_;
     std::uint64_t uses_ = 0;

@@ -147,6 +147,13 @@ UnitTypeView& view_of(std::vector<UnitTypeView>& views, const Candidate& candida
                          [&](const UnitTypeView& view) { return view.id == candidate.unit_type_id; });
 }
 
+/// To those of another job of its kind.
+void change_limits(RouteRequest& request)
+{
+    if (request.transfer.deadline) request.transfer.deadline = kNow + *rc::gen::inRange(1, 3000) * 1min;
+    if (request.budget) request.budget = *rc::gen::inRange(0, 100) / 10.0;
+}
+
 RC_GTEST_PROP(RouteTableProperty, DecidesAsAPlainLoopDoes, ())
 {
     std::vector<UnitTypeView> views = any_unit_types(200);
@@ -160,7 +167,7 @@ RC_GTEST_PROP(RouteTableProperty, DecidesAsAPlainLoopDoes, ())
     RouteTable table(views, knowledge);
     for (int i = 0; i < 12; ++i) {
         RouteRequest request = kinds[*rc::gen::inRange<std::size_t>(0, kinds.size())];
-        if (request.transfer.deadline) request.transfer.deadline = kNow + *rc::gen::inRange(1, 3000) * 1min;
+        change_limits(request);
         const auto plain = test::plain_route(request, views, knowledge);
 
         const Decision decision = route(request, table);
@@ -174,6 +181,52 @@ RC_GTEST_PROP(RouteTableProperty, DecidesAsAPlainLoopDoes, ())
         UnitTypeView& view = view_of(views, *winner);
         view.availability.take(winner->plan.start_s, winner->plan.start_s + winner->held_s(), winner->unit_count);
         table.changed(static_cast<std::size_t>(&view - views.data()));
+    }
+}
+
+/// All that is compared of places, in their order.
+std::vector<std::vector<double>> figures_of(const OfferedPlaces& offered)
+{
+    std::vector<std::vector<double>> places{{offered.wants_units ? 1.0 : 0.0}};
+    for (const OfferedPlaces::Place& place : offered.places) {
+        places.push_back({static_cast<double>(place.unit_type)});
+        for (const CountOffer& one : place.offers)
+            places.back().insert(places.back().end(),
+                                 {static_cast<double>(one.unit_count), one.run_s, one.beyond_s, one.objective});
+    }
+    return places;
+}
+
+RC_GTEST_PROP(RouteTableProperty, ABriefDecisionOnAUsedTableIsTheWholeOneOnANewTable, ())
+{
+    const std::vector<UnitTypeView> views = any_unit_types(*rc::gen::inRange(2, 100));
+    const RouteKnowledge knowledge = any_knowledge(views);
+    RouteRequest request = any_request();
+    request.job_type = "solver";
+    RouteTable used(views, knowledge);
+    for (int i = 0; i < 8; ++i) {
+        change_limits(request);
+        RouteTable anew(views, knowledge);
+
+        const BriefDecision brief = route_briefly(request, used);
+
+        const Decision whole = route(request, anew);
+        const Candidate* winner = winner_of(whole);
+        RC_ASSERT(figures_of(brief.offered) == figures_of(offered_places(request, anew)));
+        RC_ASSERT(brief.decision.can_start_now == whole.can_start_now);
+        RC_ASSERT(brief.decision.winner.has_value() == (winner != nullptr));
+        if (winner == nullptr) {
+            RC_ASSERT(brief.decision.candidates.size() == whole.candidates.size());
+            continue;
+        }
+        const Candidate& own = *winner_of(brief.decision);
+        RC_ASSERT(own.unit_type_id == winner->unit_type_id);
+        RC_ASSERT(own.unit_count == winner->unit_count);
+        RC_ASSERT(own.plan.start_s == winner->plan.start_s);
+        RC_ASSERT(own.completion_s == winner->completion_s);
+        RC_ASSERT(own.prediction.high_s == winner->prediction.high_s);
+        RC_ASSERT(own.cost == winner->cost);
+        RC_ASSERT(own.objective == winner->objective);
     }
 }
 
