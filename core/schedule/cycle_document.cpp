@@ -15,7 +15,7 @@ using cycle::fields;
 }
 [[maybe_unused]] void know(const ScheduleInput& input)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8] = input;
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, not_kept] = input; // explained_job
 }
 
 // Jobs: those that ask for the same share one request, which is written once, as a text; so is a known run, which many

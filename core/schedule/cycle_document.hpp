@@ -15,7 +15,7 @@
 namespace fathom {
 
 /// Of the documents that are written.
-inline constexpr std::uint64_t kCycleVersion = 5;
+inline constexpr std::uint64_t kCycleVersion = 6;
 /// Those from here on are read, so that cycles of before an update can be replayed; others are refused.
 inline constexpr std::uint64_t kOldestCycleVersion = 2;
 

@@ -30,7 +30,8 @@ struct PlannedJob {
     std::optional<Reservation> planned;
     std::string left_free; ///< id of the unit type; empty: none
     double turn{};
-    std::uint64_t figures{}; ///< fingerprint of every number of its decision, of all places
+    /// Fingerprint of every number of its decision: of one that starts, of all places. 0: not kept.
+    std::uint64_t figures{};
 };
 
 /// The starts in order, then those that wait, in order of job.

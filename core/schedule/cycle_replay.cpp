@@ -67,11 +67,15 @@ Json waiting_json(const CycleReplay& replay, const ScheduledWait& wait, std::str
 
 } // namespace
 
-SchedulePlan decide_cycle(const CycleMoment& moment, const CycleCatalog& catalog)
+SchedulePlan decide_cycle(const CycleMoment& moment, const CycleCatalog& catalog,
+                          std::optional<std::size_t> explained_job)
 {
     UnitLedger units(catalog.unit_types, catalog.knowledge, moment.calendar, moment.reserved, moment.planned,
                      moment.now, nullptr, moment.gpu_rooms);
-    return schedule(units, moment.input);
+    if (!explained_job) return schedule(units, moment.input);
+    ScheduleInput input = moment.input;
+    input.explained_job = explained_job;
+    return schedule(units, input);
 }
 
 Result<CycleReplay> replay_cycle(std::string_view cycle, std::span<const std::string> catalog, std::string_view plan)
@@ -103,10 +107,13 @@ std::optional<Json> explain_in_cycle(const CycleReplay& replay, std::string_view
                     {"starts_before", starts_before(replay, i, starts[i].decision)},
                     {"waiting", nullptr}};
     }
-    for (const ScheduledWait& wait : replay.plan.waits) {
-        const ReadyJob& own = jobs[wait.job];
-        if (own.id != job) continue;
-        return Json{{"job_id", own.id},
+    const auto own = std::find_if(jobs.begin(), jobs.end(), [&](const ReadyJob& one) { return one.id == job; });
+    if (own == jobs.end()) return std::nullopt;
+    const auto index = static_cast<std::size_t>(own - jobs.begin());
+    const SchedulePlan plan = decide_cycle(replay.moment, replay.catalog, index);
+    for (const ScheduledWait& wait : plan.waits) {
+        if (wait.job != index) continue;
+        return Json{{"job_id", own->id},
                     {"is_start", false},
                     {"position", nullptr},
                     {"decision", to_json(*wait.decision, currency)},

@@ -21,7 +21,9 @@ struct CycleReplay {
 };
 
 /// The plan of a cycle, from nothing but what was stored.
-SchedulePlan decide_cycle(const CycleMoment& moment, const CycleCatalog& catalog);
+/// @param explained_job  ScheduleInput's
+SchedulePlan decide_cycle(const CycleMoment& moment, const CycleCatalog& catalog,
+                          std::optional<std::size_t> explained_job = {});
 
 /// @param cycle    a document of write_cycle()
 /// @param catalog  the parts of write_catalog()

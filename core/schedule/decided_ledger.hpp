@@ -14,8 +14,6 @@ namespace fathom {
 /// they do not. Part of core/schedule/schedule. Not thread-safe; what it is made with must outlive it.
 class DecidedLedger {
   public:
-    using Decisions = std::map<std::string, std::shared_ptr<const Decision>, std::less<>>;
-
     DecidedLedger(UnitLedger& units, const ScheduleInput& input)
         : units_(&units), projects_{input.project_uses, input.quota_uses}
     {
@@ -25,13 +23,12 @@ class DecidedLedger {
     /// The job's request with what its project has used.
     RouteRequest request_of(const ReadyJob& job) const;
     std::shared_ptr<const Decision> decide(const ReadyJob& job);
+    /// The same as a BriefDecision, which is not kept.
+    BriefDecision decide_briefly(const ReadyJob& job) { return units_->decide_briefly(request_of(job)); }
     /// The same of a request that is no job's own.
     Decision decide(const RouteRequest& request) { return units_->decide(request); }
     /// What the job's decision would choose from.
     OfferedPlaces offered_places(const ReadyJob& job) { return units_->offered_places(request_of(job)); }
-    /// Of all kinds that were decided since something changed.
-    const Decisions& decisions() const { return decisions_; }
-
     /// What projects hold and have used, each that is named here.
     const std::vector<ProjectUse>& project_uses() const { return projects_.uses; }
     /// So that the project counts, also when it has used nothing yet.
@@ -55,7 +52,7 @@ class DecidedLedger {
     UnitLedger* units_;
     Projects projects_;
     std::optional<Projects> before_trial_;
-    Decisions decisions_; ///< by kind
+    std::map<std::string, std::shared_ptr<const Decision>, std::less<>> decisions_; ///< by kind
 };
 
 /// What a job that has this winner takes, and when.

@@ -41,6 +41,7 @@ class JointTrial : public DecisionTrial {
           columns_(std::make_shared<RouteColumns>(replay.catalog.unit_types, replay.catalog.knowledge.estimates))
     {
         input_.jobs[job].kind += '*'; // decided by itself, as it may be changed
+        input_.explained_job = job;
     }
 
     bool wins_with(std::size_t index, const Change& change) override
@@ -137,7 +138,8 @@ std::vector<Counterfactual> joint_counterfactuals(const CycleReplay& replay, std
                                                   const std::function<bool()>& is_over)
 {
     const CycleMoment& moment = replay.moment;
-    const JobOutcome outcome = outcome_of(replay.plan, job);
+    const SchedulePlan plan = decide_cycle(moment, replay.catalog, job);
+    const JobOutcome outcome = outcome_of(plan, job);
     if (outcome.decision == nullptr) return {};
     // As the cycle began: what is free then, and where the job would go if it were alone.
     UnitLedger units(replay.catalog.unit_types, replay.catalog.knowledge, moment.calendar, moment.reserved,

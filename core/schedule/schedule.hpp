@@ -41,6 +41,9 @@ struct ScheduleInput {
     /// By unit type: how many more jobs may wait for its units at the center. Missing: kMaxQueuedPerUnit for each.
     std::unordered_map<std::string, std::int64_t> queue_room;
     OrderSettings settings;
+    /// Index into the jobs, of one whose decision is wanted with all places and texts even where it waits. The plan is
+    /// the same. Not kept with the cycle.
+    std::optional<std::size_t> explained_job{};
 };
 
 /// A job that goes to its center now. Its units are taken in the ledger.
@@ -55,9 +58,10 @@ struct ScheduledStart {
 /// A job that waits.
 struct ScheduledWait {
     std::size_t job{};
-    std::shared_ptr<const Decision> decision; ///< equal jobs share one; never null
-    bool waits_for_units{};                   ///< it starts as soon as the winner's units are free
-    std::optional<Reservation> planned{};     ///< what the ledger keeps for it
+    /// Equal jobs share one; never null. For most a BriefDecision's.
+    std::shared_ptr<const Decision> decision;
+    bool waits_for_units{};               ///< it starts as soon as the winner's units are free
+    std::optional<Reservation> planned{}; ///< what the ledger keeps for it
     /// The free place that it leaves: it does better to wait for the winner.
     std::optional<Candidate> left_free{};
     double turn{}; ///< JobRow turn: smaller goes first

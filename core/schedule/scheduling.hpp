@@ -48,6 +48,8 @@ class Scheduling {
 
     /// The places of each job on the ledger as it is, into views_; what cannot start anywhere goes to the waits.
     void view_all();
+    /// Where it waits, its decision must have all places, not only the winner.
+    bool is_whole_wanted(std::size_t job) const;
     using OptionsByKind = std::unordered_map<std::string_view, JobOptions>;
     void give(const OptionsByKind& by_kind);
     bool joins_center_queues(const OptionsByKind& by_kind) const;
@@ -110,8 +112,9 @@ class Scheduling {
     std::size_t viewed_starts_ = 0;                      ///< after which all jobs were looked at
     std::vector<OrderedPlace> ordered_;
     double typical_run_s_ = 0;
-    std::size_t planned_ = 0;       ///< jobs that wait for units, so far
-    DecidedLedger::Decisions seen_; ///< the first ones of all kinds
+    std::size_t planned_ = 0; ///< jobs that wait for units, so far
+    /// By kind: the first decisions, brief ones unless is_whole_wanted().
+    std::unordered_map<std::string_view, std::shared_ptr<const Decision>> seen_;
 };
 
 } // namespace fathom

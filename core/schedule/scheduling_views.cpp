@@ -27,8 +27,6 @@ void Scheduling::view_all()
     OptionsByKind by_kind;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
         const ReadyJob& job = jobs_[i];
-        const std::shared_ptr<const Decision> known = decide(i);
-        const Decision& decision = *known;
         WaitingJobView& view = views_[i];
         view.id = job.id;
         view.waited_s = job.waited_s;
@@ -36,12 +34,17 @@ void Scheduling::view_all()
         view.gang = job.gang;
         view.gang_size = job.gang_size;
         const auto [options, is_new] = by_kind.try_emplace(job.kind);
-        if (is_new && wants_units(decision)) options->second = places_.options_of(job.request, decision);
+        std::shared_ptr<const Decision>& seen = seen_[job.kind];
+        if (is_new) {
+            BriefDecision brief = ledger_.decide_briefly(job);
+            if (brief.offered.wants_units) options->second = places_.options_of(job.request, brief.offered);
+            seen = std::make_shared<const Decision>(std::move(brief.decision));
+        }
         view.options = options->second;
         is_done_[i] = view.options.empty();
-        if (is_done_[i]) plan_.waits.push_back({.job = i, .decision = known, .turn = kLastTurn});
+        if (is_whole_wanted(i)) seen = decide(i);
+        if (is_done_[i]) plan_.waits.push_back({.job = i, .decision = seen, .turn = kLastTurn});
     }
-    seen_ = ledger_.decisions();
     typical_run_s_ = typical_run_s(views_);
     for (auto& [kind, options] : by_kind) {
         if (!knows_run_times(options)) options = with_run_times({options.begin(), options.end()});
@@ -60,6 +63,11 @@ void Scheduling::view_all()
         views_[i].latest_start_s =
             Seconds(*transfer.deadline - transfer.now).count() - shortest_run_s(views_[i].options);
     }
+}
+
+bool Scheduling::is_whole_wanted(std::size_t job) const
+{
+    return !jobs_[job].gang.empty() || job == input_->explained_job;
 }
 
 void Scheduling::give(const OptionsByKind& by_kind)

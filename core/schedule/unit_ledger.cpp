@@ -182,6 +182,11 @@ Decision UnitLedger::decide(const RouteRequest& request)
     return route(request, table());
 }
 
+BriefDecision UnitLedger::decide_briefly(const RouteRequest& request)
+{
+    return route_briefly(request, table());
+}
+
 OfferedPlaces UnitLedger::offered_places(const RouteRequest& request)
 {
     return fathom::offered_places(request, table());

@@ -54,6 +54,8 @@ class UnitLedger {
     const UnitTypeView* find(const UnitTypeId& id) const;
     /// Decides on what is left. The first decision lays out a table, which the next ones use.
     Decision decide(const RouteRequest& request);
+    /// The same of a job that may have to wait: only the winner, and what it was chosen from.
+    BriefDecision decide_briefly(const RouteRequest& request);
     /// What that decision would choose from.
     OfferedPlaces offered_places(const RouteRequest& request);
     /// As if a unit type were otherwise. Before the first decision. @param change  must leave its id alone.

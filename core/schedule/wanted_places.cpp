@@ -98,14 +98,6 @@ double WantedPlaces::load_of(const UnitTypeView& view, const WantedUnits& wanted
                     std::max<std::int64_t>(view.availability.free_now(), 0), wanted);
 }
 
-std::vector<JobOption> WantedPlaces::options_of(const RouteRequest& request, const Decision& decision)
-{
-    std::vector<PlaceOffers> offers = offers_of(decision);
-    for (PlaceOffers& place : offers)
-        place.unit_type = number_of(*ledger_->index_of(decision.candidates[place.unit_type].unit_type_id.value));
-    return fathom::options_of(request.prefer, offers);
-}
-
 std::vector<JobOption> WantedPlaces::options_of(const RouteRequest& request, const OfferedPlaces& offered)
 {
     std::vector<PlaceOffers> offers;

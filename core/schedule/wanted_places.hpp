@@ -40,8 +40,7 @@ class WantedPlaces {
     {
     }
 
-    /// The options of a job that was decided on so.
-    std::vector<JobOption> options_of(const RouteRequest& request, const Decision& decision);
+    /// The options of a job that is offered these places.
     std::vector<JobOption> options_of(const RouteRequest& request, const OfferedPlaces& offered);
     /// Sets what the unit types are worth, and how busy they count as, now that these jobs wait for them. How fast work
     /// arrives is not asked: shadow prices do not depend on it.

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace fathom {
 namespace {
 
@@ -60,6 +62,37 @@ TEST_P(CycleDocumentProperty, OfWhatWasWrittenAndReadComesTheSamePlanToTheLastTe
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, CycleDocumentProperty, ::testing::Range(0, 4));
+
+TEST(CycleReplay, OfTheJobThatIsAskedAboutAllPlacesAreToldAndThePlanIsTheSame)
+{
+    test::RandomCycle cycle = test::CycleMaker(11).make(90);
+    // More of them than units are planned for.
+    std::vector<ReadyJob>& jobs = cycle.moment.input.jobs;
+    std::erase_if(jobs, [](const ReadyJob& job) { return !job.gang.empty(); });
+    for (std::size_t i = 0; jobs.size() < 3 * kMaxPlanned; ++i) {
+        jobs.push_back(jobs[i]);
+        jobs.back().id += "_again";
+    }
+    const SchedulePlan plan = decide_cycle(cycle.moment, cycle.catalog);
+    std::size_t told_more = 0;
+    for (const ScheduledWait& wait : plan.waits) {
+        if (wait.job % 16 != 0) continue; // all would take long
+        const SchedulePlan explained = decide_cycle(cycle.moment, cycle.catalog, wait.job);
+
+        ASSERT_EQ(explained.starts.size(), plan.starts.size());
+        ASSERT_EQ(explained.waits.size(), plan.waits.size());
+        const auto same = std::find_if(explained.waits.begin(), explained.waits.end(),
+                                       [&](const ScheduledWait& one) { return one.job == wait.job; });
+        ASSERT_NE(same, explained.waits.end());
+        EXPECT_EQ(same->turn, wait.turn);
+        ASSERT_EQ(same->decision->winner, wait.decision->winner);
+        if (!wait.decision->winner) continue;
+        EXPECT_EQ(same->decision->candidates.front().unit_type_id, wait.decision->candidates.front().unit_type_id);
+        EXPECT_EQ(same->decision->candidates.front().completion_s, wait.decision->candidates.front().completion_s);
+        told_more += same->decision->candidates.size() > wait.decision->candidates.size() ? 1 : 0;
+    }
+    EXPECT_GT(told_more, 0U);
+}
 
 /// Leaves it as it was, and has its table follow so many changes.
 void change_and_undo(UnitLedger& units, std::size_t changes)
