@@ -1,5 +1,6 @@
 #include "core/base/sha256.hpp"
 
+#include "core/base/hex.hpp"
 #include "core/base/result.hpp"
 
 #include <openssl/evp.h>
@@ -32,12 +33,9 @@ std::string Sha256::hex()
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned size = 0;
     FATHOM_ASSERT(EVP_DigestFinal_ex(state_->context, digest.data(), &size) == 1);
-    constexpr std::string_view kHex = "0123456789abcdef";
     std::string text;
-    for (unsigned i = 0; i < size; ++i) {
-        text += kHex[digest.at(i) >> 4U];
-        text += kHex[digest.at(i) & 15U];
-    }
+    for (unsigned i = 0; i < size; ++i)
+        append_hex(text, digest.at(i));
     return text;
 }
 

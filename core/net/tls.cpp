@@ -1,5 +1,6 @@
 #include "core/net/tls.hpp"
 
+#include "core/base/hex.hpp"
 #include "core/base/secret.hpp"
 #include "core/net/openssl_ptr.hpp"
 
@@ -84,13 +85,9 @@ std::string common_name_of(const X509& certificate)
 std::string serial_hex_of(const X509& certificate)
 {
     const ASN1_INTEGER* serial = X509_get0_serialNumber(&certificate);
-    constexpr std::string_view kHex = "0123456789abcdef";
     std::string text;
-    for (int i = 0; i < ASN1_STRING_length(serial); ++i) {
-        const unsigned char byte = ASN1_STRING_get0_data(serial)[i];
-        text += kHex[byte >> 4U];
-        text += kHex[byte & 15U];
-    }
+    for (int i = 0; i < ASN1_STRING_length(serial); ++i)
+        append_hex(text, ASN1_STRING_get0_data(serial)[i]);
     return text;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/csv_field.hpp"
+#include "core/base/hex.hpp"
 
 #include <charconv>
 #include <cstdint>
@@ -53,7 +54,6 @@ inline std::string decimal_text(std::int64_t number, int decimals)
 /// The text of a JSON string, in quotes; bytes that are no UTF-8 were refused before they were stored.
 inline void append_json(std::string& out, std::string_view text)
 {
-    constexpr std::string_view kHex = "0123456789abcdef";
     out += '"';
     for (const char c : text) {
         if (c == '"' || c == '\\') {
@@ -61,8 +61,7 @@ inline void append_json(std::string& out, std::string_view text)
             out += c;
         } else if (static_cast<unsigned char>(c) < 0x20) {
             out += "\\u00";
-            out += kHex[static_cast<unsigned char>(c) >> 4U];
-            out += kHex[static_cast<unsigned char>(c) & 15U];
+            append_hex(out, static_cast<unsigned char>(c));
         } else {
             out += c;
         }

@@ -1,5 +1,6 @@
 #include "server/identity/sealed_secret.hpp"
 
+#include "core/base/hex.hpp"
 #include "core/base/secret.hpp"
 
 #include <openssl/evp.h>
@@ -56,12 +57,9 @@ SealingKey make_sealing_key()
 
 std::string format_sealing_key(const SealingKey& key)
 {
-    constexpr std::string_view kHex = "0123456789abcdef";
     std::string text;
-    for (const std::uint8_t byte : key) {
-        text += kHex[byte >> 4U];
-        text += kHex[byte & 15U];
-    }
+    for (const std::uint8_t byte : key)
+        append_hex(text, byte);
     return text + "\n";
 }
 

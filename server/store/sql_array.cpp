@@ -1,14 +1,11 @@
 #include "server/store/sql_array.hpp"
 
+#include "core/base/hex.hpp"
+
 #include <charconv>
 #include <cmath>
 
 namespace fathom::server {
-namespace {
-
-constexpr std::string_view kDigits = "0123456789abcdef";
-
-} // namespace
 
 void SqlArray::separate()
 {
@@ -60,11 +57,8 @@ SqlArray& SqlArray::add_bytes(std::string_view bytes)
     separate();
     text_.reserve(text_.size() + bytes.size() * 2 + 5);
     text_ += "\"\\\\x"; // the array's quoting doubles the backslash of bytea's hex format
-    for (const char c : bytes) {
-        const auto byte = static_cast<unsigned char>(c);
-        text_ += kDigits[byte >> 4U];
-        text_ += kDigits[byte & 0xfU];
-    }
+    for (const char c : bytes)
+        append_hex(text_, static_cast<unsigned char>(c));
     text_ += '"';
     return *this;
 }

@@ -1,5 +1,6 @@
 #include "core/decide/probing/job_type.hpp"
 
+#include "core/base/hex.hpp"
 #include "core/base/utf8_prefix.hpp"
 
 #include <algorithm>
@@ -19,10 +20,9 @@ std::string fingerprint(std::string_view text)
     std::uint64_t hash = 14695981039346656037ULL;
     for (const char c : text)
         hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-    constexpr std::string_view digits = "0123456789abcdef";
     std::string hex;
-    for (int shift = 60; shift >= 0; shift -= 4)
-        hex += digits[(hash >> static_cast<unsigned>(shift)) & 15U];
+    for (unsigned shift = 64; shift > 0; shift -= 8)
+        append_hex(hex, static_cast<unsigned char>(hash >> (shift - 8)));
     return hex;
 }
 

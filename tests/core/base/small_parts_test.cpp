@@ -1,6 +1,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/escape_markup.hpp"
 #include "core/base/file.hpp"
+#include "core/base/hex.hpp"
 #include "core/base/id.hpp"
 #include "core/base/log_limit.hpp"
 #include "core/base/metrics.hpp"
@@ -111,6 +112,15 @@ TEST(Base64, DecodesWhatItEncoded)
     EXPECT_FALSE(base64_decode("a$==").ok);
     for (const char* other : {"SG=sbG8=", "SGVsbB==", "====", "    ", "SGVsbG8=\n\n\n\n"})
         EXPECT_FALSE(base64_decode(other).ok) << other;
+}
+
+TEST(Hex, HasTwoLowerCaseDigitsForEachByte)
+{
+    std::string text = "0x";
+    for (const int byte : {0x00, 0x0a, 0x7f, 0xff})
+        append_hex(text, static_cast<unsigned char>(byte));
+
+    EXPECT_EQ(text, "0x000a7fff");
 }
 
 TEST(Sha256, OfAKnownText)
