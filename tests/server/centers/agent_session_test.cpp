@@ -33,143 +33,146 @@ link::AttemptStarted started(const AttemptId& attempt)
     return message;
 }
 
-TEST(AgentSession, HelloStoresTheCatalogAndIsWelcomed)
+class AgentSession : public testing::Test {
+  protected:
+    /// An agent of center alpha whose hello was answered.
+    TestAgent greeted_agent()
+    {
+        TestAgent agent(server_, &enrolled_.credential);
+        agent.greet();
+        return agent;
+    }
+
+    /// The change of the center's row is made before this replica hears of it.
+    void expect_that_reports_change_nothing_after(const std::string& change)
+    {
+        TestAgent agent = greeted_agent();
+        server_.store.sql("UPDATE center SET probe_requested_at = NULL, " + change + " RETURNING 1");
+
+        agent.send(link::ProbeRequest{"measure me"});
+
+        EXPECT_THAT(agent.expect_end(), testing::AnyOf(HasSubstr("not available now"), HasSubstr("superseded")));
+        EXPECT_EQ(server_.store.sql("SELECT count(*) FROM center WHERE probe_requested_at IS NOT NULL"), "0");
+    }
+
+    AgentServer server_;
+    AgentServer::Enrolled enrolled_ = server_.enrol("alpha");
+};
+
+TEST_F(AgentSession, HelloStoresTheCatalogAndIsWelcomed)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
     const AttemptId running = AttemptId::make();
     const AttemptId ended = AttemptId::make();
-    TestAgent agent(server, &enrolled.credential);
+    TestAgent agent(server_, &enrolled_.credential);
 
     const link::Welcome welcome = agent.greet(test::golden_catalog(), {{running, "running"}, {ended, "ended"}});
 
     EXPECT_EQ(welcome.center_name, "alpha");
-    EXPECT_EQ(welcome.center_id, enrolled.center.value);
+    EXPECT_EQ(welcome.center_id, enrolled_.center.value);
     EXPECT_EQ(welcome.stop, std::vector{running});
     EXPECT_EQ(welcome.forget, std::vector{ended});
-    EXPECT_EQ(server.store.sql("SELECT state || ' ' || agent_version FROM center"), "online 0.1.0");
+    EXPECT_EQ(server_.store.sql("SELECT state || ' ' || agent_version FROM center"), "online 0.1.0");
     EXPECT_EQ(
-        server.store.sql("SELECT string_agg(name || ':' || unit_count || ':' || operators::text, ' ' ORDER BY name) "
-                         "FROM unit_type WHERE active"),
+        server_.store.sql("SELECT string_agg(name || ':' || unit_count || ':' || operators::text, ' ' ORDER BY name) "
+                          "FROM unit_type WHERE active"),
         "u1:10:{op1,op3,op4} u2:20:{op1,op2,op3,op5} u3:5:{op1,op2,op5}");
 }
 
-TEST(AgentSession, AChangedCatalogKeepsIdsAndPutsMissingUnitTypesAway)
+TEST_F(AgentSession, AChangedCatalogKeepsIdsAndPutsMissingUnitTypesAway)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
-    const std::string id = server.store.sql("SELECT id FROM unit_type WHERE name = 'u1'");
+    TestAgent agent = greeted_agent();
+    const std::string id = server_.store.sql("SELECT id FROM unit_type WHERE name = 'u1'");
 
     Catalog fewer;
     fewer.unit_types = {unit_type("u1", 11, {"op1"})};
     const link::Ack ack = agent.send_and_wait(link::CatalogChanged{fewer});
 
     EXPECT_FALSE(ack.error);
-    EXPECT_EQ(server.store.sql("SELECT id || ' ' || unit_count FROM unit_type WHERE active"), id + " 11");
-    EXPECT_EQ(server.store.sql("SELECT count(*) FROM unit_type WHERE NOT active"), "2");
+    EXPECT_EQ(server_.store.sql("SELECT id || ' ' || unit_count FROM unit_type WHERE active"), id + " 11");
+    EXPECT_EQ(server_.store.sql("SELECT count(*) FROM unit_type WHERE NOT active"), "2");
 }
 
-TEST(AgentSession, AnUnchangedCatalogWritesNothing)
+TEST_F(AgentSession, AnUnchangedCatalogWritesNothing)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
-    const std::string before = server.store.sql("SELECT max(changed_at)::text FROM unit_type");
+    TestAgent agent = greeted_agent();
+    const std::string before = server_.store.sql("SELECT max(changed_at)::text FROM unit_type");
 
     agent.send_and_wait(link::CatalogChanged{test::golden_catalog()});
 
-    EXPECT_EQ(server.store.sql("SELECT max(changed_at)::text FROM unit_type"), before);
+    EXPECT_EQ(server_.store.sql("SELECT max(changed_at)::text FROM unit_type"), before);
 }
 
-TEST(AgentSession, ReportsAreAcknowledgedAfterTheyAreKept)
+TEST_F(AgentSession, ReportsAreAcknowledgedAfterTheyAreKept)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
+    TestAgent agent = greeted_agent();
     const AttemptId attempt = AttemptId::make();
 
     EXPECT_FALSE(agent.send_and_wait(started(attempt)).error);
-    EXPECT_TRUE(server.gateway.has_call("started " + attempt.value));
+    EXPECT_TRUE(server_.gateway.has_call("started " + attempt.value));
     link::AttemptOutput output;
     output.attempt_id = attempt;
     output.stream = "stdout";
     output.data = "hello";
     EXPECT_FALSE(agent.send_and_wait(output).error);
-    EXPECT_TRUE(server.gateway.has_call("output hello"));
+    EXPECT_TRUE(server_.gateway.has_call("output hello"));
     EXPECT_FALSE(agent.send_and_wait(link::QueueReport{{{attempt, "Priority", std::nullopt}}}).error);
-    EXPECT_TRUE(server.gateway.has_call("queued " + attempt.value + ": Priority"));
+    EXPECT_TRUE(server_.gateway.has_call("queued " + attempt.value + ": Priority"));
     link::AttemptEnded ended;
     ended.end.attempt_id = attempt;
     EXPECT_FALSE(agent.send_and_wait(ended).error);
-    EXPECT_TRUE(server.gateway.has_call("ended " + attempt.value));
+    EXPECT_TRUE(server_.gateway.has_call("ended " + attempt.value));
 }
 
-TEST(AgentSession, OrdersAreSentOnceAndTheirAcknowledgementIsPassedOn)
+TEST_F(AgentSession, OrdersAreSentOnceAndTheirAcknowledgementIsPassedOn)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
+    TestAgent agent = greeted_agent();
     const AttemptId attempt = AttemptId::make();
-    server.gateway.order(start_order(attempt));
+    server_.gateway.order(start_order(attempt));
 
     const link::StartAttempt start = agent.expect<link::StartAttempt>();
     EXPECT_EQ(start.order.attempt_id, attempt);
     const MessageId order = agent.last_id();
-    const int polls = server.gateway.polls();
-    EXPECT_TRUE(eventually([&] { return server.gateway.polls() >= polls + 3; }));
+    const int polls = server_.gateway.polls();
+    EXPECT_TRUE(eventually([&] { return server_.gateway.polls() >= polls + 3; }));
     const int dropped = agent.dropped();
     EXPECT_FALSE(agent.send_and_wait(started(AttemptId::make())).error);
     EXPECT_EQ(agent.dropped(), dropped) << "an order in flight is not repeated";
     agent.send(link::Ack{order, std::nullopt});
 
-    EXPECT_TRUE(eventually([&] { return server.gateway.has_call("acknowledged " + attempt.value); }));
+    EXPECT_TRUE(eventually([&] { return server_.gateway.has_call("acknowledged " + attempt.value); }));
 }
 
-TEST(AgentSession, AWakeUpBringsOrdersAtOnce)
+TEST_F(AgentSession, AWakeUpBringsOrdersAtOnce)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
-    const int polls = server.gateway.polls();
+    TestAgent agent = greeted_agent();
+    const int polls = server_.gateway.polls();
 
     for (int i = 0; i < 5; ++i) {
-        server.store.run([&](pqxx::work& transaction) -> Result<void> {
-            notify(transaction, "dispatch", enrolled.center.value);
+        server_.store.run([&](pqxx::work& transaction) -> Result<void> {
+            notify(transaction, "dispatch", enrolled_.center.value);
             return {};
         });
     }
 
-    EXPECT_TRUE(eventually([&] { return server.gateway.polls() > polls; }));
+    EXPECT_TRUE(eventually([&] { return server_.gateway.polls() > polls; }));
 }
 
-TEST(AgentSession, ARefusedOrderIsPassedOn)
+TEST_F(AgentSession, ARefusedOrderIsPassedOn)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
+    TestAgent agent = greeted_agent();
     const AttemptId attempt = AttemptId::make();
-    server.gateway.order(start_order(attempt));
+    server_.gateway.order(start_order(attempt));
     agent.expect<link::StartAttempt>();
 
     agent.send(link::Ack{agent.last_id(), Error{Errc::kInvalid, "no such unit type"}});
 
-    EXPECT_TRUE(eventually([&] { return server.gateway.has_call("refused " + attempt.value); }));
+    EXPECT_TRUE(eventually([&] { return server_.gateway.has_call("refused " + attempt.value); }));
 }
 
-TEST(AgentSession, WhatCanNeverWorkIsRefusedWithAReason)
+TEST_F(AgentSession, WhatCanNeverWorkIsRefusedWithAReason)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
-    server.gateway.fail_next(Error{Errc::kNotFound, "no such attempt"});
+    TestAgent agent = greeted_agent();
+    server_.gateway.fail_next(Error{Errc::kNotFound, "no such attempt"});
 
     const link::Ack unknown = agent.send_and_wait(started(AttemptId::make()));
     const link::Ack wrong_way = agent.send_and_wait(link::RenewedCertificate{"x"});
@@ -181,25 +184,19 @@ TEST(AgentSession, WhatCanNeverWorkIsRefusedWithAReason)
     EXPECT_FALSE(agent.send_and_wait(started(AttemptId::make())).error) << "the session goes on";
 }
 
-TEST(AgentSession, AFailureOfOursEndsTheSessionWithoutAcknowledgement)
+TEST_F(AgentSession, AFailureOfOursEndsTheSessionWithoutAcknowledgement)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
-    server.gateway.fail_next(Error{Errc::kUnavailable, "the database is away"});
+    TestAgent agent = greeted_agent();
+    server_.gateway.fail_next(Error{Errc::kUnavailable, "the database is away"});
 
     agent.send(started(AttemptId::make()));
 
     EXPECT_THAT(agent.expect_end(), HasSubstr("not available now"));
 }
 
-TEST(AgentSession, MalformedMessagesAreRefusedByNameAndManyEndTheSession)
+TEST_F(AgentSession, MalformedMessagesAreRefusedByNameAndManyEndTheSession)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
+    TestAgent agent = greeted_agent();
     const MessageId id = MessageId::make();
     const Json malformed{{"v", 1}, {"id", id.value}, {"type", "attempt_started"}, {"body", {{"attempt_id", "wrong"}}}};
 
@@ -214,12 +211,9 @@ TEST(AgentSession, MalformedMessagesAreRefusedByNameAndManyEndTheSession)
     EXPECT_THAT(agent.expect_end(), HasSubstr("too many malformed messages"));
 }
 
-TEST(AgentSession, FactsThatPostgresCannotKeepAreTheAgentsFault)
+TEST_F(AgentSession, FactsThatPostgresCannotKeepAreTheAgentsFault)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
+    TestAgent agent = greeted_agent();
     Catalog catalog = test::golden_catalog();
     catalog.unit_types[0].facts["cpu"] = std::string("a\0b", 3);
 
@@ -229,61 +223,47 @@ TEST(AgentSession, FactsThatPostgresCannotKeepAreTheAgentsFault)
     EXPECT_THAT(ack.error->detail, HasSubstr("NUL"));
 }
 
-TEST(AgentSession, ANewerConnectionEndsTheOlder)
+TEST_F(AgentSession, ANewerConnectionEndsTheOlder)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent older(server, &enrolled.credential);
+    TestAgent older(server_, &enrolled_.credential);
     older.greet();
 
-    TestAgent newer(server, &enrolled.credential);
+    TestAgent newer(server_, &enrolled_.credential);
     newer.greet();
 
     EXPECT_THAT(older.expect_end(), HasSubstr("superseded"));
     EXPECT_FALSE(newer.send_and_wait(started(AttemptId::make())).error);
 }
 
-TEST(AgentSession, AConnectionToAnotherReplicaEndsTheOlder)
+TEST_F(AgentSession, AConnectionToAnotherReplicaEndsTheOlder)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent older(server, &enrolled.credential);
+    TestAgent older(server_, &enrolled_.credential);
     older.greet();
 
     // What another replica does when the agent comes to it.
-    server.store.run([&](pqxx::work& transaction) -> Result<void> {
-        const std::string serial = net::read_certificate(enrolled.credential.certificate_pem).value().serial_hex;
-        open_session(transaction, enrolled.center, serial, "rep_other", "0.1.0", Json::object());
-        notify(transaction, "center", enrolled.center.value);
+    server_.store.run([&](pqxx::work& transaction) -> Result<void> {
+        const std::string serial = net::read_certificate(enrolled_.credential.certificate_pem).value().serial_hex;
+        open_session(transaction, enrolled_.center, serial, "rep_other", "0.1.0", Json::object());
+        notify(transaction, "center", enrolled_.center.value);
         return {};
     });
 
     EXPECT_THAT(older.expect_end(), HasSubstr("superseded"));
 }
 
-TEST(AgentSession, ReportsOfASupersededOrRevokedSessionChangeNothing)
+TEST_F(AgentSession, ReportsOfASupersededSessionChangeNothing)
 {
-    for (const char* change : {"session_epoch = session_epoch + 1", "revoked_at = now()"}) {
-        AgentServer server;
-        const auto enrolled = server.enrol("alpha");
-        TestAgent agent(server, &enrolled.credential);
-        agent.greet();
-        // Before this replica hears of it.
-        server.store.sql(std::string("UPDATE center SET probe_requested_at = NULL, ") + change + " RETURNING 1");
-
-        agent.send(link::ProbeRequest{"measure me"});
-
-        EXPECT_THAT(agent.expect_end(), testing::AnyOf(HasSubstr("not available now"), HasSubstr("superseded")));
-        EXPECT_EQ(server.store.sql("SELECT count(*) FROM center WHERE probe_requested_at IS NOT NULL"), "0");
-    }
+    expect_that_reports_change_nothing_after("session_epoch = session_epoch + 1");
 }
 
-TEST(AgentSession, FactsAreBounded)
+TEST_F(AgentSession, ReportsOfARevokedSessionChangeNothing)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
+    expect_that_reports_change_nothing_after("revoked_at = now()");
+}
+
+TEST_F(AgentSession, FactsAreBounded)
+{
+    TestAgent agent = greeted_agent();
 
     Catalog large = test::golden_catalog();
     large.unit_types[0].facts = {{"note", std::string(70'000, 'x')}};
@@ -298,18 +278,15 @@ TEST(AgentSession, FactsAreBounded)
     ASSERT_TRUE(one.error && all.error);
     EXPECT_THAT(one.error->detail, HasSubstr("64 KiB"));
     EXPECT_THAT(all.error->detail, HasSubstr("1 MiB"));
-    EXPECT_EQ(server.store.sql("SELECT max(length(facts::text)) < 64000 FROM unit_type"), "t");
-    TestAgent again(server, &enrolled.credential);
+    EXPECT_EQ(server_.store.sql("SELECT max(length(facts::text)) < 64000 FROM unit_type"), "t");
+    TestAgent again(server_, &enrolled_.credential);
     again.send(link::Hello{"0.1.0", large, {}});
     EXPECT_THAT(again.expect_end(), HasSubstr("64 KiB"));
 }
 
-TEST(AgentSession, CatalogsThatChangeAgainAndAgainWait)
+TEST_F(AgentSession, CatalogsThatChangeAgainAndAgainWait)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
+    TestAgent agent = greeted_agent();
 
     const auto began = std::chrono::steady_clock::now();
     for (int i = 1; i <= 8; ++i) {
@@ -320,7 +297,7 @@ TEST(AgentSession, CatalogsThatChangeAgainAndAgainWait)
 
     // Five at once, then one each 200 ms: the eighth comes 600 ms after the first at the earliest.
     EXPECT_GE(std::chrono::steady_clock::now() - began, 590ms);
-    EXPECT_EQ(server.store.sql("SELECT unit_count FROM unit_type WHERE active"), "8");
+    EXPECT_EQ(server_.store.sql("SELECT unit_count FROM unit_type WHERE active"), "8");
 }
 
 /// Waits until all wake-ups that were sent before have been heard.
@@ -337,14 +314,11 @@ bool all_notices_are_heard(AgentServer& server)
     });
 }
 
-TEST(AgentSession, WhatAgentsReportOftenMakesReplicasReadTheCatalogOnceASecond)
+TEST_F(AgentSession, WhatAgentsReportOftenMakesReplicasReadTheCatalogOnceASecond)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
-    ASSERT_TRUE(all_notices_are_heard(server));
-    const int before = server.catalog_notices(enrolled.center);
+    TestAgent agent = greeted_agent();
+    ASSERT_TRUE(all_notices_are_heard(server_));
+    const int before = server_.catalog_notices(enrolled_.center);
 
     const auto began = std::chrono::steady_clock::now();
     for (int i = 1; i <= 30; ++i) {
@@ -352,149 +326,128 @@ TEST(AgentSession, WhatAgentsReportOftenMakesReplicasReadTheCatalogOnceASecond)
         EXPECT_FALSE(agent.send_and_wait(GpuMemoryReport{{gpu}}).error);
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-    ASSERT_TRUE(all_notices_are_heard(server));
+    ASSERT_TRUE(all_notices_are_heard(server_));
 
-    EXPECT_LE(server.catalog_notices(enrolled.center) - before, took.count() + 2);
-    EXPECT_TRUE(eventually([&] { return server.catalog_notices(enrolled.center) - before >= 2; }))
+    EXPECT_LE(server_.catalog_notices(enrolled_.center) - before, took.count() + 2);
+    EXPECT_TRUE(eventually([&] { return server_.catalog_notices(enrolled_.center) - before >= 2; }))
         << "the last report is told of as well";
-    EXPECT_EQ(server.store.sql("SELECT report->>'capacity_bytes' FROM shared_gpu"), "110");
+    EXPECT_EQ(server_.store.sql("SELECT report->>'capacity_bytes' FROM shared_gpu"), "110");
 }
 
-TEST(AgentSession, QueuesThatAreReportedAtOnceAreToldOfALittleLater)
+TEST_F(AgentSession, QueuesThatAreReportedAtOnceAreToldOfALittleLater)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
-    ASSERT_TRUE(all_notices_are_heard(server));
-    const int before = server.catalog_notices(enrolled.center);
+    TestAgent agent = greeted_agent();
+    ASSERT_TRUE(all_notices_are_heard(server_));
+    const int before = server_.catalog_notices(enrolled_.center);
 
     // The gateway of this test tells nobody: what is heard comes from the session.
     const link::QueueReport report{.attempts = {}, .unit_types = {{"u1", std::nullopt}}};
-    for (int i = 0; i < 50 && (i == 0 || server.gateway.notices().back() == CatalogNotice::kNow); ++i)
+    for (int i = 0; i < 50 && (i == 0 || server_.gateway.notices().back() == CatalogNotice::kNow); ++i)
         EXPECT_FALSE(agent.send_and_wait(report).error);
 
-    EXPECT_EQ(server.gateway.notices().front(), CatalogNotice::kNow);
-    EXPECT_EQ(server.gateway.notices().back(), CatalogNotice::kLater);
-    EXPECT_TRUE(eventually([&] { return server.catalog_notices(enrolled.center) > before; }));
+    EXPECT_EQ(server_.gateway.notices().front(), CatalogNotice::kNow);
+    EXPECT_EQ(server_.gateway.notices().back(), CatalogNotice::kLater);
+    EXPECT_TRUE(eventually([&] { return server_.catalog_notices(enrolled_.center) > before; }));
 }
 
-TEST(AgentSession, ACertificateThatConnectsAgainAndAgainIsTurnedAway)
+TEST_F(AgentSession, ACertificateThatConnectsAgainAndAgainIsTurnedAway)
 {
-    AgentServer server;
-    const auto busy = server.enrol("alpha");
-    const auto other = server.enrol("beta");
+    const auto other = server_.enrol("beta");
     for (int i = 0; i < 30; ++i) {
-        TestAgent agent(server, &busy.credential);
+        TestAgent agent(server_, &enrolled_.credential);
         agent.greet();
         agent.close();
     }
-    const std::string epoch = server.store.sql("SELECT session_epoch FROM center WHERE name = 'alpha'");
+    const std::string epoch = server_.store.sql("SELECT session_epoch FROM center WHERE name = 'alpha'");
 
-    TestAgent refused(server, &busy.credential);
+    TestAgent refused(server_, &enrolled_.credential);
 
     EXPECT_THAT(refused.expect_end(), HasSubstr("connects too often"));
-    EXPECT_EQ(server.store.sql("SELECT session_epoch FROM center WHERE name = 'alpha'"), epoch);
-    TestAgent agent(server, &other.credential);
+    EXPECT_EQ(server_.store.sql("SELECT session_epoch FROM center WHERE name = 'alpha'"), epoch);
+    TestAgent agent(server_, &other.credential);
     EXPECT_EQ(agent.greet().center_name, "beta");
 }
 
-TEST(AgentSession, RevocationEndsTheSessionAndKeepsTheAgentOut)
+TEST_F(AgentSession, RevocationEndsTheSessionAndKeepsTheAgentOut)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
-    CentersService centers(server.store.database());
+    TestAgent agent = greeted_agent();
+    CentersService centers(server_.store.database());
 
-    ASSERT_TRUE(server.io.run(centers.revoke({"tok_admin", "req"}, "alpha")));
+    ASSERT_TRUE(server_.io.run(centers.revoke({"tok_admin", "req"}, "alpha")));
 
     EXPECT_THAT(agent.expect_end(), HasSubstr("revoked"));
-    TestAgent again(server, &enrolled.credential);
+    TestAgent again(server_, &enrolled_.credential);
     again.send(link::Hello{"0.1.0", test::golden_catalog(), {}});
     EXPECT_THAT(again.expect_end(), HasSubstr("accepted"));
-    EXPECT_EQ(server.store.sql("SELECT state FROM center"), "lost");
+    EXPECT_EQ(server_.store.sql("SELECT state FROM center"), "lost");
 }
 
-TEST(AgentSession, WithoutACertificateThereIsNone)
+TEST_F(AgentSession, WithoutACertificateThereIsNone)
 {
-    AgentServer server;
-    TestAgent stranger(server, nullptr);
+    TestAgent stranger(server_, nullptr);
 
     EXPECT_THAT(stranger.expect_end(), HasSubstr("client certificate"));
 }
 
-TEST(AgentSession, AnOldCertificateIsRefusedAfterEnrollingAnew)
+TEST_F(AgentSession, AnOldCertificateIsRefusedAfterEnrollingAnew)
 {
-    AgentServer server;
-    const auto first = server.enrol("alpha");
-    const auto second = server.enrol("alpha");
-    EXPECT_EQ(first.center, second.center);
+    const auto second = server_.enrol("alpha");
+    EXPECT_EQ(enrolled_.center, second.center);
 
-    TestAgent old_one(server, &first.credential);
+    TestAgent old_one(server_, &enrolled_.credential);
     old_one.send(link::Hello{"0.1.0", test::golden_catalog(), {}});
     EXPECT_THAT(old_one.expect_end(), HasSubstr("accepted"));
-    TestAgent new_one(server, &second.credential);
+    TestAgent new_one(server_, &second.credential);
     EXPECT_EQ(new_one.greet().center_name, "alpha");
 }
 
-TEST(AgentSession, ARenewedCertificateReplacesTheOldOneWhenItIsFirstUsed)
+TEST_F(AgentSession, ARenewedCertificateReplacesTheOldOneWhenItIsFirstUsed)
 {
-    AgentServer server;
-    auto enrolled = server.enrol("alpha");
-    const net::Credential old_credential = enrolled.credential;
+    const net::Credential old_credential = enrolled_.credential;
     {
-        TestAgent agent(server, &old_credential);
+        TestAgent agent(server_, &old_credential);
         agent.greet();
         const std::string key = net::make_private_key().value();
         agent.send(link::RenewCertificate{net::make_signing_request(key, "x").value()});
-        enrolled.credential = {agent.expect<link::RenewedCertificate>().certificate_pem, key};
+        enrolled_.credential = {agent.expect<link::RenewedCertificate>().certificate_pem, key};
         agent.expect<link::Ack>();
         agent.close();
     }
 
-    TestAgent still_old(server, &old_credential);
+    TestAgent still_old(server_, &old_credential);
     EXPECT_EQ(still_old.greet().center_name, "alpha") << "the answer may have been lost on its way";
-    TestAgent renewed(server, &enrolled.credential);
+    TestAgent renewed(server_, &enrolled_.credential);
     EXPECT_EQ(renewed.greet().center_name, "alpha");
-    TestAgent too_old(server, &old_credential);
+    TestAgent too_old(server_, &old_credential);
     too_old.send(link::Hello{"0.1.0", test::golden_catalog(), {}});
     EXPECT_THAT(too_old.expect_end(), HasSubstr("accepted"));
 }
 
-TEST(AgentSession, HelloMustComeFirstAndSoon)
+TEST_F(AgentSession, HelloMustComeFirstAndSoon)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent silent(server, &enrolled.credential);
-    TestAgent hasty(server, &enrolled.credential);
+    TestAgent silent(server_, &enrolled_.credential);
+    TestAgent hasty(server_, &enrolled_.credential);
     hasty.send(started(AttemptId::make()));
 
     EXPECT_THAT(hasty.expect_end(), HasSubstr("hello"));
     EXPECT_THAT(silent.expect_end(), HasSubstr("no hello in time"));
 }
 
-TEST(AgentSession, HeartbeatsBringASuspectCenterBack)
+TEST_F(AgentSession, HeartbeatsBringASuspectCenterBack)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
-    server.store.sql("UPDATE center SET state = 'suspect', last_seen_at = now() - interval '1 hour'");
+    TestAgent agent = greeted_agent();
+    server_.store.sql("UPDATE center SET state = 'suspect', last_seen_at = now() - interval '1 hour'");
 
     agent.send(link::Heartbeat{});
 
-    EXPECT_TRUE(eventually([&] { return server.store.sql("SELECT state FROM center") == "online"; }));
-    EXPECT_EQ(server.store.sql("SELECT last_seen_at > now() - interval '1 minute' FROM center"), "t");
+    EXPECT_TRUE(eventually([&] { return server_.store.sql("SELECT state FROM center") == "online"; }));
+    EXPECT_EQ(server_.store.sql("SELECT last_seen_at > now() - interval '1 minute' FROM center"), "t");
 }
 
-TEST(AgentSession, AReplicaThatDoesNotReachTheDatabaseGivesUpItsAgents)
+TEST_F(AgentSession, AReplicaThatDoesNotReachTheDatabaseGivesUpItsAgents)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
-    const std::string database = server.store.sql("SELECT current_database()");
+    TestAgent agent = greeted_agent();
+    const std::string database = server_.store.sql("SELECT current_database()");
     const std::string elsewhere = fathom::test::empty_database();
     fathom::test::run_sql(elsewhere, "ALTER DATABASE " + database + " ALLOW_CONNECTIONS false");
     fathom::test::run_sql(elsewhere, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = '" +
@@ -506,37 +459,32 @@ TEST(AgentSession, AReplicaThatDoesNotReachTheDatabaseGivesUpItsAgents)
     fathom::test::run_sql(elsewhere, "ALTER DATABASE " + database + " ALLOW_CONNECTIONS true");
 }
 
-TEST(AgentSession, AMessageThatAlwaysFailsIsPutAwayAndTheNextOneIsHeard)
+TEST_F(AgentSession, AMessageThatAlwaysFailsIsPutAwayAndTheNextOneIsHeard)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
-    TestAgent agent(server, &enrolled.credential);
-    agent.greet();
+    TestAgent agent = greeted_agent();
     const AttemptId attempt = AttemptId::make();
-    server.gateway.fail_next(Error{Errc::kInternal, "nobody knows how to store it"});
+    server_.gateway.fail_next(Error{Errc::kInternal, "nobody knows how to store it"});
 
     const link::Ack ack = agent.send_and_wait(started(attempt));
 
     ASSERT_TRUE(ack.error) << "lest it comes again";
     EXPECT_FALSE(agent.send_and_wait(started(AttemptId::make())).error) << "the session goes on";
-    EXPECT_EQ(server.store.sql("SELECT attempt_id FROM agent_dead_letter"), attempt.value);
-    EXPECT_THAT(server.store.sql("SELECT message FROM agent_dead_letter"), HasSubstr("attempt_started"));
-    EXPECT_THAT(server.store.sql("SELECT error FROM agent_dead_letter"), HasSubstr("nobody knows how to store it"));
+    EXPECT_EQ(server_.store.sql("SELECT attempt_id FROM agent_dead_letter"), attempt.value);
+    EXPECT_THAT(server_.store.sql("SELECT message FROM agent_dead_letter"), HasSubstr("attempt_started"));
+    EXPECT_THAT(server_.store.sql("SELECT error FROM agent_dead_letter"), HasSubstr("nobody knows how to store it"));
 }
 
-TEST(AgentSession, ManyLargeOrdersComeOneAfterTheOtherOverOneConnection)
+TEST_F(AgentSession, ManyLargeOrdersComeOneAfterTheOtherOverOneConnection)
 {
-    AgentServer server;
-    const auto enrolled = server.enrol("alpha");
     constexpr int kOrders = 40; // of 2 MiB: more than may wait for a connection at once
     for (int i = 0; i < kOrders; ++i) {
         link::StartAttempt order = start_order(AttemptId::make());
         order.order.files["input"] = std::string(2 << 20, 'x');
-        server.gateway.order(order);
+        server_.gateway.order(order);
     }
-    TestAgent agent(server, &enrolled.credential);
+    TestAgent agent(server_, &enrolled_.credential);
     agent.greet();
-    const std::string epoch = server.store.sql("SELECT session_epoch FROM center");
+    const std::string epoch = server_.store.sql("SELECT session_epoch FROM center");
 
     for (int i = 0; i < kOrders; ++i) {
         agent.expect<link::StartAttempt>();
@@ -544,8 +492,8 @@ TEST(AgentSession, ManyLargeOrdersComeOneAfterTheOtherOverOneConnection)
         agent.send(link::Ack{agent.last_id(), std::nullopt});
     }
 
-    EXPECT_TRUE(eventually([&] { return server.gateway.calls().size() == kOrders; }));
-    EXPECT_EQ(server.store.sql("SELECT session_epoch FROM center"), epoch);
+    EXPECT_TRUE(eventually([&] { return server_.gateway.calls().size() == kOrders; }));
+    EXPECT_EQ(server_.store.sql("SELECT session_epoch FROM center"), epoch);
 }
 
 } // namespace
