@@ -52,10 +52,24 @@ Result<void> BalanceJournal::store() const
 Result<void> BalanceJournal::note(const std::string& unit, const std::string& actuator, const Json& undo)
 {
     const auto [entry, is_new] = entries_.try_emplace({unit, actuator}, undo);
-    if (!is_new) return {};
+    if (!is_new) {
+        // It is changed anew, which nobody has asked to undo yet.
+        if (entry->second.erase(kAskedBack) == 0) return {};
+        Result<void> stored = store();
+        if (!stored) entry->second[kAskedBack] = true;
+        return stored;
+    }
     Result<void> stored = store();
     if (!stored) entries_.erase(entry);
     return stored;
+}
+
+Result<void> BalanceJournal::mark_asked(const std::string& unit, const std::string& actuator)
+{
+    const auto entry = entries_.find({unit, actuator});
+    if (entry == entries_.end()) return {};
+    entry->second[kAskedBack] = true;
+    return store();
 }
 
 Result<void> BalanceJournal::forget(const std::string& unit, const std::string& actuator)

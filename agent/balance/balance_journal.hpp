@@ -9,6 +9,9 @@
 
 namespace fathom::agent {
 
+/// In what a journal has to undo: it was asked for once already.
+inline constexpr const char* kAskedBack = "asked_back";
+
 /// What the loop has changed and how it was before: on disk before the change is made, so that it can be put back after
 /// a kill or a power failure. The file is gone when nothing is changed. In a folder that nobody else may write to: what
 /// stands there is written to the places that it names. Not thread-safe; blocks.
@@ -18,9 +21,14 @@ class BalanceJournal {
     /// @error kUnavailable  the file is there and cannot be read.
     static Result<BalanceJournal> open(std::filesystem::path path);
 
-    /// Notes how an actuator stands (Actuator::undo()) before it is changed first; later calls for it change nothing.
+    /// Notes how an actuator stands (Actuator::undo()) before it is changed first; later calls for it keep what
+    /// the first has noted.
     /// @error kUnavailable  it is not on disk: do not change anything.
     Result<void> note(const std::string& unit, const std::string& actuator, const Json& undo);
+    /// What it was put back to has been asked for and may be answered otherwise: the entry stays with the mark
+    /// kAskedBack, which the next note() takes away.
+    /// @error kUnavailable  the mark is not on disk: it will be asked for once more, which does no harm.
+    Result<void> mark_asked(const std::string& unit, const std::string& actuator);
     /// It has been put back.
     /// @error kUnavailable  the file stays as it was: it will be put back once more, which does no harm.
     Result<void> forget(const std::string& unit, const std::string& actuator);

@@ -51,8 +51,20 @@ Result<void> ask_sub_units_back(ObjectReader& reader, SubUnitSource& sub_units)
     const std::int64_t count = reader.required_integer("count", 0, 1LL << 40U);
     const Result<std::int64_t> held = sub_units.held(unit);
     if (!held) return held.error();
+    const bool is_asked = reader.optional_boolean(kAskedBack).value_or(false);
+    if (is_asked && *held == count) return {};
     // Also where nothing has changed: what was asked for may still be granted.
-    return sub_units.ask({.unit = unit, .held = *held, .change = count - *held, .wanted = count});
+    const Result<void> asked = sub_units.ask({.unit = unit, .held = *held, .change = count - *held, .wanted = count});
+    if (!asked || is_asked) return asked;
+    const Result<std::int64_t> now_held = sub_units.held(unit);
+    if (*held != count && now_held && *now_held == count) return {};
+    return Error{Errc::kConflict, "asked for, and not answered yet"};
+}
+
+bool is_only_asked(const Json& undo, const Result<void>& back)
+{
+    return !back && back.error().code == Errc::kConflict && undo.value("kind", "") == "sub_units" &&
+           !undo.contains(kAskedBack);
 }
 
 } // namespace
@@ -79,6 +91,12 @@ std::size_t put_all_back(BalanceJournal& journal, SubUnitSource& sub_units,
         const auto& [unit, actuator] = key;
         if (!is_meant(unit)) continue;
         Result<void> back = put_back(undo, sub_units);
+        if (is_only_asked(undo, back)) {
+            // Until it is looked at once more: a grant may be on its way, or the broker may refuse to take it back.
+            if (const Result<void> marked = journal.mark_asked(unit, actuator); !marked)
+                log_warning("balance_journal_not_written", {{"unit", unit}, {"reason", marked.error().detail}});
+            continue;
+        }
         if (back) back = journal.forget(unit, actuator);
         if (back)
             ++done;

@@ -6,8 +6,8 @@
 namespace fathom::agent {
 
 /// The sub-units of a unit. What is asked for takes effect when the broker grants it; a change that is put back is
-/// asked for the other way round, and what a broker has granted it keeps on record, so that the journal has nothing to
-/// undo.
+/// asked for the other way round. The journal keeps its entry past that request, since an earlier one may still be
+/// granted.
 class SubUnitActuator final : public Actuator {
   public:
     /// The source must outlive the actuator.

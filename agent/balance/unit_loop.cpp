@@ -45,7 +45,12 @@ std::optional<TraceStep> UnitLoop::step(Timestamp now, const std::vector<UnitJob
     follow_jobs(jobs);
     const Result<Occupancies> occupancies =
         sensor_->measure(); // also without a job, so that no period is longer than one
-    if (jobs.empty()) return std::nullopt;
+    if (jobs.empty()) {
+        // What was put back by a request to the broker is looked at once more when it has had time to answer.
+        if (++idle_steps_ == kRefusedForSteps) end();
+        return std::nullopt;
+    }
+    idle_steps_ = 0;
     TraceStep trace{.at = now,
                     .unit = options_.unit,
                     .job = jobs.front().attempt.value,

@@ -56,6 +56,7 @@ class UnitLoop {
     BalanceJournal& journal_;
     SubUnitSource& sub_units_;
     RegulatorState state_;
+    std::int64_t idle_steps_ = 0; ///< since a job ran
     std::vector<AttemptId> jobs_; ///< of the step before
 };
 

@@ -104,6 +104,79 @@ TEST_F(BalanceLoop, PutsEverythingBackWhenTheJobEnds)
     EXPECT_FALSE(is_there(host_.journal()));
 }
 
+/// A broker that grants nothing until it is told how many there are now.
+class SlowSubUnits final : public SubUnitSource {
+  public:
+    Result<std::int64_t> held(const std::string&) override { return count; }
+    Result<void> ask(const SubUnitRequest& request) override
+    {
+        requests.push_back(request);
+        return {};
+    }
+
+    std::int64_t count = 10;
+    std::vector<SubUnitRequest> requests;
+};
+
+TEST_F(BalanceLoop, GivesBackAfterAKillWhatIsGrantedLate)
+{
+    SlowSubUnits broker;
+    SubUnitActuator actuator("pair", broker);
+    UnitPosition position;
+    actuator.look(position).value();
+    journal_.note("pair", "sub-units", actuator.undo()).value();
+    const auto put_back_once = [&] { // as a start after a kill
+        BalanceJournal journal = BalanceJournal::open(host_.journal()).value();
+        return put_all_back(journal, broker, [](const std::string&) { return true; });
+    };
+
+    EXPECT_EQ(put_back_once(), 0U);
+    ASSERT_EQ(broker.requests.size(), 1U);
+    EXPECT_EQ(broker.requests[0].change, 0) << "what was asked for is withdrawn";
+    EXPECT_TRUE(is_there(host_.journal())) << "it may be granted before it is withdrawn";
+    broker.count = 50;
+    EXPECT_EQ(put_back_once(), 1U);
+    ASSERT_EQ(broker.requests.size(), 2U);
+    EXPECT_EQ(broker.requests[1].change, -40);
+    EXPECT_FALSE(is_there(host_.journal()));
+}
+
+TEST_F(BalanceLoop, GivesBackWhatIsGrantedAfterTheJobHasEnded)
+{
+    SlowSubUnits broker;
+    std::vector<std::unique_ptr<Actuator>> actuators;
+    actuators.push_back(std::make_unique<SubUnitActuator>("pair", broker));
+    RegulatorSettings regulator;
+    regulator.pause_periods = 0;
+    UnitLoop loop({.unit = "pair", .dry_run = false, .regulator = regulator},
+                  std::make_unique<FakeSensor>(occupancies_), std::move(actuators), journal_, broker);
+    loop.step(Timestamp(), {host_.run_job()});
+    loop.step(Timestamp(), {});
+    ASSERT_EQ(broker.requests.size(), 2U) << "the gain, and its withdrawal";
+    broker.count = 50;
+    for (int i = 0; i < 60; ++i)
+        loop.step(Timestamp(), {});
+    ASSERT_EQ(broker.requests.size(), 3U);
+    EXPECT_EQ(broker.requests[2].change, -40);
+    EXPECT_FALSE(is_there(host_.journal()));
+}
+
+TEST_F(BalanceLoop, WithdrawsWhatIsAskedForAnewAfterAnEarlierWithdrawal)
+{
+    SlowSubUnits broker;
+    const Json undo = {{"kind", "sub_units"}, {"unit", "pair"}, {"count", 10}};
+    const auto put_all = [&] { put_all_back(journal_, broker, [](const std::string&) { return true; }); };
+    journal_.note("pair", "sub-units", undo).value();
+    put_all();
+    journal_.note("pair", "sub-units", undo).value();
+    put_all();
+    EXPECT_EQ(broker.requests.size(), 2U);
+    EXPECT_TRUE(is_there(host_.journal()));
+    put_all();
+    EXPECT_EQ(broker.requests.size(), 2U) << "nothing was granted";
+    EXPECT_FALSE(is_there(host_.journal()));
+}
+
 TEST_F(BalanceLoop, PutsEverythingBackWhenItEnds)
 {
     UnitLoop loop = make(clock_and_sub_units());
