@@ -106,8 +106,19 @@ Result<BillingPeriod> close_period(pqxx::work& transaction, const Caller& caller
 
 asio::awaitable<Result<std::int64_t>> LedgerService::meter_next()
 {
-    auto work = [this](pqxx::work& transaction) -> Result<std::int64_t> {
-        const std::int64_t records = meter_->meter(transaction);
+    auto find = [this](pqxx::work& transaction) -> Result<UsageMeter::Due> { return meter_->find_due(transaction); };
+    const Result<UsageMeter::Due> due = co_await database_->run(std::move(find));
+    if (!due) co_return due.error();
+    UsageMeter::Judged judged;
+    if (!due->unit_types.empty()) {
+        // Before the lock of metering is taken, for which closing a month waits.
+        auto judge = [this, &due]() -> Result<UsageMeter::Judged> { return meter_->judge(*due); };
+        Result<UsageMeter::Judged> scored = co_await compute_->run("", std::move(judge));
+        if (!scored) co_return scored.error();
+        judged = std::move(*scored);
+    }
+    auto work = [this, &judged](pqxx::work& transaction) -> Result<std::int64_t> {
+        const std::int64_t records = meter_->meter(transaction, judged);
         if (records > 0) reach("metering");
         return records;
     };

@@ -47,15 +47,26 @@ Json score_evidence(const std::string& policy, const UnitTypeView& view, const U
             {"parts", std::move(parts)}};
 }
 
-std::int64_t UsageMeter::meter(pqxx::work& transaction) const
+UsageMeter::Due UsageMeter::find_due(pqxx::work& transaction) const
+{
+    Due due{select_unmetered_unit_types(transaction, kMaxAttempts), std::nullopt};
+    if (!due.unit_types.empty() && policy_) due.policy = policy_(transaction);
+    return due;
+}
+
+std::int64_t UsageMeter::meter(pqxx::work& transaction, Judged judged) const
 {
     lock_metering(transaction);
     std::int64_t records = 0;
-    const std::vector<std::string> unit_types = select_unmetered_unit_types(transaction, kMaxAttempts);
-    if (!unit_types.empty()) {
-        const std::vector<MeteredUnitType> judged = judge(transaction, unit_types);
-        insert_evidence(transaction, judged);
-        records += meter_attempts(transaction, judged, kMaxAttempts);
+    for (const std::string& id : judged.gone) {
+        // What it scored last still holds.
+        std::optional<MeteredUnitType> last = select_last_evidence(transaction, id);
+        judged.unit_types.push_back(last ? std::move(*last)
+                                         : MeteredUnitType{id, to_score_milli(kAssumedScore), "", "", 0});
+    }
+    if (!judged.unit_types.empty()) {
+        insert_evidence(transaction, judged.unit_types);
+        records += meter_attempts(transaction, judged.unit_types, kMaxAttempts);
     }
     records += meter_late_ends(transaction);
     records += meter_storage(transaction);
@@ -90,25 +101,21 @@ std::shared_ptr<const UsageMeter::Scoring> UsageMeter::scoring_of(CatalogPointer
     return made;
 }
 
-std::vector<MeteredUnitType> UsageMeter::judge(pqxx::work& transaction,
-                                               const std::vector<std::string>& unit_types) const
+UsageMeter::Judged UsageMeter::judge(const Due& due) const
 {
     const CatalogPointer catalog = catalog_->get();
-    std::optional<MetricPolicy> policy = policy_ ? policy_(transaction) : std::nullopt;
-    const std::shared_ptr<const Scoring> scoring = policy ? scoring_of(catalog, std::move(*policy)) : nullptr;
-    std::vector<MeteredUnitType> judged;
-    for (const std::string& id : unit_types) {
+    const std::shared_ptr<const Scoring> scoring = due.policy ? scoring_of(catalog, *due.policy) : nullptr;
+    Judged judged;
+    for (const std::string& id : due.unit_types) {
         const auto view =
             std::lower_bound(catalog->unit_types.begin(), catalog->unit_types.end(), id,
                              [](const UnitTypeView& one, const std::string& name) { return one.id.value < name; });
-        if (view != catalog->unit_types.end() && view->id.value == id) {
-            const UnitScore score = scoring ? scoring->scorer.score(*view) : UnitScore();
-            judged.push_back(metered(*view, scoring ? policy_name(scoring->policy) : "", score));
+        if (view == catalog->unit_types.end() || view->id.value != id) {
+            judged.gone.push_back(id);
             continue;
         }
-        // It has left the catalog meanwhile: what it scored last still holds.
-        std::optional<MeteredUnitType> last = select_last_evidence(transaction, id);
-        judged.push_back(last ? std::move(*last) : MeteredUnitType{id, to_score_milli(kAssumedScore), "", "", 0});
+        const UnitScore score = scoring ? scoring->scorer.score(*view) : UnitScore();
+        judged.unit_types.push_back(metered(*view, scoring ? policy_name(scoring->policy) : "", score));
     }
     return judged;
 }

@@ -6,6 +6,9 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace fathom::server {
 
@@ -18,15 +21,28 @@ class UsageMeter {
     {
     }
 
-    /// Meters at most 2 000 attempts, and all of the rest that is due, inside the caller's transaction. Blocks.
-    /// @return records that were written.
-    std::int64_t meter(pqxx::work& transaction) const;
+    /// Unit types that ended attempts had, and what their scores count by now. Empty: no attempt is due.
+    struct Due {
+        std::vector<std::string> unit_types;
+        std::optional<MetricPolicy> policy;
+    };
+    /// As they count in usage.
+    struct Judged {
+        std::vector<MeteredUnitType> unit_types;
+        std::vector<std::string> gone; ///< have left the catalog meanwhile
+    };
+
+    Due find_due(pqxx::work& transaction) const;
+    /// Only computes; to be run where that keeps nobody waiting.
+    Judged judge(const Due& due) const;
+    /// Meters at most 2 000 attempts of these unit types, and all of the rest that is due, inside the caller's
+    /// transaction. Blocks. @return records that were written.
+    std::int64_t meter(pqxx::work& transaction, Judged judged) const;
 
   private:
     /// How the unit types of one catalog score by one policy.
     struct Scoring;
 
-    std::vector<MeteredUnitType> judge(pqxx::work& transaction, const std::vector<std::string>& unit_types) const;
     /// What it takes to score is laid out once for a catalog and a policy.
     std::shared_ptr<const Scoring> scoring_of(CatalogPointer catalog, MetricPolicy policy) const;
 

@@ -5,6 +5,7 @@
 #include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <array>
+#include <pqxx/pqxx>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <thread>
@@ -117,6 +118,21 @@ TEST_F(Billing, AJobOwesWhatItsUnitsComputed)
     EXPECT_EQ(balance_of("center:alpha"), "-100000");
     EXPECT_EQ(sql("SELECT billed_micros FROM project_bill"), "100000");
     EXPECT_THAT(faults(), IsEmpty());
+}
+
+TEST_F(Billing, WhatIsDueIsScoredWithoutTheLockOfMetering)
+{
+    ended_job(100);
+    pqxx::connection elsewhere(url_);
+    pqxx::work closing(elsewhere);
+    closing.exec("SELECT pg_advisory_xact_lock(7233018)"); // a month is closed
+    pqxx::connection own(url_);
+    pqxx::work transaction(own);
+    transaction.exec("SET LOCAL lock_timeout = '1s'");
+
+    const UsageMeter::Judged judged = meter_.judge(meter_.find_due(transaction));
+
+    EXPECT_EQ(judged.unit_types.size() + judged.gone.size(), 1U);
 }
 
 TEST_F(Billing, NoJobsFiguresAreTooLargeToBeMetered)
