@@ -180,6 +180,8 @@ class Run {
             if (const Result<void> added = add_remainder_operators(profile, library_); !added)
                 profile.notes.push_back("the remainder has no operators that stand for it: " + added.error().detail);
         }
+        if (std::string note = left_out_note(profile, library_); !note.empty())
+            profile.notes.push_back(std::move(note));
         const std::string text = text_of(profile);
         if (!output_file_.empty()) return write_file(output_file_, text);
         std::FILE* stream = arguments_.format == "table" ? stderr : stdout;

@@ -153,22 +153,44 @@ Json use_json(const OperatorUse& use, const Profile& profile, const std::vector<
     return json;
 }
 
+/// What the probe task of a program is made from.
+struct ProbedUses {
+    std::vector<OperatorUse> uses;
+    LeftOutOperators small; ///< what takes too little time
+};
+
 /// The sizes that take most of the time, as they are; data flow apart, since times are all that is asked.
-Json probe_task_json(const Profile& profile, const std::vector<OperatorManifest>& library)
+ProbedUses probed_uses(const Profile& profile)
 {
-    std::vector<OperatorUse> uses = profile.operators;
+    ProbedUses probed;
     // What takes less is not worth a probe's time: its neighbours tell.
     constexpr double kMinShareOfTask = 0.005;
-    if (std::any_of(uses.begin(), uses.end(), [](const auto& use) { return use.share.value_or(0) >= kMinShareOfTask; }))
-        std::erase_if(uses, [](const OperatorUse& use) { return use.share.value_or(0) < kMinShareOfTask; });
-    for (OperatorUse& use : uses) {
-        use.label.clear();
-        use.inputs.clear();
+    const auto is_large = [](const OperatorUse& use) { return use.share.value_or(0) >= kMinShareOfTask; };
+    const bool keeps_all = std::none_of(profile.operators.begin(), profile.operators.end(), is_large);
+    for (const OperatorUse& use : profile.operators) {
+        if (!keeps_all && !is_large(use)) {
+            ++probed.small.count;
+            *probed.small.share += use.share.value_or(0);
+            continue;
+        }
+        OperatorUse& kept = probed.uses.emplace_back(use);
+        kept.label.clear();
+        kept.inputs.clear();
     }
-    const auto manifests = [&](std::string_view id, std::int64_t /*version*/) { return find_manifest(library, id); };
-    const std::vector<ProbeTask> tasks =
-        generate_probe_tasks("profile", uses, manifests, {.keeps_sizes = true, .limits_kept_sizes = true});
-    return to_json(tasks.front());
+    return probed;
+}
+
+constexpr GenerationRule kTaskRule{.keeps_sizes = true, .limits_kept_sizes = true};
+
+ManifestLookup manifests_of(const std::vector<OperatorManifest>& library)
+{
+    return [&library](std::string_view id, std::int64_t /*version*/) { return find_manifest(library, id); };
+}
+
+Json probe_task_json(const Profile& profile, const std::vector<OperatorManifest>& library)
+{
+    return to_json(
+        generate_probe_tasks("profile", probed_uses(profile).uses, manifests_of(library), kTaskRule).front());
 }
 
 } // namespace
@@ -209,6 +231,16 @@ std::string profile_job(const Profile& profile)
     for (const OperatorUse& use : profile.operators)
         text += "  - " + use_text(use) + "\n";
     return text;
+}
+
+std::string left_out_note(const Profile& profile, const std::vector<OperatorManifest>& library)
+{
+    const ProbedUses probed = probed_uses(profile);
+    const LeftOutOperators beyond = left_out_operators(probed.uses, manifests_of(library), kTaskRule);
+    const std::int64_t count = probed.small.count + beyond.count;
+    if (count == 0) return {};
+    return fmt::format("a probe task leaves out the {} operators that take least time, {} together", count,
+                       percent(probed.small.share.value_or(0) + beyond.share.value_or(0)));
 }
 
 Json profile_json(const Profile& profile, const std::vector<OperatorManifest>& library)

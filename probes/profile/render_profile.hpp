@@ -16,4 +16,8 @@ std::string profile_job(const Profile& profile);
 /// the program's run time elsewhere needs (fathom predict): its operators at their own sizes, the remainder included.
 Json profile_json(const Profile& profile, const std::vector<OperatorManifest>& library);
 
+/// How many operators `probe_task` leaves out, because they take too little time or there are too many, and how much of
+/// the program's time they are; empty when it has all.
+std::string left_out_note(const Profile& profile, const std::vector<OperatorManifest>& library);
+
 } // namespace fathom::profile

@@ -57,7 +57,12 @@ ObservedWork read_profile(const Json& profile, const CatalogSnapshot& catalog)
         if (a.share.value_or(0) != b.share.value_or(0)) return a.share.value_or(0) > b.share.value_or(0);
         return operator_key(a.id, a.parameters) < operator_key(b.id, b.parameters);
     });
-    if (work.operators.size() > kMaxOperators) work.operators.resize(kMaxOperators);
+    for (; work.operators.size() > kMaxOperators; work.operators.pop_back()) {
+        const std::optional<double>& share = work.operators.back().share;
+        ++work.unlisted.count;
+        work.unlisted.share =
+            work.unlisted.share && share ? std::optional(*work.unlisted.share + *share) : std::nullopt;
+    }
     drop_broken_flow(work.operators);
     return work;
 }
@@ -92,6 +97,27 @@ Json use_json(const OperatorUse& use, const CatalogSnapshot& catalog)
     if (const Result<double> operations = evaluate_formula(found->manifest.operation_count, use.parameters))
         json["operations"] = *operations * static_cast<double>(use.count);
     return json;
+}
+
+Json left_out_json(const LeftOutOperators& left_out)
+{
+    return {{"count", left_out.count}, {"share", left_out.share ? Json(*left_out.share) : Json()}};
+}
+
+/// The shares that the profiler found outside operators, and those of operators that the list has no room for.
+Json remainder_json(const JobEvidence& evidence, const ObservedWork& work)
+{
+    Json remainder = profile_member(evidence.profile, "remainder", &Json::is_object);
+    if (remainder.is_object() && work.unlisted.share.value_or(0) > 0) remainder["unlisted"] = *work.unlisted.share;
+    return remainder;
+}
+
+/// What the operators of the list cover: the profiler counts those without room in it, too.
+Json coverage_json(const JobEvidence& evidence, const ObservedWork& work)
+{
+    const Json coverage = profile_member(evidence.profile, "coverage", &Json::is_number);
+    if (!coverage.is_number() || work.unlisted.count == 0) return coverage;
+    return std::max(0.0, coverage.get<double>() - work.unlisted.share.value_or(0));
 }
 
 double number_in(const Json& json, const char* name, double least, double most, double otherwise)
@@ -159,6 +185,7 @@ std::optional<KeptRun> kept_run(const JobEvidence& evidence, const CatalogSnapsh
     std::sort(run.operators.begin(), run.operators.end(), [](const OperatorDemand& a, const OperatorDemand& b) {
         return std::tie(b.share, a.operator_id, a.parameters_key) < std::tie(a.share, b.operator_id, b.parameters_key);
     });
+    // The time of those beyond is in no part: it goes as the rest of the run, which no operator stands for.
     if (run.operators.size() > kMaxOperators) run.operators.resize(kMaxOperators);
     return run;
 }
@@ -185,11 +212,13 @@ Json to_json(const JobEvidence& evidence, const ObservedWork& work, const Catalo
             {"source", work.source},
             {"operators_from", text_or_null(evidence.operators_from)},
             {"operators", std::move(operators)},
-            {"remainder", profile_member(evidence.profile, "remainder", &Json::is_object)},
-            {"coverage", profile_member(evidence.profile, "coverage", &Json::is_number)},
+            {"remainder", remainder_json(evidence, work)},
+            {"coverage", coverage_json(evidence, work)},
             {"wall_s", profile_member(evidence.profile, "wall_s", &Json::is_number)},
             {"unmatched", unmatched_json(evidence)},
-            {"left_out", work.left_out}};
+            {"left_out", work.left_out},
+            {"unlisted", left_out_json(work.unlisted)},
+            {"unprobed", left_out_json(left_out_operators(work.operators, catalog.manifests()))}};
 }
 
 } // namespace fathom::server

@@ -128,9 +128,10 @@ double weight_of(const SizedUse& sized, bool by_share)
 }
 
 /// Leaves out what is least of the job. What is in the data flow stays: without it the rest has no inputs.
-void keep_most(std::vector<SizedUse>& uses, std::size_t most)
+LeftOutOperators keep_most(std::vector<SizedUse>& uses, std::size_t most)
 {
-    if (uses.size() <= most) return;
+    LeftOutOperators left_out;
+    if (uses.size() <= most) return left_out;
     const bool by_share =
         std::all_of(uses.begin(), uses.end(), [](const SizedUse& sized) { return sized.use.share.has_value(); });
     std::sort(uses.begin(), uses.end(), [&](const SizedUse& a, const SizedUse& b) {
@@ -139,8 +140,32 @@ void keep_most(std::vector<SizedUse>& uses, std::size_t most)
         const double second = weight_of(b, by_share);
         return first != second ? first > second : comes_before(a, b);
     });
-    while (uses.size() > std::max<std::size_t>(most, 1) && !is_in_flow(uses.back().use))
+    while (uses.size() > std::max<std::size_t>(most, 1) && !is_in_flow(uses.back().use)) {
+        const std::optional<double>& share = uses.back().use.share;
+        ++left_out.count;
+        left_out.share = left_out.share && share ? std::optional(*left_out.share + *share) : std::nullopt;
         uses.pop_back();
+    }
+    return left_out;
+}
+
+/// The operators that are measured for a job, with the counts of the whole job.
+std::vector<SizedUse> measured_uses(const std::vector<OperatorUse>& operators, const ManifestLookup& manifests,
+                                    const GenerationRule& rule, LeftOutOperators& left_out)
+{
+    std::vector<SizedUse> uses;
+    for (const OperatorUse& use : operators)
+        uses.push_back(measure_size(use, manifests));
+    uses = join_same(std::move(uses), true);
+    if (!rule.keeps_sizes) {
+        uses = join_classes(std::move(uses), rule.most_over_class);
+    } else if (rule.limits_kept_sizes) {
+        for (SizedUse& sized : uses)
+            limit_size(sized, rule.most_over_class);
+        uses = join_same(std::move(uses), true);
+    }
+    left_out = keep_most(uses, rule.most_operators);
+    return uses;
 }
 
 /// The number of the part that each operator belongs to: operators that share data are one part.
@@ -190,18 +215,8 @@ std::vector<ProbeTask> generate_probe_tasks(const std::string& name, const std::
                                             const ManifestLookup& manifests, const GenerationRule& rule)
 {
     FATHOM_ASSERT(!operators.empty());
-    std::vector<SizedUse> uses;
-    for (const OperatorUse& use : operators)
-        uses.push_back(measure_size(use, manifests));
-    uses = join_same(std::move(uses), true);
-    if (!rule.keeps_sizes) {
-        uses = join_classes(std::move(uses), rule.most_over_class);
-    } else if (rule.limits_kept_sizes) {
-        for (SizedUse& sized : uses)
-            limit_size(sized, rule.most_over_class);
-        uses = join_same(std::move(uses), true);
-    }
-    keep_most(uses, rule.most_operators);
+    LeftOutOperators left_out; // left_out_operators() tells those who ask
+    std::vector<SizedUse> uses = measured_uses(operators, manifests, rule, left_out);
     for (SizedUse& sized : uses)
         sized.use.count = scale_count(sized.use.count, rule.ratio);
     // One mix of operators is one task, whatever the order in which a job names them.
@@ -212,6 +227,14 @@ std::vector<ProbeTask> generate_probe_tasks(const std::string& name, const std::
     for (SizedUse& sized : uses)
         task.operators.push_back(std::move(sized.use));
     return {std::move(task)};
+}
+
+LeftOutOperators left_out_operators(const std::vector<OperatorUse>& operators, const ManifestLookup& manifests,
+                                    const GenerationRule& rule)
+{
+    LeftOutOperators left_out;
+    measured_uses(operators, manifests, rule, left_out);
+    return left_out;
 }
 
 } // namespace fathom

@@ -3,6 +3,7 @@
 #include "core/model/probe_task.hpp"
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace fathom {
@@ -17,9 +18,10 @@ enum class TaskForm { kOneTask, kSeveralTasks };
 struct GenerationRule {
     std::int64_t ratio{1000}; ///< counts are divided by this (M4)
     TaskForm form{TaskForm::kOneTask};
-    bool keeps_sizes{false};        ///< every size is measured; only equal ones are joined
-    bool limits_kept_sizes{false};  ///< with keeps_sizes: most_over_class holds all the same
-    std::size_t most_operators{16}; ///< of one task; those with the least work are left out beyond this
+    bool keeps_sizes{false};       ///< every size is measured; only equal ones are joined
+    bool limits_kept_sizes{false}; ///< with keeps_sizes: most_over_class holds all the same
+    std::size_t most_operators{
+        16}; ///< of one task; those with the least work are left out beyond this, see left_out_operators()
     /// An operator whose work is more than this many times that of the largest size class is measured at the
     /// size of that class: the class is kept, the probe stays short (M7).
     double most_over_class{4};
@@ -39,5 +41,17 @@ using ManifestLookup = std::function<const OperatorManifest*(std::string_view id
 /// @param operators  not empty; the data flow must have passed check_data_flow.
 std::vector<ProbeTask> generate_probe_tasks(const std::string& name, const std::vector<OperatorUse>& operators,
                                             const ManifestLookup& manifests, const GenerationRule& rule = {});
+
+/// Operators of a job that nothing measures, because there are more of them than is taken.
+struct LeftOutOperators {
+    std::int64_t count{0};            ///< of operators, sizes that are joined counted once
+    std::optional<double> share{0.0}; ///< of the job's run time, 0..1; empty where one of theirs is not known
+};
+
+/// What generate_probe_tasks() leaves out of the same operators by the same rule. Their time is predicted from other
+/// sizes of the operator, or goes as the rest of the run.
+/// @param operators  may be empty.
+LeftOutOperators left_out_operators(const std::vector<OperatorUse>& operators, const ManifestLookup& manifests,
+                                    const GenerationRule& rule = {});
 
 } // namespace fathom

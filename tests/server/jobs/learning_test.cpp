@@ -265,10 +265,35 @@ TEST_F(Learning, AProfileCountsForMoreThanWhatWasSaid)
     EXPECT_EQ(work["remainder"]["memory"], 0.1);
     EXPECT_EQ(work["unmatched"][0]["symbol"], "dtrsm_");
     EXPECT_THAT(work["left_out"][0].get<std::string>(), HasSubstr("unheard_of"));
+    EXPECT_EQ(work["unlisted"]["count"], 0);
+    EXPECT_EQ(work["unprobed"]["count"], 0);
 
     finish(dgemm_job({{"type", "app/solve.py"}}));
     EXPECT_EQ(get("/job-types/app%2Fsolve.py")["learned_from"], profiled.value);
     EXPECT_EQ(shown(submit(job))["operators_from"], profiled.value);
+}
+
+TEST_F(Learning, OperatorsBeyondTheLimitsAreCountedWithTheirTime)
+{
+    // 64 sizes of 1/128 of the time each and two of half of that: the list takes 64, the rest counts as remainder.
+    Json profile = dense_profile();
+    profile["operators"] = Json::array();
+    for (int i = 0; i < 66; ++i)
+        profile["operators"].push_back({{"id", "dgemm"},
+                                        {"parameters", {{"m", 100 + i}, {"n", 64}, {"k", 64}}},
+                                        {"count", 10},
+                                        {"share", i < 64 ? 0.0078125 : 0.00390625}});
+    profile["coverage"] = 0.5078125;
+    const JobId job = finish({{"command", {"python3", "wide.py"}}}, profile);
+
+    const Json work = get("/jobs/" + job.value + "/operators");
+    ASSERT_EQ(work["operators"].size(), 64U) << work.dump();
+    EXPECT_EQ(work["unlisted"]["count"], 2);
+    EXPECT_EQ(work["unlisted"]["share"], 0.0078125);
+    EXPECT_EQ(work["coverage"], 0.5);
+    EXPECT_EQ(work["remainder"]["unlisted"], 0.0078125);
+    EXPECT_EQ(work["unprobed"]["count"], 48) << "a probe task measures 16 of the 64";
+    EXPECT_EQ(work["unprobed"]["share"], 0.375);
 }
 
 TEST_F(Learning, JobsOfNearlyTheSameMixAreOfOneType)

@@ -153,6 +153,46 @@ TEST(GenerateProbeTasks, LeavesOutTheLeastBeyondItsLimit)
     EXPECT_EQ(task.operators[1].parameters.at("n"), 3);
 }
 
+OperatorUse shared(OperatorUse made, double share)
+{
+    made.share = share;
+    return made;
+}
+
+TEST(LeftOutOperators, AreCountedWithTheirShareOfTheTime)
+{
+    std::vector<OperatorUse> operators;
+    for (std::int64_t n = 1; n <= 18; ++n)
+        operators.push_back(shared(use("line", n, 10), n == 1 ? 0.03125 : n == 2 ? 0.015625 : 0.05));
+
+    EXPECT_EQ(generate(operators).operators.size(), 16U);
+    const LeftOutOperators left_out = left_out_operators(operators, find_manifest);
+    EXPECT_EQ(left_out.count, 2);
+    EXPECT_EQ(left_out.share, 0.046875);
+}
+
+TEST(LeftOutOperators, AreNoneWithinTheLimitAndWhereSizesAreJoined)
+{
+    EXPECT_EQ(left_out_operators({}, find_manifest).count, 0);
+    // Twenty sizes of one class are one operator.
+    std::vector<OperatorUse> operators;
+    for (std::int64_t n = 90; n < 110; ++n)
+        operators.push_back(use("cube", n, 1));
+    const LeftOutOperators left_out = left_out_operators(operators, find_manifest);
+    EXPECT_EQ(left_out.count, 0);
+    EXPECT_EQ(left_out.share, 0.0);
+}
+
+TEST(LeftOutOperators, HaveNoShareWhereOneOfThemHasNone)
+{
+    const std::vector<OperatorUse> operators = {use("line", 1, 10), shared(use("line", 2, 10), 0.5),
+                                                shared(use("line", 3, 10), 0.25)};
+
+    const LeftOutOperators left_out = left_out_operators(operators, find_manifest, {.most_operators = 1});
+    EXPECT_EQ(left_out.count, 2);
+    EXPECT_EQ(left_out.share, std::nullopt);
+}
+
 // M5, golden: P1 runs 3 times, P2 twice, P3 once on the averages of both.
 TEST(GenerateProbeTasks, GoldenDataFlow)
 {
