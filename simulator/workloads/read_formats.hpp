@@ -34,9 +34,10 @@ WorkloadReader read_philly;
 WorkloadReader read_pollux;
 
 /// Pods of Alibaba's GPU cluster (Weng et al., USENIX ATC 2023): creation_s, scheduled_s, deletion_s, num_gpu,
-/// cpu_milli, and where there are such: gpu_spec_33pct (GPU models that are allowed, "V100M16|V100M32"), qos. A pod is
-/// of the job type "gpu_pod" and takes whole GPUs, also where it shares one; or it is of the job type "cpu_pod" and
-/// takes whole cores. Unit types have the models' names. A quality-of-service class is a project.
+/// cpu_milli, and where there are such: gpu_milli (thousandths that it takes of each GPU; else whole ones),
+/// gpu_spec_33pct (GPU models that are allowed, "V100M16|V100M32"), qos. A pod is of the job type "gpu_pod", whose unit
+/// is a hundredth of a GPU, rounded up: 470 of one GPU are 47 units, two GPUs are 200. Or it is of the job type
+/// "cpu_pod" and takes whole cores. Unit types have the models' names. A quality-of-service class is a project.
 WorkloadReader read_alibaba;
 
 /// The synthetic workload of Gavel (Narayanan et al., OSDI 2020) from its table of training speeds, see
@@ -47,8 +48,10 @@ WorkloadReader read_gavel;
 /// lie beside the file. ReadSettings::part: the trace of that name; empty: the first.
 WorkloadReader read_gavel_trace;
 
-/// The Alibaba cluster from its list of nodes: one center with a unit type for each GPU model, and "cpu", the cores of
-/// nodes without GPUs. The set does not tell how fast GPUs are: all run "gpu_pod" alike, and cores run "cpu_pod".
+/// The Alibaba cluster from its list of nodes: one center with a unit type for each GPU model, whose units are
+/// hundredths of a GPU as in read_alibaba, and "cpu", the cores of nodes without GPUs. A pod may take hundredths of
+/// several GPUs where in truth it needs them on one: free parts too small for anyone are not simulated. The set does
+/// not tell how fast GPUs are: all run "gpu_pod" alike, and cores run "cpu_pod".
 /// @error kNotFound  the file cannot be opened.
 /// @error kInvalid   it is no such list; says which line.
 Result<Network> read_alibaba_nodes(const std::filesystem::path& path);

@@ -19,6 +19,8 @@ namespace {
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr double kHour_s = 3600;
 constexpr double kMilli = 1000;
+/// Units that a GPU of the Alibaba cluster is cut into: pods ask for hundredths.
+constexpr double kGpuParts = 100;
 constexpr std::string_view kAnyTimes = "numbers for times and counts";
 
 /// Whether the line can be read at all; it is left out where it cannot.
@@ -161,9 +163,9 @@ Result<WorkloadInput> read_pollux(std::istream& input, const std::filesystem::pa
 
 Result<WorkloadInput> read_alibaba(std::istream& input, const std::filesystem::path&, const ReadSettings&)
 {
-    enum Column : std::size_t { kCreation, kScheduled, kDeletion, kGpus, kCpu, kModels, kClass };
-    Result<CsvLines> lines = CsvLines::open(
-        input, {"creation_s", "scheduled_s", "deletion_s", "num_gpu", "cpu_milli", "?gpu_spec_33pct", "?qos"});
+    enum Column : std::size_t { kCreation, kScheduled, kDeletion, kGpus, kCpu, kModels, kClass, kShare };
+    Result<CsvLines> lines = CsvLines::open(input, {"creation_s", "scheduled_s", "deletion_s", "num_gpu", "cpu_milli",
+                                                    "?gpu_spec_33pct", "?qos", "?gpu_milli"});
     if (!lines) return lines.error();
     WorkloadBuilder builder("alibaba2023", "Alibaba 2023");
     const std::uint32_t gpu_pod = builder.job_type(kGpuPod, Scaling::kFixed);
@@ -177,12 +179,13 @@ Result<WorkloadInput> read_alibaba(std::istream& input, const std::filesystem::p
         const double deletion_s = number_of(*lines, kDeletion);
         const double gpus = number_of(*lines, kGpus);
         const double cpu_milli = number_of(*lines, kCpu);
-        if (std::isnan(job.submit_s + scheduled_s + deletion_s + gpus + cpu_milli)) {
+        const double gpu_milli = lines->text(kShare).empty() ? kMilli : number_of(*lines, kShare); // of each GPU
+        if (std::isnan(job.submit_s + scheduled_s + deletion_s + gpus + cpu_milli + gpu_milli) || gpu_milli > kMilli) {
             builder.skip_unreadable(skip_rule::kMalformed, job.line, kAnyTimes);
             continue;
         }
         if (scheduled_s >= 0 && deletion_s >= 0) job.run_s = deletion_s - scheduled_s;
-        job.units = gpus > 0 ? gpus : std::ceil(cpu_milli / kMilli);
+        job.units = gpus > 0 ? gpus * std::ceil(gpu_milli * kGpuParts / kMilli) : std::ceil(cpu_milli / kMilli);
         job.job_type = gpus > 0 ? gpu_pod : cpu_pod;
         job.details = builder.details_of(models_of(lines->text(kModels), builder));
         job.project = builder.project(lines->text(kClass));
@@ -207,7 +210,7 @@ Result<Network> read_alibaba_nodes(const std::filesystem::path& path)
             !(*gpus >= 0 && *gpus < 1e6) || *gpus != std::floor(*gpus) || lines->text(kModel) == kCores)
             return Error{Errc::kInvalid, fmt::format("line {}: expected a node's cores and GPUs", lines->line())};
         if (*gpus > 0)
-            units[std::string(lines->text(kModel))] += static_cast<std::int64_t>(*gpus);
+            units[std::string(lines->text(kModel))] += static_cast<std::int64_t>(*gpus * kGpuParts);
         else
             units[std::string(kCores)] += static_cast<std::int64_t>(*cpu_milli / kMilli);
     }

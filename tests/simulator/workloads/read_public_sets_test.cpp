@@ -7,6 +7,7 @@
 
 #include <fstream>
 #include <map>
+#include <sstream>
 
 namespace fathom::simulation {
 namespace {
@@ -162,6 +163,44 @@ TEST(ReadPhilly, VirtualClustersAreProjectsAndTheWeekIsKept)
     EXPECT_DOUBLE_EQ(input.workload.jobs[0].arrival_s, 10 * 3600) << "hour 10 of weekday 0";
     EXPECT_EQ(input.workload.projects[input.workload.jobs[0].project], "7f04ca");
     EXPECT_EQ(input.workload.jobs[0].unit_count, 8);
+}
+
+TEST(ReadAlibaba, PodsTakeHundredthsOfGpus)
+{
+    // The seventh asks for more than the whole of a GPU, the eighth for nothing of it.
+    std::istringstream pods("cpu_milli,num_gpu,gpu_milli,creation_s,scheduled_s,deletion_s\n"
+                            "4000,1,470,0,0,10\n"
+                            "4000,1,1000,1,1,10\n"
+                            "4000,8,1000,2,2,10\n"
+                            "4000,1,,3,3,10\n"
+                            "4000,1,5,4,4,10\n"
+                            "3500,0,0,5,5,10\n"
+                            "4000,1,1200,6,6,10\n"
+                            "4000,1,0,7,7,10\n");
+    const WorkloadInput input = read_alibaba(pods, {}, {}).value();
+
+    std::vector<std::int32_t> units;
+    for (const Job& job : input.workload.jobs)
+        units.push_back(job.unit_count);
+    EXPECT_THAT(units, ElementsAre(47, 100, 800, 100, 1, 4));
+    EXPECT_THAT(input.skips, testing::SizeIs(2));
+}
+
+TEST(ReadAlibaba, GpusOfNodesAreCutIntoTheSameParts)
+{
+    const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "fathom_alibaba_nodes.csv";
+    {
+        std::ofstream file(path);
+        file << "cpu_milli,gpus,gpu_model\n64000,8,T4\n64000,2,T4\n32000,0,\n";
+    }
+    const Network network = read_alibaba_nodes(path).value();
+
+    ASSERT_EQ(network.unit_types.size(), 2u);
+    EXPECT_EQ(network.unit_types[0].name, "T4");
+    EXPECT_EQ(network.unit_types[0].unit_count, 1000);
+    EXPECT_EQ(network.unit_types[1].name, "cpu");
+    EXPECT_EQ(network.unit_types[1].unit_count, 32);
+    std::filesystem::remove(path);
 }
 
 TEST(ReadAlibaba, PodsRunOnTheModelsThatTheyAllow)
