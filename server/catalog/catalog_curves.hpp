@@ -12,7 +12,7 @@ namespace fathom::server {
 /// the previous catalog are taken from there: fitting is what costs. Not thread-safe.
 class CatalogCurves {
   public:
-    /// The newest measurement of an operator and size on `unit_count` units of the type at this index.
+    /// What was measured of an operator and size on `unit_count` units of the type at this index.
     void add(std::size_t unit_type, const MeasuredOperator& measured, std::int64_t unit_count);
     /// Sets `speedups` of every unit type with an operator that was measured on two counts or more.
     /// @param previous  may be empty.

@@ -56,7 +56,8 @@ PastRun to_past_run(const pqxx::row& row)
             .ended_at = to_timestamp(row["ended_at"])};
 }
 
-/// Of all that estimates are made of. A new measurement has a new probe run.
+/// Of all that estimates are made of. A new measurement has a new probe run; the median changes also where an older one
+/// that counts together with it is found to be false.
 std::uint64_t fingerprint(const CatalogSnapshot& catalog)
 {
     const std::hash<std::string> hash;
@@ -68,6 +69,7 @@ std::uint64_t fingerprint(const CatalogSnapshot& catalog)
             add(measured.probe_run_id);
             add(measured.operator_id);
             add(measured.parameters_key);
+            sum = (sum ^ std::hash<double>{}(measured.median_s)) * 0x9e3779b97f4a7c15U;
         }
     }
     return sum;

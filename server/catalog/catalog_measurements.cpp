@@ -1,5 +1,6 @@
 #include "server/catalog/catalog_measurements.hpp"
 
+#include "core/decide/prediction/combine_results.hpp"
 #include "server/catalog/catalog_curves.hpp"
 #include "server/catalog/device_facts.hpp"
 #include "server/rows/measured_operator.hpp"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace fathom::server {
 namespace {
@@ -18,15 +20,17 @@ constexpr const char* kSelectOperatorsInUse = "SELECT id, version FROM operator_
 
 constexpr const char* kSelectChanges = "SELECT unit_type_id, version FROM measurement_change";
 
-// One row for each unit type, count, operator, size and version: what the index measurement_newest is made for, but for
-// the last.
+// The newest few rows for each unit type, count, operator, size and version, newest first, for combine_results().
 constexpr const char* kSelectMeasurements = R"sql(
-    SELECT DISTINCT ON (m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.operator_version)
-           m.unit_type_id, m.unit_count, m.operator_id, m.operator_version, m.parameters_key, m.operations, m.bytes, m.median_s, m.ci_low_s, m.ci_high_s, m.error, m.tolerance,
-           m.start_up_s, m.probe_run_id, m.measured_at, m.one_thread_median_s, m.one_thread_ci_low_s, m.one_thread_ci_high_s
-    FROM measurement m
-    WHERE m.void_reason = '' AND m.unit_type_id = ANY ($1::text[])
-    ORDER BY m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.operator_version, m.measured_at DESC)sql";
+    SELECT * FROM (
+        SELECT m.unit_type_id, m.unit_count, m.operator_id, m.operator_version, m.parameters_key, m.operations, m.bytes, m.median_s, m.ci_low_s, m.ci_high_s, m.error, m.tolerance,
+               m.start_up_s, m.probe_run_id, m.measured_at, m.one_thread_median_s, m.one_thread_ci_low_s, m.one_thread_ci_high_s,
+               row_number() OVER (PARTITION BY m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.operator_version
+                                  ORDER BY m.measured_at DESC, m.probe_run_id) AS place
+        FROM measurement m
+        WHERE m.void_reason = '' AND m.unit_type_id = ANY ($1::text[])) newest
+    WHERE place <= $2
+    ORDER BY unit_type_id, unit_count, operator_id, parameters_key, operator_version, place)sql";
 
 MeasurementVersions select_versions(pqxx::work& transaction)
 {
@@ -109,10 +113,18 @@ void read_measurements(pqxx::work& transaction, CatalogSnapshot& catalog, const 
     for (const auto& [id, index] : changed)
         ids.add(std::string(id));
     CatalogCurves curves;
-    for (const pqxx::row& row : transaction.exec_params(kSelectMeasurements, ids.take())) {
+    const pqxx::result rows = transaction.exec_params(kSelectMeasurements, ids.take(), kMostResults);
+    for (auto first = rows.begin(); first != rows.end();) {
+        const pqxx::row row = *first;
         const std::size_t index = changed.at(row["unit_type_id"].as<std::string>());
         UnitTypeView& view = catalog.unit_types[index];
-        MeasuredOperator measured = named_by_version(row, catalog.measurement_versions);
+        // Rows of one place follow one another, each with its number there: the next 1 is another place.
+        std::vector<MeasuredOperator> results;
+        do {
+            results.push_back(named_by_version(*first, catalog.measurement_versions));
+            ++first;
+        } while (first != rows.end() && (*first)["place"].as<std::int64_t>() > 1);
+        MeasuredOperator measured = combine_results(results);
         const auto unit_count = row["unit_count"].as<std::int64_t>();
         curves.add(index, measured, unit_count);
         // Probes have their data on the device already; jobs must bring it there (S4).

@@ -10,7 +10,8 @@
 
 namespace fathom {
 
-/// The newest measurement of one operator at one size on one unit of some type.
+/// What was measured of one operator at one size on one unit of some type: a result, or several together
+/// (core/decide/prediction/combine_results).
 struct MeasuredOperator {
     std::string operator_id;
     std::string parameters_key; ///< fathom::parameters_key of the size

@@ -60,7 +60,7 @@ struct UnitTypeView {
     double bus_gb{};               ///< of a device's bus, GB/s, as its center says; 0: not known
     double queued_s{};             ///< what the center's own queue holds before a new job, as it says
     double score{};                ///< of one unit, for quotas in score-hours; 0: it has none
-    /// Newest of each operator and size, on one unit. Many copies of a view are made, few are measured anew.
+    /// One for each operator and size, on one unit. Many copies of a view are made, few are measured anew.
     SharedList<MeasuredOperator> measured;
     /// The same with one thread, of units with several cores; empty: not measured.
     SharedList<MeasuredOperator> one_core;

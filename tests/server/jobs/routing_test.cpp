@@ -250,6 +250,29 @@ TEST_F(Routing, NeverOversellsWithTwoRouters)
     EXPECT_EQ(sql("SELECT count(*) FROM attempt"), "120") << "each job was placed once";
 }
 
+TEST_F(Routing, PredictsFromSeveralResultsTogetherUntilOneTellsOfAChange)
+{
+    add_operators();
+    const std::string alpha = add_center("alpha");
+    const auto known = [&] {
+        const CatalogPointer catalog = catalog_.get();
+        const std::span<const MeasuredOperator> measured = catalog->find_unit_type(alpha)->measured;
+        return measured.size() == 1 ? measured.front() : MeasuredOperator();
+    };
+    add_measurement(alpha, 0.0101, "now() - interval '3 hours'");
+    EXPECT_EQ(known().ci_high_s, 0.0101);
+
+    // 2 % apart, which chance may be: the mean of both, with their spread, though each by itself has none.
+    add_measurement(alpha, 0.0099, "now() - interval '2 hours'");
+    EXPECT_NEAR(known().median_s, 0.0099995, 1e-8);
+    EXPECT_LT(known().ci_low_s, 0.0099);
+    EXPECT_GT(known().ci_high_s, 0.0101);
+
+    // Twice as slow is no chance.
+    add_measurement(alpha, 0.02, "now() - interval '1 hour'");
+    EXPECT_EQ(known().median_s, 0.02);
+}
+
 TEST_F(Routing, MetersAJobOfATypeNeverMeasured)
 {
     add_operators();

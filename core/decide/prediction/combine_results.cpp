@@ -1,0 +1,81 @@
+#include "core/decide/prediction/combine_results.hpp"
+
+#include "core/base/portable_math.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fathom {
+namespace {
+
+/// Between results of the same unit type that nothing has happened to, until they tell: of ln(time).
+constexpr double kUsualDeviation = 0.05;
+constexpr double kUsualWeight = 2; ///< results that this assumption counts as
+constexpr double kWidthOf95Percent = 1.96;
+constexpr double kChangeDeviations = 3;
+constexpr double kLeast_s = 1e-12;
+
+/// Results as logarithms, one after the other.
+class Results {
+  public:
+    void add(const MeasuredOperator& measured)
+    {
+        const double value = log_of(measured);
+        const double off = value - mean_;
+        ++count_;
+        mean_ += off / count_;
+        squares_ += off * (value - mean_);
+        within_ += portable::square(deviation_of(measured));
+    }
+
+    /// Whether chance alone would put an older result so far away.
+    bool fits(const MeasuredOperator& older) const
+    {
+        const double between =
+            (squares_ + kUsualWeight * portable::square(kUsualDeviation)) / (count_ - 1 + kUsualWeight);
+        const double own = portable::square(deviation_of(older));
+        const double variance = between * (1 + 1 / count_) + within_ / portable::square(count_) + own;
+        return portable::square(log_of(older) - mean_) <= portable::square(kChangeDeviations) * variance;
+    }
+
+    double mean() const { return mean_; }
+    double count() const { return count_; }
+    /// Of the next result about the mean.
+    double deviation() const
+    {
+        const double between = squares_ / (count_ - 1) * (1 + 1 / count_);
+        return std::sqrt(between + within_ / count_);
+    }
+
+  private:
+    static double log_of(const MeasuredOperator& measured)
+    {
+        return portable::log(std::max(measured.median_s, kLeast_s));
+    }
+
+    double count_ = 0;
+    double mean_ = 0;
+    double squares_ = 0; ///< of the differences from the mean
+    double within_ = 0;  ///< sum of the variances of the medians
+};
+
+} // namespace
+
+MeasuredOperator combine_results(std::span<const MeasuredOperator> newest_first)
+{
+    FATHOM_ASSERT(!newest_first.empty());
+    MeasuredOperator combined = newest_first.front();
+    Results results;
+    for (const MeasuredOperator& one : newest_first.first(std::min(newest_first.size(), kMostResults))) {
+        if (results.count() > 0 && !results.fits(one)) break;
+        results.add(one);
+    }
+    if (results.count() < 2) return combined;
+    const double width = kWidthOf95Percent * results.deviation();
+    combined.median_s = portable::exp(results.mean());
+    combined.ci_low_s = portable::exp(results.mean() - width);
+    combined.ci_high_s = portable::exp(results.mean() + width);
+    return combined;
+}
+
+} // namespace fathom
