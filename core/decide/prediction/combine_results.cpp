@@ -9,14 +9,14 @@ namespace fathom {
 namespace {
 
 /// Between results of the same unit type that nothing has happened to, until they tell: of ln(time).
-constexpr double kUsualDeviation = 0.05;
-constexpr double kUsualWeight = 2; ///< results that this assumption counts as
-constexpr double kWidthOf95Percent = 1.96;
+constexpr double kUsualResultDeviation = 0.05;
+constexpr double kUsualResultWeight = 2; ///< results that this assumption counts as
+constexpr double kNextResultWidth = 1.96;
 constexpr double kChangeDeviations = 3;
-constexpr double kLeast_s = 1e-12;
+constexpr double kLeastResult_s = 1e-12;
 
-/// Results as logarithms, one after the other.
-class Results {
+/// ResultLogs as logarithms, one after the other.
+class ResultLogs {
   public:
     void add(const MeasuredOperator& measured)
     {
@@ -31,8 +31,8 @@ class Results {
     /// Whether chance alone would put an older result so far away.
     bool fits(const MeasuredOperator& older) const
     {
-        const double between =
-            (squares_ + kUsualWeight * portable::square(kUsualDeviation)) / (count_ - 1 + kUsualWeight);
+        const double between = (squares_ + kUsualResultWeight * portable::square(kUsualResultDeviation)) /
+                               (count_ - 1 + kUsualResultWeight);
         const double own = portable::square(deviation_of(older));
         const double variance = between * (1 + 1 / count_) + within_ / portable::square(count_) + own;
         return portable::square(log_of(older) - mean_) <= portable::square(kChangeDeviations) * variance;
@@ -50,7 +50,7 @@ class Results {
   private:
     static double log_of(const MeasuredOperator& measured)
     {
-        return portable::log(std::max(measured.median_s, kLeast_s));
+        return portable::log(std::max(measured.median_s, kLeastResult_s));
     }
 
     double count_ = 0;
@@ -65,13 +65,13 @@ MeasuredOperator combine_results(std::span<const MeasuredOperator> newest_first)
 {
     FATHOM_ASSERT(!newest_first.empty());
     MeasuredOperator combined = newest_first.front();
-    Results results;
+    ResultLogs results;
     for (const MeasuredOperator& one : newest_first.first(std::min(newest_first.size(), kMostResults))) {
         if (results.count() > 0 && !results.fits(one)) break;
         results.add(one);
     }
     if (results.count() < 2) return combined;
-    const double width = kWidthOf95Percent * results.deviation();
+    const double width = kNextResultWidth * results.deviation();
     combined.median_s = portable::exp(results.mean());
     combined.ci_low_s = portable::exp(results.mean() - width);
     combined.ci_high_s = portable::exp(results.mean() + width);
