@@ -3,6 +3,8 @@
 #include "core/decide/scoring/find_measured.hpp"
 #include "server/store/column.hpp"
 
+#include <algorithm>
+
 namespace fathom::server {
 namespace {
 
@@ -17,38 +19,51 @@ void put_score(Json& json, const std::optional<ScoreValue>& score, const std::st
     json["missing_reason"] = text_or_null(missing);
 }
 
+Json to_json(const MeasurementRecord& record)
+{
+    const MeasuredOperator& measured = record.measured;
+    return {{"center_id", record.center_id},
+            {"center", record.center},
+            {"unit_type_id", record.unit_type_id},
+            {"unit_type", record.unit_type},
+            {"operator", measured.operator_id},
+            {"operator_version", record.operator_version},
+            {"parameters", record.parameters},
+            {"unit_count", record.unit_count},
+            {"median_s", measured.median_s},
+            {"ci_low_s", measured.ci_low_s},
+            {"ci_high_s", measured.ci_high_s},
+            {"spread", record.spread},
+            {"sample_count", record.sample_count},
+            {"outlier_count", record.outlier_count},
+            {"operations", measured.operations},
+            {"bytes", measured.bytes},
+            {"rate_flops", measured.operations / measured.median_s},
+            {"rate_bytes", measured.bytes / measured.median_s},
+            {"error", measured.error},
+            {"tolerance", measured.tolerance},
+            {"precision", record.precision},
+            {"library", record.library},
+            {"probe_run_id", measured.probe_run_id},
+            {"measured_at", format_rfc3339(measured.measured_at)}};
+}
+
 Json to_json(const OperatorScore& scored, const MetricPolicy& policy)
 {
-    const MeasurementRecord& record = scored.record;
-    const MeasuredOperator& measured = record.measured;
-    Json json{{"center_id", record.center_id},
-              {"center", record.center},
-              {"unit_type_id", record.unit_type_id},
-              {"unit_type", record.unit_type},
-              {"operator", measured.operator_id},
-              {"operator_version", record.operator_version},
-              {"parameters", record.parameters},
-              {"unit_count", record.unit_count},
-              {"median_s", measured.median_s},
-              {"ci_low_s", measured.ci_low_s},
-              {"ci_high_s", measured.ci_high_s},
-              {"spread", record.spread},
-              {"sample_count", record.sample_count},
-              {"outlier_count", record.outlier_count},
-              {"operations", measured.operations},
-              {"bytes", measured.bytes},
-              {"rate_flops", measured.operations / measured.median_s},
-              {"rate_bytes", measured.bytes / measured.median_s},
-              {"error", measured.error},
-              {"tolerance", measured.tolerance},
-              {"precision", record.precision},
-              {"library", record.library},
-              {"trust_factor", scored.trust_factor},
-              {"diversity", scored.diversity},
-              {"policy", policy_name(policy)},
-              {"probe_run_id", measured.probe_run_id},
-              {"measured_at", format_rfc3339(measured.measured_at)}};
+    Json json = to_json(scored.record);
+    json["trust_factor"] = scored.trust_factor;
+    json["diversity"] = scored.diversity;
+    json["policy"] = policy_name(policy);
     put_score(json, scored.score, scored.missing);
+    return json;
+}
+
+Json to_json(const ScorePoint& point, const MetricPolicy& policy)
+{
+    Json json = to_json(point.record);
+    json["policy"] = policy_name(policy);
+    json["void_reason"] = text_or_null(point.record.void_reason);
+    put_score(json, point.score, point.missing);
     return json;
 }
 
@@ -114,6 +129,34 @@ Result<ScoreQuestion> parse_question(const Query& query)
     return value_or_errors(std::move(question), std::move(errors), "the query");
 }
 
+/// `n=512,m=512` as the key of a size. Empty: it is no such text.
+std::string read_size(const std::string& text)
+{
+    const Parameters parameters = parameters_of_key(text);
+    const auto count = static_cast<std::size_t>(std::count(text.begin(), text.end(), ',')) + 1;
+    return parameters.size() == count ? parameters_key(parameters) : std::string();
+}
+
+Result<HistoryFilter> parse_history(const Query& query)
+{
+    std::vector<FieldError> errors;
+    HistoryFilter filter;
+    filter.unit_type = query_text(query, "unit_type");
+    filter.operator_id = query_text(query, "operator");
+    filter.version = query_integer(query, "version");
+    filter.unit_count = query_integer(query, "unit_count");
+    if (const std::string size = query_text(query, "parameters"); !size.empty()) {
+        filter.parameters_key = read_size(size);
+        if (filter.parameters_key.empty()) errors.push_back({"parameters", "must be like n=512, or k=8,m=8,n=8"});
+    }
+    // The contract has said that they are times.
+    if (const Result<Timestamp> since = parse_rfc3339(query_text(query, "since"))) filter.since = *since;
+    if (const Result<Timestamp> until = parse_rfc3339(query_text(query, "until"))) filter.until = *until;
+    if (filter.since && filter.until && *filter.until <= *filter.since)
+        errors.push_back({"until", "must be after since"});
+    return value_or_errors(std::move(filter), std::move(errors), "the query");
+}
+
 template <class Scores>
 net::Response render(const Scores& scores)
 {
@@ -139,12 +182,25 @@ Answer list_scores(ScoresService* service, Call call)
     co_return scores ? render(*scores) : net::problem(scores.error(), call.request.request_id);
 }
 
+Answer list_history(ScoresService* service, Call call)
+{
+    const Result<PageRequest> page = parse_page_request(call.request);
+    if (!page) co_return net::problem(page.error(), call.request.request_id);
+    const Result<HistoryFilter> filter = parse_history(call.request.query);
+    if (!filter) co_return net::problem(filter.error(), call.request.request_id);
+    const Result<ScoresService::ScoreHistory> history =
+        co_await service->history(query_text(call.request.query, "policy"), *filter, page->size, page->after);
+    co_return history ? render(*history) : net::problem(history.error(), call.request.request_id);
+}
+
 } // namespace
 
 void add_scores_routes(ApiRouter& router, ScoresService& scores)
 {
     router.add(net::Method::kGet, "/scores", Permission::kReadNetwork,
                [target = &scores](Call call) { return list_scores(target, std::move(call)); });
+    router.add(net::Method::kGet, "/scores/history", Permission::kReadNetwork,
+               [target = &scores](Call call) { return list_history(target, std::move(call)); });
 }
 
 } // namespace fathom::server

@@ -5,7 +5,7 @@
 
 namespace fathom::server {
 
-/// Adds GET /scores. Both must outlive the router.
+/// Adds GET /scores and /scores/history. Both must outlive the router.
 void add_scores_routes(ApiRouter& router, ScoresService& scores);
 
 } // namespace fathom::server

@@ -126,6 +126,22 @@ OperatorScore score_record(const MetricPolicy& policy, MeasurementRecord record,
     return scored;
 }
 
+ScorePoint score_point(const MetricPolicy& policy, MeasurementRecord record)
+{
+    ScorePoint point;
+    if (record.void_reason.empty()) {
+        const Result<ScoreValue> points = score(policy, record.measured);
+        if (points)
+            point.score = *points;
+        else
+            point.missing = points.error().detail;
+    } else {
+        point.missing = "the measurement was found to be false: " + record.void_reason;
+    }
+    point.record = std::move(record);
+    return point;
+}
+
 /// One side of a comparison.
 void put_score(const Result<ScoreValue>& points, double factor, std::optional<double>& value, std::string& missing)
 {
@@ -188,6 +204,24 @@ ScoresService::by_operator(std::string policy, MeasurementFilter filter, std::in
                 score_record(scores.policy, std::move(one), trust, count == diversity.end() ? 0 : count->second));
         }
         return scores;
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
+asio::awaitable<Result<ScoresService::ScoreHistory>> ScoresService::history(std::string policy, HistoryFilter filter,
+                                                                            std::int64_t size, std::string after)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<ScoreHistory> {
+        Result<PolicyRecord> record = find_policy(transaction, policy);
+        if (!record) return record.error();
+        const std::int64_t version =
+            filter.version ? *filter.version : version_to_follow(transaction, filter.operator_id);
+        Result<Page<MeasurementRecord>> measurements = select_history(transaction, filter, version, size, after);
+        if (!measurements) return measurements.error();
+        ScoreHistory history{std::move(record->policy), {{}, std::move(measurements->next_after)}};
+        for (MeasurementRecord& one : measurements->items)
+            history.page.items.push_back(score_point(history.policy, std::move(one)));
+        return history;
     };
     co_return co_await database_->run(std::move(work));
 }

@@ -35,6 +35,13 @@ struct OperatorScore {
     std::int64_t diversity{}; ///< active unit types that can run the operator (M18)
 };
 
+/// One measurement of a history, with what it scores today.
+struct ScorePoint {
+    MeasurementRecord record;
+    std::optional<ScoreValue> score; ///< not times trust, which is known of the present only
+    std::string missing;             ///< why there is none
+};
+
 /// One score over several operators.
 struct GroupedScore {
     ScoreGroup group{};
@@ -83,6 +90,15 @@ class ScoresService {
     };
     asio::awaitable<Result<OperatorScores>> by_operator(std::string policy, MeasurementFilter filter, std::int64_t size,
                                                         std::string after);
+
+    struct ScoreHistory {
+        MetricPolicy policy;
+        Page<ScorePoint> page;
+    };
+    /// How one operator did on one unit type over time, the newest first. All points are of one version of the operator
+    /// and are scored by the same policy.
+    asio::awaitable<Result<ScoreHistory>> history(std::string policy, HistoryFilter filter, std::int64_t size,
+                                                  std::string after);
 
     struct GroupedScores {
         MetricPolicy policy;

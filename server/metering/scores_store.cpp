@@ -24,6 +24,25 @@ constexpr const char* kSelectMeasurements = R"sql(
     WHERE (center, unit_type, operator_id, parameters_key, unit_count) > ($4, $5, $6, $7, $8::bigint)
     ORDER BY center, unit_type, operator_id, parameters_key, unit_count LIMIT $9)sql";
 
+constexpr const char* kSelectVersion = R"sql(
+    SELECT coalesce((SELECT version FROM operator_in_use WHERE id = $1),
+                    (SELECT max(operator_version) FROM measurement WHERE operator_id = $1 AND void_reason = ''),
+                    0) AS version)sql";
+
+// From the unit type by its runs (index probe_run_of_unit_type) to what they measured (primary key): what was found to
+// be false is in no other index.
+constexpr const char* kSelectHistory = R"sql(
+    SELECT m.*, c.id AS center_id, c.name AS center, u.name AS unit_type
+    FROM unit_type u JOIN center c ON c.id = u.center_id JOIN probe_run r ON r.unit_type_id = u.id
+         JOIN measurement m ON m.probe_run_id = r.id AND m.unit_type_id = u.id
+    WHERE (u.id = $1 OR c.name || '/' || u.name = $1) AND m.operator_id = $2 AND m.operator_version = $3::bigint
+      AND ($4 = '' OR m.parameters_key = $4) AND ($5::bigint = 0 OR m.unit_count = $5::bigint)
+      AND m.measured_at >= coalesce(nullif($6::text, '')::timestamptz, '-infinity')
+      AND m.measured_at < coalesce(nullif($7::text, '')::timestamptz, 'infinity')
+      AND (m.measured_at, m.probe_run_id, m.parameters_key)
+          < (coalesce(nullif($8::text, '')::timestamptz, 'infinity'), $9::text, $10::text)
+    ORDER BY m.measured_at DESC, m.probe_run_id DESC, m.parameters_key DESC LIMIT $11::bigint)sql";
+
 constexpr const char* kSelectPlaces = R"sql(
     SELECT g.name AS group_name, c.id AS center_id, c.name AS center, u.id AS unit_type_id, u.name AS unit_type
     FROM unnest($1::text[]) AS g (name) CROSS JOIN unit_type u JOIN center c ON c.id = u.center_id
@@ -75,7 +94,8 @@ MeasurementRecord to_measurement(const pqxx::row& row)
             .sample_count = row["sample_count"].as<std::int64_t>(),
             .outlier_count = row["outlier_count"].as<std::int64_t>(),
             .precision = row["precision"].as<std::string>(),
-            .library = row["library"].as<std::string>()};
+            .library = row["library"].as<std::string>(),
+            .void_reason = row["void_reason"].as<std::string>()};
 }
 
 /// What a page of measurements goes on after; five empty parts before the first.
@@ -103,6 +123,36 @@ Result<MeasurementKey> parse_key(const std::string& after)
         good = json[i].is_string();
     if (!good) return Error{Errc::kInvalid, "the page_token is not one of this list"};
     return MeasurementKey{json[0], json[1], json[2], json[3], json[4].get<std::int64_t>()};
+}
+
+/// What a page of a history goes on after; three empty parts before the first.
+struct HistoryKey {
+    std::string measured_at;
+    std::string probe_run_id;
+    std::string parameters_key;
+};
+
+std::string history_key_of(const MeasurementRecord& record)
+{
+    const MeasuredOperator& measured = record.measured;
+    return Json{format_rfc3339(measured.measured_at), measured.probe_run_id, measured.parameters_key}.dump();
+}
+
+Result<HistoryKey> parse_history_key(const std::string& after)
+{
+    if (after.empty()) return HistoryKey{};
+    const Json json = Json::parse(after, nullptr, false);
+    bool good = json.is_array() && json.size() == 3 && !contains_nul(json);
+    for (std::size_t i = 0; good && i < 3; ++i)
+        good = json[i].is_string();
+    if (!good || !parse_rfc3339(json[0].get_ref<const std::string&>()))
+        return Error{Errc::kInvalid, "the page_token is not one of this list"};
+    return HistoryKey{json[0], json[1], json[2]};
+}
+
+std::string text_of(const std::optional<Timestamp>& time)
+{
+    return time ? format_rfc3339(*time) : std::string();
 }
 
 /// What a page of places goes on after; three empty parts before the first.
@@ -137,6 +187,25 @@ Result<Page<MeasurementRecord>> select_measurements(pqxx::transaction_base& tran
                                  key->unit_type, key->operator_id, key->parameters_key, key->unit_count, size + 1))
         records.push_back(to_measurement(row));
     return cut_page(std::move(records), size, key_of);
+}
+
+std::int64_t version_to_follow(pqxx::transaction_base& transaction, const std::string& operator_id)
+{
+    return transaction.exec_params1(kSelectVersion, operator_id)[0].as<std::int64_t>();
+}
+
+Result<Page<MeasurementRecord>> select_history(pqxx::transaction_base& transaction, const HistoryFilter& filter,
+                                               std::int64_t version, std::int64_t size, const std::string& after)
+{
+    const Result<HistoryKey> key = parse_history_key(after);
+    if (!key) return key.error();
+    std::vector<MeasurementRecord> records;
+    for (const pqxx::row& row :
+         transaction.exec_params(kSelectHistory, filter.unit_type, filter.operator_id, version, filter.parameters_key,
+                                 filter.unit_count.value_or(0), text_of(filter.since), text_of(filter.until),
+                                 key->measured_at, key->probe_run_id, key->parameters_key, size + 1))
+        records.push_back(to_measurement(row));
+    return cut_page(std::move(records), size, history_key_of);
 }
 
 Result<Page<NamedPlace>> select_places(pqxx::transaction_base& transaction, std::span<const std::string> names,

@@ -7,6 +7,7 @@
 #include "server/store/page.hpp"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -20,7 +21,7 @@ class transaction_base;
 /// exceptions through to Database::run.
 namespace fathom::server {
 
-/// The newest measurement of one operator at one size on so many units of a type.
+/// A measurement of one operator at one size on so many units of a type.
 struct MeasurementRecord {
     std::string center_id;
     std::string center;
@@ -35,6 +36,7 @@ struct MeasurementRecord {
     std::int64_t outlier_count{};
     std::string precision;
     std::string library;
+    std::string void_reason; ///< why it was found to be false after it was stored; empty: it was not
 };
 
 struct MeasurementFilter {
@@ -42,11 +44,29 @@ struct MeasurementFilter {
     std::string unit_type; ///< id, or "center/unit_type"
     std::string operator_id;
 };
-/// By center, unit type, operator, size, count; `after` is opaque.
+/// The newest of each: by center, unit type, operator, size, count; `after` is opaque.
 /// @error kInvalid  `after` is not a key of this list.
 Result<Page<MeasurementRecord>> select_measurements(pqxx::transaction_base& transaction,
                                                     const MeasurementFilter& filter, std::int64_t size,
                                                     const std::string& after);
+
+/// Which measurements make the history of one operator on one unit type.
+struct HistoryFilter {
+    std::string unit_type{}; ///< id, or "center/unit_type"
+    std::string operator_id{};
+    std::optional<std::int64_t> version{}; ///< of the operator; none: as version_to_follow() says
+    std::string parameters_key{};          ///< of the size; empty for all
+    std::optional<std::int64_t> unit_count{};
+    std::optional<Timestamp> since{};
+    std::optional<Timestamp> until{}; ///< this moment is not in it
+};
+/// The version of an operator whose history is told where none is named: the one in use, or of an operator that the
+/// library lacks the newest that was measured. 0: there is none.
+std::int64_t version_to_follow(pqxx::transaction_base& transaction, const std::string& operator_id);
+/// All measurements of one version, also those that were found to be false; the newest first. `after` is opaque.
+/// @error kInvalid  `after` is not a key of this list.
+Result<Page<MeasurementRecord>> select_history(pqxx::transaction_base& transaction, const HistoryFilter& filter,
+                                               std::int64_t version, std::int64_t size, const std::string& after);
 
 /// A unit type as the place of a score, for one of several names: categories, job types.
 struct NamedPlace {
