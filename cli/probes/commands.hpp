@@ -16,6 +16,8 @@ void add_probe_compare(CLI::App& probe, Invocation& invocation);
 void add_probe_task_compose(CLI::App& task, Invocation& invocation);
 void add_policy_commands(CLI::App& app, Invocation& invocation);
 void add_score_commands(CLI::App& app, Invocation& invocation);
+/// `fathom score history`
+void add_score_history(CLI::App& score, Invocation& invocation);
 void add_scaling_commands(CLI::App& app, Invocation& invocation);
 void add_window_commands(CLI::App& app, Invocation& invocation);
 void add_trust_commands(CLI::App& app, Invocation& invocation);

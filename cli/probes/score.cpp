@@ -206,6 +206,7 @@ void add_score_commands(CLI::App& app, Invocation& invocation)
     list.add_option("--category", options->category, "Only for this category; implies --by category");
     add_list_options(list, *options);
     on_chosen(list, invocation, std::move(options), list_scores);
+    add_score_history(noun, invocation);
 }
 
 } // namespace fathom::cli
