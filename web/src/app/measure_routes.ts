@@ -9,6 +9,8 @@ function page(load: () => Promise<PageComponent>) {
 export const measureRoutes: readonly Route[] = [
   { path: '/scores', permission: 'read_network', entry: { group: 'measure', title: 'scores.title' },
     page: page(async () => (await import('../features/scores/scores_page')).ScoresPage) },
+  { path: '/scores/history', permission: 'read_network',
+    page: page(async () => (await import('../features/scores/history_page')).HistoryPage) },
   { path: '/scaling', permission: 'read_network', entry: { group: 'measure', title: 'scaling.title' },
     page: page(async () => (await import('../features/scaling/scaling_page')).ScalingPage) },
   { path: '/network-windows', permission: 'read_network', entry: { group: 'measure', title: 'windows.title' },

@@ -7,6 +7,7 @@ import type { Column } from '../../ui/data_table'
 import { formatDuration, formatNumber, formatShare, nothing } from '../../ui/format'
 import { formatByteRate, formatFigure, formatFlops, formatSize } from '../../ui/rates'
 import { Time } from '../../ui/zone'
+import { historyPath } from './history'
 
 function usePlaceAndScore<Row extends AnyScore>(): { place: Column<Row>[]; score: Column<Row>[] } {
   const { t, locale } = useLanguage()
@@ -26,7 +27,7 @@ function usePlaceAndScore<Row extends AnyScore>(): { place: Column<Row>[]; score
   }
 }
 
-export function useOperatorScoreColumns(): Column<Score>[] {
+export function useOperatorScoreColumns(policy: string): Column<Score>[] {
   const { t } = useLanguage()
   const { place, score } = usePlaceAndScore<Score>()
   return [
@@ -46,6 +47,8 @@ export function useOperatorScoreColumns(): Column<Score>[] {
     { id: 'diversity', title: t('scores.diversity'), isNumber: true, cell: (s) => s.diversity, csv: (s) => s.diversity, isHidden: true },
     { id: 'measured_at', title: t('scores.measured'), csv: (s) => s.measured_at, cell: (s) => (
       <Link href={pathTo('/probe-runs/:id', { id: s.probe_run_id })}><Time at={s.measured_at} /></Link>) },
+    { id: 'history', title: t('scores.history'), cell: (s) => (
+      <Link href={historyPath(s, policy)} aria-label={t('scores.history.of', { name: `${s.center}/${s.unit_type} ${s.operator}` })}>{t('scores.history')}</Link>) },
   ]
 }
 

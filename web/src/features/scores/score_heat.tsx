@@ -1,15 +1,15 @@
 import { useLanguage } from '../../i18n/language'
-import { pathTo } from '../../app/router/match'
 import type { AnyScore } from '../../queries/scores'
 import { formatDuration, formatNumber, formatTime } from '../../ui/format'
 import { type HeatCell, HeatLegend, HeatMap } from '../../ui/heat_map'
 import { rangeOf, shadeOf } from '../../ui/heat_scale'
 import { useZone } from '../../ui/zone'
 import measuring from '../measuring/measuring.module.css'
+import { historyPath } from './history'
 import { isOperatorScore, type ScoreMap } from './score_map'
 
 /** Unit types against operators; each cell says its points and their interval. */
-export function ScoreHeat({ map, shades }: { map: ScoreMap; shades: 'column' | 'all' }) {
+export function ScoreHeat({ map, shades, policy }: { map: ScoreMap; shades: 'column' | 'all'; policy: string }) {
   const { t, locale } = useLanguage()
   const { zone } = useZone()
   const valuesOf = (column: string) => map.rows.map((row) => map.at(row.key, column)?.score)
@@ -30,7 +30,7 @@ export function ScoreHeat({ map, shades }: { map: ScoreMap; shades: 'column' | '
       text: points(score.score),
       sub: score.score === null ? '' : `${points(score.score_low)}–${points(score.score_high)}`,
       title: titleOf(score),
-      ...(isOperatorScore(score) ? { href: pathTo('/probe-runs/:id', { id: score.probe_run_id }) } : {}),
+      ...(isOperatorScore(score) ? { href: historyPath(score, policy) } : {}),
     }
   }
   return (

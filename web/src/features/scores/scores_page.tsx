@@ -61,16 +61,16 @@ export function ScoresPage() {
               <Button onClick={() => change({ name: '', center: '', policy: '' })}>{t('measure.clear')}</Button>
               {may('manage_metering') ? <Link href="/measure">{t('runs.measure')}</Link> : null}
             </>}>{t('scores.none.text')}</EmptyState>
-        ) : isTable ? <ScoreTable scores={scores} /> : <ScoreHeat map={mapOf(scores, unitCount)} shades={raw.shade === 'all' ? 'all' : 'column'} />}
+        ) : isTable ? <ScoreTable scores={scores} policy={raw.policy} /> : <ScoreHeat policy={raw.policy} map={mapOf(scores, unitCount)} shades={raw.shade === 'all' ? 'all' : 'column'} />}
       </Ready>
     </Page>
   )
 }
 
-function ScoreTable({ scores }: { scores: readonly AnyScore[] }) {
+function ScoreTable({ scores, policy }: { scores: readonly AnyScore[]; policy: string }) {
   const t = useText()
   const [parts, showParts] = useState<GroupedScore | null>(null)
-  const operatorColumns = useOperatorScoreColumns()
+  const operatorColumns = useOperatorScoreColumns(policy)
   const groupedColumns = useGroupedScoreColumns(showParts)
   const single = scores.filter(isOperatorScore)
   const grouped = scores.filter((score): score is GroupedScore => !isOperatorScore(score))
