@@ -42,6 +42,7 @@ TEST(Usage, HelpOfEachCommandHasAnExample)
                                                          {"policy", "try"},
                                                          {"policy", "add"},
                                                          {"score", "list"},
+                                                         {"score", "history"},
                                                          {"scaling", "show"},
                                                          {"window", "list"},
                                                          {"job", "submit"},

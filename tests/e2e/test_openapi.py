@@ -386,16 +386,18 @@ def test_metering(call):
     assert scores["items"]
     call("GET", A + "/scores?policy=no_such", 400)
     call("POST", A + f"/metric-policies/{policies[0]['id']}:activate")
-    measured = call("GET", A + "/scores?operator=dgemm").json()["items"][0]
+    call("GET", A + "/scores?operator=dgemm")
     for by in ("category", "unit_type", "job_type"):
         page = call("GET", A + f"/scores?by={by}&policy=mixed&page_size=2").json()
         assert all(score["by"] == by for score in page["items"]) and (page["items"] or by == "job_type")
     refused = call("GET", A + "/scores?by=luck&page_size=1", 400).json()
     assert [error["field"] for error in refused["errors"]] == ["by"]
     call("GET", A + "/scores?by=category&job_type=x", 400)
-    history = A + "/scores/history?operator=dgemm&unit_type=" + measured["unit_type_id"]
-    points = call("GET", history + "&version=1&unit_count=1&since=2020-01-01T00:00:00Z&page_size=1").json()["items"]
-    assert points and points[0]["void_reason"] is None
+    measured = scores["items"][0]
+    history = A + f"/scores/history?operator={measured['operator']}&unit_type={measured['unit_type_id']}"
+    counted = f"&version={measured['operator_version']}&unit_count={measured['unit_count']}"
+    points = call("GET", history + counted + "&since=2020-01-01T00:00:00Z&page_size=1").json()["items"]
+    assert points[0]["probe_run_id"]
     size = ",".join(f"{name}={value}" for name, value in points[0]["parameters"].items())
     assert call("GET", history + f"&parameters={size}").json()["items"]
     refused = call("GET", history + "&parameters=large&since=2030-01-01T00:00:00Z&until=2020-01-01T00:00:00Z", 400).json()
