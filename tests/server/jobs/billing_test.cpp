@@ -4,8 +4,9 @@
 #include "server/billing/price_books_api.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
 
-#include <array>
 #include <pqxx/pqxx>
+
+#include <array>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <thread>
