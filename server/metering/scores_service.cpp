@@ -218,6 +218,8 @@ asio::awaitable<Result<ScoresService::ScoreHistory>> ScoresService::history(std:
             filter.version ? *filter.version : version_to_follow(transaction, filter.operator_id);
         Result<Page<MeasurementRecord>> measurements = select_history(transaction, filter, version, size, after);
         if (!measurements) return measurements.error();
+        if (measurements->items.empty() && !has_unit_type(transaction, filter.unit_type))
+            return Error{Errc::kNotFound, "there is no unit type " + filter.unit_type};
         ScoreHistory history{std::move(record->policy), {{}, std::move(measurements->next_after)}};
         for (MeasurementRecord& one : measurements->items)
             history.page.items.push_back(score_point(history.policy, std::move(one)));

@@ -97,6 +97,7 @@ class ScoresService {
     };
     /// How one operator did on one unit type over time, the newest first. All points are of one version of the operator
     /// and are scored by the same policy.
+    /// @error kNotFound  there is no such unit type.
     asio::awaitable<Result<ScoreHistory>> history(std::string policy, HistoryFilter filter, std::int64_t size,
                                                   std::string after);
 

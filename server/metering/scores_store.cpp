@@ -24,6 +24,10 @@ constexpr const char* kSelectMeasurements = R"sql(
     WHERE (center, unit_type, operator_id, parameters_key, unit_count) > ($4, $5, $6, $7, $8::bigint)
     ORDER BY center, unit_type, operator_id, parameters_key, unit_count LIMIT $9)sql";
 
+constexpr const char* kHasUnitType = R"sql(
+    SELECT EXISTS (SELECT FROM unit_type u JOIN center c ON c.id = u.center_id
+                   WHERE u.id = $1 OR c.name || '/' || u.name = $1))sql";
+
 constexpr const char* kSelectVersion = R"sql(
     SELECT coalesce((SELECT version FROM operator_in_use WHERE id = $1),
                     (SELECT max(operator_version) FROM measurement WHERE operator_id = $1 AND void_reason = ''),
@@ -187,6 +191,11 @@ Result<Page<MeasurementRecord>> select_measurements(pqxx::transaction_base& tran
                                  key->unit_type, key->operator_id, key->parameters_key, key->unit_count, size + 1))
         records.push_back(to_measurement(row));
     return cut_page(std::move(records), size, key_of);
+}
+
+bool has_unit_type(pqxx::transaction_base& transaction, const std::string& unit_type)
+{
+    return transaction.exec_params1(kHasUnitType, unit_type)[0].as<bool>();
 }
 
 std::int64_t version_to_follow(pqxx::transaction_base& transaction, const std::string& operator_id)

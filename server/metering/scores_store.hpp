@@ -60,6 +60,9 @@ struct HistoryFilter {
     std::optional<Timestamp> since{};
     std::optional<Timestamp> until{}; ///< this moment is not in it
 };
+/// @param unit_type  its id, or center/unit_type; also one that is not offered any more
+bool has_unit_type(pqxx::transaction_base& transaction, const std::string& unit_type);
+
 /// The version of an operator whose history is told where none is named: the one in use, or of an operator that the
 /// library lacks the newest that was measured. 0: there is none.
 std::int64_t version_to_follow(pqxx::transaction_base& transaction, const std::string& operator_id);

@@ -42,7 +42,7 @@ export const scoresEn = {
   'scores.history.days': 'Time',
   'scores.history.last': 'the last {n} days',
   'scores.history.series': 'Size and units',
-  'scores.history.series.name': '{size}, on {n} units',
+  'scores.history.series.name': '{size}; units: {n}',
   'scores.history.show': 'Show',
   'scores.history.show.score': 'score',
   'scores.history.show.rate': 'rate',
