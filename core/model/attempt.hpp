@@ -3,6 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
 #include "core/base/json_reader.hpp"
+#include "core/model/job_input.hpp"
 
 #include <map>
 #include <optional>
@@ -38,8 +39,9 @@ struct AttemptOrder {
     std::string script;
     std::map<std::string, std::string> environment;
     std::map<std::string, std::string> files; ///< name -> content
-    std::int64_t wall_limit_s{86400};
-    bool profile{false}; ///< count the job's operators while it runs (M11)
+    std::vector<JobInput> inputs{};           ///< staged before the command starts, as the job's user
+    std::int64_t wall_limit_s{86400};         ///< of staging and the command together
+    bool profile{false};                      ///< count the job's operators while it runs (M11)
 };
 
 /// How an attempt ended.

@@ -236,6 +236,17 @@ void check_center_of_data(const JobSpec& spec, std::vector<FieldError>& errors)
                                           "be"});
 }
 
+/// Inputs are staged beside the job's files, and replace none.
+void check_input_paths(const JobSpec& spec, std::vector<FieldError>& errors)
+{
+    for (std::size_t i = 0; i < spec.inputs.size(); ++i) {
+        const std::string& path = spec.inputs[i].path;
+        const std::string first = path.substr(0, path.find('/'));
+        if (spec.files.contains(first))
+            errors.push_back({"inputs[" + std::to_string(i) + "].path", "is the name of one of files"});
+    }
+}
+
 /// The last part of a program's path; never empty, so that the job can be read again.
 std::string default_name(const std::string& program)
 {
@@ -377,6 +388,8 @@ Result<JobSpec> parse_job_spec(const Json& json)
     }
     spec.files = parse_text_map(reader, "files", 100, kFilesBytes, is_file_name,
                                 "must be a plain file name (letters, digits, . _ -)", errors);
+    spec.inputs = parse_job_inputs(reader, errors);
+    check_input_paths(spec, errors);
     if (const Json* items = reader.array("operators", 0, 64)) {
         for (std::size_t i = 0; i < items->size(); ++i) {
             spec.operators.push_back(parse_operator_use((*items)[i], "operators[" + std::to_string(i) + "]", errors));
@@ -427,6 +440,7 @@ Json to_json(const JobSpec& spec)
                  {"metering_wait_s", spec.metering_wait_s}};
     for (const auto& [name, value] : spec.secret_environment)
         json["secret_environment"][name] = nullptr;
+    if (!spec.inputs.empty()) json["inputs"] = to_json(spec.inputs);
     if (spec.deadline) json["deadline"] = format_rfc3339(*spec.deadline);
     if (spec.budget) json["budget"] = to_json(*spec.budget);
     if (spec.gang.size > 0) json["gang"] = {{"id", spec.gang.id}, {"size", spec.gang.size}};

@@ -3,6 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
 #include "core/model/gpu_memory.hpp"
+#include "core/model/job_input.hpp"
 #include "core/model/money.hpp"
 #include "core/model/probe_task.hpp"
 
@@ -103,6 +104,7 @@ struct JobSpec {
     /// More of it, for the job's eyes only: its values are given once and never told again (nullopt).
     std::map<std::string, std::optional<std::string>> secret_environment;
     std::map<std::string, std::string> files; ///< name -> content, written into the working folder
+    std::vector<JobInput> inputs;             ///< staged into the working folder by the agent
     std::vector<OperatorUse> operators;       ///< how often the job executes which operator
     UnitRequest units;
     JobData data;
