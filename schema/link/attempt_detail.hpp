@@ -5,7 +5,11 @@
 namespace fathom::link {
 
 /// How AttemptEnd::detail begins when an attempt failed to start because the job's own program could not be executed:
-/// not there, not executable. Every other failure to start is the center's.
+/// not there, not executable. Every other failure to start but the next is the center's.
 inline constexpr std::string_view kProgramNotStarted = "cannot start \"";
+
+/// How it begins when the job's inputs could not be staged, so that its command was never started. URLs are the user's,
+/// so neither is this the center's failure.
+inline constexpr std::string_view kStagingFailed = "staging failed: ";
 
 } // namespace fathom::link

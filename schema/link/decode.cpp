@@ -147,6 +147,7 @@ Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>& errors)
     order.script = reader.optional_string("script", {.max_length = 1UL << 20U}).value_or("");
     order.environment = read_text_map(reader, "environment");
     order.files = read_text_map(reader, "files");
+    order.inputs = parse_job_inputs(reader, errors);
     order.wall_limit_s = reader.required_integer("wall_limit_s", 1, 31'536'000);
     if (order.command.empty() == order.script.empty()) reader.fail("command", "either a command or a script is needed");
     return StartAttempt{std::move(order)};

@@ -65,6 +65,7 @@ Json body_json(const StartAttempt& start)
     else
         json["command"] = order.command;
     if (order.is_exclusive) json["exclusive"] = true;
+    if (!order.inputs.empty()) json["inputs"] = to_json(order.inputs);
     return json;
 }
 

@@ -44,6 +44,8 @@ TEST(Codec, KeepsAnOrder)
     start.order.script = "#!/bin/sh\nexit 0\n";
     start.order.environment = {{"A", "b"}};
     start.order.files = {{"probe-task.json", "{}"}};
+    start.order.inputs = {{"https://data.example/x?key=1", "in/x", std::string(64, '0'), 5},
+                          {"file:///shared/y", "y", "", std::nullopt}};
     start.order.wall_limit_s = 70;
 
     const AttemptOrder order = round_trip(start).order;
@@ -54,6 +56,7 @@ TEST(Codec, KeepsAnOrder)
     EXPECT_EQ(order.script, start.order.script);
     EXPECT_TRUE(order.command.empty());
     EXPECT_EQ(order.files, start.order.files);
+    EXPECT_EQ(order.inputs, start.order.inputs);
 }
 
 TEST(Codec, KeepsEveryByteOfOutput)
