@@ -61,7 +61,7 @@ def choose_programs(asked, state_dir):
     copy = state_dir / "bin"
     copy.mkdir(exist_ok=True)
     for name in ("fathomd", "fathom-agent", "fathom-probe", "fathom-operator-host", "fathom-profile",
-                 "libfathom-profile.so", "fathom-operators-cuda.so", "fathom"):
+                 "fathom-stage", "libfathom-profile.so", "fathom-operators-cuda.so", "fathom"):
         if (built / name).exists():  # without nvcc there is no library of operators for GPUs
             shutil.copy2(built / name, copy / name)
     return copy

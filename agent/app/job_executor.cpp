@@ -121,7 +121,8 @@ Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config,
                                               : self != nullptr ? self->pw_name
                                                                 : "root",
                                  .programs = std::filesystem::absolute(config.probe_program).parent_path(),
-                                 .output_limit_bytes = config.output_limit_bytes};
+                                 .output_limit_bytes = config.output_limit_bytes,
+                                 .staging = config.staging};
     if (options.folder.empty()) options.folder = std::filesystem::weakly_canonical(config.state_dir) / "attempts";
     return std::unique_ptr<Executor>(std::make_unique<SlurmExecutor>(std::move(options)));
 }
@@ -153,6 +154,7 @@ Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config,
                              .shows_home = config.home_folder == HomeRule::kReadOnly,
                              .shared = config.shared_folders,
                              .gpu_memory = gpu_memory,
+                             .staging = config.staging,
                              .remove_work = config.keep_finished.count() == 0});
     if (Result<void> judged = judge_isolation(config, *executor, users->missing); !judged) return judged.error();
     return std::unique_ptr<Executor>(std::move(executor));

@@ -257,6 +257,13 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          "what jobs see of the agent's home folder when the agent is not root: read-only: what has no name with a dot "
          "in front, and known folders of programs; hidden: nothing; open: all, and may write there",
          check_one_of({"read-only", "hidden", "open"})},
+        {"input_folders", "",
+         "folders, commas between them, below which inputs of jobs may be files of this center (file:///…); jobs' "
+         "users "
+         "must be able to read them; empty: none",
+         check_folders},
+        {"input_http", "off", "on: inputs of jobs may come by http, which anybody on the way can read and change",
+         check_one_of({"on", "off"})},
         {"require_isolation", "off", "on: do not start unless jobs are separated in every way that the agent knows",
          check_one_of({"on", "off"})},
         {"probe_program", (own_folder() / "fathom-probe").string(), "the program that runs probes", check_not_empty},
@@ -313,6 +320,8 @@ Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
     if (const std::string ids = settings.text("run_as_uids"); !ids.empty()) config.run_as_uids = *parse_user_ids(ids);
     config.shared_folders = split_folders(settings.text("shared_folders"));
     config.home_folder = parse_home_rule(settings.text("home_folder"));
+    config.staging = {.takes_http = settings.text("input_http") == "on",
+                      .folders = split_folders(settings.text("input_folders"))};
     config.require_isolation = settings.text("require_isolation") == "on";
     config.probe_program = settings.text("probe_program");
     Result<OperatorTrust> trust = read_operator_trust(settings.text("operator_keys"));

@@ -2,6 +2,7 @@
 
 #include "agent/config/balance_table.hpp"
 #include "agent/config/gpu_memory_table.hpp"
+#include "agent/config/staging_order.hpp"
 #include "agent/config/sub_unit_tables.hpp"
 #include "agent/config/unit_tables.hpp"
 #include "agent/config/user_ids.hpp"
@@ -68,6 +69,7 @@ struct AgentConfig {
     std::optional<UserIds> run_as_uids; ///< a user for each job when started as root; empty: one for all
     std::vector<std::filesystem::path> shared_folders; ///< that jobs see below /tmp, /var/tmp and /dev/shm
     HomeRule home_folder = HomeRule::kReadOnly;        ///< when not started as root
+    StagingRule staging;                               ///< where jobs' inputs may come from, besides https
     bool require_isolation = false;                    ///< rather no job than one that is not separated from others
     std::filesystem::path probe_program;
     OperatorTrust operator_trust;

@@ -148,6 +148,19 @@ TEST(AgentSettings, SayWhatJobsSeeOfTheHomeFolder)
     EXPECT_EQ(settings_of({"--home-folder", "readonly"}).exit_code, 2);
 }
 
+TEST(AgentSettings, SayWhereInputsMayComeFrom)
+{
+    const AgentConfig unset = make_agent_config(settings_of({})).value();
+    EXPECT_FALSE(unset.staging.takes_http);
+    EXPECT_TRUE(unset.staging.folders.empty());
+
+    const AgentConfig set =
+        make_agent_config(settings_of({"--input-http", "on", "--input-folders", "/shared/,/data"})).value();
+    EXPECT_TRUE(set.staging.takes_http);
+    EXPECT_EQ(set.staging.folders, (std::vector<std::filesystem::path>{"/shared", "/data"}));
+    EXPECT_EQ(settings_of({"--input-folders", "shared"}).exit_code, 2);
+}
+
 TEST(AgentSettings, SayWhatAJobMayTakeOfTheDisk)
 {
     const AgentConfig unset = make_agent_config(settings_of({})).value();

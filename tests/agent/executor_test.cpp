@@ -56,6 +56,34 @@ TEST_F(LocalExecutorTest, TellsWhyAProgramCouldNotStart)
     EXPECT_THAT(run(order({"/etc/passwd"})).detail, HasSubstr("Permission denied"));
 }
 
+TEST_F(LocalExecutorTest, StagesInputsBeforeTheCommandStarts)
+{
+    std::filesystem::create_directory(folder_.path() / "shared");
+    write_file(folder_.path() / "shared" / "a", "content").value();
+    options_.staging.folders = {folder_.path() / "shared"};
+    AttemptOrder job = shell_order("cat in/a");
+    job.inputs = {{"file://" + (folder_.path() / "shared" / "a").string(), "in/a", "", 7}};
+
+    const AttemptEnd end = run(job);
+
+    EXPECT_EQ(end.outcome, AttemptOutcome::kExited) << end.detail;
+    EXPECT_EQ(end.exit_code, 0) << output(end.attempt_id, OutputStream::kStderr);
+    EXPECT_EQ(output(end.attempt_id, OutputStream::kStdout), "content");
+}
+
+TEST_F(LocalExecutorTest, TellsStagingThatFailedFromTheJobsOwnFailure)
+{
+    AttemptOrder job = shell_order("echo ran; exit 1");
+    job.inputs = {{"http://127.0.0.1:1/x?signature=geheim", "x", "", std::nullopt}};
+
+    const AttemptEnd end = run(job);
+
+    EXPECT_EQ(end.outcome, AttemptOutcome::kFailedToStart);
+    EXPECT_EQ(end.exit_code, std::nullopt);
+    EXPECT_THAT(end.detail, StartsWith("staging failed: http://127.0.0.1:1/x: "));
+    EXPECT_EQ(output(end.attempt_id, OutputStream::kStdout), "");
+}
+
 TEST_F(LocalExecutorTest, TellsWhatHasChangedWithoutBeingAsked)
 {
     ExecutorChanges seen;

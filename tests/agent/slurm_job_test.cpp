@@ -126,6 +126,22 @@ TEST(BatchScript, AsksForTheUnitsOnOneNodeWhereTheyFit)
     EXPECT_THAT(script, HasSubstr("export FATHOM_CORES='8'\n"));
 }
 
+TEST(BatchScript, StagesInputsBeforeTheProgram)
+{
+    RunOrder run = order_of(1);
+    EXPECT_THAT(script_of(run), Not(HasSubstr("fathom-stage")));
+
+    run.order.inputs = {{"https://data.example/x", "x", "", std::nullopt}};
+    const std::string script = script_of(run);
+
+    const std::size_t staging = script.find("{ '/opt/fathom-stage' || {");
+    const std::size_t program = script.find("; false; }; } &&\n'sh'");
+    ASSERT_NE(staging, std::string::npos);
+    ASSERT_NE(program, std::string::npos);
+    EXPECT_LT(staging, program);
+    EXPECT_THAT(script, Not(HasSubstr("data.example"))) << "the URL stands in the working folder only";
+}
+
 TEST(BatchScript, OneUnitIsAskedForAsAJobOfOneUnitWouldBe)
 {
     const RunOrder run = order_of(1);

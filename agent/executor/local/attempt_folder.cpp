@@ -98,6 +98,7 @@ std::string encode(const SupervisorOrder& order)
                  {"home", order.home.string()},
                  {"shows_home", order.shows_home},
                  {"gpu_memory", order.gpu_memory.string()},
+                 {"staging", to_json(order.staging)},
                  {"shared", Json::array()}});
     for (const std::filesystem::path& path : order.shared)
         json["shared"].push_back(path.string());
@@ -126,6 +127,11 @@ Result<SupervisorOrder> decode_supervisor_order(const std::string& text)
         order.home = json.value("home", std::string()); // older agents knew none
         order.shows_home = json.value("shows_home", false);
         order.gpu_memory = json.value("gpu_memory", std::string()); // nor this one
+        if (json.contains("staging")) {                             // nor this one
+            Result<StagingRule> staging = read_staging_rule(json["staging"]);
+            if (!staging) return staging.error();
+            order.staging = std::move(*staging);
+        }
         for (const std::string& path : json.at("shared").get<std::vector<std::string>>())
             order.shared.emplace_back(path);
         if (json.contains("user")) {

@@ -114,10 +114,12 @@ void filter_system_calls(const JobStart& start)
     environ = const_cast<char**>(start.variables.get()); // execvp() searches the PATH of the environment in force
     ::execvp(arguments[0], arguments);
     const int error = errno;
-    const bool was_searched = error == ENOENT && start.command[0].find('/') == std::string::npos;
+    const bool was_searched =
+        error == ENOENT && start.stager.empty() && start.command[0].find('/') == std::string::npos;
     give_up(start,
-            std::string(link::kProgramNotStarted) + arguments[0] + "\"" +
-                (was_searched ? " (PATH is " + start.search_path + ")" : ""),
+            // That fathom-stage is not there is not the job's failure.
+            std::string(start.stager.empty() ? link::kProgramNotStarted : "cannot stage its inputs: no \"") +
+                arguments[0] + "\"" + (was_searched ? " (PATH is " + start.search_path + ")" : ""),
             error);
 }
 
@@ -183,6 +185,15 @@ std::vector<std::string> ordered_command(const AttemptOrder& order)
     return {"/bin/sh", script};
 }
 
+/// The command below fathom-stage, where there is something to stage.
+std::vector<std::string> staged(const std::string& stager, const std::vector<std::string>& command)
+{
+    if (stager.empty()) return command;
+    std::vector<std::string> all{stager, "--"};
+    all.insert(all.end(), command.begin(), command.end());
+    return all;
+}
+
 std::vector<std::string> profiled(const std::string& profiler, const std::vector<std::string>& command)
 {
     std::vector<std::string> all{profiler, "--output", "json", "--output-file", kProfileName, "--"};
@@ -216,8 +227,9 @@ JobStart::JobStart(const SupervisorOrder& job_order, const AttemptFolder& job_fo
     : order(job_order), folder(job_folder), parent(supervisor), place(place_of(order, folder)),
       view(view_of(order, folder)), command(ordered_command(order.run.order)),
       search_path(search_path_of(order.run, place)), profiler(place.programs + "/fathom-profile"),
-      variables(environment_lines(order.run, place)), arguments(command),
-      profiled_arguments(profiled(profiler, command))
+      stager(order.run.order.inputs.empty() ? "" : place.programs + "/" + kStagingProgram),
+      variables(environment_lines(order.run, place)), arguments(staged(stager, command)),
+      profiled_arguments(staged(stager, profiled(profiler, command)))
 {
 }
 

@@ -39,9 +39,10 @@ struct JobStart {
     const std::vector<std::string> command; ///< as it is ordered
     const std::string search_path;
     const std::string profiler;
+    const std::string stager; ///< empty: there is nothing to stage
     TextList variables;
     TextList arguments;
-    TextList profiled_arguments; ///< the same below fathom-profile
+    TextList profiled_arguments; ///< the same with fathom-profile
 
     std::vector<std::string> join_files; ///< of its control groups
     int stdout_fd{};

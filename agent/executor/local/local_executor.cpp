@@ -125,7 +125,8 @@ Result<void> LocalExecutor::start(const RunOrder& run)
                                 .home = options_.home,
                                 .shows_home = options_.shows_home,
                                 .shared = options_.shared,
-                                .gpu_memory = options_.gpu_memory};
+                                .gpu_memory = options_.gpu_memory,
+                                .staging = options_.staging};
     // It is in the agent's spool, too: after a power failure it is written anew.
     if (Result<void> written = write_file_unflushed(folder.order(), encode(order), 0600); !written) return written;
     watch(run.order.attempt_id);
@@ -287,6 +288,7 @@ Json LocalExecutor::facts() const
         if (!isolation_.limits_io) isolation["limits_io_missing"] = isolation_.io_missing;
     }
     return {{"executor", "local"},
+            {"stages_inputs", true},
             {"cgroup_controllers", std::move(controllers)},
             {"jobs_run_as", options_.user_ids ? "a user of its own each"
                             : options_.user   ? options_.user->name

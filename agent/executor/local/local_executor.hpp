@@ -21,6 +21,7 @@ struct LocalExecutorOptions {
     bool shows_home = false;                     ///< but for what JobView shows of it
     std::vector<std::filesystem::path> shared{}; ///< folders below /tmp, /var/tmp or /dev/shm that jobs see
     std::filesystem::path gpu_memory{};          ///< folder of the memory manager's socket; empty: none
+    StagingRule staging{};                       ///< where jobs' inputs may come from
     bool remove_work = false;                    ///< the job's files go as soon as it has ended
 };
 

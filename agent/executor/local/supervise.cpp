@@ -6,6 +6,7 @@
 #include "agent/executor/local/process_tree.hpp"
 #include "agent/executor/local/profile_report.hpp"
 #include "agent/executor/local/remove_tree.hpp"
+#include "agent/executor/local/staging_report.hpp"
 #include "agent/executor/local/status_file.hpp"
 #include "core/base/file.hpp"
 #include "core/base/process_limits.hpp"
@@ -164,7 +165,9 @@ AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder
         start_job(order, folder, ready.cgroup, ready.filter ? &*ready.filter : nullptr, ready.stacks);
     AttemptEnd end = job ? watch_job(order, folder, *job, ready.cgroup)
                          : never_ran(id, AttemptOutcome::kFailedToStart, job.error().detail);
-    if (job && order.run.order.profile) add_profile(end, folder.work());
+    const bool is_staged = !job || order.run.order.inputs.empty() ||
+                           !note_failed_staging(end, folder.work(), order.user ? order.user->uid : ::geteuid());
+    if (job && is_staged && order.run.order.profile) add_profile(end, folder.work());
     return end;
 }
 

@@ -10,7 +10,7 @@ namespace fathom::agent {
 ///
 ///     job.sh           what is submitted; written last: without it nothing was
 ///     job_id           Slurm's number of the job, once sbatch has told it
-///     limits           its wall limit in seconds, and `profile` when it wants one
+///     limits           its wall limit in seconds, `inputs` when it has some and `profile` when it wants one
 ///     stop             why its end was asked for: `cancelled` or `wall_limit`
 ///     stdout, stderr   of the program; Slurm writes them as the job's user
 ///     report/          the job's user's: `first` (the job that may run), `started`, `ended`
@@ -49,7 +49,8 @@ std::vector<BatchOption> demands_of(const BatchPlace& place, std::int64_t units,
 
 /// The batch script of an attempt: its demands, environment and program, and notes of when it started and how it ended.
 /// Of two jobs for one attempt only the first runs it. A program on several nodes is started by srun, once a unit; a
-/// script runs on the first node, and starts what it wants by srun. Pure.
+/// script runs on the first node, and starts what it wants by srun. Inputs are staged on the first node, into the
+/// folder that all nodes see. Pure.
 /// @error kInvalid     check_batch_place().
 /// @error kInfeasible  a probe of more units than one node has.
 Result<std::string> batch_script(const RunOrder& run, const SlurmFolder& folder, const BatchOptions& options);

@@ -3,6 +3,7 @@
 #include "agent/executor/local/job_process.hpp"
 #include "agent/executor/local/profile_report.hpp"
 #include "agent/executor/local/remove_tree.hpp"
+#include "agent/executor/local/staging_report.hpp"
 #include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
@@ -18,6 +19,7 @@ namespace fathom::agent {
 namespace {
 
 constexpr std::size_t kMaxNoteBytes = 4096;
+constexpr const char* kInputsNote = " inputs"; ///< in SlurmFolder::limits()
 constexpr const char* kWaitsForSubmission = "is to be submitted to Slurm";
 
 Result<void> make_open_folder(const std::filesystem::path& path)
@@ -47,11 +49,13 @@ Result<void> give(const std::filesystem::path& path, const std::optional<JobUser
 
 /// All that the job finds. Nothing of it can run before the script is written, last of all.
 Result<void> write_folder(const RunOrder& run, const SlurmFolder& folder, const std::string& script,
-                          const std::optional<JobUser>& user)
+                          const SlurmExecutorOptions& options)
 {
+    const std::optional<JobUser>& user = options.user;
     SupervisorOrder work;
     work.run = run;
     work.user = user;
+    work.staging = options.staging;
     if (Result<void> made = prepare_work(work, AttemptFolder(folder.path)); !made) return made;
     if (Result<void> made = make_open_folder(folder.report()); !made) return made;
     if (Result<void> given = give(folder.report(), user); !given) return given;
@@ -59,7 +63,8 @@ Result<void> write_folder(const RunOrder& run, const SlurmFolder& folder, const 
         if (Result<void> made = write_file_unflushed(folder.path / stream, "", 0600); !made) return made;
         if (Result<void> given = give(folder.path / stream, user); !given) return given;
     }
-    const std::string limits = std::to_string(run.order.wall_limit_s) + (run.order.profile ? " profile" : "");
+    const std::string limits = std::to_string(run.order.wall_limit_s) + (run.order.inputs.empty() ? "" : kInputsNote) +
+                               (run.order.profile ? " profile" : "");
     if (Result<void> noted = write_file(folder.limits(), limits); !noted) return noted;
     return write_file(folder.script(), script, 0600);
 }
@@ -118,6 +123,7 @@ Result<void> SlurmExecutor::start(const RunOrder& run)
     if (Result<void> made = make_open_folder(folder.path); !made) return made;
     Attempt& attempt = attempts_[id];
     attempt.wall_limit_s = run.order.wall_limit_s;
+    attempt.has_inputs = !run.order.inputs.empty();
     attempt.profile = run.order.profile;
     if (!script) {
         AttemptEnd end;
@@ -127,7 +133,7 @@ Result<void> SlurmExecutor::start(const RunOrder& run)
         set_end(id, attempt, std::move(end));
         return {};
     }
-    const Result<void> prepared = write_folder(run, folder, *script, options_.user);
+    const Result<void> prepared = write_folder(run, folder, *script, options_);
     if (!prepared) {
         attempts_.erase(id);
         return prepared;
@@ -212,7 +218,10 @@ Result<void> SlurmExecutor::remove(const AttemptId& id)
 
 Json SlurmExecutor::facts() const
 {
-    return {{"executor", "slurm"}, {"slurm_version", version_}, {"jobs_run_as", options_.user_name}};
+    return {{"executor", "slurm"},
+            {"slurm_version", version_},
+            {"jobs_run_as", options_.user_name},
+            {"stages_inputs", true}};
 }
 
 void SlurmExecutor::read_stop_note(const SlurmFolder& folder, Attempt& attempt)
@@ -239,6 +248,7 @@ SlurmExecutor::Attempt* SlurmExecutor::find_or_adopt(const AttemptId& id)
     read_stop_note(folder, attempt);
     const std::string limits = number_in(folder.limits());
     attempt.wall_limit_s = std::strtoll(limits.c_str(), nullptr, 10);
+    attempt.has_inputs = limits.find(kInputsNote) != std::string::npos;
     attempt.profile = limits.ends_with(" profile");
     attempt.view.queue = QueueState{"Slurm is asked for it after the agent's restart", std::nullopt};
     has_news_ = true;
@@ -290,7 +300,8 @@ void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd en
     };
     end.stdout_bytes = size("stdout");
     end.stderr_bytes = size("stderr");
-    if (attempt.profile && end.started_at) add_profile(end, folder_of(id).work());
+    const bool is_staged = !attempt.has_inputs || !note_failed_staging(end, folder_of(id).work(), owner());
+    if (is_staged && attempt.profile && end.started_at) add_profile(end, folder_of(id).work());
     attempt.view = {.phase = RunPhase::kEnded, .started_at = end.started_at};
     attempt.view.end = std::move(end);
     if (!attempt.job.empty()) queue_looks_.hasten(std::chrono::steady_clock::now());

@@ -21,6 +21,7 @@ struct SlurmExecutorOptions {
     std::string user_name;          ///< of whoever jobs run as
     std::filesystem::path programs; ///< folder of fathom-probe, on the nodes
     std::int64_t output_limit_bytes = 16LL << 20U;
+    StagingRule staging{};  ///< where jobs' inputs may come from
     bool asks_slurm = true; ///< for its version, for facts()
 };
 
@@ -60,6 +61,7 @@ class SlurmExecutor final : public Executor {
         SteadyTime submit_after;                   ///< when it may be (next) submitted
         std::chrono::milliseconds refused_pause{}; ///< since Slurm refused it last
         std::int64_t wall_limit_s{};
+        bool has_inputs{};
         bool profile{};
         EndAsked asked = EndAsked::kNo;
         std::string never_reason; ///< of EndAsked::kNeverStarts: Slurm's word for it

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "core/base/open_file.hpp"
+#include "core/base/result.hpp"
+#include "core/base/sha256.hpp"
+#include "core/model/job_input.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace fathom::agent {
+
+/// A file in a job's working folder while it is filled. Not thread-safe.
+class StagedFile {
+  public:
+    /// @param work   the open working folder
+    /// @param input  must outlive this
+    /// @error kInvalid      something stands there, or a part of the path is no folder.
+    /// @error kUnavailable  it cannot be made.
+    static Result<StagedFile> make(int work, const JobInput& input);
+
+    /// Takes the next bytes; false: problem() says why not.
+    bool add(std::string_view data);
+    /// Forgets all bytes; false: problem() says why not.
+    bool restart();
+    /// Whether what was declared of it is so, once all bytes are there.
+    /// @error kInvalid  it is not.
+    Result<void> check();
+
+    std::int64_t bytes() const { return bytes_; }
+    const std::optional<Error>& problem() const { return problem_; }
+
+  private:
+    StagedFile(OpenFile file, const JobInput& input) : file_(std::move(file)), input_(&input) {}
+
+    OpenFile file_;
+    const JobInput* input_;
+    std::unique_ptr<Sha256> digest_ = std::make_unique<Sha256>();
+    std::int64_t bytes_ = 0;
+    std::optional<Error> problem_;
+};
+
+} // namespace fathom::agent
