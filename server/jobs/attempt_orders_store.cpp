@@ -1,4 +1,5 @@
 #include "core/model/operator_package.hpp"
+#include "schema/link/attempt_detail.hpp"
 #include "server/jobs/attempts_store.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
@@ -42,8 +43,10 @@ constexpr const char* kReserveFreeUnits = R"sql(
 // selection 'center' is M13d: the agent may choose another unit type.
 constexpr Statement kSelectOrders{"jobs_select_orders", R"sql(
     SELECT a.id, a.job_id, j.name, j.label, u.name AS unit_type, a.unit_count, j.spec, j.secret_environment,
-           coalesce(r.selection = 'center', false) AS center_chooses, coalesce(r.unit_count = 0, false) AS center_counts
+           coalesce(r.selection = 'center', false) AS center_chooses, coalesce(r.unit_count = 0, false) AS center_counts,
+           coalesce(c.facts ->> 'stages_inputs' = 'true', false) AS stages_inputs
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN unit_type u ON u.id = a.unit_type_id
+    JOIN center c ON c.id = a.center_id
     LEFT JOIN probe_run r ON r.job_id = j.id
     WHERE a.id = ANY ($1::text[]) AND a.state = 'placed' AND a.dispatched_at IS NOT NULL
       AND j.cancel_requested_at IS NULL
@@ -111,6 +114,7 @@ AttemptOrder to_order(const pqxx::row& row, JobSpec spec)
             .script = std::move(spec.script),
             .environment = environment_of(spec),
             .files = std::move(spec.files),
+            .inputs = std::move(spec.inputs),
             .wall_limit_s = spec.wall_limit_s,
             .profile = spec.profile};
 }
@@ -142,6 +146,9 @@ ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, cons
             if (const Result<void> added = add_secrets(row["secret_environment"], spec->environment); !added)
                 spec = added.error();
         }
+        if (spec && !spec->inputs.empty() && !row["stages_inputs"].as<bool>())
+            spec = Error{Errc::kInfeasible, std::string(link::kStagingFailed) +
+                                                "the agent of this center is too old to stage inputs; update it"};
         if (spec)
             claimed.orders.push_back(to_order(row, std::move(*spec)));
         else

@@ -254,13 +254,15 @@ Result<void> AttemptsService::end_unreadable(pqxx::work& transaction, const Cent
 {
     const Result<AttemptJob> job = lock_attempt_job(transaction, order.attempt_id, center);
     if (!job) return {};
-    log_error(
-        "job_unreadable",
-        {{"job_id", job->job_id.value}, {"attempt_id", order.attempt_id.value}, {"error", describe(order.error)}});
+    const bool is_readable = order.error.code == Errc::kInfeasible; // but the center cannot do what it says
+    if (!is_readable)
+        log_error(
+            "job_unreadable",
+            {{"job_id", job->job_id.value}, {"attempt_id", order.attempt_id.value}, {"error", describe(order.error)}});
     AttemptEnd end;
     end.attempt_id = order.attempt_id;
     end.outcome = AttemptOutcome::kFailedToStart;
-    end.detail = "its specification cannot be read: " + describe(order.error);
+    end.detail = is_readable ? order.error.detail : "its specification cannot be read: " + describe(order.error);
     end.ended_at = clock_->now();
     return end_attempt(transaction, *job, end, changes);
 }

@@ -12,14 +12,16 @@
 namespace fathom::server {
 namespace {
 
-// An order that was never sent says nothing of its center, and neither does a program that is not there.
+// An order that was never sent says nothing of its center, and neither do a program and inputs
+// that are not there.
 constexpr Statement kSelectAttempts{"learning_select_center_attempts", R"sql(
     SELECT c.id, c.name, c.quarantined_at IS NULL AND c.revoked_at IS NULL AS is_judged, p.job_type, p.ended_at,
            (SELECT j.submitted_by FROM job j WHERE j.id = a.job_id) AS submitter,
            coalesce(a.run_s, 0) AS run_s, p.outcome = 'succeeded' AS succeeded,
            c.quarantine_lifted_at IS NULL OR p.decided_at > c.quarantine_lifted_at AS counts,
            (p.outcome = 'lost' AND a.dispatched_at IS NOT NULL)
-               OR (p.outcome = 'failed_to_start' AND NOT starts_with(a.detail, $2)) AS centers_fault
+               OR (p.outcome = 'failed_to_start' AND NOT starts_with(a.detail, $2)
+                   AND NOT starts_with(a.detail, $3)) AS centers_fault
     FROM run_prediction p JOIN attempt a ON a.id = p.attempt_id JOIN center c ON c.id = a.center_id
     WHERE p.ended_at > now() - $1 * interval '1 second' AND p.outcome <> 'cancelled'
       AND (p.outcome <> 'lost' OR a.dispatched_at IS NOT NULL)
@@ -71,8 +73,8 @@ std::vector<CenterAttempts> select_center_attempts(pqxx::transaction_base& trans
 {
     std::map<std::string, CenterAttempts> centers;
     std::map<std::string, std::set<std::string>> successes;
-    for (const pqxx::row& row :
-         exec(transaction, kSelectAttempts, window.count(), std::string(link::kProgramNotStarted))) {
+    for (const pqxx::row& row : exec(transaction, kSelectAttempts, window.count(),
+                                     std::string(link::kProgramNotStarted), std::string(link::kStagingFailed))) {
         const auto id = row["id"].as<std::string>();
         CenterAttempts& center = centers[id];
         center.id = {id};

@@ -548,6 +548,30 @@ TEST(AttemptWords, SayHowAJobEnded)
     EXPECT_EQ(ending_of(end, 60).state, JobState::kCancelled);
 }
 
+TEST_F(Attempts, InputsGoToCentersWhoseAgentStagesThem)
+{
+    const Json input = {{"url", "https://h/x?key=1"}, {"path", "x"}};
+    const Json body = spec({{"units", {{"count", 1}}}, {"inputs", Json::array({input})}});
+    const JobId refused = submit(body);
+    route();
+
+    EXPECT_TRUE(orders_for(center_of(refused)).empty());
+    EXPECT_EQ(state_of(refused), "failed");
+    EXPECT_THAT(sql("SELECT outcome || ' ' || detail FROM attempt WHERE job_id = '" + refused.value + "'"),
+                testing::StartsWith("failed_to_start staging failed: the agent of this center is too old"));
+
+    sql("UPDATE center SET facts = facts || '{\"stages_inputs\": true}'");
+    const JobId taken = submit(body);
+    route();
+    const std::vector<link::Body> orders = orders_for(center_of(taken));
+
+    ASSERT_EQ(orders.size(), 1U);
+    const std::vector<JobInput>& inputs = std::get<link::StartAttempt>(orders[0]).order.inputs;
+    ASSERT_EQ(inputs.size(), 1U);
+    EXPECT_EQ(inputs[0].url, "https://h/x?key=1");
+    EXPECT_EQ(inputs[0].path, "x");
+}
+
 TEST_F(Attempts, OfManyLargeOrdersAsManyAreReadAsThereIsRoomFor)
 {
     add_center("beta", 8);
