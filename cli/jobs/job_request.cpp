@@ -105,6 +105,18 @@ Result<Json> environment_request(const JobRequestOptions& options)
     return environment;
 }
 
+Result<Json> inputs_request(const JobRequestOptions& options)
+{
+    Json inputs = Json::array();
+    for (const std::string& pair : options.inputs) {
+        const std::size_t equals = pair.rfind('='); // a signed URL has others before
+        if (equals == 0 || equals == std::string::npos)
+            return Error{Errc::kInvalid, "--input must be URL=PATH"}; // unsaid: it may hold a signature
+        inputs.push_back({{"url", pair.substr(0, equals)}, {"path", pair.substr(equals + 1)}});
+    }
+    return inputs;
+}
+
 /// Their values come from our own environment: an argument would be seen by all of the machine.
 Result<Json> secrets_request(const JobRequestOptions& options, const Console& console)
 {
@@ -143,6 +155,8 @@ Result<Json> job_of_flags(const JobRequestOptions& options, const Console& conso
     if (!units) return units;
     const Result<Json> environment = environment_request(options);
     if (!environment) return environment;
+    const Result<Json> inputs = inputs_request(options);
+    if (!inputs) return inputs;
     const Result<Json> secrets = secrets_request(options, console);
     if (!secrets) return secrets;
     Json job{{"command", options.program}};
@@ -152,6 +166,7 @@ Result<Json> job_of_flags(const JobRequestOptions& options, const Console& conso
     set("operators", *operators);
     set("units", *units);
     set("data", data_request(options));
+    set("inputs", *inputs);
     set("environment", *environment);
     set("secret_environment", *secrets);
     if (!options.name.empty()) job["name"] = options.name;

@@ -21,6 +21,7 @@ struct JobRequestOptions {
     std::string type;
     std::vector<std::string> environment; ///< K=V
     std::vector<std::string> secrets;     ///< names of variables of ours
+    std::vector<std::string> inputs;      ///< URL=PATH
     bool profile = false;
     bool ignore_knee = false;
     std::optional<double> in_bytes;

@@ -37,6 +37,10 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
                     "Name of an environment variable whose value here the job gets, and nobody else ever sees")
         ->allow_extra_args(false);
     verb.add_flag("--profile", options.profile, "Count the operators that it executes; its type learns from them");
+    verb.add_option("--input", options.inputs,
+                    "URL=PATH: what its center puts into its working folder first, by https, http or file:///; may "
+                    "stand several times")
+        ->allow_extra_args(false);
     verb.add_option("--in-bytes", options.in_bytes, "Bytes that it fetches before it computes");
     verb.add_option("--out-bytes", options.out_bytes, "Bytes that it sends away at its end");
     verb.add_option("--network", options.network, "auto: may wait for a good network window; now: never does")
