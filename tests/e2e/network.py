@@ -20,13 +20,15 @@ SLOWER = 4 if os.environ.get("FATHOM_SANITIZED") else 1
 
 @functools.cache
 def probe_for_jobs():
-    """fathom-probe where jobs reach it, too: root's run as another user, who may not enter a clone below /root."""
+    """fathom-probe, with fathom-stage beside it, where jobs reach it, too: root's run as another user, who may not enter a
+    clone below /root."""
     program = BIN / "fathom-probe"
     if os.geteuid() != 0 or all(folder.stat().st_mode & 0o001 for folder in program.resolve().parents):
         return program
     folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-e2e-probe-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     folder.chmod(0o755)
+    shutil.copy(BIN / "fathom-stage", folder)
     return pathlib.Path(shutil.copy(program, folder))
 
 

@@ -31,6 +31,8 @@ class Cluster:
         self.name = name
         self.work = folder / f"work-{name}"
         self.work.mkdir(mode=0o755)
+        self.inputs = folder / f"inputs-{name}"
+        self.inputs.mkdir(mode=0o755)
         self.call("start", name, "2", "quick")
 
     def call(self, action, *arguments):
@@ -40,6 +42,7 @@ class Cluster:
         return "\n".join([
             'executor = "slurm"', f'slurm_conf = "{self.folder}/slurm.conf"', f'slurm_work_folder = "{self.work}"',
             *(['run_as = "nobody"'] if os.geteuid() == 0 else []), f'probe_program = "{probe_for_jobs()}"',
+            f'input_folders = "{self.inputs}"',
             "[[unit_type]]", f'name = "core-{self.name}"', "cores_per_unit = 1"]) + "\n"
 
     def run(self, program, *arguments):
@@ -112,6 +115,22 @@ def test_a_signal_is_told_as_one(network):
     assert job["state"] == "failed"
     assert job["attempt"]["outcome"] == "signalled"
     assert job["attempt"]["signal"] == 11
+
+
+def test_inputs_are_staged_on_the_node_before_the_program(network):
+    inputs = network.clusters["alpha"].inputs
+    (inputs / "set.txt").write_text("of the set")
+
+    def run(name):
+        return network.wait_job(submit(network, "alpha", "cat in/set.txt; echo; exit 5",
+                                       inputs=[{"url": f"file://{inputs}/{name}", "path": "in/set.txt"}]))
+
+    staged, missing = run("set.txt"), run("missing")
+
+    assert staged["exit_code"] == 5 and output_of(network, staged["id"]) == "of the set\n", staged["end_reason"]
+    assert missing["attempt"]["outcome"] == "failed_to_start", missing
+    assert "staging failed" in missing["end_reason"] and "cannot be opened" in missing["end_reason"]
+    assert output_of(network, missing["id"]) == ""
 
 
 def test_the_time_limit_ends_a_job(network):

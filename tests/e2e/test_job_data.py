@@ -1,0 +1,137 @@
+"""Inputs of jobs: what a center puts into the working folder before the command starts, and what is told where it cannot."""
+import functools
+import hashlib
+import http.server
+import os
+import ssl
+import subprocess
+import threading
+
+import pytest
+
+from network import Network, agent_config
+
+TEXT = b"".join(b"line %d\n" % i for i in range(200_000))
+
+
+class Site:
+    """Serves a folder by http or https; the certificate is its own, which nobody trusts."""
+
+    def __init__(self, folder, tls=False):
+        handler = functools.partial(self.Handler, directory=str(folder))
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.server.asked = []
+        if tls:
+            key, certificate = folder / "key.pem", folder / "certificate.pem"
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=127.0.0.1",
+                            "-keyout", key, "-out", certificate], check=True, capture_output=True)
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate, key)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def do_GET(self):
+            self.server.asked.append(self.path)
+            super().do_GET()
+
+        def log_message(self, *arguments):
+            pass
+
+
+def lay_out(folder):
+    """What jobs want, what they may have, and what they may not."""
+    (folder / "shared").mkdir(parents=True)
+    (folder / "set.txt").write_bytes(TEXT)
+    (folder / "shared" / "weights.bin").write_bytes(b"weights")
+    (folder / "secret").write_bytes(b"not for jobs")
+    (folder / "shared" / "link").symlink_to(folder / "secret")
+
+
+@pytest.fixture(scope="module")
+def network():
+    network = Network()
+    try:
+        network.data = network.folder / "data"
+        lay_out(network.data)
+        cores = sorted(os.sched_getaffinity(0))
+        network.add_agent("alpha", agent_config(
+            cores=str(cores[0]), extra=f'input_http = "on"\ninput_folders = "{network.data / "shared"}"'))
+        network.add_agent("strict", agent_config(cores=str(cores[-1])))
+        yield network
+    finally:
+        network.close()
+
+
+@pytest.fixture(scope="module")
+def folder(network):
+    return network.data
+
+
+@pytest.fixture(scope="module")
+def site(folder):
+    return Site(folder)
+
+
+def submit(network, inputs, line="true", center="alpha", **more):
+    job_id = network.submit(command=["sh", "-c", line], units={"center": center, "count": 1}, wall_limit_s=120, inputs=inputs,
+                            **more)["id"]
+    return network.wait_job(job_id)
+
+
+def output_of(network, job):
+    return network.rest.call("GET", f"/jobs/{job['id']}/logs/stdout").text
+
+
+def test_a_job_finds_its_inputs_in_its_folder(network, site, folder):
+    digest = hashlib.sha256(TEXT).hexdigest()
+
+    job = submit(network, [{"url": f"{site.url}/set.txt?signature=abc", "path": "in/set.txt", "sha256": digest, "size_bytes": len(TEXT)},
+                           {"url": f"file://{folder}/shared/weights.bin", "path": "weights.bin"}],
+                 "sha256sum < in/set.txt; cat weights.bin")
+
+    assert job["state"] == "succeeded", job["end_reason"]
+    assert output_of(network, job) == f"{digest}  -\nweights"
+
+
+def test_other_content_is_not_taken_and_the_command_not_started(network, site):
+    job = submit(network, [{"url": f"{site.url}/set.txt?signature=abc", "path": "set.txt", "sha256": "0" * 64}], "echo ran")
+
+    assert job["state"] == "failed"
+    assert "staging failed" in job["end_reason"] and f"{site.url}/set.txt" in job["end_reason"]
+    assert "signature" not in job["end_reason"]
+    assert job["attempt"]["outcome"] == "failed_to_start"
+    assert output_of(network, job) == ""
+
+
+@pytest.mark.parametrize("center, url, cause", [
+    ("alpha", "http:/missing", "404"),
+    ("alpha", "file:/secret", "below none of the folders"),
+    ("alpha", "file:/shared/link", "below none of the folders"),
+    ("strict", "http:/set.txt", "input_http"),
+    ("strict", "file:/shared/weights.bin", "below none of the folders"),
+])
+def test_what_cannot_be_fetched_is_told_with_the_cause(network, site, folder, center, url, cause):
+    kind, path = url.split(":")
+    job = submit(network, [{"url": (site.url if kind == "http" else f"file://{folder}") + path, "path": "x"}], center=center)
+
+    assert job["state"] == "failed"
+    assert "staging failed" in job["end_reason"] and cause in job["end_reason"], job["end_reason"]
+
+
+def test_a_certificate_that_nobody_trusts_is_refused(network, folder):
+    site = Site(folder, tls=True)
+
+    job = submit(network, [{"url": f"{site.url}/set.txt", "path": "x"}])
+
+    assert job["state"] == "failed" and "certificate" in job["end_reason"], job["end_reason"]
+    assert site.server.asked == []
+
+
+def test_failed_inputs_do_not_close_a_center(network, site):
+    for _ in range(8):
+        submit(network, [{"url": f"{site.url}/missing", "path": "x"}])
+
+    assert submit(network, [])["state"] == "succeeded"
+    assert all(center["quarantined_at"] is None for center in network.rest.items("/centers"))
