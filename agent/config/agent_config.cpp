@@ -259,8 +259,7 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          check_one_of({"read-only", "hidden", "open"})},
         {"input_folders", "",
          "folders, commas between them, below which inputs of jobs may be files of this center (file:///…); jobs' "
-         "users "
-         "must be able to read them; empty: none",
+         "users must be able to read them; empty: none",
          check_folders},
         {"input_http", "off", "on: inputs of jobs may come by http, which anybody on the way can read and change",
          check_one_of({"on", "off"})},

@@ -1,5 +1,6 @@
 #include "cli/client/json_view.hpp"
 #include "cli/probes/commands.hpp"
+#include "cli/probes/score_cells.hpp"
 #include "cli/text/format_units.hpp"
 #include "cli/text/plot.hpp"
 
@@ -8,8 +9,6 @@
 
 namespace fathom::cli {
 namespace {
-
-constexpr std::size_t kBarWidth = 12;
 
 struct ScoreOptions : ListOptions {
     std::string by; ///< empty: what the filters say, else operator
@@ -20,26 +19,6 @@ struct ScoreOptions : ListOptions {
     std::string job_type;
     std::string category;
 };
-
-std::string format_member(const Json& json, std::string_view name, std::string (*format)(double))
-{
-    const std::optional<double> value = number_of(json, name);
-    return value ? format(*value) : "-";
-}
-
-/// A rate of zero means that the operator is not counted in that unit.
-std::string rate_of(const Json& json, std::string_view name, std::string (*format)(double))
-{
-    return number_of(json, name).value_or(0) > 0 ? format_member(json, name, format) : "-";
-}
-
-Cell error_cell(const Json& score)
-{
-    const std::string text = format_member(score, "error", format_error);
-    const std::optional<double> tolerance = number_of(score, "tolerance");
-    const bool wrong = tolerance && number_of(score, "error").value_or(0) > *tolerance;
-    return wrong ? Cell(text + " !", Tone::kBad) : Cell(text);
-}
 
 /// `980–1 040`, the 95 % interval.
 std::string interval_of(const Json& score)
@@ -65,7 +44,7 @@ double most_of(const Json& scores)
 
 std::string bar_of(const Json& score, double most, Charset charset)
 {
-    return bar(number_of(score, "score").value_or(0), most, kBarWidth, charset);
+    return bar(number_of(score, "score").value_or(0), most, kScoreBarWidth, charset);
 }
 
 /// The scores in the order of a key; the address keeps the server's order among equals.

@@ -1,5 +1,6 @@
 #include "cli/client/json_view.hpp"
 #include "cli/probes/commands.hpp"
+#include "cli/probes/score_cells.hpp"
 #include "cli/text/format_units.hpp"
 #include "cli/text/plot.hpp"
 
@@ -8,7 +9,6 @@
 namespace fathom::cli {
 namespace {
 
-constexpr std::size_t kScoreBarWidth = 12;
 constexpr std::int64_t kShownPoints = 100;
 
 struct HistoryOptions : ListOptions {
@@ -31,18 +31,9 @@ std::string when_of(const Json& point)
 /// What the operator is about: operations, or bytes where it is not counted in operations.
 std::string achieved_rate(const Json& point)
 {
-    if (const double flops = number_of(point, "rate_flops").value_or(0); flops > 0) return format_flops(flops);
-    const double bytes = number_of(point, "rate_bytes").value_or(0);
-    return bytes > 0 ? format_bandwidth(bytes) : "-";
-}
-
-/// The error against the truth; bad where it is beyond what the operator tolerates.
-Cell error_of(const Json& point)
-{
-    const std::optional<double> error = number_of(point, "error");
-    if (!error) return "-";
-    const bool is_wrong = *error > number_of(point, "tolerance").value_or(*error);
-    return is_wrong ? Cell(format_error(*error) + " !", Tone::kBad) : Cell(format_error(*error));
+    const char* const rate = "rate_flops";
+    return number_of(point, rate).value_or(0) > 0 ? rate_of(point, rate, format_flops)
+                                                  : rate_of(point, "rate_bytes", format_bandwidth);
 }
 
 Table history_table(const Json& points, Charset charset)
@@ -65,7 +56,7 @@ Table history_table(const Json& points, Charset charset)
         const std::optional<double> score = number_of(point, "score");
         table.add_row({when_of(point), count_of(point, "operator_version"), parameters_of(point, "parameters"),
                        count_of(point, "unit_count"), duration_of(point, "median_s"), achieved_rate(point),
-                       error_of(point), score ? format_number(*score) : "-",
+                       error_cell(point), score ? format_number(*score) : "-",
                        bar(score.value_or(0), most, kScoreBarWidth, charset), text_of(point, "probe_run_id"),
                        text_of(point, "missing_reason", "")});
     }
