@@ -28,6 +28,29 @@ def figures(answer, policy):
     return next(p for p in answer["policies"] if p["policy"] == policy)["figures"]
 
 
+def predicted_times(network):
+    """Seconds that the network expects of a job of the type products, by center."""
+    job = {"command": ["true"], "type": "products", "operators": [{**DGEMM, "count": 200}], "units": {"count": 1},
+           "metering_wait_s": 0}
+    decision = network.rest.post("/placements:preview", job)["decision"]
+    return {candidate["center"]: candidate["scaling"]["compute_s"] for candidate in decision["candidates"]}
+
+
+def export_as_predicted(network, folder):
+    """Exports until nothing was measured meanwhile; the times that the network expects at that moment."""
+    times = {}
+
+    def is_exported():
+        nonlocal times
+        before = predicted_times(network)
+        network.cli("simulate", "export", "--centers", folder / "now.json", "--workload", folder / "jobs.jsonl")
+        times = predicted_times(network)
+        return times == before
+
+    wait_until(is_exported, 120, "an export during which no measurement ended")
+    return times
+
+
 @pytest.fixture(scope="module")
 def exported(network):
     """Two centers, measured and priced, one with maintenance planned; the files of their queue and of their past."""
@@ -51,7 +74,7 @@ def exported(network):
                 "--since", "now")
     ended = [network.wait_job(job["id"]) for job in jobs]
     assert all(job["state"] == "succeeded" for job in ended)
-    network.cli("simulate", "export", "--centers", folder / "now.json", "--workload", folder / "jobs.jsonl")
+    (folder / "predicted.json").write_text(json.dumps(export_as_predicted(network, folder)))
     return folder
 
 
@@ -59,9 +82,10 @@ def test_the_network_is_exported_as_it_was_measured(exported, network):
     centers = json.loads((exported / "now.json").read_text())
     assert centers["currency"] == "EUR" and [c["name"] for c in centers["centers"]] == ["alpha", "beta"]
     alpha, beta = (c["unit_types"][0] for c in centers["centers"])
-    # The probes of products told them apart; each of the jobs slept a second, though, and what ran is believed.
-    rates = [alpha["rates"]["products"], beta["rates"]["products"]]
-    assert max(rates) == 1 and min(rates) > 0.4, rates
+    predicted = json.loads((exported / "predicted.json").read_text())
+    least_s = min(predicted.values())
+    assert alpha["rates"]["products"] == pytest.approx(least_s / predicted["alpha"], rel=1e-6)
+    assert beta["rates"]["products"] == pytest.approx(least_s / predicted["beta"], rel=1e-6)
     assert alpha["benchmark"] > 0 and beta["benchmark"] > 0
     assert beta["price"]["bands"][0]["days"] == ["sun"] and alpha["unit_power_w"] == 12
     assert len(centers["centers"][0]["maintenance"]) == 1
