@@ -15,6 +15,9 @@ namespace {
 constexpr std::size_t kMaxOrderBytes = 1UL << 22U;
 constexpr int kNotStaged = 1;
 constexpr int kNotStarted = 127; ///< as shells have it
+constexpr const char* kUsage =
+    "usage: fathom-stage [-- COMMAND…]\n"
+    "Fetches the inputs of a job into its working folder, and becomes the command. The agent starts it there.\n";
 
 Result<void> stage_as_ordered()
 {
@@ -47,9 +50,12 @@ int stage_and_become(char* const* command)
 
 int main(int count, char** arguments)
 {
+    using fathom::agent::kUsage;
+    if (count == 2 && (std::strcmp(arguments[1], "--help") == 0 || std::strcmp(arguments[1], "-h") == 0))
+        return std::fputs(kUsage, stdout) < 0 ? 1 : 0;
     const bool has_command = count > 2 && std::strcmp(arguments[1], "--") == 0;
     if (count != 1 && !has_command) {
-        std::fputs("usage: fathom-stage [-- COMMAND…]\nThe agent starts it in a job's working folder.\n", stderr);
+        std::fputs(kUsage, stderr);
         return 2;
     }
     return fathom::agent::stage_and_become(arguments + (has_command ? 2 : 1));
