@@ -32,7 +32,7 @@ def predicted_times(network):
     """Seconds that the network expects of a job of the type products, by center."""
     job = {"command": ["true"], "type": "products", "operators": [{**DGEMM, "count": 200}], "units": {"count": 1},
            "metering_wait_s": 0}
-    decision = network.rest.post("/placements:preview", job)["decision"]
+    decision = network.rest.post("/placements:preview", job, expect=200)["decision"]
     return {candidate["center"]: candidate["scaling"]["compute_s"] for candidate in decision["candidates"]}
 
 
