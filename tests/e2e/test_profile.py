@@ -45,9 +45,11 @@ def travel(network, name, command, operators, files, environment):
     ended = network.wait_job(job["id"], 400)
     assert ended["state"] == "succeeded", ended
     tasks = network.rest.items(f"/probe-tasks?job_type=e2e%2Fprofiled-{name}")
-    assert [t["state"] for t in tasks] == ["released"], tasks
-    runs = network.rest.items(f"/probe-runs?probe_task={tasks[0]['id']}")
-    return tasks[0], runs, network.rest.get(f"/jobs/{job['id']}/placement")["decision"]
+    # On a busy machine a first task may take too long: then a shorter one follows.
+    released = [task for task in tasks if task["state"] == "released"]
+    assert len(released) == 1 and all(task["state"] == "refused" for task in tasks if task not in released), tasks
+    runs = network.rest.items(f"/probe-runs?probe_task={released[0]['id']}")
+    return released[0], runs, network.rest.get(f"/jobs/{job['id']}/placement")["decision"]
 
 
 def judged_s(candidate):
