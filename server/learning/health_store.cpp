@@ -16,7 +16,7 @@ namespace {
 // that are not there.
 constexpr Statement kSelectAttempts{"learning_select_center_attempts", R"sql(
     SELECT c.id, c.name, c.quarantined_at IS NULL AND c.revoked_at IS NULL AS is_judged, p.job_type, p.ended_at,
-           (SELECT j.submitted_by FROM job j WHERE j.id = a.job_id) AS submitter,
+           (SELECT j.submitted_by FROM job j WHERE j.id = a.job_id) AS submitter, a.unit_type_id,
            coalesce(a.run_s, 0) AS run_s, p.outcome = 'succeeded' AS succeeded,
            c.quarantine_lifted_at IS NULL OR p.decided_at > c.quarantine_lifted_at AS counts,
            (p.outcome = 'lost' AND a.dispatched_at IS NOT NULL)
@@ -39,6 +39,23 @@ constexpr Statement kSelectProbes{"learning_select_probes_since", R"sql(
     WHERE center_id = $1 AND created_at >= $2::timestamptz AND ended_at IS NOT NULL
       AND state IN ('succeeded', 'failed', 'lost')
     ORDER BY ended_at DESC LIMIT 1000)sql"};
+
+constexpr Statement kSelectSuspect{"learning_select_suspect", R"sql(
+    SELECT c.state = 'online' AND NOT c.drained AS is_reachable,
+           EXISTS (SELECT 1 FROM probe_run r WHERE r.center_id = c.id AND r.state = 'queued' AND r.cause = 'quarantine')
+               AS has_probe_queued
+    FROM center c WHERE c.id = $1)sql"};
+
+// One that found no units within its hour says nothing of the center: others' jobs may hold them all.
+constexpr Statement kSelectSuspectProbes{"learning_select_suspect_probes", R"sql(
+    SELECT r.state = 'failed' AS has_failed, r.ended_at,
+           r.ended_at > now() - $2 * interval '1 second'
+               AND (r.state = 'succeeded' OR (r.state = 'failed' AND EXISTS (
+                   SELECT 1 FROM attempt a WHERE a.job_id = r.job_id AND a.dispatched_at IS NOT NULL))) AS tells
+    FROM probe_run r JOIN center c ON c.id = r.center_id
+    WHERE r.center_id = $1 AND r.cause = 'quarantine' AND r.ended_at > now() - interval '1 day'
+      AND r.state <> 'queued' AND (c.quarantine_lifted_at IS NULL OR r.created_at > c.quarantine_lifted_at)
+    ORDER BY r.ended_at DESC LIMIT 1000)sql"};
 
 constexpr Statement kSelectMeasured{"learning_select_last_measured", R"sql(
     SELECT u.id, max(m.measured_at) AS measured_at
@@ -85,7 +102,8 @@ std::vector<CenterAttempts> select_center_attempts(pqxx::transaction_base& trans
                              .run_s = row["run_s"].as<double>(),
                              .has_failed = !row["succeeded"].as<bool>(),
                              .job_type = row["job_type"].as<std::string>(),
-                             .submitter = row["submitter"].as<std::string>()};
+                             .submitter = row["submitter"].as<std::string>(),
+                             .unit_type = row["unit_type_id"].as<std::string>()};
         if (!attempt.has_failed) successes[id].insert(attempt.job_type);
         center.submitters.insert(attempt.submitter);
         if (row["counts"].as<bool>()) center.attempts.push_back(std::move(attempt));
@@ -113,6 +131,25 @@ std::vector<QuarantinedCenter> select_quarantined(pqxx::transaction_base& transa
     for (QuarantinedCenter& center : centers)
         add_probes(transaction, center);
     return centers;
+}
+
+SuspectProbes select_suspect_probes(pqxx::transaction_base& transaction, const CenterId& center,
+                                    std::chrono::seconds window)
+{
+    SuspectProbes probes;
+    const pqxx::result center_rows = exec(transaction, kSelectSuspect, center.value);
+    probes.is_reachable = center_rows[0]["is_reachable"].as<bool>();
+    probes.has_probe_queued = center_rows[0]["has_probe_queued"].as<bool>();
+    const pqxx::result ended = exec(transaction, kSelectSuspectProbes, center.value, window.count());
+    if (ended.empty()) return probes;
+    probes.count = static_cast<std::int64_t>(ended.size());
+    probes.last_ended_at = to_timestamp(ended[0]["ended_at"]);
+    for (const pqxx::row& row : ended) {
+        if (!row["tells"].as<bool>()) continue;
+        probes.has_failed = row["has_failed"].as<bool>();
+        break;
+    }
+    return probes;
 }
 
 std::map<std::string, Timestamp> select_last_measured(pqxx::transaction_base& transaction)

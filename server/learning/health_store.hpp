@@ -46,6 +46,18 @@ struct QuarantinedCenter {
 /// In order of name.
 std::vector<QuarantinedCenter> select_quarantined(pqxx::transaction_base& transaction);
 
+/// What the metascheduler's own probes (cause "quarantine") tell about a center that takes jobs and is suspected. Those
+/// count that were asked for since it was last let back in, and ended within a day.
+struct SuspectProbes {
+    bool is_reachable{};       ///< online and not drained: it can be probed
+    bool has_probe_queued{};   ///< one has not ended yet
+    bool has_failed{};         ///< the newest of those that ran there and ended within the window
+    std::int64_t count{};      ///< that have ended
+    Timestamp last_ended_at{}; ///< of any of them; the epoch: there is none
+};
+SuspectProbes select_suspect_probes(pqxx::transaction_base& transaction, const CenterId& center,
+                                    std::chrono::seconds window);
+
 /// When each active unit type of a center that takes work was last measured, network aside: its windows are measured
 /// all the time, and run times are predicted without them.
 std::map<std::string, Timestamp> select_last_measured(pqxx::transaction_base& transaction);

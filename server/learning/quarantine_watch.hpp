@@ -10,6 +10,9 @@ namespace fathom::server {
 /// Keeps jobs away from centers that fail them, and lets those centers back in when their probes are good again. A
 /// quarantined center still runs probes; how often it is probed is decided by pause_before_probe().
 ///
+/// A center whose quick failures too few submitters met is suspected: one small probe at a time is queued there, at
+/// distances by pause_before_next_check(), and the center is closed when such a probe fails.
+///
 /// A periodic task: one transaction a turn, one replica at a time. Thread-safe. All must outlive it.
 class QuarantineWatch {
   public:
@@ -23,7 +26,9 @@ class QuarantineWatch {
     Result<void> look(pqxx::work& transaction) const;
 
   private:
-    void judge_all(pqxx::work& transaction, Timestamp now) const;
+    Result<void> judge_all(pqxx::work& transaction, Timestamp now) const;
+    Result<void> check_suspect(pqxx::work& transaction, const std::string& name, const HealthProbePlace& where,
+                               Timestamp now) const;
     void quarantine(pqxx::work& transaction, const CenterAttempts& center, const QuarantineVerdict& verdict) const;
     Result<void> follow(pqxx::work& transaction, const QuarantinedCenter& center, Timestamp now) const;
 

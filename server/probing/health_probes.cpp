@@ -24,15 +24,20 @@ struct Trial {
     OperatorUse use;
 };
 
+bool contains(const std::vector<std::string>& ids, const UnitTypeId& id)
+{
+    return std::find(ids.begin(), ids.end(), id.value) != ids.end();
+}
+
 /// Everything that could be tried, operator by operator, so that each turn comes to another unit type.
-std::vector<Trial> trials_at(pqxx::work& transaction, const OperatorLibrary& library, const CenterId& center)
+std::vector<Trial> trials_at(pqxx::work& transaction, const OperatorLibrary& library, const HealthProbePlace& where)
 {
     std::vector<std::pair<UnitTypeOffer, std::vector<OperatorUse>>> offers;
     std::size_t most = 0;
-    const std::vector<std::string> held = select_held_unit_types(transaction, center);
+    const std::vector<std::string> held = select_held_unit_types(transaction, where.center);
     for (const UnitTypeOffer& offer : unit_type_offers(transaction)) {
-        if (offer.center_id != center || offer.unit_count <= 0) continue;
-        if (std::find(held.begin(), held.end(), offer.id.value) != held.end()) continue;
+        if (offer.center_id != where.center || offer.unit_count <= 0 || contains(held, offer.id)) continue;
+        if (!where.unit_types.empty() && !contains(where.unit_types, offer.id)) continue;
         offers.emplace_back(offer, surveyed_operators(library, offer));
         most = std::max(most, offers.back().second.size());
     }
@@ -46,12 +51,11 @@ std::vector<Trial> trials_at(pqxx::work& transaction, const OperatorLibrary& lib
 
 } // namespace
 
-Result<HealthProbe> HealthProbes::queue(pqxx::work& transaction, const CenterId& center, std::int64_t turn,
-                                        Timestamp now) const
+Result<HealthProbe> HealthProbes::queue(pqxx::work& transaction, const HealthProbePlace& where, Timestamp now) const
 {
-    const std::vector<Trial> trials = trials_at(transaction, *operators_->library(), center);
+    const std::vector<Trial> trials = trials_at(transaction, *operators_->library(), where);
     for (std::size_t i = 0; i < trials.size(); ++i) {
-        const Trial& trial = trials[(static_cast<std::size_t>(turn) + i) % trials.size()];
+        const Trial& trial = trials[(static_cast<std::size_t>(where.turn) + i) % trials.size()];
         NewProbeTask task;
         task.origin = "default";
         task.created_by = kOwnActor;
@@ -59,7 +63,7 @@ Result<HealthProbe> HealthProbes::queue(pqxx::work& transaction, const CenterId&
         task.document = survey_task({trial.use});
         const ProbeTaskRecord record = find_or_insert_task(transaction, task).record;
         const RunPlace place{.unit_type_id = trial.offer.id,
-                             .center_id = center,
+                             .center_id = where.center,
                              .unit_count = 1,
                              .selection = "catalog",
                              .cause = "quarantine",

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace fathom::server {
 
@@ -14,6 +15,13 @@ namespace fathom::server {
 struct HealthProbe {
     std::optional<ProbeRunId> run{}; ///< queued now
     std::string obstacle{};          ///< why there is none, for people; the same words as long as it stays so
+};
+
+/// Where to probe.
+struct HealthProbePlace {
+    CenterId center;
+    std::vector<std::string> unit_types{}; ///< ids of those that are asked about; empty: all of the center
+    std::int64_t turn{};                   ///< how many there were before: unit types and operators take turns
 };
 
 /// Small probes that tell whether a center can run anything well: one operator at its default size on one unit.
@@ -27,8 +35,7 @@ class HealthProbes {
     /// Queues one with the cause "quarantine", which has failed when it has not run within the hour: the next one may
     /// find units that this one did not get. Unit types whose units are all kept for others are passed over, and so are
     /// probes that somebody else has waiting.
-    /// @param turn  how many there were before: unit types and operators take turns.
-    Result<HealthProbe> queue(pqxx::work& transaction, const CenterId& center, std::int64_t turn, Timestamp now) const;
+    Result<HealthProbe> queue(pqxx::work& transaction, const HealthProbePlace& where, Timestamp now) const;
 
   private:
     const OperatorsService* operators_;

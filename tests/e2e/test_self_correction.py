@@ -126,7 +126,8 @@ def test_a_center_that_fails_its_jobs_gets_none_until_its_probes_are_good(deploy
     deployment.ail("alpha", "broken")
     assert deployment.finish(deployment.submit("alpha", 5)) == ["failed"] * 5
     wait_until(lambda: deployment.quarantined("alpha"), 120, "the quarantine of alpha")
-    assert "5 of 6 attempts failed" in network.center("alpha")["quarantine_reason"]
+    reason = network.center("alpha")["quarantine_reason"]
+    assert "5 of 6 attempts failed" in reason and "so did a probe" in reason, "one submitter alone is not believed"
     assert "no, quarantined" in network.cli("center", "list")
     assert "attempts failed" in network.cli("center", "show", "alpha")
     # Others take the work, and who wants this center waits, with the reason.

@@ -11,35 +11,72 @@ namespace {
 
 constexpr std::chrono::seconds kMaxPause = std::chrono::hours(1);
 
+/// Fewest submitters whose quick failures count: one may fail on purpose, also where there is nobody else.
+constexpr std::int64_t kLeastSubmitters = 2;
+
+/// Failures soon after the start, of job types that succeed elsewhere.
+struct QuickFailures {
+    std::int64_t count{};
+    std::set<std::string_view> met_by;
+    std::set<std::string_view> unit_types;
+};
+
+bool were_met_by_enough(const QuickFailures& quick, const QuarantineRule& rule, const HealthEvidence& evidence)
+{
+    const std::int64_t wanted = std::min(rule.quick_failure_submitters, evidence.submitters);
+    return std::ssize(quick.met_by) >= std::max(kLeastSubmitters, wanted);
+}
+
+bool are_too_many(std::int64_t failures, std::int64_t attempts, const QuarantineRule& rule)
+{
+    const double least = rule.failure_share * static_cast<double>(attempts);
+    return attempts > 0 && failures >= rule.least_failures && static_cast<double>(failures) >= least;
+}
+
+std::string reason_of(const QuarantineVerdict& verdict, const QuarantineRule& rule)
+{
+    if (verdict.failures == 0) return {};
+    return fmt::format("{} of {} attempts failed by its fault within {:g} min", verdict.failures, verdict.attempts,
+                       static_cast<double>(rule.window.count()) / 60);
+}
+
+std::chrono::seconds doubled(std::chrono::seconds pause, std::int64_t times)
+{
+    for (std::int64_t i = 0; i < times && pause < kMaxPause; ++i)
+        pause *= 2;
+    return std::min(pause, kMaxPause);
+}
+
 } // namespace
 
-QuarantineVerdict judge_center(std::span<const EndedAttempt> attempts, const WindowElsewhere& elsewhere,
+QuarantineVerdict judge_center(std::span<const EndedAttempt> attempts, const HealthEvidence& evidence,
                                const QuarantineRule& rule, Timestamp now)
 {
     QuarantineVerdict verdict;
     const auto succeeds_elsewhere = [&](const std::string& job_type) {
-        return std::find(elsewhere.types_that_succeed.begin(), elsewhere.types_that_succeed.end(), job_type) !=
-               elsewhere.types_that_succeed.end();
+        return std::find(evidence.types_that_succeed.begin(), evidence.types_that_succeed.end(), job_type) !=
+               evidence.types_that_succeed.end();
     };
-    std::int64_t quick = 0;
-    std::set<std::string_view> met_by;
+    QuickFailures quick;
     for (const EndedAttempt& one : attempts) {
         if (one.ended_at <= now - rule.window || one.ended_at > now) continue;
         ++verdict.attempts;
         if (one.is_centers_fault) {
             ++verdict.failures;
         } else if (one.has_failed && one.run_s <= rule.quick_failure_s && succeeds_elsewhere(one.job_type)) {
-            ++quick;
-            met_by.insert(one.submitter);
+            ++quick.count;
+            quick.met_by.insert(one.submitter);
+            quick.unit_types.insert(one.unit_type);
         }
     }
-    if (std::ssize(met_by) >= std::min(rule.quick_failure_submitters, elsewhere.submitters)) verdict.failures += quick;
-    const double least = rule.failure_share * static_cast<double>(verdict.attempts);
-    verdict.is_bad = verdict.attempts > 0 && verdict.failures >= rule.least_failures &&
-                     static_cast<double>(verdict.failures) >= least;
-    if (verdict.failures > 0)
-        verdict.reason = fmt::format("{} of {} attempts failed by its fault within {:g} min", verdict.failures,
-                                     verdict.attempts, static_cast<double>(rule.window.count()) / 60);
+    const bool do_users_agree = were_met_by_enough(quick, rule, evidence);
+    const bool do_quick_count = do_users_agree || evidence.has_failed_probe;
+    if (do_quick_count) verdict.failures += quick.count;
+    verdict.is_bad = are_too_many(verdict.failures, verdict.attempts, rule);
+    verdict.reason = reason_of(verdict, rule);
+    if (do_quick_count && !do_users_agree && quick.count > 0) verdict.reason += ", and so did a probe";
+    if (!do_quick_count && !verdict.is_bad && are_too_many(verdict.failures + quick.count, verdict.attempts, rule))
+        verdict.suspected_unit_types.assign(quick.unit_types.begin(), quick.unit_types.end());
     return verdict;
 }
 
@@ -47,10 +84,12 @@ std::chrono::seconds pause_before_probe(const QuarantineRule& rule, std::int64_t
                                         std::int64_t bad_in_a_row)
 {
     if (good_in_a_row > 0) return std::chrono::seconds(0);
-    std::chrono::seconds pause = rule.probe_pause;
-    for (std::int64_t i = 0; i < bad_in_a_row && pause < kMaxPause; ++i)
-        pause *= 2;
-    return std::min(pause, kMaxPause);
+    return doubled(rule.probe_pause, bad_in_a_row);
+}
+
+std::chrono::seconds pause_before_next_check(const QuarantineRule& rule, std::int64_t checks)
+{
+    return doubled(rule.probe_pause, checks);
 }
 
 } // namespace fathom

@@ -20,12 +20,14 @@ struct EndedAttempt {
     bool has_failed{};       ///< any end that is not success
     std::string job_type;
     std::string submitter;
+    std::string unit_type; ///< id
 };
 
-/// What the network's other attempts of the window tell about a center's.
-struct WindowElsewhere {
+/// What else tells whether a center's failures are its own, from the same window.
+struct HealthEvidence {
     std::vector<std::string> types_that_succeed; ///< job types with a success at another center
     std::int64_t submitters{};                   ///< of all attempts of the window, at any center
+    bool has_failed_probe{}; ///< the newest one that ran to see whether the center is good has failed
 };
 
 struct QuarantineRule {
@@ -35,7 +37,8 @@ struct QuarantineRule {
     /// An attempt that fails so soon counts as the center's fault when jobs of the same type succeed elsewhere: a
     /// black hole takes job after job.
     double quick_failure_s = 30;
-    /// Quick failures count when so many submitters met them, or all there were: one alone may fail on purpose.
+    /// Quick failures count when so many submitters met them, or all there were, and never fewer than two: one alone
+    /// may fail on purpose. A failed probe stands for the submitters that are missing.
     std::int64_t quick_failure_submitters = 3;
     std::int64_t good_probes = 2; ///< in a row that let it back in
     std::chrono::seconds probe_pause{60};
@@ -45,20 +48,28 @@ struct QuarantineVerdict {
     bool is_bad{};
     std::int64_t failures{};
     std::int64_t attempts{};
-    std::string reason; ///< "8 of 9 attempts failed within 10 min", for people
+    std::string reason; ///< "8 of 9 attempts failed by its fault within 10 min", for people
+    /// Not empty: it would be bad if quick failures counted that too few submitters met. Ids of the unit types where
+    /// these happened, ordered: a probe there decides.
+    std::vector<std::string> suspected_unit_types;
 };
 
 /// Of one center: bad when at least `least_failures` attempts of the window failed by its fault, and these are
 /// `failure_share` of all. By its fault are those that are said to be (is_centers_fault), and quick failures of job
-/// types that succeed elsewhere, once several submitters met them. Other failures are the job's own, and speak for
-/// nobody.
+/// types that succeed elsewhere, once several submitters met them or a probe has failed, too. Other failures are the
+/// job's own, and speak for nobody.
 /// @param attempts  in any order; those that were cancelled left out.
-QuarantineVerdict judge_center(std::span<const EndedAttempt> attempts, const WindowElsewhere& elsewhere,
+QuarantineVerdict judge_center(std::span<const EndedAttempt> attempts, const HealthEvidence& evidence,
                                const QuarantineRule& rule, Timestamp now);
 
 /// How long a quarantined center is left alone after its last probe, or after it was quarantined: `probe_pause`,
 /// doubled for each bad probe in a row, an hour at most; not at all after a good one.
 std::chrono::seconds pause_before_probe(const QuarantineRule& rule, std::int64_t good_in_a_row,
                                         std::int64_t bad_in_a_row);
+
+/// How long a suspected center is left alone after the last of the probes that did not confirm the suspicion:
+/// `probe_pause`, doubled for each of them, an hour at most, so that jobs that fail on purpose do not use up its probe
+/// budget.
+std::chrono::seconds pause_before_next_check(const QuarantineRule& rule, std::int64_t checks);
 
 } // namespace fathom

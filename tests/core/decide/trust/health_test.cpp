@@ -23,8 +23,20 @@ EndedAttempt ended(std::chrono::seconds ago, bool is_centers_fault, bool has_fai
             .run_s = run_s,
             .has_failed = has_failed,
             .job_type = "t",
-            .submitter = "ann"};
+            .submitter = "ann",
+            .unit_type = "u1"};
 }
+
+/// So many attempts that failed half a second after their start, of these submitters in turn.
+std::vector<EndedAttempt> failed_at_once(std::size_t count, const std::vector<std::string>& submitters)
+{
+    std::vector<EndedAttempt> attempts(count, ended(60s, false, true, 0.5));
+    for (std::size_t i = 0; i < count; ++i)
+        attempts[i].submitter = submitters[i % submitters.size()];
+    return attempts;
+}
+
+using Ids = std::vector<std::string>;
 
 std::vector<EndedAttempt> ended(std::size_t failed, std::size_t good)
 {
@@ -60,33 +72,93 @@ TEST(JudgeCenter, ForgetsWhatIsOlderThanTheWindow)
 
 TEST(JudgeCenter, SeesABlackHoleByWhatSucceedsElsewhere)
 {
-    const std::vector<EndedAttempt> attempts(9, ended(60s, false, true, 0.5));
+    const std::vector<EndedAttempt> attempts = failed_at_once(9, {"ann", "bob"});
 
-    EXPECT_FALSE(judge_center(attempts, {{}, 1}, {}, kNow).is_bad)
+    EXPECT_FALSE(judge_center(attempts, {{}, 2}, {}, kNow).is_bad)
         << "nobody has run such jobs well: they may be broken";
-    EXPECT_TRUE(judge_center(attempts, {{"s", "t"}, 1}, {}, kNow).is_bad);
+    EXPECT_TRUE(judge_center(attempts, {{"s", "t"}, 2}, {}, kNow).is_bad);
 }
 
 TEST(JudgeCenter, TakesFailuresAfterALongRunForTheJobsOwn)
 {
     const std::vector<EndedAttempt> attempts(9, ended(60s, false, true, 300));
 
-    EXPECT_FALSE(judge_center(attempts, {{"t"}, 1}, {}, kNow).is_bad);
+    const QuarantineVerdict verdict = judge_center(attempts, {{"t"}, 1, true}, {}, kNow);
+
+    EXPECT_FALSE(verdict.is_bad);
+    EXPECT_EQ(verdict.suspected_unit_types, Ids{});
 }
 
 TEST(JudgeCenter, NoSubmitterAloneClosesItForOthers)
 {
-    std::vector<EndedAttempt> attempts(9, ended(60s, false, true, 0.5));
-    for (EndedAttempt& one : attempts)
-        one.submitter = "mallory";
-    EXPECT_FALSE(judge_center(attempts, {{"t"}, 5}, {}, kNow).is_bad);
-    EXPECT_TRUE(judge_center(attempts, {{"t"}, 1}, {}, kNow).is_bad) << "nobody else is there to say";
+    const std::vector<EndedAttempt> of_one = failed_at_once(9, {"mallory"});
+    for (const std::int64_t submitters : {1, 2, 3, 5})
+        EXPECT_FALSE(judge_center(of_one, {{"t"}, submitters}, {}, kNow).is_bad) << submitters;
 
-    attempts[0].submitter = "ann";
-    EXPECT_FALSE(judge_center(attempts, {{"t"}, 5}, {}, kNow).is_bad);
-    EXPECT_TRUE(judge_center(attempts, {{"t"}, 2}, {}, kNow).is_bad);
-    attempts[1].submitter = "bob";
-    EXPECT_TRUE(judge_center(attempts, {{"t"}, 5}, {}, kNow).is_bad);
+    const std::vector<EndedAttempt> of_two = failed_at_once(9, {"mallory", "ann"});
+    EXPECT_TRUE(judge_center(of_two, {{"t"}, 2}, {}, kNow).is_bad) << "all there were";
+    EXPECT_FALSE(judge_center(of_two, {{"t"}, 3}, {}, kNow).is_bad);
+
+    const std::vector<EndedAttempt> of_three = failed_at_once(9, {"mallory", "ann", "bob"});
+    EXPECT_TRUE(judge_center(of_three, {{"t"}, 5}, {}, kNow).is_bad);
+    EXPECT_FALSE(judge_center(of_one, {{"t"}, 5}, {.quick_failure_submitters = 1}, kNow).is_bad)
+        << "no rule lets one alone";
+}
+
+TEST(JudgeCenter, AFailedProbeStandsForTheSubmittersThatAreMissing)
+{
+    const QuarantineVerdict verdict = judge_center(failed_at_once(9, {"ann"}), {{"t"}, 1, true}, {}, kNow);
+
+    EXPECT_TRUE(verdict.is_bad);
+    EXPECT_EQ(verdict.failures, 9);
+    EXPECT_EQ(verdict.reason, "9 of 9 attempts failed by its fault within 10 min, and so did a probe");
+    EXPECT_EQ(verdict.suspected_unit_types, Ids{});
+
+    EXPECT_FALSE(judge_center(failed_at_once(4, {"ann"}), {{"t"}, 1, true}, {}, kNow).is_bad) << "too few all the same";
+    EXPECT_FALSE(judge_center(failed_at_once(9, {"ann"}), {{}, 1, true}, {}, kNow).is_bad) << "such jobs may be broken";
+}
+
+TEST(JudgeCenter, SuspectsTheUnitTypesWhereOneSubmittersJobsFail)
+{
+    std::vector<EndedAttempt> attempts = failed_at_once(5, {"ann"});
+    attempts[0].unit_type = "u2";
+    attempts.push_back(ended(60s, false, false));
+    attempts.back().unit_type = "u3";
+
+    const QuarantineVerdict verdict = judge_center(attempts, {{"t"}, 1}, {}, kNow);
+
+    EXPECT_FALSE(verdict.is_bad);
+    EXPECT_EQ(verdict.failures, 0);
+    EXPECT_EQ(verdict.suspected_unit_types, (Ids{"u1", "u2"}));
+    // What would not close it whoever met it is no ground for suspicion; what closes it anyway needs none.
+    EXPECT_EQ(judge_center(failed_at_once(4, {"ann"}), {{"t"}, 1}, {}, kNow).suspected_unit_types, Ids{});
+    attempts.insert(attempts.end(), 5, ended(60s, false, false));
+    EXPECT_EQ(judge_center(attempts, {{"t"}, 1}, {}, kNow).suspected_unit_types, Ids{}) << "5 of 11";
+    EXPECT_EQ(judge_center(failed_at_once(9, {"ann", "bob"}), {{"t"}, 2}, {}, kNow).suspected_unit_types, Ids{});
+}
+
+TEST(JudgeCenter, SuspectsByQuickFailuresTogetherWithItsOwnFaults)
+{
+    std::vector<EndedAttempt> attempts = failed_at_once(2, {"ann"});
+    attempts.insert(attempts.end(), 3, ended(60s, true, true));
+
+    EXPECT_EQ(judge_center(attempts, {{"t"}, 1}, {}, kNow).suspected_unit_types, Ids{"u1"});
+    EXPECT_TRUE(judge_center(attempts, {{"t"}, 1, true}, {}, kNow).is_bad);
+
+    attempts.insert(attempts.end(), 2, ended(60s, true, true));
+    const QuarantineVerdict verdict = judge_center(attempts, {{"t"}, 1}, {}, kNow);
+    EXPECT_TRUE(verdict.is_bad) << "5 of its own";
+    EXPECT_EQ(verdict.failures, 5);
+    EXPECT_EQ(verdict.suspected_unit_types, Ids{});
+}
+
+TEST(PauseBeforeNextCheck, DoublesWithEachProbeUpToAnHour)
+{
+    const QuarantineRule rule;
+
+    EXPECT_EQ(pause_before_next_check(rule, 1), 120s);
+    EXPECT_EQ(pause_before_next_check(rule, 2), 240s);
+    EXPECT_EQ(pause_before_next_check(rule, 50), 3600s);
 }
 
 TEST(PauseBeforeProbe, DoublesWithEachBadProbeUpToAnHour)
