@@ -12,14 +12,16 @@
 namespace fathom::server {
 namespace {
 
-// An order that was never sent says nothing of its center, and neither do a program and inputs
-// that are not there.
+// An order that was never sent says nothing of its center, and neither do a program and inputs that are not there. A
+// program that runs may bring about its own loss: in Slurm by cancelling its job, elsewhere where it runs as the same
+// user as its supervisor.
 constexpr Statement kSelectAttempts{"learning_select_center_attempts", R"sql(
     SELECT c.id, c.name, c.quarantined_at IS NULL AND c.revoked_at IS NULL AS is_judged, p.job_type, p.ended_at,
            (SELECT j.submitted_by FROM job j WHERE j.id = a.job_id) AS submitter, a.unit_type_id,
            coalesce(a.run_s, 0) AS run_s, p.outcome = 'succeeded' AS succeeded,
            c.quarantine_lifted_at IS NULL OR p.decided_at > c.quarantine_lifted_at AS counts,
-           (p.outcome = 'lost' AND a.dispatched_at IS NOT NULL)
+           p.outcome = 'lost' AND a.started_at IS NOT NULL AS was_lost_running,
+           (p.outcome = 'lost' AND a.started_at IS NULL)
                OR (p.outcome = 'failed_to_start' AND NOT starts_with(a.detail, $2)
                    AND NOT starts_with(a.detail, $3)) AS centers_fault
     FROM run_prediction p JOIN attempt a ON a.id = p.attempt_id JOIN center c ON c.id = a.center_id
@@ -48,9 +50,9 @@ constexpr Statement kSelectSuspect{"learning_select_suspect", R"sql(
 
 // One that found no units within its hour says nothing of the center: others' jobs may hold them all.
 constexpr Statement kSelectSuspectProbes{"learning_select_suspect_probes", R"sql(
-    SELECT r.state = 'failed' AS has_failed, r.ended_at,
+    SELECT r.state <> 'succeeded' AS has_failed, r.ended_at,
            r.ended_at > now() - $2 * interval '1 second'
-               AND (r.state = 'succeeded' OR (r.state = 'failed' AND EXISTS (
+               AND (r.state = 'succeeded' OR (r.state IN ('failed', 'lost') AND EXISTS (
                    SELECT 1 FROM attempt a WHERE a.job_id = r.job_id AND a.dispatched_at IS NOT NULL))) AS tells
     FROM probe_run r JOIN center c ON c.id = r.center_id
     WHERE r.center_id = $1 AND r.cause = 'quarantine' AND r.ended_at > now() - interval '1 day'
@@ -99,6 +101,7 @@ std::vector<CenterAttempts> select_center_attempts(pqxx::transaction_base& trans
         center.is_judged = row["is_judged"].as<bool>();
         EndedAttempt attempt{.ended_at = to_timestamp(row["ended_at"]),
                              .is_centers_fault = row["centers_fault"].as<bool>(),
+                             .was_lost_running = row["was_lost_running"].as<bool>(),
                              .run_s = row["run_s"].as<double>(),
                              .has_failed = !row["succeeded"].as<bool>(),
                              .job_type = row["job_type"].as<std::string>(),

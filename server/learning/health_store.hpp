@@ -51,7 +51,7 @@ std::vector<QuarantinedCenter> select_quarantined(pqxx::transaction_base& transa
 struct SuspectProbes {
     bool is_reachable{};       ///< online and not drained: it can be probed
     bool has_probe_queued{};   ///< one has not ended yet
-    bool has_failed{};         ///< the newest of those that ran there and ended within the window
+    bool has_failed{};         ///< or was lost: the newest of those sent there that ended within the window
     std::int64_t count{};      ///< that have ended
     Timestamp last_ended_at{}; ///< of any of them; the epoch: there is none
 };

@@ -10,7 +10,7 @@ namespace fathom::server {
 /// Keeps jobs away from centers that fail them, and lets those centers back in when their probes are good again. A
 /// quarantined center still runs probes; how often it is probed is decided by pause_before_probe().
 ///
-/// A center whose quick failures too few submitters met is suspected: one small probe at a time is queued there, at
+/// A center with failures that too few submitters met is suspected: one small probe at a time is queued there, at
 /// distances by pause_before_next_check(), and the center is closed when such a probe fails.
 ///
 /// A periodic task: one transaction a turn, one replica at a time. Thread-safe. All must outlive it.

@@ -11,20 +11,28 @@ namespace {
 
 constexpr std::chrono::seconds kMaxPause = std::chrono::hours(1);
 
-/// Fewest submitters whose quick failures count: one may fail on purpose, also where there is nobody else.
+/// Fewest submitters whose doubtful failures count: one may fail on purpose, also where there is nobody else.
 constexpr std::int64_t kLeastSubmitters = 2;
 
-/// Failures soon after the start, of job types that succeed elsewhere.
-struct QuickFailures {
+/// Failures that the jobs may have brought about, or the center.
+struct DoubtfulFailures {
     std::int64_t count{};
     std::set<std::string_view> met_by;
     std::set<std::string_view> unit_types;
 };
 
-bool were_met_by_enough(const QuickFailures& quick, const QuarantineRule& rule, const HealthEvidence& evidence)
+bool is_doubtful(const EndedAttempt& one, const QuarantineRule& rule, const HealthEvidence& evidence)
 {
-    const std::int64_t wanted = std::min(rule.quick_failure_submitters, evidence.submitters);
-    return std::ssize(quick.met_by) >= std::max(kLeastSubmitters, wanted);
+    if (one.was_lost_running) return true;
+    if (!one.has_failed || one.run_s > rule.quick_failure_s) return false;
+    return std::find(evidence.types_that_succeed.begin(), evidence.types_that_succeed.end(), one.job_type) !=
+           evidence.types_that_succeed.end();
+}
+
+bool were_met_by_enough(const DoubtfulFailures& doubtful, const QuarantineRule& rule, const HealthEvidence& evidence)
+{
+    const std::int64_t wanted = std::min(rule.doubtful_failure_submitters, evidence.submitters);
+    return std::ssize(doubtful.met_by) >= std::max(kLeastSubmitters, wanted);
 }
 
 bool are_too_many(std::int64_t failures, std::int64_t attempts, const QuarantineRule& rule)
@@ -53,30 +61,26 @@ QuarantineVerdict judge_center(std::span<const EndedAttempt> attempts, const Hea
                                const QuarantineRule& rule, Timestamp now)
 {
     QuarantineVerdict verdict;
-    const auto succeeds_elsewhere = [&](const std::string& job_type) {
-        return std::find(evidence.types_that_succeed.begin(), evidence.types_that_succeed.end(), job_type) !=
-               evidence.types_that_succeed.end();
-    };
-    QuickFailures quick;
+    DoubtfulFailures doubtful;
     for (const EndedAttempt& one : attempts) {
         if (one.ended_at <= now - rule.window || one.ended_at > now) continue;
         ++verdict.attempts;
         if (one.is_centers_fault) {
             ++verdict.failures;
-        } else if (one.has_failed && one.run_s <= rule.quick_failure_s && succeeds_elsewhere(one.job_type)) {
-            ++quick.count;
-            quick.met_by.insert(one.submitter);
-            quick.unit_types.insert(one.unit_type);
+        } else if (is_doubtful(one, rule, evidence)) {
+            ++doubtful.count;
+            doubtful.met_by.insert(one.submitter);
+            doubtful.unit_types.insert(one.unit_type);
         }
     }
-    const bool do_users_agree = were_met_by_enough(quick, rule, evidence);
-    const bool do_quick_count = do_users_agree || evidence.has_failed_probe;
-    if (do_quick_count) verdict.failures += quick.count;
+    const bool do_users_agree = were_met_by_enough(doubtful, rule, evidence);
+    const bool do_all_count = do_users_agree || evidence.has_failed_probe;
+    if (do_all_count) verdict.failures += doubtful.count;
     verdict.is_bad = are_too_many(verdict.failures, verdict.attempts, rule);
     verdict.reason = reason_of(verdict, rule);
-    if (do_quick_count && !do_users_agree && quick.count > 0) verdict.reason += ", and so did a probe";
-    if (!do_quick_count && !verdict.is_bad && are_too_many(verdict.failures + quick.count, verdict.attempts, rule))
-        verdict.suspected_unit_types.assign(quick.unit_types.begin(), quick.unit_types.end());
+    if (do_all_count && !do_users_agree && doubtful.count > 0) verdict.reason += ", and so did a probe";
+    if (!do_all_count && !verdict.is_bad && are_too_many(verdict.failures + doubtful.count, verdict.attempts, rule))
+        verdict.suspected_unit_types.assign(doubtful.unit_types.begin(), doubtful.unit_types.end());
     return verdict;
 }
 

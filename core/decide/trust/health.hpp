@@ -15,7 +15,8 @@ namespace fathom {
 /// An attempt that ended at a center.
 struct EndedAttempt {
     Timestamp ended_at{};
-    bool is_centers_fault{}; ///< failed to start, or lost; not the job's own exit code
+    bool is_centers_fault{}; ///< failed to start, or lost before that; not the job's own exit code
+    bool was_lost_running{}; ///< lost after its program had started, which may have brought that about
     double run_s{};          ///< until it ended
     bool has_failed{};       ///< any end that is not success
     std::string job_type;
@@ -37,9 +38,9 @@ struct QuarantineRule {
     /// An attempt that fails so soon counts as the center's fault when jobs of the same type succeed elsewhere: a
     /// black hole takes job after job.
     double quick_failure_s = 30;
-    /// Quick failures count when so many submitters met them, or all there were, and never fewer than two: one alone
-    /// may fail on purpose. A failed probe stands for the submitters that are missing.
-    std::int64_t quick_failure_submitters = 3;
+    /// Failures that jobs may have brought about count when so many submitters met them, or all there were, and never
+    /// fewer than two: one alone may fail on purpose. A failed probe stands for the submitters that are missing.
+    std::int64_t doubtful_failure_submitters = 3;
     std::int64_t good_probes = 2; ///< in a row that let it back in
     std::chrono::seconds probe_pause{60};
 };
@@ -49,15 +50,15 @@ struct QuarantineVerdict {
     std::int64_t failures{};
     std::int64_t attempts{};
     std::string reason; ///< "8 of 9 attempts failed by its fault within 10 min", for people
-    /// Not empty: it would be bad if quick failures counted that too few submitters met. Ids of the unit types where
-    /// these happened, ordered: a probe there decides.
+    /// Not empty: it would be bad if failures counted that jobs may have brought about and too few submitters met. Ids
+    /// of the unit types where these happened, ordered: a probe there decides.
     std::vector<std::string> suspected_unit_types;
 };
 
 /// Of one center: bad when at least `least_failures` attempts of the window failed by its fault, and these are
-/// `failure_share` of all. By its fault are those that are said to be (is_centers_fault), and quick failures of job
-/// types that succeed elsewhere, once several submitters met them or a probe has failed, too. Other failures are the
-/// job's own, and speak for nobody.
+/// `failure_share` of all. By its fault are those that are said to be (is_centers_fault); and, once several submitters
+/// met them or a probe has failed, too, those that were lost while they ran and quick failures of job types that
+/// succeed elsewhere. Other failures are the job's own, and speak for nobody.
 /// @param attempts  in any order; those that were cancelled left out.
 QuarantineVerdict judge_center(std::span<const EndedAttempt> attempts, const HealthEvidence& evidence,
                                const QuarantineRule& rule, Timestamp now);

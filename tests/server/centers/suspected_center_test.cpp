@@ -18,14 +18,14 @@ class SuspectedCenter : public testing::Test {
         operators_.seed({test::simple_operator("op1")}).value();
         test::add_center(store_, "alpha", {{test::unit_type("u1", 1, {"op1"}), test::unit_type("u2", 1, {"op1"})}, {}});
         test::add_center(store_, "beta", {{test::unit_type("b1", 1, {"op1"})}, {}});
-        end_jobs(1, {.unit_type = "b1", .submitter = "ann", .exit_code = 0});
+        end_jobs(1, {.unit_type = "b1", .submitter = "ann", .outcome = "succeeded"});
     }
     ~SuspectedCenter() override { store_.database().stop(); }
 
     struct Ended {
         std::string unit_type;
         std::string submitter;
-        std::int64_t exit_code{1};
+        std::string outcome{"failed"};
     };
     /// Jobs that ended a second after their start.
     void end_jobs(std::int64_t count, const Ended& ended)
@@ -40,15 +40,15 @@ class SuspectedCenter : public testing::Test {
                                             job, ended.submitter);
                     transaction.exec_params(
                         "INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, state, "
-                        "decided_by, dispatched_at, ended_at, outcome, exit_code, run_s) "
-                        "SELECT $1, $2, 1, center_id, id, 1, 'ended', 'r', now(), now(), 'exited', $4, 1 "
+                        "decided_by, dispatched_at, started_at, ended_at, outcome, run_s) "
+                        "SELECT $1, $2, 1, center_id, id, 1, 'ended', 'r', now(), now(), now(), $4, 1 "
                         "FROM unit_type WHERE name = $3",
-                        attempt, job, ended.unit_type, ended.exit_code);
+                        attempt, job, ended.unit_type, ended.outcome == "lost" ? "lost" : "exited");
                     transaction.exec_params(
                         "INSERT INTO run_prediction (attempt_id, job_id, job_type, unit_type_id, unit_count, "
                         "ended_at, outcome) SELECT $1, $2, 't', id, 1, now() - interval '5 seconds', $4 "
                         "FROM unit_type WHERE name = $3",
-                        attempt, job, ended.unit_type, ended.exit_code == 0 ? "succeeded" : "failed");
+                        attempt, job, ended.unit_type, ended.outcome);
                 }
                 return {};
             })
@@ -117,6 +117,30 @@ TEST_F(SuspectedCenter, IsClosedWhenItsProbeFails)
     EXPECT_EQ(quarantined(), "alpha");
     EXPECT_THAT(store_.sql("SELECT quarantine_reason FROM center WHERE name = 'alpha'"),
                 HasSubstr("5 of 5 attempts failed by its fault within 10 min, and so did a probe"));
+}
+
+TEST_F(SuspectedCenter, IsClosedWhenItLosesItsProbe)
+{
+    end_jobs(5, {.unit_type = "u2", .submitter = "ann", .outcome = "lost"});
+    look();
+
+    EXPECT_EQ(quarantined(), "") << "a job may cancel itself in Slurm";
+    EXPECT_EQ(probed(), "u2");
+
+    end_probe("lost");
+    look();
+
+    EXPECT_EQ(quarantined(), "alpha");
+}
+
+TEST_F(SuspectedCenter, NeedsNoProbeWhenJobsWereLostBeforeTheirStart)
+{
+    end_jobs(5, {.unit_type = "u2", .submitter = "ann", .outcome = "lost"});
+    store_.sql("UPDATE attempt SET started_at = NULL WHERE outcome = 'lost'");
+
+    look();
+
+    EXPECT_EQ(quarantined(), "alpha");
 }
 
 TEST_F(SuspectedCenter, StaysOpenWithAGoodProbeAndIsProbedAgainLater)

@@ -101,7 +101,7 @@ TEST(JudgeCenter, NoSubmitterAloneClosesItForOthers)
 
     const std::vector<EndedAttempt> of_three = failed_at_once(9, {"mallory", "ann", "bob"});
     EXPECT_TRUE(judge_center(of_three, {{"t"}, 5}, {}, kNow).is_bad);
-    EXPECT_FALSE(judge_center(of_one, {{"t"}, 5}, {.quick_failure_submitters = 1}, kNow).is_bad)
+    EXPECT_FALSE(judge_center(of_one, {{"t"}, 5}, {.doubtful_failure_submitters = 1}, kNow).is_bad)
         << "no rule lets one alone";
 }
 
@@ -135,6 +135,19 @@ TEST(JudgeCenter, SuspectsTheUnitTypesWhereOneSubmittersJobsFail)
     attempts.insert(attempts.end(), 5, ended(60s, false, false));
     EXPECT_EQ(judge_center(attempts, {{"t"}, 1}, {}, kNow).suspected_unit_types, Ids{}) << "5 of 11";
     EXPECT_EQ(judge_center(failed_at_once(9, {"ann", "bob"}), {{"t"}, 2}, {}, kNow).suspected_unit_types, Ids{});
+}
+
+TEST(JudgeCenter, DoubtsJobsThatWereLostWhileTheyRan)
+{
+    std::vector<EndedAttempt> attempts(9, ended(60s, false, true, 300));
+    for (EndedAttempt& one : attempts)
+        one.was_lost_running = true;
+
+    EXPECT_FALSE(judge_center(attempts, {{}, 1}, {}, kNow).is_bad) << "they may have cancelled themselves";
+    EXPECT_EQ(judge_center(attempts, {{}, 1}, {}, kNow).suspected_unit_types, Ids{"u1"});
+    EXPECT_TRUE(judge_center(attempts, {{}, 1, true}, {}, kNow).is_bad);
+    attempts[0].submitter = "bob";
+    EXPECT_TRUE(judge_center(attempts, {{}, 2}, {}, kNow).is_bad);
 }
 
 TEST(JudgeCenter, SuspectsByQuickFailuresTogetherWithItsOwnFaults)
