@@ -4,6 +4,7 @@
 #include "core/base/id.hpp"
 #include "core/base/json_reader.hpp"
 #include "core/model/job_input.hpp"
+#include "core/model/job_output.hpp"
 
 #include <map>
 #include <optional>
@@ -40,7 +41,8 @@ struct AttemptOrder {
     std::map<std::string, std::string> environment;
     std::map<std::string, std::string> files; ///< name -> content
     std::vector<JobInput> inputs{};           ///< staged before the command starts, as the job's user
-    std::int64_t wall_limit_s{86400};         ///< of staging and the command together
+    std::vector<JobOutput> outputs{};         ///< stored once the command has succeeded, as the job's user
+    std::int64_t wall_limit_s{86400};         ///< of staging, the command and storing together
     bool profile{false};                      ///< count the job's operators while it runs (M11)
 };
 
@@ -71,6 +73,7 @@ struct AttemptEnd {
     std::int64_t stderr_bytes{};
     /// Which operators it executed, as `fathom-profile --output json` writes it; null when it was not profiled.
     Json profile{};
+    std::vector<StoredOutput> outputs{}; ///< in the order of the job's, up to the first that could not be stored
 };
 
 /// The largest profile that is passed on; larger ones are left out, and `detail` says so.

@@ -390,6 +390,7 @@ Result<JobSpec> parse_job_spec(const Json& json)
                                 "must be a plain file name (letters, digits, . _ -)", errors);
     spec.inputs = parse_job_inputs(reader, errors);
     check_input_paths(spec, errors);
+    spec.outputs = parse_job_outputs(reader, errors);
     if (const Json* items = reader.array("operators", 0, 64)) {
         for (std::size_t i = 0; i < items->size(); ++i) {
             spec.operators.push_back(parse_operator_use((*items)[i], "operators[" + std::to_string(i) + "]", errors));
@@ -441,6 +442,7 @@ Json to_json(const JobSpec& spec)
     for (const auto& [name, value] : spec.secret_environment)
         json["secret_environment"][name] = nullptr;
     if (!spec.inputs.empty()) json["inputs"] = to_json(spec.inputs);
+    if (!spec.outputs.empty()) json["outputs"] = to_json(spec.outputs);
     if (spec.deadline) json["deadline"] = format_rfc3339(*spec.deadline);
     if (spec.budget) json["budget"] = to_json(*spec.budget);
     if (spec.gang.size > 0) json["gang"] = {{"id", spec.gang.id}, {"size", spec.gang.size}};

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace fathom {
@@ -19,14 +18,8 @@ struct JobInput {
     bool operator==(const JobInput&) const = default;
 };
 
-/// Names that jobs' inputs and files may not begin with: the agent's own, in the working folder.
-inline constexpr std::string_view kOwnFilePrefix = ".fathom-";
-
 /// Reads the field `inputs`; missing is empty.
 std::vector<JobInput> parse_job_inputs(ObjectReader& reader, std::vector<FieldError>& errors);
 Json to_json(const std::vector<JobInput>& inputs);
-
-/// A URL for people and logs: without its query and fragment, which may hold a secret, and without a user's name.
-std::string shown_url(std::string_view url);
 
 } // namespace fathom
