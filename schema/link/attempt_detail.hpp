@@ -12,4 +12,8 @@ inline constexpr std::string_view kProgramNotStarted = "cannot start \"";
 /// so neither is this the center's failure.
 inline constexpr std::string_view kStagingFailed = "staging failed: ";
 
+/// How it begins when the command ended with exit code 0, and an output of the job could not be stored: the outcome is
+/// `exited` then, without an exit code.
+inline constexpr std::string_view kOutputsFailed = "outputs could not be stored: ";
+
 } // namespace fathom::link

@@ -148,6 +148,7 @@ Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>& errors)
     order.environment = read_text_map(reader, "environment");
     order.files = read_text_map(reader, "files");
     order.inputs = parse_job_inputs(reader, errors);
+    order.outputs = parse_job_outputs(reader, errors);
     order.wall_limit_s = reader.required_integer("wall_limit_s", 1, 31'536'000);
     if (order.command.empty() == order.script.empty()) reader.fail("command", "either a command or a script is needed");
     return StartAttempt{std::move(order)};
@@ -209,7 +210,7 @@ Body read_attempt_output(ObjectReader& reader, std::vector<FieldError>&)
     return output;
 }
 
-Body read_attempt_ended(ObjectReader& reader, std::vector<FieldError>&)
+Body read_attempt_ended(ObjectReader& reader, std::vector<FieldError>& errors)
 {
     AttemptEnd end;
     end.attempt_id = read_id<AttemptId>(reader, "attempt_id");
@@ -228,6 +229,7 @@ Body read_attempt_ended(ObjectReader& reader, std::vector<FieldError>&)
     end.stdout_bytes = reader.required_integer("stdout_bytes", 0, kMaxBytes);
     end.stderr_bytes = reader.required_integer("stderr_bytes", 0, kMaxBytes);
     if (const Json* profile = reader.object("profile")) end.profile = *profile;
+    end.outputs = parse_stored_outputs(reader, errors);
     return AttemptEnded{std::move(end)};
 }
 

@@ -66,6 +66,7 @@ Json body_json(const StartAttempt& start)
         json["command"] = order.command;
     if (order.is_exclusive) json["exclusive"] = true;
     if (!order.inputs.empty()) json["inputs"] = to_json(order.inputs);
+    if (!order.outputs.empty()) json["outputs"] = to_json(order.outputs);
     return json;
 }
 
@@ -130,6 +131,7 @@ Json body_json(const AttemptEnded& ended)
     if (end.signal) json["signal"] = *end.signal;
     if (end.started_at) json["started_at"] = format_rfc3339(*end.started_at);
     if (!end.profile.is_null()) json["profile"] = end.profile;
+    if (!end.outputs.empty()) json["outputs"] = to_json(end.outputs);
     return json;
 }
 

@@ -46,6 +46,7 @@ TEST(Codec, KeepsAnOrder)
     start.order.files = {{"probe-task.json", "{}"}};
     start.order.inputs = {{"https://data.example/x?key=1", "in/x", std::string(64, '0'), 5},
                           {"file:///shared/y", "y", "", std::nullopt}};
+    start.order.outputs = {{"out/z", "https://data.example/z?key=2"}};
     start.order.wall_limit_s = 70;
 
     const AttemptOrder order = round_trip(start).order;
@@ -57,6 +58,7 @@ TEST(Codec, KeepsAnOrder)
     EXPECT_TRUE(order.command.empty());
     EXPECT_EQ(order.files, start.order.files);
     EXPECT_EQ(order.inputs, start.order.inputs);
+    EXPECT_EQ(order.outputs, start.order.outputs);
 }
 
 TEST(Codec, KeepsEveryByteOfOutput)
@@ -96,6 +98,16 @@ TEST(Codec, KeepsWhatIsAbsentAbsent)
     EXPECT_FALSE(end.signal);
     EXPECT_FALSE(end.started_at);
     EXPECT_FALSE(round_trip(Ack{MessageId::make(), std::nullopt}).error);
+}
+
+TEST(Codec, KeepsWhatAnAttemptHasStored)
+{
+    AttemptEnded ended;
+    ended.end.attempt_id = AttemptId::make();
+    ended.end.outputs = {{"out/z", 1LL << 40U, std::string(64, 'a')}};
+
+    EXPECT_EQ(round_trip(ended).end.outputs, ended.end.outputs);
+    EXPECT_EQ(encode(make_message(AttemptEnded{})).find("outputs"), std::string::npos) << "as older peers have it";
 }
 
 TEST(Codec, SaysWhichMessagesAreRepeated)
