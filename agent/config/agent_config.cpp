@@ -263,6 +263,12 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          check_folders},
         {"input_http", "off", "on: inputs of jobs may come by http, which anybody on the way can read and change",
          check_one_of({"on", "off"})},
+        {"output_folders", "",
+         "folders, commas between them, below which jobs may store outputs as files of this center (file:///…); jobs' "
+         "users must be able to write there; empty: none",
+         check_folders},
+        {"output_http", "off", "on: jobs may send outputs by http, which anybody on the way can read and change",
+         check_one_of({"on", "off"})},
         {"require_isolation", "off", "on: do not start unless jobs are separated in every way that the agent knows",
          check_one_of({"on", "off"})},
         {"probe_program", (own_folder() / "fathom-probe").string(), "the program that runs probes", check_not_empty},
@@ -320,7 +326,9 @@ Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
     config.shared_folders = split_folders(settings.text("shared_folders"));
     config.home_folder = parse_home_rule(settings.text("home_folder"));
     config.staging = {.takes_http = settings.text("input_http") == "on",
-                      .folders = split_folders(settings.text("input_folders"))};
+                      .folders = split_folders(settings.text("input_folders")),
+                      .sends_http = settings.text("output_http") == "on",
+                      .output_folders = split_folders(settings.text("output_folders"))};
     config.require_isolation = settings.text("require_isolation") == "on";
     config.probe_program = settings.text("probe_program");
     Result<OperatorTrust> trust = read_operator_trust(settings.text("operator_keys"));

@@ -69,7 +69,7 @@ struct AgentConfig {
     std::optional<UserIds> run_as_uids; ///< a user for each job when started as root; empty: one for all
     std::vector<std::filesystem::path> shared_folders; ///< that jobs see below /tmp, /var/tmp and /dev/shm
     HomeRule home_folder = HomeRule::kReadOnly;        ///< when not started as root
-    StagingRule staging;                               ///< where jobs' inputs may come from, besides https
+    StagingRule staging;                               ///< where inputs come from and outputs go to, besides https
     bool require_isolation = false;                    ///< rather no job than one that is not separated from others
     std::filesystem::path probe_program;
     OperatorTrust operator_trust;

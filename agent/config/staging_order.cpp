@@ -1,46 +1,67 @@
 #include "agent/config/staging_order.hpp"
 
 namespace fathom::agent {
+namespace {
+
+using Folders = std::vector<std::filesystem::path>;
+
+Json names_of(const Folders& folders)
+{
+    Json names = Json::array();
+    for (const std::filesystem::path& folder : folders)
+        names.push_back(folder.string());
+    return names;
+}
+
+Folders folders_of(const Json& names)
+{
+    const auto texts = names.get<std::vector<std::string>>();
+    return {texts.begin(), texts.end()};
+}
+
+} // namespace
 
 Json to_json(const StagingRule& rule)
 {
-    Json folders = Json::array();
-    for (const std::filesystem::path& folder : rule.folders)
-        folders.push_back(folder.string());
-    return {{"takes_http", rule.takes_http}, {"folders", std::move(folders)}};
+    return {{"takes_http", rule.takes_http},
+            {"folders", names_of(rule.folders)},
+            {"sends_http", rule.sends_http},
+            {"output_folders", names_of(rule.output_folders)}};
 }
 
 Result<StagingRule> read_staging_rule(const Json& json)
 {
     // Our own words: a type error in them can only be damage, so one message for all of them will do.
     try {
-        StagingRule rule{.takes_http = json.at("takes_http").get<bool>()};
-        for (const std::string& folder : json.at("folders").get<std::vector<std::string>>())
-            rule.folders.emplace_back(folder);
-        return rule;
+        return StagingRule{.takes_http = json.at("takes_http").get<bool>(),
+                           .folders = folders_of(json.at("folders")),
+                           .sends_http = json.value("sends_http", false), // older agents knew no outputs
+                           .output_folders = folders_of(json.value("output_folders", Json::array()))};
     } catch (const Json::exception& e) {
-        return Error{Errc::kInvalid, std::string("not a rule for inputs: ") + e.what()};
+        return Error{Errc::kInvalid, std::string("not a rule for inputs and outputs: ") + e.what()};
     }
 }
 
 std::string encode(const StagingOrder& order)
 {
-    const Json json = {{"inputs", to_json(order.inputs)}, {"rule", to_json(order.rule)}};
+    const Json json = {
+        {"inputs", to_json(order.inputs)}, {"outputs", to_json(order.outputs)}, {"rule", to_json(order.rule)}};
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Result<StagingOrder> decode_staging_order(const std::string& text)
 {
     const Json json = Json::parse(text, nullptr, false);
-    if (!json.is_object() || !json.contains("rule")) return Error{Errc::kInvalid, "not an order to stage inputs"};
+    if (!json.is_object() || !json.contains("rule")) return Error{Errc::kInvalid, "not a staging order"};
     std::vector<FieldError> errors;
     ObjectReader reader(json, "", errors);
     StagingOrder order;
     order.inputs = parse_job_inputs(reader, errors);
+    order.outputs = parse_job_outputs(reader, errors);
     Result<StagingRule> rule = read_staging_rule(json["rule"]);
     if (!rule) return rule.error();
     order.rule = std::move(*rule);
-    return value_or_errors(std::move(order), std::move(errors), "the order to stage inputs");
+    return value_or_errors(std::move(order), std::move(errors), "the staging order");
 }
 
 } // namespace fathom::agent

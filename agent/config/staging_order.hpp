@@ -1,16 +1,18 @@
 #pragma once
 
-#include "core/model/job_input.hpp"
+#include "core/model/attempt.hpp"
 
 #include <filesystem>
 #include <vector>
 
 namespace fathom::agent {
 
-/// Where inputs may come from at this center, besides https.
+/// Where inputs may come from and outputs go to at this center, besides https.
 struct StagingRule {
-    bool takes_http = false;
-    std::vector<std::filesystem::path> folders{}; ///< below which file URLs may point
+    bool takes_http = false;                             ///< for inputs
+    std::vector<std::filesystem::path> folders{};        ///< below which file URLs of inputs may point
+    bool sends_http = false;                             ///< for outputs
+    std::vector<std::filesystem::path> output_folders{}; ///< below which file URLs of outputs may point
 };
 
 Json to_json(const StagingRule& rule);
@@ -20,6 +22,7 @@ Result<StagingRule> read_staging_rule(const Json& json);
 /// What fathom-stage is to do.
 struct StagingOrder {
     std::vector<JobInput> inputs;
+    std::vector<JobOutput> outputs;
     StagingRule rule;
 };
 
@@ -27,10 +30,20 @@ std::string encode(const StagingOrder& order);
 /// @error kInvalid  not what encode() wrote.
 Result<StagingOrder> decode_staging_order(const std::string& text);
 
-/// The order, in the working folder of a job with inputs.
-inline constexpr const char* kStagingOrderName = ".fathom-inputs.json";
-/// Where fathom-stage says why it failed, beside it.
+/// Whether an attempt has inputs or outputs, so that the program fathom-stage has a part in it.
+inline bool uses_staging(const AttemptOrder& order)
+{
+    return !order.inputs.empty() || !order.outputs.empty();
+}
+
+/// The order, in the working folder of a job with inputs or outputs.
+inline constexpr const char* kStagingOrderName = ".fathom-staging.json";
+/// Where fathom-stage says why it could not stage an input, beside it.
 inline constexpr const char* kStagingFailureName = ".fathom-staging-failed";
+/// Where it says which outputs it has stored: `{"outputs": […]}`.
+inline constexpr const char* kStoredOutputsName = ".fathom-outputs.json";
+/// Where it says why it could not store one.
+inline constexpr const char* kOutputFailureName = ".fathom-outputs-failed";
 /// The program, in the folder of fathom-probe.
 inline constexpr const char* kStagingProgram = "fathom-stage";
 

@@ -1,48 +1,83 @@
-// fathom-stage [-- COMMAND…]: stages the inputs that the order in the working folder names, and becomes the command.
-// The agent starts it as the job's user, in place of the job's command.
+// fathom-stage [--outputs | -- COMMAND…]: does what the order in the working folder says of a job's inputs and outputs.
+// The agent starts it as the job's user, in place of the job's command or, in a batch script, around it.
+#include "agent/stage/run_command.hpp"
 #include "agent/stage/stage_inputs.hpp"
+#include "agent/stage/store_outputs.hpp"
 #include "core/base/file.hpp"
 
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
-#include <unistd.h>
+#include <string_view>
 
 namespace fathom::agent {
 namespace {
 
 constexpr std::size_t kMaxOrderBytes = 1UL << 22U;
-constexpr int kNotStaged = 1;
-constexpr int kNotStarted = 127; ///< as shells have it
-constexpr const char* kUsage =
-    "usage: fathom-stage [-- COMMAND…]\n"
-    "Fetches the inputs of a job into its working folder, and becomes the command. The agent starts it there.\n";
+constexpr int kFailed = 1;
+constexpr const char* kUsage = "usage: fathom-stage [--outputs | -- COMMAND…]\n"
+                               "Fetches the inputs of a job into its working folder, runs the command, and stores the\n"
+                               "outputs where it succeeds. The agent starts it there.\n"
+                               "  --outputs   only stores the outputs; without anything, it only fetches the inputs\n";
 
-Result<void> stage_as_ordered()
+Result<StagingOrder> read_order()
 {
     const Result<std::string> text = read_file(kStagingOrderName, kMaxOrderBytes);
     if (!text) return text.error();
-    const Result<StagingOrder> order = decode_staging_order(*text);
-    if (!order) return order.error();
-    return stage_inputs(order->inputs, order->rule, ".");
+    return decode_staging_order(*text);
 }
 
-int stage_and_become(char* const* command)
+void note(const char* name, const std::string& text)
+{
+    if (const Result<void> noted = write_file(name, text, 0600); !noted)
+        std::fprintf(stderr, "fathom-stage: %s\n", noted.error().detail.c_str());
+}
+
+/// For people, and for the agent, which tells the metascheduler.
+int fail(const char* words, const char* name, const std::string& cause)
+{
+    std::fprintf(stderr, "fathom-stage: %s: %s\n", words, cause.c_str());
+    note(name, cause);
+    return kFailed;
+}
+
+int fail_staging(const std::string& cause)
+{
+    return fail("staging failed", kStagingFailureName, cause);
+}
+
+int fail_storing(const std::string& cause)
+{
+    return fail("an output could not be stored", kOutputFailureName, cause);
+}
+
+int fetch(const StagingOrder& order)
+{
+    const Result<void> staged = stage_inputs(order.inputs, order.rule, ".");
+    return staged ? 0 : fail_staging(staged.error().detail);
+}
+
+int store(const StagingOrder& order)
+{
+    if (order.outputs.empty()) return 0;
+    std::vector<StoredOutput> stored;
+    const Result<void> done = store_outputs(order.outputs, order.rule, ".", stored);
+    note(kStoredOutputsName, Json{{"outputs", to_json(stored)}}.dump());
+    return done ? 0 : fail_storing(done.error().detail);
+}
+
+int run(std::string_view option, char* const* command)
 {
     std::signal(SIGXFSZ, SIG_IGN); // the job's share of the disk is then a failed write, which can be told
-    if (const Result<void> staged = stage_as_ordered(); !staged) {
-        std::fprintf(stderr, "fathom-stage: staging failed: %s\n", staged.error().detail.c_str());
-        if (const Result<void> told = write_file(kStagingFailureName, staged.error().detail, 0600); !told)
-            std::fprintf(stderr, "fathom-stage: %s\n", told.error().detail.c_str());
-        return kNotStaged;
-    }
+    const bool only_stores = option == "--outputs";
+    const Result<StagingOrder> order = read_order();
+    if (!order) return only_stores ? fail_storing(order.error().detail) : fail_staging(order.error().detail);
+    if (only_stores) return store(*order);
+    if (const int failed = fetch(*order); failed != 0 || *command == nullptr) return failed;
     std::signal(SIGXFSZ, SIG_DFL);
-    if (*command == nullptr) return 0;
-    ::execvp(*command, command);
-    const std::string cause = std::strerror(errno); // NOLINT(concurrency-mt-unsafe): one thread
-    std::fprintf(stderr, "fathom-stage: cannot start \"%s\": %s\n", *command, cause.c_str());
-    return kNotStarted;
+    if (order->outputs.empty()) return become(command);
+    const int code = run_command(command);
+    std::signal(SIGXFSZ, SIG_IGN);
+    return code == 0 ? store(*order) : code;
 }
 
 } // namespace
@@ -51,12 +86,12 @@ int stage_and_become(char* const* command)
 int main(int count, char** arguments)
 {
     using fathom::agent::kUsage;
-    if (count == 2 && (std::strcmp(arguments[1], "--help") == 0 || std::strcmp(arguments[1], "-h") == 0))
-        return std::fputs(kUsage, stdout) < 0 ? 1 : 0;
-    const bool has_command = count > 2 && std::strcmp(arguments[1], "--") == 0;
-    if (count != 1 && !has_command) {
+    const std::string_view option = count > 1 ? arguments[1] : "";
+    if (count == 2 && (option == "--help" || option == "-h")) return std::fputs(kUsage, stdout) < 0 ? 1 : 0;
+    const bool is_right = count == 1 || (count == 2 && option == "--outputs") || (count > 2 && option == "--");
+    if (!is_right) {
         std::fputs(kUsage, stderr);
         return 2;
     }
-    return fathom::agent::stage_and_become(arguments + (has_command ? 2 : 1));
+    return fathom::agent::run(option, arguments + (count > 2 ? 2 : count));
 }

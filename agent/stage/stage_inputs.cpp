@@ -1,35 +1,25 @@
 #include "agent/stage/stage_inputs.hpp"
 
+#include "agent/stage/allowed_folders.hpp"
 #include "agent/stage/staged_file.hpp"
 #include "core/base/error_text.hpp"
+#include "core/model/data_location.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <curl/curl.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <thread>
 #include <unistd.h>
 
 namespace fathom::agent {
 namespace {
 
-constexpr long kConnectLimit_s = 30;
-constexpr long kMinBytesPerSecond = 1024; ///< slower than that for kSlowFor_s, a transfer is tried again
-constexpr long kSlowFor_s = 60;
 constexpr long kMaxRedirects = 5;
-constexpr std::chrono::milliseconds kLongestPause{60'000};
 constexpr std::size_t kBlockBytes = 1UL << 16U;
 
 constexpr long kOk = 200;
 constexpr long kPartialContent = 206;
-constexpr long kRequestTimeout = 408;
 constexpr long kRangeNotSatisfiable = 416;
-constexpr long kTooManyRequests = 429;
-constexpr long kServerErrors = 500;
-
-using CurlHandle = std::unique_ptr<CURL, void (*)(CURL*)>;
 
 /// One transfer into a file, from where the file ends.
 struct Transfer {
@@ -51,21 +41,10 @@ std::size_t receive(const char* data, std::size_t /*one*/, std::size_t size, voi
     return transfer.file->add({data, size}) ? size : 0;
 }
 
-void set_options(CURL* curl, const JobInput& input, const StagingRule& rule, Transfer& transfer, char* cause)
+void set_options(CURL* curl, Transfer& transfer)
 {
-    const char* const schemes = rule.takes_http ? "http,https" : "https";
-    curl_easy_setopt(curl, CURLOPT_URL, input.url.c_str());
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, schemes);
-    curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, schemes);
     curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
     curl_easy_setopt(curl, CURLOPT_MAXREDIRS, kMaxRedirects);
-    curl_easy_setopt(curl, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectLimit_s);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, kMinBytesPerSecond);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, kSlowFor_s);
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, "fathom-stage");
-    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, cause);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &receive);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer);
     // Not CURLOPT_RESUME_FROM_LARGE, which refuses a server that sends all.
@@ -73,67 +52,34 @@ void set_options(CURL* curl, const JobInput& input, const StagingRule& rule, Tra
         curl_easy_setopt(curl, CURLOPT_RANGE, (std::to_string(transfer.file->bytes()) + "-").c_str());
 }
 
-/// What another try cannot mend.
-bool is_final(CURLcode code)
-{
-    constexpr std::array kFinal{CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT, CURLE_PEER_FAILED_VERIFICATION,
-                                CURLE_TOO_MANY_REDIRECTS};
-    return std::find(kFinal.begin(), kFinal.end(), code) != kFinal.end();
-}
-
-Error refusal(long status)
-{
-    const bool may_pass = status >= kServerErrors || status == kRequestTimeout || status == kTooManyRequests ||
-                          status == kRangeNotSatisfiable;
-    return {may_pass ? Errc::kUnavailable : Errc::kInvalid, "the server answered " + std::to_string(status)};
-}
-
 /// One try.
 Result<void> fetch(const JobInput& input, const StagingRule& rule, StagedFile& file)
 {
-    const CurlHandle handle(curl_easy_init(), &curl_easy_cleanup);
+    std::array<char, CURL_ERROR_SIZE> cause{};
+    const CurlHandle handle = make_transfer(input.url, rule.takes_http, cause.data());
     if (!handle) return Error{Errc::kUnavailable, "no memory for a connection"};
     Transfer transfer{.curl = handle.get(), .file = &file};
-    std::array<char, CURL_ERROR_SIZE> cause{};
-    set_options(handle.get(), input, rule, transfer, cause.data());
+    set_options(handle.get(), transfer);
     const CURLcode code = curl_easy_perform(handle.get());
     if (file.problem()) return *file.problem();
-    long status = 0;
-    curl_easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &status);
+    const long status = status_of(handle.get());
     if (status == kRangeNotSatisfiable && !file.restart()) return *file.problem();
     if (status != 0 && status != kOk && status != kPartialContent) return refusal(status);
-    if (code == CURLE_OK) {
-        // An empty answer brings no bytes to start anew with.
-        if (status == kOk && !transfer.has_begun && file.bytes() > 0 && !file.restart()) return *file.problem();
-        return {};
-    }
-    // libcurl's words may hold the URL that a redirect led to.
-    const bool is_told = cause[0] != '\0' && std::string_view(cause.data()).find("://") == std::string_view::npos;
-    return Error{is_final(code) ? Errc::kInvalid : Errc::kUnavailable,
-                 is_told ? cause.data() : curl_easy_strerror(code)};
+    if (code != CURLE_OK) return failure(code, cause.data());
+    // An empty answer brings no bytes to start anew with.
+    if (status == kOk && !transfer.has_begun && file.bytes() > 0 && !file.restart()) return *file.problem();
+    return {};
 }
 
 Result<void> fetch_with_tries(const JobInput& input, const StagingRule& rule, StagedFile& file,
                               const StagingTries& tries)
 {
-    std::chrono::milliseconds pause = tries.first_pause;
-    for (int i = 1;; ++i) {
-        const Result<void> fetched = fetch(input, rule, file);
-        if (fetched || fetched.error().code == Errc::kInvalid) return fetched;
-        if (i >= tries.most)
-            return Error{fetched.error().code,
-                         fetched.error().detail + ", at the last of " + std::to_string(i) + " tries"};
-        std::this_thread::sleep_for(pause);
-        pause = std::min(2 * pause, kLongestPause);
+    return with_tries(tries, [&](int number) -> Result<void> {
         // Without a checksum nobody would see that the source has changed between its parts.
-        if (input.sha256.empty() && file.bytes() > 0 && !file.restart()) return *file.problem();
-    }
-}
-
-bool is_below(const std::filesystem::path& path, const std::filesystem::path& folder)
-{
-    const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-    return end == folder.end() && rest != path.end();
+        const bool is_anew = number > 1 && input.sha256.empty() && file.bytes() > 0;
+        if (is_anew && !file.restart()) return *file.problem();
+        return fetch(input, rule, file);
+    });
 }
 
 Result<void> copy_file(const JobInput& input, const StagingRule& rule, StagedFile& file)
@@ -143,14 +89,7 @@ Result<void> copy_file(const JobInput& input, const StagingRule& rule, StagedFil
     const OpenFile source(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (source.number() < 0) return Error{Errc::kInvalid, "it cannot be opened: " + error_text(errno)};
     // By what was opened, so that a link does not lead out of the folders.
-    std::error_code error;
-    const std::filesystem::path real =
-        std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(source.number()), error);
-    const bool is_allowed =
-        !error && std::any_of(rule.folders.begin(), rule.folders.end(), [&](const std::filesystem::path& folder) {
-            return is_below(real, std::filesystem::weakly_canonical(folder, error));
-        });
-    if (!is_allowed)
+    if (!is_below_one_of(source.number(), rule.folders))
         return Error{Errc::kInvalid, "it is below none of the folders that this center gives inputs from "
                                      "(input_folders)"};
     struct stat facts{};
@@ -182,8 +121,7 @@ Result<void> stage_input(const JobInput& input, const StagingRule& rule, int wor
 Result<void> stage_inputs(const std::vector<JobInput>& inputs, const StagingRule& rule,
                           const std::filesystem::path& work, const StagingTries& tries)
 {
-    static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (started != CURLE_OK) return Error{Errc::kUnavailable, "libcurl does not start"};
+    if (const Result<void> started = start_curl(); !started) return started;
     const OpenFile folder(::open(work.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder.number() < 0) return Error{Errc::kUnavailable, "cannot open the working folder: " + error_text(errno)};
     for (const JobInput& input : inputs) {

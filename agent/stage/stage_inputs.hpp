@@ -1,19 +1,12 @@
 #pragma once
 
 #include "agent/config/staging_order.hpp"
-#include "core/base/result.hpp"
+#include "agent/stage/transfer.hpp"
 
-#include <chrono>
 #include <filesystem>
 #include <vector>
 
 namespace fathom::agent {
-
-/// How failed transfers are tried again.
-struct StagingTries {
-    int most = 5;                                ///< of one input
-    std::chrono::milliseconds first_pause{1000}; ///< doubled after each try
-};
 
 /// Fetches inputs one after the other into the working folder, where they must not exist yet; folders on their way are
 /// made, and no link in it is followed. What the network loses is fetched again, from where it broke off where a

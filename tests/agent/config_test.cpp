@@ -161,6 +161,19 @@ TEST(AgentSettings, SayWhereInputsMayComeFrom)
     EXPECT_EQ(settings_of({"--input-folders", "shared"}).exit_code, 2);
 }
 
+TEST(AgentSettings, SayWhereOutputsMayGo)
+{
+    const AgentConfig unset = make_agent_config(settings_of({})).value();
+    EXPECT_FALSE(unset.staging.sends_http);
+    EXPECT_TRUE(unset.staging.output_folders.empty());
+
+    const AgentConfig set =
+        make_agent_config(settings_of({"--output-http", "on", "--output-folders", "/results"})).value();
+    EXPECT_TRUE(set.staging.sends_http);
+    EXPECT_EQ(set.staging.output_folders, (std::vector<std::filesystem::path>{"/results"}));
+    EXPECT_FALSE(set.staging.takes_http);
+}
+
 TEST(AgentSettings, SayWhatAJobMayTakeOfTheDisk)
 {
     const AgentConfig unset = make_agent_config(settings_of({})).value();

@@ -142,6 +142,23 @@ TEST(BatchScript, StagesInputsBeforeTheProgram)
     EXPECT_THAT(script, Not(HasSubstr("data.example"))) << "the URL stands in the working folder only";
 }
 
+TEST(BatchScript, StoresOutputsAfterTheProgram)
+{
+    RunOrder run = order_of(1);
+    run.order.outputs = {{"x", "https://data.example/x"}};
+
+    const std::string script = script_of(run);
+
+    const std::size_t program = script.find("\nfathom_exit_code=$?\n");
+    const std::size_t storing =
+        script.find("if [ \"$fathom_exit_code\" -eq 0 ]; then\n    '/opt/fathom-stage' --outputs ||");
+    ASSERT_NE(program, std::string::npos);
+    ASSERT_NE(storing, std::string::npos);
+    EXPECT_LT(program, storing);
+    EXPECT_LT(storing, script.find("/ended.part"));
+    EXPECT_THAT(script, Not(HasSubstr("data.example"))) << "the URL stands in the working folder only";
+}
+
 TEST(BatchScript, OneUnitIsAskedForAsAJobOfOneUnitWouldBe)
 {
     const RunOrder run = order_of(1);

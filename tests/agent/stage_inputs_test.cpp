@@ -2,88 +2,19 @@
 #include "core/base/file.hpp"
 #include "core/base/sha256.hpp"
 #include "tests/agent/support/builders.hpp"
+#include "tests/agent/support/data_site.hpp"
 
 #include <gmock/gmock.h>
-
-#include <arpa/inet.h>
-#include <functional>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <thread>
-#include <unistd.h>
 
 namespace fathom::agent {
 namespace {
 
+using test::DataSite;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-/// A web server on the loopback device that answers one request of each connection, and closes it.
-class InputSite {
-  public:
-    using Answer = std::function<std::string(const std::string& request)>;
-
-    explicit InputSite(Answer answer)
-        : answer_(std::move(answer)), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
-    {
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof(address);
-        EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), size), 0);
-        EXPECT_EQ(::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size), 0);
-        EXPECT_EQ(::listen(listener_, 8), 0);
-        url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-        thread_ = std::thread([this] { serve(); });
-    }
-    ~InputSite() { stop(); }
-    InputSite(const InputSite&) = delete;
-    InputSite& operator=(const InputSite&) = delete;
-
-    const std::string& url() const { return url_; }
-    /// All that was asked; ends the server.
-    const std::vector<std::string>& requests()
-    {
-        stop();
-        return requests_;
-    }
-
-  private:
-    void serve()
-    {
-        for (int connection = ::accept(listener_, nullptr, nullptr); connection >= 0;
-             connection = ::accept(listener_, nullptr, nullptr)) {
-            std::string request;
-            char one = 0;
-            while (!request.ends_with("\r\n\r\n") && ::recv(connection, &one, 1, 0) == 1)
-                request += one;
-            requests_.push_back(request);
-            const std::string response = answer_(request);
-            for (std::size_t sent = 0; sent < response.size();) {
-                const ssize_t more = ::send(connection, response.data() + sent, response.size() - sent, MSG_NOSIGNAL);
-                if (more <= 0) break;
-                sent += static_cast<std::size_t>(more);
-            }
-            ::close(connection);
-        }
-    }
-    void stop()
-    {
-        if (!thread_.joinable()) return;
-        ::shutdown(listener_, SHUT_RDWR); // ends accept
-        thread_.join();
-        ::close(listener_);
-    }
-
-    Answer answer_;
-    int listener_;
-    std::string url_;
-    std::thread thread_;
-    std::vector<std::string> requests_; ///< of the thread, until it has ended
-};
 
 /// Of so many bytes, of which only the first are sent.
 std::string response(const std::string& status, const std::string& content, std::size_t bytes)
@@ -120,7 +51,7 @@ class StageInputs : public testing::Test {
 
 TEST_F(StageInputs, PutsWhatItFetchesWhereItIsToBe)
 {
-    const InputSite site([](const std::string&) { return good("content"); });
+    const DataSite site([](const std::string&) { return good("content"); });
 
     const Result<void> done = stage({site.url() + "/x?key=1", "in/deep/x.bin", digest_of("content"), 7});
 
@@ -130,7 +61,7 @@ TEST_F(StageInputs, PutsWhatItFetchesWhereItIsToBe)
 
 TEST_F(StageInputs, GoesOnWhereATransferBrokeOff)
 {
-    InputSite site([](const std::string& request) {
+    DataSite site([](const std::string& request) {
         if (request.find("Range: bytes=3-\r\n") == std::string::npos) return response("200 OK", "con", 7);
         return response("206 Partial Content", "tent", 4);
     });
@@ -145,7 +76,7 @@ TEST_F(StageInputs, GoesOnWhereATransferBrokeOff)
 TEST_F(StageInputs, BeginsAnewWhereTheServerDoesOrNoChecksumTells)
 {
     int requests = 0;
-    InputSite site(
+    DataSite site(
         [&](const std::string&) { return ++requests % 2 == 1 ? response("200 OK", "con", 7) : good("content"); });
     ASSERT_TRUE(stage({site.url() + "/x", "with", digest_of("content"), std::nullopt}));
     ASSERT_TRUE(stage({site.url() + "/x", "without", "", std::nullopt}));
@@ -159,13 +90,13 @@ TEST_F(StageInputs, BeginsAnewWhereTheServerDoesOrNoChecksumTells)
 
 TEST_F(StageInputs, TriesAgainWhatMayPassAndNothingElse)
 {
-    InputSite busy([](const std::string&) { return response("503 Busy", "", 0); });
+    DataSite busy([](const std::string&) { return response("503 Busy", "", 0); });
     const Error late = stage({busy.url() + "/x?signature=geheim", "x", "", std::nullopt}).error();
     EXPECT_EQ(late.code, Errc::kUnavailable);
     EXPECT_EQ(late.detail, busy.url() + "/x: the server answered 503, at the last of 3 tries");
     EXPECT_EQ(busy.requests().size(), 3U);
 
-    InputSite empty([](const std::string&) { return response("404 Not Found", "none", 4); });
+    DataSite empty([](const std::string&) { return response("404 Not Found", "none", 4); });
     const Error missing = stage({empty.url() + "/x?signature=geheim", "y", "", std::nullopt}).error();
     EXPECT_EQ(missing.code, Errc::kInvalid);
     EXPECT_EQ(missing.detail, empty.url() + "/x: the server answered 404");
@@ -174,7 +105,7 @@ TEST_F(StageInputs, TriesAgainWhatMayPassAndNothingElse)
 
 TEST_F(StageInputs, TakesNoOtherContentThanDeclared)
 {
-    const InputSite site([](const std::string&) { return good("content"); });
+    const DataSite site([](const std::string&) { return good("content"); });
     EXPECT_THAT(stage({site.url(), "a", digest_of("other"), std::nullopt}).error().detail,
                 AllOf(HasSubstr(digest_of("content")), HasSubstr(digest_of("other"))));
     EXPECT_THAT(stage({site.url(), "b", "", 6}).error().detail, HasSubstr("more bytes than the 6"));
@@ -183,7 +114,7 @@ TEST_F(StageInputs, TakesNoOtherContentThanDeclared)
 
 TEST_F(StageInputs, TakesHttpOnlyWhereTheCenterDoes)
 {
-    InputSite site([](const std::string&) { return good("content"); });
+    DataSite site([](const std::string&) { return good("content"); });
 
     EXPECT_THAT(stage({site.url(), "a", "", std::nullopt}, {}).error().detail, HasSubstr("input_http"));
     EXPECT_TRUE(site.requests().empty());
@@ -191,7 +122,7 @@ TEST_F(StageInputs, TakesHttpOnlyWhereTheCenterDoes)
 
 TEST_F(StageInputs, FollowsNoLinkOutOfTheWorkingFolderAndReplacesNothing)
 {
-    const InputSite site([](const std::string&) { return good("content"); });
+    const DataSite site([](const std::string&) { return good("content"); });
     const std::filesystem::path outside = folder_.path() / "outside";
     std::filesystem::create_directory(outside);
     std::filesystem::create_directory_symlink(outside, work() / "link");
@@ -227,13 +158,18 @@ TEST_F(StageInputs, CopiesFilesOfTheFoldersThatTheCenterNames)
 
 TEST(StagingOrders, AreReadAsTheyWereWritten)
 {
-    const StagingOrder order{{{"https://h/x", "x", "", 3}}, {.takes_http = true, .folders = {"/shared"}}};
+    const StagingOrder order{{{"https://h/x", "x", "", 3}},
+                             {{"out/y", "https://h/y"}},
+                             {.takes_http = true, .folders = {"/shared"}, .output_folders = {"/results"}}};
 
     const StagingOrder again = decode_staging_order(encode(order)).value();
 
     EXPECT_EQ(again.inputs, order.inputs);
+    EXPECT_EQ(again.outputs, order.outputs);
     EXPECT_TRUE(again.rule.takes_http);
     EXPECT_THAT(again.rule.folders, ElementsAre("/shared"));
+    EXPECT_FALSE(again.rule.sends_http);
+    EXPECT_THAT(again.rule.output_folders, ElementsAre("/results"));
     EXPECT_FALSE(decode_staging_order("{}"));
     EXPECT_FALSE(decode_staging_order("[]"));
     EXPECT_FALSE(decode_staging_order(R"({"rule": {}, "inputs": []})"));

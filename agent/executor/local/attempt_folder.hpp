@@ -33,7 +33,7 @@ struct SupervisorOrder {
     bool shows_home{};                           ///< but for what JobView shows of it
     std::vector<std::filesystem::path> shared{}; ///< folders that it sees although others like them are hidden
     std::filesystem::path gpu_memory{};          ///< folder of the memory manager's socket (gpu::kSocketName); or empty
-    StagingRule staging{};                       ///< where the job's inputs may come from
+    StagingRule staging{};                       ///< where the job's inputs come from and its outputs go to
 };
 
 /// As supervisors are told on their command line, before they have an order.
@@ -58,8 +58,10 @@ Result<SupervisorOrder> decode_supervisor_order(const std::string& text);
 ///     work/.fathom-profile.json  fathom-profile, as the job's user: which operators the job executed
 ///     work/.fathom-precision      balancing: which precision the job shall compute in (docs/balance.md)
 ///     work/.fathom-precision-ack  the job: which one it computes in
-///     work/.fathom-inputs.json    supervisor: what fathom-stage is to fetch
-///     work/.fathom-staging-failed fathom-stage, as the job's user: why it could not
+///     work/.fathom-staging.json   supervisor: what fathom-stage is to fetch and to store
+///     work/.fathom-staging-failed fathom-stage, as the job's user: why it could not fetch an input
+///     work/.fathom-outputs.json   fathom-stage: which outputs it has stored
+///     work/.fathom-outputs-failed fathom-stage: why it could not store one
 ///     work/            the program's working folder and home
 ///     tmp/, var-tmp/   its /tmp and /var/tmp
 class AttemptFolder {

@@ -116,11 +116,12 @@ void filter_system_calls(const JobStart& start)
     const int error = errno;
     const bool was_searched =
         error == ENOENT && start.stager.empty() && start.command[0].find('/') == std::string::npos;
-    give_up(start,
-            // That fathom-stage is not there is not the job's failure.
-            std::string(start.stager.empty() ? link::kProgramNotStarted : "cannot stage its inputs: no \"") +
-                arguments[0] + "\"" + (was_searched ? " (PATH is " + start.search_path + ")" : ""),
-            error);
+    give_up(
+        start,
+        // That fathom-stage is not there is not the job's failure.
+        std::string(start.stager.empty() ? link::kProgramNotStarted : "cannot stage its inputs and outputs: no \"") +
+            arguments[0] + "\"" + (was_searched ? " (PATH is " + start.search_path + ")" : ""),
+        error);
 }
 
 int become_job(void* argument)
@@ -185,7 +186,7 @@ std::vector<std::string> ordered_command(const AttemptOrder& order)
     return {"/bin/sh", script};
 }
 
-/// The command below fathom-stage, where there is something to stage.
+/// The command below fathom-stage, where there is something to stage or to store.
 std::vector<std::string> staged(const std::string& stager, const std::vector<std::string>& command)
 {
     if (stager.empty()) return command;
@@ -227,7 +228,7 @@ JobStart::JobStart(const SupervisorOrder& job_order, const AttemptFolder& job_fo
     : order(job_order), folder(job_folder), parent(supervisor), place(place_of(order, folder)),
       view(view_of(order, folder)), command(ordered_command(order.run.order)),
       search_path(search_path_of(order.run, place)), profiler(place.programs + "/fathom-profile"),
-      stager(order.run.order.inputs.empty() ? "" : place.programs + "/" + kStagingProgram),
+      stager(uses_staging(order.run.order) ? place.programs + "/" + kStagingProgram : ""),
       variables(environment_lines(order.run, place)), arguments(staged(stager, command)),
       profiled_arguments(staged(stager, profiled(profiler, command)))
 {

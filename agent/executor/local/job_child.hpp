@@ -39,7 +39,7 @@ struct JobStart {
     const std::vector<std::string> command; ///< as it is ordered
     const std::string search_path;
     const std::string profiler;
-    const std::string stager; ///< empty: there is nothing to stage
+    const std::string stager; ///< empty: there is nothing to stage or to store
     TextList variables;
     TextList arguments;
     TextList profiled_arguments; ///< the same with fathom-profile

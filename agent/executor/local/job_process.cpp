@@ -96,8 +96,9 @@ Result<void> prepare_work(const SupervisorOrder& order, const AttemptFolder& fol
         if (!is_plain_name(name)) return Error{Errc::kInvalid, "\"" + name + "\" is not a plain file name"};
         if (Result<void> done = write_job_file(order, work / name, content, 0600); !done) return done;
     }
-    if (!order.run.order.inputs.empty()) {
-        const std::string staging = encode(StagingOrder{order.run.order.inputs, order.staging});
+    if (uses_staging(order.run.order)) {
+        const std::string staging =
+            encode(StagingOrder{order.run.order.inputs, order.run.order.outputs, order.staging});
         if (Result<void> done = write_job_file(order, work / kStagingOrderName, staging, 0600); !done) return done;
     }
     if (!order.run.order.script.empty()) {

@@ -289,6 +289,7 @@ Json LocalExecutor::facts() const
     }
     return {{"executor", "local"},
             {"stages_inputs", true},
+            {"stores_outputs", true},
             {"cgroup_controllers", std::move(controllers)},
             {"jobs_run_as", options_.user_ids ? "a user of its own each"
                             : options_.user   ? options_.user->name

@@ -12,4 +12,9 @@ namespace fathom::agent {
 /// @return whether that was so
 bool note_failed_staging(AttemptEnd& end, const std::filesystem::path& work, uid_t owner);
 
+/// Adds the outputs of an attempt that were stored to its end, and makes that a failure, with the reason, where one
+/// could not be, although the command succeeded.
+/// @param owner  as above
+void note_outputs(AttemptEnd& end, const std::filesystem::path& work, uid_t owner);
+
 } // namespace fathom::agent

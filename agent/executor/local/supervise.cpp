@@ -165,9 +165,10 @@ AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder
         start_job(order, folder, ready.cgroup, ready.filter ? &*ready.filter : nullptr, ready.stacks);
     AttemptEnd end = job ? watch_job(order, folder, *job, ready.cgroup)
                          : never_ran(id, AttemptOutcome::kFailedToStart, job.error().detail);
-    const bool is_staged = !job || order.run.order.inputs.empty() ||
-                           !note_failed_staging(end, folder.work(), order.user ? order.user->uid : ::geteuid());
-    if (job && is_staged && order.run.order.profile) add_profile(end, folder.work());
+    const uid_t owner = order.user ? order.user->uid : ::geteuid();
+    const bool has_run = job && (order.run.order.inputs.empty() || !note_failed_staging(end, folder.work(), owner));
+    if (has_run && !order.run.order.outputs.empty()) note_outputs(end, folder.work(), owner);
+    if (has_run && order.run.order.profile) add_profile(end, folder.work());
     return end;
 }
 
@@ -177,6 +178,7 @@ std::string status_text(AttemptEnd end)
     std::string text = link::encode(link::make_message(link::AttemptEnded{end}));
     if (std::holds_alternative<link::Message>(link::decode(text))) return text;
     end.profile = nullptr;
+    end.outputs.clear();
     end.detail = "what the job left of itself could not be kept";
     return link::encode(link::make_message(link::AttemptEnded{end}));
 }

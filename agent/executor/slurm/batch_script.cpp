@@ -81,6 +81,18 @@ std::string staging_line(const RunOrder& run, const BatchOptions& options)
            failure + " ] || " + note + "; false; }; } &&\n";
 }
 
+/// After the program, where that succeeded; in the same way.
+std::string storing_lines(const RunOrder& run, const BatchOptions& options)
+{
+    if (run.order.outputs.empty()) return "";
+    const std::string failure = std::string("./") + kOutputFailureName;
+    return "if [ \"$fathom_exit_code\" -eq 0 ]; then\n    " +
+           shell_quoted((options.programs / kStagingProgram).string()) +
+           " --outputs || {\n        fathom_storing=$?\n        fathom_exit_code=1\n        [ -e " + failure +
+           " ] || echo \"fathom-stage ended with exit code $fathom_storing on $HOSTNAME\" >" + failure +
+           "\n    }\nfi\n";
+}
+
 } // namespace
 
 std::string shell_quoted(std::string_view text)
@@ -146,7 +158,7 @@ Result<std::string> batch_script(const RunOrder& run, const SlurmFolder& folder,
     add_environment(script, run, folder, options);
     script += "export SLURM_EXPORT_ENV=ALL\n"; // to what srun starts
     script += "echo \"$EPOCHREALTIME\" >\"$report/started\"\n" + staging_line(run, options) + program_line(run) +
-              "\nfathom_exit_code=$?\n"
+              "\nfathom_exit_code=$?\n" + storing_lines(run, options) +
               "{ echo \"$fathom_exit_code $EPOCHREALTIME\"; times; } >\"$report/ended.part\"\n"
               "mv \"$report/ended.part\" \"$report/ended\"\n"
               "exit \"$fathom_exit_code\"\n";

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kMaxNoteBytes = 4096;
 constexpr const char* kInputsNote = " inputs"; ///< in SlurmFolder::limits()
+constexpr const char* kOutputsNote = " outputs";
 constexpr const char* kWaitsForSubmission = "is to be submitted to Slurm";
 
 Result<void> make_open_folder(const std::filesystem::path& path)
@@ -64,7 +65,7 @@ Result<void> write_folder(const RunOrder& run, const SlurmFolder& folder, const 
         if (Result<void> given = give(folder.path / stream, user); !given) return given;
     }
     const std::string limits = std::to_string(run.order.wall_limit_s) + (run.order.inputs.empty() ? "" : kInputsNote) +
-                               (run.order.profile ? " profile" : "");
+                               (run.order.outputs.empty() ? "" : kOutputsNote) + (run.order.profile ? " profile" : "");
     if (Result<void> noted = write_file(folder.limits(), limits); !noted) return noted;
     return write_file(folder.script(), script, 0600);
 }
@@ -124,6 +125,7 @@ Result<void> SlurmExecutor::start(const RunOrder& run)
     Attempt& attempt = attempts_[id];
     attempt.wall_limit_s = run.order.wall_limit_s;
     attempt.has_inputs = !run.order.inputs.empty();
+    attempt.has_outputs = !run.order.outputs.empty();
     attempt.profile = run.order.profile;
     if (!script) {
         AttemptEnd end;
@@ -221,7 +223,8 @@ Json SlurmExecutor::facts() const
     return {{"executor", "slurm"},
             {"slurm_version", version_},
             {"jobs_run_as", options_.user_name},
-            {"stages_inputs", true}};
+            {"stages_inputs", true},
+            {"stores_outputs", true}};
 }
 
 void SlurmExecutor::read_stop_note(const SlurmFolder& folder, Attempt& attempt)
@@ -249,6 +252,7 @@ SlurmExecutor::Attempt* SlurmExecutor::find_or_adopt(const AttemptId& id)
     const std::string limits = number_in(folder.limits());
     attempt.wall_limit_s = std::strtoll(limits.c_str(), nullptr, 10);
     attempt.has_inputs = limits.find(kInputsNote) != std::string::npos;
+    attempt.has_outputs = limits.find(kOutputsNote) != std::string::npos;
     attempt.profile = limits.ends_with(" profile");
     attempt.view.queue = QueueState{"Slurm is asked for it after the agent's restart", std::nullopt};
     has_news_ = true;
@@ -300,8 +304,9 @@ void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd en
     };
     end.stdout_bytes = size("stdout");
     end.stderr_bytes = size("stderr");
-    const bool is_staged = !attempt.has_inputs || !note_failed_staging(end, folder_of(id).work(), owner());
-    if (is_staged && attempt.profile && end.started_at) add_profile(end, folder_of(id).work());
+    const bool has_run = !attempt.has_inputs || !note_failed_staging(end, folder_of(id).work(), owner());
+    if (has_run && attempt.has_outputs) note_outputs(end, folder_of(id).work(), owner());
+    if (has_run && attempt.profile && end.started_at) add_profile(end, folder_of(id).work());
     attempt.view = {.phase = RunPhase::kEnded, .started_at = end.started_at};
     attempt.view.end = std::move(end);
     if (!attempt.job.empty()) queue_looks_.hasten(std::chrono::steady_clock::now());

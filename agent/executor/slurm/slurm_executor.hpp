@@ -62,6 +62,7 @@ class SlurmExecutor final : public Executor {
         std::chrono::milliseconds refused_pause{}; ///< since Slurm refused it last
         std::int64_t wall_limit_s{};
         bool has_inputs{};
+        bool has_outputs{};
         bool profile{};
         EndAsked asked = EndAsked::kNo;
         std::string never_reason; ///< of EndAsked::kNeverStarts: Slurm's word for it
