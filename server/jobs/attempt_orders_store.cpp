@@ -44,7 +44,8 @@ constexpr const char* kReserveFreeUnits = R"sql(
 constexpr Statement kSelectOrders{"jobs_select_orders", R"sql(
     SELECT a.id, a.job_id, j.name, j.label, u.name AS unit_type, a.unit_count, j.spec, j.secret_environment,
            coalesce(r.selection = 'center', false) AS center_chooses, coalesce(r.unit_count = 0, false) AS center_counts,
-           coalesce(c.facts ->> 'stages_inputs' = 'true', false) AS stages_inputs
+           coalesce(c.facts ->> 'stages_inputs' = 'true', false) AS stages_inputs,
+           coalesce(c.facts ->> 'stores_outputs' = 'true', false) AS stores_outputs
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN unit_type u ON u.id = a.unit_type_id
     JOIN center c ON c.id = a.center_id
     LEFT JOIN probe_run r ON r.job_id = j.id
@@ -97,6 +98,18 @@ std::map<std::string, std::string> environment_of(JobSpec& spec)
     return variables;
 }
 
+/// @error kInfeasible  the center's agent is too old for what the job asks of it.
+Result<void> check_staging(const pqxx::row& row, const JobSpec& spec)
+{
+    const auto refuse = [](const std::string& what) {
+        return Error{Errc::kInfeasible, std::string(link::kStagingFailed) + "the agent of this center is too old to " +
+                                            what + "; update it"};
+    };
+    if (!spec.inputs.empty() && !row["stages_inputs"].as<bool>()) return refuse("stage inputs");
+    if (!spec.outputs.empty() && !row["stores_outputs"].as<bool>()) return refuse("store outputs");
+    return {};
+}
+
 AttemptOrder to_order(const pqxx::row& row, JobSpec spec)
 {
     const bool is_probe = row["label"].as<std::string>() == "probe";
@@ -115,6 +128,7 @@ AttemptOrder to_order(const pqxx::row& row, JobSpec spec)
             .environment = environment_of(spec),
             .files = std::move(spec.files),
             .inputs = std::move(spec.inputs),
+            .outputs = std::move(spec.outputs),
             .wall_limit_s = spec.wall_limit_s,
             .profile = spec.profile};
 }
@@ -146,9 +160,9 @@ ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, cons
             if (const Result<void> added = add_secrets(row["secret_environment"], spec->environment); !added)
                 spec = added.error();
         }
-        if (spec && !spec->inputs.empty() && !row["stages_inputs"].as<bool>())
-            spec = Error{Errc::kInfeasible, std::string(link::kStagingFailed) +
-                                                "the agent of this center is too old to stage inputs; update it"};
+        if (spec) {
+            if (const Result<void> fits = check_staging(row, *spec); !fits) spec = fits.error();
+        }
         if (spec)
             claimed.orders.push_back(to_order(row, std::move(*spec)));
         else

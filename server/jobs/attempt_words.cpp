@@ -1,5 +1,7 @@
 #include "server/jobs/attempt_words.hpp"
 
+#include "schema/link/attempt_detail.hpp"
+
 #include <csignal>
 #include <string_view>
 
@@ -64,6 +66,7 @@ JobEnding ending_of(const AttemptEnd& end, std::int64_t wall_limit_s)
     switch (end.outcome) {
     case AttemptOutcome::kExited:
         if (end.exit_code.value_or(-1) == 0) return {JobState::kSucceeded, with_detail("exit code 0", end.detail)};
+        if (!end.exit_code && end.detail.starts_with(link::kOutputsFailed)) return {JobState::kFailed, end.detail};
         return {
             JobState::kFailed,
             with_detail(end.exit_code ? "exit code " + std::to_string(*end.exit_code) : "no exit code", end.detail)};

@@ -84,7 +84,7 @@ constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
         UPDATE attempt SET state = 'ended', closed_at = now(), outcome = $2, exit_code = $3, signal = $4, detail = $5,
             started_at = coalesce(least(greatest($6::timestamptz, created_at), now()), started_at),
             ended_at = $7::timestamptz, run_s = $8, cpu_s = $9,
-            max_resident_bytes = $10, stdout_bytes = $11, stderr_bytes = $12
+            max_resident_bytes = $10, stdout_bytes = $11, stderr_bytes = $12, outputs = $15::jsonb
         WHERE id = $1 AND state <> 'ended'
         RETURNING id, unit_type_id, unit_count, queued_until IS NULL AS had_units, outcome, exit_code, started_at, run_s,
             least(greatest(ended_at, coalesce(dispatched_at, created_at)), now()) AS ended_at),
@@ -337,7 +337,7 @@ EndedAttemptRow update_to_ended(pqxx::work& transaction, const AttemptEnd& end, 
     const pqxx::result rows =
         exec(transaction, kUpdateToEnded, end.attempt_id.value, std::string(to_string(end.outcome)), or_null(exit_code),
              or_null(signal), end.detail, or_null(started_at), format_rfc3339(end.ended_at), end.run_s, end.cpu_s,
-             end.max_resident_bytes, end.stdout_bytes, end.stderr_bytes, cost, program_s);
+             end.max_resident_bytes, end.stdout_bytes, end.stderr_bytes, cost, program_s, to_json(end.outputs).dump());
     if (rows.empty()) return {};
     const pqxx::row row = rows[0];
     if (row["frees_for_queued"].as<bool>())

@@ -47,6 +47,7 @@ Json attempt_json(const AttemptRecord& attempt)
             {"output_removed_at", time_json(attempt.output_removed_at)},
             {"cpus", Json::parse(attempt.cpus)},
             {"units", Json::parse(attempt.units)},
+            {"outputs", Json::parse(attempt.outputs)},
             {"decided_by", attempt.decided_by}};
 }
 

@@ -44,6 +44,7 @@ struct AttemptRecord {
     std::optional<Timestamp> output_removed_at; ///< since when its output is no longer kept
     std::string cpus;                           ///< JSON array
     std::string units;                          ///< JSON array
+    std::string outputs;                        ///< JSON array of what was stored, with StoredOutput's fields
     std::string decided_by;
 };
 

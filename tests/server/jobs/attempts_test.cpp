@@ -572,6 +572,48 @@ TEST_F(Attempts, InputsGoToCentersWhoseAgentStagesThem)
     EXPECT_EQ(inputs[0].path, "x");
 }
 
+TEST_F(Attempts, OutputsGoToCentersWhoseAgentStoresThem)
+{
+    const Json output = {{"path", "x"}, {"url", "https://h/x?key=1"}};
+    const Json body = spec({{"units", {{"count", 1}}}, {"outputs", Json::array({output})}});
+    const JobId refused = submit(body);
+    route();
+
+    EXPECT_TRUE(orders_for(center_of(refused)).empty());
+    EXPECT_EQ(state_of(refused), "failed");
+    EXPECT_THAT(std::string(job_json(refused)["end_reason"]), testing::HasSubstr("too old to store outputs"));
+
+    sql("UPDATE center SET facts = facts || '{\"stores_outputs\": true}'");
+    const JobId taken = submit(body);
+    route();
+    const std::vector<link::Body> orders = orders_for(center_of(taken));
+
+    ASSERT_EQ(orders.size(), 1U);
+    EXPECT_EQ(std::get<link::StartAttempt>(orders[0]).order.outputs,
+              (std::vector<JobOutput>{{"x", "https://h/x?key=1"}}));
+}
+
+TEST_F(Attempts, TellWhatTheyHaveStored)
+{
+    const JobId good = job_in("running");
+    EXPECT_EQ(job_json(good)["attempt"]["outputs"], Json::array());
+    AttemptEnd end = exited(0);
+    end.outputs = {{"out/x", 7, std::string(64, 'a')}};
+    ASSERT_TRUE(report_end(good, end));
+    EXPECT_EQ(job_json(good)["attempt"]["outputs"], to_json(end.outputs));
+
+    const JobId bad = job_in("running");
+    end.exit_code.reset();
+    end.detail = "outputs could not be stored: y to https://h/y: the server answered 403";
+    ASSERT_TRUE(report_end(bad, end));
+    EXPECT_EQ(state_of(bad), "failed");
+    EXPECT_EQ(job_json(bad)["end_reason"], end.detail);
+    EXPECT_EQ(job_json(bad)["exit_code"], nullptr);
+    EXPECT_EQ(sql("SELECT outcome FROM run_prediction p JOIN attempt a ON a.id = p.attempt_id WHERE a.job_id = '" +
+                  bad.value + "'"),
+              "failed");
+}
+
 TEST_F(Attempts, OfManyLargeOrdersAsManyAreReadAsThereIsRoomFor)
 {
     add_center("beta", 8);
