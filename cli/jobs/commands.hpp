@@ -21,6 +21,8 @@ void add_job_count_command(CLI::App& job, Invocation& invocation);
 void add_job_filter_options(CLI::App& verb, std::string& label, std::string& state, std::string& project);
 /// `fathom job operators`
 void add_job_operators_command(CLI::App& job, Invocation& invocation);
+/// `fathom job outputs`
+void add_job_outputs_command(CLI::App& job, Invocation& invocation);
 void add_job_type_commands(CLI::App& app, Invocation& invocation);
 void add_event_commands(CLI::App& app, Invocation& invocation);
 

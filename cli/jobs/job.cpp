@@ -273,6 +273,7 @@ void add_job_commands(CLI::App& app, Invocation& invocation)
     add_job_count_command(job, invocation);
     add_job_follow_commands(job, invocation);
     add_job_operators_command(job, invocation);
+    add_job_outputs_command(job, invocation);
     add_explain(job, invocation);
     add_named(job, invocation, "cancel", "End it, or never start it", cancel_job);
 }

@@ -117,6 +117,18 @@ Result<Json> inputs_request(const JobRequestOptions& options)
     return inputs;
 }
 
+Result<Json> outputs_request(const JobRequestOptions& options)
+{
+    Json outputs = Json::array();
+    for (const std::string& pair : options.uploads) {
+        const std::size_t equals = pair.find('='); // a signed URL has others behind
+        if (equals == 0 || equals == std::string::npos)
+            return Error{Errc::kInvalid, "--upload must be PATH=URL"}; // unsaid: it may hold a signature
+        outputs.push_back({{"path", pair.substr(0, equals)}, {"url", pair.substr(equals + 1)}});
+    }
+    return outputs;
+}
+
 /// Their values come from our own environment: an argument would be seen by all of the machine.
 Result<Json> secrets_request(const JobRequestOptions& options, const Console& console)
 {
@@ -157,6 +169,8 @@ Result<Json> job_of_flags(const JobRequestOptions& options, const Console& conso
     if (!environment) return environment;
     const Result<Json> inputs = inputs_request(options);
     if (!inputs) return inputs;
+    const Result<Json> outputs = outputs_request(options);
+    if (!outputs) return outputs;
     const Result<Json> secrets = secrets_request(options, console);
     if (!secrets) return secrets;
     Json job{{"command", options.program}};
@@ -167,6 +181,7 @@ Result<Json> job_of_flags(const JobRequestOptions& options, const Console& conso
     set("units", *units);
     set("data", data_request(options));
     set("inputs", *inputs);
+    set("outputs", *outputs);
     set("environment", *environment);
     set("secret_environment", *secrets);
     if (!options.name.empty()) job["name"] = options.name;

@@ -22,6 +22,7 @@ struct JobRequestOptions {
     std::vector<std::string> environment; ///< K=V
     std::vector<std::string> secrets;     ///< names of variables of ours
     std::vector<std::string> inputs;      ///< URL=PATH
+    std::vector<std::string> uploads;     ///< PATH=URL
     bool profile = false;
     bool ignore_knee = false;
     std::optional<double> in_bytes;

@@ -41,6 +41,10 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
                     "URL=PATH: what its center puts into its working folder first, by https, http or file:///; may "
                     "stand several times")
         ->allow_extra_args(false);
+    verb.add_option("--upload", options.uploads,
+                    "PATH=URL: what its center stores from its working folder once it has succeeded, by PUT to https "
+                    "or http, or into file:///; may stand several times")
+        ->allow_extra_args(false);
     verb.add_option("--in-bytes", options.in_bytes, "Bytes that it fetches before it computes");
     verb.add_option("--out-bytes", options.out_bytes, "Bytes that it sends away at its end");
     verb.add_option("--network", options.network, "auto: may wait for a good network window; now: never does")

@@ -142,6 +142,9 @@ TEST(Usage, ChecksTheFlagsOfAJobBeforeAnythingIsSent)
     EXPECT_THAT(refusal_of({"--env", "1X=2", "--", "true"}), HasSubstr("environment.1X"));
     EXPECT_THAT(refusal_of({"--input", "https://data.example/x", "--", "true"}), HasSubstr("--input must be URL=PATH"));
     EXPECT_THAT(refusal_of({"--input", "https://data.example/x?a=b=../x", "--", "true"}), HasSubstr("inputs[0].path"));
+    EXPECT_THAT(refusal_of({"--upload", "out/x", "--", "true"}), HasSubstr("--upload must be PATH=URL"));
+    EXPECT_THAT(refusal_of({"--upload", "../x=https://data.example/x?a=b", "--", "true"}),
+                HasSubstr("outputs[0].path"));
     EXPECT_THAT(refusal_of({"--secret-env", "UNSET", "--", "true"}), HasSubstr("read -rs UNSET"));
     EXPECT_THAT(refusal_of({"--operators", "dgemm", "--", "true"}), HasSubstr("dgemm=COUNT"));
     EXPECT_THAT(refusal_of({"job.yaml", "--", "true"}), HasSubstr("not both"));

@@ -1,0 +1,69 @@
+#include "cli/client/json_view.hpp"
+#include "cli/jobs/commands.hpp"
+#include "cli/text/format_units.hpp"
+#include "core/model/data_location.hpp"
+
+#include <ostream>
+
+namespace fathom::cli {
+namespace {
+
+/// The job's outputs in its order, those that are stored with size and checksum.
+Json outputs_of(const Json& job)
+{
+    Json outputs = Json::array();
+    for (const Json& declared : items_of(member(job, "spec"), "outputs")) {
+        const std::string path = text_of(declared, "path");
+        Json output = {{"path", path}, {"url", text_of(declared, "url")}, {"size_bytes", nullptr}, {"sha256", nullptr}};
+        for (const Json& stored : items_of(member(job, "attempt"), "outputs")) {
+            if (text_of(stored, "path") != path) continue;
+            output["size_bytes"] = member(stored, "size_bytes");
+            output["sha256"] = member(stored, "sha256");
+        }
+        outputs.push_back(std::move(output));
+    }
+    return outputs;
+}
+
+std::string outputs_text(Session& session, const Json& job)
+{
+    Table table({{"PATH", Align::kLeft, 0, true},
+                 {"SIZE", Align::kRight},
+                 {"SHA-256", Align::kLeft, 2},
+                 {"TO", Align::kLeft, 1, true}});
+    for (const Json& output : outputs_of(job)) {
+        const std::optional<double> size_bytes = number_of(output, "size_bytes");
+        table.add_row({text_of(output, "path"), size_bytes ? format_bytes(*size_bytes) : "-", text_of(output, "sha256"),
+                       shown_url(text_of(output, "url"))});
+    }
+    if (table.empty()) return "It has no outputs; `outputs` in job.yaml or `--upload` name them.\n";
+    const std::string state = text_of(job, "state");
+    const std::string reason = text_of(job, "end_reason", "");
+    std::string text = table.render(table_style(session));
+    if (state != "succeeded") text += "\nThe job is " + state + (reason.empty() ? "" : ": " + reason) + "\n";
+    return text;
+}
+
+Outcome show_outputs(Session& session, const NameOptions& options)
+{
+    const Result<Json> job = session.get("/jobs/" + path_segment(options.name));
+    if (!job) return job.error();
+    if (session.wants_json())
+        print_json(session, {{"items", outputs_of(*job)}});
+    else
+        *session.console().out << outputs_text(session, *job);
+    return ExitCode::kOk;
+}
+
+} // namespace
+
+void add_job_outputs_command(CLI::App& job, Invocation& invocation)
+{
+    auto options = std::make_shared<NameOptions>();
+    CLI::App& command = add_verb(job, "outputs", "Which files its center stores where, and which of them stand there",
+                                 "fathom job outputs job_01JD0000000000000000000000");
+    add_required(command, "ID", options->name, "The job's id");
+    on_chosen(command, invocation, std::move(options), show_outputs);
+}
+
+} // namespace fathom::cli
