@@ -16,6 +16,8 @@ import { Place } from '../../routing/place'
 import { JobStatePill, Outcome } from '../job_state'
 import { CancelJob } from './cancel_job'
 import { JobCostTab } from './job_cost_tab'
+import { dataOf } from './job_data'
+import { JobDataTab } from './job_data_tab'
 import { JobLogTab } from './job_log_tab'
 import { JobOperatorsTab } from './job_operators_tab'
 import { JobTimelineTab } from './job_timeline_tab'
@@ -25,7 +27,7 @@ import { JobWhyTab } from './job_why_tab'
 // It needs the writer of YAML, which is fetched when somebody looks.
 const JobSpecTab = lazy(async () => ({ default: (await import('./job_spec_tab')).JobSpecTab }))
 
-const tabs = ['why', 'whatif', 'timeline', 'log', 'cost', 'operators', 'spec'] as const
+const tabs = ['why', 'whatif', 'timeline', 'log', 'cost', 'operators', 'data', 'spec'] as const
 type Tab = (typeof tabs)[number]
 
 export function JobPage({ params }: { params: PathParams }) {
@@ -90,8 +92,10 @@ function EndReason({ job }: { job: Job }) {
 function JobTabs({ job }: { job: Job }) {
   const t = useText()
   const [filters, change] = useFilters(['tab'])
+  const { inputs, outputs } = dataOf(job)
   // Where a probe goes is asked for with it: nothing about it could be otherwise.
-  const shown = tabs.filter((tab) => tab !== 'whatif' || job.label === 'job')
+  const isShown = { whatif: job.label === 'job', data: inputs.length + outputs.length > 0 }
+  const shown = tabs.filter((tab) => (tab === 'whatif' || tab === 'data' ? isShown[tab] : true))
   const current: Tab = shown.find((tab) => tab === filters.tab) ?? 'why'
   const isWaiting = job.state === 'queued' || job.state === 'metering'
   const titleOf = (tab: Tab): TextKey => (tab === 'why' && isWaiting ? 'jobs.tab.waiting' : `jobs.tab.${tab}`)
@@ -104,6 +108,7 @@ function JobTabs({ job }: { job: Job }) {
       <Tabs.Panel value="log"><JobLogTab job={job} /></Tabs.Panel>
       <Tabs.Panel value="cost"><JobCostTab job={job} /></Tabs.Panel>
       <Tabs.Panel value="operators"><JobOperatorsTab job={job} /></Tabs.Panel>
+      <Tabs.Panel value="data"><JobDataTab job={job} /></Tabs.Panel>
       <Tabs.Panel value="spec"><Suspense fallback={<LoadingState />}><JobSpecTab job={job} /></Suspense></Tabs.Panel>
     </Tabs>
   )

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import type { Job } from '../../../queries/jobs'
+import { dataOf } from './job_data'
+
+it('joins what a job declares with what its attempt has stored', () => {
+  const job = {
+    spec: {
+      inputs: [{ url: 'https://h/set?signature=secret', path: 'in/set', sha256: '', size_bytes: 5 }],
+      outputs: [{ path: 'sum', url: 'https://h/sum?signature=secret' }, { path: 'log', url: 'file:///results/log' }],
+    },
+    attempt: { outputs: [{ path: 'sum', size_bytes: 2, sha256: 'ab' }] },
+  } as unknown as Job
+
+  expect(dataOf(job)).toEqual({
+    inputs: [{ path: 'in/set', url: 'https://h/set', sizeBytes: 5, sha256: '' }],
+    outputs: [
+      { path: 'sum', url: 'https://h/sum', isStored: true, sizeBytes: 2, sha256: 'ab' },
+      { path: 'log', url: 'file:///results/log', isStored: false, sizeBytes: null, sha256: '' },
+    ],
+  })
+  expect(dataOf({ ...job, spec: {}, attempt: null } as unknown as Job)).toEqual({ inputs: [], outputs: [] })
+})
