@@ -1,4 +1,5 @@
-"""Inputs of jobs: what a center puts into the working folder before the command starts, and what is told where it cannot."""
+"""Data of jobs: what a center puts into the working folder before the command starts, what it stores when it has ended, and
+what is told where it cannot."""
 import functools
 import hashlib
 import http.server
@@ -9,18 +10,18 @@ import threading
 
 import pytest
 
-from network import Network, agent_config
+from network import Network, agent_config, wait_until
 
 TEXT = b"".join(b"line %d\n" % i for i in range(200_000))
 
 
 class Site:
-    """Serves a folder by http or https; the certificate is its own, which nobody trusts."""
+    """Serves a folder by http or https, and takes uploads; the certificate is its own, which nobody trusts."""
 
     def __init__(self, folder, tls=False):
         handler = functools.partial(self.Handler, directory=str(folder))
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.server.asked = []
+        self.server.asked, self.server.taken = [], {}
         if tls:
             key, certificate = folder / "key.pem", folder / "certificate.pem"
             subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=127.0.0.1",
@@ -36,6 +37,15 @@ class Site:
             self.server.asked.append(self.path)
             super().do_GET()
 
+        def do_PUT(self):
+            content = self.rfile.read(int(self.headers["Content-Length"]))
+            is_open = not self.path.startswith("/closed/")
+            if is_open:
+                self.server.taken[self.path] = content
+            self.send_response(201 if is_open else 403)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
         def log_message(self, *arguments):
             pass
 
@@ -43,6 +53,8 @@ class Site:
 def lay_out(folder):
     """What jobs want, what they may have, and what they may not."""
     (folder / "shared").mkdir(parents=True)
+    (folder / "results").mkdir()
+    (folder / "results").chmod(0o777)  # jobs have users of their own
     (folder / "set.txt").write_bytes(TEXT)
     (folder / "shared" / "weights.bin").write_bytes(b"weights")
     (folder / "secret").write_bytes(b"not for jobs")
@@ -57,7 +69,8 @@ def network():
         lay_out(network.data)
         cores = sorted(os.sched_getaffinity(0))
         network.add_agent("alpha", agent_config(
-            cores=str(cores[0]), extra=f'input_http = "on"\ninput_folders = "{network.data / "shared"}"'))
+            cores=str(cores[0]), extra=f'input_http = "on"\ninput_folders = "{network.data / "shared"}"\n'
+                                        f'output_http = "on"\noutput_folders = "{network.data / "results"}"'))
         network.add_agent("strict", agent_config(cores=str(cores[-1])))
         yield network
     finally:
@@ -74,8 +87,8 @@ def site(folder):
     return Site(folder)
 
 
-def submit(network, inputs, line="true", center="alpha", **more):
-    job_id = network.submit(command=["sh", "-c", line], units={"center": center, "count": 1}, wall_limit_s=120, inputs=inputs,
+def submit(network, inputs=(), line="true", center="alpha", **more):
+    job_id = network.submit(command=["sh", "-c", line], units={"center": center, "count": 1}, wall_limit_s=120, inputs=list(inputs),
                             **more)["id"]
     return network.wait_job(job_id)
 
@@ -135,3 +148,61 @@ def test_failed_inputs_do_not_close_a_center(network, site):
 
     assert submit(network, [])["state"] == "succeeded"
     assert all(center["quarantined_at"] is None for center in network.rest.items("/centers"))
+
+
+def test_a_job_leaves_its_outputs_where_they_are_to_be(network, site, folder):
+    job = submit(network, line="mkdir out; seq 300000 > out/numbers; printf 42 > sum", outputs=[
+        {"path": "out/numbers", "url": f"{site.url}/numbers?signature=abc"},
+        {"path": "sum", "url": f"file://{folder}/results/runs/1/sum"}])
+
+    assert job["state"] == "succeeded", job["end_reason"]
+    numbers = "".join(f"{i}\n" for i in range(1, 300001)).encode()
+    assert site.server.taken["/numbers?signature=abc"] == numbers
+    assert (folder / "results/runs/1/sum").read_bytes() == b"42"
+    assert job["attempt"]["outputs"] == [
+        {"path": "out/numbers", "size_bytes": len(numbers), "sha256": hashlib.sha256(numbers).hexdigest()},
+        {"path": "sum", "size_bytes": 2, "sha256": hashlib.sha256(b"42").hexdigest()}]
+    shown = network.cli("job", "outputs", job["id"])
+    assert "out/numbers" in shown and f"{site.url}/numbers" in shown and "signature" not in shown
+    assert hashlib.sha256(numbers).hexdigest() in network.cli("job", "outputs", job["id"], "--output", "json")
+
+
+@pytest.mark.parametrize("center, url, cause", [
+    ("alpha", "http:/closed/sum", "403"),
+    ("alpha", "file:/shared/sum", "below none of the folders"),
+    ("strict", "http:/sum", "output_http"),
+    ("strict", "file:/results/sum", "below none of the folders"),
+])
+def test_an_output_that_cannot_be_stored_fails_the_job_with_the_cause(network, site, folder, center, url, cause):
+    kind, path = url.split(":")
+    job = submit(network, line="echo done; echo 42 > sum", center=center,
+                 outputs=[{"path": "sum", "url": (site.url if kind == "http" else f"file://{folder}") + path}])
+
+    assert job["state"] == "failed" and job["exit_code"] is None
+    assert job["end_reason"].startswith("outputs could not be stored: sum to ") and cause in job["end_reason"], job["end_reason"]
+    assert job["attempt"]["outputs"] == [] and output_of(network, job) == "done\n"
+
+
+def test_a_job_that_leaves_no_output_fails(network, site):
+    job = submit(network, line="true", outputs=[{"path": "sum", "url": f"{site.url}/missing"}])
+
+    assert job["state"] == "failed" and "No such file" in job["end_reason"], job["end_reason"]
+
+
+def test_a_job_that_fails_stores_nothing_and_can_be_cancelled(network, site):
+    outputs = [{"path": "sum", "url": f"{site.url}/failed"}]
+    job = submit(network, line="echo 42 > sum; exit 4", outputs=outputs)
+    assert job["state"] == "failed" and job["exit_code"] == 4
+
+    job = network.submit(command=["sh", "-c", "echo 42 > sum; sleep 600"], units={"center": "alpha", "count": 1}, outputs=outputs)
+    wait_until(lambda: network.job(job["id"])["state"] == "running", 60, "the job's start")
+    network.cli("job", "cancel", job["id"])
+    assert network.wait_job(job["id"])["state"] == "cancelled"
+    assert "/failed" not in site.server.taken
+
+
+def test_uploads_are_named_on_the_command_line(network, site):
+    submitted = network.cli("job", "submit", "--center", "alpha", "--upload", f"sum={site.url}/by-flag?key=1", "--",
+                            "sh", "-c", "printf 7 > sum")
+    assert network.wait_job(submitted.split()[0])["state"] == "succeeded"
+    assert site.server.taken["/by-flag?key=1"] == b"7"

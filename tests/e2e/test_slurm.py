@@ -33,6 +33,9 @@ class Cluster:
         self.work.mkdir(mode=0o755)
         self.inputs = folder / f"inputs-{name}"
         self.inputs.mkdir(mode=0o755)
+        self.outputs = folder / f"outputs-{name}"
+        self.outputs.mkdir()
+        self.outputs.chmod(0o777)  # jobs may be nobody's
         self.call("start", name, "2", "quick")
 
     def call(self, action, *arguments):
@@ -42,7 +45,7 @@ class Cluster:
         return "\n".join([
             'executor = "slurm"', f'slurm_conf = "{self.folder}/slurm.conf"', f'slurm_work_folder = "{self.work}"',
             *(['run_as = "nobody"'] if os.geteuid() == 0 else []), f'probe_program = "{probe_for_jobs()}"',
-            f'input_folders = "{self.inputs}"',
+            f'input_folders = "{self.inputs}"', f'output_folders = "{self.outputs}"',
             "[[unit_type]]", f'name = "core-{self.name}"', "cores_per_unit = 1"]) + "\n"
 
     def run(self, program, *arguments):
@@ -131,6 +134,21 @@ def test_inputs_are_staged_on_the_node_before_the_program(network):
     assert missing["attempt"]["outcome"] == "failed_to_start", missing
     assert "staging failed" in missing["end_reason"] and "cannot be opened" in missing["end_reason"]
     assert output_of(network, missing["id"]) == ""
+
+
+def test_outputs_are_stored_from_the_node_after_the_program(network):
+    outputs = network.clusters["alpha"].outputs
+
+    def run(line, name):
+        return network.wait_job(submit(network, "alpha", line, outputs=[{"path": "sum", "url": f"file://{outputs}/{name}"}]))
+
+    stored, missing, failed = run("printf 42 > sum", "good/sum"), run("true", "missing"), run("echo 42 > sum; exit 5", "failed")
+
+    assert stored["state"] == "succeeded", stored["end_reason"]
+    assert (outputs / "good/sum").read_text() == "42"
+    assert [(one["path"], one["size_bytes"]) for one in stored["attempt"]["outputs"]] == [("sum", 2)]
+    assert missing["state"] == "failed" and missing["end_reason"].startswith("outputs could not be stored: sum to "), missing
+    assert failed["exit_code"] == 5 and not (outputs / "failed").exists(), failed
 
 
 def test_the_time_limit_ends_a_job(network):
