@@ -19,7 +19,6 @@ constexpr std::size_t kBlockBytes = 1UL << 16U;
 
 constexpr long kOk = 200;
 constexpr long kPartialContent = 206;
-constexpr long kRangeNotSatisfiable = 416;
 
 /// One transfer into a file, from where the file ends.
 struct Transfer {

@@ -12,7 +12,7 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::size_t kBlockBytes = 1UL << 16U;
+constexpr std::size_t kPieceBytes = 1UL << 16U;
 constexpr std::string_view kFileScheme = "file://";
 constexpr long kFirstSuccess = 200;
 constexpr long kFirstRedirect = 300;
@@ -66,7 +66,7 @@ Result<void> copy(const JobOutput& output, const StagingRule& rule, OutputFile& 
 {
     Result<ReplacedFile> copy = ReplacedFile::make(output.url.substr(kFileScheme.size()), rule.output_folders);
     if (!copy) return copy.error();
-    std::string block(kBlockBytes, '\0');
+    std::string block(kPieceBytes, '\0');
     for (;;) {
         const std::optional<std::size_t> size = file.read(block);
         if (!size) return *file.problem();

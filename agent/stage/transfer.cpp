@@ -15,7 +15,6 @@ constexpr std::chrono::milliseconds kLongestPause{60'000};
 
 constexpr long kFirstFinalStatus = 200;
 constexpr long kRequestTimeout = 408;
-constexpr long kRangeNotSatisfiable = 416;
 constexpr long kTooManyRequests = 429;
 constexpr long kServerErrors = 500;
 

@@ -16,6 +16,9 @@ struct StagingTries {
     std::chrono::milliseconds first_pause{1000}; ///< doubled after each try
 };
 
+/// A server's refusal to send a part of what it has: another try asks for all of it.
+inline constexpr long kRangeNotSatisfiable = 416;
+
 using CurlHandle = std::unique_ptr<CURL, void (*)(CURL*)>;
 
 /// Readies libcurl; once in the life of the process.
