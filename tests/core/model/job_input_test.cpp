@@ -1,3 +1,4 @@
+#include "core/model/data_location.hpp"
 #include "core/model/job.hpp"
 
 #include <gmock/gmock.h>
