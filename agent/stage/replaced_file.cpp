@@ -23,9 +23,24 @@ OpenFile open_subfolder(int parent, const std::string& name)
     return OpenFile(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-Error not_made(const std::filesystem::path& path)
+Error not_made(const std::filesystem::path& path, int code)
 {
-    return {Errc::kUnavailable, path.string() + ": " + error_text(errno)};
+    return {Errc::kUnavailable, path.string() + ": " + error_text(code)};
+}
+
+Error not_allowed()
+{
+    return {Errc::kInvalid, "it is below none of the folders that this center takes outputs into (output_folders)"};
+}
+
+Result<OpenFile> make_subfolder(int parent, const std::string& name, const std::filesystem::path& path)
+{
+    const bool is_made = ::mkdirat(parent, name.c_str(), kFolderMode) == 0;
+    if (!is_made && errno != EEXIST) return not_made(path, errno);
+    OpenFile folder = open_subfolder(parent, name);
+    if (folder.number() < 0) return not_made(path, errno);
+    if (is_made) ::fchmod(folder.number(), kFolderMode);
+    return folder;
 }
 
 /// A folder, made where it is not there. It may be none of those allowed: links are followed.
@@ -37,13 +52,13 @@ Result<OpenFile> make_folders(const std::filesystem::path& folder, const std::ve
         if (name.empty() || name == ".") continue;
         reached /= name;
         OpenFile next = open_subfolder(at.number(), name);
-        if (next.number() < 0 && errno == ENOENT && is_below_one_of(at.number(), allowed)) {
-            const bool is_made = ::mkdirat(at.number(), name.c_str(), kFolderMode) == 0;
-            if (!is_made && errno != EEXIST) return not_made(reached);
-            next = open_subfolder(at.number(), name);
-            if (is_made && next.number() >= 0) ::fchmod(next.number(), kFolderMode);
+        if (next.number() < 0) {
+            if (errno != ENOENT) return not_made(reached, errno);
+            if (!is_below_one_of(at.number(), allowed)) return not_allowed();
+            Result<OpenFile> made = make_subfolder(at.number(), name, reached);
+            if (!made) return made;
+            next = std::move(*made);
         }
-        if (next.number() < 0) return not_made(reached);
         at = std::move(next);
     }
     return at;
@@ -56,14 +71,12 @@ Result<ReplacedFile> ReplacedFile::make(const std::filesystem::path& path,
 {
     Result<OpenFile> folder = make_folders(path.parent_path(), folders);
     if (!folder) return folder.error();
-    if (!is_below_one_of(folder->number(), folders))
-        return Error{Errc::kInvalid,
-                     "it is below none of the folders that this center takes outputs into (output_folders)"};
+    if (!is_below_one_of(folder->number(), folders)) return not_allowed();
     const std::string name = path.filename();
     const std::string part_name = ".fathom-part-" + std::to_string(std::random_device()());
     OpenFile file(
         ::openat(folder->number(), part_name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
-    if (file.number() < 0) return not_made(path);
+    if (file.number() < 0) return not_made(path, errno);
     ::fchmod(file.number(), kFileMode);
     return ReplacedFile(std::move(*folder), std::move(file), part_name, name);
 }

@@ -148,7 +148,7 @@ TEST_F(StoreOutputs, WritesNowhereElse)
     EXPECT_THAT(store_in_folder("out/x", "file://" + (outside / "x").string()).error().detail,
                 HasSubstr("output_folders"));
     EXPECT_THAT(store_in_folder("out/x", "file://" + (folder_.path() / "new" / "x").string()).error().detail,
-                HasSubstr("No such file"));
+                HasSubstr("output_folders"));
     EXPECT_THAT(store_in_folder("out/x", file_url("link/x")).error().detail, HasSubstr("output_folders"));
     EXPECT_FALSE(store_in_folder("out/x", file_url("link/new/x")));
     EXPECT_TRUE(std::filesystem::is_empty(outside));

@@ -43,12 +43,13 @@ TEST(JobOutputs, AreReadAndWritten)
 
 TEST(JobOutputs, LieInTheWorkingFolderAndGoToFilesThatAreNamed)
 {
-    EXPECT_THAT(fault_of("outputs[0].path", {output("/etc/passwd", "https://h/x")}), HasSubstr("relative"));
-    EXPECT_THAT(fault_of("outputs[0].path", {output("../x", "https://h/x")}), HasSubstr(".."));
-    EXPECT_THAT(fault_of("outputs[0].url", {output("x", "ftp://h/x")}), HasSubstr("https://"));
-    EXPECT_THAT(fault_of("outputs[0].url", {output("x", "https://ann:geheim@h/x")}), HasSubstr("user"));
-    EXPECT_THAT(fault_of("outputs[0].url", {output("x", "file:///results/")}), HasSubstr("not a folder"));
-    EXPECT_THAT(fault_of("outputs[0].sha256", {{{"path", "x"}, {"url", "https://h/x"}, {"sha256", ""}}}),
+    EXPECT_THAT(fault_of("outputs[0].path", Json::array({output("/etc/passwd", "https://h/x")})),
+                HasSubstr("relative"));
+    EXPECT_THAT(fault_of("outputs[0].path", Json::array({output("../x", "https://h/x")})), HasSubstr(".."));
+    EXPECT_THAT(fault_of("outputs[0].url", Json::array({output("x", "ftp://h/x")})), HasSubstr("https://"));
+    EXPECT_THAT(fault_of("outputs[0].url", Json::array({output("x", "https://ann:geheim@h/x")})), HasSubstr("user"));
+    EXPECT_THAT(fault_of("outputs[0].url", Json::array({output("x", "file:///results/")})), HasSubstr("not a folder"));
+    EXPECT_THAT(fault_of("outputs[0].sha256", Json::array({{{"path", "x"}, {"url", "https://h/x"}, {"sha256", ""}}})),
                 testing::Not(IsEmpty()));
 }
 
@@ -72,9 +73,11 @@ TEST(StoredOutputs, AreReadAsTheyWereWritten)
 
     EXPECT_EQ(read({{"outputs", to_json(stored)}}).value(), stored);
     EXPECT_THAT(read(Json::object()).value(), IsEmpty());
-    EXPECT_FALSE(read({{"outputs", {{{"path", "x"}, {"size_bytes", -1}, {"sha256", std::string(64, 'a')}}}}}));
-    EXPECT_FALSE(read({{"outputs", {{{"path", "x"}, {"size_bytes", 1}, {"sha256", "none"}}}}}));
-    EXPECT_FALSE(read({{"outputs", {{{"path", "../x"}, {"size_bytes", 1}, {"sha256", std::string(64, 'a')}}}}}));
+    EXPECT_FALSE(
+        read({{"outputs", Json::array({{{"path", "x"}, {"size_bytes", -1}, {"sha256", std::string(64, 'a')}}})}}));
+    EXPECT_FALSE(read({{"outputs", Json::array({{{"path", "x"}, {"size_bytes", 1}, {"sha256", "none"}}})}}));
+    EXPECT_FALSE(
+        read({{"outputs", Json::array({{{"path", "../x"}, {"size_bytes", 1}, {"sha256", std::string(64, 'a')}}})}}));
 }
 
 } // namespace
