@@ -7,13 +7,16 @@
 namespace fathom {
 namespace {
 
-constexpr std::array<std::pair<AttemptOutcome, std::string_view>, 6> kOutcomeNames{{
+constexpr std::array<std::pair<AttemptOutcome, std::string_view>, 9> kOutcomeNames{{
     {AttemptOutcome::kExited, "exited"},
     {AttemptOutcome::kSignalled, "signalled"},
     {AttemptOutcome::kWallLimit, "wall_limit"},
     {AttemptOutcome::kCancelled, "cancelled"},
     {AttemptOutcome::kFailedToStart, "failed_to_start"},
     {AttemptOutcome::kLost, "lost"},
+    {AttemptOutcome::kOutOfMemory, "out_of_memory"},
+    {AttemptOutcome::kNodeFailure, "node_failure"},
+    {AttemptOutcome::kPreempted, "preempted"},
 }};
 
 } // namespace
@@ -31,6 +34,12 @@ std::optional<AttemptOutcome> parse_attempt_outcome(std::string_view text)
         if (name == text) return outcome;
     }
     return std::nullopt;
+}
+
+bool is_centers_doing(AttemptOutcome outcome)
+{
+    return outcome == AttemptOutcome::kLost || outcome == AttemptOutcome::kNodeFailure ||
+           outcome == AttemptOutcome::kPreempted;
 }
 
 } // namespace fathom

@@ -54,15 +54,22 @@ enum class AttemptOutcome {
     kCancelled,     ///< killed, or never started, on request
     kFailedToStart, ///< the program could not be started; `detail` says why
     kLost,          ///< nobody knows: its supervisor vanished (a reboot, say)
+    kOutOfMemory,   ///< killed because it wanted more memory than its units have
+    kNodeFailure,   ///< a node that it was to run on, or ran on, failed
+    kPreempted,     ///< its center took its units away for other jobs
 };
 std::string_view to_string(AttemptOutcome outcome);
 std::optional<AttemptOutcome> parse_attempt_outcome(std::string_view text);
+
+/// Whether the attempt ended through its center and not through its job: lost, node_failure, preempted. The job may be
+/// placed again then, where its owner lets it, and its project does not pay for the attempt.
+bool is_centers_doing(AttemptOutcome outcome);
 
 struct AttemptEnd {
     AttemptId attempt_id;
     AttemptOutcome outcome{AttemptOutcome::kLost};
     std::optional<std::int64_t> exit_code; ///< for kExited
-    std::optional<std::int64_t> signal;    ///< for kSignalled
+    std::optional<std::int64_t> signal;    ///< for kSignalled and kOutOfMemory
     std::string detail;                    ///< for people
     std::optional<Timestamp> started_at;   ///< empty when it never ran
     Timestamp ended_at{};

@@ -16,4 +16,7 @@ inline constexpr std::string_view kStagingFailed = "staging failed: ";
 /// `exited` then, without an exit code.
 inline constexpr std::string_view kOutputsFailed = "outputs could not be stored: ";
 
+/// How it begins when the outcome is out_of_memory: a server that takes the end for one by a signal tells it so.
+inline constexpr std::string_view kOutOfMemory = "out of memory: ";
+
 } // namespace fathom::link

@@ -1,4 +1,5 @@
 #include "core/base/secret.hpp"
+#include "core/base/utf8_prefix.hpp"
 #include "schema/link/messages.hpp"
 
 #include <functional>
@@ -12,6 +13,8 @@ constexpr std::uint64_t kMaxNumber = 1'000'000'000; ///< of a processor or a uni
 constexpr std::size_t kMaxOperators = 1000;
 constexpr std::size_t kMaxUnitTypes = 100; ///< as in a catalog
 constexpr std::int64_t kMaxSubUnits = 1'000'000;
+constexpr std::size_t kMaxOutcome = 32; ///< the name of one
+constexpr std::size_t kMaxDetail = 4000;
 
 template <class IdType>
 IdType read_id(ObjectReader& reader, std::string_view name)
@@ -210,17 +213,29 @@ Body read_attempt_output(ObjectReader& reader, std::vector<FieldError>&)
     return output;
 }
 
+/// A newer agent may name an outcome that is not known here. The attempt has ended all the same: by the outcome that
+/// the agent gives for such servers, else as lost.
+void read_outcome(ObjectReader& reader, AttemptEnd& end)
+{
+    const std::string outcome = reader.required_string("outcome", {.min_length = 1, .max_length = kMaxOutcome});
+    const std::string exact = reader.optional_string("exact_outcome", {.max_length = kMaxOutcome}).value_or("");
+    std::optional<AttemptOutcome> known = parse_attempt_outcome(exact);
+    if (!known) known = parse_attempt_outcome(outcome);
+    end.outcome = known.value_or(AttemptOutcome::kLost);
+    end.detail = reader.optional_string("detail", {.max_length = kMaxDetail}).value_or("");
+    if (known || outcome.empty()) return;
+    const std::string words = "ended as " + outcome + ", which this version does not know";
+    end.detail = end.detail.empty() ? words : words + ": " + end.detail;
+    end.detail = std::string(utf8_prefix(end.detail, kMaxDetail));
+}
+
 Body read_attempt_ended(ObjectReader& reader, std::vector<FieldError>& errors)
 {
     AttemptEnd end;
     end.attempt_id = read_id<AttemptId>(reader, "attempt_id");
-    const std::string outcome = reader.required_string("outcome", {.max_length = 32});
-    const std::optional<AttemptOutcome> known = parse_attempt_outcome(outcome);
-    if (!known) reader.fail("outcome", "is not a known outcome");
-    end.outcome = known.value_or(AttemptOutcome::kLost);
+    read_outcome(reader, end);
     end.exit_code = reader.optional_integer("exit_code", 0, 255);
     end.signal = reader.optional_integer("signal", 1, 64);
-    end.detail = reader.optional_string("detail", {.max_length = 4000}).value_or("");
     end.started_at = reader.optional_time("started_at");
     end.ended_at = read_time(reader, "ended_at");
     end.run_s = reader.required_number("run_s", 0, 1e9);

@@ -115,11 +115,32 @@ Json body_json(const AttemptOutput& output)
             {"data_base64", base64_encode(output.data)}};
 }
 
+/// What says most of the end to a server that does not know `exact_outcome`.
+AttemptOutcome older_outcome(AttemptOutcome outcome)
+{
+    switch (outcome) {
+    case AttemptOutcome::kOutOfMemory:
+        return AttemptOutcome::kSignalled;
+    case AttemptOutcome::kNodeFailure:
+    case AttemptOutcome::kPreempted:
+        return AttemptOutcome::kLost;
+    case AttemptOutcome::kExited:
+    case AttemptOutcome::kSignalled:
+    case AttemptOutcome::kWallLimit:
+    case AttemptOutcome::kCancelled:
+    case AttemptOutcome::kFailedToStart:
+    case AttemptOutcome::kLost:
+        return outcome;
+    }
+    return outcome;
+}
+
 Json body_json(const AttemptEnded& ended)
 {
     const AttemptEnd& end = ended.end;
+    const AttemptOutcome older = older_outcome(end.outcome);
     Json json = {{"attempt_id", end.attempt_id.value},
-                 {"outcome", to_string(end.outcome)},
+                 {"outcome", to_string(older)},
                  {"detail", end.detail},
                  {"ended_at", format_rfc3339(end.ended_at)},
                  {"run_s", end.run_s},
@@ -127,6 +148,7 @@ Json body_json(const AttemptEnded& ended)
                  {"max_resident_bytes", end.max_resident_bytes},
                  {"stdout_bytes", end.stdout_bytes},
                  {"stderr_bytes", end.stderr_bytes}};
+    if (older != end.outcome) json["exact_outcome"] = to_string(end.outcome);
     if (end.exit_code) json["exit_code"] = *end.exit_code;
     if (end.signal) json["signal"] = *end.signal;
     if (end.started_at) json["started_at"] = format_rfc3339(*end.started_at);

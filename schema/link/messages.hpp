@@ -109,7 +109,9 @@ struct AttemptOutput {
     std::string data; ///< raw bytes, base64 on the wire
 };
 
-/// agent -> server, needs ack. Sent after all of the attempt's output.
+/// agent -> server, needs ack. Sent after all of the attempt's output. Outcomes that not every server knows
+/// (out_of_memory, node_failure, preempted) are in `exact_outcome` on the wire; `outcome` is then what older servers
+/// take the end for (signalled, lost). Where a server knows neither, the attempt has ended as lost.
 struct AttemptEnded {
     AttemptEnd end;
 };

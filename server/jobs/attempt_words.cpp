@@ -1,5 +1,6 @@
 #include "server/jobs/attempt_words.hpp"
 
+#include "core/decide/routing/decision_text.hpp"
 #include "schema/link/attempt_detail.hpp"
 
 #include <csignal>
@@ -59,6 +60,23 @@ std::string with_detail(std::string words, const std::string& detail)
     return detail.empty() ? words : words + ": " + detail;
 }
 
+/// With the limit as far as its center says it, what was used, and what would help.
+std::string memory_words(const AttemptEnd& end)
+{
+    std::string words =
+        end.detail.starts_with(link::kOutOfMemory) ? end.detail : with_detail("out of memory", end.detail);
+    if (end.max_resident_bytes > 0)
+        words += "; its largest process had " + bytes_text(static_cast<double>(end.max_resident_bytes));
+    return words + "; ask for units with more memory (units.memory_bytes), or for more units";
+}
+
+/// Of an end that is the center's doing.
+std::string centers_words(AttemptOutcome outcome)
+{
+    if (outcome == AttemptOutcome::kNodeFailure) return "a node failed";
+    return outcome == AttemptOutcome::kPreempted ? "pre-empted at its center" : "lost";
+}
+
 } // namespace
 
 JobEnding ending_of(const AttemptEnd& end, std::int64_t wall_limit_s)
@@ -78,10 +96,19 @@ JobEnding ending_of(const AttemptEnd& end, std::int64_t wall_limit_s)
         return {JobState::kCancelled, with_detail("cancelled", end.detail)};
     case AttemptOutcome::kFailedToStart:
         return {JobState::kFailed, with_detail("could not be started", end.detail)};
+    case AttemptOutcome::kOutOfMemory:
+        return {JobState::kFailed, memory_words(end)};
     case AttemptOutcome::kLost:
-        return {JobState::kFailed, with_detail("lost", end.detail)};
+    case AttemptOutcome::kNodeFailure:
+    case AttemptOutcome::kPreempted:
+        return {JobState::kFailed, requeue_cause(end)};
     }
     return {JobState::kFailed, "ended"};
+}
+
+std::string requeue_cause(const AttemptEnd& end)
+{
+    return with_detail(centers_words(end.outcome), end.detail);
 }
 
 } // namespace fathom::server

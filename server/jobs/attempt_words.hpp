@@ -16,4 +16,7 @@ struct JobEnding {
 /// @param wall_limit_s  the job's limit, for the words only.
 JobEnding ending_of(const AttemptEnd& end, std::int64_t wall_limit_s);
 
+/// Why a job waits for another place after its center ended the attempt (is_centers_doing): "lost: its supervisor …".
+std::string requeue_cause(const AttemptEnd& end);
+
 } // namespace fathom::server

@@ -110,6 +110,51 @@ TEST(Codec, KeepsWhatAnAttemptHasStored)
     EXPECT_EQ(encode(make_message(AttemptEnded{})).find("outputs"), std::string::npos) << "as older peers have it";
 }
 
+AttemptEnded ended_as(AttemptOutcome outcome)
+{
+    AttemptEnded ended;
+    ended.end.attempt_id = AttemptId::make();
+    ended.end.outcome = outcome;
+    ended.end.detail = "why";
+    return ended;
+}
+
+TEST(Codec, OutcomesThatAnOlderServerDoesNotKnowStandBesideOnesThatItKnows)
+{
+    const std::map<AttemptOutcome, std::string> older{{AttemptOutcome::kOutOfMemory, "signalled"},
+                                                      {AttemptOutcome::kNodeFailure, "lost"},
+                                                      {AttemptOutcome::kPreempted, "lost"}};
+    for (const auto& [outcome, word] : older) {
+        SCOPED_TRACE(to_string(outcome));
+        const Json body = Json::parse(encode(make_message(ended_as(outcome))))["body"];
+
+        EXPECT_EQ(body["outcome"], word);
+        EXPECT_EQ(body["exact_outcome"], std::string(to_string(outcome)));
+        EXPECT_EQ(body["detail"], "why");
+        EXPECT_EQ(round_trip(ended_as(outcome)).end.outcome, outcome);
+    }
+    EXPECT_FALSE(Json::parse(encode(make_message(ended_as(AttemptOutcome::kLost))))["body"].contains("exact_outcome"));
+}
+
+TEST(Decode, AnEndIsOneWhateverANewerAgentCallsIt)
+{
+    Json message = Json::parse(encode(make_message(ended_as(AttemptOutcome::kPreempted))));
+    const auto end_of = [&] { return std::get<AttemptEnded>(std::get<Message>(decode(message.dump())).body).end; };
+
+    message["body"]["exact_outcome"] = "evicted";
+    EXPECT_EQ(end_of().outcome, AttemptOutcome::kLost) << "as the agent has it for older servers";
+    EXPECT_EQ(end_of().detail, "why");
+
+    message["body"]["outcome"] = "evicted";
+    EXPECT_EQ(end_of().outcome, AttemptOutcome::kLost);
+    EXPECT_EQ(end_of().detail, "ended as evicted, which this version does not know: why");
+
+    message["body"]["detail"] = std::string(4000, 'x');
+    EXPECT_EQ(end_of().detail.size(), 4000U);
+    message["body"]["outcome"] = std::string(33, 'x');
+    EXPECT_THAT(describe(failure_of(message.dump()).error), HasSubstr("outcome"));
+}
+
 TEST(Codec, SaysWhichMessagesAreRepeated)
 {
     EXPECT_TRUE(needs_ack(StartAttempt{}));

@@ -548,6 +548,20 @@ TEST(AttemptWords, SayHowAJobEnded)
     EXPECT_EQ(ending_of(end, 60).state, JobState::kCancelled);
 }
 
+TEST(AttemptWords, SayHowMuchMemoryThereWasAndWhatHelps)
+{
+    const std::string help = "; ask for units with more memory (units.memory_bytes), or for more units";
+    AttemptEnd end;
+    end.outcome = AttemptOutcome::kOutOfMemory;
+    end.signal = 9;
+    EXPECT_EQ(ending_of(end, 60).state, JobState::kFailed);
+    EXPECT_EQ(ending_of(end, 60).reason, "out of memory" + help);
+    end.detail = "out of memory: the limit is 67108864 bytes";
+    end.max_resident_bytes = 66'000'000;
+    EXPECT_EQ(ending_of(end, 60).reason,
+              "out of memory: the limit is 67108864 bytes; its largest process had 66 MB" + help);
+}
+
 TEST_F(Attempts, InputsGoToCentersWhoseAgentStagesThem)
 {
     const Json input = {{"url", "https://h/x?key=1"}, {"path", "x"}};
