@@ -71,8 +71,10 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
     verb.add_option("--site", options.sites, "A center that its data may be at; may stand several times")
         ->allow_extra_args(false);
     verb.add_option("--wall-limit-s", options.wall_limit_s, "Kill it after so many seconds (default 86400)");
-    verb.add_flag("--requeue", options.requeue,
-                  "It may run again, from its beginning, when its center is lost with it");
+    verb.add_flag(
+        "--requeue", options.requeue,
+        "It may run again, from its beginning, when its center is lost with it, when a node fails, or when the "
+        "center takes its units away for other jobs");
     verb.add_option("--metering-wait-s", options.metering_wait_s,
                     "Wait at most so long for measurements before it is placed (default 120)");
 }

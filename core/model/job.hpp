@@ -117,7 +117,7 @@ struct JobSpec {
     std::int64_t priority = 0; ///< -100 to 100; among the jobs of its project first, then against others'
     GangRequest gang;
     std::int64_t wall_limit_s = 86400;
-    /// True: it may run again from its beginning when its center is lost with it.
+    /// True: it may run again from its beginning when an attempt ends through its center (is_centers_doing).
     bool requeue = false;
     /// True: the center counts the operators that the job executes, and its type learns from them (M11).
     bool profile = false;

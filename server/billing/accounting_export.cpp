@@ -72,11 +72,14 @@ std::int64_t processors_of(const UsageRecord& usage)
 /// The words of Slurm for how an attempt ended.
 std::string_view slurm_state(const UsageRecord& usage)
 {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kStates{{{"signalled", "FAILED"},
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kStates{{{"signalled", "FAILED"},
                                                                                     {"wall_limit", "TIMEOUT"},
                                                                                     {"cancelled", "CANCELLED"},
                                                                                     {"failed_to_start", "FAILED"},
-                                                                                    {"lost", "NODE_FAIL"}}};
+                                                                                    {"lost", "NODE_FAIL"},
+                                                                                    {"out_of_memory", "OUT_OF_MEMORY"},
+                                                                                    {"node_failure", "NODE_FAIL"},
+                                                                                    {"preempted", "PREEMPTED"}}};
     for (const auto& [outcome, state] : kStates)
         if (usage.outcome == outcome) return state;
     return usage.exit_code == 0 ? "COMPLETED" : "FAILED";

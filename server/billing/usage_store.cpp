@@ -49,7 +49,8 @@ constexpr Statement kMeterAttempts{"billing_meter_attempts", R"sql(
             submitted_at, from_at, until_at, outcome, exit_code, cpu_us, max_resident_bytes, moved_bytes, energy_j,
             score_milli, evidence_id)
         SELECT a.id, 'compute',
-               CASE WHEN j.label = 'probe' THEN 'network' WHEN a.outcome = 'lost' THEN 'nobody' ELSE 'project' END,
+               CASE WHEN j.label = 'probe' THEN 'network'
+                    WHEN a.outcome IN ('lost', 'node_failure', 'preempted') THEN 'nobody' ELSE 'project' END,
                j.project, j.submitted_by, j.id, j.name, j.job_type, a.id, coalesce(r.id, ''), c.id, c.name, u.id,
                u.name, u.resource_type, a.unit_count, a.units, u.cores_per_unit, j.submitted_at,
                greatest(t.until_at - make_interval(secs => s.used_s), a.created_at), t.until_at, a.outcome,

@@ -119,12 +119,12 @@ Result<void> check_report(const AttemptReport& report)
     return {};
 }
 
-/// By the prices that are in force now; empty when nobody knows how long it ran, or what its units cost because they
-/// have left the catalog.
+/// By the prices that are in force now; nothing where nobody pays, as what failed or was taken away at its center.
+/// Empty when nobody knows how long it ran, or what its units cost because they have left the catalog.
 std::optional<double> cost_of(const CatalogSnapshot& catalog, const AttemptJob& job, const AttemptEnd& end)
 {
     if (end.outcome == AttemptOutcome::kLost) return std::nullopt;
-    if (!end.started_at) return 0;
+    if (!end.started_at || is_centers_doing(end.outcome)) return 0;
     const UnitTypeView* const view = catalog.find_unit_type(job.unit_type_id.value);
     if (view == nullptr) return std::nullopt;
     return view->price ? view->price->cost(*end.started_at, end.run_s, job.unit_count) : 0;
@@ -426,8 +426,8 @@ Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const Attempt
         count_error(*metrics_, row.predicted_s, program_s.value_or(end.run_s));
     // Nobody cancelled the job: it was called back before it had started.
     const bool is_recalled = end.outcome == AttemptOutcome::kCancelled && !end.started_at && !job.is_cancel_requested;
-    if (is_recalled || (end.outcome == AttemptOutcome::kLost && job.may_requeue)) {
-        const std::string why = (is_recalled ? "called back: " : "lost: ") + end.detail;
+    if (is_recalled || (is_centers_doing(end.outcome) && job.may_requeue)) {
+        const std::string why = is_recalled ? "called back: " + end.detail : requeue_cause(end);
         changes.events.push_back(requeue_job(transaction, job.job_id, end.attempt_id, job.center, why));
         changes.wakes_router = true;
         return {};

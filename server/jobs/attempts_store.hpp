@@ -23,7 +23,7 @@ struct AttemptJob {
     JobState job_state{JobState::kQueued};
     bool is_placed{false}; ///< the attempt is not known to have reached its center
     bool is_cancel_requested{false};
-    bool may_requeue{false}; ///< when the attempt is lost, its job may run again
+    bool may_requeue{false}; ///< when the attempt ends through its center (is_centers_doing), its job may run again
     std::int64_t wall_limit_s{};
     std::string center; ///< its name
     UnitTypeId unit_type_id;

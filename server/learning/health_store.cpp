@@ -12,20 +12,21 @@
 namespace fathom::server {
 namespace {
 
-// An order that was never sent says nothing of its center, and neither do a program and inputs that are not there. A
-// program that runs may bring about its own loss: in Slurm by cancelling its job, elsewhere where it runs as the same
-// user as its supervisor.
+// An order that was never sent says nothing of its center, and neither do a program and inputs that are not there, a
+// pre-emption, and a job that wanted more memory than it asked for. A program that runs may bring about its own loss:
+// in Slurm by cancelling its job, elsewhere where it runs as the same user as its supervisor.
 constexpr Statement kSelectAttempts{"learning_select_center_attempts", R"sql(
     SELECT c.id, c.name, c.quarantined_at IS NULL AND c.revoked_at IS NULL AS is_judged, p.job_type, p.ended_at,
            (SELECT j.submitted_by FROM job j WHERE j.id = a.job_id) AS submitter, a.unit_type_id,
            coalesce(a.run_s, 0) AS run_s, p.outcome = 'succeeded' AS succeeded,
+           p.outcome NOT IN ('succeeded', 'out_of_memory') AS has_failed,
            c.quarantine_lifted_at IS NULL OR p.decided_at > c.quarantine_lifted_at AS counts,
            p.outcome = 'lost' AND a.started_at IS NOT NULL AS was_lost_running,
-           (p.outcome = 'lost' AND a.started_at IS NULL)
+           (p.outcome = 'lost' AND a.started_at IS NULL) OR p.outcome = 'node_failure'
                OR (p.outcome = 'failed_to_start' AND NOT starts_with(a.detail, $2)
                    AND NOT starts_with(a.detail, $3)) AS centers_fault
     FROM run_prediction p JOIN attempt a ON a.id = p.attempt_id JOIN center c ON c.id = a.center_id
-    WHERE p.ended_at > now() - $1 * interval '1 second' AND p.outcome <> 'cancelled'
+    WHERE p.ended_at > now() - $1 * interval '1 second' AND p.outcome NOT IN ('cancelled', 'preempted')
       AND (p.outcome <> 'lost' OR a.dispatched_at IS NOT NULL)
     ORDER BY p.ended_at DESC LIMIT 20000)sql"};
 
@@ -37,7 +38,9 @@ constexpr Statement kSelectQuarantined{"learning_select_quarantined", R"sql(
     FROM center c WHERE c.quarantined_at IS NOT NULL AND c.revoked_at IS NULL ORDER BY c.name)sql"};
 
 constexpr Statement kSelectProbes{"learning_select_probes_since", R"sql(
-    SELECT state = 'succeeded' AS is_good, ended_at FROM probe_run
+    SELECT state = 'succeeded' AS is_good, ended_at,
+           EXISTS (SELECT 1 FROM attempt a WHERE a.job_id = probe_run.job_id AND a.outcome = 'preempted') AS is_preempted
+    FROM probe_run
     WHERE center_id = $1 AND created_at >= $2::timestamptz AND ended_at IS NOT NULL
       AND state IN ('succeeded', 'failed', 'lost')
     ORDER BY ended_at DESC LIMIT 1000)sql"};
@@ -53,7 +56,8 @@ constexpr Statement kSelectSuspectProbes{"learning_select_suspect_probes", R"sql
     SELECT r.state <> 'succeeded' AS has_failed, r.ended_at,
            r.ended_at > now() - $2 * interval '1 second'
                AND (r.state = 'succeeded' OR (r.state IN ('failed', 'lost') AND EXISTS (
-                   SELECT 1 FROM attempt a WHERE a.job_id = r.job_id AND a.dispatched_at IS NOT NULL))) AS tells
+                   SELECT 1 FROM attempt a WHERE a.job_id = r.job_id AND a.dispatched_at IS NOT NULL
+                                                 AND a.outcome IS DISTINCT FROM 'preempted'))) AS tells
     FROM probe_run r JOIN center c ON c.id = r.center_id
     WHERE r.center_id = $1 AND r.cause = 'quarantine' AND r.ended_at > now() - interval '1 day'
       AND r.state <> 'queued' AND (c.quarantine_lifted_at IS NULL OR r.created_at > c.quarantine_lifted_at)
@@ -80,6 +84,7 @@ void add_probes(pqxx::transaction_base& transaction, QuarantinedCenter& center)
     center.probe_count = static_cast<std::int64_t>(rows.size());
     for (const pqxx::row& row : rows) {
         const bool is_good = row["is_good"].as<bool>();
+        if (!is_good && row["is_preempted"].as<bool>()) continue;
         if (is_good ? center.bad_probes > 0 : center.good_probes > 0) break;
         ++(is_good ? center.good_probes : center.bad_probes);
     }
@@ -103,11 +108,11 @@ std::vector<CenterAttempts> select_center_attempts(pqxx::transaction_base& trans
                              .is_centers_fault = row["centers_fault"].as<bool>(),
                              .was_lost_running = row["was_lost_running"].as<bool>(),
                              .run_s = row["run_s"].as<double>(),
-                             .has_failed = !row["succeeded"].as<bool>(),
+                             .has_failed = row["has_failed"].as<bool>(),
                              .job_type = row["job_type"].as<std::string>(),
                              .submitter = row["submitter"].as<std::string>(),
                              .unit_type = row["unit_type_id"].as<std::string>()};
-        if (!attempt.has_failed) successes[id].insert(attempt.job_type);
+        if (row["succeeded"].as<bool>()) successes[id].insert(attempt.job_type);
         center.submitters.insert(attempt.submitter);
         if (row["counts"].as<bool>()) center.attempts.push_back(std::move(attempt));
     }

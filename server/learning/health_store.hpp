@@ -24,7 +24,7 @@ struct CenterAttempts {
     CenterId id;
     std::string name;
     bool is_judged{}; ///< it takes jobs: it is neither quarantined nor revoked
-    /// That count: of jobs, not cancelled, and decided since it was last let back in.
+    /// That count: of jobs, neither cancelled nor pre-empted, and decided since it was last let back in.
     std::vector<EndedAttempt> attempts;
     std::vector<std::string> types_that_succeed; ///< job types, each once
     std::set<std::string> submitters;            ///< of all its attempts
@@ -38,7 +38,7 @@ struct QuarantinedCenter {
     std::string name;
     bool is_reachable{};        ///< online and not drained: it can be probed
     bool has_probe_queued{};    ///< within the hour: it may tell whether it is good again
-    std::int64_t good_probes{}; ///< in a row, the newest ones since it was quarantined
+    std::int64_t good_probes{}; ///< in a row, the newest ones since it was quarantined that were not pre-empted
     std::int64_t bad_probes{};  ///< likewise; one of the two is 0
     std::int64_t probe_count{}; ///< that have ended since it was quarantined
     Timestamp last_word_at{};   ///< when its last probe ended, or it was quarantined

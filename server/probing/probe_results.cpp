@@ -76,18 +76,18 @@ std::string fault_of(const ProbeResult& result, const ProbeTask& task)
     return {};
 }
 
-/// Of a run without a result. What its center lost is measured again (LostRuns).
+/// Of a run without a result. What ended through its center is measured again (LostRuns).
 const char* state_after(const EndedProbeJob& ended, const EndingRun& run)
 {
     if (run.job_cancelled) return "cancelled";
-    return ended.outcome == AttemptOutcome::kLost ? "lost" : "failed";
+    return ended.outcome && is_centers_doing(*ended.outcome) ? "lost" : "failed";
 }
 
 TestVerdict verdict_on(const EndedProbeJob& ended, const EndingRun& run)
 {
     using Kind = TestVerdict::Kind;
     const bool has_run = ended.outcome == AttemptOutcome::kExited || ended.outcome == AttemptOutcome::kSignalled ||
-                         ended.outcome == AttemptOutcome::kWallLimit;
+                         ended.outcome == AttemptOutcome::kWallLimit || ended.outcome == AttemptOutcome::kOutOfMemory;
     return {.kind = has_run ? Kind::kRefused : Kind::kNotConcluded,
             .reason = gist_of(failure_of(ended)),
             .wall_s = 0,

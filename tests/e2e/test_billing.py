@@ -174,7 +174,8 @@ def test_sacct_lines_and_the_reconciliation_with_them(bill, tmp_path):
     lines = network.cli("bill", "export", "--format", "sacct").splitlines()
     rows = [dict(zip(SACCT_FIELDS, line.split("|"), strict=True)) for line in lines]
     for row in rows:
-        assert row["JobIDRaw"].isdigit() and row["State"] in ("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL")
+        assert row["JobIDRaw"].isdigit() and row["State"] in ("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL",
+                                                                "OUT_OF_MEMORY", "PREEMPTED")
         assert re.fullmatch(r"(\d+-)?\d{2}:\d{2}:\d{2}", row["Elapsed"]) and re.fullmatch(r"\d+:\d+", row["ExitCode"])
         assert all(re.fullmatch(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}", row[name]) for name in ("Submit", "Start", "End"))
         assert row["AllocTRES"].startswith("cpu=")

@@ -140,6 +140,27 @@ TEST_F(ProbeResultsTest, ASurveyThatReachesItsLimitIsDividedUntilOneOperatorIsLe
     EXPECT_EQ(store_.sql("SELECT count(*) FROM probe_run WHERE state = 'failed'"), "2");
 }
 
+TEST_F(ProbeResultsTest, WhatItsCenterEndedIsLostAndNotFailed)
+{
+    const std::map<AttemptOutcome, std::string> states{{AttemptOutcome::kNodeFailure, "lost"},
+                                                       {AttemptOutcome::kPreempted, "lost"},
+                                                       {AttemptOutcome::kLost, "lost"},
+                                                       {AttemptOutcome::kOutOfMemory, "failed"}};
+    for (const auto& [outcome, state] : states) {
+        SCOPED_TRACE(to_string(outcome));
+        store_.sql("UPDATE probe_run SET state = 'queued', ended_at = NULL, error = ''");
+        EndedProbeJob ended;
+        ended.job = run_.job_id;
+        ended.reason = "why";
+        ended.outcome = outcome;
+
+        store_.run([&](pqxx::work& transaction) { return results_.probe_job_ended(transaction, ended); }).value();
+
+        EXPECT_EQ(run().state, state);
+        EXPECT_EQ(run().error, "why");
+    }
+}
+
 TEST_F(ProbeResultsTest, ACancelledJobCancelsTheRun)
 {
     store_.sql("UPDATE job SET state = 'cancelled'");

@@ -1,3 +1,4 @@
+#include "server/learning/health_store.hpp"
 #include "server/learning/quarantine_watch.hpp"
 #include "tests/server/centers/support/network_data.hpp"
 
@@ -68,6 +69,28 @@ TEST_F(Quarantine, AProbeHasAnHourAndThenItIsAnothersTurn)
     look();
 
     EXPECT_EQ(probed(), "u2");
+}
+
+TEST_F(Quarantine, AProbeThatWasPreemptedCountsNeitherWay)
+{
+    const auto select = [](pqxx::work& transaction) -> Result<std::vector<QuarantinedCenter>> {
+        return select_quarantined(transaction);
+    };
+    look();
+    store_.sql("UPDATE probe_run SET state = 'lost', ended_at = now()");
+    store_.sql(
+        "INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, decided_by, state, outcome) "
+        "SELECT 'att_1', job_id, 1, center_id, unit_type_id, 1, 'rep', 'ended', 'node_failure' FROM probe_run");
+    const QuarantinedCenter failed = store_.run(select).value().at(0);
+
+    store_.sql("UPDATE attempt SET outcome = 'preempted'");
+    const QuarantinedCenter preempted = store_.run(select).value().at(0);
+
+    EXPECT_EQ(failed.bad_probes, 1);
+    EXPECT_EQ(preempted.bad_probes, 0);
+    EXPECT_EQ(preempted.good_probes, 0);
+    EXPECT_EQ(preempted.probe_count, 1) << "the next is another's turn";
+    EXPECT_EQ(preempted.last_word_at, failed.last_word_at);
 }
 
 TEST_F(Quarantine, AProbeOfOthersIsWaitedForButNoLongerThanAnHour)

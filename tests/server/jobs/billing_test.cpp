@@ -184,6 +184,27 @@ TEST_F(Billing, ProbesArePaidByTheNetworkAndLostAttemptsByNobody)
     EXPECT_THAT(faults(), IsEmpty());
 }
 
+TEST_F(Billing, WhatACenterEndedIsRecordedAndNobodyPaysForIt)
+{
+    for (const AttemptOutcome outcome :
+         {AttemptOutcome::kNodeFailure, AttemptOutcome::kPreempted, AttemptOutcome::kOutOfMemory}) {
+        AttemptEnd end = exited(100);
+        end.exit_code.reset();
+        end.outcome = outcome;
+        ASSERT_TRUE(report_end(job_in("running"), end));
+        work_off();
+    }
+
+    EXPECT_EQ(sql("SELECT string_agg(concat_ws(' ', outcome, payer, round(extract(epoch FROM until_at - from_at))), "
+                  "', ' ORDER BY id) FROM usage_record"),
+              "node_failure nobody 100, preempted nobody 100, out_of_memory project 100");
+    EXPECT_EQ(balance_of("project:default"), "100000");
+    const std::string lines = download("/exports/sacct");
+    for (const char* state : {"|NODE_FAIL|", "|PREEMPTED|", "|OUT_OF_MEMORY|"})
+        EXPECT_THAT(lines, HasSubstr(state));
+    EXPECT_THAT(faults(), IsEmpty());
+}
+
 TEST_F(Billing, ALateReportCorrectsWhatWasGivenUp)
 {
     const JobId job = job_in("running");

@@ -108,6 +108,28 @@ TEST_F(History, AJobThatFollowsAnotherOfItsTypeAtOnceIsToldWhatThatTook)
     EXPECT_GT(second["prediction"]["run_s"].get<double>(), 2.5);
 }
 
+TEST_F(History, WhatAClusterDidToARunTeachesNoRunTime)
+{
+    add_operators();
+    add_measurement(add_center("alpha"), 0.02); // promises 2.1 s
+    for (const AttemptOutcome outcome :
+         {AttemptOutcome::kNodeFailure, AttemptOutcome::kPreempted, AttemptOutcome::kOutOfMemory}) {
+        const JobId job = submit(dgemm_job());
+        route();
+        AttemptEnd ended;
+        ended.outcome = outcome;
+        ended.started_at = ended.ended_at = clock_.now();
+        ended.run_s = 40;
+        ASSERT_TRUE(report_end(job, ended));
+    }
+    run_jobs(dgemm_job(), 1, 2.1);
+
+    learn();
+
+    EXPECT_EQ(catalog_.get()->knowledge.runs->calibration().job_count, 1);
+    EXPECT_NEAR(place(dgemm_job())["prediction"]["run_s"].get<double>(), 2.1, 0.1);
+}
+
 TEST_F(History, WhatWasLearnedBeforeAUnitTypeWasMeasuredAgainDoesNotCorrectItTwice)
 {
     add_operators();

@@ -21,6 +21,19 @@ class JobRequeue : public JobsFixture {
         sql("UPDATE center SET state = 'lost' WHERE name = '" + center + "'");
         ASSERT_TRUE(run(periodic_tasks_.follow_centers()));
     }
+    static AttemptEnd ended_as(AttemptOutcome outcome)
+    {
+        AttemptEnd end;
+        end.outcome = outcome;
+        end.detail = "on n1";
+        end.started_at = SystemClock().now();
+        end.run_s = 1.5;
+        return end;
+    }
+    std::string outcomes_of_first_attempts() const
+    {
+        return sql("SELECT string_agg(outcome, ' ' ORDER BY outcome) FROM attempt WHERE epoch = 1");
+    }
     std::string outcomes() const
     {
         return sql("SELECT string_agg(coalesce(outcome, '-'), ' ' ORDER BY epoch) FROM attempt");
@@ -79,6 +92,58 @@ TEST_F(JobRequeue, ComesWhenACenterReturnsWithoutTheJob)
     route();
     EXPECT_EQ(state_of(job), "placed");
     EXPECT_EQ(outcomes(), "lost -");
+}
+
+TEST_F(JobRequeue, ComesWhenANodeFailsOrTheCenterTakesTheUnitsAway)
+{
+    const std::map<AttemptOutcome, std::string> causes{
+        {AttemptOutcome::kNodeFailure, "a node failed: on n1: placed anew"},
+        {AttemptOutcome::kPreempted, "pre-empted at its center: on n1: placed anew"}};
+    for (const auto& [outcome, cause] : causes) {
+        SCOPED_TRACE(to_string(outcome));
+        const JobId job = running_job();
+        const AttemptId first = attempt_of(job);
+
+        ASSERT_TRUE(report_end(job, ended_as(outcome)));
+
+        EXPECT_EQ(state_of(job), "queued");
+        EXPECT_EQ(sql("SELECT cause FROM job_event WHERE job_id = '" + job.value + "' ORDER BY id DESC LIMIT 1"),
+                  cause);
+        route();
+        EXPECT_NE(attempt_of(job), first);
+        ASSERT_TRUE(report_start(job));
+        ASSERT_TRUE(report_end(job, exited(0)));
+        EXPECT_EQ(state_of(job), "succeeded");
+    }
+    EXPECT_EQ(outcomes_of_first_attempts(), "node_failure preempted");
+}
+
+TEST_F(JobRequeue, IsOnlyForJobsWhoseOwnersLetThem)
+{
+    const std::map<AttemptOutcome, std::string> reasons{{AttemptOutcome::kNodeFailure, "a node failed: on n1"},
+                                                        {AttemptOutcome::kPreempted, "pre-empted at its center: on n1"},
+                                                        {AttemptOutcome::kLost, "lost: on n1"}};
+    for (const auto& [outcome, reason] : reasons) {
+        const JobId job = job_in("running");
+
+        ASSERT_TRUE(report_end(job, ended_as(outcome)));
+
+        EXPECT_EQ(state_of(job), "failed");
+        EXPECT_EQ(sql("SELECT end_reason FROM job WHERE id = '" + job.value + "'"), reason);
+    }
+}
+
+TEST_F(JobRequeue, IsNotForJobsThatWantMoreMemoryThanTheirUnitsHave)
+{
+    const JobId job = running_job();
+    AttemptEnd end = ended_as(AttemptOutcome::kOutOfMemory);
+    end.signal = 9;
+
+    ASSERT_TRUE(report_end(job, end));
+
+    EXPECT_EQ(state_of(job), "failed");
+    EXPECT_THAT(sql("SELECT end_reason FROM job"), ::testing::HasSubstr("units.memory_bytes"));
+    EXPECT_EQ(sql("SELECT outcome || ' ' || signal FROM attempt"), "out_of_memory 9");
 }
 
 TEST_F(JobRequeue, IsNotForJobsThatAreCancelled)

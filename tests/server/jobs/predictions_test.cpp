@@ -1,5 +1,8 @@
+#include "server/learning/health_store.hpp"
 #include "server/learning/learning_service.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
+
+#include <pqxx/pqxx>
 
 namespace fathom::server {
 namespace {
@@ -135,6 +138,34 @@ TEST_F(Predictions, TellFailuresApart)
     EXPECT_EQ(column(failed, "outcome"), "failed");
     EXPECT_EQ(column(lost, "outcome"), "lost");
     EXPECT_EQ(column(lost, "actual_run_s IS NULL AND actual_cost IS NULL"), "t") << "nobody knows";
+}
+
+TEST_F(Predictions, NodeFailuresSpeakAgainstTheirCenterPreemptionsAndWantOfMemoryDoNot)
+{
+    for (const AttemptOutcome outcome :
+         {AttemptOutcome::kNodeFailure, AttemptOutcome::kPreempted, AttemptOutcome::kOutOfMemory}) {
+        const JobId job = place();
+        ASSERT_TRUE(report_start(job));
+        AttemptEnd end = exited(0, 2);
+        end.exit_code.reset();
+        end.outcome = outcome;
+        ASSERT_TRUE(report_end(job, end));
+        EXPECT_EQ(column(job, "outcome"), to_string(outcome));
+        EXPECT_EQ(column(job, "actual_cost"), "0") << "it has no price";
+    }
+    const auto select = [](pqxx::work& transaction) -> Result<std::vector<CenterAttempts>> {
+        return select_center_attempts(transaction, std::chrono::minutes(10));
+    };
+
+    const std::vector<CenterAttempts> centers = run(database_.run(select)).value();
+
+    ASSERT_EQ(centers.size(), 1U);
+    std::vector<std::pair<bool, bool>> said; // by its fault, failed
+    for (const fathom::EndedAttempt& one : centers[0].attempts)
+        said.emplace_back(one.is_centers_fault, one.has_failed);
+    EXPECT_THAT(said, ::testing::UnorderedElementsAre(std::pair(true, true), std::pair(false, false)))
+        << "the pre-emption is left out";
+    EXPECT_THAT(centers[0].types_that_succeed, ::testing::IsEmpty());
 }
 
 TEST_F(Predictions, OfAnAttemptThatWasNeverSentEndWithIt)
