@@ -6,6 +6,9 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+#include <csignal>
+
 namespace fathom::agent {
 namespace {
 
@@ -43,11 +46,37 @@ TEST(SlurmJobEnd, TellsHowItEnded)
     EXPECT_EQ(end_in("CANCELLED", 15, EndAsked::kCancelled).outcome, AttemptOutcome::kCancelled);
     EXPECT_EQ(end_in("CANCELLED", 15).outcome, AttemptOutcome::kLost);
     EXPECT_THAT(end_in("CANCELLED", 15).detail, HasSubstr("at the center"));
-    EXPECT_EQ(end_in("OUT_OF_MEMORY").signal, 9);
-    for (const char* state : {"NODE_FAIL", "PREEMPTED", "BOOT_FAIL"}) {
-        EXPECT_EQ(end_in(state).outcome, AttemptOutcome::kLost);
-        EXPECT_THAT(end_in(state).detail, HasSubstr(state));
+}
+
+/// The outcome and what people are told, for each state in which Slurm ended a job itself.
+TEST(SlurmJobEnd, TellsWhatTheClusterDid)
+{
+    struct Golden {
+        const char* state;
+        AttemptOutcome outcome;
+        const char* detail;
+    };
+    constexpr std::array<Golden, 7> goldens{
+        {{"OUT_OF_MEMORY", AttemptOutcome::kOutOfMemory, "out of memory: Slurm killed it on n1"},
+         {"NODE_FAIL", AttemptOutcome::kNodeFailure, "Slurm ended it as NODE_FAIL on n1"},
+         {"BOOT_FAIL", AttemptOutcome::kNodeFailure, "Slurm ended it as BOOT_FAIL on n1"},
+         {"PREEMPTED", AttemptOutcome::kPreempted, "Slurm ended it as PREEMPTED on n1"},
+         {"REVOKED", AttemptOutcome::kLost, "Slurm ended it as REVOKED on n1"},
+         {"CANCELLED", AttemptOutcome::kLost, "cancelled in Slurm at the center on n1, not by who submitted it"},
+         {"DEADLINE", AttemptOutcome::kWallLimit, ""}}};
+    for (const Golden& golden : goldens) {
+        SCOPED_TRACE(golden.state);
+        const AttemptEnd end = end_in(golden.state, 15);
+
+        EXPECT_EQ(phase_of(golden.state), SlurmPhase::kEnded);
+        EXPECT_EQ(end.outcome, golden.outcome);
+        EXPECT_EQ(end.detail, golden.detail);
+        EXPECT_EQ(end.run_s, 7);
+        EXPECT_FALSE(end.exit_code);
     }
+    EXPECT_EQ(end_in("OUT_OF_MEMORY", 15).signal, SIGKILL);
+    EXPECT_FALSE(end_in("PREEMPTED", 15).signal);
+    EXPECT_EQ(end_in("PREEMPTED", 15, EndAsked::kWallLimit).outcome, AttemptOutcome::kWallLimit);
 }
 
 TEST(SlurmJobEnd, OfAJobThatWouldWaitForEverIsNotItsSubmittersDoing)

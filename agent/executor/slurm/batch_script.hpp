@@ -10,7 +10,8 @@ namespace fathom::agent {
 ///
 ///     job.sh           what is submitted; written last: without it nothing was
 ///     job_id           Slurm's number of the job, once sbatch has told it
-///     limits           its wall limit in seconds, `inputs` when it has some and `profile` when it wants one
+///     limits           its wall limit in seconds, `memory` and its units' bytes where known, `inputs` and
+///                      `outputs` when it has some, and `profile` when it wants one
 ///     stop             why its end was asked for: `cancelled` or `wall_limit`
 ///     stdout, stderr   of the program; Slurm writes them as the job's user
 ///     report/          the job's user's: `first` (the job that may run), `started`, `ended`

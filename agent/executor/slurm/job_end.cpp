@@ -1,8 +1,11 @@
 #include "agent/executor/slurm/job_end.hpp"
 
+#include "schema/link/attempt_detail.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <csignal>
 #include <sstream>
 #include <string>
 #include <sys/wait.h>
@@ -69,6 +72,15 @@ void set_exit_of_status(AttemptEnd& end, std::int64_t wait_status)
     end.signal = std::clamp(WTERMSIG(status), 1, kLastSignal);
 }
 
+/// Of states in which Slurm ended the job itself. What is REVOKED runs at another cluster of a federation, where nobody
+/// looks after it: it is lost.
+AttemptOutcome outcome_of_state(const std::string& state)
+{
+    if (state == "OUT_OF_MEMORY") return AttemptOutcome::kOutOfMemory;
+    if (state == "NODE_FAIL" || state == "BOOT_FAIL") return AttemptOutcome::kNodeFailure;
+    return state == "PREEMPTED" ? AttemptOutcome::kPreempted : AttemptOutcome::kLost;
+}
+
 void set_outcome(AttemptEnd& end, const SlurmJob& job, EndAsked asked)
 {
     const std::string where = job.nodes.empty() ? "" : " on " + job.nodes;
@@ -90,13 +102,12 @@ void set_outcome(AttemptEnd& end, const SlurmJob& job, EndAsked asked)
         // By the center, or by Slurm itself, as a controller does that comes back without knowing the job.
         end.outcome = AttemptOutcome::kLost;
         end.detail = "cancelled in Slurm at the center" + where + ", not by who submitted it";
-    } else if (job.state == "OUT_OF_MEMORY") {
-        end.outcome = AttemptOutcome::kSignalled;
-        end.signal = 9;
-        end.detail = "out of memory: Slurm killed it" + where;
     } else {
-        end.outcome = AttemptOutcome::kLost;
+        end.outcome = outcome_of_state(job.state);
         end.detail = "Slurm ended it as " + job.state + where;
+        if (end.outcome != AttemptOutcome::kOutOfMemory) return;
+        end.signal = SIGKILL;
+        end.detail = std::string(link::kOutOfMemory) + "Slurm killed it" + where;
     }
 }
 

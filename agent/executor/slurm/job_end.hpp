@@ -30,9 +30,10 @@ enum class EndAsked { kNo, kCancelled, kWallLimit, kNeverStarts };
 /// When the program of a job that runs or has ended began: the script's time where it is within Slurm's second.
 std::optional<Timestamp> start_of(const SlurmJob& job, const ScriptNotes& notes);
 
-/// How a job ended that Slurm shows as ended. Node failure, pre-emption, a failed boot and a cancellation that nobody
-/// asked us for are `lost`: the program may run elsewhere. `now` where Slurm gives no time. Of kNeverStarts the detail
-/// is for the caller to end with the reason.
+/// How a job ended that Slurm shows as ended. A node's failure and a failed boot are `node_failure`, a pre-emption
+/// `preempted`. A cancellation that nobody asked us for is `lost`: an administrator's, or that of a slurmctld which
+/// comes back without the job. `now` where Slurm gives no time. Of kNeverStarts the detail is for the caller to end
+/// with the reason, of kOutOfMemory with the memory that the job had.
 AttemptEnd end_of(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked, Timestamp now);
 
 /// How a job ended that Slurm has forgotten: as its script noted, else it is lost.

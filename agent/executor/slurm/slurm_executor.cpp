@@ -19,8 +19,11 @@ namespace fathom::agent {
 namespace {
 
 constexpr std::size_t kMaxNoteBytes = 4096;
-constexpr const char* kInputsNote = " inputs"; ///< in SlurmFolder::limits()
-constexpr const char* kOutputsNote = " outputs";
+// In SlurmFolder::limits(), after the seconds and in this order.
+constexpr std::string_view kMemoryNote = " memory "; ///< and the bytes
+constexpr std::string_view kInputsNote = " inputs";
+constexpr std::string_view kOutputsNote = " outputs";
+constexpr std::string_view kProfileNote = " profile";
 constexpr const char* kWaitsForSubmission = "is to be submitted to Slurm";
 
 Result<void> make_open_folder(const std::filesystem::path& path)
@@ -64,8 +67,11 @@ Result<void> write_folder(const RunOrder& run, const SlurmFolder& folder, const 
         if (Result<void> made = write_file_unflushed(folder.path / stream, "", 0600); !made) return made;
         if (Result<void> given = give(folder.path / stream, user); !given) return given;
     }
-    const std::string limits = std::to_string(run.order.wall_limit_s) + (run.order.inputs.empty() ? "" : kInputsNote) +
-                               (run.order.outputs.empty() ? "" : kOutputsNote) + (run.order.profile ? " profile" : "");
+    std::string limits = std::to_string(run.order.wall_limit_s);
+    if (run.memory_bytes > 0) limits += std::string(kMemoryNote) + std::to_string(run.memory_bytes);
+    if (!run.order.inputs.empty()) limits += kInputsNote;
+    if (!run.order.outputs.empty()) limits += kOutputsNote;
+    if (run.order.profile) limits += kProfileNote;
     if (Result<void> noted = write_file(folder.limits(), limits); !noted) return noted;
     return write_file(folder.script(), script, 0600);
 }
@@ -124,6 +130,7 @@ Result<void> SlurmExecutor::start(const RunOrder& run)
     if (Result<void> made = make_open_folder(folder.path); !made) return made;
     Attempt& attempt = attempts_[id];
     attempt.wall_limit_s = run.order.wall_limit_s;
+    attempt.memory_bytes = run.memory_bytes;
     attempt.has_inputs = !run.order.inputs.empty();
     attempt.has_outputs = !run.order.outputs.empty();
     attempt.profile = run.order.profile;
@@ -227,6 +234,17 @@ Json SlurmExecutor::facts() const
             {"stores_outputs", true}};
 }
 
+void SlurmExecutor::read_limits(const SlurmFolder& folder, Attempt& attempt)
+{
+    const std::string limits = number_in(folder.limits());
+    attempt.wall_limit_s = std::strtoll(limits.c_str(), nullptr, 10);
+    if (const std::size_t note = limits.find(kMemoryNote); note != std::string::npos)
+        attempt.memory_bytes = std::strtoll(limits.c_str() + note + kMemoryNote.size(), nullptr, 10);
+    attempt.has_inputs = limits.find(kInputsNote) != std::string::npos;
+    attempt.has_outputs = limits.find(kOutputsNote) != std::string::npos;
+    attempt.profile = limits.ends_with(kProfileNote);
+}
+
 void SlurmExecutor::read_stop_note(const SlurmFolder& folder, Attempt& attempt)
 {
     const Result<std::string> text = read_file(folder.stop(), kMaxNoteBytes);
@@ -249,11 +267,7 @@ SlurmExecutor::Attempt* SlurmExecutor::find_or_adopt(const AttemptId& id)
     attempt.job = number_in(folder.job_id());
     attempt.submit_after = std::chrono::steady_clock::now() + kInFlight;
     read_stop_note(folder, attempt);
-    const std::string limits = number_in(folder.limits());
-    attempt.wall_limit_s = std::strtoll(limits.c_str(), nullptr, 10);
-    attempt.has_inputs = limits.find(kInputsNote) != std::string::npos;
-    attempt.has_outputs = limits.find(kOutputsNote) != std::string::npos;
-    attempt.profile = limits.ends_with(" profile");
+    read_limits(folder, attempt);
     attempt.view.queue = QueueState{"Slurm is asked for it after the agent's restart", std::nullopt};
     has_news_ = true;
     has_polled_ = false;

@@ -61,6 +61,7 @@ class SlurmExecutor final : public Executor {
         SteadyTime submit_after;                   ///< when it may be (next) submitted
         std::chrono::milliseconds refused_pause{}; ///< since Slurm refused it last
         std::int64_t wall_limit_s{};
+        std::int64_t memory_bytes{}; ///< of all its units; 0: not known
         bool has_inputs{};
         bool has_outputs{};
         bool profile{};
@@ -81,9 +82,10 @@ class SlurmExecutor final : public Executor {
     void set_waiting(const AttemptId& id, Attempt& attempt, std::string reason, std::optional<Timestamp> start);
     void set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end);
     void apply(const SlurmJob& job);
-    static AttemptEnd with_reason(AttemptEnd end, const Attempt& attempt);
+    static AttemptEnd with_facts(AttemptEnd end, const Attempt& attempt);
     void note_missing(const std::set<std::string>& shown);
     void stop(const AttemptId& id, Attempt& attempt, EndAsked why);
+    static void read_limits(const SlurmFolder& folder, Attempt& attempt);
     static void read_stop_note(const SlurmFolder& folder, Attempt& attempt);
     ScriptNotes notes_of(const AttemptId& id) const;
     /// A file of the job's user; empty where there is none.

@@ -199,10 +199,13 @@ void SlurmExecutor::poll()
     next_poll_ = steady_clock::now() + poll_interval_;
 }
 
-AttemptEnd SlurmExecutor::with_reason(AttemptEnd end, const Attempt& attempt)
+/// What the attempt knows of the end and its job in Slurm does not tell.
+AttemptEnd SlurmExecutor::with_facts(AttemptEnd end, const Attempt& attempt)
 {
     if (end.outcome == AttemptOutcome::kFailedToStart && !attempt.never_reason.empty())
         end.detail += ": " + attempt.never_reason;
+    if (end.outcome == AttemptOutcome::kOutOfMemory && attempt.memory_bytes > 0)
+        end.detail += "; its units have " + std::to_string(attempt.memory_bytes) + " bytes";
     return end;
 }
 
@@ -254,7 +257,7 @@ void SlurmExecutor::apply(const SlurmJob& job)
         return;
     }
     case SlurmPhase::kEnded:
-        set_end(*id, attempt, with_reason(end_of(job, notes_of(*id), attempt.asked, clock_.now()), attempt));
+        set_end(*id, attempt, with_facts(end_of(job, notes_of(*id), attempt.asked, clock_.now()), attempt));
     }
 }
 
@@ -264,7 +267,7 @@ void SlurmExecutor::note_missing(const std::set<std::string>& shown)
     for (auto& [id, attempt] : attempts_) {
         if (attempt.job.empty() || attempt.view.phase == RunPhase::kEnded || shown.contains(attempt.job)) continue;
         if (++attempt.polls_without < kPollsUntilForgotten) continue;
-        set_end(id, attempt, with_reason(end_of_forgotten(notes_of(id), attempt.asked, clock_.now()), attempt));
+        set_end(id, attempt, with_facts(end_of_forgotten(notes_of(id), attempt.asked, clock_.now()), attempt));
     }
 }
 
