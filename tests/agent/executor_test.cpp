@@ -369,8 +369,38 @@ TEST_F(LocalExecutorTest, HoldsTheJobToItsMemoryWhereControlGroupsWork)
     ASSERT_TRUE(executor().start(job));
     const AttemptEnd end = wait_end(job.order.attempt_id);
 
+    EXPECT_EQ(end.outcome, AttemptOutcome::kOutOfMemory);
     EXPECT_EQ(end.signal, SIGKILL);
-    EXPECT_THAT(end.detail, StartsWith("out of memory"));
+    EXPECT_EQ(end.detail, "out of memory: the limit is 67108864 bytes");
+}
+
+/// Of a program that a shell waits for; some kernels kill the shell as well.
+TEST_F(LocalExecutorTest, TellsThatTheProgramOfAScriptRanOutOfMemory)
+{
+    const Json controllers = executor().facts()["cgroup_controllers"];
+    if (std::find(controllers.begin(), controllers.end(), "memory") == controllers.end())
+        GTEST_SKIP() << "no memory controller here";
+    RunOrder job{shell_order("python3 -c 'x = bytearray(200 << 20); print(len(x))'; exit $?"),
+                 {cpus_.front()},
+                 1,
+                 64LL << 20U,
+                 {}};
+
+    ASSERT_TRUE(executor().start(job));
+    const AttemptEnd end = wait_end(job.order.attempt_id);
+
+    EXPECT_EQ(end.outcome, AttemptOutcome::kOutOfMemory);
+    EXPECT_EQ(end.signal, SIGKILL);
+    EXPECT_FALSE(end.exit_code);
+}
+
+TEST_F(LocalExecutorTest, AProgramThatIsKilledWithMemoryLeftDidNotRunOutOfIt)
+{
+    const AttemptEnd end = run(shell_order("kill -KILL $$"));
+
+    EXPECT_EQ(end.outcome, AttemptOutcome::kSignalled);
+    EXPECT_EQ(end.signal, SIGKILL);
+    EXPECT_EQ(end.detail, "");
 }
 
 /// Where they can be had: control groups that may be written, and a file system on a block device.

@@ -264,6 +264,7 @@ TEST_F(HostileJobs, DieOfTheirOwnMemoryOnly)
     const AttemptEnd end = wait_end(bomb.order.attempt_id);
 
     if (std::find(controllers.begin(), controllers.end(), "memory") != controllers.end()) {
+        EXPECT_EQ(end.outcome, AttemptOutcome::kOutOfMemory);
         EXPECT_EQ(end.signal, SIGKILL);
         EXPECT_THAT(end.detail, StartsWith("out of memory"));
     }

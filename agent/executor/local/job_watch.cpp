@@ -4,6 +4,7 @@
 #include "agent/executor/local/output_copier.hpp"
 #include "agent/executor/local/process_tree.hpp"
 #include "core/base/file.hpp"
+#include "schema/link/attempt_detail.hpp"
 
 #include <array>
 #include <cerrno>
@@ -23,6 +24,7 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 constexpr std::chrono::seconds kGrace{5};      ///< from SIGTERM to SIGKILL
 constexpr std::chrono::seconds kDrainLimit{2}; ///< for output still in the pipes at the end
 constexpr int kRounds = 16;                    ///< blocks from one stream before looking at the other
+constexpr int kShellKilled = 128 + SIGKILL;    ///< how a shell, or fathom-profile, says that its program was killed
 
 double seconds(const timeval& time)
 {
@@ -195,6 +197,12 @@ class JobWatch {
         else
             end.exit_code = WEXITSTATUS(status);
         end.outcome = end_reason_.value_or(end.signal ? AttemptOutcome::kSignalled : AttemptOutcome::kExited);
+        const bool is_killed = end.signal == SIGKILL || end.exit_code == kShellKilled;
+        if (out_of_memory && is_killed && !end_reason_ && !over_disk_limit_) {
+            end.outcome = AttemptOutcome::kOutOfMemory;
+            end.signal = SIGKILL;
+            end.exit_code.reset();
+        }
         if (end_reason_ == AttemptOutcome::kWallLimit)
             end.detail = "the wall-time limit of " + std::to_string(order_.run.order.wall_limit_s) + " s was reached";
         else if (end_reason_ == AttemptOutcome::kLost)
@@ -204,7 +212,13 @@ class JobWatch {
         else if (end.signal == SIGXFSZ)
             end.detail = "a file would have become larger than its share of the disk, " + disk_limit();
         else if (out_of_memory)
-            end.detail = "out of memory: the limit is " + std::to_string(order_.run.memory_bytes) + " bytes";
+            end.detail = std::string(link::kOutOfMemory) + memory_limit();
+    }
+
+    std::string memory_limit() const
+    {
+        const std::int64_t bytes = order_.run.memory_bytes;
+        return bytes > 0 ? "the limit is " + std::to_string(bytes) + " bytes" : "that of the host came to its end";
     }
 
     std::string disk_limit() const
