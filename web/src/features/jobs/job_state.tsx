@@ -13,11 +13,14 @@ export function JobStatePill({ state }: { state: JobState }) {
   return <StatePill tone={tones[state]}>{t(`jobs.state.${state}`)}</StatePill>
 }
 
-const outcomes = ['exited', 'signalled', 'wall_limit', 'cancelled', 'failed_to_start', 'lost', 'succeeded', 'failed'] as const
+const outcomes = [
+  'exited', 'signalled', 'wall_limit', 'cancelled', 'failed_to_start', 'lost', 'out_of_memory', 'node_failure', 'preempted', 'succeeded', 'failed',
+] as const
 type OutcomeName = (typeof outcomes)[number]
 
 const outcomeTones: Record<OutcomeName, Tone> = {
   exited: 'good', succeeded: 'good', failed: 'bad', signalled: 'bad', wall_limit: 'bad', failed_to_start: 'bad', cancelled: 'idle', lost: 'warn',
+  out_of_memory: 'bad', node_failure: 'warn', preempted: 'warn',
 }
 
 /** How an attempt ended. */

@@ -41,7 +41,7 @@ export const submitEn = {
   'submit.priority': 'Priority',
   'submit.exclusive': 'Share its GPUs with no other job: whole devices only',
   'submit.profile': 'Profile it: the center counts its operators, and its type learns from them',
-  'submit.requeue': 'Requeue it when its center is lost',
+  'submit.requeue': 'Requeue it when its center is lost, a node fails or it is pre-empted',
   'submit.preview': 'Where it would go now',
   'submit.preview.idle': 'Give a command or a script to see where it would go.',
   'submit.preview.start': 'It would start at once at {place}.',

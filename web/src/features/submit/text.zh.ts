@@ -43,7 +43,7 @@ export const submitZh: Record<keyof typeof submitEn, string> = {
   'submit.priority': '优先级',
   'submit.exclusive': '独占 GPU：只使用整块设备，不与其他作业共享',
   'submit.profile': '剖析：由计算中心统计其算子，供其作业类型学习',
-  'submit.requeue': '计算中心丢失时重新排队',
+  'submit.requeue': '计算中心丢失、节点故障或被抢占时重新排队',
   'submit.preview': '当前会放置到何处',
   'submit.preview.idle': '填写命令或脚本后即可查看放置位置。',
   'submit.preview.start': '将立即在 {place} 开始。',
