@@ -321,10 +321,16 @@ Body read_sub_unit_state(ObjectReader& reader, std::vector<FieldError>& errors)
 
 Body read_sub_unit_target(ObjectReader& reader, std::vector<FieldError>&)
 {
-    return SubUnitTarget{reader.required_string("kind", {.min_length = 1, .max_length = 64}),
-                         reader.required_integer("version", 1, kMaxBytes),
-                         reader.required_integer("held_count", 0, kMaxSubUnits),
-                         reader.required_integer("offered_count", 0, kMaxSubUnits)};
+    SubUnitTarget target;
+    target.kind = reader.required_string("kind", {.min_length = 1, .max_length = 64});
+    target.version = reader.required_integer("version", 1, kMaxBytes);
+    target.held_count = reader.required_integer("held_count", 0, kMaxSubUnits);
+    target.offered_count = reader.required_integer("offered_count", 0, kMaxSubUnits);
+    if (reader.has("refused_request"))
+        target.refusal =
+            SubUnitRefusal{read_id<MessageId>(reader, "refused_request"),
+                           reader.optional_string("refusal", {.max_length = kMaxSubUnitRefusal}).value_or("")};
+    return target;
 }
 
 Body read_sub_unit_request(ObjectReader& reader, std::vector<FieldError>&)

@@ -206,10 +206,15 @@ Json body_json(const SubUnitState& state)
 
 Json body_json(const SubUnitTarget& target)
 {
-    return {{"kind", target.kind},
-            {"version", target.version},
-            {"held_count", target.held_count},
-            {"offered_count", target.offered_count}};
+    Json json = {{"kind", target.kind},
+                 {"version", target.version},
+                 {"held_count", target.held_count},
+                 {"offered_count", target.offered_count}};
+    if (target.refusal) {
+        json["refused_request"] = target.refusal->request.value;
+        json["refusal"] = target.refusal->reason;
+    }
+    return json;
 }
 
 Json body_json(const SubUnitRequest& request)

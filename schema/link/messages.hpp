@@ -172,6 +172,13 @@ struct SubUnitState {
     std::vector<SubUnitHolding> holdings;
 };
 
+/// A SubUnitRequest that the server has taken and refused later. What it does not take at all, its ack says.
+struct SubUnitRefusal {
+    MessageId request;  ///< the last message that asked for it
+    std::string reason; ///< for people
+};
+inline constexpr std::size_t kMaxSubUnitRefusal = 1000; ///< bytes of a reason
+
 /// server -> agent: what the center is to have. Said again in each connection until a SubUnitState shows its version;
 /// an agent acts on the highest version only, so it needs no ack.
 struct SubUnitTarget {
@@ -179,6 +186,9 @@ struct SubUnitTarget {
     std::int64_t version{};
     std::int64_t held_count{};
     std::int64_t offered_count{}; ///< fewer than held: these are to be free of jobs soon
+    /// Of the last request of the kind that the agent has made, if that was refused; repeated until the agent makes
+    /// another. An older server never says it, an older agent does not hear it.
+    std::optional<SubUnitRefusal> refusal{};
 };
 
 /// agent -> server, needs ack. The center asks to give up or to gain sub-units, instead of what it asked for before and

@@ -254,6 +254,22 @@ TEST(Codec, AWelcomeAsksForBalanceStepsOrDoesNotAsAnOlderServerDoesNot)
     EXPECT_EQ(round_trip(welcome).balance_pause_s, 1.5);
 }
 
+TEST(Codec, ATargetTellsOfARefusedRequestOrDoesNotAsAnOlderServerDoesNot)
+{
+    SubUnitTarget target{"vgpu", 4, 50, 50};
+    const Json older = Json::parse(encode(make_message(target)))["body"];
+    EXPECT_FALSE(older.contains("refused_request"));
+    EXPECT_FALSE(older.contains("refusal"));
+    EXPECT_FALSE(round_trip(target).refusal);
+
+    target.refusal = SubUnitRefusal{MessageId::make(), "the driver is busy"};
+    const SubUnitTarget again = round_trip(target);
+    ASSERT_TRUE(again.refusal);
+    EXPECT_EQ(again.refusal->request, target.refusal->request);
+    EXPECT_EQ(again.refusal->reason, "the driver is busy");
+    EXPECT_EQ(again.held_count, 50);
+}
+
 TEST(Codec, BalanceStepsAreRepeatedUntilAcknowledgedAndBounded)
 {
     BalanceSteps steps;
