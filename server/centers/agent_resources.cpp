@@ -17,9 +17,11 @@ asio::awaitable<void> AgentSession::offer_targets()
         co_return;
     }
     for (const link::SubUnitTarget& target : *targets) {
-        std::int64_t& sent = targets_[target.kind];
-        if (ended_ || sent >= target.version) continue;
-        sent = target.version;
+        SentTarget& sent = targets_[target.kind];
+        const bool tells_refusal = target.refusal && target.refusal->request != sent.refused;
+        if (ended_ || (sent.version >= target.version && !tells_refusal)) continue;
+        sent.version = target.version;
+        if (target.refusal) sent.refused = target.refusal->request;
         send(target);
     }
 }

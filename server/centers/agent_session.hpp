@@ -181,12 +181,17 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     CatalogNotices notices_; ///< of what the agent reports often
     asio::steady_timer wake_timer_;
     bool wake_pending_ = false;
-    bool question_pending_ = true;                    ///< one may have come before this session
-    bool target_pending_ = true;                      ///< likewise
-    bool resources_pending_ = true;                   ///< likewise
-    std::optional<ResourceOrder> sent_resources_;     ///< in this connection, last
-    bool undoes_resources_ = false;                   ///< the agent follows an order of which nothing is known here
-    std::map<std::string, std::int64_t> targets_;     ///< versions that were sent, by kind of sub-unit
+    bool question_pending_ = true;                ///< one may have come before this session
+    bool target_pending_ = true;                  ///< likewise
+    bool resources_pending_ = true;               ///< likewise
+    std::optional<ResourceOrder> sent_resources_; ///< in this connection, last
+    bool undoes_resources_ = false;               ///< the agent follows an order of which nothing is known here
+    /// Of a target that was sent.
+    struct SentTarget {
+        std::int64_t version{};
+        MessageId refused{}; ///< the request that it told to be refused; empty: none
+    };
+    std::map<std::string, SentTarget> targets_;       ///< sent last in this connection, by kind of sub-unit
     std::atomic<bool> is_heard_{false};               ///< since the last touch
     std::atomic<bool> is_asked_{false};               ///< whether it still holds
     std::chrono::steady_clock::time_point touched_{}; ///< after greet() the keeper's

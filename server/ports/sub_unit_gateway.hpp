@@ -20,7 +20,8 @@ class SubUnitGateway {
     /// @error kInfeasible  its machines could not have so many.
     virtual asio::awaitable<Result<void>> take_request(Reporter reporter, MessageId message,
                                                        link::SubUnitRequest request) = 0;
-    /// What the center is to have, of each kind that it has said to have.
+    /// What the center is to have, of each kind that it has said to have, and whether the last request of its agent
+    /// was refused.
     virtual asio::awaitable<Result<std::vector<link::SubUnitTarget>>> targets(Reporter reporter) = 0;
 };
 

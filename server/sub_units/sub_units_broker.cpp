@@ -171,6 +171,8 @@ void SubUnitBroker::end(SubUnitRequestRecord& request, const std::string& state,
     request.state = state;
     request.end_reason = reason;
     save(request);
+    // The center's agent hears of it with its target, which may stay the same.
+    if (state == "refused") notify(*transaction_, "sub_unit", request.center_id);
     note(*find(request.center_id),
          {.event = state, .count = request.count, .actor = actor, .request_id = request.id.value, .detail = reason});
 }

@@ -1,5 +1,6 @@
 #include "server/sub_units/sub_units_service.hpp"
 
+#include "core/base/utf8_prefix.hpp"
 #include "core/decide/sub_units/wanted_count.hpp"
 #include "server/identity/audit.hpp"
 #include "server/sub_units/sub_units_broker.hpp"
@@ -7,6 +8,7 @@
 #include <pqxx/pqxx>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace fathom::server {
@@ -27,6 +29,18 @@ Result<void> check_texts(const link::SubUnitState& state)
             return Error{Errc::kInvalid, "a text holds a NUL character"};
     }
     return {};
+}
+
+/// By kind, the requests among these that were refused.
+std::map<std::string, link::SubUnitRefusal> refusals_of(const std::vector<SubUnitRequestRecord>& requests)
+{
+    std::map<std::string, link::SubUnitRefusal> refusals;
+    for (const SubUnitRequestRecord& request : requests) {
+        if (request.state != "refused") continue;
+        refusals[request.kind] = {.request = {request.message_id},
+                                  .reason = std::string(utf8_prefix(request.end_reason, link::kMaxSubUnitRefusal))};
+    }
+    return refusals;
 }
 
 /// The request that was just made or changed, after everything that follows from it.
@@ -160,9 +174,14 @@ asio::awaitable<Result<std::vector<link::SubUnitTarget>>> SubUnitsService::targe
 {
     auto work = [&](pqxx::work& transaction) -> Result<std::vector<link::SubUnitTarget>> {
         if (const Result<void> holds = check_session(transaction, reporter); !holds) return holds.error();
+        const std::map<std::string, link::SubUnitRefusal> refusals =
+            refusals_of(select_last_agent_requests(transaction, reporter.center_id.value));
         std::vector<link::SubUnitTarget> targets;
-        for (const SubUnitHoldingRecord& holding : select_center_sub_units(transaction, reporter.center_id.value))
+        for (const SubUnitHoldingRecord& holding : select_center_sub_units(transaction, reporter.center_id.value)) {
             targets.push_back({holding.kind, holding.version, holding.target_held, holding.target_offered});
+            const auto refusal = refusals.find(holding.kind);
+            if (refusal != refusals.end()) targets.back().refusal = refusal->second;
+        }
         return targets;
     };
     co_return co_await database_->run(std::move(work));

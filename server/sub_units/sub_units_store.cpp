@@ -45,6 +45,14 @@ constexpr Statement kSelectRequest{"sub_units_select_request", FATHOM_SUB_UNIT_R
 constexpr Statement kSelectRequestOf{"sub_units_select_request_of",
                                      FATHOM_SUB_UNIT_REQUEST " WHERE r.center_id = $1 AND r.message_id = $2"};
 
+// By the index on center and id, from its end: requests are kept for good.
+constexpr Statement kSelectLastAgentRequests{"sub_units_select_last_agent_requests", R"sql(
+    SELECT r.*, c.name AS center FROM sub_unit_holding h JOIN center c ON c.id = h.center_id
+    CROSS JOIN LATERAL (SELECT * FROM sub_unit_request
+                        WHERE center_id = h.center_id AND kind = h.kind AND asked_by = h.center_id
+                        ORDER BY id DESC LIMIT 1) r
+    WHERE h.center_id = $1 ORDER BY r.kind)sql"};
+
 constexpr Statement kInsertRequest{"sub_units_insert_request", R"sql(
     INSERT INTO sub_unit_request (id, kind, center_id, action, count, reason, asked_by, message_id, undo_of)
     VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8, ''), nullif($9, '')))sql"};
@@ -177,6 +185,12 @@ std::optional<SubUnitRequestRecord> select_sub_unit_request_of(pqxx::transaction
                                                                const std::string& message_id)
 {
     return one_request(exec(transaction, kSelectRequestOf, center_id, message_id));
+}
+
+std::vector<SubUnitRequestRecord> select_last_agent_requests(pqxx::transaction_base& transaction,
+                                                             const std::string& center_id)
+{
+    return requests_of(exec(transaction, kSelectLastAgentRequests, center_id));
 }
 
 std::vector<SubUnitGrantRecord> select_moving_sub_unit_grants(pqxx::transaction_base& transaction,

@@ -37,6 +37,9 @@ std::optional<SubUnitRequestRecord> select_sub_unit_request(pqxx::transaction_ba
 std::optional<SubUnitRequestRecord> select_sub_unit_request_of(pqxx::transaction_base& transaction,
                                                                const std::string& center_id,
                                                                const std::string& message_id);
+/// Of each kind that a center has, the last request that its agent has made.
+std::vector<SubUnitRequestRecord> select_last_agent_requests(pqxx::transaction_base& transaction,
+                                                             const std::string& center_id);
 
 /// Grants that have not reached their center.
 std::vector<SubUnitGrantRecord> select_moving_sub_unit_grants(pqxx::transaction_base& transaction,

@@ -41,6 +41,12 @@ void BrokerFixture::follow(const CenterId& center)
     report(center);
 }
 
+void BrokerFixture::share(const CenterId& center, std::int64_t count)
+{
+    said_.at(center).registered_count = count;
+    follow(center);
+}
+
 void BrokerFixture::settle()
 {
     for (;;) {

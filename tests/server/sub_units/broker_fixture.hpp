@@ -24,6 +24,8 @@ class BrokerFixture {
     void follow(const CenterId& center);
     /// The same of all, until nothing moves any more.
     void settle();
+    /// The same, and the center's settings say that it brings so many.
+    void share(const CenterId& center, std::int64_t count);
     /// The agent will not do what it is told.
     void refuse(const CenterId& center, const std::string& reason);
     /// What the agent has said last, said again.

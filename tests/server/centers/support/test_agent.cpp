@@ -138,6 +138,28 @@ std::vector<BalanceSteps> FakeBalance::taken() const
     return taken_;
 }
 
+asio::awaitable<Result<void>> FakeSubUnits::take_state(Reporter, link::SubUnitState)
+{
+    co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> FakeSubUnits::take_request(Reporter, MessageId, link::SubUnitRequest)
+{
+    co_return Result<void>();
+}
+
+asio::awaitable<Result<std::vector<link::SubUnitTarget>>> FakeSubUnits::targets(Reporter)
+{
+    const std::scoped_lock lock(mutex_);
+    co_return targets_;
+}
+
+void FakeSubUnits::set(link::SubUnitTarget target)
+{
+    const std::scoped_lock lock(mutex_);
+    targets_ = {std::move(target)};
+}
+
 AgentServer::AgentServer() : authority(net::make_authority("test network", 10).value())
 {
     enrolment = std::make_unique<EnrolmentService>(
@@ -150,7 +172,7 @@ AgentServer::AgentServer() : authority(net::make_authority("test network", 10).v
     options.catalog_pause = 200ms;
     options.longest_away = 1s;
     options.connection_pause = 1h;
-    hub = std::make_unique<AgentHub>(store.database(), gateway, *enrolment, options, nullptr, &balance);
+    hub = std::make_unique<AgentHub>(store.database(), gateway, *enrolment, options, &sub_units, &balance);
     notifier_ = std::make_unique<Notifier>(store.url());
     hub->subscribe(*notifier_);
     notifier_->subscribe("catalog", [this](const std::string& payload) {

@@ -65,6 +65,21 @@ class FakeBalance final : public BalanceGateway {
     std::vector<BalanceSteps> taken_;
 };
 
+/// A room of sub-units with the targets that a test sets. Thread-safe.
+class FakeSubUnits final : public SubUnitGateway {
+  public:
+    asio::awaitable<Result<void>> take_state(Reporter reporter, link::SubUnitState state) override;
+    asio::awaitable<Result<void>> take_request(Reporter reporter, MessageId message,
+                                               link::SubUnitRequest request) override;
+    asio::awaitable<Result<std::vector<link::SubUnitTarget>>> targets(Reporter reporter) override;
+
+    void set(link::SubUnitTarget target);
+
+  private:
+    std::mutex mutex_;
+    std::vector<link::SubUnitTarget> targets_;
+};
+
 /// A running agents' listener with everything behind it.
 class AgentServer {
   public:
@@ -88,6 +103,7 @@ class AgentServer {
     fathom::test::TestIo io;
     FakeGateway gateway;
     FakeBalance balance;
+    FakeSubUnits sub_units;
     net::Credential authority;
     std::unique_ptr<EnrolmentService> enrolment;
     std::unique_ptr<AgentHub> hub;
