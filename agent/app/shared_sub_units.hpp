@@ -3,7 +3,9 @@
 #include "agent/app/agent_folder.hpp"
 #include "agent/balance/sub_unit_source.hpp"
 #include "agent/config/sub_unit_tables.hpp"
+#include "agent/jobs/sub_units.hpp"
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -23,16 +25,21 @@ class SharedSubUnits final : public SubUnitSource {
 
     Result<std::int64_t> held(const std::string& unit) override;
     /// Asks for what the unit wants, or, where that is what it has, for the change; where neither is another count, for
-    /// nothing more than there is.
+    /// nothing more than there is. A refusal that came since is said instead, once.
     Result<void> ask(const SubUnitRequest& request) override;
+    std::optional<SubUnitRefusal> last_refusal(const std::string& unit) override;
 
   private:
     const SubUnitRule* rule_of(const std::string& unit) const;
+    Result<SubUnits> read() const;
+    Result<void> leave(const SubUnitRule& rule, const SubUnitRequest& request) const;
 
     OpenFile folder_;
     uid_t owner_;
     gid_t group_;
     std::vector<SubUnitRule> rules_;
+    /// By unit, of requests that no refusal was said of: the request of the last refusal when they were left, or "".
+    std::map<std::string, std::string> asked_;
 };
 
 /// SharedSubUnits where the settings share some, else NoSubUnits.

@@ -59,12 +59,35 @@ void SubUnitKeeper::serve(AttemptBook& book, Conversation& conversation, std::fu
     book_ = &book;
     conversation_ = &conversation;
     offer_ = std::move(offer);
-    conversation.on_sub_unit_target = [this](const link::SubUnitTarget& target) {
-        sub_units_->take(target);
-        book_->limit_units(sub_units_->limits());
-        tick();
+    conversation.on_sub_unit_target = [this](const link::SubUnitTarget& target) { take(target); };
+    conversation.on_sub_units_refused = [this](const link::SubUnitRequest& request,
+                                               const link::SubUnitRefusal& refusal) {
+        SubUnits changed = *sub_units_;
+        if (changed.note_refusal(request.kind, refusal)) keep_refusal(std::move(changed), request.kind);
     };
     tell();
+}
+
+void SubUnitKeeper::take(const link::SubUnitTarget& target)
+{
+    SubUnits changed = *sub_units_;
+    if (changed.hear_refusal(target)) keep_refusal(std::move(changed), target.kind);
+    sub_units_->take(target);
+    book_->limit_units(sub_units_->limits());
+    tick();
+}
+
+/// In the file, where those who balance units find it.
+void SubUnitKeeper::keep_refusal(SubUnits changed, const std::string& kind)
+{
+    const link::SubUnitRefusal refusal = changed.last_refusal(kind).value();
+    log_warning("sub_unit_request_refused",
+                {{"kind", kind}, {"message_id", refusal.request.value}, {"reason", refusal.reason}});
+    if (const Result<void> stored = save(changed); !stored) {
+        log_warning("sub_unit_refusal_not_stored", {{"kind", kind}, {"reason", stored.error().detail}});
+        return;
+    }
+    sub_units_ = std::move(changed);
 }
 
 Result<void> SubUnitKeeper::replace_rules(std::vector<SubUnitRule> rules)
@@ -133,6 +156,9 @@ void SubUnitKeeper::keep_failure(const SubUnitChange& change, const std::string&
                                           {"held_count", change.from.held},
                                           {"reason", reason}});
     sub_units_->refuse(change, reason);
+    // On disk before the metascheduler hears it: else a later start would go on to what others have by then.
+    if (const Result<void> stored = save(*sub_units_); !stored)
+        log_warning("sub_unit_refusal_not_stored", {{"kind", change.rule.kind}, {"reason", stored.error().detail}});
     tell();
 }
 

@@ -42,6 +42,8 @@ class SubUnitKeeper {
 
   private:
     Result<void> save(const SubUnits& sub_units) const;
+    void take(const link::SubUnitTarget& target);
+    void keep_refusal(SubUnits changed, const std::string& kind);
     void finish(const SubUnitChange& change, const Result<void>& moved);
     void keep_failure(const SubUnitChange& change, const std::string& reason);
 

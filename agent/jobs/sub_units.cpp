@@ -43,25 +43,53 @@ Result<SubUnits> SubUnits::make(std::vector<SubUnitRule> rules, const std::strin
     if (!json) return json.error();
     if (!json->is_object()) return Error{Errc::kInvalid, "the stored sub-units are no table of kinds"};
     std::vector<FieldError> errors;
-    for (const auto& [kind, item] : json->items()) {
-        Entry& entry = sub_units.entries_[kind];
-        entry.counts = read_counts(item, kind, errors);
-        if (item.is_object() && item.contains("target"))
-            entry.target = read_counts(item["target"], kind + ".target", errors);
-    }
+    for (const auto& [kind, item] : json->items())
+        sub_units.entries_[kind] = read_entry(item, kind, errors);
     if (!errors.empty()) return Error{Errc::kInvalid, "the stored sub-units are damaged", std::move(errors)};
     if (const Result<void> fits = sub_units.replace_rules(std::move(rules)); !fits) return fits.error();
     return sub_units;
 }
 
+SubUnits::Entry SubUnits::read_entry(const Json& json, const std::string& kind, std::vector<FieldError>& errors)
+{
+    Entry entry;
+    entry.counts = read_counts(json, kind, errors);
+    if (!json.is_object()) return entry;
+    if (json.contains("target")) entry.target = read_counts(json["target"], kind + ".target", errors);
+    ObjectReader reader(json, kind, errors);
+    entry.refused_version = reader.optional_integer("refused_version", 0, kMaxVersion).value_or(0);
+    entry.refusal = reader.optional_string("refusal", {}).value_or("");
+    entry.is_unsure = reader.optional_boolean("is_unsure").value_or(false);
+    entry.heard_refusal = {reader.optional_string("heard_refusal", {}).value_or("")};
+    if (json.contains("last_refusal")) {
+        ObjectReader last(json["last_refusal"], kind + ".last_refusal", errors);
+        entry.last_refusal = {.request = {last.required_string("request", {})},
+                              .reason = last.required_string("reason", {})};
+    }
+    return entry;
+}
+
+Json SubUnits::entry_json(const Entry& entry)
+{
+    Json json = to_json(entry.counts);
+    if (entry.target) json["target"] = to_json(*entry.target);
+    if (entry.refused_version > 0) {
+        json["refused_version"] = entry.refused_version;
+        json["refusal"] = entry.refusal;
+    }
+    if (entry.is_unsure) json["is_unsure"] = true;
+    if (!entry.heard_refusal.value.empty()) json["heard_refusal"] = entry.heard_refusal.value;
+    if (entry.last_refusal)
+        json["last_refusal"] = {{"request", entry.last_refusal->request.value}, {"reason", entry.last_refusal->reason}};
+    return json;
+}
+
 std::string SubUnits::stored() const
 {
     Json json = Json::object();
-    for (const auto& [kind, entry] : entries_) {
-        json[kind] = to_json(entry.counts);
-        if (entry.target) json[kind]["target"] = to_json(*entry.target);
-    }
-    return json.dump(2) + "\n";
+    for (const auto& [kind, entry] : entries_)
+        json[kind] = entry_json(entry);
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 Result<void> SubUnits::replace_rules(std::vector<SubUnitRule> rules)
@@ -134,6 +162,30 @@ void SubUnits::refuse(const SubUnitChange& change, const std::string& reason)
     found->second.refused_version = change.to.version;
     found->second.is_unsure = true;
     found->second.refusal = std::string(utf8_prefix(reason, kMaxRefusalLength));
+}
+
+bool SubUnits::hear_refusal(const link::SubUnitTarget& target)
+{
+    const auto found = entries_.find(target.kind);
+    if (found == entries_.end() || !target.refusal) return false;
+    if (found->second.heard_refusal == target.refusal->request) return false;
+    found->second.heard_refusal = target.refusal->request;
+    return note_refusal(target.kind, *target.refusal);
+}
+
+bool SubUnits::note_refusal(const std::string& kind, const link::SubUnitRefusal& refusal)
+{
+    const auto found = entries_.find(kind);
+    if (found == entries_.end()) return false;
+    found->second.last_refusal = {.request = refusal.request,
+                                  .reason = std::string(utf8_prefix(refusal.reason, kMaxRefusalLength))};
+    return true;
+}
+
+std::optional<link::SubUnitRefusal> SubUnits::last_refusal(const std::string& kind) const
+{
+    const auto found = entries_.find(kind);
+    return found == entries_.end() ? std::nullopt : found->second.last_refusal;
 }
 
 std::map<std::string, std::int64_t> SubUnits::limits() const

@@ -56,7 +56,16 @@ class SubUnits {
     /// What can be done now, once; then done() or refuse() must follow before there is another.
     std::optional<SubUnitChange> next(const HoldsBeyond& holds_beyond);
     void done(const SubUnitChange& change, PartsPlace parts = PartsPlace::kKnown);
+    /// The target of the change is not tried again, also not by a later start: others may have by then what it named.
     void refuse(const SubUnitChange& change, const std::string& reason);
+
+    /// The metascheduler has taken a request, and refused it later: what a target says of that, again and again.
+    /// @return whether that is new
+    bool hear_refusal(const link::SubUnitTarget& target);
+    /// It has not taken a request. @return whether there is such a kind
+    bool note_refusal(const std::string& kind, const link::SubUnitRefusal& refusal);
+    /// Of the two, what was said last; empty: nothing.
+    std::optional<link::SubUnitRefusal> last_refusal(const std::string& kind) const;
 
     /// How many units of each type may be given, by unit type. Of what is to be given up none are given any more.
     std::map<std::string, std::int64_t> limits() const;
@@ -71,13 +80,17 @@ class SubUnits {
     struct Entry {
         SubUnitCounts counts;
         std::optional<SubUnitCounts> target = std::nullopt; ///< newer than `counts`
-        std::int64_t refused_version = 0;
-        std::string refusal{};
-        bool is_unsure = false;      ///< a change failed: where the parts are now is not known
-        std::int64_t most_units = 0; ///< that the machine has
+        std::int64_t refused_version = 0;                   ///< of a target that this center has refused
+        std::string refusal{};                              ///< why
+        bool is_unsure = false;                             ///< a change failed: where the parts are now is not known
+        std::int64_t most_units = 0;                        ///< that the machine has
+        std::optional<link::SubUnitRefusal> last_refusal = std::nullopt; ///< of this center's requests
+        MessageId heard_refusal{}; ///< the request that a target has told to be refused; empty: none
     };
 
     SubUnits() = default;
+    static Entry read_entry(const Json& json, const std::string& kind, std::vector<FieldError>& errors);
+    static Json entry_json(const Entry& entry);
 
     std::vector<SubUnitRule> rules_;
     std::map<std::string, Entry> entries_; ///< by kind; one for each rule

@@ -81,11 +81,26 @@ void Conversation::handle(const link::Welcome& welcome)
 
 void Conversation::handle(const link::Ack& ack)
 {
-    if (ack.error) log_warning("message_refused", {{"message_id", ack.of.value}, {"reason", describe(*ack.error)}});
+    if (ack.error) {
+        log_warning("message_refused", {{"message_id", ack.of.value}, {"reason", describe(*ack.error)}});
+        tell_refused(ack.of, *ack.error);
+    }
     travelling_.erase(ack.of);
     balance_.acknowledged(ack);
     book_.acknowledged(ack.of);
     last_output_ = {}; // the next pieces need not wait
+}
+
+/// Who has asked for sub-units is told; before the message is dropped, which says what they were.
+void Conversation::tell_refused(const MessageId& id, const Error& error)
+{
+    const Result<std::optional<std::string>> text = spool_.text_of(id);
+    if (!text) log_error("spool_failed", {{"reason", text.error().detail}});
+    if (!text || !*text || !on_sub_units_refused) return;
+    const std::variant<link::Message, link::DecodeFailure> decoded = link::decode(**text);
+    const auto* const message = std::get_if<link::Message>(&decoded);
+    const auto* const request = message == nullptr ? nullptr : std::get_if<link::SubUnitRequest>(&message->body);
+    if (request != nullptr) on_sub_units_refused(*request, {.request = id, .reason = error.detail});
 }
 
 void Conversation::take_start(const link::Message& message, const AttemptOrder& order)

@@ -58,6 +58,8 @@ class Conversation {
     std::function<void(const ResourceOrder&)> on_resource_order;
     /// Called with what this center is to have.
     std::function<void(const link::SubUnitTarget&)> on_sub_unit_target;
+    /// Called with what this center has asked for and the metascheduler does not take, and why.
+    std::function<void(const link::SubUnitRequest&, const link::SubUnitRefusal&)> on_sub_units_refused;
     /// Asks for a new certificate; false when there is nobody to ask.
     bool request_certificate(const std::string& request_pem);
     /// Called with a new certificate.
@@ -68,6 +70,7 @@ class Conversation {
   private:
     void handle(const link::Welcome& welcome);
     void handle(const link::Ack& ack);
+    void tell_refused(const MessageId& id, const Error& error);
     bool handle_order(const link::Message& message);
     void take_start(const link::Message& message, const AttemptOrder& order);
     void refuse_orders(const Error& error);

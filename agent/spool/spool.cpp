@@ -53,6 +53,7 @@ constexpr const char* kMessagesAfter =
     "SELECT sequence, id, text, is_end, attempt_id FROM message WHERE sequence > ? ORDER BY sequence LIMIT ?";
 constexpr const char* kAcknowledge = "DELETE FROM message WHERE id = ?";
 constexpr const char* kAttemptOf = "SELECT attempt_id FROM message WHERE id = ?";
+constexpr const char* kTextOf = "SELECT text FROM message WHERE id = ?";
 constexpr const char* kCountOfAttempt = "SELECT count(*) FROM message WHERE attempt_id = ?";
 constexpr const char* kCount = "SELECT count(*) FROM message";
 
@@ -282,6 +283,16 @@ Result<std::optional<AttemptId>> Spool::attempt_of(const MessageId& id)
     if (!row) return row.error();
     if (!*row || select.is_null(0)) return std::optional<AttemptId>();
     return std::optional(AttemptId{select.text(0)});
+}
+
+Result<std::optional<std::string>> Spool::text_of(const MessageId& id)
+{
+    Statement select = database_.prepare(kTextOf);
+    select.bind(1, std::string_view(id.value));
+    const Result<bool> row = select.step();
+    if (!row) return row.error();
+    if (!*row) return std::optional<std::string>();
+    return std::optional(select.text(0));
 }
 
 Result<std::int64_t> Spool::message_count(const AttemptId& id)

@@ -111,6 +111,8 @@ class Spool {
     Result<void> acknowledge(const MessageId& id);
     /// The attempt of a message; empty when there is no such message, or it belongs to none.
     Result<std::optional<AttemptId>> attempt_of(const MessageId& id);
+    /// A message as it goes on the wire; empty when there is no such message.
+    Result<std::optional<std::string>> text_of(const MessageId& id);
     /// Messages of one attempt that are still here.
     Result<std::int64_t> message_count(const AttemptId& id);
     Result<std::int64_t> message_count();

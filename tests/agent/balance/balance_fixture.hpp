@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 
 namespace fathom::agent::test {
 
@@ -52,11 +53,36 @@ class FakeSubUnits final : public SubUnitSource {
         held_ += request.change;
         return {};
     }
+    std::optional<SubUnitRefusal> last_refusal(const std::string&) override { return std::nullopt; }
 
     std::vector<SubUnitRequest> requests;
 
   private:
     std::int64_t held_;
+};
+
+/// A broker that grants nothing until it is told how many there are now. A refusal is said by the next request.
+class SlowSubUnits final : public SubUnitSource {
+  public:
+    Result<std::int64_t> held(const std::string&) override { return count; }
+    Result<void> ask(const SubUnitRequest& request) override
+    {
+        if (!news.empty()) return Error{Errc::kForbidden, "refused: " + std::exchange(news, "")};
+        requests.push_back(request);
+        return {};
+    }
+    std::optional<SubUnitRefusal> last_refusal(const std::string&) override { return refusal; }
+
+    void refuse(const std::string& reason)
+    {
+        refusal = SubUnitRefusal{std::to_string(requests.size()), reason};
+        news = reason;
+    }
+
+    std::int64_t count = 10;
+    std::vector<SubUnitRequest> requests;
+    std::optional<SubUnitRefusal> refusal;
+    std::string news; ///< a refusal that was not said yet
 };
 
 } // namespace fathom::agent::test

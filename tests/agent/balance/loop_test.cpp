@@ -104,20 +104,6 @@ TEST_F(BalanceLoop, PutsEverythingBackWhenTheJobEnds)
     EXPECT_FALSE(is_there(host_.journal()));
 }
 
-/// A broker that grants nothing until it is told how many there are now.
-class SlowSubUnits final : public SubUnitSource {
-  public:
-    Result<std::int64_t> held(const std::string&) override { return count; }
-    Result<void> ask(const SubUnitRequest& request) override
-    {
-        requests.push_back(request);
-        return {};
-    }
-
-    std::int64_t count = 10;
-    std::vector<SubUnitRequest> requests;
-};
-
 TEST_F(BalanceLoop, GivesBackAfterAKillWhatIsGrantedLate)
 {
     SlowSubUnits broker;
@@ -159,6 +145,35 @@ TEST_F(BalanceLoop, GivesBackWhatIsGrantedAfterTheJobHasEnded)
     ASSERT_EQ(broker.requests.size(), 3U);
     EXPECT_EQ(broker.requests[2].change, -40);
     EXPECT_FALSE(is_there(host_.journal()));
+}
+
+TEST_F(BalanceLoop, SaysOnceThatTheBrokerHasRefusedAndGoesOnWithTheClock)
+{
+    SlowSubUnits broker;
+    std::vector<std::unique_ptr<Actuator>> actuators;
+    actuators.push_back(std::make_unique<SubUnitActuator>("pair", broker));
+    actuators.push_back(std::make_unique<ProcessorClock>(host_.unit(), host_.files()));
+    RegulatorSettings regulator;
+    regulator.pause_periods = 0;
+    UnitLoop loop({.unit = "pair", .dry_run = false, .regulator = regulator},
+                  std::make_unique<FakeSensor>(occupancies_), std::move(actuators), journal_, broker);
+    const UnitJob job = host_.run_job();
+    loop.step(Timestamp(), {job});
+    ASSERT_EQ(broker.requests.size(), 1U);
+    broker.refuse("the center has only 3 sub-units");
+
+    const TraceStep refused = loop.step(Timestamp(), {job}).value();
+    EXPECT_EQ(refused.step.outcome, StepOutcome::kActed) << refused.step.reason;
+    EXPECT_THAT(refused.faults, Contains("sub_units: refused: the center has only 3 sub-units"));
+    const std::string clock = limit();
+    const TraceStep next = loop.step(Timestamp(), {job}).value();
+    EXPECT_THAT(next.faults, Contains("sub_units: refused: the center has only 3 sub-units"));
+    EXPECT_EQ(next.step.actions.sub_units, 0);
+    EXPECT_NE(limit(), clock) << "the others go on";
+    EXPECT_EQ(broker.requests.size(), 1U) << "it is left alone for a while";
+    for (int i = 0; i < 30; ++i)
+        loop.step(Timestamp(), {job});
+    EXPECT_GT(broker.requests.size(), 1U) << "and asked again then";
 }
 
 TEST_F(BalanceLoop, WithdrawsWhatIsAskedForAnewAfterAnEarlierWithdrawal)
