@@ -35,47 +35,51 @@ Result<BalanceJournal> BalanceJournal::open(std::filesystem::path path)
     return journal;
 }
 
-Result<void> BalanceJournal::store() const
+Result<void> BalanceJournal::store(const std::map<Key, Json>& entries) const
 {
-    if (entries_.empty()) {
+    if (entries.empty()) {
         std::error_code failure;
         std::filesystem::remove(path_, failure);
         if (failure) return Error{Errc::kUnavailable, "cannot remove " + path_.string() + ": " + failure.message()};
         return {};
     }
     std::string text;
-    for (const auto& [key, undo] : entries_)
+    for (const auto& [key, undo] : entries)
         text += Json{{"unit", key.first}, {"actuator", key.second}, {"undo", undo}}.dump() + "\n";
     return write_file(path_, text, 0600);
 }
 
-Result<void> BalanceJournal::note(const std::string& unit, const std::string& actuator, const Json& undo)
+/// The file first: what it does not say is not so here either.
+Result<void> BalanceJournal::replace(std::map<Key, Json> entries)
 {
-    const auto [entry, is_new] = entries_.try_emplace({unit, actuator}, undo);
-    if (!is_new) {
-        // It is changed anew, which nobody has asked to undo yet.
-        if (entry->second.erase(kAskedBack) == 0) return {};
-        Result<void> stored = store();
-        if (!stored) entry->second[kAskedBack] = true;
-        return stored;
-    }
-    Result<void> stored = store();
-    if (!stored) entries_.erase(entry);
+    Result<void> stored = store(entries);
+    if (stored) entries_ = std::move(entries);
     return stored;
 }
 
-Result<void> BalanceJournal::mark_asked(const std::string& unit, const std::string& actuator)
+Result<void> BalanceJournal::note(const std::string& unit, const std::string& actuator, const Json& undo)
 {
-    const auto entry = entries_.find({unit, actuator});
-    if (entry == entries_.end()) return {};
-    entry->second[kAskedBack] = true;
-    return store();
+    std::map<Key, Json> entries = entries_;
+    const auto [entry, is_new] = entries.try_emplace({unit, actuator}, undo);
+    // It is changed anew, which nobody has asked to undo yet.
+    if (!is_new && entry->second.erase(kAskedBack) == 0) return {};
+    return replace(std::move(entries));
+}
+
+Result<void> BalanceJournal::mark_asked(const std::string& unit, const std::string& actuator, const Json& mark)
+{
+    std::map<Key, Json> entries = entries_;
+    const auto entry = entries.find({unit, actuator});
+    if (entry == entries.end()) return {};
+    entry->second[kAskedBack] = mark;
+    return replace(std::move(entries));
 }
 
 Result<void> BalanceJournal::forget(const std::string& unit, const std::string& actuator)
 {
-    if (entries_.erase({unit, actuator}) == 0) return {};
-    return store();
+    std::map<Key, Json> entries = entries_;
+    if (entries.erase({unit, actuator}) == 0) return {};
+    return replace(std::move(entries));
 }
 
 } // namespace fathom::agent

@@ -9,7 +9,8 @@
 
 namespace fathom::agent {
 
-/// In what a journal has to undo: it was asked for once already.
+/// In what a journal has to undo: it was asked for already. What mark_asked() was given; `true` in journals of older
+/// agents.
 inline constexpr const char* kAskedBack = "asked_back";
 
 /// What the loop has changed and how it was before: on disk before the change is made, so that it can be put back after
@@ -27,10 +28,10 @@ class BalanceJournal {
     Result<void> note(const std::string& unit, const std::string& actuator, const Json& undo);
     /// What it was put back to has been asked for and may be answered otherwise: the entry stays with the mark
     /// kAskedBack, which the next note() takes away.
-    /// @error kUnavailable  the mark is not on disk: it will be asked for once more, which does no harm.
-    Result<void> mark_asked(const std::string& unit, const std::string& actuator);
+    /// @error kUnavailable  the mark is not on disk, nor here: it will be asked for once more, which does no harm.
+    Result<void> mark_asked(const std::string& unit, const std::string& actuator, const Json& mark);
     /// It has been put back.
-    /// @error kUnavailable  the file stays as it was: it will be put back once more, which does no harm.
+    /// @error kUnavailable  file and entry stay as they were: it will be put back once more, which does no harm.
     Result<void> forget(const std::string& unit, const std::string& actuator);
 
     using Key = std::pair<std::string, std::string>; ///< unit and actuator
@@ -38,7 +39,8 @@ class BalanceJournal {
 
   private:
     explicit BalanceJournal(std::filesystem::path path) : path_(std::move(path)) {}
-    Result<void> store() const;
+    Result<void> store(const std::map<Key, Json>& entries) const;
+    Result<void> replace(std::map<Key, Json> entries);
 
     std::filesystem::path path_;
     std::map<Key, Json> entries_;

@@ -46,8 +46,10 @@ std::optional<TraceStep> UnitLoop::step(Timestamp now, const std::vector<UnitJob
     const Result<Occupancies> occupancies =
         sensor_->measure(); // also without a job, so that no period is longer than one
     if (jobs.empty()) {
-        // What was put back by a request to the broker is looked at once more when it has had time to answer.
-        if (++idle_steps_ == kRefusedForSteps) end();
+        // What was put back by a request to the broker is looked at again whenever it has had time to answer.
+        ++idle_steps_;
+        const bool is_later = idle_steps_ % kRefusedForSteps == 0 && waits_for_sub_units(journal_, options_.unit);
+        if (idle_steps_ == kRefusedForSteps || is_later) end();
         return std::nullopt;
     }
     idle_steps_ = 0;

@@ -121,9 +121,13 @@ TEST_F(BalanceLoop, GivesBackAfterAKillWhatIsGrantedLate)
     EXPECT_EQ(broker.requests[0].change, 0) << "what was asked for is withdrawn";
     EXPECT_TRUE(is_there(host_.journal())) << "it may be granted before it is withdrawn";
     broker.count = 50;
-    EXPECT_EQ(put_back_once(), 1U);
+    EXPECT_EQ(put_back_once(), 0U);
     ASSERT_EQ(broker.requests.size(), 2U);
     EXPECT_EQ(broker.requests[1].change, -40);
+    EXPECT_TRUE(is_there(host_.journal())) << "it may be refused";
+    broker.count = 10;
+    EXPECT_EQ(put_back_once(), 1U);
+    EXPECT_EQ(broker.requests.size(), 2U);
     EXPECT_FALSE(is_there(host_.journal()));
 }
 
@@ -140,10 +144,20 @@ TEST_F(BalanceLoop, GivesBackWhatIsGrantedAfterTheJobHasEnded)
     loop.step(Timestamp(), {});
     ASSERT_EQ(broker.requests.size(), 2U) << "the gain, and its withdrawal";
     broker.count = 50;
-    for (int i = 0; i < 60; ++i)
+    for (int i = 0; i < 30; ++i)
         loop.step(Timestamp(), {});
     ASSERT_EQ(broker.requests.size(), 3U);
     EXPECT_EQ(broker.requests[2].change, -40);
+    broker.refuse("a job holds them");
+    for (int i = 0; i < 30; ++i)
+        loop.step(Timestamp(), {});
+    ASSERT_EQ(broker.requests.size(), 4U) << "asked for again";
+    EXPECT_EQ(broker.requests[3].change, -40);
+    EXPECT_TRUE(is_there(host_.journal()));
+    broker.count = 10;
+    for (int i = 0; i < 60; ++i)
+        loop.step(Timestamp(), {});
+    EXPECT_EQ(broker.requests.size(), 4U);
     EXPECT_FALSE(is_there(host_.journal()));
 }
 
@@ -352,16 +366,6 @@ TEST(BalanceTraceText, IsALineOfFiguresAndALineOfAPlot)
                                 "transfer-bound?[2J [clock: absent]");
     EXPECT_EQ(trace_plot_line(json), "00:00:00  gpu0          -1                     |         e  u        1");
     EXPECT_THAT(trace_line(Json{{"unit", "x"}}), HasSubstr("P_p     -"));
-}
-
-TEST(BalanceJournalFile, ThatIsDamagedIsSaidToBe)
-{
-    const TemporaryFolder folder;
-    write(folder.path() / "journal", "{\"unit\": 3}\n");
-    EXPECT_THAT(BalanceJournal::open(folder.path() / "journal").error().detail, HasSubstr("is damaged"));
-    EXPECT_TRUE(BalanceJournal::open(folder.path() / "none").value().entries().empty());
-    NoSubUnits none;
-    EXPECT_EQ(put_back(Json{{"kind", "?"}}, none).error().code, Errc::kInvalid);
 }
 
 } // namespace
