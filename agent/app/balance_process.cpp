@@ -4,9 +4,9 @@
 #include "agent/balance/balance_service.hpp"
 #include "core/base/error_text.hpp"
 #include "core/base/log.hpp"
+#include "core/base/wait_for_child.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -15,7 +15,6 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -77,11 +76,7 @@ bool is_readable_within(int descriptor, std::chrono::milliseconds limit)
 /// @return waitpid()'s status; empty: it was stopped.
 std::optional<int> wait_for_loops(pid_t loops, int stop_descriptor)
 {
-    const OpenFile end(static_cast<int>(::syscall(SYS_pidfd_open, loops, 0)));
-    std::array<pollfd, 2> waits{{{end.number(), POLLIN, 0}, {stop_descriptor, POLLIN, 0}}};
-    while (::poll(waits.data(), waits.size(), -1) < 0 && errno == EINTR) {
-    }
-    const bool is_stopped = waits[1].revents != 0;
+    const bool is_stopped = !wait_for_child_or_input(loops, open_child_end(loops), stop_descriptor);
     if (is_stopped) ::kill(loops, SIGTERM);
     int status = 0;
     while (::waitpid(loops, &status, 0) < 0 && errno == EINTR) {

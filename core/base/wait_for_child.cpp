@@ -1,15 +1,29 @@
 #include "core/base/wait_for_child.hpp"
 
-#include "core/base/open_file.hpp"
-
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <poll.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace fathom {
+namespace {
+
+/// Between two looks at a child that has no descriptor.
+constexpr std::chrono::milliseconds kChildLook{100};
+
+bool has_ended(pid_t child)
+{
+    siginfo_t info{};
+    const int looked = ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+    // No child of ours any more: it has ended, and was reaped already.
+    return looked != 0 ? errno == ECHILD : info.si_pid == child;
+}
+
+} // namespace
 
 bool wait_for_input(int descriptor, std::chrono::steady_clock::time_point deadline)
 {
@@ -27,9 +41,26 @@ bool wait_for_input(int descriptor, std::chrono::steady_clock::time_point deadli
 
 bool wait_for_child(pid_t child, std::chrono::steady_clock::time_point deadline)
 {
-    const OpenFile end(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+    const OpenFile end = open_child_end(child);
     if (end.number() < 0) return true; // it is no child of ours; waitpid() says so
     return wait_for_input(end.number(), deadline);
+}
+
+OpenFile open_child_end(pid_t child)
+{
+    return OpenFile(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+}
+
+bool wait_for_child_or_input(pid_t child, const OpenFile& end, int descriptor)
+{
+    const int limit_ms = end.number() < 0 ? static_cast<int>(kChildLook.count()) : -1;
+    for (;;) {
+        // poll() ignores a negative descriptor.
+        std::array<pollfd, 2> waits{{{end.number(), POLLIN, 0}, {descriptor, POLLIN, 0}}};
+        const int ready = ::poll(waits.data(), waits.size(), limit_ms);
+        if (ready > 0 && waits[1].revents != 0) return false;
+        if (has_ended(child)) return true;
+    }
 }
 
 } // namespace fathom

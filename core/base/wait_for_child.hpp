@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/base/open_file.hpp"
+
 #include <chrono>
 #include <sys/types.h>
 
@@ -12,5 +14,15 @@ bool wait_for_input(int descriptor, std::chrono::steady_clock::time_point deadli
 /// Waits until a child of this process has ended, which is then still to be reaped with waitpid().
 /// @return false when it has not by `deadline`.
 bool wait_for_child(pid_t child, std::chrono::steady_clock::time_point deadline);
+
+/// A descriptor that can be read once a child of this process has ended. None is open where the system gives none: an
+/// old kernel, a sandbox, too many open files.
+OpenFile open_child_end(pid_t child);
+
+/// Waits until a child of this process has ended, which is then still to be reaped with waitpid(), or until a
+/// descriptor can be read, without a limit of time.
+/// @param end  open_child_end() of the child; where none is open, the child is looked at several times a second.
+/// @return whether it waited for the child; false: the descriptor can be read, whatever the child does.
+bool wait_for_child_or_input(pid_t child, const OpenFile& end, int descriptor);
 
 } // namespace fathom
