@@ -44,7 +44,8 @@ OpenFile catch_stop_signals()
 }
 
 /// In the process of the loops.
-int run_loops(const AgentConfig& config, const AgentFolder& folder, pid_t keeper, int stop_descriptor)
+int run_loops(const AgentConfig& config, const AgentFolder& folder, const HostFiles& files, pid_t keeper,
+              int stop_descriptor)
 {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != keeper) return 1;
@@ -54,9 +55,10 @@ int run_loops(const AgentConfig& config, const AgentFolder& folder, pid_t keeper
     OpenFile traces(::fcntl(folder.folder.number(), F_DUPFD_CLOEXEC, 0));
     const uid_t owner = folder.user ? folder.user->uid : ::geteuid();
     const gid_t group = folder.user ? folder.user->gid : ::getegid();
-    BalanceService service(
-        config.tables.balance, {.attempts = state_dir / "attempts", .journal = state_dir / kJournalName, .files = {}},
-        BalanceTrace(std::move(traces), owner, group, config.tables.balance.trace_bytes, kTraceRing), *sub_units);
+    BalanceService service(config.tables.balance,
+                           {.attempts = state_dir / "attempts", .journal = state_dir / kJournalName, .files = files},
+                           BalanceTrace(std::move(traces), owner, group, config.tables.balance.trace_bytes, kTraceRing),
+                           *sub_units);
     log_info("balance_started", {{"units", config.tables.balance.units.size()},
                                  {"dry_run", config.tables.balance.dry_run},
                                  {"period_s", config.tables.balance.period_s}});
@@ -86,7 +88,7 @@ std::optional<int> wait_for_loops(pid_t loops, int stop_descriptor)
 
 /// In the child: starts the loops, and starts them again while they end by themselves. What the last ones have left
 /// changed, the next put back first.
-int keep_loops_running(const AgentConfig& config, const AgentFolder& folder, pid_t helper)
+int keep_loops_running(const AgentConfig& config, const AgentFolder& folder, const HostFiles& files, pid_t helper)
 {
     ::prctl(PR_SET_NAME, kProcessName);
     ::setsid(); // a Ctrl-C at the terminal reaches the helper, which stops this one
@@ -97,7 +99,7 @@ int keep_loops_running(const AgentConfig& config, const AgentFolder& folder, pid
     for (std::chrono::milliseconds pause = kMinRestartPause;; pause = std::min(2 * pause, kMaxRestartPause)) {
         const auto began = std::chrono::steady_clock::now();
         const pid_t loops = ::fork();
-        if (loops == 0) ::_exit(run_loops(config, folder, keeper, stop.number()));
+        if (loops == 0) ::_exit(run_loops(config, folder, files, keeper, stop.number()));
         if (loops < 0) {
             log_error("balance_not_started", {{"reason", error_text(errno)}});
         } else {
@@ -115,7 +117,7 @@ int keep_loops_running(const AgentConfig& config, const AgentFolder& folder, pid
 
 } // namespace
 
-BalanceProcess::BalanceProcess(const AgentConfig& config, const AgentFolder& folder)
+BalanceProcess::BalanceProcess(const AgentConfig& config, const AgentFolder& folder, const HostFiles& files)
 {
     if (!config.tables.balance.enabled) {
         const std::unique_ptr<SubUnitSource> sub_units = make_sub_unit_source(folder, config.tables.sub_units);
@@ -128,7 +130,7 @@ BalanceProcess::BalanceProcess(const AgentConfig& config, const AgentFolder& fol
     const pid_t process = ::fork();
     if (process == 0) {
         // Not exit(): what the parent holds is not this process's to take down.
-        ::_exit(keep_loops_running(config, folder, helper));
+        ::_exit(keep_loops_running(config, folder, files, helper));
     }
     if (process < 0)
         log_error("balance_not_started", {{"reason", error_text(errno)}});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/app/agent_folder.hpp"
+#include "agent/balance/host_files.hpp"
 #include "agent/config/agent_config.hpp"
 
 namespace fathom::agent {
@@ -13,7 +14,8 @@ class BalanceProcess {
   public:
     /// Starts it where the settings say so; else puts back what an earlier one may have left. In a process with one
     /// thread that has blocked no signals yet.
-    BalanceProcess(const AgentConfig& config, const AgentFolder& folder);
+    /// @param files  of the host.
+    BalanceProcess(const AgentConfig& config, const AgentFolder& folder, const HostFiles& files = {});
     /// Stops it, and waits until everything is put back, at most for seconds.
     ~BalanceProcess();
     BalanceProcess(const BalanceProcess&) = delete;

@@ -3,9 +3,11 @@
 #include "agent/executor/local/attempt_folder.hpp"
 #include "core/base/file.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <fcntl.h>
 #include <fstream>
+#include <thread>
 #include <unistd.h>
 
 namespace fathom::agent::test {
@@ -63,6 +65,24 @@ void BalancedHost::count(double busy_s, double bytes) const
           "usage_usec " + std::to_string(std::llround(busy_s * 1e6)) + "\nuser_usec 1\nsystem_usec 1\n");
     write(files().cgroups / "jobs" / "io.stat",
           "8:0 rbytes=" + std::to_string(std::llround(bytes)) + " wbytes=0 rios=1 wios=0 dbytes=0 dios=0\n");
+}
+
+bool BalancedHost::compute_until(const std::function<bool()>& condition) const
+{
+    constexpr std::chrono::seconds kLimit{60};
+    const auto begin = std::chrono::steady_clock::now();
+    for (;;) {
+        const auto now = std::chrono::steady_clock::now();
+        count(1.8 * std::chrono::duration<double>(now - begin).count(), 0);
+        if (condition()) return true;
+        if (now - begin > kLimit) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+}
+
+bool BalancedHost::is_changed() const
+{
+    return read(limit(0)).substr(0, 7) != "1500000";
 }
 
 UnitJob BalancedHost::run_job(const std::map<std::string, std::string>& environment) const

@@ -5,6 +5,7 @@
 #include "tests/agent/support/builders.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -23,12 +24,19 @@ class BalancedHost {
     BalancedUnit unit() const;
     HostFiles files() const;
     std::filesystem::path limit(int cpu) const;
+    /// The agent's state folder.
+    const std::filesystem::path& state_dir() const { return folder_.path(); }
     std::filesystem::path journal() const { return folder_.path() / "balance-journal"; }
     std::filesystem::path traces() const { return folder_.path() / "agent"; }
     std::filesystem::path attempts() const { return folder_.path() / "attempts"; }
 
     /// What the unit's control group has used and read since its beginning.
     void count(double busy_s, double bytes) const;
+    /// Lets the unit compute nine tenths of the time and move nothing until a condition holds; false: it does not hold
+    /// for a minute.
+    bool compute_until(const std::function<bool()>& condition) const;
+    /// Whether processor 0 is held to something else than at the beginning.
+    bool is_changed() const;
 
     /// A job on processor 0 that runs.
     UnitJob run_job(const std::map<std::string, std::string>& environment = {}) const;

@@ -5,9 +5,7 @@
 
 #include <chrono>
 #include <csignal>
-#include <functional>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
 
 namespace fathom::agent {
@@ -16,7 +14,6 @@ namespace {
 using namespace test;
 
 constexpr double kPeriod_s = 0.05;
-constexpr std::chrono::seconds kLimit{60};
 
 /// A process of its own that balances the host's unit, until it is told to stop by a byte, or killed.
 class BalancingProcess {
@@ -55,35 +52,17 @@ class BalancingProcess {
     pid_t process_{};
 };
 
-/// Lets the unit compute nine tenths of the time and move nothing, until a condition holds.
-bool compute_until(const BalancedHost& host, const std::function<bool()>& condition)
-{
-    const auto begin = std::chrono::steady_clock::now();
-    for (;;) {
-        const auto now = std::chrono::steady_clock::now();
-        host.count(1.8 * std::chrono::duration<double>(now - begin).count(), 0);
-        if (condition()) return true;
-        if (now - begin > kLimit) return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-}
-
-bool is_changed(const BalancedHost& host)
-{
-    return read(host.limit(0)).substr(0, 7) != "1500000";
-}
-
 TEST(BalanceProcessKilled, IsPutBackByTheNextStart)
 {
     const BalancedHost host;
     host.run_job();
     {
         const BalancingProcess process(host);
-        ASSERT_TRUE(compute_until(host, [&] { return is_changed(host); }));
+        ASSERT_TRUE(host.compute_until([&] { return host.is_changed(); }));
         process.kill();
         EXPECT_EQ(process.wait(), -1);
     }
-    EXPECT_TRUE(is_changed(host)) << "the kill left it so";
+    EXPECT_TRUE(host.is_changed()) << "the kill left it so";
     ASSERT_TRUE(is_there(host.journal()));
 
     NoSubUnits none;
@@ -102,7 +81,7 @@ TEST(BalanceProcessKilled, AtAnyMomentLeavesNothingThatTheNextStartDoesNotPutBac
         {
             const BalancingProcess process(host);
             const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(delay_ms);
-            compute_until(host, [&] { return std::chrono::steady_clock::now() >= until; });
+            host.compute_until([&] { return std::chrono::steady_clock::now() >= until; });
         } // killed
         NoSubUnits none;
         put_back_earlier_changes(host.journal(), none);
@@ -117,7 +96,7 @@ TEST(BalanceProcessStopped, PutsBackBeforeItEnds)
     const BalancedHost host;
     host.run_job();
     const BalancingProcess process(host);
-    ASSERT_TRUE(compute_until(host, [&] { return is_changed(host); }));
+    ASSERT_TRUE(host.compute_until([&] { return host.is_changed(); }));
     process.stop();
     EXPECT_EQ(process.wait(), 0);
     EXPECT_EQ(read(host.limit(0)), "1500000");
@@ -130,11 +109,11 @@ TEST(BalanceProcessOfAnotherStart, TakesUpWhereNothingIsChanged)
     const UnitJob job = host.run_job();
     {
         const BalancingProcess process(host);
-        ASSERT_TRUE(compute_until(host, [&] { return is_changed(host); }));
+        ASSERT_TRUE(host.compute_until([&] { return host.is_changed(); }));
     } // killed
     host.end_job(job);
     const BalancingProcess next(host);
-    EXPECT_TRUE(compute_until(host, [&] { return read(host.limit(0)) == "1500000" && !is_there(host.journal()); }));
+    EXPECT_TRUE(host.compute_until([&] { return read(host.limit(0)) == "1500000" && !is_there(host.journal()); }));
 }
 
 } // namespace
