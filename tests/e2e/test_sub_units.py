@@ -87,6 +87,11 @@ change_program = "{mover}"
         subprocess.run([BIN / "fathom-agent", "request-sub-units", "--state-dir", self.agents[center].state_dir, "--kind",
                         "vgpu", f"--{action}", str(count), "--reason", "link busy"], check=True, capture_output=True)
 
+    def last_refusal(self, center):
+        """Of what was asked for at the center: where those who balance its units find it."""
+        kinds = json.loads((self.agents[center].state_dir / "agent" / "sub-units.json").read_text())
+        return kinds["vgpu"].get("last_refusal", {}).get("reason", "")
+
     def ask(self, center, action, count, expect=201):
         return self.rest.post("/sub-unit-requests", {"center": center, "kind": "vgpu", "action": action, "count": count},
                               expect=expect)
@@ -187,6 +192,9 @@ def test_whoever_refuses_keeps_what_it_has(centers):
     wait_until(lambda: centers.state(release) == "refused", 60, "the refusal")
     assert "no free slot" in centers.rest.get(f"/sub-unit-requests/{release['id']}")["end_reason"]
     assert centers.held() == {"I": 70, "II": 130}
+    assert not centers.last_refusal("II"), "a person has asked"
+    centers.ask_as_agent("II", "release", 30)
+    wait_until(lambda: "no free slot" in centers.last_refusal("II"), 60, "the center hearing that its request was refused")
     (centers.moves / "refuse-II").unlink()
     centers.wait_offered(70, 130)
 
@@ -280,5 +288,6 @@ def test_what_cannot_be_is_refused_with_the_reason(centers, network):
     assert open_one["id"] in centers.ask("II", "release", 1, expect=409)["detail"]
     centers.ask_as_agent("II", "release", 1)
     wait_until(lambda: "message_refused" in centers.agents["II"].process.log(), 30, "the agent hearing the refusal")
+    wait_until(lambda: open_one["id"] in centers.last_refusal("II"), 30, "those who balance its units hearing it, too")
     centers.cancel_requests()
     assert "cancelled" in network.cli("unit", "requests", "--all")
