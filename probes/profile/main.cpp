@@ -23,6 +23,10 @@ enum ExitCode { kFailed = 125, kNotExecutable = 126, kNotFound = 127 };
 
 constexpr std::size_t kMaxOperators = 64; // of a job
 
+/// What the server tells of a version besides its manifest.
+constexpr const char* kServerFields[] = {"origin",       "created_at", "created_by",    "withdrawn_at",
+                                         "withdrawn_by", "key_id",     "object_sha256", "object_bytes"};
+
 constexpr const char* kFooter = R"(
 Examples:
   fathom-profile -- python3 train.py --epochs 3       a table on standard error, after the program's own output
@@ -65,7 +69,10 @@ Result<std::vector<OperatorManifest>> read_library(const std::string& path)
     const Json& list = json->is_object() && json->contains("items") ? (*json)["items"] : *json;
     if (!list.is_array()) return Error{Errc::kInvalid, path + ": a JSON list of manifests is needed"};
     std::vector<OperatorManifest> manifests;
-    for (const Json& one : list) {
+    for (Json one : list) {
+        for (const char* field : kServerFields) {
+            if (one.is_object()) one.erase(field);
+        }
         const Result<OperatorManifest> manifest = parse_operator_manifest(one);
         if (!manifest) return manifest.error();
         manifests.push_back(*manifest);

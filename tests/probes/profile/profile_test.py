@@ -53,6 +53,25 @@ def test_blas_is_counted_by_its_sizes(tmp_path):
     assert sum(calls for (symbol, *_), calls in found.items() if symbol == "cblas_dtrsm") == 2
 
 
+def test_calls_are_matched_with_a_given_library(tmp_path):
+    dgemm = pathlib.Path(__file__).resolve().parents[3] / "probes" / "operators" / "dgemm" / "manifest.json"
+    manifest = {**json.loads(dgemm.read_text()), "id": "products"}
+    listed = {**manifest, "origin": "expert", "created_at": "2026-11-28T08:00:00Z", "created_by": "tok_1", "withdrawn_at": None,
+              "withdrawn_by": None, "key_id": None, "object_sha256": None, "object_bytes": None}
+    library, report = tmp_path / "library.json", tmp_path / "profile.json"
+    for content in ({"items": [listed]}, [manifest]):  # as `fathom operator list` prints it, and as agents write it
+        library.write_text(json.dumps(content))
+        ended = run([TARGET, "blas"], "--output", "json", "--no-calibration", "--library", str(library), "--output-file",
+                    str(report))
+        assert ended.returncode == 0, ended.stderr
+        result = json.loads(report.read_text())
+        assert {line["operator"] for line in result["observed"] if line["symbol"] == "cblas_dgemm"} == {"products"}
+
+    library.write_text(json.dumps([{**manifest, "tolerance": 7}]))
+    ended = run([TARGET, "blas"], "--library", str(library))
+    assert ended.returncode == 125 and "tolerance" in ended.stderr
+
+
 def test_only_the_outermost_call_counts_and_workspace_queries_do_not(tmp_path):
     result = profile(tmp_path, [TARGET, "lapack"])
     assert counts(result, "order", "rhs") == {("dgesv_", 48, 5): 1, ("dsyevd_", 40, None): 1}
