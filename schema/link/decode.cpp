@@ -15,6 +15,7 @@ constexpr std::size_t kMaxUnitTypes = 100; ///< as in a catalog
 constexpr std::int64_t kMaxSubUnits = 1'000'000;
 constexpr std::size_t kMaxOutcome = 32; ///< the name of one
 constexpr std::size_t kMaxDetail = 4000;
+constexpr std::size_t kMaxDigestLength = 128;
 
 template <class IdType>
 IdType read_id(ObjectReader& reader, std::string_view name)
@@ -99,6 +100,7 @@ Body read_hello(ObjectReader& reader, std::vector<FieldError>& errors)
                                        item.required_string("state", {.one_of = {"running", "ended"}})});
         }
     }
+    hello.library_digest = reader.optional_string("library_digest", {.max_length = kMaxDigestLength});
     return hello;
 }
 
@@ -364,6 +366,14 @@ Body read_state_of_resources(ObjectReader& reader, std::vector<FieldError>& erro
     return read_resource_state(reader, errors);
 }
 
+Body read_match_library(ObjectReader& reader, std::vector<FieldError>&)
+{
+    MatchLibrary library;
+    library.digest = reader.required_string("digest", {.min_length = 1, .max_length = kMaxDigestLength});
+    if (const Json* operators = reader.array("operators", 0, kMaxLibraryOperators)) library.operators = *operators;
+    return library;
+}
+
 Body read_heartbeat(ObjectReader& reader, std::vector<FieldError>&)
 {
     return Heartbeat{reader.required_number("load_1min", 0, 1e9),
@@ -419,6 +429,7 @@ const std::map<std::string, Reader, std::less<>>& readers()
         {"balance_steps", read_balance},
         {"resource_order", read_order_of_resources},
         {"resource_state", read_state_of_resources},
+        {"match_library", read_match_library},
         {"heartbeat", read_heartbeat},
         {"renew_certificate", read_renew_certificate},
         {"renewed_certificate", read_renewed_certificate},

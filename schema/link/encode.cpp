@@ -18,9 +18,11 @@ Json body_json(const Hello& hello)
     for (const InventoryItem& item : hello.inventory) {
         inventory.push_back({{"attempt_id", item.attempt_id.value}, {"state", item.state}});
     }
-    return {{"agent_version", hello.agent_version},
-            {"catalog", to_json(hello.catalog)},
-            {"inventory", std::move(inventory)}};
+    Json json = {{"agent_version", hello.agent_version},
+                 {"catalog", to_json(hello.catalog)},
+                 {"inventory", std::move(inventory)}};
+    if (hello.library_digest) json["library_digest"] = *hello.library_digest;
+    return json;
 }
 
 Json body_json(const Welcome& welcome)
@@ -242,6 +244,11 @@ Json body_json(const ResourceState& state)
     return to_json(state);
 }
 
+Json body_json(const MatchLibrary& library)
+{
+    return {{"digest", library.digest}, {"operators", library.operators}};
+}
+
 Json body_json(const Heartbeat& heartbeat)
 {
     return {{"load_1min", heartbeat.load_1min},
@@ -287,6 +294,7 @@ struct TypeName {
     std::string_view operator()(const BalanceSteps&) const { return "balance_steps"; }
     std::string_view operator()(const ResourceOrder&) const { return "resource_order"; }
     std::string_view operator()(const ResourceState&) const { return "resource_state"; }
+    std::string_view operator()(const MatchLibrary&) const { return "match_library"; }
     std::string_view operator()(const Heartbeat&) const { return "heartbeat"; }
     std::string_view operator()(const RenewCertificate&) const { return "renew_certificate"; }
     std::string_view operator()(const RenewedCertificate&) const { return "renewed_certificate"; }
@@ -306,8 +314,9 @@ bool needs_ack(const Body& body)
            !std::holds_alternative<UnitTypesQuery>(body) && !std::holds_alternative<UnitTypesAnswer>(body) &&
            !std::holds_alternative<SubUnitState>(body) && !std::holds_alternative<SubUnitTarget>(body) &&
            !std::holds_alternative<GpuMemoryReport>(body) && !std::holds_alternative<ResourceOrder>(body) &&
-           !std::holds_alternative<ResourceState>(body) && !std::holds_alternative<Heartbeat>(body) &&
-           !std::holds_alternative<RenewedCertificate>(body) && !std::holds_alternative<Ack>(body);
+           !std::holds_alternative<ResourceState>(body) && !std::holds_alternative<MatchLibrary>(body) &&
+           !std::holds_alternative<Heartbeat>(body) && !std::holds_alternative<RenewedCertificate>(body) &&
+           !std::holds_alternative<Ack>(body);
 }
 
 std::string_view type_name(const Body& body)

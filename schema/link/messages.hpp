@@ -38,6 +38,8 @@ struct Hello {
     std::string agent_version;
     Catalog catalog;
     std::vector<InventoryItem> inventory;
+    /// M3: of the MatchLibrary that it holds; "": it holds none. Empty: an agent that takes none, as an older one.
+    std::optional<std::string> library_digest{};
 };
 
 /// server -> agent, the answer to Hello.
@@ -201,6 +203,16 @@ struct SubUnitRequest {
     std::string reason;   ///< for people
 };
 
+/// server -> agent: what calls of profiled jobs are matched with (M3), the network's operators as they are used now.
+/// Said to agents only whose Hello has another digest, and again when the operators change; an agent that could not
+/// keep it says so by its next Hello, so it needs no ack.
+struct MatchLibrary {
+    std::string digest;             ///< of `operators`, by which either side knows it
+    Json operators = Json::array(); ///< manifests; of a newer server, an agent may not be able to read each
+};
+inline constexpr std::size_t kMaxLibraryOperators = 1000;
+inline constexpr std::size_t kMaxLibraryBytes = 1UL << 20U; ///< of `operators` as text, that a server sends
+
 /// agent -> server. Proof of life, with figures for people.
 struct Heartbeat {
     double load_1min{};
@@ -233,7 +245,7 @@ struct Ack {
 using Body = std::variant<Hello, Welcome, StartAttempt, CancelAttempt, RecallAttempt, AttemptStarted, QueueReport,
                           AttemptOutput, AttemptEnded, CatalogChanged, UnitTypesQuery, UnitTypesAnswer, ProbeRequest,
                           SubUnitState, SubUnitTarget, SubUnitRequest, GpuMemoryReport, BalanceSteps, ResourceOrder,
-                          ResourceState, Heartbeat, RenewCertificate, RenewedCertificate, Ack>;
+                          ResourceState, MatchLibrary, Heartbeat, RenewCertificate, RenewedCertificate, Ack>;
 
 struct Message {
     MessageId id;

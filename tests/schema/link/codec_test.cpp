@@ -155,6 +155,29 @@ TEST(Decode, AnEndIsOneWhateverANewerAgentCallsIt)
     EXPECT_THAT(describe(failure_of(message.dump()).error), HasSubstr("outcome"));
 }
 
+TEST(Codec, AHelloSaysWhichLibraryIsHeldOrDoesNotAsAnOlderAgentDoesNot)
+{
+    Hello hello{.agent_version = "1.2.3", .catalog = {}, .inventory = {}};
+    EXPECT_FALSE(Json::parse(encode(make_message(hello)))["body"].contains("library_digest"));
+    EXPECT_EQ(round_trip(hello).library_digest, std::nullopt);
+
+    for (const std::string digest : {"", "abc"}) {
+        hello.library_digest = digest;
+        EXPECT_EQ(round_trip(hello).library_digest, digest);
+    }
+}
+
+TEST(Codec, KeepsManifestsOfALibraryThatItDoesNotKnow)
+{
+    const Json newer{{"id", "dgemm"}, {"from_the_future", true}};
+    MatchLibrary library{.digest = "abc", .operators = Json::array({newer})};
+    EXPECT_FALSE(needs_ack(library));
+    EXPECT_EQ(round_trip(library).operators, library.operators);
+
+    library.operators = Json(std::vector<Json>(kMaxLibraryOperators + 1, Json::object()));
+    EXPECT_THAT(describe(failure_of(encode(make_message(library))).error), HasSubstr("operators"));
+}
+
 TEST(Codec, SaysWhichMessagesAreRepeated)
 {
     EXPECT_TRUE(needs_ack(StartAttempt{}));
