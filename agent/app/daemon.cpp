@@ -48,6 +48,7 @@ Result<void> Daemon::prepare()
     if (!enrolment) return enrolment.error();
     fetch_url_ = fetch_url(*enrolment);
     resources_.load();
+    library_.load();
     Result<CenterOffer> offer =
         survey_machines(as_probes_run(config_), executor_.facts(), survey_order(CutRule::kMustFit), machine_notes_);
     if (!offer) return offer.error();
@@ -61,7 +62,8 @@ Result<void> Daemon::prepare()
                                                       .center = enrolment->center_name,
                                                       .fetch_url = fetch_url_,
                                                       .fetch_ca_pem = enrolment->authority_pem,
-                                                      .operator_trust = config_.operator_trust});
+                                                      .operator_trust = config_.operator_trust,
+                                                      .library = library_.text()});
     sub_units_ = std::make_unique<SubUnitKeeper>(work_.get_executor(), survey_.get_executor(),
                                                  std::filesystem::path(kFolder) / "sub-units.json");
     if (Result<void> loaded = sub_units_->load(config_.tables.sub_units); !loaded) return loaded;
@@ -72,6 +74,8 @@ Result<void> Daemon::prepare()
     sub_units_->serve(*book_, *conversation_, [this] { report_offer(); });
     conversation_->tell_resources(resources_.applied(std::move(offer->differences), config_.remote_resources));
     conversation_->on_resource_order = [this](const ResourceOrder& order) { take_resource_order(order); };
+    conversation_->holds_library(library_.digest());
+    conversation_->on_match_library = [this](const link::MatchLibrary& library) { take_library(library); };
     conversation_->on_certificate = [this](const std::string& pem) { store_certificate(pem); };
     connector_ = std::make_shared<Connector>(files_, *conversation_, work_.get_executor());
     start_memory_manager();
@@ -228,6 +232,18 @@ void Daemon::report_balance(SteadyTime now)
     if (!balance_ || now < next_balance_look_) return;
     next_balance_look_ = now + kBalanceInterval;
     conversation_->tell_balance(balance_->next());
+}
+
+void Daemon::take_library(const link::MatchLibrary& library)
+{
+    if (const Result<void> taken = library_.take(library); !taken) {
+        // The next greeting says so, and is answered by it again.
+        log_error("match_library_not_stored", {{"reason", describe(taken.error())}});
+        return;
+    }
+    log_info("match_library_taken", {{"digest", library.digest}, {"operators", library.operators.size()}});
+    book_->match_with(library_.text());
+    conversation_->holds_library(library_.digest());
 }
 
 void Daemon::store_certificate(const std::string& certificate_pem)

@@ -9,6 +9,7 @@
 #include "agent/catalog/catalog.hpp"
 #include "agent/config/agent_config.hpp"
 #include "agent/executor/remote/remote_executor.hpp"
+#include "agent/jobs/profile_library.hpp"
 #include "agent/link/connector.hpp"
 #include "core/net/task_group.hpp"
 
@@ -50,6 +51,7 @@ class Daemon {
     void watch_hardware(SteadyTime now);
     void compare_hardware(Hardware seen);
     void take_resource_order(ResourceOrder order);
+    void take_library(const link::MatchLibrary& library);
     void survey_again();
     void take_survey(Result<CenterOffer> offer);
     void apply(AgentConfig config, CenterOffer offer);
@@ -88,6 +90,7 @@ class Daemon {
     Catalog machine_catalog_;                        ///< with the units whose sub-units are at other centers
     Json last_catalog_;
     ResourceKeeper resources_{std::filesystem::path(kFolder) / "resources.json"};
+    ProfileLibrary library_{std::filesystem::path(kFolder) / "library.json"};
     MachineNotes machine_notes_;     ///< of the thread of `survey_`, once that has begun
     Hardware hardware_;              ///< of the last survey
     std::int64_t settings_set_{};    ///< how often what a survey goes by has changed

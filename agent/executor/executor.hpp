@@ -19,6 +19,9 @@ struct RunOrder {
     std::optional<BatchPlace> place = std::nullopt; ///< where the executor places: what it asks for
     /// Device files of the center's devices that it was not given: it must not open them, where that can be held.
     std::vector<std::string> hidden_files{};
+    /// Of a job that is to be profiled: a JSON list of manifests that fathom-profile matches its calls with (M3).
+    /// Empty: with its own.
+    std::string library{};
 };
 
 /// How an attempt stands at the executor.

@@ -35,6 +35,7 @@ Json to_json(const RunOrder& run)
                  {"environment", run.environment}};
     if (run.place) json["place"] = to_json(*run.place);
     if (!run.hidden_files.empty()) json["hidden_files"] = run.hidden_files;
+    if (!run.library.empty()) json["library"] = run.library;
     return json;
 }
 
@@ -52,6 +53,7 @@ Result<RunOrder> read_run_order(const Json& json)
         run.memory_bytes = json.at("memory_bytes").get<std::int64_t>();
         run.environment = json.at("environment").get<std::map<std::string, std::string>>();
         run.hidden_files = json.value("hidden_files", std::vector<std::string>()); // older agents knew none
+        run.library = json.value("library", std::string());                        // nor this one
         if (!json.contains("place")) return run;
         Result<BatchPlace> place = read_batch_place(json.at("place"));
         if (!place) return place.error();

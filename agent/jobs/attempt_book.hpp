@@ -22,6 +22,7 @@ struct BookOptions {
     std::string fetch_url = {};                          ///< what probes of the network fetch; empty: none
     std::string fetch_ca_pem = {};                       ///< the authority that its server is known by
     OperatorTrust operator_trust = {};                   ///< whose uploaded operators run
+    std::string library = {};                            ///< RunOrder::library of jobs that are to be profiled
 };
 
 /// All attempts of this center: accepts orders, gives them units, has the executor run them, and reports.
@@ -71,6 +72,9 @@ class AttemptBook {
 
     /// A new cut of the center; new variables and operator keys for coming jobs.
     void replace_offer(UnitPlan plan, std::map<std::string, std::string> environment, OperatorTrust operator_trust);
+
+    /// Another RunOrder::library for coming jobs that are to be profiled.
+    void match_with(std::string library) { options_.library = std::move(library); }
 
     /// As UnitAllocator::know_gpus().
     void know_gpus(const GpuMemoryReport& report) { units_.know_gpus(report); }

@@ -116,6 +116,7 @@ RunOrder AttemptBook::run_order(const Entry& entry) const
     if (executor_.places()) run.cpus.clear(); // they only stood for units
     pass_fetch_site(run, options_.fetch_url, options_.fetch_ca_pem);
     pass_trusted_keys(run, options_.operator_trust);
+    if (order.profile) run.library = options_.library;
     if (const UnitType* type = units_.find(entry.stored.unit_type)) {
         run.cores = type->report.cores_per_unit * run.order.unit_count;
         run.memory_bytes = type->report.memory_bytes_per_unit * run.order.unit_count;

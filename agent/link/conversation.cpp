@@ -21,7 +21,7 @@ void Conversation::connected(Peer peer)
     peer_ = std::move(peer);
     welcome_ = false;
     greeted_otherwise_ = false;
-    say(link::make_message(link::Hello{FATHOM_VERSION, catalog_, book_.inventory()}));
+    say(link::make_message(link::Hello{FATHOM_VERSION, catalog_, book_.inventory(), library_digest_}));
 }
 
 void Conversation::disconnected()
@@ -47,6 +47,8 @@ void Conversation::receive(const link::Message& message)
         if (on_sub_unit_target) on_sub_unit_target(*target);
     } else if (const auto* order = std::get_if<ResourceOrder>(&message.body)) {
         if (on_resource_order) on_resource_order(*order);
+    } else if (const auto* library = std::get_if<link::MatchLibrary>(&message.body)) {
+        if (on_match_library) on_match_library(*library);
     } else if (!handle_order(message)) {
         acknowledge(message.id,
                     Error{Errc::kInvalid, "agents do not take " + std::string(link::type_name(message.body))});

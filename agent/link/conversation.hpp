@@ -54,6 +54,11 @@ class Conversation {
     /// Nothing is said as long as there is no order and nothing lacks; a connection that comes later hears it after its
     /// greeting.
     void tell_resources(ResourceState state);
+    /// M3: what is held of the operators that profiled jobs are matched with (link::MatchLibrary::digest; empty:
+    /// nothing); said in each greeting from now on. Not called: this agent takes none.
+    void holds_library(std::string digest) { library_digest_ = std::move(digest); }
+    /// Called with those that it is to hold.
+    std::function<void(const link::MatchLibrary&)> on_match_library;
     /// Called with what this center is to offer.
     std::function<void(const ResourceOrder&)> on_resource_order;
     /// Called with what this center is to have.
@@ -93,6 +98,7 @@ class Conversation {
     std::optional<link::SubUnitState> sub_units_;
     std::optional<GpuMemoryReport> gpu_memory_;
     std::optional<ResourceState> resources_;
+    std::optional<std::string> library_digest_;
     BalanceOutbox balance_;
     std::optional<Peer> peer_;
     bool welcome_{};

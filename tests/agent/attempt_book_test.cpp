@@ -262,6 +262,23 @@ TEST_F(AttemptBookTest, StartsWhatIsStoredWithItsUnits)
     EXPECT_EQ(executor_.started, orders);
 }
 
+TEST_F(AttemptBookTest, HasJobsMatchedWithTheLibraryOfTheirStartWhenTheyAreProfiled)
+{
+    AttemptBook book = this->book(0s, 2);
+    ASSERT_TRUE(book.load());
+    AttemptOrder profiled = test::shell_order("true");
+    profiled.profile = true;
+    executor_.views[profiled.attempt_id] = {RunPhase::kAlive, clock_.now()};
+    ASSERT_TRUE(book.accept(profiled));
+    accept_running(book);
+    ASSERT_TRUE(book.store_orders(steady_));
+
+    book.match_with("[1]");
+    book.advance(steady_);
+
+    EXPECT_THAT(executor_.libraries, testing::ElementsAre("[1]", ""));
+}
+
 TEST_F(AttemptBookTest, GivesTheNextItsUnitsWithTheEndOfTheOneBefore)
 {
     AttemptBook book = this->book(0s);

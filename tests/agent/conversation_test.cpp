@@ -78,6 +78,28 @@ TEST_F(ConversationTest, SaysAnOfferThatChangedBeforeItsGreetingOnce)
     EXPECT_THAT(said<link::CatalogChanged>(), testing::IsEmpty());
 }
 
+TEST_F(ConversationTest, SaysInItsGreetingWhichLibraryItHoldsAndHandsOnAnother)
+{
+    connect();
+    EXPECT_FALSE(said<link::Hello>().at(0).library_digest) << "it takes none";
+    conversation_.disconnected();
+
+    conversation_.holds_library("");
+    std::vector<std::string> taken;
+    conversation_.on_match_library = [&](const link::MatchLibrary& library) { taken.push_back(library.digest); };
+    connect();
+    welcome();
+    conversation_.receive(link::make_message(link::MatchLibrary{.digest = "abc"}));
+    EXPECT_EQ(said<link::Hello>().at(1).library_digest, "");
+    EXPECT_THAT(taken, testing::ElementsAre("abc"));
+    EXPECT_THAT(said<link::Ack>(), testing::IsEmpty());
+    conversation_.disconnected();
+
+    conversation_.holds_library("abc");
+    connect();
+    EXPECT_EQ(said<link::Hello>().at(2).library_digest, "abc");
+}
+
 TEST_F(ConversationTest, SaysHowAttemptsWaitInABatchSystemToAServerThatTakesIt)
 {
     const AttemptOrder order = test::shell_order("true");

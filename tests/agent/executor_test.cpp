@@ -71,6 +71,44 @@ TEST_F(LocalExecutorTest, StagesInputsBeforeTheCommandStarts)
     EXPECT_EQ(output(end.attempt_id, OutputStream::kStdout), "content");
 }
 
+/// A stand-in for fathom-profile, which leaves how it was called as the profile.
+constexpr const char* kProfiler = R"(#!/bin/sh
+called=$*
+while [ "$1" != -- ]; do shift; done
+shift
+printf '{"called": "%s"}' "$called" >.fathom-profile.json
+exec "$@"
+)";
+
+TEST_F(LocalExecutorTest, ProfilesWithTheLibraryThatComesWithTheOrder)
+{
+    options_.programs = folder_.path() / "programs";
+    std::filesystem::create_directory(options_.programs);
+    write_file(options_.programs / "fathom-profile", kProfiler, 0755).value();
+    RunOrder own = order_of({"true"});
+    own.order.profile = true;
+    RunOrder given = order_of({"cat", kLibraryName});
+    given.order.profile = true;
+    given.library = R"([{"id": "dgemm"}])";
+
+    ASSERT_TRUE(executor().start(own));
+    ASSERT_TRUE(executor().start(given));
+    const AttemptEnd with_own = wait_end(own.order.attempt_id);
+    const AttemptEnd with_given = wait_end(given.order.attempt_id);
+
+    EXPECT_EQ(with_own.profile, (Json{{"called", "--output json --output-file .fathom-profile.json -- true"}}))
+        << with_own.detail;
+    EXPECT_EQ(with_given.profile, (Json{{"called", "--output json --output-file .fathom-profile.json --library "
+                                                   ".fathom-library.json -- cat .fathom-library.json"}}))
+        << with_given.detail;
+    EXPECT_EQ(output(given.order.attempt_id, OutputStream::kStdout), given.library);
+    EXPECT_FALSE(std::filesystem::exists(work(own.order.attempt_id) / kLibraryName));
+    struct stat facts{};
+    ASSERT_EQ(::stat((work(given.order.attempt_id) / kLibraryName).c_str(), &facts), 0);
+    EXPECT_EQ(facts.st_mode & 0777U, 0444U);
+    EXPECT_EQ(facts.st_uid, ::getuid()) << "not the job's";
+}
+
 TEST_F(LocalExecutorTest, TellsStagingThatFailedFromTheJobsOwnFailure)
 {
     AttemptOrder job = shell_order("echo ran; exit 1");

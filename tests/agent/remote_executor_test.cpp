@@ -108,8 +108,10 @@ TEST_F(RemoteExecutorTest, HandsOverAnOrderOfManyMegabytesUnchanged)
     AttemptOrder order = shell_order("true");
     order.files["large"] = std::string(7UL << 20U, 'x');
     order.environment["TEXT"] = "line\nline \"quoted\" ü";
+    RunOrder run = run_of(order);
+    run.library = R"([{"id": "dgemm"}])";
 
-    const Result<void> started = remote_->start(run_of(order));
+    const Result<void> started = remote_->start(run);
 
     ASSERT_TRUE(started) << started.error().detail;
     ASSERT_EQ(there_.started.size(), 1U);
@@ -118,6 +120,7 @@ TEST_F(RemoteExecutorTest, HandsOverAnOrderOfManyMegabytesUnchanged)
     EXPECT_EQ(there_.started[0].order.environment, order.environment);
     EXPECT_THAT(there_.started[0].cpus, ElementsAre(1));
     EXPECT_EQ(there_.started[0].environment.at("NAME"), "value");
+    EXPECT_EQ(there_.started[0].library, run.library);
 }
 
 TEST_F(RemoteExecutorTest, HandsOverWhichQueuesToLookAtAndWhatTheySay)

@@ -188,6 +188,19 @@ TEST(BatchScript, StoresOutputsAfterTheProgram)
     EXPECT_THAT(script, Not(HasSubstr("data.example"))) << "the URL stands in the working folder only";
 }
 
+TEST(BatchScript, HasJobsProfiledWithTheLibraryThatComesWithTheOrder)
+{
+    RunOrder run = order_of(1);
+    EXPECT_THAT(script_of(run), Not(HasSubstr("fathom-profile")));
+
+    run.order.profile = true;
+    EXPECT_THAT(script_of(run), HasSubstr("\nfathom-profile --output json --output-file .fathom-profile.json -- 'sh'"));
+
+    run.library = "[]";
+    EXPECT_THAT(script_of(run), HasSubstr("\nfathom-profile --output json --output-file .fathom-profile.json "
+                                          "--library .fathom-library.json -- 'sh'"));
+}
+
 TEST(BatchScript, OneUnitIsAskedForAsAJobOfOneUnitWouldBe)
 {
     const RunOrder run = order_of(1);

@@ -88,6 +88,9 @@ class AttemptFolder {
 /// Where fathom-profile leaves its report, in the job's working folder.
 inline constexpr const char* kProfileName = ".fathom-profile.json";
 
+/// What fathom-profile is to match with (RunOrder::library), beside it; the job's user may not write it.
+inline constexpr const char* kLibraryName = ".fathom-library.json";
+
 /// Where a job that states a range of precisions (FATHOM_PRECISION_RANGE) finds which one it shall compute in, and
 /// where it acknowledges, in its working folder; it has their paths in FATHOM_PRECISION_FILE and
 /// FATHOM_PRECISION_ACK_FILE.

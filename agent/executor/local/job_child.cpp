@@ -1,6 +1,7 @@
 #include "agent/executor/local/job_child.hpp"
 
 #include "agent/executor/local/job_limits.hpp"
+#include "agent/executor/local/profile_report.hpp"
 #include "schema/link/attempt_detail.hpp"
 
 #include <algorithm>
@@ -195,9 +196,12 @@ std::vector<std::string> staged(const std::string& stager, const std::vector<std
     return all;
 }
 
-std::vector<std::string> profiled(const std::string& profiler, const std::vector<std::string>& command)
+std::vector<std::string> profiled(const RunOrder& run, const std::string& profiler,
+                                  const std::vector<std::string>& command)
 {
-    std::vector<std::string> all{profiler, "--output", "json", "--output-file", kProfileName, "--"};
+    std::vector<std::string> all = profiler_options(run);
+    all.insert(all.begin(), profiler);
+    all.emplace_back("--");
     all.insert(all.end(), command.begin(), command.end());
     return all;
 }
@@ -230,7 +234,7 @@ JobStart::JobStart(const SupervisorOrder& job_order, const AttemptFolder& job_fo
       search_path(search_path_of(order.run, place)), profiler(place.programs + "/fathom-profile"),
       stager(uses_staging(order.run.order) ? place.programs + "/" + kStagingProgram : ""),
       variables(environment_lines(order.run, place)), arguments(staged(stager, command)),
-      profiled_arguments(staged(stager, profiled(profiler, command)))
+      profiled_arguments(staged(stager, profiled(order.run, profiler, command)))
 {
 }
 

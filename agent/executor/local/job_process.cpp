@@ -101,6 +101,10 @@ Result<void> prepare_work(const SupervisorOrder& order, const AttemptFolder& fol
             encode(StagingOrder{order.run.order.inputs, order.run.order.outputs, order.staging});
         if (Result<void> done = write_job_file(order, work / kStagingOrderName, staging, 0600); !done) return done;
     }
+    if (!order.run.library.empty()) {
+        // Not given to the job's user, who is only to read it.
+        if (Result<void> done = write_file(work / kLibraryName, order.run.library, 0444); !done) return done;
+    }
     if (!order.run.order.script.empty()) {
         if (Result<void> done = write_job_file(order, work / kJobScriptName, order.run.order.script, 0700); !done)
             return done;

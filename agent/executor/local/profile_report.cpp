@@ -35,6 +35,13 @@ Result<Json> read_profile(const std::filesystem::path& work)
 
 } // namespace
 
+std::vector<std::string> profiler_options(const RunOrder& run)
+{
+    std::vector<std::string> options{"--output", "json", "--output-file", kProfileName};
+    if (!run.library.empty()) options.insert(options.end(), {"--library", kLibraryName});
+    return options;
+}
+
 void add_profile(AttemptEnd& end, const std::filesystem::path& work)
 {
     const Result<Json> profile = read_profile(work);

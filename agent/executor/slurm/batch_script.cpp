@@ -2,6 +2,7 @@
 
 #include "agent/executor/local/environment.hpp"
 #include "agent/executor/local/job_child.hpp"
+#include "agent/executor/local/profile_report.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -61,7 +62,12 @@ void add_environment(std::string& script, const RunOrder& run, const SlurmFolder
 std::string program_line(const RunOrder& run)
 {
     std::string line;
-    if (run.order.profile) line = "fathom-profile --output json --output-file " + std::string(kProfileName) + " -- ";
+    if (run.order.profile) {
+        line = "fathom-profile ";
+        for (const std::string& option : profiler_options(run))
+            line += option + " ";
+        line += "-- ";
+    }
     if (run.order.script.starts_with("#!")) return line + "./" + kJobScriptName;
     if (!run.order.script.empty()) return line + "/bin/sh ./" + kJobScriptName;
     if (spans_nodes(run)) line += "srun --kill-on-bad-exit=1 ";

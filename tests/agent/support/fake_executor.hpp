@@ -13,6 +13,7 @@ class FakeExecutor final : public Executor {
     Result<void> start(const RunOrder& run) override
     {
         started.push_back(run.order.attempt_id);
+        libraries.push_back(run.library);
         return {};
     }
     RunView look(const AttemptId& id) override
@@ -54,8 +55,9 @@ class FakeExecutor final : public Executor {
     ExecutorChanges news;
     std::vector<AttemptId> folders;
     std::vector<AttemptId> started;
-    bool is_stubborn = false; ///< folders cannot be removed
-    bool is_busy = false;     ///< folders cannot be removed yet
+    std::vector<std::string> libraries; ///< RunOrder::library of these
+    bool is_stubborn = false;           ///< folders cannot be removed
+    bool is_busy = false;               ///< folders cannot be removed yet
     int removals = 0;
     int looks = 0;
     int reads = 0;
