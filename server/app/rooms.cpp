@@ -255,10 +255,10 @@ struct Rooms::State {
     BalanceService balance{context.database,
                            context.metrics,
                            {.steps_of_unit = context.settings.keep.balance_steps}}; // what balance loops did
-    AgentHub agents{
-        context.database, attempts,
-        enrolment,        hub_options(context),
-        &sub_units,       context.settings.keep.balance_steps > 0 ? &balance : nullptr}; // the agents' connections
+    AgentHub agents{context.database, attempts,
+                    enrolment,        hub_options(context),
+                    &sub_units,       context.settings.keep.balance_steps > 0 ? &balance : nullptr,
+                    &operators}; // the agents' connections
 };
 
 Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(context))
@@ -305,6 +305,7 @@ Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(contex
     add_export_schedule_routes(context.api, rooms.export_schedules, context.database);
     add_events_routes(context.api, rooms.events);
 
+    rooms.operators.on_match_library = [agents = &rooms.agents] { agents->library_changed(); };
     rooms.operators.subscribe(context.notifier, context.tasks, context.executor);
     rooms.agents.subscribe(context.notifier);
     rooms.catalog.set_gpu_threshold(context.settings.gpu_threshold);

@@ -168,7 +168,7 @@ AgentHubOptions options_within(const SilenceLimits& limits)
 }
 
 AgentHub::AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService& enrolment, AgentHubOptions options,
-                   SubUnitGateway* sub_units, BalanceGateway* balance)
+                   SubUnitGateway* sub_units, BalanceGateway* balance, const LibrarySource* library)
 {
     AgentSessionOptions session_options;
     session_options.replica = options.replica;
@@ -179,7 +179,7 @@ AgentHub::AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService
     session_options.notice_pause = options.notice_pause;
     SessionKeeperOptions keeper_options{options.replica, options.order_tick, options.touch_period,
                                         options.longest_away};
-    state_ = std::make_shared<State>(AgentSessionParts{&database, &gateway, &enrolment, sub_units, balance},
+    state_ = std::make_shared<State>(AgentSessionParts{&database, &gateway, &enrolment, sub_units, balance, library},
                                      std::move(session_options), std::move(keeper_options), options);
 }
 
@@ -212,6 +212,11 @@ void AgentHub::subscribe(Notifier& notifier)
     notifier.subscribe("center", [state = state_](const std::string& payload) {
         state->for_sessions(payload, [](AgentSession& session) { session.recheck(); });
     });
+}
+
+void AgentHub::library_changed()
+{
+    state_->for_sessions("", [](AgentSession& session) { session.rematch(); });
 }
 
 void AgentHub::start(asio::any_io_executor executor)

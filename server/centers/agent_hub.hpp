@@ -6,6 +6,7 @@
 #include "server/centers/heartbeat_monitor.hpp"
 #include "server/ports/attempt_gateway.hpp"
 #include "server/ports/balance_gateway.hpp"
+#include "server/ports/library_source.hpp"
 #include "server/ports/sub_unit_gateway.hpp"
 #include "server/store/notifier.hpp"
 
@@ -42,7 +43,8 @@ class AgentHub {
   public:
     /// All must outlive the hub.
     AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService& enrolment, AgentHubOptions options,
-             SubUnitGateway* sub_units = nullptr, BalanceGateway* balance = nullptr);
+             SubUnitGateway* sub_units = nullptr, BalanceGateway* balance = nullptr,
+             const LibrarySource* library = nullptr);
     ~AgentHub();
     AgentHub(const AgentHub&) = delete;
     AgentHub& operator=(const AgentHub&) = delete;
@@ -53,6 +55,9 @@ class AgentHub {
     /// "center_resources" (or to offer something else) and "center" (a session may be superseded). Before
     /// Notifier::start().
     void subscribe(Notifier& notifier);
+
+    /// What profiled jobs are matched with has changed: agents are told.
+    void library_changed();
 
     /// Begins to keep the sessions (SessionKeeper), on a strand of its own.
     void start(asio::any_io_executor executor);

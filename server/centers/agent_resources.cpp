@@ -3,7 +3,8 @@
 #include "server/centers/resources_store.hpp"
 #include "server/store/transaction.hpp"
 
-// What a session tells its agent of what the center is to have (R8) and to offer (M9), and hears of what it does offer.
+// What a session tells its agent of what the center is to have (R8), to offer (M9) and to match with (M3), and hears of
+// what it does offer.
 namespace fathom::server {
 
 asio::awaitable<void> AgentSession::offer_targets()
@@ -45,6 +46,18 @@ asio::awaitable<void> AgentSession::offer_resources()
     sent_resources_ = **order;
     send(**order);
     log_info("resource_order_sent", {{"center", grant_.center_name}, {"version", (*order)->version}});
+}
+
+void AgentSession::offer_library()
+{
+    if (!library_pending_ || ended_) return;
+    library_pending_ = false;
+    if (parts_.library == nullptr || !library_digest_) return;
+    const std::shared_ptr<const link::MatchLibrary> library = parts_.library->match_library();
+    if (library->digest == *library_digest_) return;
+    library_digest_ = library->digest;
+    send(*library);
+    log_info("match_library_sent", {{"center", grant_.center_name}, {"digest", library->digest}});
 }
 
 asio::awaitable<Result<void>> AgentSession::take_resource_state(ResourceState state)

@@ -90,6 +90,7 @@ asio::awaitable<std::optional<SessionGrant>> AgentSession::greet()
     }
     grant_ = *grant;
     inventory_ = std::move(hello->inventory);
+    library_digest_ = std::move(hello->library_digest);
     touched_ = std::chrono::steady_clock::now();
     log_info("agent_connected", {{"center", grant_.center_name},
                                  {"center_id", grant_.center_id.value},
@@ -116,6 +117,7 @@ asio::awaitable<Result<void>> AgentSession::welcome()
         welcome.balance_pause_s = std::chrono::duration<double>(options_.balance_pause).count();
     }
     send(std::move(welcome));
+    library_pending_ = true;
     co_return Result<void>();
 }
 
@@ -213,6 +215,7 @@ asio::awaitable<void> AgentSession::send_orders()
 {
     while (!ended_) {
         wake_pending_ = false;
+        offer_library(); // before the jobs that are matched with it
         const bool are_offered = co_await offer_orders();
         co_await offer_questions();
         co_await offer_targets();
@@ -360,6 +363,11 @@ void AgentSession::retarget()
 void AgentSession::reconfigure()
 {
     raise(&AgentSession::resources_pending_);
+}
+
+void AgentSession::rematch()
+{
+    raise(&AgentSession::library_pending_);
 }
 
 void AgentSession::recheck()

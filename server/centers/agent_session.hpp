@@ -11,6 +11,7 @@
 #include "server/centers/session_store.hpp"
 #include "server/ports/attempt_gateway.hpp"
 #include "server/ports/balance_gateway.hpp"
+#include "server/ports/library_source.hpp"
 #include "server/ports/sub_unit_gateway.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -45,8 +46,9 @@ struct AgentSessionParts {
     Database* database;
     AttemptGateway* gateway;
     EnrolmentService* enrolment;
-    SubUnitGateway* sub_units = nullptr; ///< none: agents' sub-units are refused
-    BalanceGateway* balance = nullptr;   ///< none: agents are told not to tell what their balance loops do
+    SubUnitGateway* sub_units = nullptr;    ///< none: agents' sub-units are refused
+    BalanceGateway* balance = nullptr;      ///< none: agents are told not to tell what their balance loops do
+    const LibrarySource* library = nullptr; ///< none: agents match with what they have
 };
 
 /// One connection of a center's agent.
@@ -84,6 +86,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     void retarget();
     /// The center may be to offer something else than before.
     void reconfigure();
+    /// What profiled jobs are matched with may have changed.
+    void rematch();
     /// A newer session or a revocation may have ended this one.
     void recheck();
     void end(std::string reason, net::CloseKind kind = net::CloseKind::kNormal);
@@ -145,6 +149,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<void> offer_questions();
     asio::awaitable<void> offer_targets();
     asio::awaitable<void> offer_resources();
+    void offer_library();
     void offer(link::Body order);
     /// False where the attempt was told it in this connection before.
     bool note_order(std::set<AttemptId>& sent, const AttemptId& attempt, std::string_view event) const;
@@ -185,6 +190,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     bool target_pending_ = true;                  ///< likewise
     bool resources_pending_ = true;               ///< likewise
     std::optional<ResourceOrder> sent_resources_; ///< in this connection, last
+    std::optional<std::string> library_digest_;   ///< of what the agent has; empty: it takes none
+    bool library_pending_ = false;                ///< another one may be there; from the welcome on
     bool undoes_resources_ = false;               ///< the agent follows an order of which nothing is known here
     /// Of a target that was sent.
     struct SentTarget {

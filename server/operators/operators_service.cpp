@@ -1,12 +1,14 @@
 #include "server/operators/operators_service.hpp"
 
 #include "core/base/log.hpp"
+#include "server/operators/match_library.hpp"
 #include "server/store/transaction.hpp"
 
 namespace fathom::server {
 
 OperatorsService::OperatorsService(Database& database)
-    : database_(&database), library_(std::make_shared<const OperatorLibrary>())
+    : database_(&database), library_(std::make_shared<const OperatorLibrary>()),
+      match_library_(std::make_shared<const link::MatchLibrary>(make_match_library(*library_).library))
 {
 }
 
@@ -29,6 +31,12 @@ OperatorLibraryPointer OperatorsService::library() const
     return library_;
 }
 
+std::shared_ptr<const link::MatchLibrary> OperatorsService::match_library() const
+{
+    const std::scoped_lock lock(mutex_);
+    return match_library_;
+}
+
 std::uint64_t OperatorsService::start_read()
 {
     const std::scoped_lock lock(mutex_);
@@ -38,10 +46,19 @@ std::uint64_t OperatorsService::start_read()
 void OperatorsService::replace(OperatorLibrary library, std::uint64_t read)
 {
     auto fresh = std::make_shared<const OperatorLibrary>(std::move(library));
-    const std::scoped_lock lock(mutex_);
-    if (read <= current_read_) return;
-    current_read_ = read;
-    library_ = std::move(fresh);
+    MatchLibraryPart part = make_match_library(*fresh);
+    {
+        const std::scoped_lock lock(mutex_);
+        if (read <= current_read_) return;
+        current_read_ = read;
+        library_ = std::move(fresh);
+        if (match_library_->digest == part.library.digest) return;
+        match_library_ = std::make_shared<const link::MatchLibrary>(std::move(part.library));
+    }
+    if (part.left_out > 0)
+        log_warning("match_library_cut", {{"left_out", part.left_out},
+                                          {"effect", "calls of profiled jobs are not matched with these operators"}});
+    if (on_match_library) on_match_library();
 }
 
 asio::awaitable<void> OperatorsService::reload()

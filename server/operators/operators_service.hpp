@@ -3,10 +3,12 @@
 #include "core/net/task_group.hpp"
 #include "server/operators/operator_changes.hpp"
 #include "server/operators/operators_store.hpp"
+#include "server/ports/library_source.hpp"
 #include "server/store/database.hpp"
 #include "server/store/notifier.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -15,7 +17,7 @@ namespace fathom::server {
 
 /// The library of probe operators (M2): filled from the manifests that come with the program, changed by experts,
 /// read by everyone. Thread-safe. `database` must outlive it.
-class OperatorsService {
+class OperatorsService final : public LibrarySource {
   public:
     explicit OperatorsService(Database& database);
 
@@ -25,6 +27,9 @@ class OperatorsService {
 
     /// The library as last read; empty before seed().
     OperatorLibraryPointer library() const;
+    std::shared_ptr<const link::MatchLibrary> match_library() const override;
+    /// Called on some thread when match_library() has changed. To be set before that can happen.
+    std::function<void()> on_match_library;
 
     /// Reads the library again when another replica added versions. Before Notifier::start();
     /// `group` must outlive the notifier.
@@ -53,6 +58,7 @@ class OperatorsService {
     Database* database_;
     mutable std::mutex mutex_;
     OperatorLibraryPointer library_;
+    std::shared_ptr<const link::MatchLibrary> match_library_;
     std::uint64_t started_reads_ = 0; ///< numbers the reads, so that a slow old one does not replace a newer
     std::uint64_t current_read_ = 0;
 };

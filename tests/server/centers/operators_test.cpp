@@ -1,4 +1,5 @@
 #include "probes/operators/manifests.hpp"
+#include "server/operators/match_library.hpp"
 #include "server/operators/operators_service.hpp"
 #include "tests/server/centers/support/network_data.hpp"
 #include "tests/support/test_io.hpp"
@@ -72,6 +73,72 @@ TEST(OperatorLibrary, RefusesWithdrawnVersions)
     EXPECT_EQ(errors[0].field, "operators[0].version");
     EXPECT_EQ(errors[1].field, "operators[0].id");
     EXPECT_THAT(errors[1].detail, HasSubstr("withdrawn"));
+}
+
+TEST(MatchLibrary, HasTheNewestOfEachOperatorWithoutWhatOnlyPeopleRead)
+{
+    OperatorManifest second = simple_operator("op1");
+    second.version = 2;
+    second.signature.symbols = {"dgesv_"};
+    const OperatorLibrary library({{simple_operator("op1"), {}, {}},
+                                   {second, {}, {}},
+                                   {simple_operator("op2"), {}, Timestamp{}},
+                                   {simple_operator("op3"), {}, {}}});
+
+    const MatchLibraryPart made = make_match_library(library);
+
+    EXPECT_EQ(made.left_out, 0);
+    ASSERT_EQ(made.library.operators.size(), 2U) << "op2 is withdrawn";
+    const OperatorManifest read = parse_operator_manifest(made.library.operators[0]).value();
+    EXPECT_EQ(read.id, "op1");
+    EXPECT_EQ(read.version, 2);
+    EXPECT_EQ(read.signature.symbols, second.signature.symbols);
+    EXPECT_EQ(read.operation_count, second.operation_count);
+    EXPECT_EQ(read.parameters[0].max, 1000);
+    EXPECT_EQ(read.parameters[0].description, "");
+    EXPECT_EQ(made.library.operators.dump().find("an operator of a test"), std::string::npos);
+    EXPECT_EQ(make_match_library(library).library.digest, made.library.digest);
+    EXPECT_NE(make_match_library(OperatorLibrary({{second, {}, {}}})).library.digest, made.library.digest);
+}
+
+TEST(MatchLibrary, LeavesOutWhatItHasNoRoomFor)
+{
+    std::vector<OperatorLibrary::Version> large;
+    for (int i = 0; i < 100; ++i) {
+        OperatorManifest manifest = simple_operator("op" + std::to_string(i));
+        manifest.signature.symbols.assign(200, std::string(128, 'x'));
+        large.push_back({manifest, {}, {}});
+    }
+    const MatchLibraryPart made = make_match_library(OperatorLibrary(large));
+    EXPECT_LE(made.library.operators.dump().size(), link::kMaxLibraryBytes);
+    EXPECT_GT(made.library.operators.size(), 10U);
+    EXPECT_EQ(std::ssize(made.library.operators) + made.left_out, 100);
+
+    std::vector<OperatorLibrary::Version> many;
+    for (std::size_t i = 0; i < link::kMaxLibraryOperators + 5; ++i)
+        many.push_back({simple_operator("op" + std::to_string(i)), {}, {}});
+    const MatchLibraryPart most = make_match_library(OperatorLibrary(many));
+    EXPECT_EQ(most.library.operators.size(), link::kMaxLibraryOperators);
+    EXPECT_EQ(most.left_out, 5);
+}
+
+TEST(OperatorsService, TellsWhenWhatJobsAreMatchedWithHasChanged)
+{
+    TestStore store;
+    OperatorsService service(store.database());
+    int told = 0;
+    service.on_match_library = [&told] { ++told; };
+    ASSERT_TRUE(service.seed({simple_operator("op1")}));
+    EXPECT_EQ(told, 1);
+    ASSERT_TRUE(service.seed({simple_operator("op1")}));
+    EXPECT_EQ(told, 1);
+    OperatorManifest changed = simple_operator("op1");
+    changed.signature.symbols = {"dgesv_"};
+
+    ASSERT_TRUE(service.seed({changed}));
+
+    EXPECT_EQ(told, 2);
+    EXPECT_EQ(service.match_library()->operators[0]["signature"]["symbols"][0], "dgesv_");
 }
 
 TEST(OperatorsService, SeedsTheShippedManifestsOnce)

@@ -160,6 +160,18 @@ void FakeSubUnits::set(link::SubUnitTarget target)
     targets_ = {std::move(target)};
 }
 
+std::shared_ptr<const link::MatchLibrary> FakeLibrary::match_library() const
+{
+    const std::scoped_lock lock(mutex_);
+    return library_;
+}
+
+void FakeLibrary::set(link::MatchLibrary library)
+{
+    const std::scoped_lock lock(mutex_);
+    library_ = std::make_shared<const link::MatchLibrary>(std::move(library));
+}
+
 AgentServer::AgentServer() : authority(net::make_authority("test network", 10).value())
 {
     enrolment = std::make_unique<EnrolmentService>(
@@ -172,7 +184,7 @@ AgentServer::AgentServer() : authority(net::make_authority("test network", 10).v
     options.catalog_pause = 200ms;
     options.longest_away = 1s;
     options.connection_pause = 1h;
-    hub = std::make_unique<AgentHub>(store.database(), gateway, *enrolment, options, &sub_units, &balance);
+    hub = std::make_unique<AgentHub>(store.database(), gateway, *enrolment, options, &sub_units, &balance, &library);
     notifier_ = std::make_unique<Notifier>(store.url());
     hub->subscribe(*notifier_);
     notifier_->subscribe("catalog", [this](const std::string& payload) {

@@ -80,6 +80,17 @@ class FakeSubUnits final : public SubUnitGateway {
     std::vector<link::SubUnitTarget> targets_;
 };
 
+/// A room whose operators are as the test says. Thread-safe.
+class FakeLibrary final : public LibrarySource {
+  public:
+    std::shared_ptr<const link::MatchLibrary> match_library() const override;
+    void set(link::MatchLibrary library);
+
+  private:
+    mutable std::mutex mutex_;
+    std::shared_ptr<const link::MatchLibrary> library_ = std::make_shared<const link::MatchLibrary>();
+};
+
 /// A running agents' listener with everything behind it.
 class AgentServer {
   public:
@@ -104,6 +115,7 @@ class AgentServer {
     FakeGateway gateway;
     FakeBalance balance;
     FakeSubUnits sub_units;
+    FakeLibrary library;
     net::Credential authority;
     std::unique_ptr<EnrolmentService> enrolment;
     std::unique_ptr<AgentHub> hub;
