@@ -293,3 +293,28 @@ def test_bad_input_names_every_error(uploads, network):
     uploads.refused("POST", "/operators", 413, data=b"[" + bytes(5 << 20))
     uploads.refused("POST", "/operators", 400, data=b"{")
     assert not [one for one in uploads.expert.items("/operators") if one["id"] == "bad_input"]
+
+
+# Jobs that centers profile (M3).
+
+def test_an_uploaded_operator_is_found_in_a_job_that_its_center_profiles(uploads, network):
+    folder = EXAMPLES / "dense_lu"
+    manifest = {**manifest_in(folder), "id": "eigenvalues",
+                "signature": {"symbols": ["dsyevd_", "scipy_dsyevd_64_"], "argument_kinds": ["matrix_fp64"]}}
+    program = "import numpy as np; a = np.random.default_rng(1).random((400, 400)); [np.linalg.eigh(a) for _ in range(8)]"
+
+    def found_operators(name):
+        job = network.submit(name=name, type=f"e2e/{name}", command=["python3", "-c", program], profile=True,
+                             units={"center": "alpha"})
+        ended = network.wait_job(job["id"])
+        assert ended["state"] == "succeeded" and not ended["attempt"]["detail"], ended["attempt"]
+        work = uploads.rest.get(f"/jobs/{job['id']}/operators")
+        assert work["source"] == "profile", work
+        return {use["id"]: use for use in work["operators"]}
+
+    assert "eigenvalues" not in found_operators("eigh-before")
+
+    uploads.upload(uploads.package(folder / "dense_lu.c", manifest))  # the agents are connected, and are told
+
+    use = found_operators("eigh-after").get("eigenvalues")
+    assert use and use["version"] == 1 and use["share"] > 0
