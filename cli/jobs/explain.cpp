@@ -2,6 +2,7 @@
 
 #include "cli/client/json_view.hpp"
 #include "cli/jobs/explain_tables.hpp"
+#include "cli/jobs/left_out.hpp"
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/model/money.hpp"
@@ -103,6 +104,15 @@ std::string waiting_text(const Json& placement, Timestamp now)
     return text + "\n";
 }
 
+/// The share of the job that is not measured because there is too much of it.
+std::string unmeasured_text(const Json& work, const TableStyle& style)
+{
+    const auto details = left_out_details(work);
+    if (details.empty()) return {};
+    return "\nNot measured: predicted from other sizes of these operators, else as the rest of the run\n" +
+           render_details(details, style);
+}
+
 TableStyle indented(TableStyle style)
 {
     style.indent = 2;
@@ -155,7 +165,8 @@ std::string render_comparison(const Json& before, const Json& after, const Table
     return table.empty() ? text : text + "\n" + table.render(indented(style));
 }
 
-std::string render_explanation(const Json& job, const Json& placement, Timestamp now, const TableStyle& style)
+std::string render_explanation(const Json& job, const Json& placement, const Json& work, Timestamp now,
+                               const TableStyle& style)
 {
     const std::string state = text_of(job, "state", text_of(placement, "state"));
     const Json& decision = member(placement, "decision");
@@ -168,7 +179,7 @@ std::string render_explanation(const Json& job, const Json& placement, Timestamp
         text += "Now: " + printable(waiting) + "\n";
     text += waiting_text(placement, now);
     if (decision.is_object())
-        text += render_decision(decision, now, style);
+        text += render_decision(decision, now, style) + unmeasured_text(work, indented(style));
     else
         text += "No decision is stored for it.\n";
     text += predicted_against_actual(job, placement, indented(style));

@@ -16,10 +16,12 @@ std::string render_decision(const Json& decision, Timestamp now, const TableStyl
 /// Two decisions on the same question, side by side: as things are, and as they would be.
 std::string render_comparison(const Json& before, const Json& after, const TableStyle& style);
 
-/// The whole answer to "where did my job go, and why": the job, its placement's decision, and the
-/// reasons that it waits, and the predicted against the actual once it has ended.
+/// The whole answer to "where did my job go, and why": the job, its placement's decision, what of its operators is not
+/// measured, and the reasons that it waits, and the predicted against the actual once it has ended.
 /// @param job        GET /jobs/{id}
 /// @param placement  GET /jobs/{id}/placement
-std::string render_explanation(const Json& job, const Json& placement, Timestamp now, const TableStyle& style);
+/// @param work       GET /jobs/{id}/operators; null where that is not known
+std::string render_explanation(const Json& job, const Json& placement, const Json& work, Timestamp now,
+                               const TableStyle& style);
 
 } // namespace fathom::cli

@@ -217,9 +217,10 @@ Outcome explain_job(Session& session, const ExplainOptions& options)
         return ExitCode::kOk;
     }
     if (!placement || session.wants_json()) return print_answer(session, placement, nullptr);
+    const Result<Json> work = session.get(job_path(options) + "/operators");
     return print_answer(session, session.get(job_path(options)), [&](const Json& job) {
         const std::string sharing = render_details(gpu_details(session, job), table_style(session));
-        return render_explanation(job, *placement, session.now(), table_style(session)) +
+        return render_explanation(job, *placement, work ? *work : Json(), session.now(), table_style(session)) +
                (sharing.empty() ? "" : "\n" + sharing);
     });
 }

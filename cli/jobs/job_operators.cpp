@@ -1,5 +1,6 @@
 #include "cli/client/json_view.hpp"
 #include "cli/jobs/commands.hpp"
+#include "cli/jobs/left_out.hpp"
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"
 
@@ -34,15 +35,6 @@ std::string remainder_text(const Json& work)
         text += (text.empty() ? "" : ", ") + printable(name) + " " + format_percent(value.get<double>());
     }
     return text.empty() ? "-" : text;
-}
-
-/// "3, 4.2 % of its time": what a list has no room for; empty where it has room for all.
-std::string left_out_text(const Json& work, std::string_view name)
-{
-    const Json& left_out = member(work, name);
-    if (!left_out.is_object() || number_of(left_out, "count").value_or(0) <= 0) return {};
-    const std::optional<double> share = number_of(left_out, "share");
-    return count_of(left_out, "count") + (share ? ", " + format_percent(*share) + " of its time" : "");
 }
 
 Table operators_table(const Json& work)
@@ -81,10 +73,8 @@ std::string operators_text(Session& session, const Json& work)
         {"Job", text_of(work, "job_id")},          {"Type", text_of(work, "type")},
         {"Operators", source_text(work)},          {"Run", duration_of(work, "wall_s")},
         {"Covered", share_text(work, "coverage")}, {"The rest", remainder_text(work)}};
-    if (std::string unlisted = left_out_text(work, "unlisted"); !unlisted.empty())
-        details.emplace_back("Not listed", std::move(unlisted) + ": a job has at most 64 operators");
-    if (std::string unprobed = left_out_text(work, "unprobed"); !unprobed.empty())
-        details.emplace_back("Not probed", std::move(unprobed) + ": a probe task measures at most 16 operators");
+    for (auto& detail : left_out_details(work))
+        details.push_back(std::move(detail));
     std::string text = render_details(details, style);
     if (const Table table = operators_table(work); !table.empty()) text += "\n" + table.render(style);
     if (const Table table = unmatched_table(work); !table.empty()) text += "\n" + table.render(style);

@@ -1,5 +1,6 @@
 #include "cli/client/json_view.hpp"
 #include "cli/jobs/commands.hpp"
+#include "cli/jobs/left_out.hpp"
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"
 
@@ -40,14 +41,16 @@ Table types_table(const Json& types, Timestamp now)
 std::string type_text(Session& session, const Json& type)
 {
     const TableStyle style = table_style(session);
-    const std::string text = render_details(
-        {{"Job type", text_of(type, "name")},
-         {"Known by", text_of(type, "origin")},
-         {"Learned", age_of(type, "learned_at", session.now()) + " from " + text_of(type, "learned_from")},
-         {"Operators", knowledge_of(type)},
-         {"Mix", mix_text(type)},
-         {"Probe task", text_of(type, "probe_task_id")}},
-        style);
+    std::vector<std::pair<std::string, Cell>> details{
+        {"Job type", text_of(type, "name")},
+        {"Known by", text_of(type, "origin")},
+        {"Learned", age_of(type, "learned_at", session.now()) + " from " + text_of(type, "learned_from")},
+        {"Operators", knowledge_of(type)},
+        {"Mix", mix_text(type)},
+        {"Probe task", text_of(type, "probe_task_id")}};
+    for (auto& detail : left_out_details(type))
+        details.push_back(std::move(detail));
+    const std::string text = render_details(details, style);
     Table table({{"OPERATOR"}, {"SIZE"}, {"COUNT", Align::kRight}, {"SHARE", Align::kRight}});
     for (const Json& one : items_of(type, "operators")) {
         const std::optional<double> share = number_of(one, "share");

@@ -60,6 +60,7 @@ Result<bool> JobLearning::learn_from(pqxx::work& transaction, const JobId& job, 
     type.project = evidence->spec.project;
     if (is_profiled) {
         if (const std::optional<KeptRun> run = kept_run(*evidence, catalog)) type.known_run = to_json(*run);
+        type.unlisted = work.unlisted;
     }
     const LearnedTask learned{.job_type = type.name, .operators = type.operators, .job = job};
     const Result<ProbeTaskId> task = planner_->keep_learned_task(transaction, learned);

@@ -19,18 +19,25 @@ asio::awaitable<Result<Json>> JobTypesService::job_operators(std::string job, Pr
 asio::awaitable<Result<Page<JobTypeRecord>>> JobTypesService::list(std::int64_t size, std::string after,
                                                                    Principal reader)
 {
+    const CatalogPointer catalog = catalog_->get();
     auto work = [&](pqxx::work& transaction) -> Result<Page<JobTypeRecord>> {
-        return select_job_types(transaction, size, after, {reader.token_id.value, job_scope_of(reader)});
+        Page<JobTypeRecord> page =
+            select_job_types(transaction, size, after, {reader.token_id.value, job_scope_of(reader)});
+        for (JobTypeRecord& type : page.items)
+            type.unprobed = left_out_operators(type.operators, catalog->manifests());
+        return page;
     };
     co_return co_await database_->run(std::move(work));
 }
 
 asio::awaitable<Result<JobTypeRecord>> JobTypesService::get(std::string name, Principal reader)
 {
+    const CatalogPointer catalog = catalog_->get();
     auto work = [&](pqxx::work& transaction) -> Result<JobTypeRecord> {
         std::optional<JobTypeRecord> type =
             select_shown_job_type(transaction, name, {reader.token_id.value, job_scope_of(reader)});
         if (!type) return Error{Errc::kNotFound, "nothing was learned of this job type"};
+        type->unprobed = left_out_operators(type->operators, catalog->manifests());
         return std::move(*type);
     };
     co_return co_await database_->run(std::move(work));

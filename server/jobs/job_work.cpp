@@ -99,11 +99,6 @@ Json use_json(const OperatorUse& use, const CatalogSnapshot& catalog)
     return json;
 }
 
-Json left_out_json(const LeftOutOperators& left_out)
-{
-    return {{"count", left_out.count}, {"share", left_out.share ? Json(*left_out.share) : Json()}};
-}
-
 /// The shares that the profiler found outside operators, and those of operators that the list has no room for.
 Json remainder_json(const JobEvidence& evidence, const ObservedWork& work)
 {
@@ -217,8 +212,8 @@ Json to_json(const JobEvidence& evidence, const ObservedWork& work, const Catalo
             {"wall_s", profile_member(evidence.profile, "wall_s", &Json::is_number)},
             {"unmatched", unmatched_json(evidence)},
             {"left_out", work.left_out},
-            {"unlisted", left_out_json(work.unlisted)},
-            {"unprobed", left_out_json(left_out_operators(work.operators, catalog.manifests()))}};
+            {"unlisted", to_json(work.unlisted)},
+            {"unprobed", to_json(left_out_operators(work.operators, catalog.manifests()))}};
 }
 
 } // namespace fathom::server

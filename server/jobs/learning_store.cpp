@@ -35,7 +35,7 @@ constexpr const char* kUpsertJobType = R"sql(
 // Literals, so that statements are joined by the compiler and stay constants.
 #define FATHOM_JOB_TYPE_COLUMNS                                                                                        \
     "name, origin, mix, operators, profiled, learned_from, learned_at, coalesce(probe_task_id, '') AS probe_task_id, " \
-    "submitted_by, project "
+    "submitted_by, project, known_run -> 'unlisted' AS unlisted "
 
 constexpr const char* kSelectJobType =
     "SELECT " FATHOM_JOB_TYPE_COLUMNS "FROM job_type WHERE name = $1 AND submitted_by = $2 AND project = $3";
@@ -62,6 +62,17 @@ Json operators_json(const std::vector<OperatorUse>& operators)
     return json;
 }
 
+/// With a run as it is kept. Empty for what an older replica kept.
+std::optional<LeftOutOperators> read_left_out(const Json& json)
+{
+    if (!json.is_object()) return std::nullopt;
+    std::vector<FieldError> errors;
+    ObjectReader reader(json, "unlisted", errors);
+    const LeftOutOperators left_out{.count = reader.required_integer("count", 0, 1'000'000),
+                                    .share = reader.optional_number("share", 0, 1e6)};
+    return errors.empty() ? std::optional(left_out) : std::nullopt;
+}
+
 /// Empty for what a newer replica wrote or what is broken, of which a line in the log tells.
 std::optional<JobTypeRecord> to_job_type(const pqxx::row& row)
 {
@@ -84,6 +95,7 @@ std::optional<JobTypeRecord> to_job_type(const pqxx::row& row)
     type.probe_task_id = row["probe_task_id"].as<std::string>();
     type.submitted_by = row["submitted_by"].as<std::string>();
     type.project = row["project"].as<std::string>();
+    type.unlisted = read_left_out(to_json_value(row["unlisted"]));
     return type;
 }
 
@@ -120,9 +132,11 @@ std::vector<JobId> take_lessons(pqxx::work& transaction, std::int64_t limit)
 
 void upsert_job_type(pqxx::work& transaction, const JobTypeRecord& type)
 {
+    Json known_run = type.known_run;
+    if (known_run.is_object() && type.unlisted) known_run["unlisted"] = to_json(*type.unlisted);
     transaction.exec_params0(kUpsertJobType, type.name, std::string(to_string(type.origin)), Json(type.mix).dump(),
                              operators_json(type.operators).dump(), type.profiled, type.learned_from,
-                             type.probe_task_id, type.submitted_by, type.project, type.known_run.dump());
+                             type.probe_task_id, type.submitted_by, type.project, known_run.dump());
 }
 
 std::optional<JobTypeRecord> select_job_type(pqxx::work& transaction, const std::string& name,
@@ -160,7 +174,14 @@ Json to_json(const JobTypeRecord& type)
             {"profiled", type.profiled},
             {"learned_from", type.learned_from},
             {"learned_at", format_rfc3339(type.learned_at)},
-            {"probe_task_id", text_or_null(type.probe_task_id)}};
+            {"probe_task_id", text_or_null(type.probe_task_id)},
+            {"unlisted", type.unlisted ? to_json(*type.unlisted) : Json()},
+            {"unprobed", to_json(type.unprobed)}};
+}
+
+Json to_json(const LeftOutOperators& left_out)
+{
+    return {{"count", left_out.count}, {"share", left_out.share ? Json(*left_out.share) : Json()}};
 }
 
 } // namespace fathom::server

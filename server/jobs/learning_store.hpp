@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/decide/probing/generate_task.hpp"
 #include "core/decide/probing/job_type.hpp"
 #include "server/identity/job_scope.hpp"
 #include "server/store/page.hpp"
@@ -42,6 +43,10 @@ struct JobTypeRecord {
     std::string submitted_by;  ///< whose jobs it was learned from, and is used for
     std::string project;       ///< of those jobs
     Json known_run;            ///< KeptRun; null: none that others could be predicted from
+    /// Of the profile of that run: operators beyond those that a job has at most. Empty: there is none, or it was kept
+    /// by an older server.
+    std::optional<LeftOutOperators> unlisted{};
+    LeftOutOperators unprobed{}; ///< of `operators`; no column has it
 };
 /// Adds a type of a submitter and project, or replaces what was known of it; its origin stays.
 void upsert_job_type(pqxx::work& transaction, const JobTypeRecord& type);
@@ -60,5 +65,6 @@ Page<JobTypeRecord> select_job_types(pqxx::work& transaction, std::int64_t size,
                                      const JobTypeReader& reader);
 
 Json to_json(const JobTypeRecord& type);
+Json to_json(const LeftOutOperators& left_out);
 
 } // namespace fathom::server

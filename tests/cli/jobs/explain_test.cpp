@@ -89,6 +89,26 @@ Evidence: what the probes measured
 )");
 }
 
+TEST(Explain, SaysWhichShareOfTheJobIsNotMeasuredBecauseThereIsTooMuchOfIt)
+{
+    const Json job{{"id", "job_1"}, {"name", "scf"}, {"state", "queued"}};
+    const Json placement{{"decision", decision()}};
+    Json work{{"unlisted", {{"count", 2}, {"share", 0.01}}}, {"unprobed", {{"count", 48}, {"share", nullptr}}}};
+
+    const std::string text = render_explanation(job, placement, work, kNow, {});
+
+    EXPECT_NE(text.find(R"(
+Not measured: predicted from other sizes of these operators, else as the rest of the run
+  Not listed:  2, 1.0 % of its time: a job has at most 64 operators
+  Not probed:  48: a probe task measures at most 16 operators
+)"),
+              std::string::npos)
+        << text;
+    work["unlisted"]["count"] = work["unprobed"]["count"] = 0;
+    EXPECT_EQ(render_explanation(job, placement, work, kNow, {}),
+              render_explanation(job, placement, nullptr, kNow, {}));
+}
+
 TEST(Explain, SetsPredictedAgainstActualOnceTheJobHasEnded)
 {
     const Json job{{"id", "job_1"},
@@ -101,7 +121,7 @@ TEST(Explain, SetsPredictedAgainstActualOnceTheJobHasEnded)
                          {"decided_by", "rep_1"},
                          {"actual", {{"run_s", 12.65}, {"wait_s", 0.2}, {"predicted_run_s", 12.05}}}};
 
-    EXPECT_EQ(render_explanation(job, placement, kNow, {}), R"(Job scf (job_1) has succeeded.
+    EXPECT_EQ(render_explanation(job, placement, nullptr, kNow, {}), R"(Job scf (job_1) has succeeded.
 No decision is stored for it.
 
 Predicted against actual
@@ -116,7 +136,7 @@ Decided 10 min ago (2026-11-20 10:54:14 UTC) by rep_1.
 TEST(Explain, SaysWhatWouldBeDecidedForAJobThatWaits)
 {
     const Json job{{"id", "job_1"}, {"name", "scf"}, {"state", "queued"}, {"waiting_reason", "no unit is free"}};
-    const std::string text = render_explanation(job, {{"decision", decision()}}, kNow, {});
+    const std::string text = render_explanation(job, {{"decision", decision()}}, nullptr, kNow, {});
 
     EXPECT_TRUE(text.starts_with("Job scf (job_1) is queued; it would go to alpha/core on 1 unit.\n"
                                  "Now: no unit is free\n"))
@@ -140,7 +160,7 @@ TEST(Explain, SaysWhatItCostsWhatWouldChangeItAndWhyItWaits)
          {{"at", "2026-11-20T11:07:14Z"}, {"low", "2026-11-20T11:06:54Z"}, {"high", "2026-11-20T11:09:00Z"}}}};
     const Json job{{"id", "job_1"}, {"name", "scf"}, {"state", "queued"}};
 
-    const std::string text = render_explanation(job, {{"decision", priced}, {"waiting", waiting}}, kNow, {});
+    const std::string text = render_explanation(job, {{"decision", priced}, {"waiting", waiting}}, nullptr, kNow, {});
 
     for (const char* part :
          {"\nWhy it waits\n  1. a unit of alpha/core, free in about 3 min\n  2. 2 jobs are ahead of it\n"

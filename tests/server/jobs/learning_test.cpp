@@ -284,7 +284,7 @@ TEST_F(Learning, OperatorsBeyondTheLimitsAreCountedWithTheirTime)
                                         {"count", 10},
                                         {"share", i < 64 ? 0.0078125 : 0.00390625}});
     profile["coverage"] = 0.5078125;
-    const JobId job = finish({{"command", {"python3", "wide.py"}}}, profile);
+    const JobId job = finish({{"command", {"python3", "wide.py"}}, {"units", {{"count", 1}}}}, profile);
 
     const Json work = get("/jobs/" + job.value + "/operators");
     ASSERT_EQ(work["operators"].size(), 64U) << work.dump();
@@ -294,6 +294,14 @@ TEST_F(Learning, OperatorsBeyondTheLimitsAreCountedWithTheirTime)
     EXPECT_EQ(work["remainder"]["unlisted"], 0.0078125);
     EXPECT_EQ(work["unprobed"]["count"], 48) << "a probe task measures 16 of the 64";
     EXPECT_EQ(work["unprobed"]["share"], 0.375);
+
+    const Json type = get("/job-types/app%2Fwide.py");
+    EXPECT_EQ(type["unlisted"], work["unlisted"]);
+    EXPECT_EQ(type["unprobed"], work["unprobed"]);
+    EXPECT_EQ(get("/job-types")["items"][0], type);
+
+    sql("UPDATE job_type SET known_run = known_run - 'unlisted'"); // as an older server keeps it
+    EXPECT_EQ(get("/job-types/app%2Fwide.py")["unlisted"], nullptr);
 }
 
 TEST_F(Learning, JobsOfNearlyTheSameMixAreOfOneType)

@@ -1,0 +1,32 @@
+#include "cli/jobs/left_out.hpp"
+
+#include "cli/client/json_view.hpp"
+#include "cli/text/format_units.hpp"
+
+#include <optional>
+
+namespace fathom::cli {
+namespace {
+
+/// "3, 4.2 % of its time"; empty where nothing is left out.
+std::string left_out_text(const Json& work, std::string_view name)
+{
+    const Json& left_out = member(work, name);
+    if (!left_out.is_object() || number_of(left_out, "count").value_or(0) <= 0) return {};
+    const std::optional<double> share = number_of(left_out, "share");
+    return count_of(left_out, "count") + (share ? ", " + format_percent(*share) + " of its time" : "");
+}
+
+} // namespace
+
+std::vector<std::pair<std::string, Cell>> left_out_details(const Json& work)
+{
+    std::vector<std::pair<std::string, Cell>> details;
+    if (std::string unlisted = left_out_text(work, "unlisted"); !unlisted.empty())
+        details.emplace_back("Not listed", std::move(unlisted) + ": a job has at most 64 operators");
+    if (std::string unprobed = left_out_text(work, "unprobed"); !unprobed.empty())
+        details.emplace_back("Not probed", std::move(unprobed) + ": a probe task measures at most 16 operators");
+    return details;
+}
+
+} // namespace fathom::cli
