@@ -4,6 +4,7 @@ import { type Column, DataTable } from '../../../ui/data_table'
 import { formatShare, nothing } from '../../../ui/format'
 import { Facts } from '../../../ui/page'
 import { Ready } from '../../../ui/states'
+import { leftOutFacts } from './left_out'
 
 type Use = JobOperators['operators'][number]
 
@@ -29,6 +30,7 @@ export function JobOperatorsTab({ job }: { job: Job }) {
           <Facts items={[
             [t('jobs.operators.source'), t(`jobs.operators.source.${known.source}`)],
             [t('jobs.operators.coverage'), formatShare(known.coverage)],
+            ...leftOutFacts(known, t),
           ]} />
           {known.operators.length > 0 ? (
             <DataTable isPlain name="operators" label={t('jobs.tab.operators')} columns={columns} rows={known.operators}
