@@ -129,6 +129,7 @@ def test_the_files_of_an_older_agent_are_taken_over(network, agent):
     job, gate = start_waiting_job(network, agent)
     agent.process.stop()
     own = agent.state_dir / "agent"
+    (own / "library.json").unlink(missing_ok=True)  # which older agents did not have
     for path in own.iterdir():  # where and whose they were
         os.chown(path, os.geteuid(), os.getegid())
         path.rename(agent.state_dir / path.name)
