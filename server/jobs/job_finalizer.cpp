@@ -11,10 +11,10 @@ constexpr std::size_t kProbeOutputBytes = 16UL << 20U;
 
 } // namespace
 
-Result<void> JobFinalizer::close(pqxx::work& transaction, const EndedJob& job, const std::string& label,
-                                 const std::optional<AttemptId>& attempt, Json evidence, JobChanges& changes) const
+bool end_job(pqxx::work& transaction, const EndedJob& job, const std::optional<AttemptId>& attempt, Json evidence,
+             JobChanges& changes)
 {
-    if (!update_job_ended(transaction, job)) return {};
+    if (!update_job_ended(transaction, job)) return false;
     if (attempt) evidence["attempt_id"] = attempt->value;
     changes.events.push_back({job.id, job.state, job.reason, std::move(evidence)});
     changes.wakes_router = true;
@@ -22,8 +22,20 @@ Result<void> JobFinalizer::close(pqxx::work& transaction, const EndedJob& job, c
                            {"attempt_id", attempt ? std::string_view(attempt->value) : std::string_view()},
                            {"state", to_string(job.state)},
                            {"reason", job.reason}});
-    metrics_->count("fathom_jobs_ended_total", "Jobs that reached an end state.",
-                    {{"state", std::string(to_string(job.state))}, {"label", label}});
+    return true;
+}
+
+void count_ended_job(Metrics& metrics, JobState state, const std::string& label)
+{
+    metrics.count("fathom_jobs_ended_total", "Jobs that reached an end state.",
+                  {{"state", std::string(to_string(state))}, {"label", label}});
+}
+
+Result<void> JobFinalizer::close(pqxx::work& transaction, const EndedJob& job, const std::string& label,
+                                 const std::optional<AttemptId>& attempt, Json evidence, JobChanges& changes) const
+{
+    if (!end_job(transaction, job, attempt, std::move(evidence), changes)) return {};
+    count_ended_job(*metrics_, job.state, label);
     if (label != "probe") return {};
     EndedProbeJob ended;
     ended.job = job.id;

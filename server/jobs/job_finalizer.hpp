@@ -11,8 +11,15 @@
 
 namespace fathom::server {
 
-/// The one way in which a job reaches its end state, whoever ends it: row, event, wake-ups, and word to probing
-/// when it was a probe. Thread-safe.
+/// Row, event and log line of a job's end, for JobFinalizer, and for who ends a probe's job by order of probing. The
+/// job is locked by the caller. Blocks; pqxx's exceptions pass through.
+/// @return false: it has ended before, and nothing was changed
+bool end_job(pqxx::work& transaction, const EndedJob& job, const std::optional<AttemptId>& attempt, Json evidence,
+             JobChanges& changes);
+void count_ended_job(Metrics& metrics, JobState state, const std::string& label);
+
+/// The way in which a job reaches its end state, whoever ends it: row, event, wake-ups, and word to probing when it was
+/// a probe. Only a probe's job that probing itself has stopped ends without it (ProbeJobWriter). Thread-safe.
 class JobFinalizer final : public WaitingJobTerminator {
   public:
     JobFinalizer(ProbeJobObserver& observer, Metrics& metrics) : observer_(&observer), metrics_(&metrics) {}

@@ -5,7 +5,7 @@
 #include "server/catalog/job_operators.hpp"
 #include "server/events/job_event_log.hpp"
 #include "server/identity/audit.hpp"
-#include "server/store/notifier.hpp"
+#include "server/jobs/job_stop.hpp"
 
 namespace fathom::server {
 namespace {
@@ -291,27 +291,10 @@ Result<void> JobsService::stop_job(pqxx::work& transaction, const JobId& id, con
     // With a lost center the job ends here; the agent is told to stop it should it ever come back.
     const bool center_may_stop_it = job.attempt && job.is_attempt_sent && job.state != JobState::kLost;
     if (center_may_stop_it) {
-        if (job.is_cancel_requested) return {};
-        update_cancel_requested(transaction, id);
-        record_job_events(transaction, {{id, job.state, cause + ": its center is told to stop it",
-                                         Json{{"attempt_id", job.attempt->value}}}});
-        notify(transaction, "dispatch", job.center_id.value);
+        ask_center_to_stop(transaction, id, job, cause);
         return {};
     }
-    if (!job.is_cancel_requested) update_cancel_requested(transaction, id);
-    if (job.attempt) {
-        AttemptEnd end;
-        end.attempt_id = *job.attempt;
-        end.outcome = AttemptOutcome::kCancelled;
-        end.detail = cause;
-        end.ended_at = clock_->now();
-        // A center that cannot be reached may have run it for a while.
-        update_to_ended(transaction, end, job.is_attempt_sent ? std::nullopt : std::optional<double>(0), std::nullopt);
-    }
-    EndedJob ended;
-    ended.id = id;
-    ended.state = JobState::kCancelled;
-    ended.reason = cause;
+    const EndedJob ended = stop_without_center(transaction, id, job, cause, clock_->now());
     JobChanges changes;
     const Result<void> closed = finalizer_->close(transaction, ended, job.label, job.attempt, Json::object(), changes);
     if (closed) record_job_changes(transaction, changes);

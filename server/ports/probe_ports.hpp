@@ -94,8 +94,10 @@ class ProbeJobWriter {
     virtual ~ProbeJobWriter() = default;
     virtual Result<void> insert_probe_job(pqxx::work& transaction, const JobId& id, const JobSpec& spec,
                                           const std::string& submitted_by) = 0;
-    /// Has a job's center end it as soon as it can be reached; a job that has ended stays as it is.
-    virtual void stop_probe_job(pqxx::work& transaction, const JobId& id) = 0;
+    /// Cancels the job of a run that the caller ends, or has ended: at once when no center can have it, else its center
+    /// ends it as soon as it can be reached. A job that has ended stays as it is. Locks the job.
+    /// @param cause  for people
+    virtual void stop_probe_job(pqxx::work& transaction, const JobId& id, const std::string& cause) = 0;
 };
 
 } // namespace fathom::server

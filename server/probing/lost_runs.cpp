@@ -15,7 +15,7 @@ constexpr const char* kMarkLost = R"sql(
     SET state = 'lost', ended_at = now(), error = 'center ' || c.name || ' fell silent while it had the probe'
     FROM job j, center c
     WHERE r.state = 'queued' AND j.id = r.job_id AND j.state = 'lost' AND c.id = r.center_id
-    RETURNING r.id, r.job_id, c.name AS center)sql";
+    RETURNING r.id, r.job_id, r.error, c.name AS center)sql";
 
 // Older ones say little about what is worth measuring now; whoever wants them orders them.
 constexpr const char* kSelectToRepeat = R"sql(
@@ -43,7 +43,7 @@ Result<void> LostRuns::look(pqxx::work& transaction) const
 {
     for (const pqxx::row& row : transaction.exec(kMarkLost)) {
         const JobId job{row["job_id"].as<std::string>()};
-        writer_->stop_probe_job(transaction, job);
+        writer_->stop_probe_job(transaction, job, row["error"].as<std::string>());
         log_warning("probe_run_lost", {{"probe_run_id", row["id"].as<std::string>()},
                                        {"job_id", job.value},
                                        {"center", row["center"].as<std::string>()}});

@@ -133,5 +133,76 @@ TEST_F(Cancelling, TellsProbingOfCancelledProbes)
     EXPECT_FALSE(probing_.ended[0].succeeded);
 }
 
+/// Of probes by probing, which has ended their runs.
+class StoppingProbes : public Cancelling {
+  protected:
+    JobId probe()
+    {
+        const JobId job = JobId::make();
+        auto work = [&](pqxx::work& transaction) -> Result<void> {
+            return writer_.insert_probe_job(transaction, job, parse_job_spec(spec()).value(), "rep_1");
+        };
+        EXPECT_TRUE(database_.blocking_run(work));
+        return job;
+    }
+    void stop(const JobId& job)
+    {
+        auto work = [&](pqxx::work& transaction) -> Result<void> {
+            writer_.stop_probe_job(transaction, job, "operator lu version 1 was withdrawn");
+            return {};
+        };
+        ASSERT_TRUE(database_.blocking_run(work));
+    }
+    std::string end_of(const JobId& job) const
+    {
+        return sql("SELECT state || ': ' || end_reason FROM job WHERE id = '" + job.value + "'");
+    }
+
+    JobsProbeJobWriter writer_{&metrics_};
+};
+
+TEST_F(StoppingProbes, EndsAtOnceWhatNoCenterHas)
+{
+    const JobId placed = probe();
+    route();
+    ASSERT_EQ(state_of(placed), "placed");
+    const JobId queued = probe();
+
+    stop(placed);
+    stop(queued);
+    stop(queued); // changes nothing
+
+    EXPECT_EQ(end_of(placed), "cancelled: operator lu version 1 was withdrawn");
+    EXPECT_EQ(end_of(queued), "cancelled: operator lu version 1 was withdrawn");
+    EXPECT_EQ(events_of(queued), (std::vector<std::string>{"queued", "cancelled"}));
+    EXPECT_EQ(sql("SELECT count(*) FROM attempt WHERE state <> 'ended'"), "0") << "its units are free";
+    EXPECT_TRUE(probing_.ended.empty()) << "probing knows";
+    EXPECT_TRUE(orders_for({center_id("alpha")}).empty());
+    EXPECT_THAT(metrics_.expose(),
+                testing::HasSubstr("fathom_jobs_ended_total{label=\"probe\",state=\"cancelled\"} 2"));
+}
+
+TEST_F(StoppingProbes, AsksTheCenterThatMayRunThem)
+{
+    const JobId job = probe();
+    route();
+    const CenterId center = center_of(job);
+    ASSERT_EQ(orders_for(center).size(), 1U);
+    ASSERT_TRUE(run(report(attempts_, center, StartAcknowledged{attempt_of(job)})));
+
+    stop(job);
+
+    EXPECT_EQ(state_of(job), "dispatched");
+    const std::vector<link::Body> orders = orders_for(center);
+    ASSERT_EQ(orders.size(), 1U);
+    EXPECT_EQ(std::get<link::CancelAttempt>(orders[0]).attempt_id, attempt_of(job));
+    EXPECT_THAT(sql("SELECT cause FROM job_event ORDER BY id DESC LIMIT 1"),
+                testing::HasSubstr("operator lu version 1 was withdrawn: its center is told to stop it"));
+    AttemptEnd end;
+    end.outcome = AttemptOutcome::kCancelled;
+    ASSERT_TRUE(report_end(job, end));
+    EXPECT_EQ(state_of(job), "cancelled");
+}
+
 } // namespace
 } // namespace fathom::server

@@ -125,9 +125,10 @@ ProbeResult right_result(const ProbeTask& task)
     return result;
 }
 
-void FakeJobWriter::stop_probe_job(pqxx::work& transaction, const JobId& id)
+void FakeJobWriter::stop_probe_job(pqxx::work& transaction, const JobId& id, const std::string& cause)
 {
     static_cast<void>(transaction);
+    static_cast<void>(cause);
     stopped.push_back(id);
 }
 

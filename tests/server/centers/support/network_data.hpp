@@ -67,7 +67,7 @@ class FakeJobWriter final : public ProbeJobWriter {
   public:
     Result<void> insert_probe_job(pqxx::work& transaction, const JobId& id, const JobSpec& spec,
                                   const std::string& submitted_by) override;
-    void stop_probe_job(pqxx::work& transaction, const JobId& id) override;
+    void stop_probe_job(pqxx::work& transaction, const JobId& id, const std::string& cause) override;
 
     std::vector<std::pair<JobId, JobSpec>> jobs;
     std::vector<JobId> stopped;
