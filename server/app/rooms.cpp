@@ -57,6 +57,7 @@
 #include "server/probing/scaling_step.hpp"
 #include "server/probing/schedule_api.hpp"
 #include "server/probing/schedule_runner.hpp"
+#include "server/probing/withdrawn_runs.hpp"
 #include "server/routing/cycle_api.hpp"
 #include "server/routing/cycle_recorder.hpp"
 #include "server/routing/cycle_service.hpp"
@@ -163,7 +164,9 @@ struct Rooms::State {
     AccountService accounts{context.database, context.identity, compute}; // people with passwords
     SessionService sessions{context.database, context.identity, compute, context.metrics}; // their browsers
     const std::unique_ptr<OidcService> oidc = make_oidc(context, sessions);     // people whom a provider signs in
-    OperatorsService operators{context.database};                               // the library of probe operators
+    JobsProbeJobWriter probe_jobs{&context.metrics};                            // probes as ordinary jobs
+    WithdrawnRuns withdrawn_runs{probe_jobs};                                   // runs of withdrawn uploads end
+    OperatorsService operators{context.database, withdrawn_runs};               // the library of probe operators
     OperatorKeysService operator_keys{context.database};                        // who may upload operators
     MeteringService metering{context.database, operators};                      // policies
     ScoresService scores{context.database, operators, compute, kTrustLifetime}; // scores by them
@@ -175,7 +178,6 @@ struct Rooms::State {
                          context.settings.network_calendar,
                          [this](pqxx::work& transaction) { return trust.get(transaction); },
                          active_policy}; // as decisions see it
-    JobsProbeJobWriter probe_jobs;       // probes as ordinary jobs
     const bool can_verify = context.supervisor.can_verify();
     ProbeVerifier verifier{context.database, operators, context.metrics, context.supervisor}; // computes claims itself
     ProbeResults probe_results{operators, probe_jobs, context.metrics,

@@ -39,7 +39,7 @@ Result<OperatorAttachments> operator_attachments(pqxx::transaction_base& transac
             if (!is_first) attachments.manifests.push_back(std::move(record->manifest));
             continue;
         }
-        if (record->withdrawn_at)
+        if (lock_withdrawal(transaction, use.id, record->manifest.version))
             return Error{Errc::kInfeasible, "version " + std::to_string(record->manifest.version) + " of operator " +
                                                 use.id + " is withdrawn; make a task with a newer version"};
         std::optional<std::string> package = select_package(transaction, use.id, record->manifest.version);

@@ -120,14 +120,21 @@ Result<std::optional<OperatorRecord>> change_operator(pqxx::work& transaction, c
 }
 
 Result<void> withdraw_operator(pqxx::work& transaction, const Caller& caller, const std::string& id,
-                               std::int64_t version)
+                               std::int64_t version, ProbeRunTerminator* runs)
 {
     lock_library(transaction);
     const std::optional<OperatorRecord> record = select_operator(transaction, id, version);
     if (!record) return Error{Errc::kNotFound, "no such operator or version"};
     if (record->withdrawn_at) return {};
     update_to_withdrawn(transaction, id, version, caller.actor);
-    audit(transaction, caller.actor, "operator.withdraw", id, caller.request_id, {{"version", version}});
+    Json detail = {{"version", version}};
+    // Code that is built in does no harm: what runs may end.
+    if (runs != nullptr && record->origin == "uploaded") {
+        const Result<std::int64_t> ended = runs->end_withdrawn_runs(transaction, id, version);
+        if (!ended) return ended.error();
+        detail["ended_probe_runs"] = *ended;
+    }
+    audit(transaction, caller.actor, "operator.withdraw", id, caller.request_id, detail);
     wake_readers(transaction);
     return {};
 }

@@ -3,6 +3,7 @@
 #include "server/api/caller.hpp"
 #include "server/operators/operator_order.hpp"
 #include "server/operators/operators_store.hpp"
+#include "server/ports/probe_run_terminator.hpp"
 #include "server/store/transaction.hpp"
 
 #include <functional>
@@ -35,8 +36,9 @@ Result<std::optional<OperatorRecord>> change_operator(pqxx::work& transaction, c
                                                       const OperatorVersionRule& rule);
 
 /// Withdraws a version; one that is withdrawn already stays as it is.
+/// @param runs  ends the runs of an uploaded version; nullptr: nobody does.
 /// @error kNotFound
 Result<void> withdraw_operator(pqxx::work& transaction, const Caller& caller, const std::string& id,
-                               std::int64_t version);
+                               std::int64_t version, ProbeRunTerminator* runs);
 
 } // namespace fathom::server

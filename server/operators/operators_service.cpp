@@ -12,6 +12,11 @@ OperatorsService::OperatorsService(Database& database)
 {
 }
 
+OperatorsService::OperatorsService(Database& database, ProbeRunTerminator& runs) : OperatorsService(database)
+{
+    runs_ = &runs;
+}
+
 Result<void> OperatorsService::seed(std::vector<OperatorManifest> manifests)
 {
     const std::uint64_t read = start_read();
@@ -137,7 +142,7 @@ OperatorsService::change(Caller caller, std::string id, OperatorOrder order, Ope
 
 asio::awaitable<Result<void>> OperatorsService::withdraw(Caller caller, std::string id, std::int64_t version)
 {
-    auto work = [&](pqxx::work& transaction) { return withdraw_operator(transaction, caller, id, version); };
+    auto work = [&](pqxx::work& transaction) { return withdraw_operator(transaction, caller, id, version, runs_); };
     Result<void> done = co_await database_->run(std::move(work));
     if (done) co_await reload();
     co_return done;

@@ -20,6 +20,8 @@ namespace fathom::server {
 class OperatorsService final : public LibrarySource {
   public:
     explicit OperatorsService(Database& database);
+    /// @param runs  ends runs of uploaded versions that are withdrawn; must outlive it. Without it nobody ends them.
+    OperatorsService(Database& database, ProbeRunTerminator& runs);
 
     /// Adds the manifests of this release that the library does not have yet (add_release()), then reads the
     /// library. Blocks; call at start.
@@ -61,6 +63,7 @@ class OperatorsService final : public LibrarySource {
     std::shared_ptr<const link::MatchLibrary> match_library_;
     std::uint64_t started_reads_ = 0; ///< numbers the reads, so that a slow old one does not replace a newer
     std::uint64_t current_read_ = 0;
+    ProbeRunTerminator* runs_ = nullptr;
 };
 
 } // namespace fathom::server

@@ -46,6 +46,10 @@ constexpr const char* kInsertPackage = R"sql(
 constexpr const char* kSelectPackage =
     "SELECT package FROM operator_package WHERE operator_id = $1 AND operator_version = $2";
 
+// Several may hold it at once; kWithdraw waits for them, or they for it.
+constexpr const char* kLockWithdrawal =
+    "SELECT withdrawn_at IS NOT NULL FROM operator WHERE id = $1 AND version = $2 FOR SHARE";
+
 constexpr const char* kWithdraw = R"sql(
     UPDATE operator SET withdrawn_at = now(), withdrawn_by = $3
     WHERE id = $1 AND version = $2 AND withdrawn_at IS NULL)sql";
@@ -146,6 +150,11 @@ std::optional<std::string> select_package(pqxx::transaction_base& transaction, c
     const pqxx::result rows = transaction.exec_params(kSelectPackage, id, version);
     if (rows.empty()) return std::nullopt;
     return rows[0]["package"].as<std::string>();
+}
+
+bool lock_withdrawal(pqxx::transaction_base& transaction, const std::string& id, std::int64_t version)
+{
+    return transaction.exec_params1(kLockWithdrawal, id, version)[0].as<bool>();
 }
 
 void update_to_withdrawn(pqxx::transaction_base& transaction, const std::string& id, std::int64_t version,

@@ -39,6 +39,9 @@ void insert_package(pqxx::transaction_base& transaction, const OperatorPackage& 
 /// The package of an uploaded version as JSON text; empty for others.
 std::optional<std::string> select_package(pqxx::transaction_base& transaction, const std::string& id,
                                           std::int64_t version);
+/// Whether a version is withdrawn. A withdrawal waits from here on until the transaction ends, so that it knows what
+/// the transaction has made of the version.
+bool lock_withdrawal(pqxx::transaction_base& transaction, const std::string& id, std::int64_t version);
 /// Withdraws once.
 void update_to_withdrawn(pqxx::transaction_base& transaction, const std::string& id, std::int64_t version,
                          const std::string& withdrawn_by);

@@ -226,7 +226,8 @@ Result<void> ProbeResults::probe_job_ended(pqxx::work& transaction, const EndedP
     const std::optional<EndingRun> run = lock_run_of_job(transaction, ended.job);
     if (!run) return {};
     if (!run->queued) {
-        if (ended.succeeded) keep_unexpected(transaction, *run, ended);
+        // A run is cancelled before its job only where its operator was withdrawn: the center may have been quicker.
+        if (ended.succeeded && run->state != "cancelled") keep_unexpected(transaction, *run, ended);
         return {};
     }
     // Jobs that wait for this run go on, whatever came of it, or wait for its repeat.

@@ -265,6 +265,9 @@ def test_a_withdrawn_upload_runs_nowhere(uploads, network):
     problem = uploads.refused("POST", "/probe-runs", 422, json={"probe_task_id": task})
 
     assert "roots" in json.dumps(problem)
+    for run in uploads.rest.items(f"/probe-runs?probe_task={task}"):  # whatever had become of them by then
+        assert run["state"] != "queued"
+        uploads.net.wait_job(run["job_id"])
     assert len(uploads.expert.items("/operators/roots/versions")) == 5
 
 

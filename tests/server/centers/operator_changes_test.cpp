@@ -13,25 +13,9 @@ namespace {
 
 using test::simple_operator;
 using test::TestStore;
+using test::tiny_object;
+using test::uploaded_operator;
 using testing::HasSubstr;
-
-/// The least that says "shared object for x86_64".
-std::string tiny_object()
-{
-    std::string object("\177ELF\2\1\1", 7);
-    object.append(9, '\0');
-    object += std::string("\3\0\x3e\0", 4);
-    object.append(44, '\0');
-    return object;
-}
-
-OperatorManifest uploaded_operator(const std::string& id, std::int64_t version)
-{
-    OperatorManifest manifest = simple_operator(id);
-    manifest.version = version;
-    manifest.implementations = {{"cpu", "uploaded"}};
-    return manifest;
-}
 
 OperatorOrder plain(OperatorManifest manifest)
 {

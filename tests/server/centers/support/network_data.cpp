@@ -33,6 +33,23 @@ OperatorManifest simple_operator(const std::string& id)
     return parse_operator_manifest(json).value();
 }
 
+OperatorManifest uploaded_operator(const std::string& id, std::int64_t version)
+{
+    OperatorManifest manifest = simple_operator(id);
+    manifest.version = version;
+    manifest.implementations = {{"cpu", "uploaded"}};
+    return manifest;
+}
+
+std::string tiny_object()
+{
+    std::string object("\177ELF\2\1\1", 7);
+    object.append(9, '\0');
+    object += std::string("\3\0\x3e\0", 4);
+    object.append(44, '\0');
+    return object;
+}
+
 UnitTypeReport unit_type(const std::string& name, std::int64_t unit_count, std::vector<std::string> operators)
 {
     UnitTypeReport report;

@@ -38,6 +38,11 @@ class TestStore {
 /// `op1` … with one parameter `n` (1…1000, default 10), 2·n operations and 8·n bytes.
 OperatorManifest simple_operator(const std::string& id);
 
+/// The same, with code of its own, which is to be signed.
+OperatorManifest uploaded_operator(const std::string& id, std::int64_t version);
+/// The least that says "shared object for x86_64".
+std::string tiny_object();
+
 /// A unit type with so many units that runs these operators.
 UnitTypeReport unit_type(const std::string& name, std::int64_t unit_count, std::vector<std::string> operators);
 
