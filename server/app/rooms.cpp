@@ -150,12 +150,22 @@ JobRules job_rules(const RoomContext& context)
 } // namespace
 
 // To add a room: (1) include its headers above, (2) add its objects to State as members, in the order of who needs
-// whom (members are destroyed in reverse), built from `context`, (3) call its add_…_routes() in the constructor, (4) if
-// it needs a start or a stop, call it in Rooms::start() and, in reverse order, in Rooms::stop(). CMake links
-// fathom_server_<room> as soon as the room's folder has a CMakeLists.txt; a new folder name goes into the two lists
-// in server/CMakeLists.txt and server/app/CMakeLists.txt.
+// whom (members are destroyed in reverse), built from `context`, (3) call its add_…_routes() in the add_…_routes() of
+// its subject, (4) if it needs a start or a stop, call it in Rooms::start() and, in reverse order, in Rooms::stop().
+// CMake links fathom_server_<room> as soon as the room's folder has a CMakeLists.txt; a new folder name goes into the
+// two lists in server/CMakeLists.txt and server/app/CMakeLists.txt.
 struct Rooms::State {
     explicit State(const RoomContext& room_context) : context(room_context) {}
+
+    void add_routes();
+    void add_access_routes(); ///< identities, sign-in, audit log
+    void add_measurement_routes();
+    void add_center_routes();
+    void add_job_routes();
+    void add_accounting_routes(); ///< prices, usage, ledger, exports
+    void subscribe();             ///< to what other replicas say
+    void add_probing_tasks();     ///< periodic tasks that learn, measure or ask for measurements
+    void add_other_tasks();
 
     RoomContext context;
     // Rooms, one comment each: what it is for.
@@ -263,103 +273,137 @@ struct Rooms::State {
                     &operators}; // the agents' connections
 };
 
-Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(context))
+void Rooms::State::add_routes()
 {
-    State& rooms = *state_;
+    add_access_routes();
+    add_measurement_routes();
+    add_center_routes();
+    add_job_routes();
+    add_accounting_routes();
+    add_events_routes(context.api, events);
+}
+
+void Rooms::State::add_access_routes()
+{
     add_identity_routes(context.api, context.identity, context.database);
-    add_account_routes(context.api, rooms.accounts, context.database);
-    add_session_routes(context.api, rooms.sessions);
-    add_oidc_routes(context.api, context.router, rooms.oidc.get());
-    add_audit_routes(context.api, context.database, rooms.compute);
-    add_operators_routes(context.api, rooms.operators, context.database);
-    add_operator_keys_routes(context.api, rooms.operator_keys, context.database);
-    add_metering_routes(context.api, rooms.metering, rooms.scores, context.database);
-    add_scores_routes(context.api, rooms.scores);
-    add_curves_routes(context.api, rooms.curves, context.clock, context.settings.network_calendar);
-    add_trust_routes(context.api, rooms.curves, verification_state(context, rooms.can_verify));
-    add_learning_routes(context.api, rooms.learning);
+    add_account_routes(context.api, accounts, context.database);
+    add_session_routes(context.api, sessions);
+    add_oidc_routes(context.api, context.router, oidc.get());
+    add_audit_routes(context.api, context.database, compute);
+}
+
+void Rooms::State::add_measurement_routes()
+{
+    add_operators_routes(context.api, operators, context.database);
+    add_operator_keys_routes(context.api, operator_keys, context.database);
+    add_metering_routes(context.api, metering, scores, context.database);
+    add_scores_routes(context.api, scores);
+    add_curves_routes(context.api, curves, context.clock, context.settings.network_calendar);
+    add_trust_routes(context.api, curves, verification_state(context, can_verify));
+    add_learning_routes(context.api, learning);
     add_speedup_routes(context.api, context.database);
-    add_findings_routes(context.api, rooms.findings, context.database);
-    add_probing_routes(context.api, rooms.probing, context.database);
+    add_findings_routes(context.api, findings, context.database);
+    add_probing_routes(context.api, probing, context.database);
     add_comparison_routes(context.api, context.database);
+    add_schedule_routes(context.api, schedules, context.database);
+}
+
+void Rooms::State::add_center_routes()
+{
     add_diversity_routes(context.api, context.database);
     add_shared_gpus_routes(context.api, context.database);
     add_resources_routes(context.api, context.database);
-    add_schedule_routes(context.api, rooms.schedules, context.database);
-    add_centers_routes(context.api, rooms.centers, rooms.enrolment, context.database);
-    add_enrolment_routes(context.api, rooms.enrolment);
-    add_enrolment_routes(context.agent_api, rooms.enrolment);
-    rooms.agents.add_route(context.agent_router);
-    add_jobs_routes(context.api, rooms.jobs, context.database);
-    add_job_types_routes(context.api, rooms.job_types);
-    add_projects_routes(context.api, rooms.projects);
-    add_project_members_routes(context.api, rooms.project_members);
-    add_reservation_routes(context.api, rooms.reservations, context.database, context.clock);
-    add_maintenance_routes(context.api, rooms.maintenance, context.database, context.clock);
-    add_sub_unit_routes(context.api, rooms.sub_units, context.database);
-    add_balance_routes(context.api, rooms.balance);
-    add_placement_routes(context.api, rooms.placements);
-    add_cycle_routes(context.api, rooms.cycle_replays);
-    add_project_use_routes(context.api, rooms.project_uses, context.clock);
-    add_price_books_routes(context.api, rooms.price_books, context.database, context.clock);
-    add_billing_routes(context.api, rooms.ledger, context.database, rooms.compute, rooms.catalog,
-                       context.settings.network_name);
-    add_export_schedule_routes(context.api, rooms.export_schedules, context.database);
-    add_events_routes(context.api, rooms.events);
+    add_centers_routes(context.api, centers, enrolment, context.database);
+    add_enrolment_routes(context.api, enrolment);
+    add_enrolment_routes(context.agent_api, enrolment);
+    agents.add_route(context.agent_router);
+    add_reservation_routes(context.api, reservations, context.database, context.clock);
+    add_maintenance_routes(context.api, maintenance, context.database, context.clock);
+    add_sub_unit_routes(context.api, sub_units, context.database);
+    add_balance_routes(context.api, balance);
+}
 
-    rooms.operators.on_match_library = [agents = &rooms.agents] { agents->library_changed(); };
-    rooms.operators.subscribe(context.notifier, context.tasks, context.executor);
-    rooms.agents.subscribe(context.notifier);
-    rooms.catalog.set_gpu_threshold(context.settings.gpu_threshold);
-    rooms.catalog.subscribe(context.notifier);
-    rooms.routing.subscribe(context.notifier);
-    rooms.events.subscribe(context.notifier);
-    rooms.job_periodic_tasks.subscribe(context.notifier);
-    context.periodic_tasks.add(
-        "job_learning", kLearningPeriod,
-        [learning = &rooms.job_learning](pqxx::work& transaction) { return learning->learn(transaction); });
-    context.periodic_tasks.add(
-        "probe_refresh", context.settings.probe_refresh_period,
-        [refresh = &rooms.probe_refresh](pqxx::work& transaction) { return refresh->refresh(transaction); });
+void Rooms::State::add_job_routes()
+{
+    add_jobs_routes(context.api, jobs, context.database);
+    add_job_types_routes(context.api, job_types);
+    add_projects_routes(context.api, projects);
+    add_project_members_routes(context.api, project_members);
+    add_placement_routes(context.api, placements);
+    add_cycle_routes(context.api, cycle_replays);
+    add_project_use_routes(context.api, project_uses, context.clock);
+}
+
+void Rooms::State::add_accounting_routes()
+{
+    add_price_books_routes(context.api, price_books, context.database, context.clock);
+    add_billing_routes(context.api, ledger, context.database, compute, catalog, context.settings.network_name);
+    add_export_schedule_routes(context.api, export_schedules, context.database);
+}
+
+void Rooms::State::subscribe()
+{
+    operators.on_match_library = [this] { agents.library_changed(); };
+    operators.subscribe(context.notifier, context.tasks, context.executor);
+    agents.subscribe(context.notifier);
+    catalog.subscribe(context.notifier);
+    routing.subscribe(context.notifier);
+    events.subscribe(context.notifier);
+    job_periodic_tasks.subscribe(context.notifier);
+}
+
+void Rooms::State::add_probing_tasks()
+{
+    PeriodicTaskRunner& tasks = context.periodic_tasks;
+    tasks.add("job_learning", kLearningPeriod,
+              [this](pqxx::work& transaction) { return job_learning.learn(transaction); });
+    tasks.add("probe_refresh", context.settings.probe_refresh_period,
+              [this](pqxx::work& transaction) { return probe_refresh.refresh(transaction); });
     if (context.settings.probe_on_change)
-        context.periodic_tasks.add(
-            "probe_requests", kProbeRequestPeriod,
-            [refresh = &rooms.probe_refresh](pqxx::work& transaction) { return refresh->serve_requests(transaction); });
-    context.periodic_tasks.add("project_use", kProjectUsePeriod, [uses = &rooms.project_uses](pqxx::work& transaction) {
-        return uses->count_ended(transaction);
-    });
-    context.periodic_tasks.add("stored_use", kStoredUsePeriod, fold_stored_changes);
-    context.periodic_tasks.add(
-        "cycles", kCyclesPeriod,
-        [keep = context.settings.keep, clock = &context.clock](pqxx::work& transaction) -> Result<void> {
-            remove_cycles(transaction, cycle_limits(keep, clock->now()));
-            return {};
-        });
+        tasks.add("probe_requests", kProbeRequestPeriod,
+                  [this](pqxx::work& transaction) { return probe_refresh.serve_requests(transaction); });
     // Drift is asked for no more often than it is looked for; a request that has no room is open for a day.
-    context.periodic_tasks.add(
-        "drift_probes", context.settings.drift_period,
-        [refresh = &rooms.probe_refresh](pqxx::work& transaction) { return refresh->serve_drift(transaction); });
-    context.periodic_tasks.add("drift", context.settings.drift_period,
-                               [drift = &rooms.drift](pqxx::work& transaction) { return drift->look(transaction); });
-    context.periodic_tasks.add(
-        "quarantine", kQuarantinePeriod,
-        [quarantine = &rooms.quarantine](pqxx::work& transaction) { return quarantine->look(transaction); });
-    context.periodic_tasks.add("lost_probe_runs", kLostRunsPeriod,
-                               [lost = &rooms.lost_runs](pqxx::work& transaction) { return lost->look(transaction); });
-    context.periodic_tasks.add(
-        "scaling_step", kScalingStepPeriod,
-        [step = &rooms.scaling_step](pqxx::work& transaction) { return step->look(transaction); });
-    context.periodic_tasks.add("remove_expired_oidc_sign_ins", kOidcCleanUpPeriod, remove_expired_oidc_sign_ins);
-    context.periodic_tasks.add("sub_units", kSubUnitsPeriod, SubUnitsService::look);
-    context.periodic_tasks.add("shared_gpu_gauges", kSharedGpusPeriod,
-                               [metrics = &context.metrics](pqxx::work& transaction) -> Result<void> {
-                                   set_shared_gpu_gauges(transaction, *metrics);
-                                   return {};
-                               });
-    context.periodic_tasks.add("center_silence", kSilencePeriod, [silence = &rooms.silence](pqxx::work& transaction) {
-        silence->look(transaction);
-        return Result<void>();
+    tasks.add("drift_probes", context.settings.drift_period,
+              [this](pqxx::work& transaction) { return probe_refresh.serve_drift(transaction); });
+    tasks.add("drift", context.settings.drift_period,
+              [this](pqxx::work& transaction) { return drift.look(transaction); });
+    tasks.add("quarantine", kQuarantinePeriod,
+              [this](pqxx::work& transaction) { return quarantine.look(transaction); });
+    tasks.add("lost_probe_runs", kLostRunsPeriod,
+              [this](pqxx::work& transaction) { return lost_runs.look(transaction); });
+    tasks.add("scaling_step", kScalingStepPeriod,
+              [this](pqxx::work& transaction) { return scaling_step.look(transaction); });
+}
+
+void Rooms::State::add_other_tasks()
+{
+    PeriodicTaskRunner& tasks = context.periodic_tasks;
+    tasks.add("project_use", kProjectUsePeriod,
+              [this](pqxx::work& transaction) { return project_uses.count_ended(transaction); });
+    tasks.add("stored_use", kStoredUsePeriod, fold_stored_changes);
+    tasks.add("cycles", kCyclesPeriod, [this](pqxx::work& transaction) -> Result<void> {
+        remove_cycles(transaction, cycle_limits(context.settings.keep, context.clock.now()));
+        return {};
     });
+    tasks.add("remove_expired_oidc_sign_ins", kOidcCleanUpPeriod, remove_expired_oidc_sign_ins);
+    tasks.add("sub_units", kSubUnitsPeriod, SubUnitsService::look);
+    tasks.add("shared_gpu_gauges", kSharedGpusPeriod, [this](pqxx::work& transaction) -> Result<void> {
+        set_shared_gpu_gauges(transaction, context.metrics);
+        return {};
+    });
+    tasks.add("center_silence", kSilencePeriod, [this](pqxx::work& transaction) -> Result<void> {
+        silence.look(transaction);
+        return {};
+    });
+}
+
+Rooms::Rooms(const RoomContext& context) : state_(std::make_unique<State>(context))
+{
+    state_->catalog.set_gpu_threshold(context.settings.gpu_threshold);
+    state_->add_routes();
+    state_->subscribe();
+    state_->add_probing_tasks();
+    state_->add_other_tasks();
 }
 
 Rooms::~Rooms() = default;
