@@ -85,59 +85,75 @@ asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector
     }
     const Result<void> may_go_first = check_priorities(specs, caller, rules_.most_priority, batch);
     if (!may_go_first) co_return may_go_first.error();
-    CatalogPointer catalog = catalog_->get();
+    CatalogInUse in_use{catalog_->get()};
     const Timestamp now = clock_->now();
-    const auto check = [&]() -> Result<void> {
-        const Result<void> may = check_membership(specs, caller, *catalog, batch);
-        return may ? check_jobs(specs, *catalog, now, batch) : may;
+    const auto check_requests = [&](CatalogPointer catalog) {
+        return check_requests_in_pool(specs, caller, std::move(catalog), now, batch);
     };
-    // Many jobs take long to look at: not on the threads that the network waits for.
-    const bool is_quick = specs.size() <= kQuickJobs;
-    Result<void> checked = is_quick ? check() : co_await compute_->run(std::string(), check);
-    bool is_fresh = false;
-    if (!checked) {
-        // An operator or a center may be newer than our snapshot: nobody is refused on an old one.
-        const Result<CatalogPointer> fresh = co_await catalog_->refresh();
-        if (!fresh) co_return fresh.error();
-        catalog = *fresh;
-        is_fresh = true;
-        checked = is_quick ? check() : co_await compute_->run(std::string(), check);
-    }
-    const bool must_exist =
-        rules_.unknown_projects == UnknownProjects::kRefuse ||
-        (rules_.unknown_projects == UnknownProjects::kRefuseOnceMembers && !catalog->project_members.empty());
-    if (checked && must_exist) {
-        checked = co_await check_projects(specs, catalog, batch);
-        if (!checked && !is_fresh) { // it may have been set up just now
-            const Result<CatalogPointer> fresh = co_await catalog_->refresh();
-            if (!fresh) co_return fresh.error();
-            catalog = *fresh;
-            is_fresh = true;
-            checked = co_await check_projects(specs, catalog, batch);
-        }
-    }
+    Result<void> checked = co_await check_on_fresh(in_use, check_requests);
     if (!checked) co_return checked.error();
-    std::vector<AdmittedJob> admitted;
-    admitted.reserve(specs.size());
-    for (JobSpec& spec : specs) {
-        AdmittedJob job{std::move(spec), {}, {}};
-        if (catalog->profiled_projects.contains(job.spec.project)) job.spec.profile = true;
-        job.job_type = typing_.type_of(job.spec, caller.token_id.value, catalog);
-        job.operators_from = take_learned_operators(job.spec, caller.token_id.value, *catalog);
-        admitted.push_back(std::move(job));
+    if (must_projects_exist(*in_use.catalog)) {
+        const auto check_project_names = [&](CatalogPointer catalog) {
+            return check_projects(specs, std::move(catalog), batch);
+        };
+        checked = co_await check_on_fresh(in_use, check_project_names);
+        if (!checked) co_return checked.error();
     }
     const std::string& owner = caller.token_id.value;
-    checked = co_await check_limits_in_pool(admitted, owner, catalog, now, batch);
-    if (!checked && !is_fresh) {
-        const Result<CatalogPointer> fresh = co_await catalog_->refresh();
-        if (!fresh) co_return fresh.error();
-        checked = co_await check_limits_in_pool(admitted, owner, *fresh, now, batch);
-    }
+    std::vector<AdmittedJob> admitted = complete(std::move(specs), owner, in_use.catalog);
+    const auto check_job_limits = [&](CatalogPointer catalog) {
+        return check_limits_in_pool(admitted, owner, std::move(catalog), now, batch);
+    };
+    checked = co_await check_on_fresh(in_use, check_job_limits);
     if (!checked) co_return checked.error();
     // Last: what is refused for another reason does not count.
     checked = co_await quota_.take(std::move(submitter), jobs_by_project(admitted));
     if (!checked) co_return checked.error();
     co_return admitted;
+}
+
+template <class Check>
+asio::awaitable<Result<void>> JobsService::check_on_fresh(CatalogInUse& in_use, const Check& check)
+{
+    Result<void> checked = co_await check(in_use.catalog);
+    if (checked || in_use.is_fresh) co_return checked;
+    const Result<CatalogPointer> fresh = co_await catalog_->refresh();
+    if (!fresh) co_return fresh.error();
+    in_use = CatalogInUse{*fresh, true};
+    co_return co_await check(in_use.catalog);
+}
+
+asio::awaitable<Result<void>> JobsService::check_requests_in_pool(std::vector<JobSpec>& specs, const Principal& caller,
+                                                                  CatalogPointer catalog, Timestamp now, Batch batch)
+{
+    const auto check = [&]() -> Result<void> {
+        const Result<void> may = check_membership(specs, caller, *catalog, batch);
+        return may ? check_jobs(specs, *catalog, now, batch) : may;
+    };
+    // Many jobs take long to look at: not on the threads that the network waits for.
+    if (specs.size() <= kQuickJobs) co_return check();
+    co_return co_await compute_->run(std::string(), check);
+}
+
+bool JobsService::must_projects_exist(const CatalogSnapshot& catalog) const
+{
+    return rules_.unknown_projects == UnknownProjects::kRefuse ||
+           (rules_.unknown_projects == UnknownProjects::kRefuseOnceMembers && !catalog.project_members.empty());
+}
+
+std::vector<AdmittedJob> JobsService::complete(std::vector<JobSpec> specs, const std::string& owner,
+                                               const CatalogPointer& catalog)
+{
+    std::vector<AdmittedJob> admitted;
+    admitted.reserve(specs.size());
+    for (JobSpec& spec : specs) {
+        AdmittedJob job{std::move(spec), {}, {}};
+        if (catalog->profiled_projects.contains(job.spec.project)) job.spec.profile = true;
+        job.job_type = typing_.type_of(job.spec, owner, catalog);
+        job.operators_from = take_learned_operators(job.spec, owner, *catalog);
+        admitted.push_back(std::move(job));
+    }
+    return admitted;
 }
 
 asio::awaitable<Result<void>> JobsService::check_limits_in_pool(const std::vector<AdmittedJob>& jobs,

@@ -83,6 +83,23 @@ class JobsService {
   private:
     /// Also says so when the job may be one that was removed for its age.
     Error no_such_job(const JobId& id) const;
+    /// What jobs are checked against.
+    struct CatalogInUse {
+        CatalogPointer catalog;
+        bool is_fresh{false}; ///< read while these jobs were checked
+    };
+    /// An operator, a center or a project may be newer than our snapshot: nobody is refused on an old one.
+    /// @param check  an awaitable of Result<void> for a CatalogPointer; both must live until it has answered.
+    template <class Check>
+    asio::awaitable<Result<void>> check_on_fresh(CatalogInUse& in_use, const Check& check);
+    /// Membership of projects, operators and terms, as check_membership() and check_jobs() have them. `specs` and
+    /// `caller` must live until it has answered.
+    asio::awaitable<Result<void>> check_requests_in_pool(std::vector<JobSpec>& specs, const Principal& caller,
+                                                         CatalogPointer catalog, Timestamp now, Batch batch);
+    bool must_projects_exist(const CatalogSnapshot& catalog) const;
+    /// With their types, and the operators that their types were seen to execute.
+    std::vector<AdmittedJob> complete(std::vector<JobSpec> specs, const std::string& owner,
+                                      const CatalogPointer& catalog);
     /// `specs` must live until it has answered.
     asio::awaitable<Result<void>> check_projects(const std::vector<JobSpec>& specs, CatalogPointer catalog,
                                                  Batch batch);
