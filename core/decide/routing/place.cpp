@@ -1,6 +1,5 @@
 #include "core/decide/routing/place.hpp"
 
-#include "core/base/portable_math.hpp"
 #include "core/decide/routing/route_reasons.hpp"
 
 #include <algorithm>
@@ -9,30 +8,10 @@
 namespace fathom {
 namespace {
 
-/// Whether plan_start() takes full hours for starts that wait for a price: not with a network whose hours are others.
-bool starts_by_the_hour(const TransferRequest& request, const UnitTypeView& view)
-{
-    return !request.moves_data() || view.network == nullptr ||
-           view.network->calendar().hour == Timestamp::duration(std::chrono::hours(1));
-}
-
 /// Candidate::doubt_s. What history says beyond the promise counts already; that it says less is no reason for doubt.
 double distrust_s(double trust_factor, double promised_s, double compute_s)
 {
     return std::max(0.0, promised_s / trust_factor - std::max(promised_s, compute_s));
-}
-
-/// The completion beyond which an objective is more than `ratio` times that of `completion_s`, or a later one.
-double most_completion_s(double completion_s, double ratio, const Preference& prefer)
-{
-    return std::max(completion_s, kMinHeld_s) * portable::pow(ratio, 1 / prefer.time); // perhaps infinite
-}
-
-/// What of a run's transfers no hour can make shorter.
-double least_transfer_s(const TransferRequest& request, const NetworkProfile* network)
-{
-    if (network == nullptr || !request.moves_data() || !(network->best_rate_bytes() > 0)) return 0;
-    return (request.in_bytes + request.out_bytes) / network->best_rate_bytes();
 }
 
 /// How long to look ahead for GPU memory that nobody is known to give back.
@@ -105,11 +84,11 @@ std::vector<CountOffer> PlaceChooser::offers() const
     return offers;
 }
 
-void PlaceChooser::find_counts(const UnitTypeView& view, const DividedRun& run, bool is_run_known, std::int64_t knee)
+void PlaceChooser::find_counts(const UnitTypeView& view, const DividedRun& run, std::int64_t knee)
 {
     const UnitRequest& units = request_->units;
     allowed_.clear();
-    if (units.count || !is_run_known) {
+    if (units.count || is_unknown_job_) {
         allowed_.push_back(view.least_count_for(units));
         return;
     }
@@ -153,84 +132,6 @@ double PlaceChooser::judged_objective(const Weighed& weighed) const
                                         weighed.cost, weighed.energy_j});
 }
 
-double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count,
-                              std::optional<Timestamp> latest) const
-{
-    const TransferRequest& transfer = request_->transfer;
-    const double run_s = weighed.compute.run_s + least_transfer_s(transfer, view.network.get());
-    Outcome least{std::min(weighed.plan.start_s, weighed.start.wait_s) + run_s + weighed.doubt_s, 0, 0};
-    if (view.price != nullptr) {
-        const Timestamp earliest = moment_after(transfer.now, weighed.plan.start_s);
-        least.cost = latest ? view.price->least_cost_between(earliest, std::max(earliest, *latest), run_s, count)
-                            : view.price->least_cost(run_s, count);
-        least.energy_j = view.price->energy_j(run_s, count);
-        if (!latest && starts_by_the_hour(transfer, view) && request_->prefer.time > 0 && !view.price->is_flat())
-            return least_weighed(*view.price, least, earliest, run_s, count);
-    }
-    return objective(request_->prefer, least);
-}
-
-/// The least objective of a start at once or at a full hour, deadline or not: each later hour ends later, so only as
-/// many are looked at as the cheapest run could make good for, and never more than a week of them, since then all
-/// prices come again.
-/// @param least  at once, and at the least cost of any hour.
-double PlaceChooser::least_weighed(const UnitPrice& price, const Outcome& least, Timestamp earliest, double run_s,
-                                   std::int64_t count) const
-{
-    const Preference& prefer = request_->prefer;
-    const double floor = objective(prefer, least);
-    Outcome at{least.completion_s, price.cost(earliest, run_s, count), least.energy_j};
-    double best = objective(prefer, at);
-    double until_s = most_completion_s(least.completion_s, best / floor, prefer);
-    double least_cost = at.cost;
-    const Timestamp first = std::chrono::ceil<std::chrono::hours>(earliest);
-    for (Timestamp start = first; start < first + std::chrono::weeks(1); start += std::chrono::hours(1)) {
-        at.completion_s = least.completion_s + Seconds(start - earliest).count();
-        if (!(at.completion_s < until_s)) break;
-        at.cost = price.cost(start, run_s, count);
-        if (at.cost >= least_cost) continue;
-        least_cost = at.cost;
-        const double weighed = objective(prefer, at);
-        if (weighed >= best) continue;
-        best = weighed;
-        until_s = most_completion_s(least.completion_s, best / floor, prefer);
-    }
-    constexpr double kRounding = 1e-9;
-    return best * (1 - kRounding);
-}
-
-/// Whether no start can have an objective within the limit. A later start ends later, so the limit also bounds how late
-/// a start may be; in the shorter time the cheapest hour may not lie, which raises the bound again.
-bool PlaceChooser::is_beyond_limit(const UnitTypeView& view, const Weighed& weighed, std::int64_t count) const
-{
-    if (limit_ == Availability::kForEver) return false;
-    const TransferRequest& transfer = request_->transfer;
-    const double bound = bound_of(view, weighed, count, transfer.deadline);
-    if (bound > limit_) return true;
-    // Network windows of a job that wants nothing but an early end are waited for at no cost.
-    if (!(request_->prefer.time > 0) || request_->prefer.time >= 1) return false;
-    const double first_s = std::min(weighed.plan.start_s, weighed.start.wait_s);
-    const double completion_s =
-        first_s + weighed.compute.run_s + least_transfer_s(transfer, view.network.get()) + weighed.doubt_s;
-    const double most_s = most_completion_s(completion_s, limit_ / bound, request_->prefer);
-    const double latest_s = std::max(most_s - completion_s + first_s, weighed.plan.start_s) + 1;
-    return bound_of(view, weighed, count, std::min(*transfer.deadline, moment_after(transfer.now, latest_s))) > limit_;
-}
-
-/// Whether an hour from which it could still keep the deadline might cost little enough.
-bool PlaceChooser::may_become_cheap(const UnitTypeView& view, std::size_t index) const
-{
-    const TransferRequest& transfer = request_->transfer;
-    const std::int64_t count = counts_[index].unit_count;
-    if (!may_wait_for_price(transfer, {view.price.get(), count, request_->prefer, request_->budget, nullptr}))
-        return false;
-    const RunTime& compute = weighed_[index].compute;
-    const double run_s = compute.run_s + least_transfer_s(transfer, view.network.get());
-    const Timestamp earliest = moment_after(transfer.now, weighed_[index].plan.start_s);
-    const Timestamp latest = std::max(earliest, moment_after(transfer.now, left_s_ - compute.high_s));
-    return view.price->least_cost_between(earliest, latest, run_s, count) <= budget_;
-}
-
 /// 2: it ends after the deadline, 1: it costs more than the budget, at once and, as far as bounds say, at all hours.
 void PlaceChooser::find_faults(const UnitTypeView& view, ChoiceAim aim)
 {
@@ -270,52 +171,46 @@ bool PlaceChooser::is_beaten(const UnitTypeView& view, std::size_t picked) const
     return true;
 }
 
-const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun& known, ChoiceAim aim)
+void PlaceChooser::estimate_run(const UnitTypeView& view)
 {
-    choice_ = {};
-    run_basis_.clear();
-    counts_.clear();
-    weighed_.clear();
     const RunHistory* runs = knowledge_->runs.get();
-    const bool is_unknown_job = request_->operators.empty() && known.by_count == nullptr;
-    if (is_unknown_job && runs != nullptr) {
-        estimate_ = runs->estimate(request_->job_type, view.id.value, request_->run_owner());
-        choice_.is_run_missing = !estimate_;
-        if (estimate_) run_basis_ = estimate_->basis;
-    } else {
+    if (!is_unknown_job_ || runs == nullptr) {
         estimate_.reset();
+        return;
     }
+    estimate_ = runs->estimate(request_->job_type, view.id.value, request_->run_owner());
+    choice_.is_run_missing = !estimate_;
+    if (estimate_) run_basis_ = estimate_->basis;
+}
+
+void PlaceChooser::count_unknown_parts(const UnitTypeView& view, const PlaceRun& known)
+{
     choice_.is_power_missing = request_->prefer.energy > 0 && (view.price == nullptr || !view.price->knows_power());
     choice_.estimated_operators = known.estimated_operators;
     choice_.unknown_parts = known.unknown_operators + (choice_.is_run_missing ? 1 : 0) +
                             (choice_.is_power_missing ? 1 : 0) +
                             (request_->transfer.moves_data() && view.network == nullptr ? 1 : 0);
-    const DividedRun run = estimate_                   ? DividedRun(estimate_->time, {})
-                           : known.by_count != nullptr ? DividedRun(*known.by_count)
-                                                       : DividedRun(known.single, known.parts);
-    if (!is_unknown_job && runs != nullptr && !request_->job_type.empty())
-        choice_.correction = runs->correction(request_->job_type, view.id.value, request_->run_owner(),
-                                              {known.basis, !request_->takes_operators, &run});
-    if (known.knee > 0)
-        choice_.knee = known.knee;
-    else if (!request_->units.count)
-        choice_.knee = run.knee(view.unit_count);
-    find_counts(view, run, !is_unknown_job, choice_.knee);
-    const Availability* free = &view.open_units(request_->units);
-    Availability without_holds;
-    if (!view.holds.empty()) {
-        without_holds = open_to(request_->project, *free, view.holds);
-        free = &without_holds;
-    }
+}
+
+DividedRun PlaceChooser::divided(const PlaceRun& known) const
+{
+    if (estimate_) return {estimate_->time, {}};
+    if (known.by_count != nullptr) return DividedRun(*known.by_count);
+    return {known.single, known.parts};
+}
+
+/// @return what removes the unit type when no count is left.
+Filter PlaceChooser::weigh_counts(const UnitTypeView& view, const DividedRun& run, const Availability& free)
+{
     const WaitHistory& waits = waits_of(*knowledge_);
-    std::optional<Filter> reason = Filter::kQuota;
+    Filter reason = Filter::kQuota;
     for (const std::int64_t count : allowed_) {
         Weighed weighed;
         const RunTime known_time = run.at(count);
-        if (!is_unknown_job) weighed.promised = known_time; // what earlier runs took is no promise
+        if (!is_unknown_job_) weighed.promised = known_time; // what earlier runs took is no promise
         weighed.compute = corrected(known_time, choice_.correction, choice_.correction.width_factor);
         weighed.doubt_s = distrust_s(view.trust_factor, weighed.promised.run_s, weighed.compute.run_s);
-        weighed.plan = plan_when_free(view, *free, count, weighed.compute);
+        weighed.plan = plan_when_free(view, free, count, weighed.compute);
         const bool is_never = weighed.plan.start_s == Availability::kForEver;
         if (!is_never && has_costs_) judge(view, weighed, count);
         const StartPlan& plan = weighed.plan;
@@ -329,6 +224,35 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
                            weighed.cost, judged_objective(weighed)});
         weighed_.push_back(std::move(weighed));
     }
+    return reason;
+}
+
+const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun& known, ChoiceAim aim)
+{
+    choice_ = {};
+    run_basis_.clear();
+    counts_.clear();
+    weighed_.clear();
+    is_unknown_job_ = request_->operators.empty() && known.by_count == nullptr;
+    estimate_run(view);
+    count_unknown_parts(view, known);
+    const DividedRun run = divided(known);
+    const RunHistory* runs = knowledge_->runs.get();
+    if (!is_unknown_job_ && runs != nullptr && !request_->job_type.empty())
+        choice_.correction = runs->correction(request_->job_type, view.id.value, request_->run_owner(),
+                                              {known.basis, !request_->takes_operators, &run});
+    if (known.knee > 0)
+        choice_.knee = known.knee;
+    else if (!request_->units.count)
+        choice_.knee = run.knee(view.unit_count);
+    find_counts(view, run, choice_.knee);
+    const Availability* free = &view.open_units(request_->units);
+    Availability without_holds;
+    if (!view.holds.empty()) {
+        without_holds = open_to(request_->project, *free, view.holds);
+        free = &without_holds;
+    }
+    const Filter reason = weigh_counts(view, run, *free);
     if (counts_.empty()) {
         choice_.removed_by = reason;
         choice_.unit_count = allowed_.front();
@@ -354,41 +278,17 @@ void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, st
     choice_.compute = chosen.compute;
     choice_.doubt_s = chosen.doubt_s;
     if (aim == ChoiceAim::kBound) {
-        const bool is_any_start = may_wait();
-        choice_.unit_count = counts_.front().unit_count;
-        choice_.least_objective = choice_.least_completion_s = choice_.least_cost = Availability::kForEver;
-        for (std::size_t i = 0; i < counts_.size(); ++i) {
-            const CountChoice& one = counts_[i];
-            const double least_run_s = weighed_[i].compute.run_s;
-            const double least_cost =
-                is_any_start && view.price != nullptr ? view.price->least_cost(least_run_s, one.unit_count) : one.cost;
-            choice_.wait_s = std::min(choice_.wait_s, one.wait_s);
-            choice_.least_objective =
-                std::min(choice_.least_objective,
-                         is_any_start ? bound_of(view, weighed_[i], one.unit_count, {}) : one.objective);
-            choice_.least_completion_s = std::min(choice_.least_completion_s, one.completion_s);
-            choice_.least_cost = std::min(choice_.least_cost, least_cost);
-        }
+        settle_bounds(view);
         return;
     }
     if (!has_costs_) judge(view, chosen, count);
     const bool is_late = counts_[picked].completion_s > left_s_; // and would be later still
-    if (may_wait() && !is_late && is_beaten(view, picked)) {
-        choice_.is_beaten = true;
-        return;
-    }
     if (may_wait() && !is_late) {
-        const StartTerms terms{view.price.get(), count, request_->prefer, request_->budget, &free};
-        StartPlan plan = plan_start(request_->transfer, view.network.get(), choice_.wait_s, chosen.compute, terms);
-        // What starts usually take may leave too little time for slower transfers.
-        const bool is_in_time = std::max(chosen.start.wait_s, plan.start_s) + plan.occupied.run_s <= left_s_;
-        if (plan.window && is_in_time) {
-            chosen.plan = std::move(plan);
-            judge(view, chosen, count);
-            chosen.start.low_s = std::max(chosen.start.low_s, chosen.plan.start_s);
-            chosen.start.wait_s = std::max(chosen.start.wait_s, chosen.plan.start_s);
-            chosen.start.high_s = std::max(chosen.start.high_s, chosen.plan.start_s);
+        if (is_beaten(view, picked)) {
+            choice_.is_beaten = true;
+            return;
         }
+        plan_later_start(view, free, picked);
     }
     choice_.plan = chosen.plan;
     choice_.start = chosen.start;
@@ -406,6 +306,23 @@ void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, st
         choice_.removed_by = Filter::kDeadline;
     else if (choice_.cost > budget_)
         choice_.removed_by = Filter::kBudget;
+}
+
+/// Takes a better hour than the first, if there is one in time.
+void PlaceChooser::plan_later_start(const UnitTypeView& view, const Availability& free, std::size_t picked)
+{
+    Weighed& chosen = weighed_[picked];
+    const std::int64_t count = counts_[picked].unit_count;
+    const StartTerms terms{view.price.get(), count, request_->prefer, request_->budget, &free};
+    StartPlan plan = plan_start(request_->transfer, view.network.get(), choice_.wait_s, chosen.compute, terms);
+    // What starts usually take may leave too little time for slower transfers.
+    const bool is_in_time = std::max(chosen.start.wait_s, plan.start_s) + plan.occupied.run_s <= left_s_;
+    if (!plan.window || !is_in_time) return;
+    chosen.plan = std::move(plan);
+    judge(view, chosen, count);
+    chosen.start.low_s = std::max(chosen.start.low_s, chosen.plan.start_s);
+    chosen.start.wait_s = std::max(chosen.start.wait_s, chosen.plan.start_s);
+    chosen.start.high_s = std::max(chosen.start.high_s, chosen.plan.start_s);
 }
 
 } // namespace fathom

@@ -117,8 +117,11 @@ class PlaceChooser {
         double cost{};
         double energy_j{};
     };
-    void find_counts(const UnitTypeView& view, const DividedRun& run, bool is_run_known, std::int64_t knee);
-    RunTime promise(const DividedRun& run, std::int64_t unit_count) const;
+    void estimate_run(const UnitTypeView& view);
+    void count_unknown_parts(const UnitTypeView& view, const PlaceRun& known);
+    DividedRun divided(const PlaceRun& known) const;
+    void find_counts(const UnitTypeView& view, const DividedRun& run, std::int64_t knee);
+    Filter weigh_counts(const UnitTypeView& view, const DividedRun& run, const Availability& free);
     StartPlan plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,
                              const RunTime& run) const;
     void judge(const UnitTypeView& view, Weighed& weighed, std::int64_t count) const;
@@ -134,6 +137,8 @@ class PlaceChooser {
     bool is_beaten(const UnitTypeView& view, std::size_t picked) const;
     std::size_t pick() const;
     void settle(const UnitTypeView& view, const Availability& free, std::size_t picked, ChoiceAim aim);
+    void settle_bounds(const UnitTypeView& view);
+    void plan_later_start(const UnitTypeView& view, const Availability& free, std::size_t picked);
 
     const RouteRequest* request_;
     const RouteKnowledge* knowledge_;
@@ -142,6 +147,7 @@ class PlaceChooser {
     bool has_quota_;
     bool has_costs_;
     double limit_ = Availability::kForEver;
+    bool is_unknown_job_{}; ///< neither its operators nor its run times by count are known
     std::optional<RunEstimate> estimate_;
     std::string run_basis_;
     PlaceChoice choice_;
