@@ -1,5 +1,6 @@
 #include "core/net/url.hpp"
 
+#include "core/base/hex.hpp"
 #include "core/base/utf8.hpp"
 
 #include <algorithm>
@@ -9,14 +10,6 @@ namespace {
 
 enum class Plus { kLiteral, kSpace };
 
-int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 std::optional<std::string> decode(std::string_view text, Plus plus)
 {
     std::string decoded;
@@ -24,10 +17,9 @@ std::optional<std::string> decode(std::string_view text, Plus plus)
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] == '%') {
             if (i + 2 >= text.size()) return std::nullopt;
-            const int high = hex_digit(text[i + 1]);
-            const int low = hex_digit(text[i + 2]);
-            if (high < 0 || low < 0) return std::nullopt;
-            decoded += static_cast<char>(high * 16 + low);
+            const std::optional<unsigned char> byte = parse_hex_byte(text[i + 1], text[i + 2]);
+            if (!byte) return std::nullopt;
+            decoded += static_cast<char>(*byte);
             i += 2;
         } else if (text[i] == '+' && plus == Plus::kSpace) {
             decoded += ' ';

@@ -38,14 +38,6 @@ std::string bound_data(std::string_view context)
     return kForm + std::string(context);
 }
 
-int digit_of(char c)
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 } // namespace
 
 SealingKey make_sealing_key()
@@ -71,10 +63,9 @@ Result<SealingKey> parse_sealing_key(std::string_view text)
     SealingKey key{};
     bool is_good = digits.size() == 2 * key.size();
     for (std::size_t i = 0; is_good && i < key.size(); ++i) {
-        const int high = digit_of(digits[2 * i]);
-        const int low = digit_of(digits[2 * i + 1]);
-        is_good = high >= 0 && low >= 0;
-        key[i] = static_cast<std::uint8_t>(high * 16 + low);
+        const std::optional<unsigned char> byte = parse_hex_byte(digits[2 * i], digits[2 * i + 1]);
+        is_good = byte.has_value();
+        key[i] = byte.value_or(0);
     }
     if (is_good) return key;
     return Error{Errc::kInvalid, "must hold 64 hexadecimal digits, as `openssl rand -hex 32` writes them"};

@@ -123,6 +123,22 @@ TEST(Hex, HasTwoLowerCaseDigitsForEachByte)
     EXPECT_EQ(text, "0x000a7fff");
 }
 
+TEST(Hex, ReadsDigitsOfEitherCase)
+{
+    EXPECT_EQ(parse_hex_byte('0', '0'), 0x00);
+    EXPECT_EQ(parse_hex_byte('0', 'a'), 0x0a);
+    EXPECT_EQ(parse_hex_byte('7', 'F'), 0x7f);
+    EXPECT_EQ(parse_hex_byte('F', 'f'), 0xff);
+}
+
+TEST(Hex, ReadsNothingWithoutTwoDigits)
+{
+    for (const char c : {'g', 'G', ' ', '-', '/', ':', '@', '`', '\0'}) {
+        EXPECT_FALSE(parse_hex_byte(c, '0')) << c;
+        EXPECT_FALSE(parse_hex_byte('0', c)) << c;
+    }
+}
+
 TEST(Sha256, OfAKnownText)
 {
     EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
