@@ -2,6 +2,7 @@
 
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"
+#include "core/model/probe_task.hpp"
 
 #include <optional>
 
@@ -22,10 +23,12 @@ std::string left_out_text(const Json& work, std::string_view name)
 std::vector<std::pair<std::string, Cell>> left_out_details(const Json& work)
 {
     std::vector<std::pair<std::string, Cell>> details;
-    if (std::string unlisted = left_out_text(work, "unlisted"); !unlisted.empty())
-        details.emplace_back("Not listed", std::move(unlisted) + ": a job has at most 64 operators");
-    if (std::string unprobed = left_out_text(work, "unprobed"); !unprobed.empty())
-        details.emplace_back("Not probed", std::move(unprobed) + ": a probe task measures at most 16 operators");
+    const auto add_known = [&](const char* name, std::string_view field, const char* limit, std::size_t most) {
+        const std::string text = left_out_text(work, field);
+        if (!text.empty()) details.emplace_back(name, text + limit + std::to_string(most) + " operators");
+    };
+    add_known("Not listed", "unlisted", ": a job has at most ", kMaxNamedOperators);
+    add_known("Not probed", "unprobed", ": a probe task measures at most ", kMaxMeasuredOperators);
     return details;
 }
 

@@ -391,7 +391,7 @@ Result<JobSpec> parse_job_spec(const Json& json)
     spec.inputs = parse_job_inputs(reader, errors);
     check_input_paths(spec, errors);
     spec.outputs = parse_job_outputs(reader, errors);
-    if (const Json* items = reader.array("operators", 0, 64)) {
+    if (const Json* items = reader.array("operators", 0, kMaxNamedOperators)) {
         for (std::size_t i = 0; i < items->size(); ++i) {
             spec.operators.push_back(parse_operator_use((*items)[i], "operators[" + std::to_string(i) + "]", errors));
         }

@@ -121,7 +121,7 @@ Result<ProbeTask> parse_probe_task(const Json& json)
     ObjectReader reader(json, "", errors);
     ProbeTask task;
     task.name = reader.required_string("name", {.min_length = 1, .max_length = 200});
-    if (const Json* items = reader.array("operators", 1, 64)) {
+    if (const Json* items = reader.array("operators", 1, kMaxNamedOperators)) {
         for (std::size_t i = 0; i < items->size(); ++i) {
             task.operators.push_back(parse_operator_use((*items)[i], "operators[" + std::to_string(i) + "]", errors));
         }

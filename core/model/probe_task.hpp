@@ -23,6 +23,11 @@ struct OperatorUse {
 /// True when the uses are the same step: operator, version, size, and place in the data flow.
 bool is_same_step(const OperatorUse& a, const OperatorUse& b);
 
+/// Operators that one job or probe task may name.
+inline constexpr std::size_t kMaxNamedOperators = 64;
+/// Operators of a job that a probe task made from the job measures.
+inline constexpr std::size_t kMaxMeasuredOperators = 16;
+
 /// Whole numbers up to here survive every JSON reader.
 inline constexpr std::int64_t kLargestSeed = (1LL << 53U) - 1;
 
@@ -58,7 +63,7 @@ void check_data_flow(const std::vector<OperatorUse>& uses, const std::string& pa
 /// order. The data flow must have passed check_data_flow.
 std::vector<std::size_t> data_flow_order(const std::vector<OperatorUse>& uses);
 
-/// @error kInvalid  with every field error; at most 64 operators, with a data flow without cycles.
+/// @error kInvalid  with every field error; at most kMaxNamedOperators, with a data flow without cycles.
 Result<ProbeTask> parse_probe_task(const Json& json);
 Json to_json(const ProbeTask& task);
 

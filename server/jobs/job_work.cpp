@@ -9,8 +9,6 @@
 namespace fathom::server {
 namespace {
 
-/// As many as a job may name.
-constexpr std::size_t kMaxOperators = 64;
 /// What a report shows of a list that nobody of us wrote.
 constexpr std::size_t kMaxShown = 100;
 
@@ -57,7 +55,7 @@ ObservedWork read_profile(const Json& profile, const CatalogSnapshot& catalog)
         if (a.share.value_or(0) != b.share.value_or(0)) return a.share.value_or(0) > b.share.value_or(0);
         return operator_key(a.id, a.parameters) < operator_key(b.id, b.parameters);
     });
-    for (; work.operators.size() > kMaxOperators; work.operators.pop_back()) {
+    for (; work.operators.size() > kMaxNamedOperators; work.operators.pop_back()) {
         const std::optional<double>& share = work.operators.back().share;
         ++work.unlisted.count;
         work.unlisted.share =
@@ -181,7 +179,7 @@ std::optional<KeptRun> kept_run(const JobEvidence& evidence, const CatalogSnapsh
         return std::tie(b.share, a.operator_id, a.parameters_key) < std::tie(a.share, b.operator_id, b.parameters_key);
     });
     // The time of those beyond is in no part: it goes as the rest of the run, which no operator stands for.
-    if (run.operators.size() > kMaxOperators) run.operators.resize(kMaxOperators);
+    if (run.operators.size() > kMaxNamedOperators) run.operators.resize(kMaxNamedOperators);
     return run;
 }
 

@@ -48,7 +48,7 @@ Result<ProbeTaskRecord> ProbingService::task_of(pqxx::work& transaction, const C
     const std::vector<OperatorUse> resolved = library->resolve(order.operators, "operators", errors);
     if (!errors.empty()) return Error{Errc::kInvalid, "the probe run asks for what is not there", std::move(errors)};
     const auto manifests = [&](std::string_view id, std::int64_t version) { return library->manifest(id, version); };
-    const GenerationRule rule{.ratio = 1, .keeps_sizes = true, .most_operators = 64};
+    const GenerationRule rule{.ratio = 1, .keeps_sizes = true, .most_operators = kMaxNamedOperators};
     NewProbeTask task;
     task.created_by = caller.actor;
     task.state = ProbeTaskState::kReleased;

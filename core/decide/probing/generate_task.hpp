@@ -20,8 +20,8 @@ struct GenerationRule {
     TaskForm form{TaskForm::kOneTask};
     bool keeps_sizes{false};       ///< every size is measured; only equal ones are joined
     bool limits_kept_sizes{false}; ///< with keeps_sizes: most_over_class holds all the same
-    std::size_t most_operators{
-        16}; ///< of one task; those with the least work are left out beyond this, see left_out_operators()
+    /// Of one task; those with the least work are left out beyond this, see left_out_operators().
+    std::size_t most_operators{kMaxMeasuredOperators};
     /// An operator whose work is more than this many times that of the largest size class is measured at the
     /// size of that class: the class is kept, the probe stays short (M7).
     double most_over_class{4};

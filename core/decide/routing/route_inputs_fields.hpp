@@ -9,7 +9,6 @@
 /// What the readers of a decision's inputs share.
 namespace fathom::route_inputs {
 
-inline constexpr std::size_t kMaxOperators = 64;
 inline constexpr std::size_t kMaxSteps = 512;
 inline constexpr std::size_t kMaxRows = 10000; ///< of measurements, curves, holds of one unit type
 inline constexpr std::size_t kMaxUnitTypes = 1000;

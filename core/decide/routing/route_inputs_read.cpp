@@ -188,7 +188,7 @@ struct Learned {
 void read_estimates(ObjectReader& unit_type, const std::string& id, Learned& learned, Errors& errors)
 {
     learned.has_estimates = learned.has_estimates || unit_type.has("estimates");
-    for_each_item(unit_type, "estimates", kMaxOperators, [&](const Json& item, const std::string& path) {
+    for_each_item(unit_type, "estimates", kMaxNamedOperators, [&](const Json& item, const std::string& path) {
         ObjectReader reader(item, path, errors);
         EstimatedOperator one;
         one.operator_id = text(reader, "operator_id");

@@ -53,7 +53,7 @@ KnownRun read_known_run(const Json& json, const std::string& path, Errors& error
     known.waiting_share = reader.required_number("waiting_share", 0, 1);
     known.parallelism = number(reader, "parallelism");
     known.cores = reader.required_integer("cores", 0, kMaxUnits);
-    for_each_item(reader, "operators", kMaxOperators, [&](const Json& item, const std::string& at) {
+    for_each_item(reader, "operators", kMaxNamedOperators, [&](const Json& item, const std::string& at) {
         known.operators.push_back(read_demand(item, at, true, errors));
     });
     for_each_item(reader, "measured", kMaxRows, [&](const Json& item, const std::string& at) {
@@ -113,7 +113,7 @@ RouteRequest read_request(const Json& json, Errors& errors)
     request.gpu_threshold = reader.required_number("gpu_threshold", 1, kMax);
     request.is_probe = reader.optional_boolean("is_probe").value_or(false);
     if (const Json* job = reader.object("job")) read_job(*job, reader.path_of("job"), request, errors);
-    for_each_item(reader, "operators", kMaxOperators, [&](const Json& item, const std::string& path) {
+    for_each_item(reader, "operators", kMaxNamedOperators, [&](const Json& item, const std::string& path) {
         request.operators.push_back(read_demand(item, path, false, errors));
     });
     request.takes_operators = reader.optional_boolean("takes_operators").value_or(false);
