@@ -111,17 +111,25 @@ std::vector<std::string> operators_of(const std::vector<MeasurementRecord>& reco
     return {operators.begin(), operators.end()};
 }
 
+/// The points of a measurement by a policy, or why there are none.
+void put_points(const MetricPolicy& policy, const MeasuredOperator& measured, std::optional<ScoreValue>& points,
+                std::string& missing)
+{
+    const Result<ScoreValue> found = score(policy, measured);
+    if (found)
+        points = *found;
+    else
+        missing = found.error().detail;
+}
+
 OperatorScore score_record(const MetricPolicy& policy, MeasurementRecord record, const TrustByUnitType& trust,
                            std::int64_t diversity)
 {
     OperatorScore scored;
     scored.trust_factor = factor_of(trust, record.unit_type_id);
     scored.diversity = diversity;
-    const Result<ScoreValue> points = score(policy, record.measured);
-    if (points)
-        scored.score = scaled(*points, scored.trust_factor);
-    else
-        scored.missing = points.error().detail;
+    put_points(policy, record.measured, scored.score, scored.missing);
+    if (scored.score) scored.score = scaled(*scored.score, scored.trust_factor);
     scored.record = std::move(record);
     return scored;
 }
@@ -129,15 +137,10 @@ OperatorScore score_record(const MetricPolicy& policy, MeasurementRecord record,
 ScorePoint score_point(const MetricPolicy& policy, MeasurementRecord record)
 {
     ScorePoint point;
-    if (record.void_reason.empty()) {
-        const Result<ScoreValue> points = score(policy, record.measured);
-        if (points)
-            point.score = *points;
-        else
-            point.missing = points.error().detail;
-    } else {
+    if (record.void_reason.empty())
+        put_points(policy, record.measured, point.score, point.missing);
+    else
         point.missing = "the measurement was found to be false: " + record.void_reason;
-    }
     point.record = std::move(record);
     return point;
 }
