@@ -10,6 +10,7 @@
 #include "core/base/error_text.hpp"
 #include "core/base/log.hpp"
 #include "core/base/process_limits.hpp"
+#include "core/base/wait_for_child.hpp"
 
 #include <array>
 #include <cerrno>
@@ -93,8 +94,7 @@ int Helper::finish() const
 {
     ::kill(agent_, SIGKILL); // where poll() failed; else it has ended
     int status = 0;
-    while (::waitpid(agent_, &status, 0) < 0 && errno == EINTR) {
-    }
+    reap_child(agent_, status);
     if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
     log_error("agent_process_ended", {{"signal", WTERMSIG(status)}, {"effect", "the agent stops; jobs go on"}});
     return 128 + WTERMSIG(status);

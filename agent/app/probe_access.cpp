@@ -1,10 +1,9 @@
 #include "agent/app/probe_access.hpp"
 
 #include "agent/executor/local/job_view.hpp"
+#include "core/base/wait_for_child.hpp"
 
-#include <cerrno>
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace fathom::agent {
@@ -16,8 +15,7 @@ bool may_start(const UnixUser& user, const std::filesystem::path& program)
     const pid_t pid = ::fork();
     if (pid == 0) ::_exit(become(user) && ::access(program.c_str(), X_OK) == 0 ? 0 : 1);
     int status = 1;
-    while (pid > 0 && ::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
+    if (pid > 0) reap_child(pid, status);
     return status == 0;
 }
 

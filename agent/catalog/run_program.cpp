@@ -1,5 +1,6 @@
 #include "agent/catalog/run_program.hpp"
 
+#include "core/base/argument_pointers.hpp"
 #include "core/base/wait_for_child.hpp"
 
 #include <array>
@@ -26,15 +27,6 @@ std::vector<std::string> joined_environment(std::map<std::string, std::string> v
     for (const auto& [name, value] : variables)
         lines.push_back(name + "=" + value);
     return lines;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts)
-{
-    std::vector<char*> list;
-    for (std::string& text : texts)
-        list.push_back(text.data());
-    list.push_back(nullptr);
-    return list;
 }
 
 /// Reads until end of file; the time limit and the size limit end it early.
@@ -68,7 +60,7 @@ int spawn(const std::vector<std::string>& command, const std::map<std::string, s
     ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     if (takes_errors) ::posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
     const int error = ::posix_spawn(&pid, arguments.front().c_str(), &actions, &group_of_its_own,
-                                    pointers(arguments).data(), pointers(variables).data());
+                                    argument_pointers(arguments).data(), argument_pointers(variables).data());
     ::posix_spawn_file_actions_destroy(&actions);
     ::posix_spawnattr_destroy(&group_of_its_own);
     return error;
@@ -98,8 +90,7 @@ Result<Run> run_and_wait(const std::vector<std::string>& command, const std::map
     if (output && !wait_for_child(pid, deadline)) output = Error{Errc::kDeadline, "took too long"};
     if (!output) ::kill(-pid, SIGKILL);
     Run run;
-    while (::waitpid(pid, &run.wait_status, 0) < 0 && errno == EINTR) {
-    }
+    reap_child(pid, run.wait_status);
     if (!output) return Error{output.error().code, command.front() + " " + output.error().detail};
     run.output = std::move(*output);
     return run;

@@ -2,6 +2,7 @@
 
 #include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
+#include "core/base/wait_for_child.hpp"
 
 #include <algorithm>
 #include <array>
@@ -159,9 +160,7 @@ Result<void> run_editor(const Console& console, const std::string& path)
         failed != 0)
         return Error{Errc::kUnavailable, "no editor can be started: " + error_text(failed)};
     int status = 0;
-    while (::waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR) return Error{Errc::kUnavailable, "the editor was lost: " + error_text(errno)};
-    }
+    if (reap_child(child, status) < 0) return Error{Errc::kUnavailable, "the editor was lost: " + error_text(errno)};
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
     return Error{Errc::kUnavailable, "the editor \"" + editor_of(console) + "\" failed: nothing was changed"};
 }

@@ -63,4 +63,13 @@ bool wait_for_child_or_input(pid_t child, const OpenFile& end, int descriptor)
     }
 }
 
+pid_t reap_child(pid_t child, int& status)
+{
+    pid_t ended = 0;
+    do
+        ended = ::waitpid(child, &status, 0);
+    while (ended < 0 && errno == EINTR);
+    return ended;
+}
+
 } // namespace fathom

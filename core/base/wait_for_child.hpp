@@ -25,4 +25,8 @@ OpenFile open_child_end(pid_t child);
 /// @return whether it waited for the child; false: the descriptor can be read, whatever the child does.
 bool wait_for_child_or_input(pid_t child, const OpenFile& end, int descriptor);
 
+/// Waits as long as `child` runs, whatever signals come meanwhile, and reaps it. Leaves `status` alone on errors.
+/// @return as waitpid() does.
+pid_t reap_child(pid_t child, int& status);
+
 } // namespace fathom

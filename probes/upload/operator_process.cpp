@@ -1,6 +1,7 @@
 #include "probes/upload/operator_process.hpp"
 
 #include "core/base/secret.hpp"
+#include "core/base/wait_for_child.hpp"
 
 #include <fmt/format.h>
 
@@ -229,8 +230,7 @@ int OperatorProcess::reap(std::chrono::milliseconds patience)
     }
     if (reaped == 0) {
         ::kill(process_.pid, SIGKILL); // all of the sandbox dies with bubblewrap's first process
-        while (::waitpid(process_.pid, &status, 0) < 0 && errno == EINTR) {
-        }
+        reap_child(process_.pid, status);
     }
     process_.pid = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

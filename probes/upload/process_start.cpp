@@ -1,5 +1,6 @@
 #include "probes/upload/process_start.hpp"
 
+#include "core/base/argument_pointers.hpp"
 #include "probes/upload/wire.hpp"
 
 #include <array>
@@ -122,9 +123,7 @@ Result<StartedProcess> start_in_sandbox(std::string_view object, const SandboxNe
     const OpenFile far_end(ends[1]);
 
     ChildPlan plan;
-    for (std::string& argument : *command)
-        plan.arguments.push_back(argument.data());
-    plan.arguments.push_back(nullptr);
+    plan.arguments = argument_pointers(*command);
     plan.places = {{{STDIN_FILENO, null.number()},
                     {STDOUT_FILENO, null.number()},
                     {STDERR_FILENO, process.stderr_memory.number()},

@@ -1,5 +1,6 @@
 #include "server/app/child_process.hpp"
 
+#include "core/base/argument_pointers.hpp"
 #include "core/base/error_text.hpp"
 #include "core/base/open_file.hpp"
 #include "core/base/process_limits.hpp"
@@ -117,17 +118,6 @@ Error system_error(const std::string& what, int code)
     return {Errc::kUnavailable, what + ": " + error_text(code)};
 }
 
-/// As exec wants them: null-terminated.
-std::vector<char*> pointers_to(std::vector<std::string>& texts)
-{
-    std::vector<char*> pointers;
-    pointers.reserve(texts.size() + 1);
-    for (std::string& text : texts)
-        pointers.push_back(text.data());
-    pointers.push_back(nullptr);
-    return pointers;
-}
-
 /// Who started us may have SIGCHLD ignored; then the kernel reaps children, and none could tell how it ended.
 void hear_of_children()
 {
@@ -163,8 +153,8 @@ Result<pid_t> start_child(const ChildOptions& options)
     hear_of_children();
     std::vector<std::string> copies = options.arguments;
     std::vector<std::string> variables = options.environment;
-    const std::vector<char*> arguments = pointers_to(copies);
-    const std::vector<char*> environment = pointers_to(variables);
+    const std::vector<char*> arguments = argument_pointers(copies);
+    const std::vector<char*> environment = argument_pointers(variables);
 
     int pipe_ends[2];
     if (pipe2(pipe_ends, O_CLOEXEC) != 0) return system_error("pipe", errno);
@@ -219,10 +209,7 @@ Result<std::string> run_child(ChildOptions options, std::chrono::milliseconds li
     if (!is_in_time) kill(-*child, SIGKILL); // its session began with it
     if (options.started) options.started(0);
     int status = 0;
-    pid_t ended = 0;
-    do
-        ended = waitpid(*child, &status, 0);
-    while (ended < 0 && errno == EINTR);
+    const pid_t ended = reap_child(*child, status);
     if (!is_in_time)
         return Error{Errc::kDeadline, options.arguments[0] + " took longer than " +
                                           std::to_string(std::chrono::ceil<std::chrono::seconds>(limit).count()) +

@@ -4,6 +4,7 @@
 #include "core/base/log.hpp"
 #include "core/base/own_user.hpp"
 #include "core/base/process_answer.hpp"
+#include "core/base/wait_for_child.hpp"
 #include "server/app/background_process.hpp"
 #include "server/app/backup/moved_database.hpp"
 #include "server/app/embedded_postgres.hpp"
@@ -48,8 +49,7 @@ OpenFile open_process(pid_t process)
 int wait_for(pid_t process)
 {
     int status = 0;
-    while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
-    }
+    reap_child(process, status);
     return status;
 }
 

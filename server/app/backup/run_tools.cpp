@@ -1,6 +1,7 @@
 #include "server/app/backup/run_tools.hpp"
 
 #include "core/base/error_text.hpp"
+#include "core/base/wait_for_child.hpp"
 
 #include <array>
 #include <cerrno>
@@ -88,10 +89,7 @@ std::string reap_all(const std::vector<pid_t>& children, const std::vector<Child
     std::string failure;
     for (std::size_t i = 0; i < children.size(); ++i) {
         int status = 0;
-        pid_t ended = 0;
-        do
-            ended = waitpid(children[i], &status, 0);
-        while (ended < 0 && errno == EINTR);
+        const pid_t ended = reap_child(children[i], status);
         if (failure.empty() && (ended < 0 || status != 0))
             failure = programs[i].arguments[0] + " ended with " + describe_exit(status);
     }

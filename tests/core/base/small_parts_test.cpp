@@ -1,3 +1,4 @@
+#include "core/base/argument_pointers.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/escape_markup.hpp"
 #include "core/base/file.hpp"
@@ -10,6 +11,7 @@
 #include "core/base/secret.hpp"
 #include "core/base/ulid_time.hpp"
 #include "core/base/utf8_prefix.hpp"
+#include "core/base/wait_for_child.hpp"
 #include "core/base/yaml.hpp"
 
 #include <gtest/gtest.h>
@@ -22,6 +24,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -137,6 +140,37 @@ TEST(Hex, ReadsNothingWithoutTwoDigits)
         EXPECT_FALSE(parse_hex_byte(c, '0')) << c;
         EXPECT_FALSE(parse_hex_byte('0', c)) << c;
     }
+}
+
+TEST(ReapChild, TellsHowTheChildEnded)
+{
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(3);
+    ASSERT_GT(child, 0);
+
+    int status = 0;
+    EXPECT_EQ(reap_child(child, status), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 3);
+}
+
+TEST(ReapChild, FailsWithoutSuchAChild)
+{
+    int status = 7;
+    EXPECT_EQ(reap_child(::getpid(), status), -1); // nobody is the own child
+    EXPECT_EQ(status, 7);
+}
+
+TEST(ArgumentPointers, EndWithANullPointer)
+{
+    std::vector<std::string> texts{"program", ""};
+
+    const std::vector<char*> pointers = argument_pointers(texts);
+
+    ASSERT_EQ(pointers.size(), 3U);
+    EXPECT_STREQ(pointers[0], "program");
+    EXPECT_STREQ(pointers[1], "");
+    EXPECT_EQ(pointers[2], nullptr);
 }
 
 TEST(Sha256, OfAKnownText)
