@@ -1,0 +1,139 @@
+#include "tests/support/standin_gpu/cuda_driver_state.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace fathom::standin {
+namespace {
+
+void run(const Launch& launch)
+{
+    const auto [address, words, value] = launch.arguments;
+    if (launch.kernel == "spin") {
+        std::this_thread::sleep_for(std::chrono::microseconds(value));
+        return;
+    }
+    require_mapped(address, words * 8, "kernel " + launch.kernel);
+    auto* const memory = reinterpret_cast<std::uint64_t*>(address);
+    const bool is_fill = launch.kernel == "fill";
+    for (std::uint64_t i = 0; i < words; ++i) {
+        if (is_fill) {
+            memory[i] = value + i;
+        } else if (memory[i] != value + i) {
+            std::ostringstream text;
+            text << "kernel check finds " << std::hex << memory[i] << " where " << value + i << " was written, at word "
+                 << std::dec << i << " of " << words;
+            fault(text.str());
+        }
+    }
+}
+
+} // namespace
+
+Driver& driver()
+{
+    static Driver& one = *new Driver;
+    return one;
+}
+
+std::vector<OwnContext*>& contexts_of_thread()
+{
+    thread_local std::vector<OwnContext*> contexts;
+    return contexts;
+}
+
+OwnContext* current_context()
+{
+    const std::vector<OwnContext*>& contexts = contexts_of_thread();
+    return contexts.empty() ? nullptr : contexts.back();
+}
+
+void read_gpus(Driver& one)
+{
+    const char* const path = std::getenv("FATHOM_STANDIN_GPUS");
+    std::ifstream file(path == nullptr ? "" : path);
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream fields(line);
+        std::string kind;
+        std::string name;
+        std::string bytes;
+        Gpu gpu;
+        std::getline(fields, kind, '\t');
+        std::getline(fields, gpu.id, '\t');
+        std::getline(fields, name, '\t');
+        std::getline(fields, bytes, '\t');
+        if (kind != "gpu") continue;
+        gpu.bytes = std::strtoll(bytes.c_str(), nullptr, 10);
+        gpu.books = std::make_unique<CardBooks>(gpu.id);
+        one.gpus.push_back(std::move(gpu));
+    }
+}
+
+void require_mapped(Address address, std::size_t bytes, const std::string& who)
+{
+    Driver& one = driver();
+    const std::scoped_lock lock(one.mutex);
+    Address at = address;
+    while (at < address + bytes) {
+        auto block = one.blocks.upper_bound(at);
+        if (block != one.blocks.begin() && at < std::prev(block)->first + std::prev(block)->second.bytes) {
+            at = std::prev(block)->first + std::prev(block)->second.bytes;
+            continue;
+        }
+        auto mapping = one.mappings.upper_bound(at);
+        if (mapping != one.mappings.begin()) {
+            --mapping;
+            if (at < mapping->first + mapping->second.bytes && mapping->second.is_accessible) {
+                at = mapping->first + mapping->second.bytes;
+                continue;
+            }
+        }
+        std::ostringstream text;
+        text << who << " uses memory that is not there: " << std::hex << at << " of " << address << " + " << bytes;
+        fault(text.str());
+    }
+}
+
+void work()
+{
+    Driver& one = driver();
+    const char* const least = std::getenv("FATHOM_STANDIN_KERNEL_US");
+    const auto least_time = std::chrono::microseconds(least == nullptr ? 0 : std::strtoll(least, nullptr, 10));
+    std::unique_lock lock(one.mutex);
+    while (true) {
+        one.queue_changed.wait(lock, [&] { return !one.queue.empty(); });
+        const Launch launch = one.queue.front();
+        one.queue.pop_front();
+        one.is_working = true;
+        lock.unlock();
+        run(launch);
+        if (least_time.count() > 0) std::this_thread::sleep_for(least_time);
+        lock.lock();
+        one.is_working = false;
+        one.queue_changed.notify_all();
+    }
+}
+
+void wait_for_kernels()
+{
+    Driver& one = driver();
+    std::unique_lock lock(one.mutex);
+    one.queue_changed.wait(lock, [&] { return one.queue.empty() && !one.is_working; });
+}
+
+std::size_t rounded_up(std::size_t bytes, std::size_t multiple)
+{
+    return (bytes + multiple - 1) / multiple * multiple;
+}
+
+void poison(void* memory, std::size_t bytes)
+{
+    static const bool is_wanted = std::getenv("FATHOM_STANDIN_NO_POISON") == nullptr;
+    if (is_wanted) std::memset(memory, 0xEE, bytes);
+}
+
+} // namespace fathom::standin
