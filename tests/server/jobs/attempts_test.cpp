@@ -1,20 +1,9 @@
 #include "server/jobs/attempt_output_store.hpp"
 #include "server/jobs/attempt_words.hpp"
-#include "tests/server/jobs/jobs_fixture.hpp"
+#include "tests/server/jobs/attempts_fixture.hpp"
 
 namespace fathom::server {
 namespace {
-
-class Attempts : public JobsFixture {
-  protected:
-    Attempts() { add_center("alpha"); }
-
-    Json job_json(const JobId& job) { return Json::parse(call(net::Method::kGet, "/jobs/" + job.value).body); }
-    AttemptGateway::Reconciliation reconcile(std::vector<link::InventoryItem> inventory)
-    {
-        return run(attempts_.reconcile(CenterId{center_id("alpha")}, std::move(inventory))).value();
-    }
-};
 
 TEST_F(Attempts, GoForwardsWithTheirJob)
 {
@@ -104,45 +93,6 @@ TEST_F(Attempts, GoWhereTheCentersOwnQueueIsShort)
 
     tell("alpha", std::nullopt);
     EXPECT_EQ(sql("SELECT count(*) FROM unit_type_queue WHERE expected_start IS NULL"), "1");
-}
-
-TEST_F(Attempts, CarrySecretsThatNobodyElseSees)
-{
-    const Json with_secret = spec({{"secret_environment", {{"KEY", "geheim"}}}, {"environment", {{"A", "1"}}}});
-    const net::Response answer = call(net::Method::kPost, "/jobs", with_secret.dump());
-    ASSERT_EQ(answer.status, 201) << answer.body;
-    const JobId job{Json::parse(answer.body)["id"].get<std::string>()};
-    EXPECT_EQ(Json::parse(answer.body)["spec"]["secret_environment"], Json::parse(R"({"KEY": null})"));
-    route();
-
-    EXPECT_THAT(call(net::Method::kGet, "/jobs/" + job.value).body, ::testing::Not(::testing::HasSubstr("geheim")));
-    EXPECT_THAT(call(net::Method::kGet, "/jobs").body, ::testing::Not(::testing::HasSubstr("geheim")));
-    const std::vector<link::Body> orders = orders_for(center_of(job));
-    ASSERT_EQ(orders.size(), 1U);
-    EXPECT_EQ(std::get<link::StartAttempt>(orders[0]).order.environment,
-              (std::map<std::string, std::string>{{"A", "1"}, {"KEY", "geheim"}}));
-    ASSERT_TRUE(report_start(job));
-    EXPECT_EQ(sql("SELECT count(*) FROM job WHERE secret_environment IS NOT NULL"), "1");
-    ASSERT_TRUE(report_end(job, exited(0)));
-    EXPECT_EQ(sql("SELECT count(*) FROM job WHERE secret_environment IS NOT NULL"), "0") << "the job has ended";
-
-    const net::Response copied = call(net::Method::kPost, "/jobs", Json::parse(answer.body)["spec"].dump());
-    EXPECT_EQ(copied.status, 400) << copied.body;
-    EXPECT_THAT(copied.body, ::testing::HasSubstr("secret_environment.KEY"));
-}
-
-TEST_F(Attempts, SecretsThatCannotBeReadEndTheirOwnJobAlone)
-{
-    const JobId bad = submit(spec({{"secret_environment", {{"KEY", "geheim"}}}}));
-    const JobId good = submit();
-    route();
-    sql(R"(UPDATE job SET secret_environment = '{"KEY": 7}' WHERE secret_environment IS NOT NULL)");
-
-    const std::vector<link::Body> orders = orders_for(center_of(good));
-
-    ASSERT_EQ(orders.size(), 1U);
-    EXPECT_EQ(std::get<link::StartAttempt>(orders[0]).order.job_id, good);
-    EXPECT_EQ(state_of(bad), "failed");
 }
 
 TEST_F(Attempts, ManyReportsAtOnceAreTakenInTheirOrder)
@@ -372,161 +322,6 @@ TEST_F(Attempts, MoveToTheUnitTypeThatTheCenterChose)
     EXPECT_EQ(sql("SELECT unit_type_id FROM attempt"), "ut_2");
 }
 
-TEST_F(Attempts, ThatTheAgentLostFailTheirJobs)
-{
-    const JobId lost = job_in("running");
-
-    const auto answer = reconcile({});
-
-    EXPECT_TRUE(answer.stop.empty());
-    EXPECT_EQ(state_of(lost), "failed");
-    EXPECT_THAT(job_json(lost)["end_reason"].get<std::string>(), ::testing::HasSubstr("lost: center alpha"));
-}
-
-TEST_F(Attempts, ThatWereOnlySentAreSentAgain)
-{
-    const JobId job = job_in("sent");
-
-    reconcile({});
-
-    EXPECT_EQ(state_of(job), "placed");
-    EXPECT_EQ(orders_for(center_of(job)).size(), 1U);
-}
-
-TEST_F(Attempts, AreToldApartOnReconnect)
-{
-    const JobId live = job_in("running");
-    const JobId ended = job_in("running");
-    ASSERT_TRUE(report_end(ended, exited(0)));
-    const AttemptId unknown = AttemptId::make();
-
-    const auto answer = reconcile({{attempt_of(live), "running"}, {attempt_of(ended), "ended"}, {unknown, "running"}});
-
-    EXPECT_EQ(answer.stop, std::vector<AttemptId>{unknown});
-    EXPECT_EQ(answer.forget, std::vector<AttemptId>{attempt_of(ended)});
-    EXPECT_EQ(state_of(live), "running");
-}
-
-TEST_F(Attempts, OfProbesAreReportedWithTheirOutput)
-{
-    JobsProbeJobWriter writer;
-    const JobId job = JobId::make();
-    auto work = [&](pqxx::work& transaction) -> Result<void> {
-        return writer.insert_probe_job(transaction, job, parse_job_spec(spec()).value(), "rep_1");
-    };
-    ASSERT_TRUE(database_.blocking_run(work));
-    route();
-    ASSERT_TRUE(write_output(job, 0, "{\"a\":"));
-    ASSERT_TRUE(write_output(job, 5, "1}"));
-
-    ASSERT_TRUE(report_end(job, exited(0)));
-    ASSERT_TRUE(report_end(job, exited(0)));
-
-    ASSERT_EQ(probing_.ended.size(), 1U);
-    EXPECT_EQ(probing_.ended[0].job, job);
-    EXPECT_TRUE(probing_.ended[0].succeeded);
-    EXPECT_EQ(probing_.ended[0].stdout_text, "{\"a\":1}");
-}
-
-TEST_F(Attempts, OfProbesThatWereTakenForLostAreNotedWhenTheyEndWellAllTheSame)
-{
-    JobsProbeJobWriter writer;
-    const JobId job = JobId::make();
-    auto work = [&](pqxx::work& transaction) -> Result<void> {
-        return writer.insert_probe_job(transaction, job, parse_job_spec(spec()).value(), "rep_1");
-    };
-    ASSERT_TRUE(database_.blocking_run(work));
-    route();
-    ASSERT_TRUE(run(report(attempts_, center_of(job), StartAcknowledged{attempt_of(job)})));
-    reconcile({}); // its center came back without it
-    ASSERT_EQ(sql("SELECT outcome FROM attempt"), "lost");
-
-    ASSERT_TRUE(report_end(job, exited(3)));
-    EXPECT_TRUE(probing_.late.empty()) << "it has no result";
-    ASSERT_TRUE(report_end(job, exited(0)));
-
-    ASSERT_EQ(probing_.late.size(), 1U);
-    EXPECT_EQ(probing_.late[0].job, job);
-    EXPECT_EQ(sql("SELECT outcome FROM attempt"), "lost");
-}
-
-TEST_F(Attempts, OfProbesWhoseCenterCountsHoldWhatIsFreeUntilTheyStart)
-{
-    JobsProbeJobWriter writer;
-    const JobId job = JobId::make();
-    auto work = [&](pqxx::work& transaction) -> Result<void> {
-        return writer.insert_probe_job(transaction, job, parse_job_spec(spec()).value(), "rep_1");
-    };
-    ASSERT_TRUE(database_.blocking_run(work));
-    sql("INSERT INTO probe_task (id, name, origin, document, document_sha256, created_by) "
-        "VALUES ('ptk_1', 't', 'expert', '{}', 'x', 'tok_1')");
-    sql("INSERT INTO probe_run (id, probe_task_id, center_id, unit_type_id, unit_count, selection, count_by, cause, "
-        "job_id, "
-        "created_by) SELECT 'prn_1', 'ptk_1', center_id, id, 0, 'center', 'center', 'command', '" +
-        job.value + "', 'tok_1' FROM unit_type");
-    route();
-    ASSERT_EQ(sql("SELECT unit_count FROM attempt"), "1");
-
-    const std::vector<link::Body> orders = orders_for(center_of(job));
-
-    ASSERT_EQ(orders.size(), 1U);
-    const AttemptOrder order = std::get<link::StartAttempt>(orders[0]).order;
-    EXPECT_TRUE(order.center_counts);
-    EXPECT_EQ(order.unit_count, 2);
-    EXPECT_EQ(sql("SELECT unit_count FROM attempt"), "2") << "nobody else may have them meanwhile";
-
-    link::AttemptStarted started;
-    started.attempt_id = attempt_of(job);
-    started.units = {1};
-    started.able_unit_types = {"core"};
-    ASSERT_TRUE(run(report(attempts_, center_of(job), started)));
-    EXPECT_EQ(sql("SELECT unit_count FROM attempt"), "1");
-    EXPECT_EQ(probing_.able, std::vector<std::string>{"core"});
-}
-
-TEST_F(Attempts, AtACenterThatIsLostAreLostUntilItReturns)
-{
-    const JobId job = job_in("lost");
-    EXPECT_EQ(state_of(job), "lost");
-
-    sql("UPDATE center SET state = 'online'");
-    EXPECT_EQ(run(periodic_tasks_.follow_centers()).value(), 1);
-    EXPECT_EQ(state_of(job), "running");
-    ASSERT_TRUE(report_end(job, exited(0)));
-
-    EXPECT_EQ(state_of(job), "succeeded");
-    EXPECT_EQ(events_of(job).at(4), "lost");
-}
-
-TEST_F(Attempts, ReportedByALostCenterEndTheirJobAllTheSame)
-{
-    const JobId job = job_in("lost");
-
-    ASSERT_TRUE(report_end(job, exited(0)));
-
-    EXPECT_EQ(state_of(job), "succeeded");
-}
-
-TEST_F(Attempts, ThatALostCenterNeverGotArePlacedAnew)
-{
-    const JobId job = job_in("placed");
-    const AttemptId first = attempt_of(job);
-    const CenterId alpha = center_of(job);
-    sql("UPDATE center SET state = 'lost'");
-    clock_.advance(std::chrono::days(3));
-
-    EXPECT_EQ(run(periodic_tasks_.follow_centers()).value(), 1);
-    EXPECT_EQ(sql("SELECT ended_at > now() + interval '2 days' FROM attempt"), "t") << "by the clock that it was given";
-    EXPECT_EQ(state_of(job), "queued");
-    add_center("beta");
-    route();
-
-    EXPECT_EQ(state_of(job), "placed");
-    EXPECT_NE(attempt_of(job), first);
-    EXPECT_NE(center_of(job), alpha);
-    EXPECT_EQ(sql("SELECT max(epoch) FROM attempt"), "2");
-}
-
 TEST(AttemptWords, SayHowAJobEnded)
 {
     AttemptEnd end;
@@ -562,51 +357,6 @@ TEST(AttemptWords, SayHowMuchMemoryThereWasAndWhatHelps)
               "out of memory: the limit is 67108864 bytes; its largest process had 66 MB" + help);
 }
 
-TEST_F(Attempts, InputsGoToCentersWhoseAgentStagesThem)
-{
-    const Json input = {{"url", "https://h/x?key=1"}, {"path", "x"}};
-    const Json body = spec({{"units", {{"count", 1}}}, {"inputs", Json::array({input})}});
-    const JobId refused = submit(body);
-    route();
-
-    EXPECT_TRUE(orders_for(center_of(refused)).empty());
-    EXPECT_EQ(state_of(refused), "failed");
-    EXPECT_THAT(sql("SELECT outcome || ' ' || detail FROM attempt WHERE job_id = '" + refused.value + "'"),
-                testing::StartsWith("failed_to_start staging failed: the agent of this center is too old"));
-
-    sql("UPDATE center SET facts = facts || '{\"stages_inputs\": true}'");
-    const JobId taken = submit(body);
-    route();
-    const std::vector<link::Body> orders = orders_for(center_of(taken));
-
-    ASSERT_EQ(orders.size(), 1U);
-    const std::vector<JobInput>& inputs = std::get<link::StartAttempt>(orders[0]).order.inputs;
-    ASSERT_EQ(inputs.size(), 1U);
-    EXPECT_EQ(inputs[0].url, "https://h/x?key=1");
-    EXPECT_EQ(inputs[0].path, "x");
-}
-
-TEST_F(Attempts, OutputsGoToCentersWhoseAgentStoresThem)
-{
-    const Json output = {{"path", "x"}, {"url", "https://h/x?key=1"}};
-    const Json body = spec({{"units", {{"count", 1}}}, {"outputs", Json::array({output})}});
-    const JobId refused = submit(body);
-    route();
-
-    EXPECT_TRUE(orders_for(center_of(refused)).empty());
-    EXPECT_EQ(state_of(refused), "failed");
-    EXPECT_THAT(std::string(job_json(refused)["end_reason"]), testing::HasSubstr("too old to store outputs"));
-
-    sql("UPDATE center SET facts = facts || '{\"stores_outputs\": true}'");
-    const JobId taken = submit(body);
-    route();
-    const std::vector<link::Body> orders = orders_for(center_of(taken));
-
-    ASSERT_EQ(orders.size(), 1U);
-    EXPECT_EQ(std::get<link::StartAttempt>(orders[0]).order.outputs,
-              (std::vector<JobOutput>{{"x", "https://h/x?key=1"}}));
-}
-
 TEST_F(Attempts, TellWhatTheyHaveStored)
 {
     const JobId good = job_in("running");
@@ -626,48 +376,6 @@ TEST_F(Attempts, TellWhatTheyHaveStored)
     EXPECT_EQ(sql("SELECT outcome FROM run_prediction p JOIN attempt a ON a.id = p.attempt_id WHERE a.job_id = '" +
                   bad.value + "'"),
               "failed");
-}
-
-TEST_F(Attempts, OfManyLargeOrdersAsManyAreReadAsThereIsRoomFor)
-{
-    add_center("beta", 8);
-    std::vector<JobId> jobs;
-    for (int i = 0; i < 4; ++i)
-        jobs.push_back(
-            submit(spec({{"units", {{"center", "beta"}}}, {"files", {{"input", std::string(400'000, 'x')}}}})));
-    route();
-    const CenterId center = center_of(jobs[0]);
-
-    AttemptGateway::PendingOrders first = run(attempts_.pending_orders(center, {}, 1'000'000)).value();
-
-    ASSERT_EQ(first.bodies.size(), 2U);
-    EXPECT_TRUE(first.has_more);
-    EXPECT_EQ(sql("SELECT count(*) FROM attempt WHERE dispatched_at IS NOT NULL"), "2")
-        << "the others can be cancelled";
-    std::vector<std::string> sent;
-    for (const link::Body& body : first.bodies)
-        sent.push_back(std::get<link::StartAttempt>(body).order.attempt_id.value);
-    EXPECT_TRUE(run(attempts_.pending_orders(center, sent, 0)).value().bodies.empty());
-    const AttemptGateway::PendingOrders rest = run(attempts_.pending_orders(center, sent, 100)).value();
-    ASSERT_EQ(rest.bodies.size(), 1U) << "one always goes, however large";
-    EXPECT_TRUE(rest.has_more);
-    EXPECT_FALSE(run(attempts_.pending_orders(center, sent, 1'000'000)).value().has_more);
-}
-
-TEST_F(Attempts, AnOrderThatCannotBeReadFailsItsJobAndHoldsUpNoOther)
-{
-    const JobId bad = submit();
-    const JobId good = submit();
-    route();
-    sql("UPDATE job SET spec = spec || '{\"of a later version\": 1}' WHERE id = '" + bad.value + "'");
-
-    const std::vector<link::Body> orders = orders_for(center_of(good));
-
-    ASSERT_EQ(orders.size(), 1U);
-    EXPECT_EQ(std::get<link::StartAttempt>(orders[0]).order.job_id, good);
-    EXPECT_EQ(state_of(bad), "failed");
-    EXPECT_THAT(sql("SELECT end_reason FROM job WHERE id = '" + bad.value + "'"),
-                ::testing::HasSubstr("of a later version"));
 }
 
 TEST_F(Attempts, AnEndThatCannotBeStoredStillEndsTheJob)
