@@ -1,0 +1,175 @@
+#include "tests/core/decide/history/past_runs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+/// How far runs of a job's type correct what is promised for the job.
+namespace fathom {
+namespace {
+
+using namespace std::chrono_literals;
+using test::kNow;
+using test::make_run;
+
+/// A promise for a job that does what its type does.
+class OfType {
+  public:
+    explicit OfType(double promised_s, double width = 1.05)
+        : run_({promised_s, promised_s / width, promised_s * width}, {})
+    {
+    }
+    RunPromise promise() const { return {PromiseBasis::kReference, false, &run_}; }
+    RunTime predict(const RunHistory& history, const std::string& unit_type) const
+    {
+        const RunCorrection correction = history.correction("scf", unit_type, {}, promise());
+        return corrected(run_.at(1), correction, correction.width_factor);
+    }
+
+  private:
+    DividedRun run_;
+};
+
+PastRun reference_run(const std::string& unit_type, double promised_s, double actual_s)
+{
+    PastRun run = make_run("scf", unit_type, promised_s, actual_s);
+    run.basis = PromiseBasis::kReference;
+    return run;
+}
+
+TEST(RunHistory, TheLastRunOfATypeThereIsBelievedAtOnce)
+{
+    // Promised 7.6, took 4.05: what stayed at 7.6, 5.9, 5.8 when corrections moved by a fifth of the way.
+    const std::vector<PastRun> runs{reference_run("u1", 7.6, 4.05)};
+    const RunHistory history(runs, kNow);
+    const RunCorrection correction = history.correction("scf", "u1", {}, OfType(7.6).promise());
+    const RunTime next = OfType(7.6).predict(history, "u1");
+
+    EXPECT_GE(correction.own_share, 0.8);
+    EXPECT_EQ(correction.job_count, 1);
+    EXPECT_NEAR(next.run_s, 4.05, 0.1) << "so far off, the runs count for nearly all";
+    EXPECT_LT(next.high_s / next.run_s, 1.2) << "of the promise's own interval little is left";
+}
+
+TEST(RunHistory, TwoRunsThatAgreeAreBelievedHoweverFarThePromiseIsOff)
+{
+    std::vector<PastRun> runs{reference_run("u1", 648, 2.9)};
+    EXPECT_NEAR(OfType(648).predict(RunHistory(runs, kNow), "u1").run_s, 648.0 / 4, 10)
+        << "one may have been given something else to do";
+
+    runs.push_back(reference_run("u1", 648, 3.0));
+    EXPECT_NEAR(OfType(648).predict(RunHistory(runs, kNow), "u1").run_s, 2.95, 0.1);
+
+    runs.back().actual_s = 300;
+    EXPECT_GT(OfType(648).predict(RunHistory(runs, kNow), "u1").run_s, 150) << "these two do not agree";
+}
+
+TEST(RunHistory, ARunNearItsPromiseWeighsByTheVariances)
+{
+    const std::vector<PastRun> runs{reference_run("u1", 10, 10.5)};
+    const double own = RunHistory(runs, kNow).correction("scf", "u1", {}, OfType(10).promise()).own_share;
+
+    EXPECT_GE(own, 0.8);
+    EXPECT_LE(own, 0.94);
+}
+
+TEST(RunHistory, WhatRunsOfATypeTookCountsNotWhatWasPromisedThen)
+{
+    // The promise was another before the units were measured anew; the runs were the same.
+    std::vector<PastRun> runs;
+    for (const double promised_s : {3.0, 9.0, 30.0, 4.0})
+        runs.push_back(reference_run("u1", promised_s, 10));
+    const RunHistory history(runs, kNow);
+
+    EXPECT_NEAR(OfType(10).predict(history, "u1").run_s, 10, 0.35);
+    EXPECT_NEAR(OfType(12).predict(history, "u1").run_s, 10, 0.35);
+}
+
+TEST(RunHistory, AnErrorAtOnePlaceDoesNotRaiseWhatAnotherIsPromised)
+{
+    // Where nothing of the type has run, a known run carried over there stays nearly what it is.
+    std::vector<PastRun> runs;
+    for (int i = 0; i < 5; ++i)
+        runs.push_back(reference_run("two cores", 5, 10));
+    const RunHistory history(runs, kNow);
+    runs.push_back(reference_run("u1", 8, 8));
+    const RunHistory with_own(runs, kNow);
+
+    EXPECT_LT(OfType(8).predict(history, "u1").run_s, 9.1);
+    EXPECT_NEAR(OfType(8).predict(with_own, "u1").run_s, 8, 0.12);
+}
+
+TEST(RunHistory, PromisesOfAnotherBasisCorrectNothing)
+{
+    std::vector<PastRun> runs;
+    for (int i = 0; i < 10; ++i)
+        runs.push_back(make_run("scf", "u1", 10, 30)); // named operators, which leave out two thirds
+    const RunHistory history(runs, kNow);
+
+    EXPECT_NEAR(OfType(30).predict(history, "u2").run_s, 30, 1e-9);
+    EXPECT_NEAR(RunHistory(runs, kNow).correction("scf", "u2").factor, 2.7, 0.2);
+}
+
+TEST(RunHistory, FollowsAPlaceThatHasChanged)
+{
+    std::vector<PastRun> runs;
+    for (int i = 0; i < 12; ++i) {
+        runs.push_back(reference_run("u1", 10, i < 9 ? 10 : 12));
+        runs.back().ended_at = kNow - 24h + i * 1h;
+    }
+
+    EXPECT_NEAR(OfType(10).predict(RunHistory(runs, kNow), "u1").run_s, 11.7, 0.4);
+}
+
+TEST(RunHistory, RunsOnOtherNumbersOfUnitsAreDividedByThePromise)
+{
+    struct Halved : RunByCount {
+        RunTime at(std::int64_t count) const override
+        {
+            const double run_s = 8 / static_cast<double>(count);
+            return {run_s, run_s, run_s};
+        }
+        std::int64_t largest_known() const override { return 64; }
+    };
+    const Halved halved;
+    const DividedRun run(halved);
+    PastRun past = reference_run("u1", 2, 4); // on four units twice as long as promised
+    past.unit_count = 4;
+    const RunHistory history(std::vector{past}, kNow);
+
+    EXPECT_GT(history.correction("scf", "u1", {}, {PromiseBasis::kReference, false, &run}).factor, 1.6);
+}
+
+TEST(RunHistory, AProgramWhoseTimeDependsOnWhatItIsGivenIsNotPromisedNarrowly)
+{
+    std::vector<PastRun> runs;
+    for (int i = 0; i < 8; ++i)
+        runs.push_back(reference_run("u1", 10, i % 2 == 0 ? 5 : 20));
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        runs[i].ended_at = kNow - 24h + static_cast<int>(i) * 1h;
+    const RunTime next = OfType(10).predict(RunHistory(runs, kNow), "u1");
+
+    EXPECT_LT(next.low_s, 6);
+    EXPECT_GT(next.high_s, 17);
+}
+
+TEST(Corrected, KeepsOfThePromisesIntervalItsShare)
+{
+    const RunTime time = corrected({10, 10 / 1.1, 11}, {.factor = 1, .deviation = 0, .promise_share = 0.5}, 1);
+
+    EXPECT_NEAR(time.high_s, 10 * std::sqrt(1.1), 1e-9);
+}
+
+TEST(Corrected, WidensByBothDeviationsOnTheLogScale)
+{
+    // Half widths: ln 1.1 of the promise, 1.2816 · 0.1 of the correction.
+    const RunTime time = corrected({10, 10 / 1.1, 11}, {.factor = 2, .deviation = 0.1}, 1.5);
+    const double half = 1.5 * std::hypot(std::log(1.1), 1.2815515655446004 * 0.1);
+
+    EXPECT_DOUBLE_EQ(time.run_s, 20);
+    EXPECT_NEAR(time.low_s, 20 * std::exp(-half), 1e-9);
+    EXPECT_NEAR(time.high_s, 20 * std::exp(half), 1e-9);
+}
+
+} // namespace
+} // namespace fathom
