@@ -78,6 +78,25 @@ void read_config_file(const SettingsProgram& program, const std::string& path, S
     }
 }
 
+void check_values(const SettingsProgram& program, const SourcedValues& values, std::vector<std::string>& errors)
+{
+    for (const SettingSpec& spec : program.specs) {
+        if (!spec.check) continue;
+        const Sourced& entry = values.at(spec.key);
+        if (const std::string problem = spec.check(entry.value); !problem.empty())
+            errors.push_back(spec.key + " (" + entry.source + "): \"" + (spec.secret ? "***" : entry.value) + "\" " +
+                             problem);
+    }
+}
+
+void print_errors(const SettingsProgram& program, const std::vector<std::string>& errors)
+{
+    for (const std::string& error : errors)
+        std::cerr << program.name << ": " << error << "\n";
+    std::cerr << program.name << ": " << errors.size() << " wrong setting" << (errors.size() == 1 ? "" : "s")
+              << "; see " << program.name << " --help\n";
+}
+
 void print_config(const SettingsProgram& program, const SourcedValues& values, const toml::table& tables)
 {
     for (const SettingSpec& spec : program.specs) {
@@ -154,27 +173,18 @@ SettingsOutcome read_settings(const SettingsProgram& program, int argc, const ch
         if (app.count(flag_name(spec.key)) > 0)
             values[spec.key] = {spec.is_flag ? "on" : flags[spec.key], flag_name(spec.key)};
     }
-    std::map<std::string, std::string> plain;
-    for (const SettingSpec& spec : program.specs) {
-        const Sourced& entry = values[spec.key];
-        if (spec.check) {
-            if (const std::string problem = spec.check(entry.value); !problem.empty())
-                errors.push_back(spec.key + " (" + entry.source + "): \"" + (spec.secret ? "***" : entry.value) +
-                                 "\" " + problem);
-        }
-        plain[spec.key] = entry.value;
-    }
+    check_values(program, values, errors);
     if (!errors.empty()) {
-        for (const std::string& error : errors)
-            std::cerr << program.name << ": " << error << "\n";
-        std::cerr << program.name << ": " << errors.size() << " wrong setting" << (errors.size() == 1 ? "" : "s")
-                  << "; see " << program.name << " --help\n";
+        print_errors(program, errors);
         return {SettingsOutcome::Kind::kExit, 2};
     }
     if (print) {
         print_config(program, values, tables);
         return {SettingsOutcome::Kind::kExit, 0};
     }
+    std::map<std::string, std::string> plain;
+    for (const SettingSpec& spec : program.specs)
+        plain[spec.key] = values[spec.key].value;
     return {SettingsOutcome::Kind::kRun, 0, Settings(std::move(plain)), config_path};
 }
 

@@ -39,6 +39,15 @@ std::string figure_key(const std::string& unit_type, const std::string& operator
     return unit_type + ' ' + operator_id + ' ' + parameters_key;
 }
 
+/// `ages` must outlive them.
+Figures figures_of(const std::vector<FigureAge>& ages)
+{
+    Figures figures;
+    for (const FigureAge& age : ages)
+        figures[figure_key(age.unit_type_id, age.operator_id, age.parameters_key)] = &age;
+    return figures;
+}
+
 void add_figure(Knowledge& knowledge, const Figures& figures, const std::string& unit_type, const OperatorUse& use,
                 const std::optional<Timestamp>& changed_at)
 {
@@ -83,20 +92,24 @@ std::vector<ProbeRefresh::JobTask> ProbeRefresh::tasks_in_use(pqxx::work& transa
     return tasks;
 }
 
+std::map<std::string, double> ProbeRefresh::operator_shares(const std::vector<JobTask>& tasks)
+{
+    std::map<std::string, double> shares;
+    for (const JobTask& one : tasks) {
+        std::set<std::string> ids;
+        for (const OperatorUse& use : one.task.document.operators)
+            if (ids.insert(use.id).second) shares[use.id] += one.share;
+    }
+    return shares;
+}
+
 ProbeRefresh::Survey ProbeRefresh::look(pqxx::work& transaction, const Wish& wish,
                                         const std::vector<JobTask>& tasks) const
 {
     const OperatorLibraryPointer library = operators_->library();
     const std::vector<FigureAge> ages = select_figure_ages(transaction, wish.center);
-    Figures figures;
-    for (const FigureAge& age : ages)
-        figures[figure_key(age.unit_type_id, age.operator_id, age.parameters_key)] = &age;
-    std::map<std::string, double> operator_shares; // of the run time of jobs that need the operator
-    for (const JobTask& one : tasks) {
-        std::set<std::string> ids;
-        for (const OperatorUse& use : one.task.document.operators)
-            if (ids.insert(use.id).second) operator_shares[use.id] += one.share;
-    }
+    const Figures figures = figures_of(ages);
+    std::map<std::string, double> shares = operator_shares(tasks);
     const std::vector<std::string> served =
         select_served_unit_types(transaction, wish.center, wish.cause, wish.changed_at);
     const auto is_open = [&](const UnitTypeOffer& offer) {
@@ -120,8 +133,7 @@ ProbeRefresh::Survey ProbeRefresh::look(pqxx::work& transaction, const Wish& wis
             Knowledge knowledge;
             add_figure(knowledge, figures, offer.id.value, use, wish.changed_at);
             const double cost_s = kSurveyCost_s / static_cast<double>(operators.size());
-            add(offer.id.value + " " + use.id, knowledge, operator_shares[use.id], cost_s,
-                {.offer = &offer, .surveyed = use});
+            add(offer.id.value + " " + use.id, knowledge, shares[use.id], cost_s, {.offer = &offer, .surveyed = use});
         }
         for (const JobTask& one : tasks) {
             std::vector<std::string> ids;

@@ -45,6 +45,8 @@ class ProbeRefresh {
     struct Item;
     struct Survey;
     std::vector<JobTask> tasks_in_use(pqxx::work& transaction) const;
+    /// Of the run time of jobs the share of those that need an operator, by operator.
+    static std::map<std::string, double> operator_shares(const std::vector<JobTask>& tasks);
     /// Everything at a center that could be measured, as plan_probes() looks at it.
     Survey look(pqxx::work& transaction, const Wish& wish, const std::vector<JobTask>& tasks) const;
     /// Queues the picks. @return false when the center's budget stopped it.

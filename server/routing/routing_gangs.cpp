@@ -121,18 +121,28 @@ std::vector<std::size_t> RoutingPage::leave_out_gangs(pqxx::work& transaction)
     return decided;
 }
 
-std::set<std::string> RoutingPage::settle_impossible_gangs(const UnitLedger& network,
-                                                           const std::vector<ScheduledWait>& waits)
+/// What a gang needs at least, and all that there is where any of its members could ever run.
+struct RoutingPage::GangNeed {
+    std::vector<const WaitingJob*> members;
+    std::int64_t units{};
+    std::map<std::string, std::int64_t> offered; ///< units, by unit type
+    bool is_known = true;                        ///< `offered` is complete
+
+    std::int64_t offered_units() const
+    {
+        std::int64_t sum = 0;
+        for (const auto& [unit_type, units_there] : offered)
+            sum += units_there;
+        return sum;
+    }
+    bool is_impossible() const { return is_known && !offered.empty() && units > offered_units(); }
+};
+
+std::map<GangKey, RoutingPage::GangNeed> RoutingPage::gang_needs(const UnitLedger& network,
+                                                                 const std::vector<ScheduledWait>& waits) const
 {
-    /// What a gang needs at least, and all that there is where any of its members could ever run.
-    struct Need {
-        std::vector<const WaitingJob*> members;
-        std::int64_t units{};
-        std::map<std::string, std::int64_t> offered; ///< by unit type
-        bool is_known = true;
-    };
     std::map<std::string, std::int64_t> sizes;
-    std::map<GangKey, Need> needs;
+    std::map<GangKey, GangNeed> needs;
     for (const ScheduledWait& wait : waits) {
         const Ready& ready = ready_[decided_[wait.job]];
         if (ready.job.spec.gang.id.empty()) continue;
@@ -140,7 +150,7 @@ std::set<std::string> RoutingPage::settle_impossible_gangs(const UnitLedger& net
             for (const UnitTypeView& view : network.views())
                 sizes[view.id.value] = view.unit_count;
         }
-        Need& need = needs[gang_key(ready.job)];
+        GangNeed& need = needs[gang_key(ready.job)];
         need.members.push_back(&ready.job);
         need.units += ready.request.units.count.value_or(ready.request.units.min);
         if (wait.decision->candidates.size() >= kMaxCandidatesKept) need.is_known = false; // there may be more
@@ -149,29 +159,38 @@ std::set<std::string> RoutingPage::settle_impossible_gangs(const UnitLedger& net
                 need.offered[candidate.unit_type_id.value] = sizes[candidate.unit_type_id.value];
         }
     }
-    std::set<std::string> settled;
-    for (const auto& [key, need] : needs) {
-        std::int64_t offered = 0;
-        for (const auto& [unit_type, units] : need.offered)
-            offered += units;
-        if (!need.is_known || need.offered.empty() || need.units <= offered) continue;
-        const std::string why = " start together: its " + members_text(std::ssize(need.members)) + " take " +
-                                std::to_string(need.units) + " units, and what can run them has " +
-                                std::to_string(offered);
-        const std::string cannot = "gang " + key.id + " cannot" + why;
-        const bool is_final = std::all_of(need.members.begin(), need.members.end(), [&](const WaitingJob* job) {
-            return job->waiting_reason == cannot && job->reason_s >= kImpossible_s;
-        });
-        for (const WaitingJob* job : need.members) {
-            settled.insert(job->id.value);
-            if (!is_final) {
-                ++report_.waiting;
-                note_reason(*job, cannot);
-                note_turn(*job, kLastTurn);
-                continue;
-            }
-            gang_ends_.push_back({job->id, job->label, "gang " + key.id + " can never" + why});
+    return needs;
+}
+
+void RoutingPage::settle_impossible_gang(const std::string& gang, const GangNeed& need)
+{
+    const std::string why = " start together: its " + members_text(std::ssize(need.members)) + " take " +
+                            std::to_string(need.units) + " units, and what can run them has " +
+                            std::to_string(need.offered_units());
+    const std::string cannot = "gang " + gang + " cannot" + why;
+    const bool is_final = std::all_of(need.members.begin(), need.members.end(), [&](const WaitingJob* job) {
+        return job->waiting_reason == cannot && job->reason_s >= kImpossible_s;
+    });
+    for (const WaitingJob* job : need.members) {
+        if (!is_final) {
+            ++report_.waiting;
+            note_reason(*job, cannot);
+            note_turn(*job, kLastTurn);
+            continue;
         }
+        gang_ends_.push_back({job->id, job->label, "gang " + gang + " can never" + why});
+    }
+}
+
+std::set<std::string> RoutingPage::settle_impossible_gangs(const UnitLedger& network,
+                                                           const std::vector<ScheduledWait>& waits)
+{
+    std::set<std::string> settled;
+    for (const auto& [key, need] : gang_needs(network, waits)) {
+        if (!need.is_impossible()) continue;
+        settle_impossible_gang(key.id, need);
+        for (const WaitingJob* job : need.members)
+            settled.insert(job->id.value);
     }
     return settled;
 }

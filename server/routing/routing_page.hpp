@@ -168,6 +168,10 @@ class RoutingPage {
     /// Gangs that even an idle network could not start together wait for a while, lest what is missing comes back;
     /// then they end. @return the ids of their members.
     std::set<std::string> settle_impossible_gangs(const UnitLedger& network, const std::vector<ScheduledWait>& waits);
+    struct GangNeed;
+    /// Of the gangs whose members wait.
+    std::map<GangKey, GangNeed> gang_needs(const UnitLedger& network, const std::vector<ScheduledWait>& waits) const;
+    void settle_impossible_gang(const std::string& gang, const GangNeed& need);
     /// Those decided on that there is something to write of: a row lock is a write, too.
     std::vector<DecidedJob> changed_jobs() const;
     /// Keeps why a job waits, and its turn, where these have changed.

@@ -21,6 +21,25 @@ bool has_limits(const RouteRequest& request)
     return request.transfer.deadline.has_value() || request.budget.has_value();
 }
 
+/// With room for `size` unit types, of which nothing is found yet.
+RouteKind empty_kind(const RouteRequest& request, std::size_t size)
+{
+    RouteKind kind;
+    kind.filter.resize(size, RouteKind::kStays);
+    kind.own_filter.resize(size);
+    kind.knee.resize(size);
+    kind.unknown_parts.resize(size);
+    kind.is_estimated.resize(size);
+    kind.objective.resize(size);
+    kind.start_s.resize(size);
+    kind.unit_count.resize(size);
+    if (has_limits(request)) {
+        kind.completion_s.resize(size);
+        kind.cost.resize(size);
+    }
+    return kind;
+}
+
 } // namespace
 
 RouteTable::RouteTable(std::shared_ptr<const UnitTypeList> unit_types, RouteKnowledge knowledge,
@@ -165,23 +184,11 @@ void RouteTable::Impl::forget_oldest()
 
 RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser& chooser)
 {
-    RouteKind kind;
     const std::size_t size = unit_types->size();
+    RouteKind kind = empty_kind(request, size);
     const bool has_one_count = request.units.count || request.operators.empty();
     kind.is_exact = !chooser.may_wait() && (has_one_count || !has_limits(request));
     kind.knows_work = !request.operators.empty() || request.transfer.moves_data();
-    kind.filter.resize(size, RouteKind::kStays);
-    kind.own_filter.resize(size);
-    kind.knee.resize(size);
-    kind.unknown_parts.resize(size);
-    kind.is_estimated.resize(size);
-    kind.objective.resize(size);
-    kind.start_s.resize(size);
-    kind.unit_count.resize(size);
-    if (has_limits(request)) {
-        kind.completion_s.resize(size);
-        kind.cost.resize(size);
-    }
     for (const OperatorDemand& demand : request.operators)
         kind.operators.push_back(columns->find(demand));
     if (request.known_run) kind.known = columns->find(*request.known_run);
@@ -192,7 +199,6 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
             return knowledge.runs->estimate(request.job_type, view.id.value, request.run_owner()).has_value();
         });
     }
-    kind.removed = {};
     // Explanations show each unit type of a small network; and of a project with a quota it must be known which places
     // would take more than all of that.
     const bool is_rough =
