@@ -6,9 +6,9 @@
 
 namespace fathom {
 
-/// Which centers' own queues jobs may join. Units behind such a queue are not free: who joins it takes nothing that
-/// would be idle, and is bound to it while others pass. So a job does only where it would end earlier than where it
-/// would wait here, also when it were the last of those that wait. Pure.
+/// Which centers' own queues jobs may join. Units behind such a queue are not free: a job that joins uses no idle unit,
+/// and stays in the queue while other jobs pass. So a job joins only where it would end earlier than at the places that
+/// it would wait for here, even if it were the last of the waiting jobs. Pure.
 class CenterQueues {
   public:
     /// @param views  the jobs that wait, with known or assumed run times of all options.
@@ -22,7 +22,8 @@ class CenterQueues {
     double end_as_last_s(const JobOption& option) const;
 
     const WantedPlaces* places_;
-    /// By unit type: how long it would take what waiting jobs would run there if each were alone.
+    /// By unit type, in seconds: how long the type would take for the waiting jobs that would run there if each were
+    /// alone.
     std::unordered_map<std::size_t, double> backlog_s_;
 };
 

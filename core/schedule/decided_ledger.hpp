@@ -10,8 +10,9 @@
 
 namespace fathom {
 
-/// A ledger and what projects hold and have used, as both change with each start; jobs of a kind are decided once while
-/// they do not. Part of core/schedule/schedule. Not thread-safe; what it is made with must outlive it.
+/// A ledger, with what projects hold and have used. Each start changes both; between two starts the jobs of a kind
+/// share one decision. Part of core/schedule/schedule. Not thread-safe. The constructor's arguments must outlive the
+/// object.
 class DecidedLedger {
   public:
     DecidedLedger(UnitLedger& units, const ScheduleInput& input)
@@ -23,22 +24,22 @@ class DecidedLedger {
     /// The job's request with what its project has used.
     RouteRequest request_of(const ReadyJob& job) const;
     std::shared_ptr<const Decision> decide(const ReadyJob& job);
-    /// The same as a BriefDecision, which is not kept.
+    /// As decide(), but brief; the decision is not kept for other jobs of the kind.
     BriefDecision decide_briefly(const ReadyJob& job) { return units_->decide_briefly(request_of(job)); }
-    /// The same of a request that is no job's own.
+    /// Decides on a request that belongs to no job.
     Decision decide(const RouteRequest& request) { return units_->decide(request); }
-    /// What the job's decision would choose from.
+    /// The places that decide() would choose from.
     OfferedPlaces offered_places(const ReadyJob& job) { return units_->offered_places(request_of(job)); }
-    /// What projects hold and have used, each that is named here.
+    /// What each named project holds and has used.
     const std::vector<ProjectUse>& project_uses() const { return projects_.uses; }
-    /// So that the project counts, also when it has used nothing yet.
+    /// Adds the project to project_uses(), with nothing used if it was not there.
     void name_project(const std::string& project) { add_units(projects_.uses, {project, {}, 0}); }
 
     void reserve(const Reservation& reservation);
-    /// The job starts at this place, and holds its units for so long.
+    /// Notes that the job starts at this place and holds its units for `held_s` seconds.
     void start(const RouteRequest& request, const Candidate& winner, double held_s);
 
-    /// From here on, until the trial ends, what has changed can be taken back. One at a time.
+    /// Changes after this call can be undone until the trial is kept or undone. One trial at a time.
     void begin_trial();
     void keep_trial();
     void undo_trial();
@@ -55,7 +56,7 @@ class DecidedLedger {
     std::map<std::string, std::shared_ptr<const Decision>, std::less<>> decisions_; ///< by kind
 };
 
-/// What a job that has this winner takes, and when.
+/// The units that a job takes whose decision has this winner, and when.
 Reservation reservation_of(const RouteRequest& request, const Candidate& winner);
 
 } // namespace fathom

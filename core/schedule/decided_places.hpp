@@ -7,7 +7,8 @@
 /// What the order of jobs asks a decision, and changes in it; part of core/schedule/schedule.
 namespace fathom {
 
-/// It takes units as soon as there are some: it has a winner, which waits neither for a window nor for its quota.
+/// Whether the job takes units as soon as some are free: the decision has a winner, which waits neither for a window
+/// nor for a quota.
 bool wants_units(const Decision& decision);
 
 /// The first place that is free now, as an index into the candidates.

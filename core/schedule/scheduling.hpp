@@ -40,58 +40,59 @@ class Scheduling {
         std::size_t start{}; ///< index into the plan's
         bool is_own_choice{};
     };
-    /// The jobs that the order is asked about.
+    /// The jobs that order_jobs() is called with.
     struct Asked {
         std::vector<std::size_t> jobs;
         std::vector<WaitingJobView> views;
     };
 
-    /// The places of each job on the ledger as it is, into views_; what cannot start anywhere goes to the waits.
+    /// Sets views_: the places of each job on the ledger as it is. Jobs that can start nowhere go to the waits.
     void view_all();
-    /// Where it waits, its decision must have all places, not only the winner.
+    /// Whether the job's decision must list all places, not only the winner, if the job waits.
     bool is_whole_wanted(std::size_t job) const;
     using OptionsByKind = std::unordered_map<std::string_view, JobOptions>;
     void give(const OptionsByKind& by_kind);
     bool joins_center_queues(const OptionsByKind& by_kind) const;
     bool has_queue(const JobOptions& options) const;
     void load_projects();
-    /// Starts what order_jobs says, again until it says nothing new.
+    /// Starts the jobs that order_jobs() names, again and again until it names no other.
     void start_in_order();
-    /// What starts have changed since it was asked last.
+    /// What starts have changed since the last call of news_of_starts().
     struct News {
         std::set<const UnitTypeView*> unit_types;
         std::set<std::string_view> projects;
     };
     News news_of_starts();
     bool concerns(const News& news, std::size_t job) const;
-    /// Looks again at the jobs whose places starts have changed. False: there are none.
+    /// Decides again on the jobs whose places starts have changed. @return false when there are none.
     bool view_again();
     std::vector<JobOption> with_run_times(std::vector<JobOption> options) const;
-    /// True when some start could not be made, and units may be left for others.
+    /// @return true when some start could not be made, so that units may be left for other jobs.
     bool make_starts(const Asked& asked, const std::vector<OrderedStart>& starts);
     bool start_gang(const Asked& asked, const std::vector<OrderedStart>& members);
     bool start_at(std::size_t job, const JobOption& option);
-    /// The order need not ask for this place again: for this job it is none.
+    /// Removes the option, which proved impossible for the job, from what order_jobs() sees.
     void lose(std::size_t job, const JobOption& option);
-    /// Looks at what the order makes wait for better places. True when one of these places was none, and is gone.
+    /// Examines the jobs that the order makes wait for better places.
+    /// @return true when a wait did not pay, and its place was removed from the job's options.
     bool drop_vain_waits(const Asked& asked);
     void plan_rest();
-    /// Starts it if it can without delaying others; else plans it where it would go by itself.
+    /// Starts the job if that delays no other; else plans the job at the place that it would choose by itself.
     void plan(std::size_t job);
-    /// Plans it at the place that it waits for. False: on what is left there is none.
+    /// Plans the job at the place that it waits for. @return false when what is left has no such place.
     bool plan_better(std::size_t job, std::size_t unit_type);
     void wait_for_winner(ScheduledWait wait);
-    /// What overdue jobs that share no device wait for goes to nobody else: there may be enough free units for them,
-    /// and yet no whole device as long as others start on these.
+    /// Keeps for overdue jobs that share no device the units that they wait for: there may be enough free units and yet
+    /// no whole device as long as other jobs start on them.
     void keep_for_overdue();
-    /// For a job that waits for whole devices as many units are kept as soon as they are free, wherever: others who
-    /// take units leave devices then, since centers fill devices of which somebody has a part first.
+    /// Keeps as many units as the job needs as soon as units are free, on whichever devices: other jobs then leave
+    /// whole devices free, since centers first fill devices that are in use in part.
     void keep_free_for(const Candidate& winner, Reservation& planned) const;
     void set_turns();
     void tell_turns();
 
     Asked ask() const;
-    /// On the ledger as it is.
+    /// The job's decision on the ledger as it is.
     std::shared_ptr<const Decision> decide(std::size_t job) { return ledger_.decide(jobs_[job]); }
     ScheduledStart& start(std::size_t job, const RouteRequest& request, Decision decision);
     /// Whether a job that cannot start now may wait for the winner's unit at its center.
@@ -106,8 +107,8 @@ class Scheduling {
     std::optional<CenterQueues> queues_;     ///< where one of the places has a queue
     std::vector<WaitingJobView> views_;      ///< of all jobs
     std::vector<bool> is_done_;              ///< decided: it starts, or it waits for something else than its turn
-    std::vector<bool> is_refused_;           ///< its start did not come about; it is planned
-    std::map<std::size_t, JobOptions> left_; ///< by job: its options, where some of them proved to be none
+    std::vector<bool> is_refused_;           ///< the start could not be made; the job is planned
+    std::map<std::size_t, JobOptions> left_; ///< by job: the options that are left where some proved impossible
     std::map<std::size_t, std::size_t> deferred_starts_; ///< by job: the unit type that it waits for
     std::size_t viewed_starts_ = 0;                      ///< after which all jobs were looked at
     std::vector<OrderedPlace> ordered_;

@@ -38,9 +38,9 @@ struct KnownGpuRoom {
 /// are copied. Not thread-safe.
 class UnitLedger {
   public:
-    /// @param unit_types  must outlive it.
+    /// @param unit_types  must outlive the ledger.
     /// @param now  of the decisions: what the seconds of the reservations count from.
-    /// @param columns  what is kept of these unit types from one ledger to the next; nullptr: nothing.
+    /// @param columns  figures of these unit types that one ledger passes on to the next; nullptr: none.
     /// @param gpu_rooms  of unit types whose GPUs' memory jobs share.
     UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge, const UnitCalendar& calendar,
                std::span<const Reservation> reserved, std::span<const Reservation> planned, Timestamp now,
@@ -48,30 +48,31 @@ class UnitLedger {
 
     const UnitTypeList& views() const { return *views_; }
     const RouteKnowledge& knowledge() const { return knowledge_; }
-    /// Of views(), by id.
+    /// Index into views() of the unit type with this id.
     std::optional<std::size_t> index_of(std::string_view id) const { return index_->find(id); }
-    /// As it is now, until it changes; nullptr when there is none.
+    /// The unit type with what is left of it now; valid until the ledger changes. nullptr: there is no such unit type.
     const UnitTypeView* find(const UnitTypeId& id) const;
     /// Decides on what is left. The first decision lays out a table, which the next ones use.
     Decision decide(const RouteRequest& request);
-    /// The same of a job that may have to wait: only the winner, and what it was chosen from.
+    /// As decide(), of a job that may have to wait: only the winner, and the places it was chosen from.
     BriefDecision decide_briefly(const RouteRequest& request);
-    /// What that decision would choose from.
+    /// The places that decide() would choose from.
     OfferedPlaces offered_places(const RouteRequest& request);
-    /// As if a unit type were otherwise. Before the first decision. @param change  must leave its id alone.
+    /// Decides from now on as if a unit type were another. To be called before the first decision.
+    /// @param change  must not change the id.
     void change(const UnitTypeId& id, const std::function<void(UnitTypeView&)>& change);
     /// Takes units for the time of the reservation.
     void reserve(const Reservation& reservation);
-    /// A job that was placed will need so much of a GPU's memory; nobody knows yet of which.
+    /// A placed job will need so much memory of a GPU of this type; which GPU is not known yet.
     void admit(const UnitTypeId& id, const GpuMemoryRequest& need);
-    /// As they are now.
+    /// The GPUs whose memory jobs share, with what has been placed there by now.
     std::vector<KnownGpuRoom> gpu_rooms() const;
-    /// What follows is decided as on a ledger that is made now of the same, with what was reserved later as planned: to
-    /// the last bit, so that one ledger serves page after page, and each page can still be decided again by itself.
+    /// Decisions after this call are, to the last bit, those of a new ledger that is made with reserved_later() as its
+    /// `planned`. So one ledger serves page after page, and each page can still be decided again by itself.
     void begin_page();
-    /// What was reserved since it was made, in order, without what was taken back.
+    /// The reservations since the ledger was made, in order, without those that were undone.
     const std::vector<Reservation>& reserved_later() const { return reserved_later_; }
-    /// From here on, until the trial ends, what is reserved can be taken back. One at a time.
+    /// Reservations after this call can be undone until the trial is kept or undone. One trial at a time.
     void begin_trial();
     void keep_trial() { trial_.reset(); }
     void undo_trial();
@@ -84,7 +85,7 @@ class UnitLedger {
     void lay_reservations(std::span<const Reservation> reservations);
     void take(std::size_t index, const Reservation& reservation);
 
-    /// What a unit type was before it was touched.
+    /// A unit type as it was before a trial changed it.
     struct Before {
         std::size_t index{};
         Availability availability;
@@ -99,16 +100,17 @@ class UnitLedger {
     std::shared_ptr<UnitTypeList> views_;
     std::shared_ptr<const UnitTypeIndex> index_;
     std::deque<UnitTypeView> copies_;    ///< which views_ shows
-    std::vector<UnitTypeView*> copy_of_; ///< by index; nullptr: it is as it was given
+    std::vector<UnitTypeView*> copy_of_; ///< by index; nullptr: the unit type is as it was given
     RouteKnowledge knowledge_;
     std::shared_ptr<RouteColumns> columns_;
     std::optional<RouteTable> table_;          ///< of views_
-    std::optional<std::vector<Before>> trial_; ///< in the order in which they were touched
+    std::optional<std::vector<Before>> trial_; ///< in the order in which the unit types were changed
     std::vector<Reservation> reserved_later_;
-    std::size_t before_trial_ = 0; ///< of these
+    std::size_t before_trial_ = 0; ///< size of reserved_later_ before the trial
 };
 
-/// The same without a ledger: True when an open unit type has a unit that is neither in use nor closed at `now`.
+/// As UnitLedger::has_free_unit(), without a ledger: true when an open unit type has a unit that is neither in use nor
+/// closed at `now`.
 bool has_free_unit(std::span<const UnitTypeView> unit_types, const UnitCalendar& calendar,
                    std::span<const Reservation> in_use, Timestamp now);
 

@@ -16,8 +16,8 @@ class UnmeasuredPlaces {
   public:
     UnmeasuredPlaces(std::shared_ptr<RouteColumns> columns, Timestamp now) : columns_(std::move(columns)), now_(now) {}
 
-    /// Those that could run it but have none that is not older than `period`: indices into the unit types of the
-    /// columns. Valid until this ends.
+    /// The unit types that could run the request and lack, for one of its operators, a measurement that is at most
+    /// `period` old: indices into the unit types of the columns. Valid as long as this object.
     const std::vector<std::size_t>& find(const RouteRequest& request, std::chrono::seconds period);
 
   private:
@@ -25,7 +25,8 @@ class UnmeasuredPlaces {
 
     std::shared_ptr<RouteColumns> columns_;
     Timestamp now_;
-    std::unordered_map<std::string, std::vector<std::size_t>> known_; ///< by what it depends on
+    std::unordered_map<std::string, std::vector<std::size_t>>
+        known_; ///< by the parts of a request that the answer depends on
 };
 
 } // namespace fathom

@@ -28,12 +28,12 @@ std::vector<double> shadow_prices_with(std::span<const std::optional<double>> kn
 /// What is free, and what frees when. Worth and load are 1.
 UnitTypeLoad unit_type_load(const UnitTypeView& view);
 
-/// The unit types that waiting jobs could use, numbered as they are met: of a large network they are few. Not
-/// thread-safe; what it is made with must outlive it.
+/// The unit types that waiting jobs could use, few in a large network, numbered in the order in which they occur. Not
+/// thread-safe. The constructor's arguments must outlive the object.
 class WantedPlaces {
   public:
     /// @param busy_shares  by unit type id; missing: 1.
-    /// @param shadow prices       by unit type id; missing: what it is worth to the jobs that wait.
+    /// @param shadow_prices  by unit type id; missing: what the unit type is worth to the jobs that wait.
     WantedPlaces(const UnitLedger& ledger, const std::unordered_map<std::string, double>& busy_shares,
                  const std::unordered_map<std::string, double>& shadow_prices)
         : ledger_(&ledger), busy_shares_(&busy_shares), known_by_id_(&shadow_prices)
@@ -42,12 +42,12 @@ class WantedPlaces {
 
     /// The options of a job that is offered these places.
     std::vector<JobOption> options_of(const RouteRequest& request, const OfferedPlaces& offered);
-    /// Sets what the unit types are worth, and how busy they count as, now that these jobs wait for them. How fast work
-    /// arrives is not asked: shadow prices do not depend on it.
+    /// Sets what the unit types are worth and how busy they count as while these jobs wait for them. Shadow prices do
+    /// not depend on how fast jobs arrive.
     void weigh(std::span<const WaitingJobView> views);
-    /// As it is now, until it changes.
+    /// The unit type with what is left of it now; valid until the ledger changes.
     const UnitTypeView& unit_type(std::size_t number) const { return ledger_->views()[unit_types_[number]]; }
-    /// As they are now.
+    /// Of each unit type that is numbered, as it is now.
     std::vector<UnitTypeLoad> loads() const;
 
   private:
