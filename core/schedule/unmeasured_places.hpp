@@ -25,8 +25,8 @@ class UnmeasuredPlaces {
 
     std::shared_ptr<RouteColumns> columns_;
     Timestamp now_;
-    std::unordered_map<std::string, std::vector<std::size_t>>
-        known_; ///< by the parts of a request that the answer depends on
+    /// By the parts of a request that the answer depends on.
+    std::unordered_map<std::string, std::vector<std::size_t>> known_;
 };
 
 } // namespace fathom

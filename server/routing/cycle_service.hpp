@@ -19,14 +19,15 @@ struct LoadedCycle {
 };
 
 /// Reads a cycle with all that it refers to. Blocks; pqxx's exceptions pass through.
-/// @error kNotFound  it was never kept, or is gone; or its catalog is.
+/// @error kNotFound  the cycle was never kept or has been removed, or its catalog has been.
 Result<LoadedCycle> load_cycle(pqxx::work& transaction, const CycleId& id);
 
-/// Decides it again. Only computes. @error kConflict  another version wrote it, in a form that this one does not read.
+/// Decides the cycle again. Only computes.
+/// @error kConflict  another version of fathomd wrote the cycle in a form that this one does not read.
 Result<CycleReplay> replay_loaded(const LoadedCycle& loaded);
 
-/// What would have changed the job's place in the cycle, as far as that is found in a few seconds; none where it was
-/// not in it.
+/// What would have changed the job's place in the cycle, as far as a search of a few seconds finds. Empty: the job was
+/// not in the cycle.
 std::vector<Counterfactual> counterfactuals_in(const CycleReplay& replay, std::string_view job,
                                                std::string_view currency);
 

@@ -14,12 +14,12 @@ namespace fathom::server {
 /// Who has units of one type whose units have devices together.
 class DeviceTenants {
   public:
-    /// Of a row with units (jsonb), unit_count, is_exclusive.
-    /// @param reservation  index into the list that set_takes() gets; any, where it is not called.
+    /// @param row  with units (jsonb), unit_count, is_exclusive.
+    /// @param reservation  index into the list that set_takes() gets; unused where set_takes() is not called.
     void add(const pqxx::row& row, double release_s, std::size_t reservation = 0);
     /// Says in each reservation how many units of whole devices it takes.
     void set_takes(std::vector<Reservation>& reservations, const UnitTypeView& view) const;
-    /// So many units are on devices of which nobody has a part.
+    /// How many units are on devices that are free as a whole.
     std::int64_t whole_units(std::int64_t unit_count, std::int64_t units_per_device) const;
 
   private:
@@ -27,7 +27,7 @@ class DeviceTenants {
     std::vector<std::size_t> reservations_;
 };
 
-/// Whether there are units that are parts of devices at all: else nobody needs to ask who has which.
+/// Whether any units are parts of devices; without such units, tenants need not be read.
 bool has_divided_devices(std::span<const UnitTypeView> unit_types);
 
 /// Those unit types of which it is known how many units have a device together.

@@ -8,8 +8,8 @@
 
 namespace fathom::server {
 
-/// Of GPUs whose memory jobs share what the memory managers last told, with the needs of attempts that these do not
-/// know of yet; of such nobody knows on which GPU of their unit type they will be, so that they count on each.
+/// The GPUs whose memory jobs share, as their memory managers last reported. The needs of attempts that a manager does
+/// not know of yet count on each GPU of the attempt's unit type, since it is not known which one the attempt will get.
 /// @param unit_type_ids  empty: all.
 std::vector<KnownGpuRoom> select_gpu_rooms(pqxx::work& transaction, const std::vector<std::string>& unit_type_ids = {});
 

@@ -7,15 +7,15 @@
 
 namespace fathom::server {
 
-/// Whether jobs can keep their deadline, their budget and their project's quota anywhere, if everything that is busy or
-/// closed now was theirs: what cannot is refused when it is submitted. Looks at the network once for all jobs that it
-/// is asked about. Not thread-safe; `catalog` must outlive it.
+/// Whether jobs could keep their deadline, their budget and their project's quota anywhere if all units, also those
+/// that are busy or closed now, were free for them. Jobs that could not are refused when they are submitted. Looks at
+/// the network once for all jobs. Not thread-safe; `catalog` must outlive the object.
 class JobLimits {
   public:
     JobLimits(const CatalogSnapshot& catalog, Timestamp now);
     ~JobLimits();
 
-    /// Whether it has any of them.
+    /// Whether the job has a deadline, a budget or a quota.
     static bool has_limit(const JobSpec& spec, const CatalogSnapshot& catalog);
     /// @error kInfeasible  with what could be kept instead: "no center can finish before 18:00 UTC; the earliest is
     /// 18:40 UTC at beta/core".

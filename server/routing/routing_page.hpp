@@ -119,15 +119,16 @@ class RoutingPage {
         RouteRequest request;
     };
 
-    /// Claims what this page looks at, in order of id, none of it twice in a pass.
+    /// Claims the jobs of this page, in order of id; each job once in a pass.
     std::vector<WaitingJob> claim(pqxx::work& transaction, std::int64_t limit);
-    /// Adds the other members of their gangs. @return gangs that are too many for this page
+    /// Adds the other members of the gangs of `jobs`. @return the gangs that this page has no room for
     std::set<GangKey> claim_gangs(pqxx::work& transaction, std::vector<WaitingJob>& jobs);
-    /// Leaves gangs to the next page, which begins with the first of them. Of `jobs`, so many are here in turn.
+    /// Leaves gangs to the next page, which begins with the first of them.
+    /// @param in_turn  how many of `jobs`, from the first, are on the page because of their turn.
     void end_before(const std::set<GangKey>& left, std::vector<WaitingJob>& jobs, std::ptrdiff_t in_turn);
-    /// Ends it, starts its metering, or makes it ready.
+    /// Ends the job, starts its metering, or makes the job ready.
     Result<void> prepare(pqxx::work& transaction, const WaitingJob& job);
-    /// M10. True when the job now waits for probes.
+    /// Asks for the measurements that the job lacks (M10). @return true when the job now waits for probes.
     Result<bool> meter(pqxx::work& transaction, WaitingJob& job);
     void start_metering(const WaitingJob& job, const std::vector<std::string>& places, const RequestedProbes& probes);
     /// Why a job is placed without the probes that it should have had; for its events.
@@ -146,9 +147,9 @@ class RoutingPage {
     Result<RequestedProbes> request_probes(pqxx::work& transaction, const WaitingJob& job,
                                            const std::vector<UnitTypeId>& targets);
     std::vector<std::string> unmeasured_places(const RouteRequest& request);
-    /// center/unit type of each; indices into the catalog's.
+    /// "CENTER/UNIT_TYPE" of each place, which is an index into the catalog's unit types.
     std::vector<std::string> names_of(const std::vector<std::size_t>& places) const;
-    /// Ends a job whose deadline has passed; false: there was time left.
+    /// Ends the job if its deadline has passed. @return false when there is time left.
     Result<bool> end_overdue(pqxx::work& transaction, const WaitingJob& job);
 
     /// The ledger that the page decides on, as of the beginning of the page.
@@ -157,24 +158,24 @@ class RoutingPage {
     void read_input(pqxx::work& transaction);
     std::vector<std::size_t> leave_out_gangs(pqxx::work& transaction);
     void read_projects(pqxx::work& transaction);
-    /// Nothing was noted but whose jobs these are, why they wait, and their turns: all of it is found again.
+    /// Whether nothing was noted but claims, reasons of waits and turns, all of which the next pass finds again.
     bool only_claims() const;
-    /// What is noted so far is written, and forgotten.
+    /// Writes the notes so far, and forgets them.
     void write_notes(pqxx::work& transaction);
     Result<void> place(const Ready& ready, ScheduledStart start);
-    /// What the page is about to be decided on, for the recorder.
+    /// Keeps for the recorder what the page is going to be decided on.
     void note_cycle(const UnitLedger& units);
     void keep_waiting(const std::vector<ScheduledWait>& waits);
-    /// Gangs that even an idle network could not start together wait for a while, lest what is missing comes back;
-    /// then they end. @return the ids of their members.
+    /// Gangs that even an idle network could not start together wait for a while, since missing units may come back;
+    /// then these gangs end. @return the ids of their members.
     std::set<std::string> settle_impossible_gangs(const UnitLedger& network, const std::vector<ScheduledWait>& waits);
     struct GangNeed;
     /// Of the gangs whose members wait.
     std::map<GangKey, GangNeed> gang_needs(const UnitLedger& network, const std::vector<ScheduledWait>& waits) const;
     void settle_impossible_gang(const std::string& gang, const GangNeed& need);
-    /// Those decided on that there is something to write of: a row lock is a write, too.
+    /// The decided jobs of which something is to be written: only these are locked, since a row lock is a write, too.
     std::vector<DecidedJob> changed_jobs() const;
-    /// Keeps why a job waits, and its turn, where these have changed.
+    /// Notes why a job waits, and its turn, where these have changed.
     void note_reason(const WaitingJob& job, const std::string& reason);
     void note_turn(const WaitingJob& job, double turn);
     /// Which of the placements can be written: of jobs that are `held`, under the locks of their unit types and of
@@ -186,9 +187,10 @@ class RoutingPage {
     void ensure_fresh_catalog(pqxx::work& transaction);
     bool is_worth_a_look(const WaitingJob& job) const;
 
-    /// Whether the page as a whole is to be tried again later. Errors of one job's content must not stop the others.
+    /// Whether the whole page is to be tried again later after this error. False for errors of one job's content, which
+    /// must not stop the other jobs.
     static bool may_succeed_again(Errc code);
-    /// Equal for jobs that execute the same.
+    /// The same text for jobs that execute the same operators.
     static std::string key_of(const std::vector<OperatorUse>& operators);
 
     const RoutingSettings* settings_;
