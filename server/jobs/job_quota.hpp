@@ -14,7 +14,7 @@
 
 namespace fathom::server {
 
-/// What one token, and one project, may have at once; 0: as much as it likes.
+/// The most that one token, and one project, may have at once; 0: no limit.
 struct JobQuota {
     std::int64_t queued_of_token{100000};
     std::int64_t queued_of_project{200000};
@@ -22,16 +22,16 @@ struct JobQuota {
     std::int64_t stored_bytes_of_project{64LL << 30U};
 };
 
-/// Who submits.
+/// A request that submits jobs, and who sends it.
 struct Submitter {
-    std::string token;    ///< its id; empty: nobody whom a quota holds
+    std::string token;    ///< id; empty: a submitter without a quota
     std::int64_t bytes{}; ///< of the request
 };
 
-/// Holds submissions to the quota. What is used is read from the database now and then and counted along here, so that
-/// a submission need not ask: every few seconds from a quarter of a limit on, and before that so seldom that reading,
-/// which takes longer the more jobs wait, does not add up. Up to four replicas together may let through some seconds'
-/// worth too much, never too little. Thread-safe.
+/// Holds submissions to the quota. The use of a token or project is read from the database from time to time, and what
+/// is submitted since is added to it, so that a submission need not ask the database: every few seconds from a quarter
+/// of a limit on, and before that so seldom that reading, which takes longer the more jobs wait, does not add up. Up to
+/// four replicas together may take some seconds' worth of jobs too many, never too few. Thread-safe.
 class JobQuotaGuard {
   public:
     JobQuotaGuard(Database& database, JobQuota quota) : database_(&database), quota_(quota) {}
@@ -50,7 +50,7 @@ class JobQuotaGuard {
     };
     struct Entry {
         Use known;
-        Use since; ///< let through since it was read
+        Use since; ///< taken since `known` was read
         std::optional<SteadyTime> read_at;
         SteadyTime::duration read_took{};
         std::optional<SteadyTime> reading_since;
@@ -60,13 +60,13 @@ class JobQuotaGuard {
         Use more;
     };
 
-    /// What `key` may have; 0: as much as it likes.
+    /// The most that `key` may have; 0: no limit.
     Use limit_of(const Key& key) const;
     std::optional<Error> refusal(const Wanted& wanted) const;
-    /// For how long what is known of it counts.
+    /// For how long the entry's `known` counts.
     SteadyTime::duration fresh_time(const Entry& entry, const Wanted& wanted) const;
-    /// Those whose use must be read first.
-    /// @param most  what is known is not older than this.
+    /// The keys whose use must be read first.
+    /// @param most  greatest age of a use that need not be read.
     std::vector<Key> stale(const std::vector<Wanted>& wanted, std::chrono::milliseconds most);
     asio::awaitable<Result<void>> read(std::vector<Key> keys);
     Result<void> count(const std::vector<Wanted>& wanted);

@@ -15,10 +15,10 @@ class JobTypesService final : public JobWorkSource {
 
     /// The operators of a job. @error kNotFound  missing, or not the caller's to see.
     asio::awaitable<Result<Json>> job_operators(std::string job, Principal principal);
-    /// Of types of several submitters the reader's own, else the newest; who may not read all jobs sees only what was
-    /// learned from jobs of its own.
+    /// All types, by name. Of a name that several submitters use: the reader's own type, else the newest. A reader who
+    /// may not read all jobs sees only what was learned from the reader's own jobs.
     asio::awaitable<Result<Page<JobTypeRecord>>> list(std::int64_t size, std::string after, Principal reader);
-    /// The same of one type. @error kNotFound
+    /// One type, chosen as list() does. @error kNotFound
     asio::awaitable<Result<JobTypeRecord>> get(std::string name, Principal reader);
 
     std::optional<JobWork> find_work(pqxx::work& transaction, const std::string& job) override;

@@ -20,8 +20,9 @@ struct ObservedWork {
 /// where the job could have written anything: what does not fit the library is left out. Pure.
 ObservedWork observe_work(const JobEvidence& evidence, const CatalogSnapshot& catalog);
 
-/// What a profiled run says of others of its type. Only of one unit: how its parts are divided among more is not in a
-/// profile. A profile comes from the center, where the job could have written anything: what does not fit is left out.
+/// What a profiled run says of other runs of its type. Only of a run on one unit: a profile does not tell how the parts
+/// are divided among several. A profile comes from the center, where the job could have written anything: what does not
+/// fit is left out.
 std::optional<KeptRun> kept_run(const JobEvidence& evidence, const CatalogSnapshot& catalog);
 
 /// How long the program itself ran, as its profile says; empty where that cannot be within `run_s`. What the profiler

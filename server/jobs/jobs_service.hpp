@@ -54,8 +54,8 @@ class JobsService {
         StoredAnswer answer;
         bool is_replay{false};
     };
-    /// The same under an idempotency key: key, jobs and answer commit together. With the key stand the jobs; a repeat
-    /// gets them as they were submitted.
+    /// As submit_all(), under an idempotency key: key, jobs and answer commit together. The key is stored with the ids
+    /// of the jobs; a repeated request gets the jobs as they were submitted.
     /// @error kConflict  the key was used with another request, or its jobs have been removed.
     asio::awaitable<Result<OnceAnswer>> submit_once(IdempotencyKey key, std::vector<AdmittedJob> admitted,
                                                     std::string owner, Render render);

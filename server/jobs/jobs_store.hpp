@@ -21,7 +21,7 @@ Timestamp insert_jobs(pqxx::transaction_base& transaction, std::span<const std::
 std::vector<JobRecord> select_jobs_as_submitted(pqxx::work& transaction, const std::vector<std::string>& ids);
 std::optional<JobRecord> select_job(pqxx::transaction_base& transaction, const JobId& id);
 
-/// Those of these projects that have jobs, ended ones too.
+/// The given projects that have jobs, which may have ended.
 std::vector<std::string> select_used_projects(pqxx::work& transaction, const std::vector<std::string>& projects);
 
 /// A job and its live attempt, both locked, as far as cancelling must know them.
@@ -40,7 +40,7 @@ struct LockedJob {
 std::optional<LockedJob> lock_job(pqxx::work& transaction, const JobId& id);
 void update_cancel_requested(pqxx::work& transaction, const JobId& id);
 
-/// Where a reader of a job's output stands.
+/// What a reader of a job's output must know of the job.
 struct OutputState {
     std::string submitted_by;
     bool is_final{false};             ///< the job has ended, and all that it wrote to the stream is here

@@ -13,8 +13,8 @@ class ProjectMembersService {
   public:
     explicit ProjectMembersService(Database& database) : database_(&database) {}
 
-    /// As what somebody changes members. The leads of a project let viewers and submitters in; who else leads it, and
-    /// what may be reserved, is for those who manage the network.
+    /// In which role the caller changes members. Leads of a project add viewers and submitters; only those who manage
+    /// the network name leads and set what may be reserved.
     enum class By { kNetwork, kLead };
     struct Change {
         ProjectRole role{ProjectRole::kSubmitter};
@@ -31,7 +31,7 @@ class ProjectMembersService {
     asio::awaitable<Result<ProjectMember>> put(Caller caller, By by, std::string project, std::string who,
                                                Change change);
 
-    /// What becomes of a project whose last submitter goes.
+    /// What happens when the last submitter of a project is removed.
     enum class LastMember { kStays, kOpensProject };
     /// Jobs and reservations of the member stay. @return who it was.
     /// @error kNotFound  no such member.  kConflict  several have this name; or it is the last one who may submit, and

@@ -38,7 +38,7 @@ std::optional<ProjectMember> select_member(pqxx::work& transaction, const std::s
 /// Members by the id of their token or, where none has it, by its name; also of tokens that do not work any more.
 std::vector<ProjectMember> find_members(pqxx::work& transaction, const std::string& project,
                                         const std::string& id_or_name);
-/// Of those who may submit.
+/// How many members may submit.
 std::int64_t count_submitters(pqxx::work& transaction, const std::string& project);
 void delete_member(pqxx::work& transaction, const std::string& project, const std::string& token_id);
 /// By the id of the token; `after` is one.
