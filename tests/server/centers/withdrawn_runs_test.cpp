@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-OperatorUse use_of(const std::string& id, std::int64_t version)
+OperatorUse use_of_version(const std::string& id, std::int64_t version)
 {
     OperatorUse use;
     use.id = id;
@@ -94,7 +94,7 @@ class WithdrawnRunsTest : public testing::Test {
 
 TEST_F(WithdrawnRunsTest, AQueuedRunIsCancelledAndGivesItsPartOfTheBudgetBack)
 {
-    const ProbeRunRecord run = queue({use_of("op1", 1), use_of("lu", 1)});
+    const ProbeRunRecord run = queue({use_of_version("op1", 1), use_of_version("lu", 1)});
     ASSERT_EQ(store_.sql("SELECT reserved_s > 0 FROM probe_budget"), "t");
 
     withdraw("lu", 1);
@@ -109,7 +109,7 @@ TEST_F(WithdrawnRunsTest, AQueuedRunIsCancelledAndGivesItsPartOfTheBudgetBack)
 
 TEST_F(WithdrawnRunsTest, ADispatchedRunIsCancelledAndItsResultIsNoMeasurement)
 {
-    const ProbeRunRecord run = queue({use_of("lu", 1)});
+    const ProbeRunRecord run = queue({use_of_version("lu", 1)});
     dispatch(run);
 
     withdraw("lu", 1);
@@ -130,8 +130,8 @@ TEST_F(WithdrawnRunsTest, ADispatchedRunIsCancelledAndItsResultIsNoMeasurement)
 
 TEST_F(WithdrawnRunsTest, OtherVersionsAndOperatorsAreLeftAlone)
 {
-    const ProbeRunRecord other_version = queue({use_of("lu", 2)});
-    const ProbeRunRecord other_operator = queue({use_of("op1", 1)});
+    const ProbeRunRecord other_version = queue({use_of_version("lu", 2)});
+    const ProbeRunRecord other_operator = queue({use_of_version("op1", 1)});
     dispatch(other_version);
 
     withdraw("lu", 1);
@@ -145,7 +145,7 @@ TEST_F(WithdrawnRunsTest, OtherVersionsAndOperatorsAreLeftAlone)
 TEST_F(WithdrawnRunsTest, AJobThatWaitsForAPretestGoesOnAndIsToldWhy)
 {
     const UnitTypeId unit_type{store_.sql("SELECT id FROM unit_type")};
-    OperatorUse use = use_of("lu", 0);
+    OperatorUse use = use_of_version("lu", 0);
     use.count = 100;
     const auto progress = [&] {
         return store_.run([&](pqxx::work& transaction) { return planning_.probe_progress(transaction, "solver"); })
@@ -167,7 +167,7 @@ TEST_F(WithdrawnRunsTest, AJobThatWaitsForAPretestGoesOnAndIsToldWhy)
 TEST_F(WithdrawnRunsTest, AWithdrawalWaitsForRunsThatAreBeingQueued)
 {
     const auto queueing = [&](pqxx::work& transaction) -> Result<void> {
-        operator_attachments(transaction, {use_of("lu", 1)}).value();
+        operator_attachments(transaction, {use_of_version("lu", 1)}).value();
         EXPECT_EQ(store_.sql("SELECT version FROM operator WHERE id = 'lu' FOR NO KEY UPDATE SKIP LOCKED"), "2");
         return {};
     };
