@@ -373,7 +373,7 @@ TEST_F(Attempts, TellWhatTheyHaveStored)
     EXPECT_EQ(state_of(bad), "failed");
     EXPECT_EQ(job_json(bad)["end_reason"], end.detail);
     EXPECT_EQ(job_json(bad)["exit_code"], nullptr);
-    EXPECT_EQ(sql("SELECT outcome FROM run_prediction p JOIN attempt a ON a.id = p.attempt_id WHERE a.job_id = '" +
+    EXPECT_EQ(sql("SELECT p.outcome FROM run_prediction p JOIN attempt a ON a.id = p.attempt_id WHERE a.job_id = '" +
                   bad.value + "'"),
               "failed");
 }
