@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kPieceBytes = 1UL << 16U;
 constexpr std::string_view kFileScheme = "file://";
+constexpr std::int64_t kMinBytesToAsk = 1 << 20U;
 constexpr long kFirstSuccess = 200;
 constexpr long kFirstRedirect = 300;
 
@@ -29,12 +30,25 @@ std::size_t ignore(const char* /*data*/, std::size_t one, std::size_t size, void
     return one * size;
 }
 
+/// Header fields of a request.
+using CurlHeaders = std::unique_ptr<curl_slist, void (*)(curl_slist*)>;
+
+/// libcurl asks before each body whether it is welcome, and waits a second for servers that do not answer: worth it
+/// only for what takes longer to send in vain.
+CurlHeaders headers_for(const OutputFile& file)
+{
+    const bool asks_first = file.size_bytes() >= kMinBytesToAsk;
+    return {asks_first ? nullptr : curl_slist_append(nullptr, "Expect:"), &curl_slist_free_all};
+}
+
 /// One try. Redirects are not followed: a signature is for one place, and so is what it lets in.
 Result<void> send(const JobOutput& output, const StagingRule& rule, OutputFile& file)
 {
     std::array<char, CURL_ERROR_SIZE> cause{};
     const CurlHandle handle = make_transfer(output.url, rule.sends_http, cause.data());
     if (!handle) return Error{Errc::kUnavailable, "no memory for a connection"};
+    const CurlHeaders headers = headers_for(file);
+    curl_easy_setopt(handle.get(), CURLOPT_HTTPHEADER, headers.get());
     curl_easy_setopt(handle.get(), CURLOPT_UPLOAD, 1L);
     curl_easy_setopt(handle.get(), CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(file.size_bytes()));
     curl_easy_setopt(handle.get(), CURLOPT_READFUNCTION, &fill);

@@ -18,6 +18,7 @@ using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 std::string answer(const std::string& status)
@@ -71,6 +72,7 @@ TEST_F(StoreOutputs, SendsThemByPutAndTellsWhatWasSent)
     ASSERT_EQ(site.requests().size(), 2U);
     EXPECT_THAT(site.requests()[0], StartsWith("PUT /a/x?signature=1 HTTP/1.1\r\n"));
     EXPECT_THAT(site.requests()[0], EndsWith("\r\n\r\ncontent"));
+    EXPECT_THAT(site.requests()[0], Not(HasSubstr("Expect:"))) << "it would wait for an answer";
     EXPECT_THAT(site.requests()[1], HasSubstr("Content-Length: 0\r\n"));
 }
 
