@@ -19,7 +19,7 @@ const outcomes = [
 type OutcomeName = (typeof outcomes)[number]
 
 const outcomeTones: Record<OutcomeName, Tone> = {
-  exited: 'good', succeeded: 'good', failed: 'bad', signalled: 'bad', wall_limit: 'bad', failed_to_start: 'bad', cancelled: 'idle', lost: 'warn',
+  exited: 'idle', succeeded: 'good', failed: 'bad', signalled: 'bad', wall_limit: 'bad', failed_to_start: 'bad', cancelled: 'idle', lost: 'warn',
   out_of_memory: 'bad', node_failure: 'warn', preempted: 'warn',
 }
 
