@@ -69,6 +69,8 @@ def test_output_is_streamed_while_the_job_runs(network):
 
 def test_bytes_come_back_as_they_were_written(network):
     job = run(network, ["python3", "-c", "import sys; sys.stdout.buffer.write(bytes(range(256)) * 4096)"])
+    # An end is told before the last of the output.
+    wait_until(lambda: len(stdout(network, job)) >= job["attempt"]["stdout_bytes"], 60, "all of its output")
     assert stdout(network, job) == bytes(range(256)) * 4096
     tail = network.rest.call("GET", f"/jobs/{job['id']}/logs/stdout?offset_bytes=1048320").content
     assert tail == bytes(range(256))
