@@ -81,8 +81,7 @@ std::optional<int> wait_for_loops(pid_t loops, int stop_descriptor)
     const bool is_stopped = !wait_for_child_or_input(loops, open_child_end(loops), stop_descriptor);
     if (is_stopped) ::kill(loops, SIGTERM);
     int status = 0;
-    while (::waitpid(loops, &status, 0) < 0 && errno == EINTR) {
-    }
+    reap_child(loops, status);
     return is_stopped ? std::nullopt : std::optional<int>(status);
 }
 

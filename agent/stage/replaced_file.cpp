@@ -2,6 +2,7 @@
 
 #include "agent/stage/allowed_folders.hpp"
 #include "core/base/error_text.hpp"
+#include "core/base/write_all.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -94,13 +95,8 @@ ReplacedFile::ReplacedFile(ReplacedFile&& other) noexcept
 
 Result<void> ReplacedFile::add(std::string_view data)
 {
-    for (std::size_t done = 0; done < data.size();) {
-        const ssize_t written = ::write(file_.number(), data.data() + done, data.size() - done);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return Error{Errc::kUnavailable, "it cannot be written: " + error_text(errno)};
-        done += static_cast<std::size_t>(written);
-    }
-    return {};
+    if (write_all(file_.number(), data)) return {};
+    return Error{Errc::kUnavailable, "it cannot be written: " + error_text(errno)};
 }
 
 Result<void> ReplacedFile::put()

@@ -1,6 +1,7 @@
 #include "agent/stage/run_command.hpp"
 
 #include "core/base/error_text.hpp"
+#include "core/base/wait_for_child.hpp"
 
 #include <array>
 #include <cerrno>
@@ -68,8 +69,7 @@ int run_command(char* const* command)
         ::_exit(become(command));
     }
     int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    reap_child(child, status);
     heed_requests();
     return WIFSIGNALED(status) ? die_of(WTERMSIG(status)) : WEXITSTATUS(status);
 }

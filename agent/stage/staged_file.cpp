@@ -2,6 +2,7 @@
 
 #include "core/base/error_text.hpp"
 #include "core/base/open_inside.hpp"
+#include "core/base/write_all.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -38,15 +39,10 @@ bool StagedFile::add(std::string_view data)
         return false;
     }
     digest_->add(data);
-    for (std::size_t done = 0; done < data.size();) {
-        const ssize_t written = ::write(file_.number(), data.data() + done, data.size() - done);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) {
-            // The disk, or the job's share of it: another try would end as this one does.
-            problem_ = Error{Errc::kInvalid, "it cannot be stored: " + error_text(errno)};
-            return false;
-        }
-        done += static_cast<std::size_t>(written);
+    if (!write_all(file_.number(), data)) {
+        // The disk, or the job's share of it: another try would end as this one does.
+        problem_ = Error{Errc::kInvalid, "it cannot be stored: " + error_text(errno)};
+        return false;
     }
     bytes_ += size;
     return true;

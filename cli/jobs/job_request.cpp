@@ -93,14 +93,20 @@ Json data_request(const JobRequestOptions& options)
     return data;
 }
 
+/// What stands before and after a sign of a pair; empty where there is no sign, or nothing before it.
+std::optional<std::pair<std::string, std::string>> parted_at(const std::string& pair, std::size_t sign)
+{
+    if (sign == 0 || sign == std::string::npos) return std::nullopt;
+    return std::pair(pair.substr(0, sign), pair.substr(sign + 1));
+}
+
 Result<Json> environment_request(const JobRequestOptions& options)
 {
     Json environment = Json::object();
     for (const std::string& pair : options.environment) {
-        const std::size_t equals = pair.find('=');
-        if (equals == 0 || equals == std::string::npos)
-            return Error{Errc::kInvalid, "--env \"" + pair + "\" must be NAME=VALUE"};
-        environment[pair.substr(0, equals)] = pair.substr(equals + 1);
+        const auto parts = parted_at(pair, pair.find('='));
+        if (!parts) return Error{Errc::kInvalid, "--env \"" + pair + "\" must be NAME=VALUE"};
+        environment[parts->first] = parts->second;
     }
     return environment;
 }
@@ -109,10 +115,9 @@ Result<Json> inputs_request(const JobRequestOptions& options)
 {
     Json inputs = Json::array();
     for (const std::string& pair : options.inputs) {
-        const std::size_t equals = pair.rfind('='); // a signed URL has others before
-        if (equals == 0 || equals == std::string::npos)
-            return Error{Errc::kInvalid, "--input must be URL=PATH"}; // unsaid: it may hold a signature
-        inputs.push_back({{"url", pair.substr(0, equals)}, {"path", pair.substr(equals + 1)}});
+        const auto parts = parted_at(pair, pair.rfind('='));                  // a signed URL has others before
+        if (!parts) return Error{Errc::kInvalid, "--input must be URL=PATH"}; // unsaid: it may hold a signature
+        inputs.push_back({{"url", parts->first}, {"path", parts->second}});
     }
     return inputs;
 }
@@ -121,10 +126,9 @@ Result<Json> outputs_request(const JobRequestOptions& options)
 {
     Json outputs = Json::array();
     for (const std::string& pair : options.uploads) {
-        const std::size_t equals = pair.find('='); // a signed URL has others behind
-        if (equals == 0 || equals == std::string::npos)
-            return Error{Errc::kInvalid, "--upload must be PATH=URL"}; // unsaid: it may hold a signature
-        outputs.push_back({{"path", pair.substr(0, equals)}, {"url", pair.substr(equals + 1)}});
+        const auto parts = parted_at(pair, pair.find('='));                    // a signed URL has others behind
+        if (!parts) return Error{Errc::kInvalid, "--upload must be PATH=URL"}; // unsaid: it may hold a signature
+        outputs.push_back({{"path", parts->first}, {"url", parts->second}});
     }
     return outputs;
 }

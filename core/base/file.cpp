@@ -2,6 +2,7 @@
 
 #include "core/base/error_text.hpp"
 #include "core/base/open_file.hpp"
+#include "core/base/write_all.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -12,17 +13,6 @@
 
 namespace fathom {
 namespace {
-
-bool write_all(int fd, std::string_view content)
-{
-    while (!content.empty()) {
-        const ssize_t written = ::write(fd, content.data(), content.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return false;
-        content.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
-}
 
 /// A device, a pipe or a socket cannot be replaced by a renamed file: /dev/null would be gone for everybody.
 Result<void> write_device(const std::filesystem::path& path, std::string_view content)

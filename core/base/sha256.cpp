@@ -13,6 +13,11 @@ struct Sha256::State {
     EVP_MD_CTX* context = EVP_MD_CTX_new();
 };
 
+bool is_sha256(std::string_view text)
+{
+    return text.size() == kSha256Digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 Sha256::Sha256() : state_(std::make_unique<State>())
 {
     FATHOM_ASSERT(state_->context != nullptr && EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr) == 1);

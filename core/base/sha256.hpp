@@ -6,6 +6,11 @@
 
 namespace fathom {
 
+inline constexpr std::size_t kSha256Digits = 64;
+
+/// Whether it is a SHA-256 in lower-case hex digits.
+bool is_sha256(std::string_view text);
+
 /// SHA-256 of what comes piece by piece: for files that do not fit into memory. Not thread-safe.
 class Sha256 {
   public:

@@ -53,11 +53,6 @@ std::string problem_of_path(std::string_view path)
                : "";
 }
 
-bool is_sha256(std::string_view text)
-{
-    return text.size() == kSha256Digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
 std::string shown_url(std::string_view url)
 {
     const std::size_t scheme = url.find("://");

@@ -8,7 +8,6 @@ namespace fathom {
 
 inline constexpr std::size_t kMaxDataUrlBytes = 4096;
 inline constexpr std::size_t kMaxDataPathBytes = 1024;
-inline constexpr std::size_t kSha256Digits = 64;
 
 /// Names in the working folder that are the agent's own.
 inline constexpr std::string_view kOwnFilePrefix = ".fathom-";
@@ -18,9 +17,6 @@ std::string problem_of_url(std::string_view url);
 
 /// What is wrong with a path below a job's working folder, not empty; empty: nothing.
 std::string problem_of_path(std::string_view path);
-
-/// Whether it is a SHA-256 in lower-case hex digits.
-bool is_sha256(std::string_view text);
 
 /// A URL for people and logs: without its query and fragment, which may hold a secret, and without a user's name.
 std::string shown_url(std::string_view url);

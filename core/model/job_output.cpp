@@ -1,5 +1,6 @@
 #include "core/model/job_output.hpp"
 
+#include "core/base/sha256.hpp"
 #include "core/model/data_location.hpp"
 
 #include <algorithm>

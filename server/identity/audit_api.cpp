@@ -1,6 +1,7 @@
 #include "server/identity/audit_api.hpp"
 
 #include "core/base/parse_number.hpp"
+#include "core/base/sha256.hpp"
 #include "server/identity/audit_chain.hpp"
 #include "server/identity/audit_store.hpp"
 
@@ -75,9 +76,7 @@ Result<std::optional<KnownHash>> parse_known(const net::Request& request)
     if (colon != std::string::npos) {
         known.number = parse_number<std::int64_t>(std::string_view(text).substr(0, colon)).value_or(0);
         known.sha256 = text.substr(colon + 1);
-        const bool is_hash =
-            known.sha256.size() == 64 && known.sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
-        if (known.number > 0 && is_hash) return std::optional(std::move(known));
+        if (known.number > 0 && is_sha256(known.sha256)) return std::optional(std::move(known));
     }
     return Error(Errc::kInvalid, "the question has 1 error",
                  {{"known", "must be NUMBER:SHA256, as an earlier check said"}});

@@ -1,10 +1,10 @@
 #include "agent/executor/local/cgroup.hpp"
 
 #include "core/base/file.hpp"
+#include "core/base/wait_for_child.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
@@ -13,7 +13,6 @@
 #include <set>
 #include <sstream>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -194,8 +193,7 @@ bool can_be_joined(const fs::path& folder)
         ::_exit(fd >= 0 && ::write(fd, "0", 1) == 1 ? 0 : 1);
     }
     int status = 1;
-    while (pid > 0 && ::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
+    if (pid > 0) reap_child(pid, status);
     return status == 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "agent/executor/local/job_init.hpp"
 #include "core/base/error_text.hpp"
+#include "core/base/wait_for_child.hpp"
 
 #include <array>
 #include <cerrno>
@@ -69,8 +70,7 @@ std::string why_not(const JobView& view, bool as_root)
     const ssize_t size = pid < 0 ? 0 : ::read(ends[0], text.data(), text.size());
     ::close(ends[0]);
     int status = 1;
-    while (pid > 0 && ::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
+    if (pid > 0) reap_child(pid, status);
     if (status == 0) return {};
     return size > 0 ? std::string(text.data(), static_cast<std::size_t>(size)) : "a process to try it with failed";
 }

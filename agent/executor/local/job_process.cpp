@@ -5,6 +5,7 @@
 #include "agent/executor/local/remove_tree.hpp"
 #include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
+#include "core/base/wait_for_child.hpp"
 
 #include <array>
 #include <cerrno>
@@ -12,7 +13,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 
@@ -144,8 +144,8 @@ class LifelineEnds {
 
 void wait_for(pid_t pid)
 {
-    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    int status = 0;
+    reap_child(pid, status);
 }
 
 /// What was written by processes that have ended or run another program now, and left the pipe with that.

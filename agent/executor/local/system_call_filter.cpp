@@ -1,6 +1,7 @@
 #include "agent/executor/local/system_call_filter.hpp"
 
 #include "core/base/error_text.hpp"
+#include "core/base/wait_for_child.hpp"
 
 #include <array>
 #include <cerrno>
@@ -143,8 +144,7 @@ std::string why_no_system_call_filter()
         ::_exit(filter.load());
     }
     int status = 0;
-    while (pid > 0 && ::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
+    if (pid > 0) reap_child(pid, status);
     if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
     if (pid > 0 && WIFEXITED(status)) return error_text(WEXITSTATUS(status));
     return "a process to try it with failed";
