@@ -77,7 +77,20 @@ def test_a_record_keeps_other_sections_and_readme_quotes_what_has_a_goal(all_of_
     readme = all_of_them.README.read_text()
     assert "| `profile` | overhead_pct | 2.50 | percent | at most 2 | MISSED by 0.5 percent (1.25 times) |" in readme
     assert "old" not in readme and "series" not in readme and readme.startswith("before\n") and readme.endswith("\nafter\n")
-    assert all_of_them.readme_with(all_of_them.quoted(all_of_them.read_sections())) == readme
+    assert all_of_them.check() == 0
+
+
+def test_a_record_of_another_goal_is_not_current(all_of_them, tmp_path, capsys):
+    all_of_them.RESULTS, all_of_them.README = tmp_path / "results.md", tmp_path / "README.md"
+    all_of_them.README.write_text(f"{all_of_them.BEGIN}\n{all_of_them.END}\n")
+    all_of_them.record("profile", [Figure("overhead_pct", "2.50", "percent"), Figure("start_ms", "1e+03", "ms")], "today, of a. machine")
+    recorded = all_of_them.RESULTS.read_text()
+    all_of_them.RESULTS.write_text(recorded.replace("at most 2 | MISSED by 0.5 percent (1.25 times)", "at most 3 | met"))
+
+    assert all_of_them.check() == 1 and "results.md" in capsys.readouterr().out
+    all_of_them.write(all_of_them.judged_sections())
+    assert all_of_them.RESULTS.read_text() == recorded
+    assert all_of_them.check() == 0
 
 
 def test_every_benchmark_has_its_goals_in_a_known_form():
