@@ -43,7 +43,8 @@ std::optional<std::string> ExecutorService::serve(const std::string& message)
 
 Result<std::string> ExecutorService::answer(char kind, std::string_view text)
 {
-    switch (static_cast<ExecutorRequest>(kind)) {
+    const auto request = static_cast<ExecutorRequest>(kind);
+    switch (request) {
     case ExecutorRequest::kStart:
         return start(text);
     case ExecutorRequest::kChanges:
@@ -68,24 +69,29 @@ Result<std::string> ExecutorService::answer(char kind, std::string_view text)
     }
     const std::optional<AttemptId> id = AttemptId::parse(text);
     if (!id) return Error{Errc::kInvalid, "the helper does not know the request, or not such an attempt"};
-    switch (static_cast<ExecutorRequest>(kind)) {
+    return answer_of_attempt(request, *id);
+}
+
+Result<std::string> ExecutorService::answer_of_attempt(ExecutorRequest request, const AttemptId& id)
+{
+    switch (request) {
     case ExecutorRequest::kLook:
-        return encode(executor_.look(*id));
+        return encode(executor_.look(id));
     case ExecutorRequest::kGivenCpus:
-        return format_cpu_list(executor_.given_cpus(*id));
+        return format_cpu_list(executor_.given_cpus(id));
     case ExecutorRequest::kRemove:
-        return done(executor_.remove(*id));
+        return done(executor_.remove(id));
     case ExecutorRequest::kWatch:
-        executor_.watch(*id);
+        executor_.watch(id);
         return std::string();
     case ExecutorRequest::kUnwatch:
-        executor_.unwatch(*id);
+        executor_.unwatch(id);
         return std::string();
     case ExecutorRequest::kCancel:
-        executor_.cancel(*id);
+        executor_.cancel(id);
         return std::string();
     case ExecutorRequest::kEndLeftovers:
-        executor_.end_leftovers(*id);
+        executor_.end_leftovers(id);
         return std::string();
     case ExecutorRequest::kPrepare:
     case ExecutorRequest::kStart:
@@ -94,7 +100,7 @@ Result<std::string> ExecutorService::answer(char kind, std::string_view text)
     case ExecutorRequest::kKnown:
     case ExecutorRequest::kLookAtQueues:
     case ExecutorRequest::kReadSettings:
-        break; // above
+        break; // they name no attempt
     }
     return Error{Errc::kInvalid, "the helper does not know the request"};
 }

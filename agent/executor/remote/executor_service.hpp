@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/executor/executor.hpp"
+#include "agent/executor/remote/executor_messages.hpp"
 
 #include <functional>
 #include <optional>
@@ -29,6 +30,8 @@ class ExecutorService {
 
   private:
     Result<std::string> answer(char kind, std::string_view text);
+    /// The answer to a request whose text is an attempt's id.
+    Result<std::string> answer_of_attempt(ExecutorRequest request, const AttemptId& id);
     Result<std::string> start(std::string_view text);
     Result<void> check_cpus(RunOrder& run) const;
     static Result<void> check_place(RunOrder& run);
