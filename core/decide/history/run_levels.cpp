@@ -229,6 +229,64 @@ double excess(double variance, double promise_variance)
     return std::max(variance - promise_variance, portable::square(kMinDeviation));
 }
 
+/// What all job types have in common; step 3 begins with it.
+struct Common {
+    double level{};      ///< m
+    double of_units{};   ///< τ_u²
+    double of_unknown{}; ///< variance of the level of a job type without runs, around m
+    double noise{};      ///< from run to run, in excess of what the promises admit
+    std::int64_t run_count{};
+};
+
+/// Step 2 from the job types up.
+Common common_of(const std::vector<TypeRuns>& types, const Spread& spread, const LevelPriors& priors)
+{
+    const double of_types = portable::square(spread.job_type);
+    const double parent = of_types / portable::square(priors.all);
+    Common common;
+    double sum = 0;
+    double weights = 0;
+    for (const TypeRuns& type : types) {
+        sum += type.certainty * type.mean;
+        weights += type.certainty;
+        common.run_count += type.run_count;
+    }
+    common.level = sum / (weights + parent);
+    common.of_units = portable::square(spread.unit_type);
+    common.of_unknown = of_types + of_types / (weights + parent);
+    common.noise = excess(portable::square(spread.noise), spread.promise_variance);
+    return common;
+}
+
+/// Where a job type stands.
+struct Standing {
+    double level{};    ///< A_t
+    double variance{}; ///< of that
+};
+
+Standing standing_of(const TypeRuns& type, const Common& common)
+{
+    const double f = type.certainty;
+    return {.level = common.level + f * (type.mean - common.level),
+            .variance =
+                portable::square(1 - f) * common.of_unknown + portable::square(f) * common.of_units / type.count};
+}
+
+/// Of a job type on a unit type that has run it: B_tu.
+RunCorrection correction_on(const UnitRuns& cell, const TypeRuns& type, const Standing& standing, const Common& common)
+{
+    const double c = cell.certainty;
+    const double own = portable::square(c) * cell.variance / cell.weight +
+                       portable::square(1 - c) * (common.of_units + standing.variance);
+    const auto count = static_cast<std::int64_t>(cell.residuals.size());
+    return {.factor = portable::exp(standing.level + c * (cell.mean - standing.level)),
+            .deviation = std::sqrt(excess(cell.variance, cell.promise_variance) + own),
+            .own_share = c,
+            .job_count = count,
+            .like_count = type.run_count - count,
+            .knows_type = true};
+}
+
 } // namespace
 
 LevelPriors priors_of(PromiseBasis basis)
@@ -251,49 +309,21 @@ RunLevels::RunLevels(std::span<const PastRun> runs, Timestamp now, PromiseBasis 
     set_certainties(types, spread);
     find_means(types, centre, priors, spread);
 
-    const double of_types = portable::square(spread.job_type);
-    const double of_units = portable::square(spread.unit_type);
-    const double parent = of_types / portable::square(priors.all);
-    double sum = 0;
-    double weights = 0;
-    std::int64_t run_count = 0;
+    const Common common = common_of(types, spread, priors);
+    other_level_ = {common.level, common.of_units + common.of_unknown, common.run_count};
+    other_ = {.factor = portable::exp(common.level),
+              .deviation = std::sqrt(common.noise + common.of_units + common.of_unknown),
+              .like_count = common.run_count};
     for (const TypeRuns& type : types) {
-        sum += type.certainty * type.mean;
-        weights += type.certainty;
-        run_count += type.run_count;
-    }
-    const double common = sum / (weights + parent);
-    const double common_variance = of_types / (weights + parent);
-    const double noise = excess(portable::square(spread.noise), spread.promise_variance);
-    const double of_unknown = of_types + common_variance;
-    other_level_ = {common, of_units + of_unknown, run_count};
-    other_ = {.factor = portable::exp(common),
-              .deviation = std::sqrt(noise + of_units + of_unknown),
-              .like_count = run_count};
-    for (const TypeRuns& type : types) {
-        const double f = type.certainty;
-        const double level = common + f * (type.mean - common);
-        const double level_variance =
-            portable::square(1 - f) * of_unknown + portable::square(f) * of_units / type.count;
-        RunLevels::Type& made = types_[std::string(type.job_type)];
-        made.level = {level, of_units + level_variance, type.run_count};
-        made.elsewhere = {.factor = portable::exp(level),
-                          .deviation = std::sqrt(noise + of_units + level_variance),
+        const Standing standing = standing_of(type, common);
+        Type& made = types_[std::string(type.job_type)];
+        made.level = {standing.level, common.of_units + standing.variance, type.run_count};
+        made.elsewhere = {.factor = portable::exp(standing.level),
+                          .deviation = std::sqrt(common.noise + common.of_units + standing.variance),
                           .like_count = type.run_count,
                           .knows_type = true};
-        for (const UnitRuns& cell : type.cells) {
-            const double c = cell.certainty;
-            const double own = portable::square(c) * cell.variance / cell.weight +
-                               portable::square(1 - c) * (of_units + level_variance);
-            const auto count = static_cast<std::int64_t>(cell.residuals.size());
-            made.by_unit_type[std::string(cell.unit_type)] = {
-                .factor = portable::exp(level + c * (cell.mean - level)),
-                .deviation = std::sqrt(excess(cell.variance, cell.promise_variance) + own),
-                .own_share = c,
-                .job_count = count,
-                .like_count = type.run_count - count,
-                .knows_type = true};
-        }
+        for (const UnitRuns& cell : type.cells)
+            made.by_unit_type[std::string(cell.unit_type)] = correction_on(cell, type, standing, common);
     }
 }
 
