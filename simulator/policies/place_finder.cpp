@@ -150,19 +150,20 @@ RouteRequest PlaceFinder::request_of(const Job& job, double now_s) const
     return request;
 }
 
-JobPlaces PlaceFinder::choose(std::size_t job, double now_s, std::span<const UnitTypeView> views)
+/// What the unit types offer a job.
+struct PlaceFinder::Offers {
+    std::vector<std::vector<CountOffer>> counts; ///< of each unit type with any
+    std::vector<std::uint32_t> types;            ///< which these are
+    std::optional<double> hold_s;                ///< until the start at the best place, where a later one is better
+    bool is_hopeless = true;
+};
+
+PlaceFinder::Offers PlaceFinder::offers_of(std::size_t job, PlaceChooser& chooser, double most_cost,
+                                           std::span<const UnitTypeView> views)
 {
     const Job& asked = scenario_->workload.jobs[job];
-    const RouteRequest request = request_of(asked, now_s);
-    const RouteKnowledge knowledge;
-    PlaceChooser chooser(request, knowledge);
-    const double limit = budget_limit(request.budget);
-    std::vector<std::vector<CountOffer>> offers;
-    std::vector<std::uint32_t> offered;
+    Offers offers;
     double best = kNever;
-    std::optional<double> hold_s; // of the best place
-    JobPlaces places;
-    places.is_hopeless = true;
     for (const std::uint32_t type : types_of(asked)) {
         if (asked.unit_count > views[type].unit_count) continue;
         const KnownRun run(*scenario_, *knowledge_, job, type);
@@ -172,27 +173,39 @@ JobPlaces PlaceFinder::choose(std::size_t job, double now_s, std::span<const Uni
         if (choice.removed_by == Filter::kBudget) {
             // At another hour it may cost less.
             const double least = views[type].price->least_cost(run.at(choice.unit_count).run_s, choice.unit_count);
-            places.is_hopeless = places.is_hopeless && least > limit;
+            offers.is_hopeless = offers.is_hopeless && least > most_cost;
         }
         if (choice.removed_by) continue;
-        places.is_hopeless = false;
+        offers.is_hopeless = false;
         if (choice.objective < best) {
             best = choice.objective;
-            hold_s = choice.plan.window ? std::optional(choice.plan.start_s) : std::nullopt;
+            offers.hold_s = choice.plan.window ? std::optional(choice.plan.start_s) : std::nullopt;
         }
-        offers.push_back(chooser.offers());
-        offered.push_back(type);
+        offers.counts.push_back(chooser.offers());
+        offers.types.push_back(type);
     }
+    return offers;
+}
+
+JobPlaces PlaceFinder::choose(std::size_t job, double now_s, std::span<const UnitTypeView> views)
+{
+    const Job& asked = scenario_->workload.jobs[job];
+    const RouteRequest request = request_of(asked, now_s);
+    const RouteKnowledge knowledge;
+    PlaceChooser chooser(request, knowledge);
+    const Offers offers = offers_of(job, chooser, budget_limit(request.budget), views);
+    JobPlaces places;
+    places.is_hopeless = offers.is_hopeless;
     // Prices and networks change by the hour.
     if (is_plain_[asked.details] == 0) places.valid_until_s = next_hour(now_s);
-    if (offers.empty()) return places;
-    if (hold_s) {
-        places.hold_until_s = now_s + *hold_s;
+    if (offers.types.empty()) return places;
+    if (offers.hold_s) {
+        places.hold_until_s = now_s + *offers.hold_s;
         return places;
     }
     std::vector<PlaceOffers> all;
-    for (std::size_t i = 0; i < offers.size(); ++i)
-        all.push_back({offered[i], offers[i]});
+    for (std::size_t i = 0; i < offers.types.size(); ++i)
+        all.push_back({offers.types[i], offers.counts[i]});
     places.options = options_of(request.prefer, all);
     if (!request.transfer.deadline) return places;
     const double deadline_s = now_s + chooser.left_s();

@@ -48,6 +48,9 @@ class PlaceFinder {
     RouteRequest request_of(const Job& job, double now_s) const;
     JobPlaces fixed_places(std::size_t job);
     JobPlaces choose(std::size_t job, double now_s, std::span<const UnitTypeView> views);
+    struct Offers;
+    /// @param most_cost  that the job may have.
+    Offers offers_of(std::size_t job, PlaceChooser& chooser, double most_cost, std::span<const UnitTypeView> views);
 
     const Scenario* scenario_;
     Knowledge* knowledge_;
