@@ -178,6 +178,13 @@ class RoutingPage {
     /// Notes why a job waits, and its turn, where these have changed.
     void note_reason(const WaitingJob& job, const std::string& reason);
     void note_turn(const WaitingJob& job, double turn);
+    struct LockedPlaces;
+    /// Locks the unit types and the projects with quotas of the placements.
+    LockedPlaces lock_places(pqxx::work& transaction) const;
+    /// Takes the units, or a place in the line at the center. @return false when these are gone.
+    static bool take_units(const Placement& placement, LockedPlaces& locked);
+    /// Takes what the job needs of its project's quota, if there is one. @return false when not so much is left.
+    bool take_quota(const Placement& placement, LockedPlaces& locked) const;
     /// Which of the placements can be written: of jobs that are `held`, under the locks of their unit types and of
     /// projects with quotas. Of a gang all or none.
     CheckedPlacements check_placements(pqxx::work& transaction, const std::set<std::string>& held) const;

@@ -257,8 +257,15 @@ Result<void> RoutingPage::end_gangs(pqxx::work& transaction, const std::set<std:
     return {};
 }
 
-RoutingPage::CheckedPlacements RoutingPage::check_placements(pqxx::work& transaction,
-                                                             const std::set<std::string>& held) const
+/// What placements take from, under locks until the transaction ends.
+struct RoutingPage::LockedPlaces {
+    LockedUnits units;
+    std::set<std::string> limited{}; ///< projects with quotas
+    QuotaUses used{};                ///< of these, with what was taken here
+    ScoreOf score_of{};              ///< where there are any
+};
+
+RoutingPage::LockedPlaces RoutingPage::lock_places(pqxx::work& transaction) const
 {
     std::set<std::string> chosen;
     std::set<std::string> chosen_for_jobs;
@@ -269,45 +276,60 @@ RoutingPage::CheckedPlacements RoutingPage::check_placements(pqxx::work& transac
         chosen_for_jobs.insert(placement.winner.unit_type_id.value);
         if (find_rules(catalog_->projects, placement.project).has_quota()) limited.insert(placement.project);
     }
-    LockedUnits units = lock_units(transaction, {chosen.begin(), chosen.end()},
-                                   {chosen_for_jobs.begin(), chosen_for_jobs.end()}, *clock_);
+    LockedPlaces locked{lock_units(transaction, {chosen.begin(), chosen.end()},
+                                   {chosen_for_jobs.begin(), chosen_for_jobs.end()}, *clock_)};
     const bool needs_gpu_memory = std::any_of(placements_.begin(), placements_.end(), [](const Placement& placement) {
         return placement.gpu_memory.all_bytes() > 0;
     });
     if (needs_gpu_memory && has_divided_devices(catalog_->unit_types))
-        units.know_gpu_rooms(select_gpu_rooms(transaction, {chosen.begin(), chosen.end()}));
-    QuotaUses used;
-    ScoreOf score_of;
+        locked.units.know_gpu_rooms(select_gpu_rooms(transaction, {chosen.begin(), chosen.end()}));
     if (!limited.empty()) {
         const std::vector<std::string> names(limited.begin(), limited.end());
         lock_projects(transaction, names);
-        score_of = scores_of(*catalog_);
-        used = select_quota_uses(transaction, names, score_of);
+        locked.score_of = scores_of(*catalog_);
+        locked.used = select_quota_uses(transaction, names, locked.score_of);
     }
+    locked.limited = std::move(limited);
+    return locked;
+}
+
+bool RoutingPage::take_units(const Placement& placement, LockedPlaces& locked)
+{
+    const Candidate& winner = placement.winner;
+    const std::string& unit_type = winner.unit_type_id.value;
+    if (placement.queued_s) return locked.units.queue(unit_type);
+    const UnitSharing sharing = winner.whole_devices > 0 ? UnitSharing::kExclusive : UnitSharing::kAllowed;
+    return locked.units.take(unit_type, placement.project, winner.unit_count, winner.held_s(), sharing) &&
+           locked.units.admit(unit_type, placement.gpu_memory);
+}
+
+bool RoutingPage::take_quota(const Placement& placement, LockedPlaces& locked) const
+{
+    if (placement.is_probe || !locked.limited.contains(placement.project)) return true;
+    const QuotaUse wanted = use_of(placement.winner, locked.score_of(placement.winner.unit_type_id.value));
+    QuotaUse& use = locked.used[placement.project];
+    const Quota& quota = find_rules(catalog_->projects, placement.project).quota;
+    if (!quota_obstacle(quota, use, wanted).empty()) return false;
+    add(use, wanted);
+    return true;
+}
+
+RoutingPage::CheckedPlacements RoutingPage::check_placements(pqxx::work& transaction,
+                                                             const std::set<std::string>& held) const
+{
+    LockedPlaces locked = lock_places(transaction);
     std::vector<bool> is_good;
     std::set<std::string> broken_gangs;
     for (const Placement& placement : placements_) {
-        const Candidate& winner = placement.winner;
-        const std::string& unit_type = winner.unit_type_id.value;
-        bool good = held.contains(placement.job.value) &&
-                    (placement.queued_s
-                         ? units.queue(unit_type)
-                         : units.take(unit_type, placement.project, winner.unit_count, winner.held_s(),
-                                      winner.whole_devices > 0 ? UnitSharing::kExclusive : UnitSharing::kAllowed) &&
-                               units.admit(unit_type, placement.gpu_memory));
-        if (good && !placement.is_probe && limited.contains(placement.project)) {
-            const QuotaUse wanted = use_of(winner, score_of(unit_type));
-            QuotaUse& use = used[placement.project];
-            good = quota_obstacle(find_rules(catalog_->projects, placement.project).quota, use, wanted).empty();
-            if (good) add(use, wanted);
-        }
+        const bool good =
+            held.contains(placement.job.value) && take_units(placement, locked) && take_quota(placement, locked);
         if (!good && !placement.gang.empty()) broken_gangs.insert(placement.gang);
         is_good.push_back(good);
     }
     for (std::size_t i = 0; i < placements_.size(); ++i) {
         if (broken_gangs.contains(placements_[i].gang)) is_good[i] = false;
     }
-    return {std::move(is_good), units.moment()};
+    return {std::move(is_good), locked.units.moment()};
 }
 
 void RoutingPage::commit_placements(pqxx::work& transaction, const std::set<std::string>& held,
