@@ -253,28 +253,10 @@ asio::awaitable<Connection::After> Connection::answer(RequestParser& parser, Exc
 
     Router::Match match = core_->router.match(request.method, parts->path, parser.is_websocket_upgrade());
     if (auto* found = std::get_if<Router::Http>(&match)) co_return co_await handle(parser, std::move(*found), exchange);
-    if (auto* found = std::get_if<Router::Upgrade>(&match)) {
-        request.path_params = std::move(found->path_params);
-        exchange.pattern = std::move(found->pattern);
-        exchange.handler = found->handler;
-        if (watching_ || buffer_.size() != 0 ||
-            !parser.is_done()) { // the stream cannot change hands with a read pending
-            const Error error(Errc::kInvalid, "a WebSocket needs a new connection");
-            co_return co_await refuse(parser, exchange, problem(error, exchange.request_id));
-        }
-        record(exchange, 101);
-        co_return co_await upgrade(*found->handler, std::move(request));
-    }
-    if (auto* wrong = std::get_if<Router::WrongMethod>(&match)) {
-        const Error error(Errc::kInvalid,
-                          wrong->allowed.empty() ? "only a WebSocket lives here" : "the method is not allowed here");
-        Response response = status_problem(wrong->allowed.empty() ? 426 : 405, error, exchange.request_id);
-        if (wrong->allowed.empty())
-            response.headers["Upgrade"] = "websocket";
-        else
-            response.headers["Allow"] = wrong->allowed;
-        co_return co_await refuse(parser, exchange, std::move(response));
-    }
+    if (auto* found = std::get_if<Router::Upgrade>(&match))
+        co_return co_await hand_over(parser, std::move(*found), exchange);
+    if (auto* wrong = std::get_if<Router::WrongMethod>(&match))
+        co_return co_await refuse_method(parser, std::move(wrong->allowed), exchange);
     const Error error(Errc::kNotFound, "there is nothing at this path");
     co_return co_await refuse(parser, exchange, problem(error, exchange.request_id));
 }
@@ -295,6 +277,36 @@ asio::awaitable<Connection::After> Connection::handle(RequestParser& parser, Rou
     Response response = co_await call_handler(*route.handler, std::move(request));
     share.give_back(); // the answer may be read slowly
     co_return co_await respond(exchange, std::move(response));
+}
+
+/// Makes the connection a WebSocket's.
+asio::awaitable<Connection::After> Connection::hand_over(RequestParser& parser, Router::Upgrade route,
+                                                         Exchange& exchange)
+{
+    Request& request = parser.request();
+    request.path_params = std::move(route.path_params);
+    exchange.pattern = std::move(route.pattern);
+    exchange.handler = route.handler;
+    if (watching_ || buffer_.size() != 0 || !parser.is_done()) { // the stream cannot change hands with a read pending
+        const Error error(Errc::kInvalid, "a WebSocket needs a new connection");
+        co_return co_await refuse(parser, exchange, problem(error, exchange.request_id));
+    }
+    record(exchange, 101);
+    co_return co_await upgrade(*route.handler, std::move(request));
+}
+
+/// @param allowed  methods, as the header Allow has them; empty: none, a WebSocket is served here.
+asio::awaitable<Connection::After> Connection::refuse_method(RequestParser& parser, std::string allowed,
+                                                             Exchange& exchange)
+{
+    const Error error(Errc::kInvalid,
+                      allowed.empty() ? "only a WebSocket lives here" : "the method is not allowed here");
+    Response response = status_problem(allowed.empty() ? 426 : 405, error, exchange.request_id);
+    if (allowed.empty())
+        response.headers["Upgrade"] = "websocket";
+    else
+        response.headers["Allow"] = allowed;
+    co_return co_await refuse(parser, exchange, std::move(response));
 }
 
 /// Answers a request whose body may not have been read.

@@ -112,6 +112,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     asio::awaitable<ReadOutcome> pass_guard(RequestParser& parser, const Guard& guard, Response& refusal);
     asio::awaitable<bool> receive();
     asio::awaitable<After> answer(RequestParser& parser, Exchange& exchange);
+    asio::awaitable<After> hand_over(RequestParser& parser, Router::Upgrade route, Exchange& exchange);
+    asio::awaitable<After> refuse_method(RequestParser& parser, std::string allowed, Exchange& exchange);
     asio::awaitable<After> handle(RequestParser& parser, Router::Http route, Exchange& exchange);
     asio::awaitable<After> refuse(RequestParser& parser, Exchange& exchange, Response response);
     asio::awaitable<std::optional<Response>> call_guard(const Guard& guard, const Request& request);
