@@ -82,6 +82,12 @@ class SlurmExecutor final : public Executor {
     void set_waiting(const AttemptId& id, Attempt& attempt, std::string reason, std::optional<Timestamp> start);
     void set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end);
     void apply(const SlurmJob& job);
+    /// Writes down which of Slurm's jobs is the attempt's.
+    void note_job(const AttemptId& id, Attempt& attempt, const std::string& number) const;
+    /// Settles which of Slurm's jobs is the attempt's: of two the first to run. @return whether that is this job.
+    bool settle_job(const AttemptId& id, Attempt& attempt, const SlurmJob& job, SlurmPhase phase) const;
+    void apply_wait(const AttemptId& id, Attempt& attempt, const SlurmJob& job);
+    void apply_run(const AttemptId& id, Attempt& attempt, const SlurmJob& job);
     static AttemptEnd with_facts(AttemptEnd end, const Attempt& attempt);
     void note_missing(const std::set<std::string>& shown);
     void stop(const AttemptId& id, Attempt& attempt, EndAsked why);

@@ -209,6 +209,50 @@ AttemptEnd SlurmExecutor::with_facts(AttemptEnd end, const Attempt& attempt)
     return end;
 }
 
+void SlurmExecutor::note_job(const AttemptId& id, Attempt& attempt, const std::string& number) const
+{
+    attempt.job = number;
+    static_cast<void>(write_file(folder_of(id).job_id(), number));
+}
+
+bool SlurmExecutor::settle_job(const AttemptId& id, Attempt& attempt, const SlurmJob& job, SlurmPhase phase) const
+{
+    // Where the answer to a submission got lost there may be two jobs, of which the script lets the first run.
+    const bool is_one_of_two = attempt.job != job.id || phase == SlurmPhase::kEnded;
+    const std::string first = is_one_of_two ? first_job_of(id) : std::string();
+    if (!first.empty() && first != attempt.job) {
+        log_info("slurm_job_was_doubled", {{"attempt_id", id.value}, {"slurm_job", first}, {"other", attempt.job}});
+        note_job(id, attempt, first);
+    }
+    return attempt.job == job.id;
+}
+
+void SlurmExecutor::apply_wait(const AttemptId& id, Attempt& attempt, const SlurmJob& job)
+{
+    set_waiting(id, attempt, job.reason.empty() ? job.state : job.reason, job.start);
+    if (attempt.asked == EndAsked::kNo && never_starts(job.reason)) {
+        attempt.never_reason = job.reason;
+        stop(id, attempt, EndAsked::kNeverStarts);
+    }
+}
+
+void SlurmExecutor::apply_run(const AttemptId& id, Attempt& attempt, const SlurmJob& job)
+{
+    const ScriptNotes notes = notes_of(id);
+    if (!notes.started_at) return; // not yet the program
+    if (attempt.view.phase != RunPhase::kAlive) {
+        attempt.view = {.phase = RunPhase::kAlive, .started_at = start_of(job, notes)};
+        log_info("slurm_job_runs", {{"attempt_id", id.value}, {"slurm_job", job.id}, {"nodes", job.nodes}});
+        tell(id);
+    }
+    // Slurm's limits are of whole minutes. Its own count leaves out what the job was suspended, and needs no clock
+    // here that agrees with the node's; ours leaves out what came before the program.
+    const std::chrono::seconds limit(attempt.wall_limit_s);
+    const bool is_over = clock_.now() - *attempt.view.started_at > limit &&
+                         std::chrono::seconds(job.used_s.value_or(attempt.wall_limit_s)) >= limit;
+    if (attempt.asked == EndAsked::kNo && is_over) stop(id, attempt, EndAsked::kWallLimit);
+}
+
 void SlurmExecutor::apply(const SlurmJob& job)
 {
     const std::optional<AttemptId> id = AttemptId::parse(job.name);
@@ -216,46 +260,20 @@ void SlurmExecutor::apply(const SlurmJob& job)
     if (found == attempts_.end()) return;
     Attempt& attempt = found->second;
     if (attempt.job.empty()) { // the agent was killed, or sbatch did not get the answer
-        attempt.job = job.id;
-        static_cast<void>(write_file(folder_of(*id).job_id(), job.id));
+        note_job(*id, attempt, job.id);
         log_info("slurm_job_found_again", {{"attempt_id", id->value}, {"slurm_job", job.id}});
     }
     if (attempt.view.phase == RunPhase::kEnded) return;
     const SlurmPhase phase = phase_of(job.state);
-    // Where the answer to a submission got lost there may be two jobs, of which the script lets the first run.
-    const bool is_one_of_two = attempt.job != job.id || phase == SlurmPhase::kEnded;
-    if (const std::string first = is_one_of_two ? first_job_of(*id) : std::string();
-        !first.empty() && first != attempt.job) {
-        log_info("slurm_job_was_doubled", {{"attempt_id", id->value}, {"slurm_job", first}, {"other", attempt.job}});
-        attempt.job = first;
-        static_cast<void>(write_file(folder_of(*id).job_id(), first));
-    }
-    if (attempt.job != job.id) return;
+    if (!settle_job(*id, attempt, job, phase)) return;
     attempt.polls_without = 0;
     switch (phase) {
     case SlurmPhase::kWaits:
-        set_waiting(*id, attempt, job.reason.empty() ? job.state : job.reason, job.start);
-        if (attempt.asked == EndAsked::kNo && never_starts(job.reason)) {
-            attempt.never_reason = job.reason;
-            stop(*id, attempt, EndAsked::kNeverStarts);
-        }
+        apply_wait(*id, attempt, job);
         return;
-    case SlurmPhase::kRuns: {
-        const ScriptNotes notes = notes_of(*id);
-        if (!notes.started_at) return; // not yet the program
-        if (attempt.view.phase != RunPhase::kAlive) {
-            attempt.view = {.phase = RunPhase::kAlive, .started_at = start_of(job, notes)};
-            log_info("slurm_job_runs", {{"attempt_id", id->value}, {"slurm_job", job.id}, {"nodes", job.nodes}});
-            tell(*id);
-        }
-        // Slurm's limits are of whole minutes. Its own count leaves out what the job was suspended, and needs no clock
-        // here that agrees with the node's; ours leaves out what came before the program.
-        const std::chrono::seconds limit(attempt.wall_limit_s);
-        const bool is_over = clock_.now() - *attempt.view.started_at > limit &&
-                             std::chrono::seconds(job.used_s.value_or(attempt.wall_limit_s)) >= limit;
-        if (attempt.asked == EndAsked::kNo && is_over) stop(*id, attempt, EndAsked::kWallLimit);
+    case SlurmPhase::kRuns:
+        apply_run(*id, attempt, job);
         return;
-    }
     case SlurmPhase::kEnded:
         set_end(*id, attempt, with_facts(end_of(job, notes_of(*id), attempt.asked, clock_.now()), attempt));
     }
