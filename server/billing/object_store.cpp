@@ -84,6 +84,60 @@ Result<void> refusal(long status, const std::string& answer)
     return Error{status >= 500 ? Errc::kUnavailable : Errc::kInvalid, std::string(utf8_prefix(text, kMaxTextBytes))};
 }
 
+/// An https request that is signed as the store wants it. The texts are copied by curl.
+void sign(CURL* curl, const ObjectStoreAccess& access, const std::string& url)
+{
+    const std::string provider = "aws:amz:" + access.region + ":s3";
+    curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "https");
+    curl_easy_setopt(curl, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+    if (!access.ca_file.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, access.ca_file.c_str());
+    curl_easy_setopt(curl, CURLOPT_AWS_SIGV4, provider.c_str());
+    curl_easy_setopt(curl, CURLOPT_USERNAME, access.access_key.c_str());
+    curl_easy_setopt(curl, CURLOPT_PASSWORD, access.secret_key.c_str());
+}
+
+/// @param headers  must live until the request is done.
+void send_content(CURL* curl, const ObjectUpload& upload, const HeaderList& headers)
+{
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.list);
+    curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(upload.size_bytes));
+    curl_easy_setopt(curl, CURLOPT_READFUNCTION, &read_content);
+    curl_easy_setopt(curl, CURLOPT_READDATA, upload.content);
+    curl_easy_setopt(curl, CURLOPT_SEEKFUNCTION, &seek_content);
+    curl_easy_setopt(curl, CURLOPT_SEEKDATA, upload.content);
+}
+
+/// @param should_stop  must live until the request is done.
+void set_limits(CURL* curl, const std::function<bool()>& should_stop)
+{
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &look_whether_to_stop);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &should_stop);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectLimit_s);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, kMinBytesPerSecond);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, kSlowFor_s);
+}
+
+/// @return the status that the store answered, and what it wrote. @error kUnavailable  it was not reached.
+Result<long> perform(CURL* curl, std::string& answer)
+{
+    char cause[CURL_ERROR_SIZE] = "";
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &keep_answer);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, cause);
+    const CURLcode code = curl_easy_perform(curl);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
+    if (code != CURLE_OK)
+        return Error{Errc::kUnavailable, "the object store cannot be reached: " +
+                                             std::string(cause[0] != '\0' ? cause : curl_easy_strerror(code))};
+    long status = 0;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    return status;
+}
+
 } // namespace
 
 Result<void> put_object(const ObjectStoreAccess& access, const ObjectUpload& upload,
@@ -97,44 +151,16 @@ Result<void> put_object(const ObjectStoreAccess& access, const ObjectUpload& upl
     if (!handle) return Error{Errc::kUnavailable, "no memory for a connection"};
     CURL* const curl = handle.get();
 
-    const std::string url = access.endpoint + escaped_path(curl, upload.bucket + "/" + upload.key);
-    const std::string provider = "aws:amz:" + access.region + ":s3";
     HeaderList headers;
     headers.add("Content-Type: " + upload.content_type);
     headers.add("x-amz-content-sha256: " + upload.sha256);
+    sign(curl, access, access.endpoint + escaped_path(curl, upload.bucket + "/" + upload.key));
+    send_content(curl, upload, headers);
+    set_limits(curl, should_stop);
     std::string answer;
-    char cause[CURL_ERROR_SIZE] = "";
-    curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "https");
-    curl_easy_setopt(curl, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-    if (!access.ca_file.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, access.ca_file.c_str());
-    curl_easy_setopt(curl, CURLOPT_AWS_SIGV4, provider.c_str());
-    curl_easy_setopt(curl, CURLOPT_USERNAME, access.access_key.c_str());
-    curl_easy_setopt(curl, CURLOPT_PASSWORD, access.secret_key.c_str());
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.list);
-    curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
-    curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(upload.size_bytes));
-    curl_easy_setopt(curl, CURLOPT_READFUNCTION, &read_content);
-    curl_easy_setopt(curl, CURLOPT_READDATA, upload.content);
-    curl_easy_setopt(curl, CURLOPT_SEEKFUNCTION, &seek_content);
-    curl_easy_setopt(curl, CURLOPT_SEEKDATA, upload.content);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &keep_answer);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
-    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &look_whether_to_stop);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &should_stop);
-    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, cause);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectLimit_s);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, kMinBytesPerSecond);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, kSlowFor_s);
-    const CURLcode code = curl_easy_perform(curl);
-    if (code != CURLE_OK)
-        return Error{Errc::kUnavailable, "the object store cannot be reached: " +
-                                             std::string(cause[0] != '\0' ? cause : curl_easy_strerror(code))};
-    long status = 0;
-    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-    if (status < 200 || status >= 300) return refusal(status, answer);
+    const Result<long> status = perform(curl, answer);
+    if (!status) return status.error();
+    if (*status < 200 || *status >= 300) return refusal(*status, answer);
     return {};
 }
 
