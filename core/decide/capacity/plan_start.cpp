@@ -75,6 +75,69 @@ bool is_possible(const TransferRequest& request, const StartTerms& terms, const 
            terms.availability->earliest_start(terms.unit_count, plan.occupied.high_s, plan.start_s) == plan.start_s;
 }
 
+/// What a start after the first may be better for.
+struct StartAim {
+    bool has_windows{};  ///< the network differs by the hour
+    bool is_for_price{}; ///< the hour is weighed by objective(), not by the time of transfers alone
+    bool is_too_dear{};  ///< the first start is beyond the budget
+};
+
+/// A run that is to start. Refers to its parts.
+struct RunToStart {
+    const TransferRequest& request;
+    const NetworkProfile* network;
+    const RunTime& run;
+    const StartTerms& terms;
+};
+
+/// Judges the starts of one run, in order of time.
+class StartJudge {
+  public:
+    /// All must outlive it.
+    /// @param at_once  the start at `earliest`.
+    StartJudge(const RunToStart& job, const StartPlan& at_once, Timestamp earliest, StartAim aim)
+        : job_(job), at_once_(at_once), earliest_(earliest), aim_(aim), least_run_s_(job.run.run_s)
+    {
+        if (aim.has_windows)
+            least_run_s_ += (job.request.in_bytes + job.request.out_bytes) / job.network->best_rate_bytes();
+    }
+
+    /// Less is better; infinite where the start is not possible, or no better than one before.
+    double value(Timestamp start)
+    {
+        const bool is_first = start == earliest_;
+        if (is_dearer(start)) return HUGE_VAL;
+        const StartPlan plan = is_first ? at_once_ : plan_from(job_.request, job_.network, start, job_.run);
+        if (!is_first && !is_possible(job_.request, job_.terms, plan)) return HUGE_VAL;
+        if (!aim_.is_for_price) return both_transfers_s(plan);
+        if (is_first && aim_.is_too_dear) return HUGE_VAL;
+        const double cost = cost_of(job_.request, job_.terms, plan);
+        if (cost >= least_cost_ && plan.occupied.run_s >= its_run_s_) return HUGE_VAL;
+        if (cost < least_cost_) {
+            least_cost_ = cost;
+            its_run_s_ = plan.occupied.run_s;
+        }
+        return objective(job_.terms.prefer, {plan.completion_s, cost, energy_of(job_.terms, plan)});
+    }
+
+  private:
+    /// No cheaper than one before, and later: most of them.
+    bool is_dearer(Timestamp start) const
+    {
+        const StartTerms& terms = job_.terms;
+        return aim_.is_for_price && terms.price != nullptr && terms.prefer.energy == 0 &&
+               terms.price->cost(start, least_run_s_, terms.unit_count) >= least_cost_;
+    }
+
+    RunToStart job_;
+    const StartPlan& at_once_;
+    Timestamp earliest_;
+    StartAim aim_;
+    double least_run_s_;           ///< with the fastest transfers
+    double least_cost_ = HUGE_VAL; ///< of the starts before
+    double its_run_s_ = HUGE_VAL;  ///< how long the units are held then
+};
+
 } // namespace
 
 Timestamp moment_after(Timestamp from, double duration_s)
@@ -107,47 +170,28 @@ StartPlan plan_start(const TransferRequest& request, const NetworkProfile* netwo
 {
     const StartPlan at_once = plan_at_once(request, network, wait_s, run);
     if (!may_wait(request)) return at_once;
-    const bool has_windows = network != nullptr && request.moves_data() && network->best_rate_bytes() > 0;
-    const bool is_too_dear = cost_of(request, terms, at_once) > budget_limit(terms.budget);
-    const bool is_weighed = may_wait_for_price(request, terms) && (terms.prefer.cost > 0 || is_too_dear);
-    const bool is_for_price = is_weighed || (has_windows && terms.prefer.time < 1);
-    if (!is_for_price && (!has_windows || is_as_good_as_ever(request, *network, at_once))) return at_once;
+    StartAim aim;
+    aim.has_windows = network != nullptr && request.moves_data() && network->best_rate_bytes() > 0;
+    aim.is_too_dear = cost_of(request, terms, at_once) > budget_limit(terms.budget);
+    const bool is_weighed = may_wait_for_price(request, terms) && (terms.prefer.cost > 0 || aim.is_too_dear);
+    aim.is_for_price = is_weighed || (aim.has_windows && terms.prefer.time < 1);
+    if (!aim.is_for_price && (!aim.has_windows || is_as_good_as_ever(request, *network, at_once))) return at_once;
 
     const Timestamp earliest = moment_after(request.now, wait_s);
-    double least_cost = HUGE_VAL; // of the starts before, and how long the units are held then
-    double its_run_s = HUGE_VAL;
-    const double least_run_s =
-        run.run_s + (has_windows ? (request.in_bytes + request.out_bytes) / network->best_rate_bytes() : 0);
-    const auto judge = [&](Timestamp start) -> std::optional<double> {
-        const bool is_first = start == earliest;
-        // No cheaper than one before, and later: most of them.
-        const bool is_dearer = is_for_price && terms.price != nullptr && terms.prefer.energy == 0 &&
-                               terms.price->cost(start, least_run_s, terms.unit_count) >= least_cost;
-        if (is_dearer) return HUGE_VAL;
-        const StartPlan plan = is_first ? at_once : plan_from(request, network, start, run);
-        if (!is_first && !is_possible(request, terms, plan)) return HUGE_VAL;
-        if (!is_for_price) return both_transfers_s(plan);
-        if (is_first && is_too_dear) return HUGE_VAL;
-        const double cost = cost_of(request, terms, plan);
-        if (cost >= least_cost && plan.occupied.run_s >= its_run_s) return HUGE_VAL;
-        if (cost < least_cost) {
-            least_cost = cost;
-            its_run_s = plan.occupied.run_s;
-        }
-        return objective(terms.prefer, {plan.completion_s, cost, energy_of(terms, plan)});
-    };
+    StartJudge judge({request, network, run, terms}, at_once, earliest, aim);
     // Prices change by the hour: quarters of an hour would tell little more.
-    NetworkCalendar calendar = has_windows ? network->calendar() : NetworkCalendar{};
-    if (is_for_price) calendar.hour *= 4;
+    NetworkCalendar calendar = aim.has_windows ? network->calendar() : NetworkCalendar{};
+    if (aim.is_for_price) calendar.hour *= 4;
     const Timestamp latest = std::min<Timestamp>(*request.deadline, earliest + std::chrono::weeks(1));
-    const std::optional<Timestamp> start = best_start(calendar, earliest, latest, judge);
+    const std::optional<Timestamp> start =
+        best_start(calendar, earliest, latest, [&judge](Timestamp one) { return judge.value(one); });
     if (!start || *start == earliest) return at_once;
     StartPlan plan = plan_from(request, network, *start, run);
     plan.window = WindowWait{.start = *start,
                              .rate_now_bytes = at_once.rate_bytes,
                              .rate_then_bytes = plan.rate_bytes,
                              .transfer_now_s = both_transfers_s(at_once),
-                             .is_for_price = is_for_price,
+                             .is_for_price = aim.is_for_price,
                              .cost_now = cost_of(request, terms, at_once),
                              .cost_then = cost_of(request, terms, plan)};
     return plan;
