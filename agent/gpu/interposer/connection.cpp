@@ -142,26 +142,31 @@ void Share::say_all()
     if (is_shared_ && !has_turn_) wants_ = send({.type = MessageType::kWant});
 }
 
+void Share::take_answer(const Message& message)
+{
+    if (message.type == MessageType::kPlace) {
+        for (auto& [device, gpu] : gpus_) {
+            if (gpu.id == text_of(message)) take_place(gpu, message);
+        }
+    }
+    if (unanswered_ > 0 && message.type != MessageType::kGrown) {
+        --unanswered_;
+        // What this process has cannot be refused: it comes back until its memory is in the manager's books.
+        if (message.type == MessageType::kRefused) ::shutdown(socket_, SHUT_RDWR);
+        return;
+    }
+    answer_ = message;
+    changed_.notify_all();
+}
+
 void Share::receive(const Message& message)
 {
     Lock lock(mutex_);
     switch (message.type) {
     case MessageType::kPlace:
-        for (auto& [device, gpu] : gpus_) {
-            if (gpu.id != text_of(message)) continue;
-            take_place(gpu, message);
-        }
-        [[fallthrough]];
     case MessageType::kRefused:
     case MessageType::kGrown:
-        if (unanswered_ > 0 && message.type != MessageType::kGrown) {
-            --unanswered_;
-            // What this process has cannot be refused: it comes back until its memory is in the manager's books.
-            if (message.type == MessageType::kRefused) ::shutdown(socket_, SHUT_RDWR);
-            return;
-        }
-        answer_ = message;
-        changed_.notify_all();
+        take_answer(message);
         return;
     case MessageType::kRoom:
         for (auto& [device, gpu] : gpus_) {

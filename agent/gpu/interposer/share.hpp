@@ -140,6 +140,8 @@ class Share {
     void tell_of_absence() const;
     void run();
     void receive(const Message& message);
+    /// An answer of the manager's. With mutex_ held.
+    void take_answer(const Message& message);
     void say_all();
     bool send(const Message& message);
     std::optional<Message> ask(const Message& message, Lock& lock);
