@@ -9,10 +9,12 @@ function(fathom_gtest_results name)
     ENVIRONMENT_MODIFICATION "GTEST_OUTPUT=set:xml:${FATHOM_TEST_RESULTS}/${name}.xml")
 endfunction()
 
-# fathom_pytest(name FILE test_x.py [ONLY words] LABEL label TIMEOUT seconds [LAUNCHER program]): a file of Python tests, or
-# those of them whose names have the words, as one ctest entry; the launcher starts them where they need it.
+# fathom_pytest(name FILE test_x.py … [ONLY words] LABEL label TIMEOUT seconds [LAUNCHER program]): a file of Python tests, or
+# several one after another in one process, or those of them whose names have the words, as one ctest entry; the launcher
+# starts them where they need it.
 function(fathom_pytest name)
-  cmake_parse_arguments(ARG "" "FILE;ONLY;LABEL;TIMEOUT;LAUNCHER" "" ${ARGN})
+  cmake_parse_arguments(ARG "" "ONLY;LABEL;TIMEOUT;LAUNCHER" "FILE" ${ARGN})
+  list(TRANSFORM ARG_FILE PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set(only)
   if(ARG_ONLY)
     set(only -k ${ARG_ONLY})
@@ -20,7 +22,7 @@ function(fathom_pytest name)
   # The family xunit1 names each case's file.
   add_test(NAME ${name}
     COMMAND ${ARG_LAUNCHER} ${FATHOM_PYTHON} -m pytest -q -p no:cacheprovider -o junit_family=xunit1
-            --junitxml=${FATHOM_TEST_RESULTS}/${name}.xml ${only} ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_FILE})
+            --junitxml=${FATHOM_TEST_RESULTS}/${name}.xml ${only} ${ARG_FILE})
   set_tests_properties(${name} PROPERTIES
     LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT} COST ${ARG_TIMEOUT}
     ENVIRONMENT "FATHOM_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};PYTHONDONTWRITEBYTECODE=1")

@@ -1,3 +1,4 @@
+import contextlib
 import os
 import pathlib
 import sys
@@ -6,6 +7,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from network import Network, agent_config, build_slow_products  # noqa: E402
+from openapi_caller import call  # noqa: E402,F401 -- a fixture
 
 
 def best_core_type():
@@ -16,8 +18,8 @@ def best_core_type():
     return "Haswell" if {"avx2", "fma"} <= flags else "Sandybridge" if "avx" in flags else "Prescott"
 
 
-@pytest.fixture(scope="module")
-def network():
+@contextlib.contextmanager
+def two_centers():
     """A server with two centers that differ: alpha's linear algebra is set to an old processor, beta's to the best. Where the
     processor itself is old, alpha's products of matrices take several times as long."""
     net = Network()
@@ -35,11 +37,26 @@ def network():
         net.close()
 
 
+@pytest.fixture(scope="module")
+def network():
+    """Two centers for one file."""
+    with two_centers() as net:
+        yield net
+
+
+@pytest.fixture(scope="session")
+def shared_network():
+    """Two centers for all files of a run, one after another."""
+    with two_centers() as net:
+        yield net
+
+
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item, call):
+def pytest_runtest_makereport(item, call):  # noqa: F811 -- pytest's name for it
     """On failure, the ends of the processes' logs go into the report."""
     outcome = yield
     report = outcome.get_result()
-    net = getattr(item, "funcargs", {}).get("network")
+    arguments = getattr(item, "funcargs", {})
+    net = arguments.get("network") or arguments.get("shared_network")
     if report.when == "call" and report.failed and net is not None:
         report.sections.append(("logs of the processes", net.dump_logs()))

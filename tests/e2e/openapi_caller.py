@@ -1,0 +1,31 @@
+"""Calls a running server and holds its answers to schema/openapi.yaml."""
+import pytest
+import requests
+
+import openapi_check as check
+
+A = "/api/v1"
+
+
+class Caller:
+    """Sends requests and holds every answer to the document."""
+
+    def __init__(self, network):
+        self.url, self.session = network.url, requests.Session()
+        self.session.trust_env = False  # else REQUESTS_CA_BUNDLE of the environment wins over verify
+        self.session.verify = str(network.ca)
+        self.session.headers["Authorization"] = f"Bearer {network.admin_token}"
+        self.seen = set()
+
+    def __call__(self, method, path, expect=200, **arguments):
+        answer = self.session.request(method, self.url + path, timeout=60, **arguments)
+        assert answer.status_code == expect, f"{method} {path}: {answer.status_code} {answer.text}"
+        check.check_requests_response(answer)
+        self.seen.add(check.find_operation(method, path)[1]["operationId"])
+        return answer
+
+
+@pytest.fixture(scope="session")
+def call(shared_network):
+    """Of all files of a run, so that the last one can tell what was never called."""
+    return Caller(shared_network)
