@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace fathom {
@@ -28,6 +29,15 @@ bool is_beyond(double output, ActuatorRoom room)
            (output > 0 && !room.for_positive);
 }
 
+/// Takes an excess of the output out of the integral, no further than to 0: beyond, it would act against the error.
+void set_back(const Gains& gains, const LawOptions& options, double excess, LawState& state)
+{
+    const double part = integral_part(gains, options, state);
+    if (excess * part <= 0) return;
+    const double left = std::abs(excess) < std::abs(part) ? part - excess : 0;
+    state.integral = options.integral == IntegralForm::kTerm ? left : left / gains.integral;
+}
+
 /// The integral's part of this step; `rest` is that of the others.
 double integrate(const Gains& gains, double error, const LawOptions& options, ActuatorRoom room, double rest,
                  LawState& state)
@@ -43,11 +53,8 @@ double integrate(const Gains& gains, double error, const LawOptions& options, Ac
         break;
     case AntiWindup::kBackCalculation: {
         const double excess = output - std::clamp(output, -kMaxOutput, kMaxOutput);
-        if (options.integral == IntegralForm::kTerm)
-            state.integral -= excess;
-        else if (gains.integral > 0)
-            state.integral -= excess / gains.integral;
         if (excess == 0 && is_beyond(output, room) && error * output > 0) state.integral = before;
+        set_back(gains, options, excess, state);
         break;
     }
     }

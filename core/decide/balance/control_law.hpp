@@ -30,7 +30,7 @@ struct Gains {
 enum class AntiWindup {
     kNone,
     kClamping,        ///< an error that would drive the output further beyond its limit is not added
-    kBackCalculation, ///< the integral is set back by as much as the output is beyond its limit
+    kBackCalculation, ///< the integral is set back by as much as the output is beyond its limit, but not past 0
 };
 std::string_view to_string(AntiWindup kind);
 std::optional<AntiWindup> parse_anti_windup(std::string_view text);

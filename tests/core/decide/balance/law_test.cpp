@@ -119,6 +119,21 @@ TEST(AntiWindup, ActuatorsWithoutRoomLetNothingGrow)
     EXPECT_DOUBLE_EQ(state.integral, -0.005);
 }
 
+TEST(AntiWindup, BackCalculationDoesNotTurnTheIntegralAgainstTheError)
+{
+    for (const IntegralForm form : {IntegralForm::kTerm, IntegralForm::kSum}) {
+        const LawOptions options{.anti_windup = AntiWindup::kBackCalculation, .integral = form, .derivative_memory = 0};
+        LawState state;
+        // Far from balance there is no integral, and the proportional part alone is beyond the limit.
+        control_output(ControlLaw::kPi, {2, 0, 0}, 0.9, options, {}, state);
+        EXPECT_NEAR(control_output(ControlLaw::kPi, {2, 0.2, 0}, 0.1, options, {}, state), 0.2,
+                    form == IntegralForm::kTerm ? 0.021 : 0.21)
+            << "not below 0";
+        control_output(ControlLaw::kPi, {2, 0.1, 0}, 0.9, options, {}, state);
+        EXPECT_GE(state.integral, 0);
+    }
+}
+
 TEST(Derivative, OfNoiseIsDampedByItsMemory)
 {
     const std::vector<double> noise{0, 0.1, 0, 0.1, 0};
