@@ -16,8 +16,8 @@ constexpr std::int64_t kMinClockChangeMhz = 10;
 constexpr double kPrecisionSlack = 1.1;
 /// From this occupancy on a link or a unit does all that it can, but for noise.
 constexpr double kSaturated = 0.9;
-/// Balance of next to nothing would be a count beyond all that there is.
-constexpr double kMaxWanted = 1e12;
+/// Balance of next to nothing would be a count beyond all that there is; brokers and readers of traces take no more.
+constexpr double kMaxWanted = 1e6;
 
 /// A change in the direction of `wanted`, no further than to `target`.
 std::int64_t limited(std::int64_t wanted, std::int64_t present, double target)

@@ -56,7 +56,7 @@ struct PlanRules {
 /// where nothing is transferred.
 std::optional<double> wanted_capacity(const Occupancies& occupancies);
 
-/// R8: the wanted count of sub-units, rounded, at least 1. Empty where nothing is transferred.
+/// R8: the wanted count of sub-units, rounded, from 1 to 1 000 000. Empty where nothing is transferred.
 std::optional<std::int64_t> wanted_sub_units(std::int64_t count, const Occupancies& occupancies);
 
 /// What is wanted, without what the rules leave out at these occupancies.

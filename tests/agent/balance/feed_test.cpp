@@ -103,6 +103,17 @@ TEST_F(BalanceFeedTest, BeginsWithTheLastOfWhatWasBefore)
     EXPECT_EQ(steps.back().at, Timestamp(std::chrono::seconds(1999)));
 }
 
+TEST_F(BalanceFeedTest, TellsOfAUnitWhoseLinkIsNearlyIdleToo)
+{
+    RegulatorState state;
+    TraceStep trace = traced_step(1);
+    trace.step = regulate({}, {3e-8, 1}, {.sub_units = SubUnitPosition{.count = 10}}, state); // a kilobyte a second
+    const Result<BalanceStep> step = to_balance_step(to_json(trace));
+
+    ASSERT_TRUE(step) << describe(step.error());
+    EXPECT_EQ(step->wanted_sub_units, 1'000'000);
+}
+
 TEST_F(BalanceFeedTest, TakesTheTraceOfAnEarlierAgentAndLeavesOutWhatIsNone)
 {
     Json earlier = to_json(traced_step(1));

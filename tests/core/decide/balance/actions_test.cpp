@@ -163,6 +163,7 @@ TEST(WantedSubUnits, AreCountTimesLoadOverTransfer)
     EXPECT_EQ(wanted_sub_units(100, {0.5, 1}), 200);
     EXPECT_EQ(wanted_sub_units(3, {1, 0.01}), 1);
     EXPECT_FALSE(wanted_sub_units(3, {0, 1}));
+    EXPECT_EQ(wanted_sub_units(10, {3e-8, 1}), 1'000'000) << "no more than a broker may be asked for";
 }
 
 TEST(UnitPositions, MoveAsActionsSay)
