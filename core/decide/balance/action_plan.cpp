@@ -12,10 +12,18 @@ constexpr std::array<std::string_view, 3> kActuatorNames{"sub_units", "clock", "
 
 /// Smaller changes of a clock are not worth a call to the driver.
 constexpr std::int64_t kMinClockChangeMhz = 10;
+/// Counts are computed from occupancies: so little below a whole number is that number.
+constexpr double kRounding = 1e-6;
 /// A step of precision halves or doubles the capacity; so far beyond balance it may lead.
 constexpr double kPrecisionSlack = 1.1;
+/// So many times its capacity a unit must need before a finer precision is given back although that leads beyond
+/// balance: half of it is more than the need at which the precision was made finer, so that both do not alternate.
+constexpr double kComesBackFrom = 1.15;
 /// From this occupancy on a link or a unit does all that it can, but for noise.
 constexpr double kSaturated = 0.9;
+/// The clock is given back below this occupancy: less than that to which it is lowered, so that noise does not do both
+/// in turn.
+constexpr double kGivenBackBelow = 0.85;
 /// Balance of next to nothing would be a count beyond all that there is; brokers and readers of traces take no more.
 constexpr double kMaxWanted = 1e6;
 
@@ -24,14 +32,14 @@ std::int64_t limited(std::int64_t wanted, std::int64_t present, double target)
 {
     const double room = target - static_cast<double>(present);
     if (wanted > 0) return room <= 0 ? 0 : std::llround(std::min(static_cast<double>(wanted), room));
-    return room >= 0 ? 0 : std::llround(std::max(static_cast<double>(wanted), room));
+    return room >= 0 ? 0 : -std::llround(std::floor(std::min(static_cast<double>(-wanted), -room) + kRounding));
 }
 
 /// The remaining need for capacity, and what each actuator makes of it.
 class CapacityPlan {
   public:
-    CapacityPlan(const UnitPosition& position, std::optional<double> capacity)
-        : position_(position), needs_(capacity.value_or(0)), is_limited_(capacity.has_value())
+    CapacityPlan(const UnitPosition& position, const UnitPosition& before, std::optional<double> capacity)
+        : position_(position), before_(before), needs_(capacity.value_or(0)), is_limited_(capacity.has_value())
     {
     }
 
@@ -61,7 +69,7 @@ class CapacityPlan {
             const double factor = static_cast<double>(bits_of(reached)) / bits_of(next);
             const bool is_beyond =
                 is_limited_ && (direction < 0 ? factor > needs_ * kPrecisionSlack : factor * kPrecisionSlack < needs_);
-            if (next == reached || is_beyond) break;
+            if (next == reached || (is_beyond && !comes_back(reached, direction))) break;
             steps += direction;
             reached = next;
             needs_ /= factor;
@@ -70,6 +78,12 @@ class CapacityPlan {
     }
 
   private:
+    /// Whether a step leads back to the precision before, and the unit lacks more than others can give it.
+    bool comes_back(Precision reached, int direction) const
+    {
+        return direction < 0 && before_.precision && reached > before_.precision->precision && needs_ > kComesBackFrom;
+    }
+
     std::int64_t plan_value(std::int64_t wanted, std::int64_t present, std::int64_t least, std::int64_t most,
                             std::int64_t least_change)
     {
@@ -86,6 +100,7 @@ class CapacityPlan {
     }
 
     const UnitPosition& position_;
+    const UnitPosition& before_;
     double needs_;
     bool is_limited_;
 };
@@ -114,21 +129,35 @@ std::optional<std::int64_t> wanted_sub_units(std::int64_t count, const Occupanci
 {
     const std::optional<double> capacity = wanted_capacity(occupancies);
     if (!capacity) return std::nullopt;
-    return std::max<std::int64_t>(1, std::llround(std::min(static_cast<double>(count) * *capacity, kMaxWanted)));
+    const double wanted = std::min(static_cast<double>(count) * *capacity, kMaxWanted);
+    const bool gives_up = wanted < static_cast<double>(count);
+    return std::max<std::int64_t>(1, std::llround(gives_up ? std::ceil(wanted - kRounding) : wanted));
 }
 
-BalanceActions allowed_actions(BalanceActions wanted, const Occupancies& occupancies, const PlanRules& rules)
+BalanceActions allowed_actions(BalanceActions wanted, const UnitPosition& position, const Occupancies& occupancies,
+                               const PlanRules& rules)
 {
-    const bool is_saturated = std::max(occupancies.transfer, occupancies.load) >= kSaturated;
-    if (rules.keeps_work && wanted.clock_mhz < 0 && !is_saturated) wanted.clock_mhz = 0;
+    if (!rules.keeps_work || wanted.clock_mhz >= 0 || !position.clock) return wanted;
+    const double busiest = std::max(occupancies.transfer, occupancies.load);
+    const double spare = busiest > kSaturated ? 1 - kSaturated / busiest : 0;
+    const auto most = static_cast<std::int64_t>(static_cast<double>(position.clock->mhz) * spare + kRounding);
+    wanted.clock_mhz = std::max(wanted.clock_mhz, -most);
     return wanted;
 }
 
+std::int64_t clock_to_give_back(const UnitPosition& position, const UnitPosition& before,
+                                const Occupancies& occupancies, const PlanRules& rules)
+{
+    const bool is_lower = position.clock && before.clock && position.clock->mhz < before.clock->mhz;
+    const bool slows_work = std::max(occupancies.transfer, occupancies.load) < kGivenBackBelow;
+    return rules.keeps_work && is_lower && slows_work ? before.clock->mhz - position.clock->mhz : 0;
+}
+
 BalanceActions plan_actions(const BalanceActions& wanted, const UnitPosition& position, const PlanRules& rules,
-                            std::optional<double> capacity)
+                            std::optional<double> capacity, const UnitPosition& before)
 {
     BalanceActions actions;
-    CapacityPlan plan(position, rules.stops_at_balance ? capacity : std::nullopt);
+    CapacityPlan plan(position, before, rules.stops_at_balance ? capacity : std::nullopt);
     for (const ActuatorKind actuator : rules.actuators) {
         switch (actuator) {
         case ActuatorKind::kSubUnits:

@@ -46,7 +46,8 @@ struct PlanRules {
     ActuatorUse use = ActuatorUse::kTogether;
     /// Actions stop where the unit's capacity (sub-units × clock ÷ bits of a number) is what balance needs.
     bool stops_at_balance = true;
-    /// The clock is lowered only where link or unit is saturated. Elsewhere the work itself would slow down with it.
+    /// The clock is lowered only where link or unit is saturated, and no further than to where they would no more be so
+    /// if the work slowed down with it; where neither is saturated, it is given back.
     bool keeps_work = true;
 
     bool operator==(const PlanRules&) const = default;
@@ -56,17 +57,27 @@ struct PlanRules {
 /// where nothing is transferred.
 std::optional<double> wanted_capacity(const Occupancies& occupancies);
 
-/// R8: the wanted count of sub-units, rounded, from 1 to 1 000 000. Empty where nothing is transferred.
+/// R8: the wanted count of sub-units, from 1 to 1 000 000; rounded, but up where some are given up: no part that
+/// balance needs is. Empty where nothing is transferred.
 std::optional<std::int64_t> wanted_sub_units(std::int64_t count, const Occupancies& occupancies);
 
-/// What is wanted, without what the rules leave out at these occupancies.
-BalanceActions allowed_actions(BalanceActions wanted, const Occupancies& occupancies, const PlanRules& rules);
+/// What is wanted, without what the rules leave out at these occupancies: a clock is lowered by no more than keeps the
+/// busier of link and unit saturated, should its occupancy fall with the clock.
+BalanceActions allowed_actions(BalanceActions wanted, const UnitPosition& position, const Occupancies& occupancies,
+                               const PlanRules& rules);
+
+/// By how much a clock is lower than before the loop where link and unit are both far from saturated, so that the work
+/// is slower by as much; else 0.
+std::int64_t clock_to_give_back(const UnitPosition& position, const UnitPosition& before,
+                                const Occupancies& occupancies, const PlanRules& rules);
 
 /// What is done, of what is wanted. Actuators act in the order of the rules, each as far as it goes and as the unit's
-/// balance needs after what those before it have done.
+/// balance needs after what those before it have done. Of sub-units no part that balance needs is given up.
 /// @param capacity  of wanted_capacity(); empty: no limit.
+/// @param before  where actuators stood before the loop: a finer precision is given back where the unit lacks capacity,
+///                also if that leads beyond balance.
 BalanceActions plan_actions(const BalanceActions& wanted, const UnitPosition& position, const PlanRules& rules,
-                            std::optional<double> capacity);
+                            std::optional<double> capacity, const UnitPosition& before = {});
 
 /// The position after some actions.
 UnitPosition moved(UnitPosition position, const BalanceActions& actions);

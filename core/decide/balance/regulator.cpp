@@ -69,6 +69,14 @@ Occupancies average(const RegulatorSettings& settings, const Occupancies& sample
     return state.mean;
 }
 
+/// Notes where actuators stood when they were seen first.
+void note_position(const UnitPosition& position, UnitPosition& before)
+{
+    if (!before.sub_units) before.sub_units = position.sub_units;
+    if (!before.clock) before.clock = position.clock;
+    if (!before.precision) before.precision = position.precision;
+}
+
 /// Error, gains and output of the step.
 void compute_output(const RegulatorSettings& settings, const UnitPosition& position, RegulatorStep& step,
                     RegulatorState& state)
@@ -176,32 +184,73 @@ bool may_act(const RegulatorSettings& settings, int direction, RegulatorStep& st
     return false;
 }
 
+/// Why nothing of what an output asks for is done.
+void say_why_not(const BalanceActions& asked, const BalanceActions& allowed, RegulatorStep& step)
+{
+    const std::string bound = fmt::format("{} by {:.3f}", bound_of(step.error), std::abs(step.error));
+    step.outcome = StepOutcome::kNeutral;
+    if (!asked.any()) {
+        step.reason = fmt::format("{}: the output {:+.3f} asks for nothing", bound, step.output);
+    } else if (step.error * step.output < 0) {
+        step.reason = fmt::format("{}: the output {:+.3f} is against the error: nothing is done", bound, step.output);
+    } else if (asked.clock_mhz != allowed.clock_mhz) {
+        step.outcome = StepOutcome::kNoRoom;
+        step.reason =
+            fmt::format("{}: the output {:+.3f} asks for {}, but the clock stays: neither link nor unit is so "
+                        "saturated that the work would not slow down with it",
+                        bound, step.output, action_text(asked));
+    } else {
+        step.outcome = StepOutcome::kNoRoom;
+        step.reason = bound + ": no actuator is there that can bring it nearer to balance";
+    }
+}
+
 void choose_actions(const RegulatorSettings& settings, const UnitPosition& position, RegulatorStep& step,
                     RegulatorState& state)
 {
     const bool is_aimd = settings.law == ControlLaw::kAimd;
-    const BalanceActions wanted =
-        allowed_actions(is_aimd ? aimd_actions(step.error, position) : look_up_actions(settings.table, step.output),
-                        step.occupancies, settings.plan);
-    if (!wanted.any()) {
-        step.outcome = StepOutcome::kNeutral;
-        step.reason = fmt::format("{} by {:.3f}: the output {:+.3f} asks for nothing", bound_of(step.error),
-                                  std::abs(step.error), step.output);
-        return;
-    }
-    step.actions =
-        plan_actions(wanted, position, settings.plan, is_aimd ? std::nullopt : wanted_capacity(step.occupancies));
+    const BalanceActions asked =
+        is_aimd ? aimd_actions(step.error, position) : look_up_actions(settings.table, step.output);
+    const BalanceActions wanted = allowed_actions(asked, position, step.occupancies, settings.plan);
+    step.actions = plan_actions(wanted, position, settings.plan,
+                                is_aimd ? std::nullopt : wanted_capacity(step.occupancies), state.before);
     if (!step.actions.any()) {
-        step.outcome = StepOutcome::kNoRoom;
-        step.reason = fmt::format("{} by {:.3f}: no actuator is there that can bring it nearer to balance",
-                                  bound_of(step.error), std::abs(step.error));
+        say_why_not(asked, wanted, step);
         return;
     }
     if (!may_act(settings, direction_of(step.output), step, state)) return;
     step.outcome = StepOutcome::kActed;
     step.reason = fmt::format("{} by {:.3f}: the output {:+.3f} asks for {}", bound_of(step.error),
                               std::abs(step.error), step.output, action_text(step.actions));
-    if (step.actions != wanted) step.reason += ", as far as there is room and balance needs";
+    if (step.actions != asked) step.reason += ", as far as there is room and balance needs";
+}
+
+/// The largest change of a clock that the table has.
+std::int64_t largest_clock_step(const ActionTable& table)
+{
+    std::int64_t largest = 0;
+    for (const ActionRow& row : table)
+        largest = std::max(largest, std::abs(row.actions.clock_mhz));
+    return largest;
+}
+
+/// Where nothing is saturated, the work itself is slower by as much as the clock is.
+bool give_clock_back(const RegulatorSettings& settings, const UnitPosition& position, RegulatorStep& step,
+                     RegulatorState& state)
+{
+    if (state.let_go_error || state.step < state.acts_from || state.samples < settings.confirming_samples) return false;
+    const std::int64_t missing = clock_to_give_back(position, state.before, step.occupancies, settings.plan);
+    const BalanceActions wanted{
+        .sub_units = 0, .clock_mhz = std::min(missing, largest_clock_step(settings.table)), .precision_steps = 0};
+    step.actions = plan_actions(wanted, position, settings.plan, std::nullopt);
+    if (!step.actions.any()) return false;
+    state.acts_from = state.step + 1 + std::max(state.pause_periods, settings.pause_periods);
+    step.outcome = StepOutcome::kActed;
+    step.reason =
+        fmt::format("neither link nor unit is saturated ({:.3f}, {:.3f}), and the clock is lower than it was before: "
+                    "{}, so that the work is not slower",
+                    step.occupancies.transfer, step.occupancies.load, action_text(step.actions));
+    return true;
 }
 
 } // namespace
@@ -236,9 +285,11 @@ RegulatorStep regulate(const RegulatorSettings& settings, const Occupancies& sam
     step.sample = sample;
     step.occupancies = average(settings, sample, state);
     step.error = balance_error(step.occupancies);
+    note_position(position, state.before);
     if (position.sub_units) step.wanted_sub_units = wanted_sub_units(position.sub_units->count, step.occupancies);
     compute_output(settings, position, step, state);
-    if (!hold_in_band(settings, step, state) && !leave_alone(settings, step, state) && !wait_for_effect(step, state) &&
+    const bool is_held = hold_in_band(settings, step, state) || leave_alone(settings, step, state);
+    if (!give_clock_back(settings, position, step, state) && !is_held && !wait_for_effect(step, state) &&
         !look_again(settings, step, state))
         choose_actions(settings, position, step, state);
     ++state.step;

@@ -64,6 +64,7 @@ struct RegulatorState {
     std::int64_t steps_in_band = 0; ///< in a row
     std::optional<double> let_go_error{};
     std::int64_t let_go_until = 0;
+    UnitPosition before{}; ///< of each actuator when it was seen first: as it was before the loop
 };
 
 /// One step, as it stands in the trace.

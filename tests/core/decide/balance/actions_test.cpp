@@ -119,14 +119,55 @@ TEST(ActionPlan, StopsWhereTheUnitIsBalanced)
     EXPECT_EQ(plan_actions(actions(0, 0, -4), position(10), rules, 0.9), actions(0, 0, -4));
 }
 
+TEST(ActionPlan, GivesUpNoPartThatBalanceNeeds)
+{
+    EXPECT_EQ(plan_actions(actions(0, 0, -4), position(5), {}, 0.27), actions(0, 0, -3)) << "1.35 are needed";
+    EXPECT_EQ(plan_actions(actions(0, 0, -100), position(100), {}, 0.5), actions(0, 0, -50));
+    EXPECT_EQ(plan_actions(actions(0, 0, -100), position(100), {}, 0.07), actions(0, 0, -93))
+        << "100 times 0.07 is 7.000000000000001";
+}
+
+TEST(ActionPlan, GivesAFinerPrecisionBackWhereTheUnitLacksCapacity)
+{
+    UnitPosition before = position(10); // which is at fp16 now
+    before.precision->precision = Precision::kInt8;
+    EXPECT_EQ(plan_actions(actions(-2, 0, 0), position(10), {}, 1.5, before), actions(-1, 0, 0));
+    EXPECT_EQ(plan_actions(actions(-2, 0, 0), position(10), {}, 1.1, before), actions(0, 0, 0));
+    EXPECT_EQ(plan_actions(actions(-2, 0, 4), position(10), {}, 1.4, before), actions(0, 0, 4))
+        << "sub-units are enough";
+    EXPECT_EQ(plan_actions(actions(-2, 0, 0), position(10), {}, 1.5, position(10)), actions(0, 0, 0));
+}
+
 TEST(ActionPlan, LowersTheClockOnlyWhereSomethingIsSaturated)
 {
-    EXPECT_EQ(allowed_actions(actions(1, -200, -3), {0.6, 0.2}, {}), actions(1, 0, -3)) << "the work would slow down";
-    EXPECT_EQ(allowed_actions(actions(1, -200, -3), {0.95, 0.5}, {}), actions(1, -200, -3));
-    EXPECT_EQ(allowed_actions(actions(0, 200, 3), {0.2, 0.6}, {}), actions(0, 200, 3));
+    const UnitPosition at = position(10);
+    EXPECT_EQ(allowed_actions(actions(1, -200, -3), at, {0.6, 0.2}, {}), actions(1, 0, -3))
+        << "the work would slow down";
+    EXPECT_EQ(allowed_actions(actions(1, -40, -3), at, {0.95, 0.5}, {}), actions(1, -40, -3));
+    EXPECT_EQ(allowed_actions(actions(0, 200, 3), at, {0.2, 0.6}, {}), actions(0, 200, 3));
     PlanRules rules;
     rules.keeps_work = false;
-    EXPECT_EQ(allowed_actions(actions(1, -200, -3), {0.6, 0.2}, rules), actions(1, -200, -3));
+    EXPECT_EQ(allowed_actions(actions(1, -200, -3), at, {0.6, 0.2}, rules), actions(1, -200, -3));
+}
+
+TEST(ActionPlan, LowersTheClockNoFurtherThanWhatIsSaturatedMayFallWithIt)
+{
+    EXPECT_EQ(allowed_actions(actions(1, -200, -3), position(10), {1, 0.5}, {}), actions(1, -100, -3))
+        << "at 900 of 1000 MHz the link is at 0.9 at least";
+    EXPECT_EQ(allowed_actions(actions(1, -200, -3), position(10), {0.9, 0.5}, {}), actions(1, 0, -3));
+}
+
+TEST(ActionPlan, GivesTheClockBackWhereNothingIsSaturated)
+{
+    const UnitPosition before = position(10, 1000);
+    EXPECT_EQ(clock_to_give_back(position(10, 700), before, {0.7, 0.6}, {}), 300);
+    EXPECT_EQ(clock_to_give_back(position(10, 700), before, {0.9, 0.6}, {}), 0) << "the link is";
+    EXPECT_EQ(clock_to_give_back(position(10, 700), before, {0.6, 0.9}, {}), 0) << "the unit is";
+    EXPECT_EQ(clock_to_give_back(position(10, 1100), before, {0.7, 0.6}, {}), 0) << "nothing was taken";
+    EXPECT_EQ(clock_to_give_back({}, before, {0.7, 0.6}, {}), 0);
+    PlanRules rules;
+    rules.keeps_work = false;
+    EXPECT_EQ(clock_to_give_back(position(10, 700), before, {0.7, 0.6}, rules), 0);
 }
 
 TEST(ActionPlan, KeepsToTheLimitsOfEachActuator)
@@ -162,6 +203,9 @@ TEST(WantedSubUnits, AreCountTimesLoadOverTransfer)
     EXPECT_EQ(wanted_sub_units(100, {1, 0.5}), 50);
     EXPECT_EQ(wanted_sub_units(100, {0.5, 1}), 200);
     EXPECT_EQ(wanted_sub_units(3, {1, 0.01}), 1);
+    EXPECT_EQ(wanted_sub_units(5, {1, 0.27}), 2) << "1.35 are needed";
+    EXPECT_EQ(wanted_sub_units(100, {1, 0.07}), 7) << "100 times 0.07 is 7.000000000000001";
+    EXPECT_EQ(wanted_sub_units(5, {0.7, 1}), 7);
     EXPECT_FALSE(wanted_sub_units(3, {0, 1}));
     EXPECT_EQ(wanted_sub_units(10, {3e-8, 1}), 1'000'000) << "no more than a broker may be asked for";
 }

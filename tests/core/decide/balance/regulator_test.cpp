@@ -94,6 +94,47 @@ TEST(Regulator, SaysThatNothingCanHelp)
     EXPECT_FALSE(step.wanted_sub_units);
 }
 
+TEST(Regulator, SaysWhenTheClockStaysForTheSakeOfTheWork)
+{
+    const UnitPosition clock_only{.sub_units = {}, .clock = ClockPosition{1000, 500, 1500}};
+    RegulatorState state;
+    const RegulatorStep step = regulate(proportional(), {0.7, 0.2}, clock_only, state);
+
+    EXPECT_EQ(step.outcome, StepOutcome::kNoRoom);
+    EXPECT_THAT(step.reason, HasSubstr("asks for -3 sub-units, -200 MHz, precision up 1 step, but the clock stays"));
+}
+
+TEST(Regulator, SaysWhenItsOutputIsAgainstTheError)
+{
+    RegulatorSettings settings = proportional();
+    settings.gains.derivative = {2, 2, 3, 2};
+    settings.averaged_samples = 1;
+    RegulatorState state;
+    regulate(settings, {0.9, 0.1}, {}, state); // nothing that could act
+    const RegulatorStep step = regulate(settings, {0.6, 0.4}, position(10), state);
+
+    EXPECT_LT(step.output, 0) << "the derivative brakes";
+    EXPECT_EQ(step.outcome, StepOutcome::kNeutral);
+    EXPECT_THAT(step.reason, HasSubstr("is against the error: nothing is done"));
+}
+
+TEST(Regulator, GivesTheClockBackWhereNothingIsSaturated)
+{
+    const auto at = [](std::int64_t mhz) {
+        return UnitPosition{.sub_units = SubUnitPosition{.count = 10}, .clock = ClockPosition{mhz, 500, 1500}};
+    };
+    RegulatorState state;
+    regulate({}, {1, 0.3}, at(1000), state);
+    RegulatorStep step;
+    for (int i = 0; i < 4; ++i)
+        step = regulate({}, {0.52, 0.5}, at(600), state);
+
+    EXPECT_EQ(step.outcome, StepOutcome::kActed) << step.reason;
+    EXPECT_EQ(step.actions, (BalanceActions{.sub_units = 0, .clock_mhz = 300, .precision_steps = 0}));
+    EXPECT_THAT(step.reason, HasSubstr("+300 MHz, so that the work is not slower"));
+    EXPECT_EQ(regulate({}, {0.52, 0.5}, at(900), state).outcome, StepOutcome::kInBand) << "it waits for the effect";
+}
+
 TEST(Regulator, DoesNothingWithoutASampleAndGoesOnAfterIt)
 {
     RegulatorState state;
@@ -259,6 +300,15 @@ TEST(ClosedLoop, EndsInItsBandWhereNothingDisturbs)
             EXPECT_TRUE(std::abs(last.error) <= settings.band + 1e-9 || says_why_not)
                 << "seed " << seed << ": error " << last.error << ", " << to_string(last.outcome);
         }
+    }
+}
+
+TEST(ClosedLoop, CostsNoUnitMoreThanATenthOfItsWork)
+{
+    for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + kSeeds; ++seed) {
+        const LoopWorld world = random_world(seed);
+        const double without = run_closed_loop(world, std::nullopt, seed).operations;
+        EXPECT_GE(run_closed_loop(world, RegulatorSettings(), seed).operations, 0.9 * without) << "seed " << seed;
     }
 }
 
