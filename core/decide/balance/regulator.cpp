@@ -26,17 +26,20 @@ std::string_view bound_of(double error)
     return error > 0 ? "transfer-bound" : "compute-bound";
 }
 
-/// Whether some actuator can still go the way of an output of that sign.
-bool has_room(const RegulatorSettings& settings, const UnitPosition& position, int direction)
+/// Whether some actuator can still go, and may go at these occupancies, the way of an output of that sign.
+bool has_room(const RegulatorSettings& settings, const UnitPosition& position, const Occupancies& occupancies,
+              int direction)
 {
     const std::int64_t far = direction < 0 ? 1'000'000 : -1'000'000;
     const BalanceActions all{.sub_units = far, .clock_mhz = far, .precision_steps = direction * 4};
-    return plan_actions(all, position, settings.plan, std::nullopt).any();
+    return plan_actions(allowed_actions(all, position, occupancies, settings.plan), position, settings.plan,
+                        std::nullopt)
+        .any();
 }
 
-ActuatorRoom room_of(const RegulatorSettings& settings, const UnitPosition& position)
+ActuatorRoom room_of(const RegulatorSettings& settings, const UnitPosition& position, const Occupancies& occupancies)
 {
-    return {has_room(settings, position, -1), has_room(settings, position, 1)};
+    return {has_room(settings, position, occupancies, -1), has_room(settings, position, occupancies, 1)};
 }
 
 std::string action_text(const BalanceActions& actions)
@@ -95,8 +98,12 @@ void compute_output(const RegulatorSettings& settings, const UnitPosition& posit
         state.law.law = settings.law;
         return;
     }
+    // What the integral has asked for stands in the actuators by the time that the error has crossed 0, also where it
+    // jumped over the band.
+    if (settings.law_options.anti_windup != AntiWindup::kNone && step.error * state.law.previous_error < 0)
+        state.law.integral = 0;
     step.output = control_output(settings.law, step.gains, step.error, settings.law_options,
-                                 room_of(settings, position), state.law);
+                                 room_of(settings, position, step.occupancies), state.law);
 }
 
 bool hold_in_band(const RegulatorSettings& settings, RegulatorStep& step, RegulatorState& state)
@@ -128,6 +135,7 @@ bool leave_alone(const RegulatorSettings& settings, RegulatorStep& step, Regulat
         state.last_direction = 0;
         return false;
     }
+    state.law.integral = 0; // nobody acts on it
     step.outcome = StepOutcome::kLetGo;
     step.reason = fmt::format("let go: its actions reversed each other; left alone for {} more periods or until its "
                               "error, {:+.3f}, changes by {:.3g}",

@@ -118,6 +118,56 @@ TEST(Regulator, SaysWhenItsOutputIsAgainstTheError)
     EXPECT_THAT(step.reason, HasSubstr("is against the error: nothing is done"));
 }
 
+/// K_p·e + ΣK_i·e of single samples, and each step may act.
+RegulatorSettings integrating()
+{
+    RegulatorSettings settings = proportional();
+    settings.law = ControlLaw::kPi;
+    settings.averaged_samples = 1;
+    settings.confirming_samples = 1;
+    settings.pause_periods = 0;
+    return settings;
+}
+
+TEST(Regulator, IntegratesNothingWhileItsOnlyActuatorMayNotMove)
+{
+    const UnitPosition clock_only{.sub_units = {}, .clock = ClockPosition{1000, 500, 1500}};
+    RegulatorState state;
+    for (int i = 0; i < 100; ++i) // transfer-bound, but not saturated: the clock stays
+        regulate(integrating(), {0.6, 0.5}, clock_only, state);
+    EXPECT_EQ(state.law.integral, 0);
+}
+
+TEST(Regulator, ForgetsWhatItIntegratedWhenTheErrorJumpsOverTheBand)
+{
+    RegulatorState state;
+    for (int i = 0; i < 100; ++i) // a broker that grants nothing
+        regulate(integrating(), {0.5, 0.6}, position(10), state);
+    ASSERT_LT(state.law.integral, -0.1);
+    const RegulatorStep step = regulate(integrating(), {0.6, 0.5}, position(10), state);
+
+    EXPECT_GT(step.output, 0.1);
+    EXPECT_EQ(step.outcome, StepOutcome::kActed);
+    EXPECT_LT(step.actions.sub_units, 0);
+}
+
+TEST(Regulator, IntegratesNothingWhileAUnitIsLetGo)
+{
+    RegulatorSettings settings = integrating();
+    settings.let_go_periods = 30;
+    RegulatorState state;
+    double error = 0.2;
+    StepOutcome outcome = StepOutcome::kNoSample;
+    for (int i = 0; i < 200 && outcome != StepOutcome::kLetGo; ++i) {
+        outcome = regulate(settings, {0.4 + error / 2, 0.4 - error / 2}, position(10), state).outcome;
+        if (outcome == StepOutcome::kActed) error = -error;
+    }
+    ASSERT_EQ(outcome, StepOutcome::kLetGo);
+    for (int i = 0; i < 20; ++i)
+        regulate(settings, {0.4 + error / 2, 0.4 - error / 2}, position(10), state);
+    EXPECT_EQ(state.law.integral, 0);
+}
+
 TEST(Regulator, GivesTheClockBackWhereNothingIsSaturated)
 {
     const auto at = [](std::int64_t mhz) {
