@@ -78,8 +78,9 @@ UnitLoop BalanceService::make_loop(const BalancedUnit& unit)
         sensor = std::make_unique<NoSensor>(driver.error());
         log_warning("balance_unit_absent", {{"unit", unit.name}, {"reason", driver.error().detail}});
     }
-    return UnitLoop({.unit = unit.name, .dry_run = config_.dry_run, .regulator = config_.regulator}, std::move(sensor),
-                    std::move(actuators), *journal_, sub_units_);
+    return UnitLoop(
+        {.unit = unit.name, .dry_run = config_.dry_run, .regulator = config_.regulator, .period_s = config_.period_s},
+        std::move(sensor), std::move(actuators), *journal_, sub_units_);
 }
 
 void BalanceService::sample()

@@ -4,7 +4,10 @@
 #include "agent/balance/put_back.hpp"
 #include "core/base/log.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 
 namespace fathom::agent {
 namespace {
@@ -43,8 +46,7 @@ UnitLoop::UnitLoop(UnitLoopOptions options, std::unique_ptr<OccupancySensor> sen
 std::optional<TraceStep> UnitLoop::step(Timestamp now, const std::vector<UnitJob>& jobs)
 {
     follow_jobs(jobs);
-    const Result<Occupancies> occupancies =
-        sensor_->measure(); // also without a job, so that no period is longer than one
+    const Result<Occupancies> occupancies = measure(); // also without a job, so that no period is longer than one
     if (jobs.empty()) {
         // What was put back by a request to the broker is looked at again whenever it has had time to answer.
         ++idle_steps_;
@@ -71,11 +73,27 @@ std::optional<TraceStep> UnitLoop::step(Timestamp now, const std::vector<UnitJob
     return trace;
 }
 
+/// What the sensor says of the period that ends now, where its beginning is not too long ago.
+Result<Occupancies> UnitLoop::measure()
+{
+    const auto now = std::chrono::steady_clock::now();
+    const auto began = std::exchange(measured_at_, now);
+    Result<Occupancies> occupancies = sensor_->measure(); // in any case: the next period begins
+    const double lasted_s = began ? std::chrono::duration<double>(now - *began).count() : 0;
+    if (lasted_s <= options_.period_s + options_.regulator.most_sample_age_s) return occupancies;
+    return Error{Errc::kDeadline,
+                 fmt::format("the period lasted {:.3g} s instead of {:.3g} s: what was counted is too old", lasted_s,
+                             options_.period_s)};
+}
+
 void UnitLoop::end()
 {
     put_all_back(journal_, sub_units_, [this](const std::string& unit) { return unit == options_.unit; });
-    for (Part& part : parts_)
-        part.actuator->was_put_back();
+    for (Part& part : parts_) {
+        // What could not be put back stands as it was set, and stays in the journal.
+        const bool stays = journal_.entries().contains({options_.unit, std::string(to_string(part.actuator->kind()))});
+        if (!stays) part.actuator->was_put_back();
+    }
 }
 
 void UnitLoop::follow_jobs(const std::vector<UnitJob>& jobs)

@@ -7,7 +7,9 @@
 #include "agent/balance/sub_unit_source.hpp"
 #include "agent/balance/unit_jobs.hpp"
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace fathom::agent {
@@ -16,6 +18,7 @@ struct UnitLoopOptions {
     std::string unit;
     bool dry_run = true;
     RegulatorSettings regulator;
+    double period_s = 1; ///< from step to step
 };
 
 /// The loop of one unit: senses, decides (regulate()), acts, and says what it did. It acts while a job runs on the
@@ -44,6 +47,7 @@ class UnitLoop {
         std::string refusal;          ///< why it is left alone until then
     };
 
+    Result<Occupancies> measure();
     void follow_jobs(const std::vector<UnitJob>& jobs);
     UnitPosition look(TraceStep& trace);
     void act(const RegulatorStep& step, TraceStep& trace);
@@ -56,8 +60,9 @@ class UnitLoop {
     BalanceJournal& journal_;
     SubUnitSource& sub_units_;
     RegulatorState state_;
-    std::int64_t idle_steps_ = 0; ///< since a job ran
-    std::vector<AttemptId> jobs_; ///< of the step before
+    std::optional<std::chrono::steady_clock::time_point> measured_at_; ///< when the period began
+    std::int64_t idle_steps_ = 0;                                      ///< since a job ran
+    std::vector<AttemptId> jobs_;                                      ///< of the step before
 };
 
 } // namespace fathom::agent

@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <fstream>
+#include <thread>
 #include <unistd.h>
 
 namespace fathom::agent {
@@ -49,6 +50,22 @@ class RefusedClock final : public Actuator {
     }
 
     int asked = 0;
+};
+
+/// A clock that can be set, and not put back.
+class StuckClock final : public Actuator {
+  public:
+    ActuatorKind kind() const override { return ActuatorKind::kClock; }
+    Result<void> look(UnitPosition& position) override
+    {
+        position.clock = ClockPosition{1500, 1000, 3000};
+        return {};
+    }
+    Json undo() const override { return {{"kind", "of a later agent"}}; }
+    void was_put_back() override { is_put_back = true; }
+    Result<void> act(const BalanceActions&, std::optional<std::int64_t>) override { return {}; }
+
+    bool is_put_back = false;
 };
 
 class BalanceLoop : public testing::Test {
@@ -266,6 +283,39 @@ TEST_F(BalanceLoop, DoesNothingWithoutASampleAndSaysWhy)
     EXPECT_EQ(step.step.outcome, StepOutcome::kNoSample);
     EXPECT_EQ(step.step.reason, "no sample: absent: counters of what is moved");
     EXPECT_TRUE(to_json(step)["P_p"].is_null()) << "never zero";
+}
+
+TEST_F(BalanceLoop, DoesNotActOnAPeriodThatBeganTooLongAgo)
+{
+    RegulatorSettings regulator;
+    regulator.pause_periods = 0;
+    regulator.most_sample_age_s = 0.01;
+    UnitLoop loop({.unit = "pair", .dry_run = false, .regulator = regulator, .period_s = 0.01},
+                  std::make_unique<FakeSensor>(occupancies_), clock_and_sub_units(), journal_, sub_units_);
+    const UnitJob job = host_.run_job();
+    ASSERT_EQ(loop.step(Timestamp(), {job})->step.outcome, StepOutcome::kActed);
+    const std::size_t asked = sub_units_.requests.size();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50)); // as a process that was stopped
+    const TraceStep step = loop.step(Timestamp(), {job}).value();
+
+    EXPECT_EQ(step.step.outcome, StepOutcome::kNoSample);
+    EXPECT_THAT(step.step.reason, HasSubstr("instead of 0.01 s: what was counted is too old"));
+    EXPECT_EQ(sub_units_.requests.size(), asked);
+}
+
+TEST_F(BalanceLoop, DoesNotTakeForPutBackWhatCouldNotBe)
+{
+    auto stuck = std::make_unique<StuckClock>();
+    const StuckClock& clock = *stuck;
+    std::vector<std::unique_ptr<Actuator>> actuators;
+    actuators.push_back(std::move(stuck));
+    UnitLoop loop = make(std::move(actuators));
+    loop.step(Timestamp(), {host_.run_job()});
+    ASSERT_EQ(journal_.entries().size(), 1U);
+    loop.end();
+
+    EXPECT_EQ(journal_.entries().size(), 1U);
+    EXPECT_FALSE(clock.is_put_back) << "it stands where it was set";
 }
 
 TEST_F(BalanceLoop, AsksAJobForAnotherPrecisionWithinItsRange)
