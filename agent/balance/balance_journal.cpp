@@ -30,12 +30,13 @@ Result<BalanceJournal> BalanceJournal::open(std::filesystem::path path)
         const Json* const undo = reader.object("undo");
         if (undo == nullptr || !errors.empty())
             return Error{Errc::kUnavailable, journal.path_.string() + " is damaged: look at it and remove it"};
-        journal.entries_[{unit, actuator}] = *undo;
+        if (!journal.entries_.insert_or_assign({unit, actuator}, *undo).second) continue;
+        journal.order_.emplace_back(unit, actuator);
     }
     return journal;
 }
 
-Result<void> BalanceJournal::store(const std::map<Key, Json>& entries) const
+Result<void> BalanceJournal::store(const std::map<Key, Json>& entries, const std::vector<Key>& order) const
 {
     if (entries.empty()) {
         std::error_code failure;
@@ -44,17 +45,19 @@ Result<void> BalanceJournal::store(const std::map<Key, Json>& entries) const
         return {};
     }
     std::string text;
-    for (const auto& [key, undo] : entries)
-        text += Json{{"unit", key.first}, {"actuator", key.second}, {"undo", undo}}.dump() + "\n";
+    for (const Key& key : order)
+        text += Json{{"unit", key.first}, {"actuator", key.second}, {"undo", entries.at(key)}}.dump() + "\n";
     return write_file(path_, text, 0600);
 }
 
 /// The file first: what it does not say is not so here either.
-Result<void> BalanceJournal::replace(std::map<Key, Json> entries)
+Result<void> BalanceJournal::replace(std::map<Key, Json> entries, std::vector<Key> order)
 {
-    Result<void> stored = store(entries);
-    if (stored) entries_ = std::move(entries);
-    return stored;
+    Result<void> stored = store(entries, order);
+    if (!stored) return stored;
+    entries_ = std::move(entries);
+    order_ = std::move(order);
+    return {};
 }
 
 Result<void> BalanceJournal::note(const std::string& unit, const std::string& actuator, const Json& undo)
@@ -63,7 +66,9 @@ Result<void> BalanceJournal::note(const std::string& unit, const std::string& ac
     const auto [entry, is_new] = entries.try_emplace({unit, actuator}, undo);
     // It is changed anew, which nobody has asked to undo yet.
     if (!is_new && entry->second.erase(kAskedBack) == 0) return {};
-    return replace(std::move(entries));
+    std::vector<Key> order = order_;
+    if (is_new) order.emplace_back(unit, actuator);
+    return replace(std::move(entries), std::move(order));
 }
 
 Result<void> BalanceJournal::mark_asked(const std::string& unit, const std::string& actuator, const Json& mark)
@@ -72,14 +77,16 @@ Result<void> BalanceJournal::mark_asked(const std::string& unit, const std::stri
     const auto entry = entries.find({unit, actuator});
     if (entry == entries.end()) return {};
     entry->second[kAskedBack] = mark;
-    return replace(std::move(entries));
+    return replace(std::move(entries), order_);
 }
 
 Result<void> BalanceJournal::forget(const std::string& unit, const std::string& actuator)
 {
     std::map<Key, Json> entries = entries_;
     if (entries.erase({unit, actuator}) == 0) return {};
-    return replace(std::move(entries));
+    std::vector<Key> order = order_;
+    std::erase(order, Key{unit, actuator});
+    return replace(std::move(entries), std::move(order));
 }
 
 } // namespace fathom::agent

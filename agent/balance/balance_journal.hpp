@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace fathom::agent {
 
@@ -36,14 +37,18 @@ class BalanceJournal {
 
     using Key = std::pair<std::string, std::string>; ///< unit and actuator
     const std::map<Key, Json>& entries() const { return entries_; }
+    /// What was noted last comes first: changes are put back in this order, since a later one may have been noted on
+    /// top of an earlier one of the same knob (processors of two units that have one clock).
+    std::vector<Key> newest_first() const { return {order_.rbegin(), order_.rend()}; }
 
   private:
     explicit BalanceJournal(std::filesystem::path path) : path_(std::move(path)) {}
-    Result<void> store(const std::map<Key, Json>& entries) const;
-    Result<void> replace(std::map<Key, Json> entries);
+    Result<void> store(const std::map<Key, Json>& entries, const std::vector<Key>& order) const;
+    Result<void> replace(std::map<Key, Json> entries, std::vector<Key> order);
 
     std::filesystem::path path_;
     std::map<Key, Json> entries_;
+    std::vector<Key> order_; ///< of the entries, as they were noted; that of the file's lines
 };
 
 } // namespace fathom::agent

@@ -99,8 +99,8 @@ void BalanceService::step(Timestamp now)
 
 void BalanceService::stop()
 {
-    for (UnitLoop& loop : loops_)
-        loop.end();
+    // Not loop by loop: what was changed last, at whichever unit, is put back first.
+    if (journal_) put_all_back(*journal_, sub_units_, [](const std::string&) { return true; });
 }
 
 void put_back_earlier_changes(const std::filesystem::path& journal_path, SubUnitSource& sub_units)

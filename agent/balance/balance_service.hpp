@@ -31,7 +31,7 @@ class BalanceService {
     void sample();
     /// Once a period.
     void step(Timestamp now);
-    /// Everything as it was before.
+    /// Everything as it was before. No step comes after it.
     void stop();
 
     const BalanceTrace& trace() const { return trace_; }

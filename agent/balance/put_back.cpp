@@ -132,10 +132,9 @@ std::size_t put_all_back(BalanceJournal& journal, SubUnitSource& sub_units,
                          const std::function<bool(const std::string& unit)>& is_meant)
 {
     std::size_t done = 0;
-    const std::map<BalanceJournal::Key, Json> entries = journal.entries(); // forget() changes the journal's own
-    for (const auto& [key, undo] : entries) {
-        const auto& [unit, actuator] = key;
+    for (const auto& [unit, actuator] : journal.newest_first()) {
         if (!is_meant(unit)) continue;
+        const Json undo = journal.entries().at({unit, actuator}); // forget() changes the journal's own
         Result<void> back = put_back(undo, sub_units);
         if (!back && back.error().code == Errc::kConflict && is_of_sub_units(undo)) {
             // Until it is looked at once more: a grant may be on its way, or the broker may refuse to take it back.

@@ -19,7 +19,7 @@ inline constexpr std::int64_t kMostTimesAskedBack = 10;
 /// @error kTooMany      sub-units were asked back kMostTimesAskedBack times in vain.
 Result<void> put_back(const Json& undo, SubUnitSource& sub_units);
 
-/// Puts back all that the journal has of units for which `is_meant` holds, the last change or not, and forgets it
+/// Puts back all that the journal has of units for which `is_meant` holds, what was changed last first, and forgets it
 /// there. What could not be put back stays in the journal, and in the log. Sub-units that were asked back stay in the
 /// journal, and are asked back with each later call, until the unit has what it had; the log says what the broker
 /// refused, and that they are given up after kMostTimesAskedBack calls.

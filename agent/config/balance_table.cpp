@@ -32,6 +32,23 @@ BalancedUnit read_unit(const Json& json, const std::string& path, std::vector<Fi
     return unit;
 }
 
+/// Two loops would undo each other's changes at what both have.
+void refuse_common(const std::vector<BalancedUnit>& units, std::vector<FieldError>& errors)
+{
+    std::set<std::string> devices;
+    std::set<std::int64_t> cpus;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+        const std::string path = "balance.unit[" + std::to_string(i) + "]";
+        if (!units[i].device.empty() && !devices.insert(units[i].device).second)
+            errors.push_back({path + ".device", "is of an earlier unit, too"});
+        for (const std::int64_t cpu : units[i].cpus) {
+            if (cpus.insert(cpu).second) continue;
+            errors.push_back({path + ".cpus", "processor " + std::to_string(cpu) + " is of an earlier unit, too"});
+            break;
+        }
+    }
+}
+
 std::vector<BalancedUnit> read_units(ObjectReader& table, std::vector<FieldError>& errors)
 {
     std::vector<BalancedUnit> units;
@@ -47,6 +64,7 @@ std::vector<BalancedUnit> read_units(ObjectReader& table, std::vector<FieldError
         units.push_back(read_unit((*items)[i], path, errors));
         if (!names.insert(units.back().name).second) errors.push_back({path + ".name", "is duplicated"});
     }
+    refuse_common(units, errors);
     return units;
 }
 

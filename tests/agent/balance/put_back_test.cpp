@@ -106,6 +106,26 @@ TEST(BalanceJournalFile, AndWhatIsKnownOfItAgreeWhenItCannotBeWritten)
     EXPECT_FALSE(is_there(path));
 }
 
+TEST(BalanceJournalFile, IsPutBackFromItsEnd)
+{
+    const TemporaryFolder folder;
+    const std::filesystem::path knob = folder.path() / "scaling_max_freq"; // that two units have in common
+    const auto note = [&](const char* unit, const char* before, const char* after) {
+        BalanceJournal journal = BalanceJournal::open(folder.path() / "journal").value();
+        const Json file = {{"path", knob.string()}, {"content", before}};
+        journal.note(unit, "clock", {{"kind", "files"}, {"files", Json::array({file})}}).value();
+        write(knob, after);
+    };
+    note("b", "1500000", "1300000");
+    note("a", "1300000", "1100000");
+    BalanceJournal journal = BalanceJournal::open(folder.path() / "journal").value();
+    NoSubUnits none;
+
+    EXPECT_EQ(put_all_back(journal, none, [](const std::string&) { return true; }), 2U);
+    EXPECT_EQ(read(knob), "1500000");
+    EXPECT_FALSE(is_there(folder.path() / "journal"));
+}
+
 TEST(BalanceJournalFile, ThatIsDamagedIsSaidToBe)
 {
     const TemporaryFolder folder;

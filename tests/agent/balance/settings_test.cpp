@@ -75,6 +75,20 @@ TEST(BalanceSettings, ThatAreWrongAreRefusedWithTheirKeyAndRule)
                 HasSubstr("balance.unit[0].cgroup"));
 }
 
+TEST(BalanceSettings, GiveAProcessorOrDeviceToOneUnitOnly)
+{
+    const auto refusal = [](const std::string& first, const std::string& second) {
+        const Result<AgentTables> tables = parse_agent_tables("[[balance.unit]]\nname = \"a\"\n" + first +
+                                                              "\n[[balance.unit]]\nname = \"b\"\n" + second + "\n");
+        return tables ? std::string() : describe(tables.error());
+    };
+    const std::string link = "\nlink_bytes_per_s = 1e9";
+    EXPECT_EQ(refusal("cpus = \"0-3\"" + link, "cpus = \"4-7\"" + link), "");
+    EXPECT_THAT(refusal("cpus = \"0-3\"" + link, "cpus = \"3-7\"" + link),
+                HasSubstr("balance.unit[1].cpus: processor 3 is of an earlier unit, too"));
+    EXPECT_THAT(refusal("device = \"GPU-5f1c\"", "device = \"GPU-5f1c\""), HasSubstr("balance.unit[1].device"));
+}
+
 TEST(PrecisionVariables, AreThoseOfAJobThatStatesARange)
 {
     RunOrder run{test::shell_order("true"), {0}, 1, 0, {}};
