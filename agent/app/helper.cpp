@@ -20,7 +20,6 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,8 +34,8 @@ constexpr const char* kAgentName = "fathom-agent";
 class Helper {
   public:
     Helper(ExecutorService& service, OpenFile requests, pid_t agent, OpenFile signals)
-        : service_(service), requests_(std::move(requests)), agent_(agent),
-          agent_end_(static_cast<int>(::syscall(SYS_pidfd_open, agent, 0))), signals_(std::move(signals))
+        : service_(service), requests_(std::move(requests)), agent_(agent), agent_end_(open_child_end(agent)),
+          signals_(std::move(signals))
     {
     }
 
@@ -51,7 +50,7 @@ class Helper {
     ExecutorService& service_;
     OpenFile requests_;
     pid_t agent_;
-    OpenFile agent_end_;
+    OpenFile agent_end_; ///< none is open where the system gives none: then the agent is looked at
     OpenFile signals_;
 };
 
@@ -61,8 +60,8 @@ int Helper::run()
         std::array<pollfd, 3> waits{{{agent_end_.number(), POLLIN, 0},
                                      {signals_.number(), POLLIN, 0},
                                      {requests_.number(), POLLIN, 0}}}; // -1: nothing to wait for
-        if (::poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) return finish();
-        if (waits[0].revents != 0) return finish();
+        if (::poll(waits.data(), waits.size(), child_poll_limit_ms(agent_end_)) < 0 && errno != EINTR) return finish();
+        if (has_child_ended(agent_)) return finish();
         if (waits[1].revents != 0) pass_signal_on();
         if (waits[2].revents != 0) serve_request();
     }

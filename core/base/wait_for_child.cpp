@@ -15,14 +15,6 @@ namespace {
 /// Between two looks at a child that has no descriptor.
 constexpr std::chrono::milliseconds kChildLook{100};
 
-bool has_ended(pid_t child)
-{
-    siginfo_t info{};
-    const int looked = ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
-    // No child of ours any more: it has ended, and was reaped already.
-    return looked != 0 ? errno == ECHILD : info.si_pid == child;
-}
-
 } // namespace
 
 bool wait_for_input(int descriptor, std::chrono::steady_clock::time_point deadline)
@@ -51,15 +43,28 @@ OpenFile open_child_end(pid_t child)
     return OpenFile(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
 }
 
+bool has_child_ended(pid_t child)
+{
+    siginfo_t info{};
+    const int looked = ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+    // No child of ours any more: it has ended, and was reaped already.
+    return looked != 0 ? errno == ECHILD : info.si_pid == child;
+}
+
+int child_poll_limit_ms(const OpenFile& end)
+{
+    return end.number() < 0 ? static_cast<int>(kChildLook.count()) : -1;
+}
+
 bool wait_for_child_or_input(pid_t child, const OpenFile& end, int descriptor)
 {
-    const int limit_ms = end.number() < 0 ? static_cast<int>(kChildLook.count()) : -1;
+    const int limit_ms = child_poll_limit_ms(end);
     for (;;) {
         // poll() ignores a negative descriptor.
         std::array<pollfd, 2> waits{{{end.number(), POLLIN, 0}, {descriptor, POLLIN, 0}}};
         const int ready = ::poll(waits.data(), waits.size(), limit_ms);
         if (ready > 0 && waits[1].revents != 0) return false;
-        if (has_ended(child)) return true;
+        if (has_child_ended(child)) return true;
     }
 }
 

@@ -19,6 +19,15 @@ bool wait_for_child(pid_t child, std::chrono::steady_clock::time_point deadline)
 /// old kernel, a sandbox, too many open files.
 OpenFile open_child_end(pid_t child);
 
+/// Whether a child of this process has ended; it is then still to be reaped with waitpid(). True, too, for one that was
+/// reaped already.
+bool has_child_ended(pid_t child);
+
+/// How long, in milliseconds, a poll() may take that waits for a child's end among other things: without limit (-1)
+/// where `end`, its open_child_end(), is open, and is among what is waited for; else until has_child_ended() is to be
+/// asked again.
+int child_poll_limit_ms(const OpenFile& end);
+
 /// Waits until a child of this process has ended, which is then still to be reaped with waitpid(), or until a
 /// descriptor can be read, without a limit of time.
 /// @param end  open_child_end() of the child; where none is open, the child is looked at several times a second.

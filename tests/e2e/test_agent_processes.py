@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import uuid
 
 import pytest
@@ -105,6 +106,16 @@ def test_a_kill_of_one_ends_the_other_and_no_job(network, agent, whom):
     wait_true_end(network, job, gate)
     if whom == agent_pid:
         assert '"event":"agent_process_ended"' in agent.process.log()
+
+
+def test_the_helper_ends_with_the_agent_also_where_processes_have_no_descriptors(network, agent):
+    agent.process.stop()
+    wrapper = pathlib.Path(__file__).with_name("without_process_descriptors.py")
+    agent.process.arguments = [sys.executable, str(wrapper), *agent.process.arguments]
+    agent.start()
+    wait_until(lambda: agent.process.log().count('"event":"agent_ready"') == 2, 60, "the next start")
+    os.kill(agent_pid(agent), signal.SIGKILL)
+    assert agent.process.process.wait(60) == 128 + signal.SIGKILL
 
 
 def test_signals_to_both_are_as_one(network, agent):

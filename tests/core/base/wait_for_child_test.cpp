@@ -90,5 +90,24 @@ TEST(WaitForChildOrInput, IsOverWhenThereIsSomethingToRead)
     EXPECT_FALSE(wait_for_child_or_input(child.process(), open_child_end(child.process()), child.input()));
 }
 
+TEST(HasChildEnded, TellsOfAnEndThatIsStillToBeReaped)
+{
+    WaitingChild child;
+    EXPECT_FALSE(has_child_ended(child.process()));
+    child.let_end();
+
+    EXPECT_TRUE(wait_for_child_or_input(child.process(), OpenFile(), -1));
+
+    EXPECT_TRUE(has_child_ended(child.process()));
+    EXPECT_EQ(child.reap(), 3);
+    EXPECT_TRUE(has_child_ended(child.process())) << "it is no child any more";
+}
+
+TEST(ChildPollLimit, IsNeededOnlyWhereTheSystemHasNoDescriptorOfTheChild)
+{
+    EXPECT_GT(child_poll_limit_ms(OpenFile()), 0);
+    EXPECT_EQ(child_poll_limit_ms(OpenFile(::dup(STDERR_FILENO))), -1);
+}
+
 } // namespace
 } // namespace fathom
