@@ -13,6 +13,7 @@
 #include "server/identity/authority.hpp"
 #include "server/retention/free_space.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <future>
@@ -23,7 +24,6 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,9 +41,11 @@ Result<std::unique_ptr<EmbeddedPostgres>> start_unless_moved(const std::filesyst
     return EmbeddedPostgres::start({.state_dir = state_dir, .client_group = client_group});
 }
 
-OpenFile open_process(pid_t process)
+/// Of two limits of poll() the one that ends first; -1 is none.
+int earlier_ms(int first, int second)
 {
-    return OpenFile(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+    if (first < 0 || second < 0) return std::max(first, second);
+    return std::min(first, second);
 }
 
 int wait_for(pid_t process)
@@ -76,7 +78,7 @@ class Supervisor {
     Supervisor(const ServerSettings& settings, std::optional<gid_t> server_group, SocketPair ours, pid_t server,
                int signals)
         : settings_(&settings), server_group_(server_group), requests_(std::move(ours.first)),
-          probes_(std::move(ours.second)), server_(server), server_end_(open_process(server)), signals_(signals),
+          probes_(std::move(ours.second)), server_(server), server_end_(open_child_end(server)), signals_(signals),
           database_started_(eventfd(0, EFD_CLOEXEC))
     {
     }
@@ -85,6 +87,7 @@ class Supervisor {
     int run();
 
   private:
+    int poll_limit_ms() const;
     void pass_signal_on() const;
     void serve_request();
     Result<std::string> answer(SupervisorRequest request, const std::string& text);
@@ -101,7 +104,7 @@ class Supervisor {
     OpenFile requests_;
     OpenFile probes_;
     pid_t server_;
-    OpenFile server_end_;
+    OpenFile server_end_; ///< none is open where the system gives none: then the server is looked at; so is a probe
     OpenFile signals_;
     OpenFile database_started_; ///< eventfd
     std::future<Result<std::unique_ptr<EmbeddedPostgres>>> database_start_;
@@ -121,17 +124,16 @@ int Supervisor::run()
                                      {probes_.number(), POLLIN, 0},
                                      {database_started_.number(), POLLIN, 0},
                                      {probe_end_.number(), POLLIN, 0}}}; // -1: nothing to wait for
-        const int limit_ms = probe_pace_ ? static_cast<int>(BackgroundProcess::kPeriod.count()) : -1;
-        if (poll(waits.data(), waits.size(), limit_ms) < 0 && errno != EINTR) return finish();
+        if (poll(waits.data(), waits.size(), poll_limit_ms()) < 0 && errno != EINTR) return finish();
         // After the end was seen below there is nothing to look at; before it the process is there, if only as a
         // zombie.
         if (probe_pace_) probe_pace_->look();
-        if (waits[0].revents != 0) return finish();
+        if (has_child_ended(server_)) return finish();
         if (waits[1].revents != 0) pass_signal_on();
         if (waits[2].revents != 0) serve_request();
         if (waits[3].revents != 0) serve_probe_request();
         if (waits[4].revents != 0) tell_database();
-        if (waits[5].revents != 0) {
+        if (probe_ > 0 && has_child_ended(probe_)) {
             probe_pace_.reset();
             const int status = wait_for(std::exchange(probe_, 0));
             probe_end_ = OpenFile();
@@ -139,6 +141,14 @@ int Supervisor::run()
                                        : Error{Errc::kUnavailable, "it ended with " + describe_exit(status)});
         }
     }
+}
+
+int Supervisor::poll_limit_ms() const
+{
+    int limit_ms = child_poll_limit_ms(server_end_);
+    if (probe_ > 0) limit_ms = earlier_ms(limit_ms, child_poll_limit_ms(probe_end_));
+    if (probe_pace_) limit_ms = earlier_ms(limit_ms, static_cast<int>(BackgroundProcess::kPeriod.count()));
+    return limit_ms;
 }
 
 void Supervisor::pass_signal_on() const
@@ -254,7 +264,7 @@ Result<void> Supervisor::start_probe(const Message& request)
         start_verifier(*verifier_, request.descriptors[0].number(), request.descriptors[1].number());
     if (!started) return started.error();
     probe_ = *started;
-    probe_end_ = open_process(probe_);
+    probe_end_ = open_child_end(probe_);
     if (verifier_->is_background) probe_pace_.emplace(probe_);
     return {};
 }

@@ -2,8 +2,10 @@
 import contextlib
 import json
 import os
+import pathlib
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -60,6 +62,18 @@ def test_a_kill_leaves_nothing_and_the_next_start_works(network):
         wait_until(lambda: all(is_gone(pid) for pid in family), 60, "the end of all its processes")
         network.add_agent(f"after-the-{name}")
     assert '"event":"server_ended"' in network.server.process.log()
+
+
+def test_a_kill_leaves_nothing_also_where_processes_have_no_descriptors(network):
+    network.server.process.stop()
+    wrapper = pathlib.Path(__file__).with_name("without_process_descriptors.py")
+    network.server.process.arguments = [sys.executable, str(wrapper), *network.server.process.arguments]
+    network.server.start()
+    supervisor = network.server.process.process
+    family = [supervisor.pid, *descendants(supervisor.pid)]
+    os.kill(server_pid(network), signal.SIGKILL)
+    assert supervisor.wait(60) == 128 + signal.SIGKILL
+    wait_until(lambda: all(is_gone(pid) for pid in family), 60, "the end of all its processes")
 
 
 def test_a_signal_to_every_process_ends_it_in_order(network):
