@@ -1,5 +1,6 @@
 """Starts real parts of Fathom as processes: fathomd with its embedded PostgreSQL, agents, the CLI."""
 import atexit
+import contextlib
 import functools
 import json
 import os
@@ -316,8 +317,7 @@ class Network:
         for server in reversed(self.servers):
             if server.process.alive():
                 server.process.stop()
-        # Supervisors of jobs that still run hold the agents' folders.
-        subprocess.run(["pkill", "-9", "-f", str(self.folder)], check=False)
+        kill_all_of(self.folder)
         if not os.environ.get("FATHOM_KEEP"):
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -326,6 +326,17 @@ class Network:
         for process in [s.process for s in self.servers] + [a.process for a in self.agents]:
             text += f"--- {process.name}\n" + "\n".join(process.log().splitlines()[-lines:]) + "\n"
         return text
+
+
+def kill_all_of(folder):
+    """Ends all processes of a network that lies in this folder, and the jobs that still run at its agents."""
+    for path in folder.glob("*/attempts/*/supervisor.json"):
+        supervisor = json.loads(path.read_text())
+        with contextlib.suppress(OSError, IndexError):  # it has ended
+            facts = pathlib.Path(f"/proc/{supervisor['pid']}/stat").read_text().rpartition(") ")[2].split()
+            if int(facts[19]) == supervisor["start_ticks"]:
+                os.kill(supervisor["pid"], signal.SIGKILL)
+    subprocess.run(["pkill", "-9", "-f", str(folder)], check=False)
 
 
 def save_json(path, value):

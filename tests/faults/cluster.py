@@ -13,7 +13,7 @@ import time
 import psycopg2
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "e2e"))
-from network import Agent, Rest, Server, agent_config, free_port, roomy_folder, wait_until  # noqa: E402
+from network import Agent, Rest, Server, agent_config, free_port, kill_all_of, roomy_folder, wait_until  # noqa: E402
 from processes import descendants  # noqa: E402
 from relay import Relay  # noqa: E402
 
@@ -239,7 +239,7 @@ class Cluster:
             self.relay.stop()
 
     def _remove(self):
-        subprocess.run(["pkill", "-9", "-f", str(self.folder)], check=False)
+        kill_all_of(self.folder)
         time.sleep(0.2)
         for disk in self.disks.values():
             disk.unmount()
