@@ -1,4 +1,5 @@
 """Two real Slurm clusters side by side, each a center of one network."""
+import contextlib
 import datetime
 import os
 import pathlib
@@ -36,10 +37,11 @@ class Cluster:
         self.outputs = folder / f"outputs-{name}"
         self.outputs.mkdir()
         self.outputs.chmod(0o777)  # jobs may be nobody's
-        self.call("start", name, "2", "quick")
+        # A partition of a higher tier takes the place of jobs; without one, nothing is pre-empted.
+        self.call("start", name, "2", "quick", settings="PreemptType=preempt/partition_prio\nPreemptMode=CANCEL\n")
 
-    def call(self, action, *arguments):
-        subprocess.run([CLUSTER, action, self.folder, *arguments], check=True, timeout=240, stdin=subprocess.DEVNULL)
+    def call(self, action, *arguments, settings=""):
+        subprocess.run([CLUSTER, action, self.folder, *arguments], check=True, timeout=240, input=settings, text=True)
 
     def agent_config(self):
         return "\n".join([
@@ -229,6 +231,69 @@ def test_what_the_center_cancels_is_lost_not_cancelled(network):
     wait_until(lambda: attempt_of(network, again_id)["epoch"] > 1, 120, "its second attempt")
     network.cli("job", "cancel", again_id)
     assert network.wait_job(again_id)["state"] == "cancelled"
+
+
+def resume(cluster, node):
+    """Slurm may have done so already, since the node's slurmd still answers."""
+    def is_up():
+        if cluster.run("sinfo", "-h", "-n", node, "-o", "%T").split()[0] in ("idle", "mixed", "allocated", "completing"):
+            return True
+        with contextlib.suppress(subprocess.CalledProcessError):
+            cluster.run("scontrol", "update", f"NodeName={node}", "state=resume")
+        return False
+    wait_until(is_up, 60, "the node being up again", pause_s=0.5)
+
+
+def submit_that_runs_once_for_long(network, name):
+    """A job at beta that ends at once when it runs for the second time."""
+    mark = network.clusters["beta"].outputs / name
+    job_id = submit(network, "beta", f"mkdir {mark} && sleep 600; echo again", requeue=True)
+    wait_running(network, job_id)
+    wait_until(mark.exists, 60, "its program running")
+    return job_id
+
+
+def outcomes_and_payers(network, job_id):
+    """Of its attempts, the first one first."""
+    def usage_of_both():
+        usage = network.rest.items(f"/usage?job_id={job_id}")
+        return usage if len(usage) == 2 else None
+    usage = wait_until(usage_of_both, 60, "the usage of both attempts")
+    return [(u["outcome"], u["paid_by"]) for u in sorted(usage, key=lambda u: u["from"])]
+
+
+def test_what_slurm_preempts_runs_again_and_nobody_pays(network):
+    beta = network.clusters["beta"]
+    beta.run("scontrol", "create", "PartitionName=urgent", "Nodes=ALL", "PriorityTier=10")
+    try:
+        job_id = submit_that_runs_once_for_long(network, "preempted")
+        theirs = beta.run("sbatch", "--parsable", "--partition=urgent", "--ntasks=1", "--cpus-per-task=2", "--time=5",
+                          "--chdir=/", "--output=/dev/null", "--wrap=sleep 1").strip()
+        job = network.wait_job(job_id, 240)
+        wait_until(lambda: not beta.run("squeue", "-h", "-j", theirs, "-t", "pending,running,completing").strip(), 60, "their job's end")
+    finally:
+        beta.run("scontrol", "delete", "PartitionName=urgent")
+
+    assert job["state"] == "succeeded", job["end_reason"]
+    assert job["attempt"]["epoch"] == 2 and "again" in output_of(network, job_id)
+    assert outcomes_and_payers(network, job_id)[0] == ("preempted", "nobody")
+
+
+def test_a_node_that_fails_takes_its_job_back_and_nobody_pays(network):
+    beta = network.clusters["beta"]
+    node = beta.run("sinfo", "-h", "-N", "-o", "%N").split()[0]
+    job_id = submit_that_runs_once_for_long(network, "node-failed")
+    beta.run("scontrol", "update", f"NodeName={node}", "state=down", "reason=test")
+    try:
+        wait_until(lambda: attempt_of(network, job_id)["epoch"] > 1, 120, "its second attempt")
+    finally:
+        resume(beta, node)
+
+    job = network.wait_job(job_id, 240)
+
+    assert job["state"] == "succeeded", job["end_reason"]
+    assert "again" in output_of(network, job_id)
+    assert outcomes_and_payers(network, job_id)[0] == ("node_failure", "nobody")
 
 
 def test_an_agent_killed_after_sbatch_submits_nothing_twice(network):
