@@ -1,5 +1,6 @@
 #include "server/jobs/jobs_store.hpp"
 
+#include "schema/link/messages.hpp"
 #include "server/jobs/job_row.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
@@ -57,24 +58,20 @@ constexpr const char* kUpdateCancelRequested = R"sql(
 // A center tells the end of a job before its last output, where there is much of it. What has not come a minute later
 // is not waited for.
 constexpr const char* kSelectOutputState = R"sql(
-    SELECT j.submitted_by, a.id AS attempt_id,
-           j.state IN ('succeeded', 'failed', 'cancelled')
-               AND (a.id IS NULL OR a.bytes IS NULL OR j.ended_at < now() - interval '1 minute'
-                    OR EXISTS (SELECT 1 FROM attempt_output t WHERE t.attempt_id = a.id AND t.cut_at IS NOT NULL)
-                    OR a.bytes <= coalesce((SELECT o.offset_bytes + length(o.data) FROM job_output o
-                                            WHERE o.attempt_id = a.id AND o.stream = $2
-                                            ORDER BY o.offset_bytes DESC LIMIT 1), 0)) AS is_final
-    FROM job j LEFT JOIN LATERAL
+    SELECT j.submitted_by, a.id AS attempt_id, CASE WHEN j.is_ended THEN a.bytes END AS end_bytes,
+           j.is_ended AND (a.id IS NULL OR a.bytes IS NULL OR j.ended_at < now() - interval '1 minute'
+                           OR EXISTS (SELECT 1 FROM attempt_output t
+                                      WHERE t.attempt_id = a.id AND t.cut_at IS NOT NULL)) AS is_closed
+    FROM (SELECT id, submitted_by, ended_at, state IN ('succeeded', 'failed', 'cancelled') AS is_ended
+          FROM job WHERE id = $1) j LEFT JOIN LATERAL
         (SELECT id, CASE $2 WHEN 'stdout' THEN stdout_bytes ELSE stderr_bytes END AS bytes
-         FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true
-    WHERE j.id = $1)sql";
+         FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true)sql";
 
-// The piece that holds the offset is the last one that begins at or before it.
+// Pieces may overlap, and one that begins earlier may end later. $4: the most bytes of a piece.
 constexpr Statement kSelectOutput{"jobs_select_output", R"sql(
     SELECT offset_bytes, data FROM job_output
-    WHERE attempt_id = $1 AND stream = $2
-      AND offset_bytes >= coalesce((SELECT max(offset_bytes) FROM job_output
-                                    WHERE attempt_id = $1 AND stream = $2 AND offset_bytes <= $3), 0)
+    WHERE attempt_id = $1 AND stream = $2 AND offset_bytes > $3::bigint - $4::bigint
+      AND offset_bytes + length(data) > $3::bigint
     ORDER BY offset_bytes LIMIT 8)sql"};
 
 constexpr const char* kCountOpenJobs = R"sql(
@@ -181,7 +178,8 @@ std::optional<OutputState> select_output_state(pqxx::work& transaction, const Jo
     if (rows.empty()) return std::nullopt;
     OutputState state;
     state.submitted_by = rows[0]["submitted_by"].as<std::string>();
-    state.is_final = rows[0]["is_final"].as<bool>();
+    state.is_closed = rows[0]["is_closed"].as<bool>();
+    if (!rows[0]["end_bytes"].is_null()) state.end_bytes = rows[0]["end_bytes"].as<std::int64_t>();
     if (!rows[0]["attempt_id"].is_null()) state.attempt = AttemptId{rows[0]["attempt_id"].as<std::string>()};
     return state;
 }
@@ -190,17 +188,19 @@ std::vector<OutputPiece> select_output(pqxx::work& transaction, const AttemptId&
                                        std::int64_t from_bytes)
 {
     std::vector<OutputPiece> pieces;
-    for (const pqxx::row& row : exec(transaction, kSelectOutput, attempt.value, stream, from_bytes)) {
+    constexpr auto kMaxPieceBytes = static_cast<std::int64_t>(link::kMaxOutputBytes);
+    for (const pqxx::row& row : exec(transaction, kSelectOutput, attempt.value, stream, from_bytes, kMaxPieceBytes)) {
         const pqxx::binarystring bytes(row["data"]);
         pieces.push_back({row["offset_bytes"].as<std::int64_t>(), bytes.str()});
     }
     return pieces;
 }
 
-std::string join_output(const std::vector<OutputPiece>& pieces, std::int64_t& position)
+std::string join_output(const std::vector<OutputPiece>& pieces, bool skips_gaps, std::int64_t& position)
 {
     std::string text;
     for (const OutputPiece& piece : pieces) {
+        if (piece.offset_bytes > position && !skips_gaps) break;
         const std::int64_t end = piece.offset_bytes + static_cast<std::int64_t>(piece.data.size());
         if (end <= position) continue;
         const std::int64_t skipped = std::max<std::int64_t>(position - piece.offset_bytes, 0);

@@ -43,8 +43,10 @@ void update_cancel_requested(pqxx::work& transaction, const JobId& id);
 /// What a reader of a job's output must know of the job.
 struct OutputState {
     std::string submitted_by;
-    bool is_final{false};             ///< the job has ended, and all that it wrote to the stream is here
     std::optional<AttemptId> attempt; ///< the newest
+    std::optional<std::int64_t>
+        end_bytes;         ///< how much it wrote to the stream, once the job has ended and that is known
+    bool is_closed{false}; ///< the job has ended, and what is missing of the stream is not waited for
 };
 /// @param stream  "stdout" or "stderr"
 std::optional<OutputState> select_output_state(pqxx::work& transaction, const JobId& id, const std::string& stream);
@@ -53,14 +55,14 @@ struct OutputPiece {
     std::int64_t offset_bytes{};
     std::string data;
 };
-/// Pieces from the one that holds `from_bytes` on, in order; a piece may begin before `from_bytes`, and pieces
-/// may overlap. About 1 MiB at most.
+/// The next pieces that end behind `from_bytes`, in order of their begin; a piece may begin before `from_bytes`, and
+/// pieces may overlap. Eight at most, 2 MiB.
 std::vector<OutputPiece> select_output(pqxx::work& transaction, const AttemptId& attempt, const std::string& stream,
                                        std::int64_t from_bytes);
 
-/// The bytes of `pieces` from `position` on, each once; moves `position` past them. Bytes that never arrived
-/// are skipped.
-std::string join_output(const std::vector<OutputPiece>& pieces, std::int64_t& position);
+/// The bytes of `pieces` from `position` on, each once; moves `position` past them.
+/// @param skips_gaps  bytes that are not there will never come, and those behind them are taken; else these wait.
+std::string join_output(const std::vector<OutputPiece>& pieces, bool skips_gaps, std::int64_t& position);
 
 struct JobCount {
     std::string state;

@@ -16,9 +16,14 @@ constexpr std::chrono::milliseconds kMaxPause = 2s;
 
 /// One look at a job's output.
 struct LogLook {
-    bool is_final{false};
-    std::optional<AttemptId> attempt;
+    OutputState state;
     std::vector<OutputPiece> pieces;
+
+    /// Whether nothing comes behind that position.
+    bool is_end(std::int64_t position) const
+    {
+        return state.is_closed || (state.end_bytes && position >= *state.end_bytes);
+    }
 };
 
 Result<LogLook> look_at(pqxx::work& transaction, const LogRequest& request, std::int64_t position)
@@ -27,8 +32,7 @@ Result<LogLook> look_at(pqxx::work& transaction, const LogRequest& request, std:
     if (!state) return Error{Errc::kNotFound, "there is no such job"};
     LogLook look;
     // The state before the pieces: when it says that nothing more comes, all of them are there.
-    look.is_final = state->is_final;
-    look.attempt = state->attempt;
+    look.state = *state;
     if (state->attempt) look.pieces = select_output(transaction, *state->attempt, request.stream, position);
     return look;
 }
@@ -47,20 +51,20 @@ asio::awaitable<void> stream_log(Database& database, LogRequest request, std::sh
             // The head has gone out: an answer that is cut short is all that can tell the client.
             throw_exception_from_error(look.error(), BOOST_CURRENT_LOCATION);
         }
-        const bool is_placed_anew = shown.has_value() && shown != look->attempt;
-        shown = look->attempt;
+        const bool is_placed_anew = shown.has_value() && shown != look->state.attempt;
+        shown = look->state.attempt;
         if (is_placed_anew) {
             position = 0; // the output of the new attempt begins at its own start
             continue;
         }
-        std::string text = join_output(look->pieces, position);
+        std::string text = join_output(look->pieces, look->state.is_closed, position);
         if (!text.empty()) {
             const Result<void> sent = co_await writer->write(std::move(text));
             if (!sent) co_return;
             pause = kFirstPause;
             continue;
         }
-        if (look->is_final || request.until == LogRequest::Until::kNow) co_return;
+        if (look->is_end(position) || request.until == LogRequest::Until::kNow) co_return;
         const Result<void> slept = co_await writer->sleep(pause);
         if (!slept) co_return;
         pause = std::min(2 * pause, kMaxPause);

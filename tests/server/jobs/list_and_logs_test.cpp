@@ -209,6 +209,57 @@ TEST_F(Logs, HoldEachByteOnceHoweverOftenItCame)
     EXPECT_EQ(read(job, "stdout"), "abcdefg");
 }
 
+TEST_F(Logs, FindBytesInAPieceThatBeginsEarlierThanAnother)
+{
+    // As of an agent that was restarted and has cut its output anew.
+    const JobId job = job_in("running");
+    ASSERT_TRUE(write_output(job, 0, "ab"));
+    ASSERT_TRUE(write_output(job, 4, "ef"));
+    ASSERT_TRUE(write_output(job, 2, "cdefghij"));
+
+    EXPECT_EQ(read(job, "stdout"), "abcdefghij");
+    EXPECT_EQ(read(job, "stdout?offset_bytes=6"), "ghij");
+}
+
+TEST_F(Logs, ShowNothingBehindAGapThatMayBeFilled)
+{
+    const JobId job = submit();
+    route();
+    AttemptEnd ended;
+    ended.outcome = AttemptOutcome::kExited;
+    ended.exit_code = 0;
+    ended.stdout_bytes = 6;
+    ASSERT_TRUE(write_output(job, 0, "ab"));
+    ASSERT_TRUE(write_output(job, 4, "ef"));
+    ASSERT_TRUE(report_end(job, ended));
+    EXPECT_EQ(read(job, "stdout"), "ab");
+    const net::Response response = call(net::Method::kGet, "/jobs/" + job.value + "/logs/stdout?follow=true");
+    auto writer = std::make_shared<FakeWriter>();
+    std::future<void> done = io_.spawn(response.stream(writer));
+    EXPECT_TRUE(test::eventually([&] { return writer->text() == "ab"; }));
+
+    ASSERT_TRUE(write_output(job, 2, "cd"));
+
+    test::TestIo::get(std::move(done));
+    EXPECT_EQ(writer->text(), "abcdef");
+}
+
+TEST_F(Logs, LeaveOutWhatHasNotComeWithinAMinute)
+{
+    const JobId job = submit();
+    route();
+    AttemptEnd ended;
+    ended.outcome = AttemptOutcome::kExited;
+    ended.exit_code = 0;
+    ended.stdout_bytes = 6;
+    ASSERT_TRUE(write_output(job, 0, "ab"));
+    ASSERT_TRUE(write_output(job, 4, "ef"));
+    ASSERT_TRUE(report_end(job, ended));
+    sql("UPDATE job SET ended_at = ended_at - interval '2 minutes'");
+
+    EXPECT_EQ(read(job, "stdout"), "abef");
+}
+
 TEST_F(Logs, WaitForWhatTheCenterTellsAfterTheEnd)
 {
     const JobId job = submit();
