@@ -21,6 +21,7 @@ class Run:
     start_s: float
     end_s: float | None  # None: it was ended from outside
     attempt: str         # the id of the attempt that it ran in
+    unwritten: frozenset = frozenset()  # numbers of lines of which it was told that they were not written
 
 
 @dataclasses.dataclass
@@ -87,11 +88,27 @@ def check_end(job, may_fail_to_start):
     wanted = "succeeded" if job.exit_code == 0 else "failed"
     if (job.state, job.reported_exit_code) != (wanted, job.exit_code):
         yield f"its program ended with {job.exit_code}, and it is said to have {job.state} with {job.reported_exit_code}: {job.end_reason}"
-    if job.output != job.text:
-        yield f"its program wrote {len(job.text)} characters, and {len(job.output)} others are kept"
+    if last[-1].unwritten and not may_fail_to_start:
+        yield f"its program could not write the lines {sorted(last[-1].unwritten)}"
+    text = written(job, last[-1])
+    if job.output != text:
+        yield f"its program wrote {len(text)} characters, and {len(job.output)} others are kept"
     took_s = last[-1].end_s - last[-1].start_s
     if job.run_s is None or not took_s - 0.05 <= job.run_s <= took_s + RUN_SLACK_S:
         yield f"its program took {took_s:.2f} s, and {job.run_s} are said"
+
+
+def written(job, run):
+    lines = job.text.splitlines(keepends=True)
+    return "".join(line for number, line in enumerate(lines, 1) if number not in run.unwritten)
+
+
+def check_followed(job, seen):
+    """Who follows a job sees all that is kept, and before it what an attempt that was given up had written until then.
+    @return the violations"""
+    earlier = seen.removesuffix(job.output)
+    is_whole = seen.endswith(job.output) and (not earlier or len(job.attempts) > 1 and job.text.startswith(earlier))
+    return [] if is_whole else [f"{job.key}: who followed its log saw {seen!r}, not {job.output!r}"]
 
 
 def check_events(job):

@@ -3,7 +3,7 @@ import copy
 
 import pytest
 
-from checker import AcknowledgedJob, History, Run, check
+from checker import AcknowledgedJob, History, Run, check, check_followed
 
 STATES = ("queued", "placed", "dispatched", "running", "succeeded")
 
@@ -108,3 +108,21 @@ def test_a_center_without_room_may_refuse_a_job():
                   events=with_states("queued", "placed", "dispatched", "failed"))
     assert check(history(refused, may_fail_to_start=True)) == []
     assert any("never ran" in violation for violation in check(history(refused)))
+
+
+def test_what_a_program_was_told_is_unwritten_need_not_be_kept_where_a_disk_was_full():
+    told = job(text="line 1\nline 2\n", output="line 2\n", runs=[Run(0.5, 1.5, "att_1", frozenset({1}))])
+    assert check(history(told, may_fail_to_start=True)) == []
+    assert any("could not write" in violation for violation in check(history(told)))
+    lost = job(text="line 1\nline 2\n", output="", runs=told.runs)
+    assert any("its program wrote 7 characters" in violation for violation in check(history(lost, may_fail_to_start=True)))
+
+
+def test_who_follows_a_log_sees_each_attempt_from_its_begin():
+    once, again = job(text="line 1\nline 2\n", output="line 1\nline 2\n"), run_again(text="line 1\nline 2\n", output="line 1\nline 2\n")
+    assert check_followed(once, once.output) == check_followed(again, again.output) == []
+    assert check_followed(again, "line 1\n" + again.output) == []
+    for seen in ("line 1\n", "line 2\n", "", "line 1\nline 1\nline 2\n"):
+        assert len(check_followed(once, seen)) == 1
+    for seen in ("line 1\n", "line 2\n" + again.output):
+        assert len(check_followed(again, seen)) == 1

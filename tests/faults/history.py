@@ -6,17 +6,22 @@ import time
 
 import requests
 
-from checker import AcknowledgedJob, History, Run
+from checker import AcknowledgedJob, History, Run, check_followed
 from cluster import UNITS, wait_until
 from faults import FAULTS, start_what_ended
 
 STEPS = ("submit", "dispatch", "run", "end", "log")
-# Notes when it begins and ends in a file of its own for each run, so that nobody else has to be believed.
+# Notes when it begins and ends, and what it could not write, in a file of its own for each run, so that nobody else has
+# to be believed.
 PROGRAM = """
 notes=$(mktemp "$RUNS/$KEY.XXXXXX") && chmod 644 "$notes"
 echo "start $(date +%s.%N) $FATHOM_ATTEMPT_ID" >> "$notes"
 i=1
-while [ $i -le $LINES ]; do echo "line $i of $KEY"; sleep $PAUSE; i=$((i + 1)); done
+while [ $i -le $LINES ]; do
+    echo "line $i of $KEY" || echo "unwritten $i" >> "$notes"
+    sleep $PAUSE
+    i=$((i + 1))
+done
 echo "end $(date +%s.%N)" >> "$notes"
 exit $CODE
 """
@@ -64,10 +69,12 @@ class Submission(threading.Thread):
     def runs(self):
         found = []
         for notes in sorted(self.cluster.runs.glob(f"{self.key}.*")):
-            words = {line.split()[0]: line.split()[1:] for line in notes.read_text().splitlines()}
+            lines = [line.split() for line in notes.read_text().splitlines()]
+            words = {word: values for word, *values in lines}
             if "start" in words:
                 end_s = float(words["end"][0]) if "end" in words else None
-                found.append(Run(float(words["start"][0]), end_s, words["start"][1]))
+                unwritten = frozenset(int(number) for word, number, *_ in lines if word == "unwritten")
+                found.append(Run(float(words["start"][0]), end_s, words["start"][1], unwritten))
         return sorted(found, key=lambda run: run.start_s)
 
 
@@ -152,8 +159,7 @@ def followed(follower, subject, found):
     follower.join(120)
     follower.is_ended = True
     job = next(job for job in found.jobs if job.id == subject.id)
-    wanted = job.output.encode()
-    return [] if follower.seen == wanted else [f"{job.key}: who followed its log saw {follower.seen!r}, not {wanted!r}"]
+    return check_followed(job, follower.seen.decode())
 
 
 def collect(cluster, jobs, may_fail_to_start):
