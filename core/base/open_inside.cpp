@@ -1,6 +1,7 @@
 #include "core/base/open_inside.hpp"
 
 #include "core/base/error_text.hpp"
+#include "core/base/write_all.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -93,6 +94,17 @@ Result<OpenFile> open_log(int folder, const std::string& name, uid_t owner, gid_
     if (file.number() < 0) return not_opened(name, errno);
     if (!is_plain_file_of(file.number(), owner)) return not_theirs(name, owner);
     return file;
+}
+
+Result<void> replace_file(int folder, const std::string& name, std::string_view content, uid_t owner, gid_t group)
+{
+    const auto failed = [&] { return Error{Errc::kUnavailable, "cannot write " + name + ": " + error_text(errno)}; };
+    if (unlinkat(folder, name.c_str(), 0) != 0 && errno != ENOENT) return failed();
+    const OpenFile file(openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (file.number() < 0) return failed();
+    if (owner != geteuid() && fchown(file.number(), owner, group) != 0) return failed();
+    if (!write_all(file.number(), content)) return failed();
+    return {};
 }
 
 std::optional<std::uintmax_t> size_of(int folder, const std::string& name)

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <sys/types.h>
 
 namespace fathom {
@@ -30,6 +31,10 @@ Result<std::string> read_end(int folder, const std::string& name, uid_t owner, s
 /// Opens a plain file of `owner` for writing at its end; makes it with mode 0600 where there is none.
 /// @error kUnavailable  something else stands there, or somebody else's.
 Result<OpenFile> open_log(int folder, const std::string& name, uid_t owner, gid_t group);
+
+/// Writes a plain file with mode 0600 in place of what stands there, of which only the name is removed.
+/// @error kUnavailable  a folder stands there, or the file cannot be written.
+Result<void> replace_file(int folder, const std::string& name, std::string_view content, uid_t owner, gid_t group);
 
 /// Its size; empty when there is none, or when it is no plain file.
 std::optional<std::uintmax_t> size_of(int folder, const std::string& name);

@@ -1,6 +1,7 @@
 #include "server/app/embedded_postgres.hpp"
 
 #include "core/base/log.hpp"
+#include "server/app/postgres_access.hpp"
 #include "server/app/postgres_binaries.hpp"
 #include "server/app/postgres_folder.hpp"
 
@@ -48,15 +49,6 @@ constexpr const char* kSettings[] = {"listen_addresses=",
                                      "log_destination=stderr",
                                      "log_line_prefix=%m [%p] "};
 
-/// As an item of a PostgreSQL list setting.
-std::string quoted_item(const std::string& text)
-{
-    std::string quoted = "\"";
-    for (const char c : text)
-        quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
-}
-
 Result<void> make_cluster(const PostgresFolder& folder, const PostgresBinaries& binaries, bool flush)
 {
     log_info("embedded_postgres_create", {{"folder", folder.data().string()}, {"version", binaries.major_version}});
@@ -65,8 +57,9 @@ Result<void> make_cluster(const PostgresFolder& folder, const PostgresBinaries& 
     ChildOptions initdb;
     initdb.arguments = {(binaries.folder / "initdb").string(), "-D", (folder.child_root / "data.new").string(),
                         "--username=fathom", "--encoding=UTF8", "--locale=C",
-                        // The socket's folder is closed to other users, and there is no other way in.
-                        "--auth-local=trust", "--auth-host=reject"};
+                        // These rules would count for a server that somebody else starts: ours has those of
+                        // write_access_rules().
+                        "--auth-local=reject", "--auth-host=reject"};
     if (!flush) initdb.arguments.emplace_back("--no-sync");
     initdb.user = folder.user;
     initdb.inherited = folder.descriptor;
@@ -75,27 +68,12 @@ Result<void> make_cluster(const PostgresFolder& folder, const PostgresBinaries& 
     return name_new_cluster(folder);
 }
 
-Result<void> make_database(const PostgresFolder& folder)
-{
-    const std::unique_ptr<PGconn, decltype(&PQfinish)> connection(
-        PQconnectdb(connection_to(folder, "postgres").c_str()), &PQfinish);
-    if (PQstatus(connection.get()) != CONNECTION_OK)
-        return Error{Errc::kUnavailable,
-                     std::string("cannot connect to the embedded PostgreSQL: ") + PQerrorMessage(connection.get())};
-    using Rows = std::unique_ptr<PGresult, decltype(&PQclear)>;
-    const Rows found(PQexec(connection.get(), "SELECT 1 FROM pg_database WHERE datname = 'fathom'"), &PQclear);
-    if (PQresultStatus(found.get()) == PGRES_TUPLES_OK && PQntuples(found.get()) == 1) return {};
-    const Rows made(PQexec(connection.get(), "CREATE DATABASE fathom"), &PQclear);
-    if (PQresultStatus(made.get()) == PGRES_COMMAND_OK) return {};
-    return Error{Errc::kUnavailable, std::string("cannot create the database: ") + PQerrorMessage(connection.get())};
-}
-
 } // namespace
 
 struct EmbeddedPostgres::State {
     State(Options start_options, PostgresFolder own_folder, PostgresBinaries programs)
         : options(std::move(start_options)), folder(std::move(own_folder)), binaries(std::move(programs)),
-          url(connection_to(folder, "fathom"))
+          url(connection_to(folder, PostgresRole::kOwner, "fathom"))
     {
     }
 
@@ -165,7 +143,12 @@ const std::string& EmbeddedPostgres::url() const
 std::string EmbeddedPostgres::psql_command() const
 {
     const std::optional<UnixUser>& user = state_->folder.user;
-    return (user ? "sudo " : "") + std::string("psql -h '") + state_->folder.socket.string() + "' -U fathom fathom";
+    return (user ? "sudo " : "") + std::string("psql -h '") + state_->folder.socket.string() + "' -U fathomd fathom";
+}
+
+std::string EmbeddedPostgres::superuser_url() const
+{
+    return connection_to(state_->folder, PostgresRole::kSuperuser, "fathom");
 }
 
 std::string EmbeddedPostgres::state() const
@@ -238,9 +221,10 @@ Result<void> EmbeddedPostgres::State::bring_up()
     if (!*version) {
         if (Result<void> made = make_cluster(folder, binaries, options.flush_new_cluster); !made) return made;
     }
+    if (Result<void> written = write_access_rules(folder); !written) return written;
     if (Result<void> launched = launch(); !launched) return launched;
     Result<void> ready = wait_until_ready();
-    if (ready) ready = make_database(folder);
+    if (ready) ready = prepare_database(folder);
     if (ready) {
         describe("ok");
         log_info("embedded_postgres_ready", {{"pid", process},
@@ -276,6 +260,8 @@ Result<void> EmbeddedPostgres::State::launch()
         set(setting);
     // After a crash the whole data folder is flushed first: one call instead of one for each of a thousand files.
     if (binaries.major_version >= 14) set("recovery_init_sync_method=syncfs");
+    for (const std::string& setting : access_settings(folder))
+        set(setting);
     set("unix_socket_directories=" + quoted_item(folder.socket.string()));
     // Those who may connect are those who may enter its folder.
     set(options.client_group ? "unix_socket_permissions=0777" : "unix_socket_permissions=0700");
@@ -295,7 +281,7 @@ Result<void> EmbeddedPostgres::State::launch()
 
 Result<void> EmbeddedPostgres::State::wait_until_ready()
 {
-    const std::string target = connection_to(folder, "postgres") + " connect_timeout=5";
+    const std::string target = connection_to(folder, PostgresRole::kSuperuser, "postgres") + " connect_timeout=5";
     const SteadyTime limit = std::chrono::steady_clock::now() + options.start_limit;
     std::chrono::milliseconds wait = 10ms;
     while (PQping(target.c_str()) != PQPING_OK) {

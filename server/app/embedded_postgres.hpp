@@ -13,16 +13,17 @@
 namespace fathom::server {
 
 /// A private PostgreSQL, run as our child from the system's programs (design: embedded default). Its data is in
-/// `state_dir`/postgres, it listens on a Unix socket only, and runs as an unprivileged user when we are root. It
-/// goes when we go, also by kill -9; when it crashes it is started again with back-off. Single node: for more
-/// give fathomd a database URL. Thread-safe.
+/// `state_dir`/postgres, it listens on a Unix socket only, and runs as an unprivileged user when we are root. The
+/// cluster's superuser works at the start only: what url() names owns the database, and no more. It goes when we go,
+/// also by kill -9; when it crashes it is started again with back-off. Single node: for more give fathomd a database
+/// URL. Thread-safe.
 class EmbeddedPostgres {
   public:
     struct Options {
         std::filesystem::path state_dir;
         std::vector<std::filesystem::path> search_folders = {}; ///< for the programs; empty: postgres_search_folders()
         std::chrono::seconds start_limit{300};                  ///< crash recovery may take long
-        /// Who may connect besides root and PostgreSQL's own user; none: only these two.
+        /// Who may connect, as the database's owner, besides root and PostgreSQL's own user; none: only these two.
         std::optional<gid_t> client_group = {};
         /// Tests only: NAME=VALUE settings that win over ours, and a new cluster that is not flushed to disk.
         std::vector<std::string> extra_settings = {};
@@ -39,9 +40,11 @@ class EmbeddedPostgres {
     EmbeddedPostgres(const EmbeddedPostgres&) = delete;
     EmbeddedPostgres& operator=(const EmbeddedPostgres&) = delete;
 
-    /// For Database; the same after a restart.
+    /// For Database; the same after a restart. Of a role that owns the database and is no superuser.
     const std::string& url() const;
-    /// The command with which an administrator of this machine gets into it.
+    /// The same database as the cluster's superuser, which only root and PostgreSQL's own user get in as.
+    std::string superuser_url() const;
+    /// The command with which an administrator of this machine gets into it, as the database's owner.
     std::string psql_command() const;
     /// "ok", or what is wrong.
     std::string state() const;

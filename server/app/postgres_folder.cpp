@@ -219,14 +219,15 @@ Result<PostgresFolder> find_postgres_folder(const fs::path& state_dir)
     return folder;
 }
 
-std::string connection_to(const PostgresFolder& folder, const std::string& database)
+std::string connection_to(const PostgresFolder& folder, PostgresRole role, const std::string& database)
 {
     std::string host;
     for (const char c : folder.socket.string()) {
         if (c == '\'' || c == '\\') host += '\\';
         host += c;
     }
-    return "host='" + host + "' port=5432 user=fathom dbname=" + database;
+    const char* const user = role == PostgresRole::kSuperuser ? "fathom" : "fathomd";
+    return "host='" + host + "' port=5432 user=" + user + " dbname=" + database;
 }
 
 void remove_socket_folder(const PostgresFolder& folder)

@@ -12,7 +12,8 @@
 
 namespace fathom::server {
 
-/// The embedded PostgreSQL's own folder, `state_dir`/postgres: `data` (the cluster), `log`, `socket`.
+/// The embedded PostgreSQL's own folder, `state_dir`/postgres: `data` (the cluster), `log`, `socket`, and
+/// `hba.conf` with `ident.conf`, which say who may connect.
 /// It belongs to the user that PostgreSQL runs as, and nobody else may enter it. As root we follow no link in it, and
 /// change only what is that user's (open_inside).
 struct PostgresFolder {
@@ -48,8 +49,14 @@ Result<PostgresFolder> prepare_postgres_folder(const std::filesystem::path& stat
 /// @error kUnavailable  it is closed to us, or no such folder.
 Result<PostgresFolder> find_postgres_folder(const std::filesystem::path& state_dir);
 
+/// Who works in the embedded PostgreSQL.
+enum class PostgresRole {
+    kSuperuser, ///< `fathom`, which made the cluster. Only root and PostgreSQL's own user connect as it.
+    kOwner,     ///< `fathomd`: owns the database `fathom` and all in it, and has no other right. No superuser.
+};
+
 /// libpq's connection string to a database of its server.
-std::string connection_to(const PostgresFolder& folder, const std::string& database);
+std::string connection_to(const PostgresFolder& folder, PostgresRole role, const std::string& database);
 
 /// Removes a socket folder that had to be made outside `root`.
 void remove_socket_folder(const PostgresFolder& folder);

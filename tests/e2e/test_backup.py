@@ -148,15 +148,33 @@ def test_a_backup_leaves_what_runs_alone_and_replaces_nothing_unasked(network, b
     assert not (network.folder / "none").exists() and not (network.folder / "x").exists()
 
 
+def socket_of(network):
+    """The folder of the embedded database's socket."""
+    commands = [line for line in network.server.process.log().splitlines() if '"psql"' in line]
+    return commands[-1].split("-h '")[1].split("'")[0]
+
+
+def test_it_backs_up_a_fathomd_that_an_update_has_not_started_anew(network, backup):
+    """That of an earlier release has no account of its own in its database."""
+    def rename(old, new):
+        subprocess.run(["psql", "-h", socket_of(network), "-U", "fathom", "postgres", "-qc", f"ALTER ROLE {old} RENAME TO {new}"],
+                       check=True, timeout=60 * SLOWER)
+    file = network.folder / "of-earlier-release"
+    rename("fathomd", "renamed")
+    try:
+        fathomd("backup", "--state-dir", network.server.state_dir, "--output", file)
+    finally:
+        rename("renamed", "fathomd")
+    assert file.read_bytes()[:5] == b"PGDMP"
+
+
 def programs_of(pid):
     return subprocess.run(["ps", "-o", "args=", "--ppid", str(pid)], capture_output=True, text=True).stdout
 
 
 def test_a_stop_leaves_no_half_backup(network, backup):
     """Of whatever moment: a second one, of a database that is locked for a while."""
-    command = next(line for line in network.server.process.log().splitlines() if '"psql"' in line)
-    socket = command.split("-h '")[1].split("'")[0]
-    lock = subprocess.Popen(["psql", "-h", socket, "-U", "fathom", "fathom", "-qAtc", "BEGIN", "-c", "LOCK TABLE audit_log", "-c",
+    lock = subprocess.Popen(["psql", "-h", socket_of(network), "-U", "fathomd", "fathom", "-qAtc", "BEGIN", "-c", "LOCK TABLE audit_log", "-c",
                              "SELECT 1", "-c", "SELECT pg_sleep(600)"], stdout=subprocess.PIPE, text=True)
     try:
         assert lock.stdout.readline() == "1\n"

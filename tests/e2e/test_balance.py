@@ -116,7 +116,7 @@ def test_a_follower_is_told_each_step_and_goes_on_where_it_was(network, gpu):
 
 def test_another_replica_serves_followers_too(network, gpu):
     lines = next(iter(network.server.state_dir.rglob("postmaster.pid"))).read_text().splitlines()
-    user = os.environ.get("FATHOM_PG_USER", "fathom")
+    user = os.environ.get("FATHOM_PG_USER", "fathomd")
     replica = network.add_server(database=f"postgresql:///fathom?host={lines[4].strip()}&port={lines[3].strip()}&user={user}")
     try:
         follower = Follower(replica, network.admin_token)

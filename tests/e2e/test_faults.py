@@ -176,7 +176,7 @@ def test_two_replicas_share_the_work(tmp_path):
     try:
         database = next(iter(net.server.state_dir.rglob("postmaster.pid"))).read_text().splitlines()
         socket_dir, port = database[4].strip(), database[3].strip()
-        url = f"postgresql:///fathom?host={socket_dir}&port={port}&user={os.environ.get('FATHOM_PG_USER', 'fathom')}"
+        url = f"postgresql:///fathom?host={socket_dir}&port={port}&user={os.environ.get('FATHOM_PG_USER', 'fathomd')}"
         second = net.add_server(database=url)
         net.add_agent("alpha", agent_config(cores=str(cores[0]), unit_count=1))
         net.add_agent("beta", agent_config(cores=str(cores[-1]), unit_count=1), server=second)

@@ -39,7 +39,7 @@ class Centers:
     def database(self):
         """That the first server has embedded, for another one."""
         lines = next(iter(self.network.server.state_dir.rglob("postmaster.pid"))).read_text().splitlines()
-        user = os.environ.get("FATHOM_PG_USER", "fathom")
+        user = os.environ.get("FATHOM_PG_USER", "fathomd")
         return f"postgresql:///fathom?host={lines[4].strip()}&port={lines[3].strip()}&user={user}"
 
     def config(self, name):

@@ -47,14 +47,14 @@ class Cluster {
 
     std::string url(const std::string& name) const
     {
-        const std::string base = server_->url();
+        const std::string base = server_->superuser_url(); // who makes databases
         return base.substr(0, base.rfind("dbname=")) + "dbname=" + name;
     }
 
     std::string make(const std::string& name, const std::string& model)
     {
         // By its files: through the log, as is the default, takes two and a half times as long.
-        run_sql(server_->url(), "CREATE DATABASE " + name + " TEMPLATE " + model + " STRATEGY file_copy");
+        run_sql(server_->superuser_url(), "CREATE DATABASE " + name + " TEMPLATE " + model + " STRATEGY file_copy");
         return url(name);
     }
 

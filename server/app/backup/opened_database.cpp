@@ -41,8 +41,9 @@ Result<int> embedded_version(const std::filesystem::path& state_dir, const Postg
     return **version;
 }
 
-/// The programs for the embedded database whose server runs.
-Result<DatabaseTools> reach_embedded(const std::filesystem::path& state_dir)
+/// The programs for a database of the embedded server that runs.
+Result<DatabaseTools> reach_embedded(const std::filesystem::path& state_dir, PostgresRole role,
+                                     const std::string& database)
 {
     const Result<PostgresFolder> folder = find_postgres_folder(state_dir);
     if (!folder) return folder.error();
@@ -50,18 +51,31 @@ Result<DatabaseTools> reach_embedded(const std::filesystem::path& state_dir)
     if (!version) return version.error();
     Result<PostgresBinaries> programs = find_postgres_tools(postgres_search_folders(), *version);
     if (!programs) return programs.error();
-    Result<ToolConnection> connection = tool_connection(connection_to(*folder, "fathom"));
+    Result<ToolConnection> connection = tool_connection(connection_to(*folder, role, database));
     if (!connection) return connection.error();
     return DatabaseTools(std::move(*programs), std::move(*connection), folder->user);
 }
 
-/// Until it answers: fathomd may just have started.
-Result<void> wait_for_answer(const DatabaseTools& tools)
+/// As the superuser, where the server has no owner for the database yet: the fathomd that runs is of an earlier
+/// release than this program. Of another database than the owner's, which could give what is asked another meaning.
+bool is_without_owner(const std::filesystem::path& state_dir)
+{
+    const Result<DatabaseTools> tools = reach_embedded(state_dir, PostgresRole::kSuperuser, "postgres");
+    if (!tools) return false;
+    const Result<std::string> owners = tools->ask("SELECT count(*) FROM pg_roles WHERE rolname = 'fathomd'");
+    return owners && *owners == "0";
+}
+
+/// Waits until the database of a fathomd that runs answers: it may just have started.
+Result<DatabaseTools> reach_running(const std::filesystem::path& state_dir)
 {
     const auto end = std::chrono::steady_clock::now() + 20s;
     for (;;) {
-        const Result<std::string> answer = tools.ask(kMajorVersion);
-        if (answer) return {};
+        const PostgresRole role = is_without_owner(state_dir) ? PostgresRole::kSuperuser : PostgresRole::kOwner;
+        Result<DatabaseTools> tools = reach_embedded(state_dir, role, "fathom");
+        if (!tools) return tools;
+        const Result<std::string> answer = tools->ask(kMajorVersion);
+        if (answer) return tools;
         if (std::chrono::steady_clock::now() > end)
             return Error{Errc::kUnavailable,
                          "a fathomd runs with this state folder, but its embedded database does not "
@@ -129,9 +143,8 @@ Result<OpenedDatabase> open_embedded(const std::filesystem::path& state_dir)
     Result<StateLock> lock = StateLock::take(state_dir);
     if (lock) return start_embedded(state_dir, std::move(*lock));
     if (lock.error().code != Errc::kConflict) return lock.error();
-    Result<DatabaseTools> tools = reach_embedded(state_dir);
+    Result<DatabaseTools> tools = reach_running(state_dir);
     if (!tools) return tools.error();
-    if (Result<void> answers = wait_for_answer(*tools); !answers) return answers.error();
     return OpenedDatabase{std::nullopt, nullptr, std::move(*tools)};
 }
 
@@ -140,7 +153,7 @@ Result<OpenedDatabase> start_embedded(const std::filesystem::path& state_dir, St
     if (Result<void> usable = refuse_moved_database(state_dir); !usable) return usable.error();
     Result<std::unique_ptr<EmbeddedPostgres>> embedded = EmbeddedPostgres::start({.state_dir = state_dir});
     if (!embedded) return embedded.error();
-    Result<DatabaseTools> tools = reach_embedded(state_dir);
+    Result<DatabaseTools> tools = reach_embedded(state_dir, PostgresRole::kOwner, "fathom");
     if (!tools) return tools.error();
     return OpenedDatabase{std::move(lock), std::move(*embedded), std::move(*tools)};
 }

@@ -255,6 +255,28 @@ TEST_F(PlantedInThePostgresFolder, ALinkInPlaceOfTheDataIsNotFollowed)
     expect_refusal("data");
 }
 
+TEST_F(PlantedInThePostgresFolder, ALinkInPlaceOfTheRulesIsReplacedAndNotFollowed)
+{
+    for (const char* name : {"hba.conf", "ident.conf"}) {
+        fs::remove(inside(name));
+        fs::create_symlink(victim_, inside(name));
+    }
+
+    const auto postgres = start(state_.path());
+
+    EXPECT_TRUE(answers(*postgres));
+    EXPECT_FALSE(fs::is_symlink(inside("hba.conf")) || fs::is_symlink(inside("ident.conf")));
+    expect_unchanged();
+}
+
+TEST_F(PlantedInThePostgresFolder, AFolderInPlaceOfTheRulesStopsTheStart)
+{
+    fs::remove(inside("hba.conf"));
+    fs::create_directory(inside("hba.conf"));
+
+    expect_refusal("hba.conf");
+}
+
 TEST_F(PlantedInThePostgresFolder, APipeInPlaceOfTheVersionKeepsNobodyWaiting)
 {
     fs::remove(inside("data") / "PG_VERSION");
