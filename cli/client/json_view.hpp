@@ -1,28 +1,20 @@
 #pragma once
 
-#include "core/base/json_reader.hpp"
+#include "core/base/json_view.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace fathom::cli {
 
-// Reading the server's answers for tables. The server may be newer: what is missing, null or of
-// another type reads as absent, never as an error.
+// Reading the server's answers for tables: core/base/json_view, and how a table shows what was read.
 
-/// The member, or a null value.
-const Json& member(const Json& json, std::string_view name);
-
-/// The member as text; numbers and booleans as JSON writes them; `absent` when missing or null.
-std::string text_of(const Json& json, std::string_view name, std::string_view absent = "-");
-std::optional<double> number_of(const Json& json, std::string_view name);
-std::optional<Timestamp> time_of(const Json& json, std::string_view name);
-bool is_true(const Json& json, std::string_view name);
-
-/// The member's items; none when it is no array.
-const Json& items_of(const Json& json, std::string_view name = "items");
+using json_view::is_true;
+using json_view::items_of;
+using json_view::member;
+using json_view::number_of;
+using json_view::text_of;
+using json_view::time_of;
 
 /// The member's strings joined by ", "; "-" for none.
 std::string joined_texts(const Json& json, std::string_view name);

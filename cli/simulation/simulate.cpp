@@ -2,6 +2,7 @@
 #include "cli/client/interrupt.hpp"
 #include "cli/simulation/commands.hpp"
 #include "cli/simulation/simulate_changes.hpp"
+#include "cli/simulation/simulate_compare.hpp"
 #include "cli/simulation/simulate_progress.hpp"
 #include "cli/simulation/simulate_records.hpp"
 #include "cli/simulation/simulate_tables.hpp"
@@ -9,6 +10,7 @@
 #include "core/base/nearest_name.hpp"
 #include "core/base/parse_number.hpp"
 #include "simulator/report/report.hpp"
+#include "simulator/what_if/comparison.hpp"
 #include "simulator/world/sound_scenario.hpp"
 
 #include <fmt/format.h>
@@ -81,12 +83,20 @@ Result<std::vector<std::string>> policies_of(const SimulateOptions& options)
     return names;
 }
 
-Result<simulation::CentersFile> load_centers(Session& session, const SimulateOptions& options)
+struct LoadedCenters {
+    simulation::CentersFile before; ///< as the file says
+    simulation::CentersFile after;  ///< with the changes
+};
+
+Result<LoadedCenters> load_centers(Session& session, const SimulateOptions& options)
 {
     const Result<Json> json = read_input_file(options.centers, session.console(), kCentersLimits);
     if (!json) return json.error();
-    if (const auto file = simulation::parse_centers(*json); !file) return in_file(options.centers, file.error());
-    return changed_centers(*json, options);
+    Result<simulation::CentersFile> file = simulation::parse_centers(*json);
+    if (!file) return in_file(options.centers, file.error());
+    Result<simulation::CentersFile> changed = changed_centers(*json, options);
+    if (!changed) return changed.error();
+    return LoadedCenters{std::move(*file), std::move(*changed)};
 }
 
 Result<simulation::WorkloadInput> load_workload(const SimulateOptions& options)
@@ -116,18 +126,15 @@ struct LoadedScenario {
 
 Result<LoadedScenario> load(Session& session, const SimulateOptions& options)
 {
-    for (const auto& [flag, value] : {std::pair("--centers", &options.centers), {"--workload", &options.workload}}) {
-        if (const auto named = needed(flag, *value); !named) return named.error();
-    }
     const auto counted = parse_range(options.counted);
     if (!counted) return counted.error();
-    const Result<simulation::CentersFile> centers = load_centers(session, options);
+    const Result<LoadedCenters> centers = load_centers(session, options);
     if (!centers) return centers.error();
     Result<simulation::WorkloadInput> input = load_workload(options);
     if (!input) return input.error();
     const std::string format = input->format;
     Result<JoinedScenario> joined =
-        simulation::join_scenario(*centers, std::move(*input), {.counted = *counted, .load = options.load});
+        simulation::join_scenario(centers->after, std::move(*input), {.counted = *counted, .load = options.load});
     if (!joined) return joined.error();
     if (const Result<void> sound = simulation::check_scenario(joined->scenario); !sound) return sound.error();
     return LoadedScenario{std::move(*joined), format};
@@ -248,10 +255,54 @@ void print(Session& session, const SimulateOptions& options, const SimulatedRuns
         out << render_simulated(records, options.by, table_style(session));
 }
 
+/// What a comparison has no room for.
+Result<void> check_comparison(const SimulateOptions& options, const std::vector<std::string>& policies)
+{
+    if (options.load || options.seed_count > 1 || !options.by.empty() || options.has_timing ||
+        !options.report_file.empty() || !options.jobs_file.empty())
+        return Error{Errc::kInvalid,
+                     "--compare does not go with --load, --seeds, --by, --timing, --report and --jobs-csv"};
+    if (policies.size() > 2)
+        return Error{Errc::kInvalid, "--compare takes one policy, or two: before and after the changes"};
+    return {};
+}
+
+/// Before and after the changes, under one policy or from one to another.
+Outcome run_comparison(Session& session, const SimulateOptions& options, const std::vector<std::string>& policies)
+{
+    if (const Result<void> right = check_comparison(options, policies); !right) return right.error();
+    const auto counted = parse_range(options.counted);
+    if (!counted) return counted.error();
+    const Result<LoadedCenters> centers = load_centers(session, options);
+    if (!centers) return centers.error();
+    const Result<simulation::WorkloadInput> workload = load_workload(options);
+    if (!workload) return workload.error();
+    const InterruptFlag interrupt;
+    SimulateProgress progress(session.console(), workload->workload.jobs.size(), 2);
+    const simulation::ComparisonOrder order{
+        .before = {.centers = &centers->before, .policy = policies.front()},
+        .after = {.centers = &centers->after, .policy = policies.back()},
+        .seed = options.seed,
+        .counted = *counted,
+        .on_begin = [&](std::string_view policy) { progress.begin_run(std::string(policy)); }};
+    const simulation::SimulationHooks hooks{
+        .progress = [&](const simulation::SimulationProgress& now) { progress.show(now); },
+        .stop = &interrupt.is_set()};
+    const Result<simulation::Comparison> comparison = simulation::compare_networks(order, *workload, hooks);
+    progress.clear();
+    if (!comparison) return comparison.error();
+    print_comparison(session, options, *comparison);
+    return interrupt.is_set() ? ExitCode::kInterrupted : ExitCode::kOk;
+}
+
 Outcome run_simulate(Session& session, const SimulateOptions& options)
 {
     const Result<std::vector<std::string>> policies = policies_of(options);
     if (!policies) return policies.error();
+    for (const auto& [flag, value] : {std::pair("--centers", &options.centers), {"--workload", &options.workload}}) {
+        if (const auto named = needed(flag, *value); !named) return named.error();
+    }
+    if (options.is_comparison) return run_comparison(session, options, *policies);
     const Result<LoadedScenario> loaded = load(session, options);
     if (!loaded) return loaded.error();
     Simulations simulations(session, options, loaded->joined);
@@ -306,6 +357,8 @@ void add_changes(CLI::App& verb, SimulateOptions& options)
 
 void add_outputs(CLI::App& verb, SimulateOptions& options)
 {
+    verb.add_flag("--compare", options.is_comparison,
+                  "Before and after the changes, with differences, under --policy (default fathom; BEFORE,AFTER)");
     verb.add_option("--policy", options.policies, "Who decides, side by side (default fathom,least_loaded,oracle)")
         ->delimiter(',')
         ->allow_extra_args(false);
@@ -338,6 +391,7 @@ Examples:
   fathom simulate export --centers now.json --workload jobs.jsonl
   fathom simulate --centers now.json --workload jobs.jsonl
   fathom simulate --centers now.json --workload jobs.jsonl --scale beta=2 --report twice.html
+  fathom simulate --centers now.json --workload jobs.jsonl --scale beta=2 --compare
   fathom simulate --centers now.json --workload jobs.jsonl --close beta=0..9h --by center
   fathom simulate --centers five.json --workload CTC-SP2.swf.gz --load 0.85 --policy all --seeds 5 --output csv
 
@@ -384,6 +438,7 @@ void add_simulate_commands(CLI::App& app, Invocation& invocation)
         // It is called for `simulate export` as well, which has set its own action.
         if (!verb.get_subcommands().empty()) return;
         options->command = command_text(verb);
+        if (options->is_comparison && verb.count("--policy") == 0) options->policies = {"fathom"};
         invocation.action = [options](Session& session) { return run_simulate(session, *options); };
     });
 }

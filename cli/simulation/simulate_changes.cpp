@@ -1,8 +1,9 @@
 #include "cli/simulation/simulate_changes.hpp"
 
+#include "simulator/what_if/network_change.hpp"
+
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 namespace fathom::cli {
@@ -94,10 +95,7 @@ Result<void> scale_units(Json& centers, const std::string& text)
     if (!assignment) return assignment.error();
     const Result<double> factor = parse_factor(assignment->right);
     if (!factor) return factor.error();
-    const auto scale = [&](Json& unit_type) {
-        const double count = std::round(unit_type["unit_count"].get<double>() * *factor);
-        unit_type["unit_count"] = static_cast<std::int64_t>(std::clamp(count, 1.0, 1e15));
-    };
+    const auto scale = [&](Json& unit_type) { simulation::scale_unit_count(unit_type, *factor); };
     const std::vector<Place> places = places_of(centers);
     const auto place =
         std::find_if(places.begin(), places.end(), [&](const Place& one) { return one.name == assignment->left; });

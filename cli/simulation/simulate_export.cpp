@@ -1,12 +1,8 @@
-#include "cli/client/json_view.hpp"
 #include "cli/simulation/commands.hpp"
-#include "cli/simulation/export_jobs.hpp"
-#include "cli/simulation/export_network.hpp"
-#include "cli/simulation/export_rates.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/base/file.hpp"
 #include "core/base/parse_number.hpp"
-#include "simulator/world/centers_file.hpp"
+#include "simulator/live/live_export.hpp"
 
 #include <fmt/format.h>
 
@@ -43,12 +39,17 @@ Result<Timestamp> parse_since(const std::string& text, Timestamp now)
     return *time;
 }
 
-/// The Monday 00:00 UTC at or before it.
-Timestamp monday_before(Timestamp time)
-{
-    const auto day = std::chrono::floor<std::chrono::days>(time);
-    return day - (std::chrono::weekday(day) - std::chrono::Monday);
-}
+/// The network that the session reaches.
+class SessionSource final : public simulation::NetworkSource {
+  public:
+    explicit SessionSource(Session& session) : session_(session) {}
+
+    Result<Json> get(std::string_view path, const Query& query) override { return session_.get(path, query); }
+    Result<Json> post(std::string_view path, const Json& body) override { return session_.post(path, body); }
+
+  private:
+    Session& session_;
+};
 
 Result<void> write(const std::string& path, const std::string& content)
 {
@@ -58,15 +59,18 @@ Result<void> write(const std::string& path, const std::string& content)
     return {};
 }
 
-void tell(Session& session, const ExportOptions& options, const NetworkLists& network, const ExportedJobs& jobs)
+void tell(Session& session, const ExportOptions& options, const simulation::LiveExport& live)
 {
     if (!options.centers.empty())
-        say(session, fmt::format("fathom: {} unit types in {}", network.unit_types.size(), options.centers));
-    if (options.workload.empty()) return;
-    say(session, fmt::format("fathom: {} jobs in {}, {} of which have not ended", jobs.lines.size(), options.workload,
-                             format_count(jobs.waiting)));
-    for (const auto& [reason, count] : jobs.left_out)
-        say(session, fmt::format("fathom: left out: {} jobs: {}", format_count(count), reason));
+        say(session, fmt::format("fathom: {} unit types in {}", live.unit_type_count, options.centers));
+    if (!options.workload.empty()) {
+        say(session, fmt::format("fathom: {} jobs in {}, {} of which have not ended", live.jobs.lines.size(),
+                                 options.workload, format_count(live.jobs.waiting)));
+        for (const auto& [reason, count] : live.jobs.left_out)
+            say(session, fmt::format("fathom: left out: {} jobs: {}", format_count(count), reason));
+    }
+    for (const std::string& note : live.notes)
+        say(session, "fathom: " + note);
 }
 
 Outcome run_export(Session& session, const ExportOptions& options)
@@ -76,29 +80,14 @@ Outcome run_export(Session& session, const ExportOptions& options)
     const Timestamp now = session.now();
     const Result<Timestamp> since = parse_since(options.since, now);
     if (!since) return since.error();
-    const ExportSpan span{.begins = monday_before(*since), .since = *since, .now = now};
-    const Result<NetworkLists> network = read_network(session);
-    if (!network) return network.error();
-    const Result<Json> jobs = read_jobs(session, span);
-    if (!jobs) return jobs.error();
-    std::map<std::string, ExportedType> types = types_of(*jobs, network->unit_types);
-    for (auto& [name, type] : types) {
-        if (const Result<void> found = find_rates(session, name, network->unit_types, type); !found)
-            return found.error();
-    }
-    std::vector<std::string> notes;
-    const Json centers = centers_document(*network, types, span.begins, notes);
-    if (const auto checked = simulation::parse_centers(centers); !checked) return checked.error();
-    const Result<ExportedJobs> exported = export_jobs(session, *jobs, network->unit_types, types, span);
-    if (!exported) return exported.error();
-    std::string lines;
-    for (const Json& line : exported->lines)
-        lines += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-    if (const auto written = write(options.centers, centers.dump(2) + "\n"); !written) return written.error();
-    if (const auto written = write(options.workload, lines); !written) return written.error();
-    tell(session, options, *network, *exported);
-    for (const std::string& note : notes)
-        say(session, "fathom: " + note);
+    SessionSource source(session);
+    const Result<simulation::LiveExport> live =
+        simulation::export_live_network(source, simulation::span_since(*since, now));
+    if (!live) return live.error();
+    if (const auto written = write(options.centers, live->centers.dump(2) + "\n"); !written) return written.error();
+    if (const auto written = write(options.workload, simulation::lines_text(live->jobs)); !written)
+        return written.error();
+    tell(session, options, *live);
     return ExitCode::kOk;
 }
 

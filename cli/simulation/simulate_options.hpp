@@ -32,8 +32,9 @@ struct SimulateOptions {
     std::size_t job_count = 8000;
     bool has_multiple_gpus = false;
     // What comes out.
-    std::string output; ///< empty: as the session says
-    std::string by;     ///< project, center
+    std::string output;         ///< empty: as the session says
+    std::string by;             ///< project, center
+    bool is_comparison = false; ///< before and after the changes
     bool has_timing = false;
     std::string report_file;
     std::string report_language = "en";

@@ -1,73 +1,30 @@
 #include "cli/simulation/simulate_records.hpp"
 
 #include "core/base/csv_field.hpp"
+#include "simulator/figures/figure_fields.hpp"
 #include "simulator/figures/policy_group.hpp"
 #include "simulator/world/centers_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace fathom::cli {
 namespace {
 
+using simulation::figure_fields;
+using simulation::FigureField;
 using simulation::Figures;
 using simulation::PolicyRun;
 using simulation::Scenario;
-
-constexpr std::array<FigureField, 27> kFigureFields{{
-    {"jobs", &Figures::jobs},
-    {"ended", &Figures::ended},
-    {"unfinished", &Figures::unfinished},
-    {"impossible", &Figures::impossible},
-    {"mean_completion_s", &Figures::mean_completion_s},
-    {"median_completion_s", &Figures::median_completion_s},
-    {"p95_completion_s", &Figures::p95_completion_s},
-    {"p99_completion_s", &Figures::p99_completion_s},
-    {"mean_wait_s", &Figures::mean_wait_s},
-    {"p95_wait_s", &Figures::p95_wait_s},
-    {"longest_wait_s", &Figures::longest_wait_s},
-    {"mean_slowdown", &Figures::mean_slowdown},
-    {"p95_slowdown", &Figures::p95_slowdown},
-    {"most_slowdown", &Figures::most_slowdown},
-    {"utilization", &Figures::utilization},
-    {"cost", &Figures::cost},
-    {"energy_kwh", &Figures::energy_kwh},
-    {"idle_energy_kwh", &Figures::idle_energy_kwh},
-    {"with_deadline", &Figures::with_deadline},
-    {"missed_deadline", &Figures::missed_deadline},
-    {"failed_attempts", &Figures::failed_attempts},
-    {"jain_projects", &Figures::jain_projects},
-    {"jain_jobs", &Figures::jain_jobs},
-    {"mean_finish_time_fairness", &Figures::mean_finish_time_fairness},
-    {"p95_finish_time_fairness", &Figures::p95_finish_time_fairness},
-    {"unfair_share", &Figures::unfair_share},
-    {"prediction_error", &Figures::prediction_error},
-}};
-
-/// Whole numbers stay whole.
-Json figure_json(const FigureField& field, const Figures& figures)
-{
-    return std::visit([&](auto member) { return Json(figures.*member); }, field.member);
-}
-
-Json figures_json(const Figures& figures)
-{
-    Json json;
-    for (const FigureField& field : figure_fields())
-        json[std::string(field.name)] = figure_json(field, figures);
-    return json;
-}
 
 /// Figures of parts that have names.
 Json parts_json(const char* kind, const std::vector<std::string>& names, const std::vector<Figures>& parts)
 {
     Json list = Json::array();
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        Json item = figures_json(parts[i]);
+        Json item = simulation::to_json(parts[i]);
         item[kind] = names[i];
         list.push_back(std::move(item));
     }
@@ -93,7 +50,7 @@ Json run_json(const SimulatedRuns& simulated, const PolicyRun& run)
     const Scenario& scenario = simulated.joined->scenario;
     Json json = {{"seed", run.seed},
                  {"is_partial", run.result.was_stopped},
-                 {"figures", figures_json(run.all)},
+                 {"figures", simulation::to_json(run.all)},
                  {"by_project", parts_json("project", scenario.workload.projects, run.by_project)},
                  {"by_center", parts_json("center", center_names(scenario), run.by_center)},
                  {"end_s", run.result.end_s},
@@ -173,16 +130,6 @@ std::string csv_text(const std::string& text)
 }
 
 } // namespace
-
-std::span<const FigureField> figure_fields()
-{
-    return kFigureFields;
-}
-
-double value_of(const FigureField& field, const Figures& figures)
-{
-    return std::visit([&](auto member) { return static_cast<double>(figures.*member); }, field.member);
-}
 
 Json to_json(const SimulatedRuns& simulated)
 {

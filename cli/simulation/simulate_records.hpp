@@ -7,20 +7,10 @@
 #include <ostream>
 #include <span>
 #include <string>
-#include <string_view>
-#include <variant>
 #include <vector>
 
 /// What simulations come to, for programs: the same bytes for the same scenario, policies and seeds.
 namespace fathom::cli {
-
-/// A figure with its name in JSON and CSV.
-struct FigureField {
-    std::string_view name;
-    std::variant<double simulation::Figures::*, std::int64_t simulation::Figures::*> member;
-};
-std::span<const FigureField> figure_fields();
-double value_of(const FigureField& field, const simulation::Figures& figures);
 
 /// What was asked for, beside what came of it.
 struct SimulatedRuns {

@@ -112,6 +112,31 @@ TEST_F(SimulateCommand, ChangesWhatTheFilesSay)
                 1e-9);
 }
 
+TEST_F(SimulateCommand, ComparesBeforeAndAfterTheChanges)
+{
+    const std::vector<std::string> doubled{"--compare", "--policy", "first_come",           "--scale",
+                                           "alpha=2",   "--set",    "knowledge.run_noise=0"};
+    const auto with_output = [&](const char* format) {
+        std::vector<std::string> arguments = doubled;
+        arguments.insert(arguments.end(), {"--output", format});
+        const Ran ran = simulate(std::move(arguments));
+        EXPECT_EQ(ran.code, 0) << ran.err;
+        return ran.out;
+    };
+
+    const Json json = Json::parse(with_output("json"));
+    EXPECT_GT(json["before"]["figures"]["mean_wait_s"], 0);
+    EXPECT_EQ(json["after"]["figures"]["mean_wait_s"], 0);
+    EXPECT_EQ(json["after"]["centers"][0]["unit_count"], 4);
+    EXPECT_THAT(with_output("table"), AllOf(HasSubstr("BEFORE"), HasSubstr("AFTER"), HasSubstr("-100.0 %"),
+                                            HasSubstr("alpha"), HasSubstr("are left out: work_s must be")));
+    const std::string csv = with_output("csv");
+    EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 2 * 3) << "the network and two centers, twice";
+    EXPECT_THAT(simulate({"--compare", "--policy", "first_come,fathom"}).out, HasSubstr("first_come → fathom"));
+    EXPECT_THAT(simulate({"--compare", "--seeds", "2"}).err, HasSubstr("--compare does not go with"));
+    EXPECT_THAT(simulate({"--compare", "--policy", "all"}).err, HasSubstr("before and after"));
+}
+
 TEST_F(SimulateCommand, SaysWhatIsWrongWithFlagsAndFiles)
 {
     const auto refused = [&](std::vector<std::string> arguments, const char* text) {

@@ -1,16 +1,16 @@
-#include "cli/simulation/export_rates.hpp"
+#include "simulator/live/export_rates.hpp"
 
-#include "cli/client/json_view.hpp"
 #include "core/decide/statistics/sample_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace fathom::cli {
+namespace fathom::simulation {
 namespace {
 
 /// Of a decision's candidates not all are told: with more unit types than this each center is asked for by itself.
 constexpr std::size_t kMaxAtOnce = 24;
+constexpr std::size_t kMostPredictions = 5000; ///< of a job type, whose medians stand for what is not predicted
 
 /// Seconds by unit type's id; 0 where it could run but nothing is known.
 using Times = std::map<std::string, double>;
@@ -24,9 +24,9 @@ Json preview_of(const std::string& type, const Json& sample, const Json& units)
 }
 
 /// The decision; null where the network refuses such a job.
-Result<Json> ask(Session& session, const Json& job)
+Result<Json> ask(NetworkSource& source, const Json& job)
 {
-    Result<Json> answer = session.post("/placements:preview", job);
+    Result<Json> answer = source.post("/placements:preview", job);
     if (answer) return member(*answer, "decision");
     const Errc code = answer.error().code;
     if (code == Errc::kInvalid || code == Errc::kInfeasible || code == Errc::kConflict) return Json();
@@ -38,8 +38,8 @@ double computing_s(const Json& candidate)
     return number_of(member(candidate, "scaling"), "compute_s").value_or(0);
 }
 
-Result<Times> predicted_times(Session& session, const std::string& type, const Json& sample, std::int64_t unit_count,
-                              const Json& unit_types)
+Result<Times> predicted_times(NetworkSource& source, const std::string& type, const Json& sample,
+                              std::int64_t unit_count, const Json& unit_types)
 {
     std::set<std::string> centers{""};
     if (unit_types.size() > kMaxAtOnce) {
@@ -51,7 +51,7 @@ Result<Times> predicted_times(Session& session, const std::string& type, const J
     for (const std::string& center : centers) {
         Json units = {{"count", unit_count}};
         if (!center.empty()) units["center"] = center;
-        const Result<Json> decision = ask(session, preview_of(type, sample, units));
+        const Result<Json> decision = ask(source, preview_of(type, sample, units));
         if (!decision) return decision.error();
         for (const Json& candidate : items_of(*decision, "candidates")) {
             if (is_true(candidate, "feasible")) times[text_of(candidate, "unit_type_id")] = computing_s(candidate);
@@ -66,12 +66,13 @@ bool is_known(const Times& times)
 }
 
 /// Medians of what jobs of the type took, on one count.
-Result<Times> seen_times(Session& session, const std::string& type, std::int64_t unit_count)
+Result<Times> seen_times(NetworkSource& source, const std::string& type, std::int64_t unit_count)
 {
-    const auto list = session.list("/predictions", {{"job_type", type}, {"ended", "true"}}, 5000);
+    const Result<Json> list =
+        list_items(source, "/predictions", {{"job_type", type}, {"ended", "true"}}, kMostPredictions);
     if (!list) return list.error();
     std::map<std::string, std::vector<double>> runs;
-    for (const Json& item : items_of(list->json)) {
+    for (const Json& item : *list) {
         const double run_s = number_of(item, "actual_run_s").value_or(0);
         if (text_of(item, "outcome") == "succeeded" && run_s > 0 && number_of(item, "unit_count") == unit_count)
             runs[text_of(item, "unit_type_id")].push_back(run_s);
@@ -121,14 +122,14 @@ std::set<std::int64_t> counts_between(std::int64_t least, std::int64_t most)
     return counts;
 }
 
-Result<void> find_rates(Session& session, const std::string& name, const Json& unit_types, ExportedType& type)
+Result<void> find_rates(NetworkSource& source, const std::string& name, const Json& unit_types, ExportedType& type)
 {
     type.least_count = *type.counts.begin();
-    Result<Times> least = predicted_times(session, name, type.sample, type.least_count, unit_types);
+    Result<Times> least = predicted_times(source, name, type.sample, type.least_count, unit_types);
     if (!least) return least.error();
     const bool is_predicted = is_known(*least);
     if (!is_predicted) {
-        const Result<Times> seen = seen_times(session, name, type.least_count);
+        const Result<Times> seen = seen_times(source, name, type.least_count);
         if (!seen) return seen.error();
         for (const auto& [unit_type, run_s] : *seen)
             (*least)[unit_type] = run_s;
@@ -137,7 +138,7 @@ Result<void> find_rates(Session& session, const std::string& name, const Json& u
     if (!is_predicted) return {};
     for (const std::int64_t count : type.counts) {
         const Result<Times> times =
-            count == type.least_count ? least : predicted_times(session, name, type.sample, count, unit_types);
+            count == type.least_count ? least : predicted_times(source, name, type.sample, count, unit_types);
         if (!times) return times.error();
         for (const auto& [unit_type, run_s] : *times) {
             const auto single = least->find(unit_type);
@@ -148,12 +149,12 @@ Result<void> find_rates(Session& session, const std::string& name, const Json& u
     return {};
 }
 
-Result<std::optional<ExpectedRun>> expected_run(Session& session, const Json& job)
+Result<std::optional<ExpectedRun>> expected_run(NetworkSource& source, const Json& job)
 {
     const Json& spec = member(job, "spec");
     Json request = preview_of(text_of(job, "type"), job, member(spec, "units"));
     request["project"] = text_of(job, "project");
-    const Result<Json> decision = ask(session, request);
+    const Result<Json> decision = ask(source, request);
     if (!decision) return decision.error();
     const Json& winner = member(*decision, "winner");
     const Json& candidates = items_of(*decision, "candidates");
@@ -165,4 +166,4 @@ Result<std::optional<ExpectedRun>> expected_run(Session& session, const Json& jo
     return run.run_s > 0 ? std::optional(run) : std::optional<ExpectedRun>();
 }
 
-} // namespace fathom::cli
+} // namespace fathom::simulation

@@ -1,15 +1,14 @@
-#include "cli/simulation/export_jobs.hpp"
+#include "simulator/live/export_jobs.hpp"
 
-#include "cli/client/json_view.hpp"
 #include "core/decide/prediction/device_choice.hpp"
 #include "core/model/job.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <limits>
 #include <set>
 
-namespace fathom::cli {
+namespace fathom::simulation {
 namespace {
 
 constexpr std::string_view kPageSize = "500";
@@ -115,10 +114,9 @@ struct Work {
 /// Lines of jobs, one after another.
 class JobExporter {
   public:
-    JobExporter(Session& session, const Json& unit_types, const std::map<std::string, ExportedType>& types,
+    JobExporter(NetworkSource& source, const Json& unit_types, const std::map<std::string, ExportedType>& types,
                 const ExportSpan& span)
-        : session_(session), unit_types_(unit_types), types_(types), span_(span),
-          largest_(largest_unit_type(unit_types))
+        : source_(source), unit_types_(unit_types), types_(types), span_(span), largest_(largest_unit_type(unit_types))
     {
     }
 
@@ -192,7 +190,7 @@ class JobExporter {
             {text_of(job, "type"), text_of(job, "project"), units_of(job), items_of(spec_of(job), "operators")});
         const auto [known, is_new] = expected_.try_emplace(kind.dump(), std::nullopt);
         if (!is_new) return known->second;
-        const Result<std::optional<ExpectedRun>> expected = expected_run(session_, job);
+        const Result<std::optional<ExpectedRun>> expected = expected_run(source_, job);
         if (expected) known->second = *expected;
         return expected;
     }
@@ -239,7 +237,7 @@ class JobExporter {
         if (limit_s != kUsualLimitS) line["estimate_s"] = limit_s;
     }
 
-    Session& session_;
+    NetworkSource& source_;
     const Json& unit_types_;
     const std::map<std::string, ExportedType>& types_;
     const ExportSpan& span_;
@@ -250,8 +248,9 @@ class JobExporter {
 
 } // namespace
 
-Result<Json> read_jobs(Session& session, const ExportSpan& span)
+Result<ReadJobs> read_jobs(NetworkSource& source, const ExportSpan& span)
 {
+    const std::size_t most = span.most_jobs.value_or(std::numeric_limits<std::size_t>::max());
     std::map<std::pair<Timestamp, std::string>, Json> jobs;
     const auto keep = [&](const Json& job) {
         const std::optional<Timestamp> submitted = time_of(job, "submitted_at");
@@ -262,24 +261,26 @@ Result<Json> read_jobs(Session& session, const ExportSpan& span)
     bool is_recent = true;
     do {
         const Result<Json> page =
-            session.get("/jobs", {{"page_size", std::string(kPageSize)}, {"page_token", page_token}});
+            source.get("/jobs", {{"page_size", std::string(kPageSize)}, {"page_token", page_token}});
         if (!page) return page.error();
         for (const Json& job : items_of(*page))
             is_recent = keep(job) && is_recent; // newest first
         page_token = text_of(*page, "next_page_token", "");
-    } while (!page_token.empty() && is_recent);
+    } while (!page_token.empty() && is_recent && jobs.size() <= most);
     // What is older and not done yet.
     for (const char* state : {"queued", "metering", "placed", "dispatched", "running", "lost"}) {
-        const Result<Session::List> list = session.list("/jobs", {{"state", state}}, std::nullopt);
+        const Result<Json> list = list_items(source, "/jobs", {{"state", state}}, span.most_jobs);
         if (!list) return list.error();
-        for (const Json& job : items_of(list->json))
+        for (const Json& job : *list)
             keep(job);
     }
-    Json sorted = Json::array();
-    for (const auto& [key, job] : jobs) {
-        if (key.first >= span.since || !has_ended(job)) sorted.push_back(job);
+    std::vector<Json> sorted;
+    for (auto& [key, job] : jobs) {
+        if (key.first >= span.since || !has_ended(job)) sorted.push_back(std::move(job));
     }
-    return sorted;
+    const std::size_t cut = sorted.size() - std::min(sorted.size(), most);
+    sorted.erase(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(cut));
+    return ReadJobs{.jobs = Json(std::move(sorted)), .is_cut = cut > 0};
 }
 
 std::map<std::string, ExportedType> types_of(const Json& jobs, const Json& unit_types)
@@ -297,14 +298,14 @@ std::map<std::string, ExportedType> types_of(const Json& jobs, const Json& unit_
     return types;
 }
 
-Result<ExportedJobs> export_jobs(Session& session, const Json& jobs, const Json& unit_types,
+Result<ExportedJobs> export_jobs(NetworkSource& source, const Json& jobs, const Json& unit_types,
                                  const std::map<std::string, ExportedType>& types, const ExportSpan& span)
 {
-    JobExporter exporter(session, unit_types, types, span);
+    JobExporter exporter(source, unit_types, types, span);
     for (const Json& job : jobs) {
         if (const Result<void> added = exporter.add(job); !added) return added.error();
     }
     return exporter.take();
 }
 
-} // namespace fathom::cli
+} // namespace fathom::simulation

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "cli/simulation/export_rates.hpp"
+#include "simulator/live/export_rates.hpp"
 
 #include <map>
 #include <string>
 #include <vector>
 
-namespace fathom::cli {
+namespace fathom::simulation {
 
 /// What a running network says of its centers.
 struct NetworkLists {
@@ -17,11 +17,11 @@ struct NetworkLists {
     Json scores;      ///< of dgemm
     Json calibration;
 };
-Result<NetworkLists> read_network(Session& session);
+Result<NetworkLists> read_network(NetworkSource& source);
 
 /// The centers file of that network. What it cannot say is added to `notes`, for people.
 /// @param begins  the Monday 00:00 UTC that is second 0.
 Json centers_document(const NetworkLists& lists, const std::map<std::string, ExportedType>& types, Timestamp begins,
                       std::vector<std::string>& notes);
 
-} // namespace fathom::cli
+} // namespace fathom::simulation

@@ -1,6 +1,5 @@
-#include "cli/simulation/export_network.hpp"
+#include "simulator/live/export_network.hpp"
 
-#include "cli/client/json_view.hpp"
 #include "core/model/price_book.hpp"
 #include "simulator/world/centers_file.hpp"
 
@@ -8,24 +7,17 @@
 #include <array>
 #include <cmath>
 
-namespace fathom::cli {
+namespace fathom::simulation {
 namespace {
 
 constexpr std::size_t kHoursOfWeek = 168;
 constexpr double kErrorToDeviation = 1.4826; ///< of a normal distribution: from the median error
 constexpr double kMinJobs = 20;              ///< that say how far predictions are off
 
-Result<Json> list_of(Session& session, const char* path, const Query& query = {})
-{
-    Result<Session::List> list = session.list(path, query, std::nullopt);
-    if (!list) return list.error();
-    return list->json["items"];
-}
-
 /// Null where the server has none.
-Result<Json> read_prices(Session& session)
+Result<Json> read_prices(NetworkSource& source)
 {
-    const Result<Json> prices = session.get("/price-books/current");
+    const Result<Json> prices = source.get("/price-books/current", {});
     if (prices) return member(*prices, "document");
     if (prices.error().code == Errc::kNotFound) return Json();
     return prices.error();
@@ -105,13 +97,13 @@ class DocumentBuilder {
     /// How far predictions have been off is how far those of the simulated jobs shall be off.
     Json knowledge() const
     {
-        simulation::KnowledgeSettings settings;
+        KnowledgeSettings settings;
         const Json& run = member(lists_.calibration, "run");
         if (number_of(run, "job_count").value_or(0) >= kMinJobs) {
             const double error = number_of(run, "median_error").value_or(0);
             settings.job_noise = std::clamp(kErrorToDeviation * std::log1p(error), 0.0, 2.0);
         }
-        return simulation::to_json(settings);
+        return to_json(settings);
     }
 
     Json rates_of(const std::string& unit_type_id) const
@@ -203,7 +195,7 @@ class DocumentBuilder {
 
 } // namespace
 
-Result<NetworkLists> read_network(Session& session)
+Result<NetworkLists> read_network(NetworkSource& source)
 {
     NetworkLists lists;
     const auto read = [](Json& target, Result<Json> answer) -> Result<void> {
@@ -211,13 +203,15 @@ Result<NetworkLists> read_network(Session& session)
         target = std::move(*answer);
         return {};
     };
-    if (const auto done = read(lists.unit_types, list_of(session, "/unit-types")); !done) return done.error();
-    if (const auto done = read(lists.prices, read_prices(session)); !done) return done.error();
-    if (const auto done = read(lists.maintenance, list_of(session, "/maintenance-windows")); !done) return done.error();
-    if (const auto done = read(lists.windows, list_of(session, "/network-windows")); !done) return done.error();
-    const Query of_dgemm{{"operator", "dgemm"}};
-    if (const auto done = read(lists.scores, list_of(session, "/scores", of_dgemm)); !done) return done.error();
-    if (const auto done = read(lists.calibration, session.get("/predictions:calibration")); !done) return done.error();
+    if (const auto done = read(lists.unit_types, list_items(source, "/unit-types", {})); !done) return done.error();
+    if (const auto done = read(lists.prices, read_prices(source)); !done) return done.error();
+    if (const auto done = read(lists.maintenance, list_items(source, "/maintenance-windows", {})); !done)
+        return done.error();
+    if (const auto done = read(lists.windows, list_items(source, "/network-windows", {})); !done) return done.error();
+    const NetworkSource::Query of_dgemm{{"operator", "dgemm"}};
+    if (const auto done = read(lists.scores, list_items(source, "/scores", of_dgemm)); !done) return done.error();
+    if (const auto done = read(lists.calibration, source.get("/predictions:calibration", {})); !done)
+        return done.error();
     lists.unit_types = filtered(lists.unit_types, [](const Json& item) { return is_true(item, "active"); });
     lists.maintenance =
         filtered(lists.maintenance, [](const Json& item) { return text_of(item, "state") != "cancelled"; });
@@ -230,4 +224,4 @@ Json centers_document(const NetworkLists& lists, const std::map<std::string, Exp
     return DocumentBuilder(lists, types, begins, notes).build();
 }
 
-} // namespace fathom::cli
+} // namespace fathom::simulation

@@ -1,22 +1,27 @@
 #pragma once
 
-#include "cli/simulation/export_rates.hpp"
+#include "simulator/live/export_rates.hpp"
 
 #include <map>
 #include <string>
 #include <vector>
 
-namespace fathom::cli {
+namespace fathom::simulation {
 
 /// What a time in the past begins: jobs that were submitted later, and those that had not ended then.
 struct ExportSpan {
     Timestamp begins; ///< second 0: the Monday 00:00 UTC before `since`
     Timestamp since;
     Timestamp now;
+    std::optional<std::size_t> most_jobs{}; ///< the newest ones of these; empty: all
 };
 
-/// The jobs of that span as the server gives them, oldest first.
-Result<Json> read_jobs(Session& session, const ExportSpan& span);
+struct ReadJobs {
+    Json jobs;           ///< as the network gives them, oldest first
+    bool is_cut = false; ///< the span had more
+};
+/// The jobs of that span.
+Result<ReadJobs> read_jobs(NetworkSource& source, const ExportSpan& span);
 
 /// Their types, with the counts of units that their jobs ask for.
 std::map<std::string, ExportedType> types_of(const Json& jobs, const Json& unit_types);
@@ -29,7 +34,7 @@ struct ExportedJobs {
 
 /// A line for each job: what ran with the time that it took, what runs or waits with the time that it is expected to
 /// take. Of what ran already when the span began only the rest comes, for the place that it has.
-Result<ExportedJobs> export_jobs(Session& session, const Json& jobs, const Json& unit_types,
+Result<ExportedJobs> export_jobs(NetworkSource& source, const Json& jobs, const Json& unit_types,
                                  const std::map<std::string, ExportedType>& types, const ExportSpan& span);
 
-} // namespace fathom::cli
+} // namespace fathom::simulation

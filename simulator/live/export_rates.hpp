@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/client/session.hpp"
+#include "simulator/live/network_source.hpp"
 
 #include <cstdint>
 #include <map>
@@ -10,7 +10,7 @@
 #include <vector>
 
 /// How fast job types run where, as a running network predicts and has seen it.
-namespace fathom::cli {
+namespace fathom::simulation {
 
 /// A job type of the jobs that are exported.
 struct ExportedType {
@@ -34,7 +34,7 @@ std::set<std::int64_t> counts_between(std::int64_t least, std::int64_t most);
 /// what jobs of the type took; unit types of which nothing is known, but which could run it, are taken for a middling
 /// one. Asks nothing that changes anything.
 /// @param unit_types  as GET /unit-types has them.
-Result<void> find_rates(Session& session, const std::string& name, const Json& unit_types, ExportedType& type);
+Result<void> find_rates(NetworkSource& source, const std::string& name, const Json& unit_types, ExportedType& type);
 
 /// Seconds that a job is expected to take at its best place now, on the count that is decided for it; empty: nobody
 /// knows, or there is none.
@@ -43,6 +43,6 @@ struct ExpectedRun {
     std::string unit_type_id;
     std::int64_t unit_count{1};
 };
-Result<std::optional<ExpectedRun>> expected_run(Session& session, const Json& job);
+Result<std::optional<ExpectedRun>> expected_run(NetworkSource& source, const Json& job);
 
-} // namespace fathom::cli
+} // namespace fathom::simulation
