@@ -154,6 +154,25 @@ asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Re
     co_return response;
 }
 
+/// The same for a call from inside.
+asio::awaitable<net::Response> serve_inside(std::shared_ptr<const Route> route, Call call)
+{
+    const std::string request_id = call.request.request_id;
+    if (!has_permission(call.principal.role, route->permission)) {
+        const Error error{Errc::kForbidden,
+                          "the role " + std::string(to_string(call.principal.role)) + " does not allow this"};
+        co_return net::problem(error, request_id);
+    }
+    if (const Result<void> query = route->query.check(call.request.query); !query)
+        co_return net::problem(query.error(), request_id);
+    co_return co_await route->handler(std::move(call));
+}
+
+std::string inside_key(net::Method method, const std::string& path)
+{
+    return std::string(net::to_string(method)) + " " + path;
+}
+
 /// A route that the contract does not have takes no parameters.
 QueryRules query_rules(net::Method method, const std::string& path)
 {
@@ -215,6 +234,7 @@ void ApiRouter::add_route(net::Method method, const std::string& path, Permissio
     auto route =
         std::make_shared<const Route>(*identity_, permission, std::move(project_parameter), query_rules(method, path),
                                       std::move(handler), stream_check_, streams_, rate_);
+    inside_[inside_key(method, path)] = [route](Call call) { return serve_inside(route, std::move(call)); };
     net::BodyRule body;
     body.most_bytes = most_body_bytes;
     body.guard = [route](const net::Request& request) { return guard_body(route, &request); };
@@ -231,6 +251,16 @@ void ApiRouter::add_open(net::Method method, const std::string& pattern, net::Ha
     auto route = std::make_shared<const OpenRoute>(query_rules(method, path), std::move(handler));
     router_->add(
         method, path, [route](net::Request request) { return serve_open(route, std::move(request)); }, std::move(body));
+}
+
+asio::awaitable<net::Response> ApiRouter::ask(Call call) const
+{
+    const auto found = inside_.find(inside_key(call.request.method, call.request.path));
+    if (found == inside_.end()) {
+        const Error error{Errc::kNotFound, "there is nothing at this path"};
+        co_return net::problem(error, call.request.request_id);
+    }
+    co_return co_await found->second(std::move(call));
 }
 
 net::Response json_response(int status, const Json& body)

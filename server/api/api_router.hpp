@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -63,6 +64,11 @@ class ApiRouter {
     void add_open(net::Method method, const std::string& pattern, net::Handler handler,
                   std::size_t most_body_bytes = kUsualBodyBytes);
 
+    /// Asks a route from inside, as who calls here: its permission and its query are checked as for a request from
+    /// outside. The call's path is the route's whole pattern, so that routes with parameters in their paths cannot be
+    /// asked. Limits of how often a token sends requests do not count. Thread-safe once all routes are added.
+    asio::awaitable<net::Response> ask(Call call) const;
+
   private:
     void add_route(net::Method method, const std::string& path, Permission permission, std::string project_parameter,
                    ApiHandler handler, std::size_t most_body_bytes);
@@ -71,7 +77,8 @@ class ApiRouter {
     IdentityService* identity_;
     std::chrono::milliseconds stream_check_;
     std::shared_ptr<TokenPlaces> streams_;
-    std::shared_ptr<TokenRate> rate_; ///< null: any number
+    std::shared_ptr<TokenRate> rate_;                       ///< null: any number
+    std::map<std::string, ApiHandler, std::less<>> inside_; ///< by "GET /path": routes as ask() uses them
 };
 
 /// The part of a list that is asked for.

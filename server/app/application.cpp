@@ -307,7 +307,8 @@ void Application::end_if_anything_runs()
 /// The one place with the shutdown order. Each step may use what the later ones end.
 void Application::stop()
 {
-    // 1. No new connections; requests in flight finish; agents are disconnected.
+    // 1. What computes for long ends. No new connections; requests in flight finish; agents are disconnected.
+    if (rooms_) rooms_->interrupt();
     for (const auto& server : {server_.get(), agent_server_.get()})
         if (server != nullptr) asio::co_spawn(io_, server->stop(10s), asio::use_future).get();
     // 2. No new background work; what runs is cancelled.

@@ -65,6 +65,8 @@
 #include "server/routing/placement_service.hpp"
 #include "server/routing/project_use_api.hpp"
 #include "server/routing/routing_service.hpp"
+#include "server/simulations/simulations_api.hpp"
+#include "server/simulations/simulations_service.hpp"
 #include "server/sub_units/sub_units_api.hpp"
 
 namespace fathom::server {
@@ -271,6 +273,8 @@ struct Rooms::State {
                     enrolment,        hub_options(context),
                     &sub_units,       context.settings.keep.balance_steps > 0 ? &balance : nullptr,
                     &operators}; // the agents' connections
+    SimulationsService simulations{{&context.api, &context.tasks, context.executor},
+                                   context.clock}; // what changes would do
 };
 
 void Rooms::State::add_routes()
@@ -332,6 +336,7 @@ void Rooms::State::add_job_routes()
     add_placement_routes(context.api, placements);
     add_cycle_routes(context.api, cycle_replays);
     add_project_use_routes(context.api, project_uses, context.clock);
+    add_simulations_routes(context.api, simulations);
 }
 
 void Rooms::State::add_accounting_routes()
@@ -429,6 +434,11 @@ Result<void> Rooms::start()
     state_->retention.start(state_->context.tasks, state_->context.executor);
     state_->schedule_runner.start(state_->context.tasks, state_->context.executor);
     return {};
+}
+
+void Rooms::interrupt()
+{
+    state_->simulations.stop();
 }
 
 void Rooms::stop()

@@ -51,6 +51,8 @@ class Rooms {
 
     /// Before the listeners open: first snapshots and the like; may block. An error stops the start.
     Result<void> start();
+    /// Before the listeners close, which waits for requests: those that compute for long are told to end. Thread-safe.
+    void interrupt();
     /// The listeners are closed and no request runs; io threads still run. Ends what start() began.
     void stop();
     /// The database has stopped, so nothing waits for it any more. False when something of the rooms still runs after

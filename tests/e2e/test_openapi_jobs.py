@@ -6,7 +6,7 @@ from network import wait_until
 from openapi_caller import A
 
 
-def test_jobs(call):
+def test_jobs(call, shared_network):
     job = call("POST", A + "/jobs", 201, json={"command": ["/bin/echo", "hello"]}).json()
     call("POST", A + "/jobs", 201, json=[{"command": ["/bin/true"]}, {"script": "#!/bin/sh\nexit 3\n"}])
     call("POST", A + "/jobs", 400, json={"command": ["/bin/true"], "surplus": 1})
@@ -20,6 +20,12 @@ def test_jobs(call):
     asked = call("POST", A + "/placements:preview", json={**moving, "what_if": otherwise}).json()
     assert asked["what_if_decision"]["filter_trace"]["steps"]
     call("POST", A + "/placements:preview", 400, json={**moving, "what_if": {"only_centers": ["none"]}})
+    shared_network.wait_job(job["id"])
+    doubled = call("POST", A + "/simulations", json={
+        "days": 1, "most_jobs": 100, "changes": [{"kind": "scale_units", "center": "beta", "factor": 2}]}).json()
+    assert doubled["job_count"] > 0 and [one["center"] for one in doubled["after"]["centers"]] == ["alpha", "beta"]
+    call("POST", A + "/simulations", 400, json={"changes": []})
+    call("POST", A + "/simulations", 400, json={"changes": [{"kind": "remove_center", "center": "none"}]})
     call("POST", A + "/jobs", 400, json={**moving, "deadline": "2020-01-01T00:00:00Z"})
     text = call("GET", A + f"/jobs/{job['id']}/logs/stdout?follow=true").text
     assert text == "hello\n"

@@ -122,6 +122,22 @@ def test_twice_the_units_shorten_waits(exported, network):
     assert closed["mean_wait_s"]["mean"] > 86400, "nothing starts before both are open again"
 
 
+def test_the_server_simulates_the_same_change(exported, network):
+    change = {"kind": "scale_units", "center": "beta", "factor": 2}
+    answer = network.rest.post("/simulations", {"days": 1, "changes": [change]}, expect=200)
+    assert answer["job_count"] == JOB_COUNT and answer["currency"] == "EUR"
+    before, after = answer["before"], answer["after"]
+    assert before["figures"]["ended"] == after["figures"]["ended"] == JOB_COUNT
+    assert after["figures"]["mean_wait_s"] < before["figures"]["mean_wait_s"]
+    assert sum(before["waits"]) == sum(after["waits"]) == JOB_COUNT
+    units = {center["center"]: center["unit_count"] for center in before["centers"]}
+    assert {center["center"]: center["unit_count"] for center in after["centers"]} == {**units, "beta": 2 * units["beta"]}
+    files = ["--centers", exported / "now.json", "--workload", exported / "jobs.jsonl"]
+    same = json.loads(network.cli("simulate", *files, "--scale", "beta=2", "--compare", "--output", "json"))
+    assert same["after"]["figures"]["ended"] == JOB_COUNT
+    assert same["after"]["centers"][1]["unit_count"] == 2 * units["beta"]
+
+
 def test_equal_seeds_give_equal_bytes_and_a_report(exported, network):
     files = ["simulate", "--centers", exported / "now.json", "--workload", exported / "jobs.jsonl", "--seeds", "2"]
     report = exported / "report.html"

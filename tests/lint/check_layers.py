@@ -18,6 +18,8 @@ ALLOWED = {
     "schema": ["core/base", "core/model", "schema"],
     "probes": ["core/base", "core/model", "core/decide", "probes"],
     "server": ["core", "schema", "server", "probes/operators/manifests.hpp"],
+    # What a change of the network would do is simulated in the server, in this room alone.
+    "server/simulations": ["core", "schema", "server", "simulator"],
     "agent": ["core", "schema", "agent"],
     "simulator": ["core", "simulator", "cli/text"],
     "cli/text": ["core/base", "cli/text"],
