@@ -19,6 +19,8 @@ export const manageRoutes: readonly Route[] = [
     page: page(async () => (await import('../features/balance/balance_page')).BalancePage) },
   { path: '/calendar', permission: 'read_network', entry: { group: 'network', title: 'calendar.title' },
     page: page(async () => (await import('../features/calendar/calendar_page')).CalendarPage) },
+  { path: '/simulate', permission: 'manage_network', entry: { group: 'network', title: 'simulation.title' },
+    page: page(async () => (await import('../features/simulation/simulation_page')).SimulationPage) },
   { path: '/prediction-quality', permission: 'read_network', entry: { group: 'network', title: 'quality.title' },
     page: page(async () => (await import('../features/prediction_quality/prediction_quality_page')).PredictionQualityPage) },
   { path: '/projects', permission: 'read_network', entry: { group: 'accounts', title: 'projects.title' },

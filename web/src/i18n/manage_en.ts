@@ -8,10 +8,11 @@ import { qualityEn } from '../features/prediction_quality/text.en'
 import { pricesEn } from '../features/prices/text.en'
 import { projectsEn } from '../features/projects/text.en'
 import { settingsEn } from '../features/settings/text.en'
+import { simulationEn } from '../features/simulation/text.en'
 import { subUnitsEn } from '../features/sub_units/text.en'
 import { unitTypesEn } from '../features/unit_types/text.en'
 import { formsEn } from '../ui/forms/text.en'
 
 export const manageEn = {
-  ...formsEn, ...unitTypesEn, ...subUnitsEn, ...balanceEn, ...qualityEn, ...projectsEn, ...calendarEn, ...pricesEn, ...billingEn, ...accountsEn, ...auditEn, ...settingsEn,
+  ...formsEn, ...unitTypesEn, ...subUnitsEn, ...simulationEn, ...balanceEn, ...qualityEn, ...projectsEn, ...calendarEn, ...pricesEn, ...billingEn, ...accountsEn, ...auditEn, ...settingsEn,
 }

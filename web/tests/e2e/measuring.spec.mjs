@@ -1,7 +1,8 @@
 // What experts do: measure some units, compose a probe task from a job that ended (M6), try and release it, keep a schedule,
-// judge by another policy, and ask whether a GPU pays.
+// judge by another policy, and ask whether a GPU pays and what a change of the network would do.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { violations } from '../axe.mjs'
 import { ask, openBrowser, openPage, signIn } from '../browser.mjs'
 import { startNetwork } from '../network.mjs'
 
@@ -91,6 +92,20 @@ describe('measuring', limit, () => {
     await page.getByLabel(/^Type by-intervals@1/).fill('by-intervals@1')
     await page.getByRole('button', { name: 'Activate', exact: true }).click()
     await page.getByText(/is active. It replaced/).waitFor()
+  })
+
+  it('simulates a change with the jobs that there were, from an address that keeps the choices', async () => {
+    await at('/simulate?changes=scale_units,alpha,,2&days=1')
+    await page.getByText('Nothing has been simulated yet.').waitFor()
+    await page.getByLabel('Factor').fill('0')
+    await page.getByRole('button', { name: 'Simulate', exact: true }).click()
+    await page.getByText('From 0.001 to 1000.').waitFor()
+    await page.getByLabel('Factor').fill('3')
+    await page.getByRole('button', { name: 'Simulate', exact: true }).click()
+    await page.getByRole('cell', { name: 'Wait, mean', exact: true }).waitFor()
+    await page.getByRole('cell', { name: 'alpha', exact: true }).waitFor()
+    assert.equal(new URL(page.url()).searchParams.get('changes'), 'scale_units,alpha,,3')
+    assert.deepEqual(await violations(page), [])
   })
 
   it('answers whether a GPU pays, with the numbers of the specification', async () => {
