@@ -1,14 +1,12 @@
-#include "cli/client/input_file.hpp"
 #include "cli/client/interrupt.hpp"
 #include "cli/simulation/commands.hpp"
-#include "cli/simulation/simulate_changes.hpp"
 #include "cli/simulation/simulate_compare.hpp"
+#include "cli/simulation/simulate_load.hpp"
 #include "cli/simulation/simulate_progress.hpp"
 #include "cli/simulation/simulate_records.hpp"
 #include "cli/simulation/simulate_tables.hpp"
 #include "core/base/file.hpp"
 #include "core/base/nearest_name.hpp"
-#include "core/base/parse_number.hpp"
 #include "simulator/report/report.hpp"
 #include "simulator/what_if/comparison.hpp"
 #include "simulator/world/sound_scenario.hpp"
@@ -24,7 +22,6 @@
 namespace fathom::cli {
 namespace {
 
-constexpr JsonLimits kCentersLimits{.max_bytes = 64UL << 20U};
 /// What a shell takes as it stands.
 constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
 
@@ -35,28 +32,6 @@ Result<std::string> needed(const char* flag, const std::string& value)
 {
     if (!value.empty()) return value;
     return Error{Errc::kInvalid, std::string(flag) + " FILE is required; `fathom simulate export` writes one"};
-}
-
-/// FIRST:END, FIRST: or :END
-Result<std::optional<simulation::CountedRange>> parse_range(const std::string& text)
-{
-    if (text.empty()) return std::optional<simulation::CountedRange>();
-    const std::size_t colon = text.find(':');
-    simulation::CountedRange range;
-    const auto read = [&](std::string_view digits, std::size_t& number) {
-        const auto parsed = parse_number<std::size_t>(digits);
-        number = parsed.value_or(0);
-        return parsed.has_value();
-    };
-    const std::string_view view = text;
-    std::size_t end = 0;
-    const bool has_first = colon != std::string::npos && colon > 0;
-    const bool has_end = colon != std::string::npos && colon + 1 < text.size();
-    if (colon == std::string::npos || (has_first && !read(view.substr(0, colon), range.first)) ||
-        (has_end && !read(view.substr(colon + 1), end)))
-        return Error{Errc::kInvalid, "--count \"" + text + "\" must be FIRST:END, such as 4000:5000"};
-    if (has_end) range.end = end;
-    return std::optional(range);
 }
 
 Result<std::vector<std::string>> policies_of(const SimulateOptions& options)
@@ -83,42 +58,6 @@ Result<std::vector<std::string>> policies_of(const SimulateOptions& options)
     return names;
 }
 
-struct LoadedCenters {
-    simulation::CentersFile before; ///< as the file says
-    simulation::CentersFile after;  ///< with the changes
-};
-
-Result<LoadedCenters> load_centers(Session& session, const SimulateOptions& options)
-{
-    const Result<Json> json = read_input_file(options.centers, session.console(), kCentersLimits);
-    if (!json) return json.error();
-    Result<simulation::CentersFile> file = simulation::parse_centers(*json);
-    if (!file) return in_file(options.centers, file.error());
-    Result<simulation::CentersFile> changed = changed_centers(*json, options);
-    if (!changed) return changed.error();
-    return LoadedCenters{std::move(*file), std::move(*changed)};
-}
-
-Result<simulation::WorkloadInput> load_workload(const SimulateOptions& options)
-{
-    simulation::ReadSettings settings;
-    settings.format = options.format == "auto" ? "" : options.format;
-    settings.seed = options.seed;
-    settings.kind_count = options.kind_count;
-    settings.part = options.part;
-    settings.jobs_per_hour = options.jobs_per_hour;
-    settings.has_multiple_gpus = options.has_multiple_gpus;
-    settings.job_count = options.job_count;
-    Result<simulation::WorkloadInput> input = simulation::read_workload(options.workload, settings);
-    if (!input) {
-        // What cannot be opened is wrong usage here, not something of the server's that is missing.
-        const Error error = input.error();
-        return Error{Errc::kInvalid, error.detail, error.fields};
-    }
-    input->workload.name = std::filesystem::path(options.workload).filename().string();
-    return input;
-}
-
 struct LoadedScenario {
     JoinedScenario joined;
     std::string format;
@@ -126,7 +65,7 @@ struct LoadedScenario {
 
 Result<LoadedScenario> load(Session& session, const SimulateOptions& options)
 {
-    const auto counted = parse_range(options.counted);
+    const auto counted = parse_counted(options.counted);
     if (!counted) return counted.error();
     const Result<LoadedCenters> centers = load_centers(session, options);
     if (!centers) return centers.error();
@@ -271,7 +210,7 @@ Result<void> check_comparison(const SimulateOptions& options, const std::vector<
 Outcome run_comparison(Session& session, const SimulateOptions& options, const std::vector<std::string>& policies)
 {
     if (const Result<void> right = check_comparison(options, policies); !right) return right.error();
-    const auto counted = parse_range(options.counted);
+    const auto counted = parse_counted(options.counted);
     if (!counted) return counted.error();
     const Result<LoadedCenters> centers = load_centers(session, options);
     if (!centers) return centers.error();

@@ -1,7 +1,6 @@
 #include "server/simulations/own_network.hpp"
 
 #include "core/base/id.hpp"
-#include "core/net/url.hpp"
 
 #include <algorithm>
 #include <array>
