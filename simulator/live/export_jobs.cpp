@@ -5,14 +5,15 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 #include <set>
 
 namespace fathom::simulation {
 namespace {
 
-constexpr std::string_view kPageSize = "500";
-constexpr std::int64_t kUsualLimitS = 86400; // of a job whose owner set none: it says nothing of the job
+constexpr std::string_view kPageSize = "200"; // jobs may hold scripts and files
+constexpr std::int64_t kUsualLimitS = 86400;  // of a job whose owner set none: it says nothing of the job
 constexpr double kMinRestS = 1;
 
 const Json& spec_of(const Json& job)
@@ -97,6 +98,31 @@ double input_bytes(const Json& data)
     for (const Json& input : items_of(data, "in"))
         bytes += number_of(input, "bytes").value_or(0);
     return bytes;
+}
+
+/// The job without what it runs, which may be large and is in no export.
+Json without_content(Json job)
+{
+    if (!member(job, "spec").is_object()) return job;
+    for (const char* field : {"command", "script", "files", "environment", "secret_environment", "inputs", "outputs"})
+        job["spec"].erase(field);
+    return job;
+}
+
+/// Reads the list of jobs page by page, as long as `take` wants more of it.
+/// @param state  of the jobs; empty: all.
+Result<void> read_job_pages(NetworkSource& source, const std::string& state,
+                            const std::function<bool(const Json&)>& take)
+{
+    std::string page_token;
+    do {
+        const Result<Json> page =
+            source.get("/jobs", {{"state", state}, {"page_size", std::string(kPageSize)}, {"page_token", page_token}});
+        if (!page) return page.error();
+        if (!take(items_of(*page))) return {};
+        page_token = text_of(*page, "next_page_token", "");
+    } while (!page_token.empty());
+    return {};
 }
 
 bool has_ended(const Json& job)
@@ -254,25 +280,26 @@ Result<ReadJobs> read_jobs(NetworkSource& source, const ExportSpan& span)
     std::map<std::pair<Timestamp, std::string>, Json> jobs;
     const auto keep = [&](const Json& job) {
         const std::optional<Timestamp> submitted = time_of(job, "submitted_at");
-        if (submitted) jobs.insert_or_assign({*submitted, text_of(job, "id")}, job);
+        if (submitted) jobs.insert_or_assign({*submitted, text_of(job, "id")}, without_content(job));
         return submitted && *submitted >= span.since;
     };
-    std::string page_token;
-    bool is_recent = true;
-    do {
-        const Result<Json> page =
-            source.get("/jobs", {{"page_size", std::string(kPageSize)}, {"page_token", page_token}});
-        if (!page) return page.error();
-        for (const Json& job : items_of(*page))
+    const Result<void> recent = read_job_pages(source, "", [&](const Json& page) {
+        bool is_recent = true;
+        for (const Json& job : page)
             is_recent = keep(job) && is_recent; // newest first
-        page_token = text_of(*page, "next_page_token", "");
-    } while (!page_token.empty() && is_recent && jobs.size() <= most);
+        return is_recent && jobs.size() <= most;
+    });
+    if (!recent) return recent.error();
     // What is older and not done yet.
     for (const char* state : {"queued", "metering", "placed", "dispatched", "running", "lost"}) {
-        const Result<Json> list = list_items(source, "/jobs", {{"state", state}}, span.most_jobs);
-        if (!list) return list.error();
-        for (const Json& job : *list)
-            keep(job);
+        std::size_t count = 0;
+        const Result<void> done = read_job_pages(source, state, [&](const Json& page) {
+            for (const Json& job : page)
+                keep(job);
+            count += page.size();
+            return count <= most;
+        });
+        if (!done) return done.error();
     }
     std::vector<Json> sorted;
     for (auto& [key, job] : jobs) {
