@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace fathom::net::openssl {
 
@@ -41,6 +42,13 @@ Error failure(const std::string& operation);
 
 /// Null when the text is not a PEM certificate.
 Certificate parse_certificate(const std::string& pem);
+
+struct Certificates {
+    std::vector<Certificate> certificates;
+    bool is_whole = false; ///< false: one after them is cut off or damaged
+};
+/// All certificates of a text.
+Certificates parse_certificates(const std::string& pem);
 
 /// Null when the text is not an unencrypted PEM private key.
 Key parse_key(const std::string& pem);

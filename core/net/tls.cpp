@@ -91,6 +91,17 @@ std::string serial_hex_of(const X509& certificate)
     return text;
 }
 
+std::string sha256_hex_of(const X509& certificate)
+{
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned size = 0;
+    std::string text;
+    if (X509_digest(&certificate, EVP_sha256(), digest.data(), &size) != 1) return text;
+    for (unsigned i = 0; i < size; ++i)
+        append_hex(text, digest[i]);
+    return text;
+}
+
 } // namespace
 
 CertificateFacts facts_of(const X509& certificate)
@@ -98,7 +109,21 @@ CertificateFacts facts_of(const X509& certificate)
     return {.common_name = common_name_of(certificate),
             .serial_hex = serial_hex_of(certificate),
             .not_before = to_timestamp(X509_get0_notBefore(&certificate)),
-            .not_after = to_timestamp(X509_get0_notAfter(&certificate))};
+            .not_after = to_timestamp(X509_get0_notAfter(&certificate)),
+            .sha256_hex = sha256_hex_of(certificate)};
+}
+
+Certificates parse_certificates(const std::string& pem)
+{
+    const Bio bio = read_bio(pem);
+    Certificates found;
+    ERR_clear_error();
+    while (X509* next = PEM_read_bio_X509(bio.get(), nullptr, refuse_password, nullptr))
+        found.certificates.emplace_back(next);
+    const unsigned long last = ERR_peek_last_error();
+    found.is_whole = ERR_GET_LIB(last) == ERR_LIB_PEM && ERR_GET_REASON(last) == PEM_R_NO_START_LINE;
+    ERR_clear_error();
+    return found;
 }
 
 } // namespace openssl
@@ -359,22 +384,47 @@ Result<CertificateFacts> read_certificate(const std::string& certificate_pem)
     return facts_of(*certificate);
 }
 
-Result<void> check_client_certificate(const Credential& credential, const std::string& authority_pem,
+Result<std::vector<CertificateFacts>> read_authorities(const std::string& authorities_pem)
+{
+    const Certificates found = parse_certificates(authorities_pem);
+    if (found.certificates.empty()) return Error{Errc::kInvalid, "there is no authority's certificate in PEM"};
+    if (!found.is_whole) return Error{Errc::kInvalid, "an authority's certificate is cut off or damaged"};
+    std::vector<CertificateFacts> facts;
+    for (const Certificate& certificate : found.certificates) {
+        if (X509_check_ca(certificate.get()) == 0)
+            return Error{Errc::kInvalid, "the certificate of " + common_name_of(*certificate) + " is no authority's"};
+        facts.push_back(facts_of(*certificate));
+    }
+    return facts;
+}
+
+Result<CertificateFacts> find_signer(const std::string& certificate_pem, const std::string& authorities_pem)
+{
+    const Certificate certificate = parse_certificate(certificate_pem);
+    if (!certificate) return Error{Errc::kInvalid, "not a PEM certificate"};
+    for (const Certificate& authority : parse_certificates(authorities_pem).certificates) {
+        const bool is_signed = X509_check_issued(authority.get(), certificate.get()) == X509_V_OK &&
+                               X509_verify(certificate.get(), X509_get0_pubkey(authority.get())) == 1;
+        ERR_clear_error();
+        if (is_signed) return facts_of(*authority);
+    }
+    return Error{Errc::kNotFound, "the certificate is not signed by the network's authority"};
+}
+
+Result<void> check_client_certificate(const Credential& credential, const std::string& authorities_pem,
                                       const std::string& common_name)
 {
     const Certificate certificate = parse_certificate(credential.certificate_pem);
     if (!certificate) return Error{Errc::kInvalid, "not a PEM certificate"};
-    const Certificate authority = parse_certificate(authority_pem);
-    if (!authority) return Error{Errc::kInvalid, "the authority is not a PEM certificate"};
+    if (!parse_certificate(authorities_pem)) return Error{Errc::kInvalid, "the authority is not a PEM certificate"};
     const Key key = parse_key(credential.key_pem);
     if (!key) return Error{Errc::kInvalid, "not a PEM private key"};
     const bool is_of_key = X509_check_private_key(certificate.get(), key.get()) == 1;
-    const bool is_signed = X509_check_issued(authority.get(), certificate.get()) == X509_V_OK &&
-                           X509_verify(certificate.get(), X509_get0_pubkey(authority.get())) == 1;
     const bool is_for_clients = X509_check_purpose(certificate.get(), X509_PURPOSE_SSL_CLIENT, 0) == 1;
     ERR_clear_error();
     if (!is_of_key) return Error{Errc::kInvalid, "the certificate is of another key"};
-    if (!is_signed) return Error{Errc::kInvalid, "the certificate is not signed by the network's authority"};
+    if (const Result<CertificateFacts> signer = find_signer(credential.certificate_pem, authorities_pem); !signer)
+        return Error{Errc::kInvalid, signer.error().detail};
     if (!is_for_clients) return Error{Errc::kInvalid, "the certificate is not for clients"};
     const std::string named = common_name_of(*certificate);
     if (named != common_name) return Error{Errc::kInvalid, "the certificate names " + named + ", not " + common_name};

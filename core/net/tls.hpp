@@ -25,6 +25,7 @@ struct CertificateFacts {
     std::string serial_hex;
     Timestamp not_before{};
     Timestamp not_after{};
+    std::string sha256_hex; ///< of the certificate, by which people and programs know it
 };
 
 /// A fresh self-signed certificate authority: EC P-256, `valid_days` from now, path length 0.
@@ -50,10 +51,19 @@ Result<std::string> sign_client_request(const Credential& authority, const std::
 /// @error kInvalid  not a certificate.
 Result<CertificateFacts> read_certificate(const std::string& certificate_pem);
 
-/// Whether a client could show this certificate from now on: it is of this key and name, signed by the authority, and
-/// for clients. Times are not looked at.
+/// All certificates of a text, in their order.
+/// @error kInvalid  there is none, one is cut off or damaged, or one may not sign others.
+Result<std::vector<CertificateFacts>> read_authorities(const std::string& authorities_pem);
+
+/// Which of the authorities signed a certificate. Times are not looked at.
+/// @error kInvalid   it is no certificate.
+/// @error kNotFound  none of them did.
+Result<CertificateFacts> find_signer(const std::string& certificate_pem, const std::string& authorities_pem);
+
+/// Whether a client could show this certificate from now on: it is of this key and name, signed by one of the
+/// authorities, and for clients. Times are not looked at.
 /// @error kInvalid  it is not, with what is wrong.
-Result<void> check_client_certificate(const Credential& credential, const std::string& authority_pem,
+Result<void> check_client_certificate(const Credential& credential, const std::string& authorities_pem,
                                       const std::string& common_name);
 
 /// Whether a listener could show this chain: each certificate of the text can be read, and the first is for servers and
@@ -69,7 +79,7 @@ enum class ClientCertificates {
     kOptional, ///< asked for; verified when sent (enrolment and agents share a listener)
 };
 
-/// For a listener. `authority_pem` is what client certificates must be signed by.
+/// For a listener. Client certificates must be signed by one of the certificates in `authority_pem`.
 Result<TlsContext> make_server_context(const Credential& credential, ClientCertificates clients,
                                        const std::string& authority_pem);
 

@@ -62,18 +62,6 @@ void use_chain(SSL_CTX* context, const std::string& pem)
     ERR_clear_error();
 }
 
-/// False when a certificate after the first is cut off or damaged, which use_chain() would leave out.
-bool is_whole_chain(const std::string& pem)
-{
-    const openssl::Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-    ERR_clear_error();
-    while (X509* next = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr))
-        const openssl::Certificate certificate(next);
-    const unsigned long last = ERR_peek_last_error();
-    ERR_clear_error();
-    return ERR_GET_LIB(last) == ERR_LIB_PEM && ERR_GET_REASON(last) == PEM_R_NO_START_LINE;
-}
-
 /// All certificates of the text.
 Result<void> trust(SSL_CTX* context, const std::string& authority_pem)
 {
@@ -97,7 +85,7 @@ Result<void> check_server_certificate(const Credential& credential)
 {
     const openssl::Certificate certificate = openssl::parse_certificate(credential.certificate_pem);
     if (!certificate) return Error{Errc::kInvalid, "the certificate is not PEM"};
-    if (!is_whole_chain(credential.certificate_pem))
+    if (!openssl::parse_certificates(credential.certificate_pem).is_whole)
         return Error{Errc::kInvalid, "a certificate of the chain is cut off or damaged"};
     const openssl::Key key = openssl::parse_key(credential.key_pem);
     if (!key) return Error{Errc::kInvalid, "the private key is not an unencrypted PEM key"};

@@ -158,6 +158,36 @@ TEST(ReadCertificate, RefusesWhatIsNone)
     EXPECT_EQ(read_certificate("nonsense").error().code, Errc::kInvalid);
 }
 
+TEST(ReadAuthorities, TakesCertificatesThatMaySignOthersOnly)
+{
+    const Credential other = make_authority("Other", 1).value();
+    const std::string both = authority().certificate_pem + other.certificate_pem;
+
+    const std::vector<CertificateFacts> facts = read_authorities(both).value();
+
+    ASSERT_EQ(facts.size(), 2U);
+    EXPECT_EQ(facts[1].common_name, "Other");
+    EXPECT_EQ(facts[1].sha256_hex, read_certificate(other.certificate_pem).value().sha256_hex);
+    EXPECT_EQ(facts[1].sha256_hex.size(), 64U);
+    EXPECT_NE(facts[0].sha256_hex, facts[1].sha256_hex);
+    const std::string leaf = client_credential(other, "ctr_1").certificate_pem;
+    for (const std::string& bad : {std::string(), std::string("notes"), both.substr(0, both.size() - 80), both + leaf})
+        EXPECT_EQ(read_authorities(bad).error().code, Errc::kInvalid);
+}
+
+TEST(FindSigner, TellsAuthoritiesOfOneNameApart)
+{
+    const Credential one = make_authority("Same", 1).value();
+    const Credential two = make_authority("Same", 1).value();
+    const std::string leaf = client_credential(two, "ctr_1").certificate_pem;
+
+    const CertificateFacts signer = find_signer(leaf, one.certificate_pem + two.certificate_pem).value();
+
+    EXPECT_EQ(signer.sha256_hex, read_certificate(two.certificate_pem).value().sha256_hex);
+    EXPECT_EQ(find_signer(leaf, one.certificate_pem).error().code, Errc::kNotFound);
+    EXPECT_EQ(find_signer("notes", one.certificate_pem).error().code, Errc::kInvalid);
+}
+
 TEST(TlsContext, RefusesAKeyThatDoesNotFit)
 {
     const Credential mixed{authority().certificate_pem, make_private_key().value()};
@@ -220,6 +250,36 @@ TEST(MutualTls, FailsTheHandshakeForForeignExpiredAndServerCertificates)
         ASSERT_FALSE(response);
         EXPECT_EQ(response.error().code, Errc::kUnavailable);
     }
+}
+
+TEST(MutualTls, OverlapsWhereOneAuthorityReplacesAnother)
+{
+    // Equal names: which of them signed is told by their keys.
+    const Credential old_one = make_authority("Test authority", 2).value();
+    const Credential new_one = make_authority("Test authority", 2).value();
+    const std::string both = new_one.certificate_pem + old_one.certificate_pem;
+    const Credential of_old = client_credential(old_one, "ctr_old");
+    const Credential of_new = client_credential(new_one, "ctr_new");
+    TestServer server(whoami_router(), {}, ClientCertificates::kOptional);
+    const auto show = [&](const Credential& signer, const std::string& trusted) {
+        const Credential shown = make_server_credential(signer, {"localhost"}, 1).value();
+        server.set_tls(make_server_context(shown, ClientCertificates::kOptional, trusted).value());
+    };
+    const auto is_let_in = [&](const Credential& client, const std::string& trusted) {
+        HttpClient http(server.endpoint(), make_client_context(trusted, &client).value());
+        return http.request(Method::kGet, "/whoami", {}, "").has_value();
+    };
+
+    show(old_one, both); // begun
+    EXPECT_TRUE(is_let_in(of_old, both));
+    EXPECT_TRUE(is_let_in(of_old, old_one.certificate_pem));
+    show(new_one, both); // switched
+    EXPECT_TRUE(is_let_in(of_old, both));
+    EXPECT_TRUE(is_let_in(of_new, both));
+    EXPECT_FALSE(is_let_in(of_old, old_one.certificate_pem)) << "it was not told of the new one";
+    show(new_one, new_one.certificate_pem); // finished
+    EXPECT_TRUE(is_let_in(of_new, new_one.certificate_pem));
+    EXPECT_FALSE(is_let_in(of_old, both)) << "its certificate is of the past authority";
 }
 
 TEST(MutualTls, IgnoresCertificatesOnListenersThatDoNotAsk)
