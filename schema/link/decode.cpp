@@ -16,6 +16,7 @@ constexpr std::int64_t kMaxSubUnits = 1'000'000;
 constexpr std::size_t kMaxOutcome = 32; ///< the name of one
 constexpr std::size_t kMaxDetail = 4000;
 constexpr std::size_t kMaxDigestLength = 128;
+constexpr double kMaxRenewal_s = 30 * 86400; ///< over how long certificates may be renewed
 
 template <class IdType>
 IdType read_id(ObjectReader& reader, std::string_view name)
@@ -101,6 +102,8 @@ Body read_hello(ObjectReader& reader, std::vector<FieldError>& errors)
         }
     }
     hello.library_digest = reader.optional_string("library_digest", {.max_length = kMaxDigestLength});
+    if (reader.has("authorities"))
+        hello.authorities = reader.strings("authorities", kMaxAuthorities, {.max_length = kMaxDigestLength});
     return hello;
 }
 
@@ -391,6 +394,16 @@ Body read_renewed_certificate(ObjectReader& reader, std::vector<FieldError>&)
     return RenewedCertificate{reader.required_string("certificate_pem", {.min_length = 1, .max_length = 65536})};
 }
 
+Body read_trusted_authorities(ObjectReader& reader, std::vector<FieldError>&)
+{
+    TrustedAuthorities trusted;
+    trusted.certificates_pem =
+        reader.required_string("certificates_pem", {.min_length = 1, .max_length = kMaxAuthoritiesBytes});
+    trusted.signer_sha256 = reader.required_string("signer_sha256", {.min_length = 1, .max_length = kMaxDigestLength});
+    trusted.renew_within_s = reader.required_number("renew_within_s", 0, kMaxRenewal_s);
+    return trusted;
+}
+
 Body read_ack(ObjectReader& reader, std::vector<FieldError>& errors)
 {
     Ack ack{read_id<MessageId>(reader, "of"), std::nullopt};
@@ -433,6 +446,7 @@ const std::map<std::string, Reader, std::less<>>& readers()
         {"heartbeat", read_heartbeat},
         {"renew_certificate", read_renew_certificate},
         {"renewed_certificate", read_renewed_certificate},
+        {"trusted_authorities", read_trusted_authorities},
         {"ack", read_ack},
     };
     return kReaders;

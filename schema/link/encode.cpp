@@ -22,6 +22,7 @@ Json body_json(const Hello& hello)
                  {"catalog", to_json(hello.catalog)},
                  {"inventory", std::move(inventory)}};
     if (hello.library_digest) json["library_digest"] = *hello.library_digest;
+    if (hello.authorities) json["authorities"] = *hello.authorities;
     return json;
 }
 
@@ -266,6 +267,13 @@ Json body_json(const RenewedCertificate& renewed)
     return {{"certificate_pem", renewed.certificate_pem}};
 }
 
+Json body_json(const TrustedAuthorities& trusted)
+{
+    return {{"certificates_pem", trusted.certificates_pem},
+            {"signer_sha256", trusted.signer_sha256},
+            {"renew_within_s", trusted.renew_within_s}};
+}
+
 Json body_json(const Ack& ack)
 {
     Json json = {{"of", ack.of.value}};
@@ -298,6 +306,7 @@ struct TypeName {
     std::string_view operator()(const Heartbeat&) const { return "heartbeat"; }
     std::string_view operator()(const RenewCertificate&) const { return "renew_certificate"; }
     std::string_view operator()(const RenewedCertificate&) const { return "renewed_certificate"; }
+    std::string_view operator()(const TrustedAuthorities&) const { return "trusted_authorities"; }
     std::string_view operator()(const Ack&) const { return "ack"; }
 };
 

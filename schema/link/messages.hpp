@@ -40,6 +40,9 @@ struct Hello {
     std::vector<InventoryItem> inventory;
     /// M3: of the MatchLibrary that it holds; "": it holds none. Empty: an agent that takes none, as an older one.
     std::optional<std::string> library_digest{};
+    /// SHA-256, in hex, of the authorities' certificates that it trusts. Empty: an agent that takes no others, as an
+    /// older one.
+    std::optional<std::vector<std::string>> authorities{};
 };
 
 /// server -> agent, the answer to Hello.
@@ -230,6 +233,18 @@ struct RenewedCertificate {
     std::string certificate_pem;
 };
 
+/// server -> agent, needs ack: the authorities that the network trusts from now on, instead of those before. An agent
+/// acknowledges them when they are safe on its disk. Where another than the signer has signed its certificate, it asks
+/// for a new one. Said to agents only whose Hello names others, and while certificates are renewed to all whose Hello
+/// names any, once in each connection.
+struct TrustedAuthorities {
+    std::string certificates_pem; ///< one certificate or two
+    std::string signer_sha256;    ///< of them, the one that signs new certificates
+    double renew_within_s{};      ///< agents ask at random moments of this time, not all at once
+};
+inline constexpr std::size_t kMaxAuthoritiesBytes = 64UL << 10U;
+inline constexpr std::size_t kMaxAuthorities = 16; ///< that a Hello names
+
 /// Either way. With an error the sender must not send the message again.
 struct Ack {
     MessageId of;
@@ -242,10 +257,11 @@ struct Ack {
 /// nothing. A ResourceOrder (server -> agent, once in each connection and when it changes) is said to agents only whose
 /// catalog has the fact `remote_resources`; a ResourceState (agent -> server, after each welcome and each change) says
 /// how far the center is with it, or what its machines lack; repeats change nothing.
-using Body = std::variant<Hello, Welcome, StartAttempt, CancelAttempt, RecallAttempt, AttemptStarted, QueueReport,
-                          AttemptOutput, AttemptEnded, CatalogChanged, UnitTypesQuery, UnitTypesAnswer, ProbeRequest,
-                          SubUnitState, SubUnitTarget, SubUnitRequest, GpuMemoryReport, BalanceSteps, ResourceOrder,
-                          ResourceState, MatchLibrary, Heartbeat, RenewCertificate, RenewedCertificate, Ack>;
+using Body =
+    std::variant<Hello, Welcome, StartAttempt, CancelAttempt, RecallAttempt, AttemptStarted, QueueReport, AttemptOutput,
+                 AttemptEnded, CatalogChanged, UnitTypesQuery, UnitTypesAnswer, ProbeRequest, SubUnitState,
+                 SubUnitTarget, SubUnitRequest, GpuMemoryReport, BalanceSteps, ResourceOrder, ResourceState,
+                 MatchLibrary, Heartbeat, RenewCertificate, RenewedCertificate, TrustedAuthorities, Ack>;
 
 struct Message {
     MessageId id;

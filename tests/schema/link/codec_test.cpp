@@ -178,6 +178,32 @@ TEST(Codec, KeepsManifestsOfALibraryThatItDoesNotKnow)
     EXPECT_THAT(describe(failure_of(encode(make_message(library))).error), HasSubstr("operators"));
 }
 
+TEST(Codec, AHelloSaysWhichAuthoritiesAreTrustedOrDoesNotAsAnOlderAgentDoesNot)
+{
+    Hello hello{.agent_version = "1.2.3", .catalog = {}, .inventory = {}};
+    EXPECT_FALSE(Json::parse(encode(make_message(hello)))["body"].contains("authorities"));
+    EXPECT_EQ(round_trip(hello).authorities, std::nullopt);
+
+    for (const std::vector<std::string>& trusted : {std::vector<std::string>(), {"one", "two"}}) {
+        hello.authorities = trusted;
+        EXPECT_EQ(round_trip(hello).authorities, trusted);
+    }
+    hello.authorities = std::vector<std::string>(kMaxAuthorities + 1, "one");
+    EXPECT_THAT(describe(failure_of(encode(make_message(hello))).error), HasSubstr("authorities"));
+}
+
+TEST(Codec, TrustedAuthoritiesAreAcknowledgedAndBounded)
+{
+    TrustedAuthorities trusted{.certificates_pem = "one", .signer_sha256 = "abc", .renew_within_s = 2.5};
+    EXPECT_TRUE(needs_ack(trusted));
+    EXPECT_EQ(round_trip(trusted).certificates_pem, "one");
+    EXPECT_EQ(round_trip(trusted).signer_sha256, "abc");
+    EXPECT_EQ(round_trip(trusted).renew_within_s, 2.5);
+
+    trusted.certificates_pem = std::string(kMaxAuthoritiesBytes + 1, 'x');
+    EXPECT_THAT(describe(failure_of(encode(make_message(trusted))).error), HasSubstr("certificates_pem"));
+}
+
 TEST(Codec, SaysWhichMessagesAreRepeated)
 {
     EXPECT_TRUE(needs_ack(StartAttempt{}));
