@@ -77,6 +77,10 @@ Result<void> Daemon::prepare()
     conversation_->holds_library(library_.digest());
     conversation_->on_match_library = [this](const link::MatchLibrary& library) { take_library(library); };
     conversation_->on_certificate = [this](const std::string& pem) { store_certificate(pem); };
+    conversation_->trusts(files_.trusted_authorities());
+    conversation_->on_authorities = [this](const link::TrustedAuthorities& trusted) {
+        return take_authorities(trusted);
+    };
     connector_ = std::make_shared<Connector>(files_, *conversation_, work_.get_executor());
     start_memory_manager();
     follow_balance();
@@ -158,7 +162,7 @@ void Daemon::renew_certificate(SteadyTime now)
     const Result<Enrolment> enrolment = files_.load();
     if (!enrolment) return;
     const Result<net::CertificateFacts> facts = net::read_certificate(enrolment->credential.certificate_pem);
-    if (!facts || !is_renewal_due(*facts, clock_.now())) return;
+    if (!facts || !(is_renewal_wanted_ || is_renewal_due(*facts, clock_.now()))) return;
     const Result<std::string> request = net::make_signing_request(enrolment->credential.key_pem, enrolment->center_id);
     if (request && conversation_->request_certificate(*request))
         log_info("certificate_renewal_asked", {{"not_after", format_rfc3339(facts->not_after)}});
@@ -254,7 +258,32 @@ void Daemon::store_certificate(const std::string& certificate_pem)
         return;
     }
     log_info("certificate_renewed");
+    is_renewal_wanted_ = false; // the next greeting is answered by whether it is
     connector_->reconnect("certificate renewed");
+}
+
+/// The present connection goes on; the next one is made with what is trusted then.
+Result<void> Daemon::take_authorities(const link::TrustedAuthorities& trusted)
+{
+    const Result<void> stored = files_.store_authorities(trusted.certificates_pem);
+    if (!stored) {
+        log_error("authorities_not_stored", {{"reason", describe(stored.error())}});
+        return stored;
+    }
+    conversation_->trusts(files_.trusted_authorities());
+    book_->fetch_trusting(trusted.certificates_pem);
+    const Result<Enrolment> enrolment = files_.load();
+    if (!enrolment) return enrolment.error();
+    const Result<net::CertificateFacts> signer =
+        net::find_signer(enrolment->credential.certificate_pem, trusted.certificates_pem);
+    is_renewal_wanted_ = !signer || signer->sha256_hex != trusted.signer_sha256;
+    if (is_renewal_wanted_)
+        next_renewal_look_ =
+            std::chrono::steady_clock::now() +
+            std::chrono::milliseconds(static_cast<std::int64_t>(random_fraction() * trusted.renew_within_s * 1e3));
+    log_info("authorities_taken",
+             {{"signer_sha256", trusted.signer_sha256}, {"renews_certificate", is_renewal_wanted_}});
+    return {};
 }
 
 void Daemon::wait_for_signal()

@@ -45,6 +45,7 @@ class Daemon {
     void take_probe_request(SteadyTime now);
     void take_sub_unit_request(SteadyTime now);
     void store_certificate(const std::string& certificate_pem);
+    Result<void> take_authorities(const link::TrustedAuthorities& trusted);
     void wait_for_signal();
     void reload();
     SurveyOrder survey_order(CutRule rule) const;
@@ -99,6 +100,7 @@ class Daemon {
     bool survey_failed_ = false;     ///< the last one
     SteadyTime next_hardware_look_{};
     SteadyTime next_renewal_look_{};
+    bool is_renewal_wanted_{}; ///< before it is due: another authority signs now
     SteadyTime next_request_look_{};
     SteadyTime next_sub_unit_look_{};
     SteadyTime next_gpu_memory_look_{};

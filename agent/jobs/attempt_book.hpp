@@ -76,6 +76,9 @@ class AttemptBook {
     /// Another RunOrder::library for coming jobs that are to be profiled.
     void match_with(std::string library) { options_.library = std::move(library); }
 
+    /// Another BookOptions::fetch_ca_pem for coming probes.
+    void fetch_trusting(std::string ca_pem) { options_.fetch_ca_pem = std::move(ca_pem); }
+
     /// As UnitAllocator::know_gpus().
     void know_gpus(const GpuMemoryReport& report) { units_.know_gpus(report); }
 

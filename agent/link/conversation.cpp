@@ -21,7 +21,7 @@ void Conversation::connected(Peer peer)
     peer_ = std::move(peer);
     welcome_ = false;
     greeted_otherwise_ = false;
-    say(link::make_message(link::Hello{FATHOM_VERSION, catalog_, book_.inventory(), library_digest_}));
+    say(link::make_message(link::Hello{FATHOM_VERSION, catalog_, book_.inventory(), library_digest_, authorities_}));
 }
 
 void Conversation::disconnected()
@@ -49,6 +49,10 @@ void Conversation::receive(const link::Message& message)
         if (on_resource_order) on_resource_order(*order);
     } else if (const auto* library = std::get_if<link::MatchLibrary>(&message.body)) {
         if (on_match_library) on_match_library(*library);
+    } else if (const auto* trusted = std::get_if<link::TrustedAuthorities>(&message.body);
+               trusted != nullptr && on_authorities) {
+        const Result<void> taken = on_authorities(*trusted);
+        acknowledge(message.id, taken ? std::nullopt : std::optional(taken.error()));
     } else if (!handle_order(message)) {
         acknowledge(message.id,
                     Error{Errc::kInvalid, "agents do not take " + std::string(link::type_name(message.body))});

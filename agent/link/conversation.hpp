@@ -57,6 +57,11 @@ class Conversation {
     /// M3: what is held of the operators that profiled jobs are matched with (link::MatchLibrary::digest; empty:
     /// nothing); said in each greeting from now on. Not called: this agent takes none.
     void holds_library(std::string digest) { library_digest_ = std::move(digest); }
+    /// Which authorities' certificates are trusted (SHA-256, in hex); said in each greeting from now on. Not called:
+    /// this agent takes no others.
+    void trusts(std::vector<std::string> authorities) { authorities_ = std::move(authorities); }
+    /// Called with those that are to be trusted; returns when they are safe on the disk.
+    std::function<Result<void>(const link::TrustedAuthorities&)> on_authorities;
     /// Called with those that it is to hold.
     std::function<void(const link::MatchLibrary&)> on_match_library;
     /// Called with what this center is to offer.
@@ -99,6 +104,7 @@ class Conversation {
     std::optional<GpuMemoryReport> gpu_memory_;
     std::optional<ResourceState> resources_;
     std::optional<std::string> library_digest_;
+    std::optional<std::vector<std::string>> authorities_;
     BalanceOutbox balance_;
     std::optional<Peer> peer_;
     bool welcome_{};

@@ -2,6 +2,9 @@
 
 #include "core/base/file.hpp"
 #include "core/base/json_reader.hpp"
+#include "schema/link/messages.hpp"
+
+#include <algorithm>
 
 namespace fathom::agent {
 namespace {
@@ -77,6 +80,30 @@ Result<void> EnrolmentFiles::store_certificate(const std::string& certificate_pe
     if (old && facts->not_after < old->not_after)
         return Error{Errc::kInvalid, "the certificate ends sooner than the one it is to replace"};
     return write_file(state_dir_ / kCertificate, certificate_pem, 0600);
+}
+
+Result<void> EnrolmentFiles::store_authorities(const std::string& authorities_pem) const
+{
+    const Result<std::vector<net::CertificateFacts>> fresh = net::read_authorities(authorities_pem);
+    if (!fresh) return fresh.error();
+    const std::vector<std::string> trusted = trusted_authorities();
+    const bool is_continued = std::any_of(fresh->begin(), fresh->end(), [&](const net::CertificateFacts& one) {
+        return std::find(trusted.begin(), trusted.end(), one.sha256_hex) != trusted.end();
+    });
+    if (!is_continued) return Error{Errc::kInvalid, "none of these authorities was trusted before"};
+    return write_file(state_dir_ / kAuthority, authorities_pem, 0600);
+}
+
+std::vector<std::string> EnrolmentFiles::trusted_authorities() const
+{
+    std::vector<std::string> trusted;
+    const Result<std::string> pem = read_file(state_dir_ / kAuthority, 1U << 20U);
+    const Result<std::vector<net::CertificateFacts>> facts = pem ? net::read_authorities(*pem) : pem.error();
+    if (!facts) return trusted;
+    for (const net::CertificateFacts& one : *facts)
+        trusted.push_back(one.sha256_hex);
+    trusted.resize(std::min(trusted.size(), link::kMaxAuthorities));
+    return trusted;
 }
 
 bool is_renewal_due(const net::CertificateFacts& certificate, Timestamp now)

@@ -4,6 +4,8 @@
 #include "core/net/tls.hpp"
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace fathom::agent {
 
@@ -13,8 +15,8 @@ struct Enrolment {
     std::string center_name;
     std::string host; ///< of the metascheduler's listener for agents
     std::uint16_t port{};
-    std::string server; ///< ADDR:PORT at which it was enrolled; empty for enrolments by an older agent
-    std::string authority_pem;
+    std::string server;         ///< ADDR:PORT at which it was enrolled; empty for enrolments by an older agent
+    std::string authority_pem;  ///< of all authorities that the agent trusts
     net::Credential credential; ///< secret
 };
 
@@ -33,6 +35,11 @@ class EnrolmentFiles {
     /// is kept then.
     /// @error kInvalid  it is of another key, authority or center, not for clients, or ends sooner than the old one.
     Result<void> store_certificate(const std::string& certificate_pem) const;
+    /// Trusts these authorities from now on, instead of those before.
+    /// @error kInvalid  they are none, or none of them was trusted before: the metascheduler is known by one that was.
+    Result<void> store_authorities(const std::string& authorities_pem) const;
+    /// SHA-256, in hex, of the authorities' certificates that are trusted; none where they cannot be read.
+    std::vector<std::string> trusted_authorities() const;
 
   private:
     std::filesystem::path state_dir_;

@@ -100,6 +100,27 @@ TEST_F(ConversationTest, SaysInItsGreetingWhichLibraryItHoldsAndHandsOnAnother)
     EXPECT_EQ(said<link::Hello>().at(2).library_digest, "abc");
 }
 
+TEST_F(ConversationTest, SaysInItsGreetingWhichAuthoritiesItTrustsAndAcknowledgesOthersWhenTheyAreSafe)
+{
+    connect();
+    EXPECT_FALSE(said<link::Hello>().at(0).authorities) << "it takes no others";
+    conversation_.disconnected();
+
+    conversation_.trusts({"one"});
+    Result<void> outcome;
+    conversation_.on_authorities = [&](const link::TrustedAuthorities&) { return outcome; };
+    connect();
+    welcome();
+    conversation_.receive(link::make_message(link::TrustedAuthorities{}));
+    outcome = Error{Errc::kUnavailable, "no room"};
+    conversation_.receive(link::make_message(link::TrustedAuthorities{}));
+
+    EXPECT_EQ(said<link::Hello>().at(1).authorities, std::vector<std::string>{"one"});
+    ASSERT_EQ(said<link::Ack>().size(), 2U);
+    EXPECT_FALSE(said<link::Ack>()[0].error);
+    EXPECT_TRUE(said<link::Ack>()[1].error);
+}
+
 TEST_F(ConversationTest, SaysHowAttemptsWaitInABatchSystemToAServerThatTakesIt)
 {
     const AttemptOrder order = test::shell_order("true");

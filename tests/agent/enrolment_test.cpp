@@ -70,5 +70,44 @@ TEST_F(RenewedCertificate, ThatCouldNotBeUsedLeavesTheOld)
     EXPECT_EQ(refused("no certificate"), "not a PEM certificate");
 }
 
+class TrustedAuthorities : public RenewedCertificate {
+  protected:
+    std::string trusted() const { return read_file(folder_ / "ca.pem", 1U << 20U).value(); }
+
+    const net::Credential next_ = net::make_authority("network", 365).value();
+    const std::string both_ = authority_.certificate_pem + next_.certificate_pem;
+};
+
+TEST_F(TrustedAuthorities, ReplaceThoseOfBefore)
+{
+    ASSERT_TRUE(EnrolmentFiles(folder_).store_authorities(both_));
+
+    EXPECT_EQ(trusted(), both_);
+    EXPECT_EQ(EnrolmentFiles(folder_).trusted_authorities(),
+              (std::vector{net::read_certificate(authority_.certificate_pem).value().sha256_hex,
+                           net::read_certificate(next_.certificate_pem).value().sha256_hex}));
+    EXPECT_EQ(EnrolmentFiles(folder_).load().value().authority_pem, both_);
+}
+
+TEST_F(TrustedAuthorities, LetACertificateOfEachOfThemIn)
+{
+    const std::string renewed = certificate(next_, key_, "ctr_1", 31);
+    EXPECT_FALSE(EnrolmentFiles(folder_).store_certificate(renewed)) << "it is not trusted yet";
+
+    ASSERT_TRUE(EnrolmentFiles(folder_).store_authorities(both_));
+
+    ASSERT_TRUE(EnrolmentFiles(folder_).store_certificate(renewed));
+    EXPECT_EQ(kept(), renewed);
+}
+
+TEST_F(TrustedAuthorities, ThatAreNoneOrAllUnknownLeaveTheOld)
+{
+    for (const std::string& bad : {std::string("notes"), both_.substr(0, both_.size() - 80), next_.certificate_pem,
+                                   both_ + certificate(authority_, key_, "ctr_1", 30)})
+        EXPECT_EQ(EnrolmentFiles(folder_).store_authorities(bad).error().code, Errc::kInvalid);
+
+    EXPECT_EQ(trusted(), authority_.certificate_pem);
+}
+
 } // namespace
 } // namespace fathom::agent
