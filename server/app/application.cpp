@@ -13,7 +13,7 @@
 #include "server/console/console_api.hpp"
 #include "server/identity/admin_token.hpp"
 #include "server/identity/audit_chain.hpp"
-#include "server/identity/authority.hpp"
+#include "server/identity/authority_follower.hpp"
 #include "server/identity/listener_certificates.hpp"
 #include "server/identity/session_store.hpp"
 #include "server/store/migrations.hpp"
@@ -141,6 +141,7 @@ class Application {
     CertificateFiles certificate_files() const;
     Result<void> open_database();
     Result<void> prepare_data();
+    Result<void> take_authorities(const NetworkAuthorities& fresh);
     Result<void> build();
     Result<void> open_listeners();
     void announce() const;
@@ -154,8 +155,9 @@ class Application {
     Metrics metrics_;                                    // counted from the first moment
     std::unique_ptr<Database> database_;                 // the store's pool; the only state
     std::unique_ptr<FreeSpace> space_;                   // whether the database's disk has room
-    net::Credential authority_;                          // the network's CA, the same in all replicas
+    AuthorityHolder authorities_;                        // the network's CAs, the same in all replicas
     std::unique_ptr<ListenerCertificates> certificates_; // what the listeners show
+    std::unique_ptr<AuthorityFollower> follower_;        // of what other replicas do to the authorities
     asio::io_context io_;                                // all network work
     std::unique_ptr<IoThreads> io_threads_;              // run io_
     asio::io_context files_io_;                          // what waits for files: certificates, free space
@@ -181,7 +183,8 @@ Result<void> Application::start()
     if (Result<void> done = certificates_->read_files(); !done) return done;
     if (Result<void> done = open_database(); !done) return done;
     if (Result<void> done = prepare_data(); !done) return done;
-    if (Result<void> done = certificates_->make_own(authority_, certificate_names(settings_)); !done) return done;
+    if (Result<void> done = certificates_->make_own(*authorities_.get(), certificate_names(settings_)); !done)
+        return done;
     if (Result<void> done = build(); !done) return done;
     return open_listeners();
 }
@@ -215,12 +218,22 @@ Result<void> Application::open_database()
 Result<void> Application::prepare_data()
 {
     if (Result<void> done = migrate(*database_, schema::sql::embedded_files()); !done) return done;
-    Result<net::Credential> authority =
-        load_authority(*database_, supervisor_->authority_key_file(settings_.authority_key_file));
-    if (!authority) return authority.error();
-    authority_ = std::move(*authority);
-    if (Result<void> done = supervisor_->write_authority(authority_.certificate_pem); !done) return done;
+    AuthorityKeyFile key_file = supervisor_->authority_key_file(settings_.authority_key_file);
+    Result<NetworkAuthorities> read = load_authorities(*database_, key_file);
+    if (!read) return read.error();
+    if (Result<void> done = supervisor_->write_authorities(read->certificates.bundle_pem()); !done) return done;
+    authorities_.set(std::move(*read));
+    follower_ = std::make_unique<AuthorityFollower>(
+        *database_, std::move(key_file), authorities_,
+        [this](const NetworkAuthorities& fresh) { return take_authorities(fresh); });
     return ensure_admin_token(*database_, supervisor_->admin_token_file(settings_.state_dir));
+}
+
+/// On the thread of the certificates.
+Result<void> Application::take_authorities(const NetworkAuthorities& fresh)
+{
+    if (Result<void> done = supervisor_->write_authorities(fresh.certificates.bundle_pem()); !done) return done;
+    return certificates_->change_authorities(fresh);
 }
 
 /// Routes, subscriptions and periodic tasks; then everything that runs, the listeners last.
@@ -252,8 +265,9 @@ Result<void> Application::build()
     for (ApiRouter* const router : {api_.get(), agent_api_.get()})
         router->add_open(net::Method::kGet, "/fetch-test", fetch_test, /*most_body_bytes=*/0);
     rooms_ = std::make_unique<Rooms>(RoomContext{io_.get_executor(), *database_, *notifier_, *periodic_tasks_, *tasks_,
-                                                 metrics_, clock_, *identity_, authority_, settings_, *space_,
+                                                 metrics_, clock_, *identity_, authorities_, settings_, *space_,
                                                  *supervisor_, replica_, *api_, router_, *agent_api_, agent_router_});
+    follower_->subscribe(*notifier_);
     notifier_->start();
     periodic_tasks_->start();
     return rooms_->start();
@@ -268,6 +282,7 @@ Result<void> Application::open_listeners()
     certificates_->show_on([this](net::TlsContext tls) { server_->set_tls(std::move(tls)); },
                            [this](net::TlsContext tls) { agent_server_->set_tls(std::move(tls)); });
     certificates_->start(*tasks_, files_io_.get_executor());
+    follower_->start(*tasks_, files_io_.get_executor());
     if (Result<void> done = server_->listen(std::move(listeners_.rest)); !done) return done;
     if (Result<void> done = agent_server_->listen(std::move(listeners_.agents)); !done) return done;
     announce();

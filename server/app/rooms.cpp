@@ -11,6 +11,7 @@
 #include "server/calendar/maintenance_api.hpp"
 #include "server/calendar/reservation_api.hpp"
 #include "server/centers/agent_hub.hpp"
+#include "server/centers/authority_api.hpp"
 #include "server/centers/centers_api.hpp"
 #include "server/centers/diversity_api.hpp"
 #include "server/centers/heartbeat_monitor.hpp"
@@ -261,7 +262,7 @@ struct Rooms::State {
     ReservationService reservations{context.database, context.settings.unknown_projects}; // units kept for a project
     MaintenanceService maintenance{context.database};                                     // when centers take no work
     EnrolmentService enrolment{context.database,
-                               {.authority = context.authority, .agent_port = context.settings.agent_public_port}};
+                               {.authorities = &context.authorities, .agent_port = context.settings.agent_public_port}};
     HeartbeatMonitor silence{{.suspect_after = context.settings.suspect_after,
                               .lost_after = context.settings.lost_after,
                               .period = kSilencePeriod}};
@@ -294,6 +295,8 @@ void Rooms::State::add_access_routes()
     add_session_routes(context.api, sessions);
     add_oidc_routes(context.api, context.router, oidc.get());
     add_audit_routes(context.api, context.database, compute);
+    add_authority_routes(context.api, context.database,
+                         context.supervisor.authority_key_file(context.settings.authority_key_file));
 }
 
 void Rooms::State::add_measurement_routes()
@@ -349,6 +352,7 @@ void Rooms::State::add_accounting_routes()
 void Rooms::State::subscribe()
 {
     operators.on_match_library = [this] { agents.library_changed(); };
+    context.authorities.on_change = [this] { agents.authorities_changed(); };
     operators.subscribe(context.notifier, context.tasks, context.executor);
     agents.subscribe(context.notifier);
     catalog.subscribe(context.notifier);

@@ -11,6 +11,7 @@
 #include "server/app/server_settings.hpp"
 #include "server/app/supervisor_link.hpp"
 #include "server/identity/identity_service.hpp"
+#include "server/identity/network_authorities.hpp"
 #include "server/retention/free_space.hpp"
 #include "server/store/database.hpp"
 #include "server/store/notifier.hpp"
@@ -29,7 +30,7 @@ struct RoomContext {
     Metrics& metrics;
     const Clock& clock;
     IdentityService& identity;
-    const net::Credential& authority; ///< signs agents' certificates
+    AuthorityHolder& authorities; ///< sign agents' certificates
     const ServerSettings& settings;
     const FreeSpace& space;     ///< of the database
     SupervisorLink& supervisor; ///< runs verifying probes

@@ -188,7 +188,7 @@ Result<std::string> Supervisor::answer(SupervisorRequest request, const std::str
         return read_file(settings_->state_dir / kAdminTokenFile, 4096);
     case SupervisorRequest::kWriteAdminToken:
         return written(kAdminTokenFile, kAdminTokenMode);
-    case SupervisorRequest::kWriteAuthority:
+    case SupervisorRequest::kWriteAuthorities:
         return written("ca.pem", kAuthorityMode);
     case SupervisorRequest::kReadAuthorityKey:
         return read_authority_key(settings_->authority_key_file);

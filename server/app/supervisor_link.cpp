@@ -113,9 +113,9 @@ AuthorityKeyFile SupervisorLink::authority_key_file(const std::filesystem::path&
             .make = [this] { return ask(SupervisorRequest::kMakeAuthorityKey); }};
 }
 
-Result<void> SupervisorLink::write_authority(const std::string& certificate_pem)
+Result<void> SupervisorLink::write_authorities(const std::string& certificates_pem)
 {
-    const Result<std::string> done = ask(SupervisorRequest::kWriteAuthority, certificate_pem);
+    const Result<std::string> done = ask(SupervisorRequest::kWriteAuthorities, certificates_pem);
     if (!done) return done.error();
     return {};
 }

@@ -37,7 +37,7 @@ class SupervisorLink {
     /// The file of authority_key_file. The link must outlive it.
     AuthorityKeyFile authority_key_file(const std::filesystem::path& path);
     /// Writes STATE/ca.pem.
-    Result<void> write_authority(const std::string& certificate_pem);
+    Result<void> write_authorities(const std::string& certificates_pem);
 
     /// Certificate and key of the REST listener, as they stand in the files of the settings now.
     /// @error kNotFound, kTooLarge, kUnavailable  as read_file().

@@ -18,7 +18,7 @@ enum class SupervisorRequest : char {
     kFreeBytes = 'f',        ///< answer: decimal, of the database's disk; empty when nobody can tell
     kReadAdminToken = 'r',   ///< answer: the file's content
     kWriteAdminToken = 'w',  ///< with the content
-    kWriteAuthority = 'a',   ///< with the network's CA certificate
+    kWriteAuthorities = 'a', ///< with the certificates of the network's CAs
     kReadAuthorityKey = 'k', ///< answer: the content of the file that the authority is encrypted with
     kMakeAuthorityKey = 'm', ///< the same; where there is no such file it is made first
     kReadCertificate = 'c',  ///< answer: of the REST listener as the settings name them: certificates, NUL, key

@@ -219,6 +219,11 @@ void AgentHub::library_changed()
     state_->for_sessions("", [](AgentSession& session) { session.rematch(); });
 }
 
+void AgentHub::authorities_changed()
+{
+    state_->for_sessions("", [](AgentSession& session) { session.retrust(); });
+}
+
 void AgentHub::start(asio::any_io_executor executor)
 {
     state_->tasks.keep_running(std::move(executor), "keep_sessions", [state = state_] { return State::keep(state); });

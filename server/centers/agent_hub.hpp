@@ -58,6 +58,8 @@ class AgentHub {
 
     /// What profiled jobs are matched with has changed: agents are told.
     void library_changed();
+    /// What the network trusts, or signs by, has changed: agents are told.
+    void authorities_changed();
 
     /// Begins to keep the sessions (SessionKeeper), on a strand of its own.
     void start(asio::any_io_executor executor);

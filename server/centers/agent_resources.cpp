@@ -3,8 +3,8 @@
 #include "server/centers/resources_store.hpp"
 #include "server/store/transaction.hpp"
 
-// What a session tells its agent of what the center is to have (R8), to offer (M9) and to match with (M3), and hears of
-// what it does offer.
+// What a session tells its agent of what the center is to have (R8), to offer (M9), to match with (M3) and to trust,
+// and hears of what it does offer and trust.
 namespace fathom::server {
 
 asio::awaitable<void> AgentSession::offer_targets()
@@ -58,6 +58,46 @@ void AgentSession::offer_library()
     library_digest_ = library->digest;
     send(*library);
     log_info("match_library_sent", {{"center", grant_.center_name}, {"digest", library->digest}});
+}
+
+void AgentSession::offer_authorities()
+{
+    if (!authorities_pending_ || ended_) return;
+    authorities_pending_ = false;
+    if (!trusted_) return;
+    const std::shared_ptr<const NetworkAuthorities> authorities = parts_.enrolment->authorities();
+    const AuthorityCertificates& certificates = authorities->certificates;
+    std::vector<std::string> wanted = certificates.sha256_hex();
+    // While certificates are renewed, an agent that trusts them all may yet have one of the past authority.
+    const bool is_known = *trusted_ == wanted && certificates.phase() != RotationPhase::kSwitched;
+    if (told_authorities_ == wanted || (told_authorities_.empty() && is_known)) return;
+    link::TrustedAuthorities told{.certificates_pem = certificates.bundle_pem(),
+                                  .signer_sha256 = certificates.current.facts.sha256_hex,
+                                  .renew_within_s = std::chrono::duration<double>(authorities->renew_within).count()};
+    const link::Message message = link::make_message(std::move(told));
+    told_authorities_ = std::move(wanted);
+    told_by_ = message.id;
+    log_info("authorities_sent",
+             {{"center", grant_.center_name}, {"signer_sha256", certificates.current.facts.sha256_hex}});
+    if (!socket_->send(link::encode(message))) end("the agent reads too slowly");
+}
+
+/// The agent has them on its disk, or cannot have them.
+asio::awaitable<void> AgentSession::note_trust(link::Ack ack)
+{
+    told_by_ = {};
+    if (ack.error) {
+        log_refusal(*ack.error, "");
+        co_return;
+    }
+    trusted_ = told_authorities_;
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        store_trusted_authorities(transaction, grant_, trusted_);
+        return {};
+    };
+    const Result<void> stored = co_await parts_.database->run(std::move(work));
+    // What could not be written down now, the agent's next greeting says again.
+    if (!stored) log_refusal(stored.error(), "");
 }
 
 asio::awaitable<Result<void>> AgentSession::take_resource_state(ResourceState state)

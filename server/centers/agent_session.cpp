@@ -71,6 +71,7 @@ asio::awaitable<std::optional<SessionGrant>> AgentSession::greet()
         std::optional<SessionGrant> grant = open_session(transaction, center, certificate_.serial_hex, options_.replica,
                                                          hello->agent_version, hello->catalog.facts);
         if (!grant) return Error{Errc::kForbidden, "this certificate is not, or no longer, accepted"};
+        store_trusted_authorities(transaction, *grant, hello->authorities);
         take_catalog(transaction, center, hello->catalog);
         clear_resource_state(transaction, center); // the agent says anew what there is to say
         // An older session, perhaps on another replica, shall see that it is superseded.
@@ -91,6 +92,7 @@ asio::awaitable<std::optional<SessionGrant>> AgentSession::greet()
     grant_ = *grant;
     inventory_ = std::move(hello->inventory);
     library_digest_ = std::move(hello->library_digest);
+    trusted_ = std::move(hello->authorities);
     touched_ = std::chrono::steady_clock::now();
     log_info("agent_connected", {{"center", grant_.center_name},
                                  {"center_id", grant_.center_id.value},
@@ -118,6 +120,7 @@ asio::awaitable<Result<void>> AgentSession::welcome()
     }
     send(std::move(welcome));
     library_pending_ = true;
+    authorities_pending_ = true;
     co_return Result<void>();
 }
 
@@ -215,6 +218,7 @@ asio::awaitable<void> AgentSession::send_orders()
 {
     while (!ended_) {
         wake_pending_ = false;
+        offer_authorities();
         offer_library(); // before the jobs that are matched with it
         const bool are_offered = co_await offer_orders();
         co_await offer_questions();
@@ -368,6 +372,11 @@ void AgentSession::reconfigure()
 void AgentSession::rematch()
 {
     raise(&AgentSession::library_pending_);
+}
+
+void AgentSession::retrust()
+{
+    raise(&AgentSession::authorities_pending_);
 }
 
 void AgentSession::recheck()

@@ -88,6 +88,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     void reconfigure();
     /// What profiled jobs are matched with may have changed.
     void rematch();
+    /// What the network trusts, or signs by, may have changed.
+    void retrust();
     /// A newer session or a revocation may have ended this one.
     void recheck();
     void end(std::string reason, net::CloseKind kind = net::CloseKind::kNormal);
@@ -150,6 +152,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<void> offer_targets();
     asio::awaitable<void> offer_resources();
     void offer_library();
+    void offer_authorities();
+    asio::awaitable<void> note_trust(link::Ack ack);
     void offer(link::Body order);
     /// False where the attempt was told it in this connection before.
     bool note_order(std::set<AttemptId>& sent, const AttemptId& attempt, std::string_view event) const;
@@ -186,13 +190,17 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     CatalogNotices notices_; ///< of what the agent reports often
     asio::steady_timer wake_timer_;
     bool wake_pending_ = false;
-    bool question_pending_ = true;                ///< one may have come before this session
-    bool target_pending_ = true;                  ///< likewise
-    bool resources_pending_ = true;               ///< likewise
-    std::optional<ResourceOrder> sent_resources_; ///< in this connection, last
-    std::optional<std::string> library_digest_;   ///< of what the agent has; empty: it takes none
-    bool library_pending_ = false;                ///< another one may be there; from the welcome on
-    bool undoes_resources_ = false;               ///< the agent follows an order of which nothing is known here
+    bool question_pending_ = true;                    ///< one may have come before this session
+    bool target_pending_ = true;                      ///< likewise
+    bool resources_pending_ = true;                   ///< likewise
+    std::optional<ResourceOrder> sent_resources_;     ///< in this connection, last
+    std::optional<std::string> library_digest_;       ///< of what the agent has; empty: it takes none
+    bool library_pending_ = false;                    ///< another one may be there; from the welcome on
+    std::optional<std::vector<std::string>> trusted_; ///< by the agent (SHA-256, in hex); empty: it takes no others
+    std::vector<std::string> told_authorities_;       ///< in this connection, last
+    MessageId told_by_;                               ///< the message; empty once it is acknowledged, or before
+    bool authorities_pending_ = false;                ///< they may be others; from the welcome on
+    bool undoes_resources_ = false;                   ///< the agent follows an order of which nothing is known here
     /// Of a target that was sent.
     struct SentTarget {
         std::int64_t version{};

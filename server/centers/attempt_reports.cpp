@@ -32,6 +32,10 @@ asio::awaitable<void> AgentSession::handle_ack(link::Ack ack)
         if (!noted) log_refusal(noted.error(), "");
         co_return;
     }
+    if (ack.of == told_by_) {
+        co_await note_trust(std::move(ack));
+        co_return;
+    }
     const auto start = starts_.find(ack.of);
     if (start == starts_.end()) co_return; // of a cancellation, or of an earlier connection
     const AttemptId attempt = start->second.attempt;

@@ -85,10 +85,11 @@ asio::awaitable<Result<Page<EnrolmentTokenRecord>>> EnrolmentService::list_token
     co_return co_await database_->run(std::move(work));
 }
 
-Result<EnrolmentService::Signed> EnrolmentService::sign(const CenterId& center, const std::string& request_pem) const
+Result<SignedCertificate> EnrolmentService::sign(const NetworkAuthorities& authorities, const CenterId& center,
+                                                 const std::string& request_pem) const
 {
     const Result<std::string> pem =
-        net::sign_client_request(options_.authority, request_pem, center.value, options_.certificate_days);
+        net::sign_client_request(authorities.signer(), request_pem, center.value, options_.certificate_days);
     if (!pem) {
         Error error = pem.error();
         if (error.code == Errc::kInvalid) error.fields.push_back({"signing_request_pem", error.detail});
@@ -96,7 +97,7 @@ Result<EnrolmentService::Signed> EnrolmentService::sign(const CenterId& center, 
     }
     const Result<net::CertificateFacts> facts = net::read_certificate(*pem);
     if (!facts) return facts.error();
-    return Signed{*pem, *facts};
+    return SignedCertificate{*pem, *facts, authorities.certificates.current.facts.sha256_hex};
 }
 
 asio::awaitable<Result<EnrolmentService::Enrolment>>
@@ -126,9 +127,10 @@ Result<EnrolmentService::Enrolment> EnrolmentService::enrol_in(pqxx::transaction
     if (record->expired) return refused_token("the enrolment token has expired");
 
     const CenterId center = find_or_insert_center(transaction, record->center_name);
-    const Result<Signed> certificate = sign(center, request_pem);
+    const std::shared_ptr<const NetworkAuthorities> authorities = options_.authorities->get();
+    const Result<SignedCertificate> certificate = sign(*authorities, center, request_pem);
     if (!certificate) return certificate.error(); // rolls the new center back too
-    set_certificate(transaction, center, certificate->facts);
+    set_certificate(transaction, center, *certificate);
     mark_token_used(transaction, record->id);
     audit(transaction, record->id.value, "center.enrol", center.value, request_id,
           {{"center_name", record->center_name}, {"serial", certificate->facts.serial_hex}});
@@ -137,7 +139,7 @@ Result<EnrolmentService::Enrolment> EnrolmentService::enrol_in(pqxx::transaction
     return Enrolment{.center_id = center,
                      .center_name = record->center_name,
                      .certificate_pem = certificate->pem,
-                     .ca_pem = options_.authority.certificate_pem,
+                     .ca_pem = authorities->certificates.bundle_pem(),
                      .agent_port = options_.agent_port,
                      .certificate_not_after = certificate->facts.not_after};
 }
@@ -146,9 +148,9 @@ asio::awaitable<Result<std::string>> EnrolmentService::renew(CenterId center, st
                                                              std::string request_pem)
 {
     auto work = [&](pqxx::work& transaction) -> Result<std::string> {
-        const Result<Signed> certificate = sign(center, request_pem);
+        const Result<SignedCertificate> certificate = sign(*options_.authorities->get(), center, request_pem);
         if (!certificate) return certificate.error();
-        if (!renew_certificate(transaction, center, current_serial, certificate->facts))
+        if (!renew_certificate(transaction, center, current_serial, *certificate))
             return Error{Errc::kNotFound, "the certificate is not this center's any more"};
         audit(transaction, center.value, "center.renew_certificate", center.value, current_serial,
               {{"serial", certificate->facts.serial_hex}});

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "core/net/tls.hpp"
 #include "server/api/caller.hpp"
 #include "server/centers/enrolment_store.hpp"
 #include "server/identity/failure_limiter.hpp"
+#include "server/identity/network_authorities.hpp"
 #include "server/store/database.hpp"
 
 #include <chrono>
@@ -12,8 +12,8 @@
 namespace fathom::server {
 
 struct EnrolmentOptions {
-    net::Credential authority;  ///< the network's, with which agents' certificates are signed
-    std::uint16_t agent_port{}; ///< told to agents when they enrol
+    const AuthorityHolder* authorities{}; ///< of the network: the current one signs. Has been set; outlives the service
+    std::uint16_t agent_port{};           ///< told to agents when they enrol
     int certificate_days = 30;
 };
 
@@ -41,7 +41,7 @@ class EnrolmentService {
         CenterId center_id;
         std::string center_name;
         std::string certificate_pem;
-        std::string ca_pem;
+        std::string ca_pem; ///< all authorities that the network trusts
         std::uint16_t agent_port{};
         Timestamp certificate_not_after{};
     };
@@ -57,12 +57,12 @@ class EnrolmentService {
     /// @error kNotFound  the certificate is not this center's any more.
     asio::awaitable<Result<std::string>> renew(CenterId center, std::string current_serial, std::string request_pem);
 
+    /// What the network trusts and signs by now.
+    std::shared_ptr<const NetworkAuthorities> authorities() const { return options_.authorities->get(); }
+
   private:
-    struct Signed {
-        std::string pem;
-        net::CertificateFacts facts;
-    };
-    Result<Signed> sign(const CenterId& center, const std::string& request_pem) const;
+    Result<SignedCertificate> sign(const NetworkAuthorities& authorities, const CenterId& center,
+                                   const std::string& request_pem) const;
     Result<Enrolment> enrol_in(pqxx::transaction_base& transaction, const std::string& token,
                                const std::string& request_pem, const std::string& request_id) const;
 

@@ -36,12 +36,13 @@ constexpr const char* kFindOrInsertCenter = R"sql(
 constexpr const char* kSetCertificate = R"sql(
     UPDATE center
     SET certificate_serial = $2, previous_certificate_serial = NULL, certificate_not_after = $3::timestamptz,
-        revoked_at = NULL, version = version + 1, session_epoch = session_epoch + 1
+        certificate_authority = $4, trusted_authorities = NULL, revoked_at = NULL, version = version + 1, session_epoch = session_epoch + 1
     WHERE id = $1)sql";
 
 constexpr const char* kRenewCertificate = R"sql(
     UPDATE center
-    SET certificate_serial = $3, previous_certificate_serial = $2, certificate_not_after = $4::timestamptz
+    SET certificate_serial = $3, previous_certificate_serial = $2, certificate_not_after = $4::timestamptz,
+        certificate_authority = $5
     WHERE id = $1 AND revoked_at IS NULL AND $2 IN (certificate_serial, previous_certificate_serial)
     RETURNING id)sql";
 
@@ -105,17 +106,20 @@ CenterId find_or_insert_center(pqxx::transaction_base& transaction, const std::s
     return {transaction.exec_params1(kFindOrInsertCenter, CenterId::make().value, name)[0].as<std::string>()};
 }
 
-void set_certificate(pqxx::transaction_base& transaction, const CenterId& id, const net::CertificateFacts& facts)
+void set_certificate(pqxx::transaction_base& transaction, const CenterId& id, const SignedCertificate& certificate)
 {
-    transaction.exec_params(kSetCertificate, id.value, facts.serial_hex, format_rfc3339(facts.not_after));
+    const net::CertificateFacts& facts = certificate.facts;
+    transaction.exec_params(kSetCertificate, id.value, facts.serial_hex, format_rfc3339(facts.not_after),
+                            certificate.authority_sha256);
 }
 
 bool renew_certificate(pqxx::transaction_base& transaction, const CenterId& id, const std::string& current_serial,
-                       const net::CertificateFacts& facts)
+                       const SignedCertificate& certificate)
 {
+    const net::CertificateFacts& facts = certificate.facts;
     return !transaction
                 .exec_params(kRenewCertificate, id.value, current_serial, facts.serial_hex,
-                             format_rfc3339(facts.not_after))
+                             format_rfc3339(facts.not_after), certificate.authority_sha256)
                 .empty();
 }
 

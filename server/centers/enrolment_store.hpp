@@ -46,13 +46,21 @@ void mark_token_used(pqxx::transaction_base& transaction, const EnrolmentTokenId
 /// The id of the center of this name, made when there is none. Locked until the transaction ends.
 CenterId find_or_insert_center(pqxx::transaction_base& transaction, const std::string& name);
 
-/// A first or repeated enrolment: only this certificate is accepted from now on, and running sessions end.
-void set_certificate(pqxx::transaction_base& transaction, const CenterId& id, const net::CertificateFacts& facts);
+/// A certificate that was made for a center.
+struct SignedCertificate {
+    std::string pem;
+    net::CertificateFacts facts;
+    std::string authority_sha256; ///< of the authority's certificate, in hex
+};
+
+/// A first or repeated enrolment: only this certificate is accepted from now on, and running sessions end. What the
+/// agent trusts is not known until it says so.
+void set_certificate(pqxx::transaction_base& transaction, const CenterId& id, const SignedCertificate& certificate);
 
 /// A renewal asked for over a session with the certificate `current_serial`, which stays good until the
 /// new one is first seen. False when that is not this center's certificate any more.
 bool renew_certificate(pqxx::transaction_base& transaction, const CenterId& id, const std::string& current_serial,
-                       const net::CertificateFacts& facts);
+                       const SignedCertificate& certificate);
 
 Json to_json(const EnrolmentTokenRecord& token);
 

@@ -21,6 +21,10 @@ constexpr const char* kStoreFacts = R"sql(
     UPDATE center SET facts = $3::jsonb
     WHERE id = $1 AND session_epoch = $2 AND facts IS DISTINCT FROM $3::jsonb RETURNING id)sql";
 
+constexpr const char* kStoreTrustedAuthorities = R"sql(
+    UPDATE center SET trusted_authorities = $3::text[]
+    WHERE id = $1 AND session_epoch = $2 AND trusted_authorities IS DISTINCT FROM $3::text[])sql";
+
 // In the order of their ids, so that two of these never wait for each other.
 constexpr const char* kTouchSessions = R"sql(
     WITH before AS (SELECT c.id, c.state
@@ -112,6 +116,14 @@ std::optional<SessionGrant> open_session(pqxx::transaction_base& transaction, co
         transaction.exec_params(kOpenSession, center.value, certificate_serial, replica, agent_version, facts.dump());
     if (rows.empty()) return std::nullopt;
     return SessionGrant{center, rows[0]["name"].as<std::string>(), rows[0]["session_epoch"].as<std::int64_t>()};
+}
+
+void store_trusted_authorities(pqxx::transaction_base& transaction, const SessionGrant& grant,
+                               const std::optional<std::vector<std::string>>& authorities)
+{
+    std::optional<std::string> array;
+    if (authorities) array = sql_array(*authorities);
+    transaction.exec_params(kStoreTrustedAuthorities, grant.center_id.value, grant.epoch, array);
 }
 
 HeldSessions touch_sessions(pqxx::transaction_base& transaction, std::span<const SessionGrant> grants)

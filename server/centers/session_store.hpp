@@ -33,6 +33,11 @@ std::optional<SessionGrant> open_session(pqxx::transaction_base& transaction, co
                                          const std::string& certificate_serial, const std::string& replica,
                                          const std::string& agent_version, const Json& facts);
 
+/// Keeps which authorities' certificates (SHA-256, in hex) a center's agent trusts, where this session is its newest.
+/// @param authorities  empty: an older agent, which does not say.
+void store_trusted_authorities(pqxx::transaction_base& transaction, const SessionGrant& grant,
+                               const std::optional<std::vector<std::string>>& authorities);
+
 /// Sessions that hold; those that are missing were superseded or revoked.
 struct HeldSessions {
     std::set<CenterId> centers;

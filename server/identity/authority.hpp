@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/net/tls.hpp"
+#include "server/identity/network_authorities.hpp"
 #include "server/store/database.hpp"
 
 #include <filesystem>
@@ -23,12 +23,26 @@ struct AuthorityKeyFile {
 /// @error kUnavailable  the file cannot be read or written.
 Result<std::string> make_authority_key_file(const std::filesystem::path& path);
 
-/// The network's certificate authority: read from the database, or made there by the first replica that asks. All
-/// replicas get the same one. Its private key is in the database only encrypted with the key of `file`, which is made
-/// together with the authority; one that an older fathomd left there in clear is encrypted now. Blocks.
+/// The network's certificate authorities: read from the database, or the first made there by the first replica that
+/// asks. All replicas get the same. Their private keys are in the database only encrypted with the key of `file`, which
+/// is made together with the first authority; one that an older fathomd left there in clear is encrypted now. Blocks.
 /// @error kNotFound  the database holds an encrypted key, and there is no such file.
 /// @error kInvalid   the file does not hold a key, or not the one that the authority was encrypted with.
 /// @error others     as Database::run, and as the file's functions.
-Result<net::Credential> load_authority(Database& database, const AuthorityKeyFile& file);
+Result<NetworkAuthorities> load_authorities(Database& database, const AuthorityKeyFile& file);
+
+// The steps by which the authority is replaced, in the caller's transaction, after lock_authorities(). They block, and
+// let pqxx's exceptions through to Database::run. Whether a step may be taken: check_rotation_step().
+
+/// The certificates as the database has them; until the transaction ends nobody else changes them.
+Result<AuthorityCertificates> lock_authorities(pqxx::transaction_base& transaction);
+/// Makes a next authority.
+/// @error others  as load_authorities().
+Result<void> add_next_authority(pqxx::work& transaction, const AuthorityKeyFile& file);
+/// The current one is past, and the next one current.
+/// @param renew_within  over which agents spread the renewal of their certificates; 1 s at least.
+void switch_authority(pqxx::transaction_base& transaction, std::chrono::seconds renew_within);
+void drop_past_authority(pqxx::transaction_base& transaction);
+void drop_next_authority(pqxx::transaction_base& transaction);
 
 } // namespace fathom::server

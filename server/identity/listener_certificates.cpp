@@ -66,24 +66,27 @@ Result<void> ListenerCertificates::take_files(const net::Credential& read)
     return {};
 }
 
-Result<void> ListenerCertificates::make_own(net::Credential authority, std::vector<std::string> names)
+Result<void> ListenerCertificates::make_own(NetworkAuthorities authorities, std::vector<std::string> names)
 {
-    const Result<net::CertificateFacts> facts = net::read_certificate(authority.certificate_pem);
-    if (!facts) return facts.error();
-    authority_ = std::move(authority);
-    authority_until_ = facts->not_after;
     own_names_ = std::move(names);
-    return renew_own();
+    return change_authorities(std::move(authorities));
 }
 
-Result<void> ListenerCertificates::renew_own()
+Result<void> ListenerCertificates::change_authorities(NetworkAuthorities authorities)
 {
-    const Result<net::Credential> credential = net::make_server_credential(authority_, own_names_, kOwnDays);
+    if (Result<void> renewed = renew_own(authorities); !renewed) return renewed;
+    authorities_ = std::move(authorities);
+    return {};
+}
+
+Result<void> ListenerCertificates::renew_own(const NetworkAuthorities& authorities)
+{
+    const Result<net::Credential> credential = net::make_server_credential(authorities.signer(), own_names_, kOwnDays);
     if (!credential) return credential.error();
     const Result<net::CertificateFacts> facts = net::read_certificate(credential->certificate_pem);
     if (!facts) return facts.error();
-    Result<net::TlsContext> agents =
-        net::make_server_context(*credential, net::ClientCertificates::kOptional, authority_.certificate_pem);
+    Result<net::TlsContext> agents = net::make_server_context(*credential, net::ClientCertificates::kOptional,
+                                                              authorities.certificates.bundle_pem());
     if (!agents) return agents.error();
     Result<net::TlsContext> rest = make_rest_context(*credential);
     if (!rest) return rest.error();
@@ -119,7 +122,7 @@ void ListenerCertificates::look()
 {
     if (files_.read) read_changed_files();
     if (own_until_ - clock_->now() < kRenewOwnBefore) {
-        const Result<void> renewed = renew_own();
+        const Result<void> renewed = renew_own(authorities_);
         if (renewed)
             log_info("own_certificate_renewed", {{"not_after", format_rfc3339(own_until_)}});
         else
@@ -128,7 +131,9 @@ void ListenerCertificates::look()
     const bool may_warn = !warned_ || clock_->now() - *warned_ >= kWarnEvery;
     tell_expiry("rest", files_.read ? files_until_ : own_until_, may_warn && files_.read ? kWarnOfFilesBefore : 0s);
     tell_expiry("agents", own_until_, 0s);
-    tell_expiry("authority", authority_until_, may_warn ? kWarnOfAuthorityBefore : 0s);
+    const AuthorityCertificates& certificates = authorities_.certificates;
+    tell_expiry("authority", certificates.current.facts.not_after, may_warn ? kWarnOfAuthorityBefore : 0s,
+                authority_advice(certificates.phase()));
 }
 
 void ListenerCertificates::read_changed_files()
@@ -153,7 +158,8 @@ void ListenerCertificates::read_changed_files()
     }
 }
 
-void ListenerCertificates::tell_expiry(const char* certificate, Timestamp not_after, std::chrono::seconds warn_before)
+void ListenerCertificates::tell_expiry(const char* certificate, Timestamp not_after, std::chrono::seconds warn_before,
+                                       const std::string& what_to_do)
 {
     const Timestamp now = clock_->now();
     const double left_s = Seconds(not_after - now).count();
@@ -166,7 +172,8 @@ void ListenerCertificates::tell_expiry(const char* certificate, Timestamp not_af
     log_warning(not_after > now ? "certificate_expires_soon" : "certificate_expired",
                 {{"certificate", certificate},
                  {"files", files_.read ? files_.names : ""},
-                 {"not_after", format_rfc3339(not_after)}});
+                 {"not_after", format_rfc3339(not_after)},
+                 {"what_to_do", what_to_do}});
 }
 
 } // namespace fathom::server

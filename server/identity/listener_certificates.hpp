@@ -4,6 +4,7 @@
 #include "core/base/metrics.hpp"
 #include "core/net/task_group.hpp"
 #include "core/net/tls.hpp"
+#include "server/identity/network_authorities.hpp"
 
 #include <functional>
 #include <optional>
@@ -34,7 +35,11 @@ class ListenerCertificates {
     /// @error kInvalid  they cannot be read, or are no pair that a listener could show; the detail names them.
     Result<void> read_files();
     /// Makes a certificate of the network's authority for `names`. After read_files().
-    Result<void> make_own(net::Credential authority, std::vector<std::string> names);
+    Result<void> make_own(NetworkAuthorities authorities, std::vector<std::string> names);
+    /// Takes agents' certificates of these authorities from now on, and shows a certificate of the current one, where
+    /// what is shown is of the network's authority. After make_own().
+    /// @error kInternal  no certificate could be made; all stays as it was.
+    Result<void> change_authorities(NetworkAuthorities authorities);
 
     const net::TlsContext& rest() const { return rest_; }
     const net::TlsContext& agents() const { return own_; }
@@ -50,8 +55,9 @@ class ListenerCertificates {
     asio::awaitable<void> follow();
     Result<void> take_files(const net::Credential& read);
     void read_changed_files();
-    Result<void> renew_own();
-    void tell_expiry(const char* certificate, Timestamp not_after, std::chrono::seconds warn_before);
+    Result<void> renew_own(const NetworkAuthorities& authorities);
+    void tell_expiry(const char* certificate, Timestamp not_after, std::chrono::seconds warn_before,
+                     const std::string& what_to_do = "");
 
     const CertificateFiles files_;
     const Clock* clock_;
@@ -59,9 +65,8 @@ class ListenerCertificates {
     Show show_rest_;
     Show show_agents_;
 
-    net::Credential authority_;
+    NetworkAuthorities authorities_;
     std::vector<std::string> own_names_;
-    Timestamp authority_until_{};
     Timestamp own_until_{};
     net::TlsContext own_;
 

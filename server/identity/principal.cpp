@@ -9,9 +9,9 @@ namespace {
 constexpr std::array<std::string_view, 7> kRoleNames{"viewer",  "user",    "expert", "operator",
                                                      "billing", "auditor", "admin"}; // order of Role
 constexpr std::array<std::string_view, kPermissionCount> kPermissionNames{
-    "read_network",   "read_all_jobs",   "read_uploads",   "read_jobs",     "submit_jobs",
-    "cancel_any_job", "manage_metering", "manage_network", "manage_tokens", "manage_operator_keys",
-    "manage_prices",  "read_billing",    "manage_billing", "read_audit_log"}; // order of Permission
+    "read_network",     "read_all_jobs",   "read_uploads",   "read_jobs",      "submit_jobs",
+    "cancel_any_job",   "manage_metering", "manage_network", "manage_tokens",  "manage_operator_keys",
+    "manage_authority", "manage_prices",   "read_billing",   "manage_billing", "read_audit_log"}; // order of Permission
 
 constexpr std::array<std::string_view, 3> kProjectRoleNames{"viewer", "submitter", "lead"}; // order of ProjectRole
 
@@ -30,8 +30,8 @@ constexpr Set kBilling = bit(Permission::kReadNetwork) | bit(Permission::kReadJo
                          bit(Permission::kReadBilling) | bit(Permission::kManagePrices) |
                          bit(Permission::kManageBilling);
 constexpr Set kAuditor = kViewer | bit(Permission::kReadAuditLog);
-constexpr Set kAdmin =
-    kOperator | kBilling | kAuditor | bit(Permission::kManageTokens) | bit(Permission::kManageOperatorKeys);
+constexpr Set kAdmin = kOperator | kBilling | kAuditor | bit(Permission::kManageTokens) |
+                       bit(Permission::kManageOperatorKeys) | bit(Permission::kManageAuthority);
 
 Set set_of(Role role)
 {

@@ -32,6 +32,7 @@ enum class Permission {
     kManageNetwork,  ///< enrolment tokens, centers, drain
     kManageTokens,
     kManageOperatorKeys, ///< whose uploaded operators run at the centers
+    kManageAuthority,    ///< which certificate authority the network trusts
     kManagePrices,       ///< price books
     kReadBilling,        ///< usage, statements and exports of all projects, and the ledger
     kManageBilling,      ///< close months

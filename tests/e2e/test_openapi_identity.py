@@ -61,3 +61,13 @@ def test_strangers_are_refused(shared_network):
     answer = requests.get(shared_network.url + A + "/centers", verify=str(shared_network.ca), timeout=60)
     assert answer.status_code == 401
     check.check_requests_response(answer)
+
+
+def test_authority(call):
+    before = call("GET", A + "/authority").json()
+    assert before["phase"] == "none" and before["next"] is None
+    begun = call("POST", A + "/authority:rotate", json={"step": "begin"}).json()
+    assert begun["phase"] == "begun" and begun["current"] == before["current"]
+    call("POST", A + "/authority:rotate", 409, json={"step": "finish", "force": True})
+    call("POST", A + "/authority:rotate", 400, json={"step": "renew"})
+    assert call("POST", A + "/authority:rotate", json={"step": "cancel"}).json() == before

@@ -27,7 +27,9 @@ class AuthorityTest : public testing::Test {
     {
         Metrics metrics;
         Database database({.url = url_, .connections = 1}, metrics);
-        return load_authority(database, file);
+        const Result<NetworkAuthorities> loaded = load_authorities(database, file);
+        if (!loaded) return loaded.error();
+        return loaded->signer();
     }
     /// As each of several replicas at once.
     std::vector<net::Credential> load_by_four() const

@@ -47,7 +47,7 @@ class ListenerCertificatesTest : public testing::Test {
     {
         ListenerCertificates certificates = make(std::move(files));
         certificates.read_files().value();
-        certificates.make_own(authority_, {"localhost"}).value();
+        certificates.make_own(only_authority(authority_).value(), {"localhost"}).value();
         certificates.show_on([this](const net::TlsContext&) { ++shown_to_rest_; },
                              [this](const net::TlsContext&) { ++shown_to_agents_; });
         return certificates;
@@ -93,6 +93,35 @@ TEST_F(ListenerCertificatesTest, ItsOwnIsMadeAnewBeforeItExpires)
 
     EXPECT_EQ(shown_to_agents_, 1);
     EXPECT_EQ(shown_to_rest_, 1);
+}
+
+TEST_F(ListenerCertificatesTest, AnotherAuthorityIsShownAtOnceByBothListeners)
+{
+    ListenerCertificates certificates = started({});
+    const net::TlsContext before = certificates.agents();
+    NetworkAuthorities switched = only_authority(net::make_authority("network 2", 1000).value()).value();
+    switched.certificates.past = only_authority(authority_).value().certificates.current;
+
+    ASSERT_TRUE(certificates.change_authorities(switched));
+    certificates.look();
+
+    EXPECT_NE(certificates.agents(), before);
+    EXPECT_EQ(shown_to_agents_, 1);
+    EXPECT_EQ(shown_to_rest_, 1);
+    EXPECT_NEAR(days_left("authority"), 1000, 1);
+}
+
+TEST_F(ListenerCertificatesTest, OneThatCannotSignLeavesTheAuthorityOfBefore)
+{
+    ListenerCertificates certificates = started({});
+    const net::TlsContext before = certificates.agents();
+    NetworkAuthorities broken = only_authority(authority_).value();
+    broken.key_pem = net::make_private_key().value();
+
+    EXPECT_FALSE(certificates.change_authorities(broken));
+
+    EXPECT_EQ(certificates.agents(), before);
+    EXPECT_EQ(shown_to_agents_, 0);
 }
 
 TEST_F(ListenerCertificatesTest, FilesAreForTheRestListenerAlone)

@@ -24,6 +24,7 @@ TEST(Roles, HaveTheirPermissions)
         {Permission::kManageNetwork, false, false, false, true, false, false, true},
         {Permission::kManageTokens, false, false, false, false, false, false, true},
         {Permission::kManageOperatorKeys, false, false, false, false, false, false, true},
+        {Permission::kManageAuthority, false, false, false, false, false, false, true},
         {Permission::kManagePrices, false, false, false, false, true, false, true},
         {Permission::kReadBilling, true, false, true, true, true, true, true},
         {Permission::kManageBilling, false, false, false, false, true, false, true},

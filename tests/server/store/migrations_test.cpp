@@ -77,6 +77,23 @@ TEST(Migrations, LeaveAccountsTheirPasswordsAndOneWayToSignIn)
     run_sql(url, "UPDATE user_account SET issuer = 'https://id', subject = '1', password_hash = NULL");
 }
 
+TEST(Migrations, TheAuthorityThatThereIsSigns)
+{
+    const std::string url = test::empty_database();
+    ASSERT_TRUE(migrate_url(url, files_before("sql/0040")));
+    run_sql(url,
+            "INSERT INTO authority (certificate_pem, sealed_key, created_at) VALUES ('pem', 'sealed', '2026-01-02')");
+    run_sql(url, "INSERT INTO center (id, name, certificate_serial) VALUES ('ctr_1', 'alpha', 'ab')");
+
+    const auto all = schema::sql::embedded_files();
+    ASSERT_TRUE(migrate_url(url, {all.begin(), all.end()}));
+
+    EXPECT_EQ(run_sql(url, "SELECT role || ' ' || (role_since = created_at) || ' ' || renew_within_s FROM authority"),
+              "current true 1");
+    EXPECT_EQ(run_sql(url, "SELECT certificate_authority IS NULL AND trusted_authorities IS NULL FROM center"), "t");
+    EXPECT_ANY_THROW(run_sql(url, "INSERT INTO authority (certificate_pem, sealed_key) VALUES ('pem', 'sealed')"));
+}
+
 TEST(Migrations, CountChangesOfMeasurementsThatThereWereAndOfNewOnes)
 {
     const std::string url = test::empty_database();

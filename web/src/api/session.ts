@@ -3,8 +3,8 @@ import { csrfToken } from './session_state'
 
 export const permissions = [
   'read_network', 'read_all_jobs', 'read_uploads', 'read_jobs', 'submit_jobs', 'cancel_any_job', 'manage_metering',
-  'manage_network', 'manage_tokens', 'manage_operator_keys', 'manage_prices', 'read_billing', 'manage_billing',
-  'read_audit_log',
+  'manage_network', 'manage_tokens', 'manage_operator_keys', 'manage_authority', 'manage_prices', 'read_billing',
+  'manage_billing', 'read_audit_log',
 ] as const
 export type Permission = (typeof permissions)[number]
 

@@ -174,8 +174,9 @@ void FakeLibrary::set(link::MatchLibrary library)
 
 AgentServer::AgentServer() : authority(net::make_authority("test network", 10).value())
 {
+    authorities.set(only_authority(authority).value());
     enrolment = std::make_unique<EnrolmentService>(
-        store.database(), EnrolmentOptions{.authority = authority, .agent_port = 8444, .certificate_days = 30});
+        store.database(), EnrolmentOptions{.authorities = &authorities, .agent_port = 8444, .certificate_days = 30});
     AgentHubOptions options;
     options.replica = "rep_test";
     options.hello_time = 500ms;

@@ -117,6 +117,7 @@ class AgentServer {
     FakeSubUnits sub_units;
     FakeLibrary library;
     net::Credential authority;
+    AuthorityHolder authorities; ///< that it tells its agents of; at first `authority` alone
     std::unique_ptr<EnrolmentService> enrolment;
     std::unique_ptr<AgentHub> hub;
 

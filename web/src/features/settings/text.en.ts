@@ -22,6 +22,7 @@ export const settingsEn = {
   'settings.may.manage_network': 'run the network: centers, maintenance, shares, quotas and members of projects',
   'settings.may.manage_tokens': 'manage users and API tokens',
   'settings.may.manage_operator_keys': 'manage the keys that operators are signed with',
+  'settings.may.manage_authority': 'replace the authority that signs the certificates of the network',
   'settings.may.manage_prices': 'set prices',
   'settings.may.read_billing': 'see usage, statements and the ledger, and export them',
   'settings.may.manage_billing': 'close months, and schedule exports',

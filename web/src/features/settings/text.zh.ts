@@ -24,6 +24,7 @@ export const settingsZh: Record<keyof typeof settingsEn, string> = {
   'settings.may.manage_network': '运行算力网络：计算中心、维护、项目的份额、配额和成员',
   'settings.may.manage_tokens': '管理用户和 API 令牌',
   'settings.may.manage_operator_keys': '管理算子签名密钥',
+  'settings.may.manage_authority': '更换为算力网络签发证书的证书颁发机构',
   'settings.may.manage_prices': '设置价格',
   'settings.may.read_billing': '查看并导出用量、账单和账本',
   'settings.may.manage_billing': '月度关账，设置定时导出',
