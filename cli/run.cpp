@@ -99,6 +99,7 @@ void add_commands(CLI::App& app, Invocation& invocation)
     add_corun_commands(app, invocation);
     add_token_commands(app, invocation);
     add_user_commands(app, invocation);
+    add_authority_commands(app, invocation);
     add_audit_commands(app, invocation);
     add_event_commands(app, invocation);
     add_version(app, invocation);
