@@ -114,7 +114,7 @@ def test_nothing_is_left(state_dir):
 
 def wait_for_job(process, output):
     """Until hpcc runs, in a run that found the measurements of the first."""
-    wait_until(lambda: process.poll() is not None or "hpcc: running at alpha/core" in output(), 120, "hpcc running")
+    wait_until(lambda: process.poll() is not None or "hpcc: running at alpha/core" in output(), 600, "hpcc running")
     assert process.poll() is None, output()
     assert "its data found again" in output() and "measured in an earlier run" in output()
 
