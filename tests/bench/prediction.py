@@ -39,21 +39,21 @@ class Measuring:
         self.dgemm = {}
 
     def measure_dgemm(self):
-        """For a naive predictor; again where a busy machine stretched a probe over its limit."""
+        """For a naive predictor."""
+        for place in self.places:
+            self.dgemm[place.name] = self.dgemm_at(place.name)
+
+    def dgemm_at(self, center):
+        """Asked for again where a busy machine stretched a probe over its limit."""
+        self.bench.open_only(center)
         for _ in range(3):
-            runs = self.bench.rest.post("/probe-runs", {"operators": [
+            run, = self.bench.rest.post("/probe-runs", {"centers": [center], "operators": [
                 {"id": "dgemm", "parameters": {"m": 1024, "n": 1024, "k": 1024}}]})["items"]
             self.bench.wait_for_probes()
-            failed = []
-            for run in runs:
-                ended = self.bench.rest.get(f"/probe-runs/{run['id']}")
-                if ended["state"] == "succeeded":
-                    self.dgemm[ended["center"]] = ended["result"]["operators"][0]["median_s"]
-                else:
-                    failed.append(f"{ended['center']}: {ended['error']}")
-            if len(self.dgemm) == len(self.places):
-                return
-        sys.exit("prediction: dgemm could not be measured: " + "; ".join(failed))
+            ended = self.bench.rest.get(f"/probe-runs/{run['id']}")
+            if ended["state"] == "succeeded":
+                return ended["result"]["operators"][0]["median_s"]
+        sys.exit(f"prediction: dgemm could not be measured at {center}: {ended['error']}")
 
     def naive(self, before, place, last):
         reference = self.places[0]
@@ -85,7 +85,7 @@ class Measuring:
             print(f"{program.name} cannot run on this machine and is left out. {failed}", file=sys.stderr)
             return
         profiled = self.bench.run(program.name, job, reference.name, profile=True)
-        self.bench.wait_for_probes()
+        self.bench.wait_until_learned(profiled[0]["id"], profiled[1]["job_type"])
         before = profiled[1]["actual_run_s"]
         again = self.bench.run(program.name, job, reference.name)
         self.note(program, reference, "again", again, before, before)

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import sys
+import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 from network import Agent, Network, agent_config, wait_until  # noqa: E402
@@ -45,13 +46,27 @@ class ProgramFailed(SystemExit):
 
 
 class Bench(Network):
-    """The network of the benchmark. Centers share cores, so its jobs run one after another."""
+    """The network of the benchmark. Its centers share cores, as those of a network do not: one at a time is open, the others
+    are drained, so that neither jobs nor probes of one disturb another's."""
 
     def __init__(self, chosen, inputs):
         super().__init__(settings=["--verify-one-in", "0"])
         self.inputs = inputs
+        self.open_center = None
         for center in chosen:
             self.add_center(center)
+            self.open_only(center.name)
+            self.wait_for_probes()
+
+    def open_only(self, name):
+        """Of the centers that are there."""
+        if self.open_center == name:
+            return
+        for center, is_drained in ((self.open_center, True), (name, False)):
+            if center is not None:
+                answer = self.rest.call("PATCH", f"/centers/{center}", json={"drained": is_drained})
+                assert answer.status_code == 200, answer.text
+        self.open_center = name
 
     def add_center(self, center):
         config = agent_config(cores=",".join(map(str, center.cpus)), unit_name="unit", cores_per_unit=len(center.cpus),
@@ -69,17 +84,32 @@ class Bench(Network):
         wait_until(lambda: self.center(center.name)["state"] == "online", 120, f"center {center.name} being online")
 
     def wait_for_probes(self, limit_s=900):
-        """Until nothing is being measured, and what was is known to the router."""
+        """Until nothing is to be measured any more, center by center, and what was measured is known to the router."""
         quiet = []
 
         def is_quiet():
-            busy = [run for run in self.rest.items("/probe-runs") if run["state"] == "queued"]
-            quiet.append(not busy)
+            queued = [run["center"] for run in self.rest.items("/probe-runs?state=queued")]
+            if queued and self.open_center not in queued:
+                self.open_only(queued[0])
+            quiet.append(not queued)
             return len(quiet) >= 3 and all(quiet[-3:])
         wait_until(is_quiet, limit_s, "the end of all probes", pause_s=0.7)
 
+    def wait_until_learned(self, job_id, job_type, limit_s=300):
+        """Until its type has what the job was seen to execute, and that is measured at all centers."""
+        def is_released():
+            self.wait_for_probes()
+            answer = self.rest.call("GET", f"/job-types/{urllib.parse.quote(job_type, safe='')}")
+            if answer.status_code != 200 or answer.json()["learned_from"] != job_id:
+                return False
+            task = answer.json()["probe_task_id"]
+            return task is None or self.rest.get(f"/probe-tasks/{task}")["state"] == "released"
+        wait_until(is_released, limit_s, f"what {job_type} was seen to execute being measured", pause_s=0.7)
+        self.wait_for_probes()
+
     def run(self, name, job, center, **more):
         """One job on a center, ended, with its row of the ledger."""
+        self.open_only(center)
         spec = {"name": name, "units": {"center": center, "count": 1}, "wall_limit_s": 600, **job, **more}
         ended = self.wait_job(self.submit(**spec)["id"], limit_s=900)
         if ended["state"] != "succeeded":
