@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <future>
 #include <thread>
 
@@ -24,8 +25,12 @@ using Answer = std::shared_ptr<std::promise<net::Response>>;
 
 asio::awaitable<void> answer_question(const ApiRouter* api, Call call, Answer answer)
 {
-    net::Response response = co_await api->ask(std::move(call));
-    answer->set_value(std::move(response));
+    try {
+        net::Response response = co_await api->ask(std::move(call));
+        answer->set_value(std::move(response));
+    } catch (...) { // else who asked would wait for its limit
+        answer->set_exception(std::current_exception());
+    }
 }
 
 Error was_stopped()

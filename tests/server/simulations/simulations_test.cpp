@@ -8,6 +8,8 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <stdexcept>
+
 namespace fathom::server {
 namespace {
 
@@ -29,7 +31,12 @@ class Simulations : public JobsFixture {
             api_.add(net::Method::kGet, path, Permission::kReadNetwork,
                      [](const Call&) { return answer_list(Json::array()); });
         api_.add(net::Method::kGet, "/unit-types", Permission::kReadNetwork,
-                 [this](const Call&) { return answer_list(unit_types_); });
+                 [this](const Call&) { return list_unit_types(); });
+    }
+    asio::awaitable<net::Response> list_unit_types() const
+    {
+        if (is_broken_) throw std::runtime_error("the list is broken");
+        co_return page_response(unit_types_, "");
     }
 
     void add_listed_center(const std::string& name, std::int64_t units)
@@ -58,6 +65,7 @@ class Simulations : public JobsFixture {
     OwnNetwork::Means means() { return {&api_, &tasks_, io_.executor()}; }
 
     Json unit_types_ = Json::array();
+    bool is_broken_ = false;
     LearningService learning_service_{database_, metrics_, clock_, compute_};
     SimulationsService simulations_{means(), clock_};
 };
@@ -97,6 +105,13 @@ TEST_F(Simulations, TakeTheNewestJobsAndSayThatThereWereMore)
     EXPECT_TRUE(answer["is_cut"]);
     EXPECT_EQ(answer["before"]["policy"], "first_come");
     EXPECT_EQ(answer["after"]["policy"], "fathom");
+}
+
+TEST_F(Simulations, EndAtOnceWhenAPartOfTheNetworkBreaks)
+{
+    is_broken_ = true;
+
+    EXPECT_THROW(ask(Json::parse(R"({"policy_after": "first_come"})")), std::runtime_error);
 }
 
 TEST_F(Simulations, AreForThoseWhoRunTheNetwork)
