@@ -170,11 +170,10 @@ class Logs : public JobsFixture {
         run(response.stream(writer));
         return writer->text();
     }
-    void end(const JobId& job)
+    void end(const JobId& job, std::int64_t stdout_bytes = 0)
     {
-        AttemptEnd ended;
-        ended.outcome = AttemptOutcome::kExited;
-        ended.exit_code = 0;
+        AttemptEnd ended = exited(0);
+        ended.stdout_bytes = stdout_bytes;
         ASSERT_TRUE(report_end(job, ended));
     }
 };
@@ -225,13 +224,9 @@ TEST_F(Logs, ShowNothingBehindAGapThatMayBeFilled)
 {
     const JobId job = submit();
     route();
-    AttemptEnd ended;
-    ended.outcome = AttemptOutcome::kExited;
-    ended.exit_code = 0;
-    ended.stdout_bytes = 6;
     ASSERT_TRUE(write_output(job, 0, "ab"));
     ASSERT_TRUE(write_output(job, 4, "ef"));
-    ASSERT_TRUE(report_end(job, ended));
+    end(job, 6);
     EXPECT_EQ(read(job, "stdout"), "ab");
     const net::Response response = call(net::Method::kGet, "/jobs/" + job.value + "/logs/stdout?follow=true");
     auto writer = std::make_shared<FakeWriter>();
@@ -248,13 +243,9 @@ TEST_F(Logs, LeaveOutWhatHasNotComeWithinAMinute)
 {
     const JobId job = submit();
     route();
-    AttemptEnd ended;
-    ended.outcome = AttemptOutcome::kExited;
-    ended.exit_code = 0;
-    ended.stdout_bytes = 6;
     ASSERT_TRUE(write_output(job, 0, "ab"));
     ASSERT_TRUE(write_output(job, 4, "ef"));
-    ASSERT_TRUE(report_end(job, ended));
+    end(job, 6);
     sql("UPDATE job SET ended_at = ended_at - interval '2 minutes'");
 
     EXPECT_EQ(read(job, "stdout"), "abef");
@@ -264,12 +255,8 @@ TEST_F(Logs, WaitForWhatTheCenterTellsAfterTheEnd)
 {
     const JobId job = submit();
     route();
-    AttemptEnd ended;
-    ended.outcome = AttemptOutcome::kExited;
-    ended.exit_code = 0;
-    ended.stdout_bytes = 7;
     ASSERT_TRUE(write_output(job, 0, "one "));
-    ASSERT_TRUE(report_end(job, ended));
+    end(job, 7);
     const net::Response response = call(net::Method::kGet, "/jobs/" + job.value + "/logs/stdout?follow=true");
     auto writer = std::make_shared<FakeWriter>();
     std::future<void> done = io_.spawn(response.stream(writer));
@@ -289,11 +276,7 @@ TEST_F(Logs, WaitNoLongerThanAMinuteForWhatIsMissing)
 {
     const JobId job = submit();
     route();
-    AttemptEnd ended;
-    ended.outcome = AttemptOutcome::kExited;
-    ended.exit_code = 0;
-    ended.stdout_bytes = 7;
-    ASSERT_TRUE(report_end(job, ended));
+    end(job, 7);
     sql("UPDATE job SET ended_at = ended_at - interval '2 minutes'");
 
     const net::Response response = call(net::Method::kGet, "/jobs/" + job.value + "/logs/stdout?follow=true");

@@ -25,9 +25,7 @@ class Routing : public JobsFixture {
     }
     void end(const JobId& job, double run_s = 1)
     {
-        AttemptEnd ended;
-        ended.outcome = AttemptOutcome::kExited;
-        ended.exit_code = 0;
+        AttemptEnd ended = exited(0);
         ended.started_at = clock_.now();
         ended.run_s = run_s;
         ASSERT_TRUE(report_end(job, ended));

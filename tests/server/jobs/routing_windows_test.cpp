@@ -1,5 +1,5 @@
 // Counts of units, network windows and deadlines, from stored measurements to placed jobs.
-#include "tests/server/jobs/jobs_fixture.hpp"
+#include "tests/server/jobs/routing_fixture.hpp"
 
 #include <algorithm>
 
@@ -11,24 +11,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-class RoutingWindows : public JobsFixture {
+class RoutingWindows : public Routing {
   protected:
-    static Json dgemm_job(Json more = Json::object())
-    {
-        Json json = spec({{"operators", {{{"id", "dgemm"}, {"count", 100}}}}});
-        json.update(more);
-        return json;
-    }
-    std::string reason_of(const JobId& job)
-    {
-        return sql("SELECT waiting_reason FROM job WHERE id='" + job.value + "'");
-    }
-    Json winner_of(const JobId& job)
-    {
-        const Json decision =
-            Json::parse(call(net::Method::kGet, "/jobs/" + job.value + "/placement").body).at("decision");
-        return decision.at("candidates").at(0);
-    }
+    Json winner_of(const JobId& job) { return placement_of(job).at("decision").at("candidates").at(0); }
     /// A time so long after now, as PostgreSQL and RFC 3339 write it.
     std::string later(std::chrono::seconds duration) { return format_rfc3339(clock_.now() + duration); }
 
