@@ -240,10 +240,15 @@ JobStart::JobStart(const SupervisorOrder& job_order, const AttemptFolder& job_fo
 
 int be_starter(void* argument)
 {
+    join_groups(*static_cast<JobStart*>(argument));
+    return be_joined_starter(argument);
+}
+
+int be_joined_starter(void* argument)
+{
     auto& start = *static_cast<JobStart*>(argument);
     ::prctl(PR_SET_NAME, "fathom-job", 0, 0, 0);
     unblock_signals();
-    join_groups(start);
     JobPids made;
     if (start.lifeline) {
         const Result<int> init = start_init(*start.lifeline, *start.init_stack, InitParent::kCallersParent);

@@ -61,10 +61,12 @@ struct JobPids {
     int job = -1;
 };
 
-/// The body of the starter, a process that joins the control groups, makes the job's PID namespace with its init and
-/// then the job, tells both by JobStart::pids_fd, and ends when the job runs its program or has failed to. The job is a
-/// new process in there with nobody but init, and no older than its start.
+/// The body of the starter, a process that joins the control groups and does as be_joined_starter().
 /// @param start  a JobStart.
 int be_starter(void* start);
+/// The same for a process that has joined them already: it makes the job's PID namespace with its init and then the
+/// job, tells both by JobStart::pids_fd, and ends when the job runs its program or has failed to. The job is a new
+/// process in there with nobody but init, and no older than its start.
+int be_joined_starter(void* start);
 
 } // namespace fathom::agent

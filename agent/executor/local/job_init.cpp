@@ -23,11 +23,6 @@ namespace {
 constexpr std::chrono::seconds kAskedLimit{5};  ///< to end by itself, with all times counted
 constexpr std::chrono::seconds kKilledLimit{5}; ///< for the kernel to end it
 
-std::intptr_t address(const void* object)
-{
-    return reinterpret_cast<std::intptr_t>(object);
-}
-
 void reap_all(int options)
 {
     for (;;) {
@@ -42,11 +37,11 @@ using KernelSignals = std::uint64_t;
 void set_up_init(int lifeline)
 {
     plain_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
-    plain_syscall(SYS_prctl, PR_SET_NAME, address("fathom-init"));
+    plain_syscall(SYS_prctl, PR_SET_NAME, syscall_address("fathom-init"));
     const KernelSignals all = ~KernelSignals{0};
-    plain_syscall(SYS_rt_sigprocmask, SIG_BLOCK, address(&all), 0, sizeof all);
+    plain_syscall(SYS_rt_sigprocmask, SIG_BLOCK, syscall_address(&all), 0, sizeof all);
     const std::array<std::uint64_t, 4> by_default{}; // with SIGCHLD ignored nobody would be counted
-    plain_syscall(SYS_rt_sigaction, SIGCHLD, address(by_default.data()), 0, sizeof all);
+    plain_syscall(SYS_rt_sigaction, SIGCHLD, syscall_address(by_default.data()), 0, sizeof all);
     if (plain_syscall(SYS_dup3, lifeline, 0, 0) < 0) plain_syscall(SYS_exit_group, 1);
     plain_syscall(SYS_close_range, 1, static_cast<std::intptr_t>(~0U), 0);
 }
@@ -57,14 +52,14 @@ int be_init(void* lifeline)
 {
     set_up_init(static_cast<int>(reinterpret_cast<std::intptr_t>(lifeline))); // by value: nobody waits for us
     const KernelSignals child = KernelSignals{1} << (SIGCHLD - 1U);
-    const auto children =
-        static_cast<int>(plain_syscall(SYS_signalfd4, -1, address(&child), sizeof child, SFD_CLOEXEC | SFD_NONBLOCK));
+    const auto children = static_cast<int>(
+        plain_syscall(SYS_signalfd4, -1, syscall_address(&child), sizeof child, SFD_CLOEXEC | SFD_NONBLOCK));
     if (children < 0) plain_syscall(SYS_exit_group, 1);
     for (;;) {
         std::array<pollfd, 2> waiting{{{0, POLLIN, 0}, {children, POLLIN, 0}}};
-        plain_syscall(SYS_ppoll, address(waiting.data()), waiting.size(), 0, 0, sizeof child);
+        plain_syscall(SYS_ppoll, syscall_address(waiting.data()), waiting.size(), 0, 0, sizeof child);
         std::array<char, sizeof(signalfd_siginfo)> info; // NOLINT(cppcoreguidelines-pro-type-member-init)
-        while (plain_syscall(SYS_read, children, address(info.data()), info.size()) > 0) {
+        while (plain_syscall(SYS_read, children, syscall_address(info.data()), info.size()) > 0) {
         }
         reap_all(WNOHANG);
         if ((waiting[0].revents & (POLLHUP | POLLERR | POLLIN)) != 0) break;

@@ -171,14 +171,18 @@ JobPids read_pids(int fd)
 }
 
 /// Until the starter has ended, and with that the job runs its program or has failed to.
-bool run_starter(JobStart& start, const ChildStack& stack)
+bool run_starter(JobStart& start, WaitingStarter& waiting, const ChildStack& stack)
 {
     char** const variables = environ; // the job's are put in their place, in a memory that may be ours
-    const int memory = may_share_memory() ? CLONE_VM : 0;
-    const pid_t starter = stack.start(CLONE_VFORK | memory, &be_starter, &start);
+    bool has_run = waiting.run(&be_joined_starter, &start);
+    if (!has_run) {
+        const int memory = may_share_memory() ? CLONE_VM : 0;
+        const pid_t starter = stack.start(CLONE_VFORK | memory, &be_starter, &start);
+        has_run = starter > 0;
+        if (has_run) wait_for(starter);
+    }
     environ = variables;
-    if (starter > 0) wait_for(starter);
-    return starter > 0;
+    return has_run;
 }
 
 /// The processes that a start in vain has left.
@@ -192,7 +196,7 @@ void clear_away(const JobPids& pids, const std::optional<JobInit>& init)
 } // namespace
 
 Result<JobProcess> start_job(const SupervisorOrder& order, const AttemptFolder& folder, const Cgroup& cgroup,
-                             const SystemCallFilter* filter, const JobStacks& stacks)
+                             const SystemCallFilter* filter, const JobStacks& stacks, WaitingStarter& waiting)
 {
     Pipes pipes;
     if (!pipes.open()) return Error{Errc::kUnavailable, "cannot make a pipe: " + error_text(errno)};
@@ -218,7 +222,7 @@ Result<JobProcess> start_job(const SupervisorOrder& order, const AttemptFolder& 
     start.init_stack = &stacks.init;
     start.job_stack = &stacks.job;
 
-    if (!run_starter(start, stacks.starter))
+    if (!run_starter(start, waiting, stacks.starter))
         return Error{Errc::kUnavailable, "cannot make a process: " + error_text(errno)};
     for (Pipe* pipe : {&pipes.output, &pipes.errors, &pipes.report, &pipes.pids})
         pipe->close_write_end();

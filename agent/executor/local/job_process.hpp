@@ -4,6 +4,7 @@
 #include "agent/executor/local/cgroup.hpp"
 #include "agent/executor/local/job_init.hpp"
 #include "agent/executor/local/system_call_filter.hpp"
+#include "agent/executor/local/waiting_starter.hpp"
 
 namespace fathom::agent {
 
@@ -32,8 +33,9 @@ struct JobStacks {
 /// user, without the means to gain privileges, where they work in PID, mount and IPC namespaces of its own; killed by
 /// the kernel should this process, which must have one thread, die. Returns when the program runs.
 /// @param filter  of its system calls; null: none.
+/// @param waiting  of the same control groups, on stacks.starter; where it has no child, one is made for this job.
 /// @error kUnavailable  the program could not be started; the detail says at which step and why. Nothing is left of it.
 Result<JobProcess> start_job(const SupervisorOrder& order, const AttemptFolder& folder, const Cgroup& cgroup,
-                             const SystemCallFilter* filter, const JobStacks& stacks);
+                             const SystemCallFilter* filter, const JobStacks& stacks, WaitingStarter& waiting);
 
 } // namespace fathom::agent

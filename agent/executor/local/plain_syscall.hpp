@@ -41,4 +41,10 @@ inline long plain_syscall(long number, std::intptr_t a = 0, std::intptr_t b = 0,
 #endif
 }
 
+/// As plain_syscall() takes it.
+inline std::intptr_t syscall_address(const void* object)
+{
+    return reinterpret_cast<std::intptr_t>(object);
+}
+
 } // namespace fathom::agent

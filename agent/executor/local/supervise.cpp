@@ -92,6 +92,7 @@ struct Preparation {
     Result<void> separated; ///< whether namespaces can be made
     std::optional<SystemCallFilter> filter;
     JobStacks stacks{};
+    WaitingStarter starter{stacks.starter};
 };
 
 Result<void> separate(const Isolation& isolation)
@@ -117,8 +118,9 @@ Preparation prepare(const Isolation& isolation)
 }
 
 /// The attempt's limits, in a new group where that of the attempt before does not take them. False: neither does.
-bool set_limits(Cgroup& cgroup, const SupervisorOrder& order)
+bool set_limits(Preparation& ready, const SupervisorOrder& order)
 {
+    Cgroup& cgroup = ready.cgroup;
     const RunOrder& run = order.run;
     const CgroupLimits limits{.cpus = format_cpu_list(run.cpus),
                               .memory_bytes = run.memory_bytes,
@@ -130,6 +132,7 @@ bool set_limits(Cgroup& cgroup, const SupervisorOrder& order)
     };
     if (cgroup.limit(limits) && holds_io()) return true;
     const std::vector<std::string> wanted = cgroup.controllers();
+    ready.starter.end();
     cgroup.remove();
     cgroup = make_cgroup(limits);
     return cgroup.controllers() == wanted && holds_io();
@@ -159,10 +162,10 @@ AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder
     if (const Result<void> made = prepare_work(order, folder); !made)
         return never_ran(id, AttemptOutcome::kFailedToStart, made.error().detail);
     if (!ready.separated) return never_ran(id, AttemptOutcome::kFailedToStart, ready.separated.error().detail);
-    if (!set_limits(ready.cgroup, order))
+    if (!set_limits(ready, order))
         return never_ran(id, AttemptOutcome::kFailedToStart, "its control groups do not take its limits");
     const Result<JobProcess> job =
-        start_job(order, folder, ready.cgroup, ready.filter ? &*ready.filter : nullptr, ready.stacks);
+        start_job(order, folder, ready.cgroup, ready.filter ? &*ready.filter : nullptr, ready.stacks, ready.starter);
     AttemptEnd end = job ? watch_job(order, folder, *job, ready.cgroup)
                          : never_ran(id, AttemptOutcome::kFailedToStart, job.error().detail);
     const uid_t owner = order.user ? order.user->uid : ::geteuid();
@@ -219,6 +222,7 @@ bool serve(const AttemptFolder& folder, Preparation& ready)
     tell_who_we_are(folder);
 
     const AttemptEnd end = run_attempt(*order, folder, ready);
+    ready.starter.end(); // where the job was never started
     const std::string told = status_text(end);
     const bool is_told = status.write(told);
     // Here it keeps nobody waiting. What resists is left to the agent, which says so.
@@ -241,9 +245,11 @@ void supervise(const Isolation& isolation)
     adopt_orphans();
     Preparation ready = prepare(isolation);
     for (int attempts = 0; attempts < kMaxServed; ++attempts) {
+        ready.starter.make(ready.cgroup);
         const std::filesystem::path path = wait_for_folder();
         if (path.empty() || !serve(AttemptFolder(path), ready) || !ask_for_next()) break;
     }
+    ready.starter.end();
     ready.cgroup.kill_all();
     ready.cgroup.remove();
 }
