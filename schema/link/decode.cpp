@@ -104,6 +104,7 @@ Body read_hello(ObjectReader& reader, std::vector<FieldError>& errors)
     hello.library_digest = reader.optional_string("library_digest", {.max_length = kMaxDigestLength});
     if (reader.has("authorities"))
         hello.authorities = reader.strings("authorities", kMaxAuthorities, {.max_length = kMaxDigestLength});
+    hello.host_id = reader.optional_string("host_id", {.max_length = kMaxDigestLength}).value_or("");
     return hello;
 }
 

@@ -23,6 +23,7 @@ Json body_json(const Hello& hello)
                  {"inventory", std::move(inventory)}};
     if (hello.library_digest) json["library_digest"] = *hello.library_digest;
     if (hello.authorities) json["authorities"] = *hello.authorities;
+    if (!hello.host_id.empty()) json["host_id"] = hello.host_id;
     return json;
 }
 

@@ -43,6 +43,9 @@ struct Hello {
     /// SHA-256, in hex, of the authorities' certificates that it trusts. Empty: an agent that takes no others, as an
     /// older one.
     std::optional<std::vector<std::string>> authorities{};
+    /// Of the host that its jobs run on, a hash: centers whose agents say the same share the host. Empty: an agent that
+    /// does not know its jobs' hosts, or an older one.
+    std::string host_id{};
 };
 
 /// server -> agent, the answer to Hello.

@@ -192,6 +192,19 @@ TEST(Codec, AHelloSaysWhichAuthoritiesAreTrustedOrDoesNotAsAnOlderAgentDoesNot)
     EXPECT_THAT(describe(failure_of(encode(make_message(hello))).error), HasSubstr("authorities"));
 }
 
+TEST(Codec, AHelloSaysWhichHostJobsRunOnOrDoesNotAsAnOlderAgentDoesNot)
+{
+    Hello hello{.agent_version = "1.2.3", .catalog = {}, .inventory = {}};
+    EXPECT_FALSE(Json::parse(encode(make_message(hello)))["body"].contains("host_id"));
+    EXPECT_EQ(round_trip(hello).host_id, "");
+
+    hello.host_id = "abc";
+    EXPECT_EQ(round_trip(hello).host_id, "abc");
+
+    hello.host_id = std::string(129, 'x');
+    EXPECT_THAT(describe(failure_of(encode(make_message(hello))).error), HasSubstr("host_id"));
+}
+
 TEST(Codec, TrustedAuthoritiesAreAcknowledgedAndBounded)
 {
     TrustedAuthorities trusted{.certificates_pem = "one", .signer_sha256 = "abc", .renew_within_s = 2.5};
