@@ -2,6 +2,7 @@
 
 #include "agent/app/job_executor.hpp"
 #include "agent/app/sub_unit_request.hpp"
+#include "agent/catalog/host_id.hpp"
 #include "core/base/file.hpp"
 
 #include <boost/asio/post.hpp>
@@ -77,6 +78,7 @@ Result<void> Daemon::prepare()
     conversation_->holds_library(library_.digest());
     conversation_->on_match_library = [this](const link::MatchLibrary& library) { take_library(library); };
     conversation_->on_certificate = [this](const std::string& pem) { store_certificate(pem); };
+    if (!config_.uses_slurm) conversation_->runs_on(host_id(boot_id())); // Slurm's jobs run on its nodes
     conversation_->trusts(files_.trusted_authorities());
     conversation_->on_authorities = [this](const link::TrustedAuthorities& trusted) {
         return take_authorities(trusted);

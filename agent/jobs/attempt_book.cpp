@@ -1,6 +1,6 @@
 #include "agent/jobs/attempt_book.hpp"
 
-#include "core/base/file.hpp"
+#include "agent/catalog/host_id.hpp"
 #include "core/base/log.hpp"
 
 #include <utility>
@@ -18,13 +18,6 @@ constexpr std::size_t kLooksPerSecond = 500; ///< at all together: 10 000 attemp
 bool is_live(const RunView& view)
 {
     return view.phase == RunPhase::kAlive || view.phase == RunPhase::kQueued;
-}
-
-/// Another one after each start of the host; empty where it cannot be told.
-std::string boot_id()
-{
-    const Result<std::string> text = read_file("/proc/sys/kernel/random/boot_id", 100);
-    return text ? *text : std::string();
 }
 
 } // namespace

@@ -21,7 +21,8 @@ void Conversation::connected(Peer peer)
     peer_ = std::move(peer);
     welcome_ = false;
     greeted_otherwise_ = false;
-    say(link::make_message(link::Hello{FATHOM_VERSION, catalog_, book_.inventory(), library_digest_, authorities_}));
+    say(link::make_message(
+        link::Hello{FATHOM_VERSION, catalog_, book_.inventory(), library_digest_, authorities_, host_id_}));
 }
 
 void Conversation::disconnected()

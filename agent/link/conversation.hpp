@@ -60,6 +60,8 @@ class Conversation {
     /// Which authorities' certificates are trusted (SHA-256, in hex); said in each greeting from now on. Not called:
     /// this agent takes no others.
     void trusts(std::vector<std::string> authorities) { authorities_ = std::move(authorities); }
+    /// Which host jobs run on (link::Hello::host_id); said in each greeting from now on.
+    void runs_on(std::string host_id) { host_id_ = std::move(host_id); }
     /// Called with those that are to be trusted; returns when they are safe on the disk.
     std::function<Result<void>(const link::TrustedAuthorities&)> on_authorities;
     /// Called with those that it is to hold.
@@ -105,6 +107,7 @@ class Conversation {
     std::optional<ResourceState> resources_;
     std::optional<std::string> library_digest_;
     std::optional<std::vector<std::string>> authorities_;
+    std::string host_id_; ///< empty: it is not known
     BalanceOutbox balance_;
     std::optional<Peer> peer_;
     bool welcome_{};

@@ -100,6 +100,18 @@ TEST_F(ConversationTest, SaysInItsGreetingWhichLibraryItHoldsAndHandsOnAnother)
     EXPECT_EQ(said<link::Hello>().at(2).library_digest, "abc");
 }
 
+TEST_F(ConversationTest, SaysInItsGreetingWhichHostJobsRunOnWhereThatIsKnown)
+{
+    connect();
+    EXPECT_EQ(said<link::Hello>().at(0).host_id, "") << "a batch system decides";
+    conversation_.disconnected();
+
+    conversation_.runs_on("abc");
+    connect();
+
+    EXPECT_EQ(said<link::Hello>().at(1).host_id, "abc");
+}
+
 TEST_F(ConversationTest, SaysInItsGreetingWhichAuthoritiesItTrustsAndAcknowledgesOthersWhenTheyAreSafe)
 {
     connect();

@@ -1,3 +1,4 @@
+#include "agent/catalog/host_id.hpp"
 #include "agent/link/enrolment.hpp"
 #include "core/base/file.hpp"
 #include "tests/agent/support/agent_link.hpp"
@@ -108,6 +109,14 @@ TEST_F(AgentLink, KeepsItsKeyFromJobsOrSaysThatItCannot)
     const bool can_read = agent_.log().find("jobs_can_read_agent_files") != std::string::npos;
     EXPECT_EQ(end.exit_code, can_read ? 3 : 4) << end.detail;
     EXPECT_EQ(last_hello().catalog.facts["isolation"]["hides_agent_files"].get<bool>(), !can_read);
+}
+
+TEST_F(AgentLink, SaysWhichHostItsJobsRunOn)
+{
+    start_enrolled();
+
+    EXPECT_EQ(last_hello().host_id, host_id(boot_id()));
+    EXPECT_EQ(last_hello().host_id.size(), 64U);
 }
 
 TEST_F(AgentLink, RunsAnOrderAndTellsItsStoryInOrder)
