@@ -69,7 +69,7 @@ asio::awaitable<std::optional<SessionGrant>> AgentSession::greet()
     const CenterId center{certificate_.common_name};
     auto work = [&](pqxx::work& transaction) -> Result<SessionGrant> {
         std::optional<SessionGrant> grant = open_session(transaction, center, certificate_.serial_hex, options_.replica,
-                                                         hello->agent_version, hello->catalog.facts);
+                                                         hello->agent_version, hello->catalog.facts, hello->host_id);
         if (!grant) return Error{Errc::kForbidden, "this certificate is not, or no longer, accepted"};
         store_trusted_authorities(transaction, *grant, hello->authorities);
         take_catalog(transaction, center, hello->catalog);

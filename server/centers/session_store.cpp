@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kOpenSession = R"sql(
     UPDATE center
     SET session_epoch = session_epoch + 1, session_replica = $3, agent_version = $4, facts = $5::jsonb,
-        connected_at = now(), last_seen_at = now(), state = 'online',
+        host_id = nullif($6, ''), connected_at = now(), last_seen_at = now(), state = 'online',
         previous_certificate_serial =
             CASE WHEN certificate_serial = $2 THEN NULL ELSE previous_certificate_serial END
     WHERE id = $1 AND revoked_at IS NULL AND $2 IN (certificate_serial, previous_certificate_serial)
@@ -110,10 +110,11 @@ Json rows_of(const Catalog& catalog)
 
 std::optional<SessionGrant> open_session(pqxx::transaction_base& transaction, const CenterId& center,
                                          const std::string& certificate_serial, const std::string& replica,
-                                         const std::string& agent_version, const Json& facts)
+                                         const std::string& agent_version, const Json& facts,
+                                         const std::string& host_id)
 {
-    const pqxx::result rows =
-        transaction.exec_params(kOpenSession, center.value, certificate_serial, replica, agent_version, facts.dump());
+    const pqxx::result rows = transaction.exec_params(kOpenSession, center.value, certificate_serial, replica,
+                                                      agent_version, facts.dump(), host_id);
     if (rows.empty()) return std::nullopt;
     return SessionGrant{center, rows[0]["name"].as<std::string>(), rows[0]["session_epoch"].as<std::int64_t>()};
 }

@@ -29,9 +29,11 @@ struct SessionGrant {
 /// Opens a session for the holder of a certificate; older sessions of the center end by it. Empty when
 /// the certificate is not, or no longer, this center's. An agent that comes with its newest certificate
 /// ends the time of grace of the one before.
+/// @param host_id  of the host that the center's jobs run on; empty: the agent does not say.
 std::optional<SessionGrant> open_session(pqxx::transaction_base& transaction, const CenterId& center,
                                          const std::string& certificate_serial, const std::string& replica,
-                                         const std::string& agent_version, const Json& facts);
+                                         const std::string& agent_version, const Json& facts,
+                                         const std::string& host_id);
 
 /// Keeps which authorities' certificates (SHA-256, in hex) a center's agent trusts, where this session is its newest.
 /// @param authorities  empty: an older agent, which does not say.

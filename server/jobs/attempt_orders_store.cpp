@@ -13,21 +13,46 @@
 namespace fathom::server {
 namespace {
 
+/// SQL: of the probes at the host of `center`, whichever centers they are of, the one that may be there now: one that
+/// was sent and has not ended, else the oldest one that waits for a center that is heard. One that was sent counts for
+/// as long as its program can run: a silent center keeps the host from nobody for ever. Null: there is none.
+#define FATHOM_PROBE_OF_HOST(column, center)                                                                           \
+    "(SELECT " column " FROM center c JOIN attempt o ON o.center_id = c.id AND o.state <> 'ended' "                    \
+    "JOIN job p ON p.id = o.job_id AND p.label = 'probe' "                                                             \
+    "WHERE c.host_id = (SELECT host_id FROM center WHERE id = " center ") AND CASE WHEN o.dispatched_at IS NULL "      \
+    "THEN c.state = 'online' AND c.revoked_at IS NULL AND p.cancel_requested_at IS NULL "                              \
+    "ELSE coalesce(o.started_at, o.dispatched_at) + interval '30 seconds' "                                            \
+    "+ coalesce((p.spec ->> 'wall_limit_s')::float8, 0) * interval '1 second' > now() END "                            \
+    "ORDER BY o.dispatched_at IS NULL, o.id LIMIT 1)"
+
+/// SQL: whether the attempt `a` of the job `j` at `center` need not wait for a probe at its host. PostgreSQL looks for
+/// one once a statement, and only where a probe waits.
+#define FATHOM_MAY_BE_SENT(center)                                                                                     \
+    "(j.label <> 'probe' OR a.dispatched_at IS NOT NULL "                                                              \
+    "OR NOT EXISTS (SELECT 1 FROM center WHERE id = " center " AND host_id IS NOT NULL) "                              \
+    "OR a.id = " FATHOM_PROBE_OF_HOST("o.id", center) ")"
+
 /// Of what there is to send, oldest first, as much as fits into $3 bytes, but one at least
 /// where there is any room.
 constexpr Statement kChooseOrders{"jobs_choose_orders", R"sql(
-    SELECT id, $3 > 0 AND (bytes <= $3 OR place = 1) AS fits
-    FROM (SELECT a.id, sum(j.spec_bytes + coalesce(octet_length(j.secret_environment), 0)) OVER in_line AS bytes,
+    SELECT id, is_new_probe, $3 > 0 AND (bytes <= $3 OR place = 1) AS fits
+    FROM (SELECT a.id, j.label = 'probe' AND a.dispatched_at IS NULL AS is_new_probe,
+                 sum(j.spec_bytes + coalesce(octet_length(j.secret_environment), 0)) OVER in_line AS bytes,
                  row_number() OVER in_line AS place
           FROM attempt a JOIN job j ON j.id = a.job_id
           WHERE a.center_id = $1 AND a.state = 'placed' AND j.cancel_requested_at IS NULL AND a.id <> ALL ($2::text[])
+            AND )sql" FATHOM_MAY_BE_SENT("$1") R"sql(
           WINDOW in_line AS (ORDER BY a.id) ORDER BY a.id LIMIT 1000) waiting
     ORDER BY id)sql"};
+
+// One at a time sends a probe to a host, and sees what the one before it has sent: the next statement looks again.
+constexpr Statement kLockHost{"jobs_lock_host_of_center", R"sql(
+    SELECT pg_advisory_xact_lock(7233006, hashtext(host_id)) FROM center WHERE id = $1 AND host_id IS NOT NULL)sql"};
 
 constexpr Statement kMarkOrdersSent{"jobs_mark_orders_sent", R"sql(
     UPDATE attempt a SET dispatched_at = now() FROM job j
     WHERE j.id = a.job_id AND a.id = ANY ($1::text[]) AND a.state = 'placed' AND a.dispatched_at IS NULL
-      AND j.cancel_requested_at IS NULL
+      AND j.cancel_requested_at IS NULL AND )sql" FATHOM_MAY_BE_SENT("$2") R"sql(
     RETURNING a.id, a.unit_type_id,
               j.label = 'probe' AND EXISTS (SELECT 1 FROM probe_run r
                                             WHERE r.job_id = j.id AND r.unit_count = 0) AS center_counts)sql"};
@@ -52,6 +77,10 @@ constexpr Statement kSelectOrders{"jobs_select_orders", R"sql(
     WHERE a.id = ANY ($1::text[]) AND a.state = 'placed' AND a.dispatched_at IS NOT NULL
       AND j.cancel_requested_at IS NULL
     ORDER BY a.id)sql"};
+
+constexpr Statement kSelectCenterOfNextProbe{
+    "jobs_select_center_of_next_probe",
+    "SELECT " FATHOM_PROBE_OF_HOST("o.center_id", "(SELECT center_id FROM attempt WHERE id = $1)")};
 
 void reserve_free_units(pqxx::work& transaction, const pqxx::row& attempt)
 {
@@ -140,18 +169,21 @@ ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, cons
     ClaimedOrders claimed;
     SqlArray chosen;
     bool has_chosen = false;
+    bool has_new_probe = false;
     const std::string on_their_way = sql_array(limit.on_their_way);
     for (const pqxx::row& row : exec(transaction, kChooseOrders, center.value, on_their_way, limit.bytes)) {
         if (row["fits"].as<bool>()) {
             chosen.add(row["id"].as<std::string>());
             has_chosen = true;
+            has_new_probe = has_new_probe || row["is_new_probe"].as<bool>();
         } else {
             claimed.has_more = true;
         }
     }
     if (!has_chosen) return claimed;
     const std::string ids = chosen.take();
-    for (const pqxx::row& row : exec(transaction, kMarkOrdersSent, ids)) {
+    if (has_new_probe) exec(transaction, kLockHost, center.value);
+    for (const pqxx::row& row : exec(transaction, kMarkOrdersSent, ids, center.value)) {
         if (row["center_counts"].as<bool>()) reserve_free_units(transaction, row);
     }
     for (const pqxx::row& row : exec(transaction, kSelectOrders, ids)) {
@@ -169,6 +201,13 @@ ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, cons
             claimed.unreadable.push_back({{row["id"].as<std::string>()}, spec.error()});
     }
     return claimed;
+}
+
+std::optional<CenterId> select_center_of_next_probe(pqxx::work& transaction, const AttemptId& ended)
+{
+    const pqxx::result rows = exec(transaction, kSelectCenterOfNextProbe, ended.value);
+    if (rows.empty() || rows[0][0].is_null()) return std::nullopt;
+    return CenterId{rows[0][0].as<std::string>()};
 }
 
 } // namespace fathom::server

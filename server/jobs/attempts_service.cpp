@@ -90,6 +90,13 @@ void start_probe(pqxx::work& transaction, ProbeJobObserver& observer, const Atte
     if (!started.able_unit_types.empty()) observer.probe_job_started(transaction, job.job_id, started.able_unit_types);
 }
 
+/// Its center looks for orders now and then, and now at once.
+void wake_next_probe(pqxx::work& transaction, const AttemptId& ended)
+{
+    const std::optional<CenterId> center = select_center_of_next_probe(transaction, ended);
+    if (center) notify(transaction, "dispatch", center->value);
+}
+
 Result<void> start(pqxx::work& transaction, ProbeJobObserver& observer, const ReportedAttempt& reported,
                    const link::AttemptStarted& started, JobChanges& changes)
 {
@@ -422,6 +429,7 @@ Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const Attempt
         insert_late_end(transaction, end);
         return finalizer_->note_late_end(transaction, job.job_id, job.label, end);
     }
+    if (job.label == "probe") wake_next_probe(transaction, end.attempt_id);
     if (row.predicted_s > 0 && end.outcome == AttemptOutcome::kExited && end.exit_code == 0)
         count_error(*metrics_, row.predicted_s, program_s.value_or(end.run_s));
     // Nobody cancelled the job: it was called back before it had started.

@@ -102,8 +102,11 @@ struct ClaimedOrders {
     std::vector<UnreadableOrder> unreadable; ///< their jobs can be started by nobody
     bool has_more{false};                    ///< beyond the limit
 };
-/// Placed attempts of a center whose jobs are wanted; marks them as sent.
+/// Placed attempts of a center whose jobs are wanted; marks them as sent. A probe is left out while another one is at
+/// its host (center.host_id), whichever center that is of, or an older one waits for the host.
 ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, const OrderLimit& limit);
+/// The center whose probe is next at the host where an attempt has ended; empty: none waits.
+std::optional<CenterId> select_center_of_next_probe(pqxx::work& transaction, const AttemptId& ended);
 /// A live attempt that its center shall end.
 struct UnwantedAttempt {
     AttemptId id;

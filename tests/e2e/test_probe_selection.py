@@ -82,6 +82,14 @@ def test_several_counts_are_one_order_with_one_report(network):
     assert "units: 1" in task and "units: 2" in task
 
 
+def test_probes_of_one_host_run_one_after_the_other(network):
+    runs, _ = run(network, "--operators", "dgemm:m=352;n=352;k=352")
+    assert set(runs) == {("alpha", "core", 1), ("beta", "all", 1), ("beta", "dense", 1)}
+    attempts = [network.rest.get(f"/jobs/{r['job_id']}")["attempt"] for r in runs.values()]
+    spans = sorted((a["started_at"], a["ended_at"]) for a in attempts)
+    assert all(before[1] <= after[0] for before, after in zip(spans, spans[1:])), spans
+
+
 def test_counts_for_scaling_are_chosen(network):
     runs, _ = run(network, "--operators", "dgemm:m=384;n=384;k=384", "--units", "alpha/core", "--scaling")
     assert {key[2] for key in runs} == {1, 2} and {r["count_by"] for r in runs.values()} == {"scaling"}

@@ -78,6 +78,21 @@ TEST_F(AgentSession, HelloStoresTheCatalogAndIsWelcomed)
         "u1:10:{op1,op3,op4} u2:20:{op1,op2,op3,op5} u3:5:{op1,op2,op5}");
 }
 
+TEST_F(AgentSession, HelloSaysWhichHostJobsRunOnUntilOneDoesNotSay)
+{
+    link::Hello hello{.agent_version = "0.1.0", .catalog = test::golden_catalog(), .inventory = {}};
+    hello.host_id = "abc";
+    TestAgent agent(server_, &enrolled_.credential);
+    agent.send(hello);
+    agent.expect<link::Welcome>();
+    EXPECT_EQ(server_.store.sql("SELECT host_id FROM center"), "abc");
+
+    TestAgent older(server_, &enrolled_.credential);
+    older.greet();
+
+    EXPECT_EQ(server_.store.sql("SELECT host_id IS NULL FROM center"), "t");
+}
+
 TEST_F(AgentSession, AChangedCatalogKeepsIdsAndPutsMissingUnitTypesAway)
 {
     TestAgent agent = greeted_agent();
@@ -243,7 +258,7 @@ TEST_F(AgentSession, AConnectionToAnotherReplicaEndsTheOlder)
     // What another replica does when the agent comes to it.
     server_.store.run([&](pqxx::work& transaction) -> Result<void> {
         const std::string serial = net::read_certificate(enrolled_.credential.certificate_pem).value().serial_hex;
-        open_session(transaction, enrolled_.center, serial, "rep_other", "0.1.0", Json::object());
+        open_session(transaction, enrolled_.center, serial, "rep_other", "0.1.0", Json::object(), "");
         notify(transaction, "center", enrolled_.center.value);
         return {};
     });

@@ -165,7 +165,7 @@ TEST_F(AgentAuthorities, ACenterIsLeftBehindUntilItComesWithTheNewCertificate)
     EXPECT_THAT(left_behind_by_second(), ElementsAre("alpha")) << "the answer may have been lost on its way";
     server_.store.run([&](pqxx::work& transaction) -> Result<void> {
         const std::string fresh = net::read_certificate(renewed).value().serial_hex;
-        open_session(transaction, enrolled.center, fresh, "rep_other", "0.1.0", Json::object());
+        open_session(transaction, enrolled.center, fresh, "rep_other", "0.1.0", Json::object(), "");
         return {};
     });
 

@@ -77,6 +77,18 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     end.attempt_id = attempt;
     end.ended_at = clock_.now();
     ASSERT_TRUE(run(report(attempts, center, link::AttemptEnded{end})));
+
+    sql("UPDATE center SET host_id = 'one'");
+    JobsProbeJobWriter writer;
+    const JobId probe = JobId::make();
+    auto insert_probe = [&](pqxx::work& transaction) {
+        return writer.insert_probe_job(transaction, probe, one.spec, "x");
+    };
+    ASSERT_TRUE(run(database.run(insert_probe)));
+    ASSERT_TRUE(run(routing.run_pass(RoutingService::Pass::kTick)));
+    ASSERT_EQ(run(attempts.pending_orders(center, {}, 16 << 20)).value().bodies.size(), 1U);
+    end.attempt_id = attempt_of(probe);
+    ASSERT_TRUE(run(report(attempts, center, link::AttemptEnded{end})));
     database.stop(); // its connections report their counts when they close
 
     EXPECT_TRUE(test::eventually([&] {

@@ -94,6 +94,18 @@ TEST(Migrations, TheAuthorityThatThereIsSigns)
     EXPECT_ANY_THROW(run_sql(url, "INSERT INTO authority (certificate_pem, sealed_key) VALUES ('pem', 'sealed')"));
 }
 
+TEST(Migrations, TheHostsOfCentersThatThereAreAreNotKnown)
+{
+    const std::string url = test::empty_database();
+    ASSERT_TRUE(migrate_url(url, files_before("sql/0041")));
+    run_sql(url, "INSERT INTO center (id, name) VALUES ('ctr_1', 'alpha')");
+
+    const auto all = schema::sql::embedded_files();
+    ASSERT_TRUE(migrate_url(url, {all.begin(), all.end()}));
+
+    EXPECT_EQ(run_sql(url, "SELECT host_id IS NULL FROM center"), "t");
+}
+
 TEST(Migrations, CountChangesOfMeasurementsThatThereWereAndOfNewOnes)
 {
     const std::string url = test::empty_database();
