@@ -73,11 +73,13 @@ AttemptRecord to_attempt_record(const pqxx::row& row)
 const Statement kSelectJob{"jobs_select_job", "SELECT j.spec::text AS spec, " FATHOM_JOB_COLUMNS
                                               "FROM job j " FATHOM_JOB_JOINS "WHERE j.id = $1"};
 
-// A page of a thousand jobs with long scripts must not become gigabytes.
+#define FATHOM_WITHOUT_PROGRAM "(j.spec - '{files,script,command,environment}'::text[])"
+
+// A page of a thousand jobs with long scripts, or long lists of data, must not become gigabytes.
 const char* const kReadJobs =
-    "SELECT CASE WHEN octet_length(j.spec::text) > 65536 "
-    "THEN (j.spec - '{files,script,command,environment}'::text[])::text ELSE j.spec::text END AS "
-    "spec, " FATHOM_JOB_COLUMNS;
+    "SELECT CASE WHEN octet_length(j.spec::text) <= 65536 THEN j.spec::text "
+    "WHEN octet_length(" FATHOM_WITHOUT_PROGRAM "::text) <= 65536 THEN " FATHOM_WITHOUT_PROGRAM "::text "
+    "ELSE (" FATHOM_WITHOUT_PROGRAM " - '{inputs,outputs,data}'::text[])::text END AS spec, " FATHOM_JOB_COLUMNS;
 const char* const kJobJoins = FATHOM_JOB_JOINS;
 
 JobRecord to_job_record(const pqxx::row& row)

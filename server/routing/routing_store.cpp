@@ -138,14 +138,19 @@ std::vector<WaitingJob> to_waiting_jobs(const pqxx::result& rows)
 
 } // namespace
 
-// The command is replaced: the router need not carry scripts and files about.
+// The router need not carry about what runs, nor where its data are: of thousands of jobs at once that would be
+// gigabytes. A command stands for the program, and one input for all, with their bytes.
 const char* const kWaitingJobColumns = R"sql(
     SELECT id, version, label, job_type, submitted_by, operators_from <> '' AS takes_operators, state, metered, coalesce(metering_until <= now(), false) AS metering_over,
            waiting_reason, coalesce(extract(epoch FROM now() - waiting_reason_at), 0)::float8 AS reason_s,
            submitted_at, turn,
            jsonb_build_object('command', '["-"]'::jsonb, 'operators', spec -> 'operators', 'units', spec -> 'units',
                               'metering_wait_s', spec -> 'metering_wait_s', 'wall_limit_s', spec -> 'wall_limit_s',
-                              'data', spec -> 'data',
+                              'data', CASE WHEN spec #> '{data,in,0}' IS NULL THEN spec -> 'data' ELSE jsonb_build_object(
+                                  'in', jsonb_build_array(jsonb_build_object('bytes', (
+                                      SELECT least(coalesce(sum(bytes::numeric), 0), 1e18)
+                                      FROM jsonb_path_query(spec, 'lax $.data.in[*].bytes ? (@.type() == "number")') AS bytes))),
+                                  'out_bytes', spec -> 'data' -> 'out_bytes', 'sites', spec -> 'data' -> 'sites') END,
                               'network', spec -> 'network', 'deadline', spec -> 'deadline',
                               'project', spec -> 'project', 'prefer', spec -> 'prefer', 'budget', spec -> 'budget',
                               'priority', spec -> 'priority', 'gang', spec -> 'gang')::text AS spec)sql";

@@ -158,6 +158,19 @@ TEST_F(Listing, LeavesLongScriptsOutOfListsOnly)
     EXPECT_EQ(get("/jobs/" + job.value)["spec"]["script"], script);
 }
 
+TEST_F(Listing, LeavesLongListsOfDataOutOfListsOnly)
+{
+    Json inputs = Json::array();
+    for (int i = 0; i < 30; ++i)
+        inputs.push_back({{"url", "https://data.example/" + std::string(4000, 'x')}, {"bytes", 1}});
+    const JobId job = submit(spec({{"name", "of much data"}, {"data", {{"in", inputs}}}}));
+
+    const Json listed = get("/jobs")["items"][0]["spec"];
+    EXPECT_FALSE(listed.contains("data"));
+    EXPECT_EQ(listed["name"], "of much data");
+    EXPECT_EQ(get("/jobs/" + job.value)["spec"]["data"]["in"].size(), 30U);
+}
+
 class Logs : public JobsFixture {
   protected:
     Logs() { add_center("alpha"); }

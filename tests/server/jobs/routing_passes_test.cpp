@@ -1,3 +1,4 @@
+#include "server/routing/routing_store.hpp"
 #include "tests/server/jobs/routing_fixture.hpp"
 
 #include <chrono>
@@ -68,6 +69,28 @@ TEST_F(Routing, StepsOverAJobThatCannotBeRead)
 
     EXPECT_EQ(state_of(broken), "queued");
     EXPECT_EQ(state_of(good), "placed");
+}
+
+TEST_F(Routing, ReadsHowMuchDataAJobMovesAndNotWhereItIs)
+{
+    const std::string url = "https://data.example/" + std::string(4000, 'x');
+    const Json data{{"in", {{{"url", url}, {"bytes", 1.5}}, {{"bytes", 2}}}}, {"out_bytes", 7}, {"sites", {"alpha"}}};
+    add_center("alpha");
+    submit(spec({{"data", data}}));
+    auto work = [](pqxx::work& transaction) -> Result<std::vector<WaitingJob>> {
+        return claim_oldest_jobs(transaction, 10, ClaimTerms{"rep_test", {}});
+    };
+
+    const std::vector<WaitingJob> jobs = run(database_.run(work)).value();
+
+    ASSERT_EQ(jobs.size(), 1U);
+    ASSERT_FALSE(jobs[0].unreadable);
+    const JobData& read = jobs[0].spec.data;
+    ASSERT_EQ(read.in.size(), 1U) << "thousands of jobs are read at once, each with up to a thousand URLs";
+    EXPECT_EQ(read.in[0].url, "");
+    EXPECT_EQ(read.in_bytes(), 3.5);
+    EXPECT_EQ(read.out_bytes, 7);
+    EXPECT_EQ(read.sites, std::vector<std::string>{"alpha"});
 }
 
 TEST_F(Routing, NeverOversellsWithTwoRouters)
