@@ -17,6 +17,10 @@ constexpr auto kGapLimit = 1s;
 constexpr auto kIdle = 1s;
 constexpr auto kLookAtGapEvery = 50ms;
 constexpr auto kLookEvery = 100ms;
+/// So many numbers of events are looked through at once for those that a listener missed and may see. Where few are its
+/// own, a full page could be further apart than all events that are kept, and a database thread would be busy with it.
+constexpr std::int64_t kLookThrough = 20'000;
+constexpr auto kBetweenLooks = 10ms;
 /// Proxies drop connections that are silent for long.
 constexpr auto kCommentEvery = 15s;
 
@@ -148,6 +152,23 @@ asio::awaitable<std::optional<std::int64_t>> EventsService::first_place(std::sha
     }
 }
 
+asio::awaitable<Result<EventsService::Missed>> EventsService::read_missed(EventFilter filter, std::int64_t place,
+                                                                          std::int64_t floor)
+{
+    const bool is_far = filter.job_id.empty() && floor - place > kLookThrough; // one job's events have an index
+    filter.max_id = is_far ? place + kLookThrough : floor;
+    auto read_page = [place, &filter](pqxx::work& transaction) -> Result<std::vector<JobEventRecord>> {
+        return select_job_events(transaction, place, kPageEvents, filter);
+    };
+    const Result<std::vector<JobEventRecord>> page = co_await database_->run(read_page);
+    if (!page) co_return page.error();
+    Missed missed;
+    missed.reached = page->size() == static_cast<std::size_t>(kPageEvents) ? page->back().id : filter.max_id;
+    for (const JobEventRecord& event : *page)
+        missed.text += to_live(event).frame;
+    co_return missed;
+}
+
 asio::awaitable<void> EventsService::stream(EventFilter filter, std::optional<std::int64_t> resume_after,
                                             std::shared_ptr<net::BodyWriter> writer)
 {
@@ -166,17 +187,10 @@ asio::awaitable<void> EventsService::stream(EventFilter filter, std::optional<st
         if (view.kind == EventRing::View::Kind::kBehind) {
             // Too slow to follow: it may come again and resume.
             if (was_live) co_return;
-            auto read_page = [place, filter](pqxx::work& transaction) -> Result<std::vector<JobEventRecord>> {
-                return select_job_events(transaction, place, kPageEvents, filter);
-            };
-            const Result<std::vector<JobEventRecord>> page = co_await database_->run(read_page);
-            if (!page) co_return;
-            std::int64_t reached = view.floor;
-            if (page->size() == static_cast<std::size_t>(kPageEvents)) reached = std::min(view.floor, page->back().id);
-            for (const JobEventRecord& event : *page) {
-                if (event.id <= reached) text += to_live(event).frame;
-            }
-            place = reached;
+            Result<Missed> missed = co_await read_missed(filter, place, view.floor);
+            if (!missed) co_return;
+            text = std::move(missed->text);
+            place = missed->reached;
         } else if (view.kind == EventRing::View::Kind::kLive) {
             was_live = true;
             for (const auto& event : view.events) {
@@ -189,7 +203,9 @@ asio::awaitable<void> EventsService::stream(EventFilter filter, std::optional<st
         if (!text.empty()) {
             last_write = now;
             alive = co_await writer->write(std::move(text));
-        } else if (view.events.empty() && view.kind != EventRing::View::Kind::kBehind) {
+        } else if (view.kind == EventRing::View::Kind::kBehind) {
+            alive = co_await writer->sleep(kBetweenLooks);
+        } else if (view.events.empty()) {
             alive = co_await writer->sleep(kLookEvery);
         }
     }

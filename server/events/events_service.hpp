@@ -44,10 +44,18 @@ class EventsService {
     asio::awaitable<Result<Page<JobEventRecord>>> list(EventFilter filter, std::int64_t size, std::int64_t after);
 
   private:
+    /// A part of what a listener missed.
+    struct Missed {
+        std::string text;       ///< the frames of its events
+        std::int64_t reached{}; ///< nothing of it up to here is left
+    };
+
     asio::awaitable<void> read_events();
     /// @return how long to wait before reading again.
     asio::awaitable<std::chrono::milliseconds> read_once();
     asio::awaitable<std::optional<std::int64_t>> first_place(std::shared_ptr<net::BodyWriter> writer);
+    /// Of the events after `place` and up to `floor` the first part, as much as one short statement finds.
+    asio::awaitable<Result<Missed>> read_missed(EventFilter filter, std::int64_t place, std::int64_t floor);
 
     Database* database_;
     Metrics* metrics_;

@@ -22,7 +22,7 @@ constexpr Statement kInsertJobEvents{"events_insert_job_events", R"sql(
 constexpr const char* kSelectJobEvents = R"sql(
     SELECT e.id, e.job_id, e.at, e.state, e.cause, e.evidence::text AS evidence, j.submitted_by, j.project
     FROM job_event e JOIN job j ON j.id = e.job_id
-    WHERE e.id > $1 AND ($2 = '' OR e.job_id = $2) AND )sql" FATHOM_IN_JOB_SCOPE("j", "$3", "$5") R"sql(
+    WHERE e.id > $1 AND e.id <= $6 AND ($2 = '' OR e.job_id = $2) AND )sql" FATHOM_IN_JOB_SCOPE("j", "$3", "$5") R"sql(
     ORDER BY e.id LIMIT $4)sql";
 
 constexpr const char* kSelectVisibleJob =
@@ -77,7 +77,7 @@ std::vector<JobEventRecord> select_job_events(pqxx::work& transaction, std::int6
     std::vector<JobEventRecord> events;
     prefer_index_order(transaction);
     for (const pqxx::row& row : transaction.exec_params(kSelectJobEvents, after, filter.job_id, filter.scope.owner,
-                                                        limit, sql_array(filter.scope.projects)))
+                                                        limit, sql_array(filter.scope.projects), filter.max_id))
         events.push_back(to_job_event(row));
     return events;
 }

@@ -6,6 +6,7 @@
 #include "server/store/transaction.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ Json to_json(const JobEventRecord& event);
 struct EventFilter {
     JobScope scope{};
     std::string job_id{};
+    std::int64_t max_id = std::numeric_limits<std::int64_t>::max(); ///< no event above it
 };
 
 /// Wakes who listens to the topic "event", with the id of the last one, and the router if that is wanted. `events` is

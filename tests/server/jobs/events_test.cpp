@@ -111,6 +111,27 @@ TEST_F(LiveEvents, ResumeAfterTheLastOneSeen)
     EXPECT_EQ(listening->ids().front(), fourth + 1);
 }
 
+TEST_F(LiveEvents, AreLookedForInSmallPartsWhereFewAreTheListeners)
+{
+    const Principal ann = add_token("ann", Role::kUser);
+    submit(spec(), ann);
+    const std::int64_t first = std::stoll(sql("SELECT max(id) FROM job_event"));
+    sql("SELECT setval(pg_get_serial_sequence('job_event', 'id'), 100000)");
+    for (int i = 0; i < 70; ++i) // more than are looked at for numbers that may still come
+        submit();
+
+    const auto listening = listen("", {{"Last-Event-ID", "0"}}, "ann");
+
+    EXPECT_TRUE(test::eventually([&] { return listening->ids() == std::vector<std::int64_t>{first}; }));
+    const auto looks = [&] {
+        const std::vector<std::chrono::milliseconds> pauses = listening->writer->pauses();
+        return std::count(pauses.begin(), pauses.end(), std::chrono::milliseconds(10));
+    };
+    EXPECT_TRUE(test::eventually([&] { return looks() >= 4; })) << "else one look goes through all that are kept";
+    submit(spec(), ann);
+    EXPECT_TRUE(test::eventually([&] { return listening->ids().size() == 2; }));
+}
+
 TEST_F(LiveEvents, ShowUsersTheirOwnJobsOnly)
 {
     const Principal ann = add_token("ann", Role::kUser);
