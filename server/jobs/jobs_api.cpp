@@ -90,14 +90,43 @@ asio::awaitable<net::Response> submit(JobsService* jobs, Call call)
     co_return response;
 }
 
-asio::awaitable<net::Response> list_jobs(JobsService* jobs, Call call)
+/// Lists of jobs. Counted in groups, or sorted otherwise than by their submission, tens of thousands of jobs are gone
+/// through: of that one token must not have enough at once to take all threads of the database.
+class JobLists {
+  public:
+    explicit JobLists(JobsService& service) : jobs(&service) {}
+
+    /// nullptr: the token has as many at once as it may.
+    std::shared_ptr<const void> begin(const Call& call) { return long_.take(call.principal.token_id.value); }
+
+    JobsService* const jobs;
+
+  private:
+    static constexpr std::size_t kMaxLong = 3;
+    TokenPlaces long_{kMaxLong};
+};
+
+net::Response too_many_lists(const std::string& request_id)
+{
+    const Error error{Errc::kTooMany, "this token has several lists of jobs sorted or counted already: ask again when "
+                                      "one of them has been answered"};
+    net::Response response = net::problem(error, request_id);
+    response.headers["Retry-After"] = "1";
+    return response;
+}
+
+asio::awaitable<net::Response> list_jobs(std::shared_ptr<JobLists> lists, Call call)
 {
     const std::string request_id = call.request.request_id;
     Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), request_id);
     JobFilter filter = job_filter_of(call.request.query);
     filter.scope = job_scope_of(call.principal);
-    const Result<Page<JobRecord>> found = co_await jobs->list(std::move(filter), page->size, std::move(page->after));
+    const bool is_long = filter.order.by != JobSort::kSubmitted;
+    const std::shared_ptr<const void> place = is_long ? lists->begin(call) : nullptr;
+    if (is_long && !place) co_return too_many_lists(request_id);
+    const Result<Page<JobRecord>> found =
+        co_await lists->jobs->list(std::move(filter), page->size, std::move(page->after));
     if (!found) co_return net::problem(found.error(), request_id);
     std::vector<std::string> items;
     for (const JobRecord& job : found->items)
@@ -105,14 +134,16 @@ asio::awaitable<net::Response> list_jobs(JobsService* jobs, Call call)
     co_return page_of_texts(items, found->next_after);
 }
 
-asio::awaitable<net::Response> list_job_groups(JobsService* jobs, Call call)
+asio::awaitable<net::Response> list_job_groups(std::shared_ptr<JobLists> lists, Call call)
 {
+    const std::shared_ptr<const void> place = lists->begin(call);
+    if (!place) co_return too_many_lists(call.request.request_id);
     JobFilter filter = job_filter_of(call.request.query);
     filter.scope = job_scope_of(call.principal);
     // What else it may be, the contract has refused.
     const std::string by = query_text(call.request.query, "by");
     const JobGrouping grouping = parse_job_grouping(by).value_or(JobGrouping::kState);
-    const Result<JobGroups> found = co_await jobs->count_groups(std::move(filter), grouping);
+    const Result<JobGroups> found = co_await lists->jobs->count_groups(std::move(filter), grouping);
     if (!found) co_return net::problem(found.error(), call.request.request_id);
     Json groups = Json::array();
     for (const JobGroup& group : found->groups)
@@ -176,10 +207,11 @@ void add_jobs_routes(ApiRouter& api, JobsService& jobs, Database& database)
     api.add(
         net::Method::kPost, "/jobs", Permission::kSubmitJobs,
         [&jobs](Call call) { return submit(&jobs, std::move(call)); }, kLargeBodyBytes);
+    const auto lists = std::make_shared<JobLists>(jobs);
     api.add(net::Method::kGet, "/jobs", Permission::kReadJobs,
-            [&jobs](Call call) { return list_jobs(&jobs, std::move(call)); });
+            [lists](Call call) { return list_jobs(lists, std::move(call)); });
     api.add(net::Method::kGet, "/job-groups", Permission::kReadJobs,
-            [&jobs](Call call) { return list_job_groups(&jobs, std::move(call)); });
+            [lists](Call call) { return list_job_groups(lists, std::move(call)); });
     api.add(net::Method::kGet, "/jobs/{id}", Permission::kReadJobs,
             [&jobs](Call call) { return get_job(&jobs, std::move(call)); });
     api.add(net::Method::kPost, "/jobs/{id}:cancel", Permission::kSubmitJobs,

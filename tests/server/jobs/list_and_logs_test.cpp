@@ -1,5 +1,7 @@
 #include "tests/server/jobs/jobs_fixture.hpp"
 
+#include <future>
+
 namespace fathom::server {
 namespace {
 
@@ -145,6 +147,47 @@ TEST_F(Listing, GivesAJobsHistoryInPages)
     EXPECT_EQ(second["items"].size(), 1U);
     EXPECT_EQ(second["items"][0]["state"], "running");
     EXPECT_EQ(get("/jobs/" + JobId::make().value + "/events")["status"], 404);
+}
+
+TEST_F(Listing, AreCountedAndSortedForATokenThreeAtOnce)
+{
+    add_token("vic", Role::kViewer);
+    const auto status = [&](const std::string& target, const std::string& user = "admin") {
+        return call(net::Method::kGet, target, "", {}, user).status;
+    };
+    ASSERT_EQ(status("/job-groups?by=state"), 200);
+    ASSERT_EQ(status("/job-groups?by=state", "vic"), 200);
+    std::promise<void> locked;
+    std::promise<void> all_are_asked;
+    auto hold = [&](pqxx::work& transaction) -> Result<void> {
+        transaction.exec("LOCK TABLE job IN ACCESS EXCLUSIVE MODE");
+        locked.set_value();
+        all_are_asked.get_future().wait_for(std::chrono::seconds(60));
+        return {};
+    };
+    const auto held = std::async(std::launch::async, [&] { return database_.blocking_run(hold); });
+    locked.get_future().wait_for(std::chrono::seconds(60));
+    std::vector<std::future<int>> waiting;
+    for (const std::string target : {"/job-groups?by=state", "/job-groups?by=center", "/jobs?sort=name"})
+        waiting.push_back(std::async(std::launch::async, [&status, target] { return status(target); }));
+    const bool all_wait = test::eventually([&] {
+        return sql("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
+                   "wait_event_type = 'Lock'") == "3";
+    });
+
+    const net::Response fourth = call(net::Method::kGet, "/job-groups?by=type");
+    const int sorted = status("/jobs?sort=-state");
+    auto others = std::async(std::launch::async, [&] { return status("/job-groups?by=state", "vic"); });
+    all_are_asked.set_value();
+
+    EXPECT_TRUE(all_wait);
+    EXPECT_EQ(fourth.status, 429);
+    EXPECT_EQ(fourth.headers.at("Retry-After"), "1");
+    EXPECT_EQ(sorted, 429);
+    for (std::future<int>& one : waiting)
+        EXPECT_EQ(one.get(), 200);
+    EXPECT_EQ(others.get(), 200);
+    EXPECT_EQ(status("/job-groups?by=type"), 200);
 }
 
 TEST_F(Listing, LeavesLongScriptsOutOfListsOnly)
