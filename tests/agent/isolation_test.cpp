@@ -119,7 +119,7 @@ TEST_F(HostileJobs, FindNoUserWhenAllAreTaken)
     const AttemptOrder second = shell_order("id -u");
 
     EXPECT_THAT(executor().start({second, {cpus_.front()}, 1, 0, {}}).error().detail, HasSubstr("run_as_uids"));
-    EXPECT_TRUE(executor().remove(first.attempt_id));
+    wait_until([&] { return executor().remove(first.attempt_id).has_value(); }, "its folder's removal");
     EXPECT_EQ(text_of(run(second)), "200017\n");
 }
 

@@ -204,9 +204,13 @@ Result<void> LocalExecutor::remove(const AttemptId& id)
     if (options_.remove_work && is_locked(folder.lock()))
         return Error{Errc::kConflict, "its supervisor has not finished with it"};
     unwatch(id);
-    // What the job made may resist; the marker that the program was started stays as long as that does.
-    if (Result<void> removed = remove_tree(folder.work()); !removed) return removed;
-    if (Result<void> removed = remove_tree(folder.path()); !removed) return removed;
+    // What the job made may be much, where its supervisor has not deleted it, and may resist; the marker that the
+    // program was started stays as long as that does.
+    const auto is_there = [](const std::filesystem::path& path) { return ::access(path.c_str(), F_OK) == 0; };
+    const bool has_jobs_files = is_there(folder.work()) || is_there(folder.tmp()) || is_there(folder.var_tmp());
+    const Result<void> removed =
+        has_jobs_files ? removals_.remove(id, {folder.work(), folder.path()}) : remove_tree(folder.path());
+    if (!removed) return removed;
     if (used_ids_) used_ids_->erase(id);
     return {};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/executor/local/folder_removals.hpp"
 #include "agent/executor/local/folder_watch.hpp"
 #include "agent/executor/local/job_users.hpp"
 #include "agent/executor/local/spare_supervisors.hpp"
@@ -71,6 +72,7 @@ class LocalExecutor final : public Executor {
     std::optional<std::map<AttemptId, unsigned>>
         used_ids_;                         ///< by attempts of which something is kept; read when needed
     std::vector<std::string> controllers_; ///< control groups that work here
+    FolderRemovals removals_;
 };
 
 } // namespace fathom::agent

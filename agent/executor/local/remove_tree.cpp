@@ -25,7 +25,7 @@ using Folder = std::unique_ptr<DIR, CloseFolder>;
 /// One deletion of one tree.
 class Removal {
   public:
-    explicit Removal(std::filesystem::path top) : top_(std::move(top)) {}
+    Removal(std::filesystem::path top, std::stop_token stop) : top_(std::move(top)), stop_(std::move(stop)) {}
 
     Result<void> perform()
     {
@@ -34,7 +34,7 @@ class Removal {
             if (errno != ENOENT) note(top_.parent_path(), errno);
             return outcome();
         }
-        for (int round = 0; round == 0 || (moved_up_ > 0 && round < kMaxRounds); ++round) {
+        for (int round = 0; round == 0 || (moved_up_ > 0 && round < kMaxRounds && !stop_.stop_requested()); ++round) {
             moved_up_ = 0;
             failures_ = 0;
             remove_folder(parent.number(), top_.filename(), top_, 0);
@@ -63,6 +63,7 @@ class Removal {
 
     void remove_entry(int folder, const std::string& name, const std::filesystem::path& path, int depth)
     {
+        if (stop_.stop_requested()) return note(path, ECANCELED);
         if (::unlinkat(folder, name.c_str(), 0) == 0 || errno == ENOENT) return;
         if (errno != EISDIR)
             note(path, errno);
@@ -129,6 +130,7 @@ class Removal {
     }
 
     std::filesystem::path top_;
+    std::stop_token stop_;
     std::optional<dev_t> device_;
     int top_descriptor_{-1};
     std::size_t moved_up_{}; ///< in this round, as are the failures
@@ -138,9 +140,9 @@ class Removal {
 
 } // namespace
 
-Result<void> remove_tree(const std::filesystem::path& path)
+Result<void> remove_tree(const std::filesystem::path& path, const std::stop_token& stop)
 {
-    return Removal(path).perform();
+    return Removal(path, stop).perform();
 }
 
 } // namespace fathom::agent

@@ -2,7 +2,6 @@
 
 #include "agent/executor/local/job_process.hpp"
 #include "agent/executor/local/profile_report.hpp"
-#include "agent/executor/local/remove_tree.hpp"
 #include "agent/executor/local/staging_report.hpp"
 #include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
@@ -220,9 +219,12 @@ std::vector<AttemptId> SlurmExecutor::known()
 
 Result<void> SlurmExecutor::remove(const AttemptId& id)
 {
-    const std::scoped_lock lock(mutex_);
-    attempts_.erase(id);
-    return remove_tree(folder_of(id).path);
+    {
+        const std::scoped_lock lock(mutex_);
+        attempts_.erase(id);
+        ::unlink(folder_of(id).script().c_str()); // by which it would be taken for one of an earlier run
+    }
+    return removals_.remove(id, {folder_of(id).path});
 }
 
 Json SlurmExecutor::facts() const

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/executor/local/folder_removals.hpp"
 #include "agent/executor/slurm/batch_script.hpp"
 #include "agent/executor/slurm/job_end.hpp"
 #include "agent/executor/slurm/queue_looks.hpp"
@@ -111,6 +112,7 @@ class SlurmExecutor final : public Executor {
     SlurmExecutorOptions options_;
     SlurmClient client_;
     SystemClock clock_;
+    FolderRemovals removals_;
     OpenFile descriptor_;
     std::string version_;
     std::mutex mutex_;
