@@ -48,6 +48,21 @@ void limit_run(AttemptEnd& end, const AttemptJob& job)
     end.run_s = most;
 }
 
+/// A moment of the attempt as its center says it, by our own clock: after its order was sent, and not after now.
+/// Centers' clocks differ, and a center may lie; the job's times are what people and prices go by.
+Timestamp within_attempt(Timestamp said, const AttemptJob& job, Timestamp now)
+{
+    constexpr std::chrono::seconds kReportTime{1}; // from what says how long ago that was, to `now`
+    const auto since = std::chrono::duration_cast<Timestamp::duration>(Seconds(std::max(0.0, job.ordered_s)));
+    return std::clamp(said, now - since - kReportTime, now);
+}
+
+void limit_times(AttemptEnd& end, const AttemptJob& job, Timestamp now)
+{
+    if (end.started_at) end.started_at = within_attempt(*end.started_at, job, now);
+    end.ended_at = std::max(within_attempt(end.ended_at, job, now), end.started_at.value_or(end.ended_at));
+}
+
 Result<std::vector<OutputFate>> write_output(pqxx::work& transaction, const std::vector<NewOutput>& pieces,
                                              std::int64_t most_bytes)
 {
@@ -361,11 +376,15 @@ Result<void> AttemptsService::carry_out(pqxx::work& transaction, const ReportedA
                                         const AttemptReport& report, JobChanges& changes) const
 {
     const AttemptJob& job = reported.job;
-    if (const auto* started = std::get_if<link::AttemptStarted>(&report))
-        return start(transaction, finalizer_->observer(), reported, *started, changes);
+    if (const auto* said = std::get_if<link::AttemptStarted>(&report)) {
+        link::AttemptStarted started = *said;
+        started.started_at = within_attempt(started.started_at, job, clock_->now());
+        return start(transaction, finalizer_->observer(), reported, started, changes);
+    }
     if (const auto* ended = std::get_if<link::AttemptEnded>(&report)) {
         AttemptEnd end = ended->end;
         limit_run(end, job);
+        limit_times(end, job, clock_->now());
         return end_attempt(transaction, job, end, changes);
     }
     const auto& [attempt, refusal] = std::get<StartAcknowledged>(report);

@@ -55,14 +55,14 @@ constexpr const char* kLockLiveAttempt = R"sql(
 constexpr const char* kUpdateCancelRequested = R"sql(
     UPDATE job SET cancel_requested_at = now(), version = version + 1 WHERE id = $1)sql";
 
-// A center tells the end of a job before its last output, where there is much of it. What has not come a minute later
-// is not waited for.
+// A center tells the end of a job before its last output, where there is much of it. What has not come a minute later,
+// by our own clock, is not waited for.
 constexpr const char* kSelectOutputState = R"sql(
     SELECT j.submitted_by, a.id AS attempt_id, CASE WHEN j.is_ended THEN a.bytes END AS end_bytes,
-           j.is_ended AND (a.id IS NULL OR a.bytes IS NULL OR j.ended_at < now() - interval '1 minute'
+           j.is_ended AND (a.id IS NULL OR a.bytes IS NULL OR j.state_changed_at < now() - interval '1 minute'
                            OR EXISTS (SELECT 1 FROM attempt_output t
                                       WHERE t.attempt_id = a.id AND t.cut_at IS NOT NULL)) AS is_closed
-    FROM (SELECT id, submitted_by, ended_at, state IN ('succeeded', 'failed', 'cancelled') AS is_ended
+    FROM (SELECT id, submitted_by, state_changed_at, state IN ('succeeded', 'failed', 'cancelled') AS is_ended
           FROM job WHERE id = $1) j LEFT JOIN LATERAL
         (SELECT id, CASE $2 WHEN 'stdout' THEN stdout_bytes ELSE stderr_bytes END AS bytes
          FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true)sql";

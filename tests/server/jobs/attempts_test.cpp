@@ -194,6 +194,30 @@ TEST_F(Attempts, CostNoMoreThanTheTimeSinceTheirOrderWasSent)
         "t");
 }
 
+TEST_F(Attempts, BeginAndEndByOurClockWhateverTheirCentersSays)
+{
+    for (const char* said : {"9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"}) {
+        const Timestamp wrong = parse_rfc3339(said).value();
+        const auto is_ours = [this](const JobId& job, const std::string& column) {
+            return sql("SELECT " + column + " BETWEEN now() - interval '1 hour' AND now() FROM job WHERE id = '" +
+                       job.value + "'");
+        };
+        const JobId job = job_in("sent");
+        link::AttemptEnded ended{exited(0)};
+        ended.end.attempt_id = attempt_of(job);
+        ended.end.started_at = ended.end.ended_at = wrong;
+
+        ASSERT_TRUE(run(report(attempts_, center_of(job), StartAcknowledged{attempt_of(job)})));
+        ASSERT_TRUE(run(report(attempts_, center_of(job), link::AttemptStarted{attempt_of(job), wrong, {0}, {0}, ""})));
+        EXPECT_EQ(is_ours(job, "started_at"), "t") << said;
+        ASSERT_TRUE(run(report(attempts_, center_of(job), ended)));
+
+        EXPECT_EQ(is_ours(job, "started_at"), "t") << said;
+        EXPECT_EQ(is_ours(job, "ended_at"), "t") << said;
+        EXPECT_EQ(sql("SELECT ended_at >= started_at FROM job WHERE id = '" + job.value + "'"), "t") << said;
+    }
+}
+
 TEST_F(Attempts, WriteNoMoreThanAStreamHoldsAndThanTheirEndSaid)
 {
     const JobId job = job_in("running");

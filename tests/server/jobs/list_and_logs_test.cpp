@@ -302,7 +302,7 @@ TEST_F(Logs, LeaveOutWhatHasNotComeWithinAMinute)
     ASSERT_TRUE(write_output(job, 0, "ab"));
     ASSERT_TRUE(write_output(job, 4, "ef"));
     end(job, 6);
-    sql("UPDATE job SET ended_at = ended_at - interval '2 minutes'");
+    sql("UPDATE job SET state_changed_at = state_changed_at - interval '2 minutes'");
 
     EXPECT_EQ(read(job, "stdout"), "abef");
 }
@@ -333,7 +333,7 @@ TEST_F(Logs, WaitNoLongerThanAMinuteForWhatIsMissing)
     const JobId job = submit();
     route();
     end(job, 7);
-    sql("UPDATE job SET ended_at = ended_at - interval '2 minutes'");
+    sql("UPDATE job SET state_changed_at = state_changed_at - interval '2 minutes'");
 
     const net::Response response = call(net::Method::kGet, "/jobs/" + job.value + "/logs/stdout?follow=true");
     auto writer = std::make_shared<FakeWriter>();
