@@ -31,6 +31,19 @@ Result<void> check_texts(const link::SubUnitState& state)
     return {};
 }
 
+/// Kinds that a center has said stay: it must not make ever more of them.
+Result<void> check_kinds(pqxx::work& transaction, const CenterId& center, const link::SubUnitState& state)
+{
+    constexpr std::size_t kMaxKinds = 100; // as many as one report may name
+    std::set<std::string> kinds;
+    for (const link::SubUnitHolding& holding : state.holdings)
+        kinds.insert(holding.kind);
+    for (const SubUnitHoldingRecord& holding : select_center_sub_units(transaction, center.value))
+        kinds.insert(holding.kind);
+    if (kinds.size() <= kMaxKinds) return {};
+    return Error{Errc::kInvalid, "a center has at most " + std::to_string(kMaxKinds) + " kinds of sub-units"};
+}
+
 /// By kind, the requests among these that were refused.
 std::map<std::string, link::SubUnitRefusal> refusals_of(const std::vector<SubUnitRequestRecord>& requests)
 {
@@ -132,6 +145,7 @@ asio::awaitable<Result<void>> SubUnitsService::take_state(Reporter reporter, lin
               [](const link::SubUnitHolding& a, const link::SubUnitHolding& b) { return a.kind < b.kind; });
     auto work = [&](pqxx::work& transaction) -> Result<void> {
         if (Result<void> holds = check_session(transaction, reporter); !holds) return holds;
+        if (Result<void> few = check_kinds(transaction, reporter.center_id, state); !few) return few;
         for (const link::SubUnitHolding& holding : state.holdings) {
             SubUnitBroker broker = SubUnitBroker::open_or_add(transaction, holding.kind);
             broker.take(reporter.center_id.value, holding);

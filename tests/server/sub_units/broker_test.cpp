@@ -284,6 +284,21 @@ TEST(SubUnitBroker, ListensToTheNewestSessionOnly)
     EXPECT_TRUE(fixture.io.run(fixture.service.take_request(Reporter(one, 2), MessageId::make(), request)));
 }
 
+TEST(SubUnitBroker, ACenterHasAHundredKindsAtMost)
+{
+    BrokerFixture fixture;
+    const CenterId one = fixture.add("I", 10);
+    link::SubUnitState others;
+    for (int i = 0; i < 100; ++i)
+        others.holdings.push_back({.kind = "kind " + std::to_string(i), .unit_type = "part"});
+
+    const Result<void> taken = fixture.io.run(fixture.service.take_state(Reporter(one), others));
+
+    EXPECT_EQ(taken.error().code, Errc::kInvalid);
+    EXPECT_EQ(fixture.store.sql("SELECT count(*) FROM sub_unit_kind"), "1") << "what it says again and again stays few";
+    fixture.repeat(one);
+}
+
 TEST(SubUnitBroker, CallsOpenRequestsOffButNotWhatIsBeingGivenUp)
 {
     BrokerFixture fixture;
