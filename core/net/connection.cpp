@@ -4,6 +4,7 @@
 #include "core/base/log.hpp"
 #include "core/base/log_limit.hpp"
 #include "core/net/http_status.hpp"
+#include "core/net/network.hpp"
 #include "core/net/openssl_ptr.hpp"
 #include "core/net/proxy_header.hpp"
 #include "core/net/url.hpp"
@@ -39,6 +40,13 @@ bool is_from(const AddressNetworks& networks, const Tcp::socket& socket)
     boost::system::error_code ec;
     const Tcp::endpoint endpoint = socket.remote_endpoint(ec);
     return !ec && networks.contains(endpoint.address().to_string());
+}
+
+/// Instead of one that is large, while others are being read slowly.
+Response too_many_answers(const std::string& request_id)
+{
+    log_limited("too_many_large_answers");
+    return problem(Error(Errc::kUnavailable, "too many large answers are being sent at once; try again"), request_id);
 }
 
 } // namespace
@@ -276,6 +284,8 @@ asio::awaitable<Connection::After> Connection::handle(RequestParser& parser, Rou
     enter_unlimited(Phase::kHandling);
     Response response = co_await call_handler(*route.handler, std::move(request));
     share.give_back(); // the answer may be read slowly
+    const std::shared_ptr<const void> room = core_->answers.take(network_of(remote_address_), response.body.size());
+    if (!room) response = too_many_answers(exchange.request_id);
     co_return co_await respond(exchange, std::move(response));
 }
 

@@ -2,6 +2,7 @@
 
 // Internal to core/net: what the server and its connections share, and one connection.
 
+#include "core/net/answer_budget.hpp"
 #include "core/net/byte_budget.hpp"
 #include "core/net/connection_places.hpp"
 #include "core/net/message_parser.hpp"
@@ -30,11 +31,13 @@ struct ServerCore {
     std::atomic<bool> stopping{false};
     std::function<void()> on_empty; ///< called when the last connection goes while stopping
     ByteBudget bodies;
+    AnswerBudget answers;
 
     ServerCore(TlsContext context, Router routes, ServerLimits bounds, Metrics& registry)
         : router(std::move(routes)), limits(std::move(bounds)), metrics(registry), bodies(limits.bodies_bytes),
-          tls_(std::move(context)), places_({limits.connections, limits.connections_of_one_network,
-                                             limits.connections_for_certificates, limits.handshakes})
+          answers(limits.answers_bytes, limits.answers_of_one_network_bytes), tls_(std::move(context)),
+          places_({limits.connections, limits.connections_of_one_network, limits.connections_for_certificates,
+                   limits.handshakes})
     {
     }
 

@@ -19,8 +19,10 @@ namespace fathom::net {
 
 struct ServerLimits {
     std::size_t header_bytes = 16UL << 10U;
-    std::size_t body_bytes = 4UL << 20U;     ///< of any route
-    std::size_t bodies_bytes = 256UL << 20U; ///< of all requests together; beyond it 503
+    std::size_t body_bytes = 4UL << 20U;      ///< of any route
+    std::size_t bodies_bytes = 256UL << 20U;  ///< of all requests together; beyond it 503
+    std::size_t answers_bytes = 512UL << 20U; ///< of all that are being sent, but for small ones; beyond it 503
+    std::size_t answers_of_one_network_bytes = 256UL << 20U; ///< likewise, to one IPv4 address or IPv6 /64 network
     std::size_t websocket_message_bytes = 8UL << 20U;
     std::size_t connections = 10000; ///< further ones are closed at once
     /// Of one IPv4 address or IPv6 /64 network, but those with a client certificate.

@@ -1,3 +1,4 @@
+#include "core/net/answer_budget.hpp"
 #include "support.hpp"
 
 #include <gmock/gmock.h>
@@ -133,6 +134,52 @@ TEST(Strangers, BodiesThatAreReadAtOnceHaveABudget)
     RawClient third(server.endpoint());
     third.send(head + body);
     EXPECT_THAT(third.read_answer(), testing::EndsWith("700000"));
+}
+
+TEST(Strangers, WhoReadsSlowlyHoldsSomeLargeAnswersOnly)
+{
+    Router router;
+    router.add(Method::kGet, "/large", answer_with([](Request&) {
+                   return json_response(200, std::string(32UL << 20U, 'x')); // far more than the kernel takes
+               }));
+    router.add(Method::kPost, "/usual", answer_with([](Request&) { return json_response(200, "4"); }));
+    ServerLimits limits;
+    limits.answers_of_one_network_bytes = 40UL << 20U;
+    limits.write_time = 300s;
+    const TestServer server(std::move(router), limits);
+    RawClient slow(server.endpoint());
+    slow.receive_little();
+    slow.send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_THAT(slow.read_until("\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+    HttpClient client = server.client();
+
+    const Result<ClientResponse> refused = client.request(Method::kGet, "/large", {}, "");
+
+    ASSERT_TRUE(refused) << describe(refused.error());
+    EXPECT_EQ(refused->status, 503);
+    EXPECT_EQ(client.request(Method::kPost, "/usual", {}, "ping").value().status, 200);
+    slow.close();
+    const auto limit = std::chrono::steady_clock::now() + 60s;
+    int status = 503;
+    while (status == 503 && std::chrono::steady_clock::now() < limit)
+        status = client.request(Method::kGet, "/large", {}, "").value().status;
+    EXPECT_EQ(status, 200);
+}
+
+TEST(AnswerBudget, LeavesRoomForOtherNetworks)
+{
+    AnswerBudget budget(1'000'000, 600'000);
+    std::shared_ptr<const void> first = budget.take("a", 500'000);
+    std::shared_ptr<const void> other = budget.take("b", 450'000);
+
+    EXPECT_TRUE(first && other);
+    EXPECT_FALSE(budget.take("a", 200'000)) << "it has its share";
+    EXPECT_TRUE(budget.take("a", 1000)) << "small ones do not count";
+    EXPECT_FALSE(budget.take("c", 100'000)) << "there is no more";
+    other.reset();
+    EXPECT_TRUE(budget.take("c", 100'000));
+    first.reset();
+    EXPECT_TRUE(budget.take("a", 5'000'000)) << "one alone may be as large as it is";
 }
 
 TEST(Strangers, OneNetworkGetsItsShareOfConnectionsOnly)
