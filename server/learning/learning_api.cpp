@@ -30,9 +30,23 @@ Answer list_predictions(LearningService* learning, Call call)
     co_return render_page(*found);
 }
 
-Answer get_calibration(LearningService* learning, Call call)
+/// The service, and how many calibrations a token may ask for at once: each reads and computes from thousands of runs.
+struct Calibrations {
+    explicit Calibrations(LearningService& service) : learning(&service) {}
+    static constexpr std::size_t kMaxOfToken = 2;
+    LearningService* learning;
+    TokenPlaces places{kMaxOfToken};
+};
+
+Answer get_calibration(std::shared_ptr<Calibrations> calibrations, Call call)
 {
-    const Result<NetworkCalibration> calibration = co_await learning->calibration();
+    const std::shared_ptr<const void> place = calibrations->places.take(call.principal.token_id.value);
+    if (!place) {
+        const Error error{Errc::kTooMany, "this token asks for calibrations already: ask again when one has been "
+                                          "answered"};
+        co_return net::problem(error, call.request.request_id);
+    }
+    const Result<NetworkCalibration> calibration = co_await calibrations->learning->calibration();
     if (!calibration) co_return net::problem(calibration.error(), call.request.request_id);
     co_return json_response(200, to_json(*calibration));
 }
@@ -43,8 +57,9 @@ void add_learning_routes(ApiRouter& router, LearningService& learning)
 {
     router.add(net::Method::kGet, "/predictions", Permission::kReadJobs,
                [target = &learning](Call call) { return list_predictions(target, std::move(call)); });
+    const auto calibrations = std::make_shared<Calibrations>(learning);
     router.add(net::Method::kGet, "/predictions:calibration", Permission::kReadNetwork,
-               [target = &learning](Call call) { return get_calibration(target, std::move(call)); });
+               [calibrations](Call call) { return get_calibration(calibrations, std::move(call)); });
 }
 
 } // namespace fathom::server

@@ -1,8 +1,11 @@
 #include "server/learning/health_store.hpp"
+#include "server/learning/learning_api.hpp"
 #include "server/learning/learning_service.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <pqxx/pqxx>
+
+#include <future>
 
 namespace fathom::server {
 namespace {
@@ -138,6 +141,39 @@ TEST_F(Predictions, TellFailuresApart)
     EXPECT_EQ(column(failed, "outcome"), "failed");
     EXPECT_EQ(column(lost, "outcome"), "lost");
     EXPECT_EQ(column(lost, "actual_run_s IS NULL AND actual_cost IS NULL"), "t") << "nobody knows";
+}
+
+TEST_F(Predictions, AreCalibratedForATokenTwiceAtOnce)
+{
+    LearningService learning(database_, metrics_, clock_, compute_);
+    add_learning_routes(api_, learning);
+    const auto status = [this] { return call(net::Method::kGet, "/predictions:calibration").status; };
+    ASSERT_EQ(status(), 200);
+    std::promise<void> locked;
+    std::promise<void> all_are_asked;
+    auto hold = [&](pqxx::work& transaction) -> Result<void> {
+        transaction.exec("LOCK TABLE run_prediction IN ACCESS EXCLUSIVE MODE");
+        locked.set_value();
+        all_are_asked.get_future().wait_for(std::chrono::seconds(60));
+        return {};
+    };
+    const auto held = std::async(std::launch::async, [&] { return database_.blocking_run(hold); });
+    locked.get_future().wait_for(std::chrono::seconds(60));
+    auto first = std::async(std::launch::async, status);
+    auto second = std::async(std::launch::async, status);
+    const bool both_wait = test::eventually([&] {
+        return sql("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
+                   "wait_event_type = 'Lock'") == "2";
+    });
+
+    const int third = status();
+    all_are_asked.set_value();
+
+    EXPECT_TRUE(both_wait);
+    EXPECT_EQ(third, 429);
+    EXPECT_EQ(first.get(), 200);
+    EXPECT_EQ(second.get(), 200);
+    EXPECT_EQ(status(), 200);
 }
 
 TEST_F(Predictions, NodeFailuresSpeakAgainstTheirCenterPreemptionsAndWantOfMemoryDoNot)
