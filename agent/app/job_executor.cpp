@@ -105,6 +105,20 @@ Result<std::optional<JobUser>> find_slurm_user(const AgentConfig& config)
     return user;
 }
 
+/// Slurm's jobs share one user, and the agent knows of nothing else that would keep them from each other.
+Result<void> judge_slurm_isolation(const AgentConfig& config, const SlurmExecutorOptions& options)
+{
+    const std::string gap =
+        "Slurm's jobs share the user " + options.user_name + " and see each other's files and processes";
+    if (config.require_isolation)
+        return Error{Errc::kUnavailable, "require_isolation is on, but at this center: " + gap};
+    log_warning("jobs_not_isolated", {{"gaps", gap}, {"see", "docs/security.md"}});
+    if (!options.user && ::getuid() != 0)
+        log_warning("jobs_can_read_agent_files", {{"effect", "each job can act as this center"},
+                                                  {"way_out", "start the agent as root, with run_as"}});
+    return {};
+}
+
 Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config, const std::optional<UnixUser>& agent,
                                                       bool describes_only)
 {
@@ -124,6 +138,9 @@ Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config,
                                  .output_limit_bytes = config.output_limit_bytes,
                                  .staging = config.staging};
     if (options.folder.empty()) options.folder = std::filesystem::weakly_canonical(config.state_dir) / "attempts";
+    if (!describes_only) {
+        if (Result<void> judged = judge_slurm_isolation(config, options); !judged) return judged.error();
+    }
     return std::unique_ptr<Executor>(std::make_unique<SlurmExecutor>(std::move(options)));
 }
 

@@ -78,5 +78,17 @@ TEST_F(SlurmExecutorTest, TellsHowMuchMemoryAJobHadThatRanOutOfItAlsoAfterAResta
     EXPECT_EQ(wait_end(again, id).detail, told);
 }
 
+TEST_F(SlurmExecutorTest, SaysThatItsJobsAreNoStrangersToEachOther)
+{
+    SlurmExecutorOptions with_own_user = options();
+    with_own_user.user = JobUser{"ann", 12345, 12345};
+
+    const Json isolation = SlurmExecutor(options()).facts()["isolation"];
+
+    EXPECT_EQ(isolation["uid_per_job"], false);
+    EXPECT_EQ(isolation["hides_agent_files"], false) << "they run as the agent does";
+    EXPECT_EQ(SlurmExecutor(with_own_user).facts()["isolation"]["hides_agent_files"], true);
+}
+
 } // namespace
 } // namespace fathom::agent

@@ -229,9 +229,14 @@ Result<void> SlurmExecutor::remove(const AttemptId& id)
 
 Json SlurmExecutor::facts() const
 {
+    // What else keeps them apart is Slurm's, and not known here.
+    Json isolation = {{"uid_per_job", false},          {"pid_namespace", false},
+                      {"mount_namespace", false},      {"ipc_namespace", false},
+                      {"filters_system_calls", false}, {"hides_agent_files", options_.user.has_value()}};
     return {{"executor", "slurm"},
             {"slurm_version", version_},
             {"jobs_run_as", options_.user_name},
+            {"isolation", std::move(isolation)},
             {"stages_inputs", true},
             {"stores_outputs", true}};
 }
