@@ -5,6 +5,7 @@
 #include "core/base/json_reader.hpp"
 #include "core/model/job_input.hpp"
 #include "core/model/job_output.hpp"
+#include "core/model/staging_use.hpp"
 
 #include <map>
 #include <optional>
@@ -73,7 +74,7 @@ struct AttemptEnd {
     std::string detail;                    ///< for people
     std::optional<Timestamp> started_at;   ///< empty when it never ran
     Timestamp ended_at{};
-    double run_s{}; ///< wall time, steady clock
+    double run_s{}; ///< wall time, steady clock, with staging: as long as it held its units
     double cpu_s{}; ///< user + system, all its processes
     std::int64_t max_resident_bytes{};
     std::int64_t stdout_bytes{}; ///< written in all, also past what is kept
@@ -81,6 +82,7 @@ struct AttemptEnd {
     /// Which operators it executed, as `fathom-profile --output json` writes it; null when it was not profiled.
     Json profile{};
     std::vector<StoredOutput> outputs{}; ///< in the order of the job's, up to the first that could not be stored
+    std::optional<StagingUse> staging{}; ///< of one that has inputs or outputs and came to their end; part of `run_s`
 };
 
 /// The largest profile that is passed on; larger ones are left out, and `detail` says so.

@@ -251,6 +251,7 @@ Body read_attempt_ended(ObjectReader& reader, std::vector<FieldError>& errors)
     end.stderr_bytes = reader.required_integer("stderr_bytes", 0, kMaxBytes);
     if (const Json* profile = reader.object("profile")) end.profile = *profile;
     end.outputs = parse_stored_outputs(reader, errors);
+    end.staging = parse_staging_use(reader, errors);
     return AttemptEnded{std::move(end)};
 }
 

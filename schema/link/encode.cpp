@@ -158,6 +158,7 @@ Json body_json(const AttemptEnded& ended)
     if (end.started_at) json["started_at"] = format_rfc3339(*end.started_at);
     if (!end.profile.is_null()) json["profile"] = end.profile;
     if (!end.outputs.empty()) json["outputs"] = to_json(end.outputs);
+    if (end.staging) json["staging"] = to_json(*end.staging);
     return json;
 }
 

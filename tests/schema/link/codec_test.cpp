@@ -110,6 +110,16 @@ TEST(Codec, KeepsWhatAnAttemptHasStored)
     EXPECT_EQ(encode(make_message(AttemptEnded{})).find("outputs"), std::string::npos) << "as older peers have it";
 }
 
+TEST(Codec, KeepsWhatStagingTook)
+{
+    AttemptEnded ended;
+    ended.end.attempt_id = AttemptId::make();
+    ended.end.staging = {.in_s = 1.5, .in_bytes = 1LL << 40U, .out_s = 0.25, .out_bytes = 7};
+
+    EXPECT_EQ(round_trip(ended).end.staging, ended.end.staging);
+    EXPECT_EQ(encode(make_message(AttemptEnded{})).find("staging"), std::string::npos) << "as older peers have it";
+}
+
 AttemptEnded ended_as(AttemptOutcome outcome)
 {
     AttemptEnded ended;
