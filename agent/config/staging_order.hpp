@@ -40,7 +40,10 @@ inline bool uses_staging(const AttemptOrder& order)
 inline constexpr const char* kStagingOrderName = ".fathom-staging.json";
 /// Where fathom-stage says why it could not stage an input, beside it.
 inline constexpr const char* kStagingFailureName = ".fathom-staging-failed";
-/// Where it says which outputs it has stored: `{"outputs": […]}`.
+/// Where it says how long it took to fetch the inputs and how large those are that it has fetched:
+/// `{"seconds": 1.5, "bytes": 48213}`.
+inline constexpr const char* kStagedInputsName = ".fathom-inputs.json";
+/// Where it says which outputs it has stored, and how long that took: `{"outputs": […], "seconds": 0.2}`.
 inline constexpr const char* kStoredOutputsName = ".fathom-outputs.json";
 /// Where it says why it could not store one.
 inline constexpr const char* kOutputFailureName = ".fathom-outputs-failed";

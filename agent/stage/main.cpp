@@ -5,6 +5,7 @@
 #include "agent/stage/store_outputs.hpp"
 #include "core/base/file.hpp"
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <string_view>
@@ -50,18 +51,28 @@ int fail_storing(const std::string& cause)
     return fail("an output could not be stored", kOutputFailureName, cause);
 }
 
+double seconds_since(std::chrono::steady_clock::time_point begin)
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 int fetch(const StagingOrder& order)
 {
-    const Result<void> staged = stage_inputs(order.inputs, order.rule, ".");
+    if (order.inputs.empty()) return 0;
+    const auto begin = std::chrono::steady_clock::now();
+    std::int64_t bytes = 0;
+    const Result<void> staged = stage_inputs(order.inputs, order.rule, ".", bytes);
+    note(kStagedInputsName, Json{{"seconds", seconds_since(begin)}, {"bytes", bytes}}.dump());
     return staged ? 0 : fail_staging(staged.error().detail);
 }
 
 int store(const StagingOrder& order)
 {
     if (order.outputs.empty()) return 0;
+    const auto begin = std::chrono::steady_clock::now();
     std::vector<StoredOutput> stored;
     const Result<void> done = store_outputs(order.outputs, order.rule, ".", stored);
-    note(kStoredOutputsName, Json{{"outputs", to_json(stored)}}.dump());
+    note(kStoredOutputsName, Json{{"outputs", to_json(stored)}, {"seconds", seconds_since(begin)}}.dump());
     return done ? 0 : fail_storing(done.error().detail);
 }
 

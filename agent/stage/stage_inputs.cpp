@@ -104,7 +104,8 @@ Result<void> copy_file(const JobInput& input, const StagingRule& rule, StagedFil
     }
 }
 
-Result<void> stage_input(const JobInput& input, const StagingRule& rule, int work, const StagingTries& tries)
+/// @return its size in bytes
+Result<std::int64_t> stage_input(const JobInput& input, const StagingRule& rule, int work, const StagingTries& tries)
 {
     if (input.url.starts_with("http://") && !rule.takes_http)
         return Error{Errc::kInvalid, "this center takes no inputs by http, only by https (input_http)"};
@@ -112,20 +113,24 @@ Result<void> stage_input(const JobInput& input, const StagingRule& rule, int wor
     if (!file) return file.error();
     const Result<void> filled =
         input.url.starts_with("file://") ? copy_file(input, rule, *file) : fetch_with_tries(input, rule, *file, tries);
-    return filled ? file->check() : filled;
+    const Result<void> done = filled ? file->check() : filled;
+    if (!done) return done.error();
+    return file->bytes();
 }
 
 } // namespace
 
 Result<void> stage_inputs(const std::vector<JobInput>& inputs, const StagingRule& rule,
-                          const std::filesystem::path& work, const StagingTries& tries)
+                          const std::filesystem::path& work, std::int64_t& staged_bytes, const StagingTries& tries)
 {
+    staged_bytes = 0;
     if (const Result<void> started = start_curl(); !started) return started;
     const OpenFile folder(::open(work.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder.number() < 0) return Error{Errc::kUnavailable, "cannot open the working folder: " + error_text(errno)};
     for (const JobInput& input : inputs) {
-        if (const Result<void> staged = stage_input(input, rule, folder.number(), tries); !staged)
-            return Error{staged.error().code, shown_url(input.url) + ": " + staged.error().detail};
+        const Result<std::int64_t> bytes = stage_input(input, rule, folder.number(), tries);
+        if (!bytes) return Error{bytes.error().code, shown_url(input.url) + ": " + bytes.error().detail};
+        staged_bytes += *bytes;
     }
     return {};
 }

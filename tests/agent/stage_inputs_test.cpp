@@ -40,13 +40,15 @@ class StageInputs : public testing::Test {
     StageInputs() { std::filesystem::create_directory(work()); }
 
     std::filesystem::path work() const { return folder_.path() / "work"; }
-    Result<void> stage(const JobInput& input, const StagingRule& rule = {.takes_http = true}) const
+    Result<void> stage(const JobInput& input, const StagingRule& rule = {.takes_http = true})
     {
-        return stage_inputs({input}, rule, work(), {.most = 3, .first_pause = std::chrono::milliseconds(1)});
+        return stage_inputs({input}, rule, work(), staged_bytes_,
+                            {.most = 3, .first_pause = std::chrono::milliseconds(1)});
     }
     std::string staged(const std::string& path) const { return read_file(work() / path).value(); }
 
     test::TemporaryFolder folder_;
+    std::int64_t staged_bytes_ = -1;
 };
 
 TEST_F(StageInputs, PutsWhatItFetchesWhereItIsToBe)
@@ -57,6 +59,7 @@ TEST_F(StageInputs, PutsWhatItFetchesWhereItIsToBe)
 
     ASSERT_TRUE(done) << done.error().detail;
     EXPECT_EQ(staged("in/deep/x.bin"), "content");
+    EXPECT_EQ(staged_bytes_, 7);
 }
 
 TEST_F(StageInputs, GoesOnWhereATransferBrokeOff)

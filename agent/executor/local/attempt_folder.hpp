@@ -60,6 +60,7 @@ Result<SupervisorOrder> decode_supervisor_order(const std::string& text);
 ///     work/.fathom-precision-ack  the job: which one it computes in
 ///     work/.fathom-staging.json   supervisor: what fathom-stage is to fetch and to store
 ///     work/.fathom-staging-failed fathom-stage, as the job's user: why it could not fetch an input
+///     work/.fathom-inputs.json    fathom-stage: how long fetching took, and how large the inputs are
 ///     work/.fathom-outputs.json   fathom-stage: which outputs it has stored
 ///     work/.fathom-outputs-failed fathom-stage: why it could not store one
 ///     work/            the program's working folder and home

@@ -12,7 +12,9 @@ namespace fathom::agent {
 namespace {
 
 constexpr std::size_t kMaxReasonBytes = 2000;
-constexpr std::size_t kMaxStoredBytes = 256UL << 10U; ///< as many outputs as a job may have, with the longest paths
+constexpr std::size_t kMaxNoteBytes = 256UL << 10U; ///< as many outputs as a job may have, with the longest paths
+constexpr double kMaxStaging_s = 1e9;
+constexpr std::int64_t kMaxInputBytes = std::int64_t{1} << 56U; ///< as many inputs as a job may have, all the largest
 
 /// Why something failed, as fathom-stage has written it; empty where it did not fail. The job's user could have written
 /// anything there.
@@ -25,31 +27,57 @@ std::optional<std::string> read_reason(int folder, const char* name, uid_t owner
     return reason;
 }
 
-std::vector<StoredOutput> read_stored(int folder, uid_t owner)
+/// A file of fathom-stage's; null where it is none of those that it writes.
+Json read_note(int folder, const char* name, uid_t owner)
 {
-    const Result<std::string> report = read_end(folder, kStoredOutputsName, owner, kMaxStoredBytes);
-    if (!report) return {};
-    const Result<Json> json = parse_json(*report, {.max_bytes = kMaxStoredBytes, .max_depth = 4});
-    if (!json || !json->is_object()) return {};
+    const Result<std::string> report = read_end(folder, name, owner, kMaxNoteBytes);
+    if (!report) return nullptr;
+    Result<Json> json = parse_json(*report, {.max_bytes = kMaxNoteBytes, .max_depth = 4});
+    return json && json->is_object() ? std::move(*json) : Json();
+}
+
+/// How long it took, at most as long as the attempt, and how large the inputs are.
+void add_inputs(AttemptEnd& end, const Json& note)
+{
+    if (!note.is_object()) return;
     std::vector<FieldError> errors;
-    ObjectReader reader(*json, "", errors);
+    ObjectReader reader(note, "", errors);
+    StagingUse use;
+    use.in_s = std::min(reader.required_number("seconds", 0, kMaxStaging_s), end.run_s);
+    use.in_bytes = reader.required_integer("bytes", 0, kMaxInputBytes);
+    if (errors.empty()) end.staging = use;
+}
+
+/// After add_inputs().
+void add_outputs(AttemptEnd& end, const Json& note)
+{
+    if (!note.is_object()) return;
+    std::vector<FieldError> errors;
+    ObjectReader reader(note, "", errors);
     std::vector<StoredOutput> stored = parse_stored_outputs(reader, errors);
-    return errors.empty() ? stored : std::vector<StoredOutput>();
+    StagingUse use = end.staging.value_or(StagingUse{});
+    use.out_s = std::min(reader.required_number("seconds", 0, kMaxStaging_s), std::max(0.0, end.run_s - use.in_s));
+    for (const StoredOutput& output : stored)
+        use.out_bytes += output.size_bytes;
+    if (!errors.empty()) return;
+    end.outputs = std::move(stored);
+    end.staging = use;
 }
 
 } // namespace
 
-bool note_failed_staging(AttemptEnd& end, const std::filesystem::path& work, uid_t owner)
+bool note_inputs(AttemptEnd& end, const std::filesystem::path& work, uid_t owner)
 {
-    if (end.outcome != AttemptOutcome::kExited || end.exit_code == 0) return false;
     const Result<OpenFile> folder = open_folder(AT_FDCWD, work, owner);
-    if (!folder) return false;
+    if (!folder) return true;
+    add_inputs(end, read_note(folder->number(), kStagedInputsName, owner));
+    if (end.outcome != AttemptOutcome::kExited || end.exit_code == 0) return true;
     const std::optional<std::string> reason = read_reason(folder->number(), kStagingFailureName, owner);
-    if (!reason) return false; // the command ran
+    if (!reason) return true; // the command ran
     end.outcome = AttemptOutcome::kFailedToStart;
     end.exit_code.reset();
     end.detail = std::string(link::kStagingFailed) + *reason;
-    return true;
+    return false;
 }
 
 void note_outputs(AttemptEnd& end, const std::filesystem::path& work, uid_t owner)
@@ -57,7 +85,7 @@ void note_outputs(AttemptEnd& end, const std::filesystem::path& work, uid_t owne
     if (end.outcome != AttemptOutcome::kExited) return;
     const Result<OpenFile> folder = open_folder(AT_FDCWD, work, owner);
     if (!folder) return;
-    end.outputs = read_stored(folder->number(), owner);
+    add_outputs(end, read_note(folder->number(), kStoredOutputsName, owner));
     if (end.exit_code == 0) return;
     const std::optional<std::string> reason = read_reason(folder->number(), kOutputFailureName, owner);
     if (!reason) return; // the command failed

@@ -7,13 +7,14 @@
 
 namespace fathom::agent {
 
-/// Makes the end of an attempt whose inputs could not be staged one that has not started its command, and says why.
+/// Adds what fetching its inputs took to the end of an attempt, and where one could not be fetched makes it the end of
+/// one that has not started its command, and says why.
 /// @param owner  the job's user, who owns the working folder
-/// @return whether that was so
-bool note_failed_staging(AttemptEnd& end, const std::filesystem::path& work, uid_t owner);
+/// @return whether the command was started
+bool note_inputs(AttemptEnd& end, const std::filesystem::path& work, uid_t owner);
 
-/// Adds the outputs of an attempt that were stored to its end, and makes that a failure, with the reason, where one
-/// could not be, although the command succeeded.
+/// Adds the outputs of an attempt that were stored, and how long that took, to its end, and makes that a failure, with
+/// the reason, where one could not be, although the command succeeded.
 /// @param owner  as above
 void note_outputs(AttemptEnd& end, const std::filesystem::path& work, uid_t owner);
 

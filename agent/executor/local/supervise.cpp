@@ -169,7 +169,7 @@ AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder
     AttemptEnd end = job ? watch_job(order, folder, *job, ready.cgroup)
                          : never_ran(id, AttemptOutcome::kFailedToStart, job.error().detail);
     const uid_t owner = order.user ? order.user->uid : ::geteuid();
-    const bool has_run = job && (order.run.order.inputs.empty() || !note_failed_staging(end, folder.work(), owner));
+    const bool has_run = job && (order.run.order.inputs.empty() || note_inputs(end, folder.work(), owner));
     if (has_run && !order.run.order.outputs.empty()) note_outputs(end, folder.work(), owner);
     if (has_run && order.run.order.profile) add_profile(end, folder.work());
     return end;
@@ -182,6 +182,7 @@ std::string status_text(AttemptEnd end)
     if (std::holds_alternative<link::Message>(link::decode(text))) return text;
     end.profile = nullptr;
     end.outputs.clear();
+    end.staging.reset();
     end.detail = "what the job left of itself could not be kept";
     return link::encode(link::make_message(link::AttemptEnded{end}));
 }

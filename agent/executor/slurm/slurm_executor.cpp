@@ -325,7 +325,7 @@ void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd en
     };
     end.stdout_bytes = size("stdout");
     end.stderr_bytes = size("stderr");
-    const bool has_run = !attempt.has_inputs || !note_failed_staging(end, folder_of(id).work(), owner());
+    const bool has_run = !attempt.has_inputs || note_inputs(end, folder_of(id).work(), owner());
     if (has_run && attempt.has_outputs) note_outputs(end, folder_of(id).work(), owner());
     if (has_run && attempt.profile && end.started_at) add_profile(end, folder_of(id).work());
     attempt.view = {.phase = RunPhase::kEnded, .started_at = end.started_at};

@@ -26,6 +26,33 @@ TEST_F(LocalExecutorTest, StagesInputsBeforeTheCommandStarts)
     EXPECT_EQ(end.outcome, AttemptOutcome::kExited) << end.detail;
     EXPECT_EQ(end.exit_code, 0) << output(end.attempt_id, OutputStream::kStderr);
     EXPECT_EQ(output(end.attempt_id, OutputStream::kStdout), "content");
+    ASSERT_TRUE(end.staging);
+    EXPECT_EQ(end.staging->in_bytes, 7);
+    EXPECT_GT(end.staging->in_s, 0);
+    EXPECT_EQ(end.staging->out_s, 0);
+    EXPECT_LT(end.staging->both_s(), end.run_s);
+}
+
+TEST_F(LocalExecutorTest, TakesNoLongerStagingFromAJobThanTheJobTook)
+{
+    std::filesystem::create_directory(folder_.path() / "shared");
+    write_file(folder_.path() / "shared" / "a", "content").value();
+    options_.staging.folders = {folder_.path() / "shared"};
+    AttemptOrder job = shell_order("echo '{\"seconds\": 1e8, \"bytes\": 5}' > .fathom-inputs.json");
+    job.inputs = {{"file://" + (folder_.path() / "shared" / "a").string(), "a", "", std::nullopt}};
+
+    const AttemptEnd end = run(job);
+
+    ASSERT_TRUE(end.staging);
+    EXPECT_EQ(end.staging->in_s, end.run_s);
+}
+
+TEST_F(LocalExecutorTest, AJobWithoutInputsAndOutputsHasNoStaging)
+{
+    const AttemptEnd end = run(shell_order("echo '{\"seconds\": 0.001, \"bytes\": 5}' > .fathom-inputs.json"));
+
+    EXPECT_EQ(end.exit_code, 0);
+    EXPECT_FALSE(end.staging);
 }
 
 TEST_F(LocalExecutorTest, TellsStagingThatFailedFromTheJobsOwnFailure)
@@ -38,6 +65,8 @@ TEST_F(LocalExecutorTest, TellsStagingThatFailedFromTheJobsOwnFailure)
     EXPECT_EQ(end.outcome, AttemptOutcome::kFailedToStart);
     EXPECT_EQ(end.exit_code, std::nullopt);
     EXPECT_THAT(end.detail, StartsWith("staging failed: http://127.0.0.1:1/x: "));
+    ASSERT_TRUE(end.staging);
+    EXPECT_EQ(end.staging->in_bytes, 0);
     EXPECT_EQ(output(end.attempt_id, OutputStream::kStdout), "");
 }
 
@@ -57,6 +86,10 @@ TEST_F(LocalExecutorTest, StoresOutputsOnceTheCommandHasSucceeded)
     ASSERT_EQ(end.outputs.size(), 1U);
     EXPECT_EQ(end.outputs[0].path, "out/sum");
     EXPECT_EQ(end.outputs[0].size_bytes, 2);
+    ASSERT_TRUE(end.staging);
+    EXPECT_EQ(end.staging->in_s, 0);
+    EXPECT_EQ(end.staging->out_bytes, 2);
+    EXPECT_GT(end.staging->out_s, 0);
 
     job = shell_order("mkdir out; printf 43 > out/sum; exit 3");
     job.outputs = {{"out/sum", "file://" + result.string()}};
