@@ -141,6 +141,16 @@ Result<void> check_report(const AttemptReport& report)
     return {};
 }
 
+/// How long the program itself ran, where that is less than its units were held: without what its profiler did, and
+/// without staging. Both figures are the job's user's to forge: of his own jobs' times, not of what they cost. Where
+/// the prediction has the time of transfers in it, so has what it is compared with.
+std::optional<double> program_s_of(const AttemptJob& job, const AttemptEnd& end)
+{
+    if (const std::optional<double> profiled_s = program_run_s(end.profile, end.run_s)) return profiled_s;
+    if (!end.staging || job.moves_data) return std::nullopt;
+    return std::max(0.0, end.run_s - end.staging->both_s());
+}
+
 /// By the prices that are in force now; nothing where nobody pays, as what failed or was taken away at its center.
 /// Empty when nobody knows how long it ran, or what its units cost because they have left the catalog.
 std::optional<double> cost_of(const CatalogSnapshot& catalog, const AttemptJob& job, const AttemptEnd& end)
@@ -441,8 +451,8 @@ Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const Attempt
                                           JobChanges& changes) const
 {
     const std::optional<double> cost = job.label == "job" ? cost_of(*catalog_->get(), job, end) : std::nullopt;
-    // Units are held, and paid for, as long as the profiler needs them; the job's time is its program's.
-    const std::optional<double> program_s = program_run_s(end.profile, end.run_s);
+    // Units are held, and paid for, as long as staging and the profiler need them; the job's time is its program's.
+    const std::optional<double> program_s = program_s_of(job, end);
     const EndedAttemptRow row = update_to_ended(transaction, end, cost, program_s);
     if (!row.is_first) {
         insert_late_end(transaction, end);

@@ -25,6 +25,8 @@ constexpr Statement kLockAttemptJob{"jobs_lock_attempt_job", R"sql(
            extract(epoch FROM clock_timestamp() - coalesce(a.dispatched_at, a.created_at))::float8 AS ordered_s,
            $3::bigint IS NOT NULL AND (c.session_epoch <> $3::bigint OR c.revoked_at IS NOT NULL) AS superseded,
            j.operators_from = '' AND coalesce(jsonb_array_length(j.spec -> 'operators'), 0) > 0 AS names_operators,
+           coalesce(jsonb_array_length(j.spec #> '{data,in}'), 0) > 0
+               OR coalesce((j.spec #>> '{data,out_bytes}')::float8, 0) > 0 AS moves_data,
            )sql" FATHOM_MAY_REQUEUE R"sql(
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN center c ON c.id = a.center_id
     WHERE a.id = $1 AND a.center_id = $2
@@ -84,7 +86,8 @@ constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
         UPDATE attempt SET state = 'ended', closed_at = now(), outcome = $2, exit_code = $3, signal = $4, detail = $5,
             started_at = coalesce(least(greatest($6::timestamptz, created_at), now()), started_at),
             ended_at = $7::timestamptz, run_s = $8, cpu_s = $9,
-            max_resident_bytes = $10, stdout_bytes = $11, stderr_bytes = $12, outputs = $15::jsonb
+            max_resident_bytes = $10, stdout_bytes = $11, stderr_bytes = $12, outputs = $15::jsonb,
+            staging = $16::jsonb
         WHERE id = $1 AND state <> 'ended'
         RETURNING id, unit_type_id, unit_count, queued_until IS NULL AS had_units, outcome, exit_code, started_at, run_s,
             least(greatest(ended_at, coalesce(dispatched_at, created_at)), now()) AS ended_at),
@@ -265,6 +268,7 @@ Result<AttemptJob> lock_attempt_job(pqxx::work& transaction, const AttemptId& at
     job.submitted_by = rows[0]["submitted_by"].as<std::string>();
     job.project = rows[0]["project"].as<std::string>();
     job.names_operators = rows[0]["names_operators"].as<bool>();
+    job.moves_data = rows[0]["moves_data"].as<bool>();
     return job;
 }
 
@@ -334,10 +338,12 @@ EndedAttemptRow update_to_ended(pqxx::work& transaction, const AttemptEnd& end, 
     const auto exit_code = number_text(end.exit_code);
     const auto signal = number_text(end.signal);
     const auto started_at = time_text(end.started_at);
+    const std::optional<std::string> staging = end.staging ? std::optional(to_json(*end.staging).dump()) : std::nullopt;
     const pqxx::result rows =
         exec(transaction, kUpdateToEnded, end.attempt_id.value, std::string(to_string(end.outcome)), or_null(exit_code),
              or_null(signal), end.detail, or_null(started_at), format_rfc3339(end.ended_at), end.run_s, end.cpu_s,
-             end.max_resident_bytes, end.stdout_bytes, end.stderr_bytes, cost, program_s, to_json(end.outputs).dump());
+             end.max_resident_bytes, end.stdout_bytes, end.stderr_bytes, cost, program_s, to_json(end.outputs).dump(),
+             or_null(staging));
     if (rows.empty()) return {};
     const pqxx::row row = rows[0];
     if (row["frees_for_queued"].as<bool>())

@@ -48,6 +48,7 @@ Json attempt_json(const AttemptRecord& attempt)
             {"cpus", Json::parse(attempt.cpus)},
             {"units", Json::parse(attempt.units)},
             {"outputs", Json::parse(attempt.outputs)},
+            {"staging", Json::parse(attempt.staging)},
             {"decided_by", attempt.decided_by}};
 }
 

@@ -45,6 +45,7 @@ struct AttemptRecord {
     std::string cpus;                           ///< JSON array
     std::string units;                          ///< JSON array
     std::string outputs;                        ///< JSON array of what was stored, with StoredOutput's fields
+    std::string staging = "null";               ///< JSON: StagingUse's fields, or null
     std::string decided_by;
 };
 

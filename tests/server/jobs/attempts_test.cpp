@@ -402,6 +402,35 @@ TEST_F(Attempts, TellWhatTheyHaveStored)
               "failed");
 }
 
+TEST_F(Attempts, TellStagingFromTheTimeOfTheProgram)
+{
+    const auto run_s_of = [&](const JobId& job) {
+        return sql(
+            "SELECT p.actual_run_s FROM run_prediction p JOIN attempt a ON a.id = p.attempt_id WHERE a.job_id = '" +
+            job.value + "'");
+    };
+    AttemptEnd end = exited(0); // after 1.5 s
+    end.staging = {.in_s = 0.5, .in_bytes = 48213, .out_s = 0.25, .out_bytes = 7};
+
+    const JobId staged = job_in("running");
+    EXPECT_EQ(job_json(staged)["attempt"]["staging"], nullptr);
+    ASSERT_TRUE(report_end(staged, end));
+    EXPECT_EQ(job_json(staged)["attempt"]["staging"], to_json(*end.staging));
+    EXPECT_EQ(job_json(staged)["attempt"]["run_s"], 1.5) << "the units were held as long";
+    EXPECT_EQ(job_json(staged)["run_s"], 0.75);
+    EXPECT_EQ(run_s_of(staged), "0.75");
+
+    const JobId moving = job_in("running");
+    sql("UPDATE job SET spec = jsonb_set(spec, '{data,out_bytes}', '1000') WHERE id = '" + moving.value + "'");
+    ASSERT_TRUE(report_end(moving, end));
+    EXPECT_EQ(run_s_of(moving), "1.5") << "as its prediction has it";
+
+    end.staging->in_s = 1e6;
+    const JobId forged = job_in("running");
+    ASSERT_TRUE(report_end(forged, end));
+    EXPECT_EQ(run_s_of(forged), "0");
+}
+
 TEST_F(Attempts, AnEndThatCannotBeStoredStillEndsTheJob)
 {
     const JobId job = job_in("running");
