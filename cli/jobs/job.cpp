@@ -84,6 +84,17 @@ std::string center_queue_text(const Json& attempt, Timestamp now)
     return text_of(queue, "reason") + ", expected to start in " + format_duration(wait_s);
 }
 
+/// "in 3.20 s (1.2 GB), out 0.5 s (3 MB)"; empty for a job without inputs and outputs.
+std::string staging_text(const Json& attempt)
+{
+    const Json& staging = member(attempt, "staging");
+    if (!staging.is_object()) return {};
+    const auto part = [&](const char* way, const char* seconds, const char* bytes) {
+        return way + duration_of(staging, seconds) + " (" + format_bytes(number_of(staging, bytes).value_or(0)) + ")";
+    };
+    return part("in ", "in_s", "in_bytes") + ", " + part("out ", "out_s", "out_bytes");
+}
+
 std::vector<std::pair<std::string, Cell>> job_details(Session& session, const Json& job)
 {
     const Timestamp now = session.now();
@@ -105,6 +116,7 @@ std::vector<std::pair<std::string, Cell>> job_details(Session& session, const Js
     add_known("Started", age_of(job, "started_at", now));
     add_known("Ended", age_of(job, "ended_at", now));
     add_known("Run", duration_of(job, "run_s"));
+    add_known("Staging", staging_text(attempt));
     add_known("Predicted", predicted_text(job));
     add_known("CPU time", duration_of(attempt, "cpu_s"));
     const std::optional<double> memory = number_of(attempt, "max_resident_bytes");

@@ -106,6 +106,10 @@ def test_a_job_finds_its_inputs_in_its_folder(network, site, folder):
 
     assert job["state"] == "succeeded", job["end_reason"]
     assert output_of(network, job) == f"{digest}  -\nweights"
+    staging = job["attempt"]["staging"]
+    assert staging["in_bytes"] == len(TEXT) + len(b"weights") and staging["out_s"] == 0
+    assert job["run_s"] == pytest.approx(job["attempt"]["run_s"] - staging["in_s"])
+    assert "Staging" in network.cli("job", "show", job["id"])
 
 
 def test_other_content_is_not_taken_and_the_command_not_started(network, site):
