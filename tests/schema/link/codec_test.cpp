@@ -114,7 +114,7 @@ TEST(Codec, KeepsWhatStagingTook)
 {
     AttemptEnded ended;
     ended.end.attempt_id = AttemptId::make();
-    ended.end.staging = {.in_s = 1.5, .in_bytes = 1LL << 40U, .out_s = 0.25, .out_bytes = 7};
+    ended.end.staging = {.in_s = 1.5, .in_bytes = 1LL << 40U, .in_cached_bytes = 5, .out_s = 0.25, .out_bytes = 7};
 
     EXPECT_EQ(round_trip(ended).end.staging, ended.end.staging);
     EXPECT_EQ(encode(make_message(AttemptEnded{})).find("staging"), std::string::npos) << "as older peers have it";

@@ -410,7 +410,7 @@ TEST_F(Attempts, TellStagingFromTheTimeOfTheProgram)
             job.value + "'");
     };
     AttemptEnd end = exited(0); // after 1.5 s
-    end.staging = {.in_s = 0.5, .in_bytes = 48213, .out_s = 0.25, .out_bytes = 7};
+    end.staging = {.in_s = 0.5, .in_bytes = 48213, .in_cached_bytes = 213, .out_s = 0.25, .out_bytes = 7};
 
     const JobId staged = job_in("running");
     EXPECT_EQ(job_json(staged)["attempt"]["staging"], nullptr);
