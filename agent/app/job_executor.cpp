@@ -68,6 +68,15 @@ DiskShare disk_share(const AgentConfig& config)
             config.disk_files_per_processor.value_or(share.files)};
 }
 
+/// What may be kept of inputs: within what disk_share() leaves of the disk.
+std::int64_t input_cache_share(const AgentConfig& config)
+{
+    if (config.input_cache_bytes) return *config.input_cache_bytes;
+    struct statvfs disk{};
+    if (::statvfs(config.state_dir.c_str(), &disk) != 0) return 0;
+    return static_cast<std::int64_t>(disk.f_blocks * disk.f_frsize / 20);
+}
+
 IoLimits io_share(const AgentConfig& config)
 {
     return {.read_bytes_per_s = config.io_read_bytes_per_s_per_processor,
@@ -172,6 +181,7 @@ Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config,
                              .shared = config.shared_folders,
                              .gpu_memory = gpu_memory,
                              .staging = config.staging,
+                             .input_cache = {state_dir / "input-cache", input_cache_share(config)},
                              .remove_work = config.keep_finished.count() == 0});
     if (Result<void> judged = judge_isolation(config, *executor, users->missing); !judged) return judged.error();
     return std::unique_ptr<Executor>(std::move(executor));

@@ -263,6 +263,10 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          check_folders},
         {"input_http", "off", "on: inputs of jobs may come by http, which anybody on the way can read and change",
          check_one_of({"on", "off"})},
+        {"input_cache_bytes", "",
+         "how much of inputs that came over the network with a SHA-256 is kept for later jobs, 0: nothing; empty: a "
+         "twentieth of the state folder's disk",
+         check_disk_share},
         {"output_folders", "",
          "folders, commas between them, below which jobs may store outputs as files of this center (file:///…); jobs' "
          "users must be able to write there; empty: none",
@@ -337,6 +341,7 @@ Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
     config.output_limit_bytes = settings.integer("output_limit_bytes");
     if (!settings.text("disk_bytes_per_processor").empty())
         config.disk_bytes_per_processor = settings.integer("disk_bytes_per_processor");
+    if (!settings.text("input_cache_bytes").empty()) config.input_cache_bytes = settings.integer("input_cache_bytes");
     if (!settings.text("disk_files_per_processor").empty())
         config.disk_files_per_processor = settings.integer("disk_files_per_processor");
     config.io_read_bytes_per_s_per_processor = settings.integer("io_read_bytes_per_s_per_processor");

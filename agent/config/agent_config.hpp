@@ -76,6 +76,7 @@ struct AgentConfig {
     std::int64_t output_limit_bytes = 16LL << 20U;        ///< kept for each stream
     std::optional<std::int64_t> disk_bytes_per_processor; ///< for a job's files; 0: no limit; none: its share
     std::optional<std::int64_t> disk_files_per_processor; ///< in a job's folders; likewise
+    std::optional<std::int64_t> input_cache_bytes; ///< kept of jobs' inputs; 0: none; none: its share of the disk
     // Of the disk of jobs' folders, for each processor of a job; 0: no limit.
     std::int64_t io_read_bytes_per_s_per_processor{};
     std::int64_t io_write_bytes_per_s_per_processor{};

@@ -44,8 +44,10 @@ Result<StagingRule> read_staging_rule(const Json& json)
 
 std::string encode(const StagingOrder& order)
 {
-    const Json json = {
-        {"inputs", to_json(order.inputs)}, {"outputs", to_json(order.outputs)}, {"rule", to_json(order.rule)}};
+    const Json json = {{"inputs", to_json(order.inputs)},
+                       {"outputs", to_json(order.outputs)},
+                       {"rule", to_json(order.rule)},
+                       {"cached", order.cached}};
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -61,6 +63,11 @@ Result<StagingOrder> decode_staging_order(const std::string& text)
     Result<StagingRule> rule = read_staging_rule(json["rule"]);
     if (!rule) return rule.error();
     order.rule = std::move(*rule);
+    try {
+        order.cached = json.value("cached", std::map<std::string, int>());
+    } catch (const Json::exception& e) {
+        return Error{Errc::kInvalid, std::string("not numbers of open files: ") + e.what()};
+    }
     return value_or_errors(std::move(order), std::move(errors), "the staging order");
 }
 

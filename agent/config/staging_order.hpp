@@ -3,6 +3,8 @@
 #include "core/model/attempt.hpp"
 
 #include <filesystem>
+#include <map>
+#include <string>
 #include <vector>
 
 namespace fathom::agent {
@@ -24,6 +26,8 @@ struct StagingOrder {
     std::vector<JobInput> inputs;
     std::vector<JobOutput> outputs;
     StagingRule rule;
+    /// Numbers of open files with inputs that the center has already, by SHA-256; their content is to be checked.
+    std::map<std::string, int> cached{};
 };
 
 std::string encode(const StagingOrder& order);
@@ -40,8 +44,9 @@ inline bool uses_staging(const AttemptOrder& order)
 inline constexpr const char* kStagingOrderName = ".fathom-staging.json";
 /// Where fathom-stage says why it could not stage an input, beside it.
 inline constexpr const char* kStagingFailureName = ".fathom-staging-failed";
-/// Where it says how long it took to fetch the inputs and how large those are that it has fetched:
-/// `{"seconds": 1.5, "bytes": 48213}`.
+/// Where it says how long it took to fetch the inputs, how large those are that are complete, how much of that the
+/// center had already, and which of what it had was spoiled:
+/// `{"seconds": 1.5, "bytes": 48213, "cached_bytes": 7, "spoiled": ["9f86…"]}`.
 inline constexpr const char* kStagedInputsName = ".fathom-inputs.json";
 /// Where it says which outputs it has stored, and how long that took: `{"outputs": […], "seconds": 0.2}`.
 inline constexpr const char* kStoredOutputsName = ".fathom-outputs.json";

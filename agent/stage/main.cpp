@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <string_view>
+#include <unistd.h>
 
 namespace fathom::agent {
 namespace {
@@ -60,10 +61,14 @@ int fetch(const StagingOrder& order)
 {
     if (order.inputs.empty()) return 0;
     const auto begin = std::chrono::steady_clock::now();
-    std::int64_t bytes = 0;
-    const Result<void> staged = stage_inputs(order.inputs, order.rule, ".", bytes);
-    note(kStagedInputsName, Json{{"seconds", seconds_since(begin)}, {"bytes", bytes}}.dump());
-    return staged ? 0 : fail_staging(staged.error().detail);
+    StagedInputs staged;
+    const Result<void> done = stage_inputs(order, ".", staged);
+    note(kStagedInputsName, Json{{"seconds", seconds_since(begin)},
+                                 {"bytes", staged.bytes},
+                                 {"cached_bytes", staged.cached_bytes},
+                                 {"spoiled", staged.spoiled}}
+                                .dump());
+    return done ? 0 : fail_staging(done.error().detail);
 }
 
 int store(const StagingOrder& order)
@@ -83,7 +88,10 @@ int run(std::string_view option, char* const* command)
     const Result<StagingOrder> order = read_order();
     if (!order) return only_stores ? fail_storing(order.error().detail) : fail_staging(order.error().detail);
     if (only_stores) return store(*order);
-    if (const int failed = fetch(*order); failed != 0 || *command == nullptr) return failed;
+    const int failed = fetch(*order);
+    for (const auto& [sha256, file] : order->cached)
+        ::close(file); // they are not for the command
+    if (failed != 0 || *command == nullptr) return failed;
     std::signal(SIGXFSZ, SIG_DFL);
     if (order->outputs.empty()) return become(command);
     const int code = run_command(command);

@@ -104,33 +104,67 @@ Result<void> copy_file(const JobInput& input, const StagingRule& rule, StagedFil
     }
 }
 
-/// @return its size in bytes
-Result<std::int64_t> stage_input(const JobInput& input, const StagingRule& rule, int work, const StagingTries& tries)
+/// What the center has already of an input, into its file. False: not with the content that was declared.
+bool copy_cached(int cached, StagedFile& file)
 {
-    if (input.url.starts_with("http://") && !rule.takes_http)
+    std::string block(kBlockBytes, '\0');
+    for (off_t at = 0;;) {
+        // By place: two inputs may be copied of one open file.
+        const ssize_t size = ::pread(cached, block.data(), block.size(), at);
+        if (size < 0 && errno == EINTR) continue;
+        if (size < 0) return false;
+        if (size == 0) return file.check().has_value();
+        if (!file.add({block.data(), static_cast<std::size_t>(size)})) return false;
+        at += size;
+    }
+}
+
+Result<void> fetch_whole(const JobInput& input, const StagingRule& rule, StagedFile& file, const StagingTries& tries)
+{
+    const Result<void> filled =
+        input.url.starts_with("file://") ? copy_file(input, rule, file) : fetch_with_tries(input, rule, file, tries);
+    return filled ? file.check() : filled;
+}
+
+/// Copies it where the center has it already, else fetches it.
+Result<void> copy_or_fetch(const JobInput& input, const StagingOrder& order, StagedFile& file, StagedInputs& staged,
+                           const StagingTries& tries)
+{
+    const auto cached = order.cached.find(input.sha256);
+    const bool is_here = cached != order.cached.end() && !input.url.starts_with("file://");
+    if (!is_here) return fetch_whole(input, order.rule, file, tries);
+    if (copy_cached(cached->second, file)) {
+        staged.cached_bytes += file.bytes();
+        return {};
+    }
+    staged.spoiled.push_back(input.sha256);
+    if (!file.restart()) return *file.problem();
+    return fetch_whole(input, order.rule, file, tries);
+}
+
+Result<void> stage_input(const JobInput& input, const StagingOrder& order, int work, StagedInputs& staged,
+                         const StagingTries& tries)
+{
+    if (input.url.starts_with("http://") && !order.rule.takes_http)
         return Error{Errc::kInvalid, "this center takes no inputs by http, only by https (input_http)"};
     Result<StagedFile> file = StagedFile::make(work, input);
     if (!file) return file.error();
-    const Result<void> filled =
-        input.url.starts_with("file://") ? copy_file(input, rule, *file) : fetch_with_tries(input, rule, *file, tries);
-    const Result<void> done = filled ? file->check() : filled;
-    if (!done) return done.error();
-    return file->bytes();
+    const Result<void> done = copy_or_fetch(input, order, *file, staged, tries);
+    if (done) staged.bytes += file->bytes();
+    return done;
 }
 
 } // namespace
 
-Result<void> stage_inputs(const std::vector<JobInput>& inputs, const StagingRule& rule,
-                          const std::filesystem::path& work, std::int64_t& staged_bytes, const StagingTries& tries)
+Result<void> stage_inputs(const StagingOrder& order, const std::filesystem::path& work, StagedInputs& staged,
+                          const StagingTries& tries)
 {
-    staged_bytes = 0;
     if (const Result<void> started = start_curl(); !started) return started;
     const OpenFile folder(::open(work.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder.number() < 0) return Error{Errc::kUnavailable, "cannot open the working folder: " + error_text(errno)};
-    for (const JobInput& input : inputs) {
-        const Result<std::int64_t> bytes = stage_input(input, rule, folder.number(), tries);
-        if (!bytes) return Error{bytes.error().code, shown_url(input.url) + ": " + bytes.error().detail};
-        staged_bytes += *bytes;
+    for (const JobInput& input : order.inputs) {
+        if (const Result<void> done = stage_input(input, order, folder.number(), staged, tries); !done)
+            return Error{done.error().code, shown_url(input.url) + ": " + done.error().detail};
     }
     return {};
 }

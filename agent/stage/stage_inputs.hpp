@@ -8,15 +8,22 @@
 
 namespace fathom::agent {
 
+/// What became of inputs that were staged.
+struct StagedInputs {
+    std::int64_t bytes{};               ///< of those that are complete
+    std::int64_t cached_bytes{};        ///< of these, of those that the center had already
+    std::vector<std::string> spoiled{}; ///< SHA-256 of files that the center had with other content
+};
+
 /// Fetches inputs one after the other into the working folder, where they must not exist yet; folders on their way are
 /// made, and no link in it is followed. What the network loses is fetched again, from where it broke off where a
-/// checksum tells whether the parts fit. Blocks.
-/// @param staged_bytes  gets the size of those that are there as declared, also when a later one fails
+/// checksum tells whether the parts fit. What the center has already is copied. Blocks.
+/// @param order   of which the outputs are left alone
+/// @param staged  is told of those before the one that fails, too
 /// @error kInvalid      an input is not to be had so: refused by the rule or the server, or other bytes than declared.
 /// @error kUnavailable  the network, the server or the disk failed to the last try.
 /// Details begin with the URL, without its query.
-Result<void> stage_inputs(const std::vector<JobInput>& inputs, const StagingRule& rule,
-                          const std::filesystem::path& work, std::int64_t& staged_bytes,
+Result<void> stage_inputs(const StagingOrder& order, const std::filesystem::path& work, StagedInputs& staged,
                           const StagingTries& tries = {});
 
 } // namespace fathom::agent

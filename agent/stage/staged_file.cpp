@@ -56,6 +56,7 @@ bool StagedFile::restart()
     }
     digest_ = std::make_unique<Sha256>();
     bytes_ = 0;
+    problem_.reset();
     return true;
 }
 

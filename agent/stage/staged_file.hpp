@@ -21,9 +21,9 @@ class StagedFile {
 
     /// Takes the next bytes; false: problem() says why not.
     bool add(std::string_view data);
-    /// Forgets all bytes; false: problem() says why not.
+    /// Forgets all bytes, and what was wrong with them; false: problem() says why not.
     bool restart();
-    /// Whether what was declared of it is so, once all bytes are there.
+    /// Whether what was declared of it is so, once all bytes are there. Once, until restart().
     /// @error kInvalid  it is not.
     Result<void> check();
 

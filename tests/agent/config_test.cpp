@@ -174,6 +174,13 @@ TEST(AgentSettings, SayWhereOutputsMayGo)
     EXPECT_FALSE(set.staging.takes_http);
 }
 
+TEST(AgentSettings, SayHowMuchOfInputsIsKept)
+{
+    EXPECT_EQ(make_agent_config(settings_of({})).value().input_cache_bytes, std::nullopt);
+    EXPECT_EQ(make_agent_config(settings_of({"--input-cache-bytes", "0"})).value().input_cache_bytes, 0);
+    EXPECT_EQ(settings_of({"--input-cache-bytes", "-1"}).exit_code, 2);
+}
+
 TEST(AgentSettings, SayWhatAJobMayTakeOfTheDisk)
 {
     const AgentConfig unset = make_agent_config(settings_of({})).value();

@@ -1,10 +1,13 @@
 #include "agent/stage/stage_inputs.hpp"
 #include "core/base/file.hpp"
+#include "core/base/open_file.hpp"
 #include "core/base/sha256.hpp"
 #include "tests/agent/support/builders.hpp"
 #include "tests/agent/support/data_site.hpp"
 
 #include <gmock/gmock.h>
+
+#include <fcntl.h>
 
 namespace fathom::agent {
 namespace {
@@ -13,6 +16,7 @@ using test::DataSite;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
@@ -42,13 +46,23 @@ class StageInputs : public testing::Test {
     std::filesystem::path work() const { return folder_.path() / "work"; }
     Result<void> stage(const JobInput& input, const StagingRule& rule = {.takes_http = true})
     {
-        return stage_inputs({input}, rule, work(), staged_bytes_,
+        result_ = {};
+        return stage_inputs({.inputs = {input}, .outputs = {}, .rule = rule, .cached = cached_}, work(), result_,
                             {.most = 3, .first_pause = std::chrono::milliseconds(1)});
+    }
+    /// As the supervisor does with a file of the center's cache.
+    void have_cached(const std::string& sha256, const std::string& content)
+    {
+        write_file(folder_.path() / "cached", content).value();
+        open_ = OpenFile(::open((folder_.path() / "cached").c_str(), O_RDONLY | O_CLOEXEC));
+        cached_ = {{sha256, open_.number()}};
     }
     std::string staged(const std::string& path) const { return read_file(work() / path).value(); }
 
     test::TemporaryFolder folder_;
-    std::int64_t staged_bytes_ = -1;
+    StagedInputs result_;
+    OpenFile open_;
+    std::map<std::string, int> cached_;
 };
 
 TEST_F(StageInputs, PutsWhatItFetchesWhereItIsToBe)
@@ -59,7 +73,52 @@ TEST_F(StageInputs, PutsWhatItFetchesWhereItIsToBe)
 
     ASSERT_TRUE(done) << done.error().detail;
     EXPECT_EQ(staged("in/deep/x.bin"), "content");
-    EXPECT_EQ(staged_bytes_, 7);
+    EXPECT_EQ(result_.bytes, 7);
+    EXPECT_EQ(result_.cached_bytes, 0);
+}
+
+TEST_F(StageInputs, CopiesWhatTheCenterHasAlready)
+{
+    DataSite site([](const std::string&) { return good("content"); });
+    have_cached(digest_of("content"), "content");
+
+    ASSERT_TRUE(stage({site.url() + "/x", "a", digest_of("content"), 7}));
+    ASSERT_TRUE(stage({site.url() + "/x", "b", digest_of("content"), std::nullopt})) << "of one open file";
+
+    EXPECT_EQ(staged("a"), "content");
+    EXPECT_EQ(staged("b"), "content");
+    EXPECT_EQ(result_.bytes, 7);
+    EXPECT_EQ(result_.cached_bytes, 7);
+    EXPECT_THAT(result_.spoiled, IsEmpty());
+    EXPECT_THAT(site.requests(), IsEmpty());
+}
+
+TEST_F(StageInputs, FetchesWhatTheCenterHasWithOtherContent)
+{
+    for (const std::string had : {"CONTENT", "content that is too long", ""}) {
+        SCOPED_TRACE(had);
+        DataSite site([](const std::string&) { return good("content"); });
+        have_cached(digest_of("content"), had);
+
+        const Result<void> done = stage({site.url() + "/x", "x" + had, digest_of("content"), 7});
+
+        ASSERT_TRUE(done) << done.error().detail;
+        EXPECT_EQ(staged("x" + had), "content");
+        EXPECT_EQ(result_.cached_bytes, 0);
+        EXPECT_THAT(result_.spoiled, ElementsAre(digest_of("content")));
+        EXPECT_EQ(site.requests().size(), 1U);
+    }
+}
+
+TEST_F(StageInputs, TakesNothingFromTheCenterThatIsNotAllowed)
+{
+    have_cached(digest_of("content"), "content");
+
+    EXPECT_THAT(
+        stage({"file://" + (folder_.path() / "cached").string(), "y", digest_of("content"), 7}, {}).error().detail,
+        HasSubstr("input_folders"));
+    EXPECT_THAT(stage({"http://127.0.0.1:1/x", "x", digest_of("content"), 7}, {}).error().detail,
+                HasSubstr("input_http"));
 }
 
 TEST_F(StageInputs, GoesOnWhereATransferBrokeOff)
@@ -163,12 +222,14 @@ TEST(StagingOrders, AreReadAsTheyWereWritten)
 {
     const StagingOrder order{{{"https://h/x", "x", "", 3}},
                              {{"out/y", "https://h/y"}},
-                             {.takes_http = true, .folders = {"/shared"}, .output_folders = {"/results"}}};
+                             {.takes_http = true, .folders = {"/shared"}, .output_folders = {"/results"}},
+                             {{digest_of("content"), 5}}};
 
     const StagingOrder again = decode_staging_order(encode(order)).value();
 
     EXPECT_EQ(again.inputs, order.inputs);
     EXPECT_EQ(again.outputs, order.outputs);
+    EXPECT_EQ(again.cached, order.cached);
     EXPECT_TRUE(again.rule.takes_http);
     EXPECT_THAT(again.rule.folders, ElementsAre("/shared"));
     EXPECT_FALSE(again.rule.sends_http);

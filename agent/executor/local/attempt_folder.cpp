@@ -99,6 +99,8 @@ std::string encode(const SupervisorOrder& order)
                  {"shows_home", order.shows_home},
                  {"gpu_memory", order.gpu_memory.string()},
                  {"staging", to_json(order.staging)},
+                 {"input_cache", order.input_cache.folder.string()},
+                 {"input_cache_bytes", order.input_cache.limit_bytes},
                  {"shared", Json::array()}});
     for (const std::filesystem::path& path : order.shared)
         json["shared"].push_back(path.string());
@@ -132,6 +134,8 @@ Result<SupervisorOrder> decode_supervisor_order(const std::string& text)
             if (!staging) return staging.error();
             order.staging = std::move(*staging);
         }
+        order.input_cache = {.folder = json.value("input_cache", std::string()), // nor these
+                             .limit_bytes = json.value("input_cache_bytes", std::int64_t{0})};
         for (const std::string& path : json.at("shared").get<std::vector<std::string>>())
             order.shared.emplace_back(path);
         if (json.contains("user")) {

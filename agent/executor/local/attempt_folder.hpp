@@ -2,6 +2,7 @@
 
 #include "agent/config/staging_order.hpp"
 #include "agent/executor/executor.hpp"
+#include "agent/executor/local/input_cache.hpp"
 #include "agent/executor/local/io_limits.hpp"
 #include "agent/executor/local/isolation.hpp"
 
@@ -34,6 +35,7 @@ struct SupervisorOrder {
     std::vector<std::filesystem::path> shared{}; ///< folders that it sees although others like them are hidden
     std::filesystem::path gpu_memory{};          ///< folder of the memory manager's socket (gpu::kSocketName); or empty
     StagingRule staging{};                       ///< where the job's inputs come from and its outputs go to
+    InputCachePlace input_cache{};               ///< of inputs that jobs here have fetched
 };
 
 /// As supervisors are told on their command line, before they have an order.

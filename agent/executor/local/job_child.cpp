@@ -112,6 +112,8 @@ void filter_system_calls(const JobStart& start)
     // Where the profiler is missing, supervise() says so.
     char* const* arguments = (is_profiled ? start.profiled_arguments : start.arguments).get();
     ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    for (const int file : start.open_files)
+        ::fcntl(file, F_SETFD, 0);
     environ = const_cast<char**>(start.variables.get()); // execvp() searches the PATH of the environment in force
     ::execvp(arguments[0], arguments);
     const int error = errno;

@@ -51,6 +51,7 @@ struct JobStart {
     int pids_fd{};   ///< a pipe for JobPids
     std::optional<Lifeline> lifeline;
     const SystemCallFilter* filter{}; ///< null: none
+    std::vector<int> open_files;      ///< that the program is started with, beside 0, 1 and 2
     const ChildStack* init_stack{};
     const ChildStack* job_stack{};
 };

@@ -77,7 +77,8 @@ struct Pipe {
 
 } // namespace
 
-Result<void> prepare_work(const SupervisorOrder& order, const AttemptFolder& folder)
+Result<void> prepare_work(const SupervisorOrder& order, const AttemptFolder& folder,
+                          const std::map<std::string, int>& cached_inputs)
 {
     for (const std::filesystem::path& path : {folder.tmp(), folder.var_tmp()}) {
         // For all, as programs expect of such folders: nobody else comes here.
@@ -98,7 +99,7 @@ Result<void> prepare_work(const SupervisorOrder& order, const AttemptFolder& fol
     }
     if (uses_staging(order.run.order)) {
         const std::string staging =
-            encode(StagingOrder{order.run.order.inputs, order.run.order.outputs, order.staging});
+            encode(StagingOrder{order.run.order.inputs, order.run.order.outputs, order.staging, cached_inputs});
         if (Result<void> done = write_job_file(order, work / kStagingOrderName, staging, 0600); !done) return done;
     }
     if (!order.run.library.empty()) {
@@ -171,13 +172,13 @@ JobPids read_pids(int fd)
 }
 
 /// Until the starter has ended, and with that the job runs its program or has failed to.
-bool run_starter(JobStart& start, WaitingStarter& waiting, const ChildStack& stack)
+bool run_starter(JobStart& start, JobChildren& children)
 {
     char** const variables = environ; // the job's are put in their place, in a memory that may be ours
-    bool has_run = waiting.run(&be_joined_starter, &start);
+    bool has_run = children.waiting.run(&be_joined_starter, &start);
     if (!has_run) {
         const int memory = may_share_memory() ? CLONE_VM : 0;
-        const pid_t starter = stack.start(CLONE_VFORK | memory, &be_starter, &start);
+        const pid_t starter = children.starter.start(CLONE_VFORK | memory, &be_starter, &start);
         has_run = starter > 0;
         if (has_run) wait_for(starter);
     }
@@ -196,7 +197,8 @@ void clear_away(const JobPids& pids, const std::optional<JobInit>& init)
 } // namespace
 
 Result<JobProcess> start_job(const SupervisorOrder& order, const AttemptFolder& folder, const Cgroup& cgroup,
-                             const SystemCallFilter* filter, const JobStacks& stacks, WaitingStarter& waiting)
+                             const SystemCallFilter* filter, JobChildren& children,
+                             const std::map<std::string, int>& cached_inputs)
 {
     Pipes pipes;
     if (!pipes.open()) return Error{Errc::kUnavailable, "cannot make a pipe: " + error_text(errno)};
@@ -219,11 +221,12 @@ Result<JobProcess> start_job(const SupervisorOrder& order, const AttemptFolder& 
     start.report_fd = pipes.report.write_end;
     start.pids_fd = pipes.pids.write_end;
     start.filter = filter;
-    start.init_stack = &stacks.init;
-    start.job_stack = &stacks.job;
+    start.init_stack = &children.init;
+    start.job_stack = &children.job;
+    for (const auto& [sha256, number] : cached_inputs)
+        start.open_files.push_back(number);
 
-    if (!run_starter(start, waiting, stacks.starter))
-        return Error{Errc::kUnavailable, "cannot make a process: " + error_text(errno)};
+    if (!run_starter(start, children)) return Error{Errc::kUnavailable, "cannot make a process: " + error_text(errno)};
     for (Pipe* pipe : {&pipes.output, &pipes.errors, &pipes.report, &pipes.pids})
         pipe->close_write_end();
     const std::string problem = read_rest(pipes.report.read_end);

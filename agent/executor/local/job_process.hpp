@@ -19,23 +19,27 @@ struct JobProcess {
 
 /// Makes the working folder with the order's files (and its script), owned by the user it runs as, and the
 /// folders for its temporary files.
+/// @param cached_inputs  numbers of files that start_job() leaves open, by SHA-256
 /// @error kUnavailable, kInvalid  the detail says which file and why.
-Result<void> prepare_work(const SupervisorOrder& order, const AttemptFolder& folder);
+Result<void> prepare_work(const SupervisorOrder& order, const AttemptFolder& folder,
+                          const std::map<std::string, int>& cached_inputs = {});
 
 /// What the children of a supervisor stand on until they run their programs; for one job after another.
-struct JobStacks {
+struct JobChildren {
     ChildStack starter;
     ChildStack init;
     ChildStack job;
+    WaitingStarter waiting{starter}; ///< of the job's control groups; where it has no child, one is made for the job
 };
 
 /// Starts the program of the order in that folder: in its session, on its processors, in these control groups, as its
 /// user, without the means to gain privileges, where they work in PID, mount and IPC namespaces of its own; killed by
 /// the kernel should this process, which must have one thread, die. Returns when the program runs.
 /// @param filter  of its system calls; null: none.
-/// @param waiting  of the same control groups, on stacks.starter; where it has no child, one is made for this job.
+/// @param cached_inputs  as above
 /// @error kUnavailable  the program could not be started; the detail says at which step and why. Nothing is left of it.
 Result<JobProcess> start_job(const SupervisorOrder& order, const AttemptFolder& folder, const Cgroup& cgroup,
-                             const SystemCallFilter* filter, const JobStacks& stacks, WaitingStarter& waiting);
+                             const SystemCallFilter* filter, JobChildren& children,
+                             const std::map<std::string, int>& cached_inputs);
 
 } // namespace fathom::agent

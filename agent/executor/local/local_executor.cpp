@@ -126,7 +126,8 @@ Result<void> LocalExecutor::start(const RunOrder& run)
                                 .shows_home = options_.shows_home,
                                 .shared = options_.shared,
                                 .gpu_memory = options_.gpu_memory,
-                                .staging = options_.staging};
+                                .staging = options_.staging,
+                                .input_cache = options_.input_cache};
     // It is in the agent's spool, too: after a power failure it is written anew.
     if (Result<void> written = write_file_unflushed(folder.order(), encode(order), 0600); !written) return written;
     watch(run.order.attempt_id);

@@ -2,6 +2,7 @@
 
 #include "agent/config/staging_order.hpp"
 #include "core/base/open_inside.hpp"
+#include "core/base/sha256.hpp"
 #include "core/base/utf8.hpp"
 #include "schema/link/attempt_detail.hpp"
 
@@ -12,8 +13,10 @@ namespace fathom::agent {
 namespace {
 
 constexpr std::size_t kMaxReasonBytes = 2000;
-constexpr std::size_t kMaxNoteBytes = 256UL << 10U; ///< as many outputs as a job may have, with the longest paths
+constexpr std::size_t kMaxStagingNoteBytes = 256UL
+                                             << 10U; ///< as many outputs as a job may have, with the longest paths
 constexpr double kMaxStaging_s = 1e9;
+constexpr std::size_t kMaxSpoiled = 64;                         ///< as many inputs as a job may have
 constexpr std::int64_t kMaxInputBytes = std::int64_t{1} << 56U; ///< as many inputs as a job may have, all the largest
 
 /// Why something failed, as fathom-stage has written it; empty where it did not fail. The job's user could have written
@@ -30,9 +33,9 @@ std::optional<std::string> read_reason(int folder, const char* name, uid_t owner
 /// A file of fathom-stage's; null where it is none of those that it writes.
 Json read_note(int folder, const char* name, uid_t owner)
 {
-    const Result<std::string> report = read_end(folder, name, owner, kMaxNoteBytes);
+    const Result<std::string> report = read_end(folder, name, owner, kMaxStagingNoteBytes);
     if (!report) return nullptr;
-    Result<Json> json = parse_json(*report, {.max_bytes = kMaxNoteBytes, .max_depth = 4});
+    Result<Json> json = parse_json(*report, {.max_bytes = kMaxStagingNoteBytes, .max_depth = 4});
     return json && json->is_object() ? std::move(*json) : Json();
 }
 
@@ -45,6 +48,7 @@ void add_inputs(AttemptEnd& end, const Json& note)
     StagingUse use;
     use.in_s = std::min(reader.required_number("seconds", 0, kMaxStaging_s), end.run_s);
     use.in_bytes = reader.required_integer("bytes", 0, kMaxInputBytes);
+    use.in_cached_bytes = std::min(reader.required_integer("cached_bytes", 0, kMaxInputBytes), use.in_bytes);
     if (errors.empty()) end.staging = use;
 }
 
@@ -65,6 +69,14 @@ void add_outputs(AttemptEnd& end, const Json& note)
 }
 
 } // namespace
+
+std::vector<std::string> read_spoiled_inputs(int folder, uid_t owner)
+{
+    const Json note = read_note(folder, kStagedInputsName, owner);
+    if (!note.is_object()) return {};
+    std::vector<FieldError> errors;
+    return ObjectReader(note, "", errors).strings("spoiled", kMaxSpoiled, {.max_length = kSha256Digits});
+}
 
 bool note_inputs(AttemptEnd& end, const std::filesystem::path& work, uid_t owner)
 {

@@ -1,6 +1,7 @@
 #include "agent/executor/local/supervise.hpp"
 
 #include "agent/config/cpu_list.hpp"
+#include "agent/executor/local/cached_inputs.hpp"
 #include "agent/executor/local/job_limits.hpp"
 #include "agent/executor/local/job_watch.hpp"
 #include "agent/executor/local/process_tree.hpp"
@@ -91,8 +92,7 @@ struct Preparation {
     Cgroup cgroup;
     Result<void> separated; ///< whether namespaces can be made
     std::optional<SystemCallFilter> filter;
-    JobStacks stacks{};
-    WaitingStarter starter{stacks.starter};
+    JobChildren children{};
 };
 
 Result<void> separate(const Isolation& isolation)
@@ -132,7 +132,7 @@ bool set_limits(Preparation& ready, const SupervisorOrder& order)
     };
     if (cgroup.limit(limits) && holds_io()) return true;
     const std::vector<std::string> wanted = cgroup.controllers();
-    ready.starter.end();
+    ready.children.waiting.end();
     cgroup.remove();
     cgroup = make_cgroup(limits);
     return cgroup.controllers() == wanted && holds_io();
@@ -155,17 +155,19 @@ AttemptEnd never_ran(const AttemptId& id, AttemptOutcome outcome, const std::str
     return end;
 }
 
-AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder, Preparation& ready)
+AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder, Preparation& ready,
+                       CachedInputs& inputs)
 {
     const AttemptId& id = order.run.order.attempt_id;
     if (::access(folder.cancel().c_str(), F_OK) == 0) return never_ran(id, AttemptOutcome::kCancelled, "");
-    if (const Result<void> made = prepare_work(order, folder); !made)
+    if (const Result<void> made = prepare_work(order, folder, inputs.numbers()); !made)
         return never_ran(id, AttemptOutcome::kFailedToStart, made.error().detail);
     if (!ready.separated) return never_ran(id, AttemptOutcome::kFailedToStart, ready.separated.error().detail);
     if (!set_limits(ready, order))
         return never_ran(id, AttemptOutcome::kFailedToStart, "its control groups do not take its limits");
-    const Result<JobProcess> job =
-        start_job(order, folder, ready.cgroup, ready.filter ? &*ready.filter : nullptr, ready.stacks, ready.starter);
+    const Result<JobProcess> job = start_job(order, folder, ready.cgroup, ready.filter ? &*ready.filter : nullptr,
+                                             ready.children, inputs.numbers());
+    inputs.close();
     AttemptEnd end = job ? watch_job(order, folder, *job, ready.cgroup)
                          : never_ran(id, AttemptOutcome::kFailedToStart, job.error().detail);
     const uid_t owner = order.user ? order.user->uid : ::geteuid();
@@ -222,11 +224,14 @@ bool serve(const AttemptFolder& folder, Preparation& ready)
     if (!claim.is_ours()) return false;
     tell_who_we_are(folder);
 
-    const AttemptEnd end = run_attempt(*order, folder, ready);
-    ready.starter.end(); // where the job was never started
+    CachedInputs inputs(*order);
+    const AttemptEnd end = run_attempt(*order, folder, ready, inputs);
+    ready.children.waiting.end(); // where the job was never started
     const std::string told = status_text(end);
     const bool is_told = status.write(told);
-    // Here it keeps nobody waiting. What resists is left to the agent, which says so.
+    // From here on it keeps nobody waiting.
+    if (is_told) inputs.keep_fetched(folder);
+    // What resists is left to the agent, which says so.
     if (order->removes_work || !is_told) {
         for (const std::filesystem::path& made : {folder.work(), folder.tmp(), folder.var_tmp()})
             static_cast<void>(remove_tree(made));
@@ -246,11 +251,11 @@ void supervise(const Isolation& isolation)
     adopt_orphans();
     Preparation ready = prepare(isolation);
     for (int attempts = 0; attempts < kMaxServed; ++attempts) {
-        ready.starter.make(ready.cgroup);
+        ready.children.waiting.make(ready.cgroup);
         const std::filesystem::path path = wait_for_folder();
         if (path.empty() || !serve(AttemptFolder(path), ready) || !ask_for_next()) break;
     }
-    ready.starter.end();
+    ready.children.waiting.end();
     ready.cgroup.kill_all();
     ready.cgroup.remove();
 }

@@ -1,16 +1,20 @@
 #include "core/base/file.hpp"
+#include "tests/agent/support/data_site.hpp"
 #include "tests/agent/support/executor_fixture.hpp"
 
 #include <gmock/gmock.h>
 
 #include <csignal>
 #include <filesystem>
+#include <unistd.h>
 
 namespace fathom::agent {
 namespace {
 
 using test::LocalExecutorTest;
 using test::shell_order;
+using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 TEST_F(LocalExecutorTest, StagesInputsBeforeTheCommandStarts)
@@ -38,13 +42,15 @@ TEST_F(LocalExecutorTest, TakesNoLongerStagingFromAJobThanTheJobTook)
     std::filesystem::create_directory(folder_.path() / "shared");
     write_file(folder_.path() / "shared" / "a", "content").value();
     options_.staging.folders = {folder_.path() / "shared"};
-    AttemptOrder job = shell_order("echo '{\"seconds\": 1e8, \"bytes\": 5}' > .fathom-inputs.json");
+    AttemptOrder job =
+        shell_order("echo '{\"seconds\": 1e8, \"bytes\": 5, \"cached_bytes\": 6}' > .fathom-inputs.json");
     job.inputs = {{"file://" + (folder_.path() / "shared" / "a").string(), "a", "", std::nullopt}};
 
     const AttemptEnd end = run(job);
 
     ASSERT_TRUE(end.staging);
     EXPECT_EQ(end.staging->in_s, end.run_s);
+    EXPECT_EQ(end.staging->in_cached_bytes, 5) << "no more than there are";
 }
 
 TEST_F(LocalExecutorTest, AJobWithoutInputsAndOutputsHasNoStaging)
@@ -68,6 +74,101 @@ TEST_F(LocalExecutorTest, TellsStagingThatFailedFromTheJobsOwnFailure)
     ASSERT_TRUE(end.staging);
     EXPECT_EQ(end.staging->in_bytes, 0);
     EXPECT_EQ(output(end.attempt_id, OutputStream::kStdout), "");
+}
+
+/// Keeps inputs, of which a web site has one.
+class CachedInputsTest : public LocalExecutorTest {
+  protected:
+    CachedInputsTest()
+    {
+        options_.staging.takes_http = true;
+        options_.input_cache = {folder_.path() / "input-cache", 1 << 20};
+    }
+
+    std::filesystem::path cached() const { return options_.input_cache.folder / kSha256; }
+    static AttemptOrder job(const std::string& url, const std::string& command)
+    {
+        AttemptOrder order = shell_order(command);
+        order.inputs = {{url + "/x", "in/x", kSha256, std::nullopt}};
+        return order;
+    }
+
+    static constexpr const char* kSha256 = // of "content"
+        "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73";
+    static constexpr const char* kNowhere = "http://127.0.0.1:1";
+    test::DataSite site_{[](const std::string&) {
+        return std::string("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 7\r\n\r\ncontent");
+    }};
+};
+
+TEST_F(CachedInputsTest, AreKeptForLaterJobsThatNameThem)
+{
+    const AttemptEnd first = run(job(site_.url(), "cat in/x"));
+    ASSERT_EQ(first.exit_code, 0) << first.detail;
+    EXPECT_EQ(first.staging.value().in_cached_bytes, 0);
+    test::wait_until([&] { return std::filesystem::exists(cached()); }, "the copy");
+
+    const AttemptEnd second = run(job(kNowhere, "cat in/x; ls -l /proc/self/fd"));
+
+    ASSERT_EQ(second.exit_code, 0) << second.detail;
+    EXPECT_EQ(second.staging.value().in_cached_bytes, 7);
+    const std::string told = output(second.attempt_id, OutputStream::kStdout);
+    EXPECT_THAT(told, StartsWith("content"));
+    EXPECT_THAT(told, Not(HasSubstr("input-cache"))) << "the command has no file of the cache open";
+    EXPECT_EQ(read_file(cached()).value(), "content");
+}
+
+TEST_F(CachedInputsTest, AreTheAgentsWhereJobsHaveUsersOfTheirOwn)
+{
+    if (::getuid() != 0) GTEST_SKIP() << "needs root";
+    options_.user_ids = UserIds{200000, 265535};
+    ASSERT_EQ(run(job(site_.url(), "cat in/x")).exit_code, 0);
+    test::wait_until([&] { return std::filesystem::exists(cached()); }, "the copy");
+
+    const AttemptEnd end = run(job(kNowhere, "cat in/x; echo forged >> in/x; cat " + cached().string()));
+
+    EXPECT_EQ(output(end.attempt_id, OutputStream::kStdout), "content");
+    EXPECT_EQ(end.exit_code, 1) << "the file is not the job's to open";
+    EXPECT_EQ(end.staging.value().in_cached_bytes, 7);
+    EXPECT_EQ(read_file(cached()).value(), "content");
+}
+
+TEST_F(CachedInputsTest, AreNotKeptWhereTheJobHasChangedThem)
+{
+    ASSERT_EQ(run(job(site_.url(), "echo forged > in/x")).exit_code, 0);
+    ASSERT_EQ(run(job(site_.url(), "rm in/x; ln -s /etc/passwd in/x")).exit_code, 0);
+    ASSERT_EQ(run(job(site_.url(), "cat in/x")).exit_code, 0);
+    test::wait_until([&] { return std::filesystem::exists(cached()); }, "the copy");
+
+    EXPECT_EQ(read_file(cached()).value(), "content");
+}
+
+TEST_F(CachedInputsTest, AreFetchedAgainWhereTheCacheIsSpoiled)
+{
+    ASSERT_EQ(run(job(site_.url(), "true")).exit_code, 0);
+    test::wait_until([&] { return std::filesystem::exists(cached()); }, "the copy");
+    std::filesystem::permissions(cached(), std::filesystem::perms::owner_write, std::filesystem::perm_options::add);
+    write_file(cached(), "CONTENT").value();
+
+    const AttemptEnd end = run(job(site_.url(), "cat in/x"));
+
+    EXPECT_EQ(output(end.attempt_id, OutputStream::kStdout), "content");
+    EXPECT_EQ(end.staging.value().in_cached_bytes, 0);
+    test::wait_until(
+        [&] {
+            const Result<std::string> content = read_file(cached());
+            return content && *content == "content";
+        },
+        "the new copy");
+}
+
+TEST_F(CachedInputsTest, AreNotKeptWhereTheCenterKeepsNone)
+{
+    options_.input_cache.limit_bytes = 0;
+
+    ASSERT_EQ(run(job(site_.url(), "cat in/x")).exit_code, 0);
+
+    EXPECT_FALSE(std::filesystem::exists(options_.input_cache.folder));
 }
 
 TEST_F(LocalExecutorTest, StoresOutputsOnceTheCommandHasSucceeded)

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "agent/executor/local/attempt_folder.hpp"
+#include "agent/executor/local/input_cache.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace fathom::agent {
+
+/// What its center's cache has of the inputs of one attempt, and what it gets from that. Inputs take part that name
+/// their SHA-256 and come over the network. Where the cache cannot be used, the job fetches what it needs. Blocks.
+class CachedInputs {
+  public:
+    /// Opens those that are there.
+    explicit CachedInputs(const SupervisorOrder& order);
+
+    /// The numbers of the open files, by SHA-256: for the job, which is started with them.
+    std::map<std::string, int> numbers() const;
+    /// Once the job has been started.
+    void close() { open_.clear(); }
+
+    /// Once the job has ended: keeps copies of the inputs that it has fetched, where they are still as they were, and
+    /// gives up those that it found to have other content.
+    void keep_fetched(const AttemptFolder& folder) const;
+
+  private:
+    const SupervisorOrder& order_;
+    std::optional<InputCache> cache_; ///< none: the attempt has no part in it
+    std::map<std::string, OpenFile> open_;
+    std::set<std::string> found_; ///< SHA-256 of those that were there
+};
+
+} // namespace fathom::agent
