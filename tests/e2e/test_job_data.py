@@ -112,6 +112,22 @@ def test_a_job_finds_its_inputs_in_its_folder(network, site, folder):
     assert "Staging" in network.cli("job", "show", job["id"])
 
 
+def test_an_input_with_a_checksum_is_kept_for_later_jobs(network, site, folder):
+    content = b"kept for later jobs\n"
+    (folder / "kept.txt").write_bytes(content)
+    entry = {"url": f"{site.url}/kept.txt", "path": "kept.txt", "sha256": hashlib.sha256(content).hexdigest()}
+
+    def is_cached():
+        job = submit(network, [entry], "cat kept.txt")
+        assert job["state"] == "succeeded" and output_of(network, job) == content.decode(), job["end_reason"]
+        return job["attempt"]["staging"]["in_cached_bytes"] == len(content)
+
+    wait_until(is_cached, 120, "the copy of the first job's input")  # it is made after that job's end
+    asked = site.server.asked.count("/kept.txt")
+    assert is_cached()
+    assert site.server.asked.count("/kept.txt") == asked
+
+
 def test_other_content_is_not_taken_and_the_command_not_started(network, site):
     job = submit(network, [{"url": f"{site.url}/set.txt?signature=abc", "path": "set.txt", "sha256": "0" * 64}], "echo ran")
 
