@@ -133,6 +133,7 @@ def test_inputs_are_staged_on_the_node_before_the_program(network):
     staged, missing = run("set.txt"), run("missing")
 
     assert staged["exit_code"] == 5 and output_of(network, staged["id"]) == "of the set\n", staged["end_reason"]
+    assert staged["attempt"]["staging"]["in_bytes"] == len("of the set"), staged
     assert missing["attempt"]["outcome"] == "failed_to_start", missing
     assert "staging failed" in missing["end_reason"] and "cannot be opened" in missing["end_reason"]
     assert output_of(network, missing["id"]) == ""
@@ -149,6 +150,7 @@ def test_outputs_are_stored_from_the_node_after_the_program(network):
     assert stored["state"] == "succeeded", stored["end_reason"]
     assert (outputs / "good/sum").read_text() == "42"
     assert [(one["path"], one["size_bytes"]) for one in stored["attempt"]["outputs"]] == [("sum", 2)]
+    assert stored["attempt"]["staging"]["out_bytes"] == 2, stored
     assert missing["state"] == "failed" and missing["end_reason"].startswith("outputs could not be stored: sum to "), missing
     assert failed["exit_code"] == 5 and not (outputs / "failed").exists(), failed
 
