@@ -1,3 +1,4 @@
+#include "agent/executor/local/staging_report.hpp"
 #include "agent/stage/run_command.hpp"
 #include "agent/stage/store_outputs.hpp"
 #include "core/base/file.hpp"
@@ -9,6 +10,7 @@
 
 #include <csignal>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace fathom::agent {
 namespace {
@@ -188,6 +190,23 @@ TEST(RunCommand, EndsAsTheCommandEnds)
     EXPECT_EXIT(std::exit(exit_code_of("kill -KILL $$")), testing::KilledBySignal(SIGKILL), "");
     EXPECT_EXIT(std::exit(exit_code_of("kill -TERM $PPID; exit 5")), testing::ExitedWithCode(5), "")
         << "the command decides what a request to end means";
+}
+
+TEST(StagingReports, AreTakenFromAnOlderProgramThatNamesNoTime)
+{
+    const test::TemporaryFolder work;
+    const StoredOutput stored{"x", 2, std::string(64, 'a')};
+    write_file(work.path() / kStoredOutputsName, Json{{"outputs", to_json(std::vector{stored})}}.dump()).value();
+    AttemptEnd end;
+    end.outcome = AttemptOutcome::kExited;
+    end.exit_code = 0;
+    end.run_s = 1;
+
+    note_outputs(end, work.path(), ::geteuid());
+
+    EXPECT_THAT(end.outputs, ElementsAre(stored));
+    EXPECT_EQ(end.staging.value().out_bytes, 2);
+    EXPECT_EQ(end.staging.value().out_s, 0);
 }
 
 } // namespace

@@ -13,8 +13,8 @@ namespace fathom::agent {
 namespace {
 
 constexpr std::size_t kMaxReasonBytes = 2000;
-constexpr std::size_t kMaxStagingNoteBytes = 256UL
-                                             << 10U; ///< as many outputs as a job may have, with the longest paths
+/// As many outputs as a job may have, with the longest paths.
+constexpr std::size_t kMaxStagingNoteBytes = 256UL << 10U;
 constexpr double kMaxStaging_s = 1e9;
 constexpr std::size_t kMaxSpoiled = 64;                         ///< as many inputs as a job may have
 constexpr std::int64_t kMaxInputBytes = std::int64_t{1} << 56U; ///< as many inputs as a job may have, all the largest
@@ -60,7 +60,9 @@ void add_outputs(AttemptEnd& end, const Json& note)
     ObjectReader reader(note, "", errors);
     std::vector<StoredOutput> stored = parse_stored_outputs(reader, errors);
     StagingUse use = end.staging.value_or(StagingUse{});
-    use.out_s = std::min(reader.required_number("seconds", 0, kMaxStaging_s), std::max(0.0, end.run_s - use.in_s));
+    // A fathom-stage on a node may be older, and name no time.
+    const double said_s = reader.optional_number("seconds", 0, kMaxStaging_s).value_or(0);
+    use.out_s = std::min(said_s, std::max(0.0, end.run_s - use.in_s));
     for (const StoredOutput& output : stored)
         use.out_bytes += output.size_bytes;
     if (!errors.empty()) return;
