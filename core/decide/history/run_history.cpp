@@ -1,6 +1,7 @@
 #include "core/decide/history/run_history.hpp"
 
 #include "core/base/portable_math.hpp"
+#include "core/decide/history/asked_times.hpp"
 #include "core/decide/history/recent_runs.hpp"
 #include "core/decide/history/run_calibration.hpp"
 #include "core/decide/history/run_levels.hpp"
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 namespace fathom {
@@ -22,6 +24,33 @@ constexpr double kMinLimit = 1e-3;
 double log_distance(double limit_s, double run_s)
 {
     return std::abs(portable::log(std::max(limit_s / run_s, kMinLimit)));
+}
+
+/// Those that were not ended at their limit.
+/// @param copies  where they are kept when there are others.
+std::span<const PastRun> finished_runs(std::span<const PastRun> runs, std::vector<PastRun>& copies)
+{
+    const auto is_cut_off = [](const PastRun& run) { return run.is_cut_off; };
+    if (std::none_of(runs.begin(), runs.end(), is_cut_off)) return runs;
+    std::remove_copy_if(runs.begin(), runs.end(), std::back_inserter(copies), is_cut_off);
+    return copies;
+}
+
+/// People ask for the same time wherever their jobs run: what is slow there is no fault of theirs.
+std::vector<AskedRun> asked_runs(std::span<const PastRun> runs, const TypicalTimes& times)
+{
+    std::vector<AskedRun> asked;
+    for (const PastRun& run : runs) {
+        if (!is_time(run.asked_s)) continue;
+        asked.push_back({.owner = run.owner,
+                         .project = run.project,
+                         .job_type = run.job_type,
+                         .asked_s = run.asked_s * times.time_ratio(run.unit_type).ratio,
+                         .actual_s = run.actual_s,
+                         .is_cut_off = run.is_cut_off,
+                         .ended_at = run.ended_at});
+    }
+    return asked;
 }
 
 } // namespace
@@ -69,14 +98,17 @@ std::shared_ptr<const RunHistory::Model> RunHistory::make_model(std::span<const 
 RunHistory::RunHistory(std::span<const PastRun> runs, Timestamp now)
     : runs_(std::make_shared<const std::vector<PastRun>>(runs.begin(), runs.end())), learned_at_(now)
 {
-    RunCalibrations calibrations = calibrate(runs, now);
-    model_ = make_model(runs, now, calibrations);
+    std::vector<PastRun> copies;
+    const std::span<const PastRun> finished = finished_runs(runs, copies);
+    RunCalibrations calibrations = calibrate(finished, now);
+    model_ = make_model(finished, now, calibrations);
+    asked_times_ = std::make_shared<const AskedTimes>(asked_runs(runs, model_->times), now);
     calibration_ = calibrations.all;
     by_unit_type_ = std::move(calibrations.by_unit_type);
     by_job_type_ = std::move(calibrations.by_job_type);
     RunsByName of_owners;
     RunsByName of_projects;
-    for (const PastRun& run : runs) {
+    for (const PastRun& run : finished) {
         if (!run.owner.empty()) of_owners[run.owner].push_back(run);
         if (!run.project.empty()) of_projects[run.project].push_back(run);
     }
@@ -187,13 +219,23 @@ std::vector<std::string_view> RunHistory::unit_types_with_runs(std::string_view 
     return unit_types;
 }
 
-std::optional<RunEstimate> RunHistory::estimate(std::string_view job_type, std::string_view unit_type,
-                                                RunOwner owner) const
+std::optional<RunEstimate> RunHistory::estimate(std::string_view job_type, std::string_view unit_type, RunOwner owner,
+                                                const AskedTime& asked) const
 {
     const Model* const model = find_model(job_type, owner);
     if (model == nullptr) return {};
     if (const RunAnswer* answer = model->find_answer(job_type, unit_type)) return answer->estimate;
-    return model->times.find(job_type, unit_type);
+    std::optional<RunEstimate> usual = model->times.find(job_type, unit_type);
+    if (!asked.share) return usual;
+    return combine_asked(usual, *asked.share, asked.asked_s, model_->times.time_ratio(unit_type));
+}
+
+AskedTime RunHistory::asked_time(std::string_view job_type, RunOwner owner, double asked_s) const
+{
+    if (!asked_times_ || !is_time(asked_s)) return {};
+    std::optional<AskedShare> share = asked_times_->find(job_type, owner);
+    if (!share) return {};
+    return {asked_s, std::make_shared<const AskedShare>(std::move(*share))};
 }
 
 RunTime corrected(const RunTime& promised, const RunCorrection& correction, double width_factor)

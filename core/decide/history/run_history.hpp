@@ -42,6 +42,8 @@ struct PastRun {
     double width_factor{1}; ///< RunCorrection::width_factor that this interval was made with
     double actual_s{};
     Timestamp ended_at{};
+    double asked_s{};  ///< how long its user had said that it runs at most; 0: not said
+    bool is_cut_off{}; ///< ended at that limit: nothing but how much is asked for is learned from it
 };
 
 /// How a promise becomes a prediction: run = promised × factor, and its logarithm is off by `deviation` beside what the
@@ -66,11 +68,12 @@ struct RunPromise {
     const DividedRun* run = nullptr; ///< by count of units; needed unless is_of_own_work
 };
 
-/// The run time of a job of which no operator is known, from its type's runs.
+/// The run time of a job of which no operator is known, from its type's runs and the time asked for.
 struct RunEstimate {
     RunTime time;
-    std::string
-        basis; ///< "4 runs of its type there", "runs of its type elsewhere", "runs of 12 other types", for people
+    /// "4 runs of its type there", "runs of its type elsewhere", "runs of 12 other types", "37 % of the time asked for
+    /// (118 runs of project P)", or two of these; for people.
+    std::string basis;
     std::int64_t job_count{};
 };
 
@@ -93,7 +96,15 @@ struct Calibration {
     double width_factor{1}; ///< what half the width of further intervals is multiplied by, so that they hold 80 %
 };
 
+class AskedTimes;
+struct AskedShare;
 struct RunCalibrations;
+
+/// What the time that a job's user asks for lets expect of it, wherever it runs.
+struct AskedTime {
+    double asked_s{};
+    std::shared_ptr<const AskedShare> share; ///< of it that is used
+};
 
 /// Learned from past runs; immutable, so any thread may read it.
 ///
@@ -109,6 +120,9 @@ struct RunCalibrations;
 /// Names of job types are anybody's to use, so each owner's runs make a model of their own: nothing that others run
 /// changes what it says. A type that the owner never ran starts from the model of its project, where that knows the
 /// type; what neither knows is asked of the owner's, the project's, or else of the model of all runs.
+///
+/// How much of the time that is asked for jobs use is people's habit, not a type's: there others' runs count as far as
+/// the owner's own are few (AskedTimes).
 class RunHistory {
   public:
     RunHistory() = default;
@@ -126,10 +140,14 @@ class RunHistory {
     /// Ids of the unit types of which times of runs of the type are known to this owner. They live as long as it does.
     std::vector<std::string_view> unit_types_with_runs(std::string_view job_type, RunOwner owner = {}) const;
     /// For a job without known operators: from the runs of its type there, else of its type elsewhere carried over by
-    /// how other types' times compare between the unit types, else of all types as a class. Empty: nothing has ever
-    /// run.
-    std::optional<RunEstimate> estimate(std::string_view job_type, std::string_view unit_type,
-                                        RunOwner owner = {}) const;
+    /// how other types' times compare between the unit types, else of all types as a class; and from the time that its
+    /// user asks for, each by its variance. Empty: nothing has ever run.
+    /// @param asked  of asked_time(), for this job type and owner.
+    std::optional<RunEstimate> estimate(std::string_view job_type, std::string_view unit_type, RunOwner owner = {},
+                                        const AskedTime& asked = {}) const;
+    /// What jobs of the type and owner use of the time that is asked for. Without a share where nothing was asked for
+    /// or nothing is known.
+    AskedTime asked_time(std::string_view job_type, RunOwner owner, double asked_s) const;
     /// Of all runs with a prediction; per unit type below.
     const Calibration& calibration() const { return calibration_; }
     const std::map<std::string, Calibration, std::less<>>& by_unit_type() const { return by_unit_type_; }
@@ -151,6 +169,7 @@ class RunHistory {
     const Model* find_model(std::string_view job_type, RunOwner owner) const;
 
     std::shared_ptr<const Model> model_; ///< of all runs
+    std::shared_ptr<const AskedTimes> asked_times_;
     Models by_owner_;
     Models by_project_;
     Calibration calibration_;

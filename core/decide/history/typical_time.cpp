@@ -145,6 +145,13 @@ void TypicalTimes::find_deviations()
     unit_deviation_ = std::sqrt(unit_squares / static_cast<double>(unit_levels_.size() + 1));
 }
 
+TimeRatio TypicalTimes::time_ratio(std::string_view unit_type) const
+{
+    const auto unit = units_.find(unit_type);
+    if (unit == units_.end()) return {1, unit_deviation_};
+    return {portable::exp(unit_levels_[unit->second]), 0};
+}
+
 std::optional<RunEstimate> TypicalTimes::find(std::string_view job_type, std::string_view unit_type) const
 {
     if (types_.empty()) return {};

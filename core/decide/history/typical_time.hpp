@@ -11,6 +11,12 @@
 
 namespace fathom {
 
+/// The time on one unit type over that on another.
+struct TimeRatio {
+    double ratio{1};
+    double deviation{}; ///< of its logarithm
+};
+
 /// Run times of job types on unit types, for jobs of which no operator is known. ln(time) is taken as g_t + h_u + rest:
 /// what the job type takes, and how the unit type compares with the others on the types that both have run. g and h
 /// are fitted to the medians of (type, unit type) by turns; a median of n runs counts n / (n + kPriorRuns), and h is
@@ -23,6 +29,8 @@ class TypicalTimes {
     TypicalTimes(std::span<const PastRun> runs, Timestamp now);
 
     std::optional<RunEstimate> find(std::string_view job_type, std::string_view unit_type) const;
+    /// How long jobs take there beside how long they take on the usual unit type.
+    TimeRatio time_ratio(std::string_view unit_type) const;
 
   private:
     struct Cell {
