@@ -31,7 +31,8 @@ inline void know(const TransferRequest& transfer)
 }
 inline void know(const RouteRequest& request)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17] = request;
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18] =
+        request;
 }
 inline void know(const KnownRun& run)
 {
@@ -60,7 +61,7 @@ inline void know(const MeasuredOperator& measured)
 }
 inline void know(const PastRun& run)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15] = run;
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17] = run;
 }
 } // namespace all_fields
 
@@ -152,6 +153,7 @@ void fields(Archive& archive, T& request)
     archive.real(request.gpu_threshold, NumberRange::kAmount);
     archive.flag(request.is_probe);
     if (archive.version() >= 5) archive.integer(request.wall_limit_s, 0, kAll);
+    if (archive.version() >= 7) archive.integer(request.asked_s, 0, kAll);
 }
 
 template <class Archive, FieldsOf<ProjectUse> T>
@@ -301,6 +303,9 @@ void fields(Archive& archive, T& run)
                        &run.high_s, &run.width_factor, &run.actual_s})
         archive.real(*time, NumberRange::kAmount);
     archive.moment(run.ended_at);
+    if (archive.version() < 7) return;
+    archive.real(run.asked_s, NumberRange::kAmount);
+    archive.flag(run.is_cut_off);
 }
 
 template <class Archive, FieldsOf<WaitModel> T>

@@ -36,12 +36,19 @@ const WaitHistory& waits_of(const RouteKnowledge& knowledge)
     return knowledge.waits ? *knowledge.waits : none;
 }
 
+AskedTime asked_time_of(const RouteRequest& request, const RunHistory* runs)
+{
+    if (runs == nullptr || request.asked_s <= 0 || !request.operators.empty()) return {};
+    return runs->asked_time(request.job_type, request.run_owner(), static_cast<double>(request.asked_s));
+}
+
 PlaceChooser::PlaceChooser(const RouteRequest& request, const RouteKnowledge& knowledge)
     : request_(&request), knowledge_(&knowledge),
       left_s_(request.transfer.deadline ? Seconds(*request.transfer.deadline - request.transfer.now).count()
                                         : Availability::kForEver),
       budget_(budget_limit(request.budget)), has_quota_(request.quota.is_limited()),
-      has_costs_(has_quota_ || request.budget || request.prefer.time < 1)
+      has_costs_(has_quota_ || request.budget || request.prefer.time < 1),
+      asked_(asked_time_of(request, knowledge.runs.get()))
 {
 }
 
@@ -178,7 +185,7 @@ void PlaceChooser::estimate_run(const UnitTypeView& view)
         estimate_.reset();
         return;
     }
-    estimate_ = runs->estimate(request_->job_type, view.id.value, request_->run_owner());
+    estimate_ = runs->estimate(request_->job_type, view.id.value, request_->run_owner(), asked_);
     choice_.is_run_missing = !estimate_;
     if (estimate_) run_basis_ = estimate_->basis;
 }

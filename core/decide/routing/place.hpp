@@ -23,6 +23,8 @@ struct PlaceRun {
 
 /// What is known of waits; where nothing is, what is assumed.
 const WaitHistory& waits_of(const RouteKnowledge& knowledge);
+/// What the time that is asked for lets expect of a job without operators; without a share for others.
+AskedTime asked_time_of(const RouteRequest& request, const RunHistory* runs);
 
 /// What a choice is made for.
 enum class ChoiceAim {
@@ -88,6 +90,8 @@ class PlaceChooser {
     std::vector<CountOffer> offers() const;
     /// For people; empty when the run times of the last choice are those of its operators' measurements.
     const std::string& run_basis() const { return run_basis_; }
+    /// What the time that is asked for lets expect of the request.
+    const AskedTime& asked() const { return asked_; }
 
     /// Whether the counts of the next choices get their costs also where these decide nothing.
     void show_costs() { has_costs_ = true; }
@@ -146,6 +150,7 @@ class PlaceChooser {
     double budget_;
     bool has_quota_;
     bool has_costs_;
+    AskedTime asked_;
     double limit_ = Availability::kForEver;
     bool is_unknown_job_{}; ///< neither its operators nor its run times by count are known
     std::optional<RunEstimate> estimate_;

@@ -175,8 +175,8 @@ class Deciding {
     std::string basis_of(const UnitTypeView& view) const
     {
         if (!request_->operators.empty() || !table_->knowledge.runs) return {};
-        const std::optional<RunEstimate> estimate =
-            table_->knowledge.runs->estimate(request_->job_type, view.id.value, request_->run_owner());
+        const std::optional<RunEstimate> estimate = table_->knowledge.runs->estimate(
+            request_->job_type, view.id.value, request_->run_owner(), chooser_.asked());
         return estimate ? estimate->basis : std::string();
     }
 

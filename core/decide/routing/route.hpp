@@ -47,7 +47,8 @@ struct RouteRequest {
     /// After which its run is ended, or the least limit that the same places allow, so that jobs of one kind are
     /// decided together; 0: not known.
     std::int64_t wall_limit_s{};
-    TransferRequest transfer;       ///< with the moment of the decision, the deadline, and whether it may wait
+    std::int64_t asked_s{};   ///< how long its user says that it runs at most; 0: not said, or its operators tell more
+    TransferRequest transfer; ///< with the moment of the decision, the deadline, and whether it may wait
     std::vector<std::string> sites; ///< JobData::sites
     Preference prefer;
     std::optional<double> budget; ///< in the currency of the prices; hard

@@ -126,6 +126,7 @@ RouteRequest read_request(const Json& json, Errors& errors)
     request.project_centers = reader.strings("project_centers", kMaxRows, {.max_length = 128});
     request.wall_limit_s = // older inputs knew none
         reader.optional_integer("wall_limit_s", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);
+    request.asked_s = reader.optional_integer("asked_s", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);
     request.budget = reader.optional_number("budget", 0, kMax);
     read_quota(reader, request, errors);
     reader.finish(UnknownFields::kReject);

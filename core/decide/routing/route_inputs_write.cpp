@@ -147,7 +147,9 @@ Json run_json(const RunHistory& runs, const RouteRequest& request, const std::st
                  {"job_count", correction.job_count},
                  {"like_count", correction.like_count},
                  {"width_factor", correction.width_factor}};
-    if (const std::optional<RunEstimate> estimate = runs.estimate(request.job_type, unit_type, request.run_owner()))
+    const std::optional<RunEstimate> estimate =
+        runs.estimate(request.job_type, unit_type, request.run_owner(), asked_time_of(request, &runs));
+    if (estimate)
         json["estimate"] = {{"run_s", estimate->time.run_s},
                             {"low_s", estimate->time.low_s},
                             {"high_s", estimate->time.high_s},

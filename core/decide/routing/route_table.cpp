@@ -196,7 +196,8 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
     kind.page = page_;
     if (!kind.knows_work && knowledge.runs) {
         kind.knows_work = std::any_of(unit_types->begin(), unit_types->end(), [&](const UnitTypeView& view) {
-            return knowledge.runs->estimate(request.job_type, view.id.value, request.run_owner()).has_value();
+            return knowledge.runs->estimate(request.job_type, view.id.value, request.run_owner(), chooser.asked())
+                .has_value();
         });
     }
     // Explanations show each unit type of a small network; and of a project with a quota it must be known which places

@@ -122,6 +122,7 @@ class CycleMaker {
             const auto [known, is_new] = limits.try_emplace(job.kind);
             if (is_new && chance(0.7)) known->second = whole(1, 50) * 360;
             job.request.wall_limit_s = known->second;
+            if (job.request.operators.empty()) job.request.asked_s = known->second;
         }
     }
 

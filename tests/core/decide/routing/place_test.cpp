@@ -157,6 +157,46 @@ TEST(Place, WhatEarlierRunsTookIsNotDoubted)
     EXPECT_EQ(winner_of(decision).doubt_s, 0);
 }
 
+TEST(Place, AJobOfWhichNothingIsKnownIsPredictedByTheTimeAskedFor)
+{
+    std::vector<PastRun> runs;
+    for (int i = 0; i < 40; ++i) {
+        PastRun run;
+        run.owner = "ann";
+        run.job_type = "app/" + std::to_string(i);
+        run.unit_type = "ut_alpha";
+        run.asked_s = 100.0 * (1 + (i * 17) % 40);
+        run.actual_s = 0.4 * run.asked_s;
+        run.ended_at = kNow - std::chrono::hours(i + 1);
+        runs.push_back(run);
+    }
+    RouteKnowledge knowledge;
+    knowledge.runs = std::make_shared<RunHistory>(runs, kNow);
+    const std::vector<UnitTypeView> views{unit_type("alpha")};
+    RouteTable table(views, knowledge);
+    RouteRequest request;
+    request.job_type = "new";
+    request.owner = "ann";
+    request.transfer.now = kNow;
+    const auto decide = [&](std::int64_t asked_s) {
+        request.asked_s = asked_s;
+        return route(request, table);
+    };
+
+    const Decision shorter = decide(500);
+    const Decision longer = decide(4000);
+    const Decision silent = decide(0);
+
+    EXPECT_NEAR(winner_of(shorter).prediction.run_s, 200, 60);
+    EXPECT_NEAR(winner_of(longer).prediction.run_s, 1600, 400);
+    EXPECT_LE(winner_of(longer).prediction.high_s, 4000);
+    EXPECT_NE(winner_of(longer).rungs.at(0).text.find("% of the time asked for (40 runs of its user)"),
+              std::string::npos)
+        << winner_of(longer).rungs.at(0).text;
+    EXPECT_EQ(winner_of(silent).rungs.at(0).text, "runs of 40 other types");
+    EXPECT_EQ(winner_of(decide(500)).prediction.run_s, winner_of(shorter).prediction.run_s);
+}
+
 TEST(Place, DecisionAndExplanationDoubtTheSame)
 {
     std::vector<UnitTypeView> views{unit_type("alpha"), unit_type("beta")};

@@ -51,6 +51,7 @@ class NetworkMaker {
                                                      {.time = 0.4, .cost = 0.4, .energy = 0.2}}};
         request.prefer = preferences[static_cast<std::size_t>(whole(0, 3))];
         if (chance(0.3)) request.budget = scale(0.01, 10);
+        if (operators == 0) request.asked_s = 600;
         return request;
     }
 
@@ -178,6 +179,8 @@ class NetworkMaker {
                 run.high_s = run.promised_high_s;
                 run.actual_s = run.promised_s * real(0.8, 1.6);
                 run.ended_at = now - std::chrono::hours(whole(1, 400));
+                if (i % 3 == 1) run.asked_s = 1.5 * run.actual_s;
+                run.is_cut_off = i == 7;
                 runs.push_back(run);
                 const double expected_s = chance(0.5) ? 0 : scale(10, 1000);
                 waits.push_back({view.id.value, expected_s, expected_s * real(0.8, 1.5) + real(0, 3)});

@@ -34,5 +34,13 @@ TEST(RouteKindKey, JobsThatOtherPlacesAllowToRunSoLongAreOfAnotherKind)
     EXPECT_NE(kind_key(other), kind_key(job));
 }
 
+TEST(RouteKindKey, JobsThatAskForAnotherTimeAreOfAnotherKind)
+{
+    const RouteRequest job;
+    RouteRequest other = job;
+    other.asked_s = 61;
+    EXPECT_NE(kind_key(other), kind_key(job));
+}
+
 } // namespace
 } // namespace fathom
