@@ -419,6 +419,11 @@ Result<JobSpec> parse_job_spec(const Json& json)
     return value_or_errors(std::move(spec), std::move(errors), "the job");
 }
 
+std::int64_t asked_limit_s(const JobSpec& spec)
+{
+    return spec.wall_limit_s == kUsualWallLimit_s ? 0 : spec.wall_limit_s;
+}
+
 Json to_json(const JobSpec& spec)
 {
     Json operators = Json::array();

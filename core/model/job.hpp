@@ -94,6 +94,9 @@ struct GangRequest {
     std::int64_t size = 0; ///< members, at least 2
 };
 
+/// The wall limit of jobs that do not name one.
+inline constexpr std::int64_t kUsualWallLimit_s = 86400;
+
 /// A job as a client describes it: the body of POST /api/v1/jobs and a job.yaml file.
 struct JobSpec {
     std::string name;
@@ -116,13 +119,16 @@ struct JobSpec {
     Preference prefer;
     std::int64_t priority = 0; ///< -100 to 100; among the jobs of its project first, then against others'
     GangRequest gang;
-    std::int64_t wall_limit_s = 86400;
+    std::int64_t wall_limit_s = kUsualWallLimit_s;
     /// True: it may run again from its beginning when an attempt ends through its center (is_centers_doing).
     bool requeue = false;
     /// True: the center counts the operators that the job executes, and its type learns from them (M11).
     bool profile = false;
     std::int64_t metering_wait_s = 120; ///< longest wait for probes before it is placed on what is known (M10)
 };
+
+/// How long its submitter says that it runs at most, in seconds; 0: nothing, as the usual wall limit is nobody's word.
+std::int64_t asked_limit_s(const JobSpec& spec);
 
 /// Reads a job strictly: every error at once, unknown fields refused. Whether operators and unit types
 /// exist is checked against the catalog later.

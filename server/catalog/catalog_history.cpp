@@ -23,12 +23,13 @@ constexpr Statement kSelectNewest{"routing_select_newest_run", R"sql(
                          ORDER BY ended_at DESC LIMIT 32) newest), ' ',
                   (SELECT max(drift_requested_at) FROM unit_type)))sql"};
 
+// What was ended at the limit that its submitter had asked for teaches how much is asked for, and nothing else.
 // A unit type that was measured again because its jobs went otherwise makes other promises now: how far the old ones
 // were off would correct it a second time. Its waits still hold.
 constexpr Statement kSelectRuns{"routing_select_past_runs", R"sql(
     SELECT p.submitted_by, p.project, p.job_type, p.unit_type_id, p.unit_count, p.promised_s, p.promised_low_s, p.promised_high_s, p.promise_basis, p.run_s, p.low_s,
-           p.high_s, p.width_factor, p.free_s, p.actual_run_s, p.actual_wait_s, p.ended_at, now() AS read_at,
-           p.outcome = 'succeeded' AND p.job_type <> ''
+           p.high_s, p.width_factor, p.free_s, p.actual_run_s, p.actual_wait_s, p.ended_at, p.asked_s, p.outcome = 'wall_limit' AS is_cut_off, now() AS read_at,
+           (p.outcome = 'succeeded' OR (p.outcome = 'wall_limit' AND p.asked_s > 0)) AND p.job_type <> ''
                AND (u.drift_requested_at IS NULL OR p.decided_at > u.drift_requested_at) AS teaches
     FROM run_prediction p JOIN unit_type u ON u.id = p.unit_type_id
     WHERE p.ended_at > now() - interval '90 days'
@@ -53,7 +54,9 @@ PastRun to_past_run(const pqxx::row& row)
             .high_s = number("high_s"),
             .width_factor = number("width_factor"),
             .actual_s = number("actual_run_s"),
-            .ended_at = to_timestamp(row["ended_at"])};
+            .ended_at = to_timestamp(row["ended_at"]),
+            .asked_s = number("asked_s"),
+            .is_cut_off = row["is_cut_off"].as<bool>()};
 }
 
 /// Of all that estimates are made of. A new measurement has a new probe run; the median changes also where an older one

@@ -100,6 +100,7 @@ RouteRequest make_route_terms(const JobSpec& spec, const CatalogSnapshot& catalo
     request.project = spec.project;
     request.units = spec.units;
     request.wall_limit_s = catalog.least_wall_limit(spec.wall_limit_s);
+    if (spec.operators.empty()) request.asked_s = asked_limit_s(spec);
     request.transfer = {.in_bytes = spec.data.in_bytes(),
                         .out_bytes = spec.data.out_bytes,
                         .network = spec.network,

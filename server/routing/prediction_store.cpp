@@ -13,13 +13,14 @@ namespace {
 constexpr Statement kInsertPredictions{"routing_insert_predictions", R"sql(
     INSERT INTO run_prediction (attempt_id, job_id, job_type, unit_type_id, unit_count, promised_s, promised_low_s,
                                 promised_high_s, run_s, low_s, high_s, width_factor, free_s, wait_s, wait_low_s,
-                                wait_high_s, cost, energy_j, currency, promise_basis, submitted_by, project)
+                                wait_high_s, cost, energy_j, currency, promise_basis, asked_s, submitted_by, project)
     SELECT n.*, j.submitted_by, j.project
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::float8[], $7::float8[], $8::float8[],
                 $9::float8[], $10::float8[], $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[],
-                $16::float8[], $17::float8[], $18::float8[], $19::text[], $20::text[])
+                $16::float8[], $17::float8[], $18::float8[], $19::text[], $20::text[], $21::bigint[])
          AS n (attempt_id, job_id, job_type, unit_type_id, unit_count, promised_s, promised_low_s, promised_high_s,
-               run_s, low_s, high_s, width_factor, free_s, wait_s, wait_low_s, wait_high_s, cost, energy_j, currency, promise_basis)
+               run_s, low_s, high_s, width_factor, free_s, wait_s, wait_low_s, wait_high_s, cost, energy_j, currency,
+               promise_basis, asked_s)
          JOIN job j ON j.id = n.job_id)sql"};
 
 /// Larger figures are as good as endless; a column must hold none that is not finite.
@@ -32,14 +33,15 @@ double kept(double value)
 
 } // namespace
 
-NewPrediction make_prediction(const Candidate& winner, const RouteRequest& request, const JobId& job, double queued_s,
-                              std::string currency)
+NewPrediction make_prediction(const Candidate& winner, const RouteRequest& request, const JobId& job,
+                              std::int64_t asked_s, double queued_s, std::string currency)
 {
     NewPrediction made;
     made.job_id = job;
     made.job_type = request.job_type;
     made.unit_type_id = winner.unit_type_id;
     made.unit_count = winner.unit_count;
+    made.asked_s = asked_s;
     // Where an operator or the network is unknown, the figures are of a part of the job only; and what was estimated
     // from other unit types this one never promised.
     const bool is_own = winner.prediction.unknown_operators == 0 && winner.prediction.estimated_operators == 0;
@@ -67,6 +69,7 @@ void insert_predictions(pqxx::work& transaction, std::span<const NewPrediction> 
     SqlArray unit_counts;
     SqlArray currencies;
     SqlArray bases;
+    SqlArray asked;
     std::array<SqlArray, 13> figures;
     for (const NewPrediction& one : predictions) {
         attempts.add(one.attempt_id.value);
@@ -76,6 +79,7 @@ void insert_predictions(pqxx::work& transaction, std::span<const NewPrediction> 
         unit_counts.add(one.unit_count);
         currencies.add(one.currency);
         bases.add(std::string(to_string(one.basis)));
+        asked.add(one.asked_s);
         const std::array<double, 13> values{one.promised.run_s, one.promised.low_s, one.promised.high_s, one.run.run_s,
                                             one.run.low_s,      one.run.high_s,     one.width_factor,    one.free_s,
                                             one.start.wait_s,   one.start.low_s,    one.start.high_s,    one.cost,
@@ -86,8 +90,8 @@ void insert_predictions(pqxx::work& transaction, std::span<const NewPrediction> 
     exec(transaction, kInsertPredictions, attempts.take(), jobs.take(), types.take(), unit_types.take(),
          unit_counts.take(), figures[0].take(), figures[1].take(), figures[2].take(), figures[3].take(),
          figures[4].take(), figures[5].take(), figures[6].take(), figures[7].take(), figures[8].take(),
-         figures[9].take(), figures[10].take(), figures[11].take(), figures[12].take(), currencies.take(),
-         bases.take());
+         figures[9].take(), figures[10].take(), figures[11].take(), figures[12].take(), currencies.take(), bases.take(),
+         asked.take());
 }
 
 } // namespace fathom::server

@@ -18,6 +18,7 @@ struct NewPrediction {
     std::string job_type;
     UnitTypeId unit_type_id;
     std::int64_t unit_count{1};
+    std::int64_t asked_s{}; ///< how long its submitter had said that it runs at most; 0: not said
     RunTime promised; ///< by measurements alone; 0 for a job that moves data: its actual time does not tell them apart
     PromiseBasis basis{PromiseBasis::kOperators}; ///< of the promise
     RunTime run;                                  ///< with transfers, corrected
@@ -31,8 +32,9 @@ struct NewPrediction {
 
 /// Of a placement at `winner`.
 /// @param queued_s  what the center's own queue held before it.
-NewPrediction make_prediction(const Candidate& winner, const RouteRequest& request, const JobId& job, double queued_s,
-                              std::string currency);
+/// @param asked_s   how long its submitter said that it runs at most (asked_limit_s).
+NewPrediction make_prediction(const Candidate& winner, const RouteRequest& request, const JobId& job,
+                              std::int64_t asked_s, double queued_s, std::string currency);
 
 /// Adds the rows; their attempts must be there. Not for probes, which nobody learns from as jobs. Blocks; pqxx's
 /// exceptions pass through.

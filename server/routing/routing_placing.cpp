@@ -161,8 +161,8 @@ Result<void> RoutingPage::place(const Ready& ready, ScheduledStart start)
     placement.has_run_time = knows_work && start.winner.unknown_parts() == 0;
     placement.is_probe = ready.request.is_probe;
     placement.prediction =
-        make_prediction(start.winner, ready.request, ready.job.id, queued_s_of(*catalog_, start.winner.unit_type_id),
-                        catalog_->prices.currency());
+        make_prediction(start.winner, ready.request, ready.job.id, asked_limit_s(ready.job.spec),
+                        queued_s_of(*catalog_, start.winner.unit_type_id), catalog_->prices.currency());
     placement.project = ready.request.project;
     placement.gpu_memory = ready.request.units.gpu_memory;
     placement.gang = gang_text(ready.job);

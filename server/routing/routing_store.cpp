@@ -194,9 +194,11 @@ std::string kind_of(const WaitingJob& job, const CatalogSnapshot& catalog)
     JobSpec spec = job.spec;
     spec.priority = 0;
     spec.gang = {};
+    // Where nothing else is known of its run, the time that is asked for tells it.
+    const std::int64_t asked = spec.operators.empty() ? asked_limit_s(spec) : 0;
     spec.wall_limit_s = catalog.least_wall_limit(spec.wall_limit_s);
-    return job.label + '\n' + job.submitter + '\n' + job.job_type + (job.takes_operators ? "\n<\n" : "\n") +
-           to_json(spec).dump();
+    return std::to_string(asked) + '\n' + job.label + '\n' + job.submitter + '\n' + job.job_type +
+           (job.takes_operators ? "\n<\n" : "\n") + to_json(spec).dump();
 }
 
 std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimRange& range)

@@ -46,6 +46,20 @@ class History : public JobsFixture {
             return known.runs && known.runs->calibration().job_count == ended;
         }));
     }
+    /// The same until it has learned from so many.
+    void learn_runs(std::size_t count)
+    {
+        ASSERT_TRUE(test::eventually([&] {
+            reload_catalog();
+            const RouteKnowledge& known = catalog_.get()->knowledge;
+            return known.runs && known.runs->runs().size() == count;
+        }));
+    }
+    /// An unknown job of a type of its own, whose submitter asks for so long.
+    Json asking_job(const std::string& type, std::int64_t wall_limit_s)
+    {
+        return spec({{"type", type}, {"wall_limit_s", wall_limit_s}});
+    }
     Json winner_of(const JobId& job)
     {
         const Json placement = Json::parse(call(net::Method::kGet, "/jobs/" + job.value + "/placement").body);
@@ -180,6 +194,65 @@ TEST_F(History, AnUnknownJobTakesWhatItsTypeTookAndSaysSo)
     EXPECT_EQ(after["center"], "beta");
     EXPECT_NEAR(after["prediction"]["run_s"].get<double>(), 20, 1e-6);
     EXPECT_EQ(after["run_basis"], "8 runs of its type there");
+}
+
+TEST_F(History, AJobThatOnlyAsksForTimeIsPredictedByWhatItsSubmitterUsuallyUsesOfIt)
+{
+    add_center("alpha");
+    // A third of what is asked for, each time by a job of another type: from 10 minutes to 4 hours.
+    for (int i = 0; i < 24; ++i) {
+        const std::int64_t asked_s = 600 * (1 + (i * 7) % 24);
+        const JobId job = submit(asking_job("type" + std::to_string(i), asked_s));
+        route();
+        end(job, static_cast<double>(asked_s) / 3);
+    }
+    learn_runs(24);
+
+    const JobId short_job = submit(asking_job("new", 900));
+    route();
+    const Json shorter = winner_of(short_job);
+    end(short_job, 300);
+    const JobId long_job = submit(asking_job("new2", 9000));
+    route();
+    const Json longer = winner_of(long_job);
+
+    EXPECT_NEAR(shorter["prediction"]["run_s"].get<double>(), 300, 120);
+    EXPECT_NEAR(longer["prediction"]["run_s"].get<double>(), 3000, 1000);
+    EXPECT_LE(longer["prediction"]["high_s"].get<double>(), 9000);
+    EXPECT_NE(longer["run_basis"].get<std::string>().find("% of the time asked for ("), std::string::npos)
+        << longer["run_basis"];
+    EXPECT_EQ(sql("SELECT count(*) FROM run_prediction WHERE asked_s = 9000"), "1");
+}
+
+TEST_F(History, WhatWasEndedAtItsLimitTeachesOnlyHowMuchIsAskedFor)
+{
+    add_center("alpha");
+    const JobId cut_off = submit(asking_job("mystery", 300));
+    route();
+    AttemptEnd ended;
+    ended.outcome = AttemptOutcome::kWallLimit;
+    ended.started_at = ended.ended_at = clock_.now();
+    ended.run_s = 300;
+    ASSERT_TRUE(report_end(cut_off, ended));
+    learn_runs(1);
+
+    const RunHistory& runs = *catalog_.get()->knowledge.runs;
+
+    EXPECT_FALSE(runs.estimate("mystery", "any"));
+    EXPECT_TRUE(runs.runs().front().is_cut_off);
+    EXPECT_EQ(runs.runs().front().asked_s, 300);
+    EXPECT_TRUE(runs.asked_time("mystery", {}, 600).share);
+}
+
+TEST_F(History, TheUsualLimitIsNobodysWord)
+{
+    add_center("alpha");
+    run_jobs(unknown_job(), 1, 60);
+
+    learn_runs(1);
+
+    EXPECT_EQ(sql("SELECT asked_s FROM run_prediction"), "0");
+    EXPECT_FALSE(catalog_.get()->knowledge.runs->asked_time("mystery", {}, 600).share);
 }
 
 } // namespace
