@@ -42,13 +42,30 @@ double MeasuredKnowledge::expected_s(std::size_t job, std::size_t unit_type, std
         known.learned = learned_;
         known.correction = learning_->correction(job_type, unit_type);
     }
-    return promised_s(job, unit_type, unit_count, known.promise) * known.correction;
+    return promised_s(job, unit_type, unit_count, known.promise) * asked_share(job) * known.correction;
+}
+
+bool MeasuredKnowledge::is_asked(const Job& job) const
+{
+    return scenario_->knowledge.trusts_estimates && job.estimate_s > 0;
+}
+
+double MeasuredKnowledge::asked_share(std::size_t job)
+{
+    const Job& facts = scenario_->workload.jobs[job];
+    if (!learning_ || !is_asked(facts)) return 1;
+    if (job != asked_job_ || learned_ != asked_learned_) {
+        asked_job_ = job;
+        asked_learned_ = learned_;
+        asked_share_ = learning_->asked_share(facts.job_type, facts.user, facts.project);
+    }
+    return asked_share_;
 }
 
 double MeasuredKnowledge::promised_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count, double promise)
 {
     const Job& facts = scenario_->workload.jobs[job];
-    if (!scenario_->knowledge.trusts_estimates || !(facts.estimate_s > 0))
+    if (!is_asked(facts))
         return true_run_s(scenario_->network, facts, unit_type, unit_count) * errors_.factor(job) * promise;
     Job estimated = facts;
     estimated.work = facts.estimate_s;
@@ -80,7 +97,8 @@ void MeasuredKnowledge::learn(std::size_t job, std::size_t unit_type, std::int64
                               double actual_s, double now_s)
 {
     if (!learning_) return;
-    const std::uint32_t job_type = scenario_->workload.jobs[job].job_type;
+    const Job& facts = scenario_->workload.jobs[job];
+    const std::uint32_t job_type = facts.job_type;
     const Place& known = place(job_type, unit_type);
     // Held against what its measurement promised when it began, not against a newer one that knows the drift since.
     const double started_s = now_s - actual_s;
@@ -88,7 +106,10 @@ void MeasuredKnowledge::learn(std::size_t job, std::size_t unit_type, std::int64
     learning_->note({.job_type = job_type,
                      .unit_type = static_cast<std::uint32_t>(unit_type),
                      .unit_count = unit_count,
+                     .user = facts.user,
+                     .project = facts.project,
                      .promised_s = promised_s(job, unit_type, unit_count, promise),
+                     .is_asked = is_asked(facts),
                      .actual_s = actual_s,
                      .started_s = started_s,
                      .ended_s = now_s});

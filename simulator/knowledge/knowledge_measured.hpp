@@ -5,6 +5,7 @@
 #include "simulator/knowledge/run_learning.hpp"
 #include "simulator/world/truth.hpp"
 
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -13,8 +14,8 @@ namespace fathom::simulation {
 /// What a network that measures knows. Each unit type is measured with every job type at the beginning, then every
 /// measure_every_s, one unit type at a time, and when its runs show that it has drifted; a measurement tells the rate
 /// of its moment, and is wrong by a lognormal error that stays until the next one. What it tells of several units is
-/// wrong by the same. Of a job, its profile tells the work (JobErrors), or its user's estimate does. What jobs took
-/// corrects all that (RunLearning).
+/// wrong by the same. Of a job, its profile tells the work (JobErrors), or its user's estimate does, times the share
+/// that such jobs of the user usually take of it (AskedTimes). What jobs took corrects all that (RunLearning).
 ///
 /// The truth is asked for drift in measure() only. True rates and work go into every answer, each times the error with
 /// which it is known.
@@ -46,6 +47,10 @@ class MeasuredKnowledge final : public Knowledge {
     }
     /// What profile and measurement let expect of a job, without history.
     double promised_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count, double promise);
+    /// Its work is known by its user's estimate only.
+    bool is_asked(const Job& job) const;
+    /// What such jobs of this user take of what was estimated; else 1.
+    double asked_share(std::size_t job);
     void measure(std::size_t unit_type, double at_s);
     void measure_due(double now_s);
     void rebuild(double now_s);
@@ -61,6 +66,10 @@ class MeasuredKnowledge final : public Knowledge {
     std::unique_ptr<RunLearning> learning_; ///< empty: it does not learn
     double learn_next_s_{};
     std::uint64_t learned_ = 0; ///< rebuilds so far
+    // A job is asked about for one unit type after the other.
+    std::size_t asked_job_ = std::numeric_limits<std::size_t>::max();
+    std::uint64_t asked_learned_ = 0; ///< the learning that asked_share_ is of
+    double asked_share_ = 1;
     std::uint64_t version_ = 0;
     std::int64_t measurements_ = 0;
 };

@@ -45,21 +45,56 @@ void RunLearning::note(const LearnedRun& run)
 
 void RunLearning::rebuild(double now_s)
 {
+    learn_asked(now_s);
     std::vector<PastRun> past;
     past.reserve(runs_.size());
     for (const LearnedRun& run : runs_) {
+        const double share = run.is_asked ? asked_share(run.job_type, run.user, run.project) : 1;
         PastRun& one = past.emplace_back();
         one.job_type = job_type_ids_[run.job_type];
         one.unit_type = unit_type_ids_[run.unit_type];
         one.unit_count = run.unit_count;
-        one.promised_s = run.promised_s;
-        one.promised_low_s = run.promised_s / promise_width_;
-        one.promised_high_s = run.promised_s * promise_width_;
+        one.promised_s = run.promised_s * share;
+        one.promised_low_s = one.promised_s / promise_width_;
+        one.promised_high_s = one.promised_s * promise_width_;
         one.actual_s = run.actual_s;
         one.ended_at = moment_of(run.ended_s);
     }
     history_ = RunHistory(past, moment_of(now_s));
     news_ = 0;
+}
+
+void RunLearning::learn_asked(double now_s)
+{
+    std::vector<std::string> users;
+    std::vector<std::string> projects;
+    users.reserve(runs_.size());
+    projects.reserve(runs_.size());
+    for (const LearnedRun& run : runs_) {
+        users.push_back(id_of(run.user));
+        projects.push_back(id_of(run.project));
+    }
+    std::vector<AskedRun> asked;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+        const LearnedRun& run = runs_[i];
+        if (!run.is_asked) continue;
+        asked.push_back({.owner = users[i],
+                         .project = projects[i],
+                         .job_type = job_type_ids_[run.job_type],
+                         .asked_s = run.promised_s,
+                         .actual_s = run.actual_s,
+                         .is_cut_off = false, // simulated jobs are not ended at their estimates
+                         .ended_at = moment_of(run.ended_s)});
+    }
+    asked_ = AskedTimes(asked, moment_of(now_s));
+}
+
+double RunLearning::asked_share(std::uint32_t job_type, std::uint32_t user, std::uint32_t project) const
+{
+    const std::string owner = id_of(user);
+    const std::string of_project = id_of(project);
+    const std::optional<AskedShare> share = asked_.find(job_type_ids_[job_type], {owner, of_project});
+    return share ? share->middle : 1;
 }
 
 double RunLearning::correction(std::uint32_t job_type, std::size_t unit_type) const

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/decide/history/asked_times.hpp"
 #include "core/decide/history/run_history.hpp"
 #include "core/decide/trust/drift.hpp"
 #include "simulator/world/scenario.hpp"
@@ -16,13 +17,17 @@ struct LearnedRun {
     std::uint32_t job_type{};
     std::uint32_t unit_type{};
     std::int64_t unit_count{1};
+    std::uint32_t user{};
+    std::uint32_t project{};
     double promised_s{}; ///< what its measurements alone let expect
+    bool is_asked{};     ///< of the work that its user had estimated
     double actual_s{};
     double started_s{};
     double ended_s{};
 };
 
-/// What the newest runs teach: how predictions are to be corrected (RunHistory), and which unit types go otherwise than
+/// What the newest runs teach: how much of their users' estimates jobs take (AskedTimes), how predictions are to be
+/// corrected beyond that (RunHistory), and which unit types go otherwise than
 /// when they were measured (find_drift). Not thread-safe.
 class RunLearning {
   public:
@@ -36,10 +41,15 @@ class RunLearning {
     void rebuild(double now_s);
     /// Of promises, by what rebuild() learned.
     double correction(std::uint32_t job_type, std::size_t unit_type) const;
+    /// Of a promise that rests on the user's estimate, by what rebuild() learned: actual / promised, before
+    /// correction().
+    double asked_share(std::uint32_t job_type, std::uint32_t user, std::uint32_t project) const;
     /// Unit types that are to be measured again.
     std::vector<std::size_t> find_drifted(std::span<const double> measured_at_s) const;
 
   private:
+    void learn_asked(double now_s);
+
     std::vector<std::string> job_type_ids_;
     std::vector<std::string> unit_type_ids_; ///< ascending
     double promise_width_;                   ///< half the 80 % interval, as a factor
@@ -47,6 +57,7 @@ class RunLearning {
     std::size_t oldest_ = 0;
     std::size_t news_ = 0; ///< noted since rebuild()
     RunHistory history_;
+    AskedTimes asked_;
 };
 
 } // namespace fathom::simulation

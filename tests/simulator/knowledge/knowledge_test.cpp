@@ -244,6 +244,30 @@ TEST(MeasuredKnowledge, TrustsEstimatesWhenTold)
     EXPECT_NE(known->expected_s(1, 1, 1), 50); // no estimate: by its profile
 }
 
+TEST(MeasuredKnowledge, LearnsWhatEachUserTakesOfTheTimeAskedFor)
+{
+    KnowledgeSettings settings = exact();
+    settings.trusts_estimates = true;
+    Scenario scenario = scenario_of(202, settings);
+    scenario.workload.users = {"ann", "bob"};
+    for (std::size_t job = 0; job < 202; ++job) {
+        scenario.workload.jobs[job].user =
+            static_cast<std::uint32_t>(job % 2); // ann asks for five times of what she needs, bob for a tenth more
+        scenario.workload.jobs[job].estimate_s = job % 2 == 0 ? 500 : 110;
+    }
+    Known known(KnowledgeKind::kMeasured, std::move(scenario));
+    EXPECT_DOUBLE_EQ(known->expected_s(200, 0, 1), 500);
+    for (std::size_t job = 0; job < 200; ++job) {
+        const double now_s = 600.0 * static_cast<double>(job + 1);
+        known.run(job, job / 2 % 2, 1, now_s);
+        known->advance(now_s);
+    }
+
+    EXPECT_NEAR(known->expected_s(200, 0, 1), 100, 25);
+    EXPECT_NEAR(known->expected_s(201, 0, 1), 100, 25);
+    EXPECT_NEAR(known->expected_s(200, 1, 1), 50, 13) << "unit type b is twice as fast";
+}
+
 TEST(MeasuredKnowledge, LearningBringsABiasedUnitTypeBack)
 {
     KnowledgeSettings settings = exact();
