@@ -161,6 +161,33 @@ TEST(Migrations, PutEventsIntoTheMonthsOfTheirJobs)
     EXPECT_EQ(run_sql(url, "SELECT count(*) FROM job_event_month WHERE first_day > '2016-07-01'"), "2");
 }
 
+TEST(Migrations, RunsThatThereWereGetTheTimeThatWasAskedFor)
+{
+    const std::string url = test::empty_database();
+    ASSERT_TRUE(migrate_url(url, files_before("sql/0044")));
+    run_sql(url, "ALTER TABLE run_prediction DROP CONSTRAINT run_prediction_attempt_id_fkey,"
+                 " DROP CONSTRAINT run_prediction_unit_type_id_fkey"); // of no attempt
+    const auto add_run = [&](const std::string& name, const std::string& spec, const std::string& ended_at) {
+        run_sql(url, "INSERT INTO job (id, name, project, spec, submitted_by) VALUES ('job_" + name + "', 'n', 'p', '" +
+                         spec + "', 'tok_1')");
+        run_sql(url, "INSERT INTO run_prediction (attempt_id, job_id, job_type, unit_type_id, unit_count, ended_at)"
+                     " VALUES ('" +
+                         name + "', 'job_" + name + "', 't', 'ut_1', 1, " + ended_at + ")");
+    };
+    add_run("asked", R"({"wall_limit_s": 600})", "now()");
+    add_run("runs", R"({"wall_limit_s": 700})", "NULL");
+    add_run("usual", R"({"wall_limit_s": 86400})", "now()");
+    add_run("silent", "{}", "now()");
+    add_run("old", R"({"wall_limit_s": 800})", "now() - interval '91 days'");
+
+    const auto all = schema::sql::embedded_files();
+    ASSERT_TRUE(migrate_url(url, {all.begin(), all.end()}));
+
+    EXPECT_EQ(run_sql(url, "SELECT string_agg(attempt_id || ' ' || asked_s, ',' ORDER BY attempt_id)"
+                           " FROM run_prediction"),
+              "asked 600,old 0,runs 700,silent 0,usual 0");
+}
+
 TEST(Migrations, ApplyOnlyWhatIsNew)
 {
     const std::string url = test::empty_database();
