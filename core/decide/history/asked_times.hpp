@@ -17,9 +17,9 @@ namespace fathom {
 
 /// A job that has run, of which its user had said how long it would take at most.
 struct AskedRun {
-    std::string_view owner;
-    std::string_view project;
-    std::string_view job_type;
+    std::string_view owner{};
+    std::string_view project{};
+    std::string_view job_type{};
     double asked_s{};  ///< as if asked for the unit type that it ran on
     double actual_s{}; ///< there
     bool is_cut_off{}; ///< ended at its limit: it would have taken that long or longer
