@@ -164,7 +164,7 @@ TEST(Migrations, PutEventsIntoTheMonthsOfTheirJobs)
 TEST(Migrations, RunsThatThereWereGetTheTimeThatWasAskedFor)
 {
     const std::string url = test::empty_database();
-    ASSERT_TRUE(migrate_url(url, files_before("sql/0044")));
+    ASSERT_TRUE(migrate_url(url, files_before("sql/0043")));
     run_sql(url, "ALTER TABLE run_prediction DROP CONSTRAINT run_prediction_attempt_id_fkey,"
                  " DROP CONSTRAINT run_prediction_unit_type_id_fkey"); // of no attempt
     const auto add_run = [&](const std::string& name, const std::string& spec, const std::string& ended_at) {
