@@ -1,38 +1,32 @@
 """Loaded by each Python of a job that shares a GPU, by PYTHONPATH: tells libfathom-gpu.so when an optimizer of PyTorch has
 stepped, which ends an iteration (docs/gpu-memory.md). Programs need not change; without PyTorch, or without the library, it
 does nothing."""
-import ctypes
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
 import sys
 
+import fathom_gpu  # beside this file
+
 OPTIMIZERS = "torch.optim.optimizer"
 
 
-def find_library():
-    """What is preloaded; None where it is not."""
-    library = ctypes.CDLL(None)
-    return library if hasattr(library, "fathom_gpu_iteration_end") else None
-
-
-def after_step(library, torch):
+def after_step(gpu, torch):
     """What PyTorch is to call after each step of an optimizer."""
     def end_iteration(_optimizer, _args, _kwargs):
         # Its allocator holds memory for later, of which the driver sees no end. When the turn ends, that goes.
-        if library.fathom_gpu_is_turn_over():
+        if gpu.is_turn_over():
             torch.cuda.empty_cache()
-        library.fathom_gpu_iteration_end()
+        gpu.iteration_end()
     return end_iteration
 
 
 class Loader(importlib.abc.Loader):
     """Loads the module of the optimizers as ever, and then leaves the hook with it."""
 
-    def __init__(self, loader, library):
+    def __init__(self, loader):
         self._loader = loader
-        self._library = library
 
     def create_module(self, spec):
         return self._loader.create_module(spec)
@@ -41,14 +35,11 @@ class Loader(importlib.abc.Loader):
         self._loader.exec_module(module)
         register = getattr(module, "register_optimizer_step_post_hook", None)  # PyTorch 2.0 and later
         if register is not None:
-            register(after_step(self._library, sys.modules["torch"]))
+            register(after_step(fathom_gpu, sys.modules["torch"]))
 
 
 class Finder(importlib.abc.MetaPathFinder):
     """Waits for the one module, however the program comes to import it."""
-
-    def __init__(self, library):
-        self._library = library
 
     def find_spec(self, fullname, path, target=None):
         if fullname != OPTIMIZERS:
@@ -56,7 +47,7 @@ class Finder(importlib.abc.MetaPathFinder):
         sys.meta_path.remove(self)
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
-            spec.loader = Loader(spec.loader, self._library)
+            spec.loader = Loader(spec.loader)
         return spec
 
 
@@ -69,7 +60,6 @@ def load_hidden():
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
-LIBRARY = find_library()
-if LIBRARY is not None:
-    sys.meta_path.insert(0, Finder(LIBRARY))
+if fathom_gpu.is_present():
+    sys.meta_path.insert(0, Finder())
 load_hidden()

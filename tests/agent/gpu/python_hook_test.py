@@ -56,16 +56,16 @@ torch.optim.SGD().step()
 def test_memory_that_is_held_for_later_goes_when_the_turn_ends(packages):
     program = """
 import sitecustomize, torch
-class Library:
-    is_over = 0
-    def fathom_gpu_is_turn_over(self):
+class Gpu:
+    is_over = False
+    def is_turn_over(self):
         return self.is_over
-    def fathom_gpu_iteration_end(self):
+    def iteration_end(self):
         print("iteration ends")
-library = Library()
-torch.optim.optimizer.hooks[:] = [sitecustomize.after_step(library, torch)]
+gpu = Gpu()
+torch.optim.optimizer.hooks[:] = [sitecustomize.after_step(gpu, torch)]
 torch.optim.SGD().step()
-library.is_over = 1
+gpu.is_over = True
 torch.optim.SGD().step()
 """
     assert run(packages, program) == "iteration ends\nemptied\niteration ends\n"
@@ -78,3 +78,18 @@ def test_without_the_library_pytorch_is_left_alone(packages):
 def test_the_programs_own_sitecustomize_runs_as_well(packages):
     (packages / "sitecustomize.py").write_text("print('own')\n")
     assert run(packages, "print('program')") == "own\nprogram\n"
+
+
+CALLS = """
+import fathom_gpu as gpu
+print(gpu.is_present(), gpu.set_kind(gpu.TEMPORARY), gpu.set_kind(gpu.UNKNOWN), gpu.iteration_end(), gpu.is_turn_over(), gpu.is_shared())
+"""
+
+
+def test_a_program_may_say_when_an_iteration_ends_and_what_its_memory_is_for(packages):
+    """Who is alone keeps the turn; the kind that was set is the one that is given back."""
+    assert run(packages, CALLS) == "True 0 2 False False False\n"
+
+
+def test_what_a_program_says_without_the_library_changes_nothing(packages):
+    assert run(packages, CALLS, preload=False) == "False 0 0 False False False\n"
