@@ -112,6 +112,11 @@ void add_options(CLI::App& serving, ServeOptions& options)
                     "who waits longer comes before higher priorities")
         ->check(CLI::Range(0.001, 86400.0))
         ->capture_default_str();
+    serving
+        .add_option("--most-overrun-s", options.memory.turns.most_overrun_s,
+                    "who has not given the turn back so long after it had to is ended (0: never)")
+        ->check(CLI::Range(0.0, 86400.0))
+        ->capture_default_str();
 }
 
 } // namespace

@@ -22,6 +22,7 @@ GpuMemoryConfig read_gpu_memory(ObjectReader& reader, std::vector<FieldError>& e
     turns.slice_s = table.optional_number("slice_s", kMinTurn_s, kMaxTurn_s).value_or(turns.slice_s);
     turns.most_slice_s = table.optional_number("most_slice_s", kMinTurn_s, kMaxTurn_s).value_or(turns.most_slice_s);
     turns.most_wait_s = table.optional_number("most_wait_s", kMinTurn_s, kMaxWait_s).value_or(turns.most_wait_s);
+    turns.most_overrun_s = table.optional_number("most_overrun_s", 0, kMaxWait_s).value_or(turns.most_overrun_s);
     if (turns.most_slice_s < turns.slice_s) table.fail("most_slice_s", "must not be less than slice_s");
     table.finish(UnknownFields::kReject);
     return config;

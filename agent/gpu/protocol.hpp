@@ -33,8 +33,9 @@ enum class MessageType : std::uint32_t {
     kShared = 104,            ///< first: whether others have memory on one of its GPUs; second: whether it has the turn
     kTurn = 105,              ///< it has the turn
     kEndAfterIteration = 106, ///< to give it back when its iteration ends
-    kEndNow = 107,            ///< to give it back between two kernels
-    kRoom = 108,              ///< text: the GPU; first: its persistent room. After kShrink
+    kEndNow =
+        107,     ///< to give it back between two kernels. first: within so many milliseconds, or it hangs; 0: no limit
+    kRoom = 108, ///< text: the GPU; first: its persistent room. After kShrink
 };
 
 inline constexpr std::int64_t kHadMemory = 1;

@@ -91,12 +91,14 @@ TEST(AgentTables, SharesGpuMemoryOnlyWhereItSaysSo)
         enabled = true
         gap_bytes = 0
         slice_s = 0.5
+        most_overrun_s = 0
     )")
                                        .value()
                                        .gpu_memory;
     EXPECT_TRUE(config.enabled);
     EXPECT_EQ(config.gap_bytes, 0);
     EXPECT_EQ(config.turns.slice_s, 0.5);
+    EXPECT_EQ(config.turns.most_overrun_s, 0);
     EXPECT_EQ(config.turns.most_slice_s, gpu::TurnSettings().most_slice_s);
 }
 

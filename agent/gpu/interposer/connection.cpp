@@ -183,6 +183,7 @@ void Share::receive(const Message& message)
         is_to_end_after_iteration_ = true;
         return;
     case MessageType::kEndNow:
+        if (message.first > 0) watch_turn(message.first);
         (void)give_back(TurnEnd::kWithinIteration, lock);
         return;
     case MessageType::kHello:

@@ -5,7 +5,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <pthread.h>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -72,13 +71,7 @@ Share::Share()
     swaps_all_ = swap != nullptr && std::string_view(swap) == "everything";
     wait_until_ += std::chrono::seconds(std::clamp<std::int64_t>(number_from("FATHOM_GPU_WAIT_S"), 0, kMaxWait_s));
     if (!connect() && wait_until_ <= std::chrono::steady_clock::now()) tell_of_absence();
-    sigset_t every;
-    sigset_t before;
-    sigfillset(&every);
-    // The program's signals are for its own threads.
-    ::pthread_sigmask(SIG_SETMASK, &every, &before);
-    std::thread([this] { run(); }).detach();
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    start_thread([this] { run(); });
 }
 
 OwnGpu* Share::current_gpu(Lock& lock)

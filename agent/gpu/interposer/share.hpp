@@ -128,6 +128,7 @@ class Share {
         kIterationTold,
     };
     bool give_back(TurnEnd end, Lock& lock);
+    void watch_turn(std::int64_t limit_ms);
     std::optional<std::size_t> take_away(OwnGpu& gpu, TurnEnd end) const;
     void take_turn(Lock& lock);
     bool bring_back_all(std::size_t& copied);
@@ -165,6 +166,7 @@ class Share {
     bool has_turn_{true};
     bool wants_{};
     bool is_to_end_after_iteration_{};
+    std::atomic<std::uint64_t> turns_ended_{0};
     bool swaps_all_{};               ///< for comparison: what lives across iterations goes and comes, too
     std::size_t moved_back_bytes_{}; ///< when the turn began
     std::chrono::steady_clock::duration took_back_{};

@@ -6,9 +6,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <pthread.h>
 #include <string>
+#include <thread>
+#include <utility>
 
 namespace fathom::gpu {
 
@@ -26,6 +30,18 @@ inline std::int64_t growth_bytes(const OwnGpu& gpu)
 inline void tell(const std::string& text)
 {
     std::fprintf(stderr, "fathom-gpu: %s\n", text.c_str());
+}
+
+/// A thread of this library's. The program's signals are for the program's own threads.
+template <class Work>
+void start_thread(Work work)
+{
+    sigset_t every;
+    sigset_t before;
+    sigfillset(&every);
+    ::pthread_sigmask(SIG_SETMASK, &every, &before);
+    std::thread(std::move(work)).detach();
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 inline std::int64_t signed_of(std::size_t bytes)

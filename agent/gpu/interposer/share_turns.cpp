@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 /// The part of Share that gives and takes the turn, and knows when an iteration ends.
@@ -58,6 +60,7 @@ bool Share::give_back(TurnEnd end, Lock& /*held*/)
         report_use(gpu);
     }
     has_turn_ = is_to_end_after_iteration_ = wants_ = false;
+    turns_ended_.fetch_add(1);
     const auto took =
         std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began + std::exchange(took_back_, {}))
             .count();
@@ -67,6 +70,20 @@ bool Share::give_back(TurnEnd end, Lock& /*held*/)
                 .third = took,
                 .fourth = signed_of(stayed)});
     return true;
+}
+
+/// Ends this process if it has not given its turn back by then: a kernel that does not end, or a call that does not
+/// return, would keep all others waiting, and nothing but the end of its process takes it off the GPU.
+void Share::watch_turn(std::int64_t limit_ms)
+{
+    if (!is_shared_ || !has_turn_) return;
+    const std::uint64_t turn = turns_ended_.load();
+    start_thread([this, turn, limit = std::chrono::milliseconds(limit_ms)] {
+        std::this_thread::sleep_for(limit);
+        if (turns_ended_.load() != turn) return;
+        tell("this job did not give the GPU back when its time was over, and others wait; it is ended");
+        ::kill(::getpid(), SIGKILL);
+    });
 }
 
 std::optional<std::size_t> Share::take_away(OwnGpu& gpu, TurnEnd end) const

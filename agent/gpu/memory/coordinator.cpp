@@ -3,6 +3,7 @@
 #include "core/base/utf8.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -165,7 +166,7 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
                        .fourth = place->temporary_room_bytes},
                       gpu));
     if (message.fourth != kHadTurn && turns_.has_turn(key(id)) && client.is_shared)
-        say(id, {.type = MessageType::kEndNow}); // to come back for all of its GPUs together
+        say(id, end_now()); // to come back for all of its GPUs together
     tick(now_s);
 }
 
@@ -237,6 +238,12 @@ void Coordinator::tell_sharing(ClientId newcomer, double now_s)
     }
 }
 
+Message Coordinator::end_now() const
+{
+    return {.type = MessageType::kEndNow,
+            .first = static_cast<std::int64_t>(std::ceil(settings_.turns.most_overrun_s * 1000))};
+}
+
 void Coordinator::tick(double now_s)
 {
     if (!is_settled_) {
@@ -246,10 +253,21 @@ void Coordinator::tick(double now_s)
             receive(id, message, now_s);
     }
     for (const TurnOrder& order : turns_.decide(now_s)) {
-        MessageType type = MessageType::kTurn;
-        if (order.action == TurnAction::kEndAfterIteration) type = MessageType::kEndAfterIteration;
-        if (order.action == TurnAction::kEndNow) type = MessageType::kEndNow;
-        say(std::stoull(order.client), {.type = type});
+        const ClientId client = std::stoull(order.client);
+        switch (order.action) {
+        case TurnAction::kStart:
+            say(client, {.type = MessageType::kTurn});
+            break;
+        case TurnAction::kEndAfterIteration:
+            say(client, {.type = MessageType::kEndAfterIteration});
+            break;
+        case TurnAction::kEndNow:
+            say(client, end_now());
+            break;
+        case TurnAction::kEndByForce:
+            hung_.push_back(client);
+            break;
+        }
     }
 }
 
@@ -261,6 +279,11 @@ double Coordinator::next_moment_s() const
 std::vector<Outgoing> Coordinator::take_outgoing()
 {
     return std::exchange(outgoing_, {});
+}
+
+std::vector<ClientId> Coordinator::take_hung()
+{
+    return std::exchange(hung_, {});
 }
 
 GpuMemoryReport Coordinator::report() const

@@ -47,6 +47,8 @@ class Coordinator {
 
     /// What is to be sent since the last call, in order.
     std::vector<Outgoing> take_outgoing();
+    /// Whose processes are to be ended, since the last call: they hang with the turn while others wait.
+    std::vector<ClientId> take_hung();
 
     /// Of each GPU and job: regions, use by kind, peaks, turns, what moved and what stayed, refusals. Of each GPU
     /// kMaxSharedGpuJobs jobs at most.
@@ -84,6 +86,7 @@ class Coordinator {
     void shrink(ClientId id, Client& client, const Message& message);
     void use(ClientId id, Client& client, const Message& message);
     void give_back(ClientId id, Client& client, const Message& message, double now_s);
+    Message end_now() const;
     void tell_sharing(ClientId newcomer, double now_s);
     SharedGpu report_of(const std::string& gpu, const MemoryBooks& books) const;
     SharedGpuJob report_of(ClientId id, const Client& client, const ClientMemory& memory) const;
@@ -96,6 +99,7 @@ class Coordinator {
     Turns turns_;
     std::map<ClientId, Client> clients_;
     std::vector<Outgoing> outgoing_;
+    std::vector<ClientId> hung_;
     std::vector<std::pair<ClientId, Message>> waiting_; ///< for the end of the start
     bool is_changed_{true};
 };

@@ -11,12 +11,14 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <deque>
 #include <mutex>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <thread>
 #include <unistd.h>
@@ -86,6 +88,8 @@ class MemoryService::Loop {
   private:
     struct Connection {
         OpenFile socket;
+        OpenFile process; ///< who connected, even where its number is another's meanwhile
+        pid_t number{};
         uid_t user{};
         std::deque<Message> unread;
     };
@@ -125,6 +129,7 @@ class MemoryService::Loop {
             for (int i = 0; i < count; ++i)
                 handle(events[static_cast<std::size_t>(i)]);
             coordinator_.tick(now_s());
+            end_hung();
             send_all();
             write_state();
         }
@@ -157,7 +162,11 @@ class MemoryService::Loop {
             watch(socket.number(), id);
             ++of_user_[peer.uid];
             coordinator_.connect(id, peer.pid);
-            connections_.emplace(id, Connection{std::move(socket), peer.uid, {}});
+            connections_.emplace(id, Connection{std::move(socket),
+                                                OpenFile(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0))),
+                                                peer.pid,
+                                                peer.uid,
+                                                {}});
         }
     }
 
@@ -199,6 +208,20 @@ class MemoryService::Loop {
         if (--of_user_[found->second.user] == 0) of_user_.erase(found->second.user);
         connections_.erase(found);
         coordinator_.disconnect(id, now_s());
+    }
+
+    /// What a process has on a GPU only goes with the process.
+    void end_hung()
+    {
+        for (const ClientId id : coordinator_.take_hung()) {
+            const auto found = connections_.find(id);
+            if (found == connections_.end()) continue;
+            const Connection& one = found->second;
+            const bool is_ended = ::syscall(SYS_pidfd_send_signal, one.process.number(), SIGKILL, nullptr, 0) == 0;
+            const std::string what =
+                is_ended ? "is ended" : "cannot be ended, and others wait for it: " + error_text(errno);
+            log_error("gpu_memory_program_hangs", {{"pid", one.number}, {"uid", one.user}, {"what", what}});
+        }
     }
 
     /// Whom it disconnects changes what is to be sent, so that it goes on until there is nothing.

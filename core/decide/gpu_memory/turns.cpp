@@ -1,6 +1,7 @@
 #include "core/decide/gpu_memory/turns.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace fathom::gpu {
@@ -59,7 +60,7 @@ void Turns::keep(const std::string& client, double now_s)
     }
     found->second.state = State::kRunning;
     found->second.since_s = now_s;
-    found->second.told = 0;
+    found->second.told = Told::kNothing;
 }
 
 void Turns::give_back(const std::string& client, double now_s)
@@ -72,7 +73,7 @@ void Turns::give_back(const std::string& client, double now_s)
     one.pass += used_s / one.how.share;
     one.state = State::kIdle;
     one.since_s = now_s;
-    one.told = 0;
+    one.told = Told::kNothing;
 }
 
 /// Of those that want or have the GPU: a client that did nothing for long would hold it down for ever.
@@ -117,6 +118,33 @@ bool Turns::blocks_someone(const std::string& client, const Client& running) con
     });
 }
 
+/// When the next order follows that ends a turn for which somebody waits. An iteration gets as much time to end after
+/// the slice whenever others begin to wait; who hangs a quarter more than its own library, which says why it ends it.
+double Turns::ends_at_s(const Client& running) const
+{
+    switch (running.told) {
+    case Told::kNothing:
+        return running.since_s + settings_.slice_s;
+    case Told::kToEndAfterIteration:
+        return running.told_at_s + settings_.most_slice_s - settings_.slice_s;
+    case Told::kToEndNow:
+        if (settings_.most_overrun_s > 0) return running.told_at_s + 1.25 * settings_.most_overrun_s;
+        break;
+    case Told::kThatItHangs:
+        break;
+    }
+    return std::numeric_limits<double>::infinity();
+}
+
+void Turns::tell_end(const std::string& name, Client& running, double now_s, std::vector<TurnOrder>& orders) const
+{
+    if (now_s < ends_at_s(running)) return;
+    constexpr std::array kActions{TurnAction::kEndAfterIteration, TurnAction::kEndNow, TurnAction::kEndByForce};
+    orders.push_back({name, kActions.at(static_cast<std::size_t>(running.told))});
+    running.told = static_cast<Told>(static_cast<int>(running.told) + 1);
+    running.told_at_s = now_s;
+}
+
 std::vector<TurnOrder> Turns::decide(double now_s)
 {
     std::vector<TurnOrder> orders;
@@ -133,19 +161,12 @@ std::vector<TurnOrder> Turns::decide(double now_s)
         client.longest_wait_s = std::max(client.longest_wait_s, now_s - client.since_s);
         client.state = State::kRunning;
         client.since_s = now_s;
-        client.told = 0;
+        client.told = Told::kNothing;
         orders.push_back({*name, TurnAction::kStart});
     }
     for (auto& [name, client] : clients_) {
         if (client.state != State::kRunning || !blocks_someone(name, client)) continue;
-        const double held_s = now_s - client.since_s;
-        if (held_s >= settings_.most_slice_s && client.told < 2) {
-            client.told = 2;
-            orders.push_back({name, TurnAction::kEndNow});
-        } else if (held_s >= settings_.slice_s && client.told < 1) {
-            client.told = 1;
-            orders.push_back({name, TurnAction::kEndAfterIteration});
-        }
+        tell_end(name, client, now_s, orders);
     }
     return orders;
 }
@@ -154,8 +175,8 @@ double Turns::next_moment_s() const
 {
     double next = std::numeric_limits<double>::infinity();
     for (const auto& [name, client] : clients_) {
-        if (client.state != State::kRunning || client.told >= 2 || !blocks_someone(name, client)) continue;
-        next = std::min(next, client.since_s + (client.told == 0 ? settings_.slice_s : settings_.most_slice_s));
+        if (client.state != State::kRunning || !blocks_someone(name, client)) continue;
+        next = std::min(next, ends_at_s(client));
     }
     return next;
 }

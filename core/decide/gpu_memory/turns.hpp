@@ -13,6 +13,9 @@ struct TurnSettings {
     double slice_s = 1;      ///< a turn ends with the first iteration that ends after this time
     double most_slice_s = 5; ///< a turn whose iteration does not end is ended between two kernels after this time
     double most_wait_s = 60; ///< who waits longer comes before higher priorities
+    /// Who has not given the turn back so long after it was told to end now hangs, and is ended; 0: never. To copy what
+    /// temporary memory holds must take less.
+    double most_overrun_s = 120;
 };
 
 /// How a job takes part.
@@ -27,6 +30,7 @@ enum class TurnAction {
     kStart,             ///< it has the turn
     kEndAfterIteration, ///< others wait and its slice is over: to give the turn back when its iteration ends
     kEndNow,            ///< to give it back between two kernels
+    kEndByForce,        ///< it hangs: its process is to be ended
 };
 
 struct TurnOrder {
@@ -73,6 +77,7 @@ class Turns {
 
   private:
     enum class State { kIdle, kWaiting, kRunning };
+    enum class Told { kNothing, kToEndAfterIteration, kToEndNow, kThatItHangs };
     struct Client {
         TurnClient how;
         State state = State::kIdle;
@@ -80,10 +85,13 @@ class Turns {
         double used_s{};  ///< time with the turn
         double pass{};    ///< used_s / share, caught up with the others' when it comes
         double longest_wait_s{};
-        int told{}; ///< 1: to end after its iteration, 2: to end now
+        Told told = Told::kNothing;
+        double told_at_s{};
     };
 
     std::vector<const std::string*> waiting_in_order(double now_s) const;
+    double ends_at_s(const Client& running) const;
+    void tell_end(const std::string& name, Client& running, double now_s, std::vector<TurnOrder>& orders) const;
     bool blocks_someone(const std::string& client, const Client& running) const;
     double least_pass() const;
 

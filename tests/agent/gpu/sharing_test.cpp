@@ -272,6 +272,41 @@ TEST_F(GpuSharing, WhoIsKilledGivesEverythingBackAtOnce)
     EXPECT_EQ(other->wait(), 0) << other->output();
 }
 
+/// A kernel of an hour, which nothing but the end of its process takes off a GPU.
+TEST_F(GpuSharing, WhoseKernelDoesNotEndIsEndedSoThatOthersGoOn)
+{
+    settings_.coordinator.turns = {.slice_s = 0.02, .most_slice_s = 0.1, .most_wait_s = 30, .most_overrun_s = 1};
+    start();
+    const auto victim = train(
+        "victim", {{"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}, {"compute-us", "3600000000"}});
+    ASSERT_TRUE(victim->wait_for_output("started"));
+    ASSERT_TRUE(wait_until([&] { return !job("victim").is_null(); }));
+    const auto other =
+        train("other", {{"iterations", "3"}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}});
+
+    EXPECT_EQ(other->wait(), 0) << other->output();
+    EXPECT_EQ(victim->wait(), -SIGKILL);
+    EXPECT_NE(victim->output().find("did not give the GPU back"), std::string::npos) << victim->output();
+}
+
+/// Not even its library can end it.
+TEST_F(GpuSharing, WhoIsStoppedWithTheTurnIsEndedByTheManager)
+{
+    settings_.coordinator.turns = {.slice_s = 0.02, .most_slice_s = 0.1, .most_wait_s = 30, .most_overrun_s = 1};
+    start();
+    const std::map<std::string, std::string> options{
+        {"iterations", "1000000"}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}};
+    const auto victim = train("victim", options);
+    ASSERT_TRUE(wait_until([&] { return !job("victim").is_null(); }));
+    victim->kill(SIGSTOP);
+    auto finite = options;
+    finite["iterations"] = "3";
+    const auto other = train("other", finite);
+
+    EXPECT_EQ(other->wait(), 0) << other->output();
+    EXPECT_EQ(victim->wait(), -SIGKILL);
+}
+
 TEST_F(GpuSharing, TheManagersDeathIsSurvivedAndItsBooksAreMadeAnew)
 {
     start();

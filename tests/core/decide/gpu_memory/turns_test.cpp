@@ -153,6 +153,28 @@ TEST(GpuTurns, WhoDiesGivesItsTurnBackAtOnce)
     EXPECT_EQ(turns.decide(0.2).size(), 1U);
 }
 
+TEST(GpuTurns, WhoDoesNotGiveTheTurnBackIsEndedOnceAndOnlyWhereOthersWait)
+{
+    Turns turns({.slice_s = 1, .most_slice_s = 5, .most_overrun_s = 8});
+    turns.add("hangs", {.gpus = {"gpu-0"}}, 0);
+    turns.add("waits", {.gpus = {"gpu-0"}}, 0);
+    turns.want("hangs", 0);
+    (void)turns.decide(0);
+    EXPECT_EQ(turns.decide(100), Orders{});
+    turns.want("waits", 100);
+
+    // Its iteration has the usual time to end, though it had the turn for long.
+    EXPECT_EQ(turns.decide(100), (Orders{{"hangs", TurnAction::kEndAfterIteration}}));
+    EXPECT_EQ(turns.next_moment_s(), 104);
+    EXPECT_EQ(turns.decide(104), (Orders{{"hangs", TurnAction::kEndNow}}));
+    EXPECT_EQ(turns.next_moment_s(), 114);
+    EXPECT_EQ(turns.decide(113.9), Orders{});
+    EXPECT_EQ(turns.decide(114), (Orders{{"hangs", TurnAction::kEndByForce}}));
+    EXPECT_EQ(turns.decide(200), Orders{});
+    turns.remove("hangs", 201);
+    EXPECT_EQ(turns.decide(201), (Orders{{"waits", TurnAction::kStart}}));
+}
+
 TEST(GpuTurns, WhoHadTheTurnKeepsItWhereNobodyElseHasIt)
 {
     Turns turns({});
