@@ -34,6 +34,7 @@ struct Location {
     int id; ///< a device's number
 };
 inline constexpr int kLocationDevice = 1;
+inline constexpr int kLocationHost = 2;
 
 struct AllocationProperties {
     int type;
@@ -91,6 +92,7 @@ using MemAddressFree = Status(Address address, std::size_t bytes);
 using MemMap = Status(Address address, std::size_t bytes, std::size_t offset, MemoryHandle handle,
                       unsigned long long flags);
 using MemUnmap = Status(Address address, std::size_t bytes);
+using MemRetainAllocationHandle = Status(MemoryHandle* handle, void* address);
 using MemSetAccess = Status(Address address, std::size_t bytes, const AccessDescription* access, std::size_t count);
 using MemcpyDtoH = Status(void* to, Address from, std::size_t bytes);
 using MemcpyHtoD = Status(Address to, const void* from, std::size_t bytes);
@@ -101,6 +103,8 @@ using CtxPushCurrent = Status(Context context);
 using CtxPopCurrent = Status(Context* context);
 using CtxDestroy = Status(Context context);
 using DevicePrimaryCtxReset = Status(Device device);
+using DevicePrimaryCtxRelease = Status(Device device);
+using DevicePrimaryCtxGetState = Status(Device device, unsigned* flags, int* is_active);
 using StreamSynchronize = Status(Stream stream);
 using DeviceGet = Status(Device* device, int ordinal);
 using DeviceGetCount = Status(int* count);

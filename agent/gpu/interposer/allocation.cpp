@@ -154,14 +154,44 @@ cuda::Status cuIpcGetMemHandle(void* handle, cuda::Address address)
 cuda::Status cuMemCreate(cuda::MemoryHandle* handle, std::size_t bytes, const cuda::AllocationProperties* properties,
                          unsigned long long flags)
 {
-    return Share::instance().allocate_native(
-        bytes, [&] { return driver().mem_create(handle, bytes, properties, flags); }, [&] { return *handle; });
+    // The host's memory is not the GPU's, and what makes no sense is the driver's to refuse.
+    if (properties == nullptr || properties->location.type != cuda::kLocationDevice)
+        return driver().mem_create(handle, bytes, properties, flags);
+    const cuda::Status status = Share::instance().allocate_native_on(
+        properties->location.id, bytes, [&] { return driver().mem_create(handle, bytes, properties, flags); },
+        [&] { return *handle; });
+    if (status == cuda::kSuccess) Share::instance().note_handle(*handle);
+    return status;
+}
+
+cuda::Status cuMemRetainAllocationHandle(cuda::MemoryHandle* handle, void* address)
+{
+    static DriverFunction<cuda::MemRetainAllocationHandle> of_driver{"cuMemRetainAllocationHandle"};
+    const cuda::Status status = of_driver(handle, address);
+    if (status == cuda::kSuccess) Share::instance().note_handle_retained(*handle);
+    return status;
 }
 
 cuda::Status cuMemRelease(cuda::MemoryHandle handle)
 {
-    (void)Share::instance().release(handle);
-    return driver().mem_release(handle);
+    const cuda::Status status = driver().mem_release(handle);
+    if (status == cuda::kSuccess) Share::instance().note_handle_released(handle);
+    return status;
+}
+
+cuda::Status cuMemMap(cuda::Address address, std::size_t bytes, std::size_t offset, cuda::MemoryHandle handle,
+                      unsigned long long flags)
+{
+    const cuda::Status status = driver().mem_map(address, bytes, offset, handle, flags);
+    if (status == cuda::kSuccess) Share::instance().note_mapped(address, bytes, handle);
+    return status;
+}
+
+cuda::Status cuMemUnmap(cuda::Address address, std::size_t bytes)
+{
+    const cuda::Status status = driver().mem_unmap(address, bytes);
+    if (status == cuda::kSuccess) Share::instance().note_unmapped(address, bytes);
+    return status;
 }
 
 cuda::Status cuArrayCreate_v2(cuda::Array* array, const cuda::ArrayDescription* description)
@@ -222,6 +252,19 @@ cuda::Status cuDevicePrimaryCtxReset_v2(cuda::Device device)
     static DriverFunction<cuda::DevicePrimaryCtxReset> of_driver{"cuDevicePrimaryCtxReset_v2"};
     const cuda::Status status = of_driver(device);
     if (status == cuda::kSuccess) Share::instance().drop_device(device);
+    return status;
+}
+
+/// The last release ends the context.
+cuda::Status cuDevicePrimaryCtxRelease_v2(cuda::Device device)
+{
+    static DriverFunction<cuda::DevicePrimaryCtxRelease> of_driver{"cuDevicePrimaryCtxRelease_v2"};
+    static DriverFunction<cuda::DevicePrimaryCtxGetState> get_state{"cuDevicePrimaryCtxGetState"};
+    const cuda::Status status = of_driver(device);
+    unsigned flags = 0;
+    int is_active = 1;
+    if (status == cuda::kSuccess && get_state(device, &flags, &is_active) == cuda::kSuccess && is_active == 0)
+        Share::instance().drop_device(device);
     return status;
 }
 

@@ -54,6 +54,7 @@ struct Driver {
     DriverFunction<cuda::MemCreate> mem_create{"cuMemCreate"};
     DriverFunction<cuda::MemRelease> mem_release{"cuMemRelease"};
     DriverFunction<cuda::MemAddressReserve> mem_address_reserve{"cuMemAddressReserve"};
+    DriverFunction<cuda::MemAddressFree> mem_address_free{"cuMemAddressFree"};
     DriverFunction<cuda::MemMap> mem_map{"cuMemMap"};
     DriverFunction<cuda::MemUnmap> mem_unmap{"cuMemUnmap"};
     DriverFunction<cuda::MemSetAccess> mem_set_access{"cuMemSetAccess"};

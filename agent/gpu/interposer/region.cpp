@@ -26,6 +26,14 @@ cuda::Status Region::reserve(cuda::Address wish, std::size_t bytes)
     return status;
 }
 
+void Region::clear()
+{
+    for (auto& [address, extent] : extents_)
+        unmap(address, extent);
+    if (is_reserved()) (void)driver().mem_address_free(start_, bytes_);
+    *this = Region(device_);
+}
+
 std::optional<cuda::Address> Region::extent_with_room(std::size_t bytes, Contents contents) const
 {
     for (const auto& [address, extent] : extents_) {

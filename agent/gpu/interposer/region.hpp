@@ -23,6 +23,9 @@ class Region {
 
     explicit Region(cuda::Device device) : device_(device) {}
 
+    /// Gives all of it back, addresses too. Memory that is mapped is no context's: it does not go with one.
+    void clear();
+
     /// @param wish   where the addresses should begin; the driver may choose others.
     /// @param bytes  whole pieces.
     cuda::Status reserve(cuda::Address wish, std::size_t bytes);

@@ -81,8 +81,14 @@ OwnGpu* Share::current_gpu(Lock& lock)
     if (driver().ctx_get_current(&context) != cuda::kSuccess || context == nullptr ||
         driver().ctx_get_device(&device) != cuda::kSuccess)
         return nullptr;
+    OwnGpu* const gpu = gpu_of(device, lock);
+    if (gpu != nullptr && gpu->context == nullptr) gpu->context = context;
+    return gpu;
+}
+
+OwnGpu* Share::gpu_of(cuda::Device device, Lock& lock)
+{
     OwnGpu& gpu = gpus_.try_emplace(device, device).first->second;
-    if (gpu.context == nullptr) gpu.context = context;
     if (gpu.id.empty()) {
         cuda::Uuid uuid{};
         if (driver().device_get_uuid(&uuid, device) != cuda::kSuccess ||
@@ -212,26 +218,90 @@ cuda::Status Share::allocate_block(cuda::Address* address, std::size_t bytes, bo
     }
 }
 
-cuda::Status Share::begin_native(std::size_t bytes)
+cuda::Status Share::begin_native(std::size_t bytes, std::optional<cuda::Device> device)
 {
     if (socket_path_.empty()) return cuda::kSuccess;
     Lock lock(mutex_);
-    OwnGpu* const gpu = current_gpu(lock);
+    OwnGpu* const gpu = device ? gpu_of(*device, lock) : current_gpu(lock);
     if (gpu == nullptr) return cuda::kSuccess;
     if (gpu->is_refused || (is_shared_ && bytes > gpu->capacity_bytes)) return cuda::kOutOfMemory;
     return has_room(*gpu, MemoryKind::kPersistent, bytes, lock) ? cuda::kSuccess : cuda::kOutOfMemory;
 }
 
-void Share::end_native(std::uint64_t key, std::size_t bytes)
+void Share::end_native(std::uint64_t key, std::size_t bytes, std::optional<cuda::Device> device)
 {
     if (socket_path_.empty() || key == 0) return;
     Lock lock(mutex_);
-    OwnGpu* const gpu = current_gpu(lock);
+    OwnGpu* const gpu = device ? gpu_of(*device, lock) : current_gpu(lock);
     if (gpu == nullptr) return;
     gpu->native[key] = bytes;
     gpu->native_bytes += bytes;
     gpu->most_persistent_bytes = std::max(gpu->most_persistent_bytes, gpu->persistent_bytes());
     live_bytes_ += signed_of(bytes);
+}
+
+void Share::note_handle(cuda::MemoryHandle handle)
+{
+    if (socket_path_.empty()) return;
+    const Lock lock(mutex_);
+    ++handles_[handle].references;
+}
+
+void Share::note_handle_retained(cuda::MemoryHandle handle)
+{
+    if (socket_path_.empty()) return;
+    const Lock lock(mutex_);
+    if (const auto found = handles_.find(handle); found != handles_.end()) ++found->second.references;
+}
+
+void Share::note_handle_released(cuda::MemoryHandle handle)
+{
+    if (socket_path_.empty()) return;
+    {
+        const Lock lock(mutex_);
+        const auto found = handles_.find(handle);
+        if (found == handles_.end() || found->second.references == 0) return;
+        --found->second.references;
+    }
+    let_go(handle);
+}
+
+void Share::note_mapped(cuda::Address address, std::size_t bytes, cuda::MemoryHandle handle)
+{
+    if (socket_path_.empty()) return;
+    const Lock lock(mutex_);
+    const auto found = handles_.find(handle);
+    if (found == handles_.end()) return;
+    ++found->second.mappings;
+    mapped_handles_[address] = {bytes, handle};
+}
+
+void Share::note_unmapped(cuda::Address address, std::size_t bytes)
+{
+    if (socket_path_.empty()) return;
+    std::vector<cuda::MemoryHandle> unmapped;
+    {
+        const Lock lock(mutex_);
+        auto mapped = mapped_handles_.lower_bound(address);
+        while (mapped != mapped_handles_.end() && mapped->first < address + bytes) {
+            --handles_.at(mapped->second.second).mappings;
+            unmapped.push_back(mapped->second.second);
+            mapped = mapped_handles_.erase(mapped);
+        }
+    }
+    for (const cuda::MemoryHandle handle : unmapped)
+        let_go(handle);
+}
+
+void Share::let_go(cuda::MemoryHandle handle)
+{
+    {
+        const Lock lock(mutex_);
+        const auto found = handles_.find(handle);
+        if (found == handles_.end() || found->second.references > 0 || found->second.mappings > 0) return;
+        handles_.erase(found);
+    }
+    (void)release(handle);
 }
 
 bool Share::release(std::uint64_t address)
@@ -285,14 +355,23 @@ std::optional<std::pair<std::size_t, std::size_t>> Share::free_and_total()
         gpu->capacity_bytes};
 }
 
-/// The driver has taken all of it already.
+/// The driver has taken what it had allocated itself; what this library has mapped for the context is still there, and
+/// what the program has mapped is the program's.
 void Share::drop(OwnGpu& gpu)
 {
-    live_bytes_ -= signed_of(gpu.persistent.used_bytes() + gpu.temporary.used_bytes() + gpu.native_bytes);
-    gpu.persistent = Region(gpu.device);
-    gpu.temporary = Region(gpu.device);
-    gpu.native.clear();
-    gpu.native_bytes = 0;
+    for (Region* region : {&gpu.persistent, &gpu.temporary}) {
+        live_bytes_ -= signed_of(region->used_bytes());
+        region->clear();
+    }
+    for (auto it = gpu.native.begin(); it != gpu.native.end();) {
+        if (handles_.contains(it->first)) {
+            ++it;
+            continue;
+        }
+        gpu.native_bytes -= it->second;
+        live_bytes_ -= signed_of(it->second);
+        it = gpu.native.erase(it);
+    }
     gpu.context = nullptr;
 }
 

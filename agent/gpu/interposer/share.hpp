@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace fathom::gpu {
 
@@ -72,15 +73,28 @@ class Share {
         end_native(of_driver_status == cuda::kSuccess ? *address : 0, bytes);
         return of_driver_status;
     }
-    /// Memory that only the driver can allocate. @param key  what the driver made, after it did.
+    /// Memory that only the driver can allocate, on the current GPU. @param key  what the driver made, after it did.
     template <class OfDriver, class Key>
     cuda::Status allocate_native(std::size_t bytes, OfDriver of_driver, Key key)
     {
-        if (const cuda::Status status = begin_native(bytes); status != cuda::kSuccess) return status;
+        return allocate_native_on(std::nullopt, bytes, of_driver, key);
+    }
+    /// The same on a GPU of that number, whatever the current one is.
+    template <class OfDriver, class Key>
+    cuda::Status allocate_native_on(std::optional<cuda::Device> device, std::size_t bytes, OfDriver of_driver, Key key)
+    {
+        if (const cuda::Status status = begin_native(bytes, device); status != cuda::kSuccess) return status;
         const cuda::Status status = of_driver();
-        end_native(status == cuda::kSuccess ? static_cast<std::uint64_t>(key()) : 0, bytes);
+        end_native(status == cuda::kSuccess ? static_cast<std::uint64_t>(key()) : 0, bytes, device);
         return status;
     }
+    /// What the program made by cuMemCreate is there until it is let go of as often as it was asked for, and mapped
+    /// nowhere.
+    void note_handle(cuda::MemoryHandle handle);
+    void note_handle_retained(cuda::MemoryHandle handle);
+    void note_handle_released(cuda::MemoryHandle handle);
+    void note_mapped(cuda::Address address, std::size_t bytes, cuda::MemoryHandle handle);
+    void note_unmapped(cuda::Address address, std::size_t bytes);
     /// @return  false for what the driver allocated, which is noted as gone.
     bool release(std::uint64_t address);
     /// Of blocks of this library.
@@ -111,9 +125,11 @@ class Share {
     static Share*& the_one();
 
     cuda::Status allocate_block(cuda::Address* address, std::size_t bytes, bool& is_native);
-    cuda::Status begin_native(std::size_t bytes);
-    void end_native(std::uint64_t key, std::size_t bytes);
+    cuda::Status begin_native(std::size_t bytes, std::optional<cuda::Device> device = std::nullopt);
+    void end_native(std::uint64_t key, std::size_t bytes, std::optional<cuda::Device> device = std::nullopt);
     OwnGpu* current_gpu(Lock& lock);
+    OwnGpu* gpu_of(cuda::Device device, Lock& lock);
+    void let_go(cuda::MemoryHandle handle);
     void place(OwnGpu& gpu, Lock& lock);
     void take_place(OwnGpu& gpu, const Message& answer);
     bool has_room(OwnGpu& gpu, MemoryKind kind, std::size_t more_bytes, Lock& lock);
@@ -158,6 +174,12 @@ class Share {
     int unanswered_{}; ///< of what say_all() said: these answers come first
 
     std::map<cuda::Device, OwnGpu> gpus_;
+    struct OwnHandle {
+        std::size_t references{};
+        std::size_t mappings{};
+    };
+    std::unordered_map<cuda::MemoryHandle, OwnHandle> handles_;                          ///< of the program's
+    std::map<cuda::Address, std::pair<std::size_t, cuda::MemoryHandle>> mapped_handles_; ///< bytes of each
 
     std::atomic<bool> is_counting_{false};
     std::atomic<bool> may_run_{true};

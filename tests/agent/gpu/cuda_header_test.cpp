@@ -28,7 +28,7 @@ static_assert(cuda::kOutOfMemory == CUDA_ERROR_OUT_OF_MEMORY && cuda::kInvalidVa
 static_assert(cuda::kNotInitialized == CUDA_ERROR_NOT_INITIALIZED);
 static_assert(cuda::kInvalidContext == CUDA_ERROR_INVALID_CONTEXT && cuda::kNotFound == CUDA_ERROR_NOT_FOUND);
 static_assert(cuda::kNotSupported == CUDA_ERROR_NOT_SUPPORTED && cuda::kIllegalAddress == CUDA_ERROR_ILLEGAL_ADDRESS);
-static_assert(cuda::kLocationDevice == CU_MEM_LOCATION_TYPE_DEVICE);
+static_assert(cuda::kLocationDevice == CU_MEM_LOCATION_TYPE_DEVICE && cuda::kLocationHost == CU_MEM_LOCATION_TYPE_HOST);
 static_assert(cuda::kAllocationPinned == CU_MEM_ALLOCATION_TYPE_PINNED);
 static_assert(cuda::kAccessReadWrite == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 

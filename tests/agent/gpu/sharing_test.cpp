@@ -53,7 +53,8 @@ class GpuSharing : public testing::Test {
                                                {"FATHOM_GPU_SOCKET", (folder_ / "socket").string()},
                                                {"FATHOM_STANDIN_GPUS", (folder_ / "gpus").string()},
                                                {"FATHOM_STANDIN_CARDS", (folder_ / "cards").string()},
-                                               {"FATHOM_STANDIN_FAULTS", (folder_ / "faults").string()}};
+                                               {"FATHOM_STANDIN_FAULTS", (folder_ / "faults").string()},
+                                               {"FATHOM_STANDIN_LEAKS", "1"}};
         for (const auto& [name, value] : more)
             all[name] = value;
         return all;
@@ -69,6 +70,24 @@ class GpuSharing : public testing::Test {
         }
         variables["FATHOM_GPU_JOB"] = job;
         return std::make_unique<Program>(command, environment(variables), folder_);
+    }
+
+    /// The program driver_calls, which stops at its pauses until go_on().
+    std::unique_ptr<Program> call(const std::string& way) const
+    {
+        const std::map<std::string, std::string> variables{{"FATHOM_GPU_JOB", way},
+                                                           {"DRIVER_CALLS_FOLDER", folder_.string()}};
+        return std::make_unique<Program>(std::vector<std::string>{FATHOM_DRIVER_CALLS, way}, environment(variables),
+                                         folder_);
+    }
+    void go_on(const std::string& pause) const { std::ofstream(folder_ / pause) << pause; }
+
+    bool wait_for_persistent_bytes(const std::string& name, std::int64_t bytes) const
+    {
+        return wait_until([&] {
+            const Json known = job(name);
+            return known.is_object() && known.at("persistent").at("used_bytes") == bytes;
+        });
     }
 
     /// What the manager knows of a job; null if nothing.
@@ -228,6 +247,30 @@ TEST_F(GpuSharing, EveryWayToFindTheDriversFunctionsLeadsThroughTheLibrary)
         })) << way;
         EXPECT_EQ(program->wait(), 0) << program->output();
     }
+}
+
+TEST_F(GpuSharing, AContextThatEndsGivesItsMemoryBack)
+{
+    start();
+    const auto program = call("contexts");
+
+    EXPECT_EQ(program->wait(), 0) << program->output();
+}
+
+TEST_F(GpuSharing, MemoryThatAProgramMapsItselfCountsUntilItIsUnmappedAndLetGoOf)
+{
+    start();
+    const auto program = call("mapped");
+
+    EXPECT_TRUE(program->wait_for_output("mapped"));
+    EXPECT_TRUE(wait_for_persistent_bytes("mapped", 8 * kMiB)) << job("mapped");
+    go_on("mapped");
+    EXPECT_TRUE(program->wait_for_output("unmapped"));
+    EXPECT_TRUE(wait_for_persistent_bytes("mapped", 8 * kMiB)) << job("mapped");
+    go_on("unmapped");
+    EXPECT_TRUE(wait_for_persistent_bytes("mapped", 0)) << job("mapped");
+    go_on("released");
+    EXPECT_EQ(program->wait(), 0) << program->output();
 }
 
 TEST_F(GpuSharing, WhatDoesNotFitIsRefusedWithTheFiguresAndHurtsNobody)

@@ -186,6 +186,9 @@ int main(int argc, char** argv)
     std::size_t free = 0;
     std::size_t total = 0;
     require(cuMemGetInfo_v2(&free, &total), "cuMemGetInfo");
+    activations.insert(activations.end(), weights.begin(), weights.end());
+    for (const Address block : activations)
+        require(training.functions.free(block), "free");
     std::printf(
         "{\"iterations\": %lld, \"wall_s\": %.6f, \"free_bytes\": %zu, \"total_bytes\": %zu, \"call_ns\": %.2f}\n",
         static_cast<long long>(iterations),

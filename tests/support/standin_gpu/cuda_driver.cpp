@@ -6,6 +6,7 @@
 //   FATHOM_STANDIN_GPUS    the GPUs, as for the stand-in of NVML: gpu UUID name bytes, tabs between fields
 //   FATHOM_STANDIN_CARDS   folder with the books of each card's memory, for all processes; they end with their process
 //   FATHOM_STANDIN_FAULTS  file that faults are written to, too
+//   FATHOM_STANDIN_LEAKS   set: memory that a program has when it ends well is a fault
 //   FATHOM_STANDIN_KERNEL_US  how long each kernel takes at least
 //   FATHOM_STANDIN_NO_POISON  set: memory that nobody wrote is not filled with what no check expects
 //
@@ -18,6 +19,7 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <thread>
+#include <utility>
 
 using namespace fathom::gpu::cuda;
 using namespace fathom::standin;
@@ -42,6 +44,7 @@ Status cuInit(unsigned flags)
     const std::scoped_lock lock(one.mutex);
     if (flags != 0) return kInvalidValue;
     if (!one.is_started) read_gpus(one);
+    if (!one.is_started) watch_for_leaks();
     one.is_started = true;
     return one.gpus.empty() ? 100 : kSuccess; // CUDA_ERROR_NO_DEVICE
 }
@@ -118,6 +121,41 @@ Status cuCtxDestroy_v2(Context context)
     }
     one.contexts.erase(own);
     std::erase(contexts_of_thread(), own);
+    return kSuccess;
+}
+
+Status cuDevicePrimaryCtxRetain(Context* context, Device device)
+{
+    Gpu& gpu = driver().gpus.at(static_cast<std::size_t>(device));
+    if (gpu.primary == nullptr) {
+        Context made = nullptr;
+        if (const Status status = cuCtxCreate_v2(&made, 0, device); status != kSuccess) return status;
+        contexts_of_thread().pop_back(); // it is not made current
+        gpu.primary = static_cast<OwnContext*>(made);
+    }
+    ++gpu.primary_uses;
+    *context = gpu.primary;
+    return kSuccess;
+}
+
+Status cuDevicePrimaryCtxReset_v2(Device device)
+{
+    Gpu& gpu = driver().gpus.at(static_cast<std::size_t>(device));
+    OwnContext* const ended = std::exchange(gpu.primary, nullptr);
+    return ended == nullptr ? kSuccess : cuCtxDestroy_v2(ended);
+}
+
+Status cuDevicePrimaryCtxRelease_v2(Device device)
+{
+    Gpu& gpu = driver().gpus.at(static_cast<std::size_t>(device));
+    if (gpu.primary_uses == 0) fault("a primary context is released that nobody has");
+    return --gpu.primary_uses == 0 ? cuDevicePrimaryCtxReset_v2(device) : kSuccess;
+}
+
+Status cuDevicePrimaryCtxGetState(Device device, unsigned* flags, int* is_active)
+{
+    *flags = 0;
+    *is_active = driver().gpus.at(static_cast<std::size_t>(device)).primary == nullptr ? 0 : 1;
     return kSuccess;
 }
 

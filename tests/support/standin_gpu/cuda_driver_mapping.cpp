@@ -12,9 +12,11 @@ namespace {
 void drop_if_unused(Driver& one, MemoryHandle handle)
 {
     Physical& memory = one.physical.at(handle);
-    if (!memory.is_released || memory.mapped > 0) return;
+    if (memory.references > 0 || memory.mapped > 0) return;
     ::close(memory.file);
-    (void)one.gpus[static_cast<std::size_t>(memory.device)].books->take(-static_cast<std::int64_t>(memory.bytes), 0);
+    if (!memory.is_of_host)
+        (void)one.gpus[static_cast<std::size_t>(memory.device)].books->take(-static_cast<std::int64_t>(memory.bytes),
+                                                                            0);
     one.physical.erase(handle);
 }
 
@@ -33,14 +35,16 @@ Status cuMemCreate(MemoryHandle* handle, std::size_t bytes, const AllocationProp
                    unsigned long long flags)
 {
     if (flags != 0 || bytes == 0 || bytes % kPiece != 0 || properties->type != kAllocationPinned ||
-        properties->location.type != kLocationDevice)
+        (properties->location.type != kLocationDevice && properties->location.type != kLocationHost))
         return kInvalidValue;
     Driver& one = driver();
     const std::scoped_lock lock(one.mutex);
-    Gpu& gpu = one.gpus.at(static_cast<std::size_t>(properties->location.id));
-    if (!gpu.books->take(static_cast<std::int64_t>(bytes), gpu.bytes)) return kOutOfMemory;
     Physical made;
+    made.is_of_host = properties->location.type == kLocationHost;
+    Gpu& gpu = one.gpus.at(made.is_of_host ? 0 : static_cast<std::size_t>(properties->location.id));
+    if (!made.is_of_host && !gpu.books->take(static_cast<std::int64_t>(bytes), gpu.bytes)) return kOutOfMemory;
     made.bytes = bytes;
+    made.references = 1;
     made.device = properties->location.id;
     made.file = ::memfd_create("gpu-memory", MFD_CLOEXEC);
     if (made.file < 0 || ::ftruncate(made.file, static_cast<off_t>(bytes)) != 0) fault("the host has no memory");
@@ -58,10 +62,21 @@ Status cuMemRelease(MemoryHandle handle)
     Driver& one = driver();
     const std::scoped_lock lock(one.mutex);
     const auto found = one.physical.find(handle);
-    if (found == one.physical.end() || found->second.is_released)
+    if (found == one.physical.end() || found->second.references == 0)
         fault("a memory handle is released twice, or is none");
-    found->second.is_released = true;
+    --found->second.references;
     drop_if_unused(one, handle);
+    return kSuccess;
+}
+
+Status cuMemRetainAllocationHandle(MemoryHandle* handle, void* address)
+{
+    Driver& one = driver();
+    const std::scoped_lock lock(one.mutex);
+    const auto mapping = one.mappings.find(reinterpret_cast<Address>(address));
+    if (mapping == one.mappings.end()) return kInvalidValue;
+    *handle = mapping->second.handle;
+    ++one.physical.at(*handle).references;
     return kSuccess;
 }
 

@@ -73,6 +73,18 @@ void read_gpus(Driver& one)
     }
 }
 
+void watch_for_leaks()
+{
+    if (std::getenv("FATHOM_STANDIN_LEAKS") == nullptr) return;
+    ::on_exit(
+        [](int status, void*) {
+            const Driver& one = driver();
+            if (status == 0 && !one.blocks.empty()) fault("memory is not released at the program's end");
+            if (status == 0 && !one.physical.empty()) fault("a memory handle is not released at the program's end");
+        },
+        nullptr);
+}
+
 void require_mapped(Address address, std::size_t bytes, const std::string& who)
 {
     Driver& one = driver();

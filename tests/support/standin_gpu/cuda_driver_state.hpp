@@ -22,10 +22,14 @@ using gpu::cuda::MemoryHandle;
 
 inline constexpr std::size_t kPiece = 2U << 20U; ///< bytes, of memory that is mapped
 
+struct OwnContext;
+
 struct Gpu {
     std::string id;
     std::int64_t bytes{};
     std::unique_ptr<CardBooks> books;
+    OwnContext* primary{}; ///< context
+    int primary_uses{};
 };
 
 struct OwnContext {
@@ -43,8 +47,9 @@ struct Physical { ///< by cuMemCreate
     std::size_t bytes{};
     Device device{};
     int file = -1;
-    std::size_t mapped{}; ///< times
-    bool is_released{};
+    std::size_t mapped{};     ///< times
+    std::size_t references{}; ///< that the program has to let go of
+    bool is_of_host{};
 };
 
 struct Mapping {
@@ -83,6 +88,9 @@ std::vector<OwnContext*>& contexts_of_thread();
 OwnContext* current_context(); ///< null: none
 
 void read_gpus(Driver& one);
+
+/// Where FATHOM_STANDIN_LEAKS is set: a program that ends well has given all of its memory back.
+void watch_for_leaks();
 
 /// Of memory that a kernel or a copy touches: all of it must be there.
 void require_mapped(Address address, std::size_t bytes, const std::string& who);
