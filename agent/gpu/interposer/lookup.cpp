@@ -73,6 +73,16 @@ extern "C" {
     return status;
 }
 
+/// For programs whose default streams are their threads'.
+[[gnu::visibility("default")]] cuda::Status cuGetProcAddress_v2_ptsz(const char* symbol, void** function,
+                                                                     int cuda_version, std::uint64_t flags, int* found)
+{
+    static DriverFunction<cuda::GetProcAddress2> get{"cuGetProcAddress_v2_ptsz"};
+    const cuda::Status status = get(symbol, function, cuda_version, flags, found);
+    if (status == cuda::kSuccess && function != nullptr) *function = own_for(*function);
+    return status;
+}
+
 [[gnu::visibility("default")]] cuda::Status cuGetProcAddress_v2(const char* symbol, void** function, int cuda_version,
                                                                 std::uint64_t flags, int* found)
 {

@@ -234,7 +234,8 @@ TEST_F(GpuSharing, AnIterationThatDoesNotEndIsInterruptedBetweenKernelsAndLosesN
 TEST_F(GpuSharing, EveryWayToFindTheDriversFunctionsLeadsThroughTheLibrary)
 {
     start();
-    for (const std::string way : {"linked", "dlsym", "get-proc-address"}) {
+    for (const std::string way :
+         {"linked", "dlsym", "get-proc-address", "get-proc-address-of-threads", "get-proc-address-by-itself"}) {
         const auto program = train(way, {{"iterations", "20"},
                                          {"weights-mib", "4"},
                                          {"activations-mib", "4"},

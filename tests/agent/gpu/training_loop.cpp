@@ -21,7 +21,8 @@ Status cuDeviceGet(Device* device, int ordinal);
 Status cuCtxCreate_v2(Context* context, unsigned flags, Device device);
 Status cuModuleLoadData(void** module, const void* image);
 Status cuModuleGetFunction(void** function, void* module, const char* name);
-Status cuGetProcAddress_v2(const char* symbol, void** function, int version, std::uint64_t flags, int* found);
+GetProcAddress2 cuGetProcAddress_v2;
+GetProcAddress2 cuGetProcAddress_v2_ptsz;
 Status cuCtxSynchronize();
 Status cuMemAlloc_v2(Address* address, std::size_t bytes);
 Status cuMemFree_v2(Address address);
@@ -77,6 +78,23 @@ Functions find_functions(const std::string& way)
         by_name([&](const char* name, const char*) {
             void* function = nullptr;
             require(cuGetProcAddress_v2(name, &function, 13000, 0, nullptr), name);
+            return function;
+        });
+    } else if (way == "get-proc-address-of-threads") {
+        by_name([&](const char* name, const char*) {
+            void* function = nullptr;
+            require(cuGetProcAddress_v2_ptsz(name, &function, 13000, 0, nullptr), name);
+            return function;
+        });
+    } else if (way == "get-proc-address-by-itself") {
+        // As a runtime library does: what the driver's function finds is found by the function that it found.
+        void* const library = ::dlopen("libcuda.so.1", RTLD_NOW);
+        auto* const first = reinterpret_cast<GetProcAddress*>(::dlsym(library, "cuGetProcAddress"));
+        void* second = nullptr;
+        require(first("cuGetProcAddress", &second, 13000, 0), "cuGetProcAddress");
+        by_name([&](const char* name, const char*) {
+            void* function = nullptr;
+            require(reinterpret_cast<GetProcAddress2*>(second)(name, &function, 13000, 0, nullptr), name);
             return function;
         });
     }

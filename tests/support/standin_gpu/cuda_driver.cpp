@@ -386,5 +386,15 @@ Status cuGetProcAddress_v2(const char* symbol, void** function, int /*version*/,
     return *function == nullptr ? kNotFound : kSuccess;
 }
 
+Status cuGetProcAddress_v2_ptsz(const char* symbol, void** function, int version, std::uint64_t flags, int* found)
+{
+    return cuGetProcAddress_v2(symbol, function, version, flags, found);
+}
+
+Status cuGetProcAddress(const char* symbol, void** function, int version, std::uint64_t flags)
+{
+    return cuGetProcAddress_v2(symbol, function, version, flags, nullptr);
+}
+
 } // extern "C"
 #pragma GCC visibility pop
