@@ -2,6 +2,7 @@
 #include "agent/app/gpu_memory_start.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
+#include "core/base/process_limits.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -32,6 +33,7 @@ Result<void> serve(const ServeOptions& options)
     sigaddset(&ends, SIGTERM);
     ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
     start_log("fathom-agent", LogLevel::kInfo);
+    (void)raise_descriptor_limit();
 
     std::vector<std::string> missing;
     Result<gpu::MemoryServiceSettings> settings = memory_service_settings(options.memory, missing);

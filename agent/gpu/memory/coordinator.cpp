@@ -224,10 +224,23 @@ void Coordinator::give_back(ClientId id, Client& client, const Message& message,
     client.kept_bytes += message.fourth;
 }
 
+/// @return  whether a GPU is shared that was not, or the other way round.
+bool Coordinator::note_shared_gpus()
+{
+    std::set<std::string> shared;
+    for (const auto& [gpu, books] : books_) {
+        if (books.is_shared()) shared.insert(gpu);
+    }
+    return std::exchange(shared_gpus_, shared) != shared;
+}
+
 /// Each is told when it is no longer alone, or alone again (G6). Who was alone has the turn: its memory is there.
 void Coordinator::tell_sharing(ClientId newcomer, double now_s)
 {
+    const bool has_changed = note_shared_gpus();
     for (auto& [id, client] : clients_) {
+        // Thousands of clients cost no more than few.
+        if (!has_changed && id != newcomer) continue;
         const bool is_shared = std::any_of(client.gpus.begin(), client.gpus.end(),
                                            [&](const std::string& gpu) { return books_.at(gpu).is_shared(); });
         if (is_shared == client.is_shared) continue;

@@ -87,6 +87,7 @@ class Coordinator {
     void use(ClientId id, Client& client, const Message& message);
     void give_back(ClientId id, Client& client, const Message& message, double now_s);
     Message end_now() const;
+    bool note_shared_gpus();
     void tell_sharing(ClientId newcomer, double now_s);
     SharedGpu report_of(const std::string& gpu, const MemoryBooks& books) const;
     SharedGpuJob report_of(ClientId id, const Client& client, const ClientMemory& memory) const;
@@ -96,6 +97,7 @@ class Coordinator {
     bool is_settled_{};
     std::map<std::string, MemoryBooks> books_;           ///< by GPU
     std::map<std::string, std::int64_t> refused_counts_; ///< by GPU: who was not admitted
+    std::set<std::string> shared_gpus_;                  ///< as their clients were told
     Turns turns_;
     std::map<ClientId, Client> clients_;
     std::vector<Outgoing> outgoing_;

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <csignal>
 #include <deque>
+#include <fcntl.h>
 #include <mutex>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -150,6 +151,7 @@ class MemoryService::Loop {
     {
         while (true) {
             OpenFile socket(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+            if (socket.number() < 0 && (errno == EMFILE || errno == ENFILE) && turn_away()) continue;
             if (socket.number() < 0) return;
             ucred peer{};
             socklen_t size = sizeof(peer);
@@ -162,12 +164,31 @@ class MemoryService::Loop {
             watch(socket.number(), id);
             ++of_user_[peer.uid];
             coordinator_.connect(id, peer.pid);
-            connections_.emplace(id, Connection{std::move(socket),
-                                                OpenFile(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0))),
-                                                peer.pid,
-                                                peer.uid,
-                                                {}});
+            connections_.emplace(id, Connection{std::move(socket), process_of(peer.pid), peer.pid, peer.uid, {}});
         }
+    }
+
+    /// Where no descriptor is left, who connects would wait for ever, and this thread would not rest.
+    /// @return  whether there was somebody.
+    bool turn_away()
+    {
+        if (spare_.number() < 0) return false;
+        spare_ = OpenFile();
+        OpenFile refused(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
+        const bool is_somebody = refused.number() >= 0;
+        refused = OpenFile();
+        spare_ = open_spare();
+        if (is_somebody) log_limited("gpu_memory_client_refused", {{"why", "no descriptor is left"}});
+        return is_somebody;
+    }
+
+    static OpenFile open_spare() { return OpenFile(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
+
+    /// A process that is never ended needs no descriptor.
+    OpenFile process_of(pid_t process) const
+    {
+        if (settings_.coordinator.turns.most_overrun_s <= 0) return OpenFile();
+        return OpenFile(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
     }
 
     const char* reason_to_refuse(uid_t user) const
@@ -280,6 +301,7 @@ class MemoryService::Loop {
     OpenFile listener_;
     OpenFile wake_;
     OpenFile poll_;
+    OpenFile spare_ = open_spare(); ///< a descriptor to turn newcomers away with
     std::unordered_map<ClientId, Connection> connections_;
     std::unordered_map<uid_t, std::size_t> of_user_;
     ClientId last_client_{};

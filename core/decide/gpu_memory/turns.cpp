@@ -33,19 +33,29 @@ void Turns::use(const std::string& client, const std::string& gpu)
 void Turns::stop(const std::string& client, double now_s)
 {
     give_back(client, now_s);
-    if (const auto found = clients_.find(client); found != clients_.end()) found->second.state = State::kIdle;
+    if (const auto found = clients_.find(client); found != clients_.end()) set_state(found->second, State::kIdle);
 }
 
 void Turns::remove(const std::string& client, double /*now_s*/)
 {
-    clients_.erase(client);
+    const auto found = clients_.find(client);
+    if (found == clients_.end()) return;
+    set_state(found->second, State::kIdle);
+    clients_.erase(found);
+}
+
+void Turns::set_state(Client& client, State state)
+{
+    if (client.state == State::kWaiting) --waiting_count_;
+    if (state == State::kWaiting) ++waiting_count_;
+    client.state = state;
 }
 
 void Turns::want(const std::string& client, double now_s)
 {
     const auto found = clients_.find(client);
     if (found == clients_.end() || found->second.state != State::kIdle) return;
-    found->second.state = State::kWaiting;
+    set_state(found->second, State::kWaiting);
     found->second.since_s = now_s;
     // Nor to the time in which it did not want the GPU.
     found->second.pass = std::max(found->second.pass, least_pass());
@@ -58,7 +68,7 @@ void Turns::keep(const std::string& client, double now_s)
     for (const auto& [name, other] : clients_) {
         if (other.state == State::kRunning && have_common(other.how.gpus, found->second.how.gpus)) return;
     }
-    found->second.state = State::kRunning;
+    set_state(found->second, State::kRunning);
     found->second.since_s = now_s;
     found->second.told = Told::kNothing;
 }
@@ -71,7 +81,7 @@ void Turns::give_back(const std::string& client, double now_s)
     const double used_s = std::max(0.0, now_s - one.since_s);
     one.used_s += used_s;
     one.pass += used_s / one.how.share;
-    one.state = State::kIdle;
+    set_state(one, State::kIdle);
     one.since_s = now_s;
     one.told = Told::kNothing;
 }
@@ -147,6 +157,7 @@ void Turns::tell_end(const std::string& name, Client& running, double now_s, std
 
 std::vector<TurnOrder> Turns::decide(double now_s)
 {
+    if (waiting_count_ == 0) return {};
     std::vector<TurnOrder> orders;
     std::set<std::string> busy;
     for (const auto& [name, client] : clients_) {
@@ -159,7 +170,7 @@ std::vector<TurnOrder> Turns::decide(double now_s)
         busy.insert(client.how.gpus.begin(), client.how.gpus.end());
         if (!is_free) continue;
         client.longest_wait_s = std::max(client.longest_wait_s, now_s - client.since_s);
-        client.state = State::kRunning;
+        set_state(client, State::kRunning);
         client.since_s = now_s;
         client.told = Told::kNothing;
         orders.push_back({*name, TurnAction::kStart});
@@ -174,6 +185,7 @@ std::vector<TurnOrder> Turns::decide(double now_s)
 double Turns::next_moment_s() const
 {
     double next = std::numeric_limits<double>::infinity();
+    if (waiting_count_ == 0) return next;
     for (const auto& [name, client] : clients_) {
         if (client.state != State::kRunning || !blocks_someone(name, client)) continue;
         next = std::min(next, ends_at_s(client));

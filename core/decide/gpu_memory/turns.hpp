@@ -94,9 +94,11 @@ class Turns {
     void tell_end(const std::string& name, Client& running, double now_s, std::vector<TurnOrder>& orders) const;
     bool blocks_someone(const std::string& client, const Client& running) const;
     double least_pass() const;
+    void set_state(Client& client, State state);
 
     TurnSettings settings_;
     std::map<std::string, Client> clients_;
+    std::size_t waiting_count_{}; ///< where nobody waits there is nothing to decide, however many there are
 };
 
 } // namespace fathom::gpu
