@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <numeric>
+#include <optional>
 
 namespace fathom::gpu {
 namespace {
@@ -278,25 +279,90 @@ RC_GTEST_PROP(GpuMemoryBooksProperty, NoScheduleOfWhatWasAdmittedEverNeedsMoreTh
     }
 }
 
-/// Every way of taking turns of a few jobs, each with all of its room.
-TEST(GpuMemoryBooks, EveryOrderOfTurnsFitsWhateverEachUses)
+/// Rooms of each job in pieces, persistent and temporary; nothing where it has none.
+using SmallState = std::vector<std::optional<std::pair<std::int64_t, std::int64_t>>>;
+
+SmallState state_of(const MemoryBooks& gpu, const std::vector<std::string>& names)
 {
-    MemoryBooks gpu = books(1024 * kMiB, 16 * kMiB);
-    std::vector<std::string> admitted;
-    for (int i = 0; i < 5; ++i) {
-        const std::string name = "job-" + std::to_string(i);
-        if (gpu.admit(name, {(40 + 30 * i) * kMiB, (500 - 90 * i) * kMiB})) admitted.push_back(name);
+    SmallState state;
+    for (const std::string& name : names) {
+        const auto client = gpu.clients().find(name);
+        if (client == gpu.clients().end())
+            state.emplace_back();
+        else
+            state.emplace_back(std::pair{client->second.place.persistent_room_bytes / kMemoryPieceBytes,
+                                         client->second.place.temporary_room_bytes / kMemoryPieceBytes});
     }
-    ASSERT_GE(admitted.size(), 3U);
-    std::sort(admitted.begin(), admitted.end());
-    do {
-        for (const std::string& with_turn : admitted) {
-            std::int64_t used = gpu.clients().at(with_turn).place.temporary_room_bytes;
-            for (const std::string& name : admitted)
-                used += gpu.clients().at(name).place.persistent_room_bytes;
-            EXPECT_LE(used, 1024 * kMiB);
+    return state;
+}
+
+/// At that instant, whoever has the turn, when all use all that they may.
+void expect_fits(const SmallState& state, std::int64_t capacity_pieces)
+{
+    std::int64_t persistent = 0;
+    std::int64_t temporary = 0;
+    for (const auto& rooms : state) {
+        if (!rooms) continue;
+        persistent += rooms->first;
+        temporary = std::max(temporary, rooms->second);
+    }
+    ASSERT_LE(persistent + temporary, capacity_pieces);
+}
+
+/// All that the books allow next: a job comes with any need, grows, gives room back or ends.
+std::vector<MemoryBooks> next_books(const MemoryBooks& gpu, const std::vector<std::string>& names, std::int64_t most)
+{
+    std::vector<MemoryBooks> next;
+    const auto add = [&](const auto& change) {
+        MemoryBooks changed = gpu;
+        if (change(changed)) next.push_back(std::move(changed));
+    };
+    for (const std::string& name : names) {
+        for (std::int64_t pieces = 0; pieces <= most; ++pieces) {
+            const std::int64_t bytes = pieces * kMemoryPieceBytes;
+            for (std::int64_t other = 0; other <= most; ++other) {
+                const MemoryNeed need{bytes, other * kMemoryPieceBytes};
+                add([&](MemoryBooks& all) { return all.admit(name, need).has_value(); });
+                add([&](MemoryBooks& all) { return all.admit_again(name, need).has_value(); });
+            }
+            add([&](MemoryBooks& all) { return all.grow(name, MemoryKind::kPersistent, bytes).has_value(); });
+            add([&](MemoryBooks& all) { return all.grow(name, MemoryKind::kTemporary, bytes).has_value(); });
+            add([&](MemoryBooks& all) { return all.shrink(name, bytes).has_value(); });
         }
-    } while (std::next_permutation(admitted.begin(), admitted.end()));
+        add([&](MemoryBooks& all) {
+            all.remove(name);
+            return true;
+        });
+    }
+    return next;
+}
+
+/// Every state that three jobs on a card of five pieces can come to, by every order of what they may do.
+TEST(GpuMemoryBooks, EveryScheduleOfAFewJobsFitsACardAtEveryInstant)
+{
+    constexpr std::int64_t kPieces = 5;
+    const std::vector<std::string> names{"a", "b", "c"};
+    std::map<SmallState, MemoryBooks> known;
+    std::vector<SmallState> open;
+    const auto visit = [&](const MemoryBooks& gpu) {
+        const SmallState state = state_of(gpu, names);
+        if (!known.emplace(state, gpu).second) return;
+        open.push_back(state);
+        expect_fits(state, kPieces);
+    };
+    visit(books(kPieces * kMemoryPieceBytes, kMemoryPieceBytes));
+    while (!open.empty() && !HasFatalFailure()) {
+        const MemoryBooks gpu = known.at(open.back());
+        open.pop_back();
+        for (const MemoryBooks& next : next_books(gpu, names, kPieces))
+            visit(next);
+    }
+    // What is allowed is found, too: a job that has all of the card, and all three at once.
+    EXPECT_TRUE(known.contains({std::pair<std::int64_t, std::int64_t>{1, 4}, {}, {}}));
+    EXPECT_TRUE(
+        known.contains({std::pair<std::int64_t, std::int64_t>{1, 2}, std::pair<std::int64_t, std::int64_t>{1, 2},
+                        std::pair<std::int64_t, std::int64_t>{1, 2}}));
+    EXPECT_GT(known.size(), 100U);
 }
 
 } // namespace
