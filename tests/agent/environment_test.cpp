@@ -60,6 +60,18 @@ TEST(JobEnvironment, AJobWithGpusTakesPartWhereTheCenterSharesThemWhateverItSays
     EXPECT_EQ(with.at("FATHOM_GPU_JOB"), run.order.job_id.value);
 }
 
+TEST(JobEnvironment, OnlyTheCenterSaysWhoComesFirstOnASharedGpu)
+{
+    RunOrder run{
+        test::shell_order("true"), {0}, 1, 0, {{"CUDA_VISIBLE_DEVICES", "GPU-1"}, {"FATHOM_GPU_SHARE", "500"}}};
+    run.order.environment = {{"FATHOM_GPU_SHARE", "1000000"}, {"FATHOM_GPU_PRIORITY", "1000000"}};
+
+    const auto variables = job_environment(run, {"/work", "/programs", "nobody", "/run/fathom-job/gpu-memory"});
+
+    EXPECT_EQ(variables.at("FATHOM_GPU_SHARE"), "500");
+    EXPECT_FALSE(variables.contains("FATHOM_GPU_PRIORITY"));
+}
+
 TEST(JobEnvironment, AJobWithGpusFindsTheAgentsOwnMemoryManager)
 {
     RunOrder run{test::shell_order("true"), {0}, 1, 0, {{"CUDA_VISIBLE_DEVICES", "GPU-1"}}};

@@ -21,6 +21,11 @@ void share_gpus(std::map<std::string, std::string>& variables, const RunOrder& r
     variables["FATHOM_GPU_SOCKET"] = socket;
     variables["FATHOM_GPU_WAIT_S"] = kGpuMemoryWait_s;
     variables["FATHOM_GPU_JOB"] = run.order.job_id.value;
+    // What comes before other people's work is for the center to say.
+    for (const char* name : {"FATHOM_GPU_SHARE", "FATHOM_GPU_PRIORITY"}) {
+        variables.erase(name);
+        if (const auto said = run.environment.find(name); said != run.environment.end()) variables.insert(*said);
+    }
     const auto put_first = [&](const char* name, const std::string& file) {
         std::string& list = variables[name];
         list = place.programs + file + (list.empty() ? "" : ":" + list);
