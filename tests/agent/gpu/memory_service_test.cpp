@@ -4,8 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
-#include <functional>
+#include <limits>
 #include <random>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -17,8 +18,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::int64_t kMiB = 1LL << 20U;
-const std::string kGpu = "GPU-1";
+constexpr std::int64_t kMebibyte = 1LL << 20U;
+const std::string kOnlyGpu = "GPU-1";
 
 class GpuMemoryService : public testing::Test {
   protected:
@@ -27,7 +28,7 @@ class GpuMemoryService : public testing::Test {
         std::string text = (std::filesystem::temp_directory_path() / "gpu-service-XXXXXX").string();
         folder_ = ::mkdtemp(text.data());
         settings_.socket = folder_ / "socket";
-        settings_.coordinator.gpus = {{kGpu, kMaxBytes}};
+        settings_.coordinator.gpus = {{kOnlyGpu, kMaxBytes}};
         settings_.coordinator.gap_bytes = 0;
         settings_.coordinator.settle_s = 0;
         settings_.coordinator.turns.most_overrun_s = 0; // the programs are this process
@@ -61,7 +62,7 @@ class GpuMemoryService : public testing::Test {
     {
         OpenFile made = connected();
         EXPECT_TRUE(send(made, with_text({.type = MessageType::kHello, .second = 1000}, "honest")));
-        EXPECT_TRUE(send(made, with_text({.type = MessageType::kUseGpu, .second = persistent_bytes}, kGpu)));
+        EXPECT_TRUE(send(made, with_text({.type = MessageType::kUseGpu, .second = persistent_bytes}, kOnlyGpu)));
         return made;
     }
 
@@ -109,12 +110,12 @@ TEST_F(GpuMemoryService, WhoConnectsIsKnownByTheKernelsWord)
 TEST_F(GpuMemoryService, NothingThatProgramsSendBreaksItOrStaysBehind)
 {
     start();
-    const OpenFile neighbour = joined(64 * kMiB);
+    const OpenFile neighbour = joined(64 * kMebibyte);
     ASSERT_TRUE(hears(neighbour, MessageType::kPlace));
     std::mt19937_64 random(4711);
     constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
     constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-    const std::array<std::int64_t, 10> numbers{0,      1,     2,        -1, 2 * kMiB, kMaxBytes, kMaxBytes + 1,
+    const std::array<std::int64_t, 10> numbers{0,      1,     2,        -1, 2 * kMebibyte, kMaxBytes, kMaxBytes + 1,
                                                kLeast, kMost, kMost - 1};
     const auto any = [&] { return numbers.at(random() % numbers.size()); };
     std::vector<OpenFile> open(20);
@@ -135,16 +136,16 @@ TEST_F(GpuMemoryService, NothingThatProgramsSendBreaksItOrStaysBehind)
                         .fourth = any()};
         if (random() % 3 == 0) message.type = MessageType::kHello;
         if (random() % 16 == 0) message.version = static_cast<std::uint32_t>(random());
-        message = with_text(message, random() % 4 == 0 ? std::string("\xff\xfe\x00", 3) : kGpu);
+        message = with_text(message, random() % 4 == 0 ? std::string("\xff\xfe\x00", 3) : kOnlyGpu);
         (void)::send(socket.number(), &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
     }
     open.clear();
 
     EXPECT_TRUE(wait_for_programs(1));
     const SharedGpu gpu = service_->report().gpus.at(0);
-    EXPECT_EQ(gpu.persistent_bytes, 64 * kMiB);
+    EXPECT_EQ(gpu.persistent_bytes, 64 * kMebibyte);
     EXPECT_EQ(gpu.temporary_bytes, 0);
-    EXPECT_TRUE(hears(joined(kMiB), MessageType::kPlace));
+    EXPECT_TRUE(hears(joined(kMebibyte), MessageType::kPlace));
 }
 
 TEST_F(GpuMemoryService, TenThousandProgramsAndNoMore)
@@ -155,7 +156,7 @@ TEST_F(GpuMemoryService, TenThousandProgramsAndNoMore)
     start();
     std::vector<OpenFile> programs;
     for (std::size_t i = 0; i < most; ++i)
-        programs.push_back(joined(kMiB));
+        programs.push_back(joined(kMebibyte));
     for (const OpenFile& program : programs)
         ASSERT_TRUE(hears(program, MessageType::kPlace));
 
@@ -165,13 +166,13 @@ TEST_F(GpuMemoryService, TenThousandProgramsAndNoMore)
     programs.clear();
     EXPECT_TRUE(wait_for_programs(0));
     EXPECT_EQ(service_->report().gpus.at(0).persistent_bytes, 0);
-    EXPECT_TRUE(hears(joined(kMiB), MessageType::kPlace));
+    EXPECT_TRUE(hears(joined(kMebibyte), MessageType::kPlace));
 }
 
 TEST_F(GpuMemoryService, WhereNoDescriptorIsLeftNewcomersAreTurnedAwayAndOthersGoOn)
 {
     start();
-    const OpenFile neighbour = joined(kMiB);
+    const OpenFile neighbour = joined(kMebibyte);
     ASSERT_TRUE(hears(neighbour, MessageType::kPlace));
     OpenFile newcomer(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     sockaddr_un address{};
@@ -185,12 +186,12 @@ TEST_F(GpuMemoryService, WhereNoDescriptorIsLeftNewcomersAreTurnedAwayAndOthersG
 
     EXPECT_EQ(::connect(newcomer.number(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
     EXPECT_FALSE(hears(newcomer, MessageType::kPlace));
-    EXPECT_TRUE(send(neighbour, with_text({.type = MessageType::kGrow, .second = 2 * kMiB}, kGpu)));
+    EXPECT_TRUE(send(neighbour, with_text({.type = MessageType::kGrow, .second = 2 * kMebibyte}, kOnlyGpu)));
     EXPECT_TRUE(hears(neighbour, MessageType::kGrown));
 
     all.clear();
     set_descriptor_limit(before);
-    EXPECT_TRUE(hears(joined(kMiB), MessageType::kPlace));
+    EXPECT_TRUE(hears(joined(kMebibyte), MessageType::kPlace));
 }
 
 } // namespace
