@@ -8,8 +8,9 @@
 namespace fathom::probes {
 namespace {
 
-/// A sample that waited for longer than this share of its time is marked. Two measurements shall agree within 5 %, so
-/// what can move one by 2 % matters.
+/// A sample of which one thread waited for longer than this share of its time is marked: the others wait for that
+/// thread. Two measurements shall agree within 5 %, so what can move one by 2 % matters. The short waits after each
+/// wake-up, which many threads have, are not added up: they pass side by side.
 constexpr double kWaitedShare = 0.02;
 /// Both clocks are slewed together, so any difference is a step; reading them one after the other takes microseconds.
 constexpr double kClockStep_s = 1e-3;
@@ -35,11 +36,21 @@ double used_by_others_s(const MachineCounters& before, const MachineCounters& af
     return std::max(0.0, (after.busy_s - before.busy_s) - (after.used_s - before.used_s));
 }
 
+double longest_wait_s(const MachineCounters& before, const MachineCounters& after)
+{
+    double longest_s = 0;
+    for (const auto& [thread, waited_s] : after.thread_waited_s) {
+        const auto earlier = before.thread_waited_s.find(thread); // a thread that started since has waited since then
+        longest_s = std::max(longest_s, waited_s - (earlier == before.thread_waited_s.end() ? 0 : earlier->second));
+    }
+    return longest_s;
+}
+
 std::vector<std::string> causes_in_sample(const MachineCounters& before, const MachineCounters& after)
 {
     std::vector<std::string> causes;
     const double elapsed_s = after.steady_s - before.steady_s;
-    if (after.waited_s - before.waited_s > kWaitedShare * elapsed_s) causes.emplace_back("preempted");
+    if (longest_wait_s(before, after) > kWaitedShare * elapsed_s) causes.emplace_back("preempted");
     if (std::abs(clock_step_s(before, after)) > kClockStep_s) causes.emplace_back("clock");
     return causes;
 }

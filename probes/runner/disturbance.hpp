@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,9 +15,10 @@ struct MachineCounters {
     double steady_s{}; ///< the clock that samples are timed with
     double wall_s{};   ///< the clock on the wall, which may be set while we measure
     double used_s{};   ///< processor time of this process and of those that it started
-    double waited_s{}; ///< how long their threads were ready to run and had no processor
-    double busy_s{};   ///< of the processors that we may use, by whomever
-    double stolen_s{}; ///< that the hypervisor took from those processors
+    double waited_s{}; ///< how long their threads were ready to run and had no processor, in sum
+    std::map<std::int64_t, double> thread_waited_s{}; ///< the same of each thread, by its id
+    double busy_s{};                                  ///< of the processors that we may use, by whomever
+    double stolen_s{};                                ///< that the hypervisor took from those processors
 };
 
 /// How far the wall clock moved against the steady clock between two moments; seconds.
@@ -23,6 +26,9 @@ double clock_step_s(const MachineCounters& before, const MachineCounters& after)
 
 /// What other processes used of the processors that we may use; seconds, at least 0.
 double used_by_others_s(const MachineCounters& before, const MachineCounters& after);
+
+/// The longest that one thread was ready to run and had no processor between two moments; seconds, at least 0.
+double longest_wait_s(const MachineCounters& before, const MachineCounters& after);
 
 /// What disturbed one sample: "preempted", "clock". Thresholds and their reasons are in the source.
 std::vector<std::string> causes_in_sample(const MachineCounters& before, const MachineCounters& after);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace fathom::probes {
 namespace {
@@ -22,10 +23,11 @@ double seconds_of(auto time)
 
 MachineCounters read_counters()
 {
-    const ProcessTimes own = process_tree_times();
+    ProcessTimes own = process_tree_times();
     MachineCounters counters;
     counters.used_s = own.used_s;
     counters.waited_s = own.waited_s;
+    counters.thread_waited_s = std::move(own.thread_waited_s);
     counters.wall_s = seconds_of(std::chrono::system_clock::now());
     counters.steady_s = seconds_of(std::chrono::steady_clock::now());
     return counters;

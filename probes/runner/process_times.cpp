@@ -37,14 +37,16 @@ std::optional<std::int64_t> next_number(std::string_view& text)
     return value;
 }
 
-void add_thread(const std::string& folder, ProcessTimes& times)
+void add_thread(const std::string& folder, std::string_view id, ProcessTimes& times)
 {
     std::array<char, 256> buffer{};
     std::string_view text = file_start(folder + "/schedstat", buffer); // "used_ns waited_ns timeslices"
     const std::optional<std::int64_t> used_ns = next_number(text);
     const std::optional<std::int64_t> waited_ns = next_number(text);
     times.used_s += static_cast<double>(used_ns.value_or(0)) * 1e-9;
-    times.waited_s += static_cast<double>(waited_ns.value_or(0)) * 1e-9;
+    const double waited_s = static_cast<double>(waited_ns.value_or(0)) * 1e-9;
+    times.waited_s += waited_s;
+    if (const std::optional<std::int64_t> number = next_number(id)) times.thread_waited_s[*number] = waited_s;
 }
 
 void add_process(const std::string& process, ProcessTimes& times, int& processes)
@@ -56,7 +58,7 @@ void add_process(const std::string& process, ProcessTimes& times, int& processes
     while (const dirent* const entry = readdir(folder.get())) {
         if (entry->d_name[0] == '.') continue;
         const std::string thread = tasks + "/" + entry->d_name;
-        add_thread(thread, times);
+        add_thread(thread, entry->d_name, times);
         std::array<char, 256> buffer{};
         std::string_view children = file_start(thread + "/children", buffer);
         while (const std::optional<std::int64_t> child = next_number(children))

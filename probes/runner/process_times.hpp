@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -7,8 +9,9 @@ namespace fathom::probes {
 
 /// Seconds since their start, over the threads that live now.
 struct ProcessTimes {
-    double used_s{};   ///< on a processor
-    double waited_s{}; ///< ready to run, without a processor
+    double used_s{};                                ///< on a processor
+    double waited_s{};                              ///< ready to run, without a processor
+    std::map<std::int64_t, double> thread_waited_s; ///< waited_s of each thread, by its id
 };
 
 /// Of all threads of this process, of the processes that it started, and of those that these started. The kernel's

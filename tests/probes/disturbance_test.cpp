@@ -20,8 +20,13 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const MachineCounters kBefore{
-    .steady_s = 100, .wall_s = 5000, .used_s = 7, .waited_s = 1, .busy_s = 300, .stolen_s = 20};
+const MachineCounters kBefore{.steady_s = 100,
+                              .wall_s = 5000,
+                              .used_s = 7,
+                              .waited_s = 1,
+                              .thread_waited_s = {{11, 0.4}, {12, 0.6}},
+                              .busy_s = 300,
+                              .stolen_s = 20};
 
 MachineCounters later(double elapsed_s)
 {
@@ -42,10 +47,26 @@ TEST(Disturbance, IsNotSeenWhereThereIsNone)
 TEST(Disturbance, IsAThreadThatWaitedForAProcessor)
 {
     MachineCounters after = later(0.1);
-    after.waited_s += 0.0019; // under 2 %
+    after.thread_waited_s[12] += 0.0019; // under 2 %
     EXPECT_THAT(causes_in_sample(kBefore, after), IsEmpty());
-    after.waited_s += 0.0002;
+    after.thread_waited_s[12] += 0.0002;
     EXPECT_THAT(causes_in_sample(kBefore, after), ElementsAre("preempted"));
+}
+
+TEST(Disturbance, IsNotTheSumOfTheShortWaitsOfManyThreads)
+{
+    MachineCounters after = later(0.1);
+    for (std::int64_t thread = 11; thread < 75; ++thread) { // 1 % each
+        after.thread_waited_s[thread] = 0.001 + (thread == 11 ? 0.4 : thread == 12 ? 0.6 : 0);
+        after.waited_s += 0.001;
+    }
+    EXPECT_THAT(causes_in_sample(kBefore, after), IsEmpty());
+    EXPECT_NEAR(longest_wait_s(kBefore, after), 0.001, 1e-9);
+
+    after.thread_waited_s[99] = 0.01; // started since
+    EXPECT_THAT(causes_in_sample(kBefore, after), ElementsAre("preempted"));
+    after.thread_waited_s.clear(); // all have ended
+    EXPECT_THAT(causes_in_sample(kBefore, after), IsEmpty());
 }
 
 TEST(Disturbance, IsAStepOfTheWallClockInEitherDirection)
@@ -92,6 +113,23 @@ TEST(Disturbance, IsAnotherClockRateThanUsual)
     EXPECT_THAT(samples_at_another_clock(std::vector{3e9, 3.01e9, 2.5e9, 2.99e9, 3e9, 3.5e9}), ElementsAre(2, 5));
     EXPECT_THAT(samples_at_another_clock(std::vector{0.0, 0.0}), IsEmpty());
     EXPECT_THAT(samples_at_another_clock({}), IsEmpty());
+}
+
+TEST(ProcessTreeTimes, AreOfEachThreadBesideTheirSum)
+{
+    std::jthread other([](const std::stop_token& stop) {
+        while (!stop.stop_requested())
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+
+    const ProcessTimes times = process_tree_times();
+
+    EXPECT_GE(times.thread_waited_s.size(), 2U);
+    EXPECT_TRUE(times.thread_waited_s.contains(getpid()));
+    double sum_s = 0;
+    for (const auto& [thread, waited_s] : times.thread_waited_s)
+        sum_s += waited_s;
+    EXPECT_NEAR(sum_s, times.waited_s, 1e-9);
 }
 
 TEST(ProcessorTimes, AreOfTheProcessorsThatCount)
