@@ -218,6 +218,16 @@ ObservedOperation describe_tensors(const SymbolInfo& symbol, std::span<const std
     return operation;
 }
 
+/// Ranks compute a collective call together, so the calls of one are no executions of an operator: the prefix keeps
+/// them from being matched with one.
+ObservedOperation describe_message(const SymbolInfo& symbol)
+{
+    ObservedOperation operation;
+    operation.symbol = std::string("mpi/") + symbol.name;
+    operation.category = "network";
+    return operation;
+}
+
 } // namespace
 
 ObservedOperation describe_calls(const SymbolInfo& symbol, std::span<const std::int64_t> dimensions,
@@ -235,6 +245,8 @@ ObservedOperation describe_calls(const SymbolInfo& symbol, std::span<const std::
         return describe_tensors(symbol, dimensions);
     case Action::kCall:
         return describe_call(symbol, dimensions, executions_a_call);
+    case Action::kMessage:
+        return describe_message(symbol);
     case Action::kForget:
     case Action::kForgetNumber:
     case Action::kFftwPlan:

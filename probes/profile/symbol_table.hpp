@@ -33,6 +33,7 @@ enum class Action : std::uint8_t {
     kDnnlExecute,      ///< executes a oneDNN primitive
     kCudnnDescriptor,  ///< sizes of a tensor or filter
     kCudnnConvolution, ///< an operator on described tensors
+    kMessage,          ///< of MPI: other processes are waited for, so the time is neither computing nor an operator's
 };
 
 /// One entry point. For kCall the signature has a letter for each argument in Fortran's order:

@@ -157,6 +157,8 @@ bool decode(const SymbolInfo& info, const CallFrame& frame, Call& call)
     case Action::kCudnnConvolution:
         decode_cudnn(info, frame, call);
         return true;
+    case Action::kMessage:
+        return true;
     case Action::kForget:
     case Action::kForgetNumber:
     case Action::kFftwPlan:
@@ -192,6 +194,7 @@ bool note_before(const SymbolInfo& info, const CallFrame& frame)
     case Action::kSparse:
     case Action::kDnnlExecute:
     case Action::kCudnnConvolution:
+    case Action::kMessage:
         return false;
     }
     return false;
@@ -220,6 +223,7 @@ void note_after(const SymbolInfo& info, const CallFrame& frame)
     case Action::kSparse:
     case Action::kDnnlExecute:
     case Action::kCudnnConvolution:
+    case Action::kMessage:
         break;
     }
 }

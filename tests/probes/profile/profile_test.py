@@ -409,6 +409,13 @@ def test_the_job_block_is_yaml_and_stands_for_the_remainder(tmp_path):
     assert computing["id"] == "trigonometric" and computing["count"] > 1 and computing["share"] > 0.3
 
 
+def test_time_in_mpi_is_no_computing(tmp_path):
+    result = profile(tmp_path, [str(BIN / "profile_mpi_program")], stdout_is="0 0 3\n")
+    assert counts(result) == {("mpi/MPI_Allreduce",): 2, ("mpi/mpi_wait_",): 1}  # the barrier within is theirs
+    assert result["operators"] == [] and result["missed"] > 0.7
+    assert result["remainder"]["compute"] + result["remainder"]["memory"] < 0.3
+
+
 def test_waiting_and_file_io_are_told_from_computing(tmp_path):
     result = profile(tmp_path, ["/bin/sleep", "0.5"])
     assert result["remainder"]["waiting"] > 0.8
