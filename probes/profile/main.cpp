@@ -3,6 +3,7 @@
 #include "probes/profile/counts_folder.hpp"
 #include "probes/profile/program_check.hpp"
 #include "probes/profile/render_profile.hpp"
+#include "probes/profile/seen_symbols.hpp"
 #include "probes/runner/resources.hpp"
 
 #include <CLI/CLI.hpp>
@@ -32,6 +33,7 @@ Examples:
   fathom-profile -- python3 train.py --epochs 3       a table on standard error, after the program's own output
   fathom-profile --format job --output-file operators.yaml -- mpirun -np 4 pw.x -in si.in
   fathom-profile --output json --output-file profile.json -- ./solver
+  fathom-profile --symbols                            which library calls are counted as which operator
 
 The program's standard streams, signals and exit code are its own. The table goes to standard error; JSON and job
 blocks go to standard output after the program has ended, or to --output-file.
@@ -47,6 +49,7 @@ struct Arguments {
     std::string output_file;
     std::string library;
     bool has_calibration = true;
+    bool wants_symbols = false;
     std::vector<std::string> program;
 };
 
@@ -78,6 +81,15 @@ Result<std::vector<OperatorManifest>> read_library(const std::string& path)
         manifests.push_back(*manifest);
     }
     return manifests;
+}
+
+int show_symbols(const std::string& library)
+{
+    const Result<std::vector<OperatorManifest>> manifests = read_library(library);
+    if (!manifests) return fail(manifests.error(), kFailed);
+    const std::string table = symbols_table(*manifests);
+    const bool is_written = std::fputs(table.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+    return is_written ? 0 : fail({Errc::kUnavailable, "cannot write to standard output"}, kFailed);
 }
 
 /// A run of the program with all that is known of it.
@@ -214,6 +226,8 @@ class Run {
 
 int run(Arguments arguments)
 {
+    if (arguments.wants_symbols) return show_symbols(arguments.library);
+    if (arguments.program.empty()) return fail({Errc::kInvalid, "a program is needed, after --"}, kFailed);
     if (!arguments.output.empty()) arguments.format = arguments.output;
     const Result<ProgramFacts> facts = check_program(arguments.program.front());
     if (!facts) return fail(facts.error(), facts.error().code == Errc::kNotFound ? kNotFound : kNotExecutable);
@@ -243,7 +257,9 @@ int main(int argc, char** argv)
     app.add_option("--library", arguments.library, "Match with the manifests in this JSON file instead of our own");
     app.add_flag("!--no-calibration", arguments.has_calibration,
                  "Do not run fathom-probe afterwards to find operators that stand for the remainder");
-    app.add_option("program", arguments.program, "The program and its arguments, after --")->required();
+    app.add_flag("--symbols", arguments.wants_symbols,
+                 "Show the entry points that operators are recognised by, and which of them are counted");
+    app.add_option("program", arguments.program, "The program and its arguments, after --");
     app.positionals_at_end();
     try {
         app.parse(argc, argv);

@@ -14,22 +14,6 @@ namespace {
 /// 10 a blocked matrix product.
 constexpr double kIntensityDecades = 2;
 
-/// Fortran's and 64-bit interfaces' decorations say nothing about what is computed: `DGEMM`, `dgemm_`,
-/// `dgemm_64_` and `dgemm64_` are one.
-std::string plain_symbol(std::string_view symbol)
-{
-    std::string plain(symbol);
-    std::transform(plain.begin(), plain.end(), plain.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    const auto strip = [&](std::string_view suffix) {
-        if (plain.size() > suffix.size() && plain.ends_with(suffix)) plain.resize(plain.size() - suffix.size());
-    };
-    strip("_");
-    strip("_64");
-    if (plain.find("gemm64") != std::string::npos || plain.starts_with("cblas_")) strip("64");
-    return plain;
-}
-
 bool names_symbol(const OperatorManifest& manifest, std::string_view symbol)
 {
     if (symbol.empty()) return false;
@@ -176,6 +160,20 @@ OperationMatch match_one(const ObservedOperation& observed, std::span<const Oper
 }
 
 } // namespace
+
+std::string plain_symbol(std::string_view symbol)
+{
+    std::string plain(symbol);
+    std::transform(plain.begin(), plain.end(), plain.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const auto strip = [&](std::string_view suffix) {
+        if (plain.size() > suffix.size() && plain.ends_with(suffix)) plain.resize(plain.size() - suffix.size());
+    };
+    strip("_");
+    strip("_64");
+    if (plain.find("gemm64") != std::string::npos || plain.starts_with("cblas_")) strip("64");
+    return plain;
+}
 
 double similarity(const ObservedOperation& observed, const OperatorManifest& manifest, const MatchRule& rule)
 {

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fathom {
@@ -56,6 +57,10 @@ struct MatchReport {
 /// The order of `observed` and of `library` does not matter.
 MatchReport match_operations(std::span<const ObservedOperation> observed, std::span<const OperatorManifest> library,
                              const MatchRule& rule = {});
+
+/// An entry point without what Fortran and interfaces of 64-bit integers add to its name: `DGEMM`, `dgemm_`,
+/// `dgemm_64_` and `dgemm64_` are one.
+std::string plain_symbol(std::string_view symbol);
 
 /// The similarity of an observed operation to an operator, 0..1; 1 for an exact symbol.
 double similarity(const ObservedOperation& observed, const OperatorManifest& manifest, const MatchRule& rule);

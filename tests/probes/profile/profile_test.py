@@ -416,6 +416,14 @@ def test_time_in_mpi_is_no_computing(tmp_path):
     assert result["remainder"]["compute"] + result["remainder"]["memory"] < 0.3
 
 
+def test_the_entry_points_that_are_counted_are_shown():
+    shown = subprocess.run([PROFILE, "--symbols"], capture_output=True, text=True, timeout=60, check=True).stdout
+    lines = {tuple(line.split(maxsplit=2)) for line in shown.splitlines()[1:]}
+    assert ("dgemm", "cblas_dgemm", "counted") in lines and ("fft3d", "fftw_execute/3d", "counted") in lines
+    assert any(line[:2] == ("sort", "qsort") and line[2].startswith("not counted: ") for line in lines)
+    assert subprocess.run([PROFILE], capture_output=True, timeout=60).returncode == 125
+
+
 def test_waiting_and_file_io_are_told_from_computing(tmp_path):
     result = profile(tmp_path, ["/bin/sleep", "0.5"])
     assert result["remainder"]["waiting"] > 0.8
