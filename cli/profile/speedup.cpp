@@ -5,12 +5,14 @@
 #include "cli/profile/speedup_options.hpp"
 #include "cli/profile/speedup_plan.hpp"
 #include "cli/text/format_units.hpp"
+#include "core/base/parse_number.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <ostream>
+#include <utility>
 
 namespace fathom::cli {
 namespace {
@@ -85,33 +87,124 @@ std::string draw(const std::vector<SpeedupPoint>& points, double threshold)
     return text;
 }
 
-Outcome curve_of_center(Session& session, const QuestionOptions& options)
+/// A question for the curve of one network and class.
+struct CurveQuestion {
+    std::string network; ///< its name; empty: it has none
+    Json question;
+};
+
+/// The speed-up against t for one network and class.
+struct NamedCurve {
+    CurveQuestion asked;
+    Json answer; ///< as the server gives it
+    double threshold = 1;
+    std::vector<SpeedupPoint> points;
+};
+
+/// "10GbE=1.25": a name, and GB/s between machines.
+Result<std::pair<std::string, double>> parse_network(const std::string& text)
 {
-    Json question = options.question;
-    question["points"] = options.points;
-    return print_answer(session, session.post("/speedup:curve", question), [](const Json& answer) {
-        std::vector<SpeedupPoint> points;
-        for (const Json& item : items_of(answer))
-            points.push_back(
+    const std::size_t sign = text.rfind('=');
+    const auto gb_s = sign == std::string::npos ? std::nullopt : parse_number<double>(text.substr(sign + 1));
+    if (sign == 0 || !gb_s || !(*gb_s > 0))
+        return Error{Errc::kInvalid, "--network: \"" + text + "\" is not NAME=GB/S, as 10GbE=1.25 is"};
+    return std::pair(text.substr(0, sign), *gb_s);
+}
+
+/// All combinations of the networks and classes that were named, both classes where none was.
+Result<std::vector<CurveQuestion>> curve_questions(const QuestionOptions& options)
+{
+    std::vector<std::string> classes{"linear", "quadratic"};
+    if (options.question.contains("class")) classes = {text_of(options.question, "class")};
+    std::vector<CurveQuestion> questions;
+    const auto add = [&](const std::string& network, const Json& question) {
+        for (const std::string& name : classes) {
+            questions.push_back({network, question});
+            questions.back().question["class"] = name;
+        }
+    };
+    if (options.networks.empty()) add("", options.question);
+    for (const std::string& text : options.networks) {
+        const Result<std::pair<std::string, double>> network = parse_network(text);
+        if (!network) return network.error();
+        Json question = options.question;
+        question["network_gb_s"] = network->second;
+        add(network->first, question);
+    }
+    return questions;
+}
+
+/// The points of one curve, by the server where a center is to say what the question leaves out.
+Result<NamedCurve> draw_curve(Session& session, const CurveQuestion& asked, std::int64_t points)
+{
+    NamedCurve curve{.asked = asked, .answer = {}, .points = {}};
+    Json question = asked.question;
+    if (question.contains("center")) {
+        question["points"] = points;
+        Result<Json> answer = session.post("/speedup:curve", question);
+        if (!answer) return answer.error();
+        for (const Json& item : items_of(*answer))
+            curve.points.push_back(
                 {number_of(item, "seconds_per_100mb").value_or(0), number_of(item, "speedup").value_or(0)});
-        if (points.empty()) return std::string();
-        return draw(points, number_of(answer, "threshold").value_or(1));
-    });
+        curve.threshold = number_of(*answer, "threshold").value_or(1);
+        curve.answer = std::move(*answer);
+        return curve;
+    }
+    question["seconds_per_100mb"] = 1; // the curve goes through all of them
+    const Result<SpeedupQuestion> parsed = parse_speedup_question(question);
+    if (!parsed) return with_flags(parsed.error());
+    curve.points = speedup_curve(*parsed, static_cast<std::size_t>(points));
+    curve.threshold = parsed->threshold;
+    curve.answer = {{"items", to_json(curve.points)}};
+    return curve;
+}
+
+/// As one curve has always been shown; several each under its name.
+std::string curves_text(const std::vector<NamedCurve>& curves)
+{
+    std::string text;
+    for (const NamedCurve& curve : curves) {
+        if (curve.points.empty()) continue;
+        if (curves.size() > 1) {
+            text += text.empty() ? "" : "\n";
+            if (!curve.asked.network.empty()) text += curve.asked.network + ", ";
+            if (const std::optional<double> gb_s = number_of(curve.asked.question, "network_gb_s"))
+                text += fmt::format("{:g} GB/s, ", *gb_s);
+            text += text_of(curve.asked.question, "class") + "\n";
+        }
+        text += draw(curve.points, curve.threshold);
+    }
+    return text;
+}
+
+Json curves_json(const std::vector<NamedCurve>& curves)
+{
+    if (curves.size() == 1) return curves.front().answer;
+    Json list = Json::array();
+    for (const NamedCurve& curve : curves) {
+        Json& one = list.emplace_back(curve.answer);
+        one["class"] = text_of(curve.asked.question, "class");
+        if (!curve.asked.network.empty()) one["network"] = curve.asked.network;
+        if (const std::optional<double> gb_s = number_of(curve.asked.question, "network_gb_s"))
+            one["network_gb_s"] = *gb_s;
+    }
+    return {{"curves", std::move(list)}};
 }
 
 Outcome curve(Session& session, const QuestionOptions& options)
 {
-    if (options.question.contains("center")) return curve_of_center(session, options);
-    Json whole = options.question;
-    whole["seconds_per_100mb"] = 1; // the curve goes through all of them
-    const Result<SpeedupQuestion> question = parse_speedup_question(whole);
-    if (!question) return with_flags(question.error());
-    const std::vector<SpeedupPoint> points = speedup_curve(*question, static_cast<std::size_t>(options.points));
-    if (!session.wants_json()) {
-        *session.console().out << draw(points, question->threshold);
-        return ExitCode::kOk;
+    const Result<std::vector<CurveQuestion>> questions = curve_questions(options);
+    if (!questions) return questions.error();
+    std::vector<NamedCurve> curves;
+    for (const CurveQuestion& question : *questions) {
+        Result<NamedCurve> one = draw_curve(session, question, options.points);
+        if (!one) return one.error();
+        curves.push_back(std::move(*one));
     }
-    print_json(session, {{"items", to_json(points)}});
+    if (session.wants_json())
+        print_json(session, curves_json(curves));
+    else
+        *session.console().out << curves_text(curves);
     return ExitCode::kOk;
 }
 
@@ -158,10 +251,17 @@ void add_speedup_commands(CLI::App& app, Invocation& invocation)
     on_chosen(one, invocation, question, predict);
 
     auto range = std::make_shared<QuestionOptions>();
-    CLI::App& all = add_verb(noun, "curve", "The speed-up against the CPU's time for 100 MB, 0.001 to 10 s",
-                             "fathom speedup curve --class linear --input-gb 1 --machines 1000 --network-gb-s 10 "
-                             "--gpu-parallelism 64");
+    CLI::App& all = add_verb(
+        noun, "curve", "The speed-up against the CPU's time for 100 MB, 0.001 to 10 s, for each network and class",
+        "fathom speedup curve --input-gb 1 --machines 1000 --network 10GbE=1.25 "
+        "--network 100Gb-IB=10 --gpu-parallelism 64");
     add_question(all, range, /*has_t=*/false);
+    all.get_option("--class")->description("linear or quadratic (default: a curve for each)");
+    all.add_option("--network", range->networks,
+                   "a curve for a network of this name and speed between machines; may be repeated")
+        ->type_name("NAME=GB/S")
+        ->allow_extra_args(false)
+        ->excludes("--network-gb-s");
     all.add_option("--points", range->points, "How many points (default 21)")->check(CLI::Range(2, 1000));
     on_chosen(all, invocation, range, curve);
 

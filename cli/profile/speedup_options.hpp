@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace fathom::cli {
 
@@ -12,6 +13,7 @@ namespace fathom::cli {
 struct QuestionOptions {
     Json question = Json::object();
     std::int64_t points = 21;
+    std::vector<std::string> networks; ///< of curves, "NAME=GB/S"; empty: the question's own
 };
 
 /// A flag for a number of the question: the field's name with dashes.

@@ -72,6 +72,42 @@ TEST(Speedup, DrawsACurve)
     EXPECT_THAT(ran.out, AllOf(HasSubstr("0.0010"), HasSubstr("10.0000"), HasSubstr("GPU     ####")));
 }
 
+TEST(Speedup, DrawsACurveForEachNetworkAndClass)
+{
+    const std::vector<std::string> arguments{
+        "speedup", "curve",     "--input-gb",  "1",         "--machines",  "1000",     "--gpu-parallelism",
+        "64",      "--network", "10GbE=0.125", "--network", "100Gb IB=10", "--points", "5"};
+    const Ran shown = fathom(arguments, {});
+    std::vector<std::string> as_json = arguments;
+    as_json.insert(as_json.end(), {"--output", "json"});
+    const Ran ran = fathom(as_json, {});
+
+    ASSERT_EQ(shown.code, 0) << shown.err;
+    EXPECT_THAT(shown.out,
+                AllOf(HasSubstr("10GbE, 0.125 GB/s, linear\n"), HasSubstr("10GbE, 0.125 GB/s, quadratic\n"),
+                      HasSubstr("100Gb IB, 10 GB/s, linear\n"), HasSubstr("100Gb IB, 10 GB/s, quadratic\n")));
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const Json curves = Json::parse(ran.out)["curves"];
+    ASSERT_EQ(curves.size(), 4U);
+    EXPECT_EQ(curves[3]["network"], "100Gb IB");
+    EXPECT_EQ(curves[3]["class"], "quadratic");
+    EXPECT_EQ(curves[3]["items"].size(), 5U);
+    const auto at_most_t = [&](std::size_t i) { return curves[i]["items"][4]["speedup"].get<double>(); };
+    EXPECT_GT(at_most_t(1), at_most_t(0)); // quadratic work gains more than linear work
+    EXPECT_GT(at_most_t(2), at_most_t(0)); // and a fast network leaves more to be gained
+}
+
+TEST(Speedup, NamesTheNetworkThatIsNone)
+{
+    for (const std::string network : {"10GbE", "=1", "x=0", "x=fast"}) {
+        const Ran ran = fathom({"speedup", "curve", "--input-gb", "1", "--machines", "10", "--gpu-parallelism", "64",
+                                "--network", network},
+                               {});
+        EXPECT_EQ(ran.code, 2) << network;
+        EXPECT_THAT(ran.err, HasSubstr("\"" + network + "\" is not NAME=GB/S"));
+    }
+}
+
 /// A file with that content; gone with the test.
 class PlanFile {
   public:
