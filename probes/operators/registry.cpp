@@ -112,7 +112,7 @@ const RegisteredOperator* find_operator(std::string_view id)
     return nullptr;
 }
 
-void limit_library_threads(int threads)
+LibraryThreads limit_library_threads(int threads)
 {
     openblas_set_num_threads(limited_by("OPENBLAS_NUM_THREADS", limited_by("OMP_NUM_THREADS", threads)));
     // oneDNN computes in the threads of the OpenMP runtime that it was built with. That library is
@@ -120,6 +120,11 @@ void limit_library_threads(int threads)
     using SetThreads = void (*)(int);
     if (void* const found = dlsym(RTLD_DEFAULT, "omp_set_num_threads"))
         reinterpret_cast<SetThreads>(found)(limited_by("OMP_NUM_THREADS", threads));
+    LibraryThreads used{.openblas = openblas_get_num_threads()};
+    using GetThreads = int (*)();
+    if (void* const found = dlsym(RTLD_DEFAULT, "omp_get_max_threads"))
+        used.openmp = reinterpret_cast<GetThreads>(found)();
+    return used;
 }
 
 BlasCore blas_core()

@@ -54,9 +54,16 @@ const std::vector<RegisteredOperator>& registered_operators();
 /// nullptr when this program does not have it.
 const RegisteredOperator* find_operator(std::string_view id);
 
+/// How many threads numerical libraries compute in, as they say themselves.
+struct LibraryThreads {
+    int openblas{};
+    int openmp{}; ///< oneDNN's; 0: there is no OpenMP in this process
+};
+
 /// Tells every numerical library how many threads to use, at most. Never more than what
 /// OPENBLAS_NUM_THREADS and OMP_NUM_THREADS ask for, each for its library: whoever set them meant it.
-void limit_library_threads(int threads);
+/// @return what the libraries made of that: OpenBLAS has no more threads than it was built for, and does not say so.
+LibraryThreads limit_library_threads(int threads);
 
 /// What OpenBLAS took this processor for ("SkylakeX"), and the core type that fits the instruction
 /// set better, if there is one.

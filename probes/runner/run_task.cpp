@@ -367,7 +367,7 @@ Result<ProbeTask> validate_task(ProbeTask task, const Uploads& uploads)
 Result<ProbeResult> run_task(const ProbeTask& task, const RunConditions& conditions)
 {
     if (Result<void> fits = check_memory(task, conditions); !fits) return fits.error();
-    limit_library_threads(conditions.cores);
+    const LibraryThreads threads = limit_library_threads(conditions.cores);
     ProbeResult result;
     result.task = task.name;
     result.runner_version = FATHOM_VERSION;
@@ -386,6 +386,8 @@ Result<ProbeResult> run_task(const ProbeTask& task, const RunConditions& conditi
     if (Result<void> measured = run.measure_one_thread(); !measured) return measured.error();
     if (Result<void> sharpened = run.sharpen_medians(); !sharpened) return sharpened.error();
     if (Result<void> collected = run.collect(result); !collected) return collected.error();
+    result.host["library_threads"] = {{"openblas", threads.openblas}};
+    if (threads.openmp > 0) result.host["library_threads"]["openmp"] = threads.openmp;
     return result;
 }
 

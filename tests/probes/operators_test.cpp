@@ -122,6 +122,18 @@ void corrupt(const Case& item, ProbeOperator& made)
     }
 }
 
+TEST(LibraryThreads, AreWhatTheLibrariesMakeOfTheLimit)
+{
+    constexpr int kTooMany = 100'000; // no OpenBLAS is built for so many
+    const LibraryThreads most = limit_library_threads(kTooMany);
+    const LibraryThreads one = limit_library_threads(1);
+
+    EXPECT_GE(most.openblas, 1);
+    EXPECT_LT(most.openblas, kTooMany);
+    EXPECT_EQ(one.openblas, 1);
+    EXPECT_EQ(one.openmp, 1) << "oneDNN's threads";
+}
+
 class Operators : public testing::TestWithParam<Case> {
   protected:
     void SetUp() override

@@ -104,6 +104,7 @@ TEST_F(ProbeProgram, ObeysItsEnvironment)
     EXPECT_EQ(result->unit_count, 4);
     EXPECT_EQ(result->host.at("openblas_core"), "Nehalem");
     EXPECT_THAT(result->operators[0].library, HasSubstr("Nehalem"));
+    EXPECT_EQ(result->host.at("library_threads").at("openblas"), 1);
 }
 
 TEST_F(ProbeProgram, RefusesAWrongEnvironment)

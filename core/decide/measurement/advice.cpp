@@ -128,15 +128,23 @@ void add_dgemm_rate(const Situation& situation, Advices& advices)
     const double peak_flops = cores * *clock * per_cycle;
     const double share = best_flops / peak_flops;
     if (share >= kGoodShareOfPeak) return;
-    advices.push_back({"dgemm_rate",
-                       "Dense matrix products reach " + percent(share) +
-                           " of what the cores' widest instructions can do; 40 to 90 % is usual.",
-                       {{"dgemm_flops", best_flops},
-                        {"peak_flops", peak_flops},
-                        {"cores", situation.result.cores},
-                        {"clock_hz", *clock},
-                        {"operations_per_cycle", per_cycle}},
-                       "Check which BLAS library jobs use, how many threads it may start, and the other advice."});
+    Json evidence = {{"dgemm_flops", best_flops},
+                     {"peak_flops", peak_flops},
+                     {"cores", situation.result.cores},
+                     {"clock_hz", *clock},
+                     {"operations_per_cycle", per_cycle}};
+    std::string message = "Dense matrix products reach " + percent(share) +
+                          " of what the cores' widest instructions can do; 40 to 90 % is usual.";
+    std::string remedy = "Check which BLAS library jobs use, how many threads it may start, and the other advice.";
+    const std::optional<double> threads = situation.facts.object("library_threads").number("openblas");
+    if (threads && *threads < cores) {
+        evidence["openblas_threads"] = *threads;
+        message += " Threads of OpenBLAS: " + whole(*threads) + ", for " + whole(cores) + " cores.";
+        remedy =
+            "Give jobs a BLAS library that is built for as many threads as units have cores, cut smaller units, or "
+            "raise OPENBLAS_NUM_THREADS where the center sets it.";
+    }
+    advices.push_back({"dgemm_rate", std::move(message), std::move(evidence), std::move(remedy)});
 }
 
 void add_affinity(const Situation& situation, Advices& advices)

@@ -94,6 +94,23 @@ TEST(Advise, ComparesDenseProductsWithTheInstructionSet)
     EXPECT_THAT(kinds(result), IsEmpty());
 }
 
+TEST(Advise, SaysWhereTheBlasLibraryHasFewerThreadsThanCores)
+{
+    ProbeResult result = good_result();
+    result.operators[0].median_s = result.operators[0].operations / 48e9; // 25 % of 192
+    result.host["library_threads"] = {{"openblas", 1}, {"openmp", 4}};
+
+    const std::vector<Advice> advices = advise(result, kUnit);
+
+    ASSERT_EQ(advices.size(), 1U);
+    EXPECT_EQ(advices[0].kind, "dgemm_rate");
+    EXPECT_THAT(advices[0].message, HasSubstr("Threads of OpenBLAS: 1, for 4 cores."));
+    EXPECT_DOUBLE_EQ(advices[0].evidence.at("openblas_threads"), 1);
+
+    result.host["library_threads"]["openblas"] = 4;
+    EXPECT_FALSE(advise(result, kUnit)[0].evidence.contains("openblas_threads"));
+}
+
 TEST(Advise, ComparesTheAffinityWithTheUnits)
 {
     EXPECT_THAT(kinds_with("cpus_allowed_count", 2), ElementsAre("affinity_narrow"));
