@@ -169,6 +169,27 @@ def test_an_expert_turns_a_dense_solve_into_three_dgemms(network):
     assert network.rest.call("POST", "/probe-runs", json={"probe_task_id": composed["id"]}).status_code == 409
 
 
+def test_the_profile_of_a_dense_solve_shows_three_products_and_an_expert_picks_each(network):
+    """M6. numpy solves systems of two sizes, by LAPACK, and multiplies once: three products of different sizes, none of which its
+    owner has named."""
+    program = ("import numpy as np; a = np.random.default_rng(1).random((600, 600)); s = a[:400, :400];"
+               "[np.linalg.solve(a, a[0]) for _ in range(30)]; [np.linalg.solve(s, s[0]) for _ in range(20)]; a @ a")
+    job = network.submit(name="solve", type="e2e/three", command=["python3", "-c", program], profile=True, metering_wait_s=0)
+    assert network.wait_job(job["id"])["state"] == "succeeded"
+    products = {o["count"]: o["parameters"]["m"] for o in network.rest.get(f"/jobs/{job['id']}/operators")["operators"]
+                if o["id"] == "dgemm"}
+    assert set(products) == {30, 20, 1} and products[1] == 600
+    for count, order in ((30, 600), (20, 400)):
+        assert products[count] ** 3 == pytest.approx(order ** 3 / 3, rel=0.02)  # a third of a product's work each
+
+    shown = [o["count"] for o in network.rest.get(f"/jobs/{job['id']}/operators")["operators"] if o["id"] == "dgemm"]
+    picks = [f"dgemm:{1 + shown.index(count)}" for count in (1, 30, 20)]
+    composed = json.loads(network.cli("probe", "task", "compose", "--from-job", job["id"], "--pick", picks[0], "--pick", picks[1],
+                                      "--pick", picks[2], "--ratio", "10", "--name", "three sizes", "--output", "json"))
+    assert [(o["id"], o["parameters"]["m"], o["count"]) for o in composed["document"]["operators"]] == [
+        ("dgemm", 600, 1), ("dgemm", products[30], 3), ("dgemm", products[20], 2)]
+
+
 def test_a_profiled_dense_solve_teaches_its_application_and_becomes_three_dgemms(network):
     """M3, M6, M11 without a word from the submitter: numpy unmodified, counted at its center."""
     program = ("import numpy as np; r = np.random.default_rng(1); a = r.random((1200, 1200)); b = r.random(1200);"
