@@ -7,6 +7,7 @@
 #include "probes/operators/gemm_check.hpp"
 #include "probes/operators/openblas_name.hpp"
 #include "probes/operators/operator.hpp"
+#include "probes/operators/thread_team.hpp"
 
 #include <cblas.h>
 #include <cmath>
@@ -18,9 +19,10 @@ namespace fathom::probes {
 template <class T>
 class BlasGemm final : public ProbeOperator {
   public:
-    explicit BlasGemm(const Parameters& parameters)
-        : m_(static_cast<std::size_t>(parameters.at("m"))), n_(static_cast<std::size_t>(parameters.at("n"))),
-          k_(static_cast<std::size_t>(parameters.at("k")))
+    /// @param threads  of OpenBLAS (limit_library_threads): between so many the matrices are divided in memory.
+    explicit BlasGemm(const Parameters& parameters, int threads = 1)
+        : threads_(threads), m_(static_cast<std::size_t>(parameters.at("m"))),
+          n_(static_cast<std::size_t>(parameters.at("n"))), k_(static_cast<std::size_t>(parameters.at("k")))
     {
     }
 
@@ -30,12 +32,10 @@ class BlasGemm final : public ProbeOperator {
         a_ = Buffer<T>(m_ * k_);
         b_ = Buffer<T>(k_ * n_);
         c_ = Buffer<T>(m_ * n_);
-        for (std::size_t i = 0; i < a_.size(); ++i)
-            a_[i] = static_cast<T>(random_signed(seed, i));
-        for (std::size_t i = 0; i < b_.size(); ++i)
-            b_[i] = static_cast<T>(random_signed(seed + 1, i));
-        for (std::size_t i = 0; i < c_.size(); ++i)
-            c_[i] = 0;
+        ThreadTeam team(is_large() ? threads_ : 1);
+        fill_in_parts(team, a_, [seed](std::size_t i) { return static_cast<T>(random_signed(seed, i)); });
+        fill_in_parts(team, b_, [seed](std::size_t i) { return static_cast<T>(random_signed(seed + 1, i)); });
+        fill_in_parts(team, c_, [](std::size_t) { return T(0); });
         return {};
     }
 
@@ -75,6 +75,14 @@ class BlasGemm final : public ProbeOperator {
     std::span<std::byte> output() override { return c_.bytes(); }
 
   private:
+    /// Smaller ones lie in the caches, wherever their pages are.
+    bool is_large() const
+    {
+        constexpr std::size_t kLarge_bytes = 1UL << 20U;
+        return sizeof(T) * (a_.size() + b_.size() + c_.size()) >= kLarge_bytes;
+    }
+
+    int threads_;
     std::size_t m_;
     std::size_t n_;
     std::size_t k_;

@@ -4,8 +4,8 @@
 #include "probes/operators/data_flow.hpp"
 #include "probes/operators/fft_check.hpp"
 #include "probes/operators/random.hpp"
+#include "probes/operators/thread_team.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fftw3.h>
@@ -54,8 +54,9 @@ Result<void> FftwTransform::prepare(std::uint64_t seed)
     const std::size_t size = power(n_, dimensions_);
     input_ = Buffer<std::complex<double>>(size);
     spectrum_ = Buffer<std::complex<double>>(size);
-    std::fill_n(input_.data(), size, 0.0); // touched before the planner measures
-    std::fill_n(spectrum_.data(), size, 0.0);
+    ThreadTeam team(threads_); // touched before the planner measures, and by as many threads as will compute
+    fill_in_parts(team, input_, [](std::size_t) { return std::complex<double>(); });
+    fill_in_parts(team, spectrum_, [](std::size_t) { return std::complex<double>(); });
 
     set_planner_threads(threads_);
     fftw_set_timelimit(kPlanningLimitS);

@@ -43,4 +43,15 @@ class ThreadTeam {
     std::vector<std::thread> threads_;
 };
 
+/// Sets every element of an array (Buffer) to `value_of(index)`, a part a thread: memory lies where who touched it
+/// first computes, and what all threads compute on must not lie at one of them.
+template <class Array, class ValueOf>
+void fill_in_parts(ThreadTeam& team, Array& array, const ValueOf& value_of)
+{
+    team.for_parts(array.size(), [&](Part part) {
+        for (std::size_t i = part.begin; i < part.end; ++i)
+            array[i] = value_of(i);
+    });
+}
+
 } // namespace fathom::probes

@@ -5,9 +5,9 @@ namespace fathom::probes {
 
 namespace {
 
-std::unique_ptr<ProbeOperator> make_dgemm(const Parameters& parameters, int /*threads*/)
+std::unique_ptr<ProbeOperator> make_dgemm(const Parameters& parameters, int threads)
 {
-    return std::make_unique<BlasGemm<double>>(parameters); // OpenBLAS counts threads per process: limit_library_threads
+    return std::make_unique<BlasGemm<double>>(parameters, threads);
 }
 
 double dgemm_memory(const Parameters& parameters)

@@ -73,12 +73,9 @@ class GemmMixed final : public ProbeOperator {
         a_ = Buffer<Bf16>(shape_.m * shape_.k);
         b_ = Buffer<Bf16>(shape_.k * shape_.n);
         c_ = Buffer<float>(shape_.m * shape_.n);
-        for (std::size_t i = 0; i < a_.size(); ++i)
-            a_[i] = random_bf16(seed, i);
-        for (std::size_t i = 0; i < b_.size(); ++i)
-            b_[i] = random_bf16(seed + 1, i);
-        for (std::size_t i = 0; i < c_.size(); ++i)
-            c_[i] = 0;
+        fill_in_parts(team_, a_, [seed](std::size_t i) { return random_bf16(seed, i); });
+        fill_in_parts(team_, b_, [seed](std::size_t i) { return random_bf16(seed + 1, i); });
+        fill_in_parts(team_, c_, [](std::size_t) { return 0.0F; });
         try {
             prepare_primitive();
         } catch (const dnnl::error& e) {

@@ -18,8 +18,9 @@ class RandomAccess final : public ProbeOperator {
         cycle_ = ChaseCycle(n_, seed);
         const std::span<const std::uint32_t> order = cycle_.order();
         nodes_ = Buffer<ChaseNode>(n_);
-        for (std::size_t i = 0; i < n_; ++i) // in the order of memory: pages are touched one after the other
-            nodes_[i] = {.next = 0, .value = chase_value(seed, i)};
+        // In the order of memory: pages are touched one after the other, by each thread those of its part.
+        fill_in_parts(team_, nodes_,
+                      [seed](std::size_t i) { return ChaseNode{.next = 0, .value = chase_value(seed, i)}; });
         for (std::size_t i = 0; i < n_; ++i)
             nodes_[order[i]].next = order[(i + 1) % n_];
         traces_ = Buffer<ChaseTrace>(cycle_.walk_count());

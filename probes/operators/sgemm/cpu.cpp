@@ -5,9 +5,9 @@ namespace fathom::probes {
 
 namespace {
 
-std::unique_ptr<ProbeOperator> make_sgemm(const Parameters& parameters, int /*threads*/)
+std::unique_ptr<ProbeOperator> make_sgemm(const Parameters& parameters, int threads)
 {
-    return std::make_unique<BlasGemm<float>>(parameters); // OpenBLAS counts threads per process: limit_library_threads
+    return std::make_unique<BlasGemm<float>>(parameters, threads);
 }
 
 double sgemm_memory(const Parameters& parameters)
