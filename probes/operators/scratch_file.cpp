@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -18,15 +19,27 @@ namespace {
 
 constexpr std::size_t kRequest = 1UL << 20U;
 
-Error cannot(const std::string& what)
+/// The folder that the center names; empty: the working folder.
+std::string named_folder()
 {
-    return {Errc::kUnavailable, "cannot " + what + " in the working folder: " + std::strerror(errno)};
+    const char* const folder = std::getenv(kFileFolderVariable);
+    return folder == nullptr ? "" : folder;
+}
+
+std::string folder_text(const std::string& folder)
+{
+    return folder.empty() ? "the working folder" : std::string(kFileFolderVariable) + " (" + folder + ")";
+}
+
+Error cannot(const std::string& what, const std::string& folder)
+{
+    return {Errc::kUnavailable, "cannot " + what + " in " + folder_text(folder) + ": " + std::strerror(errno)};
 }
 
 /// Opens a new file and takes its name away at once.
-int open_nameless(int flags)
+int open_nameless(const std::string& folder, int flags)
 {
-    std::string name = ".fathom-probe-XXXXXX";
+    std::string name = folder + (folder.empty() ? "" : "/") + ".fathom-probe-XXXXXX";
     const int file = mkostemp(name.data(), O_CLOEXEC | flags);
     if (file >= 0) unlink(name.c_str());
     return file;
@@ -92,21 +105,23 @@ ScratchFile& ScratchFile::operator=(ScratchFile&& other) noexcept
 Result<ScratchFile> ScratchFile::create(std::size_t bytes)
 {
     ScratchFile scratch;
-    scratch.file_ = open_nameless(O_DIRECT);
+    const std::string folder = named_folder();
+    scratch.file_ = open_nameless(folder, O_DIRECT);
     scratch.is_direct_ = scratch.file_ >= 0;
-    if (scratch.file_ < 0 && errno == EINVAL) scratch.file_ = open_nameless(0); // a file system without O_DIRECT
-    if (scratch.file_ < 0) return cannot("make a file");
+    if (scratch.file_ < 0 && errno == EINVAL)
+        scratch.file_ = open_nameless(folder, 0); // a file system without O_DIRECT
+    if (scratch.file_ < 0) return cannot("make a file", folder);
     struct statfs facts{};
-    if (fstatfs(scratch.file_, &facts) != 0) return cannot("see the free space");
+    if (fstatfs(scratch.file_, &facts) != 0) return cannot("see the free space", folder);
     const std::size_t free_mib =
         static_cast<std::size_t>(facts.f_bavail) * static_cast<std::size_t>(facts.f_bsize) >> 20U;
     const std::size_t needed_mib = (2 * bytes >> 20U) + 1;
     if (free_mib < needed_mib) {
-        return Error{Errc::kUnavailable, "the working folder has " + std::to_string(free_mib) +
+        return Error{Errc::kUnavailable, folder_text(folder) + " has " + std::to_string(free_mib) +
                                              " MiB free; twice the file's size must be: " + std::to_string(needed_mib) +
                                              " MiB"};
     }
-    scratch.file_system_ = file_system_name(facts);
+    scratch.file_system_ = file_system_name(facts) + (folder.empty() ? "" : ", in " + folder);
     return scratch;
 }
 

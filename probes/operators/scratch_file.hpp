@@ -9,7 +9,11 @@
 
 namespace fathom::probes {
 
-/// A file in the working folder that has no name: nothing is left of it, however the process ends.
+/// Names the folder that files are made in, such as one of the parallel file system where the data of jobs lie; where
+/// it is not set or empty, the working folder.
+inline constexpr const char* kFileFolderVariable = "FATHOM_FILE_FOLDER";
+
+/// A file in that folder that has no name: nothing is left of it, however the process ends.
 ///
 /// Moved in requests of 1 MiB past the system's page cache where the file system can do that (O_DIRECT), for
 /// otherwise memory would be measured; where it cannot, through the cache, which is emptied before reading.
@@ -35,7 +39,7 @@ class ScratchFile {
     /// The file's content in memory: writes change the file.
     Mapping map(std::size_t bytes) const;
 
-    /// "O_DIRECT, ext4"
+    /// "O_DIRECT, ext4"; with the folder's name where one was set
     std::string description() const;
 
   private:

@@ -45,6 +45,38 @@ TEST_F(FileOperators, LeaveNothingBehindAtAnyTime)
     }
 }
 
+/// FATHOM_FILE_FOLDER for one test.
+class NamedFolder {
+  public:
+    explicit NamedFolder(const std::filesystem::path& folder) { setenv(kFileFolderVariable, folder.c_str(), 1); }
+    ~NamedFolder() { unsetenv(kFileFolderVariable); }
+    NamedFolder(const NamedFolder&) = delete;
+    NamedFolder& operator=(const NamedFolder&) = delete;
+};
+
+TEST_F(FileOperators, MeasureTheFolderThatTheCenterNames)
+{
+    const std::filesystem::path named = folder_ / "parallel";
+    std::filesystem::create_directory(named);
+    const NamedFolder variable(named);
+
+    for (const char* const id : {"file_read", "file_write"}) {
+        const std::unique_ptr<ProbeOperator> made = find_operator(id)->make({{"bytes", 100000}}, 1);
+        ASSERT_TRUE(made->prepare(7));
+        made->execute();
+
+        EXPECT_EQ(made->error(), 0) << id;
+        EXPECT_THAT(made->library(), HasSubstr(", in " + named.string())) << id;
+        EXPECT_TRUE(std::filesystem::is_empty(named)) << id;
+    }
+
+    std::filesystem::remove(named);
+    const Result<void> prepared = find_operator("file_read")->make({{"bytes", 100000}}, 1)->prepare(7);
+    ASSERT_FALSE(prepared);
+    EXPECT_THAT(prepared.error().detail,
+                HasSubstr("cannot make a file in FATHOM_FILE_FOLDER (" + named.string() + ")"));
+}
+
 TEST_F(FileOperators, SayWhyTheyCannotWrite)
 {
     const std::filesystem::path gone = folder_ / "gone";
