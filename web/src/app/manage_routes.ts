@@ -39,6 +39,8 @@ export const manageRoutes: readonly Route[] = [
     page: page(async () => (await import('../features/accounts/users_page')).UsersPage) },
   { path: '/tokens', permission: 'manage_tokens', entry: { group: 'administer', title: 'tokens.title' },
     page: page(async () => (await import('../features/accounts/tokens_page')).TokensPage) },
+  { path: '/authority', permission: 'manage_authority', entry: { group: 'administer', title: 'authority.title' },
+    page: page(async () => (await import('../features/authority/authority_page')).AuthorityPage) },
   { path: '/audit-log', permission: 'read_audit_log', entry: { group: 'administer', title: 'audit.title' },
     page: page(async () => (await import('../features/audit_log/audit_log_page')).AuditLogPage) },
   { path: '/settings', permission: 'read_network', entry: { group: 'administer', title: 'settings.title' },

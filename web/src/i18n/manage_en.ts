@@ -1,6 +1,7 @@
 // The texts of the pages of the groups Network, Accounts and Administer that have features of their own.
 import { accountsEn } from '../features/accounts/text.en'
 import { auditEn } from '../features/audit_log/text.en'
+import { authorityEn } from '../features/authority/text.en'
 import { balanceEn } from '../features/balance/text.en'
 import { billingEn } from '../features/billing/text.en'
 import { calendarEn } from '../features/calendar/text.en'
@@ -14,5 +15,5 @@ import { unitTypesEn } from '../features/unit_types/text.en'
 import { formsEn } from '../ui/forms/text.en'
 
 export const manageEn = {
-  ...formsEn, ...unitTypesEn, ...subUnitsEn, ...simulationEn, ...balanceEn, ...qualityEn, ...projectsEn, ...calendarEn, ...pricesEn, ...billingEn, ...accountsEn, ...auditEn, ...settingsEn,
+  ...formsEn, ...unitTypesEn, ...subUnitsEn, ...simulationEn, ...balanceEn, ...qualityEn, ...projectsEn, ...calendarEn, ...pricesEn, ...billingEn, ...accountsEn, ...auditEn, ...authorityEn, ...settingsEn,
 }

@@ -1,5 +1,6 @@
 import { accountsZh } from '../features/accounts/text.zh'
 import { auditZh } from '../features/audit_log/text.zh'
+import { authorityZh } from '../features/authority/text.zh'
 import { balanceZh } from '../features/balance/text.zh'
 import { billingZh } from '../features/billing/text.zh'
 import { calendarZh } from '../features/calendar/text.zh'
@@ -13,5 +14,5 @@ import { unitTypesZh } from '../features/unit_types/text.zh'
 import { formsZh } from '../ui/forms/text.zh'
 
 export const manageZh = {
-  ...formsZh, ...unitTypesZh, ...subUnitsZh, ...simulationZh, ...balanceZh, ...qualityZh, ...projectsZh, ...calendarZh, ...pricesZh, ...billingZh, ...accountsZh, ...auditZh, ...settingsZh,
+  ...formsZh, ...unitTypesZh, ...subUnitsZh, ...simulationZh, ...balanceZh, ...qualityZh, ...projectsZh, ...calendarZh, ...pricesZh, ...billingZh, ...accountsZh, ...auditZh, ...authorityZh, ...settingsZh,
 }

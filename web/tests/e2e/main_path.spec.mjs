@@ -256,6 +256,25 @@ describe('the console', limit, () => {
     await leave(page)
   })
 
+  it('shows administrators how far the replacement of the authority is', async () => {
+    const page = await signedIn('/authority')
+    await page.getByText('none under way').waitFor()
+    await page.getByText('fathom authority rotate --begin').waitFor()
+    await ask(page, 'POST', '/authority:rotate', { step: 'begin' })
+    await page.getByText('next: trusted, signs nothing yet').waitFor()
+    await page.getByText('fathom authority rotate --switch').waitFor()
+    await page.getByText('2 of 2', { exact: true }).waitFor()
+    await page.getByText('None: the next step can be taken.').waitFor()
+    assert.deepEqual(await violations(page), [])
+    await ask(page, 'POST', '/authority:rotate', { step: 'cancel' })
+    await page.getByText('none under way').waitFor()
+    await leave(page)
+
+    const viewer = await signedIn('/authority', {}, network.tokens.viewer)
+    await viewer.getByRole('heading', { level: 1, name: 'Not for your role' }).waitFor()
+    await leave(viewer)
+  })
+
   it('fits a telephone', async () => {
     const page = await signedIn('/', { size: [390, 844] })
     for (const path of ['/', '/jobs', '/submit', '/centers', '/centers/alpha', jobPath]) {
