@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { SimulatedCase, Simulation, SimulationFigures } from '../../queries/simulations'
-import { centerRows, changeOf, drawnCenters, figureRows, waitClasses } from './figures'
+import { axisUnit, centerRows, changeOf, drawnCenters, figureRows, waitClasses } from './figures'
 
 const figures = (part: Partial<SimulationFigures> = {}): SimulationFigures => ({
   jobs: 4, ended: 4, unfinished: 0, impossible: 0, mean_completion_s: 100, median_completion_s: 90, p95_completion_s: 200, p99_completion_s: 210,
@@ -45,5 +45,9 @@ describe('the figures of a simulation', () => {
   it('count waits by class, the last without end', () => {
     expect(waitClasses(simulation(one([]), one([], { waits: [4, 0, 0] })))).toEqual([
       { from: 0, to: 1, before: 3, after: 4 }, { from: 1, to: 60, before: 0, after: 0 }, { from: 60, to: null, before: 1, after: 0 }])
+  })
+
+  it('are drawn over a time whose unit fits how long it is', () => {
+    expect([0, 100, 200, 3 * 3600, 2 * 86_400, 4 * 86_400].map((span_s) => axisUnit(span_s).unit)).toEqual(['s', 's', 'min', 'h', 'h', 'd'])
   })
 })

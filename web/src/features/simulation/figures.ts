@@ -64,3 +64,10 @@ export function drawnCenters(rows: readonly CenterRow[]): CenterRow[] {
   const chosen = new Set([...rows].sort((a, b) => jobs(b) - jobs(a)).slice(0, mostDrawn))
   return rows.filter((row) => chosen.has(row))
 }
+
+const axisUnits = [{ unit: 'd', seconds: 86_400 }, { unit: 'h', seconds: 3_600 }, { unit: 'min', seconds: 60 }, { unit: 's', seconds: 1 }] as const
+
+/** The unit of a time axis: the largest of which the axis has three or more, else seconds. */
+export function axisUnit(span_s: number): (typeof axisUnits)[number] {
+  return axisUnits.find(({ seconds }) => span_s >= 3 * seconds) ?? axisUnits[3]
+}

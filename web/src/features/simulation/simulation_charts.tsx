@@ -6,7 +6,7 @@ import { Chart } from '../../ui/chart'
 import type { ChartOption } from '../../ui/chart_core'
 import { formatDuration, formatShare } from '../../ui/format'
 import { axisNameStyle, seriesStyle } from '../../ui/series_style'
-import { type CenterRow, centerRows, drawnCenters, mostDrawn, waitClasses } from './figures'
+import { axisUnit, type CenterRow, centerRows, drawnCenters, mostDrawn, waitClasses } from './figures'
 import styles from './simulation.module.css'
 
 const grid = { left: 66, right: 16, top: 36, bottom: 44 }
@@ -79,17 +79,18 @@ function WaitClasses({ simulation }: { simulation: Simulation }) {
 function Queue({ simulation }: { simulation: Simulation }) {
   const t = useText()
   const scheme = useComputedColorScheme('light')
+  const unit = axisUnit(Math.max(...(['before', 'after'] as const).map((which) => simulation[which].moments.at(-1)?.at_s ?? 0)))
   const option = useMemo<ChartOption>(() => ({
     grid, legend: { top: 0 }, tooltip: { trigger: 'axis' },
-    xAxis: { type: 'value', name: t('simulation.queue.time'), nameLocation: 'middle', nameGap: 26, nameTextStyle: axisNameStyle(scheme) },
-    yAxis: { type: 'value', minInterval: 1 },
+    xAxis: { type: 'value', name: t('simulation.queue.time', { unit: unit.unit }), nameLocation: 'middle', nameGap: 26, nameTextStyle: axisNameStyle(scheme) },
+    yAxis: { type: 'value', minInterval: 1, name: t('simulation.queue.jobs'), nameLocation: 'middle', nameGap: 44, nameTextStyle: axisNameStyle(scheme) },
     series: (['before', 'after'] as const).map((which, i) => {
       const style = seriesStyle(i, scheme)
       return {
         type: 'line' as const, step: 'end' as const, name: t(`simulation.${which}`), symbol: 'none', color: style.color, lineStyle: { color: style.color, width: 1.8, type: style.dash },
-        data: simulation[which].moments.map((moment) => [Number((moment.at_s / 3600).toFixed(3)), moment.waiting_jobs]) }
+        data: simulation[which].moments.map((moment) => [Number((moment.at_s / unit.seconds).toFixed(3)), moment.waiting_jobs]) }
     }),
-  }), [simulation, scheme, t])
+  }), [simulation, scheme, t, unit])
   const longest = (which: 'before' | 'after') => simulation[which].moments.reduce((most, moment) => Math.max(most, moment.waiting_jobs), 0)
   return (
     <div>
