@@ -35,10 +35,10 @@ export function errorOf(response: Response, body: unknown): ApiError {
   return new ApiError(response.status, response.statusText || `HTTP ${response.status}`, null, retryAfterS)
 }
 
-/** What an error says of each field of a form, by the field's path. */
-export function fieldErrors(error: unknown): Record<string, string> {
+/** What an error says of each field of a form, by the field's path; `say` puts each of its sentences into words. */
+export function fieldErrors(error: unknown, say = (sentence: string) => sentence): Record<string, string> {
   const errors = error instanceof ApiError ? error.problem?.errors ?? [] : []
   const byField: Record<string, string> = {}
-  for (const { field, detail } of errors) byField[field] = byField[field] ? `${byField[field]} ${detail}` : detail
+  for (const { field, detail } of errors) byField[field] = byField[field] ? `${byField[field]} ${say(detail)}` : say(detail)
   return byField
 }

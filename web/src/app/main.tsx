@@ -6,7 +6,7 @@ import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ApiError } from '../api/problem'
-import { LanguageProvider, loadDictionary, preferredLanguage } from '../i18n/language'
+import { LanguageProvider, loadTexts, preferredLanguage } from '../i18n/language'
 import { ZoneProvider } from '../ui/zone'
 import { LiveProvider } from './live'
 import { Outlet } from './outlet'
@@ -31,13 +31,13 @@ const client = new QueryClient({
 
 async function start() {
   const language = preferredLanguage()
-  const dictionary = await loadDictionary(language)
+  const texts = await loadTexts(language)
   const root = document.getElementById('root')
   if (!root) throw new Error('index.html has no #root')
   createRoot(root).render(
     <StrictMode>
       <MantineProvider theme={theme} cssVariablesResolver={variables} colorSchemeManager={schemes} defaultColorScheme="auto" getStyleNonce={() => nonce}>
-        <LanguageProvider language={language} dictionary={dictionary}>
+        <LanguageProvider language={language} {...texts}>
           <ZoneProvider>
             <QueryClientProvider client={client}>
               <SessionGate>

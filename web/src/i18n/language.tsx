@@ -1,6 +1,7 @@
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react'
 import { readStored, store } from '../app/storage'
 import { type Dictionary, en, type TextKey } from './en'
+import type { Translator } from './sentences/sentence'
 
 export type Language = 'en' | 'zh'
 export type Values = Record<string, string | number>
@@ -19,33 +20,45 @@ export function preferredLanguage(): Language {
   return /^zh\b/i.test(navigator.language) ? 'zh' : 'en'
 }
 
+export interface Texts {
+  dictionary: Dictionary
+  /** What the server says, which is English; null: there is no translation, or none is needed. */
+  sentence: Translator
+}
+
+const asItIs: Translator = () => null
+
 /** The texts of a language; all but English are fetched when they are asked for. */
-export async function loadDictionary(language: Language): Promise<Dictionary> {
-  return language === 'zh' ? (await import('./zh')).zh : en
+export async function loadTexts(language: Language): Promise<Texts> {
+  if (language === 'en') return { dictionary: en, sentence: asItIs }
+  const [{ zh }, { translateZh }] = await Promise.all([import('./zh'), import('./sentences/zh')])
+  return { dictionary: zh, sentence: translateZh }
 }
 
 interface Spoken {
   language: Language
   locale: string
   t: Translate
+  sentence: Translator
   speak: (language: Language) => void
 }
 
 const Context = createContext<Spoken | null>(null)
 
-export function LanguageProvider(props: { language: Language; dictionary: Dictionary; children: ReactNode }) {
-  const [spoken, setSpoken] = useState({ language: props.language, dictionary: props.dictionary })
+export function LanguageProvider(props: { language: Language; dictionary: Dictionary; sentence?: Translator; children: ReactNode }) {
+  const [spoken, setSpoken] = useState({ language: props.language, dictionary: props.dictionary, sentence: props.sentence ?? asItIs })
   const speak = useCallback((language: Language) => {
-    void loadDictionary(language).then((dictionary) => {
+    void loadTexts(language).then((texts) => {
       store('language', language)
       document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en'
-      setSpoken({ language, dictionary })
+      setSpoken({ language, ...texts })
     })
   }, [])
   const value = useMemo<Spoken>(() => ({
     language: spoken.language,
     locale: locales[spoken.language],
     t: (key, values) => fill(spoken.dictionary[key], values),
+    sentence: spoken.sentence,
     speak,
   }), [spoken, speak])
   return <Context value={value}>{props.children}</Context>
@@ -60,4 +73,10 @@ export function useLanguage(): Spoken {
 /** The function that gives texts. */
 export function useText(): Translate {
   return useLanguage().t
+}
+
+/** What says a sentence of the server in the reader's language where it can, else as it is. */
+export function useSentence(): (english: string) => string {
+  const { sentence } = useLanguage()
+  return useCallback((english) => sentence(english) ?? english, [sentence])
 }

@@ -1,8 +1,8 @@
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { fieldErrors } from '../../api/problem'
 import { useText } from '../../i18n/language'
 import { type Account, type Role, useChangeAccount, useCreateAccount } from '../../queries/accounts'
+import { useFieldErrors } from '../../ui/forms/field_errors'
 import { FormDialog } from '../../ui/forms/form_dialog'
 import { PasswordChoice, usePasswordChoice } from './new_password'
 import { RoleSelect } from './role_select'
@@ -19,7 +19,7 @@ export function NewAccount({ onMade, onClose }: { onMade: (made: MadePassword | 
   const [name, setName] = useState('')
   const [role, setRole] = useState<Role>('user')
   const choice = usePasswordChoice(name.trim())
-  const errors = fieldErrors(create.error)
+  const errors = useFieldErrors(create.error)
   return (
     <FormDialog title={t('accounts.new.title')} action={t('accounts.new.do')} error={create.error} busy={create.isPending} canSubmit={name.trim() !== '' && choice.isGood} onClose={onClose}
       onSubmit={() => {
@@ -37,6 +37,7 @@ export function NewPassword({ account, onMade, onClose }: { account: Account; on
   const t = useText()
   const change = useChangeAccount()
   const choice = usePasswordChoice(account.name)
+  const errors = useFieldErrors(change.error)
   return (
     <FormDialog title={t('accounts.reset.of', { name: account.name })} action={t('accounts.reset.do')} error={change.error} busy={change.isPending} canSubmit={choice.isGood} onClose={onClose}
       onSubmit={() => {
@@ -44,7 +45,7 @@ export function NewPassword({ account, onMade, onClose }: { account: Account; on
         change.mutate({ name: account.name, change: { password } }, { onSuccess: () => onMade(choice.isTyped ? null : { name: account.name, password }) })
       }}>
       <p>{t('accounts.reset.what', { name: account.name })}</p>
-      <PasswordChoice choice={choice} error={fieldErrors(change.error).password} />
+      <PasswordChoice choice={choice} error={errors.password} />
     </FormDialog>
   )
 }
@@ -53,10 +54,11 @@ export function ChangeRole({ account, onClose }: { account: Account; onClose: ()
   const t = useText()
   const change = useChangeAccount()
   const [role, setRole] = useState(account.role)
+  const errors = useFieldErrors(change.error)
   return (
     <FormDialog title={t('accounts.change.role.of', { name: account.name })} action={t('form.save')} error={change.error} busy={change.isPending} canSubmit={role !== account.role} onClose={onClose}
       onSubmit={() => change.mutate({ name: account.name, change: { role } }, { onSuccess: onClose })}>
-      <RoleSelect value={role} onChange={setRole} error={fieldErrors(change.error).role} />
+      <RoleSelect value={role} onChange={setRole} error={errors.role} />
     </FormDialog>
   )
 }

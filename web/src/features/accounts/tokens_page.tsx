@@ -1,12 +1,12 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { fieldErrors } from '../../api/problem'
 import { useFilters } from '../../app/router/search'
 import { useText } from '../../i18n/language'
 import type { Role } from '../../queries/accounts'
 import { type CreatedToken, type Token, useCreateToken, useRevokeToken, useTokens } from '../../queries/tokens'
 import { ConfirmByTyping } from '../../ui/confirm_by_typing'
 import { type Column, DataTable } from '../../ui/data_table'
+import { useFieldErrors } from '../../ui/forms/field_errors'
 import { FormDialog } from '../../ui/forms/form_dialog'
 import { SecretOnce } from '../../ui/forms/secret_once'
 import { Page } from '../../ui/page'
@@ -77,7 +77,7 @@ function NewToken({ onMade, onClose }: { onMade: (token: CreatedToken) => void; 
   const [name, setName] = useState('')
   const [role, setRole] = useState<Role>('user')
   const [valid, setValid] = useState('90')
-  const errors = fieldErrors(create.error)
+  const errors = useFieldErrors(create.error)
   return (
     <FormDialog title={t('tokens.new.title')} action={t('tokens.new.do')} error={create.error} busy={create.isPending} canSubmit={name.trim() !== ''} onClose={onClose}
       onSubmit={() => create.mutate({ name: name.trim(), role, ...(valid ? { valid_s: Number(valid) * 86_400 } : {}) }, { onSuccess: onMade })}>

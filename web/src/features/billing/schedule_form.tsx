@@ -1,8 +1,8 @@
 import { Checkbox, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { fieldErrors } from '../../api/problem'
 import { useText } from '../../i18n/language'
 import { exportFormats, type ExportSchedule, type ExportScheduleOrder, useSaveExportSchedule } from '../../queries/export_schedules'
+import { useFieldErrors } from '../../ui/forms/field_errors'
 import { FormDialog } from '../../ui/forms/form_dialog'
 import { useOrderKey } from '../../ui/forms/order_key'
 import styles from './billing.module.css'
@@ -26,7 +26,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule: ExportSchedule |
     version: schedule?.parameters.version ?? '1.2', level: schedule?.parameters.service_level_type ?? '',
   })
   const [isEnabled, setEnabled] = useState(schedule?.enabled ?? true)
-  const errors = fieldErrors(save.error)
+  const errors = useFieldErrors(save.error)
   const set = (change: Partial<typeof parameters>) => setParameters({ ...parameters, ...change })
   const level = levels.find((value) => value === parameters.level)
   const order: ExportScheduleOrder = {

@@ -1,10 +1,10 @@
 import { Checkbox, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { fieldErrors } from '../../api/problem'
 import { useText } from '../../i18n/language'
 import { usePlanMaintenance, useReserve } from '../../queries/calendar'
 import { useUnitTypes } from '../../queries/unit_types'
 import { cutOption } from '../../ui/cut_list'
+import { useFieldErrors } from '../../ui/forms/field_errors'
 import { FormDialog } from '../../ui/forms/form_dialog'
 import { MomentInput, toIso } from '../../ui/forms/moment_input'
 import { useOrderKey } from '../../ui/forms/order_key'
@@ -62,7 +62,7 @@ export function ReserveForm({ center, project, onClose }: { center: string; proj
   const keyOf = useOrderKey()
   const [name, setName] = useState(project || 'default')
   const [count, setCount] = useState('1')
-  const errors = fieldErrors(reserve.error)
+  const errors = useFieldErrors(reserve.error)
   return (
     <FormDialog title={t('calendar.reserve.title')} action={t('calendar.reserve.do')} error={reserve.error} busy={reserve.isPending} onClose={onClose}
       canSubmit={times.isGood && name.trim() !== '' && /^[1-9]\d*$/.test(count) && place.unit !== ''}
@@ -91,7 +91,7 @@ export function MaintenanceForm({ center, onClose }: { center: string; onClose: 
   const keyOf = useOrderKey()
   const [reason, setReason] = useState('')
   const [cancels, setCancels] = useState(false)
-  const errors = fieldErrors(plan.error)
+  const errors = useFieldErrors(plan.error)
   return (
     <FormDialog title={t('calendar.plan.title')} action={t('calendar.plan.do')} error={plan.error} busy={plan.isPending} onClose={onClose}
       canSubmit={times.isGood && place.center !== ''}

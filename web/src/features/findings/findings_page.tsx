@@ -10,6 +10,7 @@ import type { ProbeFinding } from '../../queries/findings'
 import { type Column, DataTable } from '../../ui/data_table'
 import { nothing } from '../../ui/format'
 import { Page } from '../../ui/page'
+import { ServerText } from '../../ui/server_text'
 import { StatePill } from '../../ui/state_pill'
 import { EmptyState, ErrorState, Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
@@ -24,7 +25,7 @@ function useFindingColumns(onEvidence: (finding: ProbeFinding) => void, onDismis
       <StatePill tone={f.dismissed_at ? 'idle' : costlyKinds.includes(f.kind) ? 'bad' : 'warn'}>{t(`findings.kind.${f.kind}`)}</StatePill>) },
     { id: 'place', title: t('runs.place'), csv: (f) => `${f.center}/${f.unit_type ?? ''}`, cell: (f) => (
       <Link href={pathTo('/centers/:center', { center: f.center })}>{f.center}{f.unit_type ? ` / ${f.unit_type}` : ''}</Link>) },
-    { id: 'detail', title: t('findings.detail'), cell: (f) => <span className={measuring.wrap}>{f.detail}</span>, csv: (f) => f.detail },
+    { id: 'detail', title: t('findings.detail'), cell: (f) => <span className={measuring.wrap}><ServerText>{f.detail}</ServerText></span>, csv: (f) => f.detail },
     { id: 'run', title: t('findings.run'), csv: (f) => f.probe_run_id, cell: (f) => (f.probe_run_id
       ? <Link href={pathTo('/probe-runs/:id', { id: f.probe_run_id })}><code>{f.probe_run_id}</code></Link> : nothing) },
     { id: 'costs', title: t('findings.costs'), cell: (f) => t(costlyKinds.includes(f.kind) ? 'findings.costs.yes' : 'findings.costs.no'),
@@ -74,7 +75,7 @@ export function FindingsPage() {
       </Ready>
       {evidence ? (
         <Modal opened onClose={() => showEvidence(null)} size="lg" title={t('findings.evidence')} closeButtonProps={{ 'aria-label': t('ui.close') }}>
-          <p>{evidence.detail}</p>
+          <p><ServerText>{evidence.detail}</ServerText></p>
           {/* A region that scrolls must be reachable by keyboard. */}
           {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
           <pre className={measuring.pre} tabIndex={0}>{JSON.stringify(evidence.evidence, null, 2)}</pre>
@@ -95,7 +96,7 @@ function DismissFinding({ finding, onClose }: { finding: ProbeFinding; onClose: 
         event.preventDefault()
         if (reason.trim()) dismiss.mutate({ id: finding.id, reason: reason.trim() }, { onSuccess: onClose })
       }}>
-        <p>{finding.detail}</p>
+        <p><ServerText>{finding.detail}</ServerText></p>
         <p>{t('findings.dismiss.text')}</p>
         <TextInput data-autofocus label={t('findings.dismiss.reason')} value={reason} maxLength={500} onChange={(e) => setReason(e.currentTarget.value)} />
         {dismiss.error ? <div style={{ marginTop: 12 }}><ErrorState error={dismiss.error} /></div> : null}

@@ -27,3 +27,8 @@ it('the worst comes first', () => {
 it('of a revoked center nothing else is said', () => {
   expect(alertsOf([center({ revoked_at: '2026-02-01T00:00:00Z', state: 'lost' })], [], [], now).map((a) => a.kind)).toEqual(['revoked'])
 })
+
+it('what the server says of it is kept apart from what it is', () => {
+  const [alert] = alertsOf([center({ quarantined_at: '2026-02-28T00:00:00Z', quarantine_reason: '3 of 3 attempts failed' })], [], [], now)
+  expect([alert?.kind, alert?.said, alert?.values]).toEqual(['quarantined', '3 of 3 attempts failed', {}])
+})

@@ -9,6 +9,10 @@ export interface Alert {
   tone: Tone
   kind: 'revoked' | 'enrolled' | 'suspect' | 'lost' | 'quarantined' | 'certificate' | 'finding' | 'advice'
   values: Record<string, string>
+  /** A sentence of the server's, which says what it is about. */
+  said?: string
+  /** Of a finding. */
+  finding?: ProbeFinding['kind']
 }
 
 const certificateWarningMs = 14 * 86400e3
@@ -17,26 +21,26 @@ const certificateWarningMs = 14 * 86400e3
 export function alertsOf(centers: readonly Center[], findings: readonly ProbeFinding[], unitTypes: readonly UnitType[], now: number): Alert[] {
   const alerts: Alert[] = []
   for (const center of centers) {
-    const add = (kind: Alert['kind'], tone: Tone, values: Record<string, string> = {}) =>
-      alerts.push({ id: `${center.id} ${kind}`, center: center.name, tone, kind, values })
+    const add = (kind: Alert['kind'], tone: Tone, more: Partial<Alert> = {}) =>
+      alerts.push({ id: `${center.id} ${kind}`, center: center.name, tone, kind, values: {}, ...more })
     if (center.revoked_at) {
       add('revoked', 'idle')
       continue // a revoked center is silent by intent
     }
-    if (center.quarantined_at) add('quarantined', 'bad', { reason: center.quarantine_reason ?? '' })
+    if (center.quarantined_at) add('quarantined', 'bad', center.quarantine_reason ? { said: center.quarantine_reason } : {})
     if (center.state === 'lost') add('lost', 'bad')
     if (center.state === 'suspect') add('suspect', 'warn')
     if (center.state === 'enrolled') add('enrolled', 'idle')
     if (center.certificate_not_after && Date.parse(center.certificate_not_after) - now < certificateWarningMs) {
-      add('certificate', 'warn', { time: center.certificate_not_after })
+      add('certificate', 'warn', { values: { time: center.certificate_not_after } })
     }
   }
   for (const finding of findings) {
-    alerts.push({ id: finding.id, center: finding.center, tone: 'warn', kind: 'finding', values: { detail: finding.detail } })
+    alerts.push({ id: finding.id, center: finding.center, tone: 'warn', kind: 'finding', values: {}, said: finding.detail, finding: finding.kind })
   }
   for (const unit of unitTypes) {
     for (const [i, advice] of unit.advice.entries()) {
-      alerts.push({ id: `${unit.id} ${i}`, center: unit.center, tone: 'idle', kind: 'advice', values: { unit: unit.name, message: advice.message } })
+      alerts.push({ id: `${unit.id} ${i}`, center: unit.center, tone: 'idle', kind: 'advice', values: { unit: unit.name }, said: advice.message })
     }
   }
   const order: Tone[] = ['bad', 'warn', 'busy', 'idle', 'good']

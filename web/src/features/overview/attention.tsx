@@ -8,6 +8,7 @@ import { useOpenFindings } from '../../queries/findings'
 import { useUnitTypes } from '../../queries/unit_types'
 import { useNow } from '../../ui/ago'
 import { formatTime } from '../../ui/format'
+import { ServerText } from '../../ui/server_text'
 import { Ready } from '../../ui/states'
 import { StatePill } from '../../ui/state_pill'
 import { useZone } from '../../ui/zone'
@@ -21,7 +22,6 @@ const alertsAtOnce = 200
 /** What somebody should look at: the worst first, a few of them until more are asked for. */
 export function Attention() {
   const t = useText()
-  const { zone } = useZone()
   const centers = useCenters()
   const findings = useOpenFindings()
   const units = useUnitTypes()
@@ -29,8 +29,6 @@ export function Attention() {
   const [most, setMost] = useState(fewAlerts)
   const alerts = alertsOf(centers.data ?? [], findings.data?.items ?? [], units.data ?? [], now)
   const rest = Math.max(0, alerts.length - most)
-  const textOf = ({ kind, values }: Alert) =>
-    t(`overview.attention.${kind}`, kind === 'certificate' ? { time: formatTime(values.time, zone) } : values)
   return (
     <Ready query={findings}>
       {alerts.length === 0 ? <p className="dim">{t('overview.attention.none')}</p> : (
@@ -38,7 +36,7 @@ export function Attention() {
           {alerts.slice(0, most).map((alert) => (
             <li key={alert.id}>
               <StatePill tone={alert.tone}><Link href={pathTo('/centers/:center', { center: alert.center })}>{alert.center}</Link></StatePill>
-              <span>{textOf(alert)}</span>
+              <span><AlertText alert={alert} /></span>
             </li>
           ))}
         </ul>
@@ -53,4 +51,14 @@ export function Attention() {
       </div>
     </Ready>
   )
+}
+
+/** What it is in the reader's language, then the server's words on it. */
+function AlertText({ alert }: { alert: Alert }) {
+  const t = useText()
+  const { zone } = useZone()
+  const { kind, values, said, finding } = alert
+  const text = finding ? t('overview.attention.finding', { kind: t(`findings.kind.${finding}`) })
+    : t(`overview.attention.${kind}`, kind === 'certificate' ? { time: formatTime(values.time, zone) } : values)
+  return said ? <ServerText label={text}>{said}</ServerText> : text
 }

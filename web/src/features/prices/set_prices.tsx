@@ -7,6 +7,7 @@ import { ConfirmByTyping } from '../../ui/confirm_by_typing'
 import { formatTime } from '../../ui/format'
 import { MomentInput, toIso } from '../../ui/forms/moment_input'
 import { useOrderKey } from '../../ui/forms/order_key'
+import { ServerText } from '../../ui/server_text'
 import { useZone } from '../../ui/zone'
 import { comparePrices } from './diff'
 import styles from './prices.module.css'
@@ -33,7 +34,7 @@ export function SetPrices({ document, current }: { document: PriceDocument | nul
       {set.data ? (
         <div role="status">
           <p>{t(set.data.warnings.length ? 'prices.set.warnings' : 'prices.set.done', { n: set.data.version })}</p>
-          {set.data.warnings.length ? <ul>{set.data.warnings.map((warning, i) => <li key={i}><code>{warning.field}</code>: {warning.detail}</li>)}</ul> : null}
+          {set.data.warnings.length ? <ul>{set.data.warnings.map((warning, i) => <li key={i}><code>{warning.field}</code>: <ServerText>{warning.detail}</ServerText></li>)}</ul> : null}
           <Link href={`/prices/${set.data.version}`}>{t('prices.set.open', { n: set.data.version })}</Link>
         </div>
       ) : null}

@@ -1,6 +1,5 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { fieldErrors } from '../../api/problem'
 import { type ProjectRole, projectRoles } from '../../api/session'
 import { useSession } from '../../app/session'
 import { useLanguage } from '../../i18n/language'
@@ -8,6 +7,7 @@ import { type ProjectMember, useProjectMembers, usePutMember, useRemoveMember } 
 import { ConfirmByTyping } from '../../ui/confirm_by_typing'
 import { type Column, DataTable } from '../../ui/data_table'
 import { formatNumber } from '../../ui/format'
+import { useFieldErrors } from '../../ui/forms/field_errors'
 import { FormDialog } from '../../ui/forms/form_dialog'
 import { Section } from '../../ui/page'
 import { Ready } from '../../ui/states'
@@ -73,7 +73,7 @@ function MemberForm({ project, member, isFirst, onClose }: { project: string; me
   const isAdmin = may('manage_network')
   const mayReserve = isAdmin && role !== 'viewer'
   const isNumber = !mayReserve || /^\d+(\.\d+)?$/.test(reserve.trim())
-  const errors = fieldErrors(put.error)
+  const errors = useFieldErrors(put.error)
   const roles = projectRoles.filter((one) => isAdmin || one !== 'lead').map((one) => ({ value: one, label: t(`projects.role.${one}`) }))
   return (
     <FormDialog title={t('projects.members.add.title', { name: project })} action={member ? t('form.save') : t('projects.members.add.do')} error={put.error} busy={put.isPending}

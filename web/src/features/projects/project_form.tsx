@@ -1,6 +1,5 @@
 import { Checkbox, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { fieldErrors } from '../../api/problem'
 import { navigate } from '../../app/router/location'
 import { pathTo } from '../../app/router/match'
 import { useSession } from '../../app/session'
@@ -8,6 +7,7 @@ import { useText } from '../../i18n/language'
 import { useCenters } from '../../queries/centers'
 import { type Project, useChangeProject } from '../../queries/projects'
 import { cutOption } from '../../ui/cut_list'
+import { useFieldErrors } from '../../ui/forms/field_errors'
 import { FormDialog } from '../../ui/forms/form_dialog'
 import { changeOf, typedOf, wrongFields } from './settings_change'
 
@@ -23,7 +23,7 @@ export function ProjectForm({ name, project, onClose }: { name: string | null; p
   const [newName, setNewName] = useState('')
   const set = (change: Partial<typeof typed>) => setTyped({ ...typed, ...change })
   const wrong = wrongFields(typed)
-  const errors = fieldErrors(save.error)
+  const errors = useFieldErrors(save.error)
   const errorOf = (field: (typeof wrong)[number]) => (wrong.includes(field) ? t('projects.edit.wrong') : errors[field])
   // The server names each center of the list by its place; here they are one field.
   const centersError = Object.entries(errors).filter(([field]) => /^centers\b/.test(field)).map(([, detail]) => detail).join(' ') || undefined

@@ -10,6 +10,7 @@ import { formatDuration, formatNumber, nothing } from '../../ui/format'
 import { Page, Section } from '../../ui/page'
 import { formatByteRate, formatFigure, formatFlops, formatSize } from '../../ui/rates'
 import { mostSeries } from '../../ui/series_style'
+import { ServerText } from '../../ui/server_text'
 import { EmptyState, Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
 import measuring from '../measuring/measuring.module.css'
@@ -88,7 +89,7 @@ function HistoryTable({ points }: { points: readonly ScorePoint[] }) {
           csv: (p) => (p.rate_flops > 0 ? p.rate_flops : p.rate_bytes) },
         { id: 'median_s', title: t('measure.median'), isNumber: true, cell: (p) => formatDuration(p.median_s), csv: (p) => p.median_s },
         { id: 'error', title: t('measure.error'), isNumber: true, cell: (p) => formatFigure(p.error), csv: (p) => p.error },
-        { id: 'missing', title: t('scores.missing'), cell: (p) => p.missing_reason ?? nothing, csv: (p) => p.missing_reason },
+        { id: 'missing', title: t('scores.missing'), cell: (p) => (p.missing_reason ? <ServerText>{p.missing_reason}</ServerText> : nothing), csv: (p) => p.missing_reason },
         { id: 'run', title: t('scores.history.run'), csv: (p) => p.probe_run_id,
           cell: (p) => <Link href={pathTo('/probe-runs/:id', { id: p.probe_run_id })}>{p.probe_run_id}</Link> },
       ]} />

@@ -6,6 +6,7 @@ import type { AnyScore, GroupedScore, Score } from '../../queries/scores'
 import type { Column } from '../../ui/data_table'
 import { formatDuration, formatNumber, formatShare, nothing } from '../../ui/format'
 import { formatByteRate, formatFigure, formatFlops, formatSize } from '../../ui/rates'
+import { ServerText } from '../../ui/server_text'
 import { Time } from '../../ui/zone'
 import { historyPath } from './history'
 
@@ -20,7 +21,7 @@ function usePlaceAndScore<Row extends AnyScore>(): { place: Column<Row>[]; score
       { id: 'score', title: t('scores.score'), isNumber: true, cell: (s) => formatNumber(s.score, locale, 1), csv: (s) => s.score },
       { id: 'score_low', title: t('measure.interval'), isNumber: true, csv: (s) => `${s.score_low ?? ''} ${s.score_high ?? ''}`,
         cell: (s) => (s.score === null ? nothing : `${formatNumber(s.score_low, locale, 0)} – ${formatNumber(s.score_high, locale, 0)}`) },
-      { id: 'missing_reason', title: t('scores.missing'), cell: (s) => s.missing_reason ?? nothing, csv: (s) => s.missing_reason, isHidden: true },
+      { id: 'missing_reason', title: t('scores.missing'), cell: (s) => (s.missing_reason ? <ServerText>{s.missing_reason}</ServerText> : nothing), csv: (s) => s.missing_reason, isHidden: true },
       { id: 'trust_factor', title: t('scores.trust'), isNumber: true, cell: (s) => formatShare(s.trust_factor, 0), csv: (s) => s.trust_factor },
       { id: 'policy', title: t('scores.policy'), cell: (s) => s.policy, csv: (s) => s.policy, isHidden: true },
     ],

@@ -6,6 +6,7 @@ import type { GroupedScore } from '../../queries/scores'
 import { DataTable } from '../../ui/data_table'
 import { formatNumber, formatShare, nothing } from '../../ui/format'
 import { formatSize } from '../../ui/rates'
+import { ServerText } from '../../ui/server_text'
 import { Time } from '../../ui/zone'
 
 /** Each operator's part in a score over several, with its evidence. */
@@ -21,7 +22,7 @@ export function ScoreParts({ score, onClose }: { score: GroupedScore; onClose: (
         { id: 'score', title: t('scores.score'), isNumber: true, cell: (p) => formatNumber(p.score, locale, 1), csv: (p) => p.score },
         { id: 'interval', title: t('measure.interval'), isNumber: true, csv: (p) => `${p.score_low ?? ''} ${p.score_high ?? ''}`,
           cell: (p) => (p.score === null ? nothing : `${formatNumber(p.score_low, locale, 0)} – ${formatNumber(p.score_high, locale, 0)}`) },
-        { id: 'missing', title: t('scores.missing'), cell: (p) => p.missing_reason ?? nothing, csv: (p) => p.missing_reason },
+        { id: 'missing', title: t('scores.missing'), cell: (p) => (p.missing_reason ? <ServerText>{p.missing_reason}</ServerText> : nothing), csv: (p) => p.missing_reason },
         { id: 'measured_at', title: t('scores.measured'), csv: (p) => p.measured_at, cell: (p) => (p.probe_run_id
           ? <Link href={pathTo('/probe-runs/:id', { id: p.probe_run_id })}><Time at={p.measured_at} /></Link> : nothing) },
       ]} />

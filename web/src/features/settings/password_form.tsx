@@ -1,9 +1,9 @@
 import { Button, PasswordInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { fieldErrors } from '../../api/problem'
 import { changePassword } from '../../api/session'
 import { useText } from '../../i18n/language'
+import { useFieldErrors } from '../../ui/forms/field_errors'
 import { ErrorState } from '../../ui/states'
 import { isGoodPassword } from '../accounts/password'
 import styles from './settings.module.css'
@@ -15,7 +15,7 @@ export function PasswordForm({ name }: { name: string }) {
   const t = useText()
   const [typed, setTyped] = useState(empty)
   const change = useMutation({ mutationFn: () => changePassword(typed.old, typed.next), gcTime: 0, onSuccess: () => setTyped(empty) })
-  const errors = fieldErrors(change.error)
+  const errors = useFieldErrors(change.error)
   const differs = typed.again !== '' && typed.again !== typed.next
   const set = (part: Partial<typeof typed>) => setTyped({ ...typed, ...part })
   function submit(event: FormEvent) {

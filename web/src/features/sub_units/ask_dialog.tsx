@@ -1,8 +1,8 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { fieldErrors } from '../../api/problem'
 import { useText } from '../../i18n/language'
 import { type SubUnitKind, type SubUnitOrder, useAskForSubUnits } from '../../queries/sub_units'
+import { useFieldErrors } from '../../ui/forms/field_errors'
 import { FormDialog } from '../../ui/forms/form_dialog'
 import { useOrderKey } from '../../ui/forms/order_key'
 import { loadOf } from './holdings'
@@ -23,7 +23,7 @@ export function AskDialog({ kinds, onClose }: { kinds: readonly SubUnitKind[]; o
   const [transfer, setTransfer] = useState('')
   const [compute, setCompute] = useState('')
   const [reason, setReason] = useState('')
-  const errors = fieldErrors(ask.error)
+  const errors = useFieldErrors(ask.error)
   const transferLoad = loadOf(transfer)
   const computeLoad = loadOf(compute)
 

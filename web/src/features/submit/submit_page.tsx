@@ -1,7 +1,6 @@
 import { Button } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useRef, useState } from 'react'
-import { fieldErrors } from '../../api/problem'
 import { navigate } from '../../app/router/location'
 import { pathTo } from '../../app/router/match'
 import { useFilters } from '../../app/router/search'
@@ -9,6 +8,7 @@ import { useText } from '../../i18n/language'
 import { idempotencyKey, type JobSpec, useJob, useSubmitJob } from '../../queries/jobs'
 import { usePlacementPreview } from '../../queries/placement_preview'
 import { type Format, writeDocument } from '../../ui/document_text'
+import { useFieldErrors } from '../../ui/forms/field_errors'
 import { Page, Section } from '../../ui/page'
 import { ErrorState, LoadingState } from '../../ui/states'
 import { JobForm } from './job_form'
@@ -43,7 +43,7 @@ function SubmitJob({ start }: { start: JobSpec }) {
 
   const [settled] = useDebouncedValue(spec, 500)
   const preview = usePlacementPreview(!broken && canPreview(settled) ? settled : null)
-  const errors = fieldErrors(submit.error ?? preview.error)
+  const errors = useFieldErrors(submit.error ?? preview.error)
 
   function changeSpec(next: JobSpec) {
     submit.reset()

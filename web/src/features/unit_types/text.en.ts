@@ -19,7 +19,7 @@ export const unitTypesEn = {
   'units.operators.none': 'Its units run no operator, so nothing can be measured here.',
   'units.advice': 'Advice',
   'units.advice.none': 'Its newest measurement shows no reason why it should do less than its hardware could.',
-  'units.advice.remedy': 'Remedy: {text}',
+  'units.advice.remedy': 'Remedy',
   'units.advice.kind.blas_core': 'BLAS kernels',
   'units.advice.kind.dgemm_rate': 'Rate of matrix products',
   'units.advice.kind.affinity_narrow': 'Too few processors',

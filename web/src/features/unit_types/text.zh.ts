@@ -21,7 +21,7 @@ export const unitTypesZh: Record<keyof typeof unitTypesEn, string> = {
   'units.operators.none': '该类型不能运行任何算子，因此无法度量。',
   'units.advice': '建议',
   'units.advice.none': '最近一次测试没有发现使其低于硬件能力的原因。',
-  'units.advice.remedy': '处理办法：{text}',
+  'units.advice.remedy': '处理办法',
   'units.advice.kind.blas_core': 'BLAS 内核',
   'units.advice.kind.dgemm_rate': '矩阵乘法速率',
   'units.advice.kind.affinity_narrow': '可用处理器过少',

@@ -105,7 +105,7 @@ function Advice({ unit }: { unit: UnitType }) {
       {unit.advice.map((advice) => (
         <li key={advice.kind}>
           <strong><ServerText>{advice.message}</ServerText></strong>
-          <div>{t('units.advice.remedy', { text: advice.remedy })}</div>
+          <div><ServerText label={t('units.advice.remedy')}>{advice.remedy}</ServerText></div>
           <div className="dim"><span title={advice.kind}>{t(`units.advice.kind.${advice.kind}`)}</span> · {flatFacts(advice.evidence).map(([name, value]) => `${name} ${value}`).join(' · ')}</div>
         </li>
       ))}

@@ -9,6 +9,7 @@ import { CutMark } from '../../../ui/cut_list'
 import { type Column, DataTable } from '../../../ui/data_table'
 import { formatDuration, formatShare } from '../../../ui/format'
 import { Facts, Page, Section } from '../../../ui/page'
+import { ServerText } from '../../../ui/server_text'
 import { Ready } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
 import { BalancedUnits } from '../../balance/balanced_units'
@@ -59,9 +60,9 @@ function CenterFacts({ center }: { center: Center }) {
       [t('centers.certificate'), <Time key="e" at={center.certificate_not_after} />],
       [t('centers.version'), center.agent_version],
       [t('centers.budget'), t('centers.budget.text', { used: formatDuration(budget.used_s), limit: formatDuration(budget.limit_s), share: formatShare(budget.share, 2) })],
-      ...(center.probe_requested_at ? [[t('centers.measure'), <span key="m"><Time at={center.probe_requested_at} /> {center.probe_request_reason}</span>]] as const : []),
+      ...(center.probe_requested_at ? [[t('centers.measure'), <span key="m"><Time at={center.probe_requested_at} /> {center.probe_request_reason ? <ServerText>{center.probe_request_reason}</ServerText> : null}</span>]] as const : []),
       ...(center.drain_reason ? [[t('centers.state.drained'), center.drain_reason]] as const : []),
-      ...(center.quarantine_reason ? [[t('centers.state.quarantined'), center.quarantine_reason]] as const : []),
+      ...(center.quarantine_reason ? [[t('centers.state.quarantined'), <ServerText key="q">{center.quarantine_reason}</ServerText>]] as const : []),
     ]} />
   )
 }
@@ -72,7 +73,7 @@ function Findings({ center }: { center: string }) {
   const columns: Column<ProbeFinding>[] = [
     { id: 'kind', title: t('centers.findings.kind'), cell: (f) => t(`findings.kind.${f.kind}`) },
     { id: 'unit', title: t('centers.unit.name'), cell: (f) => f.unit_type },
-    { id: 'detail', title: t('centers.findings.detail'), isText: true, cell: (f) => f.detail },
+    { id: 'detail', title: t('centers.findings.detail'), isText: true, cell: (f) => <ServerText>{f.detail}</ServerText> },
     { id: 'found', title: t('centers.findings.found'), cell: (f) => <Time at={f.found_at} /> },
   ]
   return (

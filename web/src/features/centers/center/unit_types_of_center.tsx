@@ -2,6 +2,7 @@ import { useText } from '../../../i18n/language'
 import type { UnitType } from '../../../queries/unit_types'
 import { type Column, DataTable } from '../../../ui/data_table'
 import { formatBytes, nothing } from '../../../ui/format'
+import { ServerText } from '../../../ui/server_text'
 import { EmptyState } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
 
@@ -27,7 +28,7 @@ export function UnitTypesOfCenter({ units }: { units: readonly UnitType[] }) {
         <>
           <h3 style={{ fontSize: 13, fontWeight: 600, margin: '12px 0 4px' }}>{t('centers.advice')}</h3>
           <ul style={{ margin: 0, paddingLeft: 18 }}>
-            {advice.map((a, i) => <li key={i}><strong>{a.unit}</strong>: {a.message} <span className="dim">{a.remedy}</span></li>)}
+            {advice.map((a, i) => <li key={i}><strong>{a.unit}</strong>: <ServerText>{a.message}</ServerText> <span className="dim"><ServerText>{a.remedy}</ServerText></span></li>)}
           </ul>
         </>
       ) : null}

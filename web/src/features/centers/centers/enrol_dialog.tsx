@@ -1,11 +1,11 @@
 import { Button, Group, Modal, NativeSelect, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { fieldErrors } from '../../../api/problem'
 import { useText } from '../../../i18n/language'
 import { type CreatedEnrolmentToken, useCenters, useCreateEnrolmentToken } from '../../../queries/centers'
 import { CopyButton } from '../../../ui/copy_button'
 import { CutMark } from '../../../ui/cut_list'
 import { formatTime } from '../../../ui/format'
+import { useFieldErrors } from '../../../ui/forms/field_errors'
 import { ErrorState } from '../../../ui/states'
 import { useZone } from '../../../ui/zone'
 import styles from './enrol.module.css'
@@ -17,6 +17,7 @@ export function EnrolDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('')
   const [valid, setValid] = useState('3600')
   const create = useCreateEnrolmentToken()
+  const errors = useFieldErrors(create.error)
   function submit(event: FormEvent) {
     event.preventDefault()
     create.mutate({ center_name: name.trim(), valid_s: Number(valid) })
@@ -26,7 +27,7 @@ export function EnrolDialog({ onClose }: { onClose: () => void }) {
       {create.data ? <Created token={create.data} onClose={onClose} /> : (
         <form onSubmit={submit}>
           <TextInput data-autofocus label={t('centers.enrol.name')} description={t('centers.enrol.name.hint')} required withAsterisk={false} maxLength={63}
-            pattern="[A-Za-z0-9][A-Za-z0-9._\-]*" autoComplete="off" spellCheck={false} value={name} error={fieldErrors(create.error).center_name}
+            pattern="[A-Za-z0-9][A-Za-z0-9._\-]*" autoComplete="off" spellCheck={false} value={name} error={errors.center_name}
             onChange={(e) => setName(e.currentTarget.value)} mb="sm" />
           <NativeSelect label={t('centers.enrol.valid')} value={valid} onChange={(e) => setValid(e.currentTarget.value)}
             data={[{ value: '3600', label: t('centers.enrol.valid.1h') }, { value: '86400', label: t('centers.enrol.valid.1d') }, { value: '604800', label: t('centers.enrol.valid.7d') }]} />

@@ -5,6 +5,7 @@ import { useText } from '../../../i18n/language'
 import { type CenterResources, type ResourceDifference, useCenterResources } from '../../../queries/center_resources'
 import { type Column, DataTable } from '../../../ui/data_table'
 import { Facts, Section } from '../../../ui/page'
+import { ServerText } from '../../../ui/server_text'
 import { Ready } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
 import { EditResources } from './edit_resources'
@@ -38,7 +39,7 @@ function ResourceFacts({ resources }: { resources: CenterResources }) {
   const t = useText()
   return (
     <Facts items={[
-      [t('centers.resources.state'), <span key="s">{stateText(t, resources.state)} {resources.reported?.detail}</span>],
+      [t('centers.resources.state'), <span key="s">{stateText(t, resources.state)} {resources.reported?.detail ? <ServerText>{resources.reported.detail}</ServerText> : null}</span>],
       [t('centers.resources.version'), resources.version],
       ...(resources.changed_at ? [[t('centers.unit.changed'), <Time key="c" at={resources.changed_at} />]] as const : []),
       ...(resources.unit_types.length > 0 ? [[t('centers.resources.wanted'), resources.unit_types.map((u) => u.name).join(', ')]] as const : []),
@@ -56,7 +57,7 @@ function Differences({ differences }: { differences: readonly ResourceDifference
     { id: 'code', title: t('centers.resources.code'), cell: (d) => <span title={d.code}>{codeText(t, d.code)}</span> },
     { id: 'wanted', title: t('centers.resources.wantedcount'), isNumber: true, cell: (d) => isCounted(d) ? d.wanted : null },
     { id: 'seen', title: t('centers.resources.seencount'), isNumber: true, cell: (d) => isCounted(d) ? d.seen : null },
-    { id: 'detail', title: t('centers.findings.detail'), isText: true, cell: (d) => d.detail },
+    { id: 'detail', title: t('centers.findings.detail'), isText: true, cell: (d) => <ServerText>{d.detail}</ServerText> },
   ]
   return (
     <>

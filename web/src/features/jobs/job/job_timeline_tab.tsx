@@ -83,7 +83,7 @@ function NewestAttempt({ attempt }: { attempt: NonNullable<Job['attempt']> }) {
         [t('jobs.state'), attempt.outcome ? <Outcome key="o" outcome={attempt.outcome} /> : t(attempt.state === 'ended' ? 'jobs.attempt.ended' : `jobs.state.${attempt.state}`)],
         [t('jobs.units'), attempt.units.join(', ')],
         [t('jobs.cpus'), attempt.cpus.join(', ')],
-        [t('jobs.detail'), attempt.detail],
+        [t('jobs.detail'), attempt.detail ? <ServerText key="d">{attempt.detail}</ServerText> : null],
       ]} />
     </Section>
   )

@@ -4,6 +4,7 @@ import { useText } from '../../../i18n/language'
 import type { Job } from '../../../queries/jobs'
 import type { Column } from '../../../ui/data_table'
 import { formatDuration, nothing } from '../../../ui/format'
+import { ServerText } from '../../../ui/server_text'
 import { Time } from '../../../ui/zone'
 import { Place } from '../../routing/place'
 import { JobStatePill } from '../job_state'
@@ -25,6 +26,6 @@ export function useJobColumns(): Column<Job>[] {
     { id: 'predicted_s', title: t('jobs.predicted'), isNumber: true, cell: (job) => formatDuration(job.predicted?.run_s), csv: (job) => job.predicted?.run_s },
     { id: 'run_s', title: t('jobs.run'), isNumber: true, cell: (job) => formatDuration(job.run_s), csv: (job) => job.run_s },
     { id: 'exit_code', title: t('jobs.exit'), isNumber: true, cell: (job) => job.exit_code ?? nothing, csv: (job) => job.exit_code },
-    { id: 'waiting_reason', title: t('jobs.waiting'), isText: true, cell: (job) => job.waiting_reason || nothing, csv: (job) => job.waiting_reason, isHidden: true },
+    { id: 'waiting_reason', title: t('jobs.waiting'), isText: true, cell: (job) => (job.waiting_reason ? <ServerText>{job.waiting_reason}</ServerText> : nothing), csv: (job) => job.waiting_reason, isHidden: true },
   ]
 }

@@ -8,6 +8,7 @@ import { type ProbeTask, type TaskAct, useProbeTask, useTaskAct, useTaskComparis
 import { ConfirmByTyping } from '../../../ui/confirm_by_typing'
 import { formatDuration } from '../../../ui/format'
 import { Facts, Page, Section } from '../../../ui/page'
+import { ServerText } from '../../../ui/server_text'
 import { ErrorState, Ready } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
 import measuring from '../../measuring/measuring.module.css'
@@ -61,7 +62,7 @@ function TaskFacts({ task }: { task: ProbeTask }) {
   const limit = formatDuration(task.document.limit_s)
   return (
     <Section title={t('measure.details')}>
-      {task.state_reason ? <p className={task.state === 'refused' ? measuring.bad : measuring.warn}>{task.state_reason}</p> : null}
+      {task.state_reason ? <p className={task.state === 'refused' ? measuring.bad : measuring.warn}><ServerText>{task.state_reason}</ServerText></p> : null}
       <Facts items={[
         [t('ui.id'), <code key="i">{task.id}</code>],
         [t('tasks.job_type'), task.job_type],
