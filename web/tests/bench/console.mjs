@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { violations } from '../axe.mjs'
 import { openBrowser, openPage, signIn } from '../browser.mjs'
-import { pathsOf } from '../pages.mjs'
+import { checkThatAllAreThere, pathsOf } from '../pages.mjs'
 import { interactions } from './interactions.mjs'
 import { watchContent, watchInteraction } from './watch.mjs'
 
@@ -180,15 +180,6 @@ async function takePictures(page, traffic) {
     await settle(page, traffic)
     await page.screenshot({ path: `${order.pictures.folder}/${path.replace(/\W+/g, '_').replace(/^_/, '') || 'overview'}.png` })
   }
-}
-
-/** A page that somebody adds is looked at here, too: every address of the table of routes has one that fits it. */
-function checkThatAllAreThere(paths) {
-  const names = ['routes', 'measure_routes', 'manage_routes']
-  const text = names.map((name) => readFileSync(new URL(`../../src/app/${name}.ts`, import.meta.url), 'utf8')).join('')
-  const routes = [...text.matchAll(/\{ path: '([^']+)'/g)].map((match) => match[1])
-  const missing = routes.filter((route) => !paths.some((path) => new RegExp(`^${route.replace(/:\w+/g, '[^/]+')}$`).test(path.split('?')[0])))
-  if (routes.length === 0 || missing.length > 0) throw new Error(`the benchmark looks at no page of ${missing.join(', ') || 'all routes'}`)
 }
 
 const browser = await openBrowser()

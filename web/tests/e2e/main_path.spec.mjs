@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { violations } from '../axe.mjs'
 import { ask, openBrowser, openPage, settled, signIn } from '../browser.mjs'
 import { startNetwork } from '../network.mjs'
-import { pathsOf } from '../pages.mjs'
+import { allPaths } from '../pages.mjs'
 
 const limit = { timeout: 1_200_000 }
 let network
@@ -96,7 +96,7 @@ describe('the console', limit, () => {
     await page.getByRole('tab').first().waitFor()
     await look('sign-in')
     await signIn(page, network.token)
-    for (const path of await pathsOf(page, { jobPath, centerPath: '/centers/alpha' })) {
+    for (const path of await allPaths(page, { jobPath })) {
       await page.goto(network.url + path)
       await settled(page)
       await look(path)
