@@ -13,7 +13,9 @@ import { SimulationCharts } from './simulation_charts'
 /** +12 %, as far as that says something. */
 function difference(before: number | null, after: number | null): string {
   const change = changeOf(before, after)
-  return change === null ? nothing : `${change > 0 ? '+' : ''}${formatShare(change)}`
+  if (change === null) return nothing
+  const text = formatShare(Math.abs(change))
+  return text === '0 %' ? text : `${change > 0 ? '+' : '−'}${text}`
 }
 
 function useFigure() {

@@ -81,6 +81,7 @@ export const networkZh: readonly Sentence[] = [
   ['{failures} of {attempts} attempts failed by its fault within {min} min', '在 {min} min 内，{attempts} 次尝试中有 {failures} 次因其故障失败'],
   ['{failures} of {attempts} attempts failed by its fault within {min} min|, and so did a probe', '在 {min} min 内，{attempts} 次尝试中有 {failures} 次因其故障失败，探针也失败'],
   ['catalog changed: {what:sentence}', '目录已更改：{what}'],
+  ['new unit type {name}| with {n}| units', '新的单元类型 {name}，{n} 个单元'],
   ['new unit type {name}', '新的单元类型 {name}'],
   ['"{name}|" needs {n}| of "{kind}|", but only {left}| are left', '"{name}" 需要 {n} 个 "{kind}"，但只剩 {left} 个'],
   ['its agent has not connected since it enrolled', '其代理自注册以来没有连接'],
