@@ -74,7 +74,7 @@ function Changes({ changes }: { changes: CenterResources['changes'] }) {
     <>
       <h3 style={{ fontSize: 13, fontWeight: 600, margin: '12px 0 4px' }}>{t('centers.resources.changes')}</h3>
       <ul style={{ margin: 0, paddingLeft: 18 }}>
-        {changes.map((c, i) => <li key={i}><Time at={c.changed_at} /> {c.change}</li>)}
+        {changes.map((c, i) => <li key={i}><Time at={c.changed_at} /> <ServerText>{c.change}</ServerText></li>)}
       </ul>
     </>
   )
