@@ -51,12 +51,20 @@ struct DiskShare {
     std::int64_t files{};
 };
 
+/// The state folder's disk; all 0 where nothing is known of it.
+struct statvfs disk_of(const AgentConfig& config)
+{
+    struct statvfs disk{};
+    if (::statvfs(config.state_dir.c_str(), &disk) != 0) return {};
+    return disk;
+}
+
 DiskShare disk_share(const AgentConfig& config)
 {
     DiskShare share;
-    struct statvfs disk{};
+    const struct statvfs disk = disk_of(config);
     const std::size_t processors = config.cpus.empty() ? allowed_cpus().size() : config.cpus.size();
-    if (::statvfs(config.state_dir.c_str(), &disk) == 0 && processors > 0) {
+    if (disk.f_frsize > 0 && processors > 0) {
         share.bytes = static_cast<std::int64_t>(disk.f_blocks * disk.f_frsize / 10 * 9 / processors);
         share.files = kMostFiles;
         // Some file systems, such as btrfs, have as many as there is room for, and say 0.
@@ -72,8 +80,7 @@ DiskShare disk_share(const AgentConfig& config)
 std::int64_t input_cache_share(const AgentConfig& config)
 {
     if (config.input_cache_bytes) return *config.input_cache_bytes;
-    struct statvfs disk{};
-    if (::statvfs(config.state_dir.c_str(), &disk) != 0) return 0;
+    const struct statvfs disk = disk_of(config);
     return static_cast<std::int64_t>(disk.f_blocks * disk.f_frsize / 20);
 }
 

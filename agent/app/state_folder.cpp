@@ -1,6 +1,6 @@
 #include "agent/app/state_folder.hpp"
 
-#include "agent/executor/local/attempt_folder.hpp"
+#include "agent/executor/local/file_lock.hpp"
 #include "core/base/error_text.hpp"
 
 #include <cerrno>

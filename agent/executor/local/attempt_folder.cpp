@@ -5,11 +5,9 @@
 #include "schema/link/messages.hpp"
 
 #include <csignal>
-#include <fcntl.h>
 #include <limits>
 #include <sstream>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace fathom::agent {
 
@@ -147,27 +145,6 @@ Result<SupervisorOrder> decode_supervisor_order(const std::string& text)
         return Error{Errc::kInvalid, std::string("order.json is damaged: ") + e.what()};
     }
     return order;
-}
-
-bool take_lock(int fd)
-{
-    struct flock lock{};
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    return ::fcntl(fd, F_OFD_SETLK, &lock) == 0;
-}
-
-bool is_locked(const std::filesystem::path& path)
-{
-    // For reading: whoever watches the folder would take the end of writing for news, and ask again.
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    struct flock lock{};
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    const bool known = ::fcntl(fd, F_OFD_GETLK, &lock) == 0;
-    ::close(fd);
-    return known && lock.l_type != F_UNLCK;
 }
 
 std::optional<ProcessName> name_process(int pid)

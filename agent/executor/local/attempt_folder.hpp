@@ -100,11 +100,6 @@ inline constexpr const char* kLibraryName = ".fathom-library.json";
 inline constexpr const char* kPrecisionFile = ".fathom-precision";
 inline constexpr const char* kPrecisionAckFile = ".fathom-precision-ack";
 
-/// Takes the whole-file lock for this open file description; false when another one has it.
-bool take_lock(int fd);
-/// Whether somebody holds it. Asks without taking, so that asking never keeps a supervisor from it.
-bool is_locked(const std::filesystem::path& path);
-
 /// A process that cannot be mistaken for a later one with the same number.
 struct ProcessName {
     int pid{};

@@ -1,5 +1,6 @@
 #include "agent/executor/local/input_cache.hpp"
 
+#include "agent/executor/local/file_lock.hpp"
 #include "core/base/error_text.hpp"
 #include "core/base/open_inside.hpp"
 #include "core/base/sha256.hpp"
@@ -107,14 +108,7 @@ OpenFile InputCache::find(const std::string& sha256) const
 OpenFile InputCache::lock() const
 {
     OpenFile file(::openat(folder_.number(), kLockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-    struct flock whole{};
-    whole.l_type = F_WRLCK;
-    whole.l_whence = SEEK_SET;
-    int taken = -1;
-    do {
-        taken = ::fcntl(file.number(), F_OFD_SETLKW, &whole);
-    } while (taken != 0 && errno == EINTR);
-    return taken == 0 ? std::move(file) : OpenFile();
+    return wait_for_lock(file.number()) ? std::move(file) : OpenFile();
 }
 
 Result<void> InputCache::keep(int file, const std::string& sha256) const

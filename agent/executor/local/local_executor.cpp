@@ -2,6 +2,7 @@
 
 #include "agent/config/cpu_list.hpp"
 #include "agent/executor/local/cgroup.hpp"
+#include "agent/executor/local/file_lock.hpp"
 #include "agent/executor/local/process_tree.hpp"
 #include "agent/executor/local/remove_tree.hpp"
 #include "agent/executor/local/system_call_filter.hpp"

@@ -2,6 +2,7 @@
 
 #include "agent/config/cpu_list.hpp"
 #include "agent/executor/local/cached_inputs.hpp"
+#include "agent/executor/local/file_lock.hpp"
 #include "agent/executor/local/job_limits.hpp"
 #include "agent/executor/local/job_watch.hpp"
 #include "agent/executor/local/process_tree.hpp"
