@@ -349,6 +349,7 @@ asio::awaitable<Connection::After> Connection::upgrade(const WebSocketHandler& h
 {
     enter_unlimited(Phase::kUpgraded);
     SSL_set_mode(stream_.native_handle(), SSL_MODE_RELEASE_BUFFERS);
+    buffer_.shrink_to_fit(); // to nothing: what follows is read into the WebSocket's own memory
     WebSocketOptions options;
     options.message_bytes = core_->limits.websocket_message_bytes;
     options.queue_bytes = core_->limits.websocket_queue_bytes;
