@@ -193,7 +193,7 @@ def run(arguments):
         load.beat()
         load.dispatch()
         load.come_back()
-        return figures_of(load.measured), load.wrong
+        return figures_of(load.measured, load.wrong), load.wrong
     finally:
         load.close()
         shutil.rmtree(folder, ignore_errors=True)

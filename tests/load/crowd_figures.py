@@ -39,8 +39,9 @@ class Dispatches:
             yield f"{twice} jobs were ordered to start more than once"
 
 
-def figures_of(measured):
-    """@param measured  memory_kib (of each agent), server_pct, postgres_pct (of a core), dispatch_s (of each job), connect_s, back_s"""
+def figures_of(measured, wrong):
+    """@param measured  memory_kib (of each agent), server_pct, postgres_pct (of a core), dispatch_s (of each job), connect_s, back_s
+    @param wrong  sentences on what went wrong"""
     delays_s = measured["dispatch_s"]
     figures = [Figure("memory_per_agent_kib", f"{measured['memory_kib']:.1f}", "KiB"),
                Figure("heartbeats_core_pct", f"{measured['server_pct'] + measured['postgres_pct']:.1f}", "%"),
@@ -48,4 +49,5 @@ def figures_of(measured):
     if delays_s:
         figures += [Figure("dispatch_p50_ms", f"{1e3 * percentile(delays_s, 0.5):.1f}", "ms"),
                     Figure("dispatch_p99_ms", f"{1e3 * percentile(delays_s, 0.99):.1f}", "ms")]
-    return [*figures, Figure("connect_s", f"{measured['connect_s']:.1f}", "s"), Figure("back_s", f"{measured['back_s']:.1f}", "s")]
+    return [*figures, Figure("connect_s", f"{measured['connect_s']:.1f}", "s"), Figure("back_s", f"{measured['back_s']:.1f}", "s"),
+            Figure("wrong", str(len(wrong)), "sentences")]

@@ -3,11 +3,10 @@ import pathlib
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "bench"))
-from figures import Figure, goal_text, verdict  # noqa: E402
+from figures import Figure, goal_text, read_goals, verdict  # noqa: E402
 
-GOALS = {"lost": {"at_most": 0}, "doubled": {"at_most": 0}, "untrue": {"at_most": 0}, "memory_growth_pct": {"at_most": 5}}
-GOALS_OF_AGENTS = {"memory_per_agent_kib": {"at_most": 64}, "heartbeats_core_pct": {"at_most": 25}, "dispatch_p99_ms": {"at_most": 50},
-                   "back_s": {"at_most": 60}}
+GOALS = read_goals()["soak"]
+GOALS_OF_AGENTS = read_goals()["agents"]
 
 
 def figures_of(found, growth_pct, acknowledged_per_s, starts, kills):
