@@ -3,6 +3,7 @@
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
 #include "core/base/own_user.hpp"
+#include "core/base/packet_socket.hpp"
 #include "core/base/process_answer.hpp"
 #include "core/base/wait_for_child.hpp"
 #include "server/app/background_process.hpp"
@@ -75,7 +76,7 @@ Result<std::string> read_authority_key(const std::filesystem::path& path)
 /// The supervisor's process after the fork: one thread that waits for the server's requests, for signals and for ends.
 class Supervisor {
   public:
-    Supervisor(const ServerSettings& settings, std::optional<gid_t> server_group, SocketPair ours, pid_t server,
+    Supervisor(const ServerSettings& settings, std::optional<gid_t> server_group, PacketSockets ours, pid_t server,
                int signals)
         : settings_(&settings), server_group_(server_group), requests_(std::move(ours.first)),
           probes_(std::move(ours.second)), server_(server), server_end_(open_child_end(server)), signals_(signals),
@@ -95,7 +96,7 @@ class Supervisor {
     void start_database();
     void tell_database();
     void serve_probe_request();
-    Result<void> start_probe(const Message& request);
+    Result<void> start_probe(const Packet& request);
     void tell_probe_end(const Result<void>& end);
     int finish();
 
@@ -160,7 +161,7 @@ void Supervisor::pass_signal_on() const
 
 void Supervisor::serve_request()
 {
-    const std::optional<Message> request = receive_message(requests_.number());
+    const std::optional<Packet> request = receive_packet(requests_.number());
     if (!request || request->text.empty()) {
         requests_ = OpenFile(); // it is ending
         return;
@@ -168,7 +169,7 @@ void Supervisor::serve_request()
     const auto kind = static_cast<SupervisorRequest>(request->text[0]);
     if (kind == SupervisorRequest::kStartDatabase) return start_database(); // answered when it has started
     const std::string text = encode_answer(answer(kind, request->text.substr(1)));
-    static_cast<void>(send_message(requests_.number(), text)); // where nobody hears it, its end is told next
+    static_cast<void>(send_packet(requests_.number(), text)); // where nobody hears it, its end is told next
 }
 
 Result<std::string> Supervisor::answer(SupervisorRequest request, const std::string& text)
@@ -237,12 +238,12 @@ void Supervisor::tell_database()
     Result<std::string> access = started ? Result<std::string>((*started)->url() + '\0' + (*started)->psql_command())
                                          : Result<std::string>(started.error());
     if (started) database_ = std::move(*started);
-    static_cast<void>(send_message(requests_.number(), encode_answer(access)));
+    static_cast<void>(send_packet(requests_.number(), encode_answer(access)));
 }
 
 void Supervisor::serve_probe_request()
 {
-    const std::optional<Message> request = receive_message(probes_.number());
+    const std::optional<Packet> request = receive_packet(probes_.number());
     if (!request || request->text.size() != 1) {
         probes_ = OpenFile();
         return;
@@ -254,14 +255,12 @@ void Supervisor::serve_probe_request()
     if (const Result<void> started = start_probe(*request); !started) tell_probe_end(started);
 }
 
-Result<void> Supervisor::start_probe(const Message& request)
+Result<void> Supervisor::start_probe(const Packet& request)
 {
-    const bool is_known =
-        request.text[0] == static_cast<char>(VerifyingRequest::kRun) && request.descriptors.size() == 2;
+    const bool is_known = request.text[0] == static_cast<char>(VerifyingRequest::kRun) && request.files.size() == 2;
     if (!is_known || probe_ > 0 || !verifier_ || verifier_->path.empty())
         return Error{Errc::kInvalid, "fathomd's supervisor does not know the request"};
-    const Result<pid_t> started =
-        start_verifier(*verifier_, request.descriptors[0].number(), request.descriptors[1].number());
+    const Result<pid_t> started = start_verifier(*verifier_, request.files[0].number(), request.files[1].number());
     if (!started) return started.error();
     probe_ = *started;
     probe_end_ = open_child_end(probe_);
@@ -272,7 +271,7 @@ Result<void> Supervisor::start_probe(const Message& request)
 void Supervisor::tell_probe_end(const Result<void>& end)
 {
     const std::string text = encode_answer(end ? Result<std::string>(std::string()) : end.error());
-    static_cast<void>(send_message(probes_.number(), text));
+    static_cast<void>(send_packet(probes_.number(), text));
 }
 
 int Supervisor::finish()
@@ -302,7 +301,7 @@ std::optional<UnixUser> find_server_user()
     return std::nullopt;
 }
 
-int run_server_process(const std::optional<UnixUser>& user, pid_t supervisor, SocketPair theirs,
+int run_server_process(const std::optional<UnixUser>& user, pid_t supervisor, PacketSockets theirs,
                        const std::function<Result<void>()>& prepare, const ServerMain& serve)
 {
     prctl(PR_SET_NAME, "fathomd-server"); // for ps, top and pgrep
@@ -329,8 +328,8 @@ int run_supervised(const ServerSettings& settings, const std::function<Result<vo
     };
     const Result<StateLock> lock = StateLock::take(settings.state_dir);
     if (!lock) return refuse(lock.error());
-    Result<SocketPair> requests = make_message_pair();
-    Result<SocketPair> probes = make_message_pair();
+    Result<PacketSockets> requests = make_packet_sockets();
+    Result<PacketSockets> probes = make_packet_sockets();
     if (!requests || !probes) return refuse(requests ? probes.error() : requests.error());
     const std::optional<UnixUser> user = find_server_user();
 

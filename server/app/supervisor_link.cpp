@@ -1,6 +1,7 @@
 #include "server/app/supervisor_link.hpp"
 
 #include "core/base/error_text.hpp"
+#include "core/base/packet_socket.hpp"
 #include "core/base/process_answer.hpp"
 
 #include <cerrno>
@@ -65,8 +66,8 @@ Result<std::string> SupervisorLink::ask(SupervisorRequest request, const std::st
 {
     const std::scoped_lock lock(asking_);
     const std::string message = static_cast<char>(request) + text;
-    if (Result<void> sent = send_message(requests_.number(), message); !sent) return sent.error();
-    const std::optional<Message> answer = receive_message(requests_.number());
+    if (Result<void> sent = send_packet(requests_.number(), message); !sent) return sent.error();
+    const std::optional<Packet> answer = receive_packet(requests_.number());
     if (!answer) return supervisor_is_gone();
     return decode_answer(answer->text);
 }
@@ -145,12 +146,12 @@ Result<std::string> SupervisorLink::run_probe(const std::string& task)
     OpenFile output_write(ends[1]);
     const std::string order(1, static_cast<char>(VerifyingRequest::kRun));
     if (no_more_probes_) return Error{Errc::kUnavailable, "fathomd is stopping"};
-    const Result<void> sent = send_message(probes_.number(), order, {file->number(), output_write.number()});
+    const Result<void> sent = send_packet(probes_.number(), order, {file->number(), output_write.number()});
     if (!sent) return sent.error();
     if (no_more_probes_) end_probes(); // asked for before there was one to end
     output_write = OpenFile();
     Result<std::string> output = read_output(output_read.number());
-    const std::optional<Message> end = receive_message(probes_.number());
+    const std::optional<Packet> end = receive_packet(probes_.number());
     if (!end) return supervisor_is_gone();
     if (const Result<std::string> ended_well = decode_answer(end->text); !ended_well) return ended_well.error();
     return output;
@@ -161,7 +162,7 @@ void SupervisorLink::end_probes()
     no_more_probes_ = true;
     const std::string order(1, static_cast<char>(VerifyingRequest::kEnd));
     // Where nobody hears it, nothing runs any more.
-    static_cast<void>(send_message(probes_.number(), order));
+    static_cast<void>(send_packet(probes_.number(), order));
 }
 
 } // namespace fathom::server

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/open_file.hpp"
 #include "core/net/tls.hpp"
 #include "server/app/supervisor_messages.hpp"
 #include "server/identity/admin_token.hpp"

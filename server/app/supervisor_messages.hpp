@@ -1,17 +1,10 @@
 #pragma once
 
-#include "core/base/open_inside.hpp"
-
-#include <initializer_list>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace fathom::server {
 
 /// What the server may ask of its supervisor, which may run as root: nothing else, and no name of a file or program
-/// among it. One message over a pair of local sockets, which keep messages apart: this byte, then the request's text.
-/// The answer is a message, too (process_answer).
+/// among it. One packet (core/base/packet_socket): this byte, then the request's text. The answer is a packet, too
+/// (process_answer).
 enum class SupervisorRequest : char {
     kStartDatabase = 'd',    ///< answer: URL, NUL, the command with which an administrator gets in; or why not
     kDatabaseState = 's',    ///< answer: "ok", or what is wrong
@@ -30,29 +23,5 @@ enum class VerifyingRequest : char {
     kRun = 'r', ///< with two descriptors, the task to read and where output goes; answer, when it has ended: how
     kEnd = 'e', ///< kills it; no answer of its own
 };
-
-/// Longest text of a message.
-inline constexpr std::size_t kMaxExecutorMessageBytes = 64UL << 10U;
-
-struct SocketPair {
-    OpenFile first;
-    OpenFile second;
-};
-
-/// @error kUnavailable  too many files are open.
-Result<SocketPair> make_message_pair();
-
-/// Sends one message whole, with descriptors, which stay open here. Blocks while the other end does not read.
-/// @error kUnavailable  the other end is gone.
-/// @error kTooLarge     it is longer than kMaxExecutorMessageBytes.
-Result<void> send_message(int socket, const std::string& text, std::initializer_list<int> descriptors = {});
-
-struct Message {
-    std::string text;
-    std::vector<OpenFile> descriptors;
-};
-
-/// The next message; none when the other end is gone, or sent what is no message. Blocks.
-std::optional<Message> receive_message(int socket);
 
 } // namespace fathom::server
