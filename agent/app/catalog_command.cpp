@@ -1,6 +1,8 @@
 #include "agent/app/commands.hpp"
 #include "agent/app/job_executor.hpp"
+#include "agent/executor/local/fork_server.hpp"
 #include "agent/executor/local/supervise.hpp"
+#include "agent/executor/local/system_call_filter.hpp"
 #include "core/base/process_limits.hpp"
 
 #include <cstdlib>
@@ -47,7 +49,10 @@ int supervise_command(int argc, const char* const* argv)
         return 2;
     }
     set_descriptor_limit(std::strtoul(argv[1], nullptr, 10)); // the agent itself may have more
-    supervise(*isolation);
+    // Made once, for all that are forked.
+    const std::optional<SystemCallFilter> filter =
+        isolation->filters_system_calls ? std::optional<SystemCallFilter>(std::in_place) : std::nullopt;
+    if (serve_forks()) supervise(*isolation, filter ? &*filter : nullptr);
     return 0;
 }
 

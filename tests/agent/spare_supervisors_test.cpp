@@ -11,16 +11,39 @@
 namespace fathom::agent {
 namespace {
 
-/// Supervisors that are shell scripts: each writes its process id, and when it is told a folder, leaves a file there.
+/// A fork server that is a script: it writes its process id, as its supervisors do, each of which, when it is told a
+/// folder, leaves a file there.
+constexpr const char* kForkServer = R"(#!/usr/bin/python3
+import os, signal, socket, sys
+def note(kind):
+    with open(f"{sys.argv[0]}.{kind}-{os.getpid()}", "w") as file:
+        file.write(f"{os.getpid()}\n")
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+note("server")
+requests = socket.socket(fileno=0)
+while True:
+    text, files, _, _ = socket.recv_fds(requests, 100, 2)
+    if not text:
+        break
+    if os.fork() == 0:
+        requests.close()
+        note("supervisor")
+        folder = os.read(files[0], 4096).decode().strip()
+        if folder:
+            open(os.path.join(folder, "supervised"), "w").close()
+        os._exit(0)
+    os.close(files[0])
+)";
+
 class SpareSupervisorsTest : public testing::Test {
   protected:
-    SpareSupervisorsTest()
-    {
-        write_file(program_, "#!/bin/sh\necho $$ >\"$0.pid-$$\"\nread folder && touch \"$folder/supervised\"\n", 0700)
-            .value();
-    }
+    SpareSupervisorsTest() { write_file(program_, kForkServer, 0700).value(); }
 
-    std::vector<int> wait_for_supervisors(std::size_t count)
+    std::vector<int> wait_for_supervisors(std::size_t count) { return wait_for("program.supervisor-", count); }
+    int wait_for_server() { return wait_for("program.server-", 1).front(); }
+
+    /// The process numbers in the files whose names begin so.
+    std::vector<int> wait_for(const std::string& names, std::size_t count)
     {
         std::vector<int> pids;
         wait_until([&] {
@@ -28,7 +51,7 @@ class SpareSupervisorsTest : public testing::Test {
             for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
                 const Result<std::string> read = read_file(entry.path(), 100);
                 const std::string text = read ? *read : std::string();
-                if (entry.path().filename().string().starts_with("supervisor.pid-") && text.ends_with("\n"))
+                if (entry.path().filename().string().starts_with(names) && text.ends_with("\n"))
                     pids.push_back(std::stoi(text));
             }
             return pids.size() >= count;
@@ -49,13 +72,20 @@ class SpareSupervisorsTest : public testing::Test {
         EXPECT_TRUE(condition());
     }
 
+    /// Not so once it has ended, also where nobody has asked how.
+    static bool is_alive(int pid)
+    {
+        const Result<std::string> facts = read_file("/proc/" + std::to_string(pid) + "/stat", 4096);
+        return facts && facts->substr(facts->rfind(')')).find(" Z ") == std::string::npos;
+    }
+
     static bool is_supervised(const std::filesystem::path& attempt)
     {
         return std::filesystem::exists(attempt / "supervised");
     }
 
     test::TemporaryFolder folder_;
-    std::filesystem::path program_ = folder_.path() / "supervisor";
+    std::filesystem::path program_ = folder_.path() / "program";
     SpareSupervisors supervisors_{program_, {}};
 };
 
@@ -83,15 +113,26 @@ TEST_F(SpareSupervisorsTest, PassesOverSparesThatWereKilled)
     supervisors_.refill();
     for (const int spare : wait_for_supervisors(2)) {
         ::kill(spare, SIGKILL);
-        wait_until([&] {
-            supervisors_.reap();
-            return ::kill(spare, 0) != 0;
-        });
+        wait_until([&] { return !is_alive(spare); });
     }
 
     ASSERT_TRUE(supervisors_.supervise(attempt("a")));
 
     wait_until([&] { return is_supervised(folder_.path() / "a"); });
+}
+
+TEST_F(SpareSupervisorsTest, ForksFromAnotherProcessWhereThatWasKilled)
+{
+    ASSERT_TRUE(supervisors_.supervise(attempt("a")));
+    wait_until([&] { return is_supervised(folder_.path() / "a"); });
+    const int killed = wait_for_server();
+    ::kill(killed, SIGKILL);
+    wait_until([&] { return !is_alive(killed); });
+
+    ASSERT_TRUE(supervisors_.supervise(attempt("b")));
+
+    wait_until([&] { return is_supervised(folder_.path() / "b"); });
+    EXPECT_EQ(wait_for("program.server-", 2).size(), 2U);
 }
 
 TEST(SpareSupervisors, SayWhenNoProcessCanBeStarted)

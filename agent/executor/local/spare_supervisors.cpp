@@ -3,17 +3,11 @@
 #include "agent/executor/local/attempt_folder.hpp"
 #include "agent/executor/local/supervise.hpp"
 #include "core/base/error_text.hpp"
-#include "core/base/process_limits.hpp"
 
 #include <array>
 #include <cerrno>
-#include <csignal>
-#include <fcntl.h>
-#include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace fathom::agent {
 namespace {
@@ -23,48 +17,11 @@ constexpr std::size_t kSpares = 2;
 /// That stay of those that come back.
 constexpr std::size_t kMaxSpares = 16;
 
-/// Starts `program supervise ...` with `input` as its standard input, in a session of its own, with no signals blocked
-/// or ignored and no other descriptors but /dev/null.
-Result<pid_t> spawn(const std::filesystem::path& program, const Isolation& isolation, int input)
-{
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawnattr_t attributes;
-    ::posix_spawnattr_init(&attributes);
-    sigset_t signals;
-    ::sigemptyset(&signals);
-    ::posix_spawnattr_setsigmask(&attributes, &signals);
-    ::sigfillset(&signals);
-    ::posix_spawnattr_setsigdefault(&attributes, &signals);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-
-    std::string name = "fathom-agent";
-    std::string verb = "supervise";
-    std::string descriptors = std::to_string(descriptor_limit_at_start()); // of the jobs' programs
-    std::string separation = encode(isolation);
-    std::array<char*, 5> arguments{name.data(), verb.data(), descriptors.data(), separation.data(), nullptr};
-    pid_t pid = 0;
-    const int error = ::posix_spawn(&pid, program.c_str(), &actions, &attributes, arguments.data(), environ);
-    ::posix_spawnattr_destroy(&attributes);
-    ::posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) return Error{Errc::kUnavailable, "cannot start a supervisor: " + error_text(error)};
-    return pid;
-}
-
 } // namespace
 
 SpareSupervisors::SpareSupervisors(std::filesystem::path program, Isolation isolation)
-    : program_(std::move(program)), isolation_(std::move(isolation)), answers_(::epoll_create1(EPOLL_CLOEXEC))
+    : fork_server_(std::move(program), std::move(isolation)), answers_(::epoll_create1(EPOLL_CLOEXEC))
 {
-}
-
-SpareSupervisors::~SpareSupervisors()
-{
-    spares_.clear();
-    reap();
 }
 
 void SpareSupervisors::refill()
@@ -140,15 +97,14 @@ Result<OpenFile> SpareSupervisors::start_one()
         return Error{Errc::kUnavailable, "cannot make a socket for a supervisor: " + error_text(errno)};
     OpenFile ours(ends[0]);
     const OpenFile its(ends[1]);
-    const Result<pid_t> pid = spawn(program_, isolation_, its.number());
-    if (!pid) return pid.error();
-    leaving_.push_back(*pid);
+    const Result<void> asked = fork_server_.fork_supervisor(its.number());
+    if (!asked) return asked.error();
     return ours;
 }
 
 void SpareSupervisors::reap()
 {
-    std::erase_if(leaving_, [](int pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+    fork_server_.reap();
 }
 
 } // namespace fathom::agent

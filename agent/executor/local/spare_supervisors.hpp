@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/executor/local/fork_server.hpp"
 #include "agent/executor/local/isolation.hpp"
 #include "core/base/open_inside.hpp"
 
@@ -10,15 +11,13 @@
 namespace fathom::agent {
 
 /// Supervisors: those that stand ready, a few of which are started before they are needed, and those that serve an
-/// attempt and may come back for another, since to start one takes several times as long as to tell it its attempt.
-/// They end when this process has, or when they have served what they serve. Not thread-safe.
+/// attempt and may come back for another, since to make one ready takes several times as long as to tell it its
+/// attempt. All are forked from one process. They end when this process has, or when they have served what they serve.
+/// Not thread-safe.
 class SpareSupervisors {
   public:
     /// `program` has the subcommand `supervise`. Starts nothing yet.
     SpareSupervisors(std::filesystem::path program, Isolation isolation);
-    ~SpareSupervisors();
-    SpareSupervisors(const SpareSupervisors&) = delete;
-    SpareSupervisors& operator=(const SpareSupervisors&) = delete;
 
     /// Starts what is missing of the spares. Takes below a millisecond each.
     void refill();
@@ -34,12 +33,10 @@ class SpareSupervisors {
     void take_back();
     void take_back_one(int number);
 
-    std::filesystem::path program_;
-    Isolation isolation_;
+    ForkServer fork_server_;
     std::vector<OpenFile> spares_; ///< what each one reads its folder from; the last one is used next
     std::map<int, OpenFile> busy_; ///< by their numbers
     OpenFile answers_;             ///< tells which of the busy ones has said something, or has ended
-    std::vector<int> leaving_;     ///< children that end as soon as their supervisor has left them
 };
 
 } // namespace fathom::agent

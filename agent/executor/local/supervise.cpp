@@ -32,16 +32,6 @@ namespace {
 constexpr int kMaxServed = 1000;
 constexpr std::size_t kMaxStartOrderBytes = 1UL << 20U;
 
-/// Goes on as a child of init, so that neither the agent's death nor a terminal's touches it.
-void leave_parent()
-{
-    const pid_t pid = ::fork();
-    if (pid != 0) ::_exit(pid < 0 ? 1 : 0);
-    ::prctl(PR_SET_NAME, "fathom-superv", 0, 0, 0);
-    ::close_range(3, ~0U, 0);
-    ::umask(077);
-}
-
 /// Signals are read, not caught; blocked before anybody can know our number. Jobs get what signals do by default from
 /// here.
 void block_signals()
@@ -91,8 +81,8 @@ class AttemptClaim {
 /// What a supervisor has ready before it knows an attempt, and uses for one after another.
 struct Preparation {
     Cgroup cgroup;
-    Result<void> separated; ///< whether namespaces can be made
-    std::optional<SystemCallFilter> filter;
+    Result<void> separated;         ///< whether namespaces can be made
+    const SystemCallFilter* filter; ///< none: jobs may make all system calls
     JobChildren children{};
 };
 
@@ -110,12 +100,12 @@ Cgroup make_cgroup(const CgroupLimits& limits)
     return Cgroup::create(supervisor_cgroup(name_process(::getpid()).value_or(ProcessName{})), limits);
 }
 
-Preparation prepare(const Isolation& isolation)
+Preparation prepare(const Isolation& isolation, const SystemCallFilter* filter)
 {
     const std::optional<IoLimits> io = isolation.limits_io ? std::optional<IoLimits>(std::in_place) : std::nullopt;
     return {.cgroup = make_cgroup({.cpus = format_cpu_list(allowed_cpus()), .io = io}),
             .separated = separate(isolation),
-            .filter = isolation.filters_system_calls ? std::optional<SystemCallFilter>(std::in_place) : std::nullopt};
+            .filter = filter};
 }
 
 /// The attempt's limits, in a new group where that of the attempt before does not take them. False: neither does.
@@ -166,8 +156,8 @@ AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder
     if (!ready.separated) return never_ran(id, AttemptOutcome::kFailedToStart, ready.separated.error().detail);
     if (!set_limits(ready, order))
         return never_ran(id, AttemptOutcome::kFailedToStart, "its control groups do not take its limits");
-    const Result<JobProcess> job = start_job(order, folder, ready.cgroup, ready.filter ? &*ready.filter : nullptr,
-                                             ready.children, inputs.numbers());
+    const Result<JobProcess> job =
+        start_job(order, folder, ready.cgroup, ready.filter, ready.children, inputs.numbers());
     inputs.close();
     AttemptEnd end = job ? watch_job(order, folder, *job, ready.cgroup)
                          : never_ran(id, AttemptOutcome::kFailedToStart, job.error().detail);
@@ -245,12 +235,13 @@ bool serve(const AttemptFolder& folder, Preparation& ready)
 
 } // namespace
 
-void supervise(const Isolation& isolation)
+void supervise(const Isolation& isolation, const SystemCallFilter* filter)
 {
     block_signals();
-    leave_parent();
+    ::prctl(PR_SET_NAME, "fathom-superv", 0, 0, 0);
+    ::umask(077);
     adopt_orphans();
-    Preparation ready = prepare(isolation);
+    Preparation ready = prepare(isolation, filter);
     for (int attempts = 0; attempts < kMaxServed; ++attempts) {
         ready.children.waiting.make(ready.cgroup);
         const std::filesystem::path path = wait_for_folder();
