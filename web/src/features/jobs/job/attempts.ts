@@ -12,6 +12,7 @@ export interface PastAttempt {
   placedAt: string | null
   startedAt: string | null
   endedAt: string | null
+  /** How long it held its units, staging included. */
   runS: number | null
   /** How it ended, in the server's word; null: it has not, or the job was only taken back from its center. */
   outcome: string | null

@@ -23,6 +23,7 @@ import { JobOperatorsTab } from './job_operators_tab'
 import { JobTimelineTab } from './job_timeline_tab'
 import { JobWhatIfTab } from './job_what_if_tab'
 import { JobWhyTab } from './job_why_tab'
+import { stagingFacts } from './staging'
 
 // It needs the writer of YAML, which is fetched when somebody looks.
 const JobSpecTab = lazy(async () => ({ default: (await import('./job_spec_tab')).JobSpecTab }))
@@ -71,6 +72,7 @@ function JobFacts({ job }: { job: Job }) {
       [t('jobs.predicted'), job.predicted?.run_s === null || !job.predicted ? nothing
         : `${formatDuration(job.predicted.run_s)} (${formatDuration(job.predicted.low_s)} – ${formatDuration(job.predicted.high_s)})`],
       [t('jobs.run'), formatDuration(job.run_s)],
+      ...stagingFacts(attempt, t),
       ...(attempt?.ended_at ? [
         [t('jobs.cpu'), formatDuration(attempt.cpu_s)], [t('jobs.memory'), formatBytes(attempt.max_resident_bytes)]] as const : []),
       ...(job.exit_code === null ? [] : [[t('jobs.exit'), String(job.exit_code)]] as const),

@@ -10,7 +10,9 @@ import { Ready } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
 import { Place } from '../../routing/place'
 import { JobStatePill, Outcome } from '../job_state'
+import { AttemptPhases } from './attempt_phases'
 import { attemptsOf, type PastAttempt } from './attempts'
+import { phasesOf } from './staging'
 import styles from './timeline.module.css'
 
 /** The evidence of an event as name = value, one after the other. */
@@ -47,7 +49,7 @@ function Attempts({ attempts }: { attempts: readonly PastAttempt[] }) {
     { id: 'placed', title: t('jobs.attempt.placed'), cell: (a) => <Time at={a.placedAt} /> },
     { id: 'started', title: t('jobs.started'), cell: (a) => <Time at={a.startedAt} /> },
     { id: 'ended', title: t('jobs.ended'), cell: (a) => <Time at={a.endedAt} /> },
-    { id: 'run', title: t('jobs.run'), isNumber: true, cell: (a) => formatDuration(a.runS) },
+    { id: 'run', title: t('jobs.attempt.held'), isNumber: true, cell: (a) => formatDuration(a.runS) },
     { id: 'outcome', title: t('jobs.attempt.outcome'), cell: (a) => (a.outcome ? <Outcome outcome={a.outcome} />
       : a.endedAt && a.state === 'queued' ? t('jobs.attempt.again') : <JobStatePill state={a.state} />) },
     { id: 'reason', title: t('jobs.detail'), isText: true, cell: (a) => (a.reason ? <ServerText>{a.reason}</ServerText> : nothing) },
@@ -85,6 +87,7 @@ function NewestAttempt({ attempt }: { attempt: NonNullable<Job['attempt']> }) {
         [t('jobs.cpus'), attempt.cpus.join(', ')],
         [t('jobs.detail'), attempt.detail ? <ServerText key="d">{attempt.detail}</ServerText> : null],
       ]} />
+      <div style={{ marginTop: 10 }}><AttemptPhases phases={phasesOf(attempt, t)} /></div>
     </Section>
   )
 }
