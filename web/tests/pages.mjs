@@ -6,7 +6,7 @@ import { ask } from './browser.mjs'
 export async function pathsOf(page, { jobPath, centerPath }) {
   const entries = await page.locator('nav#navigation a').evaluateAll((links) => links.map((link) => link.getAttribute('href')))
   const tabs = ['', '?tab=whatif&count=2', '?tab=timeline', '?tab=log', '?tab=cost', '?tab=operators', '?tab=spec'].map((tab) => jobPath + tab)
-  return [...entries, ...tabs, centerPath, '/scores/history?unit_type=alpha/core&operator=dgemm', '/centers?enrol=new', '/nowhere']
+  return [...entries, ...tabs, centerPath, '/scores/history?unit_type=alpha/core&operator=dgemm', '/centers?enrol=new', '/centers?view=map', '/nowhere']
 }
 
 /**

@@ -1,5 +1,5 @@
 import { api, unwrap } from '../api/client'
-import { usePages } from '../api/pages'
+import { usePages, useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 
 export type NetworkWindow = components['schemas']['NetworkWindow']
@@ -20,5 +20,21 @@ export function useNetworkWindows({ center, sizeBytes, latestStart }: WindowFilt
       signal, params: { query: {
         page_size: 20, ...(center ? { center } : {}), ...(sizeBytes === null ? {} : { size_bytes: sizeBytes }),
         ...(sizeBytes !== null && latestStart ? { latest_start: latestStart } : {}), ...(page_token ? { page_token } : {}) } } })),
+  })
+}
+
+/**
+ * Of all centers, without a planned transfer. The server computes each from weeks of transfers, so that only so many are read, in small
+ * pages, and seldom: what they say changes from hour to hour.
+ */
+export function useTimedNetworks() {
+  const everyMs = 600_000
+  return useWholeList({
+    key: ['metering', 'windows', 'all'],
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/network-windows', {
+      signal, params: { query: { page_size: 20, ...(page_token ? { page_token } : {}) } } })),
+    limit: 100,
+    refetchInterval: everyMs,
+    staleTime: everyMs,
   })
 }

@@ -217,6 +217,19 @@ describe('the console', limit, () => {
     await leave(page)
   })
 
+  it('draws the centers as a map, whose nodes lead to their pages by keyboard', async () => {
+    const page = await signedIn('/centers')
+    await page.getByLabel('View', { exact: true }).selectOption('map')
+    const map = page.getByRole('region', { name: 'Map of the network' })
+    await map.getByText('2 of 2 connected').waitFor()
+    await map.getByRole('link', { name: /^beta: / }).waitFor()
+    assert.equal(new URL(page.url()).search, '?view=map')
+    await map.getByRole('link', { name: /^alpha: / }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'alpha' }).waitFor()
+    await leave(page)
+  })
+
   it('shows where a job would go if it asked for something else, and its attempts', async () => {
     const page = await signedIn(`${jobPath}?tab=whatif`)
     const comparison = page.getByRole('group', { name: 'Where it would go now' })

@@ -3,13 +3,14 @@ import { Link } from '../../app/router/link'
 import { pathTo } from '../../app/router/match'
 import { useText } from '../../i18n/language'
 import type { Center } from '../../queries/centers'
-import { type UnitType, useUnitTypes } from '../../queries/unit_types'
+import { useUnitTypes } from '../../queries/unit_types'
 import { Ago } from '../../ui/ago'
 import { CutMark } from '../../ui/cut_list'
 import { type Column, DataTable } from '../../ui/data_table'
 import { nothing } from '../../ui/format'
 import { Time } from '../../ui/zone'
 import { HealthPill, healthOf } from './health'
+import { occupancyByCenter } from './occupancy'
 
 export function CentersTable({ centers, isPlain = false, tools, empty }: { centers: readonly Center[]; isPlain?: boolean; tools?: ReactNode; empty?: ReactNode }) {
   const t = useText()
@@ -40,16 +41,6 @@ export function CentersTable({ centers, isPlain = false, tools, empty }: { cente
       <DataTable name="centers" isPlain={isPlain} label={t('centers.title')} columns={columns} rows={centers} rowKey={(c) => c.id} tools={tools} empty={empty} />
     </>
   )
-}
-
-function occupancyByCenter(units: readonly UnitType[]): ReadonlyMap<string, { used: number; all: number }> {
-  const sums = new Map<string, { used: number; all: number }>()
-  for (const unit of units) {
-    if (!unit.active) continue
-    const sum = sums.get(unit.center_id) ?? { used: 0, all: 0 }
-    sums.set(unit.center_id, { used: sum.used + unit.units_in_use, all: sum.all + unit.unit_count })
-  }
-  return sums
 }
 
 function hostOf(center: Center): string | undefined {

@@ -17,8 +17,12 @@ const tones: Record<Health, Tone> = {
   online: 'good', enrolled: 'idle', suspect: 'warn', lost: 'bad', revoked: 'idle', quarantined: 'bad', drained: 'warn',
 }
 
+export function toneOf(health: Health): Tone {
+  return tones[health]
+}
+
 export function HealthPill({ center }: { center: Center }) {
   const t = useText()
   const health = healthOf(center)
-  return <StatePill tone={tones[health]}>{t(`centers.state.${health}`)}</StatePill>
+  return <StatePill tone={toneOf(health)}>{t(`centers.state.${health}`)}</StatePill>
 }

@@ -5,19 +5,17 @@ import { formatDuration } from '../../ui/format'
 import { Facts, Section } from '../../ui/page'
 import { formatByteRate } from '../../ui/rates'
 import { Time } from '../../ui/zone'
+import { goodHoursText } from './good_hours_text'
 import { WeekMap } from './week_map'
-
-const pad = (hour: number) => `${String(hour % 24).padStart(2, '0')}:00`
 
 /** One unit type's network: what is good when, and what changed. */
 export function WindowSection({ window }: { window: NetworkWindow }) {
   const t = useText()
-  const good = window.good_hours
   const best = window.best_window
   return (
     <Section title={`${window.center} / ${window.unit_type}`}>
       <Facts items={[
-        [t('windows.good'), good ? t('windows.good.value', { from: pad(good.first_hour), to: pad(good.first_hour + good.hour_count) }) : t('windows.good.all')],
+        [t('windows.good'), goodHoursText(window.good_hours, t)],
         [t('windows.now'), `${formatByteRate(window.now.rate_bytes)}, ${t(`windows.basis.${window.now.basis}`)}`],
         [t('windows.samples'), window.sample_count],
         [t('windows.newest'), <Time key="n" at={window.newest_at} />],

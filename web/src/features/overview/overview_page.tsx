@@ -24,7 +24,7 @@ export function OverviewPage() {
         {centers.data?.length === 0 ? null : (
           <>
             <div className={styles.top}>
-              <Section title={t('overview.centers')} side={<Link href="/centers">{t('overview.all')}</Link>}>
+              <Section title={t('overview.centers')} side={<span><Link href="/centers?view=map">{t('overview.map')}</Link> · <Link href="/centers">{t('overview.all')}</Link></span>}>
                 <CutMark list={centers} name={t('centers.title')} />
                 <CentersTable centers={centers.data ?? []} isPlain />
               </Section>

@@ -29,6 +29,7 @@ export const overviewEn = {
   'overview.outcome': 'Outcome',
   'overview.open': 'not ended',
   'overview.all': 'All centers',
+  'overview.map': 'Map',
   'overview.all.jobs': 'All jobs',
   'overview.guide': 'Getting started',
   'overview.guide.none': 'No center has joined this compute network yet.',

@@ -31,6 +31,7 @@ export const overviewZh: Record<keyof typeof overviewEn, string> = {
   'overview.outcome': '结果',
   'overview.open': '未结束',
   'overview.all': '全部计算中心',
+  'overview.map': '拓扑图',
   'overview.all.jobs': '全部作业',
   'overview.guide': '开始使用',
   'overview.guide.none': '尚无计算中心加入此算力网络。',

@@ -1,0 +1,68 @@
+import { MantineProvider } from '@mantine/core'
+import { cleanup, render, screen, within } from '@testing-library/react'
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { en } from '../../../i18n/en'
+import { LanguageProvider } from '../../../i18n/language'
+import type { Center } from '../../../queries/centers'
+import type { NetworkWindow } from '../../../queries/network_windows'
+import { MapView } from './map_view'
+
+const known: { windows: NetworkWindow[] } = { windows: [] }
+const read = { isCut: false, isError: false, error: null, refetch: () => undefined }
+
+vi.mock('../../../queries/unit_types', () => ({
+  useUnitTypes: () => ({ ...read, data: [{ center_id: 'alpha', units_in_use: 3, unit_count: 8, active: true }] }) }))
+vi.mock('../../../queries/network_windows', () => ({ useTimedNetworks: () => ({ ...read, data: known.windows }) }))
+
+beforeAll(() => {
+  // What Mantine asks of a browser and jsdom lacks.
+  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }))
+  vi.stubGlobal('ResizeObserver', class { observe() { return undefined } unobserve() { return undefined } disconnect() { return undefined } })
+})
+beforeEach(() => {
+  known.windows = []
+})
+afterEach(cleanup)
+
+const center = (name: string, change: Partial<Center> = {}) =>
+  ({ id: name, name, state: 'online', drained: false, revoked_at: null, quarantined_at: null, ...change }) as Center
+
+function show(centers: readonly Center[]) {
+  render(
+    <MantineProvider env="test">
+      <LanguageProvider language="en" dictionary={en}><MapView centers={centers} tools={<span>filters</span>} empty={<p>none</p>} /></LanguageProvider>
+    </MantineProvider>)
+}
+
+const links = () => within(screen.getByRole('region', { name: 'Map of the network' })).queryAllByRole('link')
+
+it('each center is a link to its page, with its state, its load and its bandwidth', () => {
+  known.windows = [{ center_id: 'alpha', now: { rate_bytes: 1.18e8, basis: 'overall' }, sample_count: 9, good_hours: { first_hour: 22, hour_count: 4 } } as NetworkWindow]
+  show([center('beta', { state: 'lost' }), center('alpha')])
+  expect(links().map((link) => [link.getAttribute('href'), link.querySelector('title')?.textContent])).toEqual([
+    ['/centers/alpha', 'alpha: online, 3 / 8 units in use, 118 MB/s'],
+    ['/centers/beta', 'beta: lost, 0 / 0 units in use, its network was never timed'],
+  ])
+  screen.getByText('1 of 2 connected')
+})
+
+it('a table says the same as the map', () => {
+  known.windows = [{ center_id: 'alpha', now: { rate_bytes: 1.18e8, basis: 'overall' }, sample_count: 9, good_hours: { first_hour: 22, hour_count: 4 } } as NetworkWindow]
+  show([center('alpha'), center('beta', { drained: true })])
+  const rows = screen.getAllByRole('row', { hidden: true }).slice(1)
+  expect(rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent))).toEqual([
+    ['alpha', 'online', '3 / 8', '118 MB/s', '22:00–02:00 UTC', '9'], ['beta', 'drained', '0 / 0', '–', '–', '–']])
+})
+
+it('of a thousand centers some are drawn, which is said, and the table has the others', () => {
+  show(Array.from({ length: 1000 }, (_, i) => center(`c${i}`, i === 999 ? { state: 'lost' } : {})))
+  expect(links()).toHaveLength(40)
+  expect(links().map((link) => link.getAttribute('href'))).toContain('/centers/c999')
+  expect(screen.getByRole('status').textContent).toMatch(/^40 of 1000 centers are drawn/)
+})
+
+it('where no center fits, that is said instead', () => {
+  show([])
+  screen.getByText('none')
+  expect(screen.queryByRole('region')).toBeNull()
+})
