@@ -50,6 +50,42 @@ it('findings and advice are told in Chinese', () => {
   expect(translateZh('stopped at its wall-time limit of 1 s')).toBe('达到 1 s 的时间上限而停止')
 })
 
+it('checks of files are told in Chinese', () => {
+  expect(translateZh('must hold no user and password: sign the URL instead, as object stores do')).toBe('不得包含用户名和密码：请改用签名的 URL，对象存储即如此')
+  expect(translateZh('is that of outputs[3], too')).toBe('与 outputs[3] 的相同')
+  expect(translateZh('could not be started: staging failed: https://h.example/set: the server answered 503, at the last of 5 tries'))
+    .toBe('无法启动：获取输入失败：https://h.example/set：服务器答复 503，第 5 次即最后一次尝试')
+  // What others say stands in it as it is.
+  expect(translateZh('outputs could not be stored: sum to https://h.example/sum: Could not resolve host: h.example'))
+    .toBe('无法存储输出：sum 到 https://h.example/sum：Could not resolve host: h.example')
+  expect(translateZh('could not be started: cannot start "pw.x" (PATH is /usr/bin:/bin): No such file or directory'))
+    .toBe('无法启动：无法执行 "pw.x"（PATH 为 /usr/bin:/bin）：No such file or directory')
+  expect(translateZh('the object is an ELF file but not a shared object (ELF type 2, not 3); build it with cc -shared -fPIC'))
+    .toBe('该对象是 ELF 文件但不是共享对象（ELF 类型为 2，而不是 3）；请用 cc -shared -fPIC 构建')
+})
+
+it('checks of policies and prices are told in Chinese', () => {
+  expect(translateZh('the metric policy has 2 errors')).toBe('度量策略有 2 处错误')
+  expect(translateZh('gap: nothing covers [0.5, 1)')).toBe('有空缺：没有区间涵盖 [0.5, 1)')
+  expect(translateZh('must be 2.147e+09, which the operator\'s formula 2 * m * n * k gives')).toBe('必须为 2.147e+09，即算子公式 2 * m * n * k 的结果')
+  expect(translateZh('must be greater than 0')).toBe('必须大于 0')
+  expect(translateZh('must be greater than 3, where it begins')).toBe('必须大于其起点 3')
+  expect(translateZh('the formula "2 * q" is wrong: it knows no "q"; known are the parameters, log2, ln, sqrt, min and max (at m=1)'))
+    .toBe('公式 "2 * q" 有误：不认识 "q"；可用的有参数、log2、ln、sqrt、min 和 max（在 m=1 时）')
+  expect(translateZh('alpha/core has a price already, in entries[0]')).toBe('alpha/core 已在 entries[0] 中有价格')
+})
+
+it('what Slurm did with a job is told in Chinese', () => {
+  expect(translateZh('could not be started: Slurm refuses it: Batch job submission failed: Invalid qos specification'))
+    .toBe('无法启动：Slurm 拒绝此作业：Batch job submission failed: Invalid qos specification')
+  expect(translateZh('could not be started: Slurm would never start it: QOSNotAllowed')).toBe('无法启动：Slurm 永远不会启动它：QOSNotAllowed')
+  expect(translateZh('lost: cancelled in Slurm at the center on n[1-2], not by who submitted it: placed anew'))
+    .toBe('已失联：在计算中心的 Slurm 中于 n[1-2] 上被取消，并非由提交者取消：重新放置')
+  expect(translateZh('out of memory: Slurm killed it on n1; its units have 1000 bytes; its largest process had 990 B; ask for units with more memory (units.memory_bytes), or for more units'))
+    .toBe('内存不足：在 n1 上被 Slurm 终止；其单元有 1000 字节；其最大的进程有 990 B；请要求内存更大的单元（units.memory_bytes）或更多单元')
+  expect(translateZh('unit type "batch": no node of partition "long" has the features avx512')).toBe('单元类型 "batch"：分区 "long" 中没有节点具有特性 avx512')
+})
+
 it('a sentence that is not known, or has a part that is not, is not translated', () => {
   expect(translateZh('the moon is in the way')).toBeNull()
   expect(translateZh('earliest expected completion: by magic')).toBeNull()

@@ -1,9 +1,10 @@
+import { checksZh } from './checks_zh'
 import { decisionsZh } from './decisions_zh'
 import { networkZh } from './network_zh'
 import { refusalsZh } from './refusals_zh'
 import { translatorOf } from './sentence'
 
-export const sentencesZh = [...decisionsZh, ...networkZh, ...refusalsZh]
+export const sentencesZh = [...decisionsZh, ...networkZh, ...refusalsZh, ...checksZh]
 
 /** The server's sentences in Chinese. */
 export const translateZh = translatorOf(sentencesZh, (count) => `${count} 个单元`)

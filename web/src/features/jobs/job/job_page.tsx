@@ -78,7 +78,7 @@ function JobFacts({ job }: { job: Job }) {
       ...(job.exit_code === null ? [] : [[t('jobs.exit'), String(job.exit_code)]] as const),
       ...(job.end_reason ? [[t('jobs.reason'), <EndReason key="r" job={job} />]] as const : []),
       ...(job.waiting_reason ? [[t('jobs.waiting'), <ServerText key="w">{job.waiting_reason}</ServerText>]] as const : []),
-      ...(attempt?.center_queue ? [[t('jobs.queue'), attempt.center_queue.reason]] as const : []),
+      ...(attempt?.center_queue ? [[t('jobs.queue'), <ServerText key="c">{attempt.center_queue.reason}</ServerText>]] as const : []),
       ...(attempt?.center_queue?.expected_start
         ? [[t('jobs.queue.start'), <Time key="q" at={attempt.center_queue.expected_start} />]] as const : []),
     ]} />
