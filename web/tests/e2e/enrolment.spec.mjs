@@ -1,0 +1,94 @@
+// From an empty network to its first center, as a person goes who follows the console: what the dialog says to run is run as it stands
+// there, by a shell, with the real agent, until the page says that the center is online.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { after, before, describe, it } from 'node:test'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { openBrowser, openPage, signIn } from '../browser.mjs'
+import { startNetwork } from '../network.mjs'
+
+const limit = { timeout: 600_000 }
+const bin = resolve(process.env.FATHOM_BIN ?? new URL('../../../build/release/bin', import.meta.url).pathname)
+const config = 'cores = "0"\n[[unit_type]]\nname = "core"\ncores_per_unit = 1\nunit_count = 1\n'
+let network
+let browser
+let folder
+let shell
+
+before(async () => {
+  network = await startNetwork({ empty: true })
+  browser = await openBrowser()
+  folder = mkdtempSync(join(tmpdir(), 'fathom-enrolment-'))
+  chmodSync(folder, 0o755) // started as root, the agent becomes another user
+}, limit)
+
+after(async () => {
+  await shell?.stop()
+  await browser?.close()
+  await network?.stop()
+  if (folder) rmSync(folder, { recursive: true, force: true })
+}, limit)
+
+/** What the page says has to be put in by who runs it, and where this test has its files; all else stays as it is shown. */
+function atThisMachine(command) {
+  const changes = [[':8444', `:${network.agent_port}`], ['/var/lib/fathom-agent', join(folder, 'state')], ['/etc/fathom/agent.toml', join(folder, 'agent.toml')]]
+  for (const [shown, own] of changes) {
+    assert.ok(command.includes(shown), `the command does not name ${shown}:\n${command}`)
+    command = command.replaceAll(shown, own)
+  }
+  return command
+}
+
+/** A shell at the center that runs these lines. `ended` gives what they said, once they have ended. */
+function openShell(lines) {
+  const program = spawn('sh', ['-c', lines], {
+    cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, PATH: `${bin}:${process.env.PATH}` } })
+  let said = ''
+  for (const stream of [program.stdout, program.stderr]) stream.on('data', (text) => { said += text })
+  let isRunning = true
+  const ended = new Promise((resolve) => program.once('close', (code) => {
+    isRunning = false
+    resolve(`ended with ${code}: ${said}`)
+  }))
+  return {
+    ended,
+    async stop() {
+      if (isRunning) process.kill(-program.pid, 'SIGTERM')
+      await ended
+    },
+  }
+}
+
+describe('enrolment', limit, () => {
+  it('by the command that the console shows, leads from an empty network to a center that is online', async () => {
+    const page = await openPage(browser, { url: network.url })
+    await signIn(page, network.token)
+    await page.getByRole('button', { name: 'Enrol a center' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name of the center').fill('gamma')
+    await dialog.getByRole('button', { name: 'Make a token' }).click()
+    await dialog.getByText('Waiting for the agent…').waitFor()
+    const shown = await dialog.locator('pre').textContent()
+
+    // The page says where these two come from.
+    copyFileSync(network.ca, join(folder, 'ca.pem'))
+    writeFileSync(join(folder, 'agent.toml'), config)
+    shell = openShell(atThisMachine(shown))
+    const isOnline = dialog.getByText('gamma is online.').waitFor({ timeout: 300_000 })
+    await Promise.race([isOnline, shell.ended.then((how) => { throw new Error(`what the console says to run ${how}`) })])
+    const token = join(folder, 'center.token')
+    assert.equal(statSync(token).mode & 0o777, 0o600, 'others can read the token')
+    assert.ok(shown.includes(readFileSync(token, 'utf8')))
+
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    const center = page.getByRole('group', { name: 'Centers' }).getByRole('row').filter({ hasText: 'gamma' })
+    await center.getByText('online', { exact: true }).waitFor()
+    await center.getByRole('link', { name: 'gamma', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'gamma' }).waitFor()
+    await page.getByRole('region', { name: 'Unit types' }).getByText('core', { exact: true }).first().waitFor()
+    assert.deepEqual(page.complaints, [], 'the browser complained')
+    await page.context().close()
+  })
+})
