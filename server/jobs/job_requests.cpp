@@ -5,11 +5,35 @@ namespace {
 
 constexpr std::size_t kMaxJobs = 1000;
 constexpr std::size_t kMaxErrors = 100; ///< nobody reads more, and an answer must not be larger than its request
+// The router has thousands of waiting jobs in memory at once, each with what it is decided by: a job's share of that
+// must be small. 64 operators with their sizes take about 8 KiB.
+constexpr std::size_t kMaxOperatorsBytes = 16UL << 10U;
+constexpr std::size_t kMaxSitesBytes = 8UL << 10U;
+
+void check_size(const Json& part, std::size_t most_bytes, const std::string& field, std::vector<FieldError>& errors)
+{
+    const std::size_t bytes = part.dump().size();
+    if (bytes > most_bytes)
+        errors.push_back(
+            {field, "has " + std::to_string(bytes) + " bytes as JSON, of at most " + std::to_string(most_bytes)});
+}
+
+/// Of a job that has been read.
+Result<void> check_sizes(const Json& json)
+{
+    std::vector<FieldError> errors;
+    if (json.contains("operators")) check_size(json["operators"], kMaxOperatorsBytes, "operators", errors);
+    if (json.contains("data") && json["data"].contains("sites"))
+        check_size(json["data"]["sites"], kMaxSitesBytes, "data.sites", errors);
+    if (errors.empty()) return {};
+    return Error{Errc::kInvalid, "the job has more to decide by than is taken", std::move(errors)};
+}
 
 Result<JobSpec> parse_new_job(const Json& json)
 {
     Result<JobSpec> spec = parse_job_spec(json);
     if (!spec) return spec;
+    if (const Result<void> small = check_sizes(json); !small) return small.error();
     if (const Result<void> given = check_secrets_given(*spec); !given) return given.error();
     return spec;
 }

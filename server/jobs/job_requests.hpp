@@ -13,7 +13,8 @@ struct SubmitRequest {
     std::vector<JobSpec> specs;
     JobsService::Batch batch = JobsService::Batch::kOne;
 };
-/// @error kInvalid  every field error of every job, with `[i].` before the fields of an array's.
+/// @error kInvalid  every field error of every job, with `[i].` before the fields of an array's; also operators of more
+///                  than 16 KiB and data.sites of more than 8 KiB, as JSON.
 Result<SubmitRequest> parse_submit_request(const Json& body);
 
 JobFilter job_filter_of(const Query& query);

@@ -142,6 +142,30 @@ TEST_F(Submission, NamesEveryWrongField)
                 ::testing::ElementsAre("operators[0].version"));
 }
 
+TEST_F(Submission, BoundsWhatTheRouterKeepsOfAJobInMemory)
+{
+    add_center("alpha");
+    add_operators();
+    const std::string label = std::string(56, 'x');
+    Json usual = Json::array();
+    Json large = Json::array();
+    for (int i = 0; i < 64; ++i) {
+        usual.push_back({{"id", "dgemm"}, {"parameters", {{"m", 512 + i}, {"n", 512}, {"k", 512}}}, {"count", 1000}});
+        large.push_back({{"id", "dgemm"}, {"label", label + std::to_string(i)}});
+        if (i > 0) large.back()["inputs"] = std::vector<std::string>(5, label + "0");
+    }
+    Json sites = Json::array();
+    for (int i = 0; i < 200; ++i)
+        sites.push_back(std::string(60, 'x') + std::to_string(i));
+
+    EXPECT_THAT(fields_of(post(spec({{"operators", large}}).dump())), ::testing::ElementsAre("operators"));
+    EXPECT_THAT(fields_of(post(spec({{"data", {{"sites", sites}}}}).dump())), ::testing::ElementsAre("data.sites"));
+    EXPECT_THAT(fields_of(post(Json::array({spec(), spec({{"operators", large}})}).dump())),
+                ::testing::ElementsAre("[1].operators"));
+    const net::Response taken = post(spec({{"operators", usual}, {"data", {{"sites", {"alpha"}}}}}).dump());
+    EXPECT_EQ(taken.status, 201) << taken.body;
+}
+
 TEST_F(Submission, RefusesWhatIsNotAJob)
 {
     add_center("alpha");
