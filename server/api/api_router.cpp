@@ -23,13 +23,12 @@ struct Route {
     ApiHandler handler;
     std::chrono::milliseconds stream_check;
     std::shared_ptr<TokenPlaces> streams;
-    std::shared_ptr<TokenRate> rate; ///< null: any number of requests
+    TokenLimits limits;
     Route(IdentityService& service, Permission needed, std::string parameter, QueryRules query_rules, ApiHandler next,
-          std::chrono::milliseconds check, std::shared_ptr<TokenPlaces> stream_places,
-          std::shared_ptr<TokenRate> request_rate)
+          std::chrono::milliseconds check, std::shared_ptr<TokenPlaces> stream_places, TokenLimits token_limits)
         : identity(&service), permission(needed), project_parameter(std::move(parameter)),
           query(std::move(query_rules)), handler(std::move(next)), stream_check(check),
-          streams(std::move(stream_places)), rate(std::move(request_rate))
+          streams(std::move(stream_places)), limits(std::move(token_limits))
     {
     }
 };
@@ -60,12 +59,41 @@ net::Response refuse_for_now(const Route& route, const TokenId& token, std::chro
     const std::string seconds = std::to_string(wait.count());
     log_limited("token_slowed_down", {{"token_id", token.value}, {"request_id", request.request_id}});
     const Error error{Errc::kTooMany, "this token sends more than " +
-                                          std::to_string(std::llround(route.rate->per_second())) +
+                                          std::to_string(std::llround(route.limits.rate->per_second())) +
                                           " requests a second: it may again in " + seconds +
                                           (wait.count() == 1 ? " second" : " seconds")};
     net::Response response = net::problem(error, request.request_id);
     response.headers["Retry-After"] = seconds;
     return response;
+}
+
+/// To a token that has as many reads in work as it may.
+net::Response refuse_read(const Route& route, const TokenId& token, const net::Request& request)
+{
+    log_limited("token_reads_too_much", {{"token_id", token.value}, {"request_id", request.request_id}});
+    const Error error{Errc::kTooMany, "this token has " + std::to_string(route.limits.reads->most()) +
+                                          " reads in work already: ask again when one of them has been answered"};
+    net::Response response = net::problem(error, request.request_id);
+    response.headers["Retry-After"] = "1";
+    return response;
+}
+
+/// A request's place among those of its token, until it is answered; or why there is none.
+struct WorkPlace {
+    std::shared_ptr<const void> place{}; ///< null: none is needed
+    std::optional<net::Response> refusal{};
+};
+
+WorkPlace take_work_place(const Route& route, const TokenId& token, const net::Request& request)
+{
+    if (route.limits.rate != nullptr) {
+        const std::chrono::seconds wait = route.limits.rate->try_take(token.value, std::chrono::steady_clock::now());
+        if (wait.count() > 0) return {.refusal = refuse_for_now(route, token, wait, request)};
+    }
+    if (request.method != net::Method::kGet || route.limits.reads == nullptr) return {};
+    WorkPlace work{.place = route.limits.reads->take(token.value)};
+    if (!work.place) work.refusal = refuse_read(route, token, request);
+    return work;
 }
 
 using Allows = std::function<bool(const Principal&)>;
@@ -111,9 +139,10 @@ asio::awaitable<std::optional<net::Response>> guard_body(std::shared_ptr<const R
     };
     const Result<Principal> who = co_await admit(route, std::move(credential), request->remote_address, allows);
     if (!who) co_return refuse(who.error(), *request);
-    if (route->rate == nullptr) co_return std::nullopt;
+    if (route->limits.rate == nullptr) co_return std::nullopt;
     // It is counted when it is served, as one without a body is.
-    const std::chrono::seconds wait = route->rate->wait_of(who->token_id.value, std::chrono::steady_clock::now());
+    const std::chrono::seconds wait =
+        route->limits.rate->wait_of(who->token_id.value, std::chrono::steady_clock::now());
     if (wait.count() > 0) co_return refuse_for_now(*route, who->token_id, wait, *request);
     co_return std::nullopt;
 }
@@ -127,10 +156,8 @@ asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Re
     if (!who) co_return refuse(who.error(), request);
     const std::string token_id = who->token_id.value;
     const std::string request_id = request.request_id;
-    if (route->rate != nullptr) {
-        const std::chrono::seconds wait = route->rate->try_take(token_id, std::chrono::steady_clock::now());
-        if (wait.count() > 0) co_return refuse_for_now(*route, who->token_id, wait, request);
-    }
+    WorkPlace work = take_work_place(*route, who->token_id, request);
+    if (work.refusal) co_return std::move(*work.refusal);
     if (const Result<void> query = route->query.check(request.query); !query)
         co_return net::problem(query.error(), request_id);
     const Principal caller = *who;
@@ -204,9 +231,9 @@ Result<Json> Call::json() const
 }
 
 ApiRouter::ApiRouter(net::Router& router, IdentityService& identity, std::chrono::milliseconds stream_check,
-                     std::shared_ptr<TokenRate> rate)
+                     TokenLimits limits)
     : router_(&router), identity_(&identity), stream_check_(stream_check),
-      streams_(std::make_shared<TokenPlaces>(kMaxStreams)), rate_(std::move(rate))
+      streams_(std::make_shared<TokenPlaces>(kMaxStreams)), limits_(std::move(limits))
 {
 }
 
@@ -233,7 +260,7 @@ void ApiRouter::add_route(net::Method method, const std::string& path, Permissio
 {
     auto route =
         std::make_shared<const Route>(*identity_, permission, std::move(project_parameter), query_rules(method, path),
-                                      std::move(handler), stream_check_, streams_, rate_);
+                                      std::move(handler), stream_check_, streams_, limits_);
     inside_[inside_key(method, path)] = [route](Call call) { return serve_inside(route, std::move(call)); };
     net::BodyRule body;
     body.most_bytes = most_body_bytes;

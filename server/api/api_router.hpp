@@ -40,14 +40,13 @@ inline constexpr std::size_t kLargeBodyBytes = 4UL << 20U;
 /// by the contract (QueryContract): parameters that the contract does not give the route, or other values than it
 /// allows them, are answered by 400. A streamed answer is cut off soon after the token that asked for it is revoked or
 /// expires; a token has 8 of them at once (429). A token that sends more requests than its rate allows gets 429 and
-/// Retry-After before a body is waited for and before the database is asked for anything; other tokens go on.
+/// Retry-After before a body is waited for and before the database is asked for anything; so does one with as many GET
+/// requests in work as it may, so that a single one cannot have the whole line before the database. Other tokens go on.
 class ApiRouter {
   public:
     /// @param stream_check  between two looks at the token of a streamed answer.
-    /// @param rate          requests of one token, or of one account's sessions together; null: any number.
     ApiRouter(net::Router& router, IdentityService& identity,
-              std::chrono::milliseconds stream_check = std::chrono::seconds(10),
-              std::shared_ptr<TokenRate> rate = nullptr);
+              std::chrono::milliseconds stream_check = std::chrono::seconds(10), TokenLimits limits = {});
 
     /// `pattern` without the prefix /api/v1.
     void add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler,
@@ -66,7 +65,7 @@ class ApiRouter {
 
     /// Asks a route from inside, as who calls here: its permission and its query are checked as for a request from
     /// outside. The call's path is the route's whole pattern, so that routes with parameters in their paths cannot be
-    /// asked. Limits of how often a token sends requests do not count. Thread-safe once all routes are added.
+    /// asked. A token's limits do not count. Thread-safe once all routes are added.
     asio::awaitable<net::Response> ask(Call call) const;
 
   private:
@@ -77,7 +76,7 @@ class ApiRouter {
     IdentityService* identity_;
     std::chrono::milliseconds stream_check_;
     std::shared_ptr<TokenPlaces> streams_;
-    std::shared_ptr<TokenRate> rate_;                       ///< null: any number
+    TokenLimits limits_;
     std::map<std::string, ApiHandler, std::less<>> inside_; ///< by "GET /path": routes as ask() uses them
 };
 

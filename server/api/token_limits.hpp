@@ -51,6 +51,8 @@ class TokenPlaces {
     /// A place, until the last copy of it is gone; nullptr when the token has all of its places.
     std::shared_ptr<const void> take(const std::string& token_id);
 
+    std::size_t most() const { return most_; }
+
   private:
     struct State {
         std::mutex mutex;
@@ -59,6 +61,12 @@ class TokenPlaces {
 
     const std::size_t most_;
     std::shared_ptr<State> state_; ///< places may outlive this
+};
+
+/// What one token, or all sessions of one account together, may ask of the REST interface.
+struct TokenLimits {
+    std::shared_ptr<TokenRate> rate{};    ///< of requests; null: any number
+    std::shared_ptr<TokenPlaces> reads{}; ///< GET requests in work at once; null: any number
 };
 
 } // namespace fathom::server

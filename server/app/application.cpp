@@ -113,11 +113,15 @@ Result<Listeners> Listeners::bind(const ServerSettings& settings)
 
 constexpr std::chrono::seconds kStreamCheck{10};
 
-/// Of each token: after a rest ten seconds' worth at once. Null: any number.
-std::shared_ptr<TokenRate> request_rate(const ServerSettings& settings)
+/// Of each token: requests, after a rest ten seconds' worth at once, and reads in work.
+TokenLimits token_limits(const ServerSettings& settings)
 {
+    TokenLimits limits;
     const auto per_second = static_cast<double>(settings.requests_per_s_of_token);
-    return per_second > 0 ? std::make_shared<TokenRate>(10 * per_second, per_second) : nullptr;
+    if (per_second > 0) limits.rate = std::make_shared<TokenRate>(10 * per_second, per_second);
+    if (settings.reads_at_once_of_token > 0)
+        limits.reads = std::make_shared<TokenPlaces>(settings.reads_at_once_of_token);
+    return limits;
 }
 
 /// The whole server. Members are in the order in which they are built; start() fills them, stop() takes them
@@ -254,7 +258,7 @@ Result<void> Application::build()
     add_system_routes(router_, *database_, std::move(embedded_state),
                       [space = space_.get()] { return space->is_low(); });
     add_console_routes(router_, console_files());
-    api_ = std::make_unique<ApiRouter>(router_, *identity_, kStreamCheck, request_rate(settings_));
+    api_ = std::make_unique<ApiRouter>(router_, *identity_, kStreamCheck, token_limits(settings_));
     if (settings_.are_metrics_open)
         add_open_metrics_route(router_, metrics_);
     else

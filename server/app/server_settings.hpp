@@ -60,6 +60,7 @@ struct ServerSettings {
     net::AddressNetworks proxies;             ///< of balancers that speak the PROXY protocol
     std::size_t connections_of_one_address{}; ///< IPv4 address or IPv6 /64 network, on each listener
     std::int64_t requests_per_s_of_token{};   ///< to this process; ten seconds' worth at once; 0: any number
+    std::size_t reads_at_once_of_token{};     ///< GET requests in work in this process; 0: any number
     LogLevel log_level{LogLevel::kInfo};
 };
 

@@ -2,6 +2,10 @@
 #include "core/net/task_group.hpp"
 #include "tests/server/identity/api_fixture.hpp"
 
+#include <atomic>
+#include <memory>
+#include <vector>
+
 namespace fathom::server {
 namespace {
 
@@ -190,7 +194,7 @@ TEST_F(TokensTest, StreamsAreCutOffWhenTheirTokenIsRevoked)
 TEST_F(TokensTest, HaveARequestRateEach)
 {
     const auto rate = std::make_shared<TokenRate>(3, 0.001);
-    ApiRouter api(router_, identity_, std::chrono::seconds(10), rate);
+    ApiRouter api(router_, identity_, std::chrono::seconds(10), {.rate = rate});
     api.add(net::Method::kPost, "/hello", Permission::kReadJobs,
             [](Call) -> asio::awaitable<net::Response> { co_return json_response(200, Json::object()); });
     const std::string busy = make_token(Role::kUser, "busy");
@@ -210,10 +214,56 @@ TEST_F(TokensTest, HaveARequestRateEach)
     EXPECT_EQ(answer({.path = "/api/v1/tokens", .token = admin_}).status, 200);
 }
 
+/// Until it is open, what comes waits.
+struct Gate {
+    std::atomic<int> waiting{0};
+    std::atomic<bool> is_open{false};
+};
+
+asio::awaitable<net::Response> answer_once_open(std::shared_ptr<Gate> gate)
+{
+    ++gate->waiting;
+    while (!gate->is_open)
+        co_await net::TaskGroup::sleep(std::chrono::milliseconds(5));
+    co_return json_response(200, Json::object());
+}
+
+TEST_F(TokensTest, HaveSoManyReadsInWorkAtOnce)
+{
+    ApiRouter api(router_, identity_, std::chrono::seconds(10), {.reads = std::make_shared<TokenPlaces>(2)});
+    const auto gate = std::make_shared<Gate>();
+    api.add(Method::kGet, "/slow", Permission::kReadJobs, [gate](Call) { return answer_once_open(gate); });
+    const auto open = std::make_shared<Gate>();
+    open->is_open = true;
+    api.add(Method::kGet, "/quick", Permission::kReadJobs, [open](Call) { return answer_once_open(open); });
+    api.add(Method::kPost, "/quick", Permission::kReadJobs, [open](Call) { return answer_once_open(open); });
+    const std::string busy = make_token(Role::kUser, "busy");
+    const std::string other = make_token(Role::kUser, "other");
+    std::vector<std::future<net::Response>> slow;
+    for (int i = 0; i < 2; ++i)
+        slow.push_back(send({.path = "/api/v1/slow", .token = busy}));
+    const bool both_wait = eventually([&] { return gate->waiting == 2; });
+
+    const net::Response refused = answer({.path = "/api/v1/quick", .token = busy});
+    const int others = answer({.path = "/api/v1/quick", .token = other}).status;
+    const int write = answer({.method = Method::kPost, .path = "/api/v1/quick", .token = busy}).status;
+    gate->is_open = true;
+
+    EXPECT_TRUE(both_wait);
+    EXPECT_EQ(refused.status, 429);
+    EXPECT_EQ(refused.headers.at("Retry-After"), "1");
+    EXPECT_EQ(json_of(refused)["code"], "too_many");
+    EXPECT_EQ(others, 200);
+    EXPECT_EQ(write, 200) << "only reads are bounded so";
+    for (std::future<net::Response>& one : slow)
+        EXPECT_EQ(io_.get(std::move(one)).status, 200);
+    EXPECT_EQ(answer({.path = "/api/v1/quick", .token = busy}).status, 200) << "once the others are answered";
+}
+
 TEST_F(TokensTest, ABodyOfATokenThatIsSlowedDownIsNotWaitedFor)
 {
     const auto rate = std::make_shared<TokenRate>(1, 0.001);
-    ApiRouter api(router_, identity_, std::chrono::seconds(10), rate);
+    ApiRouter api(router_, identity_, std::chrono::seconds(10), {.rate = rate});
     api.add(net::Method::kPost, "/hello", Permission::kReadJobs,
             [](Call) -> asio::awaitable<net::Response> { co_return json_response(200, Json::object()); });
     const std::string token = make_token(Role::kUser);
