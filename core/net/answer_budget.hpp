@@ -10,25 +10,26 @@
 
 namespace fathom::net {
 
-/// What answers that are on their way to slow readers may take of memory, in all and those to one network. Thread-safe.
+/// What answers that are on their way to slow readers may take of memory. What is on its way to one reader may have a
+/// quarter of what is then left: the first one gets a fifth of all, the next one a fifth of what is left, and so on, so
+/// that many together still leave something for one more. A reader's only answer may have as much as it leaves.
+/// Thread-safe.
 class AnswerBudget {
   public:
-    AnswerBudget(std::size_t bytes, std::size_t bytes_of_one_network);
+    explicit AnswerBudget(std::size_t bytes);
 
-    /// Room for an answer, until the last copy is gone; nullptr: there is none. A network to which nothing is on its
-    /// way gets its answer however large it is, as long as there is room in all; so does the first of all. Small
-    /// answers do not count.
-    std::shared_ptr<const void> take(const std::string& network, std::size_t bytes);
+    /// Room for an answer, until the last copy is gone; nullptr: there is none. When nothing is on its way to anybody
+    /// an answer may be as large as it is. Small answers do not count.
+    std::shared_ptr<const void> take(const std::string& reader, std::size_t bytes);
 
   private:
     struct State {
         std::mutex mutex;
         std::size_t used{};
-        std::map<std::string, std::size_t> used_by; ///< networks to which something is on its way
+        std::map<std::string, std::size_t> used_by; ///< readers to whom something is on its way
     };
 
     const std::size_t bytes_;
-    const std::size_t bytes_of_one_network_;
     std::shared_ptr<State> state_; ///< places may outlive this
 };
 

@@ -284,9 +284,16 @@ asio::awaitable<Connection::After> Connection::handle(RequestParser& parser, Rou
     enter_unlimited(Phase::kHandling);
     Response response = co_await call_handler(*route.handler, std::move(request));
     share.give_back(); // the answer may be read slowly
-    const std::shared_ptr<const void> room = core_->answers.take(network_of(remote_address_), response.body.size());
+    const std::shared_ptr<const void> room = take_room(response);
     if (!room) response = too_many_answers(exchange.request_id);
     co_return co_await respond(exchange, std::move(response));
+}
+
+std::shared_ptr<const void> Connection::take_room(const Response& response) const
+{
+    // Each reader that is known counts for itself, from whatever address. What strangers hold takes nothing from them.
+    if (!response.reader.empty()) return core_->answers.take(response.reader, response.body.size());
+    return core_->answers_to_strangers.take(network_of(remote_address_), response.body.size());
 }
 
 /// Makes the connection a WebSocket's.

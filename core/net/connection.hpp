@@ -31,13 +31,14 @@ struct ServerCore {
     std::atomic<bool> stopping{false};
     std::function<void()> on_empty; ///< called when the last connection goes while stopping
     ByteBudget bodies;
-    AnswerBudget answers;
+    AnswerBudget answers; ///< to readers that are known
+    AnswerBudget answers_to_strangers;
 
     ServerCore(TlsContext context, Router routes, ServerLimits bounds, Metrics& registry)
         : router(std::move(routes)), limits(std::move(bounds)), metrics(registry), bodies(limits.bodies_bytes),
-          answers(limits.answers_bytes, limits.answers_of_one_network_bytes), tls_(std::move(context)),
-          places_({limits.connections, limits.connections_of_one_network, limits.connections_for_certificates,
-                   limits.handshakes})
+          answers(limits.answers_bytes), answers_to_strangers(limits.answers_to_strangers_bytes),
+          tls_(std::move(context)), places_({limits.connections, limits.connections_of_one_network,
+                                             limits.connections_for_certificates, limits.handshakes})
     {
     }
 
@@ -122,6 +123,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     asio::awaitable<std::optional<Response>> call_guard(const Guard& guard, const Request& request);
     asio::awaitable<Response> call_handler(const Handler& handler, Request request);
     asio::awaitable<After> upgrade(const WebSocketHandler& handler, Request request);
+    /// Room for the answer in memory while it is read; nullptr: there is none.
+    std::shared_ptr<const void> take_room(const Response& response) const;
     asio::awaitable<After> respond(Exchange& exchange, Response response);
     asio::awaitable<bool> send_plain(const Exchange& exchange, const Response& response);
     asio::awaitable<bool> send_stream(const Exchange& exchange, const Response& response);

@@ -66,6 +66,9 @@ struct Response {
     int status{200};
     Headers headers; ///< Content-Type included; Content-Length, Date and X-Request-Id are added
     std::string body;
+    /// Who is known to read it: an id of its own for each, such as a token's. Empty: a stranger, known by its address
+    /// alone. What is large and read slowly is bounded for each reader.
+    std::string reader{};
     /// When set, this writes the body, as long as a Content-Length here says or else chunked; `body` is ignored.
     std::function<asio::awaitable<void>(std::shared_ptr<BodyWriter>)> stream;
 };

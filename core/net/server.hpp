@@ -19,10 +19,13 @@ namespace fathom::net {
 
 struct ServerLimits {
     std::size_t header_bytes = 16UL << 10U;
-    std::size_t body_bytes = 4UL << 20U;      ///< of any route
-    std::size_t bodies_bytes = 256UL << 20U;  ///< of all requests together; beyond it 503
-    std::size_t answers_bytes = 512UL << 20U; ///< of all that are being sent, but for small ones; beyond it 503
-    std::size_t answers_of_one_network_bytes = 256UL << 20U; ///< likewise, to one IPv4 address or IPv6 /64 network
+    std::size_t body_bytes = 4UL << 20U;     ///< of any route
+    std::size_t bodies_bytes = 256UL << 20U; ///< of all requests together; beyond it 503
+    /// Of all answers that are being sent to readers that are known (Response::reader), but for small ones. Of several
+    /// to one reader a fifth of it at most, and less where there are other readers; beyond it 503.
+    std::size_t answers_bytes = 384UL << 20U;
+    /// Likewise to those of whom only the IPv4 address or IPv6 /64 network is known.
+    std::size_t answers_to_strangers_bytes = 128UL << 20U;
     std::size_t websocket_message_bytes = 8UL << 20U;
     std::size_t connections = 10000; ///< further ones are closed at once
     /// Of one IPv4 address or IPv6 /64 network, but those with a client certificate.

@@ -163,6 +163,7 @@ asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Re
     const Principal caller = *who;
     Call call{std::move(request), std::move(*who)};
     net::Response response = co_await route->handler(std::move(call));
+    response.reader = token_id;
     if (response.stream) {
         std::shared_ptr<const void> place = route->streams->take(token_id);
         if (!place) {

@@ -144,7 +144,7 @@ TEST(Strangers, WhoReadsSlowlyHoldsSomeLargeAnswersOnly)
                }));
     router.add(Method::kPost, "/usual", answer_with([](Request&) { return json_response(200, "4"); }));
     ServerLimits limits;
-    limits.answers_of_one_network_bytes = 40UL << 20U;
+    limits.answers_to_strangers_bytes = 40UL << 20U;
     limits.write_time = 300s;
     const TestServer server(std::move(router), limits);
     RawClient slow(server.endpoint());
@@ -166,20 +166,66 @@ TEST(Strangers, WhoReadsSlowlyHoldsSomeLargeAnswersOnly)
     EXPECT_EQ(status, 200);
 }
 
-TEST(AnswerBudget, LeavesRoomForOtherNetworks)
+TEST(Strangers, WhoReadSlowlyTakeNothingFromReadersThatAreKnown)
 {
-    AnswerBudget budget(1'000'000, 600'000);
-    std::shared_ptr<const void> first = budget.take("a", 500'000);
-    std::shared_ptr<const void> other = budget.take("b", 450'000);
+    Router router;
+    const std::string large(32UL << 20U, 'x'); // far more than the kernel takes
+    router.add(Method::kGet, "/open", answer_with([large](Request&) { return json_response(200, large); }));
+    router.add(Method::kGet, "/known", answer_with([large](Request&) {
+                   Response response = json_response(200, large);
+                   response.reader = "tok_1";
+                   return response;
+               }));
+    ServerLimits limits;
+    limits.answers_bytes = limits.answers_to_strangers_bytes = 40UL << 20U;
+    limits.write_time = 300s;
+    const TestServer server(std::move(router), limits);
+    RawClient slow(server.endpoint());
+    slow.receive_little();
+    slow.send("GET /open HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_THAT(slow.read_until("\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+    HttpClient client = server.client();
 
-    EXPECT_TRUE(first && other);
-    EXPECT_FALSE(budget.take("a", 200'000)) << "it has its share";
+    const int stranger = client.request(Method::kGet, "/open", {}, "").value().status;
+    const int known = client.request(Method::kGet, "/known", {}, "").value().status;
+
+    EXPECT_EQ(stranger, 503);
+    EXPECT_EQ(known, 200) << "from the same address";
+}
+
+TEST(AnswerBudget, LeavesRoomForOtherReadersHoweverManyThereAre)
+{
+    AnswerBudget budget(32'000'000);
+    std::vector<std::shared_ptr<const void>> held;
+    const auto take_all = [&](const std::string& reader) {
+        std::size_t taken = 0;
+        while (std::shared_ptr<const void> room = budget.take(reader, 100'000)) {
+            held.push_back(std::move(room));
+            taken += 100'000;
+        }
+        return taken;
+    };
+
+    EXPECT_EQ(take_all("a"), 6'400'000U) << "a fifth";
+    EXPECT_EQ(take_all("b"), 5'100'000U) << "a fifth of what is left";
+    for (int i = 0; i < 10; ++i)
+        EXPECT_GT(take_all("c" + std::to_string(i)), 0U);
+
+    EXPECT_TRUE(budget.take("d", 400'000)) << "somebody else still gets a page";
+    EXPECT_FALSE(budget.take("a", 400'000));
     EXPECT_TRUE(budget.take("a", 1000)) << "small ones do not count";
-    EXPECT_FALSE(budget.take("c", 100'000)) << "there is no more";
-    other.reset();
-    EXPECT_TRUE(budget.take("c", 100'000));
-    first.reset();
-    EXPECT_TRUE(budget.take("a", 5'000'000)) << "one alone may be as large as it is";
+}
+
+TEST(AnswerBudget, TakesWhatIsLargerThanAllOfItWhenNothingElseIsOnItsWay)
+{
+    AnswerBudget budget(1'000'000);
+    std::shared_ptr<const void> large = budget.take("a", 5'000'000);
+    EXPECT_TRUE(large);
+    EXPECT_FALSE(budget.take("b", 100'000));
+
+    large.reset();
+
+    EXPECT_TRUE(budget.take("b", 100'000));
 }
 
 TEST(Strangers, OneNetworkGetsItsShareOfConnectionsOnly)

@@ -260,6 +260,17 @@ TEST_F(TokensTest, HaveSoManyReadsInWorkAtOnce)
     EXPECT_EQ(answer({.path = "/api/v1/quick", .token = busy}).status, 200) << "once the others are answered";
 }
 
+TEST_F(TokensTest, AnswersSayWhoReadsThem)
+{
+    ApiRouter api(router_, identity_);
+    api.add_open(Method::kGet, "/open",
+                 [](net::Request) -> asio::awaitable<net::Response> { co_return json_response(200, Json::object()); });
+    const auto admin = make_token_row(Role::kAdmin);
+
+    EXPECT_EQ(answer({.path = "/api/v1/tokens", .token = admin.secret}).reader, admin.row.id);
+    EXPECT_EQ(answer({.path = "/api/v1/open"}).reader, "") << "a stranger";
+}
+
 TEST_F(TokensTest, ABodyOfATokenThatIsSlowedDownIsNotWaitedFor)
 {
     const auto rate = std::make_shared<TokenRate>(1, 0.001);
