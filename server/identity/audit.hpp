@@ -15,4 +15,9 @@ namespace fathom::server {
 void audit(pqxx::transaction_base& transaction, std::string_view actor, std::string_view action,
            std::string_view subject, std::string_view request_id, const Json& detail = Json::object());
 
+/// The same of an act that is repeated again and again, such as a page's looks: nothing, when the actor's same act on
+/// the same subject was recorded within the last hour. Two at the same moment may both be recorded.
+void audit_once_an_hour(pqxx::transaction_base& transaction, std::string_view actor, std::string_view action,
+                        std::string_view subject, std::string_view request_id, const Json& detail = Json::object());
+
 } // namespace fathom::server

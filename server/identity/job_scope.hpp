@@ -23,6 +23,9 @@ struct JobScope {
 
 JobScope job_scope_of(const Principal& principal);
 
+/// Whether it sees the job by its role alone: the job is neither its own nor of a project that it views or leads.
+bool sees_by_role_alone(const Principal& principal, std::string_view submitted_by, std::string_view project);
+
 /// Own jobs, those of projects that it leads, or anybody's where its role says so.
 bool may_cancel_job(const Principal& principal, std::string_view submitted_by, std::string_view project);
 

@@ -42,6 +42,11 @@ Submitter submitter_of(const Call& call)
     return Submitter{call.principal.token_id.value, static_cast<std::int64_t>(call.request.body.size())};
 }
 
+JobReader reader_of(const Call& call)
+{
+    return {call.principal, call.request.request_id};
+}
+
 asio::awaitable<net::Response> submit_with_key(JobsService* jobs, Call call, IdempotencyKey key, SubmitRequest request)
 {
     const std::string request_id = call.request.request_id;
@@ -126,7 +131,7 @@ asio::awaitable<net::Response> list_jobs(std::shared_ptr<JobLists> lists, Call c
     const std::shared_ptr<const void> place = is_long ? lists->begin(call) : nullptr;
     if (is_long && !place) co_return too_many_lists(request_id);
     const Result<Page<JobRecord>> found =
-        co_await lists->jobs->list(std::move(filter), page->size, std::move(page->after));
+        co_await lists->jobs->list(std::move(filter), page->size, std::move(page->after), reader_of(call));
     if (!found) co_return net::problem(found.error(), request_id);
     std::vector<std::string> items;
     for (const JobRecord& job : found->items)
@@ -160,7 +165,7 @@ asio::awaitable<net::Response> get_job(JobsService* jobs, Call call)
 {
     const std::optional<JobId> id = JobId::parse(call.request.path_params["id"]);
     if (!id) co_return net::problem(kJobNotFound, call.request.request_id);
-    const Result<JobRecord> job = co_await jobs->get(*id, call.principal);
+    const Result<JobRecord> job = co_await jobs->get(*id, reader_of(call));
     if (!job) co_return net::problem(job.error(), call.request.request_id);
     co_return job_response(200, *job);
 }
@@ -184,7 +189,7 @@ asio::awaitable<net::Response> get_log(JobsService* jobs, Database* database, Ca
     Result<LogRequest> request = parse_log_request(call.request);
     if (!request) co_return net::problem(request.error(), call.request.request_id);
     // The rights are checked before the first byte: after it there is no status to say no with.
-    const Result<JobRecord> job = co_await jobs->get(request->job, call.principal);
+    const Result<JobRecord> job = co_await jobs->get(request->job, reader_of(call), JobPart::kOutput);
     if (!job) co_return net::problem(job.error(), call.request.request_id);
     if (job->attempt && job->attempt->output_removed_at) {
         const Error removed(Errc::kNotFound, "the job's output is no longer kept: it was removed at " +

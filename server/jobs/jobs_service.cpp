@@ -7,6 +7,8 @@
 #include "server/identity/audit.hpp"
 #include "server/jobs/job_stop.hpp"
 
+#include <algorithm>
+
 namespace fathom::server {
 namespace {
 
@@ -54,6 +56,31 @@ Result<StoredAnswer> render_again(pqxx::work& transaction, StoredAnswer stored, 
     return render(jobs);
 }
 
+/// How often a reader's lists are recorded.
+constexpr double kListRecordsPerSecond = 1.0 / 3600;
+
+bool is_seen_by_role_alone(const Principal& reader, const JobRecord& job)
+{
+    return job.label == "job" && sees_by_role_alone(reader, job.submitted_by, job.project);
+}
+
+/// @return whether it was written.
+bool record_list(pqxx::transaction_base& transaction, const JobReader& reader, const std::vector<JobRecord>& jobs)
+{
+    const bool has_others = std::any_of(
+        jobs.begin(), jobs.end(), [&](const JobRecord& job) { return is_seen_by_role_alone(reader.principal, job); });
+    if (has_others) audit(transaction, reader.principal.token_id.value, "job.list", "jobs", reader.request_id);
+    return has_others;
+}
+
+void record_look(pqxx::transaction_base& transaction, const JobReader& reader, const JobRecord& job, JobPart part)
+{
+    if (!is_seen_by_role_alone(reader.principal, job)) return;
+    audit_once_an_hour(transaction, reader.principal.token_id.value,
+                       part == JobPart::kOutput ? "job.read_output" : "job.read", job.id.value, reader.request_id,
+                       {{"submitted_by", job.submitted_by}});
+}
+
 std::vector<JobRecord> insert_all(pqxx::transaction_base& transaction, const std::vector<Queued>& jobs)
 {
     const Timestamp at = insert_jobs(transaction, jobs);
@@ -72,7 +99,8 @@ JobsService::JobsService(Database& database, const asio::any_io_executor& execut
     : database_(&database), catalog_(&catalog), finalizer_(&finalizer), compute_(&compute), clock_(&clock),
       rules_(rules), quota_(database, rules.quota),
       submitted_(metrics.counter("fathom_jobs_submitted_total", "Jobs accepted from clients.")),
-      submissions_(database, executor, "submissions", metrics, Submissions::OneStatement{write_submissions})
+      submissions_(database, executor, "submissions", metrics, Submissions::OneStatement{write_submissions}),
+      recorded_lists_(1, kListRecordsPerSecond)
 {
 }
 
@@ -237,12 +265,21 @@ asio::awaitable<Result<StoredAnswer>> JobsService::find_answer(IdempotencyKey ke
     co_return co_await database_->run(std::move(work));
 }
 
-asio::awaitable<Result<Page<JobRecord>>> JobsService::list(JobFilter filter, std::int64_t size, std::string after)
+asio::awaitable<Result<Page<JobRecord>>> JobsService::list(JobFilter filter, std::int64_t size, std::string after,
+                                                           std::optional<JobReader> reader)
 {
+    const std::string token_id = reader ? reader->principal.token_id.value : std::string();
+    const auto now = std::chrono::steady_clock::now();
+    const bool is_recorded = reader && recorded_lists_.wait_of(token_id, now).count() == 0;
+    bool was_written = false;
     auto work = [&](pqxx::work& transaction) -> Result<Page<JobRecord>> {
-        return select_jobs(transaction, filter, size, after);
+        Result<Page<JobRecord>> page = select_jobs(transaction, filter, size, after);
+        was_written = page && is_recorded && record_list(transaction, *reader, page->items);
+        return page;
     };
-    co_return co_await database_->run(std::move(work));
+    Result<Page<JobRecord>> page = co_await database_->run(std::move(work));
+    if (page && was_written) recorded_lists_.try_take(token_id, now);
+    co_return page;
 }
 
 asio::awaitable<Result<JobGroups>> JobsService::count_groups(JobFilter filter, JobGrouping by)
@@ -262,11 +299,12 @@ Error JobsService::no_such_job(const JobId& id) const
                                  std::to_string(rules_.keep_jobs.count()) + " days after their end"};
 }
 
-asio::awaitable<Result<JobRecord>> JobsService::get(JobId id, Principal principal)
+asio::awaitable<Result<JobRecord>> JobsService::get(JobId id, JobReader reader, JobPart part)
 {
     auto work = [&](pqxx::transaction_base& transaction) -> Result<JobRecord> {
         std::optional<JobRecord> job = select_job(transaction, id);
-        if (!job || !job_scope_of(principal).includes(job->submitted_by, job->project)) return no_such_job(id);
+        if (!job || !job_scope_of(reader.principal).includes(job->submitted_by, job->project)) return no_such_job(id);
+        record_look(transaction, reader, *job, part);
         return std::move(*job);
     };
     co_return co_await database_->run_statement(std::move(work));

@@ -26,7 +26,18 @@ struct JobRules {
     std::chrono::days keep_jobs{0}; ///< after their end, for those who ask for one that is gone; 0: for ever
 };
 
-/// What clients do with jobs. Thread-safe.
+/// Who lists jobs.
+struct JobReader {
+    Principal principal;
+    std::string request_id; ///< of the request, for the audit log
+};
+
+/// What of a job is looked at.
+enum class JobPart { kSpecification, kOutput };
+
+/// What clients do with jobs. A look at a job that its reader sees by its role alone is in the audit log, once an hour
+/// for each reader and job (job.read, of the output job.read_output), and so are lists with such jobs (job.list, once
+/// an hour for each reader and replica); without the record there is no answer. Probes are nobody's. Thread-safe.
 class JobsService {
   public:
     JobsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, CatalogCache& catalog,
@@ -63,12 +74,14 @@ class JobsService {
     /// @error kNotFound  none yet.  kConflict  the key was used with another request, or its jobs have been removed.
     asio::awaitable<Result<StoredAnswer>> find_answer(IdempotencyKey key, Render render);
 
+    /// @param reader  whose list it is; nullopt: nobody's, so that nothing is recorded.
     /// @error kInvalid  `after` is none of the filter's order.
-    asio::awaitable<Result<Page<JobRecord>>> list(JobFilter filter, std::int64_t size, std::string after);
+    asio::awaitable<Result<Page<JobRecord>>> list(JobFilter filter, std::int64_t size, std::string after,
+                                                  std::optional<JobReader> reader = std::nullopt);
     /// How many jobs there are in each group.
     asio::awaitable<Result<JobGroups>> count_groups(JobFilter filter, JobGrouping by);
     /// @error kNotFound  missing, removed, or not the caller's to see.
-    asio::awaitable<Result<JobRecord>> get(JobId id, Principal principal);
+    asio::awaitable<Result<JobRecord>> get(JobId id, JobReader reader, JobPart part = JobPart::kSpecification);
 
     /// Whether the version that the caller saw may still be acted on (If-Match).
     using VersionCheck = std::function<bool(std::int64_t version)>;
@@ -123,6 +136,7 @@ class JobsService {
     JobTyping typing_;
     Metrics::Counter submitted_;
     Submissions submissions_;
+    TokenRate recorded_lists_; ///< of each reader
 };
 
 } // namespace fathom::server

@@ -32,6 +32,19 @@ TEST(JobScope, OfWhoReadsAllJobsIsEverything)
     EXPECT_FALSE(job_scope_of(member(Role::kUser, {})).includes("tok_other", "any"));
 }
 
+TEST(JobScope, TellsWhatIsSeenByTheRoleAlone)
+{
+    const std::map<std::string, ProjectRole, std::less<>> projects{{"viewed", ProjectRole::kViewer},
+                                                                   {"joined", ProjectRole::kSubmitter}};
+    const Principal admin = member(Role::kAdmin, projects);
+
+    EXPECT_TRUE(sees_by_role_alone(admin, "tok_other", "any"));
+    EXPECT_TRUE(sees_by_role_alone(admin, "tok_other", "joined"));
+    EXPECT_FALSE(sees_by_role_alone(admin, "tok_other", "viewed"));
+    EXPECT_FALSE(sees_by_role_alone(admin, "tok_me", "any"));
+    EXPECT_FALSE(sees_by_role_alone(member(Role::kUser, projects), "tok_other", "any")) << "it does not see that";
+}
+
 TEST(JobScope, LeadsCancelTheirProjectsJobsAndViewersNone)
 {
     const Principal lead = member(Role::kUser, {{"led", ProjectRole::kLead}, {"viewed", ProjectRole::kViewer}});

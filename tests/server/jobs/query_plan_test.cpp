@@ -45,7 +45,7 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     }
     for (const JobGrouping by : {JobGrouping::kState, JobGrouping::kProject, JobGrouping::kType, JobGrouping::kCenter})
         ASSERT_TRUE(run(jobs.count_groups({}, by)));
-    ASSERT_TRUE(run(jobs.get(job, ann)));
+    ASSERT_TRUE(run(jobs.get(job, JobReader{ann, ""})));
     ASSERT_TRUE(run(routing.run_pass(RoutingService::Pass::kTick)));
     PlacementService placements(database, catalog, clock_, compute_);
     PlacementService::Question question;

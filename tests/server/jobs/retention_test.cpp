@@ -214,8 +214,8 @@ TEST_F(Retention, TellsWhenAnIdIsSoOldThatItsJobMayBeGone)
     JobsService jobs(database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_,
                      {.keep_jobs = days(90)});
 
-    const Error old = run(jobs.get(JobId{"job_01ARZ3NDEKTSV4RRFFQ69G5FAV"}, admin_)).error();
-    const Error fresh = run(jobs.get(JobId::make(), admin_)).error();
+    const Error old = run(jobs.get(JobId{"job_01ARZ3NDEKTSV4RRFFQ69G5FAV"}, JobReader{admin_, ""})).error();
+    const Error fresh = run(jobs.get(JobId::make(), JobReader{admin_, ""})).error();
 
     EXPECT_EQ(old.code, Errc::kNotFound);
     EXPECT_NE(old.detail.find("removed 90 days after their end"), std::string::npos) << old.detail;
