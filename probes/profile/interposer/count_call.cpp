@@ -6,6 +6,10 @@
 #include "probes/profile/interposer/objects.hpp"
 #include "probes/profile/interposer/real_function.hpp"
 
+#include <cerrno>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 namespace fathom::profile {
 namespace {
 
@@ -138,6 +142,31 @@ std::uint64_t stack_words(const SymbolInfo& info)
     return words < kMaxStackWords ? words : kMaxStackWords;
 }
 
+/// Whether the eight bytes there can be read. The kernel copies a set of signals from there before it finds that it is
+/// told to do nothing known with it.
+bool is_readable(const std::uint64_t* address)
+{
+    constexpr int kUnknown = -1;
+    const int kept_errno = errno;
+    const bool fails = syscall(SYS_rt_sigprocmask, kUnknown, address, nullptr, sizeof(*address)) != 0;
+    const bool is_hidden = fails && errno == EFAULT;
+    errno = kept_errno;
+    return !is_hidden;
+}
+
+/// How many of these words of the caller's stack can be read. A coroutine's stack may end behind what its function is
+/// called with: there the next page is nobody's, and holds no arguments.
+std::uint64_t readable_words(const std::uint64_t* stack, std::uint64_t words)
+{
+    constexpr std::uintptr_t kPageBytes = 4096; // the smallest that there is
+    static_assert(kMaxStackWords * sizeof(std::uint64_t) < kPageBytes, "at most one page more");
+    // The word before the first is in use, so its page is there.
+    const auto first = reinterpret_cast<std::uintptr_t>(stack);
+    const std::uintptr_t page_end = (first - sizeof(*stack)) / kPageBytes * kPageBytes + kPageBytes;
+    const std::uint64_t in_page = (page_end - first) / sizeof(*stack);
+    return words <= in_page || is_readable(stack + in_page) ? words : in_page;
+}
+
 /// @return false when nothing is executed.
 bool decode(const SymbolInfo& info, const CallFrame& frame, Call& call)
 {
@@ -256,7 +285,7 @@ void* fathom_profile_enter(CallFrame* frame)
 {
     const SymbolInfo& info = kSymbols[frame->symbol];
     frame->outcome = kNested;
-    frame->stack_words = stack_words(info);
+    frame->stack_words = readable_words(frame->stack, stack_words(info));
     void* real = frame->real != nullptr ? frame->real : find_real(frame->symbol, frame->return_address);
     if (real == nullptr) stop_for_missing(info.name);
     if (note_before(info, *frame)) {

@@ -120,6 +120,7 @@ def test_onednn_tells_the_sizes_of_its_primitives(tmp_path):
     ("abort", 128 + signal.SIGABRT, (64, 32, 16), 6),
     ("kill", 128 + signal.SIGKILL, (64, 32, 16), 7),
     ("longjmp", 0, (64, 32, 16), 5),
+    ("coroutine", 0, (16, 8, 4), 1),
 ])
 def test_counts_are_exact_however_a_program_calls_and_ends(tmp_path, how, code, symbol, calls):
     found = counts(profile(tmp_path, [TARGET, how], code), "m", "n", "k")

@@ -15,7 +15,9 @@
 #include <suitesparse/cholmod.h>
 #include <suitesparse/cs.h>
 #include <suitesparse/umfpack.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 void dgesv_(const int*, const int*, double*, const int*, int*, double*, const int*, int*);
@@ -234,6 +236,26 @@ static void jumps(void)
     gemm(5, 64);
 }
 
+static void product(void)
+{
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, 16, 8, 4, 1.5, a, kEdge, b, kEdge, 0.5, c, kEdge);
+}
+
+/// On a stack of its own, as coroutines have: behind its last word nothing can be read.
+static void coroutine(void)
+{
+    const size_t bytes = (size_t)1 << 20, page = (size_t)sysconf(_SC_PAGESIZE);
+    char* stack = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    check(stack != MAP_FAILED && mprotect(stack + bytes, page, PROT_NONE) == 0, "there is a stack");
+    static ucontext_t here, there;
+    check(getcontext(&there) == 0, "there is a context");
+    there.uc_stack.ss_sp = stack;
+    there.uc_stack.ss_size = bytes;
+    there.uc_link = &here;
+    makecontext(&there, product, 0);
+    check(swapcontext(&here, &there) == 0, "the coroutine ends");
+}
+
 int main(int argc, char** argv)
 {
     const char* what = argc > 1 ? argv[1] : "";
@@ -247,6 +269,7 @@ int main(int argc, char** argv)
     if (strcmp(what, "threads") == 0) threads();
     if (strcmp(what, "dlsym") == 0) looked_up();
     if (strcmp(what, "longjmp") == 0) jumps();
+    if (strcmp(what, "coroutine") == 0) coroutine();
     if (strcmp(what, "fork") == 0) {
         gemm(2, 64);
         for (int i = 0; i < 3; ++i) {
