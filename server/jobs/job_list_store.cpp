@@ -123,6 +123,35 @@ bool is_down(const JobOrder& order)
     return order.direction == SortDirection::kDescending;
 }
 
+/// Of descriptions of the jobs of one page. More than that comes with the next one: a thousand jobs with long scripts
+/// and many outputs would take hundreds of megabytes.
+constexpr std::int64_t kPageBytes = 16L << 20U;
+
+/// The rows of a page, in its order, until there are kPageBytes before one, and the one after it, which says that there
+/// is more. Each with its bytes, as `row_bytes`.
+std::string within_page_bytes(const std::string& page, const std::string& order)
+{
+    return "SELECT * FROM (SELECT *, sum(row_bytes) OVER (ORDER BY " + order +
+           " ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes_before FROM (SELECT page.*, octet_length(spec) "
+           "+ "
+           "octet_length(concat(a_cpus, a_units, a_outputs, a_staging)) AS row_bytes FROM (" +
+           page + ") page) measured) cut WHERE coalesce(bytes_before, 0) < " + std::to_string(kPageBytes) +
+           " ORDER BY " + order;
+}
+
+/// How many of these rows are a page of at most `size`.
+std::int64_t count_of_page(const pqxx::result& rows, std::int64_t size)
+{
+    std::int64_t count = 0;
+    std::int64_t bytes = 0;
+    for (const pqxx::row& row : rows) {
+        if (count == size || bytes >= kPageBytes) break;
+        bytes += row["row_bytes"].as<std::int64_t>();
+        ++count;
+    }
+    return count;
+}
+
 /// In the order of their ids, which ascend with the submission: each filter has an index that is walked in this order.
 std::string submitted_sql(const JobFilter& filter, const std::optional<Position>& after, std::int64_t size,
                           Parameters& parameters)
@@ -130,7 +159,7 @@ std::string submitted_sql(const JobFilter& filter, const std::optional<Position>
     std::string sql = std::string(kReadJobs) + "FROM job j " + kJobJoins + "WHERE " + conditions(filter, parameters);
     if (after) sql += (is_down(filter.order) ? " AND j.id < " : " AND j.id > ") + parameters.add(after->id);
     sql += is_down(filter.order) ? " ORDER BY j.id DESC LIMIT " : " ORDER BY j.id LIMIT ";
-    return sql + parameters.add(std::to_string(size + 1));
+    return within_page_bytes(sql + parameters.add(std::to_string(size + 1)), is_down(filter.order) ? "id DESC" : "id");
 }
 
 /// In another order: of the newest jobs first their ids are sorted, then those of the page are read. More indexes would
@@ -148,7 +177,9 @@ std::string sorted_sql(const JobFilter& filter, const std::optional<Position>& a
         chosen += parameters.add(after->key) + ", " + parameters.add(after->id) + ")";
     }
     chosen += order + " LIMIT " + parameters.add(std::to_string(size + 1));
-    return std::string(kReadJobs) + "FROM (" + chosen + ") chosen JOIN job j ON j.id = chosen.id " + kJobJoins + order;
+    const std::string page = std::string(kReadJobs) + ", chosen.key AS page_key FROM (" + chosen +
+                             ") chosen JOIN job j ON j.id = chosen.id " + kJobJoins + order;
+    return within_page_bytes(page, "page_key" + down + ", id" + down);
 }
 
 } // namespace
@@ -182,10 +213,12 @@ Result<Page<JobRecord>> select_jobs(pqxx::work& transaction, const JobFilter& fi
     const std::string sql = by == JobSort::kSubmitted ? submitted_sql(filter, position, size, parameters)
                                                       : sorted_sql(filter, position, size, parameters);
     if (by == JobSort::kSubmitted) prefer_index_order(transaction);
+    const pqxx::result rows = parameters.run(transaction, sql);
     std::vector<JobRecord> jobs;
-    for (const pqxx::row& row : parameters.run(transaction, sql))
+    for (const pqxx::row& row : rows)
         jobs.push_back(to_job_record(row));
-    return cut_page(std::move(jobs), size, [by](const JobRecord& job) { return position_text(job, by); });
+    return cut_page(std::move(jobs), count_of_page(rows, size),
+                    [by](const JobRecord& job) { return position_text(job, by); });
 }
 
 JobGroups select_job_groups(pqxx::work& transaction, const JobFilter& filter, JobGrouping by)

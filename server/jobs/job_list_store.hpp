@@ -41,6 +41,7 @@ inline constexpr std::int64_t kMostSortedJobs = 50000;
 /// A page of jobs in the filter's order; `after` is the `next_after` of the page before. Sorted otherwise than by their
 /// submission, only the newest kMostSortedJobs that the filter leaves are listed. Specs over 64 KiB come without their
 /// program: files, script, command and environment; where they are larger still, also without inputs, outputs and data.
+/// A page has fewer jobs than asked for when these have more than 16 MiB.
 /// @error kInvalid  `after` is none of this order's.
 Result<Page<JobRecord>> select_jobs(pqxx::work& transaction, const JobFilter& filter, std::int64_t size,
                                     const std::string& after);

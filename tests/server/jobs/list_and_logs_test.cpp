@@ -1,6 +1,7 @@
 #include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <future>
+#include <set>
 
 namespace fathom::server {
 namespace {
@@ -212,6 +213,31 @@ TEST_F(Listing, LeavesLongListsOfDataOutOfListsOnly)
     EXPECT_FALSE(listed.contains("data"));
     EXPECT_EQ(listed["name"], "of much data");
     EXPECT_EQ(get("/jobs/" + job.value)["spec"]["data"]["in"].size(), 30U);
+}
+
+TEST_F(Listing, EndsAPageWhereItsJobsHaveALotToTell)
+{
+    sql("INSERT INTO job (id, label, name, project, spec, state, submitted_by) "
+        "SELECT 'job_' || lpad(n::text, 26, '0'), 'job', 'j' || n, 'p', jsonb_build_object('command', "
+        "'[\"true\"]'::jsonb, "
+        "'environment', jsonb_build_object('A', repeat('x', 60000))), 'succeeded', 'tok_x' FROM generate_series(1, "
+        "300) n");
+
+    for (const std::string order : {"-submitted", "submitted", "name", "-project"}) {
+        SCOPED_TRACE(order);
+        const std::string target = "/jobs?page_size=1000&sort=" + order;
+        const Json first = get(target);
+        ASSERT_TRUE(first["next_page_token"].is_string());
+        const Json second = get(target + "&page_token=" + first["next_page_token"].get<std::string>());
+
+        std::vector<std::string> found = names(first);
+        EXPECT_EQ(found.size(), 280U) << "16 MiB";
+        for (const std::string& name : names(second))
+            found.push_back(name);
+        EXPECT_EQ(std::set<std::string>(found.begin(), found.end()).size(), 300U);
+        EXPECT_EQ(found.size(), 300U);
+        EXPECT_EQ(second["next_page_token"], nullptr);
+    }
 }
 
 class Logs : public JobsFixture {
