@@ -9,6 +9,8 @@ constexpr double kMaxDuration = 1e9;
 constexpr double kLargest = 1e300;
 constexpr std::int64_t kMaxSamples = 10000;
 constexpr std::size_t kMaxProjections = 16;
+constexpr std::size_t kMaxFigures = 16;
+constexpr std::size_t kMaxFigureName = 64;
 
 void read_indices(ObjectReader& reader, const char* field, std::vector<std::int64_t>& indices)
 {
@@ -45,6 +47,22 @@ void read_samples(ObjectReader& reader, std::vector<double>& samples_s)
         else
             reader.fail("samples_s", "must be positive numbers");
     }
+}
+
+std::map<std::string, double> read_figures(ObjectReader& reader)
+{
+    std::map<std::string, double> figures;
+    const Json* items = reader.object("figures");
+    if (items == nullptr) return figures;
+    if (items->size() > kMaxFigures) reader.fail("figures", "must be at most 16");
+    for (const auto& [name, value] : items->items()) {
+        if (!value.is_number() || !(std::abs(value.get<double>()) < kLargest) || name.size() > kMaxFigureName) {
+            reader.fail("figures", "must be numbers with names of at most 64 bytes");
+            return figures;
+        }
+        figures[name] = value.get<double>();
+    }
+    return figures;
 }
 
 OneThreadTimes parse_one_thread(const Json& json, const std::string& path, std::vector<FieldError>& errors)
@@ -94,6 +112,7 @@ OperatorResult parse_operator_result(const Json& json, const std::string& path, 
                 reader.fail("projection", "must be numbers");
         }
     }
+    result.figures = read_figures(reader);
     if (const Json* one_thread = reader.object("one_thread"))
         result.one_thread = parse_one_thread(*one_thread, reader.path_of("one_thread"), errors);
     return result;
@@ -128,6 +147,7 @@ Json operator_result_json(const OperatorResult& result)
                  {"library", result.library},
                  {"checksum", result.checksum}};
     if (!result.projection.empty()) json["projection"] = result.projection;
+    if (!result.figures.empty()) json["figures"] = result.figures;
     if (!result.label.empty()) json["label"] = result.label;
     if (result.one_thread)
         json["one_thread"] = {{"samples_s", result.one_thread->samples_s},

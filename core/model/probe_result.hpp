@@ -2,6 +2,7 @@
 
 #include "core/model/probe_task.hpp"
 
+#include <map>
 #include <optional>
 
 namespace fathom {
@@ -49,6 +50,8 @@ struct OperatorResult {
     /// Of results in floating point: what is compared where checksums differ (check_same_result). Empty: nothing is.
     std::vector<double> projection{};
     std::optional<OneThreadTimes> one_thread{}; ///< where it was measured, too
+    /// Further figures of the result, by name: "compressed_fraction".
+    std::map<std::string, double> figures{};
 
     double rate_flops() const { return median_s > 0 ? operations / median_s : 0; }
     double rate_bytes() const { return median_s > 0 ? bytes / median_s : 0; }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -56,6 +57,9 @@ class ProbeOperator {
     /// The library with its version and what it chose on this processor, such as
     /// "OpenBLAS 0.3.21 SkylakeX".
     virtual std::string library() const = 0;
+
+    /// Further figures of the last result by name (M15): what neither time nor work says. Mostly none.
+    virtual std::map<std::string, double> figures() { return {}; }
 
     /// The last result as plain numbers in a fixed order, complex ones as real and imaginary part, for
     /// operators that compute on it (M5). Empty: no other operator could use this result.

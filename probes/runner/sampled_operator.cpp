@@ -215,6 +215,7 @@ Result<OperatorResult> SampledOperator::result()
     result.precision = manifest.precision;
     result.library = operator_->library();
     result.checksum = operator_->checksum();
+    result.figures = operator_->figures();
     if (operator_->output().size() <= kMaxProjectedBytes) result.projection = project(operator_->values(), seed_);
     return result;
 }

@@ -98,12 +98,23 @@ ProbeResult result()
 
 TEST(ProbeResult, IsReadAndWrittenWithoutLoss)
 {
-    const Json json = to_json(result());
+    ProbeResult written = result();
+    written.operators[0].figures = {{"compressed_fraction", 0.3}};
+    const Json json = to_json(written);
 
     const Result<ProbeResult> read = parse_probe_result(json);
 
     ASSERT_TRUE(read) << describe(read.error());
     EXPECT_EQ(to_json(*read), json);
+}
+
+TEST(ProbeResult, HasFiguresThatAreNumbers)
+{
+    Json json = to_json(result());
+    EXPECT_FALSE(json["operators"][0].contains("figures")) << "most have none";
+    json["operators"][0]["figures"] = {{"compressed_fraction", "a third"}};
+
+    EXPECT_THAT(fields_of(parse_probe_result(json)), UnorderedElementsAre("operators[0].figures"));
 }
 
 TEST(ProbeResult, CarriesRates)
