@@ -5,10 +5,14 @@
 #include <bit>
 #include <cblas.h>
 #include <cstdint>
+#include <cstdlib>
 #include <fftw3.h>
+#include <functional>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <random>
 #include <unordered_map>
 #include <vector>
+#include <zlib.h>
 
 namespace fathom::bench {
 namespace {
@@ -202,6 +206,55 @@ class BareConv2d final : public BareOperator {
     std::unordered_map<int, dnnl::memory> arguments_;
 };
 
+/// zlib's functions for whole buffers on blocks of 128 KiB; a tenth of the words is random, the others are of 256.
+class BareZlib final : public BareOperator {
+  public:
+    enum class Direction { kCompress, kExpand };
+
+    explicit BareZlib(Direction direction) : direction_(direction)
+    {
+        std::mt19937_64 random(1); // NOLINT: the same in every run
+        std::vector<std::uint64_t> known(256);
+        std::generate(known.begin(), known.end(), std::ref(random));
+        std::generate(words_.begin(), words_.end(),
+                      [&] { return random() % 10 == 0 ? random() : known[random() % known.size()]; });
+        compress_all();
+    }
+
+    void loop(long times) override
+    {
+        for (long i = 0; i < times; ++i)
+            direction_ == Direction::kCompress ? compress_all() : expand_all();
+    }
+
+  private:
+    static constexpr std::size_t kBlock = 131072;
+    static constexpr std::size_t kBlocks = 16;
+
+    Bytef* block(std::size_t i) { return reinterpret_cast<Bytef*>(words_.data()) + i * kBlock; }
+
+    void compress_all()
+    {
+        for (std::size_t i = 0; i < kBlocks; ++i) {
+            sizes_[i] = packed_[i].size();
+            if (compress2(packed_[i].data(), &sizes_[i], block(i), kBlock, 6) != Z_OK) std::abort();
+        }
+    }
+
+    void expand_all()
+    {
+        for (std::size_t i = 0; i < kBlocks; ++i) {
+            uLongf size = kBlock;
+            if (uncompress(block(i), &size, packed_[i].data(), sizes_[i]) != Z_OK) std::abort();
+        }
+    }
+
+    Direction direction_;
+    std::vector<std::uint64_t> words_ = std::vector<std::uint64_t>(kBlocks * kBlock / sizeof(std::uint64_t));
+    std::vector<std::vector<Bytef>> packed_{kBlocks, std::vector<Bytef>(compressBound(kBlock))};
+    std::vector<uLongf> sizes_ = std::vector<uLongf>(kBlocks);
+};
+
 } // namespace
 
 std::unique_ptr<BareOperator> make_bare_library_call(std::string_view id)
@@ -213,6 +266,8 @@ std::unique_ptr<BareOperator> make_bare_library_call(std::string_view id)
     if (id == "fft2d") return std::make_unique<BareFft>(2, 1024);
     if (id == "fft3d") return std::make_unique<BareFft>(3, 128);
     if (id == "conv2d") return std::make_unique<BareConv2d>();
+    if (id == "compression") return std::make_unique<BareZlib>(BareZlib::Direction::kCompress);
+    if (id == "decompression") return std::make_unique<BareZlib>(BareZlib::Direction::kExpand);
     return nullptr;
 }
 

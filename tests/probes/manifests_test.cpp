@@ -40,9 +40,10 @@ TEST(OperatorManifests, AreTheOperatorsOfTheProgram)
     for (const OperatorManifest& manifest : operator_manifests())
         ids.push_back(manifest.id);
 
-    EXPECT_THAT(ids, ElementsAre("conjugate_gradient", "conv2d", "dgemm", "fft1d", "fft2d", "fft3d", "file_read",
-                                 "file_write", "gemm_mixed", "network_fetch", "random_access", "reduction", "sgemm",
-                                 "sort", "spmv", "stream_triad", "trigonometric"));
+    EXPECT_THAT(ids,
+                ElementsAre("compression", "conjugate_gradient", "conv2d", "decompression", "dgemm", "fft1d", "fft2d",
+                            "fft3d", "file_read", "file_write", "gemm_mixed", "network_fetch", "random_access",
+                            "reduction", "sgemm", "sort", "spmv", "stream_triad", "trigonometric"));
     ASSERT_EQ(registered_operators().size(), ids.size());
     EXPECT_EQ(find_operator("dgemm")->manifest.id, "dgemm");
     EXPECT_EQ(find_operator("lu"), nullptr);
@@ -64,10 +65,11 @@ std::vector<std::string> drawn_parameters()
 TEST(OperatorManifests, SayWhichSizesAreDrawn)
 {
     EXPECT_THAT(drawn_parameters(),
-                ElementsAre("conjugate_gradient.edge", "conv2d.height", "conv2d.width", "dgemm.m", "dgemm.n", "dgemm.k",
-                            "file_read.bytes", "file_write.bytes", "gemm_mixed.m", "gemm_mixed.n", "gemm_mixed.k",
-                            "network_fetch.bytes", "random_access.n", "reduction.n", "sgemm.m", "sgemm.n", "sgemm.k",
-                            "sort.n", "spmv.rows", "stream_triad.n", "trigonometric.n"));
+                ElementsAre("compression.bytes", "conjugate_gradient.edge", "conv2d.height", "conv2d.width",
+                            "decompression.bytes", "dgemm.m", "dgemm.n", "dgemm.k", "file_read.bytes",
+                            "file_write.bytes", "gemm_mixed.m", "gemm_mixed.n", "gemm_mixed.k", "network_fetch.bytes",
+                            "random_access.n", "reduction.n", "sgemm.m", "sgemm.n", "sgemm.k", "sort.n", "spmv.rows",
+                            "stream_triad.n", "trigonometric.n"));
 }
 
 /// A center that has prepared itself for one size is wrong most of the time.
@@ -129,6 +131,8 @@ TEST(OperatorManifests, CountOperationsAndBytesOfTheNewerOnes)
     EXPECT_DOUBLE_EQ(operations("random_access", {{"n", 100}}), 0);
     EXPECT_DOUBLE_EQ(bytes("random_access", {{"n", 100}}), 6400);
     EXPECT_DOUBLE_EQ(bytes("file_write", {{"bytes", 100}}), 100);
+    EXPECT_DOUBLE_EQ(bytes("compression", {{"bytes", 5000}, {"random_percent", 10}}), 5000);
+    EXPECT_DOUBLE_EQ(bytes("decompression", {{"bytes", 5000}, {"random_percent", 10}}), 5000);
 }
 
 /// An exact symbol says which operator it is: no two may claim the same.

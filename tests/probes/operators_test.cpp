@@ -63,6 +63,12 @@ const std::vector<Case>& cases()
         {"FileReadOne", "file_read", {{"bytes", 1}}, Element::kInt64},
         {"FileWrite", "file_write", {{"bytes", 3000000}}, Element::kInt64},
         {"FileWriteOne", "file_write", {{"bytes", 1}}, Element::kInt64},
+        {"Compression", "compression", {{"bytes", 300'001}, {"random_percent", 10}}, Element::kInt8},
+        {"CompressionLeast", "compression", {{"bytes", 4096}, {"random_percent", 0}}, Element::kInt8},
+        {"CompressionOfRandomWords", "compression", {{"bytes", 200'000}, {"random_percent", 100}}, Element::kInt8},
+        {"Decompression", "decompression", {{"bytes", 300'001}, {"random_percent", 10}}, Element::kInt8},
+        {"DecompressionLeast", "decompression", {{"bytes", 4096}, {"random_percent", 0}}, Element::kInt8},
+        {"DecompressionOfRandomWords", "decompression", {{"bytes", 200'000}, {"random_percent", 100}}, Element::kInt8},
         {"Conv2d",
          "conv2d",
          {{"batch", 2}, {"channels_in", 16}, {"channels_out", 32}, {"height", 12}, {"width", 10}, {"kernel", 3}},
@@ -241,6 +247,26 @@ TEST(OperatorLibraries, SayTheirVersionAndWhatTheyChose)
     EXPECT_THAT(library_of("Trigonometric"), StartsWith("glibc 2."));
     EXPECT_THAT(library_of("Sort"), StartsWith("Boost.Sort 1."));
     EXPECT_THAT(library_of("FileRead"), HasSubstr("requests of 1 MiB"));
+    EXPECT_THAT(library_of("Compression"), StartsWith("zlib 1."));
+}
+
+double compressed_fraction(std::int64_t random_percent)
+{
+    const Case item{"", "compression", {{"bytes", 1 << 20}, {"random_percent", random_percent}}, Element::kInt8};
+    return executed(item, 1, 7)->figures().at("compressed_fraction");
+}
+
+/// No compression can do with fewer bits than the entropy, and zlib is not far from it.
+TEST(CompressedFraction, FollowsTheEntropyOfTheData)
+{
+    if (used_resource_type() != ResourceType::kCpu) GTEST_SKIP() << "only processors compress";
+    const double entropy_of_tenth = (0.1 * 64 + 0.9 * 8 + 0.469) / 64; // of a word: 0.22 of its bits
+
+    EXPECT_GT(compressed_fraction(10), entropy_of_tenth);
+    EXPECT_LT(compressed_fraction(10), 2 * entropy_of_tenth);
+    EXPECT_LT(compressed_fraction(0), compressed_fraction(10));
+    EXPECT_LT(compressed_fraction(10), compressed_fraction(50));
+    EXPECT_NEAR(compressed_fraction(100), 1, 0.01);
 }
 
 } // namespace

@@ -281,14 +281,18 @@ TEST_F(ProbeProgram, RunsOperatorsOfAllKindsTogether)
         {"id": "file_write", "parameters": {"bytes": 100000}}, {"id": "file_read", "parameters": {"bytes": 100000}},
         {"id": "sort", "parameters": {"n": 5000}}, {"id": "random_access", "parameters": {"n": 5000}},
         {"id": "conjugate_gradient", "parameters": {"edge": 10}}, {"id": "trigonometric", "parameters": {"n": 5000}},
+        {"id": "compression", "parameters": {"bytes": 20000}}, {"id": "decompression", "parameters": {"bytes": 20000}},
         {"id": "sgemm", "parameters": {"m": 64, "n": 64, "k": 64}}, {"id": "fft2d", "parameters": {"n": 32}}]})");
 
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     const Result<ProbeResult> result = result_of(outcome);
     ASSERT_TRUE(result) << describe(result.error());
-    ASSERT_EQ(result->operators.size(), 10U);
+    ASSERT_EQ(result->operators.size(), 12U);
     for (const OperatorResult& item : result->operators)
         EXPECT_LE(item.error, item.tolerance) << item.id;
+    const OperatorResult& compression = result->operators[8];
+    EXPECT_EQ(compression.id, "compression");
+    EXPECT_GT(compression.figures.at("compressed_fraction"), 0);
 }
 
 TEST_F(ProbeProgram, HelpsAndRefusesWrongArguments)
