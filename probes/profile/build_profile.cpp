@@ -16,6 +16,9 @@ namespace {
 /// Vector functions are counted call by call; what they compute on is longer.
 constexpr std::int64_t kVectorLength = 200'000;
 
+/// The same of entry points that move bytes: programs hand streams their data in whatever pieces.
+constexpr std::int64_t kStreamBytes = 2'097'152;
+
 struct Interval {
     std::uint64_t begin;
     std::uint64_t end;
@@ -72,6 +75,15 @@ std::map<std::uint64_t, double> unfinished_ticks(const ProfileInput& input)
     return ticks;
 }
 
+/// Executions of as many bytes each as all calls moved together, at most kStreamBytes.
+void set_bytes(std::int64_t bytes, ObservedOperation& operation)
+{
+    const std::int64_t length = std::min(bytes, kStreamBytes);
+    operation.parameters["bytes"] = length;
+    operation.bytes = static_cast<double>(length);
+    operation.count = (bytes + length / 2) / length;
+}
+
 std::vector<ObservedCalls> read_entries(const ProfileInput& input, double seconds_a_tick)
 {
     std::vector<ObservedCalls> observed;
@@ -81,7 +93,7 @@ std::vector<ObservedCalls> read_entries(const ProfileInput& input, double second
         ObservedCalls calls;
         std::int64_t executions = 1;
         calls.operation = describe_calls(symbol, dimensions, executions);
-        calls.is_serial = symbol.action == Action::kFftwExecute;
+        calls.is_serial = symbol.action == Action::kFftwExecute || symbol.action == Action::kBytes;
         if (symbol.action == Action::kCall) calls.likeness = product_part(symbol.routine);
         calls.calls = static_cast<std::int64_t>(count);
         calls.batch = executions;
@@ -93,14 +105,19 @@ std::vector<ObservedCalls> read_entries(const ProfileInput& input, double second
     for (std::size_t i = 0; i < kMaxEntries; ++i) {
         const Entry& entry = input.counts->entries[i];
         if (entry.hash.load(std::memory_order_acquire) <= kEntryGivenUp || entry.symbol >= kSymbolCount) continue;
+        const bool has_bytes = kSymbols[entry.symbol].action == Action::kBytes;
+        const auto bytes = static_cast<std::int64_t>(entry.bytes.load());
+        if (has_bytes && bytes <= 0) continue; // nothing was done: its time is the program's own
         const auto more = unfinished.find(i + 1);
         const double ticks = static_cast<double>(entry.ticks.load()) + (more == unfinished.end() ? 0 : more->second);
         add(kSymbols[entry.symbol], entry.dimensions, entry.count.load(), ticks, i);
+        if (has_bytes) set_bytes(bytes, observed.back().operation);
     }
     constexpr std::int64_t kUnknown[kMaxDimensions] = {};
     for (std::size_t i = 0; i < kSymbolCount; ++i) {
         const Overflow& overflow = input.counts->overflow[i];
-        if (overflow.count.load() == 0) continue;
+        // How much went through is not known of those that move bytes: their time is the program's own.
+        if (overflow.count.load() == 0 || kSymbols[i].action == Action::kBytes) continue;
         add(kSymbols[i], kUnknown, overflow.count.load(), static_cast<double>(overflow.ticks.load()), SIZE_MAX);
         ObservedOperation& operation = observed.back().operation;
         operation.operations = operation.bytes = 0;

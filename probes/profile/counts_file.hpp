@@ -34,6 +34,7 @@ struct alignas(64) Entry {
     std::int64_t dimensions[kMaxDimensions];
     std::atomic<std::uint64_t> count; ///< calls that began
     std::atomic<std::uint64_t> ticks; ///< of calls that returned
+    std::atomic<std::uint64_t> bytes; ///< of calls that returned, of Action::kBytes: what went through
 };
 
 /// Calls of an entry point whose dimensions found no room in the table.

@@ -228,6 +228,16 @@ ObservedOperation describe_message(const SymbolInfo& symbol)
     return operation;
 }
 
+/// Sizes are left to the caller, who knows the bytes of all calls.
+ObservedOperation describe_bytes(const SymbolInfo& symbol)
+{
+    ObservedOperation operation;
+    operation.symbol = symbol.name;
+    operation.category = "data";
+    operation.argument_kinds.assign(2, std::string("array_") + element_of(symbol.element).name);
+    return operation;
+}
+
 } // namespace
 
 ObservedOperation describe_calls(const SymbolInfo& symbol, std::span<const std::int64_t> dimensions,
@@ -245,6 +255,8 @@ ObservedOperation describe_calls(const SymbolInfo& symbol, std::span<const std::
         return describe_tensors(symbol, dimensions);
     case Action::kCall:
         return describe_call(symbol, dimensions, executions_a_call);
+    case Action::kBytes:
+        return describe_bytes(symbol);
     case Action::kMessage:
         return describe_message(symbol);
     case Action::kForget:

@@ -41,6 +41,7 @@ std::vector<Dimensions> dimensions_of_each_name(const SymbolInfo& info)
     case Action::kCall:
     case Action::kSparse:
     case Action::kCudnnConvolution:
+    case Action::kBytes:
         add(dimension::kPrimitive, primitive::kConvolution, dimension::kDataType, kTypes);
         break;
     case Action::kFftwExecute:

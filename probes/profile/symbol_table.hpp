@@ -33,6 +33,7 @@ enum class Action : std::uint8_t {
     kDnnlExecute,      ///< executes a oneDNN primitive
     kCudnnDescriptor,  ///< sizes of a tensor or filter
     kCudnnConvolution, ///< an operator on described tensors
+    kBytes,            ///< an operator whose size is the bytes that go through, known when it has returned
     kMessage,          ///< of MPI: other processes are waited for, so the time is neither computing nor an operator's
 };
 

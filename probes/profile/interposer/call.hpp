@@ -69,6 +69,11 @@ void decode_sparse(const SymbolInfo& info, const CallFrame& frame, Call& call);
 void decode_dnnl(const CallFrame& frame, Call& call);
 void decode_cudnn(const SymbolInfo& info, const CallFrame& frame, Call& call);
 
+/// For Action::kBytes, before the real function runs. @return false when that is not the library's that is meant.
+bool note_bytes_before(const SymbolInfo& info, CallFrame& frame, const void* real);
+/// The same after it has returned: the bytes that went through.
+std::uint64_t bytes_of_call(const SymbolInfo& info, const CallFrame& frame);
+
 // Each remembers what a function has made, after it has returned.
 
 void note_fftw_plan(const SymbolInfo& info, const CallFrame& frame);

@@ -27,10 +27,11 @@ struct CallFrame {
     std::uint64_t entry;        ///< index of the entry + 1; 0: in the overflow
     std::uint64_t outcome;      ///< a Visit
     const void* written[2];     ///< buffers that the call writes
+    std::uint64_t bytes_before; ///< of Action::kBytes: what had gone through before the call
 };
 static_assert(offsetof(CallFrame, symbol) == 64 && offsetof(CallFrame, real) == 72 &&
               offsetof(CallFrame, stack) == 80 && offsetof(CallFrame, return_address) == 88 &&
-              offsetof(CallFrame, stack_words) == 96 && offsetof(CallFrame, result) == 104 && sizeof(CallFrame) == 152);
+              offsetof(CallFrame, stack_words) == 96 && offsetof(CallFrame, result) == 104 && sizeof(CallFrame) == 160);
 
 /// What a call through a stub turned out to be.
 enum Visit : std::uint64_t {

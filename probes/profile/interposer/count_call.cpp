@@ -186,6 +186,7 @@ bool decode(const SymbolInfo& info, const CallFrame& frame, Call& call)
     case Action::kCudnnConvolution:
         decode_cudnn(info, frame, call);
         return true;
+    case Action::kBytes:
     case Action::kMessage:
         return true;
     case Action::kForget:
@@ -223,6 +224,7 @@ bool note_before(const SymbolInfo& info, const CallFrame& frame)
     case Action::kSparse:
     case Action::kDnnlExecute:
     case Action::kCudnnConvolution:
+    case Action::kBytes:
     case Action::kMessage:
         return false;
     }
@@ -252,6 +254,7 @@ void note_after(const SymbolInfo& info, const CallFrame& frame)
     case Action::kSparse:
     case Action::kDnnlExecute:
     case Action::kCudnnConvolution:
+    case Action::kBytes:
     case Action::kMessage:
         break;
     }
@@ -290,7 +293,7 @@ void* fathom_profile_enter(CallFrame* frame)
     if (real == nullptr) stop_for_missing(info.name);
     if (note_before(info, *frame)) {
         frame->outcome = kNoted;
-    } else if (!is_nested(*frame)) {
+    } else if (!is_nested(*frame) && (info.action != Action::kBytes || note_bytes_before(info, *frame, real))) {
         Call call{};
         if (decode(info, *frame, call)) begin(*frame, call);
     }
@@ -299,10 +302,13 @@ void* fathom_profile_enter(CallFrame* frame)
 
 void fathom_profile_leave(CallFrame* frame)
 {
-    if (frame->outcome == kNoted) note_after(kSymbols[frame->symbol], *frame);
+    const SymbolInfo& info = kSymbols[frame->symbol];
+    if (frame->outcome == kNoted) note_after(info, *frame);
     if (frame->outcome != kCounted) return;
     const std::uint64_t ticks = now_ticks() - frame->start_ticks;
     Counts& all = counts();
+    if (info.action == Action::kBytes && frame->entry != 0)
+        all.entries[frame->entry - 1].bytes.fetch_add(bytes_of_call(info, *frame), std::memory_order_relaxed);
     if (frame->entry != 0)
         all.entries[frame->entry - 1].ticks.fetch_add(ticks, std::memory_order_relaxed);
     else

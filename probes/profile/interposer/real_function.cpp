@@ -143,9 +143,15 @@ void* look_up(void* handle, const char* name)
     return fathom_profile_real_dlsym == nullptr ? nullptr : fathom_profile_real_dlsym(handle, name);
 }
 
+bool are_of_one_library(const void* a, const void* b)
+{
+    const void* const library = library_of(a);
+    return library != nullptr && library == library_of(b);
+}
+
 bool is_ours(const void* function)
 {
-    return library_of(function) == library_of(kSymbols);
+    return are_of_one_library(function, kSymbols);
 }
 
 void* find_real_by_name(const char* name, const void* caller)

@@ -18,6 +18,9 @@ void begin_child_lookups();
 /// dlsym() without us.
 void* look_up(void* handle, const char* name);
 
+/// Whether both addresses lie in the same loaded library.
+bool are_of_one_library(const void* a, const void* b);
+
 /// True for a function of the interposer itself.
 bool is_ours(const void* function);
 

@@ -110,6 +110,43 @@ def test_onednn_tells_the_sizes_of_its_primitives(tmp_path):
     assert by_symbol["dnnl_sgemm"]["parameters"] == {"m": 16, "n": 24, "k": 32}
 
 
+def test_compressed_buffers_are_counted_by_their_bytes(tmp_path):
+    result = profile(tmp_path, [TARGET, "buffers"])
+    assert counts(result, "bytes") == {("compress2", 900_000): 3, ("uncompress", 600_000): 2}
+    uses = {use["id"]: use for use in result["operators"]}
+    assert uses["compression"]["parameters"] == {"bytes": 900_000, "random_percent": 10}
+    assert uses["compression"]["count"] == 1 and uses["decompression"]["parameters"]["bytes"] == 600_000
+    assert uses["compression"]["serial"] is True
+
+
+def test_streams_are_counted_by_what_went_through_them(tmp_path):
+    """However many calls that takes: Python's module lets its output grow step by step."""
+    script = tmp_path / "streams.py"
+    script.write_text("""
+import zlib
+data = bytes(range(256)) * 16384  # 4 MiB
+for _ in range(3):
+    packed = zlib.compress(data)
+for _ in range(2):
+    assert zlib.decompress(packed) == data
+""")
+    result = profile(tmp_path, ["/usr/bin/python3", str(script)])
+    found = {line["symbol"]: line for line in result["observed"]}
+    assert found["deflate"]["parameters"] == found["inflate"]["parameters"] == {"bytes": 2_097_152}
+    counted = {use["id"]: use["count"] for use in result["operators"]}
+    assert counted == {"compression": 6, "decompression": 4}
+
+
+def test_functions_of_others_with_names_of_zlib_are_left_alone(tmp_path):
+    (tmp_path / "own.c").write_text("long inflate(long a, long b) { return a + b; }\n")
+    (tmp_path / "main.c").write_text(
+        '#include <stdio.h>\nlong inflate(long, long);\nint main(void) { printf("%ld\\n", inflate(40, 2)); return 0; }\n')
+    library, program = tmp_path / "libown.so", tmp_path / "main"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, tmp_path / "own.c"], check=True)
+    subprocess.run(["gcc", "-o", program, tmp_path / "main.c", library], check=True)
+    assert counts(profile(tmp_path, [str(program)], stdout_is="42\n")) == {}
+
+
 @pytest.mark.parametrize("how, code, symbol, calls", [
     ("threads", 0, (16, 16, 16), 4000),
     ("dlsym", 0, (8, 8, 8), 13),

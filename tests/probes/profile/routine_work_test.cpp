@@ -89,6 +89,15 @@ TEST(RoutineWork, MixedProductsOfCudaTakeTheirTypeFromTheArgument)
               (std::vector<std::string>{"matrix_bf16", "matrix_bf16", "matrix_fp32"}));
 }
 
+TEST(RoutineWork, WhatMovesBytesIsNamedAsItIsCalled)
+{
+    const Described stream = describe("inflate", {});
+
+    EXPECT_EQ(stream.operation.symbol, "inflate");
+    EXPECT_EQ(stream.operation.argument_kinds, std::vector<std::string>(2, "array_int8"));
+    EXPECT_TRUE(stream.operation.parameters.empty()) << "the bytes are those of all calls together";
+}
+
 TEST(RoutineWork, EverySymbolOfACallHasItsRoutinesWork)
 {
     for (const SymbolInfo& info : kSymbols) {

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <zlib.h>
 
 void dgesv_(const int*, const int*, double*, const int*, int*, double*, const int*, int*);
 void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, const int*,
@@ -256,6 +257,24 @@ static void coroutine(void)
     check(swapcontext(&here, &there) == 0, "the coroutine ends");
 }
 
+static void buffers(void)
+{
+    enum { kBytes = 300000 };
+    static unsigned char plain[kBytes], packed[2 * kBytes], found[kBytes];
+    for (unsigned i = 0; i < kBytes; ++i)
+        plain[i] = (unsigned char)(i * i >> 7);
+    uLongf packed_size = 0;
+    for (int i = 0; i < 3; ++i) {
+        packed_size = sizeof(packed);
+        check(compress2(packed, &packed_size, plain, kBytes, 6) == Z_OK, "compress2");
+    }
+    for (int i = 0; i < 2; ++i) {
+        uLongf size = kBytes;
+        check(uncompress(found, &size, packed, packed_size) == Z_OK && size == kBytes, "uncompress");
+    }
+    check(memcmp(plain, found, kBytes) == 0, "what was compressed comes back");
+}
+
 int main(int argc, char** argv)
 {
     const char* what = argc > 1 ? argv[1] : "";
@@ -266,6 +285,7 @@ int main(int argc, char** argv)
     if (strcmp(what, "fft") == 0) fft();
     if (strcmp(what, "sparse") == 0) sparse();
     if (strcmp(what, "onednn") == 0) onednn();
+    if (strcmp(what, "buffers") == 0) buffers();
     if (strcmp(what, "threads") == 0) threads();
     if (strcmp(what, "dlsym") == 0) looked_up();
     if (strcmp(what, "longjmp") == 0) jumps();
