@@ -38,7 +38,7 @@ void add_machine_options(CLI::App& verb, const std::shared_ptr<QuestionOptions>&
     add_text("--center", "center", "take what is left out from what this center measured and reports");
     verb.add_flag_callback(
         "--compressed", [options] { options->question["compressed"] = true; },
-        "with --center: data are compressed on their way, as fast and as far as the center reports");
+        "with --center: data are compressed on their way, as fast and as far as its probes found");
 }
 
 Error with_flags(Error error)

@@ -19,6 +19,25 @@ constexpr Statement kSelectMeasured{"metering_speedup_measured", R"sql(
       AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
     ORDER BY parameters_key, measured_at DESC)sql"};
 
+// Both ways at the same size. Data that do not compress become a little larger; the model's fraction is at most 1.
+constexpr Statement kSelectCompressions{"metering_speedup_compressions", R"sql(
+    WITH newest AS (
+        SELECT DISTINCT ON (operator_id, parameters_key) *
+        FROM measurement m
+        WHERE unit_type_id = $1 AND unit_count = 1 AND operator_id IN ('compression', 'decompression') AND void_reason = ''
+          AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
+        ORDER BY operator_id, parameters_key, measured_at DESC)
+    SELECT c.parameters_key, c.bytes, c.median_s AS compression_s, d.median_s AS decompression_s, c.probe_run_id,
+           LEAST(f.fraction, 1) AS fraction
+    FROM newest c JOIN newest d ON d.operator_id = 'decompression' AND d.parameters_key = c.parameters_key
+    JOIN probe_run r ON r.id = c.probe_run_id
+    CROSS JOIN LATERAL (
+        SELECT (o -> 'figures' ->> 'compressed_fraction')::float8 AS fraction
+        FROM jsonb_array_elements(r.result -> 'operators') AS o
+        WHERE o ->> 'id' = 'compression' AND o -> 'parameters' = COALESCE(c.drawn, c.parameters) LIMIT 1) f
+    WHERE c.operator_id = 'compression' AND c.bytes > 0 AND f.fraction > 0
+    ORDER BY c.parameters_key)sql"};
+
 constexpr Statement kSelectRate{"metering_speedup_rate", R"sql(
     SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY m.bytes / m.median_s) AS rate
     FROM measurement m JOIN unit_type u ON u.id = m.unit_type_id JOIN center c ON c.id = u.center_id
@@ -47,6 +66,16 @@ constexpr Statement kSelectRuns{"metering_speedup_runs", R"sql(
     FROM )sql" FATHOM_JUDGED_RUNS R"sql(
       AND (c.id = $1 OR c.name = $1)
     GROUP BY 1)sql"};
+
+MeasuredCompression to_measured_compression(const pqxx::row& row)
+{
+    return {.parameters_key = row["parameters_key"].as<std::string>(),
+            .bytes = row["bytes"].as<double>(),
+            .compression_s = row["compression_s"].as<double>(),
+            .decompression_s = row["decompression_s"].as<double>(),
+            .fraction = row["fraction"].as<double>(),
+            .probe_run_id = row["probe_run_id"].as<std::string>()};
+}
 
 struct AccuracyKey {
     std::string center_id;
@@ -79,9 +108,12 @@ std::optional<MeasuredCenter> select_measured_center(pqxx::transaction_base& tra
         CenterUnitType unit_type{.name = row["name"].as<std::string>(),
                                  .resource_type = row["resource_type"].as<std::string>(),
                                  .measured = {},
-                                 .facts = to_json_value(row["facts"])};
+                                 .facts = to_json_value(row["facts"]),
+                                 .compressions = {}};
         for (const pqxx::row& measured : exec(transaction, kSelectMeasured, row["id"].as<std::string>(), operator_id))
             unit_type.measured.push_back(to_measured_operator(measured));
+        for (const pqxx::row& measured : exec(transaction, kSelectCompressions, row["id"].as<std::string>()))
+            unit_type.compressions.push_back(to_measured_compression(measured));
         found.unit_types.push_back(std::move(unit_type));
     }
     const pqxx::result rate = exec(transaction, kSelectRate, center);

@@ -14,7 +14,8 @@ class transaction_base;
 /// pqxx's exceptions through to Database::run.
 namespace fathom::server {
 
-/// A center with its unit types and their measurements of one operator on one unit. Empty: there is no such center.
+/// A center with its unit types and their measurements of one operator and of compression on one unit. Empty: there is
+/// no such center.
 /// @param center  id or name.
 std::optional<MeasuredCenter> select_measured_center(pqxx::transaction_base& transaction, const std::string& center,
                                                      const std::string& operator_id);

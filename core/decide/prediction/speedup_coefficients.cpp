@@ -51,6 +51,39 @@ std::optional<ByteTime> best_time(const MeasuredCenter& center, Device device, c
     return best;
 }
 
+double seconds_a_byte(const MeasuredCompression& measured)
+{
+    return (measured.compression_s + measured.decompression_s) / (2 * measured.bytes);
+}
+
+struct PlacedCompression {
+    const CenterUnitType* unit_type{};
+    const MeasuredCompression* measured{};
+};
+
+const MeasuredCompression* nearest_compression(const CenterUnitType& unit_type)
+{
+    const auto distance = [](const MeasuredCompression& one) {
+        return std::abs(portable::log(one.bytes / kHundredMb));
+    };
+    const auto nearest = std::min_element(
+        unit_type.compressions.begin(), unit_type.compressions.end(),
+        [&](const MeasuredCompression& a, const MeasuredCompression& b) { return distance(a) < distance(b); });
+    return nearest == unit_type.compressions.end() ? nullptr : &*nearest;
+}
+
+/// Of the CPU unit types the fastest.
+std::optional<PlacedCompression> best_compression(const MeasuredCenter& center)
+{
+    std::optional<PlacedCompression> best;
+    for (const CenterUnitType& unit_type : center.unit_types) {
+        const MeasuredCompression* const measured = nearest_compression(unit_type);
+        if (measured == nullptr || !is_on(unit_type, Device::kCpu)) continue;
+        if (!best || seconds_a_byte(*measured) < seconds_a_byte(*best->measured)) best = {&unit_type, measured};
+    }
+    return best;
+}
+
 std::string place_text(const MeasuredCenter& center, const ByteTime& time)
 {
     return time.measured->operator_id + " (" + time.measured->parameters_key + ") at " + center.name + "/" +
@@ -72,10 +105,7 @@ class Finder {
         find_bus();
         find_fact("gpu_parallelism", Device::kGpu);
         find_core_ratio(on_cpu, best_time(*center_, Device::kGpu, operator_id_));
-        if (question_->value("compressed", Json()) == Json(true)) {
-            find_fact("compressed_fraction", Device::kCpu);
-            find_fact("compression_gb_s", Device::kCpu);
-        }
+        if (question_->value("compressed", Json()) == Json(true)) find_compression();
         return std::move(found_);
     }
 
@@ -149,6 +179,23 @@ class Finder {
         if (parallelism > 0) add(kField, ratio / parallelism, "measured", basis);
     }
 
+    void find_compression()
+    {
+        const std::optional<PlacedCompression> best = best_compression(*center_);
+        const auto find = [&](const char* field, const auto& value_of) {
+            if (is_given(field)) return;
+            if (best)
+                add(field, value_of(*best->measured), "measured",
+                    "compression and decompression (" + best->measured->parameters_key + ") at " + center_->name + "/" +
+                        best->unit_type->name + ", probe run " + best->measured->probe_run_id);
+            else
+                add_missing(field,
+                            "compression and decompression were not measured on a CPU unit type of " + center_->name);
+        };
+        find("compressed_fraction", [](const MeasuredCompression& one) { return one.fraction; });
+        find("compression_gb_s", [](const MeasuredCompression& one) { return 1 / seconds_a_byte(one) / 1e9; });
+    }
+
     const Json* question_;
     std::string operator_id_;
     const MeasuredCenter* center_;
@@ -176,16 +223,22 @@ Result<SpeedupQuestion> complete_question(Json question, const std::vector<Coeff
         if (one.value) question[one.field] = *one.value;
     }
     Result<SpeedupQuestion> parsed = parse_speedup_question(question);
-    if (parsed) return parsed;
-    Error error = parsed.error();
-    for (FieldError& field : error.fields) {
+    std::vector<FieldError> errors = parsed ? std::vector<FieldError>() : parsed.error().fields;
+    for (FieldError& field : errors) {
         const auto missing = std::find_if(coefficients.begin(), coefficients.end(),
                                           [&](const Coefficient& one) { return one.field == field.field; });
         if (missing == coefficients.end()) continue;
         field.detail +=
             missing->value ? " (" + missing->source + ": " + missing->basis + ")" : ", for " + missing->basis;
     }
-    return error;
+    // The model does without both, but not when the question asks for compression.
+    for (const Coefficient& one : coefficients) {
+        const bool is_of_compression = one.field == "compressed_fraction" || one.field == "compression_gb_s";
+        const bool is_told = std::any_of(errors.begin(), errors.end(),
+                                         [&](const FieldError& error) { return error.field == one.field; });
+        if (is_of_compression && !one.value && !is_told) errors.push_back({one.field, one.basis});
+    }
+    return value_or_errors(parsed ? *parsed : SpeedupQuestion(), std::move(errors), "the question");
 }
 
 Json to_json(const std::vector<Coefficient>& coefficients)

@@ -10,12 +10,23 @@
 /// The coefficients of the model of spec 2 as a center's probes and hardware reports have them (S7).
 namespace fathom {
 
+/// What compressing and expanding the same data took on one unit.
+struct MeasuredCompression {
+    std::string parameters_key; ///< of both operators
+    double bytes{};             ///< that are not compressed
+    double compression_s{};     ///< medians of one execution
+    double decompression_s{};
+    double fraction{};        ///< size after compression / before, in (0, 1]
+    std::string probe_run_id; ///< of the compression
+};
+
 /// A unit type of the center with what is known of it.
 struct CenterUnitType {
     std::string name;
     std::string resource_type;
-    std::vector<MeasuredOperator> measured; ///< newest of each operator and size, on one unit
-    Json facts;                             ///< as its center reports them
+    std::vector<MeasuredOperator> measured;          ///< newest of each operator and size, on one unit
+    Json facts;                                      ///< as its center reports them
+    std::vector<MeasuredCompression> compressions{}; ///< newest of each size
 };
 
 struct MeasuredCenter {
@@ -46,8 +57,9 @@ std::string_view usual_operator(OperatorClass operator_class);
 /// * `core_ratio` (r): from the operator's times per byte on CPU and GPU, t_cpu / t_gpu = m·r. Where m is known neither
 /// from
 ///   the question nor from the facts, the whole of it stands as m, with r = 1: only the product matters;
-/// * `compressed_fraction`, `compression_gb_s` (c, v): facts of that name of its CPU unit type, when the question says
-///   `compressed`.
+/// * `compressed_fraction`, `compression_gb_s` (c, v): from its measured compressions, when the question says
+///   `compressed`; of each CPU unit type the size nearest to 100 MB, of these the fastest. v is the mean speed of both
+///   ways: 2 · bytes / (compression_s + decompression_s).
 ///
 /// @param question  the body of a question; fields of wrong types count as given.
 std::vector<Coefficient> find_coefficients(const Json& question, OperatorClass operator_class,

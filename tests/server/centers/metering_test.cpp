@@ -1,3 +1,4 @@
+#include "server/metering/speedup_store.hpp"
 #include "tests/server/centers/support/metering_fixture.hpp"
 
 #include <gmock/gmock.h>
@@ -196,6 +197,34 @@ TEST_F(Metering, ATrialShowsWhatAPolicyWouldChangeAndStoresNothing)
     EXPECT_EQ(trial.operators[1].scores.missing_after, "the policy has no reference figure for op3");
     EXPECT_EQ(store_.sql("SELECT count(*) FROM metric_policy"), "1");
     EXPECT_EQ(io_.run(scores_.try_policy("r")).error().code, Errc::kInvalid);
+}
+
+TEST_F(Metering, ACompressionIsTheNewestResultOfBothWays)
+{
+    measure("compression", 0.8, 0, 60);
+    measure("compression", 0.4, 0);
+    measure("decompression", 0.1, 0);
+    store_.sql(R"sql(UPDATE probe_run SET result = '{"operators": [{"id": "dgemm", "parameters": {"n": 10}},
+        {"id": "compression", "parameters": {"n": 11}, "figures": {"compressed_fraction": 0.9}},
+        {"id": "compression", "parameters": {"n": 10}, "figures": {"compressed_fraction": 0.25}}]}')sql");
+
+    const std::optional<MeasuredCenter> center =
+        store_
+            .run([](pqxx::work& transaction) -> Result<std::optional<MeasuredCenter>> {
+                return select_measured_center(transaction, "alpha", "op1");
+            })
+            .value();
+
+    ASSERT_TRUE(center);
+    ASSERT_EQ(center->unit_types.size(), 3U);
+    ASSERT_EQ(center->unit_types[0].compressions.size(), 1U) << "of u1";
+    const MeasuredCompression& found = center->unit_types[0].compressions[0];
+    EXPECT_EQ(found.parameters_key, "n=10");
+    EXPECT_DOUBLE_EQ(found.bytes, 80);
+    EXPECT_DOUBLE_EQ(found.compression_s, 0.4);
+    EXPECT_DOUBLE_EQ(found.decompression_s, 0.1);
+    EXPECT_DOUBLE_EQ(found.fraction, 0.25);
+    EXPECT_TRUE(center->unit_types[1].compressions.empty());
 }
 
 } // namespace

@@ -96,20 +96,55 @@ TEST(SpeedupCoefficients, SaysWhatTheCenterDoesNotHave)
     EXPECT_THAT(texts, testing::Contains(testing::HasSubstr("gpu_parallelism")));
 }
 
-TEST(SpeedupCoefficients, CompressionIsTakenFromReportsWhenAskedFor)
+/// The faster unit type of alpha compresses 50 MB in 0.8 s and expands them in 0.2 s: 10 ns a byte.
+MeasuredCenter compressing_alpha()
 {
     MeasuredCenter center = alpha();
-    center.unit_types[1].facts = {{"compressed_fraction", 0.3}, {"compression_gb_s", 0.1}};
+    center.unit_types[0].compressions = {{"bytes=50000000", 5e7, 2, 1, 0.5, "prn_slow"}};
+    center.unit_types[1].compressions = {{"bytes=1000", 1e3, 1e-9, 1e-9, 0.9, "prn_small"},
+                                         {"bytes=50000000", 5e7, 0.8, 0.2, 0.3, "prn_core"}};
+    center.unit_types[2].compressions = {{"bytes=50000000", 5e7, 0.01, 0.01, 0.2, "prn_gpu"}};
+    return center;
+}
+
+TEST(SpeedupCoefficients, CompressionIsWhatTheFastestCpuMeasuredNearestTo100Mb)
+{
     Json question = kOpen;
     question["compressed"] = true;
 
-    const auto found = find_coefficients(question, OperatorClass::kQuadratic, "", center);
+    const auto found = find_coefficients(question, OperatorClass::kQuadratic, "", compressing_alpha());
     const Result<SpeedupQuestion> completed = complete_question(question, found);
 
     ASSERT_TRUE(completed) << describe(completed.error());
     ASSERT_TRUE(completed->compression);
     EXPECT_DOUBLE_EQ(completed->compression->fraction, 0.3);
-    EXPECT_FALSE(value_of(find_coefficients(kOpen, OperatorClass::kQuadratic, "", center), "compressed_fraction"));
+    EXPECT_NEAR(completed->compression->speed_gb, 0.1, 1e-12) << "100 MB through both ways in a second";
+    const Json shown = to_json(found);
+    EXPECT_EQ(shown["compression_gb_s"]["source"], "measured");
+    EXPECT_EQ(shown["compressed_fraction"]["basis"],
+              "compression and decompression (bytes=50000000) at alpha/core, probe run prn_core");
+}
+
+TEST(SpeedupCoefficients, CompressionIsLeftOutWhereNobodyAsksForIt)
+{
+    EXPECT_FALSE(
+        value_of(find_coefficients(kOpen, OperatorClass::kQuadratic, "", compressing_alpha()), "compressed_fraction"));
+}
+
+TEST(SpeedupCoefficients, ACompressionThatWasNotMeasuredIsNotLeftOutSilently)
+{
+    Json question = kOpen;
+    question["compressed"] = true;
+
+    const Result<SpeedupQuestion> completed =
+        complete_question(question, find_coefficients(question, OperatorClass::kQuadratic, "", alpha()));
+
+    ASSERT_FALSE(completed);
+    ASSERT_EQ(completed.error().fields.size(), 2U) << describe(completed.error());
+    EXPECT_EQ(completed.error().fields[0].field, "compressed_fraction");
+    EXPECT_EQ(completed.error().fields[0].detail,
+              "compression and decompression were not measured on a CPU unit type of alpha");
+    EXPECT_EQ(completed.error().fields[1].field, "compression_gb_s");
 }
 
 } // namespace

@@ -21,7 +21,7 @@ export const speedupEn = {
   'speedup.center.none': 'own numbers only',
   'speedup.operator': 'Operator whose time is meant',
   'speedup.operator.usual': 'the usual one of the class',
-  'speedup.compressed': 'Data are compressed, as the center reports',
+  'speedup.compressed': 'Data are compressed, as the center was measured',
   'speedup.from.center': 'Empty: from the center',
   'speedup.answer': 'The prediction',
   'speedup.cpu': 'On CPUs',

@@ -23,7 +23,7 @@ export const speedupZh: Record<keyof typeof speedupEn, string> = {
   'speedup.center.none': '仅用自填数值',
   'speedup.operator': '以哪个算子的时间为准',
   'speedup.operator.usual': '该类别的常用算子',
-  'speedup.compressed': '数据按计算中心上报的方式压缩',
+  'speedup.compressed': '数据按计算中心测得的方式压缩',
   'speedup.from.center': '留空：取自计算中心',
   'speedup.answer': '预测',
   'speedup.cpu': '在 CPU 上',
