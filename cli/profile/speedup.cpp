@@ -21,8 +21,10 @@ void add_question(CLI::App& verb, const std::shared_ptr<QuestionOptions>& option
 {
     verb.add_option_function<std::string>(
             "--class", [options](const std::string& name) { options->question["class"] = name; },
-            "linear (each record once, a filter) or quadratic (records against each other, a join)")
+            "linear (each record once, a filter), quadratic (records against each other, a join) or measured "
+            "(--exponent, or of --center)")
         ->type_name("CLASS");
+    add_number(verb, options, "exponent", "of the class measured: work grows as t to this power, 0.1 to 10");
     if (has_t) add_number(verb, options, "seconds_per_100mb", "what one CPU needs for 100 MB, 0.001 to 10 s");
     add_number(verb, options, "input_gb", "input of one machine");
     add_number(verb, options, "output_fraction", "output / input (default 0.1)");
@@ -256,7 +258,8 @@ void add_speedup_commands(CLI::App& app, Invocation& invocation)
         "fathom speedup curve --input-gb 1 --machines 1000 --network 10GbE=1.25 "
         "--network 100Gb-IB=10 --gpu-parallelism 64");
     add_question(all, range, /*has_t=*/false);
-    all.get_option("--class")->description("linear or quadratic (default: a curve for each)");
+    all.get_option("--class")->description(
+        "linear, quadratic or measured (default: a curve for linear and one for quadratic)");
     all.add_option("--network", range->networks,
                    "a curve for a network of this name and speed between machines; may be repeated")
         ->type_name("NAME=GB/S")

@@ -14,7 +14,15 @@ constexpr double kSmallest = 1e-12;
 double calculation_s(const SpeedupQuestion& q)
 {
     const double t = q.seconds_per_100mb;
-    return q.operator_class == OperatorClass::kLinear ? 10 * t * q.input_gb : 100 * t * t * q.input_gb;
+    switch (q.operator_class) {
+    case OperatorClass::kLinear:
+        return 10 * t * q.input_gb;
+    case OperatorClass::kQuadratic:
+        return 100 * t * t * q.input_gb;
+    case OperatorClass::kMeasured:
+        return portable::pow(10 * t, q.exponent) * q.input_gb;
+    }
+    return 0;
 }
 
 /// S2: log_k(n).
@@ -40,12 +48,21 @@ std::optional<OperatorClass> parse_operator_class(std::string_view text)
 {
     if (text == "linear") return OperatorClass::kLinear;
     if (text == "quadratic") return OperatorClass::kQuadratic;
+    if (text == "measured") return OperatorClass::kMeasured;
     return std::nullopt;
 }
 
 std::string_view to_string(OperatorClass operator_class)
 {
-    return operator_class == OperatorClass::kLinear ? "linear" : "quadratic";
+    switch (operator_class) {
+    case OperatorClass::kLinear:
+        return "linear";
+    case OperatorClass::kQuadratic:
+        return "quadratic";
+    case OperatorClass::kMeasured:
+        return "measured";
+    }
+    return "";
 }
 
 Result<SpeedupQuestion> parse_speedup_question(const Json& json)
@@ -53,8 +70,12 @@ Result<SpeedupQuestion> parse_speedup_question(const Json& json)
     std::vector<FieldError> errors;
     ObjectReader reader(json, "", errors);
     SpeedupQuestion q;
-    const std::string name = reader.required_string("class", {.one_of = {"linear", "quadratic"}});
+    const std::string name = reader.required_string("class", {.one_of = {"linear", "quadratic", "measured"}});
     q.operator_class = parse_operator_class(name).value_or(OperatorClass::kLinear);
+    const bool is_measured = q.operator_class == OperatorClass::kMeasured;
+    q.exponent = reader.optional_number("exponent", kMinExponent, kMaxExponent).value_or(q.exponent);
+    if (is_measured && !reader.has("exponent")) reader.fail("exponent", "is required with the class measured");
+    if (!is_measured && reader.has("exponent")) reader.fail("exponent", "belongs to the class measured");
     q.seconds_per_100mb = reader.required_number("seconds_per_100mb", kMinT_s, kMaxT_s);
     q.input_gb = reader.required_number("input_gb", kSmallest, kLargest);
     q.output_fraction = reader.optional_number("output_fraction", 0, kLargest).value_or(q.output_fraction);

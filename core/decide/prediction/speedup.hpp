@@ -15,9 +15,15 @@ inline constexpr double kMinT_s = 0.001;
 inline constexpr double kMaxT_s = 10;
 
 enum class OperatorClass {
-    kLinear,   ///< each record once: a filter
-    kQuadratic ///< records against each other: a join
+    kLinear,    ///< each record once: a filter
+    kQuadratic, ///< records against each other: a join
+    kMeasured   ///< as an exponent says that was measured
 };
+
+/// The range of exponents of kMeasured; 1 is as kLinear, 2 as kQuadratic.
+inline constexpr double kMinExponent = 0.1;
+inline constexpr double kMaxExponent = 10;
+
 std::optional<OperatorClass> parse_operator_class(std::string_view text);
 std::string_view to_string(OperatorClass operator_class);
 
@@ -30,6 +36,7 @@ struct Compression {
 /// The question. Defaults are those of the specification.
 struct SpeedupQuestion {
     OperatorClass operator_class{OperatorClass::kLinear};
+    double exponent{};           ///< of kMeasured: on one machine's CPU (10 t)^exponent · D
     double seconds_per_100mb{};  ///< t: what one CPU needs for 100 MB
     double input_gb{};           ///< D: of one machine
     double output_fraction{0.1}; ///< o: output / input

@@ -51,6 +51,35 @@ std::optional<ByteTime> best_time(const MeasuredCenter& center, Device device, c
     return best;
 }
 
+/// How the operator's time grows with its bytes.
+struct Growth {
+    double exponent{};
+    std::size_t sizes{};
+};
+
+/// Empty where fewer than two sizes were measured.
+std::optional<Growth> growth_on(const CenterUnitType& unit_type, const std::string& operator_id)
+{
+    std::vector<std::pair<double, double>> points; // ln of bytes and of seconds
+    double mean_x = 0;
+    double mean_y = 0;
+    for (const MeasuredOperator& one : unit_type.measured) {
+        if (one.operator_id != operator_id || !(one.bytes > 0) || !(one.median_s > 0)) continue;
+        points.emplace_back(portable::log(one.bytes), portable::log(one.median_s));
+        mean_x += points.back().first;
+        mean_y += points.back().second;
+    }
+    const auto count = static_cast<double>(points.size());
+    double squares = 0;
+    double products = 0;
+    for (const auto& [x, y] : points) {
+        squares += (x - mean_x / count) * (x - mean_x / count);
+        products += (x - mean_x / count) * (y - mean_y / count);
+    }
+    if (!(squares > 1e-9)) return std::nullopt;
+    return Growth{products / squares, points.size()};
+}
+
 double seconds_a_byte(const MeasuredCompression& measured)
 {
     return (measured.compression_s + measured.decompression_s) / (2 * measured.bytes);
@@ -101,6 +130,7 @@ class Finder {
     {
         const std::optional<ByteTime> on_cpu = best_time(*center_, Device::kCpu, operator_id_);
         find_cpu_time(on_cpu);
+        if (question_->value("class", Json()) == Json(to_string(OperatorClass::kMeasured))) find_exponent(on_cpu);
         find_network();
         find_bus();
         find_fact("gpu_parallelism", Device::kGpu);
@@ -127,6 +157,19 @@ class Finder {
                 place_text(*center_, *on_cpu) + ", probe run " + on_cpu->measured->probe_run_id);
         else
             add_missing(kField, operator_id_ + " was not measured on a CPU unit type of " + center_->name);
+    }
+
+    void find_exponent(const std::optional<ByteTime>& on_cpu)
+    {
+        constexpr const char* kField = "exponent";
+        if (is_given(kField)) return;
+        const std::optional<Growth> growth = on_cpu ? growth_on(*on_cpu->unit_type, operator_id_) : std::nullopt;
+        if (growth)
+            add(kField, growth->exponent, "measured",
+                operator_id_ + " at " + std::to_string(growth->sizes) + " sizes at " + center_->name + "/" +
+                    on_cpu->unit_type->name);
+        else
+            add_missing(kField, operator_id_ + " was not measured at two sizes on a CPU unit type of " + center_->name);
     }
 
     void find_network()

@@ -52,6 +52,8 @@ std::string_view usual_operator(OperatorClass operator_class);
 /// * `seconds_per_100mb` (t): median time of one execution on one CPU unit, scaled to 100 MB by the bytes that it
 /// moves,
 ///   at the measured size nearest to 100 MB; of several unit types the fastest;
+/// * `exponent`, of the class measured: the slope of ln(time) against ln(bytes) over all measured sizes of the operator
+///   on the unit type of t, by least squares;
 /// * `network_gb_s` (b): the median of its timed transfers;
 /// * `bus_gb_s` (p), `gpu_parallelism` (m): facts of that name of its GPU unit type; p of PCIe 3.0 x16 without;
 /// * `core_ratio` (r): from the operator's times per byte on CPU and GPU, t_cpu / t_gpu = m·r. Where m is known neither

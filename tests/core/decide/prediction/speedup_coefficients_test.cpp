@@ -96,6 +96,44 @@ TEST(SpeedupCoefficients, SaysWhatTheCenterDoesNotHave)
     EXPECT_THAT(texts, testing::Contains(testing::HasSubstr("gpu_parallelism")));
 }
 
+const Json kOpenMeasured = {{"class", "measured"}, {"input_gb", 1}, {"machines", 1000}, {"gpu_parallelism", 64}};
+
+TEST(SpeedupCoefficients, TheExponentIsTheSlopeOverTheMeasuredSizes)
+{
+    MeasuredCenter center = alpha();
+    center.unit_types[0].measured = {measured("spmv", 1e6, 0.02), measured("spmv", 1e7, 0.9)};
+    // A hundred times the bytes take a thousand times as long.
+    center.unit_types[1].measured = {measured("spmv", 1e6, 0.001), measured("sort", 1e7, 3), measured("spmv", 1e8, 1)};
+
+    const auto found = find_coefficients(kOpenMeasured, OperatorClass::kMeasured, "spmv", center);
+    const Result<SpeedupQuestion> completed = complete_question(kOpenMeasured, found);
+
+    ASSERT_TRUE(completed) << describe(completed.error());
+    EXPECT_NEAR(completed->exponent, 1.5, 1e-9);
+    const Json shown = to_json(found);
+    EXPECT_EQ(shown["exponent"]["basis"], "spmv at 2 sizes at alpha/core");
+}
+
+TEST(SpeedupCoefficients, OneSizeGivesNoExponent)
+{
+    MeasuredCenter center = alpha();
+    center.unit_types[1].measured = {measured("spmv", 1e8, 10)};
+
+    const Result<SpeedupQuestion> completed =
+        complete_question(kOpenMeasured, find_coefficients(kOpenMeasured, OperatorClass::kMeasured, "spmv", center));
+
+    ASSERT_FALSE(completed);
+    ASSERT_EQ(completed.error().fields.size(), 1U) << describe(completed.error());
+    EXPECT_EQ(completed.error().fields[0].field, "exponent");
+    EXPECT_THAT(completed.error().fields[0].detail,
+                testing::EndsWith("for spmv was not measured at two sizes on a CPU unit type of alpha"));
+}
+
+TEST(SpeedupCoefficients, OtherClassesHaveNoExponent)
+{
+    EXPECT_FALSE(value_of(find_coefficients(kOpen, OperatorClass::kQuadratic, "", alpha()), "exponent"));
+}
+
 /// The faster unit type of alpha compresses 50 MB in 0.8 s and expands them in 0.2 s: 10 ns a byte.
 MeasuredCenter compressing_alpha()
 {

@@ -97,6 +97,45 @@ TEST(Speedup, TheThresholdDecides)
     EXPECT_FALSE(predict_speedup(q).runs_on_gpu);
 }
 
+TEST(Speedup, AMeasuredExponentHasTheClassesAsItsCases)
+{
+    SpeedupQuestion q = question({10, false, OperatorClass::kQuadratic, 0.2, 0, 0, 0, false});
+    const double quadratic_s = predict_speedup(q).cpu_s;
+    q.operator_class = OperatorClass::kLinear;
+    const double linear_s = predict_speedup(q).cpu_s;
+
+    q.operator_class = OperatorClass::kMeasured;
+    const auto cpu_s = [&](double exponent) {
+        q.exponent = exponent;
+        return predict_speedup(q).cpu_s;
+    };
+
+    EXPECT_NEAR(cpu_s(1), linear_s, 1e-9);
+    EXPECT_NEAR(cpu_s(2), quadratic_s, 1e-9);
+    // (10 · 0.2)^1.5 = 2.8284 on one machine, in 1 + 3 passes, instead of 2.
+    EXPECT_NEAR(cpu_s(1.5) - linear_s, 4 * (2.8284271 - 2), 1e-6);
+}
+
+TEST(Speedup, AnExponentBelongsToTheClassMeasured)
+{
+    const auto fields_of = [](const char* own) {
+        Json json = Json::parse(R"({"seconds_per_100mb": 0.2, "input_gb": 1, "machines": 1000, "network_gb_s": 10,
+                                    "gpu_parallelism": 64})");
+        json.update(Json::parse(own));
+        std::vector<std::string> fields;
+        const Result<SpeedupQuestion> q = parse_speedup_question(json);
+        if (q) return fields;
+        for (const FieldError& error : q.error().fields)
+            fields.push_back(error.field);
+        return fields;
+    };
+
+    EXPECT_THAT(fields_of(R"({"class": "measured", "exponent": 1.5})"), testing::IsEmpty());
+    EXPECT_THAT(fields_of(R"({"class": "measured"})"), testing::ElementsAre("exponent"));
+    EXPECT_THAT(fields_of(R"({"class": "measured", "exponent": 11})"), testing::ElementsAre("exponent"));
+    EXPECT_THAT(fields_of(R"({"class": "linear", "exponent": 1})"), testing::ElementsAre("exponent"));
+}
+
 TEST(Speedup, ReadsAQuestionWithItsDefaults)
 {
     const Result<SpeedupQuestion> q = parse_speedup_question(Json::parse(
