@@ -116,6 +116,9 @@ def test_speedup(call):
     answer = call("POST", A + "/speedup:predict", json=question).json()
     assert set(answer) == {"cpu_s", "gpu_s", "speedup", "run_on"} and abs(answer["speedup"] - 2.3162) < 5e-5
     call("POST", A + "/speedup:predict", 400, json={**question, "seconds_per_100mb": 0, "center": "alpha"})
+    call("POST", A + "/speedup:predict", 400, json={**question, "class": "measured"})
+    measured = call("POST", A + "/speedup:predict", json={**question, "class": "measured", "exponent": 2}).json()
+    assert abs(measured["speedup"] - answer["speedup"]) < 1e-9
     open_question = {"class": "linear", "input_gb": 1, "machines": 10, "gpu_parallelism": 64, "center": "alpha",
                      "network_gb_s": 1, "operator": "dgemm"}
     known = call("POST", A + "/speedup:predict", json=open_question).json()
