@@ -49,7 +49,7 @@ void read_samples(ObjectReader& reader, std::vector<double>& samples_s)
     }
 }
 
-std::map<std::string, double> read_figures(ObjectReader& reader)
+std::map<std::string, double> read_further_figures(ObjectReader& reader)
 {
     std::map<std::string, double> figures;
     const Json* items = reader.object("figures");
@@ -112,7 +112,7 @@ OperatorResult parse_operator_result(const Json& json, const std::string& path, 
                 reader.fail("projection", "must be numbers");
         }
     }
-    result.figures = read_figures(reader);
+    result.figures = read_further_figures(reader);
     if (const Json* one_thread = reader.object("one_thread"))
         result.one_thread = parse_one_thread(*one_thread, reader.path_of("one_thread"), errors);
     return result;
