@@ -58,6 +58,17 @@ def test_the_network_is_measured_from_the_metascheduler(measured):
         assert window["best_window"]["transfer_s"] == pytest.approx(1e9 / window["now"]["rate_bytes"])
 
 
+def test_how_far_and_how_fast_data_are_compressed_is_measured(measured):
+    size = {"bytes": 1_000_000, "random_percent": 10}
+    measure(measured, {"operators": [{"id": id, "parameters": size} for id in ("compression", "decompression")]})
+    question = {"class": "linear", "seconds_per_100mb": 0.01, "input_gb": 1, "machines": 10, "network_gb_s": 1,
+                "gpu_parallelism": 64, "center": "alpha", "compressed": True}
+    found = measured.rest.post("/speedup:predict", question, expect=200)["coefficients"]
+    assert found["compressed_fraction"]["source"] == found["compression_gb_s"]["source"] == "measured"
+    assert 0.25 < found["compressed_fraction"]["value"] < 0.45
+    assert 0.001 < found["compression_gb_s"]["value"] < 10
+
+
 def test_the_centers_really_differ_in_dgemm(measured):
     rate = {s["center"]: s["rate_flops"] for s in measured.rest.items("/scores?operator=dgemm")}
     assert rate["beta"] > 1.5 * rate["alpha"]
