@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(OfLargeArrays, FirstTouch,
                                          Sized{"stream_triad", {{"n", 1000000}}},
                                          Sized{"trigonometric", {{"n", 1000000}}},
                                          Sized{"conjugate_gradient", {{"edge", 48}, {"iterations", 15}}}),
-                         [](const auto& info) { return std::string(info.param.id); });
+                         [](const auto& one) { return std::string(one.param.id); });
 
 } // namespace
 } // namespace fathom::probes
