@@ -7,6 +7,7 @@
 #include "server/api/idempotency.hpp"
 #include "server/api/system_api.hpp"
 #include "server/app/certificate_names.hpp"
+#include "server/app/heap_trim.hpp"
 #include "server/app/listener_limits.hpp"
 #include "server/app/rooms.hpp"
 #include "server/app/supervisor.hpp"
@@ -255,6 +256,7 @@ Result<void> Application::build()
     std::function<std::string()> embedded_state;
     if (is_embedded()) embedded_state = [supervisor = supervisor_] { return supervisor->database_state(); };
     space_->start(*tasks_, files_io_.get_executor());
+    tasks_->keep_running(files_io_.get_executor(), "trim_heap", trim_heap);
     add_system_routes(router_, *database_, std::move(embedded_state),
                       [space = space_.get()] { return space->is_low(); });
     add_console_routes(router_, console_files());

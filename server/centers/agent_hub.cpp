@@ -136,6 +136,7 @@ asio::awaitable<void> AgentHub::State::serve(std::shared_ptr<State> self, std::s
     const asio::any_io_executor executor = co_await asio::this_coro::executor;
     auto session = std::make_shared<AgentSession>(std::move(socket), std::move(*request.peer_certificate), self->parts,
                                                   self->options, executor);
+    request = net::Request(); // is of no more use for as long as the agent stays
     const EndGuard guard(session);
     const std::optional<SessionGrant> grant = co_await session->greet();
     if (!grant) co_return;
