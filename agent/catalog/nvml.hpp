@@ -18,6 +18,16 @@ struct Memory {
     unsigned long long used;
 };
 
+/// Its version is the structure's size and, from bit 24 on, 2.
+struct MemoryV2 {
+    unsigned version;
+    unsigned long long total; ///< bytes
+    unsigned long long reserved;
+    unsigned long long free;
+    unsigned long long used; ///< without what is reserved
+};
+inline constexpr unsigned kMemoryV2 = sizeof(MemoryV2) | 2U << 24U;
+
 struct PciInfo {
     std::array<char, 16> bus_id_legacy;
     unsigned domain;
@@ -48,6 +58,7 @@ using GetCount = Return(unsigned* count);
 using GetByIndex = Return(unsigned index, Device* device);
 using GetText = Return(Device device, char* text, unsigned length);
 using GetMemory = Return(Device device, Memory* memory);
+using GetMemoryV2 = Return(Device device, MemoryV2* memory);
 using GetNumber = Return(Device device, unsigned* number);
 using GetPci = Return(Device device, PciInfo* pci);
 using GetMigMode = Return(Device device, unsigned* now, unsigned* after_restart);

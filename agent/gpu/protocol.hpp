@@ -26,6 +26,7 @@ enum class MessageType : std::uint32_t {
                    ///< fourth: bytes that stayed
     kIterationEnd = 7, ///< first: as kIterationBy*
     kShrink = 8,       ///< text: the GPU; first: what it needs of its persistent room, without a gap
+    kAskLeft = 9,      ///< text: the GPU. What could its rooms there grow by? Admits nobody
     // To a program
     kPlace = 101,             ///< text: the GPU; first to fourth: MemoryPlace
     kRefused = 102,           ///< text: why. Answers kUseGpu and kGrow
@@ -36,6 +37,8 @@ enum class MessageType : std::uint32_t {
     kEndNow =
         107,     ///< to give it back between two kernels. first: within so many milliseconds, or it hangs; 0: no limit
     kRoom = 108, ///< text: the GPU; first: its persistent room. After kShrink
+    kLeft =
+        109, ///< text: the GPU; first: bytes, -1 where jobs share no such GPU; second: whether others have memory there
 };
 
 inline constexpr std::int64_t kHadMemory = 1;

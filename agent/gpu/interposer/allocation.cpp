@@ -126,10 +126,18 @@ cuda::Status cuMemGetInfo_v2(std::size_t* free, std::size_t* total)
 {
     const cuda::Status status = driver().mem_get_info(free, total);
     if (status != cuda::kSuccess) return status;
-    if (const auto own = Share::instance().free_and_total()) {
-        if (free != nullptr) *free = own->first;
-        if (total != nullptr) *total = own->second;
+    if (const auto own = Share::instance().view_of_current()) {
+        if (free != nullptr) *free = own->free_bytes;
+        if (total != nullptr) *total = own->total_bytes;
     }
+    return status;
+}
+
+cuda::Status cuDeviceTotalMem_v2(std::size_t* bytes, cuda::Device device)
+{
+    const cuda::Status status = driver().device_total_mem(bytes, device);
+    if (status != cuda::kSuccess) return status;
+    if (const auto own = Share::instance().view_of(device)) *bytes = own->total_bytes;
     return status;
 }
 

@@ -149,7 +149,7 @@ void Share::take_answer(const Message& message)
             if (gpu.id == text_of(message)) take_place(gpu, message);
         }
     }
-    if (unanswered_ > 0 && message.type != MessageType::kGrown) {
+    if (unanswered_ > 0 && message.type != MessageType::kGrown && message.type != MessageType::kLeft) {
         --unanswered_;
         // What this process has cannot be refused: it comes back until its memory is in the manager's books.
         if (message.type == MessageType::kRefused) ::shutdown(socket_, SHUT_RDWR);
@@ -166,6 +166,7 @@ void Share::receive(const Message& message)
     case MessageType::kPlace:
     case MessageType::kRefused:
     case MessageType::kGrown:
+    case MessageType::kLeft:
         take_answer(message);
         return;
     case MessageType::kRoom:
@@ -194,6 +195,7 @@ void Share::receive(const Message& message)
     case MessageType::kGiveBack:
     case MessageType::kIterationEnd:
     case MessageType::kShrink:
+    case MessageType::kAskLeft:
         return; // ours
     }
 }

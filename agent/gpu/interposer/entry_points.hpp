@@ -18,6 +18,8 @@ enum class WorkEntry : std::size_t {
 
 /// This library's function of that name; null if it has none.
 void* own_function(const char* name);
+/// The same of NVIDIA's management library (management.cpp).
+void* own_management_function(const char* name);
 /// This library's function in place of the driver's; `function` itself if it has none for it.
 void* own_for(void* function);
 

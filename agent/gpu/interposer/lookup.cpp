@@ -34,8 +34,10 @@ Dlsym* real_dlsym_function()
 
 void* own_if_found(void* handle, const char* name)
 {
+    void* own = nullptr;
+    if (handle != RTLD_NEXT && name[0] == 'c' && name[1] == 'u') own = own_function(name);
+    if (handle != RTLD_NEXT && name[0] == 'n' && name[1] == 'v') own = own_management_function(name);
     // An "own" answer only where the program would have found one: an older driver lacks what this library has.
-    void* const own = handle == RTLD_NEXT || name[0] != 'c' || name[1] != 'u' ? nullptr : own_function(name);
     return own == nullptr || real()(handle, name) == nullptr ? nullptr : own;
 }
 

@@ -86,18 +86,25 @@ OwnGpu* Share::current_gpu(Lock& lock)
     return gpu;
 }
 
-OwnGpu* Share::gpu_of(cuda::Device device, Lock& lock)
+/// null: the driver does not know it.
+OwnGpu* Share::known_gpu(cuda::Device device)
 {
     OwnGpu& gpu = gpus_.try_emplace(device, device).first->second;
-    if (gpu.id.empty()) {
-        cuda::Uuid uuid{};
-        if (driver().device_get_uuid(&uuid, device) != cuda::kSuccess ||
-            driver().device_total_mem(&gpu.capacity_bytes, device) != cuda::kSuccess)
-            return nullptr;
-        gpu.id = text_of(uuid);
-    }
-    if (!gpu.is_placed && !gpu.is_refused && !gpu.is_said && has_manager(lock)) place(gpu, lock);
+    if (!gpu.id.empty()) return &gpu;
+    cuda::Uuid uuid{};
+    if (driver().device_get_uuid(&uuid, device) != cuda::kSuccess ||
+        driver().device_total_mem(&gpu.capacity_bytes, device) != cuda::kSuccess)
+        return nullptr;
+    gpu.id = text_of(uuid);
     return &gpu;
+}
+
+OwnGpu* Share::gpu_of(cuda::Device device, Lock& lock)
+{
+    OwnGpu* const gpu = known_gpu(device);
+    if (gpu == nullptr) return nullptr;
+    if (!gpu->is_placed && !gpu->is_refused && !gpu->is_said && has_manager(lock)) place(*gpu, lock);
+    return gpu;
 }
 
 /// Asks for room; of what is there already where the manager began anew.
@@ -340,19 +347,6 @@ std::optional<std::pair<cuda::Address, std::size_t>> Share::block_at(cuda::Addre
         if (const auto block = gpu.temporary.block_at(address)) return block;
     }
     return std::nullopt;
-}
-
-std::optional<std::pair<std::size_t, std::size_t>> Share::free_and_total()
-{
-    if (socket_path_.empty()) return std::nullopt;
-    Lock lock(mutex_);
-    OwnGpu* const gpu = current_gpu(lock);
-    if (gpu == nullptr || !is_shared_) return std::nullopt;
-    const std::int64_t persistent = gpu->place.persistent_room_bytes - signed_of(gpu->persistent_bytes());
-    const std::int64_t temporary = gpu->place.temporary_room_bytes - signed_of(gpu->temporary.extent_bytes());
-    return std::pair{
-        static_cast<std::size_t>(std::max<std::int64_t>(persistent, 0) + std::max<std::int64_t>(temporary, 0)),
-        gpu->capacity_bytes};
 }
 
 /// The driver has taken what it had allocated itself; what this library has mapped for the context is still there, and

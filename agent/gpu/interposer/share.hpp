@@ -47,6 +47,12 @@ struct OwnGpu {
     std::size_t reported_temporary_bytes{};
 };
 
+/// What a program is told of a GPU's memory, in whatever way it asks.
+struct MemoryView {
+    std::size_t free_bytes{};  ///< what this process can still allocate
+    std::size_t total_bytes{}; ///< that, and what it has
+};
+
 /// What this process knows of its share of the node's GPUs, and its connection to the memory manager. Without
 /// FATHOM_GPU_SOCKET, or as long as the manager was never reached, everything goes to the driver as it is.
 class Share {
@@ -99,8 +105,11 @@ class Share {
     bool release(std::uint64_t address);
     /// Of blocks of this library.
     std::optional<std::pair<cuda::Address, std::size_t>> block_at(cuda::Address address);
-    /// While shared: what this process may still allocate, and the GPU's size.
-    std::optional<std::pair<std::size_t, std::size_t>> free_and_total();
+    /// Of the current context's GPU. Nothing where others have no memory: then the driver's own figures hold.
+    std::optional<MemoryView> view_of_current();
+    std::optional<MemoryView> view_of(cuda::Device device);
+    /// @param gpu  as NVIDIA's tools write it; this process need not use it.
+    std::optional<MemoryView> view_of(const std::string& gpu);
     /// All memory of a context, or a device, is gone.
     void drop_context(cuda::Context context);
     void drop_device(cuda::Device device);
@@ -129,6 +138,8 @@ class Share {
     void end_native(std::uint64_t key, std::size_t bytes, std::optional<cuda::Device> device = std::nullopt);
     OwnGpu* current_gpu(Lock& lock);
     OwnGpu* gpu_of(cuda::Device device, Lock& lock);
+    OwnGpu* known_gpu(cuda::Device device);
+    std::optional<MemoryView> view(const std::string& id, const OwnGpu* gpu, Lock& lock);
     void let_go(cuda::MemoryHandle handle);
     void place(OwnGpu& gpu, Lock& lock);
     void take_place(OwnGpu& gpu, const Message& answer);

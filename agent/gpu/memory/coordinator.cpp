@@ -68,7 +68,7 @@ void Coordinator::receive(ClientId id, const Message& message, double now_s)
     const auto found = clients_.find(id);
     if (found == clients_.end()) return;
     Client& client = found->second;
-    is_changed_ = true;
+    is_changed_ |= message.type != MessageType::kAskLeft;
     if (message.type != MessageType::kHello && !client.has_said_hello) {
         ++client.wrong_messages;
         return;
@@ -89,6 +89,9 @@ void Coordinator::receive(ClientId id, const Message& message, double now_s)
     case MessageType::kUse:
         use(id, client, message);
         return;
+    case MessageType::kAskLeft:
+        tell_left(id, message);
+        return;
     case MessageType::kWant:
         if (client.is_shared) turns_.want(key(id), now_s);
         tick(now_s);
@@ -108,6 +111,7 @@ void Coordinator::receive(ClientId id, const Message& message, double now_s)
     case MessageType::kEndAfterIteration:
     case MessageType::kEndNow:
     case MessageType::kRoom:
+    case MessageType::kLeft:
         break;
     }
     ++client.wrong_messages; // ours, or none
@@ -202,6 +206,22 @@ void Coordinator::use(ClientId id, Client& client, const Message& message)
     const std::optional<MemoryKind> kind = kind_of(message.first);
     if (!kind || !client.gpus.contains(gpu) || !books_.at(gpu).report(key(id), *kind, message.second))
         ++client.wrong_messages;
+}
+
+void Coordinator::tell_left(ClientId id, const Message& message)
+{
+    const std::string gpu(text_of(message));
+    Message answer = with_text({.type = MessageType::kLeft, .first = -1}, gpu);
+    if (const auto found = books_.find(gpu); found != books_.end()) {
+        const MemoryBooks& books = found->second;
+        const bool is_there = books.clients().contains(key(id));
+        // Who is not there yet is admitted with a gap, or not at all.
+        const Result<AdmissionFigures> admitted = books.try_admit({});
+        const bool has_place = is_there || (admitted && admitted->fits);
+        answer.first = has_place ? std::max<std::int64_t>(books.figures().free_bytes, 0) : 0;
+        answer.second = books.clients().size() > (is_there ? 1U : 0U) ? 1 : 0;
+    }
+    say(id, answer);
 }
 
 void Coordinator::give_back(ClientId id, Client& client, const Message& message, double now_s)

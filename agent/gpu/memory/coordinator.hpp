@@ -85,6 +85,7 @@ class Coordinator {
     void grow(ClientId id, Client& client, const Message& message);
     void shrink(ClientId id, Client& client, const Message& message);
     void use(ClientId id, Client& client, const Message& message);
+    void tell_left(ClientId id, const Message& message);
     void give_back(ClientId id, Client& client, const Message& message, double now_s);
     Message end_now() const;
     bool note_shared_gpus();

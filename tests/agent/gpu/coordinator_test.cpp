@@ -149,6 +149,34 @@ TEST(GpuCoordinator, StateTellsOfEachGpuAndJob)
     EXPECT_EQ(job.at("refusals"), 1);
 }
 
+TEST(GpuCoordinator, SaysWhatRoomsCanGrowByAndAdmitsNobodyForThat)
+{
+    Coordinator all = coordinator();
+    const auto left = [&](ClientId id, const std::string& gpu) {
+        all.receive(id, with_text({.type = MessageType::kAskLeft}, gpu), 1);
+        const std::vector<Outgoing> sent = all.take_outgoing();
+        EXPECT_EQ(types_to(id, sent), (std::vector{MessageType::kLeft}));
+        return sent.empty() ? Message{} : sent.back().message;
+    };
+    join(all, 1, 8 * kMiB, 40 * kMiB); // and 2 MiB of gap, of 64
+    all.connect(2, 102);
+    all.receive(2, with_text({.type = MessageType::kHello, .second = 1000}, "job-2"), 1);
+    (void)all.take_outgoing();
+    all.clear_changed();
+
+    EXPECT_EQ(left(1, kGpu).first, 14 * kMiB);
+    EXPECT_EQ(left(1, kGpu).second, 0);
+    EXPECT_EQ(left(2, kGpu).first, 14 * kMiB);
+    EXPECT_EQ(left(2, kGpu).second, 1);
+    EXPECT_EQ(left(2, "GPU-of-others").first, -1);
+    EXPECT_FALSE(all.is_changed());
+    EXPECT_FALSE(to_json(all.report()).at("gpus").at(0).at("is_shared"));
+
+    all.receive(1, with_text({.type = MessageType::kGrow, .first = 0, .second = 14 * kMiB}, kGpu), 1);
+    (void)all.take_outgoing();
+    EXPECT_EQ(left(2, kGpu).first, 0); // not even a gap
+}
+
 TEST(GpuCoordinator, ALyingProgramChangesNothing)
 {
     Coordinator all = coordinator();

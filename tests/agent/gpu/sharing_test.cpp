@@ -75,8 +75,10 @@ class GpuSharing : public testing::Test {
     /// The program driver_calls, which stops at its pauses until go_on().
     std::unique_ptr<Program> call(const std::string& way) const
     {
-        const std::map<std::string, std::string> variables{{"FATHOM_GPU_JOB", way},
-                                                           {"DRIVER_CALLS_FOLDER", folder_.string()}};
+        const std::map<std::string, std::string> variables{
+            {"FATHOM_GPU_JOB", way},
+            {"DRIVER_CALLS_FOLDER", folder_.string()},
+            {"LD_LIBRARY_PATH", std::string(FATHOM_STANDIN_FOLDER) + ":" + FATHOM_STANDIN_NVML_FOLDER}};
         return std::make_unique<Program>(std::vector<std::string>{FATHOM_DRIVER_CALLS, way}, environment(variables),
                                          folder_);
     }
@@ -389,10 +391,8 @@ TEST_F(GpuSharing, JobsOnDifferentGpusDoNotWaitForEachOther)
 TEST_F(GpuSharing, AProgramIsToldWhatItMayUseOfTheMemory)
 {
     start();
-    const auto first = train(
-        "first",
-        {{"iterations", "100"}, {"weights-mib", "4"}, {"activations-mib", "4"}, {"tell", "yes"}, {"host-us", "10000"}});
-    ASSERT_TRUE(wait_until([&] { return job("first").is_object(); }));
+    const auto first = call("holds"); // 6 MiB
+    ASSERT_TRUE(first->wait_for_output("holds"));
     const auto second =
         train("second", {{"iterations", "5"}, {"weights-mib", "4"}, {"activations-mib", "4"}, {"tell", "yes"}},
               {{"FATHOM_GPU_PERSISTENT_BYTES", std::to_string(6 * kMiB)},
@@ -400,12 +400,33 @@ TEST_F(GpuSharing, AProgramIsToldWhatItMayUseOfTheMemory)
 
     ASSERT_EQ(second->wait(), 0) << second->output();
 
-    // 6 + 2 of gap + 8 were promised; 4 of weights are in use, of the activations nothing at the end.
+    // 6 + 2 of gap + 8 were promised, and 10 more are nobody's; 4 of weights are in use, of the activations nothing.
     const std::string output = second->output();
     const Json last = Json::parse(output.substr(output.find('{')));
-    EXPECT_EQ(last.at("free_bytes"), 12 * kMiB);
-    EXPECT_EQ(last.at("total_bytes"), 32 * kMiB);
+    EXPECT_EQ(last.at("free_bytes"), 22 * kMiB);
+    EXPECT_EQ(last.at("total_bytes"), 26 * kMiB);
+    go_on("holds");
     EXPECT_EQ(first->wait(), 0) << first->output();
+}
+
+TEST_F(GpuSharing, TheDriverAndTheManagementLibrarySayTheSameOfMemoryThatCanBeHad)
+{
+    start();
+    const auto neighbour = call("holds");
+    ASSERT_TRUE(neighbour->wait_for_output("holds"));
+    const auto program = call("view");
+
+    EXPECT_EQ(program->wait(), 0) << program->output();
+    go_on("holds");
+    EXPECT_EQ(neighbour->wait(), 0) << neighbour->output();
+}
+
+TEST_F(GpuSharing, WhoIsAloneSeesTheCardAsItIs)
+{
+    start();
+    const auto program = call("view_alone");
+
+    EXPECT_EQ(program->wait(), 0) << program->output();
 }
 
 /// By the commands, and the GPUs that NVIDIA's library tells of.

@@ -28,6 +28,7 @@ constexpr Return kNotFound = 6;
 constexpr Return kInsufficientSize = 7;
 constexpr Return kDriverNotLoaded = 9;
 constexpr Return kGpuIsLost = 15;
+constexpr Return kVersionMismatch = 25;
 
 struct StandIn {
     std::string kind;
@@ -157,6 +158,7 @@ Return nvmlDeviceGetHandleByIndex_v2(unsigned index, Device* device);
 Return nvmlDeviceGetUUID(Device device, char* text, unsigned length);
 Return nvmlDeviceGetName(Device device, char* text, unsigned length);
 Return nvmlDeviceGetMemoryInfo(Device device, Memory* memory);
+Return nvmlDeviceGetMemoryInfo_v2(Device device, MemoryV2* memory);
 Return nvmlDeviceGetMinorNumber(Device device, unsigned* number);
 Return nvmlDeviceGetPciInfo_v3(Device device, PciInfo* pci);
 Return nvmlDeviceGetMigMode(Device device, unsigned* now, unsigned* after_restart);
@@ -231,6 +233,16 @@ Return nvmlDeviceGetMemoryInfo(Device device, Memory* memory)
     const StandIn* const found = find(device, status);
     if (found != nullptr) *memory = {found->bytes, found->bytes, 0};
     return status;
+}
+
+Return nvmlDeviceGetMemoryInfo_v2(Device device, MemoryV2* memory)
+{
+    Return status = kSuccess;
+    const StandIn* const found = find(device, status);
+    if (found == nullptr) return status;
+    if (memory->version != kMemoryV2) return kVersionMismatch;
+    *memory = {kMemoryV2, found->bytes, 0, found->bytes, 0};
+    return kSuccess;
 }
 
 Return nvmlDeviceGetMinorNumber(Device device, unsigned* number)

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "agent/gpu/cuda_abi.hpp"
+
+#include <string>
+
+/// What the ways of the program driver_calls share.
+namespace driver_calls {
+
+inline constexpr std::size_t kMiB = 1U << 20U;
+
+/// Ends the program where it is not so.
+void require(bool is_so, const std::string& what);
+void require(fathom::gpu::cuda::Status status, const std::string& what);
+
+/// The manager learns at the end of an iteration what is used. Then the test looks, and goes on by making the file.
+void pause(const std::string& name);
+/// The same without an end of an iteration.
+void wait_for(const std::string& name);
+
+/// A context of the first GPU, current on this thread.
+void make_context();
+fathom::gpu::cuda::Address allocate(std::size_t bytes);
+void release(fathom::gpu::cuda::Address address);
+/// A function that the preloaded library has and the driver has not.
+void set_kind(int kind);
+
+// The ways, by the names that the test gives.
+void contexts();
+void mapped();
+void holds();
+void view();
+void view_alone();
+
+} // namespace driver_calls
