@@ -14,9 +14,14 @@ inline constexpr Status kInvalidValue = 1;
 inline constexpr Status kOutOfMemory = 2;
 inline constexpr Status kNotInitialized = 3;
 inline constexpr Status kInvalidContext = 201;
+inline constexpr Status kIllegalState = 401;
 inline constexpr Status kNotFound = 500;
 inline constexpr Status kIllegalAddress = 700;
 inline constexpr Status kNotSupported = 801;
+inline constexpr Status kCaptureUnsupported = 900; ///< CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+inline constexpr Status kCaptureInvalidated = 901;
+inline constexpr Status kCaptureImplicit = 906;
+inline constexpr Status kCaptureWrongThread = 908;
 
 using Device = int;
 using Address = unsigned long long; ///< CUdeviceptr
@@ -24,6 +29,17 @@ using MemoryHandle = unsigned long long;
 using Context = void*;
 using Stream = void*;
 using Array = void*;
+using Graph = void*;
+using GraphExec = void*;
+using GraphNode = void*;
+
+/// CUstreamCaptureMode and CUstreamCaptureStatus.
+inline constexpr int kCaptureGlobal = 0;
+inline constexpr int kCaptureThreadLocal = 1;
+inline constexpr int kCaptureRelaxed = 2;
+inline constexpr int kCaptureNone = 0;
+inline constexpr int kCaptureActive = 1;
+inline constexpr int kCaptureIsInvalidated = 2;
 
 struct Uuid {
     std::array<char, 16> bytes;
@@ -72,6 +88,32 @@ struct Array3dDescription {
     unsigned flags;
 };
 
+/// CUDA_MEM_ALLOC_NODE_PARAMS; it begins with a CUmemPoolProps.
+struct MemAllocNodeParameters {
+    int type;
+    int handle_types;
+    Location location;
+    std::array<char, 72> other_properties;
+    const AccessDescription* access;
+    std::size_t access_count;
+    std::size_t bytes;
+    Address address; ///< out
+};
+
+/// CUlaunchConfig.
+struct LaunchConfiguration {
+    unsigned grid_x;
+    unsigned grid_y;
+    unsigned grid_z;
+    unsigned block_x;
+    unsigned block_y;
+    unsigned block_z;
+    unsigned shared_bytes;
+    Stream stream;
+    void* attributes;
+    unsigned attribute_count;
+};
+
 using Init = Status(unsigned flags);
 using MemAlloc = Status(Address* address, std::size_t bytes);
 using MemAllocPitch = Status(Address* address, std::size_t* pitch, std::size_t width_bytes, std::size_t height,
@@ -106,6 +148,15 @@ using DevicePrimaryCtxReset = Status(Device device);
 using DevicePrimaryCtxRelease = Status(Device device);
 using DevicePrimaryCtxGetState = Status(Device device, unsigned* flags, int* is_active);
 using StreamSynchronize = Status(Stream stream);
+using StreamCreate = Status(Stream* stream, unsigned flags);
+using StreamDestroy = Status(Stream stream);
+using StreamIsCapturing = Status(Stream stream, int* state);
+using StreamBeginCapture = Status(Stream stream);
+using StreamBeginCapture2 = Status(Stream stream, int mode);
+using StreamBeginCaptureToGraph = Status(Stream stream, Graph graph, const void* dependencies, const void* data,
+                                         std::size_t count, int mode);
+using StreamEndCapture = Status(Stream stream, Graph* graph);
+using ThreadExchangeStreamCaptureMode = Status(int* mode);
 using DeviceGet = Status(Device* device, int ordinal);
 using DeviceGetCount = Status(int* count);
 using DeviceGetUuid = Status(Uuid* uuid, Device device);
@@ -117,6 +168,23 @@ using ArrayDestroy = Status(Array array);
 using IpcGetMemHandle = Status(void* handle, Address address);
 using GetProcAddress = Status(const char* symbol, void** function, int cuda_version, std::uint64_t flags);
 using GetProcAddress2 = Status(const char* symbol, void** function, int cuda_version, std::uint64_t flags, int* found);
+using GraphCreate = Status(Graph* graph, unsigned flags);
+using GraphAddMemAllocNode = Status(GraphNode* node, Graph graph, const GraphNode* dependencies, std::size_t count,
+                                    MemAllocNodeParameters* parameters);
+using GraphAddMemFreeNode = Status(GraphNode* node, Graph graph, const GraphNode* dependencies, std::size_t count,
+                                   Address address);
+using GraphInstantiateWithFlags = Status(GraphExec* exec, Graph graph, unsigned long long flags);
+using GraphLaunch = Status(GraphExec exec, Stream stream);
+using GraphExecDestroy = Status(GraphExec exec);
+using GraphDestroy = Status(Graph graph);
+using ModuleLoadData = Status(void** module, const void* image);
+using ModuleUnload = Status(void* module);
+using ModuleGetGlobal = Status(Address* address, std::size_t* bytes, void* module, const char* name);
+using ModuleGetFunction = Status(void** function, void* module, const char* name);
+using LaunchKernelEx = Status(const LaunchConfiguration* how, void* function, void** parameters, void** extra);
+using LaunchCooperativeKernel = Status(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                       unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                       Stream stream, void** parameters);
 using LaunchKernel = Status(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                             unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters,
                             void** extra);

@@ -34,10 +34,33 @@ std::size_t array_bytes(std::size_t width, std::size_t height, std::size_t depth
            std::max(channels, 1U);
 }
 
-cuda::Status free_async(cuda::Address address, cuda::Stream stream, DriverFunction<cuda::MemFreeAsync>& of_driver)
+/// Of a stream that is captured into a graph, memory is a matter of the graph. A stream that cannot be asked because
+/// another is captured is the driver's to refuse.
+bool is_captured(cuda::Stream stream, DriverFunction<cuda::StreamIsCapturing>& is_capturing)
 {
+    int state = cuda::kCaptureNone;
+    return Share::instance().is_capturing() &&
+           (is_capturing(stream, &state) != cuda::kSuccess || state != cuda::kCaptureNone);
+}
+
+template <class OfDriver>
+cuda::Status allocate_async(cuda::Address* address, std::size_t bytes, cuda::Stream stream, OfDriver of_driver,
+                            DriverFunction<cuda::StreamIsCapturing>& is_capturing)
+{
+    if (is_captured(stream, is_capturing)) return of_driver();
+    return Share::instance().allocate(address, bytes, of_driver);
+}
+
+cuda::Status free_async(cuda::Address address, cuda::Stream stream, DriverFunction<cuda::MemFreeAsync>& of_driver,
+                        DriverFunction<cuda::StreamIsCapturing>& is_capturing)
+{
+    if (is_captured(stream, is_capturing)) return of_driver(address, stream);
     Share& share = Share::instance();
-    if (share.block_at(address)) (void)driver().stream_synchronize(stream); // work before it in the stream uses it
+    if (share.block_at(address)) {
+        // Work before it in the stream uses it. What is released during a capture is not used again before its end.
+        const std::unique_lock<std::mutex> no_capture = share.hold_off_captures();
+        if (no_capture.owns_lock()) (void)driver().stream_synchronize(stream);
+    }
     return share.release(address) ? cuda::kSuccess : of_driver(address, stream);
 }
 
@@ -86,41 +109,30 @@ cuda::Status cuMemFree_v2(cuda::Address address)
     return Share::instance().release(address) ? cuda::kSuccess : driver().mem_free(address);
 }
 
-cuda::Status cuMemAllocAsync(cuda::Address* address, std::size_t bytes, cuda::Stream stream)
-{
-    static DriverFunction<cuda::MemAllocAsync> of_driver{"cuMemAllocAsync"};
-    return Share::instance().allocate(address, bytes, [&] { return of_driver(address, bytes, stream); });
-}
-
-cuda::Status cuMemAllocAsync_ptsz(cuda::Address* address, std::size_t bytes, cuda::Stream stream)
-{
-    static DriverFunction<cuda::MemAllocAsync> of_driver{"cuMemAllocAsync_ptsz"};
-    return Share::instance().allocate(address, bytes, [&] { return of_driver(address, bytes, stream); });
-}
-
-cuda::Status cuMemAllocFromPoolAsync(cuda::Address* address, std::size_t bytes, void* pool, cuda::Stream stream)
-{
-    static DriverFunction<cuda::MemAllocFromPoolAsync> of_driver{"cuMemAllocFromPoolAsync"};
-    return Share::instance().allocate(address, bytes, [&] { return of_driver(address, bytes, pool, stream); });
-}
-
-cuda::Status cuMemAllocFromPoolAsync_ptsz(cuda::Address* address, std::size_t bytes, void* pool, cuda::Stream stream)
-{
-    static DriverFunction<cuda::MemAllocFromPoolAsync> of_driver{"cuMemAllocFromPoolAsync_ptsz"};
-    return Share::instance().allocate(address, bytes, [&] { return of_driver(address, bytes, pool, stream); });
-}
-
-cuda::Status cuMemFreeAsync(cuda::Address address, cuda::Stream stream)
-{
-    static DriverFunction<cuda::MemFreeAsync> of_driver{"cuMemFreeAsync"};
-    return free_async(address, stream, of_driver);
-}
-
-cuda::Status cuMemFreeAsync_ptsz(cuda::Address address, cuda::Stream stream)
-{
-    static DriverFunction<cuda::MemFreeAsync> of_driver{"cuMemFreeAsync_ptsz"};
-    return free_async(address, stream, of_driver);
-}
+#define FATHOM_ASYNC(suffix)                                                                                           \
+    cuda::Status cuMemAllocAsync##suffix(cuda::Address* address, std::size_t bytes, cuda::Stream stream)               \
+    {                                                                                                                  \
+        static DriverFunction<cuda::MemAllocAsync> of_driver{"cuMemAllocAsync" #suffix};                               \
+        static DriverFunction<cuda::StreamIsCapturing> is_capturing{"cuStreamIsCapturing" #suffix};                    \
+        return allocate_async(                                                                                         \
+            address, bytes, stream, [&] { return of_driver(address, bytes, stream); }, is_capturing);                  \
+    }                                                                                                                  \
+    cuda::Status cuMemAllocFromPoolAsync##suffix(cuda::Address* address, std::size_t bytes, void* pool,                \
+                                                 cuda::Stream stream)                                                  \
+    {                                                                                                                  \
+        static DriverFunction<cuda::MemAllocFromPoolAsync> of_driver{"cuMemAllocFromPoolAsync" #suffix};               \
+        static DriverFunction<cuda::StreamIsCapturing> is_capturing{"cuStreamIsCapturing" #suffix};                    \
+        return allocate_async(                                                                                         \
+            address, bytes, stream, [&] { return of_driver(address, bytes, pool, stream); }, is_capturing);            \
+    }                                                                                                                  \
+    cuda::Status cuMemFreeAsync##suffix(cuda::Address address, cuda::Stream stream)                                    \
+    {                                                                                                                  \
+        static DriverFunction<cuda::MemFreeAsync> of_driver{"cuMemFreeAsync" #suffix};                                 \
+        static DriverFunction<cuda::StreamIsCapturing> is_capturing{"cuStreamIsCapturing" #suffix};                    \
+        return free_async(address, stream, of_driver, is_capturing);                                                   \
+    }
+FATHOM_ASYNC()
+FATHOM_ASYNC(_ptsz)
 
 cuda::Status cuMemGetInfo_v2(std::size_t* free, std::size_t* total)
 {

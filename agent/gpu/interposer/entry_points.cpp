@@ -6,8 +6,7 @@
 #include <array>
 #include <string_view>
 
-// The functions themselves stand in work.cpp, allocation.cpp and lookup.cpp; here only their addresses
-// count.
+// The functions themselves stand in other files; here only their addresses count.
 #define FATHOM_WORK(name, words) extern "C" int name();
 #define FATHOM_OWN(name) extern "C" int name();
 #define FATHOM_PASSED(name, reason)

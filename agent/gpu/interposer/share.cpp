@@ -315,13 +315,33 @@ bool Share::release(std::uint64_t address)
 {
     if (socket_path_.empty()) return false;
     const Lock lock(mutex_);
+    if (drop_native(address)) return false;
+    const std::unique_lock<std::mutex> no_capture = captures_.hold_off();
+    if (no_capture.owns_lock()) return release_block(address);
+    const auto block = find_block(address);
+    if (!block || block->first != address) return false;
+    released_in_capture_.push_back(address);
+    return true;
+}
+
+/// @return  false where the driver allocated nothing of that key.
+bool Share::drop_native(std::uint64_t key)
+{
     for (auto& [device, gpu] : gpus_) {
-        if (const auto native = gpu.native.find(address); native != gpu.native.end()) {
-            gpu.native_bytes -= native->second;
-            live_bytes_ -= signed_of(native->second);
-            gpu.native.erase(native);
-            return false;
-        }
+        const auto native = gpu.native.find(key);
+        if (native == gpu.native.end()) continue;
+        gpu.native_bytes -= native->second;
+        live_bytes_ -= signed_of(native->second);
+        gpu.native.erase(native);
+        return true;
+    }
+    return false;
+}
+
+/// Work that uses the block is waited for: not while a stream is captured.
+bool Share::release_block(cuda::Address address)
+{
+    for (auto& [device, gpu] : gpus_) {
         for (Region* region : {&gpu.persistent, &gpu.temporary}) {
             const auto block = region->block_at(address);
             if (!block || block->first != address) continue;
@@ -342,6 +362,11 @@ std::optional<std::pair<cuda::Address, std::size_t>> Share::block_at(cuda::Addre
 {
     if (socket_path_.empty()) return std::nullopt;
     const Lock lock(mutex_);
+    return find_block(address);
+}
+
+std::optional<std::pair<cuda::Address, std::size_t>> Share::find_block(cuda::Address address) const
+{
     for (const auto& [device, gpu] : gpus_) {
         if (const auto block = gpu.persistent.block_at(address)) return block;
         if (const auto block = gpu.temporary.block_at(address)) return block;
@@ -355,6 +380,8 @@ void Share::drop(OwnGpu& gpu)
 {
     for (Region* region : {&gpu.persistent, &gpu.temporary}) {
         live_bytes_ -= signed_of(region->used_bytes());
+        std::erase_if(released_in_capture_,
+                      [&](cuda::Address address) { return region->block_at(address).has_value(); });
         region->clear();
     }
     for (auto it = gpu.native.begin(); it != gpu.native.end();) {
@@ -371,16 +398,22 @@ void Share::drop(OwnGpu& gpu)
 
 void Share::drop_context(cuda::Context context)
 {
-    const Lock lock(mutex_);
+    captures_.remove_of(context);
+    Lock lock(mutex_);
     for (auto& [device, gpu] : gpus_) {
         if (gpu.context == context) drop(gpu);
     }
+    finish_captures(lock);
 }
 
 void Share::drop_device(cuda::Device device)
 {
-    const Lock lock(mutex_);
-    if (const auto found = gpus_.find(device); found != gpus_.end()) drop(found->second);
+    Lock lock(mutex_);
+    const auto found = gpus_.find(device);
+    if (found == gpus_.end()) return;
+    captures_.remove_of(found->second.context);
+    drop(found->second);
+    finish_captures(lock);
 }
 
 } // namespace fathom::gpu

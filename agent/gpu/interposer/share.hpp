@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/gpu/interposer/captures.hpp"
 #include "agent/gpu/interposer/region.hpp"
 #include "agent/gpu/protocol.hpp"
 #include "core/decide/gpu_memory/iteration_finder.hpp"
@@ -65,6 +66,13 @@ class Share {
     /// Counts work that begins, once the turn is this process's.
     void begin_work();
     void end_work() { running_.fetch_sub(1); }
+    /// Whether a stream is being captured. The end of a turn, and what frees memory, wait for the capture's end.
+    bool is_capturing() const { return captures_.is_any(); }
+    /// Before a capture begins, within work. @return  false where the stream is captured already.
+    bool add_capture(cuda::Stream stream);
+    void end_capture(cuda::Stream stream);
+    /// No capture begins as long as the lock lives; it owns nothing where there is one.
+    std::unique_lock<std::mutex> hold_off_captures() { return captures_.hold_off(); }
     /// An event of the program, by which its iterations are found where nothing tells of them.
     void note(std::uint64_t event);
 
@@ -147,6 +155,10 @@ class Share {
     bool is_reserved(OwnGpu& gpu);
     std::pair<MemoryKind, Contents> kind_of(std::uint64_t event) const;
     void drop(OwnGpu& gpu);
+    bool drop_native(std::uint64_t key);
+    std::optional<std::pair<cuda::Address, std::size_t>> find_block(cuda::Address address) const;
+    bool release_block(cuda::Address address);
+    void finish_captures(Lock& lock);
 
     void wait_for_turn(Lock& lock);
     enum class TurnEnd {
@@ -199,6 +211,9 @@ class Share {
     bool has_turn_{true};
     bool wants_{};
     bool is_to_end_after_iteration_{};
+    bool is_to_end_after_capture_{};
+    Captures captures_;
+    std::vector<cuda::Address> released_in_capture_;
     std::atomic<std::uint64_t> turns_ended_{0};
     bool swaps_all_{};               ///< for comparison: what lives across iterations goes and comes, too
     std::size_t moved_back_bytes_{}; ///< when the turn began

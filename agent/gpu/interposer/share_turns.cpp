@@ -43,6 +43,12 @@ bool Share::give_back(TurnEnd end, Lock& /*held*/)
     may_run_.store(false);
     while (running_.load() != 0)
         std::this_thread::yield();
+    // Nothing of a capture runs, but what follows would end it with an error.
+    if (captures_.is_any()) {
+        is_to_end_after_capture_ = true;
+        may_run_.store(true);
+        return false;
+    }
     std::size_t moved = std::exchange(moved_back_bytes_, 0);
     std::size_t stayed = 0;
     for (auto& [device, gpu] : gpus_) {
@@ -59,7 +65,7 @@ bool Share::give_back(TurnEnd end, Lock& /*held*/)
         if (!swaps_all_) stayed += gpu.persistent_bytes();
         report_use(gpu);
     }
-    has_turn_ = is_to_end_after_iteration_ = wants_ = false;
+    has_turn_ = is_to_end_after_iteration_ = is_to_end_after_capture_ = wants_ = false;
     turns_ended_.fetch_add(1);
     const auto took =
         std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began + std::exchange(took_back_, {}))
@@ -122,7 +128,7 @@ void Share::take_turn(Lock& lock)
     moved_back_bytes_ = copied;
     took_back_ = Clock::now() - began;
     has_turn_ = true;
-    wants_ = is_to_end_after_iteration_ = false;
+    wants_ = is_to_end_after_iteration_ = is_to_end_after_capture_ = false;
     may_run_.store(true);
     changed_.notify_all();
 }
@@ -133,7 +139,7 @@ void Share::set_shared(bool is_shared, bool has_turn, Lock& lock)
     is_shared_ = is_shared;
     if (!is_shared) {
         if (!has_turn_) take_turn(lock);
-        is_to_end_after_iteration_ = false;
+        is_to_end_after_iteration_ = is_to_end_after_capture_ = false;
         return;
     }
     // Who was alone goes on, until it is told to give the turn back. Who comes has nothing yet.
@@ -146,7 +152,7 @@ bool Share::is_turn_over()
 {
     if (socket_path_.empty()) return false;
     const Lock lock(mutex_);
-    return is_shared_ && is_to_end_after_iteration_;
+    return is_shared_ && is_to_end_after_iteration_ && !captures_.is_any();
 }
 
 bool Share::is_shared()
@@ -158,7 +164,8 @@ bool Share::is_shared()
 
 bool Share::end_iteration(std::int64_t source)
 {
-    if (socket_path_.empty()) return false;
+    // An iteration that is captured does not run now, and ends when its graph is launched.
+    if (socket_path_.empty() || captures_.is_any()) return false;
     if (source == kIterationByCall) is_told_iterations_.store(true);
     Lock lock(mutex_);
     for (const auto& [address, event] : alive_)

@@ -48,7 +48,7 @@ cuda::Status run(const char* name, Words... words)
         const Work work(share);
         status = function(words...);
     }
-    if (share.is_counting()) share.note(event_of_call(entry, words...));
+    if (share.is_counting() && !share.is_capturing()) share.note(event_of_call(entry, words...));
     return status;
 }
 

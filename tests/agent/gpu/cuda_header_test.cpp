@@ -24,6 +24,16 @@ static_assert(sizeof(cuda::MemoryHandle) == sizeof(CUmemGenericAllocationHandle)
 static_assert(sizeof(cuda::ArrayDescription) == sizeof(CUDA_ARRAY_DESCRIPTOR));
 static_assert(sizeof(cuda::Array3dDescription) == sizeof(CUDA_ARRAY3D_DESCRIPTOR));
 static_assert(offsetof(cuda::Array3dDescription, channels) == offsetof(CUDA_ARRAY3D_DESCRIPTOR, NumChannels));
+static_assert(sizeof(cuda::MemAllocNodeParameters) == sizeof(CUDA_MEM_ALLOC_NODE_PARAMS));
+static_assert(offsetof(cuda::MemAllocNodeParameters, bytes) == offsetof(CUDA_MEM_ALLOC_NODE_PARAMS, bytesize));
+static_assert(offsetof(cuda::MemAllocNodeParameters, access) == offsetof(CUDA_MEM_ALLOC_NODE_PARAMS, accessDescs));
+static_assert(sizeof(cuda::LaunchConfiguration) == sizeof(CUlaunchConfig));
+static_assert(offsetof(cuda::LaunchConfiguration, stream) == offsetof(CUlaunchConfig, hStream));
+static_assert(cuda::kCaptureRelaxed == CU_STREAM_CAPTURE_MODE_RELAXED);
+static_assert(cuda::kCaptureIsInvalidated == CU_STREAM_CAPTURE_STATUS_INVALIDATED);
+static_assert(cuda::kCaptureUnsupported == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+static_assert(cuda::kCaptureImplicit == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+static_assert(cuda::kCaptureWrongThread == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
 static_assert(cuda::kOutOfMemory == CUDA_ERROR_OUT_OF_MEMORY && cuda::kInvalidValue == CUDA_ERROR_INVALID_VALUE);
 static_assert(cuda::kNotInitialized == CUDA_ERROR_NOT_INITIALIZED);
 static_assert(cuda::kInvalidContext == CUDA_ERROR_INVALID_CONTEXT && cuda::kNotFound == CUDA_ERROR_NOT_FOUND);

@@ -246,8 +246,13 @@ void view_alone()
 int main(int argc, char** argv)
 {
     using namespace driver_calls;
-    const std::map<std::string, void (*)()> ways{
-        {"contexts", contexts}, {"mapped", mapped}, {"holds", holds}, {"view", view}, {"view_alone", view_alone}};
+    const std::map<std::string, void (*)()> ways{{"contexts", contexts},
+                                                 {"mapped", mapped},
+                                                 {"holds", holds},
+                                                 {"view", view},
+                                                 {"view_alone", view_alone},
+                                                 {"capture", capture},
+                                                 {"capture_that_fails", capture_that_fails}};
     const auto way = ways.find(argc == 2 ? argv[1] : "");
     if (way == ways.end()) return 2;
     require(cuInit(0), "cuInit");

@@ -2,6 +2,8 @@
 
 #include "agent/gpu/cuda_abi.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 /// What the ways of the program driver_calls share.
@@ -25,11 +27,18 @@ void release(fathom::gpu::cuda::Address address);
 /// A function that the preloaded library has and the driver has not.
 void set_kind(int kind);
 
+/// `fill`, `check` or `spin`, of the stand-in driver.
+void* kernel(const char* name);
+void launch(void* function, fathom::gpu::cuda::Address address, std::size_t bytes, std::uint64_t value,
+            fathom::gpu::cuda::Stream stream);
+
 // The ways, by the names that the test gives.
 void contexts();
 void mapped();
 void holds();
 void view();
 void view_alone();
+void capture();
+void capture_that_fails();
 
 } // namespace driver_calls

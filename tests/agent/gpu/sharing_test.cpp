@@ -276,6 +276,44 @@ TEST_F(GpuSharing, MemoryThatAProgramMapsItselfCountsUntilItIsUnmappedAndLetGoOf
     EXPECT_EQ(program->wait(), 0) << program->output();
 }
 
+/// What the end of a turn does would invalidate the capture.
+TEST_F(GpuSharing, ATurnThatIsOverDuringACaptureEndsWithTheCapture)
+{
+    settings_.coordinator.turns = {.slice_s = 0.02, .most_slice_s = 0.1, .most_wait_s = 30};
+    start();
+    const auto program = call("capture");
+    ASSERT_TRUE(program->wait_for_output("capturing")) << program->output();
+    const auto other =
+        train("other", {{"iterations", "3"}, {"weights-mib", "4"}, {"activations-mib", "16"}, {"tell", "yes"}});
+    ASSERT_TRUE(wait_until([&] { return job("other").is_object(); }));
+    std::this_thread::sleep_for(1s); // longer than the longest slice
+
+    EXPECT_EQ(other->output().find("started"), std::string::npos);
+    go_on("capturing");
+    EXPECT_TRUE(program->wait_for_output("captured")) << program->output();
+    EXPECT_TRUE(other->wait_for_output("started")) << other->output();
+    go_on("captured");
+    EXPECT_EQ(program->wait(), 0) << program->output();
+    EXPECT_EQ(other->wait(), 0) << other->output();
+}
+
+TEST_F(GpuSharing, MemoryThatIsReleasedDuringACaptureIsGivenBackAfterIt)
+{
+    start();
+    const auto program = call("capture_that_fails");
+
+    EXPECT_TRUE(program->wait_for_output("released")) << program->output();
+    EXPECT_TRUE(wait_for_persistent_bytes("capture_that_fails", 4 * kMiB)) << job("capture_that_fails");
+    go_on("released");
+    EXPECT_TRUE(program->wait_for_output("failed")) << program->output();
+    EXPECT_TRUE(wait_for_persistent_bytes("capture_that_fails", 0)) << job("capture_that_fails");
+    go_on("failed");
+    EXPECT_TRUE(program->wait_for_output("destroyed")) << program->output();
+    EXPECT_TRUE(wait_for_persistent_bytes("capture_that_fails", 2 * kMiB)) << job("capture_that_fails");
+    go_on("destroyed");
+    EXPECT_EQ(program->wait(), 0) << program->output();
+}
+
 TEST_F(GpuSharing, WhatDoesNotFitIsRefusedWithTheFiguresAndHurtsNobody)
 {
     start();

@@ -10,6 +10,10 @@
 //   FATHOM_STANDIN_KERNEL_US  how long each kernel takes at least
 //   FATHOM_STANDIN_NO_POISON  set: memory that nobody wrote is not filled with what no check expects
 //
+// Its functions stand in several files: this one, cuda_driver_graphs.cpp (streams, captures, graphs),
+// cuda_driver_mapping.cpp, cuda_driver_memory.cpp (other ways to allocate) and cuda_driver_work.cpp (modules,
+// launches).
+//
 // Kernels, by name: fill(address, words, value) writes value + i; check(address, words, value) expects that; spin(any,
 // any, microseconds) takes that long.
 #include "tests/support/standin_gpu/cuda_driver_state.hpp"
@@ -17,23 +21,12 @@
 #include <algorithm>
 #include <cstring>
 #include <dlfcn.h>
-#include <sys/mman.h>
 #include <thread>
 #include <utility>
 
+using namespace fathom;
 using namespace fathom::gpu::cuda;
 using namespace fathom::standin;
-
-namespace {
-
-constexpr std::size_t kPage = 4096;
-
-} // namespace
-
-#define CHECK_CONTEXT                                                                                                  \
-    if (!driver().is_started) return kNotInitialized;                                                                  \
-    OwnContext* const context = current_context();                                                                     \
-    if (context == nullptr) return kInvalidContext
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -110,15 +103,10 @@ Status cuCtxDestroy_v2(Context context)
     auto* const own = static_cast<OwnContext*>(context);
     if (!one.contexts.contains(own)) fault("a context that is none is destroyed");
     for (auto it = one.blocks.begin(); it != one.blocks.end();) {
-        if (it->second.context != own) {
-            ++it;
-            continue;
-        }
-        ::munmap(reinterpret_cast<void*>(it->first), it->second.taken);
-        (void)one.gpus[static_cast<std::size_t>(own->device)].books->take(-static_cast<std::int64_t>(it->second.taken),
-                                                                          0);
-        it = one.blocks.erase(it);
+        const auto block = it++;
+        if (block->second.context == own) drop_block(block);
     }
+    std::erase_if(one.captures, [&](const auto& entry) { return entry.second.context == own; });
     one.contexts.erase(own);
     std::erase(contexts_of_thread(), own);
     return kSuccess;
@@ -200,71 +188,34 @@ Status cuCtxGetDevice(Device* device)
 Status cuCtxSynchronize()
 {
     CHECK_CONTEXT;
+    REFUSE_IN_CAPTURE(refuse_waiting_for(context));
     wait_for_kernels();
     return kSuccess;
-}
-
-Status cuStreamSynchronize(Stream /*stream*/)
-{
-    return cuCtxSynchronize();
 }
 
 Status cuMemAlloc_v2(Address* address, std::size_t bytes)
 {
     CHECK_CONTEXT;
+    (void)context;
+    REFUSE_IN_CAPTURE(refuse_unsafe());
     if (address == nullptr || bytes == 0) return kInvalidValue;
-    Driver& one = driver();
-    const std::scoped_lock lock(one.mutex);
-    Gpu& gpu = one.gpus[static_cast<std::size_t>(context->device)];
-    if (bytes > static_cast<std::size_t>(gpu.bytes)) return kOutOfMemory;
-    const std::size_t taken = rounded_up(bytes, kPage);
-    if (!gpu.books->take(static_cast<std::int64_t>(taken), gpu.bytes)) return kOutOfMemory;
-    void* const memory = ::mmap(nullptr, taken, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) fault("the host has no memory");
-    poison(memory, taken);
-    *address = reinterpret_cast<Address>(memory);
-    one.blocks[*address] = {bytes, taken, context};
-    ++context->blocks;
-    return kSuccess;
-}
-
-Status cuMemAllocAsync(Address* address, std::size_t bytes, Stream /*stream*/)
-{
-    return cuMemAlloc_v2(address, bytes);
-}
-
-Status cuMemAllocManaged(Address* address, std::size_t bytes, unsigned /*flags*/)
-{
-    return cuMemAlloc_v2(address, bytes);
-}
-
-Status cuMemAllocPitch_v2(Address* address, std::size_t* pitch, std::size_t width, std::size_t height,
-                          unsigned /*bytes*/)
-{
-    *pitch = rounded_up(width, 512);
-    return cuMemAlloc_v2(address, *pitch * height);
+    const std::scoped_lock lock(driver().mutex);
+    return take_block(address, bytes, BlockOf::kProgram);
 }
 
 Status cuMemFree_v2(Address address)
 {
     CHECK_CONTEXT;
+    REFUSE_IN_CAPTURE(refuse_unsafe());
     wait_for_kernels();
     Driver& one = driver();
     const std::scoped_lock lock(one.mutex);
     const auto found = one.blocks.find(address);
     if (found == one.blocks.end()) fault("memory is released that is not allocated, or was released before");
+    if (found->second.of == BlockOf::kArray || found->second.of == BlockOf::kModule) return kInvalidValue;
     if (found->second.context->device != context->device) fault("memory of another GPU's context is released");
-    (void)one.gpus[static_cast<std::size_t>(context->device)].books->take(
-        -static_cast<std::int64_t>(found->second.taken), 0);
-    ::munmap(reinterpret_cast<void*>(address), found->second.taken);
-    --found->second.context->blocks;
-    one.blocks.erase(found);
+    drop_block(found);
     return kSuccess;
-}
-
-Status cuMemFreeAsync(Address address, Stream /*stream*/)
-{
-    return cuMemFree_v2(address);
 }
 
 Status cuMemGetInfo_v2(std::size_t* free, std::size_t* total)
@@ -299,7 +250,7 @@ Status cuIpcGetMemHandle(void* /*handle*/, Address address)
 Status cuMemcpyHtoD_v2(Address to, const void* from, std::size_t bytes)
 {
     CHECK_CONTEXT;
-    (void)context;
+    REFUSE_IN_CAPTURE(refuse_legacy_stream(context));
     wait_for_kernels();
     require_mapped(to, bytes, "cuMemcpyHtoD");
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
@@ -309,7 +260,7 @@ Status cuMemcpyHtoD_v2(Address to, const void* from, std::size_t bytes)
 Status cuMemcpyDtoH_v2(void* to, Address from, std::size_t bytes)
 {
     CHECK_CONTEXT;
-    (void)context;
+    REFUSE_IN_CAPTURE(refuse_legacy_stream(context));
     wait_for_kernels();
     require_mapped(from, bytes, "cuMemcpyDtoH");
     std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
@@ -319,7 +270,7 @@ Status cuMemcpyDtoH_v2(void* to, Address from, std::size_t bytes)
 Status cuMemsetD32_v2(Address to, unsigned value, std::size_t count)
 {
     CHECK_CONTEXT;
-    (void)context;
+    REFUSE_IN_CAPTURE(refuse_legacy_stream(context));
     wait_for_kernels();
     require_mapped(to, count * 4, "cuMemsetD32");
     std::fill_n(reinterpret_cast<unsigned*>(to), count, value);
@@ -329,48 +280,6 @@ Status cuMemsetD32_v2(Address to, unsigned value, std::size_t count)
 /// Does nothing: the cost of a call alone.
 Status cuMemPrefetchAsync(Address /*address*/, std::size_t /*bytes*/, Device /*device*/, Stream /*stream*/)
 {
-    return kSuccess;
-}
-
-Status cuModuleLoadData(void** module, const void* /*image*/)
-{
-    CHECK_CONTEXT;
-    *module = context;
-    return kSuccess;
-}
-
-Status cuModuleGetFunction(void** function, void* /*module*/, const char* name)
-{
-    const std::string text = name;
-    if (text != "fill" && text != "check" && text != "spin") return kNotFound;
-    const std::scoped_lock lock(driver().mutex);
-    for (std::string* kernel : driver().kernels) {
-        if (*kernel == text) *function = kernel;
-    }
-    auto* const made = new std::string(text);
-    driver().kernels.insert(made);
-    *function = made;
-    return kSuccess;
-}
-
-Status cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                      unsigned block_y, unsigned block_z, unsigned /*shared*/, Stream /*stream*/, void** parameters,
-                      void** extra)
-{
-    CHECK_CONTEXT;
-    (void)context;
-    if (grid_x == 0 || grid_y == 0 || grid_z == 0 || block_x == 0 || block_y == 0 || block_z == 0 || extra != nullptr)
-        return kInvalidValue;
-    Driver& one = driver();
-    const std::scoped_lock lock(one.mutex);
-    auto* const kernel = static_cast<std::string*>(function);
-    if (!one.kernels.contains(kernel)) fault("a kernel is launched that is none");
-    Launch launch;
-    launch.kernel = *kernel;
-    for (std::size_t i = 0; i < launch.arguments.size(); ++i)
-        launch.arguments[i] = *static_cast<const std::uint64_t*>(parameters[i]);
-    one.queue.push_back(launch);
-    one.queue_changed.notify_all();
     return kSuccess;
 }
 

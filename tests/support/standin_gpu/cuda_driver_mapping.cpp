@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+using namespace fathom;
 using namespace fathom::gpu::cuda;
 using namespace fathom::standin;
 
@@ -37,6 +38,7 @@ Status cuMemCreate(MemoryHandle* handle, std::size_t bytes, const AllocationProp
     if (flags != 0 || bytes == 0 || bytes % kPiece != 0 || properties->type != kAllocationPinned ||
         (properties->location.type != kLocationDevice && properties->location.type != kLocationHost))
         return kInvalidValue;
+    REFUSE_IN_CAPTURE(refuse_unsafe());
     Driver& one = driver();
     const std::scoped_lock lock(one.mutex);
     Physical made;
@@ -147,6 +149,7 @@ Status cuMemSetAccess(Address address, std::size_t bytes, const AccessDescriptio
 
 Status cuMemUnmap(Address address, std::size_t bytes)
 {
+    REFUSE_IN_CAPTURE(refuse_unsafe());
     Driver& one = driver();
     std::unique_lock lock(one.mutex);
     const auto mapping = one.mappings.find(address);

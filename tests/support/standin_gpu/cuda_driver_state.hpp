@@ -11,6 +11,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 /// What the functions of the stand-in driver share.
@@ -30,6 +31,7 @@ struct Gpu {
     std::unique_ptr<CardBooks> books;
     OwnContext* primary{}; ///< context
     int primary_uses{};
+    std::int64_t unused_graph_bytes{}; ///< of graphs that are gone, kept for others
 };
 
 struct OwnContext {
@@ -37,10 +39,18 @@ struct OwnContext {
     std::size_t blocks{};
 };
 
-struct Block { ///< by cuMemAlloc
+enum class BlockOf {
+    kProgram, ///< by cuMemAlloc and the like: the program has to release it
+    kArray,
+    kModule, ///< a variable; gone with its module
+    kGraph,  ///< of an allocation node that has run, until a free node has
+};
+
+struct Block {
     std::size_t bytes{};
-    std::size_t taken{};
+    std::size_t taken{}; ///< of the card's books; 0 of kGraph, whose graph has taken it
     OwnContext* context{};
+    BlockOf of{};
 };
 
 struct Physical { ///< by cuMemCreate
@@ -63,6 +73,29 @@ struct Launch {
     std::array<std::uint64_t, 3> arguments{};
 };
 
+struct OwnStream {
+    OwnContext* context{};
+    bool is_blocking{}; ///< waits for the legacy stream, and the other way round
+};
+
+struct OwnGraph {
+    std::vector<Launch> nodes;
+    std::map<Address, std::size_t> allocations;
+    OwnContext* context{};
+    bool is_instantiated{};
+    bool has_memory{}; ///< of the card, since a launch
+};
+
+/// Of one stream; what is launched there becomes nodes.
+struct Capture {
+    int mode{};
+    std::thread::id thread;
+    OwnContext* context{};
+    bool is_blocking{};
+    bool is_invalidated{};
+    std::shared_ptr<OwnGraph> graph;
+};
+
 struct Driver {
     std::mutex mutex;
     bool is_started{};
@@ -73,6 +106,11 @@ struct Driver {
     std::map<Address, std::size_t> reserved;
     std::map<Address, Mapping> mappings;
     std::set<std::string*> kernels;
+    std::map<void*, std::map<std::string, Address>> modules; ///< their variables
+    std::set<OwnStream*> streams;
+    std::map<OwnStream*, Capture> captures;
+    std::map<void*, std::shared_ptr<OwnGraph>> graphs;
+    std::map<void*, std::shared_ptr<OwnGraph>> execs;
     MemoryHandle next_handle = 0x1000;
 
     std::condition_variable queue_changed;
@@ -82,6 +120,12 @@ struct Driver {
 };
 
 Driver& driver();
+
+/// At the beginning of a function that needs a context.
+#define CHECK_CONTEXT                                                                                                  \
+    if (!driver().is_started) return fathom::gpu::cuda::kNotInitialized;                                               \
+    OwnContext* const context = current_context();                                                                     \
+    if (context == nullptr) return gpu::cuda::kInvalidContext
 
 /// The stack of contexts of this thread, the current one last.
 std::vector<OwnContext*>& contexts_of_thread();
@@ -98,6 +142,28 @@ void require_mapped(Address address, std::size_t bytes, const std::string& who);
 /// What the thread of the kernels does, for ever: runs launches in their order.
 void work();
 void wait_for_kernels();
+
+/// What captures forbid, as NVIDIA says; what is refused ends the captures that it would disturb.
+/// @return  kSuccess, or what the function is to return.
+gpu::cuda::Status refuse_waiting_for(OwnContext* context);
+gpu::cuda::Status refuse_legacy_stream(OwnContext* context);
+gpu::cuda::Status refuse_unsafe(); ///< by the mode of this thread
+#define REFUSE_IN_CAPTURE(call)                                                                                        \
+    if (const gpu::cuda::Status refused = (call); refused != gpu::cuda::kSuccess) return refused
+
+/// Into the queue, or the graph that the stream is captured into.
+gpu::cuda::Status launch_on(gpu::cuda::Stream stream, const Launch& launch);
+/// null: not captured. With the mutex held.
+Capture* capture_of(gpu::cuda::Stream stream);
+/// Nodes of a graph that are about memory. With the mutex held.
+Address add_allocation(OwnGraph& graph, std::size_t bytes);
+bool add_free(OwnGraph& graph, Address address); ///< false: not of this graph
+/// @return  false for what is no such node.
+bool run_memory_node(const Launch& launch);
+
+/// Memory of the current context's card. With the mutex held.
+gpu::cuda::Status take_block(Address* address, std::size_t bytes, BlockOf of);
+void drop_block(std::map<Address, Block>::iterator block);
 
 std::size_t rounded_up(std::size_t bytes, std::size_t multiple);
 
