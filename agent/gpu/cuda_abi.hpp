@@ -100,6 +100,14 @@ struct MemAllocNodeParameters {
     Address address; ///< out
 };
 
+/// CUgraphNodeParams of an allocation node; other types have other contents.
+struct GraphNodeParameters {
+    int type;
+    std::array<int, 3> reserved;
+    MemAllocNodeParameters allocation;
+};
+inline constexpr int kMemAllocNode = 10;
+
 /// CUlaunchConfig.
 struct LaunchConfiguration {
     unsigned grid_x;
@@ -156,6 +164,8 @@ using StreamBeginCapture2 = Status(Stream stream, int mode);
 using StreamBeginCaptureToGraph = Status(Stream stream, Graph graph, const void* dependencies, const void* data,
                                          std::size_t count, int mode);
 using StreamEndCapture = Status(Stream stream, Graph* graph);
+using StreamGetCaptureInfo2 = Status(Stream stream, int* state, std::uint64_t* id, Graph* graph,
+                                     const GraphNode** dependencies, std::size_t* count);
 using ThreadExchangeStreamCaptureMode = Status(int* mode);
 using DeviceGet = Status(Device* device, int ordinal);
 using DeviceGetCount = Status(int* count);
@@ -173,11 +183,22 @@ using GraphAddMemAllocNode = Status(GraphNode* node, Graph graph, const GraphNod
                                     MemAllocNodeParameters* parameters);
 using GraphAddMemFreeNode = Status(GraphNode* node, Graph graph, const GraphNode* dependencies, std::size_t count,
                                    Address address);
+using GraphAddNode = Status(GraphNode* node, Graph graph, const GraphNode* dependencies, std::size_t count,
+                            GraphNodeParameters* parameters);
+using GraphAddNode2 = Status(GraphNode* node, Graph graph, const GraphNode* dependencies, const void* data,
+                             std::size_t count, GraphNodeParameters* parameters);
+using GraphInstantiate = Status(GraphExec* exec, Graph graph, GraphNode* wrong, char* log, std::size_t log_bytes);
+using GraphInstantiateWithParameters = Status(GraphExec* exec, Graph graph, void* parameters);
+using DeviceGraphMemTrim = Status(Device device);
 using GraphInstantiateWithFlags = Status(GraphExec* exec, Graph graph, unsigned long long flags);
 using GraphLaunch = Status(GraphExec exec, Stream stream);
 using GraphExecDestroy = Status(GraphExec exec);
 using GraphDestroy = Status(Graph graph);
 using ModuleLoadData = Status(void** module, const void* image);
+using ModuleLoad = Status(void** module, const char* file);
+using ModuleLoadDataEx = Status(void** module, const void* image, unsigned count, int* options, void** values);
+using LibraryLoad = Status(void** library, const void* code, int* options, void** values, unsigned count,
+                           int* library_options, void** library_values, unsigned library_count);
 using ModuleUnload = Status(void* module);
 using ModuleGetGlobal = Status(Address* address, std::size_t* bytes, void* module, const char* name);
 using ModuleGetFunction = Status(void** function, void* module, const char* name);

@@ -47,8 +47,14 @@ template <class OfDriver>
 cuda::Status allocate_async(cuda::Address* address, std::size_t bytes, cuda::Stream stream, OfDriver of_driver,
                             DriverFunction<cuda::StreamIsCapturing>& is_capturing)
 {
-    if (is_captured(stream, is_capturing)) return of_driver();
-    return Share::instance().allocate(address, bytes, of_driver);
+    if (!is_captured(stream, is_capturing)) return Share::instance().allocate(address, bytes, of_driver);
+    // Whatever the stream is of a capture, the graph is the same.
+    static DriverFunction<cuda::StreamGetCaptureInfo2> get_info{"cuStreamGetCaptureInfo_v2"};
+    int state = cuda::kCaptureNone;
+    cuda::Graph graph = nullptr;
+    if (get_info(stream, &state, nullptr, &graph, nullptr, nullptr) != cuda::kSuccess || graph == nullptr)
+        return of_driver();
+    return Share::instance().allocate_in_graph(graph, bytes, of_driver);
 }
 
 cuda::Status free_async(cuda::Address address, cuda::Stream stream, DriverFunction<cuda::MemFreeAsync>& of_driver,

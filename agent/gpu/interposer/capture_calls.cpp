@@ -21,11 +21,15 @@ cuda::Status begin_capture(cuda::Stream stream, Begin of_driver)
 template <class End>
 cuda::Status end_capture(cuda::Stream stream, End of_driver, DriverFunction<cuda::StreamIsCapturing>& is_capturing)
 {
-    const cuda::Status status = of_driver();
+    static DriverFunction<cuda::StreamGetCaptureInfo2> get_info{"cuStreamGetCaptureInfo_v2"};
     int state = cuda::kCaptureNone;
+    cuda::Graph graph = nullptr;
+    (void)get_info(stream, &state, nullptr, &graph, nullptr, nullptr);
+    const cuda::Status status = of_driver();
     // A capture that was invalidated ends with an error; one that another thread began does not end.
     if (status == cuda::kSuccess || is_capturing(stream, &state) != cuda::kSuccess || state == cuda::kCaptureNone)
         Share::instance().end_capture(stream);
+    if (status == cuda::kCaptureInvalidated && graph != nullptr) Share::instance().end_graph(graph); // nobody gets it
     return status;
 }
 

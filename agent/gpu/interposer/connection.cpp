@@ -34,6 +34,7 @@ bool Share::connect()
         return false;
     }
     socket_ = made;
+    is_left_unanswered_ = false;
     const char* const job = std::getenv("FATHOM_GPU_JOB");
     const char* const share = std::getenv("FATHOM_GPU_SHARE");
     const char* const priority = std::getenv("FATHOM_GPU_PRIORITY");

@@ -68,6 +68,7 @@ struct Driver {
     DriverFunction<cuda::StreamSynchronize> stream_synchronize{"cuStreamSynchronize"};
     DriverFunction<cuda::DeviceGetUuid> device_get_uuid{"cuDeviceGetUuid_v2"};
     DriverFunction<cuda::DeviceTotalMem> device_total_mem{"cuDeviceTotalMem_v2"};
+    DriverFunction<cuda::DeviceGraphMemTrim> device_graph_mem_trim{"cuDeviceGraphMemTrim"};
 };
 Driver& driver();
 

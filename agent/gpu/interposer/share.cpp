@@ -241,74 +241,15 @@ void Share::end_native(std::uint64_t key, std::size_t bytes, std::optional<cuda:
     Lock lock(mutex_);
     OwnGpu* const gpu = device ? gpu_of(*device, lock) : current_gpu(lock);
     if (gpu == nullptr) return;
-    gpu->native[key] = bytes;
-    gpu->native_bytes += bytes;
-    gpu->most_persistent_bytes = std::max(gpu->most_persistent_bytes, gpu->persistent_bytes());
+    add_native(*gpu, key, bytes);
+}
+
+void Share::add_native(OwnGpu& gpu, std::uint64_t key, std::size_t bytes)
+{
+    gpu.native[key] += bytes;
+    gpu.native_bytes += bytes;
+    gpu.most_persistent_bytes = std::max(gpu.most_persistent_bytes, gpu.persistent_bytes());
     live_bytes_ += signed_of(bytes);
-}
-
-void Share::note_handle(cuda::MemoryHandle handle)
-{
-    if (socket_path_.empty()) return;
-    const Lock lock(mutex_);
-    ++handles_[handle].references;
-}
-
-void Share::note_handle_retained(cuda::MemoryHandle handle)
-{
-    if (socket_path_.empty()) return;
-    const Lock lock(mutex_);
-    if (const auto found = handles_.find(handle); found != handles_.end()) ++found->second.references;
-}
-
-void Share::note_handle_released(cuda::MemoryHandle handle)
-{
-    if (socket_path_.empty()) return;
-    {
-        const Lock lock(mutex_);
-        const auto found = handles_.find(handle);
-        if (found == handles_.end() || found->second.references == 0) return;
-        --found->second.references;
-    }
-    let_go(handle);
-}
-
-void Share::note_mapped(cuda::Address address, std::size_t bytes, cuda::MemoryHandle handle)
-{
-    if (socket_path_.empty()) return;
-    const Lock lock(mutex_);
-    const auto found = handles_.find(handle);
-    if (found == handles_.end()) return;
-    ++found->second.mappings;
-    mapped_handles_[address] = {bytes, handle};
-}
-
-void Share::note_unmapped(cuda::Address address, std::size_t bytes)
-{
-    if (socket_path_.empty()) return;
-    std::vector<cuda::MemoryHandle> unmapped;
-    {
-        const Lock lock(mutex_);
-        auto mapped = mapped_handles_.lower_bound(address);
-        while (mapped != mapped_handles_.end() && mapped->first < address + bytes) {
-            --handles_.at(mapped->second.second).mappings;
-            unmapped.push_back(mapped->second.second);
-            mapped = mapped_handles_.erase(mapped);
-        }
-    }
-    for (const cuda::MemoryHandle handle : unmapped)
-        let_go(handle);
-}
-
-void Share::let_go(cuda::MemoryHandle handle)
-{
-    {
-        const Lock lock(mutex_);
-        const auto found = handles_.find(handle);
-        if (found == handles_.end() || found->second.references > 0 || found->second.mappings > 0) return;
-        handles_.erase(found);
-    }
-    (void)release(handle);
 }
 
 bool Share::release(std::uint64_t address)
@@ -391,6 +332,7 @@ void Share::drop(OwnGpu& gpu)
         }
         gpu.native_bytes -= it->second;
         live_bytes_ -= signed_of(it->second);
+        modules_.erase(reinterpret_cast<void*>(it->first));
         it = gpu.native.erase(it);
     }
     gpu.context = nullptr;

@@ -11,8 +11,10 @@
 #include <condition_variable>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -102,6 +104,28 @@ class Share {
         end_native(status == cuda::kSuccess ? static_cast<std::uint64_t>(key()) : 0, bytes, device);
         return status;
     }
+    /// Of an allocation node of a graph, on the current GPU: counts from then on until the graph and all that was
+    /// instantiated of it are gone, since the graph may be launched at any time.
+    template <class OfDriver>
+    cuda::Status allocate_in_graph(cuda::Graph graph, std::size_t bytes, OfDriver of_driver)
+    {
+        if (bytes < kMaxBytes) bytes = static_cast<std::size_t>(whole_pieces(static_cast<std::int64_t>(bytes)));
+        if (const cuda::Status status = begin_native(bytes); status != cuda::kSuccess) return status;
+        const cuda::Status status = of_driver();
+        if (status == cuda::kSuccess) note_graph_memory(graph, bytes);
+        return status;
+    }
+    void note_exec(cuda::GraphExec exec, cuda::Graph graph);
+    void end_graph(cuda::Graph graph) { end_user_of(graphs_, graph); }
+    void end_exec(cuda::GraphExec exec) { end_user_of(execs_, exec); }
+    /// What the current GPU has free and what this process has of it; only where no other process has memory there, so
+    /// that the difference is what the driver took for itself.
+    std::optional<std::int64_t> free_and_own_bytes();
+    /// @param before  free_and_own_bytes() before the driver loaded it.
+    void note_module(void* module, std::optional<std::int64_t> before);
+    /// A variable of a module, or of a library, that the program has asked for.
+    void note_variable(void* module, cuda::Address address, std::size_t bytes);
+    void note_unloaded(void* module);
     /// What the program made by cuMemCreate is there until it is let go of as often as it was asked for, and mapped
     /// nowhere.
     void note_handle(cuda::MemoryHandle handle);
@@ -155,6 +179,15 @@ class Share {
     bool is_reserved(OwnGpu& gpu);
     std::pair<MemoryKind, Contents> kind_of(std::uint64_t event) const;
     void drop(OwnGpu& gpu);
+    void add_native(OwnGpu& gpu, std::uint64_t key, std::size_t bytes);
+    void note_graph_memory(cuda::Graph graph, std::size_t bytes);
+    struct GraphMemory {
+        std::uint64_t key{}; ///< of OwnGpu::native
+    };
+    using GraphUsers = std::unordered_map<void*, std::shared_ptr<GraphMemory>>;
+    void end_user_of(GraphUsers& users, void* user);
+    void count_module(void* module, std::size_t measured,
+                      std::optional<std::pair<cuda::Address, std::size_t>> variable);
     bool drop_native(std::uint64_t key);
     std::optional<std::pair<cuda::Address, std::size_t>> find_block(cuda::Address address) const;
     bool release_block(cuda::Address address);
@@ -185,6 +218,7 @@ class Share {
     void say_all();
     bool send(const Message& message);
     std::optional<Message> ask(const Message& message, Lock& lock);
+    std::optional<Message> ask_left(const std::string& id, Lock& lock);
 
     std::string socket_path_;
     std::mutex mutex_;
@@ -194,6 +228,7 @@ class Share {
         std::chrono::steady_clock::now(); ///< for a manager that is away
     std::optional<Message> answer_;
     bool is_asking_{};
+    bool is_left_unanswered_{};
     int unanswered_{}; ///< of what say_all() said: these answers come first
 
     std::map<cuda::Device, OwnGpu> gpus_;
@@ -203,6 +238,17 @@ class Share {
     };
     std::unordered_map<cuda::MemoryHandle, OwnHandle> handles_;                          ///< of the program's
     std::map<cuda::Address, std::pair<std::size_t, cuda::MemoryHandle>> mapped_handles_; ///< bytes of each
+
+    GraphUsers graphs_; ///< that have memory of their own
+    GraphUsers execs_;  ///< and what was instantiated of them
+    std::uint64_t graph_count_{};
+    struct OwnModule {
+        std::size_t measured_bytes{};
+        std::size_t variable_bytes{};
+        std::size_t counted_bytes{};
+        std::set<cuda::Address> variables;
+    };
+    std::unordered_map<void*, OwnModule> modules_;
 
     std::atomic<bool> is_counting_{false};
     std::atomic<bool> may_run_{true};

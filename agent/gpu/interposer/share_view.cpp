@@ -33,12 +33,23 @@ std::optional<MemoryView> Share::view_of(const std::string& gpu)
     return view(gpu, used == gpus_.end() ? nullptr : &used->second, lock);
 }
 
+/// Nothing where the manager is away, or of a release that does not know the question: that one is asked only once.
+std::optional<Message> Share::ask_left(const std::string& id, Lock& lock)
+{
+    if (is_left_unanswered_) return std::nullopt;
+    const int asked = socket_;
+    std::optional<Message> left = ask(with_text({.type = MessageType::kAskLeft}, id), lock);
+    is_left_unanswered_ = !left && asked >= 0 && socket_ == asked;
+    if (left && left->type != MessageType::kLeft) return std::nullopt;
+    return left;
+}
+
 /// What is free: the rest of its rooms, and what they can grow by.
 std::optional<MemoryView> Share::view(const std::string& id, const OwnGpu* gpu, Lock& lock)
 {
-    const std::optional<Message> left = ask(with_text({.type = MessageType::kAskLeft}, id), lock);
+    const std::optional<Message> left = ask_left(id, lock);
     const bool is_placed = gpu != nullptr && gpu->is_placed;
-    const bool is_told = left && left->type == MessageType::kLeft;
+    const bool is_told = left.has_value();
     if (is_told && left->first < 0) return std::nullopt; // no GPU that jobs share
     const bool has_others = is_told && left->second != 0;
     // Where the manager is away, what was promised still is.

@@ -224,8 +224,10 @@ Status cuStreamBeginCapture_v2(Stream stream, int mode)
     if (capture_of(stream) != nullptr) return kIllegalState;
     auto* const own = static_cast<OwnStream*>(stream);
     if (!driver().streams.contains(own)) fault("a stream is captured that is none");
-    Capture capture{mode, std::this_thread::get_id(), own->context, own->is_blocking, false, {}};
+    Capture capture{mode, std::this_thread::get_id(), own->context, own->is_blocking, false, {}, nullptr};
     capture.graph = std::make_shared<OwnGraph>();
+    capture.name = new char;
+    driver().graphs[capture.name] = capture.graph;
     driver().captures[own] = capture;
     return kSuccess;
 }
@@ -238,11 +240,9 @@ Status cuStreamEndCapture(Stream stream, Graph* graph)
     if (capture->mode != kCaptureRelaxed && capture->thread != std::this_thread::get_id()) return kCaptureWrongThread;
     const Capture ended = *capture;
     driver().captures.erase(static_cast<OwnStream*>(stream));
-    *graph = nullptr;
-    if (ended.is_invalidated) return kCaptureInvalidated;
-    *graph = new char;
-    driver().graphs[*graph] = ended.graph;
-    return kSuccess;
+    *graph = ended.is_invalidated ? nullptr : ended.name;
+    if (ended.is_invalidated) driver().graphs.erase(ended.name);
+    return ended.is_invalidated ? kCaptureInvalidated : kSuccess;
 }
 
 Status cuStreamIsCapturing(Stream stream, int* state)
@@ -255,6 +255,17 @@ Status cuStreamIsCapturing(Stream stream, int* state)
     }
     const Capture* const capture = capture_of(stream);
     *state = capture == nullptr ? kCaptureNone : capture->is_invalidated ? kCaptureIsInvalidated : kCaptureActive;
+    return kSuccess;
+}
+
+Status cuStreamGetCaptureInfo_v2(Stream stream, int* state, std::uint64_t* /*id*/, Graph* graph,
+                                 const GraphNode** /*dependencies*/, std::size_t* /*count*/)
+{
+    const Status status = cuStreamIsCapturing(stream, state);
+    if (status != kSuccess || *state != kCaptureActive) return status;
+    const std::scoped_lock lock(driver().mutex);
+    const Capture* const capture = capture_of(stream);
+    if (capture != nullptr && graph != nullptr) *graph = capture->name;
     return kSuccess;
 }
 

@@ -94,6 +94,7 @@ struct Capture {
     bool is_blocking{};
     bool is_invalidated{};
     std::shared_ptr<OwnGraph> graph;
+    void* name{}; ///< of the graph, from the beginning
 };
 
 struct Driver {

@@ -85,6 +85,23 @@ Status cuModuleGetGlobal_v2(Address* address, std::size_t* bytes, void* module, 
     return kSuccess;
 }
 
+/// Loaded for the current context at once.
+Status cuLibraryLoadData(void** library, const void* code, int* /*options*/, void** /*values*/, unsigned /*count*/,
+                         int* /*library_options*/, void** /*library_values*/, unsigned /*library_count*/)
+{
+    return cuModuleLoadData(library, code);
+}
+
+Status cuLibraryGetGlobal(Address* address, std::size_t* bytes, void* library, const char* name)
+{
+    return cuModuleGetGlobal_v2(address, bytes, library, name);
+}
+
+Status cuLibraryUnload(void* library)
+{
+    return cuModuleUnload(library);
+}
+
 Status cuModuleGetFunction(void** function, void* /*module*/, const char* name)
 {
     const std::string text = name;
