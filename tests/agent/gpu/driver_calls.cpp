@@ -84,6 +84,14 @@ void release(Address address)
     require(cuMemFree_v2(address), "cuMemFree");
 }
 
+std::size_t free_bytes()
+{
+    std::size_t free = 0;
+    std::size_t total = 0;
+    require(cuMemGetInfo_v2(&free, &total), "cuMemGetInfo");
+    return free;
+}
+
 void set_kind(int kind)
 {
     auto* const set = reinterpret_cast<decltype(fathom_gpu_set_kind)*>(::dlsym(RTLD_DEFAULT, "fathom_gpu_set_kind"));
@@ -246,16 +254,27 @@ void view_alone()
 int main(int argc, char** argv)
 {
     using namespace driver_calls;
-    const std::map<std::string, void (*)()> ways{{"contexts", contexts},
-                                                 {"mapped", mapped},
-                                                 {"holds", holds},
-                                                 {"view", view},
-                                                 {"view_alone", view_alone},
+    const std::map<std::string, void (*)()> ways{{"allocations", allocations},
                                                  {"capture", capture},
-                                                 {"capture_that_fails", capture_that_fails}};
+                                                 {"capture_that_fails", capture_that_fails},
+                                                 {"child", child},
+                                                 {"children", children},
+                                                 {"contexts", contexts},
+                                                 {"graph_memory", graph_memory},
+                                                 {"graph_memory_beside", graph_memory_beside},
+                                                 {"holds", holds},
+                                                 {"launch_cooperative", launch_cooperative},
+                                                 {"launch_ex", launch_ex},
+                                                 {"launch_graph", launch_graph},
+                                                 {"libraries", libraries},
+                                                 {"mapped", mapped},
+                                                 {"modules", modules},
+                                                 {"view", view},
+                                                 {"view_alone", view_alone}};
     const auto way = ways.find(argc == 2 ? argv[1] : "");
     if (way == ways.end()) return 2;
-    require(cuInit(0), "cuInit");
+    // A process that has forked after it cannot use the driver in its child.
+    if (way->first != "children") require(cuInit(0), "cuInit");
     way->second();
     return 0;
 }

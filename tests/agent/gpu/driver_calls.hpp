@@ -24,6 +24,8 @@ void wait_for(const std::string& name);
 void make_context();
 fathom::gpu::cuda::Address allocate(std::size_t bytes);
 void release(fathom::gpu::cuda::Address address);
+/// What cuMemGetInfo says.
+std::size_t free_bytes();
 /// A function that the preloaded library has and the driver has not.
 void set_kind(int kind);
 
@@ -40,5 +42,15 @@ void view();
 void view_alone();
 void capture();
 void capture_that_fails();
+void graph_memory();
+void graph_memory_beside();
+void modules();
+void libraries();
+void allocations();
+void launch_ex();
+void launch_cooperative();
+void launch_graph();
+void children();
+void child();
 
 } // namespace driver_calls

@@ -21,6 +21,11 @@ GraphDestroy cuGraphDestroy;
 ModuleLoadData cuModuleLoadData;
 ModuleGetFunction cuModuleGetFunction;
 LaunchKernel cuLaunchKernel;
+MemAllocAsync cuMemAllocAsync;
+MemFreeAsync cuMemFreeAsync;
+GraphCreate cuGraphCreate;
+GraphAddMemAllocNode cuGraphAddMemAllocNode;
+GraphAddMemFreeNode cuGraphAddMemFreeNode;
 }
 
 namespace driver_calls {
@@ -128,6 +133,83 @@ void capture_that_fails()
     const Address third = allocate(2 * kMiB);
     pause("destroyed");
     release(third);
+}
+
+namespace {
+
+Status add_allocation(Graph graph, std::size_t bytes, Address& address)
+{
+    MemAllocNodeParameters parameters{};
+    parameters.type = kAllocationPinned;
+    parameters.location = {kLocationDevice, 0};
+    parameters.bytes = bytes;
+    GraphNode node = nullptr;
+    const Status status = cuGraphAddMemAllocNode(&node, graph, nullptr, 0, &parameters);
+    address = parameters.address;
+    return status;
+}
+
+Graph make_graph()
+{
+    Graph graph = nullptr;
+    require(cuGraphCreate(&graph, 0), "cuGraphCreate");
+    return graph;
+}
+
+} // namespace
+
+/// Memory within graphs counts as long as they are there, and what the driver keeps of it is gone with them.
+void graph_memory()
+{
+    make_context();
+    const Address own = allocate(2 * kMiB);
+    const std::size_t free_before = free_bytes();
+    const Stream stream = make_stream();
+    void* const fill = kernel("fill");
+    void* const check = kernel("check");
+    require(cuStreamBeginCapture_v2(stream, kCaptureThreadLocal), "cuStreamBeginCapture");
+    Address address = 0;
+    require(cuMemAllocAsync(&address, 3 * kMiB, stream), "cuMemAllocAsync");
+    launch(fill, address, 3 * kMiB, 5, stream);
+    launch(check, address, 3 * kMiB, 5, stream);
+    require(cuMemFreeAsync(address, stream), "cuMemFreeAsync");
+    require(cuMemFreeAsync(own, stream) != kSuccess, "a graph frees what is not its own");
+    const Graph graph = end_capture(stream);
+    GraphExec exec = nullptr;
+    require(cuGraphInstantiateWithFlags(&exec, graph, 0), "cuGraphInstantiate");
+    require(cuGraphDestroy(graph), "cuGraphDestroy");
+    for (int i = 0; i < 2; ++i)
+        require(cuGraphLaunch(exec, stream), "cuGraphLaunch");
+    require(cuStreamSynchronize(stream), "cuStreamSynchronize");
+    pause("launched");
+
+    const Graph second = make_graph();
+    require(add_allocation(second, 2 * kMiB, address), "cuGraphAddMemAllocNode");
+    GraphNode node = nullptr;
+    require(cuGraphAddMemFreeNode(&node, second, nullptr, 0, address), "cuGraphAddMemFreeNode");
+    pause("added");
+    require(cuGraphDestroy(second), "cuGraphDestroy");
+    require(cuGraphExecDestroy(exec), "cuGraphExecDestroy");
+    pause("destroyed");
+    require(free_bytes() == free_before, "the driver keeps the memory of graphs that are gone");
+    require(cuStreamDestroy_v2(stream), "cuStreamDestroy");
+    release(own);
+}
+
+/// Beside `holds`, on a card of 32 MiB.
+void graph_memory_beside()
+{
+    make_context();
+    const Address own = allocate(2 * kMiB);
+    const std::size_t free_before = free_bytes();
+    const Graph graph = make_graph();
+    Address address = 0;
+    require(add_allocation(graph, 28 * kMiB, address) == kOutOfMemory, "a graph is given more than there is");
+    require(add_allocation(graph, 4 * kMiB, address), "cuGraphAddMemAllocNode");
+    require(free_bytes() == free_before - 4 * kMiB, "the memory of a graph is said to be free");
+    require(cuGraphDestroy(graph), "cuGraphDestroy");
+    require(free_bytes() == free_before, "the memory of a graph that is gone is not free");
+    release(own);
 }
 
 } // namespace driver_calls

@@ -1,134 +1,15 @@
 // Unmodified programs that share a GPU: the preloaded library and the memory manager as users have them, on the
 // stand-in for the driver.
-#include "agent/gpu/memory/memory_service.hpp"
-#include "tests/agent/gpu/program.hpp"
-
-#include <gtest/gtest.h>
+#include "tests/agent/gpu/gpu_sharing.hpp"
 
 #include <chrono>
 #include <csignal>
-#include <fstream>
-#include <functional>
 #include <thread>
 
 namespace fathom::gpu {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr std::int64_t kMiB = 1LL << 20U;
-const std::string kGpu = "GPU-00000000-1111-2222-3333-444444444444";
-const std::string kOtherGpu = "GPU-55555555-1111-2222-3333-444444444444";
-
-class GpuSharing : public testing::Test {
-  protected:
-    GpuSharing()
-    {
-        std::string text = (std::filesystem::temp_directory_path() / "gpu-sharing-XXXXXX").string();
-        folder_ = ::mkdtemp(text.data());
-        std::filesystem::create_directory(folder_ / "cards");
-        std::ofstream gpus(folder_ / "gpus");
-        for (const std::string& id : {kGpu, kOtherGpu})
-            gpus << "gpu\t" << id << "\tStand-in\t" << 32 * kMiB << '\n';
-        settings_.socket = folder_ / "socket";
-        settings_.coordinator.gpus = {{kGpu, 32 * kMiB}, {kOtherGpu, 32 * kMiB}};
-        settings_.coordinator.gap_bytes = 2 * kMiB;
-        settings_.coordinator.turns = {.slice_s = 0.02, .most_slice_s = 2, .most_wait_s = 30};
-        settings_.coordinator.settle_s = 0;
-    }
-
-    ~GpuSharing() override
-    {
-        EXPECT_FALSE(std::filesystem::exists(folder_ / "faults")) << "the stand-in driver has found faults";
-        service_.reset();
-        std::filesystem::remove_all(folder_);
-    }
-
-    void start() { service_ = MemoryService::start(settings_).value(); }
-
-    std::map<std::string, std::string> environment(const std::map<std::string, std::string>& more = {}) const
-    {
-        std::map<std::string, std::string> all{{"LD_LIBRARY_PATH", FATHOM_STANDIN_FOLDER},
-                                               {"LD_PRELOAD", FATHOM_GPU_LIBRARY},
-                                               {"FATHOM_GPU_SOCKET", (folder_ / "socket").string()},
-                                               {"FATHOM_STANDIN_GPUS", (folder_ / "gpus").string()},
-                                               {"FATHOM_STANDIN_CARDS", (folder_ / "cards").string()},
-                                               {"FATHOM_STANDIN_FAULTS", (folder_ / "faults").string()},
-                                               {"FATHOM_STANDIN_LEAKS", "1"}};
-        for (const auto& [name, value] : more)
-            all[name] = value;
-        return all;
-    }
-
-    std::unique_ptr<Program> train(const std::string& job, const std::map<std::string, std::string>& options,
-                                   std::map<std::string, std::string> variables = {}) const
-    {
-        std::vector<std::string> command{FATHOM_TRAINING_LOOP};
-        for (const auto& [name, value] : options) {
-            command.push_back(name);
-            command.push_back(value);
-        }
-        variables["FATHOM_GPU_JOB"] = job;
-        return std::make_unique<Program>(command, environment(variables), folder_);
-    }
-
-    /// The program driver_calls, which stops at its pauses until go_on().
-    std::unique_ptr<Program> call(const std::string& way) const
-    {
-        const std::map<std::string, std::string> variables{
-            {"FATHOM_GPU_JOB", way},
-            {"DRIVER_CALLS_FOLDER", folder_.string()},
-            {"LD_LIBRARY_PATH", std::string(FATHOM_STANDIN_FOLDER) + ":" + FATHOM_STANDIN_NVML_FOLDER}};
-        return std::make_unique<Program>(std::vector<std::string>{FATHOM_DRIVER_CALLS, way}, environment(variables),
-                                         folder_);
-    }
-    void go_on(const std::string& pause) const { std::ofstream(folder_ / pause) << pause; }
-
-    bool wait_for_persistent_bytes(const std::string& name, std::int64_t bytes) const
-    {
-        return wait_until([&] {
-            const Json known = job(name);
-            return known.is_object() && known.at("persistent").at("used_bytes") == bytes;
-        });
-    }
-
-    /// What the manager knows of a job; null if nothing.
-    Json job(const std::string& name) const
-    {
-        const Json state = to_json(service_->report());
-        for (const Json& gpu : state.at("gpus")) {
-            for (const Json& one : gpu.at("jobs")) {
-                if (one.at("job") == name) return one;
-            }
-        }
-        return {};
-    }
-
-    static bool wait_until(const std::function<bool()>& condition)
-    {
-        for (int i = 0; i < 12'000; ++i) {
-            if (condition()) return true;
-            std::this_thread::sleep_for(10ms);
-        }
-        return false;
-    }
-
-    /// The newest that the manager knew of a job when it ended; null if it did not.
-    Json last_of(const std::string& name) const
-    {
-        Json last;
-        const bool has_ended = wait_until([&] {
-            const Json now = job(name);
-            if (!now.is_null()) last = now;
-            return now.is_null() && !last.is_null();
-        });
-        return has_ended ? last : Json();
-    }
-
-    std::filesystem::path folder_;
-    MemoryServiceSettings settings_;
-    std::unique_ptr<MemoryService> service_;
-};
 
 TEST_F(GpuSharing, WhoIsAloneIsNeverInterrupted)
 {
@@ -252,68 +133,6 @@ TEST_F(GpuSharing, EveryWayToFindTheDriversFunctionsLeadsThroughTheLibrary)
     }
 }
 
-TEST_F(GpuSharing, AContextThatEndsGivesItsMemoryBack)
-{
-    start();
-    const auto program = call("contexts");
-
-    EXPECT_EQ(program->wait(), 0) << program->output();
-}
-
-TEST_F(GpuSharing, MemoryThatAProgramMapsItselfCountsUntilItIsUnmappedAndLetGoOf)
-{
-    start();
-    const auto program = call("mapped");
-
-    EXPECT_TRUE(program->wait_for_output("mapped"));
-    EXPECT_TRUE(wait_for_persistent_bytes("mapped", 8 * kMiB)) << job("mapped");
-    go_on("mapped");
-    EXPECT_TRUE(program->wait_for_output("unmapped"));
-    EXPECT_TRUE(wait_for_persistent_bytes("mapped", 8 * kMiB)) << job("mapped");
-    go_on("unmapped");
-    EXPECT_TRUE(wait_for_persistent_bytes("mapped", 0)) << job("mapped");
-    go_on("released");
-    EXPECT_EQ(program->wait(), 0) << program->output();
-}
-
-/// What the end of a turn does would invalidate the capture.
-TEST_F(GpuSharing, ATurnThatIsOverDuringACaptureEndsWithTheCapture)
-{
-    settings_.coordinator.turns = {.slice_s = 0.02, .most_slice_s = 0.1, .most_wait_s = 30};
-    start();
-    const auto program = call("capture");
-    ASSERT_TRUE(program->wait_for_output("capturing")) << program->output();
-    const auto other =
-        train("other", {{"iterations", "3"}, {"weights-mib", "4"}, {"activations-mib", "16"}, {"tell", "yes"}});
-    ASSERT_TRUE(wait_until([&] { return job("other").is_object(); }));
-    std::this_thread::sleep_for(1s); // longer than the longest slice
-
-    EXPECT_EQ(other->output().find("started"), std::string::npos);
-    go_on("capturing");
-    EXPECT_TRUE(program->wait_for_output("captured")) << program->output();
-    EXPECT_TRUE(other->wait_for_output("started")) << other->output();
-    go_on("captured");
-    EXPECT_EQ(program->wait(), 0) << program->output();
-    EXPECT_EQ(other->wait(), 0) << other->output();
-}
-
-TEST_F(GpuSharing, MemoryThatIsReleasedDuringACaptureIsGivenBackAfterIt)
-{
-    start();
-    const auto program = call("capture_that_fails");
-
-    EXPECT_TRUE(program->wait_for_output("released")) << program->output();
-    EXPECT_TRUE(wait_for_persistent_bytes("capture_that_fails", 4 * kMiB)) << job("capture_that_fails");
-    go_on("released");
-    EXPECT_TRUE(program->wait_for_output("failed")) << program->output();
-    EXPECT_TRUE(wait_for_persistent_bytes("capture_that_fails", 0)) << job("capture_that_fails");
-    go_on("failed");
-    EXPECT_TRUE(program->wait_for_output("destroyed")) << program->output();
-    EXPECT_TRUE(wait_for_persistent_bytes("capture_that_fails", 2 * kMiB)) << job("capture_that_fails");
-    go_on("destroyed");
-    EXPECT_EQ(program->wait(), 0) << program->output();
-}
-
 TEST_F(GpuSharing, WhatDoesNotFitIsRefusedWithTheFiguresAndHurtsNobody)
 {
     start();
@@ -424,47 +243,6 @@ TEST_F(GpuSharing, JobsOnDifferentGpusDoNotWaitForEachOther)
     EXPECT_EQ(first->wait(), 0) << first->output();
     EXPECT_EQ(second->wait(), 0) << second->output();
     EXPECT_EQ(last.at("switches"), 0);
-}
-
-TEST_F(GpuSharing, AProgramIsToldWhatItMayUseOfTheMemory)
-{
-    start();
-    const auto first = call("holds"); // 6 MiB
-    ASSERT_TRUE(first->wait_for_output("holds"));
-    const auto second =
-        train("second", {{"iterations", "5"}, {"weights-mib", "4"}, {"activations-mib", "4"}, {"tell", "yes"}},
-              {{"FATHOM_GPU_PERSISTENT_BYTES", std::to_string(6 * kMiB)},
-               {"FATHOM_GPU_TEMPORARY_BYTES", std::to_string(8 * kMiB)}});
-
-    ASSERT_EQ(second->wait(), 0) << second->output();
-
-    // 6 + 2 of gap + 8 were promised, and 10 more are nobody's; 4 of weights are in use, of the activations nothing.
-    const std::string output = second->output();
-    const Json last = Json::parse(output.substr(output.find('{')));
-    EXPECT_EQ(last.at("free_bytes"), 22 * kMiB);
-    EXPECT_EQ(last.at("total_bytes"), 26 * kMiB);
-    go_on("holds");
-    EXPECT_EQ(first->wait(), 0) << first->output();
-}
-
-TEST_F(GpuSharing, TheDriverAndTheManagementLibrarySayTheSameOfMemoryThatCanBeHad)
-{
-    start();
-    const auto neighbour = call("holds");
-    ASSERT_TRUE(neighbour->wait_for_output("holds"));
-    const auto program = call("view");
-
-    EXPECT_EQ(program->wait(), 0) << program->output();
-    go_on("holds");
-    EXPECT_EQ(neighbour->wait(), 0) << neighbour->output();
-}
-
-TEST_F(GpuSharing, WhoIsAloneSeesTheCardAsItIs)
-{
-    start();
-    const auto program = call("view_alone");
-
-    EXPECT_EQ(program->wait(), 0) << program->output();
 }
 
 /// By the commands, and the GPUs that NVIDIA's library tells of.

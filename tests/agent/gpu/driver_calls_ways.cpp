@@ -1,0 +1,255 @@
+// The ways of driver_calls to allocate, to launch, to load modules, and of programs with child processes.
+#include "tests/agent/gpu/driver_calls.hpp"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <functional>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace fathom::gpu::cuda;
+
+extern "C" {
+Init cuInit;
+CtxSynchronize cuCtxSynchronize;
+StreamCreate cuStreamCreate;
+StreamDestroy cuStreamDestroy_v2;
+MemAllocPitch cuMemAllocPitch_v2;
+MemAllocManaged cuMemAllocManaged;
+MemAllocAsync cuMemAllocAsync;
+MemAllocFromPoolAsync cuMemAllocFromPoolAsync;
+MemFreeAsync cuMemFreeAsync;
+Status cuDeviceGetDefaultMemPool(void** pool, Device device);
+ArrayCreate cuArrayCreate_v2;
+Array3dCreate cuArray3DCreate_v2;
+ArrayDestroy cuArrayDestroy;
+MipmappedArrayCreate cuMipmappedArrayCreate;
+ArrayDestroy cuMipmappedArrayDestroy;
+ModuleLoadData cuModuleLoadData;
+ModuleUnload cuModuleUnload;
+ModuleGetGlobal cuModuleGetGlobal_v2;
+LibraryLoad cuLibraryLoadData;
+ModuleUnload cuLibraryUnload;
+ModuleGetGlobal cuLibraryGetGlobal;
+LaunchKernelEx cuLaunchKernelEx;
+LaunchCooperativeKernel cuLaunchCooperativeKernel;
+GraphCreate cuGraphCreate;
+GraphInstantiateWithFlags cuGraphInstantiateWithFlags;
+GraphLaunch cuGraphLaunch;
+GraphExecDestroy cuGraphExecDestroy;
+GraphDestroy cuGraphDestroy;
+}
+
+namespace driver_calls {
+namespace {
+
+constexpr int kFloat = 0x20; ///< CU_AD_FORMAT_FLOAT
+
+/// What one way takes is not free as long as it is there.
+void expect_counted(const std::string& name, std::size_t bytes, const std::function<std::function<Status()>()>& take)
+{
+    const std::size_t before = free_bytes();
+    const std::function<Status()> give_back = take();
+    require(free_bytes() == before - bytes,
+            name + " takes " + std::to_string(before - free_bytes()) + " bytes of " + std::to_string(bytes));
+    require(give_back(), name + " given back");
+    require(free_bytes() == before, name + " is not given back");
+}
+
+void expect_arrays_counted()
+{
+    expect_counted("cuArrayCreate", kMiB, [] {
+        Array array = nullptr;
+        const ArrayDescription description{256, 256, kFloat, 4};
+        require(cuArrayCreate_v2(&array, &description), "cuArrayCreate");
+        return [array] { return cuArrayDestroy(array); };
+    });
+    expect_counted("cuArray3DCreate", kMiB, [] {
+        Array array = nullptr;
+        const Array3dDescription description{64, 64, 64, kFloat, 1, 0};
+        require(cuArray3DCreate_v2(&array, &description), "cuArray3DCreate");
+        return [array] { return cuArrayDestroy(array); };
+    });
+    expect_counted("cuMipmappedArrayCreate", kMiB + kMiB / 3, [] {
+        Array array = nullptr;
+        const Array3dDescription description{512, 512, 0, kFloat, 1, 0};
+        require(cuMipmappedArrayCreate(&array, &description, 5), "cuMipmappedArrayCreate");
+        return [array] { return cuMipmappedArrayDestroy(array); };
+    });
+}
+
+} // namespace
+
+/// Beside another program, so that what is free is what the books say.
+void allocations()
+{
+    make_context();
+    const Address own = allocate(2 * kMiB);
+    Stream stream = nullptr;
+    require(cuStreamCreate(&stream, 0), "cuStreamCreate");
+    expect_counted("cuMemAllocPitch", 4 * kMiB, [] {
+        Address address = 0;
+        std::size_t pitch = 0;
+        require(cuMemAllocPitch_v2(&address, &pitch, 1000, 4096, 4), "cuMemAllocPitch");
+        require(pitch == 1024, "the pitch is " + std::to_string(pitch));
+        launch(kernel("fill"), address, pitch * 4096, 3, nullptr); // the last row, too
+        require(cuCtxSynchronize(), "cuCtxSynchronize");
+        return [address] {
+            release(address);
+            return kSuccess;
+        };
+    });
+    expect_counted("cuMemAllocManaged", 3 * kMiB, [] {
+        Address address = 0;
+        require(cuMemAllocManaged(&address, 3 * kMiB, 1), "cuMemAllocManaged");
+        return [address] {
+            release(address);
+            return kSuccess;
+        };
+    });
+    expect_counted("cuMemAllocAsync", 4 * kMiB, [stream] {
+        Address address = 0;
+        require(cuMemAllocAsync(&address, 4 * kMiB, stream), "cuMemAllocAsync");
+        launch(kernel("fill"), address, 4 * kMiB, 3, stream);
+        return [address, stream] { return cuMemFreeAsync(address, stream); };
+    });
+    expect_counted("cuMemAllocFromPoolAsync", 4 * kMiB, [stream] {
+        void* pool = nullptr;
+        Address address = 0;
+        require(cuDeviceGetDefaultMemPool(&pool, 0), "cuDeviceGetDefaultMemPool");
+        require(cuMemAllocFromPoolAsync(&address, 4 * kMiB, pool, stream), "cuMemAllocFromPoolAsync");
+        return [address, stream] { return cuMemFreeAsync(address, stream); };
+    });
+    expect_arrays_counted();
+    require(cuStreamDestroy_v2(stream), "cuStreamDestroy");
+    release(own);
+}
+
+/// A module with a variable of 3 MiB.
+void modules()
+{
+    make_context();
+    const Address own = allocate(2 * kMiB);
+    void* module = nullptr;
+    require(cuModuleLoadData(&module, "table 3145728"), "cuModuleLoadData");
+    pause("loaded");
+    Address address = 0;
+    std::size_t bytes = 0;
+    for (int i = 0; i < 2; ++i)
+        require(cuModuleGetGlobal_v2(&address, &bytes, module, "table"), "cuModuleGetGlobal");
+    require(bytes == 3 * kMiB && cuModuleGetGlobal_v2(nullptr, &bytes, module, "table") == kSuccess, "its size");
+    require(cuModuleGetGlobal_v2(&address, &bytes, module, "none") == kNotFound, "a variable that is none");
+    pause("asked");
+    require(cuModuleUnload(module), "cuModuleUnload");
+    pause("unloaded");
+    release(own);
+}
+
+void libraries()
+{
+    make_context();
+    const Address own = allocate(2 * kMiB);
+    void* library = nullptr;
+    require(cuLibraryLoadData(&library, "table 3145728", nullptr, nullptr, 0, nullptr, nullptr, 0),
+            "cuLibraryLoadData");
+    Address address = 0;
+    require(cuLibraryGetGlobal(&address, nullptr, library, "table"), "cuLibraryGetGlobal");
+    pause("asked");
+    require(cuLibraryUnload(library), "cuLibraryUnload");
+    pause("unloaded");
+    release(own);
+}
+
+namespace {
+
+/// The test looks that the launch waits as long as another program has the turn.
+template <class Launch>
+void launch_with_turn(const std::string& name, Launch launch_it)
+{
+    make_context();
+    Address address = allocate(2 * kMiB);
+    std::uint64_t words = 2 * kMiB / 8;
+    std::uint64_t value = 11;
+    std::array<void*, 3> parameters{&address, &words, &value};
+    void* const fill = kernel("fill");
+    std::printf("%s begins\n", name.c_str());
+    std::fflush(stdout);
+    launch_it(fill, parameters.data());
+    std::printf("%s has launched\n", name.c_str());
+    std::fflush(stdout);
+    require(cuCtxSynchronize(), "cuCtxSynchronize");
+    release(address);
+}
+
+} // namespace
+
+void launch_ex()
+{
+    launch_with_turn("launch_ex", [](void* function, void** parameters) {
+        const LaunchConfiguration how{1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, 0};
+        require(cuLaunchKernelEx(&how, function, parameters, nullptr), "cuLaunchKernelEx");
+    });
+}
+
+void launch_cooperative()
+{
+    launch_with_turn("launch_cooperative", [](void* function, void** parameters) {
+        require(cuLaunchCooperativeKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters),
+                "cuLaunchCooperativeKernel");
+    });
+}
+
+void launch_graph()
+{
+    launch_with_turn("launch_graph", [](void*, void**) {
+        Graph graph = nullptr;
+        GraphExec exec = nullptr;
+        require(cuGraphCreate(&graph, 0), "cuGraphCreate");
+        require(cuGraphInstantiateWithFlags(&exec, graph, 0), "cuGraphInstantiate");
+        require(cuGraphLaunch(exec, nullptr), "cuGraphLaunch");
+        require(cuGraphExecDestroy(exec), "cuGraphExecDestroy");
+        require(cuGraphDestroy(graph), "cuGraphDestroy");
+    });
+}
+
+/// With a child that goes on as this program, and one that begins anew.
+void children()
+{
+    auto* const is_shared = reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "fathom_gpu_is_shared"));
+    require(is_shared != nullptr && is_shared() == 0, "fathom_gpu_is_shared"); // the library has begun before the fork
+    const pid_t forked = ::fork();
+    if (forked == 0) {
+        require(cuInit(0), "cuInit");
+        make_context();
+        const Address address = allocate(2 * kMiB);
+        pause("forked");
+        release(address);
+        std::exit(0);
+    }
+    const pid_t executed = ::fork();
+    if (executed == 0) {
+        ::execl("/proc/self/exe", "driver_calls", "child", nullptr);
+        ::_exit(127);
+    }
+    require(cuInit(0), "cuInit");
+    make_context();
+    const Address address = allocate(2 * kMiB);
+    pause("parent");
+    for (const pid_t process : {forked, executed}) {
+        int status = 0;
+        require(::waitpid(process, &status, 0) == process && status == 0, "a child failed");
+    }
+    release(address);
+}
+
+void child()
+{
+    make_context();
+    const Address address = allocate(4 * kMiB);
+    pause("executed");
+    release(address);
+}
+
+} // namespace driver_calls
