@@ -22,6 +22,15 @@ struct OperatorNeed {
     bool operator==(const OperatorNeed&) const = default;
 };
 
+/// Whose job it is, as the network knows them.
+struct AttemptOwner {
+    std::string submitter; ///< id of the token or account that it was submitted with; empty: it is not told
+    std::string account;   ///< the account's name; empty: a token's job
+    std::string project;
+
+    bool operator==(const AttemptOwner&) const = default;
+};
+
 /// An order to run one attempt of a job on units of one type: all that an agent needs to know.
 struct AttemptOrder {
     AttemptId attempt_id; ///< also the attempt's name in the center's batch system
@@ -45,6 +54,7 @@ struct AttemptOrder {
     std::vector<JobOutput> outputs{};         ///< stored once the command has succeeded, as the job's user
     std::int64_t wall_limit_s{86400};         ///< of staging, the command and storing together
     bool profile{false};                      ///< count the job's operators while it runs (M11)
+    AttemptOwner owner{};                     ///< told to centers that run each user's jobs as a local user only
 };
 
 /// How an attempt ended.

@@ -138,6 +138,19 @@ std::vector<OperatorNeed> read_needs(ObjectReader& reader, std::vector<FieldErro
     return needs;
 }
 
+/// Older servers tell none.
+AttemptOwner read_owner(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    AttemptOwner owner;
+    const Json* json = reader.object("owner");
+    if (json == nullptr) return owner;
+    ObjectReader item(*json, "owner", errors);
+    owner.submitter = item.required_string("submitter", {.min_length = 1, .max_length = 128});
+    owner.account = item.optional_string("account", {.max_length = 128}).value_or("");
+    owner.project = item.required_string("project", {.max_length = 128});
+    return owner;
+}
+
 Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>& errors)
 {
     AttemptOrder order;
@@ -159,6 +172,7 @@ Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>& errors)
     order.inputs = parse_job_inputs(reader, errors);
     order.outputs = parse_job_outputs(reader, errors);
     order.wall_limit_s = reader.required_integer("wall_limit_s", 1, 31'536'000);
+    order.owner = read_owner(reader, errors);
     if (order.command.empty() == order.script.empty()) reader.fail("command", "either a command or a script is needed");
     return StartAttempt{std::move(order)};
 }

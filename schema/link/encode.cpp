@@ -48,6 +48,13 @@ Json needs_json(const std::vector<OperatorNeed>& needs)
     return json;
 }
 
+Json owner_json(const AttemptOwner& owner)
+{
+    Json json = {{"submitter", owner.submitter}, {"project", owner.project}};
+    if (!owner.account.empty()) json["account"] = owner.account;
+    return json;
+}
+
 Json body_json(const StartAttempt& start)
 {
     const AttemptOrder& order = start.order;
@@ -71,6 +78,7 @@ Json body_json(const StartAttempt& start)
     if (order.is_exclusive) json["exclusive"] = true;
     if (!order.inputs.empty()) json["inputs"] = to_json(order.inputs);
     if (!order.outputs.empty()) json["outputs"] = to_json(order.outputs);
+    if (!order.owner.submitter.empty()) json["owner"] = owner_json(order.owner);
     return json;
 }
 

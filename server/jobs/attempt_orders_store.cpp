@@ -70,10 +70,13 @@ constexpr Statement kSelectOrders{"jobs_select_orders", R"sql(
     SELECT a.id, a.job_id, j.name, j.label, u.name AS unit_type, a.unit_count, j.spec, j.secret_environment,
            coalesce(r.selection = 'center', false) AS center_chooses, coalesce(r.unit_count = 0, false) AS center_counts,
            coalesce(c.facts ->> 'stages_inputs' = 'true', false) AS stages_inputs,
-           coalesce(c.facts ->> 'stores_outputs' = 'true', false) AS stores_outputs
+           coalesce(c.facts ->> 'stores_outputs' = 'true', false) AS stores_outputs,
+           coalesce(c.facts ->> 'maps_users' = 'true', false) AS maps_users, j.submitted_by,
+           coalesce(p.name, '') AS account, j.project
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN unit_type u ON u.id = a.unit_type_id
     JOIN center c ON c.id = a.center_id
     LEFT JOIN probe_run r ON r.job_id = j.id
+    LEFT JOIN user_account p ON p.token_id = j.submitted_by
     WHERE a.id = ANY ($1::text[]) AND a.state = 'placed' AND a.dispatched_at IS NOT NULL
       AND j.cancel_requested_at IS NULL
     ORDER BY a.id)sql"};
@@ -139,6 +142,15 @@ Result<void> check_staging(const pqxx::row& row, const JobSpec& spec)
     return {};
 }
 
+/// Centers that have no use for it are not told.
+AttemptOwner owner_of(const pqxx::row& row)
+{
+    if (!row["maps_users"].as<bool>()) return {};
+    return {.submitter = row["submitted_by"].as<std::string>(),
+            .account = row["account"].as<std::string>(),
+            .project = row["project"].as<std::string>()};
+}
+
 AttemptOrder to_order(const pqxx::row& row, JobSpec spec)
 {
     const bool is_probe = row["label"].as<std::string>() == "probe";
@@ -159,7 +171,8 @@ AttemptOrder to_order(const pqxx::row& row, JobSpec spec)
             .inputs = std::move(spec.inputs),
             .outputs = std::move(spec.outputs),
             .wall_limit_s = spec.wall_limit_s,
-            .profile = spec.profile};
+            .profile = spec.profile,
+            .owner = owner_of(row)};
 }
 
 } // namespace

@@ -13,8 +13,9 @@ namespace fathom::server {
 namespace {
 
 // An order that was never sent says nothing of its center, and neither do a program and inputs that are not there, a
-// pre-emption, and a job that wanted more memory than it asked for. A program that runs may bring about its own loss:
-// in Slurm by cancelling its job, elsewhere where it runs as the same user as its supervisor.
+// submitter for whom it has no local user, a pre-emption, and a job that wanted more memory than it asked for. A
+// program that runs may bring about its own loss: in Slurm by cancelling its job, elsewhere where it runs as the same
+// user as its supervisor.
 constexpr Statement kSelectAttempts{"learning_select_center_attempts", R"sql(
     SELECT c.id, c.name, c.quarantined_at IS NULL AND c.revoked_at IS NULL AS is_judged, p.job_type, p.ended_at,
            (SELECT j.submitted_by FROM job j WHERE j.id = a.job_id) AS submitter, a.unit_type_id,
@@ -28,6 +29,7 @@ constexpr Statement kSelectAttempts{"learning_select_center_attempts", R"sql(
     FROM run_prediction p JOIN attempt a ON a.id = p.attempt_id JOIN center c ON c.id = a.center_id
     WHERE p.ended_at > now() - $1 * interval '1 second' AND p.outcome NOT IN ('cancelled', 'preempted')
       AND (p.outcome <> 'lost' OR a.dispatched_at IS NOT NULL)
+      AND NOT (p.outcome = 'failed_to_start' AND starts_with(a.detail, $4))
     ORDER BY p.ended_at DESC LIMIT 20000)sql"};
 
 // Whoever asked for a probe, it tells as much. One that has waited for an hour may wait for days.
@@ -97,8 +99,9 @@ std::vector<CenterAttempts> select_center_attempts(pqxx::transaction_base& trans
 {
     std::map<std::string, CenterAttempts> centers;
     std::map<std::string, std::set<std::string>> successes;
-    for (const pqxx::row& row : exec(transaction, kSelectAttempts, window.count(),
-                                     std::string(link::kProgramNotStarted), std::string(link::kStagingFailed))) {
+    for (const pqxx::row& row :
+         exec(transaction, kSelectAttempts, window.count(), std::string(link::kProgramNotStarted),
+              std::string(link::kStagingFailed), std::string(link::kNoLocalUser))) {
         const auto id = row["id"].as<std::string>();
         CenterAttempts& center = centers[id];
         center.id = {id};

@@ -61,6 +61,39 @@ TEST(Codec, KeepsAnOrder)
     EXPECT_EQ(order.outputs, start.order.outputs);
 }
 
+TEST(Codec, TellsWhoseJobAnOrderIsOnlyWhereThatIsKnown)
+{
+    StartAttempt start;
+    start.order.attempt_id = AttemptId::make();
+    start.order.job_id = JobId::make();
+    start.order.label = "job";
+    start.order.unit_type = "core";
+    start.order.command = {"true"};
+    EXPECT_FALSE(Json::parse(encode(make_message(start)))["body"].contains("owner")) << "as older peers have it";
+    EXPECT_EQ(round_trip(start).order.owner, AttemptOwner());
+
+    start.order.owner = {"tok_x", "ann", "physics"};
+    EXPECT_EQ(round_trip(start).order.owner, start.order.owner);
+    start.order.owner.account.clear();
+    EXPECT_EQ(round_trip(start).order.owner, start.order.owner);
+}
+
+TEST(Codec, RefusesAnOwnerThatIsHalfSaid)
+{
+    StartAttempt start;
+    start.order.attempt_id = AttemptId::make();
+    start.order.job_id = JobId::make();
+    start.order.label = "job";
+    start.order.unit_type = "core";
+    start.order.command = {"true"};
+    Json body = Json::parse(encode(make_message(start)))["body"];
+    body["owner"] = {{"account", "ann"}};
+
+    const DecodeFailure failure = failure_of(envelope("start_attempt", body).dump());
+
+    EXPECT_THAT(describe(failure.error), HasSubstr("owner.submitter"));
+}
+
 TEST(Codec, KeepsEveryByteOfOutput)
 {
     AttemptOutput output;

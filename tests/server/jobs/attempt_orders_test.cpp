@@ -97,6 +97,32 @@ TEST_F(Attempts, OutputsGoToCentersWhoseAgentStoresThem)
               (std::vector<JobOutput>{{"x", "https://h/x?key=1"}}));
 }
 
+TEST_F(Attempts, SayWhoseTheyAreToCentersThatMapUsersOnly)
+{
+    const auto owner_of = [this](const JobId& job) {
+        const std::vector<link::Body> orders = orders_for(center_of(job));
+        EXPECT_EQ(orders.size(), 1U);
+        return orders.empty() ? AttemptOwner() : std::get<link::StartAttempt>(orders[0]).order.owner;
+    };
+    const Json body = spec({{"project", "physics"}});
+    const JobId untold = submit(body);
+    route();
+    EXPECT_EQ(owner_of(untold), AttemptOwner());
+    ASSERT_TRUE(report_end(untold, exited(0)));
+
+    sql("UPDATE center SET facts = facts || '{\"maps_users\": true}'");
+    const JobId by_token = submit(body);
+    route();
+    EXPECT_EQ(owner_of(by_token), (AttemptOwner{admin_.token_id.value, "", "physics"}));
+    ASSERT_TRUE(report_end(by_token, exited(0)));
+
+    sql("INSERT INTO user_account (name, token_id, password_hash) VALUES ('ann', '" + admin_.token_id.value +
+        "', 'x')");
+    const JobId by_account = submit(body);
+    route();
+    EXPECT_EQ(owner_of(by_account), (AttemptOwner{admin_.token_id.value, "ann", "physics"}));
+}
+
 TEST_F(Attempts, OfManyLargeOrdersAsManyAreReadAsThereIsRoomFor)
 {
     add_center("beta", 8);

@@ -1,3 +1,4 @@
+#include "schema/link/attempt_detail.hpp"
 #include "server/learning/health_store.hpp"
 #include "server/learning/learning_api.hpp"
 #include "server/learning/learning_service.hpp"
@@ -202,6 +203,23 @@ TEST_F(Predictions, NodeFailuresSpeakAgainstTheirCenterPreemptionsAndWantOfMemor
     EXPECT_THAT(said, ::testing::UnorderedElementsAre(std::pair(true, true), std::pair(false, false)))
         << "the pre-emption is left out";
     EXPECT_THAT(centers[0].types_that_succeed, ::testing::IsEmpty());
+}
+
+TEST_F(Predictions, AUserWithoutALocalUserSpeaksNotAgainstTheCenter)
+{
+    const JobId job = place();
+    AttemptEnd end = exited(0, 0);
+    end.exit_code.reset();
+    end.started_at.reset();
+    end.outcome = AttemptOutcome::kFailedToStart;
+    end.detail = std::string(link::kNoLocalUser) + "this center has none for ann";
+    ASSERT_TRUE(report_end(job, end));
+    ASSERT_EQ(column(job, "outcome"), "failed_to_start");
+    const auto select = [](pqxx::work& transaction) -> Result<std::vector<CenterAttempts>> {
+        return select_center_attempts(transaction, std::chrono::minutes(10));
+    };
+
+    EXPECT_THAT(run(database_.run(select)).value(), ::testing::IsEmpty());
 }
 
 TEST_F(Predictions, OfAnAttemptThatWasNeverSentEndWithIt)
