@@ -121,14 +121,40 @@ Result<std::optional<JobUser>> find_slurm_user(const AgentConfig& config)
     return user;
 }
 
-/// Slurm's jobs share one user, and the agent knows of nothing else that would keep them from each other.
+/// The local users of the network's users.
+/// @error kInvalid  there is one that is not fit, or jobs could then read the agent's files.
+Result<std::vector<MappedUser>> find_slurm_users(const AgentConfig& config, const std::optional<JobUser>& own,
+                                                 const std::optional<UnixUser>& agent)
+{
+    Result<std::vector<MappedUser>> mapped = find_mapped_users(config.tables.slurm_users);
+    if (!mapped || mapped->empty()) return mapped;
+    if (!own) return Error{Errc::kInvalid, "with [[slurm_user]], set run_as to an ordinary user: the probes' one"};
+    for (const MappedUser& one : *mapped) {
+        if (Result<void> apart = keep_apart({.one = one.user}, agent); !apart) return apart.error();
+    }
+    return mapped;
+}
+
+/// Where users of the network share a local user, nothing that the agent knows of keeps their jobs from each other.
+std::string slurm_gaps(const SlurmExecutorOptions& options)
+{
+    if (options.mapped.empty() || !options.user)
+        return "Slurm's jobs share the user " + options.user_name + " and see each other's files and processes";
+    std::string gaps = options.slurm.refuses_unmapped
+                           ? ""
+                           : "jobs of users without a [[slurm_user]] share the user " + options.user_name;
+    for (const std::string& shared : find_shared_users(options.mapped, *options.user))
+        gaps += (gaps.empty() ? "" : "; ") + shared;
+    return gaps;
+}
+
 Result<void> judge_slurm_isolation(const AgentConfig& config, const SlurmExecutorOptions& options)
 {
-    const std::string gap =
-        "Slurm's jobs share the user " + options.user_name + " and see each other's files and processes";
+    const std::string gaps = slurm_gaps(options);
+    if (gaps.empty()) return {};
     if (config.require_isolation)
-        return Error{Errc::kUnavailable, "require_isolation is on, but at this center: " + gap};
-    log_warning("jobs_not_isolated", {{"gaps", gap}, {"see", "docs/security.md"}});
+        return Error{Errc::kUnavailable, "require_isolation is on, but at this center: " + gaps};
+    log_warning("jobs_not_isolated", {{"gaps", gaps}, {"see", "docs/security.md"}});
     if (!options.user && ::getuid() != 0)
         log_warning("jobs_can_read_agent_files", {{"effect", "each job can act as this center"},
                                                   {"way_out", "start the agent as root, with run_as"}});
@@ -141,6 +167,8 @@ Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config,
     Result<std::optional<JobUser>> user = find_slurm_user(config);
     if (!user) return user.error();
     if (Result<void> apart = keep_apart({.one = *user}, agent); !apart) return apart.error();
+    Result<std::vector<MappedUser>> mapped = find_slurm_users(config, *user, agent);
+    if (!mapped) return mapped.error();
     if (!describes_only && ::getuid() == 0 && !*user)
         log_warning("jobs_run_as_root", {{"way_out", "set run_as to an ordinary user"}});
     const passwd* self = ::getpwuid(::getuid()); // NOLINT(concurrency-mt-unsafe): one thread
@@ -150,6 +178,7 @@ Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config,
                                  .user_name = *user             ? (*user)->name
                                               : self != nullptr ? self->pw_name
                                                                 : "root",
+                                 .mapped = std::move(*mapped),
                                  .programs = std::filesystem::absolute(config.probe_program).parent_path(),
                                  .output_limit_bytes = config.output_limit_bytes,
                                  .staging = config.staging};
@@ -163,6 +192,8 @@ Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config,
 Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config, const std::optional<UnixUser>& agent,
                                                       const std::filesystem::path& gpu_memory)
 {
+    if (!config.tables.slurm_users.empty())
+        return Error{Errc::kInvalid, "[[slurm_user]] is for centers with executor = \"slurm\""};
     const Result<JobUsers> users = find_job_users(config.run_as, config.run_as_uids);
     if (!users) return users.error();
     if (Result<void> apart = keep_apart(*users, agent); !apart) return apart.error();

@@ -15,8 +15,8 @@ namespace fathom::agent {
 namespace {
 
 /// Of the config file.
-constexpr const char* kTables[] = {"unit_type", "device",  "sub_units", "environment",
-                                   "operators", "balance", "gpu_memory"};
+constexpr const char* kTables[] = {"unit_type", "device",  "sub_units",  "environment",
+                                   "operators", "balance", "gpu_memory", "slurm_user"};
 constexpr std::size_t kMaxKeyBytes = 256UL << 10U;
 constexpr std::int64_t kMaxIoRate = 1LL << 40U;
 constexpr std::size_t kMaxSettingsBytes = 16UL << 20U; ///< of the files together, as JSON
@@ -230,6 +230,7 @@ Result<AgentTables> parse_agent_tables(const std::string& toml)
     tables.operators = read_operators(reader, errors);
     tables.balance = read_balance(reader, errors);
     tables.gpu_memory = read_gpu_memory(reader, errors);
+    tables.slurm_users = read_slurm_users(reader, errors);
     if (tables.gpu_memory.enabled && tables.environment.contains("FATHOM_GPU_SOCKET"))
         errors.push_back({"environment.FATHOM_GPU_SOCKET", "names another memory manager than [gpu_memory]'s: leave "
                                                            "out one of them"});
@@ -303,6 +304,10 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
         {"slurm_account", "", "with Slurm: account that jobs are charged to; empty: the user's default",
          check_slurm_names},
         {"slurm_qos", "", "with Slurm: quality of service of jobs; empty: the default", check_slurm_names},
+        {"slurm_unmapped", "refuse",
+         "with Slurm and [[slurm_user]] tables: jobs of users that none of them is for are refused (refuse), or run as "
+         "run_as (run_as)",
+         check_one_of({"refuse", "run_as"})},
         {"slurm_programs", "/usr/bin", "with Slurm: folder of sbatch, squeue, scancel, sinfo and scontrol",
          check_not_empty},
         {"slurm_conf", "", "with Slurm: its slurm.conf; empty: where Slurm's own programs look"},
@@ -357,7 +362,8 @@ Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
                     .work_folder = settings.text("slurm_work_folder"),
                     .partitions = split_names(settings.text("slurm_partitions")),
                     .account = settings.text("slurm_account"),
-                    .qos = settings.text("slurm_qos")};
+                    .qos = settings.text("slurm_qos"),
+                    .refuses_unmapped = settings.text("slurm_unmapped") == "refuse"};
     if (outcome.config_path.empty()) return config;
 
     Result<std::string> content = read_file(outcome.config_path, 1U << 20U);

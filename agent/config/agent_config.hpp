@@ -2,6 +2,7 @@
 
 #include "agent/config/balance_table.hpp"
 #include "agent/config/gpu_memory_table.hpp"
+#include "agent/config/slurm_user_tables.hpp"
 #include "agent/config/staging_order.hpp"
 #include "agent/config/sub_unit_tables.hpp"
 #include "agent/config/unit_tables.hpp"
@@ -27,6 +28,8 @@ struct SlurmConfig {
     std::vector<std::string> partitions;         ///< that the center offers; empty: all
     std::string account;                         ///< that jobs are charged to; empty: the user's default
     std::string qos;                             ///< quality of service; empty: the default
+    /// Jobs of users that no `[[slurm_user]]` table is for are refused; else they run as `run_as`.
+    bool refuses_unmapped = true;
 };
 
 /// The tables of the config file, which no flag can express.
@@ -38,6 +41,7 @@ struct AgentTables {
     std::map<std::string, std::vector<std::string>> operators; ///< resource type -> ids; absent: all (M8, M9)
     BalanceConfig balance;                                     ///< off unless it says otherwise
     GpuMemoryConfig gpu_memory;                                ///< likewise
+    std::vector<SlurmUserRule> slurm_users; ///< the first that is for a job counts; empty: one for all
 };
 
 /// Whose uploaded operators may run at this center; nobody's without keys.

@@ -123,6 +123,49 @@ TEST(AgentTables, RefusesGpuMemorySettingsThatContradictEachOther)
     }
 }
 
+TEST(AgentTables, ReadsLocalUsersOfTheNetworksUsers)
+{
+    const std::vector<SlurmUserRule> rules = parse_agent_tables(R"(
+        [[slurm_user]]
+        users = ["ann", "tok_01KAFP6X5T8Z3Q4R5S6T7V8W9Z"]
+        local_user = "ann"
+        account = "physics"
+        qos = "high"
+        [[slurm_user]]
+        project = "open"
+        local_user = "guest"
+    )")
+                                                 .value()
+                                                 .slurm_users;
+
+    ASSERT_EQ(rules.size(), 2U);
+    EXPECT_THAT(rules[0].users, ElementsAre("ann", "tok_01KAFP6X5T8Z3Q4R5S6T7V8W9Z"));
+    EXPECT_EQ(rules[0].local_user, "ann");
+    EXPECT_EQ(rules[0].account, "physics");
+    EXPECT_EQ(rules[0].qos, "high");
+    EXPECT_EQ(rules[1].project, "open");
+    EXPECT_TRUE(rules[1].users.empty());
+}
+
+TEST(AgentTables, RefusesLocalUsersOfNobodyAndOptionsInTheirNames)
+{
+    const Result<AgentTables> tables = parse_agent_tables(R"(
+        [[slurm_user]]
+        local_user = "ann"
+        [[slurm_user]]
+        users = ["bob"]
+        account = "physics --uid=0"
+        colour = "red"
+    )");
+
+    ASSERT_FALSE(tables);
+    const Error error = tables.error();
+    for (const char* field :
+         {"slurm_user[0].users", "slurm_user[1].local_user", "slurm_user[1].account", "slurm_user[1].colour"}) {
+        EXPECT_THAT(error.fields, Contains(Field(&FieldError::field, field)));
+    }
+}
+
 TEST(AgentTables, RefusesWhatIsNotToml)
 {
     EXPECT_FALSE(parse_agent_tables("unit_type = [[["));
@@ -136,6 +179,13 @@ SettingsOutcome settings_of(std::vector<const char*> arguments)
     arguments.insert(arguments.begin(), {"fathom-agent", "--state-dir", "/nowhere"});
     return read_settings(agent_settings("fathom-agent", "", true), static_cast<int>(arguments.size()),
                          arguments.data());
+}
+
+TEST(AgentSettings, RefuseJobsOfUsersWithoutALocalOneUnlessTheySayOtherwise)
+{
+    EXPECT_TRUE(make_agent_config(settings_of({})).value().slurm.refuses_unmapped);
+    EXPECT_FALSE(make_agent_config(settings_of({"--slurm-unmapped", "run_as"})).value().slurm.refuses_unmapped);
+    EXPECT_EQ(settings_of({"--slurm-unmapped", "nobody"}).exit_code, 2);
 }
 
 TEST(AgentSettings, SayWhatJobsSeeOfTheHomeFolder)

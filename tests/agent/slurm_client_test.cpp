@@ -2,7 +2,7 @@
 #include "core/base/file.hpp"
 #include "tests/agent/support/builders.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace fathom::agent {
 namespace {
@@ -77,6 +77,44 @@ TEST_F(SlurmNodes, KeepTheReservesThatWereToldLastWhenScontrolFails)
     EXPECT_EQ(memory_at(kReservesInterval), 15360);
     answer("scontrol", "");
     EXPECT_EQ(memory_at(kReservesInterval + 20s), 16384);
+}
+
+/// Slurm's programs are scripts that note what they were asked.
+class SlurmQuestions : public testing::Test {
+  protected:
+    SlurmQuestions()
+    {
+        for (const char* program : {"sbatch", "squeue"}) {
+            const std::filesystem::path path = folder_.path() / program;
+            write_file(path, "#!/bin/sh\necho \"$@\" >" + path.string() + ".asked\necho 17\n", 0700).value();
+        }
+    }
+    std::string asked(const std::string& program) const
+    {
+        return read_file(folder_.path() / (program + ".asked")).value();
+    }
+
+    test::TemporaryFolder folder_;
+    SlurmClient client_{
+        SlurmConfig{
+            .programs = folder_.path(), .settings = {}, .work_folder = {}, .partitions = {}, .account = {}, .qos = {}},
+        std::nullopt};
+};
+
+TEST_F(SlurmQuestions, AJobIsSubmittedForItsUser)
+{
+    ASSERT_TRUE(client_.submit("/shared/job.sh", JobUser{"ann", 2000, 2001}));
+    EXPECT_THAT(asked("sbatch"), testing::HasSubstr(" --uid=2000 --gid=2001 /shared/job.sh"));
+
+    ASSERT_TRUE(client_.submit("/shared/job.sh", std::nullopt));
+    EXPECT_THAT(asked("sbatch"), testing::Not(testing::HasSubstr("--uid")));
+}
+
+TEST_F(SlurmQuestions, OneQuestionIsForTheJobsOfAllUsers)
+{
+    ASSERT_TRUE(client_.queue({2002, 2000}));
+
+    EXPECT_THAT(asked("squeue"), testing::HasSubstr(" --user=2000,2002 "));
 }
 
 } // namespace

@@ -57,13 +57,15 @@ TEST(SlurmText, ReadsWhatNodesKeepForTheirSystem)
 TEST(SlurmText, ReadsTheQueue)
 {
     const std::vector<SlurmJob> jobs =
-        parse_queue("7|att_x|FAILED|768|2026-11-24T19:56:47|2026-11-24T19:56:48|1-02:03:04|vm|NonZeroExitCode|\n"
-                    "8|att_y|PENDING|0|N/A|N/A|0:00||Resources|\n"
+        parse_queue("7|att_x|FAILED|768|1000|2026-11-24T19:56:47|2026-11-24T19:56:48|1-02:03:04|vm|NonZeroExitCode|\n"
+                    "8|att_y|PENDING|0|65534|N/A|N/A|0:00||Resources|\n"
+                    "9|att_z|PENDING|0|nobody|N/A|N/A|0:00||Resources|\n"
                     "nonsense\n");
 
     ASSERT_EQ(jobs.size(), 2U);
     EXPECT_EQ(jobs[0].id, "7");
     EXPECT_EQ(jobs[0].wait_status, 768);
+    EXPECT_EQ(jobs[0].uid, 1000U);
     EXPECT_EQ(format_rfc3339(jobs[0].end.value()), "2026-11-24T19:56:48.000000Z");
     EXPECT_EQ(jobs[0].used_s, 86400 + 2 * 3600 + 3 * 60 + 4);
     EXPECT_EQ(jobs[0].nodes, "vm");

@@ -12,6 +12,7 @@ namespace fathom::agent {
 ///     job_id           Slurm's number of the job, once sbatch has told it
 ///     limits           its wall limit in seconds, `memory` and its units' bytes where known, `inputs` and
 ///                      `outputs` when it has some, and `profile` when it wants one
+///     user             who the job runs as: ids of user and group, and the name; not where it runs as the agent does
 ///     stop             why its end was asked for: `cancelled` or `wall_limit`
 ///     stdout, stderr   of the program; Slurm writes them as the job's user
 ///     report/          the job's user's: `first` (the job that may run), `started`, `ended`
@@ -22,16 +23,17 @@ struct SlurmFolder {
     std::filesystem::path script() const { return path / "job.sh"; }
     std::filesystem::path job_id() const { return path / "job_id"; }
     std::filesystem::path limits() const { return path / "limits"; }
+    std::filesystem::path user() const { return path / "user"; }
     std::filesystem::path stop() const { return path / "stop"; }
     std::filesystem::path report() const { return path / "report"; }
     std::filesystem::path work() const { return path / "work"; }
 };
 
-/// How jobs of a center are submitted.
+/// How a job is submitted.
 struct BatchOptions {
     std::string account;
     std::string qos;
-    std::string user;               ///< name of the user that jobs run as
+    std::string user;               ///< name of the user that it runs as
     std::filesystem::path programs; ///< folder of fathom-probe, last in PATH
 };
 

@@ -4,7 +4,6 @@
 #include "agent/executor/slurm/batch_script.hpp"
 
 #include <algorithm>
-#include <unistd.h>
 
 namespace fathom::agent {
 namespace {
@@ -23,13 +22,29 @@ bool is_unreached(std::string_view text)
     return false;
 }
 
+/// Who a job is of: options of sbatch.
+std::vector<std::string> user_options(const std::optional<JobUser>& user)
+{
+    if (!user) return {};
+    return {"--uid=" + std::to_string(user->uid), "--gid=" + std::to_string(user->gid)};
+}
+
+/// What starts a program as that user, without the rights of this process.
+std::vector<std::string> starter_as(const std::optional<JobUser>& user)
+{
+    if (!user) return {};
+    return {"/usr/bin/setpriv", "--reuid=" + std::to_string(user->uid), "--regid=" + std::to_string(user->gid),
+            "--clear-groups", "--no-new-privs"};
+}
+
 } // namespace
 
 Result<std::string> SlurmClient::run(const char* program, const std::vector<std::string>& arguments,
-                                     std::size_t most_bytes, TimeZone zone) const
+                                     std::size_t most_bytes, TimeZone zone, std::vector<std::string> starter) const
 {
     // Nothing of the agent's environment: sbatch would pass it on to jobs.
-    std::vector<std::string> command{"/usr/bin/env", "-i", "PATH=/usr/local/bin:/usr/bin:/bin"};
+    std::vector<std::string> command = std::move(starter);
+    command.insert(command.end(), {"/usr/bin/env", "-i", "PATH=/usr/local/bin:/usr/bin:/bin"});
     if (!config_.settings.empty()) command.push_back("SLURM_CONF=" + config_.settings.string());
     if (zone == TimeZone::kUtc) command.insert(command.end(), {"TZ=UTC", "SLURM_TIME_FORMAT=standard"});
     command.push_back((config_.programs / program).string());
@@ -42,10 +57,10 @@ Result<std::string> SlurmClient::run(const char* program, const std::vector<std:
     return Error{is_unreached(reason) ? Errc::kUnavailable : Errc::kTooMany, reason};
 }
 
-Result<std::string> SlurmClient::submit(const std::filesystem::path& script) const
+Result<std::string> SlurmClient::submit(const std::filesystem::path& script, const std::optional<JobUser>& user) const
 {
     std::vector<std::string> arguments{"--parsable", "--export=ALL"};
-    for (std::string& option : user_options())
+    for (std::string& option : user_options(user))
         arguments.push_back(std::move(option));
     arguments.push_back(script.string());
     const Result<std::string> text = run("sbatch", arguments, kMaxAnswerBytes);
@@ -55,12 +70,6 @@ Result<std::string> SlurmClient::submit(const std::filesystem::path& script) con
     Result<std::string> job = parse_submitted(*text);
     if (!job) return Error{Errc::kUnavailable, job.error().detail};
     return job;
-}
-
-std::vector<std::string> SlurmClient::user_options() const
-{
-    if (!user_) return {};
-    return {"--uid=" + std::to_string(user_->uid), "--gid=" + std::to_string(user_->gid)};
 }
 
 Result<std::optional<Timestamp>> SlurmClient::expected_start(const BatchPlace& place, std::int64_t wall_limit_s) const
@@ -73,7 +82,7 @@ Result<std::optional<Timestamp>> SlurmClient::expected_start(const BatchPlace& p
     arguments.push_back("--time=" + std::to_string(wall_limit_s / 60) + ":" + std::to_string(wall_limit_s % 60));
     if (!config_.account.empty()) arguments.push_back("--account=" + config_.account);
     if (!config_.qos.empty()) arguments.push_back("--qos=" + config_.qos);
-    for (std::string& option : user_options())
+    for (std::string& option : user_options(user_))
         arguments.push_back(std::move(option));
     arguments.insert(arguments.end(), {"--chdir=/", "--output=/dev/null", "--test-only", "--wrap=true"});
     const Result<std::string> text = run("sbatch", arguments, kMaxAnswerBytes, TimeZone::kUtc);
@@ -82,17 +91,19 @@ Result<std::optional<Timestamp>> SlurmClient::expected_start(const BatchPlace& p
     return parse_tested_start(*text);
 }
 
-Result<std::vector<SlurmJob>> SlurmClient::queue() const
+Result<std::vector<SlurmJob>> SlurmClient::queue(const std::set<unsigned>& users) const
 {
-    const std::string uid = std::to_string(user_ ? user_->uid : ::getuid());
-    const Result<std::string> text =
-        run("squeue", {"--noheader", "--all", "--states=all", "--user=" + uid, "--Format=" + std::string(kQueueFormat)},
-            kMaxListBytes, TimeZone::kUtc);
+    std::string uids;
+    for (const unsigned uid : users)
+        uids += (uids.empty() ? "" : ",") + std::to_string(uid);
+    const Result<std::string> text = run(
+        "squeue", {"--noheader", "--all", "--states=all", "--user=" + uids, "--Format=" + std::string(kQueueFormat)},
+        kMaxListBytes, TimeZone::kUtc);
     if (!text) return Error{Errc::kUnavailable, text.error().detail};
     return parse_queue(*text);
 }
 
-Result<void> SlurmClient::cancel(const std::vector<std::string>& jobs) const
+Result<void> SlurmClient::cancel(const std::vector<std::string>& jobs, const std::optional<JobUser>& user) const
 {
     constexpr std::size_t kMaxAtOnce = 500;
     for (std::size_t first = 0; first < jobs.size(); first += kMaxAtOnce) {
@@ -100,7 +111,8 @@ Result<void> SlurmClient::cancel(const std::vector<std::string>& jobs) const
         const std::size_t last = std::min(first + kMaxAtOnce, jobs.size());
         for (std::size_t i = first; i < last; ++i)
             arguments.push_back(jobs[i]);
-        if (const Result<std::string> done = run("scancel", arguments, kMaxAnswerBytes); !done) return done.error();
+        const Result<std::string> done = run("scancel", arguments, kMaxAnswerBytes, TimeZone::kHost, starter_as(user));
+        if (!done) return done.error();
     }
     return {};
 }

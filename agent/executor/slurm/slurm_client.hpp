@@ -6,6 +6,7 @@
 #include "agent/executor/slurm/slurm_text.hpp"
 
 #include <chrono>
+#include <set>
 
 namespace fathom::agent {
 
@@ -21,25 +22,27 @@ inline constexpr std::chrono::minutes kReservesInterval{5};
 /// Slurm's own programs. Each function blocks until the program has ended, for a minute at most. Thread-safe.
 class SlurmClient {
   public:
-    /// Jobs run as `user`, which takes root; as this process without one.
+    /// `user` is who asks when a job would start; without one it is this process.
     SlurmClient(SlurmConfig config, std::optional<JobUser> user) : config_(std::move(config)), user_(std::move(user)) {}
 
-    /// Submits a script. @return the job's number.
+    /// Submits a script, whose job runs as `user`, which takes root; as this process without one.
+    /// @return the job's number.
     /// @error kTooMany      Slurm refuses it now, for a limit, say; the detail has its words. Try again later.
     /// @error kUnavailable  Slurm does not answer, or sbatch cannot be run. It may have the job all the same.
-    Result<std::string> submit(const std::filesystem::path& script) const;
+    Result<std::string> submit(const std::filesystem::path& script, const std::optional<JobUser>& user) const;
 
     /// When a job of one unit there with such a limit would start if it were submitted now; empty: Slurm does not say,
     /// or would not take it. Submits nothing.
     /// @error kUnavailable  Slurm does not answer.
     Result<std::optional<Timestamp>> expected_start(const BatchPlace& place, std::int64_t wall_limit_s) const;
 
-    /// All jobs of the user, also those that ended lately.
+    /// All jobs of these users, at least one, also those that ended lately.
     /// @error kUnavailable  Slurm does not answer.
-    Result<std::vector<SlurmJob>> queue() const;
+    Result<std::vector<SlurmJob>> queue(const std::set<unsigned>& users) const;
 
-    /// Asks for the end of jobs; those that have ended are passed over.
-    Result<void> cancel(const std::vector<std::string>& jobs) const;
+    /// Asks for the end of jobs; those that have ended are passed over. It is asked as `user`, so that Slurm ends no
+    /// other user's job, whatever numbers stand in notes of jobs.
+    Result<void> cancel(const std::vector<std::string>& jobs, const std::optional<JobUser>& user) const;
 
     /// The nodes of all partitions that the center offers, less what they keep for their systems.
     /// @param reserves  what is known of that from earlier calls; brought up to date.
@@ -55,13 +58,11 @@ class SlurmClient {
     /// told.
     enum class TimeZone { kHost, kUtc };
 
+    /// @param starter  the program that starts it, with arguments; empty: this process does.
     Result<std::string> run(const char* program, const std::vector<std::string>& arguments, std::size_t most_bytes,
-                            TimeZone zone = TimeZone::kHost) const;
+                            TimeZone zone = TimeZone::kHost, std::vector<std::string> starter = {}) const;
     void ask_for_reserves(const std::vector<SlurmNode>& nodes, std::chrono::steady_clock::time_point now,
                           SlurmReserves& reserves) const;
-    /// Who the job is of: options of sbatch.
-    std::vector<std::string> user_options() const;
-
     SlurmConfig config_;
     std::optional<JobUser> user_;
 };

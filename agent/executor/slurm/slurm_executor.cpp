@@ -25,14 +25,14 @@ constexpr std::string_view kOutputsNote = " outputs";
 constexpr std::string_view kProfileNote = " profile";
 constexpr const char* kWaitsForSubmission = "is to be submitted to Slurm";
 
-Result<void> make_open_folder(const std::filesystem::path& path)
+Result<void> make_folder_with(const std::filesystem::path& path, mode_t mode)
 {
-    if ((::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) || ::chmod(path.c_str(), 0755) != 0)
+    if ((::mkdir(path.c_str(), mode) != 0 && errno != EEXIST) || ::chmod(path.c_str(), mode) != 0)
         return Error{Errc::kUnavailable, "cannot make " + path.string() + ": " + error_text(errno)};
     return {};
 }
 
-/// Root writes here for the jobs' user, whose jobs must not be able to put something else in the place of a folder.
+/// Root writes here for the jobs' users, whose jobs must not be able to put something else in the place of a folder.
 Result<void> check_is_roots(const std::filesystem::path& path)
 {
     struct stat facts{};
@@ -52,16 +52,22 @@ Result<void> give(const std::filesystem::path& path, const std::optional<JobUser
 
 /// All that the job finds. Nothing of it can run before the script is written, last of all.
 Result<void> write_folder(const RunOrder& run, const SlurmFolder& folder, const std::string& script,
-                          const SlurmExecutorOptions& options)
+                          const std::optional<JobUser>& user, const StagingRule& staging)
 {
-    const std::optional<JobUser>& user = options.user;
     SupervisorOrder work;
     work.run = run;
     work.user = user;
-    work.staging = options.staging;
-    if (Result<void> made = prepare_work(work, AttemptFolder(folder.path)); !made) return made;
-    if (Result<void> made = make_open_folder(folder.report()); !made) return made;
+    work.staging = staging;
+    const AttemptFolder parts(folder.path);
+    if (Result<void> made = prepare_work(work, parts); !made) return made;
+    // Slurm's jobs have no view in which these would be theirs alone; here they are open to all users.
+    for (const std::filesystem::path& open : {parts.tmp(), parts.var_tmp()})
+        ::rmdir(open.c_str());
+    if (Result<void> made = make_folder_with(folder.report(), 0700); !made) return made;
     if (Result<void> given = give(folder.report(), user); !given) return given;
+    if (user) {
+        if (Result<void> noted = write_file(folder.user(), encode(*user)); !noted) return noted;
+    }
     for (const char* stream : {"stdout", "stderr"}) {
         if (Result<void> made = write_file_unflushed(folder.path / stream, "", 0600); !made) return made;
         if (Result<void> given = give(folder.path / stream, user); !given) return given;
@@ -101,9 +107,15 @@ SlurmExecutor::~SlurmExecutor()
     wake_.notify_all();
 }
 
-unsigned SlurmExecutor::owner() const
+unsigned SlurmExecutor::owner_of(const Attempt& attempt)
 {
-    return options_.user ? options_.user->uid : ::getuid();
+    return attempt.user ? attempt.user->uid : ::getuid();
+}
+
+Result<JobIdentity> SlurmExecutor::identity_of(const AttemptOrder& order) const
+{
+    const JobIdentity own{options_.user, options_.user_name, options_.slurm.account, options_.slurm.qos};
+    return choose_identity(order, own, options_.mapped, options_.slurm.refuses_unmapped);
 }
 
 void SlurmExecutor::prepare()
@@ -115,33 +127,33 @@ Result<void> SlurmExecutor::start(const RunOrder& run)
 {
     const AttemptId& id = run.order.attempt_id;
     const SlurmFolder folder = folder_of(id);
-    const BatchOptions batch{.account = options_.slurm.account,
-                             .qos = options_.slurm.qos,
-                             .user = options_.user_name,
-                             .programs = options_.programs};
+    const Result<JobIdentity> identity = identity_of(run.order);
     const std::scoped_lock lock(mutex_);
     if (find_or_adopt(id) != nullptr) return {};
+    if (!identity) {
+        end_unsubmitted(id, attempts_[id], AttemptOutcome::kFailedToStart, identity.error().detail);
+        return {};
+    }
+    const BatchOptions batch{
+        .account = identity->account, .qos = identity->qos, .user = identity->user_name, .programs = options_.programs};
     const Result<std::string> script = batch_script(run, folder, batch);
-    if (Result<void> made = make_open_folder(options_.folder); !made) return made;
-    if (options_.user) {
+    if (Result<void> made = make_folder_with(options_.folder, 0755); !made) return made;
+    if (identity->user) {
         if (Result<void> checked = check_is_roots(options_.folder); !checked) return checked;
     }
-    if (Result<void> made = make_open_folder(folder.path); !made) return made;
+    if (Result<void> made = make_folder_with(folder.path, 0755); !made) return made;
     Attempt& attempt = attempts_[id];
+    attempt.user = identity->user;
     attempt.wall_limit_s = run.order.wall_limit_s;
     attempt.memory_bytes = run.memory_bytes;
     attempt.has_inputs = !run.order.inputs.empty();
     attempt.has_outputs = !run.order.outputs.empty();
     attempt.profile = run.order.profile;
     if (!script) {
-        AttemptEnd end;
-        end.outcome = AttemptOutcome::kFailedToStart;
-        end.detail = script.error().detail;
-        end.ended_at = clock_.now();
-        set_end(id, attempt, std::move(end));
+        end_unsubmitted(id, attempt, AttemptOutcome::kFailedToStart, script.error().detail);
         return {};
     }
-    const Result<void> prepared = write_folder(run, folder, *script, options_);
+    const Result<void> prepared = write_folder(run, folder, *script, identity->user, options_.staging);
     if (!prepared) {
         attempts_.erase(id);
         return prepared;
@@ -233,12 +245,19 @@ Json SlurmExecutor::facts() const
     Json isolation = {{"uid_per_job", false},          {"pid_namespace", false},
                       {"mount_namespace", false},      {"ipc_namespace", false},
                       {"filters_system_calls", false}, {"hides_agent_files", options_.user.has_value()}};
-    return {{"executor", "slurm"},
-            {"slurm_version", version_},
-            {"jobs_run_as", options_.user_name},
-            {"isolation", std::move(isolation)},
-            {"stages_inputs", true},
-            {"stores_outputs", true}};
+    Json facts = {{"executor", "slurm"},
+                  {"slurm_version", version_},
+                  {"jobs_run_as", options_.user_name},
+                  {"stages_inputs", true},
+                  {"stores_outputs", true}};
+    if (!options_.mapped.empty()) {
+        facts["jobs_run_as"] = "a local user of each user";
+        facts["maps_users"] = true; // by which the metascheduler tells whose a job is
+        isolation["uid_per_user"] = options_.user && options_.slurm.refuses_unmapped &&
+                                    find_shared_users(options_.mapped, *options_.user).empty();
+    }
+    facts["isolation"] = std::move(isolation);
+    return facts;
 }
 
 void SlurmExecutor::read_limits(const SlurmFolder& folder, Attempt& attempt)
@@ -271,6 +290,9 @@ SlurmExecutor::Attempt* SlurmExecutor::find_or_adopt(const AttemptId& id)
     // A submission of the earlier run may still be on its way.
     constexpr std::chrono::seconds kInFlight{10};
     Attempt& attempt = attempts_[id];
+    attempt.is_adopted = true;
+    attempt.user = decode_job_user(number_in(folder.user()));
+    if (!attempt.user) attempt.user = options_.user; // an earlier agent noted none
     attempt.job = number_in(folder.job_id());
     attempt.submit_after = std::chrono::steady_clock::now() + kInFlight;
     read_stop_note(folder, attempt);
@@ -325,13 +347,23 @@ void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd en
     };
     end.stdout_bytes = size("stdout");
     end.stderr_bytes = size("stderr");
-    const bool has_run = !attempt.has_inputs || note_inputs(end, folder_of(id).work(), owner());
-    if (has_run && attempt.has_outputs) note_outputs(end, folder_of(id).work(), owner());
+    const unsigned owner = owner_of(attempt);
+    const bool has_run = !attempt.has_inputs || note_inputs(end, folder_of(id).work(), owner);
+    if (has_run && attempt.has_outputs) note_outputs(end, folder_of(id).work(), owner);
     if (has_run && attempt.profile && end.started_at) add_profile(end, folder_of(id).work());
     attempt.view = {.phase = RunPhase::kEnded, .started_at = end.started_at};
     attempt.view.end = std::move(end);
     if (!attempt.job.empty()) queue_looks_.hasten(std::chrono::steady_clock::now());
     tell(id);
+}
+
+void SlurmExecutor::end_unsubmitted(const AttemptId& id, Attempt& attempt, AttemptOutcome outcome, std::string detail)
+{
+    AttemptEnd end;
+    end.outcome = outcome;
+    end.detail = std::move(detail);
+    end.ended_at = clock_.now();
+    set_end(id, attempt, std::move(end));
 }
 
 /// Notes why, so that a restarted agent tells the end truly.
@@ -346,22 +378,23 @@ void SlurmExecutor::stop(const AttemptId& id, Attempt& attempt, EndAsked why)
     wake_.notify_all();
 }
 
-std::string SlurmExecutor::read_report(const AttemptId& id, const char* name) const
+std::string SlurmExecutor::read_report(const AttemptId& id, const Attempt& attempt, const char* name) const
 {
-    const Result<OpenFile> report = open_folder(AT_FDCWD, folder_of(id).report(), owner());
+    const unsigned owner = owner_of(attempt);
+    const Result<OpenFile> report = open_folder(AT_FDCWD, folder_of(id).report(), owner);
     if (!report) return {};
-    Result<std::string> text = read_end(report->number(), name, owner(), kMaxNoteBytes);
+    Result<std::string> text = read_end(report->number(), name, owner, kMaxNoteBytes);
     return text ? std::move(*text) : std::string();
 }
 
-ScriptNotes SlurmExecutor::notes_of(const AttemptId& id) const
+ScriptNotes SlurmExecutor::notes_of(const AttemptId& id, const Attempt& attempt) const
 {
-    return read_notes(read_report(id, "started"), read_report(id, "ended"));
+    return read_notes(read_report(id, attempt, "started"), read_report(id, attempt, "ended"));
 }
 
-std::string SlurmExecutor::first_job_of(const AttemptId& id) const
+std::string SlurmExecutor::first_job_of(const AttemptId& id, const Attempt& attempt) const
 {
-    const Result<std::string> job = parse_submitted(read_report(id, "first"));
+    const Result<std::string> job = parse_submitted(read_report(id, attempt, "first"));
     return job ? *job : std::string();
 }
 

@@ -5,6 +5,7 @@
 #include "agent/executor/slurm/job_end.hpp"
 #include "agent/executor/slurm/queue_looks.hpp"
 #include "agent/executor/slurm/slurm_client.hpp"
+#include "agent/executor/slurm/user_map.hpp"
 #include "core/base/open_file.hpp"
 
 #include <chrono>
@@ -18,9 +19,10 @@ namespace fathom::agent {
 struct SlurmExecutorOptions {
     std::filesystem::path folder; ///< holds one folder for each attempt; the same path here and on the nodes
     SlurmConfig slurm;
-    std::optional<JobUser> user{};  ///< of all jobs; without it they run as the agent does
-    std::string user_name;          ///< of whoever jobs run as
-    std::filesystem::path programs; ///< folder of fathom-probe, on the nodes
+    std::optional<JobUser> user{};    ///< of probes, and of jobs without another; empty: they run as the agent does
+    std::string user_name;            ///< of whoever they run as
+    std::vector<MappedUser> mapped{}; ///< local users of the network's users; empty: one for all. Takes `user`
+    std::filesystem::path programs;   ///< folder of fathom-probe, on the nodes
     std::int64_t output_limit_bytes = 16LL << 20U;
     StagingRule staging{};  ///< where jobs' inputs may come from
     bool asks_slurm = true; ///< for its version, for facts()
@@ -58,7 +60,9 @@ class SlurmExecutor final : public Executor {
 
     /// An attempt until remove().
     struct Attempt {
+        std::optional<JobUser> user{};             ///< who its job runs as; empty: as the agent does
         std::string job;                           ///< Slurm's number; empty until it is known
+        bool is_adopted{};                         ///< of an earlier run of the agent: Slurm may have it
         SteadyTime submit_after;                   ///< when it may be (next) submitted
         std::chrono::milliseconds refused_pause{}; ///< since Slurm refused it last
         std::int64_t wall_limit_s{};
@@ -74,7 +78,8 @@ class SlurmExecutor final : public Executor {
     };
 
     SlurmFolder folder_of(const AttemptId& id) const { return {options_.folder / id.value}; }
-    unsigned owner() const;
+    static unsigned owner_of(const Attempt& attempt);
+    Result<JobIdentity> identity_of(const AttemptOrder& order) const;
 
     // With mutex_ held.
     Attempt* find_or_adopt(const AttemptId& id);
@@ -90,15 +95,20 @@ class SlurmExecutor final : public Executor {
     void apply_wait(const AttemptId& id, Attempt& attempt, const SlurmJob& job);
     void apply_run(const AttemptId& id, Attempt& attempt, const SlurmJob& job);
     static AttemptEnd with_facts(AttemptEnd end, const Attempt& attempt);
-    void note_missing(const std::set<std::string>& shown);
+    /// @param users  whose jobs were asked for.
+    void note_missing(const std::set<std::string>& shown, const std::set<unsigned>& users);
     void stop(const AttemptId& id, Attempt& attempt, EndAsked why);
+    /// It ends without a job of Slurm's.
+    void end_unsubmitted(const AttemptId& id, Attempt& attempt, AttemptOutcome outcome, std::string detail);
+    /// Users of attempts that have not ended.
+    std::set<unsigned> live_users() const;
     static void read_limits(const SlurmFolder& folder, Attempt& attempt);
     static void read_stop_note(const SlurmFolder& folder, Attempt& attempt);
-    ScriptNotes notes_of(const AttemptId& id) const;
+    ScriptNotes notes_of(const AttemptId& id, const Attempt& attempt) const;
     /// A file of the job's user; empty where there is none.
-    std::string read_report(const AttemptId& id, const char* name) const;
+    std::string read_report(const AttemptId& id, const Attempt& attempt, const char* name) const;
     /// Slurm's number of the job that runs the attempt; empty: none does yet.
-    std::string first_job_of(const AttemptId& id) const;
+    std::string first_job_of(const AttemptId& id, const Attempt& attempt) const;
 
     // On the thread.
     void work(const std::stop_token& stopped);

@@ -62,10 +62,7 @@ void SlurmExecutor::submit_due()
                 if (submit_after_ <= now) due.push_back(id);
                 continue;
             }
-            AttemptEnd end;
-            end.outcome = AttemptOutcome::kCancelled;
-            end.ended_at = clock_.now();
-            set_end(id, attempt, std::move(end));
+            end_unsubmitted(id, attempt, AttemptOutcome::kCancelled, "");
         }
     }
     const auto began = steady_clock::now();
@@ -84,7 +81,14 @@ void SlurmExecutor::submit_due()
 
 std::string SlurmExecutor::submit(const AttemptId& id)
 {
-    const Result<std::string> job = client_.submit(folder_of(id).script());
+    std::optional<JobUser> user;
+    {
+        const std::scoped_lock lock(mutex_);
+        const auto found = attempts_.find(id);
+        if (found == attempts_.end()) return {};
+        user = found->second.user;
+    }
+    const Result<std::string> job = client_.submit(folder_of(id).script(), user);
     // Before anything else: a crash from here on finds the job by this, one before by its name.
     if (job) static_cast<void>(write_file(folder_of(id).job_id(), *job));
     const std::scoped_lock lock(mutex_);
@@ -103,11 +107,7 @@ std::string SlurmExecutor::submit(const AttemptId& id)
         return {};
     }
     if (job.error().code == Errc::kInvalid) {
-        AttemptEnd end;
-        end.outcome = AttemptOutcome::kFailedToStart;
-        end.detail = "Slurm refuses it: " + job.error().detail;
-        end.ended_at = clock_.now();
-        set_end(id, attempt, std::move(end));
+        end_unsubmitted(id, attempt, AttemptOutcome::kFailedToStart, "Slurm refuses it: " + job.error().detail);
         return {};
     }
     const bool is_refused = job.error().code == Errc::kTooMany;
@@ -126,7 +126,11 @@ std::string SlurmExecutor::submit(const AttemptId& id)
 
 void SlurmExecutor::cancel_asked()
 {
-    std::vector<std::string> jobs;
+    struct Jobs {
+        std::optional<JobUser> user;
+        std::vector<std::string> numbers;
+    };
+    std::map<unsigned, Jobs> jobs_by_user;
     {
         const std::scoped_lock lock(mutex_);
         for (auto& [id, attempt] : attempts_) {
@@ -134,13 +138,16 @@ void SlurmExecutor::cancel_asked()
                 attempt.view.phase == RunPhase::kEnded)
                 continue;
             attempt.cancel_sent = true;
-            jobs.push_back(attempt.job);
+            Jobs& jobs = jobs_by_user[owner_of(attempt)];
+            jobs.user = attempt.user;
+            jobs.numbers.push_back(attempt.job);
         }
-        if (!jobs.empty()) next_poll_ = std::min(next_poll_, steady_clock::now() + kMinPoll);
+        if (!jobs_by_user.empty()) next_poll_ = std::min(next_poll_, steady_clock::now() + kMinPoll);
     }
-    if (jobs.empty()) return;
-    if (const Result<void> done = client_.cancel(jobs); !done)
-        log_warning("slurm_cancel_failed", {{"reason", done.error().detail}, {"effect", "it is asked again"}});
+    for (const auto& [uid, jobs] : jobs_by_user) {
+        if (const Result<void> done = client_.cancel(jobs.numbers, jobs.user); !done)
+            log_warning("slurm_cancel_failed", {{"reason", done.error().detail}, {"effect", "it is asked again"}});
+    }
 }
 
 /// One at a time: what is to be submitted does not wait for all.
@@ -161,19 +168,29 @@ void SlurmExecutor::look_at_next_queue()
     wake_agent();
 }
 
+std::set<unsigned> SlurmExecutor::live_users() const
+{
+    std::set<unsigned> users;
+    for (const auto& [id, attempt] : attempts_) {
+        if (attempt.view.phase != RunPhase::kEnded) users.insert(owner_of(attempt));
+    }
+    return users;
+}
+
 void SlurmExecutor::poll()
 {
+    std::set<unsigned> users;
     {
         const std::scoped_lock lock(mutex_);
-        const auto is_live = [](const auto& entry) { return entry.second.view.phase != RunPhase::kEnded; };
-        if (std::none_of(attempts_.begin(), attempts_.end(), is_live)) {
+        users = live_users();
+        if (users.empty()) {
             next_poll_ = steady_clock::now() + kMinPoll;
             has_polled_ = true;
             return;
         }
     }
     const auto began = steady_clock::now();
-    const Result<std::vector<SlurmJob>> jobs = client_.queue();
+    const Result<std::vector<SlurmJob>> jobs = client_.queue(users);
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - began);
 
     const std::scoped_lock lock(mutex_);
@@ -187,13 +204,17 @@ void SlurmExecutor::poll()
     poll_interval_ = std::clamp<std::chrono::milliseconds>(std::max(took * kPollShare, poll_interval_ * 5 / 4),
                                                            kMinPoll, took > 1s ? kMaxPoll : 2s);
     if (jobs) {
-        has_polled_ = true;
+        // Of users whose attempts were found meanwhile nothing was heard.
+        has_polled_ = std::none_of(attempts_.begin(), attempts_.end(), [&](const auto& entry) {
+            return entry.second.is_adopted && entry.second.view.phase != RunPhase::kEnded &&
+                   !users.contains(owner_of(entry.second));
+        });
         std::set<std::string> shown;
         for (const SlurmJob& job : *jobs) {
             shown.insert(job.id);
             apply(job);
         }
-        note_missing(shown);
+        note_missing(shown, users);
         if (!moved_.empty()) poll_interval_ = kMinPoll; // where something happens, more may
     }
     next_poll_ = steady_clock::now() + poll_interval_;
@@ -219,7 +240,7 @@ bool SlurmExecutor::settle_job(const AttemptId& id, Attempt& attempt, const Slur
 {
     // Where the answer to a submission got lost there may be two jobs, of which the script lets the first run.
     const bool is_one_of_two = attempt.job != job.id || phase == SlurmPhase::kEnded;
-    const std::string first = is_one_of_two ? first_job_of(id) : std::string();
+    const std::string first = is_one_of_two ? first_job_of(id, attempt) : std::string();
     if (!first.empty() && first != attempt.job) {
         log_info("slurm_job_was_doubled", {{"attempt_id", id.value}, {"slurm_job", first}, {"other", attempt.job}});
         note_job(id, attempt, first);
@@ -238,7 +259,7 @@ void SlurmExecutor::apply_wait(const AttemptId& id, Attempt& attempt, const Slur
 
 void SlurmExecutor::apply_run(const AttemptId& id, Attempt& attempt, const SlurmJob& job)
 {
-    const ScriptNotes notes = notes_of(id);
+    const ScriptNotes notes = notes_of(id, attempt);
     if (!notes.started_at) return; // not yet the program
     if (attempt.view.phase != RunPhase::kAlive) {
         attempt.view = {.phase = RunPhase::kAlive, .started_at = start_of(job, notes)};
@@ -257,7 +278,8 @@ void SlurmExecutor::apply(const SlurmJob& job)
 {
     const std::optional<AttemptId> id = AttemptId::parse(job.name);
     const auto found = id ? attempts_.find(*id) : attempts_.end();
-    if (found == attempts_.end()) return;
+    // Names can be given by anybody.
+    if (found == attempts_.end() || job.uid != owner_of(found->second)) return;
     Attempt& attempt = found->second;
     if (attempt.job.empty()) { // the agent was killed, or sbatch did not get the answer
         note_job(*id, attempt, job.id);
@@ -275,17 +297,18 @@ void SlurmExecutor::apply(const SlurmJob& job)
         apply_run(*id, attempt, job);
         return;
     case SlurmPhase::kEnded:
-        set_end(*id, attempt, with_facts(end_of(job, notes_of(*id), attempt.asked, clock_.now()), attempt));
+        set_end(*id, attempt, with_facts(end_of(job, notes_of(*id, attempt), attempt.asked, clock_.now()), attempt));
     }
 }
 
 /// Of jobs that Slurm does not show any more: it forgets what has ended, after some minutes.
-void SlurmExecutor::note_missing(const std::set<std::string>& shown)
+void SlurmExecutor::note_missing(const std::set<std::string>& shown, const std::set<unsigned>& users)
 {
     for (auto& [id, attempt] : attempts_) {
         if (attempt.job.empty() || attempt.view.phase == RunPhase::kEnded || shown.contains(attempt.job)) continue;
-        if (++attempt.polls_without < kPollsUntilForgotten) continue;
-        set_end(id, attempt, with_facts(end_of_forgotten(notes_of(id), attempt.asked, clock_.now()), attempt));
+        if (!users.contains(owner_of(attempt)) || ++attempt.polls_without < kPollsUntilForgotten) continue;
+        const ScriptNotes notes = notes_of(id, attempt);
+        set_end(id, attempt, with_facts(end_of_forgotten(notes, attempt.asked, clock_.now()), attempt));
     }
 }
 

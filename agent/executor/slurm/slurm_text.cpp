@@ -80,20 +80,22 @@ std::optional<SlurmNode> parse_node(std::string_view line)
 
 std::optional<SlurmJob> parse_job(std::string_view line)
 {
-    const std::vector<std::string_view> fields = split_text(line, '|', 9);
-    if (fields.size() != 9 || !is_printable_ascii(line)) return std::nullopt;
+    const std::vector<std::string_view> fields = split_text(line, '|', 10);
+    if (fields.size() != 10 || !is_printable_ascii(line)) return std::nullopt;
     const auto status = number(fields[3], UINT32_MAX);
-    std::string_view reason = trimmed(fields[8]);
+    const auto uid = number(fields[4], UINT32_MAX);
+    std::string_view reason = trimmed(fields[9]);
     if (reason.ends_with('|')) reason.remove_suffix(1);
-    if (!is_job_number(trimmed(fields[0])) || !status) return std::nullopt;
+    if (!is_job_number(trimmed(fields[0])) || !status || !uid) return std::nullopt;
     return SlurmJob{.id = text_of(fields[0]),
                     .name = text_of(fields[1]),
                     .state = text_of(fields[2]),
                     .wait_status = *status,
-                    .start = parse_slurm_time(fields[4]),
-                    .end = parse_slurm_time(fields[5]),
-                    .used_s = parse_slurm_duration(fields[6]),
-                    .nodes = text_of(fields[7]),
+                    .uid = static_cast<unsigned>(*uid),
+                    .start = parse_slurm_time(fields[5]),
+                    .end = parse_slurm_time(fields[6]),
+                    .used_s = parse_slurm_duration(fields[7]),
+                    .nodes = text_of(fields[8]),
                     .reason = text_of(reason)};
 }
 

@@ -57,6 +57,7 @@ struct SlurmJob {
     std::string name;
     std::string state;                    ///< such as PENDING
     std::int64_t wait_status{};           ///< of the batch script, as wait() gives it
+    unsigned uid{};                       ///< of the user whose job it is
     std::optional<Timestamp> start;       ///< began; of a waiting job when it is expected to
     std::optional<Timestamp> end;         ///< ended, or will at its time limit
     std::optional<std::int64_t> used_s{}; ///< that it has run by Slurm's clock, without time in which it was suspended
@@ -66,7 +67,7 @@ struct SlurmJob {
 
 /// squeue's format for parse_queue(): `squeue -h -a -t all -O FORMAT`, with TZ=UTC.
 inline constexpr const char* kQueueFormat =
-    "JobID:|,Name:|,State:|,exit_code:|,StartTime:|,EndTime:|,TimeUsed:|,NodeList:|,Reason:|";
+    "JobID:|,Name:|,State:|,exit_code:|,UserID:|,StartTime:|,EndTime:|,TimeUsed:|,NodeList:|,Reason:|";
 
 std::vector<SlurmJob> parse_queue(std::string_view text);
 

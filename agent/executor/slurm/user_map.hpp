@@ -1,0 +1,48 @@
+#pragma once
+
+#include "agent/config/slurm_user_tables.hpp"
+#include "agent/executor/local/attempt_folder.hpp"
+
+namespace fathom::agent {
+
+/// A `[[slurm_user]]` table with its local user.
+struct MappedUser {
+    SlurmUserRule rule;
+    JobUser user;
+};
+
+/// User ids below this one are the system's own.
+inline constexpr unsigned kFirstMappedId = 1000;
+
+/// Whether jobs of the network's users may run as this local user: neither root nor another one of the system's, nor
+/// with root's group.
+/// @error kInvalid  not so.
+Result<void> check_mapped_user(const JobUser& user);
+
+/// The tables with their users, in their order. At start, before other threads use the user database.
+/// @error kInvalid  this process is not root; there is no such user; check_mapped_user().
+Result<std::vector<MappedUser>> find_mapped_users(const std::vector<SlurmUserRule>& rules);
+
+/// Who a job runs as, and what it is charged to.
+struct JobIdentity {
+    std::optional<JobUser> user; ///< empty: as the agent does
+    std::string user_name;
+    std::string account; ///< of Slurm; empty: the user's default
+    std::string qos;     ///< likewise
+};
+
+/// Without tables a job's is `own`, as a probe's always is; else that of the first table that is for its owner. Pure.
+/// @error kInfeasible  none is, and `refuses_unmapped`; the detail is for the attempt's end.
+Result<JobIdentity> choose_identity(const AttemptOrder& order, const JobIdentity& own,
+                                    const std::vector<MappedUser>& mapped, bool refuses_unmapped);
+
+/// Where a local user runs jobs of more than one user of the network, or is also `own`, who runs the probes: for
+/// people. Pure.
+std::vector<std::string> find_shared_users(const std::vector<MappedUser>& mapped, const JobUser& own);
+
+/// A local user as SlurmFolder::user() has it.
+std::string encode(const JobUser& user);
+/// Empty for what encode() has not written.
+std::optional<JobUser> decode_job_user(const std::string& text);
+
+} // namespace fathom::agent
