@@ -6,11 +6,16 @@ namespace fathom::agent {
 
 Json to_json(const BatchPlace& place)
 {
-    return {{"partition", place.partition},
-            {"constraint", place.constraint},
-            {"cpus_per_unit", place.cpus_per_unit},
-            {"units_per_node", place.units_per_node},
-            {"memory_bytes_per_unit", place.memory_bytes_per_unit}};
+    Json json = {{"partition", place.partition},
+                 {"constraint", place.constraint},
+                 {"cpus_per_unit", place.cpus_per_unit},
+                 {"units_per_node", place.units_per_node},
+                 {"memory_bytes_per_unit", place.memory_bytes_per_unit}};
+    if (place.devices_per_unit > 0) {
+        json["devices_per_unit"] = place.devices_per_unit;
+        json["devices"] = place.devices;
+    }
+    return json;
 }
 
 Result<BatchPlace> read_batch_place(const Json& json)
@@ -20,7 +25,9 @@ Result<BatchPlace> read_batch_place(const Json& json)
                           .constraint = json.at("constraint").get<std::string>(),
                           .cpus_per_unit = json.at("cpus_per_unit").get<std::int64_t>(),
                           .units_per_node = json.at("units_per_node").get<std::int64_t>(),
-                          .memory_bytes_per_unit = json.at("memory_bytes_per_unit").get<std::int64_t>()};
+                          .memory_bytes_per_unit = json.at("memory_bytes_per_unit").get<std::int64_t>(),
+                          .devices_per_unit = json.value("devices_per_unit", std::int64_t{0}),
+                          .devices = json.value("devices", std::string())};
     } catch (const Json::exception& e) {
         return Error{Errc::kInvalid, std::string("not a place of a batch system: ") + e.what()};
     }

@@ -127,7 +127,13 @@ TEST_F(RemoteExecutorTest, HandsOverWhichQueuesToLookAtAndWhatTheySay)
 {
     const std::vector<QueuePlace> places{
         {"quad", {.partition = "main", .constraint = "ib&big", .cpus_per_unit = 8, .units_per_node = 2}, 600},
-        {"gpu", {.partition = "gpu", .constraint = "", .cpus_per_unit = 1, .memory_bytes_per_unit = 1 << 30}}};
+        {"gpu",
+         {.partition = "gpu",
+          .constraint = "",
+          .cpus_per_unit = 1,
+          .memory_bytes_per_unit = 1 << 30,
+          .devices_per_unit = 2,
+          .devices = "gpu:a100"}}};
     remote_->look_at_queues(places);
     remote_->watch(AttemptId::make()); // answered: the request before it is done
     EXPECT_EQ(there_.queue_places, places);
@@ -177,6 +183,9 @@ TEST_F(RemoteExecutorTest, HandsOverWhereABatchSystemIsToRunAnOrder)
     ASSERT_TRUE(remote_->start(run));
     EXPECT_EQ(there_.started.at(0).place, run.place);
 
+    run.place->devices_per_unit = -1;
+    EXPECT_FALSE(remote_->start(run));
+    run.place->devices_per_unit = 0;
     run.place->cpus_per_unit = 0;
     EXPECT_FALSE(remote_->start(run));
     run.place.reset();

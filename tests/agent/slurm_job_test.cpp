@@ -155,6 +155,24 @@ TEST(BatchScript, AsksForTheUnitsOnOneNodeWhereTheyFit)
     EXPECT_THAT(script, HasSubstr("export FATHOM_CORES='8'\n"));
 }
 
+TEST(BatchScript, AsksForTheGpusOfItsUnits)
+{
+    RunOrder run = order_of(2);
+    run.place->devices = "gpu:a100";
+    run.place->devices_per_unit = 2;
+    EXPECT_THAT(script_of(run), HasSubstr("#SBATCH --gres=gpu:a100:4\n"));
+
+    RunOrder spanning = order_of(5);
+    spanning.place->devices = "gpu:a100";
+    spanning.place->devices_per_unit = 2;
+    EXPECT_THAT(script_of(spanning), HasSubstr("#SBATCH --gpus-per-task=a100:2\n"));
+    spanning.place->devices = "gpu";
+    EXPECT_THAT(script_of(spanning), HasSubstr("#SBATCH --gpus-per-task=2\n"));
+
+    run.place->devices = "gpu:a100 --uid=0";
+    EXPECT_FALSE(batch_script(run, {"/shared/att"}, {}));
+}
+
 TEST(BatchScript, StagesInputsBeforeTheProgram)
 {
     RunOrder run = order_of(1);

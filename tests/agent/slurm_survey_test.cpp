@@ -1,3 +1,4 @@
+#include "agent/executor/slurm/gres.hpp"
 #include "agent/executor/slurm/survey.hpp"
 
 #include <gmock/gmock.h>
@@ -83,6 +84,77 @@ TEST(SlurmSurvey, CountsOnlyNodesThatAreUp)
     EXPECT_EQ(cut_nodes({down}, {}, kAbilities).value()[0].report.unit_count, 1);
 }
 
+SlurmNode gpu_node(const std::string& name, const std::string& gres)
+{
+    SlurmNode one = node(name, "main", "");
+    one.gres = gres;
+    return one;
+}
+
+AgentTables gpu_tables(std::int64_t devices, const std::string& model)
+{
+    AgentTables tables = tables_of("gpu", 4, "");
+    tables.unit_types[0].resource_type = "cuda";
+    tables.unit_types[0].devices_per_unit = devices;
+    tables.unit_types[0].device_model = model;
+    return tables;
+}
+
+TEST(SlurmSurvey, CutsNodesWithGpusByTheirGpus)
+{
+    AgentTables tables = gpu_tables(2, "");
+    tables.operators["cuda"] = {"fft3d"};
+    const std::vector<SlurmNode> nodes{gpu_node("n1", ""), gpu_node("n2", "gpu:a100:4(S:0-1)"),
+                                       gpu_node("n3", "gpu:a100:6"), gpu_node("n4", "gpu:1")};
+
+    const UnitPlan plan = cut_nodes(nodes, tables, kAbilities).value();
+
+    ASSERT_EQ(plan.size(), 1U);
+    EXPECT_EQ(plan[0].report.resource_type, "cuda");
+    EXPECT_EQ(plan[0].report.unit_count, 4) << "as the node with fewer GPUs";
+    EXPECT_EQ(plan[0].report.facts["device"], Json::parse(R"({"model": "gpu", "count": 2})"));
+    EXPECT_EQ(plan[0].place->devices, "gpu");
+    EXPECT_EQ(plan[0].place->devices_per_unit, 2);
+    EXPECT_EQ(plan[0].place->units_per_node, 2);
+    EXPECT_THAT(plan[0].report.operators, testing::ElementsAre("fft3d"));
+}
+
+TEST(SlurmSurvey, AsksForGpusByTheirTypeWhereTheTableNamesAModel)
+{
+    const std::vector<SlurmNode> nodes{gpu_node("n1", "gpu:v100:8"), gpu_node("n2", "gpu:v100:2,gpu:a100:4")};
+
+    const UnitPlan plan = cut_nodes(nodes, gpu_tables(1, "a100"), kAbilities).value();
+
+    EXPECT_EQ(plan[0].report.unit_count, 4);
+    EXPECT_EQ(plan[0].place->devices, "gpu:a100");
+    EXPECT_TRUE(plan[0].report.operators.empty()) << "the agent's host has no GPU, so nobody knows of any";
+    EXPECT_THAT(cut_nodes(nodes, gpu_tables(1, "h100"), kAbilities).error().detail, testing::HasSubstr("1 GPUs h100"));
+}
+
+TEST(SlurmSurvey, OffersNoPartsOfGpusAndNoOtherDevices)
+{
+    AgentTables parts = gpu_tables(1, "");
+    parts.unit_types[0].sharing = DeviceSharing::kMps;
+    AgentTables others = gpu_tables(1, "");
+    others.unit_types[0].resource_type = "npu";
+
+    EXPECT_THAT(cut_nodes({gpu_node("n1", "gpu:4")}, parts, kAbilities).error().detail,
+                testing::HasSubstr("whole GPUs"));
+    EXPECT_THAT(cut_nodes({gpu_node("n1", "npu:4")}, others, kAbilities).error().detail,
+                testing::HasSubstr("GPUs are offered only"));
+}
+
+TEST(SlurmGres, AreCountedByNameAndType)
+{
+    EXPECT_EQ(parse_gres("gpu:a100:4(S:0-1,3),gpu:2,shard:a100:8(S:0)"),
+              (std::vector<SlurmDevices>{{"gpu", "a100", 4}, {"gpu", "", 2}, {"shard", "a100", 8}}));
+    for (const char* text :
+         {"", "gpu", "gpu:a100", "gpu:0", "gpu:-1", "bandwidth:lustre:4G", "gpu:a100:no_consume:4", "(("})
+        EXPECT_TRUE(parse_gres(text).empty()) << text;
+    EXPECT_EQ(gpus_of(gpu_node("n1", "gpu:a100:4,gpu:v100:2"), "")->count, 6);
+    EXPECT_FALSE(gpus_of(gpu_node("n1", "nvme:1"), ""));
+}
+
 std::vector<UnitCut> wanted(const std::string& items)
 {
     return parse_resource_document(parse_json(R"({"unit_types": [)" + items + "]}").value()).value();
@@ -106,6 +178,17 @@ TEST(SlurmSurvey, NodesAreCutAsTheNetworkWantsWithinTheFilesPartitions)
     EXPECT_EQ(within.differences[2].code, "fewer_nodes");
     EXPECT_EQ(within.differences[2].wanted, 3);
     EXPECT_EQ(within.differences[2].seen, 2);
+}
+
+TEST(SlurmSurvey, GpusAreNotTheNetworksToCut)
+{
+    const ReconciledUnits units =
+        reconcile_nodes({gpu_node("n1", "gpu:4")}, gpu_tables(1, ""),
+                        wanted(R"({"name": "g", "resource_type": "cuda"})"), RemoteRule::kMachine, kAbilities);
+
+    EXPECT_TRUE(units.plan.empty());
+    ASSERT_EQ(units.differences.size(), 1U);
+    EXPECT_EQ(units.differences[0].code, "not_supported");
 }
 
 TEST(SlurmSurvey, NoNodeIsOfferedTwiceForTheNetwork)

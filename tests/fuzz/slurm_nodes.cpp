@@ -1,3 +1,4 @@
+#include "agent/executor/slurm/gres.hpp"
 #include "agent/executor/slurm/survey.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
@@ -12,8 +13,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         for (SlurmNode& node : nodes)
             take_reserve(node, reserve);
     }
-    for (const SlurmNode& node : nodes)
+    for (const SlurmNode& node : nodes) {
         FATHOM_ASSERT(!node.name.empty() && !node.partition.empty() && node.cores >= 1 && node.cores <= node.cpus);
+        for (const SlurmDevices& devices : parse_gres(node.gres))
+            FATHOM_ASSERT(devices.count >= 1 && devices.count <= 4096);
+    }
     const fathom::Result<UnitPlan> plan = cut_nodes(nodes, {}, {});
     if (!plan) {
         fathom::fuzz::check_refusal(plan.error());

@@ -19,8 +19,11 @@ bool is_count(std::int64_t count)
 
 Result<void> check_units_of(const BatchPlace& place)
 {
-    if (is_count(place.cpus_per_unit) && is_count(place.units_per_node) && place.memory_bytes_per_unit >= 0) return {};
-    return Error{Errc::kInvalid, "units of no or too many processors"};
+    const bool has_devices = place.devices_per_unit != 0;
+    if (is_count(place.cpus_per_unit) && is_count(place.units_per_node) && place.memory_bytes_per_unit >= 0 &&
+        (!has_devices || is_count(place.devices_per_unit)))
+        return {};
+    return Error{Errc::kInvalid, "units of no or too many processors or devices"};
 }
 
 Result<std::string> done(const Result<void>& result)

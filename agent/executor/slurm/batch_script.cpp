@@ -99,6 +99,19 @@ std::string storing_lines(const RunOrder& run, const BatchOptions& options)
            "\n    }\nfi\n";
 }
 
+/// Of a node for the one task there, or of each of several tasks wherever it runs.
+void add_devices(std::vector<BatchOption>& options, const BatchPlace& place, std::int64_t units, std::int64_t tasks)
+{
+    if (place.devices_per_unit == 0) return;
+    if (tasks == 1) {
+        options.push_back({"gres", place.devices + ":" + std::to_string(place.devices_per_unit * units)});
+        return;
+    }
+    const std::size_t colon = place.devices.find(':');
+    const std::string type = colon == std::string::npos ? "" : place.devices.substr(colon + 1) + ":";
+    options.push_back({"gpus-per-task", type + std::to_string(place.devices_per_unit * units / tasks)});
+}
+
 } // namespace
 
 std::string shell_quoted(std::string_view text)
@@ -123,6 +136,7 @@ std::vector<BatchOption> demands_of(const BatchPlace& place, std::int64_t units,
         const std::int64_t megabytes = (place.memory_bytes_per_unit / place.cpus_per_unit) >> 20U;
         options.push_back({"mem-per-cpu", std::to_string(std::max<std::int64_t>(megabytes, 1)) + "M"});
     }
+    add_devices(options, place, units, tasks);
     if (!place.partition.empty()) options.push_back({"partition", place.partition});
     if (!place.constraint.empty()) options.push_back({"constraint", place.constraint});
     return options;
@@ -134,6 +148,8 @@ Result<void> check_batch_place(const BatchPlace& place)
         return Error{Errc::kInvalid, "\"" + place.partition + "\" is no partition's name"};
     if (!has_only(place.constraint, "_-.&|[]()*,:="))
         return Error{Errc::kInvalid, "\"" + place.constraint + "\" is no constraint"};
+    if ((place.devices_per_unit > 0 && place.devices.empty()) || !has_only(place.devices, "_-.:"))
+        return Error{Errc::kInvalid, "\"" + place.devices + "\" are no devices"};
     return {};
 }
 

@@ -38,7 +38,7 @@ struct BatchOptions {
 };
 
 /// Whether sbatch may be given this place as it stands.
-/// @error kInvalid  a partition or constraint with characters that none has.
+/// @error kInvalid  a partition, constraint or kind of devices with characters that none has.
 Result<void> check_batch_place(const BatchPlace& place);
 
 /// An option of sbatch, without the dashes before its name.

@@ -1,6 +1,7 @@
 #include "agent/executor/slurm/survey.hpp"
 
 #include "agent/executor/slurm/batch_script.hpp"
+#include "agent/executor/slurm/gres.hpp"
 
 #include <algorithm>
 #include <map>
@@ -32,11 +33,16 @@ bool has_features(const SlurmNode& node, const std::string& constraint)
     return true;
 }
 
+bool has_gpus(const UnitCut& cut)
+{
+    return cut.resource_type == "cuda";
+}
+
 std::vector<std::string> operators_of(const UnitCut& cut, const AgentTables& tables, const ProbeAbilities& abilities)
 {
     if (!cut.operators.empty()) return cut.operators;
-    const auto named = tables.operators.find("cpu");
-    return named == tables.operators.end() ? abilities.operators : named->second;
+    const auto named = tables.operators.find(cut.resource_type);
+    return named == tables.operators.end() ? offered_operators(cut.resource_type, abilities) : named->second;
 }
 
 /// The demand of a unit of so many cores on the smallest of these nodes. `cores` 0: the whole node.
@@ -54,6 +60,14 @@ BatchPlace place_of(const NodeList& nodes, std::int64_t& cores, const UnitCut& c
     if (cores == 0) cores = node_cores;
     BatchPlace place{.partition = nodes.front()->partition, .constraint = cut.constraint};
     place.units_per_node = node_cores / cores;
+    if (has_gpus(cut)) {
+        const SlurmDevices gpus = gpus_of(*nodes.front(), cut.device_model).value_or(SlurmDevices());
+        place.devices = gpus.name + (gpus.type.empty() ? "" : ":" + gpus.type);
+        place.devices_per_unit = cut.devices_per_unit;
+        const std::int64_t node_gpus = least(
+            [&](const SlurmNode& node) { return gpus_of(node, cut.device_model).value_or(SlurmDevices()).count; });
+        place.units_per_node = std::min(place.units_per_node, node_gpus / cut.devices_per_unit);
+    }
     if (place.units_per_node == 0) return place;
     place.cpus_per_unit = std::max<std::int64_t>(node_cpus / node_cores * cores, 1);
     place.memory_bytes_per_unit = cut.memory_bytes_per_unit;
@@ -81,12 +95,18 @@ TypeCut lacking(const UnitCut& cut, std::string code, std::string field, std::in
 /// Where its units are to run, or why there is no such place.
 std::optional<TypeCut> find_place(const UnitCut& cut, const NodeList& nodes, std::int64_t& cores, BatchPlace& place)
 {
-    if (cut.resource_type != "cpu" || cut.devices_per_unit > 0)
-        return lacking(cut, "not_supported", "resource_type", 0,
-                       "devices of Slurm's nodes are not offered yet; leave out resource_type");
+    if (cut.resource_type != "cpu" && !has_gpus(cut))
+        return lacking(
+            cut, "not_supported", "resource_type", 0,
+            "of the devices of Slurm's nodes GPUs are offered only; set resource_type to cuda, or leave it out");
+    if (has_gpus(cut) && (cut.sharing != DeviceSharing::kNone || cut.cores_per_unit == 0))
+        return lacking(cut, "not_supported", "sharing", 0,
+                       "a unit on Slurm's nodes has whole GPUs and a core of its own");
     if (nodes.empty())
         return lacking(cut, "fewer_nodes", "partition", 1,
-                       "no node of partition \"" + cut.partition + "\" has the features " + cut.constraint);
+                       "no node of partition \"" + cut.partition + "\" has the features " + cut.constraint +
+                           (has_gpus(cut) ? " and " + std::to_string(cut.devices_per_unit) + " GPUs " + cut.device_model
+                                          : std::string()));
     place = place_of(nodes, cores, cut);
     if (place.units_per_node == 0)
         return lacking(cut, "fewer_cores", "cores_per_unit", cores, "no node has " + std::to_string(cores) + " cores");
@@ -119,6 +139,7 @@ UnitTypeReport report_of(const UnitCut& cut, const NodeList& nodes, const BatchP
 {
     UnitTypeReport report;
     report.name = cut.name;
+    report.resource_type = cut.resource_type;
     report.memory_bytes_per_unit = place.memory_bytes_per_unit;
     report.operators = operators_of(cut, tables, abilities);
     report.facts = {{"partition", place.partition},
@@ -127,6 +148,8 @@ UnitTypeReport report_of(const UnitCut& cut, const NodeList& nodes, const BatchP
                     {"features", nodes.front()->features}};
     if (nodes.front()->max_wall_s > 0) report.facts["max_wall_s"] = nodes.front()->max_wall_s;
     if (!nodes.front()->gres.empty()) report.facts["gres"] = nodes.front()->gres;
+    if (place.devices_per_unit > 0)
+        report.facts["device"] = {{"model", place.devices}, {"count", place.devices_per_unit}};
     if (!cut.labels.empty()) report.facts["labels"] = cut.labels;
     return report;
 }
@@ -204,6 +227,7 @@ ReconciledUnits cut_that_fits(const std::vector<SlurmNode>& nodes, const AgentTa
                           : node->features.size() == cut.constraint.size() && has_features(*node, cut.constraint);
             if (node->partition == cut.partition && fits) fitting.push_back(node);
         }
+        if (has_gpus(cut)) fitting = with_gpus(fitting, cut.device_model, cut.devices_per_unit);
         TypeCut made = make_type(cut, fitting, by_tables ? cut.cores_per_unit : 0, numbering, tables, abilities);
         if (made.type) units.plan.push_back(std::move(*made.type));
         if (made.lack) units.differences.push_back(std::move(*made.lack));
@@ -301,6 +325,10 @@ ReconciledUnits reconcile_nodes(const std::vector<SlurmNode>& nodes, const Agent
         if (cut.partition.empty()) cut.partition = first_partition;
         std::optional<ResourceDifference> forbidden;
         if (rule == RemoteRule::kWithin) forbidden = find_forbidden(cut, file, first_partition);
+        if (!forbidden && has_gpus(cut))
+            forbidden = lacking(cut, "not_supported", "resource_type", 0,
+                                "GPUs of Slurm's nodes are offered by the agent's file only")
+                            .lack;
         if (forbidden)
             result.differences.push_back(std::move(*forbidden));
         else
