@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(bool(NO_SLURM), reason=f"Slurm cannot run here: 
 class Cluster:
     """One Slurm with its controller and a node."""
 
-    def __init__(self, folder, name):
+    def __init__(self, folder, name, gpus=0):
         self.folder = folder / f"slurm-{name}"
         self.name = name
         self.work = folder / f"work-{name}"
@@ -38,17 +38,25 @@ class Cluster:
         self.outputs.mkdir()
         self.outputs.chmod(0o777)  # jobs may be nobody's
         # A partition of a higher tier takes the place of jobs; without one, nothing is pre-empted.
-        self.call("start", name, "2", "quick", settings="PreemptType=preempt/partition_prio\nPreemptMode=CANCEL\n")
+        settings = "PreemptType=preempt/partition_prio\nPreemptMode=CANCEL\n"
+        if gpus > 0:
+            settings += f"GresTypes=gpu\nNodeName=DEFAULT Gres=gpu:tesla:{gpus}\n"
+            self.folder.mkdir(mode=0o755)
+            # Device files that each machine has; Slurm looks no further.
+            (self.folder / "gres.conf").write_text("".join(
+                f"Name=gpu Type=tesla File={file}\n" for file in ("/dev/zero", "/dev/full")[:gpus]))
+        self.call("start", name, "2", "quick", settings=settings)
 
     def call(self, action, *arguments, settings=""):
         subprocess.run([CLUSTER, action, self.folder, *arguments], check=True, timeout=240, input=settings, text=True)
 
-    def agent_config(self):
+    def agent_config(self, *lines, work=None):
+        """`lines` stand in place of its unit type; `work`: the folder of another agent's jobs."""
+        lines = lines or ("[[unit_type]]", f'name = "core-{self.name}"', "cores_per_unit = 1")
         return "\n".join([
-            'executor = "slurm"', f'slurm_conf = "{self.folder}/slurm.conf"', f'slurm_work_folder = "{self.work}"',
+            'executor = "slurm"', f'slurm_conf = "{self.folder}/slurm.conf"', f'slurm_work_folder = "{work or self.work}"',
             *(['run_as = "nobody"'] if os.geteuid() == 0 else []), f'probe_program = "{probe_for_jobs()}"',
-            f'input_folders = "{self.inputs}"', f'output_folders = "{self.outputs}"',
-            "[[unit_type]]", f'name = "core-{self.name}"', "cores_per_unit = 1"]) + "\n"
+            f'input_folders = "{self.inputs}"', f'output_folders = "{self.outputs}"', *lines]) + "\n"
 
     def run(self, program, *arguments):
         environment = {**os.environ, "SLURM_CONF": f"{self.folder}/slurm.conf"}
@@ -65,8 +73,8 @@ def network():
     network = Network()
     network.clusters = {}
     try:
-        for name in ("alpha", "beta"):
-            network.clusters[name] = Cluster(network.folder, name)
+        for name, gpus in (("alpha", 2), ("beta", 0)):
+            network.clusters[name] = Cluster(network.folder, name, gpus)
             network.add_agent(name, network.clusters[name].agent_config())
         yield network
     finally:
@@ -493,12 +501,11 @@ def test_each_user_has_a_local_user_and_none_reads_what_is_anothers(network):
     work.mkdir(mode=0o755)
     ann, bob = (network.rest.post("/tokens", {"name": name, "role": "user"}) for name in ("ann", "bob"))
     as_ann, as_bob = (network.rest_of(network.server, token["token"]) for token in (ann, bob))
-    agent = network.add_agent("mapped", "\n".join([
-        'executor = "slurm"', f'slurm_conf = "{alpha.folder}/slurm.conf"', f'slurm_work_folder = "{work}"',
-        f'run_as = "{JOBS_USER}"', f'probe_program = "{probe_for_jobs()}"', "keep_finished_hours = 1",
+    agent = network.add_agent("mapped", alpha.agent_config(
+        "keep_finished_hours = 1",
         "[[slurm_user]]", f'users = ["{ann["id"]}"]', f'local_user = "{local_user}"',
         "[[slurm_user]]", f'users = ["{bob["id"]}"]', f'local_user = "{JOBS_USER}"',
-        "[[unit_type]]", 'name = "core-mapped"', "cores_per_unit = 1"]) + "\n")
+        "[[unit_type]]", 'name = "core-mapped"', "cores_per_unit = 1", work=work))
 
     def run(rest, line):
         return submit(network, "mapped", line, rest=rest)
@@ -527,3 +534,18 @@ def test_each_user_has_a_local_user_and_none_reads_what_is_anothers(network):
     network.cli("job", "cancel", ended)
     assert network.wait_job(ended)["state"] == "cancelled"
     wait_until(lambda: alpha.jobs_of(attempt_of(network, ended)["id"]) == ["CANCELLED"], 60, "Slurm having ended it")
+
+
+def test_gpus_of_nodes_are_units_and_slurm_says_which_a_job_has(network):
+    work = network.folder / "work-gpus"
+    work.mkdir(mode=0o755)
+    network.add_agent("gpus", network.clusters["alpha"].agent_config(
+        "[[unit_type]]", 'name = "gpu"', 'resource_type = "cuda"', 'device_model = "tesla"', "cores_per_unit = 1", work=work))
+    [offered] = network.rest.items("/unit-types?center=gpus")
+    assert (offered["unit_count"], offered["resource_type"]) == (2, "cuda")
+
+    job_id = network.submit(command=["sh", "-c", "echo $CUDA_VISIBLE_DEVICES"], wall_limit_s=300,
+                            units={"center": "gpus", "count": 2, "device": "gpu"})["id"]
+
+    assert network.wait_job(job_id)["state"] == "succeeded"
+    assert output_of(network, job_id) == "0,1\n"
