@@ -11,7 +11,7 @@ Json to_json(const BatchPlace& place)
                  {"cpus_per_unit", place.cpus_per_unit},
                  {"units_per_node", place.units_per_node},
                  {"memory_bytes_per_unit", place.memory_bytes_per_unit}};
-    if (place.devices_per_unit > 0) {
+    if (place.devices_per_unit != 0) {
         json["devices_per_unit"] = place.devices_per_unit;
         json["devices"] = place.devices;
     }
