@@ -188,6 +188,10 @@ std::vector<SettingSpec> job_specs()
         {"keep_balance_days", "7", "days until what balance loops did is removed; 0: never", check_days(1)},
         {"keep_balance_steps", "20000", "steps of each unit's balance loop that are kept; 0: none are taken",
          check_integer(0, 1'000'000)},
+        {"keep_sub_units_days", "365",
+         "days after their end until requests and grants of sub-units are removed, with the record of their changes; "
+         "0: never",
+         check_days(30)},
         {"most_queued_of_token", "100000", "jobs that wait, of one token; 0: any number", check_integer(0, kMaxNumber)},
         {"most_queued_of_project", "200000", "jobs that wait, of one project; 0: any number",
          check_integer(0, kMaxNumber)},

@@ -39,7 +39,8 @@ RetentionRule to_retention_rule(const Settings& settings)
             .cycles = days("keep_cycles_days"),
             .cycle_bytes = settings.integer("keep_cycles_mb") * 1'000'000,
             .balance = days("keep_balance_days"),
-            .balance_steps = settings.integer("keep_balance_steps")};
+            .balance_steps = settings.integer("keep_balance_steps"),
+            .sub_units = days("keep_sub_units_days")};
 }
 
 /// For large files that need not outlive the process.

@@ -135,6 +135,35 @@ constexpr Statement kDeleteBalancedUnits{"retention_delete_balanced_units", R"sq
           AND NOT EXISTS (SELECT 1 FROM balance_step s WHERE s.unit_id = u.id)
         ORDER BY u.id FOR UPDATE SKIP LOCKED))sql"};
 
+// The lock of those who change anything of a kind (server/sub_units): what is judged to have ended stays so. Nobody
+// waits for another here, so no order is kept.
+constexpr Statement kLockSubUnitKinds{"retention_lock_sub_unit_kinds",
+                                      "SELECT kind FROM sub_unit_kind FOR UPDATE SKIP LOCKED"};
+constexpr Statement kDeleteSubUnitGrants{"retention_delete_sub_unit_grants", R"sql(
+    DELETE FROM sub_unit_grant WHERE id IN (
+        SELECT g.id FROM sub_unit_grant g
+        WHERE g.state <> 'moving' AND g.ended_at < $1::timestamptz AND g.kind = ANY ($2::text[])
+          AND NOT EXISTS (SELECT 1 FROM sub_unit_grant back WHERE back.undo_of = g.id)
+          AND NOT EXISTS (SELECT 1 FROM sub_unit_request r
+                          WHERE r.undo_of = g.id AND r.state NOT IN ('refused', 'cancelled'))
+        ORDER BY g.ended_at, g.id LIMIT $3))sql"};
+constexpr Statement kDeleteSubUnitRequests{"retention_delete_sub_unit_requests", R"sql(
+    DELETE FROM sub_unit_request WHERE id IN (
+        SELECT r.id FROM sub_unit_request r
+        WHERE r.free_count = 0 AND r.ended_at IS NOT NULL AND r.ended_at < $1::timestamptz
+          AND r.kind = ANY ($2::text[])
+          AND NOT EXISTS (SELECT 1 FROM sub_unit_grant g WHERE g.release_id = r.id)
+          AND NOT EXISTS (SELECT 1 FROM sub_unit_grant g WHERE g.request_id = r.id)
+        ORDER BY r.ended_at, r.id LIMIT $3))sql"};
+// Of what is kept, the whole history is. Not as NOT EXISTS: PostgreSQL would join all that is old with all requests.
+constexpr Statement kDeleteSubUnitEvents{"retention_delete_sub_unit_events", R"sql(
+    DELETE FROM sub_unit_event WHERE id IN (
+        SELECT e.id FROM sub_unit_event e
+        WHERE e.at < $1::timestamptz AND e.kind = ANY ($2::text[])
+          AND (SELECT r.id FROM sub_unit_request r WHERE r.id = e.request_id) IS NULL
+          AND (SELECT g.id FROM sub_unit_grant g WHERE g.id = e.grant_id) IS NULL
+        ORDER BY e.at, e.id LIMIT $3))sql"};
+
 constexpr Statement kTryLock{"retention_try_lock", "SELECT pg_try_advisory_xact_lock(7233005)"};
 
 // pg_total_relation_size waits for nobody who reads or writes, and does not read the tables.
@@ -150,6 +179,7 @@ constexpr Statement kSelectStoredBytes{"retention_select_stored_bytes", R"sql(
                                                 'charge', 'posting') THEN 'usage'
                              WHEN c.relname IN ('schedule_cycle', 'schedule_part') THEN 'cycles'
                              WHEN c.relname IN ('balance_step', 'balanced_unit') THEN 'balance'
+                             WHEN c.relname LIKE 'sub\_unit\_%' THEN 'sub_units'
                              ELSE 'other' END AS kind
           FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace) t
     GROUP BY kind)sql"};
@@ -265,6 +295,21 @@ std::int64_t remove_balance_steps(pqxx::work& transaction, Timestamp before, std
     const auto removed =
         static_cast<std::int64_t>(exec(transaction, kDeleteBalanceSteps, until, limit).affected_rows());
     exec(transaction, kDeleteBalancedUnits, until);
+    return removed;
+}
+
+std::int64_t remove_sub_unit_rows(pqxx::work& transaction, Timestamp before, std::int64_t limit)
+{
+    const std::string until = format_rfc3339(before);
+    std::vector<std::string> kinds;
+    for (const pqxx::row& row : exec(transaction, kLockSubUnitKinds))
+        kinds.push_back(row[0].as<std::string>());
+    const std::string locked = sql_array(kinds);
+    std::int64_t removed = 0;
+    // What refers to others goes first.
+    for (const Statement& statement : {kDeleteSubUnitGrants, kDeleteSubUnitRequests, kDeleteSubUnitEvents})
+        removed +=
+            static_cast<std::int64_t>(exec(transaction, statement, until, locked, limit - removed).affected_rows());
     return removed;
 }
 

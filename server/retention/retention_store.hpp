@@ -43,6 +43,10 @@ std::int64_t remove_audit(pqxx::work& transaction, Timestamp before, std::int64_
 std::int64_t remove_usage(pqxx::work& transaction, Timestamp before, std::int64_t limit);
 /// Removes the oldest steps of units' balance loops, and units that have none left. @return how many steps.
 std::int64_t remove_balance_steps(pqxx::work& transaction, Timestamp before, std::int64_t limit);
+/// Removes the oldest grants and requests of sub-units that ended before `before` and that nothing refers to, then the
+/// record of their changes. A release of which something is free, and a grant that is being undone, have not ended.
+/// Kinds that somebody changes now are left for the next time. @return how many rows, at most `limit`.
+std::int64_t remove_sub_unit_rows(pqxx::work& transaction, Timestamp before, std::int64_t limit);
 
 /// True for the one who may remove until the transaction ends: replicas take turns.
 bool lock_retention(pqxx::work& transaction);

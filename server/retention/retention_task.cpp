@@ -7,6 +7,7 @@
 #include <pqxx/transaction>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -74,14 +75,15 @@ asio::awaitable<void> RetentionTask::remove_and_log()
     if (!removed)
         log_warning("retention_failed", {{"error", describe(removed.error())}});
     else if (removed->outputs + removed->jobs + removed->probe_runs + removed->audit + removed->usage +
-                 removed->balance_steps >
+                 removed->balance_steps + removed->sub_units >
              0)
         log_info("retention_removed", {{"outputs", removed->outputs},
                                        {"jobs", removed->jobs},
                                        {"probe_runs", removed->probe_runs},
                                        {"audit", removed->audit},
                                        {"usage", removed->usage},
-                                       {"balance_steps", removed->balance_steps}});
+                                       {"balance_steps", removed->balance_steps},
+                                       {"sub_units", removed->sub_units}});
 }
 
 asio::awaitable<void> RetentionTask::update_event_months_and_log()
@@ -156,20 +158,15 @@ asio::awaitable<Result<RetentionTask::Removed>> RetentionTask::turn()
         if (!done) co_return done.error();
         removed.probe_runs = *done;
     }
-    if (rule_.audit > never) {
-        const Result<std::int64_t> done = co_await remove_rows(now - rule_.audit, remove_audit);
+    const std::array<OldRows, 4> by_age{{{rule_.audit, remove_audit, &Removed::audit},
+                                         {rule_.usage, remove_usage, &Removed::usage},
+                                         {rule_.balance, remove_balance_steps, &Removed::balance_steps},
+                                         {rule_.sub_units, remove_sub_unit_rows, &Removed::sub_units}}};
+    for (const OldRows& rows : by_age) {
+        if (rows.kept_for == never) continue;
+        const Result<std::int64_t> done = co_await remove_rows(now - rows.kept_for, rows.remove);
         if (!done) co_return done.error();
-        removed.audit = *done;
-    }
-    if (rule_.usage > never) {
-        const Result<std::int64_t> done = co_await remove_rows(now - rule_.usage, remove_usage);
-        if (!done) co_return done.error();
-        removed.usage = *done;
-    }
-    if (rule_.balance > never) {
-        const Result<std::int64_t> done = co_await remove_rows(now - rule_.balance, remove_balance_steps);
-        if (!done) co_return done.error();
-        removed.balance_steps = *done;
+        removed.*rows.count = *done;
     }
     co_return removed;
 }

@@ -25,6 +25,7 @@ struct RetentionRule {
     std::int64_t cycle_bytes{std::int64_t{1} << 30}; ///< the same: the newest so many bytes; 0: none are kept
     std::chrono::days balance{7};                    ///< what balance loops did
     std::int64_t balance_steps = 20'000;             ///< the same: the newest of a unit; 0: none are taken
+    std::chrono::days sub_units{365};                ///< ended requests and grants of sub-units, their record
 };
 
 /// Removes what is older than the rule says, in small transactions with pauses between them, and keeps the gauges of
@@ -36,7 +37,7 @@ class RetentionTask {
         std::chrono::milliseconds pause{200}; ///< after each transaction
         std::int64_t jobs{100};               ///< in one transaction; probe runs as well
         std::int64_t pieces{256};             ///< of output in one transaction, of up to 256 KiB each
-        std::int64_t rows{1000};              ///< of the audit log, of usage, and of balance loops
+        std::int64_t rows{1000};              ///< of the audit log, of usage, of balance loops, of sub-units
     };
 
     RetentionTask(Database& database, const Clock& clock, Metrics& metrics, RetentionRule rule)
@@ -58,6 +59,7 @@ class RetentionTask {
         std::int64_t audit{};
         std::int64_t usage{};
         std::int64_t balance_steps{};
+        std::int64_t sub_units{}; ///< rows of requests, grants and their record
     };
     /// Removes all that is due; called by the periodic task, and by tests.
     asio::awaitable<Result<Removed>> turn();
@@ -76,6 +78,12 @@ class RetentionTask {
     using Select = std::vector<Due> (*)(pqxx::work&, Timestamp, const Due&, std::int64_t);
     using Remove = std::int64_t (*)(pqxx::work&, const std::vector<std::string>&);
     using RemoveRows = std::int64_t (*)(pqxx::work&, Timestamp, std::int64_t);
+    /// A kind of which the oldest rows go, so many in a transaction.
+    struct OldRows {
+        std::chrono::days kept_for{}; ///< 0: for ever
+        RemoveRows remove{};
+        std::int64_t Removed::* count{}; ///< how many were removed
+    };
 
     using SelectMonths = std::vector<std::string> (*)(pqxx::work&, Timestamp);
     using ChangeMonth = bool (*)(pqxx::work&, const std::string&);

@@ -126,6 +126,7 @@ Result<SubUnitRequestRecord> undo_in(pqxx::work& transaction, const Caller& call
     if (!grant) return Error{Errc::kNotFound, "there is no such grant"};
     SubUnitBroker broker = SubUnitBroker::open(transaction, grant->kind).value();
     grant = select_sub_unit_grant(transaction, grant_id); // as it is under the kind's lock
+    if (!grant) return Error{Errc::kNotFound, "there is no such grant"};
     const bool is_new = broker.find_undo(grant->id) == nullptr;
     const Result<SubUnitRequestId> id = broker.undo(*grant, caller.actor);
     if (!id) return id.error();

@@ -244,7 +244,8 @@ TEST_F(Retention, ReadsNoTableFromEndToEnd)
     EXPECT_EQ(sql("SELECT string_agg(relname, ',') FROM pg_stat_user_tables WHERE seq_scan > 0 AND (relname IN "
                   "('job', 'attempt', 'job_output', 'attempt_output', 'placement', 'run_prediction', "
                   "'attempt_profile', 'job_lesson', 'probe_run', 'measurement', 'probe_finding', 'audit_log', "
-                  "'project_use') OR relname ~ '^job_event_(2|other)')"),
+                  "'project_use', 'sub_unit_request', 'sub_unit_grant', 'sub_unit_event') OR relname ~ "
+                  "'^job_event_(2|other)')"),
               "");
 }
 
