@@ -36,7 +36,7 @@ asio::awaitable<Result<void>> AgentSession::apply(MessageId id, link::Body body)
 asio::awaitable<Result<void>> AgentSession::change_catalog(Catalog catalog)
 {
     if (const Result<void> good = check_facts(catalog); !good) co_return good;
-    co_await pace_catalogs();
+    co_await keep_to(&AgentSession::catalog_pace_);
     auto work = [&](pqxx::work& transaction) -> Result<void> {
         // A superseded session must not undo what the newer one reported.
         if (!holds_session(transaction, grant_)) return Error{Errc::kUnavailable, "the session is superseded"};
@@ -49,20 +49,13 @@ asio::awaitable<Result<void>> AgentSession::change_catalog(Catalog catalog)
     co_return co_await parts_.database->run(std::move(work));
 }
 
-/// Waits until there is room for another change. Meanwhile nothing else is read: the agent's messages wait at the
-/// agent.
-asio::awaitable<void> AgentSession::pace_catalogs()
+asio::awaitable<void> AgentSession::keep_to(MessagePace AgentSession::* pace)
 {
-    const double most = options_.catalog_changes;
     const auto now = std::chrono::steady_clock::now();
-    const std::chrono::duration<double> pause = options_.catalog_pause;
-    if (catalog_at_ == std::chrono::steady_clock::time_point()) catalog_room_ = most;
-    const std::chrono::duration<double> since = now - catalog_at_;
-    catalog_room_ = std::min(most, catalog_room_ + since / pause) - 1;
-    catalog_at_ = now;
-    if (catalog_room_ >= 0) co_return;
+    const auto pause = (this->*pace).take(now);
+    if (pause <= pause.zero()) co_return;
     asio::steady_timer wait(executor_);
-    wait.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(-catalog_room_ * pause));
+    wait.expires_at(now + pause);
     co_await wait.async_wait(asio::as_tuple(asio::use_awaitable));
 }
 
@@ -88,12 +81,14 @@ asio::awaitable<Result<void>> AgentSession::note_answer(link::UnitTypesAnswer an
 asio::awaitable<Result<void>> AgentSession::take_sub_units(link::SubUnitState state)
 {
     if (parts_.sub_units == nullptr) co_return Error{Errc::kInvalid, "sub-units are not moved here"};
+    co_await keep_to(&AgentSession::sub_unit_pace_);
     co_return co_await parts_.sub_units->take_state(reporter(), std::move(state));
 }
 
 asio::awaitable<Result<void>> AgentSession::take_sub_unit_request(MessageId id, link::SubUnitRequest request)
 {
     if (parts_.sub_units == nullptr) co_return Error{Errc::kInvalid, "sub-units are not moved here"};
+    co_await keep_to(&AgentSession::sub_unit_pace_);
     co_return co_await parts_.sub_units->take_request(reporter(), std::move(id), std::move(request));
 }
 

@@ -31,7 +31,9 @@ AgentSession::AgentSession(std::shared_ptr<net::WebSocket> socket, net::PeerCert
                            AgentSessionParts parts, AgentSessionOptions options, asio::any_io_executor executor)
     : socket_(std::move(socket)), certificate_(std::move(certificate)), parts_(parts), options_(std::move(options)),
       executor_(executor), reports_came_(executor), reports_went_(executor), questions_(*parts_.database),
-      notices_(*parts_.database, executor, options_.notice_pause), wake_timer_(executor)
+      notices_(*parts_.database, executor, options_.notice_pause), wake_timer_(executor),
+      catalog_pace_(options_.catalog_changes, options_.catalog_pause),
+      sub_unit_pace_(options_.sub_unit_messages, options_.sub_unit_pause)
 {
 }
 
@@ -171,13 +173,16 @@ asio::awaitable<bool> AgentSession::handle(std::string text)
 
     const auto* const output = std::get_if<link::AttemptOutput>(&message.body);
     const std::string attempt = output == nullptr ? std::string() : output->attempt_id.value;
+    const bool is_wish = std::holds_alternative<link::SubUnitRequest>(message.body);
     const Result<void> applied = co_await apply(message.id, std::move(message.body));
     if (applied) {
         acknowledge(message.id, std::nullopt);
         co_return true;
     }
     const Error error = applied.error();
-    if (!is_transient(error.code)) co_return refuse(message.id, error, attempt);
+    // Who asks too often hears so. Without an answer the agent would ask the same again, and again.
+    const bool is_too_often = is_wish && error.code == Errc::kTooMany;
+    if (!is_transient(error.code) || is_too_often) co_return refuse(message.id, error, attempt);
     // An internal error comes again with the same message, and everything behind it would never be heard.
     const bool is_put_away = error.code == Errc::kInternal && co_await put_away(text, attempt, error);
     if (is_put_away) co_return refuse(message.id, error, attempt);

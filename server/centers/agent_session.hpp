@@ -7,6 +7,7 @@
 #include "schema/link/messages.hpp"
 #include "server/centers/catalog_notices.hpp"
 #include "server/centers/enrolment_service.hpp"
+#include "server/centers/message_pace.hpp"
 #include "server/centers/session_questions.hpp"
 #include "server/centers/session_store.hpp"
 #include "server/ports/attempt_gateway.hpp"
@@ -36,7 +37,9 @@ struct AgentSessionOptions {
     /// Changed catalogs make every replica read the network anew: after so many in a row each waits so long.
     int catalog_changes = 5;
     std::chrono::milliseconds catalog_pause{2000};
-    std::chrono::milliseconds notice_pause{1000};  ///< between two catalogs read for what a center reports often
+    std::chrono::milliseconds notice_pause{1000}; ///< between two catalogs read for what a center reports often
+    int sub_unit_messages = 50; ///< that say what sub-units a center has or wants, in a row; then each waits so long
+    std::chrono::milliseconds sub_unit_pause{250};
     std::int64_t balance_steps = 500;              ///< of balance loops, that an agent may tell at once
     std::chrono::milliseconds balance_pause{1000}; ///< until it may tell more
 };
@@ -134,7 +137,9 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<bool> answer_report(const ReadReport& report, const Result<void>& taken);
     void forget_start(const MessageId& order, const AttemptId& attempt);
     asio::awaitable<Result<void>> change_catalog(Catalog catalog);
-    asio::awaitable<void> pace_catalogs();
+    /// Waits until there is room for another message. Meanwhile nothing else is read: the agent's messages wait at the
+    /// agent.
+    asio::awaitable<void> keep_to(MessagePace AgentSession::* pace);
     asio::awaitable<Result<void>> note_queues(link::QueueReport report);
     asio::awaitable<Result<void>> note_request(link::ProbeRequest request);
     asio::awaitable<Result<void>> note_answer(link::UnitTypesAnswer answer);
@@ -211,8 +216,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     std::atomic<bool> is_asked_{false};               ///< whether it still holds
     std::chrono::steady_clock::time_point touched_{}; ///< after greet() the keeper's
     int refusals_ = 0;
-    double catalog_room_ = 0; ///< changes that need not wait, at `catalog_at_`
-    std::chrono::steady_clock::time_point catalog_at_{};
+    MessagePace catalog_pace_;
+    MessagePace sub_unit_pace_;
     std::chrono::steady_clock::time_point next_balance_{}; ///< from when on steps of balance loops are taken
     std::atomic<bool> ended_{false};
 };

@@ -18,6 +18,7 @@ class SubUnitGateway {
     /// @error kConflict    it is giving some up already, somebody else's request is open, or it has too few.
     /// @error kInvalid     it has not said that it has sub-units of that kind.
     /// @error kInfeasible  its machines could not have so many.
+    /// @error kTooMany     it asks too often; what it asked for before stands.
     virtual asio::awaitable<Result<void>> take_request(Reporter reporter, MessageId message,
                                                        link::SubUnitRequest request) = 0;
     /// What the center is to have, of each kind that it has said to have, and whether the last request of its agent

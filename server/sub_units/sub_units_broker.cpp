@@ -1,6 +1,7 @@
 #include "server/sub_units/sub_units_broker.hpp"
 
 #include "core/base/log.hpp"
+#include "core/base/log_limit.hpp"
 #include "server/store/notifier.hpp"
 
 #include <pqxx/pqxx>
@@ -112,7 +113,7 @@ void SubUnitBroker::take(const std::string& center_id, const link::SubUnitHoldin
     holding->reported_count = report.registered_count;
     if (report.version > holding->version) {
         // The database is older than what the agent has heard: it hears again.
-        log_warning("sub_units_ahead", {{"kind", kind_}, {"center", holding->center}, {"version", report.version}});
+        log_limited("sub_units_ahead", {{"kind", kind_}, {"center", holding->center}, {"version", report.version}});
         holding->version = report.version;
         return set_target(*holding, holding->target_held, holding->target_offered);
     }

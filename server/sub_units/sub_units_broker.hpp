@@ -41,6 +41,7 @@ class SubUnitBroker {
     /// @error kInvalid     the center has not said that it has sub-units of the kind.
     /// @error kConflict    it has another open request, or fewer than it would give up.
     /// @error kInfeasible  its machines could not have so many.
+    /// @error kTooMany     its agent has had as much recorded lately as it may; what it asked for before stands.
     Result<SubUnitRequestId> ask(const SubUnitWanted& wanted);
     /// What the center's agent has asked for and has not got is cancelled, unless the center is giving it up already.
     void withdraw(const std::string& center_id, const std::string& actor);
@@ -77,6 +78,8 @@ class SubUnitBroker {
 
     SubUnitHoldingRecord* holding_of(const std::string& center_id);
     SubUnitRequestRecord* request_of(const std::string& id);
+    /// The open request by which the center's agent asks for just that already; nullptr when there is none.
+    SubUnitRequestRecord* find_same(const SubUnitWanted& wanted);
     SubUnitRequestId add(const SubUnitRequestRecord& request);
     void add_holding(const std::string& center_id, const link::SubUnitHolding& report);
     void reach(SubUnitHoldingRecord& holding);

@@ -1,3 +1,4 @@
+#include "core/base/log_limit.hpp"
 #include "core/decide/sub_units/grant_plan.hpp"
 #include "server/sub_units/sub_units_broker.hpp"
 
@@ -8,6 +9,10 @@
 // What the broker is asked for, and what it does by itself.
 namespace fathom::server {
 namespace {
+
+/// Releases of which something is granted in one step: an agent may refuse what it asked for, again and again, and each
+/// grant of it is recorded. What the others have freed is granted in the next steps.
+constexpr std::size_t kMaxFreedAtOnce = 20;
 
 std::string sub_units(std::int64_t count)
 {
@@ -58,19 +63,34 @@ SubUnitRequestId SubUnitBroker::add(const SubUnitRequestRecord& request)
     return request.id;
 }
 
+SubUnitRequestRecord* SubUnitBroker::find_same(const SubUnitWanted& wanted)
+{
+    const auto found = std::find_if(requests_.begin(), requests_.end(), [&](const SubUnitRequestRecord& other) {
+        return !wanted.message_id.empty() && other.center_id == wanted.center_id && other.asked_by == wanted.actor &&
+               other.is_open() && other.undo_of.empty() && other.action == wanted.action &&
+               other.count - other.granted_count == wanted.count;
+    });
+    return found == requests_.end() ? nullptr : &*found;
+}
+
 Result<SubUnitRequestId> SubUnitBroker::ask(const SubUnitWanted& wanted)
 {
     const SubUnitHoldingRecord* const holding = find(wanted.center_id);
     if (holding == nullptr)
         return Error{Errc::kInvalid, "the center has not said that it has sub-units of kind " + kind_};
+    if (SubUnitRequestRecord* const same = find_same(wanted)) {
+        same->message_id = wanted.message_id;
+        save(*same);
+        return same->id;
+    }
+    const bool is_agents = !wanted.message_id.empty();
+    if (is_agents && is_beyond_sub_unit_pace(*transaction_, wanted.center_id))
+        return Error{Errc::kTooMany, "the agent of center " + holding->center +
+                                         " has asked, changed totals or refused " + std::to_string(kMaxSubUnitRecords) +
+                                         " times in ten minutes, and may not do so more often; ask again later"};
     for (SubUnitRequestRecord& other : requests_) {
         if (other.center_id != wanted.center_id || !other.is_open() || !other.undo_of.empty()) continue;
-        const bool is_agents_own = !wanted.message_id.empty() && other.asked_by == wanted.actor;
-        if (is_agents_own && other.action == wanted.action && other.count - other.granted_count == wanted.count) {
-            other.message_id = wanted.message_id;
-            save(other);
-            return other.id;
-        }
+        const bool is_agents_own = is_agents && other.asked_by == wanted.actor;
         const bool is_replaced = is_agents_own && other.state != "giving" && cancel(other.id, wanted.actor);
         if (!is_replaced)
             return Error{Errc::kConflict,
@@ -162,11 +182,14 @@ void SubUnitBroker::advance()
     grant_free();
 }
 
-/// The center's settings say another total: what it has follows, as far as it has so many to take away.
+/// The center's settings say another total: what it has follows, as far as it has so many to take away. Where they
+/// change too often, later.
 void SubUnitBroker::apply_total(SubUnitHoldingRecord& holding)
 {
     const std::int64_t change = std::max(holding.reported_count - holding.registered_count, -holding.target_held);
     if (change == 0) return;
+    if (is_beyond_sub_unit_pace(*transaction_, holding.center_id))
+        return log_limited("sub_unit_total_waits", {{"kind", kind_}, {"center", holding.center}});
     holding.registered_count += change;
     holding.held_count += change;
     set_target(holding, holding.held_count, holding.held_count);
@@ -217,7 +240,7 @@ void SubUnitBroker::grant_free()
     std::vector<FreedSubUnits> freed;
     std::vector<SubUnitWish> wishes;
     for (const SubUnitRequestRecord& request : requests_) {
-        if (request.free_count > 0 && !is_return(request))
+        if (request.free_count > 0 && !is_return(request) && freed.size() < kMaxFreedAtOnce)
             freed.push_back({request.id.value, request.free_count, request.turn});
         if (request.action != "gain" || !request.is_open()) continue;
         const SubUnitHoldingRecord& holding = *find(request.center_id);

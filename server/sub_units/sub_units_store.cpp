@@ -45,7 +45,7 @@ constexpr Statement kSelectRequest{"sub_units_select_request", FATHOM_SUB_UNIT_R
 constexpr Statement kSelectRequestOf{"sub_units_select_request_of",
                                      FATHOM_SUB_UNIT_REQUEST " WHERE r.center_id = $1 AND r.message_id = $2"};
 
-// By the index on center and id, from its end: requests are kept for good.
+// By the index on center and id, from its end: requests are kept for long.
 constexpr Statement kSelectLastAgentRequests{"sub_units_select_last_agent_requests", R"sql(
     SELECT r.*, c.name AS center FROM sub_unit_holding h JOIN center c ON c.id = h.center_id
     CROSS JOIN LATERAL (SELECT * FROM sub_unit_request
@@ -80,6 +80,13 @@ constexpr Statement kUpdateGrant{"sub_units_update_grant", R"sql(
 constexpr Statement kInsertEvent{"sub_units_insert_event", R"sql(
     INSERT INTO sub_unit_event (kind, center_id, event, count, held_count, actor, request_id, grant_id, detail)
     VALUES ($1, $2, $3, $4, $5, $6, nullif($7, ''), nullif($8, ''), $9))sql"};
+
+// The newest of them alone are read, by an index of these (sub_unit_event_of_actor).
+constexpr Statement kCountLately{"sub_units_count_lately", R"sql(
+    SELECT count(*) FROM (SELECT at FROM sub_unit_event
+                          WHERE actor = $1 AND event IN ('asked', 'registered', 'refused')
+                          ORDER BY id DESC LIMIT $2) newest
+    WHERE at > now() - interval '10 minutes')sql"};
 
 // The lock that the router takes before it places (server/routing/locked_units).
 constexpr Statement kLockUnitType{"sub_units_lock_unit_type", R"sql(
@@ -224,6 +231,12 @@ void insert_sub_unit_event(pqxx::transaction_base& transaction, const SubUnitEve
 {
     exec(transaction, kInsertEvent, event.kind, event.center_id, event.event, event.count, event.held_count,
          event.actor, event.request_id, event.grant_id, event.detail);
+}
+
+bool is_beyond_sub_unit_pace(pqxx::transaction_base& transaction, const std::string& center_id)
+{
+    return exec(transaction, kCountLately, center_id, kMaxSubUnitRecords)[0][0].as<std::int64_t>() >=
+           kMaxSubUnitRecords;
 }
 
 UnitTypeUse lock_unit_type_use(pqxx::transaction_base& transaction, const std::string& center_id,

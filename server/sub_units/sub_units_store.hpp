@@ -51,6 +51,12 @@ std::optional<SubUnitGrantRecord> select_sub_unit_grant(pqxx::transaction_base& 
 /// `event.id`, `event.at` and `event.center` are the database's.
 void insert_sub_unit_event(pqxx::transaction_base& transaction, const SubUnitEventRecord& event);
 
+/// How often an agent may ask for something else, say another total or refuse in ten minutes: twice for each of the
+/// hundred kinds that a center may have. Each of these is recorded, and more would let one agent fill the database.
+inline constexpr std::int64_t kMaxSubUnitRecords = 200;
+/// Whether a center's agent has done so as often as it may.
+bool is_beyond_sub_unit_pace(pqxx::transaction_base& transaction, const std::string& center_id);
+
 /// What a center offers of a unit type, and what jobs have of it.
 struct UnitTypeUse {
     std::int64_t offered_units{}; ///< 0: it does not offer that unit type

@@ -145,7 +145,8 @@ asio::awaitable<Result<void>> FakeSubUnits::take_state(Reporter, link::SubUnitSt
 
 asio::awaitable<Result<void>> FakeSubUnits::take_request(Reporter, MessageId, link::SubUnitRequest)
 {
-    co_return Result<void>();
+    const std::scoped_lock lock(mutex_);
+    co_return answer_;
 }
 
 asio::awaitable<Result<std::vector<link::SubUnitTarget>>> FakeSubUnits::targets(Reporter)
@@ -158,6 +159,12 @@ void FakeSubUnits::set(link::SubUnitTarget target)
 {
     const std::scoped_lock lock(mutex_);
     targets_ = {std::move(target)};
+}
+
+void FakeSubUnits::answer(Result<void> answer)
+{
+    const std::scoped_lock lock(mutex_);
+    answer_ = std::move(answer);
 }
 
 std::shared_ptr<const link::MatchLibrary> FakeLibrary::match_library() const

@@ -74,10 +74,13 @@ class FakeSubUnits final : public SubUnitGateway {
     asio::awaitable<Result<std::vector<link::SubUnitTarget>>> targets(Reporter reporter) override;
 
     void set(link::SubUnitTarget target);
+    /// What requests are answered by from now on.
+    void answer(Result<void> answer);
 
   private:
     std::mutex mutex_;
     std::vector<link::SubUnitTarget> targets_;
+    Result<void> answer_;
 };
 
 /// A room whose operators are as the test says. Thread-safe.
