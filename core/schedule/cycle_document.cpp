@@ -15,7 +15,7 @@ using cycle::fields;
 }
 [[maybe_unused]] void know(const ScheduleInput& input)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, not_kept] = input; // explained_job
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, not_kept] = input; // explained_job
 }
 
 // Jobs: those that ask for the same share one request, which is written once, as a text; so is a known run, which many
@@ -102,6 +102,7 @@ void moment_fields(Archive& archive, T& moment)
     archive.flag(input.may_queue);
     map_fields(archive, input.queue_room, [&](auto& room) { archive.integer(room); });
     fields(archive, input.settings);
+    if (archive.version() >= 8) map_fields(archive, input.probe_hosts, [&](auto& host) { fields(archive, host); });
 }
 
 /// Equal kinds must ask for the same: they are decided once.

@@ -46,6 +46,10 @@ inline void know(const OrderSettings& settings)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4] = settings;
 }
+inline void know(const ProbeHost& host)
+{
+    [[maybe_unused]] const auto& [f1, f2] = host;
+}
 inline void know(const Reservation& reservation)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6] = reservation;
@@ -173,6 +177,13 @@ void fields(Archive& archive, T& settings)
     archive.real(settings.advantage_exponent, NumberRange::kAmount);
     archive.real(settings.starvation_limit_factor, NumberRange::kAmount);
     archive.real(settings.starvation_limit_s, NumberRange::kAmount);
+}
+
+template <class Archive, FieldsOf<ProbeHost> T>
+void fields(Archive& archive, T& host)
+{
+    archive.integer(host.host);
+    archive.integer(host.probes);
 }
 
 template <class Archive, FieldsOf<Reservation> T>

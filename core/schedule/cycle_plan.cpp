@@ -120,12 +120,14 @@ void add_winner(PlannedJob& job, const Decision& decision)
 
 /// The first version whose waiting jobs have brief decisions.
 constexpr std::uint64_t kBriefWaitsVersion = 6;
+/// The first version in which probes wait for their hosts.
+constexpr std::uint64_t kHeldProbesVersion = 8;
 
 template <class Archive, FieldsOf<PlannedJob> T>
 void fields(Archive& archive, T& one)
 {
     auto& [job, is_start, unit_type_id, unit_count, start_s, run_s, completion_s, cost, energy_j, objective, turn_text,
-           waits_for_units, planned, left_free, turn, figures] = one;
+           waits_for_units, waits_for_host, planned, left_free, turn, figures] = one;
     std::uint64_t index = job;
     archive.number(index);
     if constexpr (Archive::kReads) job = index;
@@ -136,6 +138,7 @@ void fields(Archive& archive, T& one)
         archive.real(*number, NumberRange::kForEver);
     archive.text(turn_text);
     archive.flag(waits_for_units);
+    if (archive.version() >= kHeldProbesVersion) archive.flag(waits_for_host);
     optional_fields(archive, planned, [&](auto& reservation) { cycle::fields(archive, reservation); });
     archive.text(left_free);
     archive.real(turn);
@@ -209,6 +212,7 @@ std::string figure_difference(const PlannedJob& stored, const PlannedJob& again)
     if (!is_same(stored.planned, again.planned)) return "other units are planned for it";
     if (stored.left_free != again.left_free) return "it leaves another free place";
     if (stored.waits_for_units != again.waits_for_units) return "whether it waits for units";
+    if (stored.waits_for_host != again.waits_for_host) return "whether it waits for its host";
     if (stored.turn_text != again.turn_text)
         return "\"" + stored.turn_text + "\" was stored, \"" + again.turn_text + "\" came out";
     if (stored.figures != 0 && stored.figures != again.figures) return "the figures of other places that it compared";
@@ -234,6 +238,7 @@ PlanRecord record_of(const SchedulePlan& plan)
         job.job = wait.job;
         add_winner(job, *wait.decision);
         job.waits_for_units = wait.waits_for_units;
+        job.waits_for_host = wait.waits_for_host;
         job.planned = wait.planned;
         if (wait.left_free) job.left_free = wait.left_free->unit_type_id.value;
         job.turn = wait.turn;

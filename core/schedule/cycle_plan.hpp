@@ -27,6 +27,7 @@ struct PlannedJob {
     std::string turn_text; ///< Decision::turn
     // Of one that waits.
     bool waits_for_units{};
+    bool waits_for_host{};
     std::optional<Reservation> planned;
     std::string left_free; ///< id of the unit type; empty: none
     double turn{};

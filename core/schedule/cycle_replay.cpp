@@ -56,13 +56,13 @@ Json planned_json(const ScheduledWait& wait)
 
 Json waiting_json(const CycleReplay& replay, const ScheduledWait& wait, std::string_view currency)
 {
-    std::string reason = waiting_reason_of(*wait.decision, replay.moment.now, currency);
-    if (wait.left_free && wait.decision->winner)
-        reason += deferred_start_text(wait.decision->candidates[*wait.decision->winner], *wait.left_free);
     const auto ahead =
         std::count_if(replay.plan.waits.begin(), replay.plan.waits.end(),
                       [&](const ScheduledWait& other) { return other.waits_for_units && other.turn < wait.turn; });
-    return {{"reason", std::move(reason)}, {"turn", wait.turn}, {"jobs_ahead", ahead}, {"planned", planned_json(wait)}};
+    return {{"reason", waiting_reason_of(wait, replay.moment.now, currency)},
+            {"turn", wait.turn},
+            {"jobs_ahead", ahead},
+            {"planned", planned_json(wait)}};
 }
 
 } // namespace

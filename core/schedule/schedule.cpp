@@ -34,8 +34,8 @@ SchedulePlan Scheduling::run()
     keep_for_overdue();
     start_in_order();
     plan_rest();
-    set_turns();
     tell_turns();
+    set_turns();
     return std::move(plan_);
 }
 
@@ -50,7 +50,9 @@ ScheduledStart& Scheduling::start(std::size_t job, const RouteRequest& request, 
     const double run_s = start.winner.prediction.run_s;
     ledger_.start(request, start.winner,
                   input_->may_queue ? std::max(run_s, kMinHeldWithQueue_s) : start.winner.held_s());
-    return plan_.starts.emplace_back(std::move(start));
+    ScheduledStart& made = plan_.starts.emplace_back(std::move(start));
+    note_probe_start(job, made.winner.center_id);
+    return made;
 }
 
 bool Scheduling::may_queue(std::size_t job, const Decision& decision) const
@@ -119,9 +121,10 @@ bool Scheduling::make_starts(const Asked& asked, const std::vector<OrderedStart>
         const WaitingJobView& view = asked.views[one.job];
         if (view.gang.empty()) {
             const std::size_t job = asked.jobs[one.job];
-            is_done_[job] = start_at(job, view.options[one.option]);
+            const bool is_held = is_done_[job]; // since another probe of its host started
+            is_done_[job] = is_held || start_at(job, view.options[one.option]);
             if (!is_done_[job]) lose(job, view.options[one.option]);
-            has_refused = has_refused || !is_done_[job];
+            has_refused = has_refused || is_held || !is_done_[job];
         } else if (seen.insert(view.gang).second) {
             const std::vector<OrderedStart>& members = gangs.at(view.gang);
             const bool is_started = start_gang(asked, members);
@@ -206,6 +209,9 @@ void Scheduling::tell_turns()
 
 void Scheduling::set_turns()
 {
+    // As soon as their host is free probes are in line like all others.
+    for (auto& [job, options] : held_probes_)
+        views_[job].options = options;
     const OrderIndices indices = order_indices(views_, places_.loads(), input_->settings);
     for (ScheduledWait& wait : plan_.waits) {
         const OrderIndex& own = indices.jobs[wait.job];

@@ -2,6 +2,7 @@
 
 #include "core/decide/queue/fair_share.hpp"
 #include "core/decide/queue/order_jobs.hpp"
+#include "core/schedule/probe_hosts.hpp"
 #include "core/schedule/project_use.hpp"
 #include "core/schedule/unit_ledger.hpp"
 
@@ -40,6 +41,9 @@ struct ScheduleInput {
     bool may_queue{};
     /// By unit type: how many more jobs may wait for its units at the center. Missing: kMaxQueuedPerUnit for each.
     std::unordered_map<std::string, std::int64_t> queue_room;
+    /// Of the centers of probes among the jobs: at each host one probe at a time is measured, so that another one that
+    /// had units already would keep them from jobs until its turn.
+    ProbeHostsOfCenters probe_hosts;
     OrderSettings settings;
     /// Index into the jobs, of one whose decision is wanted with all places and texts even where it waits. The plan is
     /// the same. Not kept with the cycle.
@@ -61,6 +65,7 @@ struct ScheduledWait {
     /// Equal jobs share one; never null. For most a BriefDecision's.
     std::shared_ptr<const Decision> decision;
     bool waits_for_units{};               ///< it starts as soon as the winner's units are free
+    bool waits_for_host{};                ///< a probe, until the winner's host has ended another one
     std::optional<Reservation> planned{}; ///< what the ledger keeps for it
     /// The free place that it leaves: it does better to wait for the winner.
     std::optional<Candidate> left_free{};
@@ -99,7 +104,8 @@ inline constexpr double kMinHeldWithQueue_s = 0.02;
 /// starts where, by run times and what unit types are worth to the jobs, with the load of each job's project counted as
 /// if the project's jobs before it had started. What a start leaves is looked at again, until nothing more starts. The
 /// others are planned in the order of their turn; what still fits without delaying those before it starts, too, unless
-/// it does better to wait for another place than to take what is free (docs/routing.md "Order under load").
+/// it does better to wait for another place than to take what is free (docs/routing.md "Order under load"). Probes
+/// whose host has another one wait for its end, and nothing is kept for them.
 ///
 /// @param units  what is free at the moment of the decisions; starts and plans are reserved in it.
 SchedulePlan schedule(UnitLedger& units, const ScheduleInput& input);

@@ -26,8 +26,8 @@ class Scheduling {
   public:
     Scheduling(UnitLedger& units, const ScheduleInput& input)
         : ledger_(units, input), input_(&input), jobs_(input.jobs),
-          places_(units, input.busy_shares, input.shadow_prices), views_(jobs_.size()), is_done_(jobs_.size(), false),
-          is_refused_(jobs_.size(), false)
+          places_(units, input.busy_shares, input.shadow_prices), probe_hosts_(input.probe_hosts), views_(jobs_.size()),
+          is_done_(jobs_.size(), false), is_refused_(jobs_.size(), false)
     {
         plan_.queue_room = input.queue_room;
     }
@@ -52,6 +52,7 @@ class Scheduling {
     bool is_whole_wanted(std::size_t job) const;
     using OptionsByKind = std::unordered_map<std::string_view, JobOptions>;
     void give(const OptionsByKind& by_kind);
+    void set_latest_starts();
     bool joins_center_queues(const OptionsByKind& by_kind) const;
     bool has_queue(const JobOptions& options) const;
     void load_projects();
@@ -82,6 +83,13 @@ class Scheduling {
     /// Plans the job at the place that it waits for. @return false when what is left has no such place.
     bool plan_better(std::size_t job, std::size_t unit_type);
     void wait_for_winner(ScheduledWait wait);
+    /// Whether the job is a probe that may not start now, since its host has another one.
+    bool waits_for_host(std::size_t job) const;
+    /// Puts the probes whose hosts have another one to the waits, and what they want out of the order: they keep
+    /// nothing from jobs.
+    void hold_probes();
+    /// If the job is a probe: the others of its host wait from here on.
+    void note_probe_start(std::size_t job, const CenterId& center);
     /// Keeps for overdue jobs that share no device the units that they wait for: there may be enough free units and yet
     /// no whole device as long as other jobs start on them.
     void keep_for_overdue();
@@ -104,11 +112,13 @@ class Scheduling {
     std::span<const ReadyJob> jobs_;
     SchedulePlan plan_;
     WantedPlaces places_;
+    ProbeHosts probe_hosts_;
     std::optional<CenterQueues> queues_;     ///< where one of the places has a queue
     std::vector<WaitingJobView> views_;      ///< of all jobs
     std::vector<bool> is_done_;              ///< decided: it starts, or it waits for something else than its turn
     std::vector<bool> is_refused_;           ///< the start could not be made; the job is planned
     std::map<std::size_t, JobOptions> left_; ///< by job: the options that are left where some proved impossible
+    std::map<std::size_t, JobOptions> held_probes_;      ///< by job: the options of those that wait for their host
     std::map<std::size_t, std::size_t> deferred_starts_; ///< by job: the unit type that it waits for
     std::size_t viewed_starts_ = 0;                      ///< after which all jobs were looked at
     std::vector<OrderedPlace> ordered_;

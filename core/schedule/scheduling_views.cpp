@@ -56,7 +56,13 @@ void Scheduling::view_all()
             options = queues_->without_long(options);
         give(by_kind);
     }
+    set_latest_starts();
+    hold_probes();
     places_.weigh(views_);
+}
+
+void Scheduling::set_latest_starts()
+{
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
         const TransferRequest& transfer = jobs_[i].request.transfer;
         if (!transfer.deadline || views_[i].options.empty()) continue;

@@ -39,6 +39,8 @@ void Scheduling::plan_rest()
     if (rest.jobs.empty()) return;
     for (const std::size_t next : order_waiting(rest.views, places_.loads(), input_->settings)) {
         const std::size_t job = rest.jobs[next];
+        if (is_done_[job]) continue; // a probe, since another one of its host started
+        is_done_[job] = true;
         const auto better = deferred_starts_.find(job);
         if (better != deferred_starts_.end() && plan_better(job, better->second)) continue;
         plan(job);

@@ -64,6 +64,22 @@ WaitingCause wait_of(const Decision& decision, Timestamp now, std::string_view c
     return {"units", units + " of " + place_text(winner) + ", free in about " + rounded(winner.wait_s)};
 }
 
+std::string host_reason(const Candidate& winner)
+{
+    return "waits until the host of " + place_text(winner) + " has ended another probe";
+}
+
+/// Why it does not take the free place `left_free`, as the end of the reason that it waits for the winner.
+std::string deferred_start_text(const Candidate& winner, const Candidate& left_free)
+{
+    const double there_s = winner.prediction.run_s;
+    const double here_s = left_free.prediction.run_s;
+    if (there_s <= 0 || there_s >= here_s)
+        return ": " + place_text(left_free) + ", which is free, is left to jobs that it suits better";
+    return ": runs " + duration_text(there_s) + " there, " + duration_text(here_s) + " on " + place_text(left_free) +
+           ", which is free";
+}
+
 } // namespace
 
 std::string waiting_reason_of(const Decision& decision, Timestamp now, std::string_view currency)
@@ -84,14 +100,14 @@ std::string waiting_reason_of(const Decision& decision, Timestamp now, std::stri
     return (closed > 0 ? "waits for a center to take work again: " : "no unit type can run it now: ") + places;
 }
 
-std::string deferred_start_text(const Candidate& winner, const Candidate& left_free)
+std::string waiting_reason_of(const ScheduledWait& wait, Timestamp now, std::string_view currency)
 {
-    const double there_s = winner.prediction.run_s;
-    const double here_s = left_free.prediction.run_s;
-    if (there_s <= 0 || there_s >= here_s)
-        return ": " + place_text(left_free) + ", which is free, is left to jobs that it suits better";
-    return ": runs " + duration_text(there_s) + " there, " + duration_text(here_s) + " on " + place_text(left_free) +
-           ", which is free";
+    const Decision& decision = *wait.decision;
+    if (!decision.winner) return waiting_reason_of(decision, now, currency);
+    const Candidate& winner = decision.candidates[*decision.winner];
+    if (wait.waits_for_host) return host_reason(winner);
+    return waiting_reason_of(decision, now, currency) +
+           (wait.left_free ? deferred_start_text(winner, *wait.left_free) : std::string());
 }
 
 std::vector<WaitingCause> list_waiting_causes(const RouteRequest& request, const Decision& decision,
@@ -110,6 +126,8 @@ std::vector<WaitingCause> list_waiting_causes(const RouteRequest& request, const
         causes.push_back({"metering", "its type has no fresh measurements: probes run first, or until its wait for "
                                       "them is over"});
     const Candidate* winner = decision.winner ? &decision.candidates[*decision.winner] : nullptr;
+    const bool waits_for_host = winner != nullptr && job.waits_for_host;
+    if (waits_for_host) causes.push_back({"host", host_reason(*winner)});
     if (winner == nullptr)
         causes.push_back({"impossible", nearest_alternative(request, decision, currency)});
     else if (!decision.can_start_now)
@@ -118,7 +136,7 @@ std::vector<WaitingCause> list_waiting_causes(const RouteRequest& request, const
         causes.push_back({"turn", std::to_string(job.jobs_ahead) + (job.jobs_ahead == 1 ? " job is" : " jobs are") +
                                       " ahead of it"});
     // That it could start says nothing against the order, which makes it wait for a better place.
-    if (winner != nullptr && decision.can_start_now && !job.is_metering &&
+    if (winner != nullptr && decision.can_start_now && !job.is_metering && !waits_for_host &&
         (job.jobs_ahead == 0 || !job.stored_reason.empty()))
         causes.push_back({"turn", job.stored_reason.empty() ? "the router has not looked at it yet"
                                                             : std::string(job.stored_reason)});

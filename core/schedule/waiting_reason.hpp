@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/decide/routing/route.hpp"
+#include "core/schedule/schedule.hpp"
 
 #include <string>
 #include <vector>
@@ -11,12 +11,13 @@ namespace fathom {
 /// @param currency  of the prices; may be empty.
 std::string waiting_reason_of(const Decision& decision, Timestamp now, std::string_view currency = {});
 
-/// Why it does not take the free place `left_free`, as the end of the reason that it waits for the winner.
-std::string deferred_start_text(const Candidate& winner, const Candidate& left_free);
+/// The same of a job of a cycle: also of one that waits for its host, or leaves a free place.
+std::string waiting_reason_of(const ScheduledWait& wait, Timestamp now, std::string_view currency = {});
 
 /// One of the reasons that a job waits.
 struct WaitingCause {
-    /// "metering", "quota", "window", "price", "maintenance", "units", "turn", "elsewhere", "closed", "impossible"
+    /// "metering", "host", "quota", "window", "price", "maintenance", "units", "turn", "elsewhere", "closed",
+    /// "impossible"
     std::string kind;
     std::string text; ///< for people
 };
@@ -24,6 +25,7 @@ struct WaitingCause {
 /// What a job that waits knows of itself beside the decision.
 struct WaitingJobState {
     bool is_metering{false};
+    bool waits_for_host{false}; ///< a probe; another one is at the host of its best place
     std::int64_t jobs_ahead{};
     std::string_view stored_reason; ///< what the router noted last
 };

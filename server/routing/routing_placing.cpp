@@ -188,9 +188,7 @@ void RoutingPage::keep_waiting(const std::vector<ScheduledWait>& waits)
         const bool may_refresh = report_.next.is_tick || job.waiting_reason.empty() ||
                                  job.state == JobState::kMetering || !wait.waits_for_units;
         if (!may_refresh) continue;
-        std::string reason = waiting_reason_of(*wait.decision, now_, catalog_->prices.currency());
-        if (wait.left_free)
-            reason += deferred_start_text(wait.decision->candidates[*wait.decision->winner], *wait.left_free);
+        const std::string reason = waiting_reason_of(wait, now_, catalog_->prices.currency());
         const GangRequest& gang = job.spec.gang;
         note_reason(job, gang.id.empty() ? reason
                                          : "waits until all " + std::to_string(gang.size) + " members of gang " +

@@ -29,7 +29,7 @@ std::string all_of(const SchedulePlan& plan)
         starts.push_back({start.job, to_json(start.decision, "EUR"), start.inputs, start.winner.unit_type_id.value});
     Json waits = Json::array();
     for (const ScheduledWait& wait : plan.waits)
-        waits.push_back({wait.job, to_json(*wait.decision, "EUR"), wait.turn, wait.waits_for_units,
+        waits.push_back({wait.job, to_json(*wait.decision, "EUR"), wait.turn, wait.waits_for_units, wait.waits_for_host,
                          wait.planned ? wait.planned->from_s : -1.0,
                          wait.left_free ? wait.left_free->unit_type_id.value : ""});
     return Json{{"starts", starts}, {"waits", waits}}.dump();
@@ -62,6 +62,41 @@ TEST_P(CycleDocumentProperty, OfWhatWasWrittenAndReadComesTheSamePlanToTheLastTe
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, CycleDocumentProperty, ::testing::Range(0, 4));
+
+/// Each second kind of jobs is one of probes, and the centers are at two hosts, one of which has a probe.
+void add_probes(test::RandomCycle& cycle)
+{
+    ScheduleInput& input = cycle.moment.input;
+    for (ReadyJob& job : input.jobs)
+        job.request.is_probe = (job.kind.back() - '0') % 2 == 0;
+    std::int64_t number = 0;
+    for (const UnitTypeView& view : cycle.catalog.unit_types) {
+        const auto [host, is_new] = input.probe_hosts.try_emplace(view.center_id.value);
+        if (is_new) host->second.host = host->second.probes = number++ % 2;
+    }
+}
+
+TEST(CycleDocument, ProbesThatWaitForTheirHostsDoSoAgain)
+{
+    std::size_t held = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        test::RandomCycle cycle = test::CycleMaker(300 + seed).make();
+        add_probes(cycle);
+        const std::string document = write_cycle(cycle.moment);
+        const SchedulePlan plan = decide_cycle(cycle.moment, cycle.catalog);
+
+        const Result<CycleReplay> replay = replay_cycle(document, parts_of(cycle.catalog), write_plan(record_of(plan)));
+
+        ASSERT_TRUE(replay.has_value()) << describe(replay.error());
+        EXPECT_THAT(replay->differences, IsEmpty());
+        EXPECT_EQ(all_of(replay->plan), all_of(plan));
+        EXPECT_EQ(write_cycle(replay->moment), document);
+        EXPECT_EQ(plan.starts.size() + plan.waits.size(), cycle.moment.input.jobs.size());
+        held += static_cast<std::size_t>(std::count_if(plan.waits.begin(), plan.waits.end(),
+                                                       [](const ScheduledWait& one) { return one.waits_for_host; }));
+    }
+    EXPECT_GT(held, 0U);
+}
 
 TEST(CycleReplay, OfTheJobThatIsAskedAboutAllPlacesAreToldAndThePlanIsTheSame)
 {

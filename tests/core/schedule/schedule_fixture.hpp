@@ -74,9 +74,7 @@ class ScheduleTest : public ::testing::Test {
 
 inline std::string reason_of(const ScheduledWait& wait)
 {
-    const Candidate& winner = wait.decision->candidates.at(wait.decision->winner.value());
-    return waiting_reason_of(*wait.decision, kNow) +
-           (wait.left_free ? deferred_start_text(winner, *wait.left_free) : std::string());
+    return waiting_reason_of(wait, kNow);
 }
 
 } // namespace fathom::test
