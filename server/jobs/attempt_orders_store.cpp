@@ -1,6 +1,7 @@
 #include "core/model/operator_package.hpp"
 #include "schema/link/attempt_detail.hpp"
 #include "server/jobs/attempts_store.hpp"
+#include "server/rows/live_probes.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
 #include "server/store/statement.hpp"
@@ -14,15 +15,11 @@ namespace fathom::server {
 namespace {
 
 /// SQL: of the probes at the host of `center`, whichever centers they are of, the one that may be there now: one that
-/// was sent and has not ended, else the oldest one that waits for a center that is heard. One that was sent counts for
-/// as long as its program can run: a silent center keeps the host from nobody for ever. Null: there is none.
+/// was sent and has not ended, else the oldest one that waits for a center that is heard. Null: there is none. Routers
+/// leave a probe waiting while another one is at its host; here those meet that two routers placed at once.
 #define FATHOM_PROBE_OF_HOST(column, center)                                                                           \
-    "(SELECT " column " FROM center c JOIN attempt o ON o.center_id = c.id AND o.state <> 'ended' "                    \
-    "JOIN job p ON p.id = o.job_id AND p.label = 'probe' "                                                             \
-    "WHERE c.host_id = (SELECT host_id FROM center WHERE id = " center ") AND CASE WHEN o.dispatched_at IS NULL "      \
-    "THEN c.state = 'online' AND c.revoked_at IS NULL AND p.cancel_requested_at IS NULL "                              \
-    "ELSE coalesce(o.started_at, o.dispatched_at) + interval '30 seconds' "                                            \
-    "+ coalesce((p.spec ->> 'wall_limit_s')::float8, 0) * interval '1 second' > now() END "                            \
+    "(SELECT " column " FROM " FATHOM_LIVE_PROBES " WHERE c.host_id = (SELECT host_id FROM center WHERE id = " center  \
+    ") "                                                                                                               \
     "ORDER BY o.dispatched_at IS NULL, o.id LIMIT 1)"
 
 /// SQL: whether the attempt `a` of the job `j` at `center` need not wait for a probe at its host. PostgreSQL looks for

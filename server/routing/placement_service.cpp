@@ -7,6 +7,7 @@
 #include "core/schedule/waiting_reason.hpp"
 #include "server/catalog/job_operators.hpp"
 #include "server/routing/cycle_service.hpp"
+#include "server/routing/probe_hosts_store.hpp"
 #include "server/routing/project_uses.hpp"
 
 #include <pqxx/pqxx>
@@ -109,16 +110,31 @@ Json stored_counterfactuals(const PlacementRecord& record, const std::optional<L
     return explained(inputs->request, again, inputs->unit_types, inputs->knowledge, record.currency)["counterfactuals"];
 }
 
-Json waiting_json(const PlacementRecord& record, const RouteRequest& request, const Decision& decision,
+/// What a waiting job is decided by, beside the catalog.
+struct WaitingInputs {
+    RouteRequest request;
+    UnitsInUse in_use;
+    ProbeHostsOfCenters probe_hosts; ///< of a probe
+};
+
+/// Whether another probe is at the host of its best place.
+bool waits_for_host(const WaitingInputs& inputs, const Decision& decision)
+{
+    return decision.winner &&
+           !ProbeHosts(inputs.probe_hosts).has_room(decision.candidates[*decision.winner].center_id, 0);
+}
+
+Json waiting_json(const PlacementRecord& record, const WaitingInputs& inputs, const Decision& decision,
                   std::string_view currency)
 {
     const WaitingJobState state{.is_metering = record.state == "metering",
+                                .waits_for_host = waits_for_host(inputs, decision),
                                 .jobs_ahead = record.jobs_ahead,
                                 .stored_reason = record.waiting_reason};
     Json reasons = Json::array();
-    for (const WaitingCause& cause : list_waiting_causes(request, decision, state, currency))
+    for (const WaitingCause& cause : list_waiting_causes(inputs.request, decision, state, currency))
         reasons.push_back({{"kind", cause.kind}, {"text", cause.text}});
-    return {{"reasons", std::move(reasons)}, {"expected_start", expected_start_json(request, decision)}};
+    return {{"reasons", std::move(reasons)}, {"expected_start", expected_start_json(inputs.request, decision)}};
 }
 
 /// Of a job that waits: decided now, without being moved.
@@ -126,12 +142,6 @@ struct WaitingAnswer {
     Json decision;
     Json waiting;
     Json inputs;
-};
-
-/// What a waiting job is decided by, beside the catalog.
-struct WaitingInputs {
-    RouteRequest request;
-    UnitsInUse in_use;
 };
 
 Result<WaitingInputs> read_waiting(pqxx::work& transaction, const PlacementRecord& record,
@@ -148,7 +158,9 @@ Result<WaitingInputs> read_waiting(pqxx::work& transaction, const PlacementRecor
         apply_rules(ProjectRules(), *request);
     else
         read_use(transaction, catalog, *request);
-    return WaitingInputs{std::move(*request), select_units_in_use(transaction, catalog.unit_types)};
+    WaitingInputs inputs{std::move(*request), select_units_in_use(transaction, catalog.unit_types), {}};
+    if (inputs.request.is_probe) inputs.probe_hosts = select_probe_hosts(transaction, {inputs.request.units.center});
+    return inputs;
 }
 
 WaitingAnswer answer_waiting(const PlacementRecord& record, const WaitingInputs& inputs, const CatalogSnapshot& catalog,
@@ -159,7 +171,7 @@ WaitingAnswer answer_waiting(const PlacementRecord& record, const WaitingInputs&
                             nullptr, inputs.in_use.gpu_rooms);
     Decision decision = route(inputs.request, ledger.views(), knowledge);
     WaitingAnswer answer;
-    answer.waiting = waiting_json(record, inputs.request, decision, currency);
+    answer.waiting = waiting_json(record, inputs, decision, currency);
     answer.inputs = route_inputs_json(inputs.request, ledger.views(), knowledge, decision);
     answer.decision = explained(inputs.request, std::move(decision), ledger.views(), knowledge, currency);
     return answer;

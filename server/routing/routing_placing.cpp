@@ -9,6 +9,7 @@
 #include "server/routing/device_tenants.hpp"
 #include "server/routing/gpu_rooms.hpp"
 #include "server/routing/locked_units.hpp"
+#include "server/routing/probe_hosts_store.hpp"
 #include "server/store/notifier.hpp"
 
 #include <pqxx/pqxx>
@@ -57,9 +58,11 @@ void RoutingPage::read_input(pqxx::work& transaction)
 {
     decided_ = leave_out_gangs(transaction);
     std::vector<std::string> ids;
+    std::set<std::string> probed_centers;
     for (const std::size_t index : decided_) {
         const auto& [job, request] = ready_[index];
         ids.push_back(job.id.value);
+        if (request.is_probe) probed_centers.insert(request.units.center);
         input_.jobs.push_back({.id = job.id.value,
                                .request = request,
                                .waited_s = std::max(0.0, Seconds(now_ - job.submitted_at).count()),
@@ -74,6 +77,7 @@ void RoutingPage::read_input(pqxx::work& transaction)
     input_.shadow_prices = loads_->shadow_prices;
     input_.may_queue = true;
     input_.queue_room = pass_->queue_room.left;
+    input_.probe_hosts = select_probe_hosts(transaction, probed_centers);
     replace_routing_claim(transaction, settings_->replica.value, ids, kClaimLifetime);
 }
 

@@ -15,11 +15,12 @@ class ProbeHosts : public JobsFixture {
     {
         for (const std::string name : {"alpha", "beta", "gamma"})
             add_center(name, 4);
-        sql("UPDATE center SET host_id = CASE name WHEN 'gamma' THEN 'two' ELSE 'one' END");
+        set_hosts();
     }
 
-    /// A probe that has a unit at this center. One that comes later is younger.
-    JobId placed_probe(const std::string& center)
+    void set_hosts() { sql("UPDATE center SET host_id = " + hosts_); }
+    /// A probe of a unit of this center that waits for a router.
+    JobId waiting_probe(const std::string& center)
     {
         JobsProbeJobWriter writer;
         const JobId job = JobId::make();
@@ -28,7 +29,16 @@ class ProbeHosts : public JobsFixture {
             return writer.insert_probe_job(transaction, job, parse_job_spec(body).value(), "rep_1");
         };
         EXPECT_TRUE(database_.blocking_run(work));
+        return job;
+    }
+    /// A probe that has a unit at this center, whatever else is at its host: as when two routers place probes at once.
+    /// One that comes later is younger.
+    JobId placed_probe(const std::string& center)
+    {
+        const JobId job = waiting_probe(center);
+        sql("UPDATE center SET host_id = NULL");
         route();
+        set_hosts();
         EXPECT_EQ(state_of(job), "placed");
         return job;
     }
@@ -55,7 +65,69 @@ class ProbeHosts : public JobsFixture {
         sql("UPDATE attempt SET dispatched_at = dispatched_at - interval '" + interval +
             "', started_at = started_at - interval '" + interval + "' WHERE job_id = '" + job.value + "'");
     }
+
+    std::string hosts_ = "CASE name WHEN 'gamma' THEN 'two' ELSE 'one' END"; ///< SQL
 };
+
+TEST_F(ProbeHosts, KeepAProbeWaitingAndItsUnitsForJobs)
+{
+    const JobId first = running_probe("alpha");
+    const JobId second = waiting_probe("beta");
+    route();
+    EXPECT_EQ(state_of(second), "queued");
+    EXPECT_EQ(sql("SELECT waiting_reason FROM job WHERE id = '" + second.value + "'"),
+              "waits until the host of beta/core has ended another probe");
+    const JobId job = submit(spec({{"units", {{"center", "beta"}, {"count", 4}}}})); // all that there are
+    route();
+    EXPECT_EQ(state_of(job), "placed");
+
+    ASSERT_TRUE(report_end(job, exited(0)));
+    ASSERT_TRUE(report_end(first, exited(0)));
+    route();
+
+    EXPECT_EQ(state_of(second), "placed");
+    EXPECT_THAT(starts_at("beta"), ElementsAre(second));
+}
+
+TEST_F(ProbeHosts, GetOneProbeOfThoseThatAreDecidedTogether)
+{
+    waiting_probe("alpha");
+    waiting_probe("beta");
+    const JobId elsewhere = waiting_probe("gamma");
+
+    route();
+
+    EXPECT_EQ(sql("SELECT count(*) FROM attempt a JOIN center c ON c.id = a.center_id WHERE c.host_id = 'one'"), "1");
+    EXPECT_EQ(state_of(elsewhere), "placed") << "another host goes on";
+}
+
+TEST_F(ProbeHosts, AreWhatAWaitingProbeSaysThatItWaitsFor)
+{
+    running_probe("alpha");
+    const JobId waiting = waiting_probe("beta");
+    route();
+
+    const Json answer = Json::parse(call(net::Method::kGet, "/jobs/" + waiting.value + "/placement").body);
+
+    const Json& reasons = answer["waiting"]["reasons"];
+    ASSERT_EQ(reasons.size(), 1U) << answer["waiting"];
+    EXPECT_EQ(reasons[0]["kind"], "host");
+    EXPECT_EQ(reasons[0]["text"], "waits until the host of beta/core has ended another probe");
+}
+
+TEST_F(ProbeHosts, AreFreeAtOnceWhenTheirCenterComesBackWithoutTheProbe)
+{
+    const JobId gone = running_probe("alpha");
+    const JobId other = waiting_probe("beta");
+    route();
+    ASSERT_EQ(state_of(other), "queued");
+
+    ASSERT_TRUE(run(attempts_.reconcile(CenterId{center_id("alpha")}, {})));
+    route();
+
+    EXPECT_EQ(state_of(gone), "failed");
+    EXPECT_EQ(state_of(other), "placed");
+}
 
 TEST_F(ProbeHosts, TakeOneProbeAfterTheOtherWhicheverCentersTheyAreOf)
 {
@@ -87,11 +159,12 @@ TEST_F(ProbeHosts, TakeTheProbesOfOneCenterOneAfterTheOther)
 
 TEST_F(ProbeHosts, AreUnknownOfOlderAgentsWhoseProbesWaitForNobody)
 {
-    sql("UPDATE center SET host_id = NULL WHERE name = 'beta'");
+    hosts_ = "CASE name WHEN 'beta' THEN NULL ELSE 'one' END";
     running_probe("alpha");
 
-    const JobId first = placed_probe("beta");
-    const JobId second = placed_probe("beta");
+    const JobId first = waiting_probe("beta");
+    const JobId second = waiting_probe("beta");
+    route();
 
     EXPECT_THAT(starts_at("beta"), ElementsAre(first, second));
 }
@@ -110,14 +183,18 @@ TEST_F(ProbeHosts, KeepNoJobWaiting)
 TEST_F(ProbeHosts, AreFreeAgainWhenTheProgramOfASilentCenterMustHaveEnded)
 {
     const JobId silent = running_probe("alpha");
-    const JobId other = placed_probe("beta");
+    const JobId placed = placed_probe("beta");
+    const JobId other = waiting_probe("beta");
     sql("UPDATE center SET state = 'lost' WHERE name = 'alpha'");
     let_pass(silent, "90 seconds");
     EXPECT_THAT(starts_at("beta"), IsEmpty()) << "it may run for 70 s, and be told of 30 s later";
 
     let_pass(silent, "20 seconds");
 
-    EXPECT_THAT(starts_at("beta"), ElementsAre(other));
+    EXPECT_THAT(starts_at("beta"), ElementsAre(placed));
+    ASSERT_TRUE(report_end(placed, exited(0)));
+    route();
+    EXPECT_EQ(state_of(other), "placed");
 }
 
 TEST_F(ProbeHosts, DoNotWaitForACenterThatIsNotHeard)

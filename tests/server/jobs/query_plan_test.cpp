@@ -81,8 +81,10 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     sql("UPDATE center SET host_id = 'one'");
     JobsProbeJobWriter writer;
     const JobId probe = JobId::make();
+    JobSpec of_alpha = one.spec;
+    of_alpha.units.center = "alpha";
     auto insert_probe = [&](pqxx::work& transaction) {
-        return writer.insert_probe_job(transaction, probe, one.spec, "x");
+        return writer.insert_probe_job(transaction, probe, of_alpha, "x");
     };
     ASSERT_TRUE(run(database.run(insert_probe)));
     ASSERT_TRUE(run(routing.run_pass(RoutingService::Pass::kTick)));

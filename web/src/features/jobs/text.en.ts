@@ -172,6 +172,7 @@ export const jobsEn = {
   'jobs.why.operators': 'Predicted operators of the chosen place',
   'jobs.why.counts': 'Counts of units compared',
   'jobs.waiting.metering': 'Measurement',
+  'jobs.waiting.host': 'Host',
   'jobs.waiting.quota': 'Quota',
   'jobs.waiting.window': 'Network window',
   'jobs.waiting.price': 'Price',

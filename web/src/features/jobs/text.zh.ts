@@ -174,6 +174,7 @@ export const jobsZh: Record<keyof typeof jobsEn, string> = {
   'jobs.why.operators': '选中位置的算子预测',
   'jobs.why.counts': '比较过的计算单元数量',
   'jobs.waiting.metering': '度量',
+  'jobs.waiting.host': '主机',
   'jobs.waiting.quota': '配额',
   'jobs.waiting.window': '网络窗口',
   'jobs.waiting.price': '价格',

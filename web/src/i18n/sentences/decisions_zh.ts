@@ -108,6 +108,7 @@ export const decisionsZh: readonly Sentence[] = [
   ['waits for a center to take work again: {place}: {reason:sentence}', '等待计算中心恢复接收作业：{place}：{reason}'],
   ['no unit type can run it now: {place}: {reason:sentence}', '目前没有单元类型能运行它：{place}：{reason}'],
   ['its type has no fresh measurements: probes run first, or until its wait for them is over', '同类作业没有新近的测量：先运行探针，或等到等待期限结束'],
+  ['waits until the host of {place} has ended another probe', '等待 {place} 的主机结束另一个探针'],
   ['{n} job is| ahead of it', '前面还有 {n} 个作业'],
   ['{n} jobs are| ahead of it', '前面还有 {n} 个作业'],
   ['the router has not looked at it yet', '路由器尚未处理它'],

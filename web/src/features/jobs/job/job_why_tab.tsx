@@ -43,7 +43,7 @@ function Decided({ placement }: { placement: Placement }) {
   )
 }
 
-const kinds = ['metering', 'quota', 'window', 'price', 'maintenance', 'gpu_memory', 'units', 'turn', 'elsewhere', 'closed', 'impossible'] as const
+const kinds = ['metering', 'host', 'quota', 'window', 'price', 'maintenance', 'gpu_memory', 'units', 'turn', 'elsewhere', 'closed', 'impossible'] as const
 
 function labelOf(t: Translate, kind: string): string | undefined {
   const known = knownWord(kinds, kind)
