@@ -35,7 +35,7 @@ JobIdentity own()
     return {.user = kProbes, .user_name = kProbes.name, .account = "grid", .qos = "normal"};
 }
 
-AttemptOrder order_of(const AttemptOwner& owner)
+AttemptOrder order_from(const AttemptOwner& owner)
 {
     AttemptOrder order = test::shell_order("true");
     order.owner = owner;
@@ -45,7 +45,7 @@ AttemptOrder order_of(const AttemptOwner& owner)
 /// The name of the local user; empty: the job is refused.
 std::string user_of(const AttemptOwner& owner)
 {
-    const Result<JobIdentity> identity = choose_identity(order_of(owner), own(), kMap, true);
+    const Result<JobIdentity> identity = choose_identity(order_from(owner), own(), kMap, true);
     return identity ? identity->user_name : std::string();
 }
 
@@ -64,8 +64,8 @@ TEST(SlurmUserMap, AnAccountWithATokensIdForItsNameIsNotThatToken)
 
 TEST(SlurmUserMap, WhoHasNoTableIsRefusedOrRunsAsAllOthers)
 {
-    const Result<JobIdentity> refused = choose_identity(order_of({"tok_x", "bob", "p"}), own(), kMap, true);
-    const Result<JobIdentity> shared = choose_identity(order_of({"tok_x", "bob", "p"}), own(), kMap, false);
+    const Result<JobIdentity> refused = choose_identity(order_from({"tok_x", "bob", "p"}), own(), kMap, true);
+    const Result<JobIdentity> shared = choose_identity(order_from({"tok_x", "bob", "p"}), own(), kMap, false);
 
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().detail, StartsWith(std::string(link::kNoLocalUser)));
@@ -75,7 +75,7 @@ TEST(SlurmUserMap, WhoHasNoTableIsRefusedOrRunsAsAllOthers)
 
 TEST(SlurmUserMap, AJobWhoseOwnerIsNotToldIsRefused)
 {
-    const Result<JobIdentity> refused = choose_identity(order_of({}), own(), kMap, true);
+    const Result<JobIdentity> refused = choose_identity(order_from({}), own(), kMap, true);
 
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().detail, HasSubstr("the metascheduler does not say whose job it is"));
@@ -83,11 +83,11 @@ TEST(SlurmUserMap, AJobWhoseOwnerIsNotToldIsRefused)
 
 TEST(SlurmUserMap, ProbesAndCentersWithoutTablesHaveOneUser)
 {
-    AttemptOrder probe = order_of({"tok_x", "ann", "p"});
+    AttemptOrder probe = order_from({"tok_x", "ann", "p"});
     probe.label = "probe";
 
     EXPECT_EQ(choose_identity(probe, own(), kMap, true).value().user_name, "probes");
-    EXPECT_EQ(choose_identity(order_of({}), own(), {}, true).value().user_name, "probes");
+    EXPECT_EQ(choose_identity(order_from({}), own(), {}, true).value().user_name, "probes");
 }
 
 TEST(SlurmUserMap, ATablesAccountGoesBeforeTheCenters)
@@ -95,7 +95,7 @@ TEST(SlurmUserMap, ATablesAccountGoesBeforeTheCenters)
     std::vector<MappedUser> map = kMap;
     map[1].rule.account = "physics";
 
-    const JobIdentity identity = choose_identity(order_of({kToken, "", "p"}), own(), map, true).value();
+    const JobIdentity identity = choose_identity(order_from({kToken, "", "p"}), own(), map, true).value();
 
     EXPECT_EQ(identity.account, "physics");
     EXPECT_EQ(identity.qos, "normal");
