@@ -195,8 +195,6 @@ using GraphLaunch = Status(GraphExec exec, Stream stream);
 using GraphExecDestroy = Status(GraphExec exec);
 using GraphDestroy = Status(Graph graph);
 using ModuleLoadData = Status(void** module, const void* image);
-using ModuleLoad = Status(void** module, const char* file);
-using ModuleLoadDataEx = Status(void** module, const void* image, unsigned count, int* options, void** values);
 using LibraryLoad = Status(void** library, const void* code, int* options, void** values, unsigned count,
                            int* library_options, void** library_values, unsigned library_count);
 using ModuleUnload = Status(void* module);

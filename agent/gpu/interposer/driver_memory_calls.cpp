@@ -20,18 +20,7 @@ cuda::Status add_node(cuda::Graph graph, const cuda::GraphNodeParameters* parame
     return Share::instance().allocate_in_graph(graph, parameters->allocation.bytes, of_driver);
 }
 
-/// Where the process is alone on its GPU, what a module takes is measured.
-template <class OfDriver>
-cuda::Status load_module(void** module, OfDriver of_driver)
-{
-    Share& share = Share::instance();
-    const std::optional<std::int64_t> before = share.free_and_own_bytes();
-    const cuda::Status status = of_driver();
-    if (status == cuda::kSuccess) share.note_module(*module, before);
-    return status;
-}
-
-/// Modules that are loaded late, and those that could not be measured, count by what the program asks for.
+/// Modules count by what the program asks for.
 template <class OfDriver>
 cuda::Status get_variable(cuda::Address* address, std::size_t* bytes, void* module, OfDriver of_driver)
 {
@@ -122,30 +111,6 @@ cuda::Status cuGraphDestroy(cuda::Graph graph)
     const cuda::Status status = of_driver(graph);
     if (status == cuda::kSuccess) Share::instance().end_graph(graph);
     return status;
-}
-
-cuda::Status cuModuleLoad(void** module, const char* file)
-{
-    static DriverFunction<cuda::ModuleLoad> of_driver{"cuModuleLoad"};
-    return load_module(module, [&] { return of_driver(module, file); });
-}
-
-cuda::Status cuModuleLoadData(void** module, const void* image)
-{
-    static DriverFunction<cuda::ModuleLoadData> of_driver{"cuModuleLoadData"};
-    return load_module(module, [&] { return of_driver(module, image); });
-}
-
-cuda::Status cuModuleLoadDataEx(void** module, const void* image, unsigned count, int* options, void** values)
-{
-    static DriverFunction<cuda::ModuleLoadDataEx> of_driver{"cuModuleLoadDataEx"};
-    return load_module(module, [&] { return of_driver(module, image, count, options, values); });
-}
-
-cuda::Status cuModuleLoadFatBinary(void** module, const void* image)
-{
-    static DriverFunction<cuda::ModuleLoadData> of_driver{"cuModuleLoadFatBinary"};
-    return load_module(module, [&] { return of_driver(module, image); });
 }
 
 cuda::Status cuModuleUnload(void* module)

@@ -332,7 +332,7 @@ void Share::drop(OwnGpu& gpu)
         }
         gpu.native_bytes -= it->second;
         live_bytes_ -= signed_of(it->second);
-        modules_.erase(reinterpret_cast<void*>(it->first));
+        variables_.erase(reinterpret_cast<void*>(it->first));
         it = gpu.native.erase(it);
     }
     gpu.context = nullptr;

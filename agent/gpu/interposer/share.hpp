@@ -118,11 +118,6 @@ class Share {
     void note_exec(cuda::GraphExec exec, cuda::Graph graph);
     void end_graph(cuda::Graph graph) { end_user_of(graphs_, graph); }
     void end_exec(cuda::GraphExec exec) { end_user_of(execs_, exec); }
-    /// What the current GPU has free and what this process has of it; only where no other process has memory there, so
-    /// that the difference is what the driver took for itself.
-    std::optional<std::int64_t> free_and_own_bytes();
-    /// @param before  free_and_own_bytes() before the driver loaded it.
-    void note_module(void* module, std::optional<std::int64_t> before);
     /// A variable of a module, or of a library, that the program has asked for.
     void note_variable(void* module, cuda::Address address, std::size_t bytes);
     void note_unloaded(void* module);
@@ -186,8 +181,6 @@ class Share {
     };
     using GraphUsers = std::unordered_map<void*, std::shared_ptr<GraphMemory>>;
     void end_user_of(GraphUsers& users, void* user);
-    void count_module(void* module, std::size_t measured,
-                      std::optional<std::pair<cuda::Address, std::size_t>> variable);
     bool drop_native(std::uint64_t key);
     std::optional<std::pair<cuda::Address, std::size_t>> find_block(cuda::Address address) const;
     bool release_block(cuda::Address address);
@@ -242,13 +235,7 @@ class Share {
     GraphUsers graphs_; ///< that have memory of their own
     GraphUsers execs_;  ///< and what was instantiated of them
     std::uint64_t graph_count_{};
-    struct OwnModule {
-        std::size_t measured_bytes{};
-        std::size_t variable_bytes{};
-        std::size_t counted_bytes{};
-        std::set<cuda::Address> variables;
-    };
-    std::unordered_map<void*, OwnModule> modules_;
+    std::unordered_map<void*, std::set<cuda::Address>> variables_; ///< by module: those that were asked for
 
     std::atomic<bool> is_counting_{false};
     std::atomic<bool> may_run_{true};

@@ -118,57 +118,24 @@ void Share::end_user_of(GraphUsers& users, void* user)
         (void)driver().device_graph_mem_trim(device);
 }
 
-std::optional<std::int64_t> Share::free_and_own_bytes()
-{
-    if (socket_path_.empty() || captures_.is_any()) return std::nullopt;
-    Lock lock(mutex_);
-    cuda::Device device = 0;
-    OwnGpu* const gpu = driver().ctx_get_device(&device) == cuda::kSuccess ? known_gpu(device) : nullptr;
-    if (gpu == nullptr) return std::nullopt;
-    const std::optional<Message> left = ask_left(gpu->id, lock);
-    const bool is_alone = left && left->first >= 0 && left->second == 0;
-    std::size_t free = 0;
-    std::size_t total = 0;
-    if (!is_alone || driver().mem_get_info(&free, &total) != cuda::kSuccess) return std::nullopt;
-    return signed_of(free + gpu->persistent_bytes() + gpu->temporary.extent_bytes());
-}
-
-void Share::note_module(void* module, std::optional<std::int64_t> before)
-{
-    const std::optional<std::int64_t> after = before ? free_and_own_bytes() : std::nullopt;
-    if (after && *after < *before) count_module(module, static_cast<std::size_t>(*before - *after), std::nullopt);
-}
-
 void Share::note_variable(void* module, cuda::Address address, std::size_t bytes)
 {
-    if (!socket_path_.empty()) count_module(module, 0, std::pair{address, bytes});
-}
-
-/// What was measured when it was loaded, or all its variables that are known, whichever is more.
-void Share::count_module(void* module, std::size_t measured,
-                         std::optional<std::pair<cuda::Address, std::size_t>> variable)
-{
+    if (socket_path_.empty()) return;
     Lock lock(mutex_);
     cuda::Device device = 0;
     OwnGpu* const gpu = driver().ctx_get_device(&device) == cuda::kSuccess ? known_gpu(device) : nullptr;
     if (gpu == nullptr) return;
-    OwnModule& known = modules_[module];
-    known.measured_bytes += measured;
-    if (variable && known.variables.insert(variable->first).second) known.variable_bytes += variable->second;
-    const std::size_t bytes = std::max(known.measured_bytes, known.variable_bytes);
-    if (bytes <= known.counted_bytes) return;
-    const std::size_t more = bytes - known.counted_bytes;
-    known.counted_bytes = bytes; // only once, also where it is refused
+    if (!variables_[module].insert(address).second) return; // also where it was refused: only once
     // The memory is taken already. What nobody has room for is a part of what is reserved for the driver.
-    if (has_room(*gpu, MemoryKind::kPersistent, more, lock))
-        add_native(*gpu, reinterpret_cast<std::uintptr_t>(module), more);
+    if (has_room(*gpu, MemoryKind::kPersistent, bytes, lock))
+        add_native(*gpu, reinterpret_cast<std::uintptr_t>(module), bytes);
 }
 
 void Share::note_unloaded(void* module)
 {
     if (socket_path_.empty()) return;
     const Lock lock(mutex_);
-    modules_.erase(module);
+    variables_.erase(module);
     (void)drop_native(reinterpret_cast<std::uintptr_t>(module));
 }
 

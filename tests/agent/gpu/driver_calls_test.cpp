@@ -176,21 +176,7 @@ TEST_F(GpuSharing, AGraphWhoseMemoryDoesNotFitIsRefusedBesideOthers)
     EXPECT_EQ(neighbour->wait(), 0) << neighbour->output();
 }
 
-TEST_F(GpuSharing, WhatAModuleTakesIsMeasuredWhereItsProgramIsAlone)
-{
-    start();
-    const auto program = call("modules");
-    const std::vector<std::pair<std::string, std::int64_t>> steps{
-        {"loaded", 5 * kMiB}, {"asked", 5 * kMiB}, {"unloaded", 2 * kMiB}};
-    for (const auto& [step, bytes] : steps) {
-        EXPECT_TRUE(program->wait_for_output(step)) << program->output();
-        EXPECT_TRUE(wait_for_persistent_bytes("modules", bytes)) << job("modules");
-        go_on(step);
-    }
-    EXPECT_EQ(program->wait(), 0) << program->output();
-}
-
-TEST_F(GpuSharing, VariablesOfModulesCountBesideOthersWhenTheyAreAskedFor)
+TEST_F(GpuSharing, VariablesOfModulesCountOnceTheyAreAskedFor)
 {
     start();
     const auto neighbour = call("holds");
