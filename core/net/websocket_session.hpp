@@ -12,7 +12,7 @@
 #include <boost/beast/websocket/stream.hpp>
 
 #include <atomic>
-#include <deque>
+#include <list>
 
 namespace fathom::net {
 
@@ -61,7 +61,7 @@ class WebSocketSession final : public WebSocket, public std::enable_shared_from_
     const asio::any_io_executor executor_;
     const WebSocketOptions options_;
     boost::beast::flat_buffer inbox_;
-    std::deque<std::string> queue_; ///< strand only
+    std::list<std::string> queue_; ///< strand only; a deque would have memory while it is empty, as it mostly is
     std::atomic<std::size_t> queued_bytes_{0};
     std::atomic<bool> open_{false}; ///< takes messages
     boost::beast::websocket::close_code close_code_ = boost::beast::websocket::close_code::normal;

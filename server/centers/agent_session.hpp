@@ -19,7 +19,7 @@
 
 #include <atomic>
 #include <chrono>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <set>
@@ -184,10 +184,10 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     std::map<MessageId, SentStart> starts_;
     std::set<AttemptId> starting_; ///< the same attempts
     std::size_t starting_bytes_ = 0;
-    bool has_more_starts_ = false;   ///< than there was room for
-    std::set<AttemptId> cancelled_;  ///< told to end in this connection
-    std::set<AttemptId> recalled_;   ///< told to come back, unless they have started
-    std::deque<ReadReport> reports_; ///< not yet carried out, those that are being included
+    bool has_more_starts_ = false;  ///< than there was room for
+    std::set<AttemptId> cancelled_; ///< told to end in this connection
+    std::set<AttemptId> recalled_;  ///< told to come back, unless they have started
+    std::list<ReadReport> reports_; ///< not yet carried out, those that are being included
     std::size_t report_bytes_ = 0;
     asio::steady_timer reports_came_;
     asio::steady_timer reports_went_;

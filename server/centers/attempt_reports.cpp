@@ -64,10 +64,11 @@ asio::awaitable<void> AgentSession::take_reports()
             co_await wait(reports_came_);
             continue;
         }
-        const std::size_t count = std::min(reports_.size(), kBatch);
         std::vector<AttemptReport> batch;
-        for (std::size_t i = 0; i < count; ++i)
-            batch.push_back(std::move(reports_[i].report));
+        for (ReadReport& read : reports_) {
+            if (batch.size() == kBatch) break;
+            batch.push_back(std::move(read.report));
+        }
         const std::vector<Result<void>> taken = co_await parts_.gateway->take_reports(reporter(), std::move(batch));
         for (const Result<void>& one : taken) {
             const ReadReport report = std::move(reports_.front());
