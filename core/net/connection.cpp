@@ -172,6 +172,8 @@ asio::awaitable<void> Connection::run()
     After after = After::kKeepAlive;
     while (after == After::kKeepAlive)
         after = co_await serve_one();
+    // Not within serve_one(): nothing of the request is kept for as long as the WebSocket is open.
+    if (after == After::kUpgrade) after = co_await upgrade();
     if (after != After::kGone) co_await close_gracefully(after);
 }
 
@@ -296,7 +298,7 @@ std::shared_ptr<const void> Connection::take_room(const Response& response) cons
     return core_->answers_to_strangers.take(network_of(remote_address_), response.body.size());
 }
 
-/// Makes the connection a WebSocket's.
+/// Takes note of what is to become a WebSocket.
 asio::awaitable<Connection::After> Connection::hand_over(RequestParser& parser, Router::Upgrade route,
                                                          Exchange& exchange)
 {
@@ -309,7 +311,9 @@ asio::awaitable<Connection::After> Connection::hand_over(RequestParser& parser, 
         co_return co_await refuse(parser, exchange, problem(error, exchange.request_id));
     }
     record(exchange, 101);
-    co_return co_await upgrade(*route.handler, std::move(request));
+    upgrade_handler_ = route.handler;
+    upgrade_request_ = std::move(request);
+    co_return After::kUpgrade;
 }
 
 /// @param allowed  methods, as the header Allow has them; empty: none, a WebSocket is served here.
@@ -352,8 +356,9 @@ asio::awaitable<Response> Connection::call_handler(const Handler& handler, Reque
     co_return problem(Error(Errc::kInternal, what), id);
 }
 
-asio::awaitable<Connection::After> Connection::upgrade(const WebSocketHandler& handler, Request request)
+asio::awaitable<Connection::After> Connection::upgrade()
 {
+    Request request = std::exchange(upgrade_request_, Request());
     enter_unlimited(Phase::kUpgraded);
     SSL_set_mode(stream_.native_handle(), SSL_MODE_RELEASE_BUFFERS);
     buffer_.shrink_to_fit(); // to nothing: what follows is read into the WebSocket's own memory
@@ -371,7 +376,7 @@ asio::awaitable<Connection::After> Connection::upgrade(const WebSocketHandler& h
     if (core_->stopping.load()) socket->close("the server is stopping");
     const std::string id = request.request_id;
     try {
-        co_await handler(socket, std::move(request));
+        co_await (*upgrade_handler_)(socket, std::move(request));
     } catch (const std::exception& e) {
         if (!killed_) log_error("handler_failed", {{"request_id", id}, {"error", e.what()}});
     } catch (...) {

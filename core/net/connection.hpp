@@ -91,7 +91,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     /// kHandshake -> (kIdle -> kReading -> kHandling -> kWriting)* -> kClosing, or -> kUpgraded.
     enum class Phase { kHandshake, kIdle, kReading, kHandling, kWriting, kClosing, kUpgraded };
     enum class ReadOutcome { kMore, kDone, kRefused, kClosed };
-    enum class After { kKeepAlive, kClose, kLinger, kGone };
+    enum class After { kKeepAlive, kClose, kLinger, kUpgrade, kGone };
 
     /// One request and its answer.
     struct Exchange {
@@ -122,7 +122,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     asio::awaitable<After> refuse(RequestParser& parser, Exchange& exchange, Response response);
     asio::awaitable<std::optional<Response>> call_guard(const Guard& guard, const Request& request);
     asio::awaitable<Response> call_handler(const Handler& handler, Request request);
-    asio::awaitable<After> upgrade(const WebSocketHandler& handler, Request request);
+    /// Makes the connection a WebSocket's, as hand_over() has noted.
+    asio::awaitable<After> upgrade();
     /// Room for the answer in memory while it is read; nullptr: there is none.
     std::shared_ptr<const void> take_room(const Response& response) const;
     asio::awaitable<After> respond(Exchange& exchange, Response response);
@@ -162,6 +163,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::string out_;                  ///< the answer's head, or all of a small answer
     std::string remote_address_;
     std::optional<PeerCertificate> peer_certificate_;
+    const WebSocketHandler* upgrade_handler_ = nullptr; ///< of the WebSocket that the connection becomes
+    Request upgrade_request_;
     std::shared_ptr<WebSocketSession> websocket_;
     std::vector<CachedMetrics> cached_metrics_;
     asio::cancellation_signal cancel_;
