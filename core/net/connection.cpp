@@ -17,6 +17,7 @@
 #include <boost/asio/write.hpp>
 
 #include <limits>
+#include <utility>
 
 namespace fathom::net {
 namespace {
