@@ -123,6 +123,7 @@ void ForkServer::reap()
 bool serve_forks()
 {
     ::prctl(PR_SET_NAME, "fathom-forks", 0, 0, 0);
+    ::close_range(STDERR_FILENO + 1, ~0U, 0); // what the agent was started with may be waited for to be closed
     while (const std::optional<Packet> request = receive_packet(STDIN_FILENO)) {
         if (request->files.size() == 1 && fork_detached(request->files.front().number())) return true;
     }
