@@ -41,6 +41,13 @@ Result<JobUsers> find_job_users(const std::string& run_as, const std::optional<U
     return users;
 }
 
+std::optional<JobUser> find_account(const std::string& name)
+{
+    const passwd* const entry = ::getpwnam(name.c_str()); // NOLINT(concurrency-mt-unsafe): one thread
+    if (entry == nullptr) return std::nullopt;
+    return JobUser{name, entry->pw_uid, entry->pw_gid};
+}
+
 Result<std::optional<JobUser>> find_job_user(const std::string& wanted)
 {
     if (::getuid() != 0) {
@@ -50,8 +57,7 @@ Result<std::optional<JobUser>> find_job_user(const std::string& wanted)
     }
     if (wanted == "root") return std::optional<JobUser>();
     const std::string name = wanted.empty() ? "fathom" : wanted;
-    if (const passwd* entry = ::getpwnam(name.c_str()); entry != nullptr)
-        return std::optional(JobUser{name, entry->pw_uid, entry->pw_gid});
+    if (std::optional<JobUser> account = find_account(name)) return account;
     if (!wanted.empty()) return Error{Errc::kInvalid, "run_as: there is no user \"" + wanted + "\""};
     const Result<UnixUser> own = find_own_user(name);
     if (!own) return Error{Errc::kInvalid, "jobs have no user of their own: set run_as; " + own.error().detail};

@@ -18,6 +18,9 @@ struct JobUsers {
 /// @error kInvalid  as find_job_user().
 Result<JobUsers> find_job_users(const std::string& run_as, const std::optional<UserIds>& run_as_uids);
 
+/// The account of this name; empty: there is none. At start, before other threads use the user database.
+std::optional<JobUser> find_account(const std::string& name);
+
 /// The user that jobs shall run as: `wanted`, or fathom, or where there is no such account an id that nobody has
 /// (own_user), never `nobody`, as whom other programs run; none when this process is not root, or when `wanted` is
 /// root.

@@ -1,10 +1,10 @@
 #include "agent/executor/slurm/user_map.hpp"
 
+#include "agent/executor/local/job_users.hpp"
 #include "schema/link/attempt_detail.hpp"
 
 #include <algorithm>
 #include <map>
-#include <pwd.h>
 #include <set>
 #include <sstream>
 #include <unistd.h>
@@ -40,12 +40,10 @@ Result<std::vector<MappedUser>> find_mapped_users(const std::vector<SlurmUserRul
     if (rules.empty()) return mapped;
     if (::getuid() != 0) return Error{Errc::kInvalid, "[[slurm_user]] needs an agent that is started as root"};
     for (const SlurmUserRule& rule : rules) {
-        const passwd* const entry = ::getpwnam(rule.local_user.c_str()); // NOLINT(concurrency-mt-unsafe): one thread
-        if (entry == nullptr)
-            return Error{Errc::kInvalid, "slurm_user: there is no local user \"" + rule.local_user + "\""};
-        JobUser user{rule.local_user, entry->pw_uid, entry->pw_gid};
-        if (const Result<void> checked = check_mapped_user(user); !checked) return checked.error();
-        mapped.push_back({rule, std::move(user)});
+        std::optional<JobUser> user = find_account(rule.local_user);
+        if (!user) return Error{Errc::kInvalid, "slurm_user: there is no local user \"" + rule.local_user + "\""};
+        if (const Result<void> checked = check_mapped_user(*user); !checked) return checked.error();
+        mapped.push_back({rule, std::move(*user)});
     }
     return mapped;
 }
