@@ -36,7 +36,7 @@ asio::awaitable<Result<void>> AgentSession::apply(MessageId id, link::Body body)
 asio::awaitable<Result<void>> AgentSession::change_catalog(Catalog catalog)
 {
     if (const Result<void> good = check_facts(catalog); !good) co_return good;
-    co_await keep_to(&AgentSession::catalog_pace_);
+    co_await keep_to(catalog_pace_);
     auto work = [&](pqxx::work& transaction) -> Result<void> {
         // A superseded session must not undo what the newer one reported.
         if (!holds_session(transaction, grant_)) return Error{Errc::kUnavailable, "the session is superseded"};
@@ -49,10 +49,10 @@ asio::awaitable<Result<void>> AgentSession::change_catalog(Catalog catalog)
     co_return co_await parts_.database->run(std::move(work));
 }
 
-asio::awaitable<void> AgentSession::keep_to(MessagePace AgentSession::* pace)
+asio::awaitable<void> AgentSession::keep_to(MessagePace& pace)
 {
     const auto now = std::chrono::steady_clock::now();
-    const auto pause = (this->*pace).take(now);
+    const auto pause = pace.take(now);
     if (pause <= pause.zero()) co_return;
     asio::steady_timer wait(executor_);
     wait.expires_at(now + pause);
@@ -81,14 +81,14 @@ asio::awaitable<Result<void>> AgentSession::note_answer(link::UnitTypesAnswer an
 asio::awaitable<Result<void>> AgentSession::take_sub_units(link::SubUnitState state)
 {
     if (parts_.sub_units == nullptr) co_return Error{Errc::kInvalid, "sub-units are not moved here"};
-    co_await keep_to(&AgentSession::sub_unit_pace_);
+    co_await keep_to(sub_unit_pace_);
     co_return co_await parts_.sub_units->take_state(reporter(), std::move(state));
 }
 
 asio::awaitable<Result<void>> AgentSession::take_sub_unit_request(MessageId id, link::SubUnitRequest request)
 {
     if (parts_.sub_units == nullptr) co_return Error{Errc::kInvalid, "sub-units are not moved here"};
-    co_await keep_to(&AgentSession::sub_unit_pace_);
+    co_await keep_to(sub_unit_pace_);
     co_return co_await parts_.sub_units->take_request(reporter(), std::move(id), std::move(request));
 }
 

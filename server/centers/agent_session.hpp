@@ -139,7 +139,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<Result<void>> change_catalog(Catalog catalog);
     /// Waits until there is room for another message. Meanwhile nothing else is read: the agent's messages wait at the
     /// agent.
-    asio::awaitable<void> keep_to(MessagePace AgentSession::* pace);
+    asio::awaitable<void> keep_to(MessagePace& pace);
     asio::awaitable<Result<void>> note_queues(link::QueueReport report);
     asio::awaitable<Result<void>> note_request(link::ProbeRequest request);
     asio::awaitable<Result<void>> note_answer(link::UnitTypesAnswer answer);
