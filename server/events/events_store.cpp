@@ -10,11 +10,14 @@
 namespace fathom::server {
 namespace {
 
+// now() is when the transaction began, which can be before it got the lock of a job that others were changing. The
+// times of a job's events are in the order of their numbers, also where the clock of the database goes back.
 constexpr Statement kInsertJobEvents{"events_insert_job_events", R"sql(
     WITH added AS (
-        INSERT INTO job_event (job_id, state, cause, evidence)
-        SELECT e.job_id, e.state, e.cause, e.evidence::jsonb
+        INSERT INTO job_event (job_id, at, state, cause, evidence)
+        SELECT e.job_id, greatest(clock_timestamp(), last.at), e.state, e.cause, e.evidence::jsonb
         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS e (job_id, state, cause, evidence)
+        LEFT JOIN LATERAL (SELECT at FROM job_event WHERE job_id = e.job_id ORDER BY id DESC LIMIT 1) last ON true
         RETURNING id)
     SELECT pg_notify('fathom', 'event ' || max(id)), CASE WHEN $5::boolean THEN pg_notify('fathom', 'route ') END
     FROM added)sql"};

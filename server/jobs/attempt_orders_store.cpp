@@ -47,7 +47,7 @@ constexpr Statement kLockHost{"jobs_lock_host_of_center", R"sql(
     SELECT pg_advisory_xact_lock(7233006, hashtext(host_id)) FROM center WHERE id = $1 AND host_id IS NOT NULL)sql"};
 
 constexpr Statement kMarkOrdersSent{"jobs_mark_orders_sent", R"sql(
-    UPDATE attempt a SET dispatched_at = now() FROM job j
+    UPDATE attempt a SET dispatched_at = clock_timestamp() FROM job j
     WHERE j.id = a.job_id AND a.id = ANY ($1::text[]) AND a.state = 'placed' AND a.dispatched_at IS NULL
       AND j.cancel_requested_at IS NULL AND )sql" FATHOM_MAY_BE_SENT("$2") R"sql(
     RETURNING a.id, a.unit_type_id,

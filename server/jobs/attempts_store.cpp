@@ -17,6 +17,10 @@ namespace {
     "(j.label = 'job' AND coalesce(j.spec -> 'requeue' = 'true', false) AND j.cancel_requested_at IS NULL "            \
     "AND a.epoch <= 10) AS may_requeue"
 
+// now() is when a transaction began, which can be long before it got the lock of a job that others were changing: what
+// is changed under the lock has a time from after it, never before what the last change has, also where the clock of
+// the database goes back.
+
 // The job first and alone: whoever changes an attempt holds its job, so two reports on one attempt queue up here.
 constexpr Statement kLockAttemptJob{"jobs_lock_attempt_job", R"sql(
     SELECT j.id, j.label, j.state, a.state AS attempt_state, j.cancel_requested_at IS NOT NULL AS cancel_requested,
@@ -59,16 +63,17 @@ constexpr Statement kUpsertTypeQueues{"jobs_upsert_type_queues", R"sql(
     ON CONFLICT (unit_type_id) DO UPDATE SET expected_start = excluded.expected_start, told_at = now())sql"};
 
 constexpr Statement kUpdateToDispatched{"jobs_update_to_dispatched", R"sql(
-    UPDATE attempt SET state = 'dispatched', dispatched_at = coalesce(dispatched_at, now())
+    UPDATE attempt SET state = 'dispatched', dispatched_at = coalesce(dispatched_at, clock_timestamp())
     WHERE id = $1 AND state = 'placed')sql"};
 
 // M13d: the agent may report another of its types than was ordered. The expected end moves with the start. A center's
 // clock may be ahead of ours, or behind, and a center may lie: by ours a job starts after it was placed and not after
 // now. What its project uses is counted from then on.
 constexpr Statement kUpdateToRunning{"jobs_update_to_running", R"sql(
-    UPDATE attempt a SET state = 'running', dispatched_at = coalesce(dispatched_at, now()),
-        started_at = least(greatest($2::timestamptz, created_at), now()), cpus = $3::bigint[], units = $4::bigint[],
-        expected_end_at = now() + (expected_end_at - coalesce(queued_until, created_at)), queued_until = NULL,
+    UPDATE attempt a SET state = 'running', dispatched_at = coalesce(dispatched_at, clock_timestamp()),
+        started_at = greatest(least($2::timestamptz, clock_timestamp()), created_at), cpus = $3::bigint[],
+        units = $4::bigint[], queued_until = NULL,
+        expected_end_at = clock_timestamp() + (expected_end_at - coalesce(queued_until, created_at)),
         unit_type_id = coalesce((SELECT u.id FROM unit_type u WHERE u.center_id = a.center_id AND u.name = $5),
                                 a.unit_type_id)
     WHERE id = $1 AND state IN ('placed', 'dispatched'))sql"};
@@ -83,20 +88,23 @@ constexpr Statement kUpdateCountedUnits{"jobs_update_counted_units", R"sql(
 // what was predicted, in proportion to the time it ran.
 constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
     WITH ended AS (
-        UPDATE attempt SET state = 'ended', closed_at = now(), outcome = $2, exit_code = $3, signal = $4, detail = $5,
-            started_at = coalesce(least(greatest($6::timestamptz, created_at), now()), started_at),
+        UPDATE attempt SET state = 'ended', closed_at = greatest(clock_timestamp(), created_at), outcome = $2,
+            exit_code = $3, signal = $4, detail = $5,
+            started_at = CASE WHEN $6::timestamptz IS NULL THEN started_at
+                              ELSE greatest(least($6::timestamptz, clock_timestamp()), created_at) END,
             ended_at = $7::timestamptz, run_s = $8, cpu_s = $9,
             max_resident_bytes = $10, stdout_bytes = $11, stderr_bytes = $12, outputs = $15::jsonb,
             staging = $16::jsonb
         WHERE id = $1 AND state <> 'ended'
         RETURNING id, unit_type_id, unit_count, queued_until IS NULL AS had_units, outcome, exit_code, started_at, run_s,
-            least(greatest(ended_at, coalesce(dispatched_at, created_at)), now()) AS ended_at),
+            least(greatest(ended_at, coalesce(dispatched_at, created_at)), closed_at) AS ended_at),
     completed AS (
         UPDATE run_prediction p SET ended_at = e.ended_at,
             actual_cost = coalesce($13::float8, CASE WHEN e.outcome <> 'lost' AND e.run_s > 0 AND p.run_s > 0
                                                      THEN p.cost * e.run_s / p.run_s END),
             actual_run_s = CASE WHEN e.started_at IS NOT NULL AND e.outcome <> 'lost' THEN greatest(coalesce($14::float8, e.run_s), 0) END,
-            actual_wait_s = greatest(extract(epoch FROM e.started_at - p.decided_at)::float8, 0),
+            actual_wait_s = CASE WHEN e.started_at IS NOT NULL
+                                 THEN greatest(extract(epoch FROM e.started_at - p.decided_at)::float8, 0) END,
             outcome = CASE WHEN e.outcome <> 'exited' THEN e.outcome WHEN e.exit_code = 0 THEN 'succeeded'
                            ELSE 'failed' END
         FROM ended e WHERE p.attempt_id = e.id
@@ -110,7 +118,7 @@ constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
 // Those that have waited longest at the center get what came free, as there; less what one of them has begun with
 // before the end was told. Where two ends come at once each gives its units to others.
 constexpr Statement kGiveToQueued{"jobs_give_units_to_queued", R"sql(
-    UPDATE attempt SET queued_until = NULL, expected_end_at = now() + (expected_end_at - queued_until)
+    UPDATE attempt SET queued_until = NULL, expected_end_at = clock_timestamp() + (expected_end_at - queued_until)
     WHERE id IN (SELECT id FROM attempt WHERE unit_type_id = $1 AND queued_until IS NOT NULL AND state <> 'ended'
                  ORDER BY id
                  LIMIT greatest(0, least($2::bigint, (SELECT unit_count FROM unit_type WHERE id = $1) -
@@ -131,16 +139,19 @@ constexpr Statement kFindOtherEnd{"jobs_find_other_end", R"sql(
     SELECT 1 FROM attempt WHERE id = $1 AND state = 'ended' AND outcome <> 'exited')sql"};
 
 constexpr Statement kUpdateJobState{"jobs_update_job_state", R"sql(
-    UPDATE job SET state = $2, version = version + 1, state_changed_at = now()
+    UPDATE job SET state = $2, version = version + 1, state_changed_at = greatest(clock_timestamp(), state_changed_at)
     WHERE id = $1 AND state <> $2 AND state NOT IN ('succeeded', 'failed', 'cancelled'))sql"};
 
 constexpr Statement kUpdateJobStarted{"jobs_update_job_started", R"sql(
-    UPDATE job SET state = 'running', version = version + 1, state_changed_at = now(), started_at = $2::timestamptz
+    UPDATE job SET state = 'running', version = version + 1, started_at = $2::timestamptz,
+        state_changed_at = greatest(clock_timestamp(), state_changed_at)
     WHERE id = $1 AND state NOT IN ('running', 'succeeded', 'failed', 'cancelled'))sql"};
 
 constexpr Statement kUpdateJobEnded{"jobs_update_job_ended", R"sql(
-    UPDATE job SET state = $2, version = version + 1, state_changed_at = now(), end_reason = $3, exit_code = $4,
-        started_at = coalesce($5::timestamptz, started_at), ended_at = coalesce($6::timestamptz, now()), run_s = $7,
+    UPDATE job SET state = $2, version = version + 1, end_reason = $3, exit_code = $4,
+        state_changed_at = greatest(clock_timestamp(), state_changed_at),
+        started_at = coalesce($5::timestamptz, started_at), run_s = $7,
+        ended_at = coalesce($6::timestamptz, greatest(clock_timestamp(), state_changed_at)),
         waiting_reason = ''
     WHERE id = $1 AND state NOT IN ('succeeded', 'failed', 'cancelled'))sql"};
 
@@ -195,8 +206,8 @@ constexpr const char* kLockJobsOfReturnedCenters = R"sql(
     ORDER BY j.id LIMIT 500 FOR UPDATE OF j SKIP LOCKED)sql";
 
 constexpr const char* kUpdateJobRequeued = R"sql(
-    UPDATE job SET state = 'queued', version = version + 1, state_changed_at = now(), waiting_reason = '',
-        started_at = NULL
+    UPDATE job SET state = 'queued', version = version + 1, waiting_reason = '', started_at = NULL,
+        state_changed_at = greatest(clock_timestamp(), state_changed_at)
     WHERE id = $1)sql";
 
 std::optional<std::string> time_text(const std::optional<Timestamp>& time)

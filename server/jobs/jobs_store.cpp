@@ -53,7 +53,7 @@ constexpr const char* kLockLiveAttempt = R"sql(
     FROM attempt WHERE job_id = $1 AND state <> 'ended' FOR UPDATE)sql";
 
 constexpr const char* kUpdateCancelRequested = R"sql(
-    UPDATE job SET cancel_requested_at = now(), version = version + 1 WHERE id = $1)sql";
+    UPDATE job SET cancel_requested_at = clock_timestamp(), version = version + 1 WHERE id = $1)sql";
 
 // A center tells the end of a job before its last output, where there is much of it. What has not come a minute later,
 // by our own clock, is not waited for.

@@ -88,7 +88,8 @@ constexpr Statement kInsertPlacements{"routing_insert_placements", R"sql(
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS n (attempt_id, job_id, decision, inputs))sql"};
 
 constexpr Statement kUpdateToPlaced{"routing_update_to_placed", R"sql(
-    UPDATE job SET state = 'placed', version = version + 1, state_changed_at = now(), waiting_reason = ''
+    UPDATE job SET state = 'placed', version = version + 1, waiting_reason = '',
+                   state_changed_at = greatest(clock_timestamp(), state_changed_at)
     WHERE id = ANY ($1::text[]))sql"};
 
 // Both at once: each update of a row writes all of it, and a place in each index.
@@ -98,14 +99,15 @@ constexpr Statement kUpdateWaiting{"routing_update_waiting", R"sql(
     FROM unnest($1::text[], $2::float8[], $3::text[]) AS n (id, turn, reason) WHERE job.id = n.id)sql"};
 
 constexpr const char* kUpdateToMetering = R"sql(
-    UPDATE job SET state = 'metering', version = version + 1, state_changed_at = now(),
-                   metering_until = now() + n.wait_s * interval '1 second',
+    UPDATE job SET state = 'metering', version = version + 1,
+                   state_changed_at = greatest(clock_timestamp(), state_changed_at),
+                   metering_until = clock_timestamp() + n.wait_s * interval '1 second',
                    waiting_reason = 'waits for probes of its type'
     FROM unnest($1::text[], $2::bigint[]) AS n (id, wait_s) WHERE job.id = n.id)sql";
 
 constexpr const char* kUpdateToMetered = R"sql(
-    UPDATE job SET state = 'queued', metered = true, version = version + 1, state_changed_at = now(),
-                   waiting_reason = ''
+    UPDATE job SET state = 'queued', metered = true, version = version + 1, waiting_reason = '',
+                   state_changed_at = greatest(clock_timestamp(), state_changed_at)
     WHERE id = ANY ($1::text[]))sql";
 
 constexpr const char* kSelectPlacement = R"sql(

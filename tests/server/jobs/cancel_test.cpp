@@ -1,5 +1,9 @@
 #include "tests/server/jobs/jobs_fixture.hpp"
 
+#include <pqxx/pqxx>
+
+#include <future>
+
 namespace fathom::server {
 namespace {
 
@@ -38,6 +42,31 @@ TEST_F(Cancelling, EndsAtOnceWhatNoCenterHas)
         EXPECT_EQ(Json::parse(response.body)["end_reason"], "cancelled by admin");
     }
     EXPECT_EQ(sql("SELECT count(*) FROM attempt WHERE state <> 'ended'"), "0");
+}
+
+TEST_F(Cancelling, HasItsTimesFromAfterItGotTheJob)
+{
+    const JobId job = job_in("placed");
+    pqxx::connection elsewhere(url_);
+    pqxx::work placing(elsewhere);
+    placing.exec("SELECT FROM job WHERE id = '" + job.value + "' FOR UPDATE");
+    std::future<net::Response> cancelled = std::async(std::launch::async, [&] { return cancel(job); });
+    EXPECT_TRUE(test::eventually([&] {
+        return sql("SELECT count(*) FROM pg_stat_activity "
+                   "WHERE wait_event_type = 'Lock' AND datname = current_database()") == "1";
+    }));
+    placing.exec("UPDATE attempt SET created_at = clock_timestamp() WHERE job_id = '" + job.value + "'");
+    placing.exec("UPDATE job SET state_changed_at = clock_timestamp() WHERE id = '" + job.value + "'");
+    placing.exec("UPDATE job_event SET at = clock_timestamp() WHERE state = 'placed'");
+    placing.commit();
+
+    EXPECT_EQ(cancelled.get().status, 202);
+    EXPECT_EQ(sql("SELECT closed_at >= created_at FROM attempt"), "t");
+    EXPECT_EQ(sql("SELECT started_at IS NULL FROM attempt"), "t") << "it never ran";
+    EXPECT_EQ(sql("SELECT actual_wait_s IS NULL FROM run_prediction"), "t") << "nor is it known how long it would wait";
+    EXPECT_EQ(sql("SELECT j.state_changed_at >= a.created_at AND j.ended_at >= a.created_at FROM job j, attempt a"),
+              "t");
+    EXPECT_EQ(sql("SELECT string_agg(state, ' ' ORDER BY at) FROM job_event"), "queued placed cancelled");
 }
 
 TEST_F(Cancelling, AsksTheCenterThatMayRunIt)

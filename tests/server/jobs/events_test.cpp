@@ -1,4 +1,7 @@
+#include "server/events/job_event_log.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
+
+#include <pqxx/pqxx>
 
 namespace fathom::server {
 namespace {
@@ -153,6 +156,33 @@ TEST_F(LiveEvents, CanBeOfOneJob)
     call(net::Method::kPost, "/jobs/" + job.value + ":cancel");
 
     EXPECT_TRUE(test::eventually([&] { return listening->ids().size() == 2; }));
+}
+
+TEST_F(LiveEvents, HaveTimesInTheOrderOfTheirNumbers)
+{
+    const JobId job = submit();
+    const auto recording = [&](const char* cause) {
+        return [&job, cause](pqxx::work& transaction) -> Result<void> {
+            record_job_events(transaction, {{job, JobState::kQueued, cause, Json::object()}});
+            return {};
+        };
+    };
+    auto second = recording("of the second transaction");
+    auto first = [&](pqxx::work& transaction) -> Result<void> {
+        transaction.exec("SELECT now()");
+        if (Result<void> recorded = database_.blocking_run(second); !recorded) return recorded;
+        return recording("of the first transaction")(transaction);
+    };
+    ASSERT_TRUE(database_.blocking_run(first));
+    sql("UPDATE job_event SET at = now() + interval '1 hour' WHERE cause = 'of the first transaction'");
+    auto third = recording("after the clock went back");
+    ASSERT_TRUE(database_.blocking_run(third));
+
+    EXPECT_EQ(sql("SELECT count(*) FROM (SELECT at, lag(at) OVER (ORDER BY id) AS before FROM job_event) e "
+                  "WHERE at < before"),
+              "0")
+        << sql("SELECT string_agg(at || ' ' || cause, ', ' ORDER BY id) FROM job_event");
+    EXPECT_EQ(sql("SELECT count(*) FROM job_event"), "4");
 }
 
 TEST_F(LiveEvents, WaitForANumberThatIsStillBeingWritten)
