@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr const char* kTask =
-    R"({"name": "gpu", "repeats": 3, "target_interval": 0, "min_sample_s": 0.002, "operators": [
+    R"({"name": "gpu", "limit_s": 600, "repeats": 3, "target_interval": 0, "min_sample_s": 0.002, "operators": [
     {"id": "dgemm", "parameters": {"m": 256, "n": 256, "k": 256}}, {"id": "fft3d", "parameters": {"n": 32}},
     {"id": "spmv", "parameters": {"rows": 5000}}, {"id": "stream_triad", "parameters": {"n": 200000}}]})";
 

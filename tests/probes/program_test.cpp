@@ -24,7 +24,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr const char* kSmallTask =
-    R"({"name": "small", "repeats": 3, "target_interval": 0, "min_sample_s": 0.002, "operators": [
+    R"({"name": "small", "limit_s": 600, "repeats": 3, "target_interval": 0, "min_sample_s": 0.002, "operators": [
     {"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}, "count": 2},
     {"id": "fft1d", "parameters": {"n": 1024}}, {"id": "fft3d", "parameters": {"n": 16}},
     {"id": "spmv", "parameters": {"rows": 5000}}, {"id": "stream_triad", "parameters": {"n": 20000}},
@@ -64,8 +64,9 @@ TEST_F(ProbeProgram, PrintsOneLineWithTheResultOfATask)
 TEST_F(ProbeProgram, PrintsATableForPeople)
 {
     const Outcome outcome =
-        run({"--output", "table", "--task", "-"}, {}, R"({"name": "t", "target_interval": 1e-9, "sample_budget_s": 0.05,
-        "operators": [{"id": "dgemm", "parameters": {"m": 8, "n": 8, "k": 8}}, {"id": "sort", "parameters": {"n": 100}}]})");
+        run({"--output", "table", "--task", "-"}, {}, R"({"name": "t", "limit_s": 600, "target_interval": 1e-9,
+        "sample_budget_s": 0.05, "operators": [
+            {"id": "dgemm", "parameters": {"m": 8, "n": 8, "k": 8}}, {"id": "sort", "parameters": {"n": 100}}]})");
 
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_THAT(outcome.out, HasSubstr("OPERATOR"));
@@ -77,7 +78,8 @@ TEST_F(ProbeProgram, PrintsATableForPeople)
 
 TEST_F(ProbeProgram, ReadsTheTaskFromStandardInput)
 {
-    const Outcome outcome = run({"--task", "-"}, {}, R"({"name": "in", "repeats": 1, "operators": [{"id": "dgemm",
+    const Outcome outcome =
+        run({"--task", "-"}, {}, R"({"name": "in", "limit_s": 600, "repeats": 1, "operators": [{"id": "dgemm",
         "parameters": {"m": 8, "n": 8, "k": 8}}]})");
 
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -230,9 +232,10 @@ std::vector<std::string> ids_of(const Json& items)
 /// The preloaded library sets the wall clock back by an hour after half a second.
 TEST_F(ProbeProgram, MeasuresByTheSteadyClockWhenTheWallClockIsSet)
 {
-    const Outcome outcome = run_task(R"({"name": "t", "repeats": 60, "target_interval": 0, "operators": [
+    const Outcome outcome =
+        run_task(R"({"name": "t", "limit_s": 600, "repeats": 60, "target_interval": 0, "operators": [
         {"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}}]})",
-                                     {"LD_PRELOAD=" FATHOM_STEP_CLOCK});
+                 {"LD_PRELOAD=" FATHOM_STEP_CLOCK});
 
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     const Result<ProbeResult> result = result_of(outcome);
@@ -276,7 +279,8 @@ TEST_F(ProbeProgram, FailsWithTheReasonWhenAnOperatorCannotRunHere)
 /// Operators that fork, write files and run threads of their own, side by side in one process.
 TEST_F(ProbeProgram, RunsOperatorsOfAllKindsTogether)
 {
-    const Outcome outcome = run_task(R"({"name": "all", "repeats": 2, "min_sample_s": 0.002, "operators": [
+    const Outcome outcome =
+        run_task(R"({"name": "all", "limit_s": 600, "repeats": 2, "min_sample_s": 0.002, "operators": [
         {"id": "stream_triad", "parameters": {"n": 20000}}, {"id": "reduction", "parameters": {"n": 5000}},
         {"id": "file_write", "parameters": {"bytes": 100000}}, {"id": "file_read", "parameters": {"bytes": 100000}},
         {"id": "sort", "parameters": {"n": 5000}}, {"id": "random_access", "parameters": {"n": 5000}},

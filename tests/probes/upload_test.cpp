@@ -23,13 +23,14 @@ using testing::MatchesRegex;
 const std::string kSources = FATHOM_UPLOAD_SOURCES;
 const std::string kObjects = FATHOM_UPLOAD_OBJECTS;
 
-constexpr const char* kRootsTask = R"({"name": "roots", "repeats": 3, "target_interval": 0, "min_sample_s": 0.002,
+constexpr const char* kRootsTask =
+    R"({"name": "roots", "limit_s": 600, "repeats": 3, "target_interval": 0, "min_sample_s": 0.002,
     "operators": [{"id": "roots"}]})";
 constexpr const char* kShortRootsTask =
     R"({"name": "roots", "repeats": 3, "target_interval": 0, "limit_s": 2, "min_sample_s": 0.002,
     "operators": [{"id": "roots"}]})";
 constexpr const char* kMixedTask =
-    R"({"name": "mixed", "repeats": 3, "target_interval": 0, "min_sample_s": 0.002, "operators": [
+    R"({"name": "mixed", "limit_s": 600, "repeats": 3, "target_interval": 0, "min_sample_s": 0.002, "operators": [
     {"id": "dense_lu", "parameters": {"n": 96}, "label": "solve"},
     {"id": "dgemm", "parameters": {"m": 32, "n": 32, "k": 32}, "inputs": ["solve"]}]})";
 
