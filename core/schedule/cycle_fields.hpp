@@ -31,8 +31,8 @@ inline void know(const TransferRequest& transfer)
 }
 inline void know(const RouteRequest& request)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18] =
-        request;
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18,
+                                  f19] = request;
 }
 inline void know(const KnownRun& run)
 {
@@ -158,6 +158,7 @@ void fields(Archive& archive, T& request)
     archive.flag(request.is_probe);
     if (archive.version() >= 5) archive.integer(request.wall_limit_s, 0, kAll);
     if (archive.version() >= 7) archive.integer(request.asked_s, 0, kAll);
+    if (archive.version() >= 9) text_fields(archive, request.refused_by);
 }
 
 template <class Archive, FieldsOf<ProjectUse> T>

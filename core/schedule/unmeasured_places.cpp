@@ -18,7 +18,7 @@ std::string measuring_key(const RouteRequest& request, std::chrono::seconds peri
     const UnitRequest& units = request.units;
     for (const std::string* text : {&units.type, &units.device, &units.center})
         byte_key::add(key, *text);
-    for (const auto* texts : {&units.isa, &request.sites, &request.project_centers})
+    for (const auto* texts : {&units.isa, &request.sites, &request.project_centers, &request.refused_by})
         byte_key::add(key, *texts);
     byte_key::add(key, units.memory_bytes);
     byte_key::add(key, units.gpu_memory.all_bytes());

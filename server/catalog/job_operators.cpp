@@ -51,7 +51,7 @@ void check_terms(const JobSpec& spec, const CatalogSnapshot& catalog, Timestamp 
         errors.push_back({prefix + "budget.currency", "prices are in " + currency + ", so the budget must be, too"});
 }
 
-Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog)
+Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog, std::vector<std::string> refused_by)
 {
     if (catalog.center_count == 0)
         return Error{Errc::kInfeasible, "no center is enrolled in the network, so no job can run"};
@@ -61,6 +61,7 @@ Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog)
     request.wall_limit_s = spec.wall_limit_s; // itself: people are told
     const ProjectRules& rules = find_rules(catalog.projects, spec.project);
     apply_rules(rules, request);
+    request.refused_by = std::move(refused_by);
     // Only whether it fits is asked: no work, no measurements.
     for (const OperatorUse& use : spec.operators)
         request.operators.push_back({.operator_id = use.id, .parameters_key = {}, .count = use.count});

@@ -22,7 +22,9 @@ void check_terms(const JobSpec& spec, const CatalogSnapshot& catalog, Timestamp 
 /// budget are not looked at (JobLimits).
 /// @error kInfeasible  what it names that is not there; or the constraint that no unit type keeps, with the nearest
 /// that there is, and then why not for each of some unit types ("alpha/core").
-Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog);
+/// @param refused_by  RouteRequest::refused_by
+Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog,
+                            std::vector<std::string> refused_by = {});
 
 /// Gives a job that names no operators those that its type was last seen to execute (M11), for its owner or else its
 /// project, unless they are withdrawn by now or no unit type could run them.

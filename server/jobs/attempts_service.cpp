@@ -1,6 +1,7 @@
 #include "server/jobs/attempts_service.hpp"
 
 #include "core/base/log.hpp"
+#include "schema/link/attempt_detail.hpp"
 #include "server/events/job_event_log.hpp"
 #include "server/jobs/attempt_words.hpp"
 #include "server/jobs/job_requeue.hpp"
@@ -149,6 +150,12 @@ std::optional<double> program_s_of(const AttemptJob& job, const AttemptEnd& end)
     if (const std::optional<double> profiled_s = program_run_s(end.profile, end.run_s)) return profiled_s;
     if (!end.staging || job.moves_data) return std::nullopt;
     return std::max(0.0, end.run_s - end.staging->both_s());
+}
+
+/// Whether its center has local users for some users of the network, and none for whose job it is.
+bool is_refused_for_owner(const AttemptEnd& end)
+{
+    return end.outcome == AttemptOutcome::kFailedToStart && end.detail.starts_with(link::kNoLocalUser);
 }
 
 /// By the prices that are in force now; nothing where nobody pays, as what failed or was taken away at its center.
@@ -470,6 +477,11 @@ Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const Attempt
         return {};
     }
     const JobEnding ending = ending_of(end, job.wall_limit_s);
+    if (is_refused_for_owner(end) && has_other_place(transaction, job, end.attempt_id, *catalog_->get())) {
+        changes.events.push_back(requeue_job(transaction, job.job_id, end.attempt_id, job.center, ending.reason));
+        changes.wakes_router = true;
+        return {};
+    }
     EndedJob ended;
     ended.id = job.job_id;
     ended.state = ending.state;

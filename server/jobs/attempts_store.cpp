@@ -205,6 +205,11 @@ constexpr const char* kLockJobsOfReturnedCenters = R"sql(
     WHERE j.state = 'lost' AND c.state = 'online'
     ORDER BY j.id LIMIT 500 FOR UPDATE OF j SKIP LOCKED)sql";
 
+constexpr const char* kAddRefusedCenter = R"sql(
+    UPDATE job j SET refused_centers = array_append(j.refused_centers, a.center_id)
+    FROM attempt a WHERE a.id = $1 AND j.id = a.job_id
+    RETURNING j.spec::text AS spec, to_jsonb(j.refused_centers) AS centers)sql";
+
 constexpr const char* kUpdateJobRequeued = R"sql(
     UPDATE job SET state = 'queued', version = version + 1, waiting_reason = '', started_at = NULL,
         state_changed_at = greatest(clock_timestamp(), state_changed_at)
@@ -465,6 +470,12 @@ std::vector<AffectedJob> lock_jobs_of_lost_centers(pqxx::work& transaction)
 std::vector<AffectedJob> lock_jobs_of_returned_centers(pqxx::work& transaction)
 {
     return to_affected_jobs(transaction.exec(kLockJobsOfReturnedCenters));
+}
+
+RefusedJob add_refused_center(pqxx::work& transaction, const AttemptId& attempt)
+{
+    const pqxx::row row = transaction.exec_params1(kAddRefusedCenter, attempt.value);
+    return {row["spec"].as<std::string>(), to_json_value(row["centers"]).get<std::vector<std::string>>()};
 }
 
 void update_job_requeued(pqxx::work& transaction, const JobId& job)

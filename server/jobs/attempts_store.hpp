@@ -153,6 +153,13 @@ struct AffectedJob {
 std::vector<AffectedJob> lock_jobs_of_lost_centers(pqxx::work& transaction);
 /// Lost jobs on centers that are back.
 std::vector<AffectedJob> lock_jobs_of_returned_centers(pqxx::work& transaction);
+/// A job that centers have refused for whose it is.
+struct RefusedJob {
+    std::string spec;                 ///< JSON text
+    std::vector<std::string> centers; ///< ids of those that have
+};
+/// Adds the attempt's center to those that have refused the attempt's job.
+RefusedJob add_refused_center(pqxx::work& transaction, const AttemptId& attempt);
 /// Its attempt has ended, and it waits for another place.
 void update_job_requeued(pqxx::work& transaction, const JobId& job);
 

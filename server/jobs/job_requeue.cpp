@@ -1,9 +1,19 @@
 #include "server/jobs/job_requeue.hpp"
 
 #include "core/base/log.hpp"
-#include "server/jobs/attempts_store.hpp"
+#include "server/catalog/job_operators.hpp"
 
 namespace fathom::server {
+
+bool has_other_place(pqxx::work& transaction, const AttemptJob& job, const AttemptId& attempt,
+                     const CatalogSnapshot& catalog)
+{
+    if (job.label != "job" || job.is_cancel_requested) return false;
+    RefusedJob refused = add_refused_center(transaction, attempt);
+    const Result<JobSpec> spec = parse_job_spec(Json::parse(refused.spec));
+    if (!spec || !spec->gang.id.empty()) return false;
+    return check_feasible(*spec, catalog, std::move(refused.centers)).has_value();
+}
 
 NewJobEvent requeue_job(pqxx::work& transaction, const JobId& job, const AttemptId& attempt, const std::string& center,
                         const std::string& why)

@@ -153,6 +153,7 @@ Result<WaitingInputs> read_waiting(pqxx::work& transaction, const PlacementRecor
     if (!request) return request.error();
     // As the router decides it.
     set_origin(*request, {record.job_type, record.submitted_by, record.takes_operators}, catalog);
+    request->refused_by = record.refused_by;
     request->is_probe = record.label == "probe";
     if (request->is_probe)
         apply_rules(ProjectRules(), *request);

@@ -114,6 +114,7 @@ Result<RouteRequest> RoutingPage::metering_request_of(const WaitingJob& job)
     if (!demands) return demands.error();
     RouteRequest request = make_route_terms(job.spec, *catalog_, now_);
     request.operators = (*demands)->probed;
+    request.refused_by = job.refused_by;
     if (job.label != "probe") apply_rules(find_rules(catalog_->projects, job.spec.project), request);
     return request;
 }

@@ -249,6 +249,7 @@ Result<RouteRequest> RoutingPage::request_of(const WaitingJob& job)
     request.operators = (*demands)->own;
     set_origin(request, {job.job_type, job.submitter, job.takes_operators}, *catalog_);
     request.is_probe = job.label == "probe";
+    request.refused_by = job.refused_by;
     // A probe measures for the network, whatever project it is kept under.
     if (!request.is_probe) apply_rules(find_rules(catalog_->projects, job.spec.project), request);
     request.gpu_threshold = catalog_->gpu_threshold;

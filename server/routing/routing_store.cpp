@@ -112,6 +112,7 @@ constexpr const char* kUpdateToMetered = R"sql(
 
 constexpr const char* kSelectPlacement = R"sql(
     SELECT j.label, j.state, j.submitted_by, j.project, j.operators_from <> '' AS takes_operators, j.spec::text AS spec,
+           to_jsonb(j.refused_centers) AS refused_centers,
            a.id AS attempt_id, p.decided_at, a.decided_by, p.decision::text AS decision, p.inputs::text AS inputs,
            p.cycle_id, coalesce(r.actual_run_s, a.run_s) AS run_s, j.job_type, j.waiting_reason,
            extract(epoch FROM a.started_at - j.submitted_at)::float8 AS wait_s,
@@ -130,6 +131,14 @@ constexpr const char* kSelectPlacement = R"sql(
 /// Longer predictions are as good as endless, and must not overflow a timestamp.
 constexpr double kMaxRunSeconds = 1e8;
 
+/// Of a row with the column `refused_centers`.
+std::vector<std::string> refused_centers_of(const pqxx::row& row)
+{
+    const pqxx::field centers = row["refused_centers"];
+    if (centers.is_null()) return {};
+    return to_json_value(centers).get<std::vector<std::string>>();
+}
+
 std::vector<WaitingJob> to_waiting_jobs(const pqxx::result& rows)
 {
     std::vector<WaitingJob> jobs;
@@ -145,7 +154,7 @@ std::vector<WaitingJob> to_waiting_jobs(const pqxx::result& rows)
 const char* const kWaitingJobColumns = R"sql(
     SELECT id, version, label, job_type, submitted_by, operators_from <> '' AS takes_operators, state, metered, coalesce(metering_until <= now(), false) AS metering_over,
            waiting_reason, coalesce(extract(epoch FROM now() - waiting_reason_at), 0)::float8 AS reason_s,
-           submitted_at, turn,
+           submitted_at, turn, to_jsonb(refused_centers) AS refused_centers,
            jsonb_build_object('command', '["-"]'::jsonb, 'operators', spec -> 'operators', 'units', spec -> 'units',
                               'metering_wait_s', spec -> 'metering_wait_s', 'wall_limit_s', spec -> 'wall_limit_s',
                               'data', CASE WHEN spec #> '{data,in,0}' IS NULL THEN spec -> 'data' ELSE jsonb_build_object(
@@ -173,6 +182,7 @@ WaitingJob to_waiting_job(const pqxx::row& row)
     job.reason_s = row["reason_s"].as<double>();
     job.submitted_at = to_timestamp(row["submitted_at"]);
     job.turn = row["turn"].as<double>();
+    job.refused_by = refused_centers_of(row);
     // A newer version may have written it, or one with other limits: that is no reason to route none of the others.
     Result<JobSpec> spec = parse_job_spec(to_json_value(row["spec"]));
     if (spec)
@@ -199,8 +209,11 @@ std::string kind_of(const WaitingJob& job, const CatalogSnapshot& catalog)
     // Where nothing else is known of its run, the time that is asked for tells it.
     const std::int64_t asked = spec.operators.empty() ? asked_limit_s(spec) : 0;
     spec.wall_limit_s = catalog.least_wall_limit(spec.wall_limit_s);
-    return std::to_string(asked) + '\n' + job.label + '\n' + job.submitter + '\n' + job.job_type +
-           (job.takes_operators ? "\n<\n" : "\n") + to_json(spec).dump();
+    std::string kind = std::to_string(asked) + '\n' + job.label + '\n' + job.submitter + '\n' + job.job_type +
+                       (job.takes_operators ? "\n<\n" : "\n");
+    for (const std::string& center : job.refused_by)
+        kind += '-' + center + '\n';
+    return kind + to_json(spec).dump();
 }
 
 std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimRange& range)
@@ -376,6 +389,7 @@ std::optional<PlacementRecord> select_placement(pqxx::work& transaction, const J
     record.submitted_by = row["submitted_by"].as<std::string>();
     record.project = row["project"].as<std::string>();
     record.takes_operators = row["takes_operators"].as<bool>();
+    record.refused_by = refused_centers_of(row);
     record.spec = row["spec"].as<std::string>();
     record.attempt_id = optional_of<std::string>(row["attempt_id"]);
     record.decided_at = to_optional_timestamp(row["decided_at"]);

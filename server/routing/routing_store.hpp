@@ -36,7 +36,8 @@ struct WaitingJob {
     std::string waiting_reason;
     double reason_s{}; ///< for how long it has waited for that reason
     Timestamp submitted_at{};
-    double turn{}; ///< as it was ordered last; 0: not yet
+    double turn{};                       ///< as it was ordered last; 0: not yet
+    std::vector<std::string> refused_by; ///< RouteRequest::refused_by
     JobSpec spec;
     std::optional<Error> unreadable; ///< of its specification, which is empty then
 };
@@ -155,8 +156,9 @@ struct PlacementRecord {
     std::string state;
     std::string submitted_by;
     std::string project;
-    bool takes_operators{false}; ///< as WaitingJob
-    std::string spec;            ///< JSON text
+    bool takes_operators{false};         ///< as WaitingJob
+    std::vector<std::string> refused_by; ///< likewise
+    std::string spec;                    ///< JSON text
     std::optional<std::string> attempt_id;
     std::optional<Timestamp> decided_at;
     std::string decided_by;

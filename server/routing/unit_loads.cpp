@@ -36,6 +36,7 @@ std::vector<JobArrival> arrivals_of(const std::vector<WaitingJob>& jobs, const C
             Result<RouteRequest> request = make_route_request(job.spec, catalog, now);
             if (!request) continue; // its operator is gone
             set_origin(*request, {job.job_type, job.submitter, job.takes_operators}, catalog);
+            request->refused_by = job.refused_by;
             known->second = arrival_places(*request, units.decide(*request));
         }
         if (!known->second.empty()) arrivals.push_back({job.id.value, known->second});

@@ -69,6 +69,11 @@ FieldError unkept_policy(const RouteRequest& request, const Places& places)
     Places there;
     std::copy_if(places.begin(), places.end(), std::back_inserter(there),
                  [&](const UnitTypeView* view) { return is_meant(view) && may_use(view); });
+    const auto refuses = [&](const UnitTypeView* view) { return has_refused(request, *view); };
+    if (!there.empty() && std::all_of(there.begin(), there.end(), refuses))
+        return {units.center.empty() ? "project" : "units.center",
+                short_list(names_of(there, [](const UnitTypeView& view) { return view.center_name; })) +
+                    " said that there is no local user for whose job it is"};
     if (there.empty())
         return {units.center.empty() ? "project" : "units.center",
                 "project " + request.project + " may only use " + short_list(allowed) +

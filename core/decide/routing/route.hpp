@@ -54,10 +54,11 @@ struct RouteRequest {
     std::optional<double> budget; ///< in the currency of the prices; hard
     /// Names of the centers that its project may use; empty: all.
     std::vector<std::string> project_centers;
-    Quota quota;             ///< of its project
-    QuotaUse used;           ///< by its project, with what was decided since
-    double gpu_threshold{1}; ///< S6: what a GPU's speed-up must be above; at least 1
-    bool is_probe{};         ///< it measures (M22); all the same to a place but one that is quarantined
+    std::vector<std::string> refused_by; ///< ids of centers that have said that they have no local user for its user
+    Quota quota;                         ///< of its project
+    QuotaUse used;                       ///< by its project, with what was decided since
+    double gpu_threshold{1};             ///< S6: what a GPU's speed-up must be above; at least 1
+    bool is_probe{};                     ///< it measures (M22); all the same to a place but one that is quarantined
 
     RunOwner run_owner() const { return {owner, project}; }
     /// What its run is made of: the parts of the known run, else its operators.

@@ -20,7 +20,8 @@ bool is_type(const UnitTypeView& view, const std::string& name_or_id)
 
 bool is_allowed(const RouteRequest& request, const UnitTypeView& view)
 {
-    return request.project_centers.empty() || contains(request.project_centers, view.center_name);
+    return (request.project_centers.empty() || contains(request.project_centers, view.center_name)) &&
+           !has_refused(request, view);
 }
 
 bool is_named_by(const UnitRequest& units, const UnitTypeView& view)
@@ -83,6 +84,7 @@ bool takes_work(const RouteRequest& request, const UnitTypeFacts& facts)
 
 std::string policy_reason(const RouteRequest& request, const UnitTypeView& view)
 {
+    if (has_refused(request, view)) return "has no local user for whose job it is";
     if (!is_allowed(request, view)) return "project " + request.project + " may not use this center";
     if (!request.units.center.empty() && !is_center(view, request.units.center))
         return "the job asks for center " + request.units.center;
@@ -135,6 +137,11 @@ std::string memory_reason(const UnitRequest& units, const UnitTypeView& view)
 bool is_center(const UnitTypeView& view, const std::string& name_or_id)
 {
     return name_or_id == view.center_name || name_or_id == view.center_id.value;
+}
+
+bool has_refused(const RouteRequest& request, const UnitTypeView& view)
+{
+    return contains(request.refused_by, view.center_id.value);
 }
 
 bool has_operator(const UnitTypeView& view, const std::string& operator_id)

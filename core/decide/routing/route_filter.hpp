@@ -16,6 +16,9 @@ std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTyp
 std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view, const UnitTypeFacts& facts,
                                       bool runs_operators);
 
+/// Whether the unit type's center has refused the job (RouteRequest::refused_by).
+bool has_refused(const RouteRequest& request, const UnitTypeView& view);
+
 bool has_operator(const UnitTypeView& view, const std::string& operator_id);
 
 /// Of the unit type's center: true for its name and for its id.

@@ -124,6 +124,7 @@ RouteRequest read_request(const Json& json, Errors& errors)
     request.transfer.in_bytes = number(reader, "in_bytes");
     request.transfer.out_bytes = number(reader, "out_bytes");
     request.project_centers = reader.strings("project_centers", kMaxRows, {.max_length = 128});
+    request.refused_by = reader.strings("refused_by", kMaxRows, {.max_length = 128});
     request.wall_limit_s = // older inputs knew none
         reader.optional_integer("wall_limit_s", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);
     request.asked_s = reader.optional_integer("asked_s", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);

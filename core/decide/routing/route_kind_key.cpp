@@ -54,6 +54,7 @@ std::string kind_key(const RouteRequest& request)
     add(key, request.prefer.cost);
     add(key, request.prefer.energy);
     add(key, request.project_centers);
+    add(key, request.refused_by);
     add(key, request.quota.most_units);
     add(key, request.quota.most_score_hours);
     add(key, request.quota.most_cost);

@@ -98,6 +98,26 @@ TEST(CycleDocument, ProbesThatWaitForTheirHostsDoSoAgain)
     EXPECT_GT(held, 0U);
 }
 
+TEST(CycleDocument, JobsThatCentersHaveRefusedAreDecidedSoAgain)
+{
+    test::RandomCycle cycle = test::CycleMaker(17).make();
+    const CenterId center = cycle.catalog.unit_types.front().center_id;
+    for (ReadyJob& job : cycle.moment.input.jobs)
+        job.request.refused_by = {center.value};
+    const SchedulePlan plan = decide_cycle(cycle.moment, cycle.catalog);
+
+    const Result<CycleReplay> replay =
+        replay_cycle(write_cycle(cycle.moment), parts_of(cycle.catalog), write_plan(record_of(plan)));
+
+    ASSERT_TRUE(replay.has_value()) << describe(replay.error());
+    EXPECT_THAT(replay->differences, IsEmpty());
+    EXPECT_EQ(all_of(replay->plan), all_of(plan));
+    for (const ReadyJob& job : replay->moment.input.jobs)
+        EXPECT_EQ(job.request.refused_by, std::vector<std::string>{center.value});
+    for (const ScheduledStart& start : plan.starts)
+        EXPECT_NE(start.winner.center_id, center);
+}
+
 TEST(CycleReplay, OfTheJobThatIsAskedAboutAllPlacesAreToldAndThePlanIsTheSame)
 {
     test::RandomCycle cycle = test::CycleMaker(11).make(90);

@@ -1,3 +1,4 @@
+#include "schema/link/attempt_detail.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
 
 namespace fathom::server {
@@ -28,6 +29,14 @@ class JobRequeue : public JobsFixture {
         end.detail = "on n1";
         end.started_at = SystemClock().now();
         end.run_s = 1.5;
+        return end;
+    }
+    /// The end of an attempt at a center that has local users for others.
+    static AttemptEnd refused()
+    {
+        AttemptEnd end;
+        end.outcome = AttemptOutcome::kFailedToStart;
+        end.detail = std::string(link::kNoLocalUser) + "this center has none for ann in the project p";
         return end;
     }
     std::string outcomes_of_first_attempts() const
@@ -162,6 +171,85 @@ TEST_F(JobRequeue, EndsAfterTenTimes)
     ASSERT_TRUE(run(attempts_.reconcile(center_of(job), {})));
 
     EXPECT_EQ(state_of(job), "failed");
+}
+
+TEST_F(JobRequeue, OfAJobThatItsCenterHasNoLocalUserForComesUnaskedAndElsewhere)
+{
+    const JobId job = submit();
+    route();
+    ASSERT_EQ(center_of(job).value, center_id("alpha"));
+    add_center("beta");
+
+    ASSERT_TRUE(report_end(job, refused()));
+
+    EXPECT_EQ(state_of(job), "queued");
+    EXPECT_EQ(sql("SELECT cause FROM job_event ORDER BY id DESC LIMIT 1"),
+              "could not be started: no local user: this center has none for ann in the project p: placed anew");
+    route();
+    EXPECT_EQ(center_of(job).value, center_id("beta"));
+    EXPECT_EQ(outcomes(), "failed_to_start -");
+    ASSERT_TRUE(report_start(job));
+    ASSERT_TRUE(report_end(job, exited(0)));
+    EXPECT_EQ(state_of(job), "succeeded");
+}
+
+TEST_F(JobRequeue, NeverGoesToACenterThatHadNoLocalUserForIt)
+{
+    const JobId job = submit();
+    route();
+    add_center("beta");
+    ASSERT_TRUE(report_end(job, refused()));
+    sql("UPDATE center SET state = 'lost' WHERE name = 'beta'");
+    reload_catalog();
+
+    route();
+
+    EXPECT_EQ(state_of(job), "queued") << "alpha is free";
+    const net::Response answer = call(net::Method::kGet, "/jobs/" + job.value + "/placement");
+    EXPECT_THAT(answer.body, ::testing::HasSubstr("has no local user for whose job it is"));
+    EXPECT_EQ(outcomes(), "failed_to_start");
+}
+
+TEST_F(JobRequeue, OfAJobThatNoCenterHasALocalUserForEndsWithTheReason)
+{
+    const JobId job = submit();
+    route();
+    add_center("beta");
+    ASSERT_TRUE(report_end(job, refused()));
+    route();
+    ASSERT_EQ(center_of(job).value, center_id("beta"));
+
+    ASSERT_TRUE(report_end(job, refused()));
+
+    EXPECT_EQ(state_of(job), "failed");
+    EXPECT_EQ(sql("SELECT end_reason FROM job"),
+              "could not be started: no local user: this center has none for ann in the project p");
+    EXPECT_EQ(outcomes(), "failed_to_start failed_to_start");
+}
+
+TEST_F(JobRequeue, OfAJobThatCanRunAtTheCenterWithoutALocalUserOnlyDoesNotCome)
+{
+    const JobId job = submit(spec({{"units", {{"center", "alpha"}}}}));
+    route();
+    add_center("beta");
+
+    ASSERT_TRUE(report_end(job, refused()));
+
+    EXPECT_EQ(state_of(job), "failed");
+}
+
+TEST_F(JobRequeue, IsNotForMembersOfGangsWithoutALocalUser)
+{
+    add_center("beta");
+    const Json member = spec({{"gang", {{"id", "g"}, {"size", 2}}}});
+    const JobId first = submit(member);
+    const JobId second = submit(member);
+    route();
+    ASSERT_EQ(state_of(second), "placed");
+
+    ASSERT_TRUE(report_end(first, refused()));
+
+    EXPECT_EQ(state_of(first), "failed");
 }
 
 TEST_F(JobRequeue, IsRefusedInAGang)

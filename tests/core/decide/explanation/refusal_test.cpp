@@ -197,6 +197,18 @@ TEST(Refusal, ProjectsAreKeptToTheirCenters)
               "units.type center beta has no unit type core; there are big and gpu");
 }
 
+TEST(Refusal, NamesTheCentersThatHaveNoLocalUser)
+{
+    EXPECT_EQ(refusal_of(asking([](RouteRequest& job) { job.refused_by = {"ctr_alpha", "ctr_beta"}; })),
+              "project alpha and beta said that there is no local user for whose job it is");
+    EXPECT_EQ(refusal_of(asking([](RouteRequest& job) {
+                  job.refused_by = {"ctr_beta"};
+                  job.units.center = "beta";
+              })),
+              "units.center beta said that there is no local user for whose job it is");
+    EXPECT_EQ(refusal_of(asking([](RouteRequest& job) { job.refused_by = {"ctr_beta"}; })), "");
+}
+
 TEST(Refusal, ObstaclesAreBounded)
 {
     const RouteRequest request = asking([](RouteRequest& job) { job.units.count = 100; });

@@ -55,6 +55,20 @@ TEST(RouteInputs, AreThemselvesAgainWhenReadAndWritten)
     }
 }
 
+TEST(RouteInputs, KeepWhichCentersHaveRefusedTheJob)
+{
+    test::RandomNetwork network = test::NetworkMaker(1).make();
+    const std::string center = network.unit_types.front().center_id.value;
+    network.request.refused_by = {center};
+    const Decision decision = route(network.request, network.unit_types, network.knowledge);
+    const Json inputs = stored(route_inputs_json(network.request, network.unit_types, network.knowledge, decision));
+
+    const Result<RouteInputs> read = parse_route_inputs(inputs);
+
+    ASSERT_TRUE(read) << describe(read.error());
+    EXPECT_EQ(read->request.refused_by, std::vector<std::string>{center});
+}
+
 TEST(RouteInputs, KeepAFewTellingPlacesOfMany)
 {
     test::RandomNetwork network = test::NetworkMaker(1).make();

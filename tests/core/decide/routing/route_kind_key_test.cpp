@@ -34,6 +34,14 @@ TEST(RouteKindKey, JobsThatOtherPlacesAllowToRunSoLongAreOfAnotherKind)
     EXPECT_NE(kind_key(other), kind_key(job));
 }
 
+TEST(RouteKindKey, JobsThatOtherCentersHaveRefusedAreOfAnotherKind)
+{
+    const RouteRequest job;
+    RouteRequest other = job;
+    other.refused_by = {"ctr_a"};
+    EXPECT_NE(kind_key(other), kind_key(job));
+}
+
 TEST(RouteKindKey, JobsThatAskForAnotherTimeAreOfAnotherKind)
 {
     const RouteRequest job;

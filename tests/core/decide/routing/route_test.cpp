@@ -187,6 +187,19 @@ TEST(Route, LeavesOutWhereNoJobMayRunSoLong)
     EXPECT_EQ(feasible_names(route(request, catalog)).size(), 2U);
 }
 
+TEST(Route, LeavesOutCentersThatHaveNoLocalUserForWhoseJobItIs)
+{
+    const std::vector catalog{unit_type("alpha", {"dgemm"}), unit_type("beta", {"dgemm"})};
+    RouteRequest request = job({demand("dgemm", 1)});
+    request.refused_by = {catalog[0].center_id.value};
+
+    const Decision decision = route(request, catalog);
+
+    EXPECT_EQ(feasible_names(decision), std::vector<std::string>{"beta"});
+    EXPECT_EQ(decision.candidates[1].removed_by, Filter::kPolicy);
+    EXPECT_EQ(decision.candidates[1].reason, "has no local user for whose job it is");
+}
+
 TEST(Route, AsksForTheCenterAndTypeThatTheJobNames)
 {
     const std::vector catalog{unit_type("a", {"dgemm"}), unit_type("b", {"dgemm"})};

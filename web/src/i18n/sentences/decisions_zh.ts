@@ -33,6 +33,7 @@ export const decisionsZh: readonly Sentence[] = [
   ['completion {time}|, energy {energy}', '完成 {time}，能耗 {energy}'],
   ['completion {time}|, cost {cost}|, energy {energy}', '完成 {time}，费用 {cost}，能耗 {energy}'],
   // Of one that a filter removed.
+  ['has no local user for whose job it is', '没有与作业所属用户对应的本地用户'],
   ['project {project} may not use this center', '项目 {project} 不可使用此计算中心'],
   ['the job asks for center {center}', '作业要求计算中心 {center}'],
   ['the job asks for unit type {type}', '作业要求单元类型 {type}'],
