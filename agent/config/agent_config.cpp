@@ -308,7 +308,7 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          "with Slurm and [[slurm_user]] tables: jobs of users that none of them is for are refused (refuse), or run as "
          "run_as (run_as)",
          check_one_of({"refuse", "run_as"})},
-        {"slurm_programs", "/usr/bin", "with Slurm: folder of sbatch, squeue, scancel, sinfo and scontrol",
+        {"slurm_programs", "/usr/bin", "with Slurm: folder of sbatch, squeue, scancel, sinfo, scontrol and sacct",
          check_not_empty},
         {"slurm_conf", "", "with Slurm: its slurm.conf; empty: where Slurm's own programs look"},
         {"keep_finished_hours", "0", "how long the folder of a finished job is kept after its end was reported",

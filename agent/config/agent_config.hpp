@@ -22,7 +22,7 @@ namespace fathom::agent {
 
 /// How a center's Slurm is used.
 struct SlurmConfig {
-    std::filesystem::path programs = "/usr/bin"; ///< folder of sbatch, squeue, scancel, sinfo and scontrol
+    std::filesystem::path programs = "/usr/bin"; ///< folder of sbatch, squeue, scancel, sinfo, scontrol and sacct
     std::filesystem::path settings;              ///< slurm.conf, for SLURM_CONF; empty: where Slurm looks itself
     std::filesystem::path work_folder;           ///< of jobs; the same path here and on the nodes
     std::vector<std::string> partitions;         ///< that the center offers; empty: all

@@ -20,6 +20,45 @@ class SlurmExecutorTest : public testing::Test {
         write_file(squeue.string() + ".answer", jobs).value();
         write_file(squeue, "#!/bin/sh\ncat " + squeue.string() + ".answer\n", 0700).value();
     }
+    /// sacct answers this from here on, and ends with this exit code.
+    void account(const std::string& text, int exit_code = 0)
+    {
+        const std::filesystem::path sacct = folder_.path() / "sacct";
+        write_file(sacct.string() + ".answer", text).value();
+        write_file(sacct,
+                   "#!/bin/sh\necho asked >>" + sacct.string() + ".asked\ncat " + sacct.string() + ".answer\nexit " +
+                       std::to_string(exit_code) + "\n",
+                   0700)
+            .value();
+    }
+    std::size_t times_accounts_were_asked() const
+    {
+        const Result<std::string> noted = read_file(folder_.path() / "sacct.asked");
+        return noted ? noted->size() / std::string_view("asked\n").size() : 0;
+    }
+    /// The folder of an attempt that ran as job 7 in an earlier run of the agent; Slurm has forgotten it since.
+    AttemptId add_forgotten()
+    {
+        const AttemptId id = test::shell_order("true").attempt_id;
+        const std::filesystem::path folder = options().folder / id.value;
+        std::filesystem::create_directories(folder);
+        write_file(folder / "job.sh", "").value();
+        write_file(folder / "job_id", "7").value();
+        show("");
+        return id;
+    }
+    /// As sacct shows job 7, which ran 7 s and ended with exit code 3.
+    static std::string account_of(const AttemptId& id, unsigned uid)
+    {
+        return "7|" + id.value + "|FAILED|3:0|" + std::to_string(uid) + "|2026-11-24T10:00:00|2026-11-24T10:00:07|n1\n";
+    }
+    static AttemptEnd end_after_restart(const SlurmExecutorOptions& options, const AttemptId& id)
+    {
+        SlurmExecutor executor(options);
+        executor.watch(id);
+        executor.prepare();
+        return wait_end(executor, id);
+    }
     /// As squeue shows a job of this user.
     static std::string out_of_memory(const std::string& job, const AttemptId& id, unsigned uid)
     {
@@ -134,6 +173,67 @@ TEST_F(SlurmExecutorTest, AfterARestartAJobIsStillThatOfTheUserThatItsFolderNote
     executor.prepare();
 
     EXPECT_EQ(wait_end(executor, id).outcome, AttemptOutcome::kOutOfMemory);
+}
+
+TEST_F(SlurmExecutorTest, WhatSlurmHasForgottenEndsAsItsAccountsSay)
+{
+    const AttemptId id = add_forgotten();
+    account(account_of(id, ::getuid()));
+
+    const AttemptEnd end = end_after_restart(options(), id);
+
+    EXPECT_EQ(end.outcome, AttemptOutcome::kExited);
+    EXPECT_EQ(end.exit_code, 3);
+    EXPECT_EQ(end.run_s, 7);
+    EXPECT_EQ(format_rfc3339(end.ended_at), "2026-11-24T10:00:07.000000Z");
+}
+
+TEST_F(SlurmExecutorTest, AccountsOfAnotherUsersJobAreNotTheAttempts)
+{
+    const AttemptId id = add_forgotten();
+    account(account_of(id, ::getuid() + 1));
+
+    EXPECT_EQ(end_after_restart(options(), id).outcome, AttemptOutcome::kLost);
+}
+
+TEST_F(SlurmExecutorTest, WithoutAccountsWhatSlurmHasForgottenEndsAtOnce)
+{
+    const AttemptId id = add_forgotten();
+    account("Slurm accounting storage is disabled\n", 1);
+
+    const AttemptEnd end = end_after_restart(options(), id);
+
+    EXPECT_EQ(end.outcome, AttemptOutcome::kLost);
+    EXPECT_EQ(end.detail, "Slurm does not know the job any more, and its script has left no end");
+    EXPECT_EQ(times_accounts_were_asked(), 1U);
+}
+
+TEST_F(SlurmExecutorTest, AccountsThatDoNotAnswerAreAskedAgain)
+{
+    const AttemptId id = add_forgotten();
+    account(account_of(id, ::getuid()));
+    const std::filesystem::path sacct = folder_.path() / "sacct";
+    write_file(sacct,
+               "#!/bin/sh\nmkdir " + sacct.string() + ".once 2>/dev/null || exec cat " + sacct.string() +
+                   ".answer\necho 'sacct: error: Problem talking to the database: Connection refused'\nexit 1\n",
+               0700)
+        .value();
+    SlurmExecutorOptions impatient = options();
+    impatient.accounts_pause = std::chrono::milliseconds(1);
+
+    EXPECT_EQ(end_after_restart(impatient, id).exit_code, 3);
+}
+
+TEST_F(SlurmExecutorTest, AccountsThatNeverAnswerKeepNoJobForEver)
+{
+    const AttemptId id = add_forgotten();
+    account("sacct: error: Problem talking to the database: Connection refused\n", 1);
+    SlurmExecutorOptions impatient = options();
+    impatient.accounts_pause = std::chrono::milliseconds(1);
+    impatient.accounts_tries = 2;
+
+    EXPECT_EQ(end_after_restart(impatient, id).outcome, AttemptOutcome::kLost);
+    EXPECT_EQ(times_accounts_were_asked(), 2U);
 }
 
 SlurmExecutorOptions with_map(SlurmExecutorOptions options)

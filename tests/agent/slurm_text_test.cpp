@@ -54,6 +54,31 @@ TEST(SlurmText, ReadsWhatNodesKeepForTheirSystem)
     EXPECT_EQ(node.memory_bytes, 0);
 }
 
+TEST(SlurmText, ReadsTheAccounts)
+{
+    const std::vector<SlurmJob> jobs =
+        parse_accounts("7|att_x|FAILED|3:0|1000|2026-11-24T19:56:47|2026-11-24T19:56:48|n[1-2]\n"
+                       "8|att_y|CANCELLED by 1000|0:15|65534|Unknown|2026-11-24T19:56:48|None assigned\n"
+                       "9|att_z|RUNNING|0:0|1000|2026-11-24T19:56:47|Unknown|n1\n"
+                       "10|att_z|FAILED|three|1000|2026-11-24T19:56:47|Unknown|n1\n"
+                       "11|a|b|FAILED|3:0|1000|2026-11-24T19:56:47|Unknown|n1\n");
+
+    ASSERT_EQ(jobs.size(), 3U);
+    EXPECT_EQ(jobs[0].id, "7");
+    EXPECT_EQ(jobs[0].name, "att_x");
+    EXPECT_EQ(jobs[0].state, "FAILED");
+    EXPECT_EQ(jobs[0].wait_status, 768);
+    EXPECT_EQ(jobs[0].uid, 1000U);
+    EXPECT_EQ(format_rfc3339(jobs[0].start.value()), "2026-11-24T19:56:47.000000Z");
+    EXPECT_EQ(format_rfc3339(jobs[0].end.value()), "2026-11-24T19:56:48.000000Z");
+    EXPECT_EQ(jobs[0].nodes, "n[1-2]");
+    EXPECT_EQ(jobs[1].state, "CANCELLED");
+    EXPECT_EQ(jobs[1].wait_status, 15);
+    EXPECT_FALSE(jobs[1].start);
+    EXPECT_EQ(jobs[1].nodes, "") << "it never had any";
+    EXPECT_FALSE(jobs[2].end);
+}
+
 TEST(SlurmText, ReadsTheQueue)
 {
     const std::vector<SlurmJob> jobs =

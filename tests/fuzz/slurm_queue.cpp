@@ -1,7 +1,7 @@
 #include "agent/executor/slurm/job_end.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
-/// Whatever squeue prints and a job's script has noted, each job has a number, and an end that can be told.
+/// Whatever squeue and sacct print and a job's script has noted, each job has a number, and an end that can be told.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     using namespace fathom::agent;
@@ -9,7 +9,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view notes_text = text.substr(0, text.find('\n'));
     const ScriptNotes notes = read_notes(notes_text, notes_text);
     FATHOM_ASSERT(notes.cpu_s >= 0 && (!notes.exit_code || (*notes.exit_code >= 0 && *notes.exit_code <= 255)));
-    for (const SlurmJob& job : parse_queue(text)) {
+    std::vector<SlurmJob> jobs = parse_queue(text);
+    for (SlurmJob& job : parse_accounts(text))
+        jobs.push_back(std::move(job));
+    for (const SlurmJob& job : jobs) {
         FATHOM_ASSERT(!job.id.empty() && job.id.find_first_not_of(" 0123456789") == std::string::npos);
         const fathom::AttemptEnd end = end_of(job, notes, EndAsked::kNo, fathom::Timestamp());
         FATHOM_ASSERT(end.run_s >= 0 && (!end.exit_code || (*end.exit_code >= 0 && *end.exit_code <= 255)));

@@ -12,11 +12,11 @@ constexpr std::chrono::seconds kPatience{60};
 constexpr std::size_t kMaxListBytes = 256UL << 20U; ///< some million jobs, or all nodes
 constexpr std::size_t kMaxAnswerBytes = 1UL << 20U;
 
-/// Of sbatch's refusals, those that say that slurmctld was not reached: it may have the job.
+/// Of refusals, those that say that slurmctld, which may have the job, or slurmdbd was not reached.
 bool is_unreached(std::string_view text)
 {
     for (const char* words : {"Unable to contact slurm controller", "Socket timed out", "Connection refused",
-                              "Zero Bytes were transmitted", "Transport endpoint"}) {
+                              "Zero Bytes were transmitted", "Transport endpoint", "Problem talking to the database"}) {
         if (text.find(words) != std::string_view::npos) return true;
     }
     return false;
@@ -101,6 +101,21 @@ Result<std::vector<SlurmJob>> SlurmClient::queue(const std::set<unsigned>& users
         kMaxListBytes, TimeZone::kUtc);
     if (!text) return Error{Errc::kUnavailable, text.error().detail};
     return parse_queue(*text);
+}
+
+Result<std::vector<SlurmJob>> SlurmClient::accounts(const std::vector<std::string>& jobs) const
+{
+    std::string numbers;
+    for (const std::string& job : jobs)
+        numbers += (numbers.empty() ? "" : ",") + job;
+    const Result<std::string> text = run("sacct",
+                                         {"--noheader", "--parsable2", "--allocations", "--allusers",
+                                          "--jobs=" + numbers, "--format=" + std::string(kAccountFormat)},
+                                         kMaxListBytes, TimeZone::kUtc);
+    if (text) return parse_accounts(*text);
+    // What is not a failure to reach slurmdbd stays so, such as accounting that is disabled.
+    const bool is_away = text.error().code == Errc::kUnavailable;
+    return Error{is_away ? Errc::kUnavailable : Errc::kInfeasible, text.error().detail};
 }
 
 Result<void> SlurmClient::cancel(const std::vector<std::string>& jobs, const std::optional<JobUser>& user) const

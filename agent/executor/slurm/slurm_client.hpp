@@ -40,6 +40,11 @@ class SlurmClient {
     /// @error kUnavailable  Slurm does not answer.
     Result<std::vector<SlurmJob>> queue(const std::set<unsigned>& users) const;
 
+    /// Of these jobs, at least one, those that Slurm's accounting knows.
+    /// @error kInfeasible   Slurm keeps none here that could be asked.
+    /// @error kUnavailable  slurmdbd does not answer.
+    Result<std::vector<SlurmJob>> accounts(const std::vector<std::string>& jobs) const;
+
     /// Asks for the end of jobs; those that have ended are passed over. It is asked as `user`, so that Slurm ends no
     /// other user's job, whatever numbers stand in notes of jobs.
     Result<void> cancel(const std::vector<std::string>& jobs, const std::optional<JobUser>& user) const;

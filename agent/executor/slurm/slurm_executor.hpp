@@ -26,6 +26,9 @@ struct SlurmExecutorOptions {
     std::int64_t output_limit_bytes = 16LL << 20U;
     StagingRule staging{};  ///< where jobs' inputs may come from
     bool asks_slurm = true; ///< for its version, for facts()
+    /// Before Slurm's accounting is asked again when it has not answered.
+    std::chrono::milliseconds accounts_pause{30'000};
+    int accounts_tries{10}; ///< so often for a job that Slurm has forgotten; then the job ends without an account
 };
 
 /// Runs attempts as Slurm's jobs. An attempt's id is its job's name, by which it is found again after a crash between
@@ -74,6 +77,7 @@ class SlurmExecutor final : public Executor {
         std::string never_reason; ///< of EndAsked::kNeverStarts: Slurm's word for it
         bool cancel_sent{};
         int polls_without{}; ///< in a row, that did not show its job
+        int accounts_away{}; ///< how often Slurm's accounting has not answered when it was asked for its job
         RunView view{RunPhase::kQueued};
     };
 
@@ -95,8 +99,15 @@ class SlurmExecutor final : public Executor {
     void apply_wait(const AttemptId& id, Attempt& attempt, const SlurmJob& job);
     void apply_run(const AttemptId& id, Attempt& attempt, const SlurmJob& job);
     static AttemptEnd with_facts(AttemptEnd end, const Attempt& attempt);
+    /// Tells when Slurm ceases to answer, and when it does again.
+    void note_reached(const Result<std::vector<SlurmJob>>& jobs);
+    /// Jobs that Slurm does not show any more: it forgets what has ended, after some minutes.
     /// @param users  whose jobs were asked for.
-    void note_missing(const std::set<std::string>& shown, const std::set<unsigned>& users);
+    /// @return their numbers
+    std::vector<std::string> find_forgotten(const std::set<std::string>& shown, const std::set<unsigned>& users);
+    /// @return the numbers of jobs that are forgotten
+    std::vector<std::string> apply_all(const std::vector<SlurmJob>& jobs, const std::set<unsigned>& users);
+    AttemptEnd end_of_missing(const AttemptId& id, const Attempt& attempt, const std::vector<SlurmJob>& accounts) const;
     void stop(const AttemptId& id, Attempt& attempt, EndAsked why);
     /// It ends without a job of Slurm's.
     void end_unsubmitted(const AttemptId& id, Attempt& attempt, AttemptOutcome outcome, std::string detail);
@@ -117,6 +128,8 @@ class SlurmExecutor final : public Executor {
     std::string submit(const AttemptId& id);
     void cancel_asked();
     void poll();
+    /// Ends attempts whose jobs Slurm has forgotten, by its accounting where it keeps one.
+    void end_forgotten(const std::vector<std::string>& jobs);
     void look_at_next_queue();
 
     SlurmExecutorOptions options_;
@@ -138,7 +151,8 @@ class SlurmExecutor final : public Executor {
     bool has_refused_ = false;  ///< since it last took one
     std::chrono::milliseconds poll_interval_;
     SteadyTime next_poll_{};
-    std::jthread thread_; ///< from the first use on: the helper forks before; last, so that it ends first
+    SteadyTime next_accounts_{}; ///< Slurm's accounting is not asked before; of the thread
+    std::jthread thread_;        ///< from the first use on: the helper forks before; last, so that it ends first
 };
 
 } // namespace fathom::agent

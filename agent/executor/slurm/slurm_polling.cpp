@@ -24,6 +24,8 @@ constexpr auto kMaxSubmitting = 1s;
 constexpr auto kUnreachedPause = 5s;
 /// Polls without a job that has been submitted, until it counts as forgotten.
 constexpr int kPollsUntilForgotten = 3;
+/// Jobs of which Slurm's accounting is asked at once.
+constexpr std::size_t kMaxForgotten = 1000;
 
 } // namespace
 
@@ -193,7 +195,20 @@ void SlurmExecutor::poll()
     const Result<std::vector<SlurmJob>> jobs = client_.queue(users);
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - began);
 
-    const std::scoped_lock lock(mutex_);
+    std::vector<std::string> forgotten;
+    {
+        const std::scoped_lock lock(mutex_);
+        note_reached(jobs);
+        poll_interval_ = std::clamp<std::chrono::milliseconds>(std::max(took * kPollShare, poll_interval_ * 5 / 4),
+                                                               kMinPoll, took > 1s ? kMaxPoll : 2s);
+        if (jobs) forgotten = apply_all(*jobs, users);
+        next_poll_ = steady_clock::now() + poll_interval_;
+    }
+    if (!forgotten.empty() && steady_clock::now() >= next_accounts_) end_forgotten(forgotten);
+}
+
+void SlurmExecutor::note_reached(const Result<std::vector<SlurmJob>>& jobs)
+{
     if (std::exchange(is_reached_, jobs.has_value()) != jobs.has_value()) {
         if (jobs)
             log_info("slurm_answers");
@@ -201,23 +216,23 @@ void SlurmExecutor::poll()
             log_warning("slurm_unreachable", {{"reason", jobs.error().detail},
                                               {"effect", "jobs go on; none is submitted, and no end is told"}});
     }
-    poll_interval_ = std::clamp<std::chrono::milliseconds>(std::max(took * kPollShare, poll_interval_ * 5 / 4),
-                                                           kMinPoll, took > 1s ? kMaxPoll : 2s);
-    if (jobs) {
-        // Of users whose attempts were found meanwhile nothing was heard.
-        has_polled_ = std::none_of(attempts_.begin(), attempts_.end(), [&](const auto& entry) {
-            return entry.second.is_adopted && entry.second.view.phase != RunPhase::kEnded &&
-                   !users.contains(owner_of(entry.second));
-        });
-        std::set<std::string> shown;
-        for (const SlurmJob& job : *jobs) {
-            shown.insert(job.id);
-            apply(job);
-        }
-        note_missing(shown, users);
-        if (!moved_.empty()) poll_interval_ = kMinPoll; // where something happens, more may
+}
+
+std::vector<std::string> SlurmExecutor::apply_all(const std::vector<SlurmJob>& jobs, const std::set<unsigned>& users)
+{
+    // Of users whose attempts were found meanwhile nothing was heard.
+    has_polled_ = std::none_of(attempts_.begin(), attempts_.end(), [&](const auto& entry) {
+        return entry.second.is_adopted && entry.second.view.phase != RunPhase::kEnded &&
+               !users.contains(owner_of(entry.second));
+    });
+    std::set<std::string> shown;
+    for (const SlurmJob& job : jobs) {
+        shown.insert(job.id);
+        apply(job);
     }
-    next_poll_ = steady_clock::now() + poll_interval_;
+    std::vector<std::string> forgotten = find_forgotten(shown, users);
+    if (!moved_.empty()) poll_interval_ = kMinPoll; // where something happens, more may
+    return forgotten;
 }
 
 /// What the attempt knows of the end and its job in Slurm does not tell.
@@ -301,14 +316,47 @@ void SlurmExecutor::apply(const SlurmJob& job)
     }
 }
 
-/// Of jobs that Slurm does not show any more: it forgets what has ended, after some minutes.
-void SlurmExecutor::note_missing(const std::set<std::string>& shown, const std::set<unsigned>& users)
+std::vector<std::string> SlurmExecutor::find_forgotten(const std::set<std::string>& shown,
+                                                       const std::set<unsigned>& users)
 {
+    std::vector<std::string> forgotten;
     for (auto& [id, attempt] : attempts_) {
         if (attempt.job.empty() || attempt.view.phase == RunPhase::kEnded || shown.contains(attempt.job)) continue;
         if (!users.contains(owner_of(attempt)) || ++attempt.polls_without < kPollsUntilForgotten) continue;
-        const ScriptNotes notes = notes_of(id, attempt);
-        set_end(id, attempt, with_facts(end_of_forgotten(notes, attempt.asked, clock_.now()), attempt));
+        if (forgotten.size() < kMaxForgotten) forgotten.push_back(attempt.job);
+    }
+    return forgotten;
+}
+
+AttemptEnd SlurmExecutor::end_of_missing(const AttemptId& id, const Attempt& attempt,
+                                         const std::vector<SlurmJob>& accounts) const
+{
+    const ScriptNotes notes = notes_of(id, attempt);
+    const auto account = std::find_if(accounts.begin(), accounts.end(), [&](const SlurmJob& job) {
+        // Its number may stand in a file of the job's user.
+        return job.id == attempt.job && job.name == id.value && job.uid == owner_of(attempt) &&
+               phase_of(job.state) == SlurmPhase::kEnded;
+    });
+    if (account == accounts.end()) return end_of_forgotten(notes, attempt.asked, clock_.now());
+    return end_of(*account, notes, attempt.asked, clock_.now());
+}
+
+void SlurmExecutor::end_forgotten(const std::vector<std::string>& jobs)
+{
+    const Result<std::vector<SlurmJob>> accounts = client_.accounts(jobs);
+    const bool is_away = !accounts && accounts.error().code == Errc::kUnavailable;
+    if (is_away) {
+        next_accounts_ = steady_clock::now() + options_.accounts_pause;
+        log_warning("slurm_accounts_unreachable",
+                    {{"reason", accounts.error().detail}, {"effect", "how some jobs have ended is not told yet"}});
+    }
+    const std::set<std::string> asked(jobs.begin(), jobs.end());
+    const std::scoped_lock lock(mutex_);
+    for (auto& [id, attempt] : attempts_) {
+        if (attempt.view.phase == RunPhase::kEnded || !asked.contains(attempt.job)) continue;
+        if (is_away && ++attempt.accounts_away < options_.accounts_tries) continue;
+        AttemptEnd end = end_of_missing(id, attempt, accounts ? *accounts : std::vector<SlurmJob>());
+        set_end(id, attempt, with_facts(std::move(end), attempt));
     }
 }
 

@@ -99,6 +99,37 @@ std::optional<SlurmJob> parse_job(std::string_view line)
                     .reason = text_of(reason)};
 }
 
+/// sacct's `3:0`, exit code and signal, as wait() gives it.
+std::optional<std::int64_t> parse_exit_code(std::string_view text)
+{
+    const std::vector<std::string_view> parts = split_text(text, ':');
+    if (parts.size() != 2) return std::nullopt;
+    const auto code = number(parts[0], 255);
+    const auto signal = number(parts[1], 127);
+    if (!code || !signal) return std::nullopt;
+    return *code * 256 + *signal;
+}
+
+std::optional<SlurmJob> parse_account(std::string_view line)
+{
+    const std::vector<std::string_view> fields = split_text(line, '|');
+    if (fields.size() != 8 || !is_printable_ascii(line)) return std::nullopt;
+    const auto status = parse_exit_code(fields[3]);
+    const auto uid = number(fields[4], UINT32_MAX);
+    if (!is_job_number(trimmed(fields[0])) || !status || !uid) return std::nullopt;
+    std::string nodes = text_of(fields[7]);
+    if (nodes == "None assigned") nodes.clear();
+    return SlurmJob{.id = text_of(fields[0]),
+                    .name = text_of(fields[1]),
+                    .state = text_of(split_text(trimmed(fields[2]), ' ').front()), // "CANCELLED by 1000"
+                    .wait_status = *status,
+                    .uid = static_cast<unsigned>(*uid),
+                    .start = parse_slurm_time(fields[5]),
+                    .end = parse_slurm_time(fields[6]),
+                    .nodes = std::move(nodes),
+                    .reason = {}};
+}
+
 } // namespace
 
 std::vector<SlurmNode> parse_nodes(std::string_view text)
@@ -147,6 +178,15 @@ std::vector<SlurmJob> parse_queue(std::string_view text)
     std::vector<SlurmJob> jobs;
     for (const std::string_view line : split_text(text, '\n')) {
         if (std::optional<SlurmJob> job = parse_job(line)) jobs.push_back(std::move(*job));
+    }
+    return jobs;
+}
+
+std::vector<SlurmJob> parse_accounts(std::string_view text)
+{
+    std::vector<SlurmJob> jobs;
+    for (const std::string_view line : split_text(text, '\n')) {
+        if (std::optional<SlurmJob> job = parse_account(line)) jobs.push_back(std::move(*job));
     }
     return jobs;
 }
@@ -237,7 +277,7 @@ std::string slurm_reason(std::string_view text)
     std::string reason;
     for (std::string_view line : split_text(text, '\n')) {
         line = trimmed(line);
-        for (const std::string_view word : {"sbatch:", "squeue:", "scancel:", "sinfo:", "error:"}) {
+        for (const std::string_view word : {"sbatch:", "squeue:", "scancel:", "sinfo:", "sacct:", "error:"}) {
             if (line.starts_with(word)) line = trimmed(line.substr(word.size()));
         }
         if (line.empty()) continue;

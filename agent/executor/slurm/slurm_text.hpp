@@ -71,6 +71,12 @@ inline constexpr const char* kQueueFormat =
 
 std::vector<SlurmJob> parse_queue(std::string_view text);
 
+/// sacct's format for parse_accounts(): `sacct -n -P -X -j JOBS --format=FORMAT`, with TZ=UTC.
+inline constexpr const char* kAccountFormat = "JobIDRaw,JobName,State,ExitCode,UID,Start,End,NodeList";
+
+/// Jobs as Slurm's accounting keeps them, also long after their end; without `used_s` and `reason`.
+std::vector<SlurmJob> parse_accounts(std::string_view text);
+
 /// The job's number from `sbatch --parsable`: the last line, `17` or `17;cluster`, perhaps after warnings.
 /// @error kInvalid  no such line.
 Result<std::string> parse_submitted(std::string_view text);
