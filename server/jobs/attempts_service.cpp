@@ -6,6 +6,7 @@
 #include "server/jobs/attempt_words.hpp"
 #include "server/jobs/job_requeue.hpp"
 #include "server/jobs/job_work.hpp"
+#include "server/store/after_commit.hpp"
 #include "server/store/notifier.hpp"
 
 #include <algorithm>
@@ -94,7 +95,9 @@ Result<void> acknowledge(pqxx::work& transaction, const ReportedAttempt& reporte
     }
     changes.events.push_back({job.job_id, JobState::kDispatched, "center " + job.center + " has the job",
                               Json{{"attempt_id", attempt.value}}});
-    log_info("job_dispatched", {{"job_id", job.job_id.value}, {"attempt_id", attempt.value}});
+    after_commit([id = job.job_id, attempt] {
+        log_info("job_dispatched", {{"job_id", id.value}, {"attempt_id", attempt.value}});
+    });
     return {};
 }
 
@@ -128,7 +131,9 @@ Result<void> start(pqxx::work& transaction, ProbeJobObserver& observer, const Re
                      {"units", started.units}};
     if (!started.unit_type.empty()) evidence["unit_type"] = started.unit_type;
     changes.events.push_back({job.job_id, JobState::kRunning, "started at center " + job.center, std::move(evidence)});
-    log_info("job_started", {{"job_id", job.job_id.value}, {"attempt_id", started.attempt_id.value}});
+    after_commit([id = job.job_id, attempt = started.attempt_id] {
+        log_info("job_started", {{"job_id", id.value}, {"attempt_id", attempt.value}});
+    });
     return {};
 }
 
@@ -169,7 +174,8 @@ std::optional<double> cost_of(const CatalogSnapshot& catalog, const AttemptJob& 
     return view->price ? view->price->cost(*end.started_at, end.run_s, job.unit_count) : 0;
 }
 
-/// A histogram of |ln(actual / predicted)| whose bounds people can read.
+/// A histogram of |ln(actual / predicted)| whose bounds people can read; counted once the end is committed. The metrics
+/// must outlive that.
 void count_error(Metrics& metrics, double predicted_s, double actual_s)
 {
     if (!(actual_s > 0)) return;
@@ -177,9 +183,11 @@ void count_error(Metrics& metrics, double predicted_s, double actual_s)
         {{1.05, "1.05"}, {1.1, "1.1"}, {1.25, "1.25"}, {1.5, "1.5"}, {2, "2"}, {4, "4"}}};
     const double ratio = std::max(actual_s / predicted_s, predicted_s / actual_s);
     const auto found = std::find_if(bounds.begin(), bounds.end(), [=](const auto& one) { return ratio <= one.first; });
-    metrics.count("fathom_run_predictions_total",
-                  "Jobs that ended well, by how many times their run time differed from the prediction at most.",
-                  {{"off_by", found == bounds.end() ? "more" : found->second}});
+    after_commit([&metrics, off_by = found == bounds.end() ? "more" : found->second] {
+        metrics.count("fathom_run_predictions_total",
+                      "Jobs that ended well, by how many times their run time differed from the prediction at most.",
+                      {{"off_by", off_by}});
+    });
 }
 
 AttemptGateway::Reconciliation compare(const std::vector<link::InventoryItem>& inventory,

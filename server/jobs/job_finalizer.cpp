@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "server/jobs/attempt_output_store.hpp"
+#include "server/store/after_commit.hpp"
 
 namespace fathom::server {
 namespace {
@@ -18,17 +19,21 @@ bool end_job(pqxx::work& transaction, const EndedJob& job, const std::optional<A
     if (attempt) evidence["attempt_id"] = attempt->value;
     changes.events.push_back({job.id, job.state, job.reason, std::move(evidence)});
     changes.wakes_router = true;
-    log_info("job_ended", {{"job_id", job.id.value},
-                           {"attempt_id", attempt ? std::string_view(attempt->value) : std::string_view()},
-                           {"state", to_string(job.state)},
-                           {"reason", job.reason}});
+    after_commit([id = job.id, state = job.state, reason = job.reason, by = attempt.value_or(AttemptId())] {
+        log_info("job_ended", {{"job_id", id.value},
+                               {"attempt_id", std::string_view(by.value)},
+                               {"state", to_string(state)},
+                               {"reason", reason}});
+    });
     return true;
 }
 
 void count_ended_job(Metrics& metrics, JobState state, const std::string& label)
 {
-    metrics.count("fathom_jobs_ended_total", "Jobs that reached an end state.",
-                  {{"state", std::string(to_string(state))}, {"label", label}});
+    after_commit([&metrics, state, label] {
+        metrics.count("fathom_jobs_ended_total", "Jobs that reached an end state.",
+                      {{"state", std::string(to_string(state))}, {"label", label}});
+    });
 }
 
 Result<void> JobFinalizer::close(pqxx::work& transaction, const EndedJob& job, const std::string& label,

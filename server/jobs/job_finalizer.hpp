@@ -16,6 +16,7 @@ namespace fathom::server {
 /// @return false: it has ended before, and nothing was changed
 bool end_job(pqxx::work& transaction, const EndedJob& job, const std::optional<AttemptId>& attempt, Json evidence,
              JobChanges& changes);
+/// Once the transaction that ends it has been committed. The metrics must outlive that.
 void count_ended_job(Metrics& metrics, JobState state, const std::string& label);
 
 /// The way in which a job reaches its end state, whoever ends it: row, event, wake-ups, and word to probing when it was

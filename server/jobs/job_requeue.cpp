@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "server/catalog/job_operators.hpp"
+#include "server/store/after_commit.hpp"
 
 namespace fathom::server {
 
@@ -19,8 +20,10 @@ NewJobEvent requeue_job(pqxx::work& transaction, const JobId& job, const Attempt
                         const std::string& why)
 {
     update_job_requeued(transaction, job);
-    log_warning("job_requeued",
-                {{"job_id", job.value}, {"attempt_id", attempt.value}, {"center", center}, {"cause", why}});
+    after_commit([job, attempt, center, why] {
+        log_warning("job_requeued",
+                    {{"job_id", job.value}, {"attempt_id", attempt.value}, {"center", center}, {"cause", why}});
+    });
     NewJobEvent event;
     event.job_id = job;
     event.state = JobState::kQueued;

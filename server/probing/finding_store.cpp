@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 #include "core/base/parse_number.hpp"
 #include "core/base/utf8_prefix.hpp"
+#include "server/store/after_commit.hpp"
 #include "server/store/column.hpp"
 
 #include <pqxx/pqxx>
@@ -65,11 +66,13 @@ bool insert_finding(pqxx::transaction_base& transaction, const FindingPlace& pla
     const auto rows = transaction.exec_params(kInsert, place.center_id.value, place.unit_type_id.value, place.run.value,
                                               kind, detail, evidence);
     if (rows.affected_rows() == 0) return false;
-    log_warning("probe_finding", {{"kind", kind},
-                                  {"center_id", place.center_id.value},
-                                  {"unit_type_id", place.unit_type_id.value},
-                                  {"probe_run_id", place.run.value},
-                                  {"detail", detail}});
+    after_commit([place, kind, detail] {
+        log_warning("probe_finding", {{"kind", kind},
+                                      {"center_id", place.center_id.value},
+                                      {"unit_type_id", place.unit_type_id.value},
+                                      {"probe_run_id", place.run.value},
+                                      {"detail", detail}});
+    });
     return true;
 }
 

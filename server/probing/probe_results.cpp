@@ -10,6 +10,7 @@
 #include "server/probing/survey_split.hpp"
 #include "server/probing/task_release.hpp"
 #include "server/probing/verification_store.hpp"
+#include "server/store/after_commit.hpp"
 #include "server/store/notifier.hpp"
 
 #include <algorithm>
@@ -126,8 +127,9 @@ FindingPlace place_of(const EndingRun& run)
 void ProbeResults::keep_apart(pqxx::work& transaction, const EndingRun& run, const Finding& finding) const
 {
     if (!insert_finding(transaction, place_of(run), finding)) return;
-    metrics_->count("fathom_probe_findings_total", "Results of probes that were kept apart.",
-                    {{"kind", std::string(to_string(finding.kind))}});
+    after_commit([metrics = metrics_, kind = std::string(to_string(finding.kind))] {
+        metrics->count("fathom_probe_findings_total", "Results of probes that were kept apart.", {{"kind", kind}});
+    });
 }
 
 Result<std::optional<Finding>> ProbeResults::store(pqxx::work& transaction, const EndingRun& run,

@@ -10,6 +10,7 @@
 #include "server/routing/gpu_rooms.hpp"
 #include "server/routing/locked_units.hpp"
 #include "server/routing/probe_hosts_store.hpp"
+#include "server/store/after_commit.hpp"
 #include "server/store/notifier.hpp"
 
 #include <pqxx/pqxx>
@@ -361,10 +362,12 @@ void RoutingPage::commit_placements(pqxx::work& transaction, const std::set<std:
         attempt.queued_s = placement.queued_s;
         attempt.decision = to_json(placement.decision, catalog_->prices.currency()).dump();
         attempt.inputs = placement.inputs;
-        log_info("job_placed", {{"job_id", placement.job.value},
-                                {"attempt_id", attempt.id.value},
-                                {"center_id", winner.center_id.value},
-                                {"unit_type_id", winner.unit_type_id.value}});
+        after_commit([job = placement.job, id = attempt.id, center = winner.center_id, type = winner.unit_type_id] {
+            log_info("job_placed", {{"job_id", job.value},
+                                    {"attempt_id", id.value},
+                                    {"center_id", center.value},
+                                    {"unit_type_id", type.value}});
+        });
         events.push_back(placed_event(placement.job, attempt.id, placement.decision, winner));
         centers.insert(winner.center_id.value);
         if (!placement.is_probe) {

@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "core/base/log_limit.hpp"
+#include "server/store/after_commit.hpp"
 #include "server/store/connection_string.hpp"
 #include "server/store/sql_error.hpp"
 
@@ -320,6 +321,7 @@ Database::State::Attempt Database::State::attempt(Slot& slot, Scope scope, const
     bool began = false;
     Attempt result;
     SqlFailure failure;
+    CommitActs acts;
     // BEGIN finds out about a connection that died while idle before anything is done. A statement alone cannot tell
     // that from one that may have run, so it goes without only where the server has not said goodbye.
     const bool is_alone = scope == Scope::kStatement && !slot.link->has_input();
@@ -352,6 +354,7 @@ Database::State::Attempt Database::State::attempt(Slot& slot, Scope scope, const
         // Nothing was done yet: the connection had died while idle.
         if (!began) result.again = true;
     }
+    if (result.outcome) acts.run();
     return result;
 }
 

@@ -43,8 +43,9 @@ class Database {
     /// Runs `work(pqxx::work&) -> Result<T>` in one transaction on a pool thread and resumes the caller on
     /// its own executor. Commits when the result is a value, rolls back when it is an error or an exception
     /// left it. Serialization failures and deadlocks run the work again (at most 3 times), so it must not
-    /// have effects of its own. pqxx exceptions become: unique violation -> kConflict, broken connection ->
-    /// kUnavailable, statement time-out -> kDeadline, others -> kInternal (logged with the SQLSTATE).
+    /// have effects of its own, but what it gives to after_commit(). pqxx exceptions become: unique violation ->
+    /// kConflict, broken connection -> kUnavailable, statement time-out -> kDeadline, others -> kInternal (logged with
+    /// the SQLSTATE).
     template <class Work, class R = std::invoke_result_t<Work&, pqxx::work&>>
     asio::awaitable<R> run(Work work)
     {

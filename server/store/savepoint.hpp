@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/log.hpp"
+#include "server/store/after_commit.hpp"
 #include "server/store/sql_error.hpp"
 #include "server/store/transaction.hpp"
 
@@ -17,11 +18,13 @@ template <class Body>
 auto in_savepoint(pqxx::work& transaction, Body&& body) -> decltype(body())
 {
     transaction.exec0("SAVEPOINT part");
+    CommitActs acts;
     Error error;
     try {
         auto result = body();
         if (result) {
             transaction.exec0("RELEASE SAVEPOINT part");
+            acts.hand_over();
             return result;
         }
         error = result.error();

@@ -292,6 +292,23 @@ TEST_F(Attempts, TakeEachReportOnce)
     EXPECT_EQ(events_of(job), (std::vector<std::string>{"queued", "placed", "dispatched", "running", "failed"}));
 }
 
+TEST_F(Attempts, AreCountedOnceHoweverOftenTheirEndIsWritten)
+{
+    const JobId job = job_in("running");
+    // What sequences gave is not taken back: the first transaction fails at its end, and is run again.
+    sql("CREATE SEQUENCE written");
+    sql("CREATE FUNCTION fail_once() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "IF nextval('written') = 1 THEN RAISE EXCEPTION 'try again' USING ERRCODE = '40001'; END IF; "
+        "RETURN NULL; END $$");
+    sql("CREATE TRIGGER fail_once AFTER INSERT ON job_event FOR EACH STATEMENT EXECUTE FUNCTION fail_once()");
+
+    ASSERT_TRUE(report_end(job, exited(0)));
+
+    EXPECT_EQ(sql("SELECT last_value FROM written"), "2");
+    EXPECT_EQ(state_of(job), "succeeded");
+    EXPECT_THAT(metrics_.expose(), testing::HasSubstr("fathom_jobs_ended_total{label=\"job\",state=\"succeeded\"} 1"));
+}
+
 TEST_F(Attempts, MayReportTheEndBeforeAnythingElse)
 {
     const JobId job = job_in("sent");

@@ -1,4 +1,6 @@
+#include "server/store/after_commit.hpp"
 #include "server/store/database.hpp"
+#include "server/store/savepoint.hpp"
 #include "server/store/statement.hpp"
 #include "tests/support/temporary_postgres.hpp"
 #include "tests/support/test_io.hpp"
@@ -116,6 +118,51 @@ TEST_F(DatabaseTest, GivesUpAfterThreeRepeats)
 
     EXPECT_EQ(io_.run(database_.run(work)).error().code, Errc::kConflict);
     EXPECT_EQ(runs->load(), 4);
+}
+
+TEST_F(DatabaseTest, DoesOnceAfterTheCommitWhatRepeatedWorkLeavesForThen)
+{
+    auto runs = std::make_shared<std::atomic<int>>(0);
+    auto acts = std::make_shared<std::atomic<int>>(0);
+    auto work = [runs, acts](pqxx::work& transaction) -> Result<void> {
+        after_commit([acts] { ++*acts; });
+        if (++*runs < 3) transaction.exec("DO $$ BEGIN RAISE EXCEPTION 'try again' USING ERRCODE = '40001'; END $$");
+        EXPECT_EQ(acts->load(), 0) << "not before the commit";
+        return {};
+    };
+
+    ASSERT_TRUE(io_.run(database_.run(work)));
+
+    EXPECT_EQ(runs->load(), 3);
+    EXPECT_EQ(acts->load(), 1);
+}
+
+TEST_F(DatabaseTest, LeavesUndoneWhatWasToFollowACommitThatNeverCame)
+{
+    auto acts = std::make_shared<std::atomic<int>>(0);
+    auto refused = [acts](pqxx::work&) -> Result<void> {
+        after_commit([acts] { ++*acts; });
+        return Error{Errc::kNotFound, "something else is missing"};
+    };
+    auto in_parts = [acts](pqxx::work& transaction) -> Result<void> {
+        const auto bad = [&]() -> Result<void> {
+            after_commit([acts] { *acts += 10; });
+            return Error{Errc::kInvalid, "a bad row"};
+        };
+        const auto good = [&]() -> Result<void> {
+            after_commit([acts] { *acts += 100; });
+            return {};
+        };
+        EXPECT_FALSE(in_savepoint(transaction, bad));
+        EXPECT_TRUE(in_savepoint(transaction, good));
+        return {};
+    };
+
+    EXPECT_FALSE(io_.run(database_.run(refused)));
+    EXPECT_EQ(acts->load(), 0);
+    ASSERT_TRUE(io_.run(database_.run(in_parts)));
+
+    EXPECT_EQ(acts->load(), 100) << "of the part that was kept";
 }
 
 TEST_F(DatabaseTest, ReplacesConnectionsThatDiedWhileIdle)
