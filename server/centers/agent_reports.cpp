@@ -46,7 +46,7 @@ asio::awaitable<Result<void>> AgentSession::change_catalog(Catalog catalog)
         if (units_changed) notify(transaction, "route", "");
         return {};
     };
-    co_return co_await parts_.database->run(std::move(work));
+    co_return co_await parts_.database->run(std::move(work), DatabaseLine::kVital);
 }
 
 asio::awaitable<void> AgentSession::keep_to(MessagePace& pace)
@@ -67,7 +67,7 @@ asio::awaitable<Result<void>> AgentSession::note_request(link::ProbeRequest requ
         note_probe_request(transaction, grant_.center_id, request.reason);
         return {};
     };
-    co_return co_await parts_.database->run(std::move(work));
+    co_return co_await parts_.database->run(std::move(work), DatabaseLine::kVital);
 }
 
 asio::awaitable<Result<void>> AgentSession::note_answer(link::UnitTypesAnswer answer)
@@ -111,7 +111,7 @@ asio::awaitable<Result<void>> AgentSession::take_gpu_memory(GpuMemoryReport repo
         if (is_new && notice == CatalogNotice::kNow) notify(transaction, "catalog", grant_.center_id.value);
         return is_new;
     };
-    const Result<bool> is_new = co_await parts_.database->run(std::move(work));
+    const Result<bool> is_new = co_await parts_.database->run(std::move(work), DatabaseLine::kVital);
     if (!is_new) co_return is_new.error();
     if (*is_new && notice == CatalogNotice::kLater) notices_.later();
     co_return Result<void>();

@@ -82,7 +82,7 @@ asio::awaitable<std::optional<SessionGrant>> AgentSession::greet()
         notify(transaction, "route", "");
         return *grant;
     };
-    const Result<SessionGrant> grant = co_await parts_.database->run(std::move(work));
+    const Result<SessionGrant> grant = co_await parts_.database->run(std::move(work), DatabaseLine::kVital);
     if (!grant) {
         log_limited("agent_refused", {{"center_id", center.value}, {"error", grant.error().detail}});
         if (grant.error().code == Errc::kForbidden)
@@ -197,7 +197,7 @@ asio::awaitable<bool> AgentSession::put_away(std::string text, std::string attem
         insert_dead_letter(transaction, grant_.center_id, {attempt, text, describe(error)});
         return {};
     };
-    const Result<void> kept = co_await parts_.database->run(std::move(work));
+    const Result<void> kept = co_await parts_.database->run(std::move(work), DatabaseLine::kVital);
     if (!kept) co_return false;
     log_error("agent_message_put_away", {{"center", grant_.center_name},
                                          {"center_id", grant_.center_id.value},

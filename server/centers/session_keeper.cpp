@@ -66,7 +66,7 @@ asio::awaitable<void> SessionKeeper::keep_standing(std::vector<Due> due, SteadyT
         if (!held.returned.empty()) notify(transaction, "route", "");
         return held;
     };
-    const Result<HeldSessions> held = co_await parts_.database->run(std::move(work));
+    const Result<HeldSessions> held = co_await parts_.database->run(std::move(work), DatabaseLine::kVital);
     if (!held) {
         // The next round looks again, and silence counts from when the database is back.
         for (const Due& one : due)

@@ -56,7 +56,7 @@ asio::awaitable<Result<Principal>> IdentityService::authenticate(ApiCredential c
     auto work = [&](pqxx::work& transaction) -> Result<std::optional<UsableToken>> {
         return find_usable(transaction, credential.kind, hash);
     };
-    Result<std::optional<UsableToken>> found = co_await database_->run(work);
+    Result<std::optional<UsableToken>> found = co_await database_->run(work, DatabaseLine::kVital);
     if (!found) co_return found.error();
     std::optional<UsableToken>& token = *found;
     if (!token) {
@@ -79,7 +79,7 @@ asio::awaitable<bool> IdentityService::still_allows(ApiCredential credential,
     auto work = [&](pqxx::work& transaction) -> Result<std::optional<UsableToken>> {
         return find_usable(transaction, credential.kind, hash);
     };
-    Result<std::optional<UsableToken>> found = co_await database_->run(work);
+    Result<std::optional<UsableToken>> found = co_await database_->run(work, DatabaseLine::kVital);
     if (!found) co_return true;
     std::optional<UsableToken>& token = *found;
     if (!token) co_return false;

@@ -235,7 +235,7 @@ AttemptsService::reconcile(Reporter reporter, std::vector<link::InventoryItem> i
         record_job_changes(transaction, changes);
         return compare(inventory, select_attempts(transaction, center, held));
     };
-    co_return co_await database_->run(std::move(work));
+    co_return co_await database_->run(std::move(work), DatabaseLine::kVital);
 }
 
 Result<void> AttemptsService::end_missing(pqxx::work& transaction, const CenterId& center,
@@ -285,7 +285,7 @@ AttemptsService::pending_orders(Reporter reporter, std::vector<std::string> on_t
                     : link::RecallAttempt{std::move(attempt.id), "its unit did not become free when expected"});
         return pending;
     };
-    co_return co_await database_->run(std::move(work));
+    co_return co_await database_->run(std::move(work), DatabaseLine::kVital);
 }
 
 asio::awaitable<Result<std::vector<CenterId>>> AttemptsService::centers_with_orders(std::string replica)
@@ -293,7 +293,7 @@ asio::awaitable<Result<std::vector<CenterId>>> AttemptsService::centers_with_ord
     auto work = [replica = std::move(replica)](pqxx::work& transaction) -> Result<std::vector<CenterId>> {
         return select_centers_with_orders(transaction, replica);
     };
-    co_return co_await database_->run(std::move(work));
+    co_return co_await database_->run(std::move(work), DatabaseLine::kVital);
 }
 
 Result<void> AttemptsService::end_unreadable(pqxx::work& transaction, const CenterId& center,
@@ -324,7 +324,7 @@ asio::awaitable<std::vector<Result<void>>> AttemptsService::take_reports(Reporte
     }
     const auto all = std::make_shared<std::vector<AttemptReport>>(std::move(reports));
     auto work = [this, reporter, all](pqxx::work& transaction) { return take_all(transaction, reporter, *all); };
-    Result<Answers> taken = co_await database_->run(std::move(work));
+    Result<Answers> taken = co_await database_->run(std::move(work), DatabaseLine::kVital);
     if (taken) co_return std::move(*taken);
     const bool is_content = taken.error().code != Errc::kUnavailable && taken.error().code != Errc::kDeadline;
     for (AttemptReport& report : *all) {
@@ -341,7 +341,7 @@ asio::awaitable<Result<void>> AttemptsService::take_alone(Reporter reporter, Att
     const auto one = std::make_shared<std::vector<AttemptReport>>();
     one->push_back(std::move(report));
     auto work = [this, reporter, one](pqxx::work& transaction) { return take_all(transaction, reporter, *one); };
-    Result<Answers> taken = co_await database_->run(work);
+    Result<Answers> taken = co_await database_->run(work, DatabaseLine::kVital);
     auto* const ended = std::get_if<link::AttemptEnded>(&one->front());
     if (!taken && taken.error().code == Errc::kInternal && ended != nullptr) {
         // Something in the report cannot be stored. That the attempt has ended is what matters.
@@ -349,7 +349,7 @@ asio::awaitable<Result<void>> AttemptsService::take_alone(Reporter reporter, Att
                   {{"attempt_id", ended->end.attempt_id.value}, {"error", describe(taken.error())}});
         ended->end.profile = nullptr;
         ended->end.detail = "the center's report of its end could not be stored";
-        taken = co_await database_->run(work);
+        taken = co_await database_->run(work, DatabaseLine::kVital);
     }
     if (!taken) co_return taken.error();
     co_return taken->front();
@@ -442,7 +442,7 @@ asio::awaitable<Result<void>> AttemptsService::note_queues(Reporter reporter, li
         if (notice == CatalogNotice::kNow) notify(transaction, "catalog", reporter.center_id.value);
         return {};
     };
-    co_return co_await database_->run(std::move(work));
+    co_return co_await database_->run(std::move(work), DatabaseLine::kVital);
 }
 
 void AttemptsService::take_lesson(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,

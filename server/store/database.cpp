@@ -16,9 +16,13 @@
 #include <pqxx/errorhandler>
 #include <pqxx/nontransaction>
 
+#include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <deque>
+#include <iterator>
 #include <mutex>
+#include <optional>
 #include <poll.h>
 #include <thread>
 
@@ -70,6 +74,14 @@ struct Task {
     std::function<void(Error)> refuse;
     SteadyTime queued_at;
 };
+
+/// Work that waits for a connection, or has one.
+struct Line {
+    std::deque<Task> tasks;
+    std::size_t running = 0;
+};
+constexpr std::size_t kLines = 2;
+constexpr std::size_t kFewConnections = 4; ///< with less than these none is kept free
 
 /// A thread of the pool that has nothing to do.
 struct IdleThread {
@@ -124,6 +136,8 @@ struct Database::State {
 
     void serve();
     void call_idle();
+    bool has_room(const Line& line) const;
+    Line* next_line();
     std::unique_ptr<Link> connect(std::string& failure) const;
     Result<void> open(Slot& slot);
     Result<void> transact_on(Slot& slot, Scope scope, const Step& step);
@@ -149,7 +163,8 @@ struct Database::State {
     // of its PostgreSQL process in the caches. In turn, each of many connections would plan each statement anew.
     std::vector<IdleThread*> idle;
     std::condition_variable stopped;
-    std::deque<Task> tasks;
+    std::array<Line, kLines> lines;            ///< by DatabaseLine
+    std::size_t last_line = 0;                 ///< that a task was taken from
     std::vector<std::unique_ptr<Slot>> spares; // for threads outside the pool
     bool stopping = false;
     // While the database is down: since when, and when someone may try next. Else every queued piece of work
@@ -191,7 +206,8 @@ void Database::stop()
     {
         const std::scoped_lock lock(state_->mutex);
         state_->stopping = true;
-        left.swap(state_->tasks);
+        for (Line& line : state_->lines)
+            std::ranges::move(std::exchange(line.tasks, {}), std::back_inserter(left));
         while (!state_->idle.empty())
             state_->call_idle();
     }
@@ -204,18 +220,19 @@ void Database::stop()
     state_->spares.clear();
 }
 
-void Database::submit(std::function<void()> task, std::function<void(Error)> refused)
+void Database::submit(DatabaseLine to, std::function<void()> task, std::function<void(Error)> refused)
 {
     Error error;
     {
         const std::scoped_lock lock(state_->mutex);
+        Line& line = state_->lines.at(static_cast<std::size_t>(to));
         if (state_->stopping) {
             error = Error{Errc::kUnavailable, "the server is stopping"};
-        } else if (state_->tasks.size() >= state_->options.waiting) {
+        } else if (line.tasks.size() >= state_->options.waiting) {
             error = Error{Errc::kUnavailable, "too much work waits for the database; try again"};
         } else {
-            state_->tasks.push_back({std::move(task), std::move(refused), std::chrono::steady_clock::now()});
-            if (!state_->idle.empty()) state_->call_idle();
+            line.tasks.push_back({std::move(task), std::move(refused), std::chrono::steady_clock::now()});
+            if (!state_->idle.empty() && state_->has_room(line)) state_->call_idle();
             return;
         }
     }
@@ -223,15 +240,16 @@ void Database::submit(std::function<void()> task, std::function<void(Error)> ref
     refused(std::move(error));
 }
 
-asio::awaitable<Result<void>> Database::run_step(Scope scope, const Step& step)
+asio::awaitable<Result<void>> Database::run_step(Scope scope, const Step& step, DatabaseLine line)
 {
     // Named on purpose: GCC 12 destroys a capturing temporary twice inside a co_await expression.
-    auto initiate = [this, scope, &step](auto handler) {
+    auto initiate = [this, scope, &step, line](auto handler) {
         auto home = asio::make_work_guard(handler);
         auto waiting =
             std::make_shared<Waiting<decltype(handler), decltype(home)>>(std::move(handler), std::move(home));
-        submit([this, scope, &step, waiting] { waiting->resume(transact(scope, step)); },
-               [waiting](Error error) { waiting->resume(std::move(error)); });
+        submit(
+            line, [this, scope, &step, waiting] { waiting->resume(transact(scope, step)); },
+            [waiting](Error error) { waiting->resume(std::move(error)); });
     };
     co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(Result<void>)>(initiate,
                                                                                                 asio::use_awaitable);
@@ -258,6 +276,28 @@ void Database::State::call_idle()
     thread.wake.notify_one();
 }
 
+/// With the mutex held.
+bool Database::State::has_room(const Line& line) const
+{
+    const std::size_t kept_free = options.connections < kFewConnections ? 0 : 1;
+    return line.running + kept_free < options.connections;
+}
+
+/// The line whose turn it is; nullptr: nothing waits that may have a connection now. With the mutex held.
+Line* Database::State::next_line()
+{
+    std::optional<std::size_t> next;
+    for (std::size_t i = 0; i < kLines; ++i) {
+        if (lines[i].tasks.empty() || !has_room(lines[i])) continue;
+        const bool is_better = !next || lines[i].running < lines[*next].running ||
+                               (lines[i].running == lines[*next].running && i != last_line);
+        if (is_better) next = i;
+    }
+    if (!next) return nullptr;
+    last_line = *next;
+    return &lines[*next];
+}
+
 /// The life of a pool thread.
 void Database::State::serve()
 {
@@ -267,18 +307,22 @@ void Database::State::serve()
     std::unique_lock lock(mutex);
     for (;;) {
         // A task may be gone when the thread that was called for it comes: to one that had just ended another.
-        while (tasks.empty() && !stopping) {
+        Line* line = next_line();
+        while (line == nullptr && !stopping) {
             self.is_called = false;
             idle.push_back(&self);
             self.wake.wait(lock, [&] { return self.is_called; });
+            line = next_line();
         }
-        if (tasks.empty()) break;
-        const Task task = std::move(tasks.front());
-        tasks.pop_front();
+        if (line == nullptr) break;
+        const Task task = std::move(line->tasks.front());
+        line->tasks.pop_front();
+        ++line->running;
         lock.unlock();
         waiting_seconds.observe(Seconds(std::chrono::steady_clock::now() - task.queued_at).count());
         task.run();
         lock.lock();
+        --line->running;
     }
     t_pool_thread = {};
 }

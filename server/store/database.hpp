@@ -19,8 +19,15 @@ namespace asio = boost::asio;
 struct DatabaseOptions {
     std::string url; ///< libpq connection string or postgresql:// URL
     std::size_t connections = 8;
-    std::size_t waiting = 4096; ///< work queued beyond this is refused with kUnavailable
+    std::size_t waiting = 4096; ///< work queued beyond this in one line is refused with kUnavailable
     std::chrono::milliseconds statement_limit{15000};
+};
+
+/// Two lines of work wait for the connections. Where both wait, each gets as many; and of four connections or more no
+/// line has the last one, so that a flood of one kind never stops the other.
+enum class DatabaseLine {
+    kUsual,
+    kVital ///< who calls, and what agents say and are told: without these centers would be taken for lost
 };
 
 /// The store's pool: one thread per connection, since libpqxx blocks. Broken connections are opened
@@ -47,9 +54,9 @@ class Database {
     /// kConflict, broken connection -> kUnavailable, statement time-out -> kDeadline, others -> kInternal (logged with
     /// the SQLSTATE).
     template <class Work, class R = std::invoke_result_t<Work&, pqxx::work&>>
-    asio::awaitable<R> run(Work work)
+    asio::awaitable<R> run(Work work, DatabaseLine line = DatabaseLine::kUsual)
     {
-        return run_in(Scope::kTransaction, as_transaction(std::move(work)));
+        return run_in(Scope::kTransaction, as_transaction(std::move(work)), line);
     }
 
     /// The same for `work(pqxx::transaction_base&) -> Result<T>` that executes one statement, or several reads that
@@ -59,7 +66,7 @@ class Database {
     template <class Work, class R = std::invoke_result_t<Work&, pqxx::transaction_base&>>
     asio::awaitable<R> run_statement(Work work)
     {
-        return run_in(Scope::kStatement, std::move(work));
+        return run_in(Scope::kStatement, std::move(work), DatabaseLine::kUsual);
     }
     /// The same as run() for a thread that may block: start-up, periodic tasks with their own thread, tests.
     template <class Work, class R = std::invoke_result_t<Work&, pqxx::work&>>
@@ -85,11 +92,11 @@ class Database {
 
     /// Only what depends on the type of the result is a template: there are hundreds of these.
     template <class Work, class R = std::invoke_result_t<Work&, pqxx::transaction_base&>>
-    asio::awaitable<R> run_in(Scope scope, Work work)
+    asio::awaitable<R> run_in(Scope scope, Work work, DatabaseLine line)
     {
         R result = did_not_run();
         const Step step = step_of(work, result);
-        const Result<void> outcome = co_await run_step(scope, step);
+        const Result<void> outcome = co_await run_step(scope, step, line);
         if (!outcome) co_return outcome.error();
         co_return result;
     }
@@ -116,9 +123,9 @@ class Database {
     }
 
     /// transact() on a pool thread. `step` must live until the caller is resumed, on its own executor.
-    asio::awaitable<Result<void>> run_step(Scope scope, const Step& step);
+    asio::awaitable<Result<void>> run_step(Scope scope, const Step& step, DatabaseLine line);
     /// Runs `task` on a pool thread, or calls `refused` at once when the waiting line is full or the pool stopped.
-    void submit(std::function<void()> task, std::function<void(Error)> refused);
+    void submit(DatabaseLine line, std::function<void()> task, std::function<void(Error)> refused);
     /// One step with retries on this thread's connection. On a thread outside the pool: on a spare connection.
     Result<void> transact(Scope scope, const Step& step);
 

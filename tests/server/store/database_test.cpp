@@ -5,6 +5,9 @@
 #include "tests/support/temporary_postgres.hpp"
 #include "tests/support/test_io.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
 #include <gtest/gtest.h>
 #include <pqxx/pqxx>
 
@@ -265,6 +268,40 @@ class ManyConnectionsTest : public DatabaseTest {
     ManyConnectionsTest() : DatabaseTest(8) {}
 };
 
+TEST_F(ManyConnectionsTest, AFloodOfOneLineLeavesTheOtherAConnection)
+{
+    std::counting_semaphore<64> leave(0);
+    std::atomic<int> entered{0};
+    auto blocker = [&](pqxx::work&) -> Result<void> {
+        ++entered;
+        leave.acquire();
+        return {};
+    };
+    auto quick = [](pqxx::work& transaction) -> Result<void> {
+        transaction.exec("SELECT 1");
+        return {};
+    };
+    for (const DatabaseLine flooded : {DatabaseLine::kUsual, DatabaseLine::kVital}) {
+        const DatabaseLine other = flooded == DatabaseLine::kUsual ? DatabaseLine::kVital : DatabaseLine::kUsual;
+        entered = 0;
+        std::vector<std::future<Result<void>>> flood;
+        for (int i = 0; i < 20; ++i)
+            flood.push_back(io_.spawn(database_.run(blocker, flooded)));
+        EXPECT_TRUE(eventually([&] { return entered == 7; })) << "of eight connections";
+
+        std::future<Result<void>> needed = io_.spawn(database_.run(quick, other));
+        const bool is_served = needed.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+        const int at_once = entered;
+        leave.release(20);
+
+        EXPECT_TRUE(is_served);
+        EXPECT_EQ(at_once, 7);
+        EXPECT_TRUE(needed.get());
+        for (std::future<Result<void>>& one : flood)
+            EXPECT_TRUE(one.get());
+    }
+}
+
 TEST_F(ManyConnectionsTest, WorkThatComesAloneStaysOnConnectionsThatAreWarm)
 {
     std::set<std::string> backends;
@@ -295,6 +332,47 @@ TEST_F(DatabaseTest, StopRefusesNewWork)
 
     EXPECT_EQ(query("SELECT 1").error().code, Errc::kUnavailable);
     EXPECT_EQ(database_.check().error().code, Errc::kUnavailable);
+}
+
+TEST(DatabaseLines, AreServedInTurn)
+{
+    Metrics metrics;
+    Database database({.url = test::empty_database(), .connections = 1}, metrics);
+    asio::io_context context;
+    std::binary_semaphore entered(0);
+    std::binary_semaphore leave(0);
+    auto blocker = [&](pqxx::work&) -> Result<void> {
+        entered.release();
+        leave.acquire();
+        return {};
+    };
+    std::string order; // written by the one thread of the pool
+    auto usual = [&](pqxx::work&) -> Result<void> {
+        order += 'u';
+        return {};
+    };
+    auto vital = [&](pqxx::work&) -> Result<void> {
+        order += 'v';
+        return {};
+    };
+    std::vector<std::future<Result<void>>> all;
+    const auto spawn = [&](auto& work, DatabaseLine line) {
+        all.push_back(asio::co_spawn(context, database.run(work, line), asio::use_future));
+        context.poll(); // as far as it goes before it has a connection
+    };
+    spawn(blocker, DatabaseLine::kUsual);
+    entered.acquire();
+
+    for (int i = 0; i < 4; ++i)
+        spawn(usual, DatabaseLine::kUsual);
+    for (int i = 0; i < 2; ++i)
+        spawn(vital, DatabaseLine::kVital);
+    leave.release();
+    context.run();
+
+    for (std::future<Result<void>>& one : all)
+        EXPECT_TRUE(one.get());
+    EXPECT_EQ(order, "vuvuuu");
 }
 
 TEST(DatabaseLine, RefusesWorkBeyondItsLength)
