@@ -21,13 +21,15 @@ struct Route {
     std::string project_parameter; ///< of the path or query, where leads of that project may as well; empty: nowhere
     QueryRules query;
     ApiHandler handler;
+    WaitsInLine waits; ///< null: all
     std::chrono::milliseconds stream_check;
     std::shared_ptr<TokenPlaces> streams;
     TokenLimits limits;
     Route(IdentityService& service, Permission needed, std::string parameter, QueryRules query_rules, ApiHandler next,
-          std::chrono::milliseconds check, std::shared_ptr<TokenPlaces> stream_places, TokenLimits token_limits)
+          WaitsInLine in_line, std::chrono::milliseconds check, std::shared_ptr<TokenPlaces> stream_places,
+          TokenLimits token_limits)
         : identity(&service), permission(needed), project_parameter(std::move(parameter)),
-          query(std::move(query_rules)), handler(std::move(next)), stream_check(check),
+          query(std::move(query_rules)), handler(std::move(next)), waits(std::move(in_line)), stream_check(check),
           streams(std::move(stream_places)), limits(std::move(token_limits))
     {
     }
@@ -67,12 +69,13 @@ net::Response refuse_for_now(const Route& route, const TokenId& token, std::chro
     return response;
 }
 
-/// To a token that has as many reads in work as it may.
-net::Response refuse_read(const Route& route, const TokenId& token, const net::Request& request)
+/// To a token that has as many of these requests in work as it may.
+net::Response refuse_place(std::string_view kind, std::size_t most, const TokenId& token, const net::Request& request)
 {
-    log_limited("token_reads_too_much", {{"token_id", token.value}, {"request_id", request.request_id}});
-    const Error error{Errc::kTooMany, "this token has " + std::to_string(route.limits.reads->most()) +
-                                          " reads in work already: ask again when one of them has been answered"};
+    log_limited("token_asks_too_much_at_once",
+                {{"token_id", token.value}, {"requests", kind}, {"request_id", request.request_id}});
+    const Error error{Errc::kTooMany, "this token has " + std::to_string(most) + " " + std::string(kind) +
+                                          " in work already: ask again when one of them has been answered"};
     net::Response response = net::problem(error, request.request_id);
     response.headers["Retry-After"] = "1";
     return response;
@@ -90,10 +93,17 @@ WorkPlace take_work_place(const Route& route, const TokenId& token, const net::R
         const std::chrono::seconds wait = route.limits.rate->try_take(token.value, std::chrono::steady_clock::now());
         if (wait.count() > 0) return {.refusal = refuse_for_now(route, token, wait, request)};
     }
-    if (request.method != net::Method::kGet || route.limits.reads == nullptr) return {};
-    WorkPlace work{.place = route.limits.reads->take(token.value)};
-    if (!work.place) work.refusal = refuse_read(route, token, request);
+    const bool is_read = request.method == net::Method::kGet;
+    TokenPlaces* const places = (is_read ? route.limits.reads : route.limits.changes).get();
+    if (places == nullptr) return {};
+    WorkPlace work{.place = places->take(token.value)};
+    if (!work.place) work.refusal = refuse_place(is_read ? "reads" : "changes", places->most(), token, request);
     return work;
+}
+
+bool waits_in_line(const Route& route, const net::Request& request)
+{
+    return route.limits.line != nullptr && (!route.waits || route.waits(request));
 }
 
 using Allows = std::function<bool(const Principal&)>;
@@ -160,6 +170,8 @@ asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Re
     if (work.refusal) co_return std::move(*work.refusal);
     if (const Result<void> query = route->query.check(request.query); !query)
         co_return net::problem(query.error(), request_id);
+    std::shared_ptr<const void> turn; // until the answer, or its stream, begins
+    if (waits_in_line(*route, request)) turn = co_await route->limits.line->take(token_id);
     const Principal caller = *who;
     Call call{std::move(request), std::move(*who)};
     net::Response response = co_await route->handler(std::move(call));
@@ -241,27 +253,34 @@ ApiRouter::ApiRouter(net::Router& router, IdentityService& identity, std::chrono
 void ApiRouter::add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler,
                     std::size_t most_body_bytes)
 {
-    add_route(method, kPrefix + pattern, permission, "", std::move(handler), most_body_bytes);
+    add_route(method, kPrefix + pattern, permission, "", {std::move(handler), nullptr}, most_body_bytes);
+}
+
+void ApiRouter::add_unlined(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler,
+                            std::size_t most_body_bytes, WaitsInLine waits)
+{
+    add_route(method, kPrefix + pattern, permission, "", {std::move(handler), std::move(waits)}, most_body_bytes);
 }
 
 void ApiRouter::add_for_leads(net::Method method, const std::string& pattern, Permission permission,
                               std::string project_parameter, ApiHandler handler, std::size_t most_body_bytes)
 {
-    add_route(method, kPrefix + pattern, permission, std::move(project_parameter), std::move(handler), most_body_bytes);
+    add_route(method, kPrefix + pattern, permission, std::move(project_parameter), {std::move(handler), nullptr},
+              most_body_bytes);
 }
 
 void ApiRouter::add_at_root(net::Method method, const std::string& path, Permission permission, ApiHandler handler,
                             std::size_t most_body_bytes)
 {
-    add_route(method, path, permission, "", std::move(handler), most_body_bytes);
+    add_route(method, path, permission, "", {std::move(handler), nullptr}, most_body_bytes);
 }
 
 void ApiRouter::add_route(net::Method method, const std::string& path, Permission permission,
-                          std::string project_parameter, ApiHandler handler, std::size_t most_body_bytes)
+                          std::string project_parameter, Served served, std::size_t most_body_bytes)
 {
-    auto route =
-        std::make_shared<const Route>(*identity_, permission, std::move(project_parameter), query_rules(method, path),
-                                      std::move(handler), stream_check_, streams_, limits_);
+    auto route = std::make_shared<const Route>(*identity_, permission, std::move(project_parameter),
+                                               query_rules(method, path), std::move(served.handler),
+                                               std::move(served.waits), stream_check_, streams_, limits_);
     inside_[inside_key(method, path)] = [route](Call call) { return serve_inside(route, std::move(call)); };
     net::BodyRule body;
     body.most_bytes = most_body_bytes;

@@ -28,6 +28,14 @@ struct Call {
 
 using ApiHandler = std::function<asio::awaitable<net::Response>(Call)>;
 
+/// Which requests of a route wait in their token's line (TokenLine).
+using WaitsInLine = std::function<bool(const net::Request&)>;
+/// Of a route that waits for something else most of the time.
+inline bool never_in_line(const net::Request&)
+{
+    return false;
+}
+
 class IdentityService;
 
 /// How large a body a route takes: what people write by hand, or lists, scripts and programs.
@@ -40,8 +48,10 @@ inline constexpr std::size_t kLargeBodyBytes = 4UL << 20U;
 /// by the contract (QueryContract): parameters that the contract does not give the route, or other values than it
 /// allows them, are answered by 400. A streamed answer is cut off soon after the token that asked for it is revoked or
 /// expires; a token has 8 of them at once (429). A token that sends more requests than its rate allows gets 429 and
-/// Retry-After before a body is waited for and before the database is asked for anything; so does one with as many GET
-/// requests in work as it may, so that a single one cannot have the whole line before the database. Other tokens go on.
+/// Retry-After before a body is waited for and before the database is asked for anything; so does one with as many
+/// reads (GET), or changes, in work as it may. Of these only as many work at once as may have connections to the
+/// database; the others wait in their token's own line, so that a single token has neither all connections nor the
+/// whole line before them. Other tokens go on.
 class ApiRouter {
   public:
     /// @param stream_check  between two looks at the token of a streamed answer.
@@ -51,7 +61,12 @@ class ApiRouter {
     /// `pattern` without the prefix /api/v1.
     void add(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler,
              std::size_t most_body_bytes = kUsualBodyBytes);
-    /// The same, also for who leads the project that the request is about: the one that `project_parameter` of its path
+    /// The same for a route that uses no connection of its own for most of its time: it waits for what is computed, for
+    /// a center, or for others with whom it is written.
+    /// @param waits  its requests that use one all the same.
+    void add_unlined(net::Method method, const std::string& pattern, Permission permission, ApiHandler handler,
+                     std::size_t most_body_bytes = kUsualBodyBytes, WaitsInLine waits = never_in_line);
+    /// As add(), also for who leads the project that the request is about: the one that `project_parameter` of its path
     /// or query names.
     void add_for_leads(net::Method method, const std::string& pattern, Permission permission,
                        std::string project_parameter, ApiHandler handler,
@@ -69,8 +84,14 @@ class ApiRouter {
     asio::awaitable<net::Response> ask(Call call) const;
 
   private:
+    /// What answers, and which of its requests wait in line; null: all.
+    struct Served {
+        ApiHandler handler;
+        WaitsInLine waits;
+    };
+
     void add_route(net::Method method, const std::string& path, Permission permission, std::string project_parameter,
-                   ApiHandler handler, std::size_t most_body_bytes);
+                   Served served, std::size_t most_body_bytes);
 
     net::Router* router_;
     IdentityService* identity_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "server/api/token_line.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -65,8 +66,10 @@ class TokenPlaces {
 
 /// What one token, or all sessions of one account together, may ask of the REST interface.
 struct TokenLimits {
-    std::shared_ptr<TokenRate> rate{};    ///< of requests; null: any number
-    std::shared_ptr<TokenPlaces> reads{}; ///< GET requests in work at once; null: any number
+    std::shared_ptr<TokenRate> rate{};      ///< of requests; null: any number
+    std::shared_ptr<TokenPlaces> reads{};   ///< GET requests in work at once, with those in its line; null: any number
+    std::shared_ptr<TokenPlaces> changes{}; ///< the same of all other requests
+    std::shared_ptr<TokenLine> line{};      ///< before the database's; null: none
 };
 
 } // namespace fathom::server

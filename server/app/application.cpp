@@ -114,7 +114,8 @@ Result<Listeners> Listeners::bind(const ServerSettings& settings)
 
 constexpr std::chrono::seconds kStreamCheck{10};
 
-/// Of each token: requests, after a rest ten seconds' worth at once, and reads in work.
+/// Of each token: requests, after a rest ten seconds' worth at once; reads and changes in work; and half of the
+/// connections to the database.
 TokenLimits token_limits(const ServerSettings& settings)
 {
     TokenLimits limits;
@@ -122,6 +123,9 @@ TokenLimits token_limits(const ServerSettings& settings)
     if (per_second > 0) limits.rate = std::make_shared<TokenRate>(10 * per_second, per_second);
     if (settings.reads_at_once_of_token > 0)
         limits.reads = std::make_shared<TokenPlaces>(settings.reads_at_once_of_token);
+    if (settings.changes_at_once_of_token > 0)
+        limits.changes = std::make_shared<TokenPlaces>(settings.changes_at_once_of_token);
+    limits.line = std::make_shared<TokenLine>(settings.database_connections / 2);
     return limits;
 }
 

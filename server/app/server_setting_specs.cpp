@@ -225,6 +225,10 @@ std::vector<SettingSpec> process_specs()
         {"reads_at_once_of_token", "64",
          "GET requests of one token, or of one account's browsers, in work at once in one fathomd; 0: any number",
          check_integer(0, 1000000)},
+        {"changes_at_once_of_token", "256",
+         "other requests (POST, PUT, PATCH, DELETE) of one token, or of one account's browsers, in work at once in one "
+         "fathomd; 0: any number",
+         check_integer(0, 1000000)},
         {"metrics_access", "token", "who may read /metrics: token: whoever has one; open: all who reach the listener",
          check_one_of({"token", "open"})},
         {"most_token_days", "0", "days that an API token may be good, and is unless it is said; 0: for ever",

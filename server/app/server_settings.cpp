@@ -172,6 +172,7 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     typed.connections_of_one_address = static_cast<std::size_t>(settings.integer("connections_of_one_address"));
     typed.requests_per_s_of_token = settings.integer("requests_per_s_of_token");
     typed.reads_at_once_of_token = static_cast<std::size_t>(settings.integer("reads_at_once_of_token"));
+    typed.changes_at_once_of_token = static_cast<std::size_t>(settings.integer("changes_at_once_of_token"));
     typed.are_metrics_open = settings.text("metrics_access") == "open";
     typed.longest_token = std::chrono::days(settings.integer("most_token_days"));
     typed.proxies = net::AddressNetworks::parse(settings.text("proxy_networks")).value(); // checked by read_settings

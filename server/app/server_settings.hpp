@@ -61,6 +61,7 @@ struct ServerSettings {
     std::size_t connections_of_one_address{}; ///< IPv4 address or IPv6 /64 network, on each listener
     std::int64_t requests_per_s_of_token{};   ///< to this process; ten seconds' worth at once; 0: any number
     std::size_t reads_at_once_of_token{};     ///< GET requests in work in this process; 0: any number
+    std::size_t changes_at_once_of_token{};   ///< the same of all other requests
     LogLevel log_level{LogLevel::kInfo};
 };
 

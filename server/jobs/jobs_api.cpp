@@ -95,6 +95,14 @@ asio::awaitable<net::Response> submit(JobsService* jobs, Call call)
     co_return response;
 }
 
+/// A single job without a key is written with those of others (JobsService::submit).
+bool is_written_alone(const net::Request& request)
+{
+    const std::size_t begin = request.body.find_first_not_of(" \t\r\n");
+    const bool has_many = begin != std::string::npos && request.body[begin] == '[';
+    return has_many || !request.header("Idempotency-Key").empty();
+}
+
 /// Lists of jobs. Counted in groups, or sorted otherwise than by their submission, tens of thousands of jobs are gone
 /// through: of that one token must not have enough at once to take all threads of the database.
 class JobLists {
@@ -209,9 +217,9 @@ asio::awaitable<net::Response> get_log(JobsService* jobs, Database* database, Ca
 
 void add_jobs_routes(ApiRouter& api, JobsService& jobs, Database& database)
 {
-    api.add(
+    api.add_unlined(
         net::Method::kPost, "/jobs", Permission::kSubmitJobs,
-        [&jobs](Call call) { return submit(&jobs, std::move(call)); }, kLargeBodyBytes);
+        [&jobs](Call call) { return submit(&jobs, std::move(call)); }, kLargeBodyBytes, is_written_alone);
     const auto lists = std::make_shared<JobLists>(jobs);
     api.add(net::Method::kGet, "/jobs", Permission::kReadJobs,
             [lists](Call call) { return list_jobs(lists, std::move(call)); });

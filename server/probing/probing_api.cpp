@@ -163,8 +163,8 @@ void add_probing_routes(ApiRouter& router, ProbingService& service, Database& da
                idempotent(database, bind_step(Step::kRelease)));
     router.add(Method::kPost, "/probe-tasks/{id}:retire", Permission::kManageMetering,
                idempotent(database, bind_step(Step::kRetire)));
-    router.add(Method::kPost, "/probe-runs", Permission::kManageMetering, idempotent(database, bind(create_runs)),
-               kLargeBodyBytes);
+    router.add_unlined(Method::kPost, "/probe-runs", Permission::kManageMetering,
+                       idempotent(database, bind(create_runs)), kLargeBodyBytes);
     router.add(Method::kGet, "/probe-runs", Permission::kReadNetwork, bind(list_runs));
     router.add(Method::kGet, "/probe-runs/{id}", Permission::kReadNetwork, bind(get_run));
 }

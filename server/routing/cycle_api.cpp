@@ -59,8 +59,8 @@ void add_cycle_routes(ApiRouter& api, CycleService& cycles)
     const auto asked = std::make_shared<AskedCycle>(cycles);
     api.add(net::Method::kGet, "/cycles", Permission::kReadAllJobs,
             [asked](Call call) { return list_cycles(asked, std::move(call)); });
-    api.add(net::Method::kGet, "/cycles/{id}/replay", Permission::kReadAllJobs,
-            [asked](Call call) { return get_replay(asked, std::move(call)); });
+    api.add_unlined(net::Method::kGet, "/cycles/{id}/replay", Permission::kReadAllJobs,
+                    [asked](Call call) { return get_replay(asked, std::move(call)); });
 }
 
 } // namespace fathom::server

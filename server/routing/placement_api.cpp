@@ -81,9 +81,9 @@ asio::awaitable<net::Response> preview_placement(std::shared_ptr<Asked> asked, C
 void add_placement_routes(ApiRouter& api, PlacementService& placements)
 {
     const auto asked = std::make_shared<Asked>(placements);
-    api.add(net::Method::kGet, "/jobs/{id}/placement", Permission::kReadJobs,
-            [asked](Call call) { return get_placement(asked, std::move(call)); });
-    api.add(
+    api.add_unlined(net::Method::kGet, "/jobs/{id}/placement", Permission::kReadJobs,
+                    [asked](Call call) { return get_placement(asked, std::move(call)); });
+    api.add_unlined(
         net::Method::kPost, "/placements:preview", Permission::kReadJobs,
         [asked](Call call) { return preview_placement(asked, std::move(call)); }, kLargeBodyBytes);
 }

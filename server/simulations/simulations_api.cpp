@@ -57,8 +57,8 @@ asio::awaitable<net::Response> compare(SimulationsService* simulations, Call cal
 
 void add_simulations_routes(ApiRouter& api, SimulationsService& simulations)
 {
-    api.add(net::Method::kPost, "/simulations", Permission::kManageNetwork,
-            [service = &simulations](Call call) { return compare(service, std::move(call)); });
+    api.add_unlined(net::Method::kPost, "/simulations", Permission::kManageNetwork,
+                    [service = &simulations](Call call) { return compare(service, std::move(call)); });
 }
 
 } // namespace fathom::server
