@@ -181,6 +181,8 @@ std::vector<SettingSpec> job_specs()
          check_days(1)},
         {"keep_measurements_days", "730", "days until probe runs are removed that newer ones have replaced; 0: never",
          check_days(60)},
+        {"keep_findings_days", "365",
+         "days until findings about probes are removed that were dismissed or cost no trust; 0: never", check_days(30)},
         {"keep_audit_days", "1095", "days until entries of the audit log are removed; 0: never", check_days(1)},
         {"keep_usage_days", "1095", "days until what projects used is removed; 0: never", check_days(70)},
         {"keep_cycles_days", "7", "days until what schedulers decided on is removed; 0: never", check_days(1)},

@@ -34,6 +34,7 @@ RetentionRule to_retention_rule(const Settings& settings)
     return {.jobs = days("keep_jobs_days"),
             .output = days("keep_output_days"),
             .measurements = days("keep_measurements_days"),
+            .findings = days("keep_findings_days"),
             .audit = days("keep_audit_days"),
             .usage = days("keep_usage_days"),
             .cycles = days("keep_cycles_days"),

@@ -105,6 +105,14 @@ constexpr Statement kDeleteOfProbeRuns[] = {
     {"retention_forget_divided", "UPDATE probe_run SET divides_run_id = NULL WHERE divides_run_id = ANY ($1::text[])"},
     {"retention_delete_probe_runs", "DELETE FROM probe_run WHERE id = ANY ($1::text[])"}};
 
+// The kinds that cost trust (FindingKind) say why a center is not believed until somebody dismisses them.
+constexpr Statement kDeleteFindings{"retention_delete_findings", R"sql(
+    DELETE FROM probe_finding WHERE id IN (
+        SELECT id FROM probe_finding
+        WHERE (dismissed_at IS NOT NULL OR kind NOT IN ('checksum', 'clock', 'rate'))
+          AND found_at < $1::timestamptz AND coalesce(dismissed_at, found_at) < $1::timestamptz
+        ORDER BY found_at, id LIMIT $2))sql"};
+
 // From the chain's beginning only: what is kept must follow from the hash before it.
 constexpr Statement kDeleteAudit{"retention_delete_audit", R"sql(
     DELETE FROM audit_log WHERE chain_number IN (
@@ -173,7 +181,7 @@ constexpr Statement kSelectStoredBytes{"retention_select_stored_bytes", R"sql(
                              WHEN c.relname LIKE 'job\_event\_%' THEN 'events'
                              WHEN c.relname IN ('placement', 'run_prediction') THEN 'decisions'
                              WHEN c.relname IN ('job', 'attempt', 'attempt_profile', 'job_lesson') THEN 'jobs'
-                             WHEN c.relname IN ('probe_run', 'measurement') THEN 'measurements'
+                             WHEN c.relname IN ('probe_run', 'measurement', 'probe_finding') THEN 'measurements'
                              WHEN c.relname = 'audit_log' THEN 'audit'
                              WHEN c.relname IN ('project_use', 'usage_record', 'score_evidence', 'ledger_entry',
                                                 'charge', 'posting') THEN 'usage'
@@ -267,6 +275,11 @@ std::int64_t remove_probe_runs(pqxx::work& transaction, const std::vector<std::s
     // They are few, and most outlive the jobs of their month.
     remove_jobs_and(EventsGo::kAtOnce, transaction, jobs);
     return static_cast<std::int64_t>(locked.size());
+}
+
+std::int64_t remove_findings(pqxx::work& transaction, Timestamp before, std::int64_t limit)
+{
+    return static_cast<std::int64_t>(exec(transaction, kDeleteFindings, format_rfc3339(before), limit).affected_rows());
 }
 
 std::int64_t remove_audit(pqxx::work& transaction, Timestamp before, std::int64_t limit)

@@ -37,6 +37,9 @@ RemovedOutput remove_output(pqxx::work& transaction, const std::string& attempt,
 std::int64_t remove_jobs(pqxx::work& transaction, const std::vector<std::string>& jobs);
 /// Removes probe runs with their measurements and jobs. @return how many.
 std::int64_t remove_probe_runs(pqxx::work& transaction, const std::vector<std::string>& runs);
+/// Removes the oldest findings about probes that no trust rests on: those that were dismissed before `before`, and
+/// those of kinds that cost none. @return how many.
+std::int64_t remove_findings(pqxx::work& transaction, Timestamp before, std::int64_t limit);
 /// Removes the oldest entries of the audit log. @return how many.
 std::int64_t remove_audit(pqxx::work& transaction, Timestamp before, std::int64_t limit);
 /// Removes the oldest sums of what projects used. @return how many.

@@ -74,12 +74,13 @@ asio::awaitable<void> RetentionTask::remove_and_log()
     const Result<Removed> removed = co_await turn();
     if (!removed)
         log_warning("retention_failed", {{"error", describe(removed.error())}});
-    else if (removed->outputs + removed->jobs + removed->probe_runs + removed->audit + removed->usage +
-                 removed->balance_steps + removed->sub_units >
+    else if (removed->outputs + removed->jobs + removed->probe_runs + removed->findings + removed->audit +
+                 removed->usage + removed->balance_steps + removed->sub_units >
              0)
         log_info("retention_removed", {{"outputs", removed->outputs},
                                        {"jobs", removed->jobs},
                                        {"probe_runs", removed->probe_runs},
+                                       {"findings", removed->findings},
                                        {"audit", removed->audit},
                                        {"usage", removed->usage},
                                        {"balance_steps", removed->balance_steps},
@@ -158,7 +159,8 @@ asio::awaitable<Result<RetentionTask::Removed>> RetentionTask::turn()
         if (!done) co_return done.error();
         removed.probe_runs = *done;
     }
-    const std::array<OldRows, 4> by_age{{{rule_.audit, remove_audit, &Removed::audit},
+    const std::array<OldRows, 5> by_age{{{rule_.findings, remove_findings, &Removed::findings},
+                                         {rule_.audit, remove_audit, &Removed::audit},
                                          {rule_.usage, remove_usage, &Removed::usage},
                                          {rule_.balance, remove_balance_steps, &Removed::balance_steps},
                                          {rule_.sub_units, remove_sub_unit_rows, &Removed::sub_units}}};

@@ -19,6 +19,7 @@ struct RetentionRule {
     std::chrono::days jobs{365};  ///< after the end, with decisions and predictions; events as update_event_months
     std::chrono::days output{90}; ///< after the end of its job
     std::chrono::days measurements{730}; ///< probe runs that no figure rests on any more
+    std::chrono::days findings{365};     ///< about probes, that no trust rests on any more
     std::chrono::days audit{1095};
     std::chrono::days usage{1095}; ///< what projects used, by the day: what bills and quotas are made of
     std::chrono::days cycles{7};   ///< what schedulers decided on
@@ -37,7 +38,7 @@ class RetentionTask {
         std::chrono::milliseconds pause{200}; ///< after each transaction
         std::int64_t jobs{100};               ///< in one transaction; probe runs as well
         std::int64_t pieces{256};             ///< of output in one transaction, of up to 256 KiB each
-        std::int64_t rows{1000};              ///< of the audit log, of usage, of balance loops, of sub-units
+        std::int64_t rows{1000}; ///< of findings, of the audit log, of usage, of balance loops, of sub-units
     };
 
     RetentionTask(Database& database, const Clock& clock, Metrics& metrics, RetentionRule rule)
@@ -56,6 +57,7 @@ class RetentionTask {
         std::int64_t outputs{}; ///< attempts whose output went
         std::int64_t jobs{};
         std::int64_t probe_runs{};
+        std::int64_t findings{};
         std::int64_t audit{};
         std::int64_t usage{};
         std::int64_t balance_steps{};

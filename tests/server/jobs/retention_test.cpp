@@ -185,6 +185,29 @@ TEST_F(Retention, KeepsRunsThatFindingsAndPreTestsName)
     EXPECT_EQ(turn_after(days(100), {.measurements = days(90)}).probe_runs, 0);
 }
 
+TEST_F(Retention, RemovesFindingsThatNoTrustRestsOn)
+{
+    const auto find = [this](const std::string& kind, const std::string& found_at, const std::string& dismissed_at) {
+        sql("INSERT INTO probe_finding (center_id, kind, detail, found_at, dismissed_at, dismissed_by) "
+            "SELECT id, '" +
+            kind + "', '" + kind + "', " + found_at + ", " + dismissed_at + ", CASE WHEN " + dismissed_at +
+            " IS NULL THEN NULL ELSE 'tok' END FROM center LIMIT 1");
+    };
+    const std::string old = "now() - interval '100 days'";
+    const std::string fresh = "now() - interval '1 day'";
+    for (int i = 0; i < 3; ++i) // more than a transaction takes
+        find("late", old, "NULL::timestamptz");
+    find("checksum", old, old);
+    find("checksum", old, "NULL::timestamptz"); // costs trust
+    find("rate", old, fresh);                   // somebody has looked at it of late
+    find("nonsense", fresh, "NULL::timestamptz");
+
+    EXPECT_EQ(turn_after(days(0), {.findings = days(0)}).findings, 0) << "never";
+    EXPECT_EQ(turn_after(days(0), {.findings = days(30)}).findings, 4);
+
+    EXPECT_EQ(sql("SELECT string_agg(kind, ' ' ORDER BY id) FROM probe_finding"), "checksum rate nonsense");
+}
+
 TEST_F(Retention, RemovesOldAuditAndUsage)
 {
     const auto audit = [this](int days_ago) {
