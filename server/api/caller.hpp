@@ -1,6 +1,7 @@
 #pragma once
 
 #include "server/api/api_router.hpp"
+#include "server/identity/job_look.hpp"
 
 #include <string>
 
@@ -15,6 +16,11 @@ struct Caller {
 inline Caller caller_of(const Call& call)
 {
     return {call.principal.token_id.value, call.request.request_id};
+}
+
+inline JobReader reader_of(const Call& call)
+{
+    return {call.principal, call.request.request_id};
 }
 
 } // namespace fathom::server

@@ -1,5 +1,6 @@
 #include "server/billing/billing_api.hpp"
 
+#include "server/api/caller.hpp"
 #include "server/api/render_page.hpp"
 #include "server/billing/bill_statement.hpp"
 #include "server/billing/billing_parameters.hpp"
@@ -55,6 +56,9 @@ Answer get_job_cost(Room room, Call call)
         const std::optional<JobCost> cost = select_job_cost(transaction, call.request.path_params["id"]);
         if (!cost || !job_scope_of(call.principal).includes(cost->submitted_by, cost->project))
             return Error{Errc::kNotFound, "there is no such job"};
+        record_job_look(
+            transaction, reader_of(call), "job.read_cost",
+            {call.request.path_params["id"], cost->is_probe ? "probe" : "job", cost->submitted_by, cost->project});
         if (!cost->running_since) return to_json(*cost, {});
         const std::int64_t score_milli = score_of(*room->catalog->get(), cost->unit_type_id);
         return to_json(*cost, running_cost(*cost, score_milli, *room->ledger->books().get(transaction),

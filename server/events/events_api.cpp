@@ -1,6 +1,7 @@
 #include "server/events/events_api.hpp"
 
 #include "core/base/parse_number.hpp"
+#include "server/api/caller.hpp"
 #include "server/api/render_page.hpp"
 #include "server/events/events_service.hpp"
 #include "server/events/events_store.hpp"
@@ -45,6 +46,8 @@ asio::awaitable<net::Response> stream_events(EventsService* events, Call call)
 {
     Result<EventsQuery> query = parse_events_query(call);
     if (!query) co_return net::problem(query.error(), call.request.request_id);
+    const Result<void> noted = co_await events->note_reader(query->filter, reader_of(call));
+    if (!noted) co_return net::problem(noted.error(), call.request.request_id);
     net::Response response;
     response.headers["Content-Type"] = "text/event-stream";
     response.headers["Cache-Control"] = "no-store";
@@ -65,7 +68,8 @@ asio::awaitable<net::Response> list_job_events(EventsService* events, Call call)
     if (!after) co_return net::problem(Error(Errc::kInvalid, "page_token is not one of this list's"), request_id);
     EventFilter filter = scope_filter_of(call);
     filter.job_id = id->value;
-    const Result<Page<JobEventRecord>> found = co_await events->list(std::move(filter), page->size, *after);
+    const Result<Page<JobEventRecord>> found =
+        co_await events->list(std::move(filter), page->size, *after, reader_of(call));
     if (!found) co_return net::problem(found.error(), request_id);
     co_return render_page(*found);
 }

@@ -2,6 +2,8 @@
 
 #include "core/base/log.hpp"
 #include "server/events/events_store.hpp"
+#include "server/identity/audit.hpp"
+#include "server/identity/job_look.hpp"
 
 #include <pqxx/pqxx>
 
@@ -10,6 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::string_view kReadEvents = "job.read_events"; ///< in the audit log
 constexpr std::size_t kRingEvents = 8192;
 constexpr std::int64_t kPageEvents = 500;
 /// Transactions are short; a number that is still missing then belongs to one that was rolled back.
@@ -131,11 +134,26 @@ asio::awaitable<std::chrono::milliseconds> EventsService::read_once()
     co_return found->is_full ? 0ms : std::chrono::milliseconds(kIdle);
 }
 
+asio::awaitable<Result<void>> EventsService::note_reader(EventFilter filter, JobReader reader)
+{
+    if (!has_permission(reader.principal.role, Permission::kReadAllJobs)) co_return Result<void>();
+    auto work = [&](pqxx::work& transaction) -> Result<void> {
+        if (filter.job_id.empty())
+            audit_once_an_hour(transaction, reader.principal.token_id.value, kReadEvents, "jobs", reader.request_id);
+        else if (const std::optional<LookedAtJob> job = select_visible_job(transaction, filter))
+            record_job_look(transaction, reader, kReadEvents, *job);
+        return {};
+    };
+    co_return co_await database_->run(work);
+}
+
 asio::awaitable<Result<Page<JobEventRecord>>> EventsService::list(EventFilter filter, std::int64_t size,
-                                                                  std::int64_t after)
+                                                                  std::int64_t after, JobReader reader)
 {
     auto work = [&](pqxx::work& transaction) -> Result<Page<JobEventRecord>> {
-        if (!is_visible_job(transaction, filter)) return Error{Errc::kNotFound, "there is no such job"};
+        const std::optional<LookedAtJob> job = select_visible_job(transaction, filter);
+        if (!job) return Error{Errc::kNotFound, "there is no such job"};
+        record_job_look(transaction, reader, kReadEvents, *job);
         return cut_page(select_job_events(transaction, after, size + 1, filter), size,
                         [](const JobEventRecord& event) { return std::to_string(event.id); });
     };

@@ -20,6 +20,7 @@ namespace fathom::server {
 
 struct EventFilter;
 struct JobEventRecord;
+struct JobReader;
 
 /// The live stream of job events. One coroutine reads new rows for all listeners of this replica, in order of
 /// id, and only while somebody listens. Thread-safe.
@@ -40,8 +41,13 @@ class EventsService {
     asio::awaitable<void> stream(EventFilter filter, std::optional<std::int64_t> resume_after,
                                  std::shared_ptr<net::BodyWriter> writer);
 
-    /// One job's events, oldest first. @error kNotFound  no such job, or another owner's.
-    asio::awaitable<Result<Page<JobEventRecord>>> list(EventFilter filter, std::int64_t size, std::int64_t after);
+    /// Records in the audit log that the reader begins to read events of jobs that it sees by its role alone: of the
+    /// filter's job, else of everybody's ("jobs"), as job.read_events, once an hour. Before stream().
+    asio::awaitable<Result<void>> note_reader(EventFilter filter, JobReader reader);
+
+    /// One job's events, oldest first; recorded as by note_reader(). @error kNotFound  no such job, or another owner's.
+    asio::awaitable<Result<Page<JobEventRecord>>> list(EventFilter filter, std::int64_t size, std::int64_t after,
+                                                       JobReader reader);
 
   private:
     /// A part of what a listener missed.

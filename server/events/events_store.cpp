@@ -29,7 +29,8 @@ constexpr const char* kSelectJobEvents = R"sql(
     ORDER BY e.id LIMIT $4)sql";
 
 constexpr const char* kSelectVisibleJob =
-    "SELECT 1 FROM job j WHERE j.id = $1 AND " FATHOM_IN_JOB_SCOPE("j", "$2", "$3");
+    "SELECT j.id, j.label, j.submitted_by, j.project FROM job j WHERE j.id = $1 AND " FATHOM_IN_JOB_SCOPE("j", "$2",
+                                                                                                          "$3");
 
 // The row after which the first gap among the newest 64 ids opens; without a gap the newest itself.
 constexpr const char* kSelectSafeStart = R"sql(
@@ -90,10 +91,14 @@ std::int64_t select_newest_event(pqxx::work& transaction)
     return transaction.exec1(kSelectNewest)[0].as<std::int64_t>();
 }
 
-bool is_visible_job(pqxx::work& transaction, const EventFilter& filter)
+std::optional<LookedAtJob> select_visible_job(pqxx::transaction_base& transaction, const EventFilter& filter)
 {
     const std::string projects = sql_array(filter.scope.projects);
-    return !transaction.exec_params(kSelectVisibleJob, filter.job_id, filter.scope.owner, projects).empty();
+    const pqxx::result rows = transaction.exec_params(kSelectVisibleJob, filter.job_id, filter.scope.owner, projects);
+    if (rows.empty()) return std::nullopt;
+    const pqxx::row row = rows[0];
+    return LookedAtJob{row["id"].as<std::string>(), row["label"].as<std::string>(),
+                       row["submitted_by"].as<std::string>(), row["project"].as<std::string>()};
 }
 
 std::int64_t select_safe_start(pqxx::work& transaction)

@@ -2,6 +2,7 @@
 
 #include "core/base/clock.hpp"
 #include "server/events/job_event_log.hpp"
+#include "server/identity/job_look.hpp"
 #include "server/identity/job_scope.hpp"
 #include "server/store/transaction.hpp"
 
@@ -46,8 +47,8 @@ std::vector<JobEventRecord> select_job_events(pqxx::work& transaction, std::int6
 /// The highest id; 0 when there is none.
 std::int64_t select_newest_event(pqxx::work& transaction);
 
-/// Whether the filter's job exists and is of its scope.
-bool is_visible_job(pqxx::work& transaction, const EventFilter& filter);
+/// The filter's job; empty: there is none, or it is not of its scope.
+std::optional<LookedAtJob> select_visible_job(pqxx::transaction_base& transaction, const EventFilter& filter);
 
 /// Where a reader that starts now begins so that it misses nothing that is being written: the newest id, or
 /// the one before the first number that is missing among the last few (its transaction may yet commit).

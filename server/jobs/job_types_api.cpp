@@ -1,5 +1,6 @@
 #include "server/jobs/job_types_api.hpp"
 
+#include "server/api/caller.hpp"
 #include "server/api/render_page.hpp"
 
 namespace fathom::server {
@@ -9,7 +10,7 @@ using Answer = asio::awaitable<net::Response>;
 
 Answer job_operators(JobTypesService* types, Call call)
 {
-    const Result<Json> operators = co_await types->job_operators(call.request.path_params["id"], call.principal);
+    const Result<Json> operators = co_await types->job_operators(call.request.path_params["id"], reader_of(call));
     if (!operators) co_return net::problem(operators.error(), call.request.request_id);
     co_return json_response(200, *operators);
 }

@@ -4,13 +4,15 @@
 
 namespace fathom::server {
 
-asio::awaitable<Result<Json>> JobTypesService::job_operators(std::string job, Principal principal)
+asio::awaitable<Result<Json>> JobTypesService::job_operators(std::string job, JobReader reader)
 {
     const CatalogPointer catalog = catalog_->get();
     auto work = [&](pqxx::work& transaction) -> Result<Json> {
         const std::optional<JobEvidence> evidence = select_evidence(transaction, job);
-        if (!evidence || !job_scope_of(principal).includes(evidence->submitted_by, evidence->spec.project))
+        if (!evidence || !job_scope_of(reader.principal).includes(evidence->submitted_by, evidence->spec.project))
             return Error{Errc::kNotFound, "there is no such job"};
+        record_job_look(transaction, reader, "job.read_operators",
+                        {evidence->id.value, evidence->label, evidence->submitted_by, evidence->spec.project});
         return to_json(*evidence, observe_work(*evidence, *catalog), *catalog);
     };
     co_return co_await database_->run(std::move(work));

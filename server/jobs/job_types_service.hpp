@@ -1,7 +1,7 @@
 #pragma once
 
 #include "server/catalog/catalog_cache.hpp"
-#include "server/identity/principal.hpp"
+#include "server/identity/job_look.hpp"
 #include "server/jobs/learning_store.hpp"
 #include "server/ports/probe_ports.hpp"
 #include "server/store/database.hpp"
@@ -13,8 +13,8 @@ class JobTypesService final : public JobWorkSource {
   public:
     JobTypesService(Database& database, const CatalogCache& catalog) : database_(&database), catalog_(&catalog) {}
 
-    /// The operators of a job. @error kNotFound  missing, or not the caller's to see.
-    asio::awaitable<Result<Json>> job_operators(std::string job, Principal principal);
+    /// The operators of a job. @error kNotFound  missing, or not the reader's to see.
+    asio::awaitable<Result<Json>> job_operators(std::string job, JobReader reader);
     /// All types, by name. Of a name that several submitters use: the reader's own type, else the newest. A reader who
     /// may not read all jobs sees only what was learned from the reader's own jobs.
     asio::awaitable<Result<Page<JobTypeRecord>>> list(std::int64_t size, std::string after, Principal reader);

@@ -1,5 +1,6 @@
 #include "server/jobs/jobs_api.hpp"
 
+#include "server/api/caller.hpp"
 #include "server/api/page_text.hpp"
 #include "server/jobs/job_requests.hpp"
 
@@ -40,11 +41,6 @@ net::Response job_response(int status, const JobRecord& job)
 Submitter submitter_of(const Call& call)
 {
     return Submitter{call.principal.token_id.value, static_cast<std::int64_t>(call.request.body.size())};
-}
-
-JobReader reader_of(const Call& call)
-{
-    return {call.principal, call.request.request_id};
 }
 
 asio::awaitable<net::Response> submit_with_key(JobsService* jobs, Call call, IdempotencyKey key, SubmitRequest request)

@@ -75,10 +75,8 @@ bool record_list(pqxx::transaction_base& transaction, const JobReader& reader, c
 
 void record_look(pqxx::transaction_base& transaction, const JobReader& reader, const JobRecord& job, JobPart part)
 {
-    if (!is_seen_by_role_alone(reader.principal, job)) return;
-    audit_once_an_hour(transaction, reader.principal.token_id.value,
-                       part == JobPart::kOutput ? "job.read_output" : "job.read", job.id.value, reader.request_id,
-                       {{"submitted_by", job.submitted_by}});
+    record_job_look(transaction, reader, part == JobPart::kOutput ? "job.read_output" : "job.read",
+                    {job.id.value, job.label, job.submitted_by, job.project});
 }
 
 std::vector<JobRecord> insert_all(pqxx::transaction_base& transaction, const std::vector<Queued>& jobs)

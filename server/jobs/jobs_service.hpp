@@ -3,7 +3,7 @@
 #include "server/api/compute_pool.hpp"
 #include "server/api/idempotency.hpp"
 #include "server/catalog/catalog_cache.hpp"
-#include "server/identity/principal.hpp"
+#include "server/identity/job_look.hpp"
 #include "server/jobs/job_admission.hpp"
 #include "server/jobs/job_finalizer.hpp"
 #include "server/jobs/job_list_store.hpp"
@@ -27,11 +27,6 @@ struct JobRules {
 };
 
 /// Who lists jobs.
-struct JobReader {
-    Principal principal;
-    std::string request_id; ///< of the request, for the audit log
-};
-
 /// What of a job is looked at.
 enum class JobPart { kSpecification, kOutput };
 

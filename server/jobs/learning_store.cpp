@@ -13,7 +13,7 @@ namespace {
 
 // Files and scripts are not what is asked for.
 constexpr const char* kSelectEvidence = R"sql(
-    SELECT j.id, j.name, j.job_type, j.submitted_by, j.operators_from, j.spec - 'files' AS spec, p.profile,
+    SELECT j.id, j.label, j.name, j.job_type, j.submitted_by, j.operators_from, j.spec - 'files' AS spec, p.profile,
            coalesce(a.unit_type_id, '') AS unit_type_id, coalesce(a.unit_count, 1) AS unit_count
     FROM job j
     LEFT JOIN LATERAL (SELECT id, unit_type_id, unit_count FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true
@@ -112,6 +112,7 @@ std::optional<JobEvidence> select_evidence(pqxx::work& transaction, const std::s
         return std::nullopt;
     }
     return JobEvidence{.id = {row["id"].as<std::string>()},
+                       .label = row["label"].as<std::string>(),
                        .name = row["name"].as<std::string>(),
                        .job_type = row["job_type"].as<std::string>(),
                        .submitted_by = row["submitted_by"].as<std::string>(),

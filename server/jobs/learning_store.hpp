@@ -17,6 +17,7 @@ namespace fathom::server {
 /// A job that somebody wants to know the operators of.
 struct JobEvidence {
     JobId id;
+    std::string label;
     std::string name;
     std::string job_type;
     std::string submitted_by;

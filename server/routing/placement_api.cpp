@@ -1,6 +1,7 @@
 #include "server/routing/placement_api.hpp"
 
 #include "server/api/api_router.hpp"
+#include "server/api/caller.hpp"
 #include "server/routing/placement_service.hpp"
 
 namespace fathom::server {
@@ -31,8 +32,7 @@ asio::awaitable<net::Response> get_placement(std::shared_ptr<Asked> asked, Call 
     PlacementService::Question question;
     question.job = *id;
     question.with_inputs = query_flag(call.request.query, "inputs").value_or(false);
-    question.asker = call.principal.token_id.value;
-    question.scope = job_scope_of(call.principal);
+    question.asker = reader_of(call);
     const Result<Json> explanation = co_await asked->placements->explain(std::move(question));
     if (!explanation) co_return net::problem(explanation.error(), request_id);
     co_return json_response(200, *explanation);

@@ -6,6 +6,7 @@
 #include "core/model/money.hpp"
 #include "core/schedule/waiting_reason.hpp"
 #include "server/catalog/job_operators.hpp"
+#include "server/identity/job_scope.hpp"
 #include "server/routing/cycle_service.hpp"
 #include "server/routing/probe_hosts_store.hpp"
 #include "server/routing/project_uses.hpp"
@@ -270,8 +271,10 @@ asio::awaitable<Result<Json>> PlacementService::explain(Question question)
     const Timestamp now = clock_->now();
     auto read = [&](pqxx::work& transaction) -> Result<Explained> {
         std::optional<PlacementRecord> record = select_placement(transaction, question.job);
-        if (!record || !question.scope.includes(record->submitted_by, record->project))
+        if (!record || !job_scope_of(question.asker.principal).includes(record->submitted_by, record->project))
             return Error{Errc::kNotFound, "there is no such job"};
+        record_job_look(transaction, question.asker, "job.read_placement",
+                        {record->job_id.value, record->label, record->submitted_by, record->project});
         Explained explained{std::move(*record), std::nullopt, std::nullopt};
         if (!is_waiting(explained.record)) {
             explained.cycle = read_joint_cycle(transaction, explained.record);
@@ -286,7 +289,7 @@ asio::awaitable<Result<Json>> PlacementService::explain(Question question)
     if (!found) co_return found.error();
     const RouteKnowledge knowledge = catalog_->knowledge_for(*catalog);
     auto answer = [&]() -> Result<Json> { return explanation_json(question, *found, *catalog, knowledge, now); };
-    co_return co_await compute_->run(question.asker, std::move(answer));
+    co_return co_await compute_->run(question.asker.principal.token_id.value, std::move(answer));
 }
 
 asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::string owner, std::optional<WhatIf> what_if)

@@ -3,7 +3,7 @@
 #include "core/decide/explanation/what_if.hpp"
 #include "server/api/compute_pool.hpp"
 #include "server/catalog/catalog_cache.hpp"
-#include "server/identity/job_scope.hpp"
+#include "server/identity/job_look.hpp"
 #include "server/routing/routing_store.hpp"
 
 #include <optional>
@@ -22,8 +22,7 @@ class PlacementService {
 
     struct Question {
         JobId job;
-        JobScope scope{};        ///< jobs that the asker sees
-        std::string asker;       ///< token id of who asks
+        JobReader asker{};       ///< sees the job, or is told that there is none
         bool with_inputs{false}; ///< also what the decision rested on
     };
     /// The explanation of a job: its stored decision with what would have changed it, or, while it waits, what would

@@ -42,6 +42,19 @@ TEST_F(Billing, ARunningJobSaysWhatItCostsByNow)
     EXPECT_NEAR(std::stod(cost["running"].at(0)["amount"].get<std::string>()), 1.0, 0.1);
 }
 
+TEST_F(Billing, WhoReadsTheCostsOfAnothersJobStandsInTheAuditLog)
+{
+    const Principal uma = add_token("uma", Role::kUser);
+    const Principal bill = add_token("bill", Role::kBilling);
+    const std::string target = "/jobs/" + submit(spec(), uma).value + "/cost";
+
+    EXPECT_EQ(call(net::Method::kGet, target, "", {}, "uma").status, 200);
+    for (int i = 0; i < 2; ++i)
+        EXPECT_EQ(call(net::Method::kGet, target, "", {}, "bill").status, 200);
+
+    EXPECT_EQ(sql("SELECT string_agg(actor, ' ') FROM audit_log WHERE action = 'job.read_cost'"), bill.token_id.value);
+}
+
 TEST_F(Billing, OnlyThoseWhoMayReadTheBooks)
 {
     add_token("uma", Role::kUser);

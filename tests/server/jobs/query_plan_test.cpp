@@ -50,6 +50,7 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     PlacementService placements(database, catalog, clock_, compute_);
     PlacementService::Question question;
     question.job = job;
+    question.asker = {ann, ""};
     ASSERT_TRUE(run(placements.explain(question)));
     ASSERT_TRUE(run(placements.preview(one.spec, "tok_x", std::nullopt)));
     ASSERT_EQ(run(attempts.pending_orders(center, {}, 16 << 20)).value().bodies.size(), 1U);
@@ -60,7 +61,7 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     ASSERT_TRUE(run(attempts.reconcile(center, {{attempt, "running"}})));
     LogRequest log{.job = job, .stream = "stdout"};
     run(stream_log(database, log, std::make_shared<FakeWriter>()));
-    ASSERT_TRUE(run(events.list(EventFilter{{}, job.value}, 10, 0)));
+    ASSERT_TRUE(run(events.list(EventFilter{{}, job.value}, 10, 0, JobReader{ann, ""})));
     auto read_events = [](pqxx::work& transaction) -> Result<std::int64_t> {
         select_job_events(transaction, 0, 10, EventFilter{});
         return select_safe_start(transaction);

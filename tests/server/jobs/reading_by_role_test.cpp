@@ -20,7 +20,7 @@ class ReadingByRole : public JobsFixture {
     std::string recorded() const
     {
         return sql("SELECT coalesce(string_agg(actor || ' ' || action || ' ' || subject, ', ' ORDER BY id), '') "
-                   "FROM audit_log WHERE action IN ('job.read', 'job.read_output', 'job.list')");
+                   "FROM audit_log WHERE action LIKE 'job.read%' OR action = 'job.list'");
     }
 
     const Principal ann_ = add_token("ann", Role::kUser);
@@ -62,6 +62,33 @@ TEST_F(ReadingByRole, OfOwnJobsAndThoseOfOwnProjectsIsNoPrivilege)
     EXPECT_EQ(recorded(), "");
 }
 
+TEST_F(ReadingByRole, OfEventsPlacementsAndOperatorsIsRecorded)
+{
+    std::string expected;
+    for (const std::string part : {"events", "placement", "operators"}) {
+        const std::string target = "/jobs/" + job_.value + "/" + part;
+        EXPECT_EQ(read(target, "ann"), 200) << part;
+        for (int i = 0; i < 2; ++i)
+            EXPECT_EQ(read(target, "olga"), 200) << part;
+        expected += (expected.empty() ? "" : ", ") + olga_.token_id.value + " job.read_" + part + " " + job_.value;
+    }
+
+    EXPECT_EQ(recorded(), expected);
+}
+
+TEST_F(ReadingByRole, OfStreamsOfEventsIsRecordedWhenTheyBegin)
+{
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(read("/events", "ann"), 200);
+        EXPECT_EQ(read("/events?job=" + job_.value, "ann"), 200);
+        EXPECT_EQ(read("/events?job=" + job_.value, "olga"), 200);
+        EXPECT_EQ(read("/events", "olga"), 200);
+    }
+
+    const std::string act = olga_.token_id.value + " job.read_events ";
+    EXPECT_EQ(recorded(), act + job_.value + ", " + act + "jobs");
+}
+
 TEST_F(ReadingByRole, InListsIsRecordedOnceForEachReader)
 {
     for (int i = 0; i < 2; ++i) {
@@ -94,6 +121,10 @@ TEST_F(ReadingByRole, IsRefusedWhereItCannotBeRecorded)
     EXPECT_EQ(read("/jobs/" + job_.value, "olga"), 500);
     EXPECT_EQ(read("/jobs/" + job_.value + "/logs/stdout", "olga"), 500);
     EXPECT_EQ(read("/jobs", "olga"), 500);
+    EXPECT_EQ(read("/events", "olga"), 500);
+    for (const std::string part : {"events", "placement", "operators"})
+        EXPECT_EQ(read("/jobs/" + job_.value + "/" + part, "olga"), 500) << part;
+    EXPECT_EQ(read("/jobs/" + job_.value + "/events", "ann"), 200);
     EXPECT_EQ(read("/jobs/" + job_.value, "ann"), 200);
 }
 

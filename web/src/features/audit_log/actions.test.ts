@@ -12,7 +12,7 @@ function recorded(): Set<string> {
   const names = new Set<string>()
   for (const file of readdirSync(server, { recursive: true }).map(String).filter((name) => name.endsWith('.cpp'))) {
     const text = readFileSync(join(server, file), 'utf8')
-    for (const [call] of text.matchAll(/\b(?:audit|record)\(\*?transaction_?,[^;]*;/g)) {
+    for (const [call] of text.matchAll(/\b(?:audit|audit_once_an_hour|record|record_job_look)\(\*?transaction_?,[^;]*;/g)) {
       for (const [, name] of call.matchAll(/"([a-z_]+\.[a-z_]+)"/g)) names.add(name ?? '')
     }
   }
