@@ -46,7 +46,7 @@ boost::asio::awaitable<bool> Readiness::ask_database()
         transaction.exec("SELECT 1");
         return {};
     };
-    const Result<void> answered = co_await database_->run(work);
+    const Result<void> answered = co_await database_->run(work, DatabaseLine::kVital);
     if (!answered) log_limited("not_ready", {{"check", "database"}, {"error", describe(answered.error())}});
     co_return answered.has_value();
 }
