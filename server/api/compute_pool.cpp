@@ -26,4 +26,12 @@ asio::awaitable<Result<void>> ComputePool::run_job(std::string token_id, const s
     co_return Result<void>();
 }
 
+asio::awaitable<Result<void>> ComputePool::run_strangers_job(const std::function<void()>& job)
+{
+    const std::shared_ptr<const void> place = strangers_.take("");
+    if (!place) co_return Error{Errc::kUnavailable, "too many sign in at once; try again soon"};
+    co_await asio::co_spawn(strangers_pool_.get_executor(), compute(&job), asio::use_awaitable);
+    co_return Result<void>();
+}
+
 } // namespace fathom::server

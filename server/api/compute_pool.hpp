@@ -17,6 +17,7 @@ struct ComputePoolOptions {
     std::size_t threads = 2;
     std::size_t most_waiting = 256; ///< with those that run
     std::size_t most_of_token = 4;  ///< of these
+    std::size_t most_of_strangers = 64;
 };
 
 /// Threads for what takes long to compute: previews, explanations, limits of many jobs. Neither the network's threads
@@ -24,10 +25,15 @@ struct ComputePoolOptions {
 class ComputePool {
   public:
     explicit ComputePool(ComputePoolOptions options = {})
-        : pool_(options.threads), all_(options.most_waiting), of_token_(options.most_of_token)
+        : pool_(options.threads), strangers_pool_(1), all_(options.most_waiting), of_token_(options.most_of_token),
+          strangers_(options.most_of_strangers)
     {
     }
-    ~ComputePool() { pool_.join(); }
+    ~ComputePool()
+    {
+        strangers_pool_.join();
+        pool_.join();
+    }
     ComputePool(const ComputePool&) = delete;
     ComputePool& operator=(const ComputePool&) = delete;
 
@@ -46,13 +52,29 @@ class ComputePool {
         co_return result;
     }
 
+    /// The same for who has no credential yet, such as the check of a password: on a thread and in a line of its own,
+    /// so that however many strangers ask, from however many networks, what tokens ask for goes on.
+    template <class Work, class R = std::invoke_result_t<Work&>>
+    asio::awaitable<R> run_of_stranger(Work work)
+    {
+        R result = Error{Errc::kInternal, "the work did not run"};
+        const std::function<void()> job = [&work, &result] { result = work(); };
+        const Result<void> outcome = co_await run_strangers_job(job);
+        if (!outcome) co_return outcome.error();
+        co_return result;
+    }
+
   private:
     /// The same for all types of results. `job` must live until the caller is resumed.
     asio::awaitable<Result<void>> run_job(std::string token_id, const std::function<void()>& job);
 
+    asio::awaitable<Result<void>> run_strangers_job(const std::function<void()>& job);
+
     asio::thread_pool pool_;
+    asio::thread_pool strangers_pool_;
     TokenPlaces all_;
     TokenPlaces of_token_;
+    TokenPlaces strangers_;
 };
 
 } // namespace fathom::server

@@ -68,7 +68,7 @@ void SessionService::note_failure(const SignIn& sign_in, const std::string& name
 asio::awaitable<Result<bool>> SessionService::matches(std::string hash, std::string password)
 {
     auto work = [&]() -> Result<bool> { return password_matches(hash, password); };
-    co_return co_await compute_->run("", work);
+    co_return co_await compute_->run_of_stranger(work);
 }
 
 asio::awaitable<Result<SessionService::Opened>> SessionService::open(SignIn sign_in, Principal principal,
