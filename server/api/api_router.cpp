@@ -173,7 +173,7 @@ asio::awaitable<net::Response> serve(std::shared_ptr<const Route> route, net::Re
     std::shared_ptr<const void> turn; // until the answer, or its stream, begins
     if (waits_in_line(*route, request)) turn = co_await route->limits.line->take(token_id);
     const Principal caller = *who;
-    Call call{std::move(request), std::move(*who)};
+    Call call{std::move(request), std::move(*who), {route->limits.line, token_id}};
     net::Response response = co_await route->handler(std::move(call));
     response.reader = token_id;
     if (response.stream) {

@@ -21,6 +21,7 @@ namespace asio = boost::asio;
 struct Call {
     net::Request request;
     Principal principal;
+    TokenTurns turns{}; ///< for its streamed answer
 
     /// The body as JSON. @error kInvalid, kTooLarge
     Result<Json> json() const;
@@ -51,7 +52,7 @@ inline constexpr std::size_t kLargeBodyBytes = 4UL << 20U;
 /// Retry-After before a body is waited for and before the database is asked for anything; so does one with as many
 /// reads (GET), or changes, in work as it may. Of these only as many work at once as may have connections to the
 /// database; the others wait in their token's own line, so that a single token has neither all connections nor the
-/// whole line before them. Other tokens go on.
+/// whole line before them. So do streamed answers, before each of their looks (Call::turns). Other tokens go on.
 class ApiRouter {
   public:
     /// @param stream_check  between two looks at the token of a streamed answer.

@@ -94,4 +94,10 @@ asio::awaitable<std::shared_ptr<const void>> TokenLine::take(std::string token_i
                                                                                               asio::use_awaitable);
 }
 
+asio::awaitable<std::shared_ptr<const void>> TokenTurns::take() const
+{
+    if (!line) co_return nullptr;
+    co_return co_await line->take(token_id);
+}
+
 } // namespace fathom::server

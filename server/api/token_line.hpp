@@ -30,4 +30,13 @@ class TokenLine {
     std::shared_ptr<State> state_; ///< places may outlive this
 };
 
+/// A token's turns in its line, for answers that go on for long: these wait before each look at the database.
+struct TokenTurns {
+    std::shared_ptr<TokenLine> line{}; ///< null: there is none to wait in
+    std::string token_id{};
+
+    /// A place until the last copy of it is gone; null where there is no line.
+    asio::awaitable<std::shared_ptr<const void>> take() const;
+};
+
 } // namespace fathom::server

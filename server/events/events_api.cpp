@@ -51,8 +51,9 @@ asio::awaitable<net::Response> stream_events(EventsService* events, Call call)
     net::Response response;
     response.headers["Content-Type"] = "text/event-stream";
     response.headers["Cache-Control"] = "no-store";
-    response.stream = [events, wanted = std::move(*query)](std::shared_ptr<net::BodyWriter> writer) {
-        return events->stream(wanted.filter, wanted.resume_after, std::move(writer));
+    response.stream = [events, wanted = std::move(*query),
+                       turns = call.turns](std::shared_ptr<net::BodyWriter> writer) {
+        return events->stream(wanted.filter, wanted.resume_after, std::move(writer), turns);
     };
     co_return response;
 }

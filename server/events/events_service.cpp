@@ -188,7 +188,7 @@ asio::awaitable<Result<EventsService::Missed>> EventsService::read_missed(EventF
 }
 
 asio::awaitable<void> EventsService::stream(EventFilter filter, std::optional<std::int64_t> resume_after,
-                                            std::shared_ptr<net::BodyWriter> writer)
+                                            std::shared_ptr<net::BodyWriter> writer, TokenTurns turns)
 {
     const Listener listener(listeners_, *metrics_);
     wake_.wake();
@@ -205,7 +205,9 @@ asio::awaitable<void> EventsService::stream(EventFilter filter, std::optional<st
         if (view.kind == EventRing::View::Kind::kBehind) {
             // Too slow to follow: it may come again and resume.
             if (was_live) co_return;
+            std::shared_ptr<const void> turn = co_await turns.take();
             Result<Missed> missed = co_await read_missed(filter, place, view.floor);
+            turn.reset();
             if (!missed) co_return;
             text = std::move(missed->text);
             place = missed->reached;

@@ -2,6 +2,7 @@
 
 #include "core/net/http.hpp"
 #include "core/net/task_group.hpp"
+#include "server/api/token_line.hpp"
 #include "server/events/event_ring.hpp"
 #include "server/events/settled_numbers.hpp"
 #include "server/events/wake_signal.hpp"
@@ -38,8 +39,9 @@ class EventsService {
 
     /// Writes events to one listener until it is gone, too slow, or the server stops.
     /// @param resume_after  Last-Event-ID: what came after it is sent first.
+    /// @param turns  of the listener, one for each look at what it missed.
     asio::awaitable<void> stream(EventFilter filter, std::optional<std::int64_t> resume_after,
-                                 std::shared_ptr<net::BodyWriter> writer);
+                                 std::shared_ptr<net::BodyWriter> writer, TokenTurns turns);
 
     /// Records in the audit log that the reader begins to read events of jobs that it sees by its role alone: of the
     /// filter's job, else of everybody's ("jobs"), as job.read_events, once an hour. Before stream().

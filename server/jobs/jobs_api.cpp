@@ -200,6 +200,7 @@ asio::awaitable<net::Response> get_log(JobsService* jobs, Database* database, Ca
                                                  format_rfc3339(*job->attempt->output_removed_at));
         co_return net::problem(removed, call.request.request_id);
     }
+    request->turns = call.turns;
     net::Response response;
     response.headers["Content-Type"] = "text/plain; charset=utf-8";
     response.headers["Cache-Control"] = "no-store";

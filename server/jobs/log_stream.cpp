@@ -46,7 +46,9 @@ asio::awaitable<void> stream_log(Database& database, LogRequest request, std::sh
     std::chrono::milliseconds pause = kFirstPause;
     for (;;) {
         auto work = [&](pqxx::work& transaction) -> Result<LogLook> { return look_at(transaction, request, position); };
+        std::shared_ptr<const void> turn = co_await request.turns.take();
         const Result<LogLook> look = co_await database.run(std::move(work));
+        turn.reset();
         if (!look) {
             // The head has gone out: an answer that is cut short is all that can tell the client.
             throw_exception_from_error(look.error(), BOOST_CURRENT_LOCATION);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/net/http.hpp"
+#include "server/api/token_line.hpp"
 #include "server/jobs/jobs_store.hpp"
 #include "server/store/database.hpp"
 
@@ -15,6 +16,7 @@ struct LogRequest {
     std::string stream; ///< "stdout" or "stderr"
     std::int64_t offset_bytes{};
     enum class Until { kNow, kJobEnds } until = Until::kNow;
+    TokenTurns turns{}; ///< of the client, one for each look
 };
 
 /// Writes the output of a job's newest attempt to one client: what is there, or all that comes until the job

@@ -135,6 +135,24 @@ TEST_F(LiveEvents, AreLookedForInSmallPartsWhereFewAreTheListeners)
     EXPECT_TRUE(test::eventually([&] { return listening->ids().size() == 2; }));
 }
 
+TEST_F(LiveEvents, ThatWereMissedAreReadInTheTurnOfTheirReader)
+{
+    submit();
+    const auto line = std::make_shared<TokenLine>(1);
+    std::shared_ptr<const void> held = run(line->take("tok_busy"));
+    Listening busy;
+    Listening other;
+    busy.done = io_.spawn(events_.stream(EventFilter{}, 0, busy.writer, {line, "tok_busy"}));
+    other.done = io_.spawn(events_.stream(EventFilter{}, 0, other.writer, {line, "tok_other"}));
+
+    EXPECT_TRUE(test::eventually([&] { return other.ids().size() == 1; }));
+    EXPECT_TRUE(test::eventually([&] { return !busy.writer->text().empty(); }));
+    EXPECT_EQ(busy.ids().size(), 0U) << "it has not had its turn";
+    held.reset();
+
+    EXPECT_TRUE(test::eventually([&] { return busy.ids().size() == 1; }));
+}
+
 TEST_F(LiveEvents, ShowUsersTheirOwnJobsOnly)
 {
     const Principal ann = add_token("ann", Role::kUser);

@@ -1,3 +1,4 @@
+#include "server/jobs/log_stream.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <future>
@@ -300,6 +301,25 @@ TEST_F(Logs, FindBytesInAPieceThatBeginsEarlierThanAnother)
 
     EXPECT_EQ(read(job, "stdout"), "abcdefghij");
     EXPECT_EQ(read(job, "stdout?offset_bytes=6"), "ghij");
+}
+
+TEST_F(Logs, AreReadInTheTurnOfTheirReader)
+{
+    const JobId job = job_in("running");
+    ASSERT_TRUE(write_output(job, 0, "abc"));
+    const auto line = std::make_shared<TokenLine>(1);
+    std::shared_ptr<const void> held = run(line->take("tok_busy"));
+    const LogRequest log{.job = job, .stream = "stdout", .turns = {line, "tok_busy"}};
+    auto writer = std::make_shared<FakeWriter>();
+    std::future<void> done = io_.spawn(stream_log(database_, log, writer));
+
+    EXPECT_EQ(done.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
+    EXPECT_EQ(writer->text(), "");
+    held.reset();
+
+    test::TestIo::get(std::move(done));
+    EXPECT_EQ(writer->text(), "abc");
+    EXPECT_TRUE(run(line->take("tok_busy"))) << "it has come back";
 }
 
 TEST_F(Logs, ShowNothingBehindAGapThatMayBeFilled)
