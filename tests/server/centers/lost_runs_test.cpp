@@ -63,6 +63,29 @@ TEST_F(LostRunsTest, ARunIsRepeatedOnceWhenItsCenterIsBack)
         << "the center has seen the old sizes";
 }
 
+TEST_F(LostRunsTest, OneThatCannotBeRepeatedKeepsNoOtherFromIt)
+{
+    test::add_center(store_, "beta", test::golden_catalog());
+    OperatorUse use;
+    use.id = "op4";
+    RunOrder order;
+    order.operators = {use};
+    ASSERT_TRUE(io_.run(service_.create_runs({"tok_expert", "req_2"}, order)));
+    store_.sql("CREATE FUNCTION refuse_it() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.repeats_run_id = '" +
+               first_.id.value + "' THEN RAISE EXCEPTION 'a bad row'; END IF; RETURN NEW; END $$");
+    store_.sql("CREATE TRIGGER refuse_it BEFORE INSERT ON probe_run FOR EACH ROW EXECUTE FUNCTION refuse_it()");
+    lose_center();
+    look();
+    bring_back();
+
+    look();
+
+    EXPECT_EQ(store_.sql("SELECT count(*) FROM probe_run r JOIN center c ON c.id = r.center_id "
+                         "WHERE c.name = 'beta' AND r.repeats_run_id IS NOT NULL"),
+              "1");
+    EXPECT_EQ(store_.sql("SELECT count(*) FROM probe_run WHERE repeats_run_id = '" + first_.id.value + "'"), "0");
+}
+
 TEST_F(LostRunsTest, AfterTwoRepeatsItIsGivenUp)
 {
     for (int i = 0; i < 4; ++i) {
