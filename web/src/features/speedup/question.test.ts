@@ -15,6 +15,15 @@ describe('a question of CPU or GPU', () => {
     expect(toQuestion({ ...startFields, t: '' }).wrong).toEqual({ t: { key: 'speedup.wrong.needed' } })
   })
 
+  it('has an exponent in the class measured alone', () => {
+    const measured = { ...startFields, class: 'measured', e: '1.5' }
+    expect(toQuestion(measured).question).toMatchObject({ class: 'measured', exponent: 1.5 })
+    expect(toQuestion({ ...measured, class: 'quadratic' }).question).not.toHaveProperty('exponent')
+    expect(toQuestion({ ...measured, e: '' }).wrong).toEqual({ e: { key: 'speedup.wrong.needed' } })
+    expect(toQuestion({ ...measured, e: '', center: 'alpha' }).question).not.toHaveProperty('exponent')
+    expect(toQuestion({ ...measured, e: '11' }).wrong).toEqual({ e: { key: 'speedup.wrong.range', values: { low: 0.1, high: 10 } } })
+  })
+
   it('says what is out of range', () => {
     const { wrong } = toQuestion({ ...startFields, t: '11', n: '1.5', c: '0.3', p: 'x' })
     expect(Object.keys(wrong).sort()).toEqual(['n', 'p', 't', 'v'])
@@ -25,6 +34,7 @@ describe('a question of CPU or GPU', () => {
     const empty = Object.fromEntries(Object.keys(startFields).map((name) => [name, ''])) as unknown as typeof startFields
     expect(fieldsOf(empty)).toEqual(startFields)
     expect(fieldsOf({ ...empty, n: '5' })).toMatchObject({ n: '5', t: '', class: 'linear' })
+    expect(fieldsOf({ ...empty, class: 'measured', e: '1.5' })).toMatchObject({ class: 'measured', e: '1.5' })
   })
 })
 

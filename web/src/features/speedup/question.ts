@@ -3,18 +3,23 @@ import type { Values } from '../../i18n/language'
 import type { SpeedupQuestion } from '../../queries/speedup'
 
 /** The letters of the model (S1–S6), and what a center may fill in. */
-export const fieldNames = ['class', 't', 'd', 'o', 'n', 'k', 'b', 'p', 'm', 'r', 'c', 'v', 'threshold', 'center', 'operator', 'compressed'] as const
+export const fieldNames = ['class', 'e', 't', 'd', 'o', 'n', 'k', 'b', 'p', 'm', 'r', 'c', 'v', 'threshold', 'center', 'operator', 'compressed'] as const
 export type FieldName = (typeof fieldNames)[number]
 export type Fields = Readonly<Record<FieldName, string>>
 
+/** How the work on one CPU grows with t: in the class measured as the exponent e says. */
+export const classes = ['linear', 'quadratic', 'measured'] as const
+type Class = (typeof classes)[number]
+const classOf = (text: string): Class => classes.find((one) => one === text) ?? 'linear'
+
 export const startFields: Fields = {
-  class: 'quadratic', t: '0.2', d: '1', o: '0.1', n: '1000', k: '10', b: '10', p: '12.8', m: '64', r: '1', c: '', v: '', threshold: '1',
+  class: 'quadratic', e: '', t: '0.2', d: '1', o: '0.1', n: '1000', k: '10', b: '10', p: '12.8', m: '64', r: '1', c: '', v: '', threshold: '1',
   center: '', operator: '', compressed: '',
 }
 
 /** The numbers of an address as they stand there; without any, an example to start from. */
 export function fieldsOf(raw: Fields): Fields {
-  return fieldNames.some((name) => raw[name] !== '') ? { ...raw, class: raw.class === 'quadratic' ? 'quadratic' : 'linear' } : startFields
+  return fieldNames.some((name) => raw[name] !== '') ? { ...raw, class: classOf(raw.class) } : startFields
 }
 
 export interface Complaint {
@@ -37,6 +42,7 @@ interface Rule {
 
 type NumberName = Exclude<FieldName, 'class' | 'center' | 'operator' | 'compressed'>
 const rules: Record<NumberName, Rule> = {
+  e: { check: within(0.1, 10), to: 'exponent', need: 'own' },
   t: { check: within(0.001, 10), to: 'seconds_per_100mb', need: 'own' },
   d: { check: positive, to: 'input_gb', need: 'always' },
   o: { check: least(0), to: 'output_fraction', need: 'never' },
@@ -50,13 +56,16 @@ const rules: Record<NumberName, Rule> = {
   v: { check: positive, to: 'compression_gb_s', need: 'never' },
   threshold: { check: least(1), to: 'threshold', need: 'never' },
 }
-export const numberNames = Object.keys(rules) as NumberName[]
+const numberNames = Object.keys(rules) as NumberName[]
+
+/** The numbers that the form asks for: the exponent belongs to the class measured alone. */
+export const numberNamesOf = (fields: Fields) => numberNames.filter((name) => name !== 'e' || fields.class === 'measured')
 
 /** What POST /speedup:predict takes, or what is wrong with which field. */
 export function toQuestion(fields: Fields): { question: SpeedupQuestion | null; wrong: Partial<Record<FieldName, Complaint>> } {
   const wrong: Partial<Record<FieldName, Complaint>> = {}
   const numbers: Partial<Record<keyof SpeedupQuestion, number>> = {}
-  for (const name of numberNames) {
+  for (const name of numberNamesOf(fields)) {
     const { check, to, need } = rules[name]
     const text = fields[name].trim()
     if (text === '') {
@@ -71,7 +80,7 @@ export function toQuestion(fields: Fields): { question: SpeedupQuestion | null; 
   if ((fields.c.trim() === '') !== (fields.v.trim() === '')) wrong[fields.c.trim() === '' ? 'c' : 'v'] = { key: 'speedup.wrong.pair' }
   if (Object.keys(wrong).length > 0) return { question: null, wrong }
   const question = {
-    ...numbers, class: fields.class === 'quadratic' ? 'quadratic' : 'linear',
+    ...numbers, class: classOf(fields.class),
     ...(fields.center ? { center: fields.center, ...(fields.operator ? { operator: fields.operator } : {}), ...(fields.compressed ? { compressed: true } : {}) } : {}),
   } as SpeedupQuestion
   return { question, wrong }

@@ -10,17 +10,25 @@ import { formatFigure } from '../../ui/rates'
 import { axisNameStyle, seriesStyle } from '../../ui/series_style'
 import { ErrorState, LoadingState } from '../../ui/states'
 import measuring from '../measuring/measuring.module.css'
-import { networks } from './question'
+import { classes, networks } from './question'
 
-/** The question asked of each class and network: the one of the form, and the two that every data center knows. */
+/**
+ * The question asked of each class and network: the one of the form, and the two that every data center knows. With the
+ * class measured, the two others are asked of the form's network alone, for no more lines can be told apart.
+ */
 function variantsOf(question: SpeedupQuestion) {
   const own = question.network_gb_s
   const known = (Object.entries(networks) as ['ten' | 'ib', string][]).filter(([, b]) => Number(b) !== own)
-  const speeds = [{ id: 'own' as const, b: own }, ...known.map(([id, b]) => ({ id, b: Number(b) }))]
-  const rest = { ...question }
-  delete rest.seconds_per_100mb
-  return (['linear', 'quadratic'] as const).flatMap((kind) => speeds.map(({ id, b }) => ({
-    kind, id, b, question: { ...rest, class: kind, ...(b === undefined ? {} : { network_gb_s: b }) } })))
+  const form = [{ id: 'own' as const, b: own }]
+  const all = [...form, ...known.map(([id, b]) => ({ id, b: Number(b) }))]
+  const isMeasured = question.class === 'measured'
+  return classes.filter((kind) => kind !== 'measured' || isMeasured).flatMap((kind) => {
+    const rest = { ...question, class: kind }
+    delete rest.seconds_per_100mb
+    if (kind !== 'measured') delete rest.exponent
+    return (isMeasured && kind !== 'measured' ? form : all).map(({ id, b }) => ({
+      kind, id, b, question: { ...rest, ...(b === undefined ? {} : { network_gb_s: b }) } }))
+  })
 }
 
 /** Speed-up against t, a curve for each class and network (S7). */

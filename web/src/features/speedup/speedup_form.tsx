@@ -3,9 +3,9 @@ import { useText } from '../../i18n/language'
 import { useOperators } from '../../queries/operators'
 import { useCenterOptions } from '../centers/center_options'
 import measuring from '../measuring/measuring.module.css'
-import { type Complaint, type FieldName, type Fields, numberNames } from './question'
+import { type Complaint, type FieldName, type Fields, classes, numberNamesOf } from './question'
 
-const fromCenter: readonly FieldName[] = ['t', 'b', 'm', 'p', 'r']
+const fromCenter: readonly FieldName[] = ['e', 't', 'b', 'm', 'p', 'r']
 
 export function SpeedupForm({ fields, wrong, onChange }: {
   fields: Fields; wrong: Partial<Record<FieldName, Complaint>>; onChange: (change: Partial<Fields>) => void
@@ -17,9 +17,9 @@ export function SpeedupForm({ fields, wrong, onChange }: {
   return (
     <form className={measuring.form} onSubmit={(event) => event.preventDefault()} aria-label={t('speedup.form')}>
       <NativeSelect label={t('speedup.class')} value={fields.class} onChange={(e) => onChange({ class: e.currentTarget.value })}
-        data={(['linear', 'quadratic'] as const).map((one) => ({ value: one, label: t(`speedup.class.${one}`) }))} />
+        data={classes.map((one) => ({ value: one, label: t(`speedup.class.${one}`) }))} />
       <NativeSelect label={t('speedup.center')} value={fields.center} onChange={(e) => onChange(e.currentTarget.value
-        ? { center: e.currentTarget.value, t: '', b: '', m: '' } : { center: '', operator: '', compressed: '' })}
+        ? { center: e.currentTarget.value, e: '', t: '', b: '', m: '' } : { center: '', operator: '', compressed: '' })}
         data={centers} />
       {fields.center ? (
         <>
@@ -27,7 +27,7 @@ export function SpeedupForm({ fields, wrong, onChange }: {
             data={[{ value: '', label: t('speedup.operator.usual') }, ...(operators.data ?? []).map((operator) => operator.id)]} />
           <Checkbox label={t('speedup.compressed')} checked={fields.compressed !== ''} mt={22} onChange={(e) => onChange({ compressed: e.currentTarget.checked ? '1' : '' })} />
         </>) : null}
-      {numberNames.map((name) => (
+      {numberNamesOf(fields).map((name) => (
         <TextInput key={name} label={t(name === 'threshold' ? 'speedup.threshold' : `speedup.${name}`)} inputMode="decimal" value={fields[name]}
           placeholder={fields.center && fromCenter.includes(name) ? t('speedup.from.center') : ''} error={say(wrong[name])}
           onChange={(e) => onChange({ [name]: e.currentTarget.value })} />
