@@ -1,5 +1,6 @@
 #include "agent/jobs/attempt_book.hpp"
 #include "agent/jobs/device_supplies.hpp"
+#include "core/base/json_reader.hpp"
 #include "core/base/utf8_prefix.hpp"
 
 #include <utility>
@@ -17,6 +18,13 @@ constexpr std::chrono::minutes kNewStart{1}; ///< an expected start is new when 
 bool needs_output_first(const AttemptOrder& order)
 {
     return order.label == "probe";
+}
+
+/// As fathom-profile reads it: the list of manifests, or with it what the job is known to execute.
+std::string match_library_for(const AttemptOrder& order, const std::string& manifests)
+{
+    if (manifests.empty() || order.known_operators.empty()) return manifests;
+    return R"({"items":)" + manifests + R"(,"known_operators":)" + Json(order.known_operators).dump() + "}";
 }
 
 } // namespace
@@ -116,7 +124,7 @@ RunOrder AttemptBook::run_order(const Entry& entry) const
     if (executor_.places()) run.cpus.clear(); // they only stood for units
     pass_fetch_site(run, options_.fetch_url, options_.fetch_ca_pem);
     pass_trusted_keys(run, options_.operator_trust);
-    if (order.profile) run.library = options_.library;
+    if (order.profile) run.library = match_library_for(order, options_.library);
     if (const UnitType* type = units_.find(entry.stored.unit_type)) {
         run.cores = type->report.cores_per_unit * run.order.unit_count;
         run.memory_bytes = type->report.memory_bytes_per_unit * run.order.unit_count;

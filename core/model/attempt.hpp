@@ -54,7 +54,9 @@ struct AttemptOrder {
     std::vector<JobOutput> outputs{};         ///< stored once the command has succeeded, as the job's user
     std::int64_t wall_limit_s{86400};         ///< of staging, the command and storing together
     bool profile{false};                      ///< count the job's operators while it runs (M11)
-    AttemptOwner owner{};                     ///< told to centers that run each user's jobs as a local user only
+    /// Of a job that is profiled: ids of the operators that it names, or that its type is known to execute.
+    std::vector<std::string> known_operators{};
+    AttemptOwner owner{}; ///< told to centers that run each user's jobs as a local user only
 };
 
 /// How an attempt ended.

@@ -353,7 +353,7 @@ Profile build_profile(const ProfileInput& input, const std::vector<OperatorManif
     std::vector<ObservedOperation> operations;
     for (const ObservedCalls& calls : observed)
         operations.push_back(calls.operation);
-    const MatchReport report = match_operations(operations, library);
+    const MatchReport report = match_operations(operations, library, {.type_categories = input.type_categories});
     std::vector<OperatorUse> uses;
     for (std::size_t i = 0; i < observed.size(); ++i) {
         const OperationMatch& match = report.matches[i];

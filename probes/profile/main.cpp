@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -61,14 +62,30 @@ int fail(const Error& error, int code)
     return code;
 }
 
-Result<std::vector<OperatorManifest>> read_library(const std::string& path)
+/// What calls are matched with.
+struct Library {
+    std::vector<OperatorManifest> manifests;
+    std::vector<std::string> type_categories; ///< MatchRule::type_categories
+};
+
+/// The categories of the operators with the ids in a list, each once; other texts and values name none.
+std::vector<std::string> categories_of(const Json& ids, const std::vector<OperatorManifest>& manifests)
 {
-    if (path.empty()) return probes::operator_manifests();
+    std::set<std::string> categories;
+    for (const OperatorManifest& manifest : manifests) {
+        if (std::find(ids.begin(), ids.end(), Json(manifest.id)) != ids.end()) categories.insert(manifest.category);
+    }
+    return {categories.begin(), categories.end()};
+}
+
+Result<Library> read_library(const std::string& path)
+{
+    if (path.empty()) return Library{probes::operator_manifests(), {}};
     const Result<std::string> text = read_file(path);
     if (!text) return text.error();
     const Result<Json> json = parse_json(*text, {.max_bytes = 16UL << 20U});
     if (!json) return json.error();
-    // As `fathom operator list --output json` prints it, or the bare list.
+    // As `fathom operator list --output json` prints it, with what agents know of the job, or the bare list.
     const Json& list = json->is_object() && json->contains("items") ? (*json)["items"] : *json;
     if (!list.is_array()) return Error{Errc::kInvalid, path + ": a JSON list of manifests is needed"};
     std::vector<OperatorManifest> manifests;
@@ -80,14 +97,16 @@ Result<std::vector<OperatorManifest>> read_library(const std::string& path)
         if (!manifest) return manifest.error();
         manifests.push_back(*manifest);
     }
-    return manifests;
+    const Json known = json->is_object() ? json->value("known_operators", Json::array()) : Json::array();
+    std::vector<std::string> categories = categories_of(known, manifests);
+    return Library{std::move(manifests), std::move(categories)};
 }
 
 int show_symbols(const std::string& library)
 {
-    const Result<std::vector<OperatorManifest>> manifests = read_library(library);
-    if (!manifests) return fail(manifests.error(), kFailed);
-    const std::string table = symbols_table(*manifests);
+    const Result<Library> read = read_library(library);
+    if (!read) return fail(read.error(), kFailed);
+    const std::string table = symbols_table(read->manifests);
     const bool is_written = std::fputs(table.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
     return is_written ? 0 : fail({Errc::kUnavailable, "cannot write to standard output"}, kFailed);
 }
@@ -95,9 +114,10 @@ int show_symbols(const std::string& library)
 /// A run of the program with all that is known of it.
 class Run {
   public:
-    Run(const Arguments& arguments, std::vector<OperatorManifest> library, CountsFolder folder)
-        : arguments_(arguments), library_(std::move(library)), folder_(std::move(folder))
+    Run(const Arguments& arguments, Library library, CountsFolder folder)
+        : arguments_(arguments), library_(std::move(library.manifests)), folder_(std::move(folder))
     {
+        input_.type_categories = std::move(library.type_categories);
         // The file may be named relative to a folder that the program leaves; we stay where we are.
         std::error_code ignored;
         if (!arguments.output_file.empty())
@@ -231,7 +251,7 @@ int run(Arguments arguments)
     if (!arguments.output.empty()) arguments.format = arguments.output;
     const Result<ProgramFacts> facts = check_program(arguments.program.front());
     if (!facts) return fail(facts.error(), facts.error().code == Errc::kNotFound ? kNotFound : kNotExecutable);
-    Result<std::vector<OperatorManifest>> library = read_library(arguments.library);
+    Result<Library> library = read_library(arguments.library);
     if (!library) return fail(library.error(), kFailed);
     Result<CountsFolder> folder = CountsFolder::make();
     if (!folder) return fail(folder.error(), kFailed);

@@ -61,8 +61,9 @@ struct ProfileInput {
     std::uint64_t end_ticks{};
     double wall_s{};
     double cpu_s{};
-    double bandwidth_bytes_per_s{}; ///< of one core; 0: not measured
-    int cores{1};                   ///< that the program could use
+    double bandwidth_bytes_per_s{};             ///< of one core; 0: not measured
+    int cores{1};                               ///< that the program could use
+    std::vector<std::string> type_categories{}; ///< MatchRule::type_categories
     std::vector<std::string> notes;
 };
 

@@ -165,6 +165,8 @@ Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>& errors)
     order.is_exclusive = reader.optional_boolean("exclusive").value_or(false);
     order.operators = read_needs(reader, errors);
     order.profile = reader.optional_boolean("profile").value_or(false);
+    order.known_operators =
+        reader.strings("known_operators", kMaxLibraryOperators, {.min_length = 1, .max_length = 64});
     order.command = reader.strings("command", 1000, {.max_length = 65536});
     order.script = reader.optional_string("script", {.max_length = 1UL << 20U}).value_or("");
     order.environment = read_text_map(reader, "environment");

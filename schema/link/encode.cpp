@@ -76,6 +76,7 @@ Json body_json(const StartAttempt& start)
     else
         json["command"] = order.command;
     if (order.is_exclusive) json["exclusive"] = true;
+    if (!order.known_operators.empty()) json["known_operators"] = order.known_operators;
     if (!order.inputs.empty()) json["inputs"] = to_json(order.inputs);
     if (!order.outputs.empty()) json["outputs"] = to_json(order.outputs);
     if (!order.owner.submitter.empty()) json["owner"] = owner_json(order.owner);

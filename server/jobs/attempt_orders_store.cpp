@@ -9,6 +9,7 @@
 #include <pqxx/pqxx>
 
 #include <algorithm>
+#include <set>
 
 // The orders that centers get; the other rows of attempts are in attempts_store.cpp.
 namespace fathom::server {
@@ -102,6 +103,15 @@ std::vector<OperatorNeed> needs_of(const JobSpec& spec)
     return needs;
 }
 
+/// A job that names no operators was given those of its type when it was submitted. Each id once.
+std::vector<std::string> known_operators_of(const JobSpec& spec)
+{
+    std::set<std::string> ids;
+    for (const OperatorUse& use : spec.operators)
+        ids.insert(use.id);
+    return {ids.begin(), ids.end()};
+}
+
 /// @error kInternal  they are no texts; what they are is not said.
 Result<void> add_secrets(const pqxx::field& secrets, std::map<std::string, std::string>& environment)
 {
@@ -169,6 +179,7 @@ AttemptOrder to_order(const pqxx::row& row, JobSpec spec)
             .outputs = std::move(spec.outputs),
             .wall_limit_s = spec.wall_limit_s,
             .profile = spec.profile,
+            .known_operators = spec.profile && !is_probe ? known_operators_of(spec) : std::vector<std::string>(),
             .owner = owner_of(row)};
 }
 

@@ -279,6 +279,23 @@ TEST_F(AttemptBookTest, HasJobsMatchedWithTheLibraryOfTheirStartWhenTheyAreProfi
     EXPECT_THAT(executor_.libraries, testing::ElementsAre("[1]", ""));
 }
 
+TEST_F(AttemptBookTest, SaysWithTheLibraryWhichOperatorsTheJobIsKnownToExecute)
+{
+    AttemptBook book = this->book(0s, 2);
+    ASSERT_TRUE(book.load());
+    AttemptOrder profiled = test::shell_order("true");
+    profiled.profile = true;
+    profiled.known_operators = {"conv2d", "dgemm"};
+    executor_.views[profiled.attempt_id] = {RunPhase::kAlive, clock_.now()};
+    ASSERT_TRUE(book.accept(profiled));
+    ASSERT_TRUE(book.store_orders(steady_));
+
+    book.match_with("[1]");
+    book.advance(steady_);
+
+    EXPECT_THAT(executor_.libraries, testing::ElementsAre(R"({"items":[1],"known_operators":["conv2d","dgemm"]})"));
+}
+
 TEST_F(AttemptBookTest, GivesTheNextItsUnitsWithTheEndOfTheOneBefore)
 {
     AttemptBook book = this->book(0s);

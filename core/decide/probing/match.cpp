@@ -117,24 +117,32 @@ bool is_better(const Scored& a, const Scored& b)
     return a.manifest->version > b.manifest->version;
 }
 
+bool has_category(const std::vector<std::string>& categories, const OperatorManifest& manifest)
+{
+    return std::find(categories.begin(), categories.end(), manifest.category) != categories.end();
+}
+
 /// The operators to choose from: those that name the symbol; else those of the category if one of them is
-/// good enough; else all.
+/// good enough; else those of the job type's categories if one of them is; else all.
 std::vector<Scored> candidates(const ObservedOperation& observed, std::span<const OperatorManifest> library,
                                const MatchRule& rule, bool& is_exact)
 {
     std::vector<Scored> exact;
     std::vector<Scored> same_category;
+    std::vector<Scored> of_type;
     std::vector<Scored> all;
     for (const OperatorManifest& manifest : library) {
         const Scored scored{&manifest, similarity(observed, manifest, rule)};
         all.push_back(scored);
         if (names_symbol(manifest, observed.symbol)) exact.push_back(scored);
         if (manifest.category == observed.category) same_category.push_back(scored);
+        if (has_category(rule.type_categories, manifest)) of_type.push_back(scored);
     }
     is_exact = !exact.empty();
-    std::vector<Scored>& chosen = is_exact ? exact : same_category;
-    std::sort(chosen.begin(), chosen.end(), is_better);
-    if (is_exact || (!chosen.empty() && chosen.front().score >= rule.threshold)) return chosen;
+    for (std::vector<Scored>* chosen : {&exact, &same_category, &of_type}) {
+        std::sort(chosen->begin(), chosen->end(), is_better);
+        if (!chosen->empty() && (is_exact || chosen->front().score >= rule.threshold)) return std::move(*chosen);
+    }
     std::sort(all.begin(), all.end(), is_better);
     return all;
 }

@@ -21,13 +21,16 @@ struct ObservedOperation {
     double share{};                          ///< of the program's run time, 0..1
 };
 
-/// What takes part in a similarity score, and how much. Weights sum to 1.
+/// What takes part in a similarity score, and how much, and where is searched first. Weights sum to 1.
 struct MatchRule {
     double argument_weight{0.5};  ///< overlap of the argument kinds, as multisets
     double intensity_weight{0.3}; ///< closeness of operations per byte, on a log scale
     double category_weight{0.2};  ///< same category
     double threshold{0.6};        ///< a lower score is a miss
     double tie_margin{0.02};      ///< scores this close are a tie: reported, the smaller id is taken
+    /// Of the operators that the program's job type is known to execute; searched where an operation's own category has
+    /// nothing like it. Empty: nothing is known.
+    std::vector<std::string> type_categories{};
 };
 
 /// What became of one observed operation.
@@ -50,11 +53,11 @@ struct MatchReport {
 /// Finds for each observed operation the operator that stands for it (M3).
 ///
 /// An operator that names the symbol always wins, whatever else it says. Otherwise operators of the same
-/// category come first; those of others only if none of the same reaches the threshold. The best score at
-/// or above the threshold is taken. The use that comes out does the same work: the operator's parameters are
-/// the observed ones where they have the same names and lie in range, else the shape of the defaults scaled
-/// to the observed work, and the count is scaled by the ratio of work. Exact matches keep their exact count.
-/// The order of `observed` and of `library` does not matter.
+/// category come first; if none of them reaches the threshold, those of the job type's categories, and only then all
+/// others. The best score at or above the threshold is taken. The use that comes out does the same work: the operator's
+/// parameters are the observed ones where they have the same names and lie in range, else the shape of the defaults
+/// scaled to the observed work, and the count is scaled by the ratio of work. Exact matches keep their exact count. The
+/// order of `observed` and of `library` does not matter.
 MatchReport match_operations(std::span<const ObservedOperation> observed, std::span<const OperatorManifest> library,
                              const MatchRule& rule = {});
 

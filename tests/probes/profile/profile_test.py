@@ -72,6 +72,22 @@ def test_calls_are_matched_with_a_given_library(tmp_path):
     assert ended.returncode == 125 and "tolerance" in ended.stderr
 
 
+def test_what_a_job_is_known_to_execute_narrows_the_search(tmp_path):
+    dgemm = pathlib.Path(__file__).resolve().parents[3] / "probes" / "operators" / "dgemm" / "manifest.json"
+    manifest = json.loads(dgemm.read_text())
+    manifest["signature"]["symbols"] = ["no_such_entry_point"]
+    # Alike but for the category, which is not that of the calls: without more the smaller id is taken.
+    items = [{**manifest, "id": "products_a", "category": "io"}, {**manifest, "id": "products_b", "category": "data"}]
+    library, report = tmp_path / "library.json", tmp_path / "profile.json"
+    for known, expected in ((None, "products_a"), (["products_b"], "products_b"), (["unheard_of", 7], "products_a")):
+        library.write_text(json.dumps({"items": items, **({} if known is None else {"known_operators": known})}))
+        ended = run([TARGET, "blas"], "--output", "json", "--no-calibration", "--library", str(library), "--output-file",
+                    str(report))
+        assert ended.returncode == 0, ended.stderr
+        result = json.loads(report.read_text())
+        assert {line["operator"] for line in result["observed"] if line["symbol"] == "cblas_dgemm"} == {expected}
+
+
 def test_only_the_outermost_call_counts_and_workspace_queries_do_not(tmp_path):
     result = profile(tmp_path, [TARGET, "lapack"])
     assert counts(result, "order", "rhs") == {("dgesv_", 48, 5): 1, ("dsyevd_", 40, None): 1}

@@ -97,6 +97,24 @@ TEST_F(Attempts, OutputsGoToCentersWhoseAgentStoresThem)
               (std::vector<JobOutput>{{"x", "https://h/x?key=1"}}));
 }
 
+TEST_F(Attempts, OfProfiledJobsSayWhatTheyAreKnownToExecute)
+{
+    add_operators();
+    const auto known_of = [this](bool is_profiled) {
+        const JobId job = submit(spec({{"operators", {{{"id", "dgemm"}, {"count", 3}}}}, {"profile", is_profiled}}));
+        sql("UPDATE job SET metered = true");
+        route();
+        const std::vector<link::Body> orders = orders_for(center_of(job));
+        EXPECT_EQ(orders.size(), 1U);
+        const std::vector<std::string> known = std::get<link::StartAttempt>(orders.at(0)).order.known_operators;
+        EXPECT_TRUE(report_end(job, exited(0)));
+        return known;
+    };
+
+    EXPECT_EQ(known_of(true), std::vector<std::string>{"dgemm"});
+    EXPECT_EQ(known_of(false), std::vector<std::string>());
+}
+
 TEST_F(Attempts, SayWhoseTheyAreToCentersThatMapUsersOnly)
 {
     const auto owner_of = [this](const JobId& job) {

@@ -143,6 +143,25 @@ TEST(Match, TheOwnCategoryComesFirst)
     EXPECT_EQ(report.matches[0].operator_id, "dgemm");
 }
 
+TEST(Match, TheCategoriesOfTheJobTypeComeAfterTheOwnAndBeforeAllOthers)
+{
+    OperatorManifest other = dgemm(); // the same features, a smaller id
+    other.id = "aaa";
+    other.category = "ai";
+    const std::vector<OperatorManifest> both{other, dgemm(), stream_triad()};
+    ObservedOperation call = gemm_call(512, 512, 512, 1);
+    call.symbol = "zunknown_";
+    const auto found = [&](const std::string& own, const std::vector<std::string>& type_categories) {
+        call.category = own;
+        return match_operations(std::vector{call}, both, {.type_categories = type_categories}).matches[0].operator_id;
+    };
+
+    EXPECT_EQ(found("data", {}), "aaa") << "of two alike the smaller id";
+    EXPECT_EQ(found("data", {"hpc"}), "dgemm");
+    EXPECT_EQ(found("ai", {"hpc"}), "aaa") << "its own category says more than the type";
+    EXPECT_EQ(found("data", {"memory"}), "aaa") << "nothing of the type's is like it";
+}
+
 TEST(Match, AMissIsReportedWithItsShare)
 {
     const ObservedOperation unlike{.symbol = "quux",
