@@ -1,6 +1,6 @@
 """Loaded by each Python of a job that shares a GPU, by PYTHONPATH: tells libfathom-gpu.so when an optimizer of PyTorch has
-stepped, which ends an iteration (docs/gpu-memory.md). Programs need not change; without PyTorch, or without the library, it
-does nothing."""
+stepped, or a step that a JAX program marks for its profiler is over, which ends an iteration (docs/gpu-memory.md). Programs
+need not change; without PyTorch and JAX, or without the library, it does nothing."""
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -8,8 +8,6 @@ import os
 import sys
 
 import fathom_gpu  # beside this file
-
-OPTIMIZERS = "torch.optim.optimizer"
 
 
 def after_step(gpu, torch):
@@ -22,32 +20,61 @@ def after_step(gpu, torch):
     return end_iteration
 
 
-class Loader(importlib.abc.Loader):
-    """Loads the module of the optimizers as ever, and then leaves the hook with it."""
+def hook_optimizers(module):
+    """In PyTorch's module of optimizers."""
+    register = getattr(module, "register_optimizer_step_post_hook", None)  # PyTorch 2.0 and later
+    if register is not None:
+        register(after_step(fathom_gpu, sys.modules["torch"]))
 
-    def __init__(self, loader):
+
+def after_exit(gpu, leave):
+    """What JAX is to call at the end of a marked step, `leave` being what it calls otherwise."""
+    def end_iteration(annotation, error, *details):
+        result = leave(annotation, error, *details)
+        if error is None:
+            gpu.iteration_end()
+        return result
+    return end_iteration
+
+
+def hook_steps(module):
+    """In JAX's module of the profiler. The class stays the same one: programs may have it under other names, too."""
+    step = getattr(module, "StepTraceAnnotation", None)
+    if step is not None and hasattr(step, "__exit__"):
+        step.__exit__ = after_exit(fathom_gpu, step.__exit__)
+
+
+HOOKS = {"torch.optim.optimizer": hook_optimizers, "jax.profiler": hook_steps}
+
+
+class Loader(importlib.abc.Loader):
+    """Loads a module as ever, and then leaves the hook with it."""
+
+    def __init__(self, loader, hook):
         self._loader = loader
+        self._hook = hook
 
     def create_module(self, spec):
         return self._loader.create_module(spec)
 
     def exec_module(self, module):
         self._loader.exec_module(module)
-        register = getattr(module, "register_optimizer_step_post_hook", None)  # PyTorch 2.0 and later
-        if register is not None:
-            register(after_step(fathom_gpu, sys.modules["torch"]))
+        self._hook(module)
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Waits for the one module, however the program comes to import it."""
+    """Waits for the modules that get a hook, however the program comes to import them."""
+
+    def __init__(self):
+        self._hooks = dict(HOOKS)
 
     def find_spec(self, fullname, path, target=None):
-        if fullname != OPTIMIZERS:
+        hook = self._hooks.pop(fullname, None)
+        if hook is None:
             return None
-        sys.meta_path.remove(self)
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
-            spec.loader = Loader(spec.loader)
+            spec.loader = Loader(spec.loader, hook)
         return spec
 
 

@@ -1,4 +1,4 @@
-"""A Python program that knows nothing of sharing, with a package shaped as PyTorch is where it matters."""
+"""A Python program that knows nothing of sharing, with packages shaped as PyTorch and JAX are where it matters."""
 import os
 import pathlib
 import subprocess
@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 HOOK = ROOT / "agent/gpu/python"
 LIBRARY = pathlib.Path(os.environ["FATHOM_BIN"]) / "libfathom-gpu.so"
 
-TORCH = {
+PACKAGES = {
     "torch/__init__.py": "from . import cuda, optim\n",
     "torch/cuda.py": "def empty_cache():\n    print('emptied')\n",
     "torch/optim/__init__.py": "from .optimizer import SGD\n",
@@ -23,12 +23,29 @@ class SGD:
         for hook in hooks:
             hook(self, (), {})
 """,
+    "jax/__init__.py": "from . import profiler\n",
+    "jax/_src/__init__.py": "",
+    "jax/_src/profiler.py": """
+class TraceMe:  # of a library in JAX
+    def __init__(self, name, **metadata):
+        self.name = name
+    def __enter__(self):
+        return self
+    def __exit__(self, error, value, traceback):
+        print('left', self.name, error is None)
+class TraceAnnotation(TraceMe):
+    pass
+class StepTraceAnnotation(TraceAnnotation):
+    def __init__(self, name, **metadata):
+        super().__init__(name, _r=1, **metadata)
+""",
+    "jax/profiler.py": "from jax._src.profiler import StepTraceAnnotation as StepTraceAnnotation, TraceAnnotation as TraceAnnotation\n",
 }
 
 
 @pytest.fixture(name="packages")
 def fixture_packages(tmp_path):
-    for name, text in TORCH.items():
+    for name, text in PACKAGES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     return tmp_path
@@ -73,6 +90,53 @@ torch.optim.SGD().step()
 
 def test_without_the_library_pytorch_is_left_alone(packages):
     assert run(packages, "import torch\nprint(len(torch.optim.optimizer.hooks))", preload=False) == "0\n"
+
+
+COUNTED = """
+import fathom_gpu
+fathom_gpu.iteration_end = lambda: print("iteration ends")
+"""
+
+
+def test_each_step_that_a_jax_program_marks_ends_an_iteration(packages):
+    """After what JAX itself does; other marks end none, and neither does a step that fails."""
+    program = COUNTED + """
+import jax
+from jax._src.profiler import StepTraceAnnotation  # the same class by another name
+with jax.profiler.StepTraceAnnotation("train", step_num=1):
+    print("step")
+with StepTraceAnnotation("again"):
+    pass
+with jax.profiler.TraceAnnotation("part"):
+    pass
+try:
+    with jax.profiler.StepTraceAnnotation("fails"):
+        raise ValueError
+except ValueError:
+    print("failed")
+"""
+    assert run(packages, program) == ("step\nleft train True\niteration ends\nleft again True\niteration ends\n"
+                                      "left part True\nleft fails False\nfailed\n")
+
+
+def test_a_program_may_use_both_frameworks(packages):
+    program = COUNTED + """
+import jax, torch
+torch.optim.SGD().step()
+with jax.profiler.StepTraceAnnotation("train"):
+    pass
+"""
+    assert run(packages, program) == "iteration ends\nleft train True\niteration ends\n"
+
+
+def test_a_jax_without_marked_steps_is_left_alone(packages):
+    (packages / "jax/profiler.py").write_text("")
+    assert run(packages, "import jax\nprint(hasattr(jax.profiler, 'StepTraceAnnotation'))") == "False\n"
+
+
+def test_without_the_library_jax_is_left_alone(packages):
+    program = COUNTED + "import jax\nwith jax.profiler.StepTraceAnnotation('train'):\n    pass\n"
+    assert run(packages, program, preload=False) == "left train True\n"
 
 
 def test_the_programs_own_sitecustomize_runs_as_well(packages):
