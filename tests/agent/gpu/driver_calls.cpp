@@ -262,6 +262,7 @@ int main(int argc, char** argv)
                                                  {"contexts", contexts},
                                                  {"graph_memory", graph_memory},
                                                  {"graph_memory_beside", graph_memory_beside},
+                                                 {"handles_for_others", handles_for_others},
                                                  {"holds", holds},
                                                  {"launch_cooperative", launch_cooperative},
                                                  {"launch_ex", launch_ex},

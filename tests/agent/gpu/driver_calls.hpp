@@ -37,6 +37,7 @@ void launch(void* function, fathom::gpu::cuda::Address address, std::size_t byte
 // The ways, by the names that the test gives.
 void contexts();
 void mapped();
+void handles_for_others();
 void holds();
 void view();
 void view_alone();

@@ -128,6 +128,14 @@ TEST_F(GpuSharing, EveryWayToAllocateIsCountedAndGivenBack)
     EXPECT_EQ(neighbour->wait(), 0) << neighbour->output();
 }
 
+TEST_F(GpuSharing, NoHandleForOtherProcessesIsGivenOfMemoryThatIsMappedInPieces)
+{
+    start();
+    const auto program = call("handles_for_others");
+
+    EXPECT_EQ(program->wait(), 0) << program->output();
+}
+
 TEST_F(GpuSharing, EveryWayToLaunchWaitsForTheTurn)
 {
     settings_.coordinator.turns = {.slice_s = 0.02, .most_slice_s = 0.1, .most_wait_s = 30};

@@ -21,6 +21,7 @@ MemAllocManaged cuMemAllocManaged;
 MemAllocAsync cuMemAllocAsync;
 MemAllocFromPoolAsync cuMemAllocFromPoolAsync;
 MemFreeAsync cuMemFreeAsync;
+IpcGetMemHandle cuIpcGetMemHandle;
 Status cuDeviceGetDefaultMemPool(void** pool, Device device);
 ArrayCreate cuArrayCreate_v2;
 Array3dCreate cuArray3DCreate_v2;
@@ -125,6 +126,24 @@ void allocations()
     expect_arrays_counted();
     require(cuStreamDestroy_v2(stream), "cuStreamDestroy");
     release(own);
+}
+
+/// Of memory that is mapped in pieces the library has none to give, at whatever address of a block; what is no memory
+/// the driver refuses. A refusal changes nothing.
+void handles_for_others()
+{
+    make_context();
+    const Address own = allocate(2 * kMiB);
+    std::array<char, 64> handle{}; // as CUipcMemHandle
+    require(cuIpcGetMemHandle(handle.data(), own) == kNotSupported, "a handle of the block's beginning");
+    require(cuIpcGetMemHandle(handle.data(), own + kMiB) == kNotSupported, "a handle of the block's middle");
+    require(cuIpcGetMemHandle(handle.data(), 64) == kInvalidValue, "a handle of no memory");
+    require(handle == std::array<char, 64>{}, "what is refused writes a handle");
+    launch(kernel("fill"), own, 2 * kMiB, 5, nullptr);
+    launch(kernel("check"), own, 2 * kMiB, 5, nullptr);
+    require(cuCtxSynchronize(), "cuCtxSynchronize");
+    release(own);
+    require(cuIpcGetMemHandle(handle.data(), own) == kInvalidValue, "a handle of memory that was released");
 }
 
 /// A module with a variable of 3 MiB.
