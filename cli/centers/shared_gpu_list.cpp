@@ -4,8 +4,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace fathom::cli {
 namespace {
+
+/// Names in one line at most; more are counted.
+constexpr std::size_t kMaxNeighbours = 8;
 
 struct SharedGpuOptions : ListOptions {
     std::string center;
@@ -54,6 +60,35 @@ Table shared_gpus_table(const Json& gpus, Timestamp)
     return table;
 }
 
+/// With whom a job shares a GPU: by name the jobs that the caller may know of, by number the other programs.
+std::string neighbours_text(const Json& gpu, const std::string& job)
+{
+    std::vector<std::string> names;
+    double unnamed = number_of(gpu, "job_count").value_or(0);
+    for (const Json& one : items_of(gpu, "jobs")) {
+        const std::string name = text_of(one, "job");
+        const bool is_known = name == job || std::ranges::find(names, name) != names.end();
+        if (!is_known && (name.empty() || names.size() == kMaxNeighbours)) continue;
+        if (!is_known) names.push_back(name);
+        --unnamed;
+    }
+    const std::string rest = unnamed > 0 ? fmt::format("{:.0f} other program{}", unnamed, unnamed == 1 ? "" : "s") : "";
+    if (names.empty()) return rest.empty() ? "no other program" : "shared with " + rest;
+    return fmt::format("shared with {}{}{}", fmt::join(names, ", "), rest.empty() ? "" : " and ", rest);
+}
+
+/// What taking turns has cost a program until now.
+std::string sharing_cost_text(const Json& program)
+{
+    std::string text =
+        fmt::format("{} turns given back in {}, {} moved, {} stayed, waited {} at most", count_of(program, "switches"),
+                    duration_of(program, "switch_s"), bytes_of(program, "moved_bytes"), bytes_of(program, "kept_bytes"),
+                    duration_of(program, "longest_wait_s"));
+    if (number_of(program, "refusals").value_or(0) > 0)
+        text += ", memory refused " + count_of(program, "refusals") + " times";
+    return text;
+}
+
 Outcome list_shared_gpus(Session& session, const SharedGpuOptions& options)
 {
     return print_list(session,
@@ -70,20 +105,15 @@ std::vector<std::pair<std::string, Cell>> shared_gpu_details(const Json& gpus, c
 {
     std::vector<std::pair<std::string, Cell>> details;
     for (const Json& gpu : gpus) {
+        bool is_named = false;
         for (const Json& own : items_of(gpu, "jobs")) {
             if (text_of(own, "job") != job) continue;
-            const double others = number_of(gpu, "job_count").value_or(1) - 1;
-            details.emplace_back("GPU", fmt::format("{}: {}", text_of(gpu, "gpu"),
-                                                    others > 0 ? fmt::format("shared with {:.0f} other program{}",
-                                                                             others, others == 1 ? "" : "s")
-                                                               : "no other program"));
+            if (!std::exchange(is_named, true))
+                details.emplace_back("GPU", text_of(gpu, "gpu") + ": " + neighbours_text(gpu, job));
             details.emplace_back("  Memory", region_text(member(own, "persistent"), "used_bytes") + " persistent, " +
                                                  region_text(member(own, "temporary"), "peak_bytes") +
                                                  " temporary at most");
-            details.emplace_back("  Sharing costs", count_of(own, "switches") + " turns given back in " +
-                                                        duration_of(own, "switch_s") + ", " +
-                                                        bytes_of(own, "moved_bytes") + " moved, waited " +
-                                                        duration_of(own, "longest_wait_s") + " at most");
+            details.emplace_back("  Sharing costs", sharing_cost_text(own));
         }
     }
     return details;
