@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import pathlib
+import struct
 import subprocess
 import tempfile
 import time
@@ -63,13 +64,18 @@ class Node:
         command = [BUILD / "bin/training_loop", *(str(word) for pair in options.items() for word in pair)]
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
+    def peak_bytes(self):
+        """The most that all programs together have had of the card: first in the stand-in's books (card_books.hpp)."""
+        with open(self.folder / "cards" / GPU, "rb") as books:
+            return struct.unpack("=q", books.read(8))[0]
+
     def stop(self):
         self.process.terminate()
         self.process.wait()
 
 
 def run_set(count, iterations, variables):
-    """Counts of all switches, and iterations a second."""
+    """Counts of all switches, iterations a second, and peak use of the card."""
     with tempfile.TemporaryDirectory() as folder:
         node = Node(folder)
         began = time.monotonic()
@@ -90,14 +96,15 @@ def run_set(count, iterations, variables):
         sums = {key: sum(job[key] for job in last.values()) for key in ("switches", "moved_bytes", "switch_s")}
         return {"bytes": sums["moved_bytes"] / max(sums["switches"], 1),
                 "ms": 1000 * sums["switch_s"] / max(sums["switches"], 1),
-                "switches": sums["switches"], "per_s": count * iterations / wall_s}
+                "switches": sums["switches"], "per_s": count * iterations / wall_s, "peak": node.peak_bytes()}
 
 
-def unified_bytes(count):
-    """Bytes per turn that unified memory moves when each job in turn touches all that it has."""
+def unified_model(count):
+    """What unified memory would do when each job in turn touches all that it has: bytes that move per turn, and peak use of
+    the card. A model: nothing of it runs, and the time of page faults is not in it."""
     sizes = [sum(sizes_of(*job)) * MIB for job in JOBS[:count]]
     resident = []  # least recently used first: job and bytes
-    moved, turns = 0, 20 * count
+    moved, peak, turns = 0, 0, 20 * count
     for turn in range(turns):
         job = turn % count
         here = sum(size for who, size in resident if who == job)
@@ -113,7 +120,8 @@ def unified_bytes(count):
             if size > gone:
                 resident.insert(0, (who, size - gone))
         resident.append((job, need))
-    return moved / (turns - count)
+        peak = max(peak, sum(size for _, size in resident))
+    return {"bytes": moved / (turns - count), "peak": peak}
 
 
 def call_ns(node, preload):
@@ -130,22 +138,27 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--iterations", type=int, default=20)
     iterations = parser.parse_args().iterations
-    print("the GPU is a stand-in: bytes are counted as they move, times are those of the host's memory")
-    figures = {"fewer": [], "fewer_unified": [], "ms": [], "swap_ms": [], "speed": []}
+    print(f"the GPU is a stand-in of {CARD / MIB:.0f} MiB: bytes and peak use are counted, times are those of the host's "
+          "memory; unified memory is modelled, and was not run")
+    names = ("fewer", "fewer_unified", "ms", "swap_ms", "speed", "peak", "swap_peak", "unified_peak")
+    figures = {name: [] for name in names}
     for count in (2, 3, 4):
         ours = run_set(count, iterations, {})
         swap = run_set(count, iterations, {"FATHOM_GPU_SWAP": "everything"})
-        unified = unified_bytes(count)
-        print(f"{count} jobs   ours {ours['bytes'] / MIB:8.1f} MiB and {ours['ms']:7.2f} ms a switch, {ours['switches']} switches, "
-              f"{ours['per_s']:6.1f} iterations/s")
-        print(f"         swapping everything {swap['bytes'] / MIB:8.1f} MiB and {swap['ms']:7.2f} ms, {swap['switches']} switches, "
-              f"{swap['per_s']:6.1f} iterations/s;   unified memory {unified / MIB:8.1f} MiB")
+        unified = unified_model(count)
+        for way, of in (("ours", ours), ("swapping everything", swap)):
+            print(f"{count} jobs  {way:20} {of['bytes'] / MIB:8.1f} MiB and {of['ms']:7.2f} ms a switch, "
+                  f"{of['switches']} switches, {of['per_s']:6.1f} iterations/s, peak use {of['peak'] / MIB:6.1f} MiB")
+        print(f"{count} jobs  {'unified, modelled':20} {unified['bytes'] / MIB:8.1f} MiB a switch, "
+              f"peak use {unified['peak'] / MIB:6.1f} MiB")
         figures["fewer"].append(100 * (1 - ours["bytes"] / swap["bytes"]))
-        if unified > 0:
-            figures["fewer_unified"].append(100 * (1 - ours["bytes"] / unified))
+        if unified["bytes"] > 0:
+            figures["fewer_unified"].append(100 * (1 - ours["bytes"] / unified["bytes"]))
         figures["ms"].append(ours["ms"])
         figures["swap_ms"].append(swap["ms"])
         figures["speed"].append(ours["per_s"] / swap["per_s"])
+        for name, of in (("peak", ours), ("swap_peak", swap), ("unified_peak", unified)):
+            figures[name].append(100 * of["peak"] / CARD)
     with tempfile.TemporaryDirectory() as folder:
         node = Node(folder)
         overhead = call_ns(node, True) - call_ns(node, False)
@@ -156,6 +169,9 @@ def main():
     print(f"RESULT switch_ms {sum(figures['ms']) / 3:.2f} ms")
     print(f"RESULT swap_all_switch_ms {sum(figures['swap_ms']) / 3:.2f} ms")
     print(f"RESULT speed_over_swap_all {min(figures['speed']):.2f} ratio")
+    print(f"RESULT peak_use_pct {max(figures['peak']):.1f} %")
+    print(f"RESULT swap_all_peak_use_pct {max(figures['swap_peak']):.1f} %")
+    print(f"RESULT unified_peak_use_pct {max(figures['unified_peak']):.1f} %")
     print(f"RESULT call_overhead_ns {overhead:.1f} ns")
     print(f"RESULT overhead_pct {overhead / 5000 * 100:.2f} %")
 
