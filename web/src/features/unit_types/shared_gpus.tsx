@@ -51,6 +51,8 @@ function useProgramColumns(): Column<SharedGpuJob>[] {
     { id: 'switches', title: t('units.gpus.switches'), isNumber: true, cell: (j) => j.switches, csv: (j) => j.switches },
     { id: 'switching', title: t('units.gpus.switching'), isNumber: true, cell: (j) => formatDuration(j.switch_s), csv: (j) => j.switch_s },
     { id: 'moved', title: t('units.gpus.moved'), isNumber: true, cell: (j) => formatBytes(j.moved_bytes), csv: (j) => j.moved_bytes },
+    { id: 'stayed', title: t('units.gpus.stayed'), isNumber: true, cell: (j) => formatBytes(j.kept_bytes), csv: (j) => j.kept_bytes },
+    { id: 'refusals', title: t('units.gpus.refusals'), isNumber: true, cell: (j) => j.refusals, csv: (j) => j.refusals },
     { id: 'wait', title: t('units.gpus.wait'), isNumber: true, cell: (j) => formatDuration(j.longest_wait_s), csv: (j) => j.longest_wait_s },
   ]
 }

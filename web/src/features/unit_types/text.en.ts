@@ -84,6 +84,8 @@ export const unitTypesEn = {
   'units.gpus.switches': 'Turns given back',
   'units.gpus.switching': 'Time of switching',
   'units.gpus.moved': 'Moved',
+  'units.gpus.stayed': 'Stayed',
+  'units.gpus.refusals': 'Allocations refused',
   'units.gpus.wait': 'Longest wait',
   'units.more': 'See also',
   'units.more.calendar': 'Reservations and maintenance of {center}',

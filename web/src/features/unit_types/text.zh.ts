@@ -86,6 +86,8 @@ export const unitTypesZh: Record<keyof typeof unitTypesEn, string> = {
   'units.gpus.switches': '交还次数',
   'units.gpus.switching': '切换用时',
   'units.gpus.moved': '搬移量',
+  'units.gpus.stayed': '保留量',
+  'units.gpus.refusals': '被拒绝的分配',
   'units.gpus.wait': '最长等待',
   'units.more': '相关内容',
   'units.more.calendar': '{center} 的预留与维护',
