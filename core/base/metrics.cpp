@@ -6,11 +6,16 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <mutex>
+
 namespace fathom {
 
 struct Metrics::State {
     // Merge: asking for a family or member again returns the one that exists.
     prometheus::Registry registry{prometheus::Registry::InsertBehavior::Merge};
+    std::mutex mutex;
+    // Of replace(), by name. The registry owns them.
+    std::map<std::string, std::map<MetricLabels, prometheus::Gauge*>> replaced;
 };
 
 Metrics::Metrics() : state_(std::make_unique<State>()) {}
@@ -24,6 +29,23 @@ void Metrics::count(const std::string& name, const std::string& help, const Metr
 void Metrics::set(const std::string& name, const std::string& help, double value, const MetricLabels& labels)
 {
     prometheus::BuildGauge().Name(name).Help(help).Register(state_->registry).Add(labels).Set(value);
+}
+
+void Metrics::replace(const std::string& name, const std::string& help, const std::map<MetricLabels, double>& values)
+{
+    auto& family = prometheus::BuildGauge().Name(name).Help(help).Register(state_->registry);
+    const std::scoped_lock lock(state_->mutex);
+    std::map<MetricLabels, prometheus::Gauge*>& gauges = state_->replaced[name];
+    std::erase_if(gauges, [&](const auto& entry) {
+        const bool is_gone = !values.contains(entry.first);
+        if (is_gone) family.Remove(entry.second);
+        return is_gone;
+    });
+    for (const auto& [labels, value] : values) {
+        prometheus::Gauge& gauge = family.Add(labels);
+        gauge.Set(value);
+        gauges[labels] = &gauge;
+    }
 }
 
 void Metrics::observe_seconds(const std::string& name, const std::string& help, double seconds,

@@ -17,7 +17,7 @@ using MetricLabels = std::map<std::string, std::string>;
 /// The process's metrics in Prometheus' text format. Thread-safe.
 ///
 /// Names follow Prometheus' custom: `fathom_` prefix, unit suffix (`_seconds`, `_bytes`, `_total`).
-/// Labels must have few values; never an id.
+/// Labels must have few values; never an id, but of a device in replace().
 class Metrics {
   public:
     Metrics();
@@ -29,6 +29,9 @@ class Metrics {
     void count(const std::string& name, const std::string& help, const MetricLabels& labels = {}, double amount = 1);
     /// Sets a gauge, made at first use.
     void set(const std::string& name, const std::string& help, double value, const MetricLabels& labels = {});
+    /// Sets a gauge of things that come and go: those that `values` does not have are exposed no longer. The caller
+    /// bounds how many there are, and sets this gauge by no other call.
+    void replace(const std::string& name, const std::string& help, const std::map<MetricLabels, double>& values);
     /// Records one duration in a histogram with bounds from 0.5 ms to 60 s.
     void observe_seconds(const std::string& name, const std::string& help, double seconds,
                          const MetricLabels& labels = {});

@@ -301,6 +301,26 @@ TEST(Metrics, AreExposedInPrometheusText)
     EXPECT_NE(text.find("fathom_wait_seconds_bucket{le=\"0.5\"} 1"), std::string::npos);
 }
 
+TEST(Metrics, WhatIsReplacedIsExposedNoLonger)
+{
+    Metrics metrics;
+    const auto has = [&](const std::string& line) { return metrics.expose().find(line + "\n") != std::string::npos; };
+
+    metrics.replace("fathom_things", "Things.", {{{{"thing", "a"}}, 1}, {{{"thing", "b"}}, 2}});
+    EXPECT_TRUE(has("fathom_things{thing=\"a\"} 1"));
+    EXPECT_TRUE(has("fathom_things{thing=\"b\"} 2"));
+
+    metrics.replace("fathom_things", "Things.", {{{{"thing", "b"}}, 3}, {{{"thing", "c"}}, 4}});
+    EXPECT_EQ(metrics.expose().find("thing=\"a\""), std::string::npos);
+    EXPECT_TRUE(has("fathom_things{thing=\"b\"} 3"));
+    EXPECT_TRUE(has("fathom_things{thing=\"c\"} 4"));
+
+    metrics.replace("fathom_things", "Things.", {});
+    EXPECT_EQ(metrics.expose().find("thing="), std::string::npos);
+    metrics.replace("fathom_things", "Things.", {{{{"thing", "a"}}, 5}});
+    EXPECT_TRUE(has("fathom_things{thing=\"a\"} 5"));
+}
+
 TEST(ParseNumber, TakesTheWholeTextOrNothing)
 {
     EXPECT_EQ(parse_number<std::int64_t>("-42"), -42);

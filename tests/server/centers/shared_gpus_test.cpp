@@ -7,7 +7,9 @@ namespace {
 
 using test::AgentServer;
 using test::TestAgent;
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 SharedGpu gpu_with(const std::string& name, const std::vector<std::string>& jobs)
 {
@@ -113,6 +115,59 @@ TEST(SharedGpus, AreCountedByCenterInMetrics)
     agent.send_and_wait(GpuMemoryReport{});
     ASSERT_TRUE(set());
     EXPECT_THAT(metrics.expose(), HasSubstr(R"(fathom_shared_gpu_programs{center="alpha"} 0)"));
+}
+
+SharedGpu gpu_with_figures()
+{
+    SharedGpu gpu = gpu_with("GPU-1", {"job_a", "job_b"});
+    gpu.refused_count = 6;
+    for (SharedGpuJob& job : gpu.jobs) {
+        job.persistent = {.room_bytes = 10, .used_bytes = 8, .peak_bytes = 9};
+        job.temporary = {.room_bytes = 20, .used_bytes = 12, .peak_bytes = 15};
+        job.switches = 3;
+        job.switch_s = 0.5;
+        job.moved_bytes = 100;
+        job.kept_bytes = 700;
+        job.refusals = 2;
+    }
+    return gpu;
+}
+
+TEST(SharedGpus, AreShownOneByOneInMetricsAsLongAsTheyAreThereAndNameNoJob)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    Metrics metrics;
+    const auto exposed = [&] {
+        const Result<void> set = server.store.run([&](pqxx::work& transaction) -> Result<void> {
+            set_shared_gpu_gauges(transaction, metrics);
+            return {};
+        });
+        return set ? metrics.expose() : describe(set.error());
+    };
+
+    agent.send_and_wait(GpuMemoryReport{{gpu_with_figures(), gpu_with("GPU-2", {})}});
+    const std::string text = exposed();
+    const std::string gpu = R"({center="alpha",gpu="GPU-1")";
+    EXPECT_THAT(text, HasSubstr("fathom_gpu_memory_bytes" + gpu + R"(,kind="capacity"} 80)"));
+    EXPECT_THAT(text, HasSubstr("fathom_gpu_used_bytes" + gpu + R"(,kind="persistent"} 16)"));
+    EXPECT_THAT(text, HasSubstr("fathom_gpu_used_bytes" + gpu + R"(,kind="temporary"} 12)"));
+    EXPECT_THAT(text, HasSubstr("fathom_gpu_peak_bytes" + gpu + R"(,kind="persistent"} 18)"));
+    EXPECT_THAT(text, HasSubstr("fathom_gpu_peak_bytes" + gpu + R"(,kind="temporary"} 15)"));
+    EXPECT_THAT(text, HasSubstr("fathom_gpu_programs" + gpu + "} 2\n"));
+    EXPECT_THAT(text, HasSubstr("fathom_gpu_refused_programs" + gpu + "} 6\n"));
+    EXPECT_THAT(text, HasSubstr("fathom_gpu_switches" + gpu + "} 6\n"));
+    EXPECT_THAT(text, HasSubstr("fathom_gpu_switch_seconds" + gpu + "} 1\n"));
+    EXPECT_THAT(text, HasSubstr("fathom_gpu_moved_bytes" + gpu + "} 200\n"));
+    EXPECT_THAT(text, HasSubstr("fathom_gpu_kept_bytes" + gpu + "} 1400\n"));
+    EXPECT_THAT(text, HasSubstr("fathom_gpu_refusals" + gpu + "} 4\n"));
+    EXPECT_THAT(text, HasSubstr(R"(fathom_gpu_switches{center="alpha",gpu="GPU-2"} 0)"));
+    EXPECT_THAT(text, Not(HasSubstr("job_a")));
+
+    agent.send_and_wait(GpuMemoryReport{{gpu_with("GPU-2", {})}});
+    EXPECT_THAT(exposed(), AllOf(HasSubstr("GPU-2"), Not(HasSubstr("GPU-1"))));
 }
 
 TEST(SharedGpus, ANulCharacterIsRefusedAndTheRestGoesOn)
