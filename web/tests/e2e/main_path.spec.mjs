@@ -224,6 +224,12 @@ describe('the console', limit, () => {
     await map.getByText('2 of 2 connected').waitFor()
     await map.getByRole('link', { name: /^beta: / }).waitFor()
     assert.equal(new URL(page.url()).search, '?view=map')
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.waitForFunction(() => document.querySelector('main svg[role=group]')?.clientWidth <= 390)
+    for (const name of [/^alpha: /, /^beta: /]) {
+      const { x, width } = await map.getByRole('link', { name }).boundingBox()
+      assert.ok(x >= 0 && x + width <= 390, `${name} is out of sight on a phone`)
+    }
     await map.getByRole('link', { name: /^alpha: / }).focus()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'alpha' }).waitFor()

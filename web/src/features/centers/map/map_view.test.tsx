@@ -7,7 +7,7 @@ import type { Center } from '../../../queries/centers'
 import type { NetworkWindow } from '../../../queries/network_windows'
 import { MapView } from './map_view'
 
-const known: { windows: NetworkWindow[] } = { windows: [] }
+const known: { windows: NetworkWindow[]; isNarrow: boolean } = { windows: [], isNarrow: false }
 const read = { isCut: false, isError: false, error: null, refetch: () => undefined }
 
 vi.mock('../../../queries/unit_types', () => ({
@@ -16,11 +16,12 @@ vi.mock('../../../queries/network_windows', () => ({ useTimedNetworks: () => ({ 
 
 beforeAll(() => {
   // What Mantine asks of a browser and jsdom lacks.
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }))
+  vi.stubGlobal('matchMedia', (query: string) => ({ matches: known.isNarrow && query.includes('max-width'), addEventListener: () => undefined, removeEventListener: () => undefined }))
   vi.stubGlobal('ResizeObserver', class { observe() { return undefined } unobserve() { return undefined } disconnect() { return undefined } })
 })
 beforeEach(() => {
   known.windows = []
+  known.isNarrow = false
 })
 afterEach(cleanup)
 
@@ -44,6 +45,13 @@ it('each center is a link to its page, with its state, its load and its bandwidt
     ['/centers/beta', 'beta: lost, 0 / 0 units in use, its network was never timed'],
   ])
   screen.getByText('1 of 2 connected')
+})
+
+it('on a narrow screen all centers are below each other, so that none is out of sight', () => {
+  known.isNarrow = true
+  show([center('beta'), center('alpha'), center('gamma')])
+  expect(links().map((link) => link.getAttribute('href'))).toEqual(['/centers/alpha', '/centers/beta', '/centers/gamma'])
+  expect(new Set(links().map((link) => link.querySelector('text')?.getAttribute('x'))).size).toBe(1)
 })
 
 it('a table says the same as the map', () => {
