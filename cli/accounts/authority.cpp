@@ -48,6 +48,24 @@ std::string phase_text(const Json& state)
     return "none. To replace the authority: fathom authority rotate --begin";
 }
 
+/// Which replicas of the server follow. An older server names none.
+std::string replicas_text(Session& session, const Json& state)
+{
+    if (items_of(state, "replicas").empty()) return "";
+    const Timestamp now = session.now();
+    Table table({{"REPLICA"},
+                 {"HOST"},
+                 {"VERSION", Align::kLeft, 2},
+                 {"STATE"},
+                 {"SINCE", Align::kRight, 1},
+                 {"LAST HEARD", Align::kRight}});
+    for (const Json& replica : items_of(state, "replicas"))
+        table.add_row({text_of(replica, "id"), text_of(replica, "host"), text_of(replica, "version"),
+                       text_of(replica, "state"), age_of(replica, "trusted_since", now),
+                       age_of(replica, "seen_at", now)});
+    return "\n" + table.render(table_style(session));
+}
+
 std::string rotation_text(Session& session, const Json& state)
 {
     const Timestamp now = session.now();
@@ -55,7 +73,7 @@ std::string rotation_text(Session& session, const Json& state)
     if (member(state, "next").is_object()) details.emplace_back("Next", authority_text(member(state, "next"), now));
     if (member(state, "past").is_object()) details.emplace_back("Past", authority_text(member(state, "past"), now));
     details.emplace_back("Rotation", phase_text(state));
-    std::string text = render_details(details, table_style(session));
+    const std::string text = render_details(details, table_style(session)) + replicas_text(session, state);
     if (items_of(state, "waits_for").empty()) return text;
     Table table({{"CENTER"}, {"LAST SEEN", Align::kRight, 1}, {"AGENT", Align::kLeft, 2}, {"WHY IT IS NOT READY"}});
     for (const Json& center : items_of(state, "waits_for"))

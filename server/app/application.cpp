@@ -16,6 +16,7 @@
 #include "server/identity/audit_chain.hpp"
 #include "server/identity/authority_follower.hpp"
 #include "server/identity/listener_certificates.hpp"
+#include "server/identity/replica_record.hpp"
 #include "server/identity/session_store.hpp"
 #include "server/store/migrations.hpp"
 
@@ -167,6 +168,7 @@ class Application {
     AuthorityHolder authorities_;                        // the network's CAs, the same in all replicas
     std::unique_ptr<ListenerCertificates> certificates_; // what the listeners show
     std::unique_ptr<AuthorityFollower> follower_;        // of what other replicas do to the authorities
+    std::unique_ptr<ReplicaRecord> record_;              // that this replica runs, and what it trusts
     asio::io_context io_;                                // all network work
     std::unique_ptr<IoThreads> io_threads_;              // run io_
     asio::io_context files_io_;                          // what waits for files: certificates, free space
@@ -235,6 +237,8 @@ Result<void> Application::prepare_data()
     follower_ = std::make_unique<AuthorityFollower>(
         *database_, std::move(key_file), authorities_,
         [this](const NetworkAuthorities& fresh) { return take_authorities(fresh); });
+    record_ =
+        std::make_unique<ReplicaRecord>(*database_, authorities_, ReplicaSelf{replica_, host_name(), FATHOM_VERSION});
     return ensure_admin_token(*database_, supervisor_->admin_token_file(settings_.state_dir));
 }
 
@@ -293,6 +297,7 @@ Result<void> Application::open_listeners()
                            [this](net::TlsContext tls) { agent_server_->set_tls(std::move(tls)); });
     certificates_->start(*tasks_, files_io_.get_executor());
     follower_->start(*tasks_, files_io_.get_executor());
+    record_->start(*tasks_, files_io_.get_executor());
     if (Result<void> done = server_->listen(std::move(listeners_.rest)); !done) return done;
     if (Result<void> done = agent_server_->listen(std::move(listeners_.agents)); !done) return done;
     announce();

@@ -40,11 +40,16 @@ std::vector<std::string> own_addresses()
 
 } // namespace
 
+std::string host_name()
+{
+    char host[256] = "";
+    return gethostname(host, sizeof host - 1) == 0 ? host : "";
+}
+
 std::vector<std::string> certificate_names(const ServerSettings& settings)
 {
     std::vector<std::string> all{"localhost", "127.0.0.1", "::1"};
-    char host[256] = "";
-    if (gethostname(host, sizeof host - 1) == 0) all.emplace_back(host);
+    all.push_back(host_name());
     for (const std::string& listen : {settings.listen.host, settings.agent_listen.host}) {
         if (listen != "0.0.0.0" && listen != "::") {
             all.push_back(listen);

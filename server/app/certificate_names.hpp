@@ -11,4 +11,7 @@ namespace fathom::server {
 /// name, the listen addresses (for a wildcard: every address of this machine) and public_names; each once.
 std::vector<std::string> certificate_names(const ServerSettings& settings);
 
+/// The name of this machine; empty when it has none.
+std::string host_name();
+
 } // namespace fathom::server

@@ -5,6 +5,7 @@
 #include "server/api/idempotency.hpp"
 #include "server/centers/authority_store.hpp"
 #include "server/identity/audit.hpp"
+#include "server/identity/replica_record.hpp"
 #include "server/identity/rotation_step.hpp"
 #include "server/store/column.hpp"
 #include "server/store/notifier.hpp"
@@ -26,6 +27,7 @@ struct RotationState {
     AuthorityCertificates certificates;
     std::int64_t center_count{}; ///< that have a certificate
     std::vector<WaitingCenter> waits_for;
+    std::vector<KnownReplica> replicas;
 };
 
 std::vector<WaitingCenter> centers_waited_for(pqxx::transaction_base& transaction,
@@ -47,9 +49,11 @@ Result<RotationState> read_rotation(pqxx::transaction_base& transaction)
     Result<AuthorityCertificates> certificates = lock_authorities(transaction);
     if (!certificates) return certificates.error();
     std::vector<WaitingCenter> waits_for = centers_waited_for(transaction, *certificates);
+    std::vector<KnownReplica> replicas = select_replicas(transaction, certificates->sha256_hex());
     return RotationState{.certificates = std::move(*certificates),
                          .center_count = count_certified_centers(transaction),
-                         .waits_for = std::move(waits_for)};
+                         .waits_for = std::move(waits_for),
+                         .replicas = std::move(replicas)};
 }
 
 Json to_json(const std::optional<AuthorityCertificate>& certificate)
@@ -60,6 +64,17 @@ Json to_json(const std::optional<AuthorityCertificate>& certificate)
             {"not_before", format_rfc3339(certificate->facts.not_before)},
             {"not_after", format_rfc3339(certificate->facts.not_after)},
             {"since", format_rfc3339(certificate->since)}};
+}
+
+Json to_json(const KnownReplica& replica)
+{
+    return {{"id", replica.self.id.value},
+            {"host", replica.self.host},
+            {"version", replica.self.version},
+            {"state", to_string(replica.state)},
+            {"signer_sha256", replica.signer_sha256},
+            {"trusted_since", format_rfc3339(replica.trusted_since)},
+            {"seen_at", format_rfc3339(replica.seen_at)}};
 }
 
 Json to_json(const RotationState& state)
@@ -73,11 +88,19 @@ Json to_json(const RotationState& state)
                            {"last_seen_at", time_json(center.last_seen_at)},
                            {"reason", center.reason}});
     }
+    Json replicas = Json::array();
+    for (const KnownReplica& replica : state.replicas)
+        replicas.push_back(to_json(replica));
     const AuthorityCertificates& certificates = state.certificates;
-    return {{"phase", to_string(certificates.phase())},  {"current", to_json(std::optional(certificates.current))},
-            {"next", to_json(certificates.next)},        {"past", to_json(certificates.past)},
-            {"ca_pem", certificates.bundle_pem()},       {"center_count", state.center_count},
-            {"waits_for_count", state.waits_for.size()}, {"waits_for", std::move(centers)}};
+    return {{"phase", to_string(certificates.phase())},
+            {"current", to_json(std::optional(certificates.current))},
+            {"next", to_json(certificates.next)},
+            {"past", to_json(certificates.past)},
+            {"ca_pem", certificates.bundle_pem()},
+            {"center_count", state.center_count},
+            {"waits_for_count", state.waits_for.size()},
+            {"waits_for", std::move(centers)},
+            {"replicas", std::move(replicas)}};
 }
 
 struct StepOrder {

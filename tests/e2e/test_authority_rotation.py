@@ -83,6 +83,14 @@ def wait_for_bundle(net, pem):
     wait_until(lambda: all(server.ca.read_text() == pem for server in net.servers), LIMIT_S, "ca.pem of both replicas")
 
 
+def wait_for_replicas(net, signer_sha256):
+    """Until all servers say that they follow, and sign by this authority."""
+    def follow():
+        states = [(one["state"], one["signer_sha256"]) for one in net.rest.get("/authority")["replicas"]]
+        return states.count(("follows", signer_sha256)) >= len(net.servers)
+    wait_until(follow, LIMIT_S, "all replicas following", pause_s=0.2)
+
+
 def test_the_authority_is_replaced_while_a_job_runs(network):
     alpha, beta = network.add_agent("alpha"), network.add_agent("beta")
     replica = network.add_server(database=url_of_database(network))
@@ -102,6 +110,7 @@ def test_the_authority_is_replaced_while_a_job_runs(network):
     begun = wait_for_centers(network, "beta")
     assert begun["phase"] == "begun" and begun["ca_pem"].count("BEGIN CERTIFICATE") == 2
     wait_for_bundle(network, begun["ca_pem"])
+    wait_for_replicas(network, begun["current"]["sha256"])
     assert (alpha.state_dir / "agent" / "ca.pem").read_text() == begun["ca_pem"]
     for server in network.servers:
         assert is_shown_to(old_only, server.port) and is_shown_to(old_only, server.agent_port)
@@ -115,6 +124,7 @@ def test_the_authority_is_replaced_while_a_job_runs(network):
     assert switched["phase"] == "switched" and switched["current"]["sha256"] == begun["next"]["sha256"]
     assert switched["past"]["sha256"] == begun["current"]["sha256"]
     wait_for_bundle(network, switched["ca_pem"])
+    wait_for_replicas(network, switched["current"]["sha256"])
     new_only = network.folder / "new.pem"
     end = "-----END CERTIFICATE-----\n"
     new_only.write_text(switched["ca_pem"].split(end)[0] + end)

@@ -56,6 +56,25 @@ TEST(AuthorityCommands, ShowTellsTheAuthorityAndTheCommandThatIsNext)
                                 HasSubstr("alpha"), HasSubstr("has not said that it trusts")));
 }
 
+TEST(AuthorityCommands, ShowNamesTheReplicasAndHowTheyStand)
+{
+    Json state = Json::parse(kSteady);
+    state["replicas"] = Json::array({Json{{"id", "rep_1"},
+                                          {"host", "near.example"},
+                                          {"version", "0.1.0"},
+                                          {"state", "behind"},
+                                          {"signer_sha256", "ab12"},
+                                          {"trusted_since", "2026-01-01T00:00:00Z"},
+                                          {"seen_at", "2026-01-01T00:00:00Z"}}});
+    const FakeServer server({{"GET /api/v1/authority", {answer(200, state.dump())}}});
+
+    const Ran ran = fathom(server, {"authority", "show"});
+
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_THAT(ran.out,
+                AllOf(HasSubstr("REPLICA"), HasSubstr("rep_1"), HasSubstr("near.example"), HasSubstr("behind")));
+}
+
 TEST(AuthorityCommands, ShowWritesWhatIsToBeTrustedToAFile)
 {
     const FakeServer server({{"GET /api/v1/authority", {answer(200, kSteady)}}});

@@ -4,6 +4,7 @@ import type { components } from '../api/schema'
 
 export type Authority = components['schemas']['Authority']
 export type AuthorityCertificate = components['schemas']['AuthorityCertificate']
+export type Replica = components['schemas']['Replica']
 export type WaitingCenter = components['schemas']['WaitingCenter']
 
 const authorityKeys = { all: ['authority'] as const }

@@ -284,6 +284,8 @@ describe('the console', limit, () => {
     await page.getByText('fathom authority rotate --switch').waitFor()
     await page.getByText('2 of 2', { exact: true }).waitFor()
     await page.getByText('None: the next step can be taken.').waitFor()
+    const replicas = page.getByRole('group', { name: 'Replicas of fathomd' })
+    await replicas.getByRole('row').filter({ hasText: 'what the network trusts' }).first().waitFor()
     assert.deepEqual(await violations(page), [])
     await ask(page, 'POST', '/authority:rotate', { step: 'cancel' })
     await page.getByText('none under way').waitFor()

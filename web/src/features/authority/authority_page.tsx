@@ -9,6 +9,7 @@ import { Ready } from '../../ui/states'
 import measuring from '../measuring/measuring.module.css'
 import styles from './authority.module.css'
 import { Certificates } from './certificates'
+import { Replicas } from './replicas'
 import { nextCommands, readyCenters } from './rotation'
 import { WaitingCenters } from './waiting_centers'
 
@@ -26,6 +27,7 @@ export function AuthorityPage() {
             <Section title={t('authority.rotation')}><Rotation authority={authority} /></Section>
             <Section title={t('authority.next')}><NextStep authority={authority} /></Section>
             {authority.phase === 'none' ? null : <Section title={t('authority.waiting')}><WaitingCenters authority={authority} /></Section>}
+            <Section title={t('authority.replicas')}><Replicas authority={authority} /></Section>
             <Section title={t('authority.certificates')}
               side={<Button onClick={() => saveFile('ca.pem', authority.ca_pem, 'application/x-pem-file')}>{t('authority.ca')}</Button>}>
               <Certificates authority={authority} />

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { endsSoon, nextCommands, readyCenters } from './rotation'
+import type { Replica } from '../../queries/authority'
+import { endsSoon, nextCommands, notFollowing, readyCenters } from './rotation'
 
 it('names the command of the next step, and the new ca.pem before the switch', () => {
   expect(nextCommands({ phase: 'none' })).toEqual(['fathom authority rotate --begin'])
@@ -11,6 +12,12 @@ it('counts the centers that are ready only while something is replaced', () => {
   expect(readyCenters({ phase: 'none', center_count: 3, waits_for_count: 0 })).toBeNull()
   expect(readyCenters({ phase: 'begun', center_count: 3, waits_for_count: 1 })).toBe(2)
   expect(readyCenters({ phase: 'switched', center_count: 3, waits_for_count: 0 })).toBe(3)
+})
+
+it('counts the replicas that do not follow the last step', () => {
+  const replica = (state: Replica['state']) => ({ state }) as Replica
+  expect(notFollowing({ replicas: [] })).toBe(0)
+  expect(notFollowing({ replicas: [replica('follows'), replica('behind'), replica('silent')] })).toBe(2)
 })
 
 it('warns half a year before an authority ends', () => {

@@ -16,6 +16,11 @@ export function readyCenters(authority: Pick<Authority, 'phase' | 'center_count'
   return authority.phase === 'none' ? null : Math.max(0, authority.center_count - authority.waits_for_count)
 }
 
+/** How many replicas of fathomd do not trust what the network trusts, or have not said so for a while. */
+export function notFollowing(authority: Pick<Authority, 'replicas'>): number {
+  return authority.replicas.filter((replica) => replica.state !== 'follows').length
+}
+
 // As long before its end as fathomd begins to warn.
 const warnedDays = 180
 
