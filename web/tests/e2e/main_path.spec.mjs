@@ -34,6 +34,21 @@ async function leave(page) {
   await page.context().close()
 }
 
+/** The way of who has no mouse. */
+async function pressTo(page, target, key = 'Tab') {
+  await target.waitFor()
+  for (let presses = 0; presses < 200; presses++) {
+    if (await target.evaluate((element) => element === document.activeElement)) return
+    await page.keyboard.press(key)
+  }
+  throw new Error(`${key} does not lead to ${target}`)
+}
+
+async function typeOver(page, text) {
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type(text)
+}
+
 describe('the console', limit, () => {
   it('refuses a wrong token, and keeps the address where one wanted to go', async () => {
     const page = await openPage(browser, { url: network.url })
@@ -225,7 +240,7 @@ describe('the console', limit, () => {
     await map.getByRole('link', { name: /^beta: / }).waitFor()
     assert.equal(new URL(page.url()).search, '?view=map')
     await page.setViewportSize({ width: 390, height: 844 })
-    await page.waitForFunction(() => document.querySelector('main svg[role=group]')?.clientWidth <= 390)
+    await page.waitForFunction(() => document.querySelector('main svg[role=group]')?.getBoundingClientRect().width <= 390)
     for (const name of [/^alpha: /, /^beta: /]) {
       const { x, width } = await map.getByRole('link', { name }).boundingBox()
       assert.ok(x >= 0 && x + width <= 390, `${name} is out of sight on a phone`)
@@ -294,6 +309,32 @@ describe('the console', limit, () => {
     const viewer = await signedIn('/authority', {}, network.tokens.viewer)
     await viewer.getByRole('heading', { level: 1, name: 'Not for your role' }).waitFor()
     await leave(viewer)
+  })
+
+  it('submits a job and cancels it by keyboard alone', async () => {
+    const page = await signedIn()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').waitFor()
+    await page.keyboard.type('submit')
+    await page.getByRole('option', { name: /^Submit/, selected: true }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Submit' }).waitFor()
+    const form = page.getByRole('region', { name: 'Form' })
+    await pressTo(page, form.getByLabel('Name'))
+    await typeOver(page, 'by-keyboard')
+    await pressTo(page, form.getByLabel('Command line'))
+    await typeOver(page, 'sleep 300')
+    await pressTo(page, page.getByRole('button', { name: 'Submit job' }), 'Shift+Tab')
+    await page.keyboard.press('Enter')
+
+    await page.getByRole('heading', { level: 1, name: 'by-keyboard' }).waitFor()
+    await page.locator('main').getByText('running').first().waitFor({ timeout: 300_000 })
+    await pressTo(page, page.locator('main').getByRole('button', { name: 'Cancel job' }))
+    await page.keyboard.press('Enter')
+    await pressTo(page, page.getByRole('dialog').getByRole('button', { name: 'Cancel job' }))
+    await page.keyboard.press('Enter')
+    await page.locator('main').getByText('cancelled').first().waitFor({ timeout: 300_000 })
+    await leave(page)
   })
 
   it('fits a telephone', async () => {
