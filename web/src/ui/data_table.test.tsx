@@ -3,7 +3,11 @@ import { cleanup, fireEvent, render, screen } from '@testing-library/react'
 import { afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { en } from '../i18n/en'
 import { LanguageProvider } from '../i18n/language'
+import type * as Csv from './csv'
 import { DataTable } from './data_table'
+
+const { saveFile } = vi.hoisted(() => ({ saveFile: vi.fn() }))
+vi.mock('./csv', async (original) => ({ ...await original<typeof Csv>(), saveFile }))
 
 beforeAll(() => {
   // What Mantine asks of a browser and jsdom lacks.
@@ -34,6 +38,21 @@ it('shows the columns that are not hidden, under headings', () => {
   show()
   expect(screen.getAllByRole('columnheader').map((cell) => cell.textContent)).toEqual(['Id'])
   expect(screen.getAllByRole('cell').map((cell) => cell.textContent)).toEqual(['a', 'b'])
+})
+
+it('of a plain table saves the rows where that is offered', () => {
+  const table = (hasCsv: boolean) => (
+    <MantineProvider env="test">
+      <LanguageProvider language="en" dictionary={en}>
+        <DataTable isPlain hasCsv={hasCsv} name="test" label="Rows" rows={rows} rowKey={(row) => row.id}
+          columns={[{ id: 'id', title: 'Id', cell: (row) => row.id, csv: (row) => row.id }, { id: 'n', title: 'Number', cell: (row) => row.n }]} />
+      </LanguageProvider>
+    </MantineProvider>)
+  const { rerender } = render(table(false))
+  expect(screen.queryByRole('button')).toBeNull()
+  rerender(table(true))
+  fireEvent.click(screen.getByRole('button', { name: 'CSV' }))
+  expect(saveFile).toHaveBeenCalledWith('test.csv', 'id\r\na\r\nb\r\n')
 })
 
 it('chooses only what may be chosen', () => {

@@ -87,6 +87,8 @@ export function DataTable<Row>(props: {
   tools?: ReactNode
   /** A small table within a page has no tools of its own. */
   isPlain?: boolean
+  /** Of a plain table: a button below it saves its rows. */
+  hasCsv?: boolean
   empty?: ReactNode
 }) {
   const t = useText()
@@ -94,6 +96,9 @@ export function DataTable<Row>(props: {
   const csvColumns = shown.filter((c) => c.csv)
   const first = useFirstRows(props.rows)
   const drawn = props.pages ? props.rows : first.drawn
+  const csv = (
+    <CsvButton name={props.name} header={csvColumns.map((c) => c.id)} rows={() => props.rows.map((row) => csvColumns.map((c) => c.csv?.(row)))} />
+  )
   return (
     <div>
       {props.isPlain ? null : (
@@ -109,8 +114,7 @@ export function DataTable<Row>(props: {
                 ))}
               </Menu.Dropdown>
             </Menu>
-            <CsvButton name={props.name} header={csvColumns.map((c) => c.id)}
-              rows={() => props.rows.map((row) => csvColumns.map((c) => c.csv?.(row)))} />
+            {csv}
           </div>
         </div>
       )}
@@ -149,6 +153,7 @@ export function DataTable<Row>(props: {
           <Button onClick={first.drawMore}>{t('ui.more')}</Button>
         </div>
       ) : null}
+      {props.isPlain && props.hasCsv && props.rows.length > 0 ? <div className={styles.below}>{csv}</div> : null}
     </div>
   )
 }

@@ -9,23 +9,24 @@ import { formatDuration } from '../../ui/format'
 import { EmptyState, Ready } from '../../ui/states'
 import { Outcome } from '../jobs/job_state'
 import { Place } from '../routing/place'
+import { placeName } from '../routing/place_name'
 
 export function RecentPlacements({ center = '' }: { center?: string }) {
   const t = useText()
   const { may } = useSession()
   const query = useNewestPredictions(10, center)
   const columns: Column<Prediction>[] = [
-    { id: 'job', title: t('jobs.job'), cell: (p) => <Link href={pathTo('/jobs/:id', { id: p.job_id })}>{p.job_type}</Link> },
-    { id: 'place', title: t('jobs.place'), cell: (p) => <Place at={p} /> },
+    { id: 'job', title: t('jobs.job'), cell: (p) => <Link href={pathTo('/jobs/:id', { id: p.job_id })}>{p.job_type}</Link>, csv: (p) => p.job_id },
+    { id: 'place', title: t('jobs.place'), cell: (p) => <Place at={p} />, csv: placeName },
     { id: 'predicted', title: t('overview.predicted'), isNumber: true, cell: (p) => (p.predicted
-      ? <span title={`${formatDuration(p.predicted.low_s)} – ${formatDuration(p.predicted.high_s)}`}>{formatDuration(p.predicted.run_s)}</span> : '–') },
-    { id: 'actual', title: t('overview.actual'), isNumber: true, cell: (p) => formatDuration(p.actual_run_s) },
-    { id: 'outcome', title: t('overview.outcome'), cell: (p) => (p.outcome ? <Outcome outcome={p.outcome} /> : <span className="dim">{t('overview.open')}</span>) },
-    { id: 'decided', title: t('overview.decided'), isNumber: true, cell: (p) => <Ago at={p.decided_at} /> },
+      ? <span title={`${formatDuration(p.predicted.low_s)} – ${formatDuration(p.predicted.high_s)}`}>{formatDuration(p.predicted.run_s)}</span> : '–'), csv: (p) => p.predicted?.run_s },
+    { id: 'actual', title: t('overview.actual'), isNumber: true, cell: (p) => formatDuration(p.actual_run_s), csv: (p) => p.actual_run_s },
+    { id: 'outcome', title: t('overview.outcome'), cell: (p) => (p.outcome ? <Outcome outcome={p.outcome} /> : <span className="dim">{t('overview.open')}</span>), csv: (p) => p.outcome },
+    { id: 'decided', title: t('overview.decided'), isNumber: true, cell: (p) => <Ago at={p.decided_at} />, csv: (p) => p.decided_at },
   ]
   return (
     <Ready query={query}>
-      <DataTable isPlain name="placements" label={t('overview.placements')} columns={columns} rows={query.data?.items ?? []}
+      <DataTable isPlain hasCsv name="placements" label={t('overview.placements')} columns={columns} rows={query.data?.items ?? []}
         rowKey={(p) => p.attempt_id}
         empty={<EmptyState title={t('overview.placements.none')}
           action={may('submit_jobs') ? <Link href="/submit">{t('overview.placements.first')}</Link> : undefined} />} />

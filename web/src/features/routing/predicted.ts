@@ -13,6 +13,11 @@ export function predictedDuration(candidate: Candidate, seconds: number | null |
   return `${isPart ? '≥ ' : ''}${formatDuration(seconds)}`
 }
 
+/** The same for CSV: seconds, or nothing where they rest on nothing. */
+export function knownSeconds(candidate: Candidate, seconds: number | null | undefined): number | null | undefined {
+  return isKnown(candidate) ? seconds : null
+}
+
 export function predictedInterval(candidate: Candidate): string {
   const { prediction } = candidate
   return prediction && isKnown(candidate) ? `${formatDuration(prediction.low_s)} – ${formatDuration(prediction.high_s)}` : nothing

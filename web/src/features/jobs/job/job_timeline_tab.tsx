@@ -9,6 +9,7 @@ import { ServerText } from '../../../ui/server_text'
 import { Ready } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
 import { Place } from '../../routing/place'
+import { placeName } from '../../routing/place_name'
 import { JobStatePill, Outcome } from '../job_state'
 import { AttemptPhases } from './attempt_phases'
 import { attemptsOf, type PastAttempt } from './attempts'
@@ -39,24 +40,33 @@ export function JobTimelineTab({ job }: { job: Job }) {
   )
 }
 
+function placeOf({ center, unitType, unitCount }: PastAttempt) {
+  return center && unitType && unitCount !== null ? { center, unit_type: unitType, unit_count: unitCount } : null
+}
+
 function Attempts({ attempts }: { attempts: readonly PastAttempt[] }) {
   const t = useText()
   if (attempts.length === 0) return null
   const columns: Column<PastAttempt>[] = [
-    { id: 'number', title: t('jobs.attempt'), isNumber: true, cell: (a) => a.number },
-    { id: 'place', title: t('jobs.place'), cell: (a) => (a.center && a.unitType && a.unitCount !== null
-      ? <Place at={{ center: a.center, unit_type: a.unitType, unit_count: a.unitCount }} /> : a.center || nothing) },
-    { id: 'placed', title: t('jobs.attempt.placed'), cell: (a) => <Time at={a.placedAt} /> },
-    { id: 'started', title: t('jobs.started'), cell: (a) => <Time at={a.startedAt} /> },
-    { id: 'ended', title: t('jobs.ended'), cell: (a) => <Time at={a.endedAt} /> },
-    { id: 'run', title: t('jobs.attempt.held'), isNumber: true, cell: (a) => formatDuration(a.runS) },
+    { id: 'number', title: t('jobs.attempt'), isNumber: true, cell: (a) => a.number, csv: (a) => a.number },
+    { id: 'place', title: t('jobs.place'), csv: (a) => {
+      const place = placeOf(a)
+      return place ? placeName(place) : a.center
+    }, cell: (a) => {
+      const place = placeOf(a)
+      return place ? <Place at={place} /> : a.center || nothing
+    } },
+    { id: 'placed', title: t('jobs.attempt.placed'), cell: (a) => <Time at={a.placedAt} />, csv: (a) => a.placedAt },
+    { id: 'started', title: t('jobs.started'), cell: (a) => <Time at={a.startedAt} />, csv: (a) => a.startedAt },
+    { id: 'ended', title: t('jobs.ended'), cell: (a) => <Time at={a.endedAt} />, csv: (a) => a.endedAt },
+    { id: 'run', title: t('jobs.attempt.held'), isNumber: true, cell: (a) => formatDuration(a.runS), csv: (a) => a.runS },
     { id: 'outcome', title: t('jobs.attempt.outcome'), cell: (a) => (a.outcome ? <Outcome outcome={a.outcome} />
-      : a.endedAt && a.state === 'queued' ? t('jobs.attempt.again') : <JobStatePill state={a.state} />) },
-    { id: 'reason', title: t('jobs.detail'), isText: true, cell: (a) => (a.reason ? <ServerText>{a.reason}</ServerText> : nothing) },
+      : a.endedAt && a.state === 'queued' ? t('jobs.attempt.again') : <JobStatePill state={a.state} />), csv: (a) => a.outcome ?? a.state },
+    { id: 'reason', title: t('jobs.detail'), isText: true, cell: (a) => (a.reason ? <ServerText>{a.reason}</ServerText> : nothing), csv: (a) => a.reason },
   ]
   return (
     <Section title={t('jobs.attempts')}>
-      <DataTable isPlain name="attempts" label={t('jobs.attempts')} columns={columns} rows={attempts} rowKey={(a) => a.id} />
+      <DataTable isPlain hasCsv name="attempts" label={t('jobs.attempts')} columns={columns} rows={attempts} rowKey={(a) => a.id} />
     </Section>
   )
 }
