@@ -60,7 +60,7 @@ function Content({ unit }: { unit: UnitType }) {
       <Section title={t('units.advice')}><Advice unit={unit} /></Section>
       <Section title={t('units.operators')} side={<span className="dim">{t('units.operators.n', { n: unit.operators.length })}</span>}>
         {unit.operators.length === 0 ? <p className="dim">{t('units.operators.none')}</p>
-          : <ul className={styles.operators}>{unit.operators.map((operator) => <li key={operator}><code>{operator}</code></li>)}</ul>}
+          : <ul className={styles.operators}>{unit.operators.map((operator) => <li key={operator}><Link href={pathTo('/operators/:id', { id: operator })}><code>{operator}</code></Link></li>)}</ul>}
       </Section>
       <Section title={t('units.facts')}>
         {facts.length === 0 ? <p className="dim">{t('units.facts.none')}</p> : <Facts items={facts} />}

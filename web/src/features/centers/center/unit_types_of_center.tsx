@@ -1,3 +1,5 @@
+import { Link } from '../../../app/router/link'
+import { pathTo } from '../../../app/router/match'
 import { useText } from '../../../i18n/language'
 import type { UnitType } from '../../../queries/unit_types'
 import { type Column, DataTable } from '../../../ui/data_table'
@@ -9,13 +11,13 @@ import { Time } from '../../../ui/zone'
 export function UnitTypesOfCenter({ units }: { units: readonly UnitType[] }) {
   const t = useText()
   const columns: Column<UnitType>[] = [
-    { id: 'name', title: t('centers.unit.name'), cell: (u) => u.name, csv: (u) => u.name },
+    { id: 'name', title: t('centers.unit.name'), cell: (u) => <Link href={pathTo('/unit-types/:id', { id: u.id })}>{u.name}</Link>, csv: (u) => u.name },
     { id: 'resource', title: t('centers.unit.resource'), cell: (u) => u.resource_type, csv: (u) => u.resource_type },
     { id: 'use', title: t('centers.unit.use'), isNumber: true, cell: (u) => `${u.units_in_use} / ${u.unit_count}`, csv: (u) => u.units_in_use },
     { id: 'cores', title: t('centers.unit.cores'), isNumber: true, cell: (u) => u.cores_per_unit, csv: (u) => u.cores_per_unit },
     { id: 'memory', title: t('centers.unit.memory'), isNumber: true, cell: (u) => formatBytes(u.memory_bytes_per_unit), csv: (u) => u.memory_bytes_per_unit },
     { id: 'cpu', title: t('centers.unit.cpu'), cell: (u) => processorOf(u) ?? nothing, csv: processorOf },
-    { id: 'operators', title: t('centers.unit.operators'), isNumber: true, cell: (u) => <span title={u.operators.join(', ')}>{u.operators.length}</span>, csv: (u) => u.operators.length },
+    { id: 'operators', title: t('centers.unit.operators'), isNumber: true, cell: (u) => <span title={u.operators.join(', ')}>{u.operators.length}</span>, csv: (u) => u.operators.join(' ') },
     { id: 'active', title: t('centers.unit.active'), cell: (u) => t(u.active ? 'ui.yes' : 'ui.no'), csv: (u) => u.active },
     { id: 'changed', title: t('centers.unit.changed'), cell: (u) => <Time at={u.changed_at} />, csv: (u) => u.changed_at },
   ]
