@@ -9,17 +9,32 @@ namespace {
 
 /// Looks that may be missed in a row before silence counts anew.
 constexpr int kMissedLooks = 3;
+/// The database's clock has jumped when between two looks it went on by so much more or less than the steady clock.
+/// No limit of silence is as short as two of these.
+constexpr std::chrono::milliseconds kLeastJump{1000};
 
 } // namespace
 
-std::vector<SilentCenter> HeartbeatMonitor::look(pqxx::work& transaction)
+bool HeartbeatMonitor::counts_anew(const Moment& now) const
 {
-    const Timestamp now = database_now(transaction);
-    const bool paused = !watched_since_ || now - last_look_ > kMissedLooks * limits_.period;
-    if (paused) watched_since_ = now;
-    last_look_ = now;
+    if (!last_look_) return true;
+    const auto elapsed = now.steady - last_look_->steady;
+    const auto jump = now.database - last_look_->database - elapsed;
+    if (std::chrono::abs(jump) >= kLeastJump) {
+        log_warning("database_clock_jumped",
+                    {{"by_s", std::chrono::duration<double>(jump).count()}, {"effect", "silence counts anew"}});
+        return true;
+    }
+    return elapsed > kMissedLooks * limits_.period;
+}
+
+std::vector<SilentCenter> HeartbeatMonitor::look(pqxx::work& transaction, SteadyTime now)
+{
+    const Moment moment{.database = database_now(transaction), .steady = now};
+    if (counts_anew(moment)) watched_since_ = moment.database;
+    last_look_ = moment;
     std::vector<SilentCenter> marked =
-        mark_silent_centers(transaction, *watched_since_, limits_.suspect_after, limits_.lost_after);
+        mark_silent_centers(transaction, watched_since_, limits_.suspect_after, limits_.lost_after);
     for (const SilentCenter& center : marked) {
         notify(transaction, "catalog", center.id.value);
         log_warning("center_silent", {{"center", center.name},

@@ -20,18 +20,29 @@ struct SilenceLimits {
 ///
 /// Silence counts only while we could have heard: from this replica's first look on, and again from the
 /// first look after a pause (the database or the machine was away). Else an outage of ours would take
-/// every center down with it. Runs on: one caller at a time.
+/// every center down with it. It counts anew as well when the database's clock has jumped, forward or back:
+/// the steady clock of this process tells. Runs on: one caller at a time.
 class HeartbeatMonitor {
   public:
+    using SteadyTime = std::chrono::steady_clock::time_point;
+
     explicit HeartbeatMonitor(SilenceLimits limits) : limits_(limits) {}
 
-    /// One look. Blocks; pqxx's exceptions pass through. @return the centers that were marked.
-    std::vector<SilentCenter> look(pqxx::work& transaction);
+    /// One look, at `now` by the steady clock. Blocks; pqxx's exceptions pass through. @return the centers that were
+    /// marked.
+    std::vector<SilentCenter> look(pqxx::work& transaction, SteadyTime now = std::chrono::steady_clock::now());
 
   private:
+    /// The moment of a look by both clocks.
+    struct Moment {
+        Timestamp database;
+        SteadyTime steady;
+    };
+    bool counts_anew(const Moment& now) const;
+
     SilenceLimits limits_;
-    std::optional<Timestamp> watched_since_; ///< by the database's clock, as all times here
-    Timestamp last_look_{};
+    std::optional<Moment> last_look_;
+    Timestamp watched_since_{}; ///< by the database's clock
 };
 
 } // namespace fathom::server

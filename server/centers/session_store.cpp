@@ -66,9 +66,12 @@ constexpr const char* kDeactivateUnitTypes = R"sql(
       AND name NOT IN (SELECT x.name FROM jsonb_to_recordset($2::jsonb) AS x(name text))
     RETURNING id)sql";
 
+// What was seen in the future was seen before the clock went back: that says nothing. By clock_timestamp(), as another
+// transaction may have begun after this one and ended already.
 constexpr const char* kMarkSilent = R"sql(
     WITH silent AS (
-        SELECT id, state, extract(epoch FROM now() - greatest(last_seen_at, $1::timestamptz))::float8 AS silent_s
+        SELECT id, state, extract(epoch FROM now() - greatest(
+            CASE WHEN last_seen_at <= clock_timestamp() THEN last_seen_at END, $1::timestamptz))::float8 AS silent_s
         FROM center WHERE state IN ('online', 'suspect') FOR UPDATE SKIP LOCKED)
     UPDATE center SET state = CASE WHEN silent_s >= $3 THEN 'lost' ELSE 'suspect' END
     FROM silent

@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <pqxx/pqxx>
 
+#include <chrono>
+#include <string>
+
 namespace fathom::server {
 namespace {
 
@@ -77,6 +80,60 @@ TEST(HeartbeatMonitor, LooksMarkWhatStayedSilent)
     ASSERT_EQ(marked.value().size(), 1U);
     EXPECT_EQ(marked.value()[0].name, "alpha");
     EXPECT_EQ(marked.value()[0].state, "lost");
+}
+
+/// One online center and a monitor, whose database's clock is moved by hand.
+class MovedClock {
+  public:
+    MovedClock()
+    {
+        test::add_center(store_, "alpha", test::golden_catalog());
+        store_.sql("CREATE SCHEMA moved");
+        for (const std::string name : {"now", "clock_timestamp"})
+            store_.sql("CREATE FUNCTION moved." + name +
+                       "() RETURNS timestamptz LANGUAGE sql AS $$ SELECT pg_catalog." + name +
+                       "() + current_setting('moved.ahead')::interval $$");
+    }
+
+    void set_last_seen(const std::string& moment) const { store_.sql("UPDATE center SET last_seen_at = " + moment); }
+
+    /// The center's state after a look; both clocks are ahead of the true ones by so much.
+    std::string state_after_look(std::chrono::seconds database_ahead, std::chrono::seconds steady_ahead)
+    {
+        const auto look = [&](pqxx::work& transaction) -> Result<void> {
+            transaction.exec0("SET LOCAL search_path = moved, pg_catalog, public");
+            transaction.exec0("SET LOCAL moved.ahead = '" + std::to_string(database_ahead.count()) + " seconds'");
+            monitor_.look(transaction, std::chrono::steady_clock::now() + steady_ahead);
+            return {};
+        };
+        store_.run(look).value();
+        return store_.sql("SELECT state FROM center");
+    }
+
+  private:
+    TestStore store_;
+    HeartbeatMonitor monitor_{{.suspect_after = 5s, .lost_after = 10s, .period = 5s}};
+};
+
+TEST(HeartbeatMonitor, AForwardJumpOfTheDatabasesClockIsNoSilence)
+{
+    for (const std::chrono::seconds jump : {14s, 3600s, 86400s}) {
+        MovedClock clock;
+        clock.set_last_seen("now()");
+        EXPECT_EQ(clock.state_after_look(0s, 0s), "online");
+
+        EXPECT_EQ(clock.state_after_look(jump, 0s), "online") << jump.count();
+    }
+}
+
+TEST(HeartbeatMonitor, SilenceIsNoticedAfterABackwardJumpOfTheDatabasesClock)
+{
+    MovedClock clock;
+    clock.set_last_seen("now() + interval '1 hour'");
+    EXPECT_EQ(clock.state_after_look(3600s, 0s), "online");
+
+    EXPECT_EQ(clock.state_after_look(0s, 0s), "online");
+    EXPECT_EQ(clock.state_after_look(11s, 11s), "lost");
 }
 
 TEST(HeartbeatMonitor, ACenterThatIsWellIsWrittenDownBeforeItWouldBeSuspect)
