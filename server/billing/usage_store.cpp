@@ -24,7 +24,8 @@ constexpr Statement kInsertEvidence{"billing_insert_evidence", R"sql(
 
 // Times are by our own clock: what ran before its order was made, or longer than until we heard of its end, did not.
 // How long it held its units is what its center says, which is bounded by our clock when it is reported; of what was
-// lost nobody says it, so that is the time until it was given up, at most its wall limit.
+// lost nobody says it, so that is the time until it was given up, at most its wall limit. An order that our clock has
+// made after it was closed says that the clock has gone back: then it bounds nothing.
 #define FATHOM_USAGE_SPAN                                                                                              \
     "CROSS JOIN LATERAL (SELECT greatest(least(greatest(a.ended_at, a.dispatched_at), a.closed_at), a.created_at) "    \
     "                           AS until_at) t "                                                                       \
@@ -53,7 +54,8 @@ constexpr Statement kMeterAttempts{"billing_meter_attempts", R"sql(
                     WHEN a.outcome IN ('lost', 'node_failure', 'preempted') THEN 'nobody' ELSE 'project' END,
                j.project, j.submitted_by, j.id, j.name, j.job_type, a.id, coalesce(r.id, ''), c.id, c.name, u.id,
                u.name, u.resource_type, a.unit_count, a.units, u.cores_per_unit, j.submitted_at,
-               greatest(t.until_at - make_interval(secs => s.used_s), a.created_at), t.until_at, a.outcome,
+               greatest(t.until_at - make_interval(secs => s.used_s),
+                        CASE WHEN a.created_at <= t.until_at THEN a.created_at END), t.until_at, a.outcome,
                a.exit_code, round(least(1e18::float8, greatest(coalesce(a.cpu_s, 0), 0) * 1e6))::bigint, coalesce(a.max_resident_bytes, 0),
                CASE WHEN a.started_at IS NULL OR j.label = 'probe' THEN 0 ELSE least(1e18::float8, (
                    SELECT coalesce(sum((i ->> 'bytes')::float8), 0)
@@ -81,7 +83,8 @@ constexpr Statement kMeterLateEnds{"billing_meter_late_ends", R"sql(
         SELECT u.source, u.revision + 1, u.kind, u.payer, u.project, u.submitted_by, u.job_id, u.job_name, u.job_type,
             u.attempt_id, u.probe_run_id, u.center_id, u.center, u.unit_type_id, u.unit_type, u.resource_type,
             u.unit_count, u.units, u.cores_per_unit, u.submitted_at,
-            greatest(t.until_at - make_interval(secs => l.run_s), a.created_at), t.until_at, l.outcome,
+            greatest(t.until_at - make_interval(secs => l.run_s),
+                     CASE WHEN a.created_at <= t.until_at THEN a.created_at END), t.until_at, l.outcome,
             l.exit_code, round(least(1e18::float8, greatest(l.cpu_s, 0) * 1e6))::bigint, l.max_resident_bytes, u.moved_bytes, u.energy_j,
             u.score_milli, u.evidence_id
         FROM due l JOIN attempt a ON a.id = l.attempt_id

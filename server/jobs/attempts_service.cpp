@@ -38,11 +38,12 @@ Result<void> superseded_or_unknown(OutputFate fate, const AttemptId& attempt)
 }
 
 /// What a center says that an attempt took, held against our own clock: no longer than since its order was sent, but
-/// for a hundredth by which clocks may differ.
+/// for a hundredth by which clocks may differ. Where our clock has gone back since then it says nothing.
 void limit_run(AttemptEnd& end, const AttemptJob& job)
 {
     constexpr double kClockTolerance = 1.01;
-    const double most = std::max(0.0, job.ordered_s) * kClockTolerance;
+    if (job.ordered_s < 0) return;
+    const double most = job.ordered_s * kClockTolerance;
     if (end.run_s <= most) return;
     log_warning(
         "run_time_cut",

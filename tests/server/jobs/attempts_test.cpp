@@ -194,6 +194,20 @@ TEST_F(Attempts, CostNoMoreThanTheTimeSinceTheirOrderWasSent)
         "t");
 }
 
+TEST_F(Attempts, TakeTheTimeThatTheirCenterSaysWhenOurClockHasGoneBack)
+{
+    const JobId job = job_in("running");
+    sql("UPDATE attempt SET created_at = now() + interval '1 hour', dispatched_at = now() + interval '1 hour'");
+    link::AttemptEnded said{exited(0)};
+    said.end.attempt_id = attempt_of(job);
+    said.end.ended_at = clock_.now();
+    said.end.run_s = 40;
+
+    ASSERT_TRUE(run(report(attempts_, center_of(job), said)));
+
+    EXPECT_EQ(job_json(job)["run_s"], 40);
+}
+
 TEST_F(Attempts, BeginAndEndByOurClockWhateverTheirCentersSays)
 {
     for (const char* said : {"9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"}) {

@@ -149,6 +149,24 @@ TEST_F(Billing, AttemptsOfAJobDoNotOverlap)
     EXPECT_THAT(faults(), IsEmpty());
 }
 
+TEST_F(Billing, AJobThatEndedAfterTheClockWentBackOwesWhatItRan)
+{
+    const JobId job = ended_job(100);
+    const JobId other = ended_job(100);
+    sql("UPDATE attempt SET created_at = closed_at + interval '1 hour', dispatched_at = closed_at + interval '1 hour', "
+        "started_at = closed_at + interval '1 hour' WHERE job_id = '" +
+        job.value + "'");
+
+    work_off();
+
+    EXPECT_EQ(sql("SELECT string_agg(extract(epoch FROM until_at - from_at)::int::text, ' ') FROM usage_record "
+                  "WHERE job_id IN ('" +
+                  job.value + "', '" + other.value + "')"),
+              "100 100");
+    EXPECT_EQ(balance_of("project:default"), "200000");
+    EXPECT_THAT(faults(), IsEmpty());
+}
+
 TEST_F(Billing, StorageAndIdleReservationsAreMetered)
 {
     sql("INSERT INTO stored_use VALUES ('tok', 'materials', 5000000000)");
