@@ -37,7 +37,7 @@ class AcknowledgedJob:
     run_s: float | None
     output: str
     events: list          # {"id", "at", "state"}, in the order in which they were given
-    attempts: list        # {"id", "epoch", "state", "outcome", "center", "created_s", "ended_s"}, in order
+    attempts: list        # {"id", "epoch", "state", "outcome", "center", "created_s", "closed_s"}, in order; times by the database
     runs: list            # Run, in order
     may_requeue: bool = False
 
@@ -50,13 +50,15 @@ class History:
     ran_unit_s: float     # summed over attempts
     may_fail_to_start: bool = False  # a center that has no room may say so
     wrong_in_ledger: list = dataclasses.field(default_factory=list)  # what its own check says, as sentences
+    may_lose: bool = False           # a center's own scheduler may forget jobs: these are said to be lost
+    database_went_back: bool = False  # its clock did: only numbers tell the order
 
 
 def check(history):
     """@return the violations, each a sentence; none when all is well."""
     violations = []
     for job in history.jobs:
-        violations += [f"{job.key} ({job.id}): {text}" for text in check_job(job, history.may_fail_to_start)]
+        violations += [f"{job.key} ({job.id}): {text}" for text in check_job(job, history)]
     keys = [job.id for job in history.jobs]
     if len(keys) != len(set(keys)):
         violations.append("two submissions were answered with the same job")
@@ -66,20 +68,27 @@ def check(history):
     return violations + [f"the ledger: {text}" for text in history.wrong_in_ledger]
 
 
-def check_job(job, may_fail_to_start):
-    yield from check_end(job, may_fail_to_start)
-    yield from check_events(job)
-    yield from check_attempts(job)
+def check_job(job, history):
+    yield from check_end(job, history)
+    yield from check_events(job, history.database_went_back)
+    yield from check_attempts(job, history.database_went_back)
 
 
-def check_end(job, may_fail_to_start):
+def is_said_to_be_lost(job):
+    return job.state == "failed" and job.attempts[-1]["outcome"] == "lost" and job.end_reason
+
+
+def check_end(job, history):
     if job.state not in TERMINAL:
         yield f"it has not ended, it is {job.state}"
         return
     last = [run for run in job.runs if job.attempts and run.attempt == job.attempts[-1]["id"]]
+    did_not_end = not last or last[-1].end_s is None
+    if did_not_end and history.may_lose and job.attempts and is_said_to_be_lost(job):
+        return
     if not last:
         outcomes = {attempt["outcome"] for attempt in job.attempts}
-        if not (may_fail_to_start and job.state == "failed" and "failed_to_start" in outcomes and job.end_reason):
+        if not (history.may_fail_to_start and job.state == "failed" and "failed_to_start" in outcomes and job.end_reason):
             yield f"it never ran, and is said to have {job.state}: {job.end_reason}"
         return
     if last[-1].end_s is None:
@@ -88,7 +97,7 @@ def check_end(job, may_fail_to_start):
     wanted = "succeeded" if job.exit_code == 0 else "failed"
     if (job.state, job.reported_exit_code) != (wanted, job.exit_code):
         yield f"its program ended with {job.exit_code}, and it is said to have {job.state} with {job.reported_exit_code}: {job.end_reason}"
-    if last[-1].unwritten and not may_fail_to_start:
+    if last[-1].unwritten and not history.may_fail_to_start:
         yield f"its program could not write the lines {sorted(last[-1].unwritten)}"
     text = written(job, last[-1])
     if job.output != text:
@@ -111,12 +120,12 @@ def check_followed(job, seen):
     return [] if is_whole else [f"{job.key}: who followed its log saw {seen!r}, not {job.output!r}"]
 
 
-def check_events(job):
+def check_events(job, went_back=False):
     numbers = [event["id"] for event in job.events]
     if numbers != sorted(set(numbers)):
         yield f"its events are out of order: {numbers}"
     times = [event["at"] for event in job.events]
-    if times != sorted(times):
+    if times != sorted(times) and not went_back:
         yield f"the times of its events are out of order: {times}"
     states = [event["state"] for event in job.events]
     if not states or states[0] != "queued":
@@ -128,14 +137,14 @@ def check_events(job):
         yield f"it is {job.state}, and its last event says {states[-1]}"
 
 
-def check_attempts(job):
+def check_attempts(job, went_back=False):
     epochs = [attempt["epoch"] for attempt in job.attempts]
     if epochs != list(range(1, len(epochs) + 1)):
         yield f"its attempts are numbered {epochs}"
     if job.state in TERMINAL and any(attempt["state"] != "ended" for attempt in job.attempts):
         yield "it has ended, and an attempt of it has not"
     for before, after in zip(job.attempts, job.attempts[1:]):
-        if before["ended_s"] is None or after["created_s"] < before["ended_s"]:
+        if before["closed_s"] is None or after["created_s"] < before["closed_s"] and not went_back:
             yield f"attempts {before['epoch']} and {after['epoch']} live at once"
     # Only what is lost is tried again, and what was started only where its owner lets it.
     for before in job.attempts[:-1]:

@@ -1,5 +1,6 @@
 """The checker finds what is not true of a history."""
 import copy
+import dataclasses
 
 import pytest
 
@@ -10,7 +11,7 @@ STATES = ("queued", "placed", "dispatched", "running", "succeeded")
 
 def attempt(epoch, **changes):
     return {"id": f"att_{epoch}", "epoch": epoch, "state": "ended", "outcome": "exited", "center": "alpha", "created_s": 5 * epoch,
-            "ended_s": 5 * epoch + 4, **changes}
+            "closed_s": 5 * epoch + 4, **changes}
 
 
 def job(number=1, **changes):
@@ -69,7 +70,7 @@ def test_a_job_that_must_not_run_again_and_did_is_found():
     ({"events": with_states("queued", "running", "succeeded")}, "running follows queued"),
     ({"events": list(reversed(with_states(*reversed(STATES))))}, "out of order"),
     ({"events": with_states(*STATES[:-1])}, "its last event says running"),
-    ({"attempts": [attempt(1, state="running", outcome=None, ended_s=None)]}, "an attempt of it has not"),
+    ({"attempts": [attempt(1, state="running", outcome=None, closed_s=None)]}, "an attempt of it has not"),
     ({"attempts": [attempt(2)]}, "are numbered [2]"),
     ({"runs": [Run(0.5, 1.5, "att_1"), Run(2, 3, "att_1")]}, "ran twice in the attempt"),
     ({"runs": [Run(0.5, 1.5, "att_1"), Run(2, 3, "att_9")]}, "that nobody knows"),
@@ -79,7 +80,7 @@ def test_each_untruth_of_a_job_is_found(changes, found):
 
 
 def test_attempts_that_live_at_once_are_found():
-    attempts = [attempt(1, outcome="lost", ended_s=12), attempt(2, center="beta")]
+    attempts = [attempt(1, outcome="lost", closed_s=12), attempt(2, center="beta")]
     assert any("live at once" in violation for violation in check(history(run_again(attempts=attempts))))
 
 
@@ -126,3 +127,18 @@ def test_who_follows_a_log_sees_each_attempt_from_its_begin():
         assert len(check_followed(once, seen)) == 1
     for seen in ("line 1\n", "line 2\n" + again.output):
         assert len(check_followed(again, seen)) == 1
+
+
+def test_what_slurm_forgot_is_said_to_be_lost():
+    lost = job(state="failed", reported_exit_code=None, end_reason="Slurm does not know it", attempts=[attempt(1, outcome="lost")],
+               runs=[Run(0.5, None, "att_1")], events=with_states(*STATES[:-1], "failed"))
+    assert check(history(lost, may_lose=True)) == []
+    assert any("ended from outside" in violation for violation in check(history(lost)))
+    ended = dataclasses.replace(lost, runs=[Run(0.5, 1.5, "att_1")])
+    assert check(history(ended, may_lose=True)) != []
+
+
+def test_times_say_nothing_when_the_databases_clock_went_back():
+    events = [{**event, "at": f"2026-01-01T00:00:0{9 - i}Z"} for i, event in enumerate(job().events)]
+    assert check(history(job(events=events), database_went_back=True)) == []
+    assert check(history(job(events=events))) != []

@@ -16,6 +16,7 @@ sys.path.append(str(pathlib.Path(__file__).parents[1] / "e2e"))
 from network import Agent, Rest, Server, agent_config, free_port, kill_all_of, roomy_folder, wait_until  # noqa: E402
 from processes import descendants  # noqa: E402
 from relay import Relay  # noqa: E402
+from wall_clock import WallClock, build_moved_clock  # noqa: E402
 
 SUSPECT_AFTER_S, LOST_AFTER_S = 3, 8
 DISK_MIB = 192
@@ -27,8 +28,9 @@ UNITS = {"alpha": len(CORES), "beta": len(CORES)}
 class PostgreSqlServer:
     """One database server with a data folder of its own, at a Unix socket. Root starts it as another user."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, environment):
         self.folder = folder
+        self.environment = {**os.environ, **environment}
         self.data, self.log = folder / "data", folder / "postgres.log"
         programs = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/postgres"))
         assert programs, "there is no PostgreSQL server below /usr/lib/postgresql"
@@ -85,7 +87,8 @@ class PostgreSqlServer:
         # Not a pipe: what pg_ctl starts would keep it open.
         with tempfile.TemporaryFile("w+") as errors:
             outcome = subprocess.run([self.bin / program, *map(str, arguments)], stdin=subprocess.DEVNULL,
-                                     stdout=subprocess.DEVNULL, stderr=errors, text=True, cwd="/", **who)
+                                     stdout=subprocess.DEVNULL, stderr=errors, text=True, cwd="/",
+                                     env=self.environment, **who)
             errors.seek(0)
             outcome.stderr = errors.read()
             return outcome
@@ -94,10 +97,10 @@ class PostgreSqlServer:
 class PostgreSql:
     """A primary and a standby that has every transaction before its commit is acknowledged."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, environment=None):
         folder.mkdir()
         folder.chmod(0o755)
-        self.primary, self.standby = (PostgreSqlServer(folder / name) for name in ("a", "b"))
+        self.primary, self.standby = (PostgreSqlServer(folder / name, environment or {}) for name in ("a", "b"))
         hosts = f"{self.primary.folder},{self.standby.folder}"
         self.url = f"postgresql:///fathom?host={hosts}&user=fathom&target_session_attrs=read-write"
         self.primary.initialize()
@@ -159,16 +162,21 @@ class SmallDisk:
 
 
 class Cluster:
-    """Everything that a history needs; made once and used for one history after another."""
+    """Everything that a history needs; made once and used for one history after another. With `moves_clocks` each part but the
+    relay has a wall clock of its own, in `clocks` by its name."""
 
-    def __init__(self):
+    units = UNITS  # of each center
+
+    def __init__(self, moves_clocks=False):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-faults-", dir=roomy_folder()))
         self.folder.chmod(0o755)
         self.runs = self.folder / "runs"
         self.runs.mkdir()
         self.runs.chmod(0o777)
         self.disks, self.relay, self.servers, self.agents = {}, None, [], []
-        self.database = PostgreSql(self.folder / "postgres")
+        self.clock_library = build_moved_clock(self.folder) if moves_clocks else None
+        self.clocks = {}
+        self.database = PostgreSql(self.folder / "postgres", self._clock_of("postgresql"))
         try:
             self._start()
         except BaseException:
@@ -180,18 +188,31 @@ class Cluster:
         for number in range(2):
             settings = ["--suspect-after-s", str(SUSPECT_AFTER_S), "--lost-after-s", str(LOST_AFTER_S),
                         "--agent-public-port", str(relay_port), "--quarantine-failures", "0", "--least-free-mib", "0"]
-            self.servers.append(Server(self.folder, f"fathomd-{number}", self.database.url, settings).start())
+            server = Server(self.folder, f"fathomd-{number}", self.database.url, settings)
+            server.process.environment.update(self._clock_of(server.name))
+            self.servers.append(server.start())
         self.relay = Relay(relay_port, [server.agent_port for server in self.servers]).start()
-        for name, units in UNITS.items():
+        self._add_agents()
+        wait_until(lambda: all(self.center(name)["state"] == "online" for name in self.units), 120, "all centers being online")
+        self.rest().post("/price-books", {"document": PRICES})
+
+    def _add_agents(self):
+        for name, units in self.units.items():
             if os.geteuid() == 0:
                 self.disks[name] = SmallDisk(self.folder / f"agent-{name}")
             self._add_agent(name, agent_config(cores=",".join(map(str, CORES)), unit_count=units))
-        wait_until(lambda: all(self.center(name)["state"] == "online" for name in UNITS), 120, "both centers being online")
-        self.rest().post("/price-books", {"document": PRICES})
 
     def _add_agent(self, name, config):
         agent = Agent(self.folder, name, config).enrol(self.servers[0], self.rest())
+        agent.process.environment.update(self._clock_of(name))
         self.agents.append(agent.start())
+
+    def _clock_of(self, part):
+        """What it is to be started with."""
+        if not self.clock_library:
+            return {}
+        self.clocks[part] = WallClock(self.clock_library, self.folder / f"{part}.clock")
+        return self.clocks[part].environment
 
     @property
     def token(self):
@@ -213,7 +234,7 @@ class Cluster:
         """Every part is there, and hears the others."""
         try:
             return all(server.is_ready() for server in self.servers) and \
-                all(self.center(name)["state"] == "online" for name in UNITS)
+                all(self.center(name)["state"] == "online" for name in self.units)
         except (AssertionError, OSError):
             return False
 

@@ -5,12 +5,16 @@ import signal
 
 from cluster import LOST_AFTER_S
 
+CLOCK_JUMPS_S = (3600, -3600, 86400)
+
 
 class Fault:
     """Nothing fails: what the histories are like without."""
 
     lasts_s = (0.0, 2.5)          # drawn from this range
     may_fail_to_start = False     # a center may refuse jobs meanwhile
+    may_lose = False              # a center's own scheduler may forget jobs, and end those that it does not know
+    database_goes_back = False    # the clock of the database does
 
     def __init__(self, cluster, random):
         self.cluster, self.random = cluster, random
@@ -137,6 +141,61 @@ class AgentDiskFull(Fault):
         self.disk.make_room()
 
 
+class ClockJumped(Fault):
+    """What one part takes for the time jumps, and jumps back at the end. Steady clocks go on."""
+
+    def begin(self):
+        self.clock = self.random.choice([self.cluster.clocks[part] for part in self.parts()])
+        self.clock.move(self.random.choice(CLOCK_JUMPS_S))
+
+    def end(self):
+        self.clock.move(0)
+
+
+class AgentClockJumped(ClockJumped):
+    """Its supervisors' as well."""
+
+    def parts(self):
+        return [agent.name for agent in self.cluster.agents]
+
+
+class ReplicaClockJumped(ClockJumped):
+    def parts(self):
+        return [server.name for server in self.cluster.servers]
+
+
+class PostgreSqlClockJumped(ClockJumped):
+    """The standby's as well. Longer than between two looks for silent centers."""
+    lasts_s = (0.0, 8.0)
+    database_goes_back = True
+
+    def parts(self):
+        return ["postgresql"]
+
+
+class SlurmctldKilled(Fault):
+    """Slurm writes down only now and then what it knows: it may forget the jobs of the last seconds, and ends them."""
+    may_lose = True
+
+    def begin(self):
+        kill([self.cluster.slurmctld_pid()], signal.SIGKILL)
+
+    def end(self):
+        self.cluster.slurm.call("start-controller")
+
+
+class SlurmctldHalted(Fault):
+    """It answers nothing for longer than Slurm's programs wait."""
+    lasts_s = (1.0, 14.0)
+
+    def begin(self):
+        self.pid = self.cluster.slurmctld_pid()
+        kill([self.pid], signal.SIGSTOP)
+
+    def end(self):
+        kill([self.pid], signal.SIGCONT)
+
+
 FAULTS = {
     "none": Fault,
     "agent_killed": AgentKilled,
@@ -154,8 +213,14 @@ FAULTS = {
     "network_slow": NetworkSlow,
     "agent_disk_full": AgentDiskFull,
     "postgresql_failed_over": PostgreSqlFailedOver,
+    "agent_clock_jumped": AgentClockJumped,
+    "replica_clock_jumped": ReplicaClockJumped,
+    "postgresql_clock_jumped": PostgreSqlClockJumped,
+    "slurmctld_killed": SlurmctldKilled,
+    "slurmctld_halted": SlurmctldHalted,
 }
 NEEDS_ROOT = {"agent_disk_full"}
+NEEDS_SLURM = {"slurmctld_killed", "slurmctld_halted"}
 
 
 def kill(pids, number):

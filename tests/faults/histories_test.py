@@ -4,9 +4,10 @@ import os
 import pytest
 
 from checker import check
-from cluster import Cluster
-from faults import FAULTS, NEEDS_ROOT
+from clusters import Clusters
+from faults import FAULTS, NEEDS_ROOT, NEEDS_SLURM
 from history import STEPS, play
+from slurm import why_no_slurm
 
 # A silence that outlasts the lease takes 20 s; one kind of it is enough here.
 LEFT_OUT = {"agent_lost"}
@@ -14,8 +15,8 @@ CASES = [(name, STEPS[number % len(STEPS)]) for number, name in enumerate(FAULTS
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    made = Cluster()
+def clusters():
+    made = Clusters()
     try:
         yield made
     finally:
@@ -23,9 +24,12 @@ def cluster():
 
 
 @pytest.mark.parametrize("fault, step", CASES)
-def test_nothing_is_lost_or_doubled(cluster, fault, step):
+def test_nothing_is_lost_or_doubled(clusters, fault, step):
     if fault in NEEDS_ROOT and os.geteuid() != 0:
         pytest.skip("only root mounts a file system to fill")
+    if fault in NEEDS_SLURM and why_no_slurm():
+        pytest.skip(f"{why_no_slurm()}: deploy/install-dependencies --slurm installs it")
+    cluster = clusters.of(fault)
     history, seen = play(cluster, 1000 + list(FAULTS).index(fault), fault, step)
     violations = check(history) + seen
     assert not violations, "\n".join(violations) + "\n" + cluster.dump_logs()

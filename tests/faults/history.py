@@ -7,7 +7,7 @@ import time
 import requests
 
 from checker import AcknowledgedJob, History, Run, check_followed
-from cluster import UNITS, wait_until
+from cluster import wait_until
 from faults import FAULTS, start_what_ended
 
 STEPS = ("submit", "dispatch", "run", "end", "log")
@@ -131,7 +131,7 @@ def play(cluster, seed, fault_name, step):
         assert job.id, f"{job.key} was not accepted"
     wait_until(lambda: all(cluster.rest().get(f"/jobs/{job.id}")["state"] in ENDED for job in jobs), 300,
                "the end of every job", pause_s=0.2)
-    found = collect(cluster, jobs, fault.may_fail_to_start)
+    found = collect(cluster, jobs, fault)
     return found, followed(follower, subject, found)
 
 
@@ -162,7 +162,7 @@ def followed(follower, subject, found):
     return check_followed(job, follower.seen.decode())
 
 
-def collect(cluster, jobs, may_fail_to_start):
+def collect(cluster, jobs, fault):
     rest = cluster.rest()
     database = cluster.database
     wait_for_counts(database)
@@ -176,7 +176,8 @@ def collect(cluster, jobs, may_fail_to_start):
         acknowledged.append(AcknowledgedJob(
             job.key, job.id, job.exit_code, job.text, row["state"], row["exit_code"], row["end_reason"], row["run_s"],
             answer.text if answer.status_code == 200 else "", events, attempts, job.runs(), job.may_requeue))
-    return History(acknowledged, UNITS, *charged(database), may_fail_to_start, wrong_in_ledger(rest))
+    return History(acknowledged, cluster.units, *charged(database), fault.may_fail_to_start, wrong_in_ledger(rest),
+                   fault.may_lose, fault.database_goes_back)
 
 
 def wait_for_counts(database, limit_s=120):
@@ -186,9 +187,9 @@ def wait_for_counts(database, limit_s=120):
 
 def attempt_of(fields):
     """From a row of ATTEMPTS."""
-    attempt, epoch, state, outcome, center, created, ended = fields
+    attempt, epoch, state, outcome, center, created, closed = fields
     return {"id": attempt, "epoch": epoch, "state": state, "outcome": outcome, "center": center,
-            "created_s": created.timestamp(), "ended_s": ended and ended.timestamp()}
+            "created_s": created.timestamp(), "closed_s": closed and closed.timestamp()}
 
 
 def charged(database):

@@ -88,7 +88,7 @@ class World:
     @staticmethod
     def attempt(epoch, **changes):
         return {"id": f"att_{epoch}", "epoch": epoch, "state": "ended", "outcome": "exited", "center": "alpha",
-                "created_s": 5 * epoch, "ended_s": 5 * epoch + 4, **changes}
+                "created_s": 5 * epoch, "closed_s": 5 * epoch + 4, **changes}
 
     def found(self, output="job s1-0\n", **of_history):
         outputs = {"att_1": output, "att_2": output}
