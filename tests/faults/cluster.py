@@ -166,6 +166,7 @@ class Cluster:
     relay has a wall clock of its own, in `clocks` by its name."""
 
     units = UNITS  # of each center
+    server_count = 2
 
     def __init__(self, moves_clocks=False):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-faults-", dir=roomy_folder()))
@@ -185,7 +186,7 @@ class Cluster:
 
     def _start(self):
         relay_port = free_port()
-        for number in range(2):
+        for number in range(self.server_count):
             settings = ["--suspect-after-s", str(SUSPECT_AFTER_S), "--lost-after-s", str(LOST_AFTER_S),
                         "--agent-public-port", str(relay_port), "--quarantine-failures", "0", "--least-free-mib", "0"]
             server = Server(self.folder, f"fathomd-{number}", self.database.url, settings)
