@@ -22,9 +22,10 @@ constexpr const char* kSelectClocked = R"sql(
     WHERE unit_type_id = $1 AND state = 'succeeded' AND seen_s IS NOT NULL AND id <> $2
     ORDER BY ended_at DESC LIMIT 7)sql";
 
+/// A time since a moment before; none when our clock has gone back since then, which is not the center's doing.
 std::optional<double> to_seconds(const pqxx::field& field)
 {
-    if (field.is_null()) return std::nullopt;
+    if (field.is_null() || field.as<double>() < 0) return std::nullopt;
     return field.as<double>();
 }
 

@@ -155,6 +155,27 @@ TEST_F(FindingsTest, SeenIsWhatOurOwnClockSawWhileTheLinkHeld)
     EXPECT_FALSE(seen()) << "its report of the end may have waited for the link";
 }
 
+TEST_F(FindingsTest, AClockOfOursThatWentBackIsNoEvidence)
+{
+    store_.sql("UPDATE center SET connected_at = now() - interval '1 hour'");
+    store_.sql("INSERT INTO job_event (job_id, state, cause, at) VALUES ('" + run_.job_id.value +
+               "', 'running', '', now() + interval '1 hour')");
+    store_.sql("INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, state, decided_by, "
+               "dispatched_at) SELECT 'att_1', '" +
+               run_.job_id.value +
+               "', 1, center_id, id, 1, 'running', 't', now() + interval '1 hour' FROM unit_type WHERE name = 'u1'");
+
+    const RunEvidence evidence =
+        store_
+            .run([&](pqxx::work& transaction) -> Result<RunEvidence> {
+                return select_evidence(transaction, *lock_run_of_job(transaction, run_.job_id));
+            })
+            .value();
+
+    EXPECT_FALSE(evidence.seen_s);
+    EXPECT_FALSE(evidence.ordered_s);
+}
+
 TEST(JudgeEvidence, AClockThatIsTooSlowIsSeenByOurs)
 {
     ProbeTask task;
