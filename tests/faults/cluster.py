@@ -28,9 +28,9 @@ UNITS = {"alpha": len(CORES), "beta": len(CORES)}
 class PostgreSqlServer:
     """One database server with a data folder of its own, at a Unix socket. Root starts it as another user."""
 
-    def __init__(self, folder, environment):
+    def __init__(self, folder, environment=None):
         self.folder = folder
-        self.environment = {**os.environ, **environment}
+        self.environment = {**os.environ, **(environment or {})}
         self.data, self.log = folder / "data", folder / "postgres.log"
         programs = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/postgres"))
         assert programs, "there is no PostgreSQL server below /usr/lib/postgresql"
@@ -100,7 +100,7 @@ class PostgreSql:
     def __init__(self, folder, environment=None):
         folder.mkdir()
         folder.chmod(0o755)
-        self.primary, self.standby = (PostgreSqlServer(folder / name, environment or {}) for name in ("a", "b"))
+        self.primary, self.standby = (PostgreSqlServer(folder / name, environment) for name in ("a", "b"))
         hosts = f"{self.primary.folder},{self.standby.folder}"
         self.url = f"postgresql:///fathom?host={hosts}&user=fathom&target_session_attrs=read-write"
         self.primary.initialize()
