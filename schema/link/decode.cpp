@@ -1,6 +1,7 @@
 #include "core/base/secret.hpp"
 #include "core/base/utf8_prefix.hpp"
 #include "schema/link/messages.hpp"
+#include "schema/link/read_fields.hpp"
 
 #include <functional>
 #include <map>
@@ -9,7 +10,6 @@ namespace fathom::link {
 namespace {
 
 constexpr std::int64_t kMaxBytes = 1LL << 60U;
-constexpr std::uint64_t kMaxNumber = 1'000'000'000; ///< of a processor or a unit
 constexpr std::size_t kMaxOperators = 1000;
 constexpr std::size_t kMaxUnitTypes = 100; ///< as in a catalog
 constexpr std::int64_t kMaxSubUnits = 1'000'000;
@@ -17,77 +17,6 @@ constexpr std::size_t kMaxOutcome = 32; ///< the name of one
 constexpr std::size_t kMaxDetail = 4000;
 constexpr std::size_t kMaxDigestLength = 128;
 constexpr double kMaxRenewal_s = 30 * 86400; ///< over how long certificates may be renewed
-
-template <class IdType>
-IdType read_id(ObjectReader& reader, std::string_view name)
-{
-    const std::string text = reader.required_string(name, {.max_length = 64});
-    const std::optional<IdType> id = IdType::parse(text);
-    if (!id) reader.fail(name, "is not an id of the form " + std::string(IdType::kPrefix) + "_…");
-    return id.value_or(IdType{});
-}
-
-Timestamp read_time(ObjectReader& reader, std::string_view name)
-{
-    const std::optional<Timestamp> time = reader.optional_time(name);
-    if (!time && !reader.has(name)) reader.fail(name, "is required");
-    return time.value_or(Timestamp{});
-}
-
-std::vector<AttemptId> read_attempt_ids(ObjectReader& reader, std::string_view name)
-{
-    std::vector<AttemptId> ids;
-    for (const std::string& text : reader.strings(name, 1'000'000, {.max_length = 64})) {
-        if (std::optional<AttemptId> id = AttemptId::parse(text))
-            ids.push_back(std::move(*id));
-        else
-            reader.fail(name, "holds something that is not an attempt id");
-    }
-    return ids;
-}
-
-/// Numbers of processors or units.
-std::vector<std::int64_t> read_numbers(ObjectReader& reader, std::string_view name)
-{
-    std::vector<std::int64_t> values;
-    const Json* items = reader.array(name, 0, 100'000);
-    if (items == nullptr) return values;
-    for (const Json& item : *items) {
-        if (item.is_number_unsigned() && item.get<std::uint64_t>() <= kMaxNumber)
-            values.push_back(item.get<std::int64_t>());
-        else
-            reader.fail(name, "must hold whole numbers from 0 to " + std::to_string(kMaxNumber));
-    }
-    return values;
-}
-
-std::map<std::string, std::string> read_text_map(ObjectReader& reader, std::string_view name)
-{
-    std::map<std::string, std::string> values;
-    const Json* json = reader.object(name);
-    if (json == nullptr) return values;
-    for (const auto& [key, value] : json->items()) {
-        if (value.is_string())
-            values[key] = value.get<std::string>();
-        else
-            reader.fail(name, "must hold strings");
-    }
-    return values;
-}
-
-Catalog read_catalog(ObjectReader& reader, std::vector<FieldError>& errors)
-{
-    const Json* json = reader.object("catalog");
-    if (json == nullptr) {
-        reader.fail("catalog", "is required");
-        return {};
-    }
-    Result<Catalog> catalog = parse_catalog(*json, "catalog");
-    if (catalog) return std::move(*catalog);
-    const Error error = catalog.error();
-    errors.insert(errors.end(), error.fields.begin(), error.fields.end());
-    return {};
-}
 
 Body read_hello(ObjectReader& reader, std::vector<FieldError>& errors)
 {
