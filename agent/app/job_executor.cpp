@@ -16,7 +16,7 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::int64_t kMostFiles = 1'000'000; ///< of a job for each processor, unless set
+constexpr std::int64_t kMaxFiles = 1'000'000; ///< of a job for each processor, unless set
 
 /// A job with the agent's user could read its key.
 Result<void> keep_apart(const JobUsers& jobs, const std::optional<UnixUser>& agent)
@@ -66,11 +66,11 @@ DiskShare disk_share(const AgentConfig& config)
     const std::size_t processors = config.cpus.empty() ? allowed_cpus().size() : config.cpus.size();
     if (disk.f_frsize > 0 && processors > 0) {
         share.bytes = static_cast<std::int64_t>(disk.f_blocks * disk.f_frsize / 10 * 9 / processors);
-        share.files = kMostFiles;
+        share.files = kMaxFiles;
         // Some file systems, such as btrfs, have as many as there is room for, and say 0.
         if (disk.f_files > 0)
             share.files =
-                std::clamp<std::int64_t>(static_cast<std::int64_t>(disk.f_files / 10 * 9 / processors), 1, kMostFiles);
+                std::clamp<std::int64_t>(static_cast<std::int64_t>(disk.f_files / 10 * 9 / processors), 1, kMaxFiles);
     }
     return {config.disk_bytes_per_processor.value_or(share.bytes),
             config.disk_files_per_processor.value_or(share.files)};

@@ -61,7 +61,7 @@ AskedBack read_asked_back(const Json& undo)
     if (!found->is_object()) return asked;
     std::vector<FieldError> ignored;
     ObjectReader reader(*found, kAskedBack, ignored);
-    asked.times = reader.optional_integer("times", 1, kMostTimesAskedBack).value_or(1);
+    asked.times = reader.optional_integer("times", 1, kMaxTimesAskedBack).value_or(1);
     asked.refusal = reader.optional_string("refusal", {});
     return asked;
 }
@@ -96,7 +96,7 @@ Result<void> ask_sub_units_back(const Json& undo, ObjectReader& reader, SubUnitS
                                                {"count_before", count},
                                                {"times_asked", before.times},
                                                {"reason", last->reason}});
-    if (before.times >= kMostTimesAskedBack)
+    if (before.times >= kMaxTimesAskedBack)
         return Error{Errc::kTooMany, "asked back " + std::to_string(before.times) + " times; the unit has " +
                                          std::to_string(*held) + " sub-units and had " + std::to_string(count)};
     // Also where nothing has changed: what was asked for may still be granted.

@@ -7,7 +7,7 @@
 namespace fathom::agent {
 namespace {
 
-constexpr double kLeastChange_s = 60;
+constexpr double kMinChange_s = 60;
 constexpr double kChange = 0.2; ///< of what was told
 
 std::optional<double> wait_of(const std::optional<Timestamp>& start, Timestamp now)
@@ -20,7 +20,7 @@ bool differs(const std::optional<double>& told_s, const std::optional<double>& w
 {
     if (!told_s || !wait_s) return told_s.has_value() != wait_s.has_value();
     if ((*told_s <= kAtOnce_s) != (*wait_s <= kAtOnce_s)) return true;
-    return std::abs(*wait_s - *told_s) >= std::max(kLeastChange_s, kChange * *told_s);
+    return std::abs(*wait_s - *told_s) >= std::max(kMinChange_s, kChange * *told_s);
 }
 
 } // namespace

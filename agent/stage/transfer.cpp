@@ -11,7 +11,7 @@ namespace {
 constexpr long kConnectLimit_s = 30;
 constexpr long kMinBytesPerSecond = 1024; ///< slower than that for kSlowFor_s, a transfer is tried again
 constexpr long kSlowFor_s = 60;
-constexpr std::chrono::milliseconds kLongestPause{60'000};
+constexpr std::chrono::milliseconds kMaxPause{60'000};
 
 constexpr long kFirstFinalStatus = 200;
 constexpr long kRequestTimeout = 408;
@@ -84,7 +84,7 @@ Result<void> with_tries(const StagingTries& tries, const std::function<Result<vo
         if (i >= tries.most)
             return Error{done.error().code, done.error().detail + ", at the last of " + std::to_string(i) + " tries"};
         std::this_thread::sleep_for(pause);
-        pause = std::min(2 * pause, kLongestPause);
+        pause = std::min(2 * pause, kMaxPause);
     }
 }
 

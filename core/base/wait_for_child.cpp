@@ -19,11 +19,11 @@ constexpr std::chrono::milliseconds kChildLook{100};
 
 bool wait_for_input(int descriptor, std::chrono::steady_clock::time_point deadline)
 {
-    constexpr std::int64_t kLongestPoll_ms = 3'600'000;
+    constexpr std::int64_t kMaxPoll_ms = 3'600'000;
     for (;;) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
         pollfd waiting{descriptor, POLLIN, 0};
-        const auto limit = std::clamp<std::int64_t>(left.count(), 0, kLongestPoll_ms);
+        const auto limit = std::clamp<std::int64_t>(left.count(), 0, kMaxPoll_ms);
         const int ready = ::poll(&waiting, 1, static_cast<int>(limit));
         if (ready > 0) return true;
         if (ready < 0 && errno != EINTR) return true; // who reads is told

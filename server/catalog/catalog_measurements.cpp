@@ -113,7 +113,7 @@ void read_measurements(pqxx::work& transaction, CatalogSnapshot& catalog, const 
     for (const auto& [id, index] : changed)
         ids.add(std::string(id));
     CatalogCurves curves;
-    const pqxx::result rows = transaction.exec_params(kSelectMeasurements, ids.take(), kMostResults);
+    const pqxx::result rows = transaction.exec_params(kSelectMeasurements, ids.take(), kMaxResults);
     for (auto first = rows.begin(); first != rows.end();) {
         const pqxx::row row = *first;
         const std::size_t index = changed.at(row["unit_type_id"].as<std::string>());

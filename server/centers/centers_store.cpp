@@ -87,13 +87,13 @@ CenterRecord to_center(const pqxx::row& row)
 std::optional<ProbeResult> to_probe_summary(const Json& json, const std::string& unit_type_id)
 {
     constexpr double kMost = std::numeric_limits<double>::max();
-    constexpr std::int64_t kMostWhole = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t kMaxWhole = std::numeric_limits<std::int64_t>::max();
     std::vector<FieldError> errors;
     ObjectReader reader(json, "", errors);
     ProbeResult result;
     result.wall_s = reader.required_number("wall_s", 0, kMost);
-    result.cores = reader.required_integer("cores", 0, kMostWhole);
-    result.unit_count = reader.required_integer("unit_count", 0, kMostWhole);
+    result.cores = reader.required_integer("cores", 0, kMaxWhole);
+    result.unit_count = reader.required_integer("unit_count", 0, kMaxWhole);
     if (const Json* const host = reader.object("host")) result.host = *host;
     const Json* const operators = reader.array("operators", 0, std::numeric_limits<std::size_t>::max());
     for (std::size_t i = 0; operators != nullptr && i < operators->size(); ++i) {

@@ -15,8 +15,8 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A newer connection or a revocation ends a session within so long, on whatever replica.
-constexpr std::chrono::milliseconds kLongestRound = 1s;
-constexpr std::chrono::milliseconds kShortestRound = 50ms;
+constexpr std::chrono::milliseconds kMaxRound = 1s;
+constexpr std::chrono::milliseconds kMinRound = 50ms;
 
 } // namespace
 
@@ -28,7 +28,7 @@ SessionKeeper::SessionKeeper(AgentSessionParts parts, SessionKeeperOptions optio
 asio::awaitable<void> SessionKeeper::run()
 {
     const std::chrono::milliseconds round =
-        std::clamp(std::min(options_.order_tick, options_.touch_period), kShortestRound, kLongestRound);
+        std::clamp(std::min(options_.order_tick, options_.touch_period), kMinRound, kMaxRound);
     SteadyTime next_orders = std::chrono::steady_clock::now() + options_.order_tick;
     for (;;) {
         co_await net::TaskGroup::sleep(round);

@@ -171,7 +171,7 @@ std::string sorted_sql(const JobFilter& filter, const std::optional<Position>& a
     const std::string order = " ORDER BY chosen.key" + down + ", chosen.id" + down;
     std::string chosen = "SELECT chosen.id, chosen.key FROM (SELECT j.id, " + column_of(kSortings, filter.order.by) +
                          " AS key FROM job j WHERE " + conditions(filter, parameters) + " ORDER BY j.id DESC LIMIT " +
-                         parameters.add(std::to_string(kMostSortedJobs)) + ") chosen";
+                         parameters.add(std::to_string(kMaxSortedJobs)) + ") chosen";
     if (after) {
         chosen += is_down(filter.order) ? " WHERE (chosen.key, chosen.id) < (" : " WHERE (chosen.key, chosen.id) > (";
         chosen += parameters.add(after->key) + ", " + parameters.add(after->id) + ")";
@@ -226,7 +226,7 @@ JobGroups select_job_groups(pqxx::work& transaction, const JobFilter& filter, Jo
     Parameters parameters;
     std::string sql = "WITH newest AS MATERIALIZED (SELECT j.id, j.state, " + column_of(kGroupings, by) +
                       " AS key FROM job j WHERE " + conditions(filter, parameters);
-    sql += " ORDER BY j.id DESC LIMIT " + parameters.add(std::to_string(kMostSortedJobs)) + "), ";
+    sql += " ORDER BY j.id DESC LIMIT " + parameters.add(std::to_string(kMaxSortedJobs)) + "), ";
     sql += by == JobGrouping::kCenter
                ? "keyed AS (SELECT coalesce(c.name, '') AS key, n.state FROM newest n LEFT JOIN LATERAL "
                  "(SELECT center_id FROM attempt WHERE job_id = n.id ORDER BY epoch DESC LIMIT 1) a ON true "
@@ -234,7 +234,7 @@ JobGroups select_job_groups(pqxx::work& transaction, const JobFilter& filter, Jo
                : "keyed AS (SELECT key, state FROM newest), ";
     sql += "counts AS (SELECT key, state, count(*) AS jobs FROM keyed GROUP BY key, state), "
            "largest AS (SELECT key, sum(jobs)::bigint AS jobs FROM counts GROUP BY key ORDER BY 2 DESC, 1 LIMIT " +
-           parameters.add(std::to_string(kMostJobGroups)) +
+           parameters.add(std::to_string(kMaxJobGroups)) +
            ") SELECT l.key, l.jobs, c.state, c.jobs AS jobs_of_state, (SELECT count(*) FROM newest) AS counted, "
            "(SELECT count(DISTINCT key) FROM counts) AS group_count "
            "FROM largest l JOIN counts c ON c.key = l.key ORDER BY l.jobs DESC, l.key, c.state";

@@ -37,9 +37,9 @@ struct JobFilter {
     JobOrder order{};
 };
 /// So that sorting and counting take a bounded time, however many jobs are kept.
-inline constexpr std::int64_t kMostSortedJobs = 50000;
+inline constexpr std::int64_t kMaxSortedJobs = 50000;
 /// A page of jobs in the filter's order; `after` is the `next_after` of the page before. Sorted otherwise than by their
-/// submission, only the newest kMostSortedJobs that the filter leaves are listed. Specs over 64 KiB come without their
+/// submission, only the newest kMaxSortedJobs that the filter leaves are listed. Specs over 64 KiB come without their
 /// program: files, script, command and environment; where they are larger still, also without inputs, outputs and data.
 /// A page has fewer jobs than asked for when these have more than 16 MiB.
 /// @error kInvalid  `after` is none of this order's.
@@ -56,11 +56,11 @@ struct JobGroup {
     std::map<std::string, std::int64_t> states; ///< its jobs by their state
 };
 struct JobGroups {
-    std::vector<JobGroup> groups; ///< those with most jobs first; at most kMostJobGroups
+    std::vector<JobGroup> groups; ///< those with most jobs first; at most kMaxJobGroups
     std::int64_t group_count{};   ///< also those that are not among `groups`
-    std::int64_t counted{};       ///< jobs; at most kMostSortedJobs, the newest
+    std::int64_t counted{};       ///< jobs; at most kMaxSortedJobs, the newest
 };
-inline constexpr std::int64_t kMostJobGroups = 200;
+inline constexpr std::int64_t kMaxJobGroups = 200;
 
 /// The jobs that the filter leaves by group; its order says nothing here.
 JobGroups select_job_groups(pqxx::work& transaction, const JobFilter& filter, JobGrouping by);

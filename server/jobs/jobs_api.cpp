@@ -161,7 +161,7 @@ asio::awaitable<net::Response> list_job_groups(std::shared_ptr<JobLists> lists, 
                        {"groups", std::move(groups)},
                        {"group_count", found->group_count},
                        {"counted", found->counted},
-                       {"is_cut", found->counted >= kMostSortedJobs}};
+                       {"is_cut", found->counted >= kMaxSortedJobs}};
     co_return json_response(200, body);
 }
 

@@ -7,8 +7,8 @@
 namespace fathom::server {
 namespace {
 
-constexpr double kLeastDays = 0.01;
-constexpr std::int64_t kMostSeed = (std::int64_t{1} << 53U) - 1; ///< what JavaScript holds exactly
+constexpr double kMinDays = 0.01;
+constexpr std::int64_t kMaxSeed = (std::int64_t{1} << 53U) - 1; ///< what JavaScript holds exactly
 
 ObjectReader::StringRule policy_rule()
 {
@@ -23,12 +23,12 @@ Result<SimulationOrder> parse_simulation_order(const Json& body)
     std::vector<FieldError> errors;
     ObjectReader reader(body, "", errors);
     SimulationOrder order;
-    order.days = reader.optional_number("days", kLeastDays, SimulationOrder::kMostDays).value_or(order.days);
+    order.days = reader.optional_number("days", kMinDays, SimulationOrder::kMaxDays).value_or(order.days);
     order.most_jobs =
-        reader.optional_integer("most_jobs", 1, SimulationOrder::kMostJobs).value_or(SimulationOrder::kMostJobs);
+        reader.optional_integer("most_jobs", 1, SimulationOrder::kMaxJobs).value_or(SimulationOrder::kMaxJobs);
     order.policy = reader.optional_string("policy", policy_rule()).value_or(order.policy);
     order.policy_after = reader.optional_string("policy_after", policy_rule()).value_or(order.policy);
-    order.seed = static_cast<std::uint64_t>(reader.optional_integer("seed", 0, kMostSeed).value_or(1));
+    order.seed = static_cast<std::uint64_t>(reader.optional_integer("seed", 0, kMaxSeed).value_or(1));
     if (const Json* changes = reader.any("changes"))
         order.changes = simulation::parse_network_changes(*changes, "changes", errors);
     if (errors.empty() && order.changes.empty() && order.policy == order.policy_after)

@@ -23,11 +23,11 @@ struct SimulationLimits {
 
 /// What is simulated.
 struct SimulationOrder {
-    static constexpr double kMostDays = 90;
-    static constexpr std::int64_t kMostJobs = 20'000;
+    static constexpr double kMaxDays = 90;
+    static constexpr std::int64_t kMaxJobs = 20'000;
 
     double days = 7;                     ///< jobs submitted so long ago at most, and those that have not ended
-    std::int64_t most_jobs = kMostJobs;  ///< the newest of these
+    std::int64_t most_jobs = kMaxJobs;   ///< the newest of these
     std::string policy = "fathom";       ///< before the changes
     std::string policy_after = "fathom"; ///< names of simulation::policy_names()
     std::uint64_t seed = 1;

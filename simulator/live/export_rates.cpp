@@ -10,7 +10,7 @@ namespace {
 
 /// Of a decision's candidates not all are told: with more unit types than this each center is asked for by itself.
 constexpr std::size_t kMaxAtOnce = 24;
-constexpr std::size_t kMostPredictions = 5000; ///< of a job type, whose medians stand for what is not predicted
+constexpr std::size_t kMaxPredictionsOfType = 5000; ///< of a job type, whose medians stand for what is not predicted
 
 /// Seconds by unit type's id; 0 where it could run but nothing is known.
 using Times = std::map<std::string, double>;
@@ -69,7 +69,7 @@ bool is_known(const Times& times)
 Result<Times> seen_times(NetworkSource& source, const std::string& type, std::int64_t unit_count)
 {
     const Result<Json> list =
-        list_items(source, "/predictions", {{"job_type", type}, {"ended", "true"}}, kMostPredictions);
+        list_items(source, "/predictions", {{"job_type", type}, {"ended", "true"}}, kMaxPredictionsOfType);
     if (!list) return list.error();
     std::map<std::string, std::vector<double>> runs;
     for (const Json& item : *list) {

@@ -5,7 +5,7 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr std::size_t kMostOfPage = 500;
+constexpr std::size_t kMaxPageItems = 500;
 
 } // namespace
 
@@ -15,9 +15,9 @@ Result<Json> list_items(NetworkSource& source, std::string_view path, NetworkSou
     Json items = Json::array();
     std::string page_token;
     do {
-        const std::size_t left = most ? *most - items.size() : kMostOfPage;
+        const std::size_t left = most ? *most - items.size() : kMaxPageItems;
         NetworkSource::Query page_query = query;
-        page_query.emplace_back("page_size", std::to_string(std::clamp<std::size_t>(left, 1, kMostOfPage)));
+        page_query.emplace_back("page_size", std::to_string(std::clamp<std::size_t>(left, 1, kMaxPageItems)));
         page_query.emplace_back("page_token", page_token);
         Result<Json> page = source.get(path, page_query);
         if (!page) return page.error();

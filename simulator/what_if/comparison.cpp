@@ -8,7 +8,7 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr std::size_t kMostMoments = 200;
+constexpr std::size_t kMaxMoments = 200;
 
 bool has_price(const UnitType& unit_type)
 {
@@ -42,7 +42,7 @@ std::vector<ComparedMoment> moments_of(const Network& network, const SimulationR
     double unit_count = 0;
     for (const UnitType& unit_type : network.unit_types)
         unit_count += static_cast<double>(unit_type.unit_count);
-    const std::size_t step = (result.series.size() + kMostMoments - 1) / kMostMoments;
+    const std::size_t step = (result.series.size() + kMaxMoments - 1) / kMaxMoments;
     std::vector<ComparedMoment> moments;
     for (std::size_t i = 0; i < result.series.size(); i += step) {
         const SeriesPoint& point = result.series[i];

@@ -6,10 +6,10 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr std::size_t kMostChanges = 50;
-constexpr std::size_t kMostNames = 12; ///< that an error lists
-constexpr double kLeastFactor = 1e-3;
-constexpr double kMostFactor = 1000;
+constexpr std::size_t kMaxChanges = 50;
+constexpr std::size_t kMaxListedNames = 12; ///< that an error lists
+constexpr double kMinFactor = 1e-3;
+constexpr double kMaxFactor = 1000;
 const ObjectReader::StringRule kChangedName{.min_length = 1, .max_length = 128};
 
 NetworkChange parse_change(const Json& json, const std::string& path, std::vector<FieldError>& errors)
@@ -22,11 +22,11 @@ NetworkChange parse_change(const Json& json, const std::string& path, std::vecto
     change.center = reader.required_string("center", kChangedName);
     if (kind == "scale_units") {
         change.unit_type = reader.optional_string("unit_type", kChangedName).value_or("");
-        change.factor = reader.required_number("factor", kLeastFactor, kMostFactor);
+        change.factor = reader.required_number("factor", kMinFactor, kMaxFactor);
     } else if (kind == "set_units") {
         change.kind = Kind::kSetUnits;
         change.unit_type = reader.required_string("unit_type", kChangedName);
-        change.unit_count = reader.required_integer("unit_count", 1, kMostChangedUnits);
+        change.unit_count = reader.required_integer("unit_count", 1, kMaxChangedUnits);
     } else if (kind == "add_center") {
         change.kind = Kind::kAddCenter;
         change.like = reader.required_string("like", kChangedName);
@@ -41,9 +41,9 @@ NetworkChange parse_change(const Json& json, const std::string& path, std::vecto
 std::string names_in(const Json& list)
 {
     std::string names;
-    for (std::size_t i = 0; i < std::min(kMostNames, list.size()); ++i)
+    for (std::size_t i = 0; i < std::min(kMaxListedNames, list.size()); ++i)
         names += (i == 0 ? "" : ", ") + list[i]["name"].get<std::string>();
-    return list.size() > kMostNames ? names + ", …" : names;
+    return list.size() > kMaxListedNames ? names + ", …" : names;
 }
 
 /// Null: there is none of that name.
@@ -99,8 +99,8 @@ class OneChange {
                 unit_type["unit_count"] = change_.unit_count;
             else
                 scale_unit_count(unit_type, change_.factor);
-            if (unit_type["unit_count"].get<std::int64_t>() > kMostChangedUnits)
-                return wrong("factor", "makes more than " + std::to_string(kMostChangedUnits) + " units");
+            if (unit_type["unit_count"].get<std::int64_t>() > kMaxChangedUnits)
+                return wrong("factor", "makes more than " + std::to_string(kMaxChangedUnits) + " units");
         }
         return {};
     }
@@ -142,8 +142,8 @@ std::vector<NetworkChange> parse_network_changes(const Json& changes, const std:
                                                  std::vector<FieldError>& errors)
 {
     std::vector<NetworkChange> parsed;
-    if (!changes.is_array() || changes.size() > kMostChanges) {
-        errors.push_back({path, "must be a list of at most " + std::to_string(kMostChanges) + " changes"});
+    if (!changes.is_array() || changes.size() > kMaxChanges) {
+        errors.push_back({path, "must be a list of at most " + std::to_string(kMaxChanges) + " changes"});
         return parsed;
     }
     for (std::size_t i = 0; i < changes.size(); ++i)

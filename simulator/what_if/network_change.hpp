@@ -26,7 +26,7 @@ struct NetworkChange {
 };
 
 /// The most units that a unit type can be changed to.
-inline constexpr std::int64_t kMostChangedUnits = 1'000'000;
+inline constexpr std::int64_t kMaxChangedUnits = 1'000'000;
 
 /// `[{"kind": "scale_units", "center": "beta", "unit_type": "core", "factor": 2}, {"kind": "set_units", "center",
 /// "unit_type", "unit_count"}, {"kind": "add_center", "center": "gamma", "like": "beta"}, {"kind": "remove_center",

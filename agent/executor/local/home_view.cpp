@@ -9,7 +9,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Each costs a mount for each job: those beyond are not shown.
-constexpr std::size_t kMostShown = 500;
+constexpr std::size_t kMaxShown = 500;
 
 /// Where package managers put programs and what they load. No folder that holds a token, a password or a key as well,
 /// such as all of .cargo or .local/share.
@@ -51,7 +51,7 @@ HomeView view_home(const fs::path& home)
         if (fs::is_directory(home / folder, error)) view.folders.emplace_back(folder);
     }
     const auto shown = [&] { return view.folders.size() + view.programs.size() + view.links.size(); };
-    for (fs::directory_iterator entry(home, error), end; !error && entry != end && shown() < kMostShown;
+    for (fs::directory_iterator entry(home, error), end; !error && entry != end && shown() < kMaxShown;
          entry.increment(error)) {
         const fs::path name = entry->path().filename();
         if (name.native().starts_with('.')) continue;

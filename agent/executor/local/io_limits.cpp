@@ -47,9 +47,9 @@ IoLimits scaled(IoLimits limits, std::int64_t processors)
     limits.read_bytes_per_s *= factor;
     limits.write_bytes_per_s *= factor;
     // Some kernels keep these in 32 bits, and cut off what is more.
-    constexpr std::int64_t kMostPerSecond = UINT32_MAX;
-    limits.reads_per_s = std::min(limits.reads_per_s * factor, kMostPerSecond);
-    limits.writes_per_s = std::min(limits.writes_per_s * factor, kMostPerSecond);
+    constexpr std::int64_t kMaxPerSecond = UINT32_MAX;
+    limits.reads_per_s = std::min(limits.reads_per_s * factor, kMaxPerSecond);
+    limits.writes_per_s = std::min(limits.writes_per_s * factor, kMaxPerSecond);
     return limits;
 }
 

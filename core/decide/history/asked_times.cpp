@@ -18,7 +18,7 @@ constexpr double kHalfLivesKept = 6;
 /// What counts less in a prediction is not named.
 constexpr double kNamedWeight = 0.05;
 /// Of two that are both sure: neither counts for nothing then.
-constexpr double kLeastVariance = 1e-12;
+constexpr double kMinVariance = 1e-12;
 
 struct AskedRatio {
     const AskedRun* run{};
@@ -194,7 +194,7 @@ RunEstimate combine_asked(const std::optional<RunEstimate>& usual, const AskedSh
         const double usual_above = portable::log(usual->time.high_s / usual->time.run_s);
         const double variance = portable::square(below + above);
         const double usual_variance = portable::square(usual_below + usual_above);
-        const double usual_weight = variance / std::max(variance + usual_variance, kLeastVariance);
+        const double usual_weight = variance / std::max(variance + usual_variance, kMinVariance);
         const auto lean = [&](double& value, double other) { value += usual_weight * (other - value); };
         lean(log_run, portable::log(usual->time.run_s));
         lean(below, usual_below);

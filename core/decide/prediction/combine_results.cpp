@@ -13,7 +13,7 @@ constexpr double kUsualResultDeviation = 0.05;
 constexpr double kUsualResultWeight = 2; ///< results that this assumption counts as
 constexpr double kNextResultWidth = 1.96;
 constexpr double kChangeDeviations = 3;
-constexpr double kLeastResult_s = 1e-12;
+constexpr double kMinResult_s = 1e-12;
 
 /// ResultLogs as logarithms, one after the other.
 class ResultLogs {
@@ -50,7 +50,7 @@ class ResultLogs {
   private:
     static double log_of(const MeasuredOperator& measured)
     {
-        return portable::log(std::max(measured.median_s, kLeastResult_s));
+        return portable::log(std::max(measured.median_s, kMinResult_s));
     }
 
     double count_ = 0;
@@ -66,7 +66,7 @@ MeasuredOperator combine_results(std::span<const MeasuredOperator> newest_first)
     FATHOM_ASSERT(!newest_first.empty());
     MeasuredOperator combined = newest_first.front();
     ResultLogs results;
-    for (const MeasuredOperator& one : newest_first.first(std::min(newest_first.size(), kMostResults))) {
+    for (const MeasuredOperator& one : newest_first.first(std::min(newest_first.size(), kMaxResults))) {
         if (results.count() > 0 && !results.fits(one)) break;
         results.add(one);
     }

@@ -7,7 +7,7 @@
 namespace fathom {
 
 /// So many of the newest results of one operator and size on one unit type are looked at.
-inline constexpr std::size_t kMostResults = 8;
+inline constexpr std::size_t kMaxResults = 8;
 
 /// What several results of one operator at one size on one unit type and count say together (M17).
 ///
@@ -20,7 +20,7 @@ inline constexpr std::size_t kMostResults = 8;
 /// The median is the geometric mean of those that count. The interval (95 %) is where the next result may be expected:
 /// it holds the spread between results as well as within them. A single result stays as it is. All else is the
 /// newest's.
-/// @param newest_first  not empty; of one operator, size, unit type and count. Beyond kMostResults they do not count.
+/// @param newest_first  not empty; of one operator, size, unit type and count. Beyond kMaxResults they do not count.
 MeasuredOperator combine_results(std::span<const MeasuredOperator> newest_first);
 
 } // namespace fathom

@@ -12,7 +12,7 @@ namespace {
 constexpr std::chrono::seconds kMaxPause = std::chrono::hours(1);
 
 /// Fewest submitters whose doubtful failures count: one may fail on purpose, also where there is nobody else.
-constexpr std::int64_t kLeastSubmitters = 2;
+constexpr std::int64_t kMinSubmitters = 2;
 
 /// Failures that the jobs may have brought about, or the center.
 struct DoubtfulFailures {
@@ -32,7 +32,7 @@ bool is_doubtful(const EndedAttempt& one, const QuarantineRule& rule, const Heal
 bool were_met_by_enough(const DoubtfulFailures& doubtful, const QuarantineRule& rule, const HealthEvidence& evidence)
 {
     const std::int64_t wanted = std::min(rule.doubtful_failure_submitters, evidence.submitters);
-    return std::ssize(doubtful.met_by) >= std::max(kLeastSubmitters, wanted);
+    return std::ssize(doubtful.met_by) >= std::max(kMinSubmitters, wanted);
 }
 
 bool are_too_many(std::int64_t failures, std::int64_t attempts, const QuarantineRule& rule)

@@ -15,7 +15,7 @@ namespace fathom::server {
 namespace {
 
 constexpr int kTick_ms = 500;
-constexpr std::size_t kMostQuoted = 2000; // bytes of what failed programs wrote in an error
+constexpr std::size_t kMaxQuotedBytes = 2000; // bytes of what failed programs wrote in an error
 
 /// What the programs write, taken apart into lines.
 class Words {
@@ -47,7 +47,7 @@ class Words {
         if (!watch_->on_line(line)) return;
         kept_ += line + "\n";
         // The first errors tell the cause.
-        if (kept_.size() > kMostQuoted) kept_.resize(kMostQuoted);
+        if (kept_.size() > kMaxQuotedBytes) kept_.resize(kMaxQuotedBytes);
     }
 
     const ToolWatch* watch_;

@@ -78,7 +78,7 @@ TEST(CombineResults, NoiseIsNoChangeWhereResultsAlwaysSpread)
 
 TEST(CombineResults, OnlyTheNewestFewCount)
 {
-    std::vector<MeasuredOperator> results(kMostResults, result(1));
+    std::vector<MeasuredOperator> results(kMaxResults, result(1));
     const MeasuredOperator few = combine_results(results);
     results.push_back(result(1.1));
 
