@@ -28,6 +28,8 @@ struct Finding {
     Json evidence = Json::object();
     /// An honest center shows the same when its report of the end comes late: the run is repeated first.
     bool may_be_late{};
+    /// Only together with the runs before it does the run show this: what those measured is void as well.
+    bool is_pattern{};
 };
 
 } // namespace fathom::server

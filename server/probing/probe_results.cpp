@@ -152,8 +152,7 @@ Result<std::optional<Finding>> ProbeResults::store(pqxx::work& transaction, cons
     const RunEvidence evidence = select_evidence(transaction, run);
     std::optional<Finding> finding = judge_evidence(*result, evidence);
     if (finding) {
-        // The runs before it have shown the same: together they are the evidence.
-        if (finding->kind == FindingKind::kClock && finding->evidence.contains("runs_before"))
+        if (finding->is_pattern)
             void_measurements(transaction, run.center_id, evidence.clocked_runs, "clock: " + finding->detail);
         return finding;
     }

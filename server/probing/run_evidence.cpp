@@ -96,7 +96,10 @@ std::optional<Finding> judge_evidence(const ProbeResult& result, const RunEviden
     if (std::string problem = pattern_problem(result, evidence); !problem.empty()) {
         Json figures = clock_figures(result, evidence);
         figures["runs_before"] = evidence.clocked_runs;
-        return Finding{FindingKind::kClock, std::move(problem), std::move(figures)};
+        return Finding{.kind = FindingKind::kClock,
+                       .detail = std::move(problem),
+                       .evidence = std::move(figures),
+                       .is_pattern = true};
     }
     if (std::string problem = check_unexplained(result); !problem.empty())
         return Finding{FindingKind::kClock, std::move(problem),

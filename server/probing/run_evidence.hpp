@@ -30,8 +30,8 @@ struct RunEvidence {
 };
 RunEvidence select_evidence(pqxx::transaction_base& transaction, const EndingRun& run);
 
-/// Holds a result that belongs to the run against the evidence. When only a pattern of runs says it, the finding's
-/// evidence has "runs_before". Pure.
+/// Holds a result that belongs to the run against the evidence. When only a pattern of runs says it, the finding is
+/// one, and its evidence names those in "runs_before". Pure.
 std::optional<Finding> judge_evidence(const ProbeResult& result, const RunEvidence& evidence);
 
 } // namespace fathom::server
