@@ -55,7 +55,7 @@ void add(Fingerprint& print, const Candidate& one)
                                 one.correction.factor,
                                 one.correction.deviation,
                                 one.correction.width_factor,
-                                one.doubt_s,
+                                one.trust_penalty_s,
                                 one.wait_s,
                                 one.closed_until_s,
                                 one.start.wait_s,

@@ -8,8 +8,8 @@
 namespace fathom {
 namespace {
 
-/// Candidate::doubt_s. What history says beyond the promise counts already; that it says less is no reason for doubt.
-double distrust_s(double trust_factor, double promised_s, double compute_s)
+/// Candidate::trust_penalty_s. What history says beyond the promise counts already; that it says less adds none.
+double find_trust_penalty_s(double trust_factor, double promised_s, double compute_s)
 {
     return std::max(0.0, promised_s / trust_factor - std::max(promised_s, compute_s));
 }
@@ -86,7 +86,7 @@ std::vector<CountOffer> PlaceChooser::offers() const
         if (one.unit_count >= next) next = 2 * one.unit_count;
         if (!is_wanted || one.completion_s > left_s_ || one.cost > budget_) continue;
         const double start_s = std::max(weighed_[i].start.wait_s - weighed_[i].plan.start_s, 0.0);
-        offers.push_back({one.unit_count, one.run_s, weighed_[i].doubt_s + start_s, one.objective});
+        offers.push_back({one.unit_count, one.run_s, weighed_[i].trust_penalty_s + start_s, one.objective});
     }
     return offers;
 }
@@ -135,7 +135,7 @@ void PlaceChooser::judge(const UnitTypeView& view, Weighed& weighed, std::int64_
 
 double PlaceChooser::judged_objective(const Weighed& weighed) const
 {
-    return objective(request_->prefer, {weighed.start.wait_s + weighed.plan.occupied.run_s + weighed.doubt_s,
+    return objective(request_->prefer, {weighed.start.wait_s + weighed.plan.occupied.run_s + weighed.trust_penalty_s,
                                         weighed.cost, weighed.energy_j});
 }
 
@@ -216,7 +216,8 @@ Filter PlaceChooser::weigh_counts(const UnitTypeView& view, const DividedRun& ru
         const RunTime known_time = run.at(count);
         if (!is_unknown_job_) weighed.promised = known_time; // what earlier runs took is no promise
         weighed.compute = corrected(known_time, choice_.correction, choice_.correction.width_factor);
-        weighed.doubt_s = distrust_s(view.trust_factor, weighed.promised.run_s, weighed.compute.run_s);
+        weighed.trust_penalty_s =
+            find_trust_penalty_s(view.trust_factor, weighed.promised.run_s, weighed.compute.run_s);
         weighed.plan = plan_when_free(view, free, count, weighed.compute);
         const bool is_never = weighed.plan.start_s == Availability::kForEver;
         if (!is_never && has_costs_) judge(view, weighed, count);
@@ -283,7 +284,7 @@ void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, st
     choice_.wait_s = counts_[picked].wait_s;
     choice_.promised = chosen.promised;
     choice_.compute = chosen.compute;
-    choice_.doubt_s = chosen.doubt_s;
+    choice_.trust_penalty_s = chosen.trust_penalty_s;
     if (aim == ChoiceAim::kBound) {
         settle_bounds(view);
         return;

@@ -45,7 +45,7 @@ struct PlaceChoice {
     RunTime promised; ///< without transfers, before the correction
     RunTime compute;  ///< without transfers
     RunCorrection correction;
-    double doubt_s{}; ///< as Candidate::doubt_s
+    double trust_penalty_s{}; ///< as Candidate::trust_penalty_s
     double wait_s{};
     StartPlan plan;
     WaitTime start;
@@ -115,7 +115,7 @@ class PlaceChooser {
     struct Weighed {
         RunTime promised;
         RunTime compute;
-        double doubt_s{};
+        double trust_penalty_s{};
         StartPlan plan;
         WaitTime start;
         double cost{};

@@ -34,7 +34,7 @@ double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, 
 {
     const TransferRequest& transfer = request_->transfer;
     const double run_s = weighed.compute.run_s + least_transfer_s(transfer, view.network.get());
-    Outcome least{std::min(weighed.plan.start_s, weighed.start.wait_s) + run_s + weighed.doubt_s, 0, 0};
+    Outcome least{std::min(weighed.plan.start_s, weighed.start.wait_s) + run_s + weighed.trust_penalty_s, 0, 0};
     if (view.price != nullptr) {
         const Timestamp earliest = moment_after(transfer.now, weighed.plan.start_s);
         least.cost = latest ? view.price->least_cost_between(earliest, std::max(earliest, *latest), run_s, count)
@@ -87,7 +87,7 @@ bool PlaceChooser::is_beyond_limit(const UnitTypeView& view, const Weighed& weig
     if (!(request_->prefer.time > 0) || request_->prefer.time >= 1) return false;
     const double first_s = std::min(weighed.plan.start_s, weighed.start.wait_s);
     const double completion_s =
-        first_s + weighed.compute.run_s + least_transfer_s(transfer, view.network.get()) + weighed.doubt_s;
+        first_s + weighed.compute.run_s + least_transfer_s(transfer, view.network.get()) + weighed.trust_penalty_s;
     const double most_s = most_completion_s(completion_s, limit_ / bound, request_->prefer);
     const double latest_s = std::max(most_s - completion_s + first_s, weighed.plan.start_s) + 1;
     return bound_of(view, weighed, count, std::min(*transfer.deadline, moment_after(transfer.now, latest_s))) > limit_;

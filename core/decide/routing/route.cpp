@@ -147,7 +147,7 @@ class Deciding {
         if (!request_->operators.empty() && candidate.prediction.unknown_operators == 0)
             candidate.promised = choice.promised;
         candidate.correction = choice.correction;
-        candidate.doubt_s = choice.doubt_s;
+        candidate.trust_penalty_s = choice.trust_penalty_s;
         candidate.run_basis = basis_of(view);
         candidate.knee = choice.knee;
         if (request_->units.is_exclusive() && view.units_per_device > 1)
@@ -387,7 +387,7 @@ class Deciding {
 double Candidate::judged_s(const TransferRequest& request) const
 {
     const bool waits_for_free = request.deadline && plan.window && !plan.window->is_for_price;
-    return doubt_s + (waits_for_free ? wait_s + prediction.run_s : completion_s);
+    return trust_penalty_s + (waits_for_free ? wait_s + prediction.run_s : completion_s);
 }
 
 Decision route(const RouteRequest& request, RouteTable& table)

@@ -82,7 +82,8 @@ struct CountChoice {
 struct CountOffer {
     std::int64_t unit_count{1};
     double run_s{}; ///< with transfers: as long as the units are held; 0: not known
-    /// What the owner counts beyond that: Candidate::doubt_s, and what starts take there once the units are free.
+    /// What the owner counts beyond that: Candidate::trust_penalty_s, and what starts take there once the units are
+    /// free.
     double beyond_s{};
     double objective{};
 };
@@ -116,7 +117,7 @@ struct Candidate {
     RunCorrection correction;
     /// Seconds of computing that it counts for beyond its prediction, because its measurements are not fully believed:
     /// what they promise takes 1 / trust_factor as long, and what history has corrected already is not counted twice.
-    double doubt_s{};
+    double trust_penalty_s{};
     std::vector<PredictionRung> rungs; ///< that its run time rests on, the heaviest first; of the winner only
     std::string run_basis;        ///< for people, when the run time is not from its own operators' measurements there
     std::int64_t knee{1};         ///< of the job on this unit type; 1 without scaling curves
@@ -138,8 +139,9 @@ struct Candidate {
     bool is_run_missing{};           ///< the job has no operators, and its type's runs say nothing of this unit type
     std::vector<std::string> assumptions; ///< of its speed-up; of the winner only
 
-    /// The completion that it is compared by: with doubt_s, and a job with a deadline waits for a network window at no
-    /// cost. The prediction stays what measurements say, so that jobs can go on to speak for or against them.
+    /// The completion that it is compared by: with trust_penalty_s, and a job with a deadline waits for a network
+    /// window at no cost. The prediction stays what measurements say, so that jobs can go on to speak for or against
+    /// them.
     double judged_s(const TransferRequest& request) const;
     std::int64_t unknown_parts() const
     {

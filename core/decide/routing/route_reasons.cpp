@@ -17,8 +17,8 @@ std::string parts_text(const Candidate& candidate)
     const double transfers_s = candidate.plan.in_s + candidate.plan.out_s;
     if (transfers_s > 0) text += " of which transfers " + duration_text(transfers_s);
     constexpr double kWorthSaying = 0.99;
-    if (candidate.trust_factor < kWorthSaying && candidate.doubt_s > 0)
-        text += "; counted as " + duration_text(candidate.compute_s + candidate.doubt_s) +
+    if (candidate.trust_factor < kWorthSaying && candidate.trust_penalty_s > 0)
+        text += "; counted as " + duration_text(candidate.compute_s + candidate.trust_penalty_s) +
                 " of computing, for its measurements are not fully trusted";
     return text;
 }

@@ -1,8 +1,7 @@
-#include "core/decide/routing/route_table.hpp"
-
 #include "core/base/portable_math.hpp"
 #include "core/decide/routing/route_filter.hpp"
 #include "core/decide/routing/route_kind_key.hpp"
+#include "core/decide/routing/route_table.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -294,8 +293,8 @@ void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChoose
         transfer.moves_data() ? (transfer.in_bytes + transfer.out_bytes) * facts.least_s_per_byte : 0;
     const double compute_s = run.run_s * kind.least_factor;
     const double taken_unit_s = run.unit_s * kind.least_factor + moved_s * static_cast<double>(fewest);
-    const double doubt_s = std::max(0.0, run.run_s / facts.trust_factor - std::max(run.run_s, compute_s));
-    const double judged_s = std::min(least.free_s, least.start_s) + moved_s + compute_s + doubt_s;
+    const double trust_penalty_s = std::max(0.0, run.run_s / facts.trust_factor - std::max(run.run_s, compute_s));
+    const double judged_s = std::min(least.free_s, least.start_s) + moved_s + compute_s + trust_penalty_s;
     constexpr double kRounding = 1 - 1e-9;
     kind.objective[unit_type] = kRounding * objective(request.prefer, {judged_s, facts.least_cost_per_s * taken_unit_s,
                                                                        facts.power_w * taken_unit_s});

@@ -154,7 +154,7 @@ TEST(Place, WhatEarlierRunsTookIsNotDoubted)
     const Decision decision = route(request, views, knowledge);
 
     EXPECT_EQ(winner_of(decision).center, "alpha") << "its measurements promise this job nothing";
-    EXPECT_EQ(winner_of(decision).doubt_s, 0);
+    EXPECT_EQ(winner_of(decision).trust_penalty_s, 0);
 }
 
 TEST(Place, AJobOfWhichNothingIsKnownIsPredictedByTheTimeAskedFor)
@@ -208,7 +208,7 @@ TEST(Place, DecisionAndExplanationDoubtTheSame)
 
     EXPECT_EQ(winner_of(decision).center, "beta");
     for (const Candidate& one : decision.candidates) {
-        EXPECT_NEAR(one.doubt_s, one.center == "alpha" ? kHour_s : 0, 1e-6);
+        EXPECT_NEAR(one.trust_penalty_s, one.center == "alpha" ? kHour_s : 0, 1e-6);
         EXPECT_DOUBLE_EQ(one.objective, objective(request.prefer, {one.judged_s(request.transfer), 0, 0}));
     }
     EXPECT_NE(decision.candidates[1].reason.find("not fully trusted"), std::string::npos)
