@@ -96,21 +96,30 @@ Result<std::string> machine_of_object(std::string_view object)
     return machine_name(half_at(object, kMachineAt));
 }
 
+namespace {
+
+OperatorManifest read_manifest(const Json& json, ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    Result<OperatorManifest> parsed = parse_operator_manifest(json);
+    if (parsed) {
+        if (!parsed->is_uploaded()) reader.fail("manifest", not_uploaded(*parsed));
+        return std::move(*parsed);
+    }
+    const Error error = parsed.error();
+    for (const FieldError& field : error.fields)
+        errors.push_back({field.field.empty() ? "manifest" : "manifest." + field.field, field.detail});
+    return {};
+}
+
+} // namespace
+
 Result<OperatorPackage> parse_operator_package(const Json& json)
 {
     std::vector<FieldError> errors;
     ObjectReader reader(json, "", errors);
     OperatorPackage package;
     if (const Json* manifest = reader.object("manifest")) {
-        Result<OperatorManifest> parsed = parse_operator_manifest(*manifest);
-        if (parsed) {
-            package.manifest = std::move(*parsed);
-            if (!package.manifest.is_uploaded()) reader.fail("manifest", not_uploaded(package.manifest));
-        } else {
-            const Error error = parsed.error();
-            for (const FieldError& field : error.fields)
-                errors.push_back({field.field.empty() ? "manifest" : "manifest." + field.field, field.detail});
-        }
+        package.manifest = read_manifest(*manifest, reader, errors);
     } else if (!reader.has("manifest")) {
         reader.fail("manifest", "is required");
     }

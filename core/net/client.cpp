@@ -108,6 +108,9 @@ struct HttpClient::State {
     asio::awaitable<Result<ClientResponse>> send_and_read(Exchange& exchange);
     asio::awaitable<Result<ClientResponse>> read_answer(Exchange& exchange);
     asio::awaitable<Result<void>> read_some(ResponseParser& parser, Exchange& exchange);
+    void begin_answer(std::optional<ResponseParser>& parser, const Exchange& exchange) const;
+    Result<void> parse_buffered(std::optional<ResponseParser>& parser, const Exchange& exchange);
+    ClientResponse take_answer(ResponseParser& parser, bool keeps_connection);
     void drop();
 };
 
@@ -196,39 +199,49 @@ asio::awaitable<Result<void>> HttpClient::State::read_some(ResponseParser& parse
     co_return Error{Errc::kUnavailable, "the connection to " + to_string(endpoint) + " is lost: " + ec.message()};
 }
 
+void HttpClient::State::begin_answer(std::optional<ResponseParser>& parser, const Exchange& exchange) const
+{
+    parser.emplace(options.body_bytes, exchange.on_data);
+    parser->eager(true);
+    if (exchange.method == Method::kHead) parser->skip(true);
+}
+
+/// What has been received, as far as it goes.
+Result<void> HttpClient::State::parse_buffered(std::optional<ResponseParser>& parser, const Exchange& exchange)
+{
+    while (buffer.size() != 0 && !parser->is_done()) {
+        boost::system::error_code ec;
+        buffer.consume(parser->put(buffer.cdata(), ec));
+        if (ec == http::error::need_more) break;
+        if (ec == http::error::body_limit) return Error{Errc::kTooLarge, "the answer is too large"};
+        if (ec) return Error{Errc::kUnavailable, "the answer is malformed: " + ec.message()};
+        // 1xx answers only announce the real one.
+        if (parser->is_done() && parser->response().status < 200) begin_answer(parser, exchange);
+    }
+    return {};
+}
+
+ClientResponse HttpClient::State::take_answer(ResponseParser& parser, bool keeps_connection)
+{
+    ClientResponse response = std::move(parser.response());
+    if (!keeps_connection) drop();
+    return response;
+}
+
 asio::awaitable<Result<ClientResponse>> HttpClient::State::read_answer(Exchange& exchange)
 {
     std::optional<ResponseParser> parser;
-    const auto renew = [&] {
-        parser.emplace(options.body_bytes, exchange.on_data);
-        parser->eager(true);
-        if (exchange.method == Method::kHead) parser->skip(true);
-    };
-    renew();
+    begin_answer(parser, exchange);
     for (;;) {
-        while (buffer.size() != 0 && !parser->is_done()) {
-            boost::system::error_code ec;
-            buffer.consume(parser->put(buffer.cdata(), ec));
-            if (ec == http::error::need_more) break;
-            if (ec == http::error::body_limit) co_return Error{Errc::kTooLarge, "the answer is too large"};
-            if (ec) co_return Error{Errc::kUnavailable, "the answer is malformed: " + ec.message()};
-            // 1xx answers only announce the real one.
-            if (parser->is_done() && parser->response().status < 200) renew();
-        }
-        if (parser->is_stopped()) {
-            ClientResponse response = std::move(parser->response());
-            drop();
-            co_return response;
-        }
+        const Result<void> parsed = parse_buffered(parser, exchange);
+        if (!parsed) co_return parsed.error();
+        if (parser->is_stopped()) co_return take_answer(*parser, false);
         if (!parser->is_done()) {
             const Result<void> received = co_await read_some(*parser, exchange);
             if (!received) co_return received.error();
             if (!parser->is_done()) continue;
         }
-        const bool keep = parser->keep_alive();
-        ClientResponse response = std::move(parser->response());
-        if (!keep) drop();
-        co_return response;
+        co_return take_answer(*parser, parser->keep_alive());
     }
 }
 

@@ -17,6 +17,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 namespace fathom::net {
@@ -110,6 +111,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     asio::awaitable<bool> shake_hands();
     asio::awaitable<After> serve_one();
     asio::awaitable<ReadOutcome> read_header(RequestParser& parser, Refusal& refusal);
+    /// Empty while the header is not complete.
+    std::optional<ReadOutcome> take_buffered_header(RequestParser& parser, Refusal& refusal);
     ReadOutcome take_buffered_body(RequestParser& parser, Refusal& refusal);
     asio::awaitable<ReadOutcome> read_body(RequestParser& parser, const BodyRule& rule, ByteBudget::Share& share,
                                            Response& refusal);

@@ -29,19 +29,26 @@ asio::awaitable<Connection::ReadOutcome> Connection::read_header(RequestParser& 
     enter(Phase::kReading, core_->limits.request_time);
     for (;;) {
         if (!parser.got_some()) skip_line_breaks(buffer_);
-        while (buffer_.size() != 0) {
-            boost::system::error_code ec;
-            buffer_.consume(parser.put(buffer_.cdata(), ec));
-            if (ec == http::error::need_more) break;
-            if (ec) {
-                refusal = refusal_of(ec);
-                co_return ReadOutcome::kRefused;
-            }
-            if (parser.is_header_done()) co_return ReadOutcome::kDone;
-        }
+        const std::optional<ReadOutcome> outcome = take_buffered_header(parser, refusal);
+        if (outcome) co_return *outcome;
         const bool received = co_await receive();
         if (!received) co_return ReadOutcome::kClosed;
     }
+}
+
+std::optional<Connection::ReadOutcome> Connection::take_buffered_header(RequestParser& parser, Refusal& refusal)
+{
+    while (buffer_.size() != 0) {
+        boost::system::error_code ec;
+        buffer_.consume(parser.put(buffer_.cdata(), ec));
+        if (ec == http::error::need_more) break;
+        if (ec) {
+            refusal = refusal_of(ec);
+            return ReadOutcome::kRefused;
+        }
+        if (parser.is_header_done()) return ReadOutcome::kDone;
+    }
+    return std::nullopt;
 }
 
 /// As much of the body as has been received.

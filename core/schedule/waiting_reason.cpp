@@ -110,18 +110,49 @@ std::string waiting_reason_of(const ScheduledWait& wait, Timestamp now, std::str
            (wait.left_free ? deferred_start_text(winner, *wait.left_free) : std::string());
 }
 
+namespace {
+
+/// A cause for each candidate that matters, up to a limit.
+template <class Matters, class Text>
+void add_some(std::vector<WaitingCause>& causes, const Decision& decision, const char* kind, const Matters& matters,
+              const Text& text)
+{
+    std::size_t added = 0;
+    for (const Candidate& candidate : decision.candidates) {
+        if (!matters(candidate)) continue;
+        if (++added > kMaxOfAKind) break;
+        causes.push_back({kind, place_text(candidate) + text(candidate)});
+    }
+}
+
+void add_turn_causes(std::vector<WaitingCause>& causes, const WaitingJobState& job, bool could_start)
+{
+    if (job.jobs_ahead > 0)
+        causes.push_back({"turn", std::to_string(job.jobs_ahead) + (job.jobs_ahead == 1 ? " job is" : " jobs are") +
+                                      " ahead of it"});
+    // That it could start says nothing against the order, which makes it wait for a better place.
+    if (could_start && !job.is_metering && (job.jobs_ahead == 0 || !job.stored_reason.empty()))
+        causes.push_back({"turn", job.stored_reason.empty() ? "the router has not looked at it yet"
+                                                            : std::string(job.stored_reason)});
+}
+
+/// The places that are free before the winner is.
+void add_earlier_places(std::vector<WaitingCause>& causes, const Decision& decision, const Candidate& winner)
+{
+    const auto is_earlier = [&](const Candidate& one) {
+        return &one != &winner && one.feasible && one.plan.start_s < winner.plan.start_s;
+    };
+    add_some(causes, decision, "elsewhere", is_earlier, [](const Candidate& one) {
+        return (one.plan.start_s <= 0 ? " is free now, but " : " is free earlier, but ") + one.reason;
+    });
+}
+
+} // namespace
+
 std::vector<WaitingCause> list_waiting_causes(const RouteRequest& request, const Decision& decision,
                                               const WaitingJobState& job, std::string_view currency)
 {
     std::vector<WaitingCause> causes;
-    const auto add_some = [&](const char* kind, const auto& matters, const auto& text) {
-        std::size_t added = 0;
-        for (const Candidate& candidate : decision.candidates) {
-            if (!matters(candidate)) continue;
-            if (++added > kMaxOfAKind) break;
-            causes.push_back({kind, place_text(candidate) + text(candidate)});
-        }
-    };
     if (job.is_metering)
         causes.push_back({"metering", "its type has no fresh measurements: probes run first, or until its wait for "
                                       "them is over"});
@@ -132,24 +163,9 @@ std::vector<WaitingCause> list_waiting_causes(const RouteRequest& request, const
         causes.push_back({"impossible", nearest_alternative(request, decision, currency)});
     else if (!decision.can_start_now)
         causes.push_back(wait_of(decision, request.transfer.now, currency));
-    if (job.jobs_ahead > 0)
-        causes.push_back({"turn", std::to_string(job.jobs_ahead) + (job.jobs_ahead == 1 ? " job is" : " jobs are") +
-                                      " ahead of it"});
-    // That it could start says nothing against the order, which makes it wait for a better place.
-    if (winner != nullptr && decision.can_start_now && !job.is_metering && !waits_for_host &&
-        (job.jobs_ahead == 0 || !job.stored_reason.empty()))
-        causes.push_back({"turn", job.stored_reason.empty() ? "the router has not looked at it yet"
-                                                            : std::string(job.stored_reason)});
-    if (winner != nullptr && !decision.can_start_now)
-        add_some(
-            "elsewhere",
-            [&](const Candidate& one) {
-                return &one != winner && one.feasible && one.plan.start_s < winner->plan.start_s;
-            },
-            [](const Candidate& one) {
-                return (one.plan.start_s <= 0 ? " is free now, but " : " is free earlier, but ") + one.reason;
-            });
-    add_some("closed", is_closed, [](const Candidate& one) { return ": " + one.reason; });
+    add_turn_causes(causes, job, winner != nullptr && decision.can_start_now && !waits_for_host);
+    if (winner != nullptr && !decision.can_start_now) add_earlier_places(causes, decision, *winner);
+    add_some(causes, decision, "closed", is_closed, [](const Candidate& one) { return ": " + one.reason; });
     return causes;
 }
 

@@ -22,6 +22,16 @@ struct Nearest {
     const Candidate* furthest = nullptr; ///< of the others, the one that passed most filters
 };
 
+void keep_earlier(const Candidate*& best, const Candidate& candidate)
+{
+    if (best == nullptr || is_before(candidate, *best, candidate.completion_s, best->completion_s)) best = &candidate;
+}
+
+void keep_cheaper(const Candidate*& best, const Candidate& candidate)
+{
+    if (best == nullptr || is_before(candidate, *best, candidate.cost, best->cost)) best = &candidate;
+}
+
 Nearest find_nearest(const RouteRequest& request, const Decision& decision)
 {
     const double left_s = request.transfer.deadline ? Seconds(*request.transfer.deadline - request.transfer.now).count()
@@ -35,18 +45,11 @@ Nearest find_nearest(const RouteRequest& request, const Decision& decision)
                 found.furthest = &candidate;
             continue;
         }
-        const auto keep_earlier = [&](const Candidate*& best) {
-            if (best == nullptr || is_before(candidate, *best, candidate.completion_s, best->completion_s))
-                best = &candidate;
-        };
-        const auto keep_cheaper = [&](const Candidate*& best) {
-            if (best == nullptr || is_before(candidate, *best, candidate.cost, best->cost)) best = &candidate;
-        };
         if (!std::isfinite(candidate.completion_s)) continue;
-        keep_earlier(found.earliest);
-        keep_cheaper(found.cheapest);
-        if (candidate.cost <= budget) keep_earlier(found.earliest_in_budget);
-        if (candidate.completion_s <= left_s) keep_cheaper(found.cheapest_in_time);
+        keep_earlier(found.earliest, candidate);
+        keep_cheaper(found.cheapest, candidate);
+        if (candidate.cost <= budget) keep_earlier(found.earliest_in_budget, candidate);
+        if (candidate.completion_s <= left_s) keep_cheaper(found.cheapest_in_time, candidate);
     }
     return found;
 }

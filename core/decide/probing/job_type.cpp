@@ -115,6 +115,28 @@ bool is_of_shell(std::string_view word)
     return words.contains(word);
 }
 
+/// What the shell only goes on behind: a command follows.
+bool is_before_command(std::string_view word)
+{
+    return word == "do" || word == "then" || word == "else" || word == "exec" || word == "{";
+}
+
+/// The program that one simple command of a shell starts: its first word that is neither an assignment nor the shell's
+/// own. Words that the shell would change are no names.
+std::optional<std::string> command_name(std::string_view command)
+{
+    while (!command.empty()) {
+        command.remove_prefix(std::min(command.find_first_not_of(" \t"), command.size()));
+        const std::size_t word_end = std::min(command.find_first_of(" \t"), command.size());
+        const std::string word(command.substr(0, word_end));
+        command.remove_prefix(word_end);
+        if (word.empty() || is_assignment(word) || is_before_command(word)) continue;
+        if (is_of_shell(word) || word.find_first_of("$\\\"'{}*?[]#!~<>=") != std::string::npos) return std::nullopt;
+        return std::string(base_name(word));
+    }
+    return std::nullopt;
+}
+
 /// The programs that a shell's text starts, as far as its words tell, for people to know it by: `gcc`, `cc1`.
 std::vector<std::string> programs_in(std::string_view code)
 {
@@ -123,24 +145,10 @@ std::vector<std::string> programs_in(std::string_view code)
     std::vector<std::string> programs;
     while (!code.empty() && programs.size() < kMaxNamed) {
         const std::size_t end = std::min(code.find_first_of(ends), code.size());
-        std::string_view part = code.substr(0, end);
+        const std::string_view part = code.substr(0, end);
         code.remove_prefix(std::min(end + 1, code.size()));
-        // The first word that is neither an assignment nor the shell's own; words that it would change are no names.
-        while (!part.empty()) {
-            part.remove_prefix(std::min(part.find_first_not_of(" \t"), part.size()));
-            const std::size_t word_end = std::min(part.find_first_of(" \t"), part.size());
-            const std::string word(part.substr(0, word_end));
-            part.remove_prefix(word_end);
-            const bool is_own = is_of_shell(word);
-            if (word.empty() || is_assignment(word)) continue;
-            if (is_own && word != "do" && word != "then" && word != "else" && word != "exec" && word != "{") break;
-            if (is_own) continue;
-            if (word.find_first_of("$\\\"'{}*?[]#!~<>=") == std::string::npos) {
-                const std::string name(base_name(word));
-                if (std::find(programs.begin(), programs.end(), name) == programs.end()) programs.push_back(name);
-            }
-            break;
-        }
+        const std::optional<std::string> name = command_name(part);
+        if (name && std::find(programs.begin(), programs.end(), *name) == programs.end()) programs.push_back(*name);
     }
     return programs;
 }

@@ -344,32 +344,40 @@ void WaitQueueState::remove_from_gang(std::uint32_t job)
     if (gang->second.empty()) gangs_.erase(gang);
 }
 
-/// A gang starts together, so all its members weigh alike, as order_indices() has it, and have their turn together.
-void WaitQueueState::align_gang(const std::vector<std::uint32_t>& members)
+WaitQueueState::GangFigures WaitQueueState::figures_of(const std::vector<std::uint32_t>& members) const
 {
-    double mean = 0;
-    double due = kNever;
-    double since_s = kNever;
+    GangFigures gang{.mean_index = 0, .due_s = kNever, .since_s = kNever};
     for (const std::uint32_t member : members) {
         const BookEntry& own = entries_[member];
         const double best = own.has_place() ? weight_of(own) * own.places->base[own.places->best] : kNever;
-        mean += best / static_cast<double>(members.size());
-        if (own.has_place()) due = std::min(due, due_s(own));
-        since_s = std::min(since_s, own.job.since_s);
+        gang.mean_index += best / static_cast<double>(members.size());
+        if (own.has_place()) gang.due_s = std::min(gang.due_s, due_s(own));
+        gang.since_s = std::min(gang.since_s, own.job.since_s);
     }
+    return gang;
+}
+
+/// A gang starts together, so all its members weigh alike, as order_indices() has it, and have their turn together.
+void WaitQueueState::align_gang(const std::vector<std::uint32_t>& members)
+{
+    const GangFigures gang = figures_of(members);
     const bool is_complete = std::ssize(members) >= entries_[members.front()].job.gang_size;
+    const bool is_held = !is_complete || gang.mean_index == kNever;
+    const bool is_first_come = settings_.rule == OrderRule::kFirstCome;
+    const bool is_overdue = !is_first_come && gang.due_s <= now_s_;
+    const bool has_turn = !is_held && (is_overdue || is_first_come);
     for (const std::uint32_t member : members) {
         BookEntry& own = entries_[member];
-        own.is_held = !is_complete || mean == kNever;
-        own.is_overdue = settings_.rule != OrderRule::kFirstCome && due <= now_s_;
+        own.is_held = is_held;
+        own.is_overdue = is_overdue;
         own.weight = weight_of(own);
         const double best = own.has_place() ? own.index(own.places->best) : kNever;
-        if (!own.is_held && best > 0) own.weight *= mean / best;
+        if (!own.is_held && best > 0) own.weight *= gang.mean_index / best;
         line_up(member);
-        if (own.is_held || (!own.is_overdue && settings_.rule != OrderRule::kFirstCome))
-            leave_turn(member);
+        if (has_turn)
+            stand_in_turn(member, is_first_come ? gang.since_s : gang.due_s);
         else
-            stand_in_turn(member, settings_.rule == OrderRule::kFirstCome ? since_s : due);
+            leave_turn(member);
     }
 }
 

@@ -131,6 +131,13 @@ class WaitQueueState {
     void reprice();
     void weigh_all();
     void let_starvation_limits_pass();
+    /// Of the members of a gang.
+    struct GangFigures {
+        double mean_index{}; ///< of their best places; kNever when one has none
+        double due_s{};      ///< the first of them
+        double since_s{};    ///< the first of them
+    };
+    GangFigures figures_of(const std::vector<std::uint32_t>& members) const;
     void align_gang(const std::vector<std::uint32_t>& members);
     void add_to_gang(std::uint32_t job);
     void remove_from_gang(std::uint32_t job);

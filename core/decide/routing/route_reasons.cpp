@@ -206,36 +206,37 @@ std::vector<PredictionRung> list_rungs(const RouteRequest& request, const Candid
     return rungs;
 }
 
-std::vector<std::string> list_assumptions(const RouteRequest& request, const Candidate& winner)
+namespace {
+
+/// Of a job that names no operators.
+void add_unnamed_assumptions(std::vector<std::string>& assumptions, const RouteRequest& request,
+                             const Candidate& winner)
 {
-    std::vector<std::string> assumptions;
-    const std::string place = winner.center + "/" + winner.unit_type;
-    if (request.operators.empty()) {
-        assumptions.push_back(winner.run_basis.empty()
-                                  ? "the job names no operators: its run time is not predicted"
-                                  : "the job names no operators: its run time is taken from " + winner.run_basis);
-        if (!request.units.count)
-            assumptions.push_back("unit count: auto gives " + std::to_string(winner.unit_count) +
-                                  ", the least that the job takes");
-    }
-    const bool is_partial = !request.operators.empty() && !request.takes_operators && !request.known_run;
-    if (is_partial && !winner.correction.knows_type && winner.correction.deviation > 0)
-        assumptions.emplace_back("the prediction covers the named operators only, until a first run of its type has "
-                                 "shown what else the program does");
-    for (const OperatorPrediction& one : winner.prediction.operators) {
-        if (one.basis == PredictionBasis::kUnknown)
-            add_once(assumptions, one.operator_id + " is not measured on " + place + ": its time is " +
-                                      (request.known_run ? "scaled as the rest of the known run" : "left out"));
-        if (one.basis == PredictionBasis::kEstimated)
-            add_once(assumptions, one.operator_id + " is not measured on " + place +
-                                      ": its time is estimated from unit types that are alike");
-        if (one.basis == PredictionBasis::kScaled || one.basis == PredictionBasis::kInterpolated)
-            add_once(assumptions, one.operator_id + "(" + one.parameters_key + ") is " +
-                                      std::string(to_string(one.basis)) + " from other sizes");
-    }
-    for (const std::string& text : winner.assumptions)
-        add_once(assumptions, text);
-    const TransferRequest& transfer = request.transfer;
+    assumptions.push_back(winner.run_basis.empty()
+                              ? "the job names no operators: its run time is not predicted"
+                              : "the job names no operators: its run time is taken from " + winner.run_basis);
+    if (!request.units.count)
+        assumptions.push_back("unit count: auto gives " + std::to_string(winner.unit_count) +
+                              ", the least that the job takes");
+}
+
+void add_operator_assumptions(std::vector<std::string>& assumptions, const RouteRequest& request,
+                              const OperatorPrediction& one, const std::string& place)
+{
+    if (one.basis == PredictionBasis::kUnknown)
+        add_once(assumptions, one.operator_id + " is not measured on " + place + ": its time is " +
+                                  (request.known_run ? "scaled as the rest of the known run" : "left out"));
+    if (one.basis == PredictionBasis::kEstimated)
+        add_once(assumptions, one.operator_id + " is not measured on " + place +
+                                  ": its time is estimated from unit types that are alike");
+    if (one.basis == PredictionBasis::kScaled || one.basis == PredictionBasis::kInterpolated)
+        add_once(assumptions, one.operator_id + "(" + one.parameters_key + ") is " + std::string(to_string(one.basis)) +
+                                  " from other sizes");
+}
+
+void add_network_assumption(std::vector<std::string>& assumptions, const TransferRequest& transfer,
+                            const Candidate& winner)
+{
     if (winner.plan.is_network_unknown)
         assumptions.push_back("the network of " + winner.center + " was never measured: the transfer of " +
                               bytes_text(transfer.in_bytes + transfer.out_bytes) + " is left out");
@@ -243,6 +244,25 @@ std::vector<std::string> list_assumptions(const RouteRequest& request, const Can
         assumptions.push_back(
             "the network of " + winner.center + " at its start is known from " +
             (winner.plan.basis == WindowBasis::kHourOfDay ? "this hour of other days" : "other hours"));
+}
+
+} // namespace
+
+std::vector<std::string> list_assumptions(const RouteRequest& request, const Candidate& winner)
+{
+    std::vector<std::string> assumptions;
+    const std::string place = winner.center + "/" + winner.unit_type;
+    if (request.operators.empty()) add_unnamed_assumptions(assumptions, request, winner);
+    const bool is_partial = !request.operators.empty() && !request.takes_operators && !request.known_run;
+    if (is_partial && !winner.correction.knows_type && winner.correction.deviation > 0)
+        assumptions.emplace_back("the prediction covers the named operators only, until a first run of its type has "
+                                 "shown what else the program does");
+    for (const OperatorPrediction& one : winner.prediction.operators)
+        add_operator_assumptions(assumptions, request, one, place);
+    for (const std::string& text : winner.assumptions)
+        add_once(assumptions, text);
+    const TransferRequest& transfer = request.transfer;
+    add_network_assumption(assumptions, transfer, winner);
     if (winner.is_power_missing) assumptions.push_back("what " + place + " draws is not known: its energy is left out");
     if (transfer.deadline && (is_run_unknown(request, winner) || winner.unknown_parts() > 0))
         assumptions.emplace_back("whether the deadline is met is not known, since not all of its time is predicted");

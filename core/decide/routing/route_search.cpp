@@ -178,9 +178,14 @@ class Search {
         }
     }
 
-    /// The columns say all of those without a rough bound, and the others are worse: the best, by a heap of as many as
-    /// are wanted.
-    void take_best()
+    struct Place {
+        Rank rank;
+        std::uint32_t unit_type{};
+        bool operator<(const Place& other) const { return rank < other.rank; }
+    };
+
+    /// Of the places of which the columns say all.
+    Best best_of_columns() const
     {
         Best best;
         for (std::size_t i = 0; i < size(); ++i) {
@@ -188,11 +193,14 @@ class Search {
             if (objective_[i] >= best.objective && unknown_[i] >= best.unknown_parts) continue;
             if (is_exact_at(i) && may_stay(i)) best.add(unknown_[i], objective_[i]);
         }
-        struct Place {
-            Rank rank;
-            std::uint32_t unit_type{};
-            bool operator<(const Place& other) const { return rank < other.rank; }
-        };
+        return best;
+    }
+
+    /// The columns say all of those without a rough bound, and the others are worse: the best, by a heap of as many as
+    /// are wanted.
+    void take_best()
+    {
+        const Best best = best_of_columns();
         std::vector<Place> heap; // the worst of the kept first
         const double tie_limit = best.tie_limit();
         double hopeless = std::numeric_limits<double>::max(); // beyond it nothing can be kept: asked first
@@ -201,13 +209,7 @@ class Search {
             if (heap.size() == most_ && is_surely_behind(i, heap.front().rank, tie_limit)) continue;
             if (!is_exact_at(i) || !may_stay(i)) continue;
             const Place place{rank_of(figures_of(i), kind_->knows_work, tie_limit), static_cast<std::uint32_t>(i)};
-            if (heap.size() == most_) {
-                if (!(place < heap.front())) continue;
-                std::pop_heap(heap.begin(), heap.end());
-                heap.pop_back();
-            }
-            heap.push_back(place);
-            std::push_heap(heap.begin(), heap.end());
+            if (!keep_if_better(heap, place)) continue;
             const Rank& worst = heap.front().rank;
             if (heap.size() == most_ && kind_->knows_work && worst.unknown_parts == best.unknown_parts)
                 hopeless = worst.class_of_tie == 1 ? worst.first : tie_limit;
@@ -215,6 +217,19 @@ class Search {
         for (const Place& place : heap)
             look_at(place.unit_type);
         best_ = best;
+    }
+
+    /// Of the best places, as many as are wanted, `heap` has the worst first. False when `place` is none of them.
+    bool keep_if_better(std::vector<Place>& heap, const Place& place) const
+    {
+        if (heap.size() == most_) {
+            if (!(place < heap.front())) return false;
+            std::pop_heap(heap.begin(), heap.end());
+            heap.pop_back();
+        }
+        heap.push_back(place);
+        std::push_heap(heap.begin(), heap.end());
+        return true;
     }
 
     /// Quick: true for most places that the worst of the kept ones beats.
@@ -249,6 +264,23 @@ class Search {
         return heap;
     }
 
+    bool can_be_best(const Bound& bound) const
+    {
+        return bound.unknown_parts < best_.unknown_parts ||
+               (bound.unknown_parts == best_.unknown_parts && bound.objective < best_.objective);
+    }
+
+    /// Puts the place's refined bound into `bounds`, unless it is behind `end`: then the next ones have it.
+    void refine_bound(std::size_t unit_type, std::vector<Bound>& bounds, const std::optional<Bound>& end)
+    {
+        refine(unit_type);
+        if (!may_stay(unit_type)) return;
+        const Bound refined = bound_of(unit_type);
+        if (end && *end < refined) return;
+        bounds.push_back(refined);
+        std::push_heap(bounds.begin(), bounds.end(), kLeastFirst);
+    }
+
     /// The columns have bounds: places are looked at in their order, until none is left that could be better.
     void branch_and_bound()
     {
@@ -264,21 +296,13 @@ class Search {
                 std::pop_heap(bounds.begin(), bounds.end(), kLeastFirst);
                 bounds.pop_back();
                 const bool has_enough = result_.feasible.size() >= enough;
-                const bool can_be_best =
-                    next.unknown_parts < best_.unknown_parts ||
-                    (next.unknown_parts == best_.unknown_parts && next.objective < best_.objective);
-                if (has_enough && !can_be_best) {
+                if (has_enough && !can_be_best(next)) {
                     is_done = true;
                     break;
                 }
                 last = next;
                 if (kind_->is_rough_at(next.unit_type)) {
-                    refine(next.unit_type);
-                    if (!may_stay(next.unit_type)) continue;
-                    const Bound refined = bound_of(next.unit_type);
-                    if (end && *end < refined) continue; // the next ones have it
-                    bounds.push_back(refined);
-                    std::push_heap(bounds.begin(), bounds.end(), kLeastFirst);
+                    refine_bound(next.unit_type, bounds, end);
                     continue;
                 }
                 // With enough to show, a start need not be searched for where none could win.

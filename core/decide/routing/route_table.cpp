@@ -1,7 +1,8 @@
+#include "core/decide/routing/route_table.hpp"
+
 #include "core/base/portable_math.hpp"
 #include "core/decide/routing/route_filter.hpp"
 #include "core/decide/routing/route_kind_key.hpp"
-#include "core/decide/routing/route_table.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -193,12 +194,7 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
     if (request.known_run) kind.known = columns->find(*request.known_run);
     kind.seen_changes = changes.size();
     kind.page = page_;
-    if (!kind.knows_work && knowledge.runs) {
-        kind.knows_work = std::any_of(unit_types->begin(), unit_types->end(), [&](const UnitTypeView& view) {
-            return knowledge.runs->estimate(request.job_type, view.id.value, request.run_owner(), chooser.asked())
-                .has_value();
-        });
-    }
+    kind.knows_work = kind.knows_work || has_run_estimate(request, chooser);
     // Explanations show each unit type of a small network; and of a project with a quota it must be known which places
     // would take more than all of that.
     const bool is_rough =
@@ -211,20 +207,38 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
     const RunPromise promise{request.known_run ? PromiseBasis::kReference : PromiseBasis::kOperators,
                              !request.takes_operators};
     if (has_history) kind.least_factor = knowledge.runs->least_factor(request.job_type, request.run_owner(), promise);
-    for (std::size_t i = 0; i < size; ++i) {
-        const bool runs_operators = std::all_of(kind.operators.begin(), kind.operators.end(),
-                                                [i](const auto& column) { return column->times[i].is_offered; });
-        const std::optional<Filter> filter =
-            removing_filter(request, (*unit_types)[i], columns->facts(i), runs_operators);
-        kind.own_filter[i] = filter ? static_cast<std::uint8_t>(*filter) : RouteKind::kStays;
-        const bool is_bounded = is_rough && !kind.has_runs_at(i);
-        if (is_rough && !is_bounded) kind.is_rough[i] = 0;
-        if (is_bounded && !filter)
-            estimate_roughly(request, chooser, kind, i);
-        else
-            update(request, chooser, kind, i);
-    }
+    for (std::size_t i = 0; i < size; ++i)
+        fill_place(request, chooser, kind, i);
     return kind;
+}
+
+/// Whether earlier runs tell how long one of its type takes, at any unit type.
+bool RouteTable::Impl::has_run_estimate(const RouteRequest& request, const PlaceChooser& chooser) const
+{
+    if (!knowledge.runs) return false;
+    return std::any_of(unit_types->begin(), unit_types->end(), [&](const UnitTypeView& view) {
+        return knowledge.runs->estimate(request.job_type, view.id.value, request.run_owner(), chooser.asked())
+            .has_value();
+    });
+}
+
+/// The columns of a kind at one unit type, of a new kind.
+void RouteTable::Impl::fill_place(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
+                                  std::size_t unit_type)
+{
+    const bool runs_operators =
+        std::all_of(kind.operators.begin(), kind.operators.end(),
+                    [unit_type](const auto& column) { return column->times[unit_type].is_offered; });
+    const std::optional<Filter> filter =
+        removing_filter(request, (*unit_types)[unit_type], columns->facts(unit_type), runs_operators);
+    kind.own_filter[unit_type] = filter ? static_cast<std::uint8_t>(*filter) : RouteKind::kStays;
+    const bool is_rough = !kind.is_rough.empty();
+    const bool is_bounded = is_rough && !kind.has_runs_at(unit_type);
+    if (is_rough && !is_bounded) kind.is_rough[unit_type] = 0;
+    if (is_bounded && !filter)
+        estimate_roughly(request, chooser, kind, unit_type);
+    else
+        update(request, chooser, kind, unit_type);
 }
 
 const RouteTable::Impl::Least& RouteTable::Impl::least_of(std::size_t unit_type)
@@ -243,23 +257,8 @@ RouteTable::Impl::LeastRun RouteTable::Impl::least_run(const RouteRequest& reque
 {
     const auto fewest = static_cast<double>(request.units.count.value_or(request.units.min));
     const bool is_divided = request.units.count != 1 || columns->facts(unit_type).least_count_for(request.units) > 1;
+    if (kind.known != nullptr) return least_known_run(*kind.known, unit_type, is_divided, fewest);
     LeastRun least;
-    if (kind.known != nullptr) {
-        const KnownRunColumn& known = *kind.known;
-        double rest_s = known.times[unit_type].run_s;
-        for (std::size_t i = 0; i < known.operators.size(); ++i) {
-            const double part_s = known.part(unit_type, i);
-            const OperatorSpeedup* const curve = known.operators[i]->times[unit_type].curve;
-            least.run_s += part_s * (is_divided && curve != nullptr ? 1 - curve->most_saved() : 1);
-            least.unit_s += part_s / (is_divided && curve != nullptr ? curve->best_efficiency() : 1);
-            rest_s -= part_s;
-        }
-        // Sums of rounded parts may miss zero by a rounding.
-        least.run_s += std::max(rest_s, 0.0);
-        least.unit_s += std::max(rest_s, 0.0) * (is_divided ? fewest : 1);
-        least.is_estimated = known.estimated[unit_type] > 0;
-        return least;
-    }
     least.run_s = columns->start_up_s(unit_type);
     least.unit_s = least.run_s * fewest;
     for (std::size_t i = 0; i < request.operators.size(); ++i) {
@@ -271,6 +270,25 @@ RouteTable::Impl::LeastRun RouteTable::Impl::least_run(const RouteRequest& reque
         least.unknown += time.basis == PredictionBasis::kUnknown ? 1 : 0;
         least.is_estimated = least.is_estimated || time.basis == PredictionBasis::kEstimated;
     }
+    return least;
+}
+
+RouteTable::Impl::LeastRun RouteTable::Impl::least_known_run(const KnownRunColumn& known, std::size_t unit_type,
+                                                             bool is_divided, double fewest)
+{
+    LeastRun least;
+    double rest_s = known.times[unit_type].run_s;
+    for (std::size_t i = 0; i < known.operators.size(); ++i) {
+        const double part_s = known.part(unit_type, i);
+        const OperatorSpeedup* const curve = known.operators[i]->times[unit_type].curve;
+        least.run_s += part_s * (is_divided && curve != nullptr ? 1 - curve->most_saved() : 1);
+        least.unit_s += part_s / (is_divided && curve != nullptr ? curve->best_efficiency() : 1);
+        rest_s -= part_s;
+    }
+    // Sums of rounded parts may miss zero by a rounding.
+    least.run_s += std::max(rest_s, 0.0);
+    least.unit_s += std::max(rest_s, 0.0) * (is_divided ? fewest : 1);
+    least.is_estimated = known.estimated[unit_type] > 0;
     return least;
 }
 
@@ -332,6 +350,30 @@ void RouteTable::Impl::refine(const RouteRequest& request, PlaceChooser& chooser
     if (kind.is_rough_at(unit_type)) update(request, chooser, kind, unit_type);
 }
 
+/// Puts the choice at a place into the columns. What removes the place then: `filter`, or what the choice finds.
+std::optional<Filter> RouteTable::Impl::bound_place(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
+                                                    std::size_t unit_type, std::optional<Filter> filter)
+{
+    const bool is_bound = has_limits(request);
+    const PlaceChoice& choice =
+        is_bound ? chooser.choose((*unit_types)[unit_type], run_of(request, kind, unit_type), ChoiceAim::kBound)
+                 : look_at(request, chooser, kind, unit_type).choice;
+    const std::int64_t unknown = kind.knows_work ? choice.unknown_parts : 0;
+    kind.unknown_parts[unit_type] = static_cast<std::uint8_t>(std::min<std::int64_t>(unknown, 255));
+    kind.is_estimated[unit_type] = choice.estimated_operators > 0 ? 1 : 0;
+    kind.start_s[unit_type] = choice.wait_s;
+    kind.knee[unit_type] = static_cast<std::int32_t>(std::min<std::int64_t>(choice.knee, std::int64_t{1} << 30));
+    kind.unit_count[unit_type] =
+        static_cast<std::int32_t>(std::min<std::int64_t>(choice.unit_count, std::int64_t{1} << 30));
+    const double least = is_bound ? choice.least_objective : choice.objective;
+    kind.objective[unit_type] = kind.knows_work ? least : choice.wait_s;
+    if (!kind.cost.empty()) {
+        kind.completion_s[unit_type] = choice.least_completion_s;
+        kind.cost[unit_type] = choice.least_cost;
+    }
+    return !filter || choice.removed_by == Filter::kQuota ? choice.removed_by : filter;
+}
+
 void RouteTable::Impl::update(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
                               std::size_t unit_type)
 {
@@ -340,26 +382,8 @@ void RouteTable::Impl::update(const RouteRequest& request, PlaceChooser& chooser
     std::optional<Filter> filter;
     if (kind.own_filter[unit_type] != RouteKind::kStays) filter = static_cast<Filter>(kind.own_filter[unit_type]);
     const bool may_be_beyond_quota = request.quota.is_limited();
-    if (!filter || (may_be_beyond_quota && *filter > Filter::kQuota)) {
-        const bool is_bound = has_limits(request);
-        const PlaceChoice& choice =
-            is_bound ? chooser.choose((*unit_types)[unit_type], run_of(request, kind, unit_type), ChoiceAim::kBound)
-                     : look_at(request, chooser, kind, unit_type).choice;
-        if (!filter || choice.removed_by == Filter::kQuota) filter = choice.removed_by;
-        const std::int64_t unknown = kind.knows_work ? choice.unknown_parts : 0;
-        kind.unknown_parts[unit_type] = static_cast<std::uint8_t>(std::min<std::int64_t>(unknown, 255));
-        kind.is_estimated[unit_type] = choice.estimated_operators > 0 ? 1 : 0;
-        kind.start_s[unit_type] = choice.wait_s;
-        kind.knee[unit_type] = static_cast<std::int32_t>(std::min<std::int64_t>(choice.knee, std::int64_t{1} << 30));
-        kind.unit_count[unit_type] =
-            static_cast<std::int32_t>(std::min<std::int64_t>(choice.unit_count, std::int64_t{1} << 30));
-        const double least = is_bound ? choice.least_objective : choice.objective;
-        kind.objective[unit_type] = kind.knows_work ? least : choice.wait_s;
-        if (!kind.cost.empty()) {
-            kind.completion_s[unit_type] = choice.least_completion_s;
-            kind.cost[unit_type] = choice.least_cost;
-        }
-    }
+    if (!filter || (may_be_beyond_quota && *filter > Filter::kQuota))
+        filter = bound_place(request, chooser, kind, unit_type, filter);
     const std::uint8_t now = filter ? static_cast<std::uint8_t>(*filter) : RouteKind::kStays;
     if (filter) kind.objective[unit_type] = Availability::kForEver;
     kind.filter[unit_type] = now;

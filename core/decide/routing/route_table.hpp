@@ -106,6 +106,11 @@ struct RouteTable::Impl {
         bool is_estimated{};
     };
     LeastRun least_run(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
+    static LeastRun least_known_run(const KnownRunColumn& known, std::size_t unit_type, bool is_divided, double fewest);
+    bool has_run_estimate(const RouteRequest& request, const PlaceChooser& chooser) const;
+    void fill_place(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
+    std::optional<Filter> bound_place(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
+                                      std::size_t unit_type, std::optional<Filter> filter);
     const Least& least_of(std::size_t unit_type);
     /// RouteKind::has_runs
     std::vector<std::uint8_t> marks_of_runs(const RouteRequest& request) const;
