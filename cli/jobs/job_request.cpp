@@ -161,6 +161,22 @@ Result<Json> operators_request(const JobRequestOptions& options)
     return operators;
 }
 
+/// Those that are passed on as they are.
+void set_plain_options(Json& job, const JobRequestOptions& options)
+{
+    if (!options.name.empty()) job["name"] = options.name;
+    if (!options.project.empty()) job["project"] = options.project;
+    if (!options.type.empty()) job["type"] = options.type;
+    if (options.profile) job["profile"] = true;
+    if (!options.network.empty()) job["network"] = options.network;
+    if (!options.deadline.empty()) job["deadline"] = options.deadline;
+    if (!options.prefer.empty()) job["prefer"] = preference_of_argument(options.prefer);
+    if (options.priority) job["priority"] = *options.priority;
+    if (options.wall_limit_s) job["wall_limit_s"] = *options.wall_limit_s;
+    if (options.requeue) job["requeue"] = true;
+    if (options.metering_wait_s) job["metering_wait_s"] = *options.metering_wait_s;
+}
+
 Result<Json> job_of_flags(const JobRequestOptions& options, const Console& console)
 {
     if (options.program.empty())
@@ -188,22 +204,12 @@ Result<Json> job_of_flags(const JobRequestOptions& options, const Console& conso
     set("outputs", *outputs);
     set("environment", *environment);
     set("secret_environment", *secrets);
-    if (!options.name.empty()) job["name"] = options.name;
-    if (!options.project.empty()) job["project"] = options.project;
-    if (!options.type.empty()) job["type"] = options.type;
-    if (options.profile) job["profile"] = true;
-    if (!options.network.empty()) job["network"] = options.network;
-    if (!options.deadline.empty()) job["deadline"] = options.deadline;
-    if (!options.prefer.empty()) job["prefer"] = preference_of_argument(options.prefer);
-    if (options.priority) job["priority"] = *options.priority;
+    set_plain_options(job, options);
     if (!options.budget.empty()) {
         const Result<Json> budget = parse_budget_argument(options.budget);
         if (!budget) return budget;
         job["budget"] = *budget;
     }
-    if (options.wall_limit_s) job["wall_limit_s"] = *options.wall_limit_s;
-    if (options.requeue) job["requeue"] = true;
-    if (options.metering_wait_s) job["metering_wait_s"] = *options.metering_wait_s;
     if (const Result<void> checked = check_job(job); !checked) return checked.error();
     return job;
 }

@@ -199,6 +199,18 @@ Result<void> add_runs_after(Session& session, Json& runs)
     return {};
 }
 
+/// The run as it is now; people are told of its end.
+Result<void> look_again(Session& session, Json& run)
+{
+    Result<Json> now = session.get("/probe-runs/" + path_segment(text_of(run, "id")));
+    if (!now) return now.error();
+    run = std::move(*now);
+    if (has_ended(run) && session.console().err_is_terminal)
+        say(session, "  " + printable(text_of(run, "center") + "/" + text_of(run, "unit_type") + " " +
+                                      text_of(run, "state") + " " + text_of(run, "error", "")));
+    return {};
+}
+
 /// Replaces each run by its state at the end, and adds those that go on with it.
 Result<void> wait_for_runs(Session& session, Json& runs, std::optional<double> timeout_s)
 {
@@ -208,12 +220,7 @@ Result<void> wait_for_runs(Session& session, Json& runs, std::optional<double> t
         std::size_t ended = 0;
         for (Json& run : runs) {
             if (!has_ended(run)) {
-                Result<Json> now = session.get("/probe-runs/" + path_segment(text_of(run, "id")));
-                if (!now) return now.error();
-                run = std::move(*now);
-                if (has_ended(run) && session.console().err_is_terminal)
-                    say(session, "  " + printable(text_of(run, "center") + "/" + text_of(run, "unit_type") + " " +
-                                                  text_of(run, "state") + " " + text_of(run, "error", "")));
+                if (const Result<void> seen = look_again(session, run); !seen) return seen.error();
             }
             if (has_ended(run)) ++ended;
         }

@@ -74,12 +74,9 @@ std::vector<std::string> kinds_of(const char* letters, char element)
     return kinds;
 }
 
-ObservedOperation describe_call(const SymbolInfo& symbol, std::span<const std::int64_t> dimensions,
-                                std::int64_t& executions)
+/// The call's sizes by the letters of its signature; `k` is also the size of the side that a matrix is on.
+std::map<char, std::int64_t> values_of(const SymbolInfo& symbol, std::span<const std::int64_t> dimensions)
 {
-    ObservedOperation operation;
-    operation.symbol = symbol.name;
-    operation.category = "hpc";
     std::map<char, std::int64_t> values;
     std::size_t at = 0;
     bool has_side = false;
@@ -88,6 +85,23 @@ ObservedOperation describe_call(const SymbolInfo& symbol, std::span<const std::i
         has_side = has_side || *letter == 's';
     }
     if (has_side) values['k'] = dimensions[at];
+    return values;
+}
+
+/// The names that operators use mean what they mean there; other routines' sizes get names of their own.
+std::string size_name(char letter, bool has_operator)
+{
+    if (has_operator) return {letter};
+    return letter == 'm' ? "rows_of_matrix" : letter == 'n' ? "order" : letter == 'k' ? "inner" : "rhs";
+}
+
+ObservedOperation describe_call(const SymbolInfo& symbol, std::span<const std::int64_t> dimensions,
+                                std::int64_t& executions)
+{
+    ObservedOperation operation;
+    operation.symbol = symbol.name;
+    operation.category = "hpc";
+    std::map<char, std::int64_t> values = values_of(symbol, dimensions);
     char element = symbol.element;
     if (element == 'e') element = element_of_cuda(values['e']);
     if (values.contains('b')) executions = std::max<std::int64_t>(1, values['b']);
@@ -105,14 +119,10 @@ ObservedOperation describe_call(const SymbolInfo& symbol, std::span<const std::i
     const bool has_matrices = std::string_view(routine->kinds) == "mmm";
     if (!has_matrices && routine->name != "vector_math") operation.category = "memory";
     if (routine->name == "vector_math") operation.argument_kinds.assign(2, std::string("array_") + traits.name);
-    // The names that operators use mean what they mean there; other routines' sizes get names of their own.
     const std::string_view name = routine->name;
     const bool has_operator = name == "gemm" || name == "axpy" || name == "vector_math";
     for (const auto& [letter, value] : values) {
-        if (letter == 'b' || letter == 'e') continue;
-        const std::string plain(1, letter);
-        const char* own = letter == 'm' ? "rows_of_matrix" : letter == 'n' ? "order" : letter == 'k' ? "inner" : "rhs";
-        operation.parameters[has_operator ? plain : own] = value;
+        if (letter != 'b' && letter != 'e') operation.parameters[size_name(letter, has_operator)] = value;
     }
     return operation;
 }

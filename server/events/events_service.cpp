@@ -51,6 +51,16 @@ bool matches(const EventFilter& filter, const LiveEvent& event)
            (filter.job_id.empty() || filter.job_id == event.job_id);
 }
 
+/// What is sent of the events that match.
+std::string frames_of(const EventRing::View& view, const EventFilter& filter)
+{
+    std::string text;
+    for (const auto& event : view.events) {
+        if (matches(filter, *event)) text += event->frame;
+    }
+    return text;
+}
+
 /// Counts a listener for as long as it lives.
 class Listener {
   public:
@@ -213,10 +223,8 @@ asio::awaitable<void> EventsService::stream(EventFilter filter, std::optional<st
             place = missed->reached;
         } else if (view.kind == EventRing::View::Kind::kLive) {
             was_live = true;
-            for (const auto& event : view.events) {
-                if (matches(filter, *event)) text += event->frame;
-                place = event->id;
-            }
+            if (!view.events.empty()) place = view.events.back()->id;
+            text = frames_of(view, filter);
         }
         const auto now = std::chrono::steady_clock::now();
         if (text.empty() && now - last_write > kCommentEvery) text = ": alive\n\n";

@@ -73,8 +73,8 @@ bool make_folder(const fs::path& path)
     return ::mkdir(path.c_str(), 0755) == 0 || fs::is_directory(path, ignored);
 }
 
-/// Where this process stands: controller name ("" for version 2) -> folder in the mounted hierarchy.
-std::map<std::string, fs::path> own_groups()
+/// Controller name ("" for version 2) -> where its hierarchy is mounted.
+std::map<std::string, fs::path> mounted_controllers()
 {
     std::map<std::string, fs::path> mounts;
     std::ifstream mount_table("/proc/self/mounts");
@@ -85,6 +85,13 @@ std::map<std::string, fs::path> own_groups()
         for (const std::string& option : split(options, ','))
             mounts[option] = point;
     }
+    return mounts;
+}
+
+/// Where this process stands: controller name ("" for version 2) -> folder in the mounted hierarchy.
+std::map<std::string, fs::path> own_groups()
+{
+    std::map<std::string, fs::path> mounts = mounted_controllers();
     std::map<std::string, fs::path> groups;
     std::ifstream own("/proc/self/cgroup");
     for (std::string line; std::getline(own, line);) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace fathom::agent {
 namespace {
@@ -130,6 +131,25 @@ std::optional<SlurmJob> parse_account(std::string_view line)
                     .reason = {}};
 }
 
+/// A node's name, empty when the line has none, and what the cluster keeps of the node for itself.
+std::pair<std::string_view, SlurmReserve> parse_reserve(std::string_view line)
+{
+    std::string_view name;
+    std::optional<std::int64_t> all;
+    std::optional<std::int64_t> usable;
+    std::optional<std::int64_t> memory;
+    // The first of each: words of people come last.
+    for (const std::string_view word : split_text(line, ' ')) {
+        if (name.empty() && word.starts_with("NodeName=")) name = word.substr(9);
+        if (!all && word.starts_with("CPUTot=")) all = number(word.substr(7), kMaxCount);
+        if (!usable && word.starts_with("CPUEfctv=")) usable = number(word.substr(9), kMaxCount);
+        if (!memory && word.starts_with("MemSpecLimit=")) memory = number(word.substr(13), kMaxMegabytes);
+    }
+    const SlurmReserve reserve{.memory_bytes = memory.value_or(0) << 20U,
+                               .cpus = all && usable ? std::max<std::int64_t>(*all - *usable, 0) : 0};
+    return {name, reserve};
+}
+
 } // namespace
 
 std::vector<SlurmNode> parse_nodes(std::string_view text)
@@ -146,19 +166,7 @@ std::map<std::string, SlurmReserve, std::less<>> parse_reserves(std::string_view
 {
     std::map<std::string, SlurmReserve, std::less<>> reserves;
     for (const std::string_view line : split_text(text, '\n')) {
-        std::string_view name;
-        std::optional<std::int64_t> all;
-        std::optional<std::int64_t> usable;
-        std::optional<std::int64_t> memory;
-        // The first of each: words of people come last.
-        for (const std::string_view word : split_text(line, ' ')) {
-            if (name.empty() && word.starts_with("NodeName=")) name = word.substr(9);
-            if (!all && word.starts_with("CPUTot=")) all = number(word.substr(7), kMaxCount);
-            if (!usable && word.starts_with("CPUEfctv=")) usable = number(word.substr(9), kMaxCount);
-            if (!memory && word.starts_with("MemSpecLimit=")) memory = number(word.substr(13), kMaxMegabytes);
-        }
-        const SlurmReserve reserve{.memory_bytes = memory.value_or(0) << 20U,
-                                   .cpus = all && usable ? std::max<std::int64_t>(*all - *usable, 0) : 0};
+        const auto [name, reserve] = parse_reserve(line);
         if (!name.empty() && reserve != SlurmReserve()) reserves[std::string(name)] = reserve;
         if (reserves.size() == kMaxSlurmNodes) break;
     }
