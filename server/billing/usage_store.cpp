@@ -27,8 +27,8 @@ constexpr Statement kInsertEvidence{"billing_insert_evidence", R"sql(
 // lost nobody says it, so that is the time until it was given up, at most its wall limit. An order that our clock has
 // made after it was closed says that the clock has gone back: then it bounds nothing.
 #define FATHOM_USAGE_SPAN                                                                                              \
-    "CROSS JOIN LATERAL (SELECT greatest(least(greatest(a.ended_at, a.dispatched_at), a.closed_at), a.created_at) "    \
-    "                           AS until_at) t "                                                                       \
+    "CROSS JOIN LATERAL (SELECT least(greatest(a.ended_at, a.dispatched_at, a.created_at), a.closed_at) AS until_at) " \
+    "t "                                                                                                               \
     "CROSS JOIN LATERAL (SELECT CASE WHEN a.started_at IS NULL THEN 0 "                                                \
     "    WHEN a.outcome = 'lost' THEN greatest(0, least(extract(epoch FROM t.until_at - greatest(a.started_at, "       \
     "         a.created_at))::float8, (j.spec ->> 'wall_limit_s')::float8)) "                                          \
@@ -90,8 +90,8 @@ constexpr Statement kMeterLateEnds{"billing_meter_late_ends", R"sql(
         FROM due l JOIN attempt a ON a.id = l.attempt_id
              CROSS JOIN LATERAL (SELECT * FROM usage_record u WHERE u.source = l.attempt_id
                                  ORDER BY revision DESC LIMIT 1) u
-             CROSS JOIN LATERAL (SELECT greatest(least(greatest(l.ended_at, a.dispatched_at), l.reported_at),
-                                                 a.created_at) AS until_at) t
+             CROSS JOIN LATERAL (SELECT least(greatest(l.ended_at, a.dispatched_at, a.created_at), l.reported_at)
+                                        AS until_at) t
         RETURNING 1)
     SELECT count(*) FROM corrected)sql"};
 

@@ -88,7 +88,7 @@ constexpr Statement kUpdateCountedUnits{"jobs_update_counted_units", R"sql(
 // what was predicted, in proportion to the time it ran.
 constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
     WITH ended AS (
-        UPDATE attempt SET state = 'ended', closed_at = greatest(clock_timestamp(), created_at), outcome = $2,
+        UPDATE attempt SET state = 'ended', closed_at = clock_timestamp(), outcome = $2,
             exit_code = $3, signal = $4, detail = $5,
             started_at = CASE WHEN $6::timestamptz IS NULL THEN started_at
                               ELSE greatest(least($6::timestamptz, clock_timestamp()), created_at) END,

@@ -58,20 +58,6 @@ TEST_F(Billing, NoJobsFiguresAreTooLargeToBeMetered)
     EXPECT_THAT(faults(), IsEmpty());
 }
 
-TEST_F(Billing, AnAttemptWhoseTimesContradictEachOtherStopsNobodysBill)
-{
-    const JobId odd = ended_job(100);
-    const JobId other = ended_job(100);
-    sql("UPDATE attempt SET closed_at = created_at - interval '1 second' WHERE job_id = '" + odd.value + "'");
-
-    work_off();
-
-    EXPECT_EQ(sql("SELECT count(*) FROM usage_record WHERE job_id IN ('" + odd.value + "', '" + other.value + "')"),
-              "2");
-    EXPECT_EQ(sql("SELECT until_at = from_at FROM usage_record WHERE job_id = '" + odd.value + "'"), "t");
-    EXPECT_THAT(faults(), IsEmpty());
-}
-
 TEST_F(Billing, ProbesArePaidByTheNetworkAndLostAttemptsByNobody)
 {
     const JobId probe = ended_job(100);
