@@ -42,7 +42,7 @@ Answer create_reservation(ReservationService* service, const Clock* clock, Call 
 }
 
 /// Who reserved what for whom is told to those who see all jobs, and else to the maker and the project's members.
-std::string reader_of(const Call& call)
+std::string visible_creator_of(const Call& call)
 {
     const bool sees_all = has_permission(call.principal.role, Permission::kReadAllJobs);
     return sees_all ? std::string() : call.principal.token_id.value;
@@ -54,7 +54,7 @@ Answer list_reservations(ReservationService* service, Call call)
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const Query& query = call.request.query;
     ReservationFilter filter{query_text(query, "project"), query_text(query, "center"),
-                             query_flag(query, "open").value_or(false), reader_of(call)};
+                             query_flag(query, "open").value_or(false), visible_creator_of(call)};
     const Result<Page<AdvanceReservation>> reservations =
         co_await service->list(std::move(filter), page->size, page->after);
     if (!reservations) co_return net::problem(reservations.error(), call.request.request_id);
@@ -64,7 +64,7 @@ Answer list_reservations(ReservationService* service, Call call)
 Answer get_reservation(ReservationService* service, Call call)
 {
     const Result<AdvanceReservation> reservation =
-        co_await service->get(call.request.path_params["id"], reader_of(call));
+        co_await service->get(call.request.path_params["id"], visible_creator_of(call));
     if (!reservation) co_return net::problem(reservation.error(), call.request.request_id);
     co_return json_response(200, to_json(*reservation));
 }
