@@ -70,12 +70,14 @@ net::Response refuse_for_now(const Route& route, const TokenId& token, std::chro
 }
 
 /// To a token that has as many of these requests in work as it may.
-net::Response refuse_place(std::string_view kind, std::size_t most, const TokenId& token, const net::Request& request)
+net::Response refuse_place(bool is_read, std::size_t most, const TokenId& token, const net::Request& request)
 {
-    log_limited("token_asks_too_much_at_once",
-                {{"token_id", token.value}, {"requests", kind}, {"request_id", request.request_id}});
-    const Error error{Errc::kTooMany, "this token has " + std::to_string(most) + " " + std::string(kind) +
-                                          " in work already: ask again when one of them has been answered"};
+    log_limited(
+        "token_asks_too_much_at_once",
+        {{"token_id", token.value}, {"requests", is_read ? "reads" : "changes"}, {"request_id", request.request_id}});
+    const std::string what = is_read ? " reads in work already: ask again when one of them has been answered"
+                                     : " changes in work already: ask again when one of them has been answered";
+    const Error error{Errc::kTooMany, "this token has " + std::to_string(most) + what};
     net::Response response = net::problem(error, request.request_id);
     response.headers["Retry-After"] = "1";
     return response;
@@ -97,7 +99,7 @@ WorkPlace take_work_place(const Route& route, const TokenId& token, const net::R
     TokenPlaces* const places = (is_read ? route.limits.reads : route.limits.changes).get();
     if (places == nullptr) return {};
     WorkPlace work{.place = places->take(token.value)};
-    if (!work.place) work.refusal = refuse_place(is_read ? "reads" : "changes", places->most(), token, request);
+    if (!work.place) work.refusal = refuse_place(is_read, places->most(), token, request);
     return work;
 }
 

@@ -103,6 +103,7 @@ export const refusalsZh: readonly Sentence[] = [
   ['this request has ended: it is {state}', '此请求已经结束：{state}'],
   ['another simulation runs: ask again when it has ended', '另一个模拟正在运行：请待其结束后再试'],
   ['this token has {n}| reads in work already: ask again when one of them has been answered', '此令牌已有 {n} 个读取请求正在处理：请在其中一个得到应答后再试'],
+  ['this token has {n}| changes in work already: ask again when one of them has been answered', '此令牌已有 {n} 个更改请求正在处理：请在其中一个得到应答后再试'],
   ['the job has more to decide by than is taken', '作业用于决策的内容超过可接受的大小'],
   ['the agent of center {center}| has asked, changed totals or refused {n}| times in ten minutes, and may not do so more often; ask again later',
     '计算中心 {center} 的代理在十分钟内已请求、更改总数或拒绝 {n} 次，不能再多；请稍后再试'],
