@@ -111,8 +111,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     asio::awaitable<bool> shake_hands();
     asio::awaitable<After> serve_one();
     asio::awaitable<ReadOutcome> read_header(RequestParser& parser, Refusal& refusal);
-    /// Empty while the header is not complete.
-    std::optional<ReadOutcome> take_buffered_header(RequestParser& parser, Refusal& refusal);
+    /// As much of a message as has been received, until the parser `is_enough`; kMore where that is not all.
+    ReadOutcome take_buffered(RequestParser& parser, bool (RequestParser::*is_enough)() const, Refusal& refusal);
     ReadOutcome take_buffered_body(RequestParser& parser, Refusal& refusal);
     asio::awaitable<ReadOutcome> read_body(RequestParser& parser, const BodyRule& rule, ByteBudget::Share& share,
                                            Response& refusal);

@@ -29,16 +29,17 @@ asio::awaitable<Connection::ReadOutcome> Connection::read_header(RequestParser& 
     enter(Phase::kReading, core_->limits.request_time);
     for (;;) {
         if (!parser.got_some()) skip_line_breaks(buffer_);
-        const std::optional<ReadOutcome> outcome = take_buffered_header(parser, refusal);
-        if (outcome) co_return *outcome;
+        const ReadOutcome taken = take_buffered(parser, &RequestParser::is_header_done, refusal);
+        if (taken != ReadOutcome::kMore) co_return taken;
         const bool received = co_await receive();
         if (!received) co_return ReadOutcome::kClosed;
     }
 }
 
-std::optional<Connection::ReadOutcome> Connection::take_buffered_header(RequestParser& parser, Refusal& refusal)
+Connection::ReadOutcome Connection::take_buffered(RequestParser& parser, bool (RequestParser::*is_enough)() const,
+                                                  Refusal& refusal)
 {
-    while (buffer_.size() != 0) {
+    while (!(parser.*is_enough)() && buffer_.size() != 0) {
         boost::system::error_code ec;
         buffer_.consume(parser.put(buffer_.cdata(), ec));
         if (ec == http::error::need_more) break;
@@ -46,25 +47,15 @@ std::optional<Connection::ReadOutcome> Connection::take_buffered_header(RequestP
             refusal = refusal_of(ec);
             return ReadOutcome::kRefused;
         }
-        if (parser.is_header_done()) return ReadOutcome::kDone;
     }
-    return std::nullopt;
+    return (parser.*is_enough)() ? ReadOutcome::kDone : ReadOutcome::kMore;
 }
 
 /// As much of the body as has been received.
 Connection::ReadOutcome Connection::take_buffered_body(RequestParser& parser, Refusal& refusal)
 {
     parser.eager(true);
-    while (!parser.is_done() && buffer_.size() != 0) {
-        boost::system::error_code ec;
-        buffer_.consume(parser.put(buffer_.cdata(), ec));
-        if (ec == http::error::need_more) break;
-        if (ec) {
-            refusal = refusal_of(ec);
-            return ReadOutcome::kRefused;
-        }
-    }
-    return parser.is_done() ? ReadOutcome::kDone : ReadOutcome::kMore;
+    return take_buffered(parser, &RequestParser::is_done, refusal);
 }
 
 /// The whole body. What came along with the header is taken at once; the guard is asked before more is waited for.

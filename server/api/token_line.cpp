@@ -1,8 +1,8 @@
 #include "server/api/token_line.hpp"
 
+#include "core/net/resume.hpp"
+
 #include <boost/asio/async_result.hpp>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
@@ -78,17 +78,7 @@ asio::awaitable<std::shared_ptr<const void>> TokenLine::take(std::string token_i
 {
     // Named on purpose: GCC 12 destroys a capturing temporary twice inside a co_await expression.
     auto initiate = [state = state_, most = most_, &token_id](auto handler) {
-        auto home = asio::make_work_guard(handler);
-        auto waiting =
-            std::make_shared<std::pair<decltype(handler), decltype(home)>>(std::move(handler), std::move(home));
-        state->enter(token_id, most, [waiting](TokenPlace place) {
-            auto executor = waiting->second.get_executor();
-            asio::post(executor, [waiting, place = std::move(place)]() mutable {
-                auto handler_now = std::move(waiting->first);
-                waiting->second.reset();
-                std::move(handler_now)(std::move(place));
-            });
-        });
+        state->enter(token_id, most, net::make_resume(std::move(handler)));
     };
     co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(TokenPlace)>(initiate,
                                                                                               asio::use_awaitable);

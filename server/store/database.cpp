@@ -2,15 +2,12 @@
 
 #include "core/base/log.hpp"
 #include "core/base/log_limit.hpp"
+#include "core/net/resume.hpp"
 #include "server/store/after_commit.hpp"
 #include "server/store/connection_string.hpp"
 #include "server/store/sql_error.hpp"
 
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <pqxx/connection>
 #include <pqxx/errorhandler>
@@ -87,29 +84,6 @@ constexpr std::size_t kFewConnections = 4; ///< with less than these none is kep
 struct IdleThread {
     std::condition_variable wake;
     bool is_called = false;
-};
-
-/// Who waits for a step, and the executor that it waits on. The handler keeps the coroutine alive, and with it the
-/// step.
-template <class Handler, class Guard>
-class Waiting : public std::enable_shared_from_this<Waiting<Handler, Guard>> {
-  public:
-    Waiting(Handler handler, Guard home) : handler_(std::move(handler)), home_(std::move(home)) {}
-
-    /// Once. On any thread.
-    void resume(Result<void> outcome)
-    {
-        auto executor = home_.get_executor();
-        asio::post(executor, [self = this->shared_from_this(), outcome = std::move(outcome)]() mutable {
-            auto handler = std::move(self->handler_);
-            self->home_.reset();
-            std::move(handler)(std::move(outcome));
-        });
-    }
-
-  private:
-    Handler handler_;
-    Guard home_;
 };
 
 /// Which pool the current thread belongs to, and its slot.
@@ -244,12 +218,10 @@ asio::awaitable<Result<void>> Database::run_step(Scope scope, const Step& step, 
 {
     // Named on purpose: GCC 12 destroys a capturing temporary twice inside a co_await expression.
     auto initiate = [this, scope, &step, line](auto handler) {
-        auto home = asio::make_work_guard(handler);
-        auto waiting =
-            std::make_shared<Waiting<decltype(handler), decltype(home)>>(std::move(handler), std::move(home));
+        const auto resume = net::make_resume(std::move(handler)); // it keeps the step
         submit(
-            line, [this, scope, &step, waiting] { waiting->resume(transact(scope, step)); },
-            [waiting](Error error) { waiting->resume(std::move(error)); });
+            line, [this, scope, &step, resume] { resume(transact(scope, step)); },
+            [resume](Error error) { resume(Result<void>(std::move(error))); });
     };
     co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(Result<void>)>(initiate,
                                                                                                 asio::use_awaitable);

@@ -1,12 +1,12 @@
 #pragma once
 
 #include "core/base/log.hpp"
+#include "core/net/resume.hpp"
 #include "server/store/database.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
@@ -119,16 +119,7 @@ class GroupCommit {
     template <class Handler>
     static void enqueue(const std::shared_ptr<State>& state, Handler handler, Item item)
     {
-        auto home = asio::make_work_guard(handler);
-        auto shared = std::make_shared<std::pair<Handler, decltype(home)>>(std::move(handler), std::move(home));
-        std::function<void(Result<Answer>)> answer = [shared](Result<Answer> outcome) {
-            auto executor = shared->second.get_executor();
-            asio::post(executor, [shared, outcome = std::move(outcome)]() mutable {
-                Handler handler_now = std::move(shared->first);
-                shared->second.reset();
-                std::move(handler_now)(std::move(outcome));
-            });
-        };
+        std::function<void(Result<Answer>)> answer = net::make_resume(std::move(handler));
         bool full = false;
         bool start = false;
         std::shared_ptr<asio::steady_timer> wake;
