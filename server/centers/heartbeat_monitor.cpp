@@ -11,7 +11,7 @@ namespace {
 constexpr int kMissedLooks = 3;
 /// The database's clock has jumped when between two looks it went on by so much more or less than the steady clock.
 /// No limit of silence is as short as two of these.
-constexpr std::chrono::milliseconds kLeastJump{1000};
+constexpr std::chrono::milliseconds kMinJump{1000};
 
 } // namespace
 
@@ -20,7 +20,7 @@ bool HeartbeatMonitor::counts_anew(const Moment& now) const
     if (!last_look_) return true;
     const auto elapsed = now.steady - last_look_->steady;
     const auto jump = now.database - last_look_->database - elapsed;
-    if (std::chrono::abs(jump) >= kLeastJump) {
+    if (std::chrono::abs(jump) >= kMinJump) {
         log_warning("database_clock_jumped",
                     {{"by_s", std::chrono::duration<double>(jump).count()}, {"effect", "silence counts anew"}});
         return true;

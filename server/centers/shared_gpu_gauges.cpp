@@ -43,7 +43,7 @@ constexpr const char* kFiguresByGpu = R"sql(
     WHERE c.revoked_at IS NULL ORDER BY c.name, g.gpu LIMIT $1)sql";
 
 // What a monitoring system bears of one server. Beyond that the sums by center tell.
-constexpr int kMostGpus = 1000;
+constexpr int kMaxGpus = 1000;
 
 struct GpuFigure {
     const char* column;
@@ -76,7 +76,7 @@ constexpr std::array kGpuFigures{
 
 void set_gauges_by_gpu(pqxx::transaction_base& transaction, Metrics& metrics)
 {
-    const pqxx::result rows = transaction.exec_params(kFiguresByGpu, kMostGpus);
+    const pqxx::result rows = transaction.exec_params(kFiguresByGpu, kMaxGpus);
     std::map<std::string, std::map<MetricLabels, double>> gauges;
     std::map<std::string, std::string> helps;
     for (const GpuFigure& figure : kGpuFigures) {

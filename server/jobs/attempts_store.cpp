@@ -18,8 +18,8 @@ namespace {
     "AND a.epoch <= 10) AS may_requeue"
 
 // now() is when a transaction began, which can be long before it got the lock of a job that others were changing: what
-// is changed under the lock has a time from after it, never before what the last change has, also where the clock of
-// the database goes back.
+// is changed under the lock has a time from after it. That of a job's state is never before the one of its last state,
+// also where the clock of the database goes back.
 
 // The job first and alone: whoever changes an attempt holds its job, so two reports on one attempt queue up here.
 constexpr Statement kLockAttemptJob{"jobs_lock_attempt_job", R"sql(

@@ -15,14 +15,14 @@ CtxSynchronize cuCtxSynchronize;
 namespace caching_trainer {
 namespace {
 
-constexpr std::size_t kGrain = 512;                  ///< bytes; blocks are multiples
-constexpr std::size_t kMostSmall = 256UL << 10U;     ///< bytes; larger blocks lie in segments of large blocks
-constexpr std::size_t kSegment = 2UL << 20U;         ///< bytes of a segment; of larger ones the multiple
-constexpr std::size_t kLeastLargeRest = 64UL << 10U; ///< bytes; a smaller rest of a large block is not split off
+constexpr std::size_t kGrain = 512;                ///< bytes; blocks are multiples
+constexpr std::size_t kMaxSmall = 256UL << 10U;    ///< bytes; larger blocks lie in segments of large blocks
+constexpr std::size_t kSegment = 2UL << 20U;       ///< bytes of a segment; of larger ones the multiple
+constexpr std::size_t kMinLargeRest = 64UL << 10U; ///< bytes; a smaller rest of a large block is not split off
 
 bool is_small(std::size_t bytes)
 {
-    return bytes <= kMostSmall;
+    return bytes <= kMaxSmall;
 }
 
 std::size_t rounded(std::size_t bytes, std::size_t multiple)
@@ -49,7 +49,7 @@ Address CachingAllocator::allocate(std::size_t bytes)
     }
     block->second.is_free = false;
     const std::size_t rest = block->second.bytes - wanted;
-    if (rest >= (is_small(wanted) ? kGrain : kLeastLargeRest)) {
+    if (rest >= (is_small(wanted) ? kGrain : kMinLargeRest)) {
         blocks_[block->first + wanted] = {rest, block->second.segment, true};
         block->second.bytes = wanted;
         ++counts_.splits;

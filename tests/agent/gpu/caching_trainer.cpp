@@ -33,7 +33,7 @@ constexpr std::size_t kLayers = 4;
 constexpr int kBatches = 3;       ///< whose gradients are added up for one step
 constexpr int kStepsOfEval = 5;   ///< an evaluation after so many steps
 constexpr int kStepsOfGrowth = 4; ///< one more table after so many steps
-constexpr std::size_t kMostTables = 4;
+constexpr std::size_t kMaxTables = 4;
 
 void require(Status status, const char* what)
 {
@@ -80,7 +80,7 @@ class Trainer {
         for (Tensor& table : tables_)
             write(table);
         ++steps_;
-        if (steps_ % kStepsOfGrowth == 0 && tables_.size() < kMostTables) tables_.push_back(make(96 * kKiB));
+        if (steps_ % kStepsOfGrowth == 0 && tables_.size() < kMaxTables) tables_.push_back(make(96 * kKiB));
         require(cuCtxSynchronize(), "cuCtxSynchronize");
     }
 
