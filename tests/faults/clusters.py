@@ -1,9 +1,30 @@
 """The networks that faults are for: one of centers that start jobs themselves, and one whose center is a Slurm."""
 import subprocess
+import threading
 
 from cluster import Cluster
 from faults import NEEDS_SLURM
 from slurm import PROGRAM as SLURM_PROGRAM, SlurmCluster
+
+
+class NodeAdmin(threading.Thread):
+    """Gives a node back that Slurm took out of use since a controller that was killed had it start a job once more: Slurm leaves
+    that to an admin."""
+
+    def __init__(self, slurm):
+        super().__init__(daemon=True)
+        self.slurm = slurm
+        self.is_over = threading.Event()
+
+    def run(self):
+        while not self.is_over.wait(1):
+            try:
+                for line in self.slurm.run("sinfo", "--noheader", "--Node", "--format=%N|%T|%E").splitlines():
+                    node, state, reason = line.split("|", 2)
+                    if state == "drained" and reason == "Duplicate jobid":
+                        self.slurm.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
+            except subprocess.CalledProcessError:
+                pass  # the controller is away, which is what these histories are about
 
 
 class ClusterWithSlurm(Cluster):
@@ -13,6 +34,8 @@ class ClusterWithSlurm(Cluster):
 
     def _add_agents(self):
         self.slurm = SlurmCluster(self.folder, "alpha")
+        self.admin = NodeAdmin(self.slurm)
+        self.admin.start()
         self._add_agent("alpha", self.slurm.agent_config())
 
     def slurmctld_pid(self):
@@ -25,6 +48,9 @@ class ClusterWithSlurm(Cluster):
 
     def _remove(self):
         folder = self.folder / "slurm-alpha"
+        if hasattr(self, "admin"):
+            self.admin.is_over.set()
+            self.admin.join()
         if folder.exists():  # also where it could not be started whole
             subprocess.run([SLURM_PROGRAM, "stop", folder], check=False, timeout=240)
         super()._remove()
