@@ -132,6 +132,21 @@ TEST_F(SlurmExecutorTest, TellsHowMuchMemoryAJobHadThatRanOutOfItAlsoAfterAResta
     EXPECT_EQ(wait_end(again, id).detail, told);
 }
 
+TEST_F(SlurmExecutorTest, TellsTheEndOfAJobThatSlurmHasPutBackIntoItsQueue)
+{
+    const AttemptId id = add_forgotten();
+    const std::filesystem::path report = options().folder / id.value / "report";
+    std::filesystem::create_directories(report);
+    write_file(report / "started", "1764000000.5\n").value();
+    write_file(report / "ended", "3 1764000002.5\n").value();
+    show("7|" + id.value + "|PENDING|0|" + std::to_string(::getuid()) + "|N/A|N/A|0:00||Resources|\n");
+
+    const AttemptEnd end = end_after_restart(options(), id);
+
+    EXPECT_EQ(end.exit_code, 3);
+    EXPECT_EQ(end.run_s, 2);
+}
+
 TEST_F(SlurmExecutorTest, SaysThatItsJobsAreNoStrangersToEachOther)
 {
     SlurmExecutorOptions with_own_user = options();

@@ -2,12 +2,15 @@
 
 #include "agent/executor/slurm/batch_script.hpp"
 #include "agent/executor/slurm/job_end.hpp"
+#include "core/base/file.hpp"
 #include "tests/agent/support/builders.hpp"
 
 #include <gmock/gmock.h>
 
 #include <array>
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
 
 namespace fathom::agent {
 namespace {
@@ -118,6 +121,77 @@ TEST(SlurmJobEnd, OfAForgottenJobIsTheScripts)
     EXPECT_EQ(end_of_forgotten(read_notes("100.5", "4 101.5\n"), EndAsked::kNo, kEnd).exit_code, 4);
 }
 
+/// The script's notes of a program that ran and ended at these seconds of kStart's job.
+ScriptNotes notes_of_run(double from_s, double to_s, int exit_code = 0)
+{
+    const double start = std::chrono::duration<double>(kStart.time_since_epoch()).count();
+    return read_notes(std::to_string(start + from_s),
+                      std::to_string(exit_code) + " " + std::to_string(start + to_s) + "\n");
+}
+
+TEST(SlurmJobEnd, IsTheProgramsWhereThatHadEndedBeforeSlurmEndedTheJob)
+{
+    for (const char* state : {"CANCELLED", "NODE_FAIL", "TIMEOUT", "FAILED"}) {
+        SCOPED_TRACE(state);
+        const AttemptEnd end = end_of(job_in(state, 1 << 8), notes_of_run(0.5, 4, 3), EndAsked::kNo, kEnd);
+
+        EXPECT_EQ(end.outcome, AttemptOutcome::kExited);
+        EXPECT_EQ(end.exit_code, 3);
+        EXPECT_EQ(end.detail, "");
+    }
+}
+
+TEST(SlurmJobEnd, IsSlurmsWhereTheProgramEndedForIt)
+{
+    const ScriptNotes after = notes_of_run(0.5, 7.25, 143);
+    EXPECT_EQ(end_of(job_in("CANCELLED"), after, EndAsked::kNo, kEnd).outcome, AttemptOutcome::kLost);
+    EXPECT_EQ(end_of(job_in("TIMEOUT"), after, EndAsked::kNo, kEnd).outcome, AttemptOutcome::kWallLimit);
+
+    const ScriptNotes by_a_slow_clock = notes_of_run(0.5, 5.5, 143);
+    EXPECT_EQ(end_of(job_in("CANCELLED"), by_a_slow_clock, EndAsked::kCancelled, kEnd).outcome,
+              AttemptOutcome::kCancelled);
+
+    const ScriptNotes before = notes_of_run(0.5, 4);
+    EXPECT_EQ(end_of(job_in("OUT_OF_MEMORY"), before, EndAsked::kNo, kEnd).outcome, AttemptOutcome::kOutOfMemory);
+    EXPECT_EQ(end_of(job_in("PREEMPTED"), before, EndAsked::kNo, kEnd).outcome, AttemptOutcome::kPreempted);
+}
+
+TEST(SlurmJobEnd, OfAJobThatWasStartedAgainHasTheLongerRun)
+{
+    const AttemptEnd end = end_of(job_in("CANCELLED"), notes_of_run(-30, -10), EndAsked::kNo, kEnd);
+    EXPECT_EQ(end.exit_code, 0);
+    EXPECT_NEAR(end.run_s, 20, 1e-5);
+
+    const AttemptEnd claimed = end_of(job_in("CANCELLED"), notes_of_run(-30, -29), EndAsked::kNo, kEnd);
+    EXPECT_EQ(claimed.run_s, 7) << "Slurm knows of more";
+
+    SlurmJob never_placed = job_in("CANCELLED");
+    never_placed.nodes = "";
+    never_placed.start.reset();
+    const AttemptEnd placed_before = end_of(never_placed, notes_of_run(-30, -10), EndAsked::kNo, kEnd);
+    EXPECT_NEAR(placed_before.run_s, 20, 1e-5);
+}
+
+TEST(SlurmJobEnd, OfAJobThatWasStartedAgainWithoutAnEndIsLost)
+{
+    ScriptNotes notes = read_notes("100.5", "");
+    notes.is_started_again = true;
+
+    const AttemptEnd end = end_of(job_in("FAILED", 1 << 8), notes, EndAsked::kNo, kEnd);
+
+    EXPECT_EQ(end.outcome, AttemptOutcome::kLost);
+    EXPECT_THAT(end.detail, HasSubstr("started it again"));
+}
+
+TEST(SlurmJobEnd, OfAJobThatIsQueuedAgainIsTheScripts)
+{
+    EXPECT_FALSE(end_of_queued_again(read_notes("100.5", "")));
+    const std::optional<AttemptEnd> end = end_of_queued_again(read_notes("100.5", "4 101.5\n"));
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->exit_code, 4);
+    EXPECT_EQ(end->run_s, 1);
+}
+
 RunOrder order_of(std::int64_t units)
 {
     RunOrder run;
@@ -171,6 +245,38 @@ TEST(BatchScript, AsksForTheGpusOfItsUnits)
 
     run.place->devices = "gpu:a100 --uid=0";
     EXPECT_FALSE(batch_script(run, {"/shared/att"}, {}));
+}
+
+/// Runs the script as Slurm does, as its job 7. @return its exit code
+int run_script(const SlurmFolder& folder)
+{
+    const std::string line = "cd " + folder.work().string() + " && SLURM_JOB_ID=7 bash " + folder.script().string() +
+                             " >>../stdout 2>>../stderr";
+    return WEXITSTATUS(std::system(line.c_str())); // NOLINT(concurrency-mt-unsafe): no other thread runs
+}
+
+TEST(BatchScript, DoesNotStartItsProgramOnceMore)
+{
+    const test::TemporaryFolder folder;
+    const SlurmFolder attempt{folder.path()};
+    std::filesystem::create_directory(attempt.work());
+    std::filesystem::create_directory(attempt.report());
+    RunOrder run = order_of(1);
+    run.order.command = {"sh", "-c", "echo ran; exit 4"};
+    write_file(attempt.script(),
+               batch_script(run, attempt, {.account = "", .qos = "", .user = "ann", .programs = "/"}).value())
+        .value();
+
+    EXPECT_EQ(run_script(attempt), 4);
+    EXPECT_EQ(run_script(attempt), 4) << "as it ended before";
+    EXPECT_EQ(read_file(attempt.path / "stdout").value(), "ran\n");
+    EXPECT_EQ(read_file(attempt.path / "stderr").value(), "");
+    EXPECT_FALSE(std::filesystem::exists(attempt.report() / "started_again"));
+
+    std::filesystem::remove(attempt.report() / "ended"); // as while its program runs
+    EXPECT_EQ(run_script(attempt), 1);
+    EXPECT_EQ(read_file(attempt.path / "stdout").value(), "ran\n");
+    EXPECT_TRUE(std::filesystem::exists(attempt.report() / "started_again"));
 }
 
 TEST(BatchScript, StagesInputsBeforeTheProgram)

@@ -171,9 +171,15 @@ Result<std::string> batch_script(const RunOrder& run, const SlurmFolder& folder,
     add_option(script, "error", (folder.path / "stderr").string());
     script += "#SBATCH --open-mode=append\n#SBATCH --no-requeue\n#SBATCH --input=/dev/null\n\n";
     const std::string report = shell_quoted(folder.report().string());
+    // A controller that was killed may start a job again whose program runs or has run: the program does not.
     script += "umask 077\nreport=" + report +
               "\n"
               "(set -o noclobber; echo \"$SLURM_JOB_ID\" >\"$report/first\") 2>/dev/null || {\n"
+              "    if [ \"$(cat \"$report/first\")\" = \"$SLURM_JOB_ID\" ]; then\n"
+              "        { read -r fathom_exit_code fathom_rest <\"$report/ended\"; } 2>/dev/null &&\n"
+              "            exit \"$fathom_exit_code\"\n"
+              "        echo \"$EPOCHREALTIME\" >\"$report/started_again\"\n"
+              "    fi\n"
               "    echo \"this attempt has begun as Slurm job $(cat \"$report/first\")\" >&2\n"
               "    exit 1\n"
               "}\n";

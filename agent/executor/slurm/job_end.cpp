@@ -111,6 +111,32 @@ void set_outcome(AttemptEnd& end, const SlurmJob& job, EndAsked asked)
     }
 }
 
+/// Whether the program had ended, and was noted to have, before Slurm ended the job in another way. What Slurm says of
+/// memory stands: it knows of a kill that the program survived. So does a pre-emption, which may give the program time
+/// to end.
+bool had_ended(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked)
+{
+    if (!notes.started_at || !notes.exit_code || !notes.ended_at) return false;
+    if (job.state == "COMPLETED" || job.state == "OUT_OF_MEMORY" || job.state == "PREEMPTED") return false;
+    // What we ended notes its end within moments of Slurm's, by another clock.
+    const seconds tolerance(asked == EndAsked::kNo ? 0 : 2);
+    return !job.end || *notes.ended_at + tolerance < *job.end;
+}
+
+/// Whether the end that the script noted is that of an earlier start than the one that Slurm tells of.
+bool is_of_earlier_start(const SlurmJob& job, const ScriptNotes& notes)
+{
+    return notes.ended_at && job.start && *notes.ended_at < *job.start;
+}
+
+/// Slurm's times and the script's, of which the longer run counts: none gains by notes that are not true.
+void set_times_of_earlier_start(AttemptEnd& end, const ScriptNotes& notes)
+{
+    if (end.started_at && *notes.ended_at - *notes.started_at <= end.ended_at - *end.started_at) return;
+    end.started_at = notes.started_at;
+    end.ended_at = *notes.ended_at;
+}
+
 void set_times(AttemptEnd& end, const ScriptNotes& notes)
 {
     if (!end.started_at) return;
@@ -172,7 +198,15 @@ AttemptEnd end_of(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked,
     const bool has_run = !job.nodes.empty();
     if (has_run) end.started_at = start_of(job, notes);
     if (job.end && notes.ended_at && is_close(*notes.ended_at, *job.end)) end.ended_at = *notes.ended_at;
-    set_outcome(end, job, asked);
+    if (had_ended(job, notes, asked)) {
+        set_exit(end, static_cast<int>(*notes.exit_code));
+        if (!end.started_at || is_of_earlier_start(job, notes)) set_times_of_earlier_start(end, notes);
+    } else if (job.state == "FAILED" && notes.is_started_again) {
+        end.outcome = AttemptOutcome::kLost;
+        end.detail = "Slurm started it again, and its script had left no end of the first start";
+    } else {
+        set_outcome(end, job, asked);
+    }
     set_times(end, notes);
     return end;
 }
@@ -194,6 +228,17 @@ AttemptEnd end_of_forgotten(const ScriptNotes& notes, EndAsked asked, Timestamp 
         set_exit(end, static_cast<int>(*notes.exit_code));
         end.detail = "Slurm does not know the job any more; its script says how it ended";
     }
+    set_times(end, notes);
+    return end;
+}
+
+std::optional<AttemptEnd> end_of_queued_again(const ScriptNotes& notes)
+{
+    if (!notes.started_at || !notes.exit_code || !notes.ended_at) return std::nullopt;
+    AttemptEnd end;
+    end.started_at = notes.started_at;
+    end.ended_at = *notes.ended_at;
+    set_exit(end, static_cast<int>(*notes.exit_code));
     set_times(end, notes);
     return end;
 }

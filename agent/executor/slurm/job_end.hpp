@@ -12,12 +12,14 @@ enum class SlurmPhase { kWaits, kRuns, kEnded };
 /// States that are not known, of later versions of Slurm, count as running: they change nothing.
 SlurmPhase phase_of(std::string_view state);
 
-/// What the batch script noted, which its user could forge: it only sharpens what Slurm says.
+/// What the batch script noted, which its user could forge: a run is never shorter for it than Slurm knows it to be.
 struct ScriptNotes {
     std::optional<Timestamp> started_at;
     std::optional<Timestamp> ended_at;
     std::optional<std::int64_t> exit_code;
     double cpu_s{};
+    /// Slurm started the job once more while no end of its program had been noted.
+    bool is_started_again{};
 };
 
 /// Reads the script's files `started` (seconds) and `ended` (exit code, seconds, and what `times` printed last). What
@@ -30,13 +32,18 @@ enum class EndAsked { kNo, kCancelled, kWallLimit, kNeverStarts };
 /// When the program of a job that runs or has ended began: the script's time where it is within Slurm's second.
 std::optional<Timestamp> start_of(const SlurmJob& job, const ScriptNotes& notes);
 
-/// How a job ended that Slurm shows as ended. A node's failure and a failed boot are `node_failure`, a pre-emption
-/// `preempted`. A cancellation that nobody asked us for is `lost`: an administrator's, or that of a slurmctld which
-/// comes back without the job. `now` where Slurm gives no time. Of kNeverStarts the detail is for the caller to end
-/// with the reason, of kOutOfMemory with the memory that the job had.
+/// How a job ended that Slurm shows as ended. Where the program had ended before Slurm ended the job otherwise, as a
+/// controller does that was killed and comes back knowing less, that is the program's end; its run is then the longer
+/// of what the script noted and what Slurm says. A job that was started again meanwhile is `lost`. A node's failure and
+/// a failed boot are `node_failure`, a pre-emption `preempted`. A cancellation that nobody asked us for is `lost`: an
+/// administrator's, or that of a slurmctld which comes back without the job. `now` where Slurm gives no time. Of
+/// kNeverStarts the detail is for the caller to end with the reason, of kOutOfMemory with the memory that the job had.
 AttemptEnd end_of(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked, Timestamp now);
 
 /// How a job ended that Slurm has forgotten: as its script noted, else it is lost.
 AttemptEnd end_of_forgotten(const ScriptNotes& notes, EndAsked asked, Timestamp now);
+
+/// How a job ended that has run and waits in Slurm's queue again: as its script noted; nullopt: it noted no end.
+std::optional<AttemptEnd> end_of_queued_again(const ScriptNotes& notes);
 
 } // namespace fathom::agent

@@ -389,7 +389,9 @@ std::string SlurmExecutor::read_report(const AttemptId& id, const Attempt& attem
 
 ScriptNotes SlurmExecutor::notes_of(const AttemptId& id, const Attempt& attempt) const
 {
-    return read_notes(read_report(id, attempt, "started"), read_report(id, attempt, "ended"));
+    ScriptNotes notes = read_notes(read_report(id, attempt, "started"), read_report(id, attempt, "ended"));
+    notes.is_started_again = !read_report(id, attempt, "started_again").empty();
+    return notes;
 }
 
 std::string SlurmExecutor::first_job_of(const AttemptId& id, const Attempt& attempt) const

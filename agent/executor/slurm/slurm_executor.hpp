@@ -73,6 +73,7 @@ class SlurmExecutor final : public Executor {
         bool has_inputs{};
         bool has_outputs{};
         bool profile{};
+        bool has_run{}; ///< since this start of the agent its program has been seen to run
         EndAsked asked = EndAsked::kNo;
         std::string never_reason; ///< of EndAsked::kNeverStarts: Slurm's word for it
         bool cancel_sent{};

@@ -265,6 +265,14 @@ bool SlurmExecutor::settle_job(const AttemptId& id, Attempt& attempt, const Slur
 
 void SlurmExecutor::apply_wait(const AttemptId& id, Attempt& attempt, const SlurmJob& job)
 {
+    if (attempt.has_run || attempt.is_adopted) {
+        // A controller that was killed may come back without knowing that it started the job.
+        if (std::optional<AttemptEnd> end = end_of_queued_again(notes_of(id, attempt))) {
+            log_info("slurm_job_queued_after_its_end", {{"attempt_id", id.value}, {"slurm_job", job.id}});
+            set_end(id, attempt, std::move(*end));
+            return;
+        }
+    }
     set_waiting(id, attempt, job.reason.empty() ? job.state : job.reason, job.start);
     if (attempt.asked == EndAsked::kNo && never_starts(job.reason)) {
         attempt.never_reason = job.reason;
@@ -278,6 +286,7 @@ void SlurmExecutor::apply_run(const AttemptId& id, Attempt& attempt, const Slurm
     if (!notes.started_at) return; // not yet the program
     if (attempt.view.phase != RunPhase::kAlive) {
         attempt.view = {.phase = RunPhase::kAlive, .started_at = start_of(job, notes)};
+        attempt.has_run = true;
         log_info("slurm_job_runs", {{"attempt_id", id.value}, {"slurm_job", job.id}, {"nodes", job.nodes}});
         tell(id);
     }
