@@ -88,6 +88,8 @@ struct AttemptEnd {
     Timestamp ended_at{};
     double run_s{}; ///< wall time, steady clock, with staging: as long as it held its units
     double cpu_s{}; ///< user + system, all its processes
+    /// Most that one of its processes had; of a job of Slurm's, most that all had on its first node, with the cache of
+    /// its files. 0: not known.
     std::int64_t max_resident_bytes{};
     std::int64_t stdout_bytes{}; ///< written in all, also past what is kept
     std::int64_t stderr_bytes{};

@@ -147,6 +147,23 @@ TEST_F(SlurmExecutorTest, TellsTheEndOfAJobThatSlurmHasPutBackIntoItsQueue)
     EXPECT_EQ(end.run_s, 2);
 }
 
+TEST_F(SlurmExecutorTest, TellsWhatAJobUsedAsItsScriptNoted)
+{
+    const AttemptId id = test::shell_order("true").attempt_id;
+    const std::filesystem::path folder = options().folder / id.value;
+    std::filesystem::create_directories(folder / "report");
+    write_file(folder / "job.sh", "").value();
+    write_file(folder / "report" / "usage", "memory 67108864\ncpu_us 6500000\n").value();
+    show("7|" + id.value + "|COMPLETED|0|" + std::to_string(::getuid()) +
+         "|2026-11-24T10:00:00|2026-11-24T10:00:07|0:07|n1|None|\n");
+
+    const AttemptEnd end = end_after_restart(options(), id);
+
+    EXPECT_EQ(end.exit_code, 0);
+    EXPECT_EQ(end.max_resident_bytes, 67108864);
+    EXPECT_EQ(end.cpu_s, 6.5);
+}
+
 TEST_F(SlurmExecutorTest, SaysThatItsJobsAreNoStrangersToEachOther)
 {
     SlurmExecutorOptions with_own_user = options();

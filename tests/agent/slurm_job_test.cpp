@@ -2,6 +2,7 @@
 
 #include "agent/executor/slurm/batch_script.hpp"
 #include "agent/executor/slurm/job_end.hpp"
+#include "agent/executor/slurm/usage_note.hpp"
 #include "core/base/file.hpp"
 #include "tests/agent/support/builders.hpp"
 
@@ -310,6 +311,16 @@ TEST(BatchScript, StoresOutputsAfterTheProgram)
     EXPECT_LT(program, storing);
     EXPECT_LT(storing, script.find("/ended.part"));
     EXPECT_THAT(script, Not(HasSubstr("data.example"))) << "the URL stands in the working folder only";
+}
+
+TEST(BatchScript, NotesWhatItUsedBeforeItsEnd)
+{
+    const std::string script = script_of(order_of(1));
+
+    const std::size_t usage = script.find(usage_lines());
+    ASSERT_NE(usage, std::string::npos);
+    EXPECT_LT(script.find("\nfathom_exit_code=$?\n"), usage);
+    EXPECT_LT(usage, script.find("/ended.part")) << "who sees the end finds the usage";
 }
 
 TEST(BatchScript, HasJobsProfiledWithTheLibraryThatComesWithTheOrder)

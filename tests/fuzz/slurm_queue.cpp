@@ -1,4 +1,5 @@
 #include "agent/executor/slurm/job_end.hpp"
+#include "agent/executor/slurm/usage_note.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
 /// Whatever squeue and sacct print and a job's script has noted, each job has a number, and an end that can be told.
@@ -9,6 +10,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view notes_text = text.substr(0, text.find('\n'));
     const ScriptNotes notes = read_notes(notes_text, notes_text);
     FATHOM_ASSERT(notes.cpu_s >= 0 && (!notes.exit_code || (*notes.exit_code >= 0 && *notes.exit_code <= 255)));
+    const JobUsage usage = read_usage(text);
+    FATHOM_ASSERT(usage.cpu_s >= 0 && usage.cpu_s <= 1e12);
+    FATHOM_ASSERT(usage.peak_memory_bytes >= 0 && usage.peak_memory_bytes <= 1LL << 50U);
     std::vector<SlurmJob> jobs = parse_queue(text);
     for (SlurmJob& job : parse_accounts(text))
         jobs.push_back(std::move(job));

@@ -3,6 +3,7 @@
 #include "agent/executor/local/environment.hpp"
 #include "agent/executor/local/job_child.hpp"
 #include "agent/executor/local/profile_report.hpp"
+#include "agent/executor/slurm/usage_note.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -186,7 +187,7 @@ Result<std::string> batch_script(const RunOrder& run, const SlurmFolder& folder,
     add_environment(script, run, folder, options);
     script += "export SLURM_EXPORT_ENV=ALL\n"; // to what srun starts
     script += "echo \"$EPOCHREALTIME\" >\"$report/started\"\n" + staging_line(run, options) + program_line(run) +
-              "\nfathom_exit_code=$?\n" + storing_lines(run, options) +
+              "\nfathom_exit_code=$?\n" + storing_lines(run, options) + usage_lines() +
               "{ echo \"$fathom_exit_code $EPOCHREALTIME\"; times; } >\"$report/ended.part\"\n"
               "mv \"$report/ended.part\" \"$report/ended\"\n"
               "exit \"$fathom_exit_code\"\n";

@@ -15,7 +15,7 @@ namespace fathom::agent {
 ///     user             who the job runs as: ids of user and group, and the name; not where it runs as the agent does
 ///     stop             why its end was asked for: `cancelled` or `wall_limit`
 ///     stdout, stderr   of the program; Slurm writes them as the job's user
-///     report/          the job's user's: `first` (the job that may run), `started`, `ended`
+///     report/          the job's user's: `first` (the job that may run), `started`, `usage`, `ended`
 ///     work/            the program's working folder and home; the job's user's
 struct SlurmFolder {
     std::filesystem::path path;
@@ -50,7 +50,8 @@ struct BatchOption {
 /// What so many units of a place are asked for with, on sbatch's command line and in its script.
 std::vector<BatchOption> demands_of(const BatchPlace& place, std::int64_t units, std::int64_t tasks);
 
-/// The batch script of an attempt: its demands, environment and program, and notes of when it started and how it ended.
+/// The batch script of an attempt: its demands, environment and program, and notes of when it started, what it used
+/// and how it ended.
 /// Of two jobs for one attempt only the first runs it. A program on several nodes is started by srun, once a unit; a
 /// script runs on the first node, and starts what it wants by srun. Inputs are staged on the first node, into the
 /// folder that all nodes see. Pure.

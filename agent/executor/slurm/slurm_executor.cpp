@@ -3,6 +3,7 @@
 #include "agent/executor/local/job_process.hpp"
 #include "agent/executor/local/profile_report.hpp"
 #include "agent/executor/local/staging_report.hpp"
+#include "agent/executor/slurm/usage_note.hpp"
 #include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
@@ -347,6 +348,7 @@ void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd en
     };
     end.stdout_bytes = size("stdout");
     end.stderr_bytes = size("stderr");
+    add_usage(end, read_usage(read_report(id, attempt, "usage")));
     const unsigned owner = owner_of(attempt);
     const bool has_run = !attempt.has_inputs || note_inputs(end, folder_of(id).work(), owner);
     if (has_run && attempt.has_outputs) note_outputs(end, folder_of(id).work(), owner);
