@@ -62,7 +62,10 @@ int fetch(const StagingOrder& order)
     if (order.inputs.empty()) return 0;
     const auto begin = std::chrono::steady_clock::now();
     StagedInputs staged;
-    const Result<void> done = stage_inputs(order, ".", staged);
+    // In the job's standard error, which its user can read as it comes.
+    StagingProgress progress(order.inputs, begin,
+                             [](const std::string& line) { std::fprintf(stderr, "fathom-stage: %s\n", line.c_str()); });
+    const Result<void> done = stage_inputs(order, ".", staged, {.tries = {}, .progress = &progress});
     note(kStagedInputsName, Json{{"seconds", seconds_since(begin)},
                                  {"bytes", staged.bytes},
                                  {"cached_bytes", staged.cached_bytes},

@@ -143,27 +143,30 @@ Result<void> copy_or_fetch(const JobInput& input, const StagingOrder& order, Sta
 }
 
 Result<void> stage_input(const JobInput& input, const StagingOrder& order, int work, StagedInputs& staged,
-                         const StagingTries& tries)
+                         const StagingManner& manner)
 {
     if (input.url.starts_with("http://") && !order.rule.takes_http)
         return Error{Errc::kInvalid, "this center takes no inputs by http, only by https (input_http)"};
     Result<StagedFile> file = StagedFile::make(work, input);
     if (!file) return file.error();
-    const Result<void> done = copy_or_fetch(input, order, *file, staged, tries);
-    if (done) staged.bytes += file->bytes();
+    if (manner.progress != nullptr) file->tell(*manner.progress);
+    const Result<void> done = copy_or_fetch(input, order, *file, staged, manner.tries);
+    if (!done) return done;
+    staged.bytes += file->bytes();
+    if (manner.progress != nullptr) manner.progress->input_complete(staged.bytes);
     return done;
 }
 
 } // namespace
 
 Result<void> stage_inputs(const StagingOrder& order, const std::filesystem::path& work, StagedInputs& staged,
-                          const StagingTries& tries)
+                          const StagingManner& manner)
 {
     if (const Result<void> started = start_curl(); !started) return started;
     const OpenFile folder(::open(work.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder.number() < 0) return Error{Errc::kUnavailable, "cannot open the working folder: " + error_text(errno)};
     for (const JobInput& input : order.inputs) {
-        if (const Result<void> done = stage_input(input, order, folder.number(), staged, tries); !done)
+        if (const Result<void> done = stage_input(input, order, folder.number(), staged, manner); !done)
             return Error{done.error().code, shown_url(input.url) + ": " + done.error().detail};
     }
     return {};

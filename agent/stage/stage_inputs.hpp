@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/config/staging_order.hpp"
+#include "agent/stage/staging_progress.hpp"
 #include "agent/stage/transfer.hpp"
 
 #include <filesystem>
@@ -15,6 +16,12 @@ struct StagedInputs {
     std::vector<std::string> spoiled{}; ///< SHA-256 of files that the center had with other content
 };
 
+/// How inputs are staged.
+struct StagingManner {
+    StagingTries tries{};
+    StagingProgress* progress = nullptr; ///< is told of the bytes as they come; null: nobody is
+};
+
 /// Fetches inputs one after the other into the working folder, where they must not exist yet; folders on their way are
 /// made, and no link in it is followed. What the network loses is fetched again, from where it broke off where a
 /// checksum tells whether the parts fit. What the center has already is copied. Blocks.
@@ -24,6 +31,6 @@ struct StagedInputs {
 /// @error kUnavailable  the network, the server or the disk failed to the last try.
 /// Details begin with the URL, without its query.
 Result<void> stage_inputs(const StagingOrder& order, const std::filesystem::path& work, StagedInputs& staged,
-                          const StagingTries& tries = {});
+                          const StagingManner& manner = {});
 
 } // namespace fathom::agent

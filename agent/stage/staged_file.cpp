@@ -45,6 +45,7 @@ bool StagedFile::add(std::string_view data)
         return false;
     }
     bytes_ += size;
+    if (progress_ != nullptr) progress_->fetched(bytes_);
     return true;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/stage/staging_progress.hpp"
 #include "core/base/open_file.hpp"
 #include "core/base/result.hpp"
 #include "core/base/sha256.hpp"
@@ -19,6 +20,10 @@ class StagedFile {
     /// @error kUnavailable  it cannot be made.
     static Result<StagedFile> make(int work, const JobInput& input);
 
+    /// From now on it tells how many bytes it has, each time that it takes some.
+    /// @param progress  must outlive this
+    void tell(StagingProgress& progress) { progress_ = &progress; }
+
     /// Takes the next bytes; false: problem() says why not.
     bool add(std::string_view data);
     /// Forgets all bytes, and what was wrong with them; false: problem() says why not.
@@ -35,6 +40,7 @@ class StagedFile {
 
     OpenFile file_;
     const JobInput* input_;
+    StagingProgress* progress_ = nullptr;
     std::unique_ptr<Sha256> digest_ = std::make_unique<Sha256>();
     std::int64_t bytes_ = 0;
     std::optional<Error> problem_;

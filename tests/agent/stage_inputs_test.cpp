@@ -48,7 +48,7 @@ class StageInputs : public testing::Test {
     {
         result_ = {};
         return stage_inputs({.inputs = {input}, .outputs = {}, .rule = rule, .cached = cached_}, work(), result_,
-                            {.most = 3, .first_pause = std::chrono::milliseconds(1)});
+                            {.tries = {.most = 3, .first_pause = std::chrono::milliseconds(1)}, .progress = progress_});
     }
     /// As the supervisor does with a file of the center's cache.
     void have_cached(const std::string& sha256, const std::string& content)
@@ -63,6 +63,7 @@ class StageInputs : public testing::Test {
     StagedInputs result_;
     OpenFile open_;
     std::map<std::string, int> cached_;
+    StagingProgress* progress_ = nullptr;
 };
 
 TEST_F(StageInputs, PutsWhatItFetchesWhereItIsToBe)
@@ -75,6 +76,44 @@ TEST_F(StageInputs, PutsWhatItFetchesWhereItIsToBe)
     EXPECT_EQ(staged("in/deep/x.bin"), "content");
     EXPECT_EQ(result_.bytes, 7);
     EXPECT_EQ(result_.cached_bytes, 0);
+}
+
+TEST_F(StageInputs, TellsHowFarItIsWhereItTakesLong)
+{
+    const DataSite site([](const std::string&) { return good("content"); });
+    std::vector<std::string> told;
+    const auto begin = std::chrono::steady_clock::now() - std::chrono::seconds(60);
+    StagingProgress progress({{"", "a", "", 3'000'000}, {"", "b", "", 1'000'000}}, begin,
+                             [&](const std::string& line) { told.push_back(line); });
+    progress_ = &progress;
+
+    ASSERT_TRUE(stage({site.url() + "/x", "x", "", 7}));
+    ASSERT_TRUE(stage({site.url() + "/x", "y", "", 7}));
+
+    EXPECT_THAT(told, ElementsAre(StartsWith("0 of 2 inputs are staged, 0 MB of 4 MB in ")))
+        << "once, not so soon again";
+}
+
+TEST(StagingProgresses, AreToldMoreSeldomTheLongerItTakes)
+{
+    using std::chrono::seconds;
+    std::vector<std::string> told;
+    const StagingProgress::Time begin;
+    StagingProgress progress({{"", "a", "", std::nullopt}, {"", "b", "", 1}}, begin,
+                             [&](const std::string& line) { told.push_back(line); });
+
+    progress.fetched(1'000'000, begin + seconds(9));
+    EXPECT_THAT(told, IsEmpty()) << "most inputs are there by then";
+    progress.fetched(2'000'000, begin + seconds(10));
+    progress.input_complete(5'000'000);
+    progress.fetched(1'000'000, begin + seconds(29));
+    progress.fetched(2'999'999, begin + seconds(30));
+    EXPECT_THAT(told, ElementsAre("0 of 2 inputs are staged, 2 MB in 10 s", "1 of 2 inputs are staged, 7 MB in 30 s"));
+
+    told.clear();
+    for (int i = 31; i < 3630; ++i)
+        progress.fetched(0, begin + seconds(i));
+    EXPECT_EQ(told.size(), 14U) << "after 40, 80 and 160 s, and then every 5 min";
 }
 
 TEST_F(StageInputs, CopiesWhatTheCenterHasAlready)
