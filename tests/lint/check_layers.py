@@ -47,6 +47,12 @@ IMPURE = re.compile(
 PURE_ALL_THE_SAME = {
     "core/model/formula.cpp": ("thread_local", "keeps what was compiled; the text alone says what that is"),
 }
+# Of the rooms of the server, each with the reason. What a clock or a snapshot is, server/app and the room itself know.
+NOT_IN_ROOMS = [
+    (re.compile(r"\bSystemClock\b|\bsystem_clock::now\b"), "a room takes the time from the Clock that it is given"),
+    (re.compile(r"\bcatalog_?(?:->|\.)get\(\)->|&\s*\w+\s*=\s*\*\s*catalog_?(?:->|\.)get\(\)"),
+     "keep the CatalogPointer in a variable: what it points to may go with the next reload"),
+]
 BEAST = re.compile(r"#include <boost/beast")
 SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh"}
 COMMENT = re.compile(r"//[^\n]*")
@@ -83,6 +89,10 @@ def check(path, text):
     for forbidden_in, (header, why) in FORBIDDEN.items():
         if path.startswith(forbidden_in + "/") and header in INCLUDE.findall(text):
             problems.append(f"{path}: must not include {header}: {why}")
+    if room_of(path) not in (None, "app"):
+        code = COMMENT.sub("", text)
+        problems += [f"{path}: has {found.group(0)}: {why}" for pattern, why in NOT_IN_ROOMS
+                     for found in pattern.finditer(code)]
     if longest_prefix(path, PURE):
         problems += [f"{path}: a pure folder must not use {found}" for found in impurities(path, text)]
     if BEAST.search(text) and not (path.startswith("core/net/")):

@@ -70,3 +70,26 @@ def test_arrows_between_large_folders():
     assert check_layers.check("cli/text/table.cpp", '#include "core/net/client.hpp"\n')
     assert check_layers.check("simulator/policies/policy.cpp", '#include "simulator/world/truth.hpp"\n')
     assert check_layers.check("simulator/engine/simulation.cpp", '#include "simulator/world/truth.hpp"\n') == []
+
+
+@pytest.mark.parametrize("line", [
+    "const Timestamp now = SystemClock().now();",
+    "const auto now = std::chrono::system_clock::now();",
+    "const KnownJobType* known = catalog_->get()->find_job_type(name, owner);",
+    "const CatalogSnapshot& catalog = *catalog_->get();",
+])
+def test_rooms_take_the_time_and_keep_the_snapshot(line):
+    assert len(check_layers.check("server/jobs/jobs_service.cpp", line + "\n")) == 1
+
+
+@pytest.mark.parametrize("line", [
+    "const CatalogPointer catalog = catalog_->get();",
+    "const Timestamp now = clock_->now(); // not SystemClock",
+    "const auto began = std::chrono::steady_clock::now();",
+])
+def test_rooms_may_all_else(line):
+    assert check_layers.check("server/jobs/jobs_service.cpp", line + "\n") == []
+
+
+def test_the_clock_is_made_where_all_is_wired():
+    assert check_layers.check("server/app/application.hpp", "const SystemClock clock_;\n") == []

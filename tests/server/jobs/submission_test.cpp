@@ -1,5 +1,7 @@
 #include "tests/server/jobs/jobs_fixture.hpp"
 
+#include <semaphore>
+
 namespace fathom::server {
 namespace {
 
@@ -91,6 +93,67 @@ TEST_F(Submission, KnowsTheTimeByTheClockThatItWasGiven)
     clock_.advance(std::chrono::hours(48));
 
     EXPECT_THAT(fields_of(post(body)), ::testing::ElementsAre("deadline"));
+}
+
+TEST_F(Submission, ChecksLimitsNeitherOnConnectionsNorOnTheNetworksThreads)
+{
+    add_center("alpha");
+    reload_catalog();
+    constexpr int kHolders = 6; // as many as there are connections
+    const std::string tomorrow = format_rfc3339(clock_.now() + std::chrono::hours(24));
+    const JobSpec limited = parse_job_spec(spec({{"deadline", tomorrow}})).value();
+    std::atomic<int> held{0};
+    std::counting_semaphore<kHolders> leave{0};
+    auto hold = [&held, &leave](pqxx::work&) -> Result<void> {
+        ++held;
+        leave.acquire();
+        return {};
+    };
+    std::vector<std::future<Result<void>>> holders;
+    for (int i = 0; i < kHolders; ++i)
+        holders.push_back(io_.spawn(database_.run(hold)));
+    EXPECT_TRUE(test::eventually([&] { return held >= kHolders - 1; })) << "a line never has the last one";
+
+    auto beside_database = io_.spawn(jobs_.admit({limited}, JobsService::Batch::kOne, admin_));
+    const bool is_answered = beside_database.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    leave.release(kHolders);
+    for (auto& holder : holders)
+        EXPECT_TRUE(test::TestIo::get(std::move(holder)));
+
+    EXPECT_TRUE(is_answered) << "the check waited for a connection";
+    EXPECT_TRUE(test::TestIo::get(std::move(beside_database)));
+}
+
+TEST_F(Submission, ChecksMuchInThePoolForComputations)
+{
+    add_center("alpha");
+    reload_catalog();
+    const std::size_t threads = ComputePoolOptions().threads;
+    const std::string tomorrow = format_rfc3339(clock_.now() + std::chrono::hours(24));
+    const JobSpec limited = parse_job_spec(spec({{"deadline", tomorrow}})).value();
+    const std::vector<JobSpec> many(100, parse_job_spec(spec()).value());
+    std::atomic<std::size_t> held{0};
+    std::counting_semaphore<16> leave{0};
+    auto hold = [&held, &leave]() -> Result<void> {
+        ++held;
+        leave.acquire();
+        return {};
+    };
+    std::vector<std::future<Result<void>>> holders;
+    for (std::size_t i = 0; i < threads; ++i)
+        holders.push_back(io_.spawn(compute_.run(std::string(), hold)));
+    EXPECT_TRUE(test::eventually([&] { return held == threads; }));
+
+    auto with_limit = io_.spawn(jobs_.admit({limited}, JobsService::Batch::kOne, admin_));
+    auto at_once = io_.spawn(jobs_.admit(many, JobsService::Batch::kMany, admin_));
+
+    EXPECT_EQ(with_limit.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
+    EXPECT_EQ(at_once.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
+    leave.release(static_cast<std::ptrdiff_t>(threads));
+    for (auto& holder : holders)
+        EXPECT_TRUE(test::TestIo::get(std::move(holder)));
+    EXPECT_TRUE(test::TestIo::get(std::move(with_limit)));
+    EXPECT_TRUE(test::TestIo::get(std::move(at_once)));
 }
 
 TEST_F(Submission, ManyThatAreRefusedAtOnceShareOneLookAtTheCatalog)
