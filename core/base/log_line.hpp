@@ -1,6 +1,7 @@
 #pragma once
 
-// Internal to core/base: a log line whose fields are not all known where it is written.
+// A log line whose fields are not all known where it is written. For what builds on the log: core/base/log_limit and
+// server/store/log_after_commit; all else calls core/base/log.
 
 #include "core/base/log.hpp"
 

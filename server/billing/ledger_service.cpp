@@ -6,6 +6,7 @@
 #include "server/identity/audit.hpp"
 #include "server/store/column.hpp"
 #include "server/store/database_now.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 
 #include <pqxx/pqxx>
@@ -52,12 +53,13 @@ bool look_at_budgets(pqxx::work& transaction, const std::vector<ProjectBill>& bi
         for (const int percent : budget->alerts_percent) {
             if (bill.billed_micros < percent_of(budget->per_month_micros, percent)) continue;
             if (!insert_budget_alert(transaction, bill, percent)) continue;
-            log_warning("budget_alert", {{"project", bill.project},
-                                         {"period", bill.period},
-                                         {"percent", percent},
-                                         {"billed", format_amount(bill.billed_micros)},
-                                         {"budget", format_amount(budget->per_month_micros)},
-                                         {"currency", bill.currency}});
+            log_after_commit(LogLevel::kWarning, "budget_alert",
+                             {{"project", bill.project},
+                              {"period", bill.period},
+                              {"percent", percent},
+                              {"billed", format_amount(bill.billed_micros)},
+                              {"budget", format_amount(budget->per_month_micros)},
+                              {"currency", bill.currency}});
         }
     }
     return is_reached;

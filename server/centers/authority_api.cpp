@@ -1,6 +1,5 @@
 #include "server/centers/authority_api.hpp"
 
-#include "core/base/log.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/idempotency.hpp"
 #include "server/centers/authority_store.hpp"
@@ -8,6 +7,7 @@
 #include "server/identity/replica_record.hpp"
 #include "server/identity/rotation_step.hpp"
 #include "server/store/column.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 
 #include <algorithm>
@@ -154,10 +154,11 @@ void note_step(pqxx::work& transaction, const Caller& caller, const StepOrder& o
     const std::string signer = after.certificates.current.facts.sha256_hex;
     audit(transaction, caller.actor, "authority." + std::string(to_string(order.step)), signer, caller.request_id,
           {{"trusted_sha256", after.certificates.sha256_hex()}, {"force", order.is_forced}, {"cut_off", cut_off}});
-    log_info("authority_rotation", {{"step", std::string(to_string(order.step))},
-                                    {"signer_sha256", signer},
-                                    {"phase", std::string(to_string(after.certificates.phase()))},
-                                    {"cut_off", cut_off.size()}});
+    log_after_commit(LogLevel::kInfo, "authority_rotation",
+                     {{"step", std::string(to_string(order.step))},
+                      {"signer_sha256", signer},
+                      {"phase", std::string(to_string(after.certificates.phase()))},
+                      {"cut_off", cut_off.size()}});
 }
 
 Result<RotationState> rotate(pqxx::work& transaction, const Caller& caller, const StepOrder& order,

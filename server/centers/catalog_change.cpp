@@ -1,10 +1,10 @@
 #include "server/centers/catalog_change.hpp"
 
-#include "core/base/log.hpp"
 #include "core/base/utf8_prefix.hpp"
 #include "server/centers/resources_store.hpp"
 #include "server/centers/session_store.hpp"
 #include "server/store/column.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 
 #include <pqxx/pqxx>
@@ -199,7 +199,8 @@ bool take_catalog(pqxx::transaction_base& transaction, const CenterId& center, c
     const bool changed = store_catalog(transaction, center, catalog);
     if (!offer_change.empty()) {
         note_center_change(transaction, center, offer_change);
-        log_info("center_offer_changed", {{"center_id", center.value}, {"change", offer_change}});
+        log_after_commit(LogLevel::kInfo, "center_offer_changed",
+                         {{"center_id", center.value}, {"change", offer_change}});
     }
     if (!change.empty()) note_probe_request(transaction, center, "catalog changed: " + change);
     return changed;
@@ -209,7 +210,7 @@ void note_probe_request(pqxx::transaction_base& transaction, const CenterId& cen
 {
     transaction.exec_params0(kNoteRequest, center.value, std::string(utf8_prefix(reason, kMaxReasonLength)));
     notify(transaction, "probe_request", center.value);
-    log_info("probes_requested_by_center", {{"center_id", center.value}, {"reason", reason}});
+    log_after_commit(LogLevel::kInfo, "probes_requested_by_center", {{"center_id", center.value}, {"reason", reason}});
 }
 
 } // namespace fathom::server

@@ -1,7 +1,7 @@
 #include "server/centers/center_change.hpp"
 
-#include "core/base/log.hpp"
 #include "server/identity/audit.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/statement.hpp"
 
@@ -49,7 +49,8 @@ bool quarantine_center(pqxx::transaction_base& transaction, const Caller& caller
     evidence["center_name"] = name;
     evidence["reason"] = reason;
     record(transaction, caller, center, "center.quarantine", std::move(evidence));
-    log_warning("center_quarantined", {{"center", name}, {"center_id", center.value}, {"reason", reason}});
+    log_after_commit(LogLevel::kWarning, "center_quarantined",
+                     {{"center", name}, {"center_id", center.value}, {"reason", reason}});
     return true;
 }
 
@@ -59,7 +60,8 @@ void note_quarantine_obstacle(pqxx::transaction_base& transaction, const CenterI
     if (rows.empty()) return;
     announce_center(transaction, center);
     if (obstacle.empty()) return;
-    log_warning("quarantined_center_not_probed", {{"center", rows[0]["name"].c_str()}, {"reason", obstacle}});
+    log_after_commit(LogLevel::kWarning, "quarantined_center_not_probed",
+                     {{"center", rows[0]["name"].c_str()}, {"reason", obstacle}});
 }
 
 bool release_center(pqxx::transaction_base& transaction, const Caller& caller, const CenterId& center, Json evidence)
@@ -69,7 +71,7 @@ bool release_center(pqxx::transaction_base& transaction, const Caller& caller, c
     const auto name = rows[0]["name"].as<std::string>();
     evidence["center_name"] = name;
     record(transaction, caller, center, "center.release", std::move(evidence));
-    log_info("center_released", {{"center", name}, {"center_id", center.value}});
+    log_after_commit(LogLevel::kInfo, "center_released", {{"center", name}, {"center_id", center.value}});
     return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "server/store/database_now.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 
 namespace fathom::server {
@@ -37,10 +38,11 @@ std::vector<SilentCenter> HeartbeatMonitor::look(pqxx::work& transaction, Steady
         mark_silent_centers(transaction, watched_since_, limits_.suspect_after, limits_.lost_after);
     for (const SilentCenter& center : marked) {
         notify(transaction, "catalog", center.id.value);
-        log_warning("center_silent", {{"center", center.name},
-                                      {"center_id", center.id.value},
-                                      {"state", center.state},
-                                      {"silent_s", center.silent_s}});
+        log_after_commit(LogLevel::kWarning, "center_silent",
+                         {{"center", center.name},
+                          {"center_id", center.id.value},
+                          {"state", center.state},
+                          {"silent_s", center.silent_s}});
     }
     if (!marked.empty()) notify(transaction, "route", "");
     return marked;

@@ -1,10 +1,10 @@
 #include "server/centers/resources_api.hpp"
 
-#include "core/base/log.hpp"
 #include "server/api/caller.hpp"
 #include "server/centers/centers_store.hpp"
 #include "server/centers/resources_store.hpp"
 #include "server/identity/audit.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/transaction.hpp"
 
@@ -59,10 +59,11 @@ Result<std::optional<CenterResourcesRecord>> change_resources(pqxx::work& transa
            {"to_version", after->order.version},
            {"unit_type_count", unit_types.size()}});
     notify(transaction, "center_resources", center->id.value);
-    log_info("center_resources_changed", {{"center", center->name},
-                                          {"center_id", center->id.value},
-                                          {"version", after->order.version},
-                                          {"unit_types", unit_types.size()}});
+    log_after_commit(LogLevel::kInfo, "center_resources_changed",
+                     {{"center", center->name},
+                      {"center_id", center->id.value},
+                      {"version", after->order.version},
+                      {"unit_types", unit_types.size()}});
     return after;
 }
 

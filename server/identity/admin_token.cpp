@@ -5,6 +5,7 @@
 #include "server/identity/audit.hpp"
 #include "server/identity/identity_service.hpp"
 #include "server/identity/identity_store.hpp"
+#include "server/store/log_after_commit.hpp"
 
 namespace fathom::server {
 namespace {
@@ -45,7 +46,7 @@ Result<void> create(pqxx::work& transaction, const AdminTokenFile& file, std::st
                                                     .created_by = "fathomd",
                                                     .valid_s = std::nullopt});
     audit(transaction, "fathomd", "token.bootstrap", row.id, "", Json::object());
-    log_info("admin_token_created", {{"file", file.path.string()}, {"token_id", row.id}});
+    log_after_commit(LogLevel::kInfo, "admin_token_created", {{"file", file.path.string()}, {"token_id", row.id}});
     return {};
 }
 

@@ -1,10 +1,10 @@
 #include "server/identity/authority.hpp"
 
 #include "core/base/file.hpp"
-#include "core/base/log.hpp"
 #include "core/base/secret.hpp"
 #include "server/identity/sealed_secret.hpp"
 #include "server/store/column.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/statement.hpp"
 
 #include <pqxx/binarystring>
@@ -64,7 +64,8 @@ Result<void> make(pqxx::work& transaction, const AuthorityKeyFile& file)
     const Result<net::Credential> made = net::make_authority(kName, kValidDays);
     if (!made) return made.error();
     if (Result<void> done = insert(transaction, file.make(), file, kCurrent, *made, std::nullopt); !done) return done;
-    log_info("authority_created", {{"valid_days", kValidDays}, {"key_file", file.path.string()}});
+    log_after_commit(LogLevel::kInfo, "authority_created",
+                     {{"valid_days", kValidDays}, {"key_file", file.path.string()}});
     return {};
 }
 
@@ -75,7 +76,7 @@ Result<void> encrypt(pqxx::work& transaction, const AuthorityKeyFile& file, cons
     const auto created_at = row["created_at"].as<std::string>();
     exec(transaction, kClear);
     if (Result<void> done = insert(transaction, file.make(), file, kCurrent, authority, created_at); !done) return done;
-    log_info("authority_encrypted", {{"key_file", file.path.string()}});
+    log_after_commit(LogLevel::kInfo, "authority_encrypted", {{"key_file", file.path.string()}});
     return {};
 }
 

@@ -7,6 +7,7 @@
 #include "server/jobs/job_requeue.hpp"
 #include "server/jobs/job_work.hpp"
 #include "server/store/after_commit.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 
 #include <algorithm>
@@ -45,8 +46,8 @@ void limit_run(AttemptEnd& end, const AttemptJob& job)
     if (job.ordered_s < 0) return;
     const double most = job.ordered_s * kClockTolerance;
     if (end.run_s <= most) return;
-    log_warning(
-        "run_time_cut",
+    log_after_commit(
+        LogLevel::kWarning, "run_time_cut",
         {{"attempt_id", end.attempt_id.value}, {"center", job.center}, {"said_s", end.run_s}, {"most_s", most}});
     end.run_s = most;
 }
@@ -304,8 +305,8 @@ Result<void> AttemptsService::end_unreadable(pqxx::work& transaction, const Cent
     if (!job) return {};
     const bool is_readable = order.error.code == Errc::kInfeasible; // but the center cannot do what it says
     if (!is_readable)
-        log_error(
-            "job_unreadable",
+        log_after_commit(
+            LogLevel::kError, "job_unreadable",
             {{"job_id", job->job_id.value}, {"attempt_id", order.attempt_id.value}, {"error", describe(order.error)}});
     AttemptEnd end;
     end.attempt_id = order.attempt_id;

@@ -1,7 +1,7 @@
 #include "server/jobs/job_learning.hpp"
 
-#include "core/base/log.hpp"
 #include "server/jobs/job_work.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/savepoint.hpp"
 
@@ -69,9 +69,11 @@ Result<bool> JobLearning::learn_from(pqxx::work& transaction, const JobId& job, 
     else if (const Error error = task.error(); is_transient(error.code) && error.code != Errc::kTooMany)
         return error; // of the moment; else of this job, which must not keep the others from being learned from
     else
-        log_warning("no_task_learned", {{"job_id", job.value}, {"job_type", type.name}, {"error", describe(error)}});
+        log_after_commit(LogLevel::kWarning, "no_task_learned",
+                         {{"job_id", job.value}, {"job_type", type.name}, {"error", describe(error)}});
     upsert_job_type(transaction, type);
-    log_info("job_type_learned", {{"job_id", job.value}, {"job_type", type.name}, {"source", work.source}});
+    log_after_commit(LogLevel::kInfo, "job_type_learned",
+                     {{"job_id", job.value}, {"job_type", type.name}, {"source", work.source}});
     return true;
 }
 

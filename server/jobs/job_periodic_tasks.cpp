@@ -5,6 +5,7 @@
 #include "server/jobs/attempts_store.hpp"
 #include "server/jobs/job_requeue.hpp"
 #include "server/jobs/jobs_store.hpp"
+#include "server/store/log_after_commit.hpp"
 
 #include <array>
 
@@ -59,7 +60,8 @@ Result<std::int64_t> move_jobs(pqxx::work& transaction, Timestamp now)
     for (const AffectedJob& job : lock_jobs_of_returned_centers(transaction))
         events.push_back(give_back(transaction, job));
     for (const NewJobEvent& event : events)
-        log_warning("job_follows_center", {{"job_id", event.job_id.value}, {"state", to_string(event.state)}});
+        log_after_commit(LogLevel::kWarning, "job_follows_center",
+                         {{"job_id", event.job_id.value}, {"state", to_string(event.state)}});
     record_job_events(transaction, events);
     if (!events.empty()) notify(transaction, "route", "");
     for (const CenterId& center : select_centers_to_recall_from(transaction))

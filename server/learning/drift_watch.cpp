@@ -4,6 +4,8 @@
 #include "server/identity/audit.hpp"
 #include "server/learning/health_store.hpp"
 #include "server/learning/predictions_store.hpp"
+#include "server/store/after_commit.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 
 #include <utility>
@@ -100,10 +102,12 @@ void DriftWatch::ask_for_probes(pqxx::work& transaction, const Drift& drift, Tim
     audit(transaction, actor_, "unit_type.drift", drift.unit_type, "",
           {{"unit_type", place}, {"ratio", drift.ratio}, {"jobs", drift.job_count}, {"reason", drift.reason}});
     notify(transaction, "catalog", asked->center_id.value);
-    log_warning("unit_type_drifted",
-                {{"unit_type", place}, {"unit_type_id", drift.unit_type}, {"reason", drift.reason}});
-    metrics_->count("fathom_unit_type_drifts_total",
-                    "Unit types whose jobs went otherwise than predicted, so that they were measured again.");
+    log_after_commit(LogLevel::kWarning, "unit_type_drifted",
+                     {{"unit_type", place}, {"unit_type_id", drift.unit_type}, {"reason", drift.reason}});
+    after_commit([metrics = metrics_] {
+        metrics->count("fathom_unit_type_drifts_total",
+                       "Unit types whose jobs went otherwise than predicted, so that they were measured again.");
+    });
 }
 
 } // namespace fathom::server

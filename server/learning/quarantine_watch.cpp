@@ -1,7 +1,8 @@
 #include "server/learning/quarantine_watch.hpp"
 
-#include "core/base/log.hpp"
 #include "server/centers/center_change.hpp"
+#include "server/store/after_commit.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/savepoint.hpp"
 
 #include <algorithm>
@@ -73,11 +74,15 @@ Result<void> QuarantineWatch::check_suspect(pqxx::work& transaction, const std::
     const Result<HealthProbe> probe = probes_->queue(transaction, where, now);
     if (!probe) return probe.error();
     if (probe->run)
-        log_info("suspected_center_probed", {{"center", name}, {"probe_run_id", probe->run->value}});
+        log_after_commit(LogLevel::kInfo, "suspected_center_probed",
+                         {{"center", name}, {"probe_run_id", probe->run->value}});
     else
-        log_debug("suspected_center_not_probed", {{"center", name}, {"reason", probe->obstacle}});
-    metrics_->count("fathom_suspected_center_checks_total", "Looks at suspected centers when a probe of them was due.",
-                    {{"outcome", probe->run ? "probed" : "not_probed"}});
+        log_after_commit(LogLevel::kDebug, "suspected_center_not_probed",
+                         {{"center", name}, {"reason", probe->obstacle}});
+    after_commit([metrics = metrics_, outcome = probe->run ? "probed" : "not_probed"] {
+        metrics->count("fathom_suspected_center_checks_total",
+                       "Looks at suspected centers when a probe of them was due.", {{"outcome", outcome}});
+    });
     return {};
 }
 
@@ -86,7 +91,10 @@ void QuarantineWatch::quarantine(pqxx::work& transaction, const CenterAttempts& 
 {
     Json evidence{{"failures", verdict.failures}, {"attempts", verdict.attempts}};
     if (!quarantine_center(transaction, {actor_, ""}, center.id, verdict.reason, std::move(evidence))) return;
-    metrics_->count("fathom_center_quarantines_total", "Centers that were closed to jobs since they failed too many.");
+    after_commit([metrics = metrics_] {
+        metrics->count("fathom_center_quarantines_total",
+                       "Centers that were closed to jobs since they failed too many.");
+    });
 }
 
 Result<void> QuarantineWatch::follow(pqxx::work& transaction, const QuarantinedCenter& center, Timestamp now) const
@@ -102,7 +110,8 @@ Result<void> QuarantineWatch::follow(pqxx::work& transaction, const QuarantinedC
     if (!probe) return probe.error();
     note_quarantine_obstacle(transaction, center.id, probe->obstacle);
     if (probe->run)
-        log_info("quarantined_center_probed", {{"center", center.name}, {"probe_run_id", probe->run->value}});
+        log_after_commit(LogLevel::kInfo, "quarantined_center_probed",
+                         {{"center", center.name}, {"probe_run_id", probe->run->value}});
     return {};
 }
 

@@ -1,8 +1,8 @@
 #include "server/metering/metering_service.hpp"
 
 #include "core/base/embedded_file.hpp"
-#include "core/base/log.hpp"
 #include "server/identity/audit.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/transaction.hpp"
 
@@ -38,7 +38,7 @@ void seed_one(pqxx::transaction_base& transaction, MetricPolicy policy)
     if (known && same_content(known->policy, policy)) return;
     policy.version = newest ? newest->version + 1 : 1;
     insert_policy(transaction, policy, kActor);
-    log_info("metric_policy_added", {{"policy", policy.id}, {"version", policy.version}});
+    log_after_commit(LogLevel::kInfo, "metric_policy_added", {{"policy", policy.id}, {"version", policy.version}});
     const std::optional<PolicyHead> active = select_active_head(transaction);
     const bool follows = !active || (active->id == policy.id && active->created_by == kActor);
     if (follows) activate_policy(transaction, policy.id, policy.version);

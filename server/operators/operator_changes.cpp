@@ -1,8 +1,8 @@
 #include "server/operators/operator_changes.hpp"
 
-#include "core/base/log.hpp"
 #include "server/identity/audit.hpp"
 #include "server/operators/operator_keys_store.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ int add_release(pqxx::work& transaction, const std::vector<OperatorManifest>& ma
         // A manifest may name a version of its own, so that a release can leave numbers out.
         manifest.version = std::max(manifest.version, select_last_version(transaction, manifest.id) + 1);
         insert_operator(transaction, manifest, "built_in", "fathom");
-        log_info("operator_added", {{"operator", manifest.id}, {"version", manifest.version}});
+        log_after_commit(LogLevel::kInfo, "operator_added", {{"operator", manifest.id}, {"version", manifest.version}});
         ++added;
     }
     if (added > 0) wake_readers(transaction);

@@ -1,7 +1,7 @@
 #include "server/probing/lost_runs.hpp"
 
-#include "core/base/log.hpp"
 #include "server/probing/run_queue.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/savepoint.hpp"
 
@@ -44,9 +44,10 @@ Result<void> LostRuns::look(pqxx::work& transaction) const
     for (const pqxx::row& row : transaction.exec(kMarkLost)) {
         const JobId job{row["job_id"].as<std::string>()};
         writer_->stop_probe_job(transaction, job, row["error"].as<std::string>());
-        log_warning("probe_run_lost", {{"probe_run_id", row["id"].as<std::string>()},
-                                       {"job_id", job.value},
-                                       {"center", row["center"].as<std::string>()}});
+        log_after_commit(LogLevel::kWarning, "probe_run_lost",
+                         {{"probe_run_id", row["id"].as<std::string>()},
+                          {"job_id", job.value},
+                          {"center", row["center"].as<std::string>()}});
         notify(transaction, "route", ""); // jobs that wait for it go on
     }
     for (const pqxx::row& row : transaction.exec(kSelectToRepeat)) {
@@ -83,7 +84,8 @@ Result<void> repeat_run(pqxx::work& transaction, ProbeJobWriter& writer, const s
     }
     transaction.exec_params0(kMovePretest, run, again->value);
     notify(transaction, "route", "");
-    log_info("probe_run_repeated", {{"probe_run_id", again->value}, {"repeats_run_id", run}, {"center", lost->center}});
+    log_after_commit(LogLevel::kInfo, "probe_run_repeated",
+                     {{"probe_run_id", again->value}, {"repeats_run_id", run}, {"center", lost->center}});
     return {};
 }
 

@@ -1,10 +1,10 @@
 #include "server/probing/probe_refresh.hpp"
 
-#include "core/base/log.hpp"
 #include "server/probing/probe_budget_store.hpp"
 #include "server/probing/probe_naming.hpp"
 #include "server/probing/run_queue.hpp"
 #include "server/probing/survey_task.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/savepoint.hpp"
 
@@ -192,7 +192,8 @@ Result<bool> ProbeRefresh::queue(pqxx::work& transaction, const Survey& survey, 
         has_room = false;
     }
     if (!runs.empty()) {
-        log_info("probes_refreshed", {{"center", runs.front().offer->center}, {"cause", cause}, {"runs", runs.size()}});
+        log_after_commit(LogLevel::kInfo, "probes_refreshed",
+                         {{"center", runs.front().offer->center}, {"cause", cause}, {"runs", runs.size()}});
         notify(transaction, "route", "");
     }
     return has_room;
@@ -251,7 +252,7 @@ Result<void> ProbeRefresh::serve(pqxx::work& transaction, const ProbeRequest& re
     if (!done) return done.error();
     if (!*done) return {};
     clear_probe_request(transaction, request);
-    log_info("probe_request_served", {{"center", request.center}, {"reason", request.reason}});
+    log_after_commit(LogLevel::kInfo, "probe_request_served", {{"center", request.center}, {"reason", request.reason}});
     return {};
 }
 

@@ -1,6 +1,5 @@
 #include "server/probing/probe_results.hpp"
 
-#include "core/base/log.hpp"
 #include "core/base/secret.hpp"
 #include "core/base/utf8_prefix.hpp"
 #include "core/decide/probing/shrink_task.hpp"
@@ -11,6 +10,7 @@
 #include "server/probing/task_release.hpp"
 #include "server/probing/verification_store.hpp"
 #include "server/store/after_commit.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 
 #include <algorithm>
@@ -201,10 +201,11 @@ Result<void> ProbeResults::end_failed(pqxx::work& transaction, const EndingRun& 
 Result<void> ProbeResults::repeat_late(pqxx::work& transaction, const EndingRun& run, const EndedProbeJob& ended,
                                        const Finding& finding)
 {
-    log_warning("probe_result_late", {{"probe_run_id", run.id.value},
-                                      {"job_id", ended.job.value},
-                                      {"reason", finding.detail},
-                                      {"effect", "it is measured once more"}});
+    log_after_commit(LogLevel::kWarning, "probe_result_late",
+                     {{"probe_run_id", run.id.value},
+                      {"job_id", ended.job.value},
+                      {"reason", finding.detail},
+                      {"effect", "it is measured once more"}});
     end_run(transaction, run.id, "lost", gist_of("its end was told late, so it is measured again: " + finding.detail));
     return repeat_run(transaction, *writer_, run.id.value);
 }
@@ -213,8 +214,8 @@ Result<void> ProbeResults::refuse(pqxx::work& transaction, const EndingRun& run,
                                   const Finding& finding)
 {
     const std::string error = gist_of(finding.detail);
-    log_warning("probe_result_refused",
-                {{"probe_run_id", run.id.value}, {"job_id", ended.job.value}, {"error", error}});
+    log_after_commit(LogLevel::kWarning, "probe_result_refused",
+                     {{"probe_run_id", run.id.value}, {"job_id", ended.job.value}, {"error", error}});
     keep_apart(transaction, run, finding);
     end_run(transaction, run.id, "failed", error);
     if (!run.is_pretest) return {};

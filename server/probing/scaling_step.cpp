@@ -1,8 +1,8 @@
 #include "server/probing/scaling_step.hpp"
 
-#include "core/base/log.hpp"
 #include "core/decide/prediction/scaling.hpp"
 #include "server/probing/run_queue.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 
 #include <pqxx/pqxx>
@@ -74,7 +74,8 @@ Result<void> ScalingStep::look(pqxx::work& transaction) const
         if (!added && added.error().code != Errc::kInfeasible) return added.error();
         if (!added) continue;
         notify(transaction, "route", "");
-        log_info("scaling_step", {{"probe_run_id", added->value}, {"order_id", order}, {"unit_count", *count}});
+        log_after_commit(LogLevel::kInfo, "scaling_step",
+                         {{"probe_run_id", added->value}, {"order_id", order}, {"unit_count", *count}});
     }
     return {};
 }

@@ -1,9 +1,9 @@
 #include "server/probing/survey_split.hpp"
 
-#include "core/base/log.hpp"
 #include "server/probing/probe_task_store.hpp"
 #include "server/probing/run_queue.hpp"
 #include "server/probing/survey_task.hpp"
+#include "server/store/log_after_commit.hpp"
 
 #include <pqxx/pqxx>
 
@@ -35,9 +35,10 @@ Result<bool> split_survey(pqxx::work& transaction, ProbeJobWriter& writer, const
             queue_run(transaction, writer, find_or_insert_task(transaction, half).record, place);
         if (!queued && queued.error().code != Errc::kInfeasible) return queued.error();
         if (queued)
-            log_info("survey_divided", {{"probe_run_id", queued->value},
-                                        {"of_probe_run_id", run.id.value},
-                                        {"operators", half.document.operators.size()}});
+            log_after_commit(LogLevel::kInfo, "survey_divided",
+                             {{"probe_run_id", queued->value},
+                              {"of_probe_run_id", run.id.value},
+                              {"operators", half.document.operators.size()}});
     }
     return true;
 }

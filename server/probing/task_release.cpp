@@ -1,8 +1,8 @@
 #include "server/probing/task_release.hpp"
 
-#include "core/base/log.hpp"
 #include "server/probing/probe_naming.hpp"
 #include "server/probing/run_queue.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 
 #include <algorithm>
@@ -31,10 +31,11 @@ RunPlace place_at(const UnitTypeOffer& offer, const std::string& cause, const st
 
 void log_state(const ProbeTaskRecord& task)
 {
-    log_info("probe_task_state", {{"probe_task_id", task.id.value},
-                                  {"job_type", task.job_type},
-                                  {"state", to_string(task.state)},
-                                  {"reason", task.state_reason}});
+    log_after_commit(LogLevel::kInfo, "probe_task_state",
+                     {{"probe_task_id", task.id.value},
+                      {"job_type", task.job_type},
+                      {"state", to_string(task.state)},
+                      {"reason", task.state_reason}});
 }
 
 /// Unit types that a task still waits for, without the one where it was tried.
@@ -52,7 +53,8 @@ Result<void> release(pqxx::work& transaction, ProbeJobWriter& writer, ProbeTaskR
         queue_released(transaction, writer, task, others_awaited(task, measured), task.awaited_cause);
     if (!queued) return queued.error();
     if (!queued->refusals.empty())
-        log_info("probes_refused", {{"probe_task_id", task.id.value}, {"reason", queued->refusals.front()}});
+        log_after_commit(LogLevel::kInfo, "probes_refused",
+                         {{"probe_task_id", task.id.value}, {"reason", queued->refusals.front()}});
     task.state = ProbeTaskState::kReleased;
     task.awaited_unit_types.clear();
     return {};

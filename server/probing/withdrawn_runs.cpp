@@ -1,8 +1,8 @@
 #include "server/probing/withdrawn_runs.hpp"
 
-#include "core/base/log.hpp"
 #include "server/probing/probing_store.hpp"
 #include "server/probing/task_release.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 
 #include <pqxx/pqxx>
@@ -42,7 +42,8 @@ Result<std::int64_t> WithdrawnRuns::end_withdrawn_runs(pqxx::work& transaction, 
         const std::optional<EndingRun> run = lock_run_of_job(transaction, job);
         if (!run || !run->queued) continue; // it has ended meanwhile
         end_run(transaction, run->id, "cancelled", reason);
-        log_info("probe_run_withdrawn", {{"probe_run_id", run->id.value}, {"job_id", job.value}, {"reason", reason}});
+        log_after_commit(LogLevel::kInfo, "probe_run_withdrawn",
+                         {{"probe_run_id", run->id.value}, {"job_id", job.value}, {"reason", reason}});
         ++ended;
         if (!run->is_pretest) continue;
         const TestVerdict verdict{

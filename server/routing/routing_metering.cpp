@@ -2,7 +2,7 @@
 
 // Measuring before the first run (M10): what a page does before it decides.
 
-#include "core/base/log.hpp"
+#include "server/store/log_after_commit.hpp"
 
 #include <pqxx/pqxx>
 
@@ -59,7 +59,8 @@ Result<bool> RoutingPage::meter(pqxx::work& transaction, WaitingJob& job)
     if (!probes) {
         const Error error = probes.error();
         if (may_succeed_again(error.code)) return error;
-        log_warning("probes_not_requested", {{"job_id", job.id.value}, {"error", describe(error)}});
+        log_after_commit(LogLevel::kWarning, "probes_not_requested",
+                         {{"job_id", job.id.value}, {"error", describe(error)}});
         return false;
     }
     if (!probes->obstacle.empty()) note_obstacle(job, probes->obstacle);

@@ -1,8 +1,8 @@
 #include "server/routing/routing_page.hpp"
 
-#include "core/base/log.hpp"
 #include "server/routing/queue_room.hpp"
 #include "server/store/commit_without_wait.hpp"
+#include "server/store/log_after_commit.hpp"
 
 #include <pqxx/pqxx>
 
@@ -60,7 +60,8 @@ Result<void> RoutingPage::read(pqxx::work& transaction, PassState state, std::in
             if (may_succeed_again(error.code)) return error;
             const std::string reason = "cannot be routed: " + describe(error);
             if (job.waiting_reason != reason)
-                log_error("job_not_routed", {{"job_id", job.id.value}, {"error", describe(error)}});
+                log_after_commit(LogLevel::kError, "job_not_routed",
+                                 {{"job_id", job.id.value}, {"error", describe(error)}});
             note_reason(job, reason);
         }
     }

@@ -6,7 +6,8 @@
 namespace fathom::server {
 
 /// Does `act` once what this thread runs in Database has been committed, and not where it is rolled back. Work may run
-/// again, after a conflict, so it must not count or log itself what it did. Outside of a database's work: at once.
+/// again, after a conflict, so it must not count or log itself what it did (log_after_commit() is for lines). Outside
+/// of a database's work: at once.
 /// @param act  must not fail, and must own what it uses.
 void after_commit(std::function<void()> act);
 

@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "core/base/log_limit.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 
 #include <pqxx/pqxx>
@@ -68,13 +69,14 @@ void SubUnitBroker::note(const SubUnitHoldingRecord& holding, const Note& note)
                                           .request_id = note.request_id,
                                           .grant_id = note.grant_id,
                                           .detail = note.detail});
-    log_info("sub_units_" + note.event, {{"kind", kind_},
-                                         {"center", holding.center},
-                                         {"count", note.count},
-                                         {"held_count", holding.held_count},
-                                         {"sub_unit_request", note.request_id},
-                                         {"sub_unit_grant", note.grant_id},
-                                         {"detail", note.detail}});
+    log_after_commit(LogLevel::kInfo, "sub_units_" + note.event,
+                     {{"kind", kind_},
+                      {"center", holding.center},
+                      {"count", note.count},
+                      {"held_count", holding.held_count},
+                      {"sub_unit_request", note.request_id},
+                      {"sub_unit_grant", note.grant_id},
+                      {"detail", note.detail}});
 }
 
 void SubUnitBroker::set_target(SubUnitHoldingRecord& holding, std::int64_t held, std::int64_t offered)

@@ -1,5 +1,6 @@
 #include "server/store/after_commit.hpp"
 #include "server/store/database.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/savepoint.hpp"
 #include "server/store/statement.hpp"
 #include "tests/support/temporary_postgres.hpp"
@@ -166,6 +167,37 @@ TEST_F(DatabaseTest, LeavesUndoneWhatWasToFollowACommitThatNeverCame)
     ASSERT_TRUE(io_.run(database_.run(in_parts)));
 
     EXPECT_EQ(acts->load(), 100) << "of the part that was kept";
+}
+
+TEST_F(DatabaseTest, LogsOnceWhatRepeatedWorkDidAndNothingOfWhatWasUndone)
+{
+    int runs = 0;
+    auto repeated = [&runs](pqxx::work& transaction) -> Result<void> {
+        log_after_commit(
+            LogLevel::kInfo, "thing_" + std::string("done"),
+            {{"name", std::string("a name that fits into no small string: ") + std::to_string(runs)}, {"run", runs}});
+        if (++runs < 3) transaction.exec("DO $$ BEGIN RAISE EXCEPTION 'try again' USING ERRCODE = '40001'; END $$");
+        return {};
+    };
+    auto refused = [](pqxx::work&) -> Result<void> {
+        log_after_commit(LogLevel::kWarning, "thing_undone", {{"name", "b"}});
+        return Error{Errc::kNotFound, "something else is missing"};
+    };
+    testing::internal::CaptureStderr();
+
+    const Result<void> kept = database_.blocking_run(repeated);
+    const Result<void> undone = database_.blocking_run(refused);
+    log_after_commit(LogLevel::kInfo, "outside", {});
+    const std::string lines = testing::internal::GetCapturedStderr();
+
+    EXPECT_TRUE(kept);
+    EXPECT_FALSE(undone);
+    EXPECT_EQ(runs, 3);
+    const std::string last = R"("event":"thing_done","name":"a name that fits into no small string: 2","run":2)";
+    EXPECT_NE(lines.find(last), std::string::npos) << lines;
+    EXPECT_EQ(lines.find("thing_done"), lines.rfind("thing_done")) << lines;
+    EXPECT_EQ(lines.find("thing_undone"), std::string::npos) << lines;
+    EXPECT_NE(lines.find("outside"), std::string::npos) << lines;
 }
 
 TEST_F(DatabaseTest, ReplacesConnectionsThatDiedWhileIdle)
