@@ -7,13 +7,20 @@
 namespace fathom::server {
 namespace {
 
-// The kinds that cannot come about honestly (FindingKind), the newest 1 000 of the network.
+/// Findings of one unit type that are counted, the newest: each halves its trust, and older ones are forgiven more.
+constexpr std::int64_t kMaxFindings = 100;
+/// Results that were found right since a finding are counted up to so many: it weighs nothing any more.
+constexpr std::int64_t kMaxRightSince = 200;
+
+// The kinds that cannot come about honestly (FindingKind). Of each unit type, so that one with many hides no other's.
 constexpr const char* kSelectFindings = R"sql(
-    SELECT f.unit_type_id, (SELECT count(*) FROM probe_run r WHERE r.unit_type_id = f.unit_type_id
-                            AND r.verification = 'right' AND r.ended_at > f.found_at) AS right_since
-    FROM probe_finding f
-    WHERE f.dismissed_at IS NULL AND f.unit_type_id IS NOT NULL AND f.kind IN ('checksum', 'clock', 'rate')
-    ORDER BY f.id DESC LIMIT 1000)sql";
+    SELECT f.unit_type_id, (SELECT count(*) FROM (SELECT 1 FROM probe_run r
+                            WHERE r.unit_type_id = f.unit_type_id AND r.verification = 'right'
+                              AND r.ended_at > f.found_at LIMIT $2) counted) AS right_since
+    FROM unit_type u CROSS JOIN LATERAL (
+        SELECT o.unit_type_id, o.found_at FROM probe_finding o
+        WHERE o.unit_type_id = u.id AND o.dismissed_at IS NULL AND o.kind IN ('checksum', 'clock', 'rate')
+        ORDER BY o.id DESC LIMIT $1) f)sql";
 
 constexpr const char* kSelectVerified = R"sql(
     SELECT unit_type_id, count(*) AS results, count(*) FILTER (WHERE verification = 'right') AS right_count,
@@ -26,7 +33,7 @@ constexpr const char* kSelectVerified = R"sql(
 TrustByUnitType current_trust(pqxx::transaction_base& transaction)
 {
     std::vector<TrustFinding> findings;
-    for (const pqxx::row& row : transaction.exec(kSelectFindings))
+    for (const pqxx::row& row : transaction.exec_params(kSelectFindings, kMaxFindings, kMaxRightSince))
         findings.push_back({row["unit_type_id"].as<std::string>(), row["right_since"].as<std::int64_t>()});
     return judge_trust(select_residuals(transaction), findings);
 }

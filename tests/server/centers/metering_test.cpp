@@ -1,4 +1,5 @@
 #include "server/metering/speedup_store.hpp"
+#include "server/metering/trust_store.hpp"
 #include "tests/server/centers/support/metering_fixture.hpp"
 
 #include <gmock/gmock.h>
@@ -97,6 +98,54 @@ TEST_F(Metering, TrustIsJudgedOnceForSomeTime)
 
     EXPECT_EQ(factor(patient), 1);
     EXPECT_LT(factor(scores_), 0.6);
+}
+
+TEST_F(Metering, ManyFindingsOfOneUnitTypeHideNoneOfAnother)
+{
+    test::add_center(store_, "alpha", test::golden_catalog());
+    const auto find = [&](const std::string& unit_type, int count) {
+        store_.sql(
+            "INSERT INTO probe_finding (center_id, unit_type_id, kind, detail) SELECT u.center_id, u.id, 'rate', 'd' "
+            "FROM unit_type u, generate_series(1, " +
+            std::to_string(count) + ") WHERE u.name = '" + unit_type + "'");
+    };
+    find("u1", 1);
+    find("u2", 1500);
+
+    TrustByUnitType trust;
+    const Result<void> read = store_.run([&](pqxx::work& transaction) -> Result<void> {
+        trust = current_trust(transaction);
+        return {};
+    });
+
+    ASSERT_TRUE(read);
+    ASSERT_EQ(trust.size(), 2U) << "u3 has none";
+    const auto trust_in = [&](const std::string& name) {
+        return trust.at(store_.sql("SELECT id FROM unit_type WHERE name = '" + name + "'"));
+    };
+    EXPECT_EQ(trust_in("u1").finding_count, 1);
+    EXPECT_EQ(trust_in("u1").factor, 0.5);
+    EXPECT_EQ(trust_in("u2").finding_count, 100);
+    EXPECT_LT(trust_in("u2").factor, 1e-20);
+}
+
+TEST_F(Metering, AFindingIsForgivenByWhatIsRightSince)
+{
+    test::add_center(store_, "alpha", test::golden_catalog());
+    measure("dgemm", 0.1, 1e-15);
+    store_.sql("UPDATE probe_run SET verification = 'right', ended_at = now()");
+    store_.sql("INSERT INTO probe_finding (center_id, unit_type_id, kind, detail, found_at) SELECT u.center_id, u.id, "
+               "'rate', 'd', now() - make_interval(mins => n) FROM unit_type u, (VALUES (-9), (9)) at (n) "
+               "WHERE u.name = 'u1'");
+    const auto factor = [&] {
+        return io_.run(scores_.by_operator("", {}, 10, "")).value().page.items.at(0).trust_factor;
+    };
+    ASSERT_TRUE(service_.seed(shipped_policies()));
+
+    EXPECT_NEAR(factor(), 0.5 * std::exp2(-std::exp2(-1.0 / 8)), 1e-12)
+        << "of two findings one is older than the result";
+    store_.sql("UPDATE probe_finding SET dismissed_at = now(), dismissed_by = 'e'");
+    EXPECT_EQ(factor(), 1);
 }
 
 TEST_F(Metering, ACategoryIsScoredOnlyWhereAllOfItIsMeasured)
