@@ -18,6 +18,10 @@ namespace {
 
 using Answer = asio::awaitable<net::Response>;
 
+constexpr std::size_t kMaxExportsOfToken = 2;
+constexpr std::size_t kMaxExports = 8; ///< of all tokens at this server
+constexpr const char* kRetryExportAfter_s = "10";
+
 /// What all handlers need.
 struct BillingRoom {
     LedgerService* ledger;
@@ -25,6 +29,9 @@ struct BillingRoom {
     ComputePool* compute;
     const CatalogCache* catalog;
     std::string network;
+    /// Of exports under way, until their last byte is sent.
+    std::shared_ptr<TokenPlaces> exports_of_token = std::make_shared<TokenPlaces>(kMaxExportsOfToken);
+    std::shared_ptr<TokenPlaces> exports = std::make_shared<TokenPlaces>(kMaxExports);
 };
 using Room = std::shared_ptr<const BillingRoom>;
 
@@ -133,8 +140,21 @@ Answer verify_ledger(Room room, Call call)
     co_return json_response(200, to_json(*check));
 }
 
+net::Response refuse_export(const std::string& whose, std::size_t most, const Call& call)
+{
+    const Error error{Errc::kTooMany, whose + " has " + std::to_string(most) +
+                                          " exports under way already: ask again when one of them has ended"};
+    net::Response response = net::problem(error, call.request.request_id);
+    response.headers["Retry-After"] = kRetryExportAfter_s;
+    return response;
+}
+
 Answer export_charges(Room room, Call call)
 {
+    std::shared_ptr<const void> place_of_token = room->exports_of_token->take(call.principal.token_id.value);
+    if (!place_of_token) co_return refuse_export("this token", kMaxExportsOfToken, call);
+    std::shared_ptr<const void> place = room->exports->take("");
+    if (!place) co_return refuse_export("this server", kMaxExports, call);
     Result<ExportRequest> wanted = parse_export(call.request.path_params["format"], call.request.query);
     if (!wanted) co_return net::problem(wanted.error(), call.request.request_id);
     wanted->focus.network = room->network;
@@ -144,7 +164,9 @@ Answer export_charges(Room room, Call call)
     response.headers["Content-Type"] = content_type_of(settled->format);
     // With it the same export can be made again, to the byte.
     response.headers["X-Fathom-Last-Entry"] = std::to_string(settled->charges.last_seq);
-    response.stream = [room, request = std::move(*settled)](std::shared_ptr<net::BodyWriter> writer) {
+    settled->turns = call.turns;
+    response.stream = [room, place = std::move(place), place_of_token = std::move(place_of_token),
+                       request = std::move(*settled)](std::shared_ptr<net::BodyWriter> writer) {
         return stream_export(*room->database, *room->compute, request, std::move(writer));
     };
     co_return response;

@@ -72,14 +72,18 @@ asio::awaitable<void> stream_charges(Database& database, ComputePool& compute,
     auto begin = [request](pqxx::work& transaction) -> Result<std::int64_t> {
         return select_first_seq(transaction, request->charges);
     };
+    std::shared_ptr<const void> turn_to_begin = co_await request->turns.take();
     const Result<std::int64_t> first = co_await database.run(std::move(begin));
+    turn_to_begin.reset();
     ChargePosition position{or_throw(first), 0};
     for (bool is_last = false; !is_last;) {
         auto read = [request, position](pqxx::work& transaction) -> Result<std::shared_ptr<const ChargePage>> {
             return std::make_shared<const ChargePage>(
                 select_charges(transaction, request->charges, position, kRowsOfPage));
         };
+        std::shared_ptr<const void> turn = co_await request->turns.take();
         const Result<std::shared_ptr<const ChargePage>> page = co_await database.run(std::move(read));
+        turn.reset(); // not while the reader takes its time
         const ChargePage& rows = *or_throw(page);
         is_last = static_cast<std::int64_t>(rows.rows.size()) < kRowsOfPage;
         if (!rows.rows.empty()) position = {rows.rows.back().seq, rows.rows.back().line};
@@ -101,7 +105,9 @@ asio::awaitable<void> stream_usage(Database& database, ComputePool& compute,
             return std::make_shared<std::vector<UsageRecord>>(
                 select_usage_after(transaction, request->usage, after, kRowsOfPage));
         };
+        std::shared_ptr<const void> turn = co_await request->turns.take();
         const Result<std::shared_ptr<std::vector<UsageRecord>>> page = co_await database.run(std::move(read));
+        turn.reset(); // not while the reader takes its time
         const std::vector<UsageRecord>& records = *or_throw(page);
         is_last = static_cast<std::int64_t>(records.size()) < kRowsOfPage;
         if (!records.empty()) after = records.back().id;
@@ -122,7 +128,9 @@ asio::awaitable<void> stream_summaries(Database& database, std::shared_ptr<const
             append_apel_summary(text, summary, request->service_level);
         return text;
     };
+    std::shared_ptr<const void> turn = co_await request->turns.take();
     Result<std::string> text = co_await database.run(std::move(read));
+    turn.reset();
     or_throw(text);
     co_await send(writer, std::move(*text));
 }
@@ -136,7 +144,9 @@ asio::awaitable<void> stream_ledger(Database& database, ComputePool& compute,
         auto read = [after](pqxx::work& transaction) -> Result<std::shared_ptr<std::vector<PostedEntry>>> {
             return std::make_shared<std::vector<PostedEntry>>(select_entries(transaction, after, kRowsOfPage));
         };
+        std::shared_ptr<const void> turn = co_await request->turns.take();
         const Result<std::shared_ptr<std::vector<PostedEntry>>> page = co_await database.run(std::move(read));
+        turn.reset(); // not while the reader takes its time
         std::vector<PostedEntry>& entries = *or_throw(page);
         while (!entries.empty() && entries.back().entry.seq > request->charges.last_seq)
             entries.pop_back();

@@ -2,6 +2,7 @@
 
 #include "core/net/http.hpp"
 #include "server/api/compute_pool.hpp"
+#include "server/api/token_line.hpp"
 #include "server/billing/accounting_export.hpp"
 #include "server/billing/focus_export.hpp"
 #include "server/store/database.hpp"
@@ -18,6 +19,7 @@ struct ExportRequest {
     UsageFilter usage;    ///< of the others
     FocusOptions focus;
     ServiceLevelType service_level; ///< of kApelJobs, kApelSummaries
+    TokenTurns turns{};             ///< of the token that asked: each look at the database waits for one
 };
 
 /// What an export holds is settled when it begins: `last_seq` of its charges is set to the ledger's end where it is 0.

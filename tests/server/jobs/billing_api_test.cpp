@@ -2,11 +2,13 @@
 #include "tests/server/jobs/billing_fixture.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace fathom::server {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST_F(Billing, AStatementLeadsBackToTheJobAndItsScore)
 {
@@ -99,6 +101,51 @@ TEST_F(Billing, ExportsAreTheSameToTheByte)
     EXPECT_THAT(download("/exports/apel"), HasSubstr("WallDuration: 100\n"));
     EXPECT_THAT(download("/exports/apel-summary"), HasSubstr("NumberOfJobs: 2\n"));
     EXPECT_THAT(download("/exports/sacct"), HasSubstr("|00:01:40|0:0|COMPLETED|1|1|1|"));
+}
+
+TEST_F(Billing, ExportsAreBoundedForATokenAndInAll)
+{
+    const auto begin = [&](const std::string& who) { return call(net::Method::kGet, "/exports/focus", "", {}, who); };
+    std::vector<net::Response> under_way;
+    for (const char* who : {"admin", "ann", "bob", "cid"}) {
+        if (who != std::string_view("admin")) add_token(who, Role::kExpert);
+        for (int i = 0; i < 2; ++i) {
+            under_way.push_back(begin(who));
+            ASSERT_EQ(under_way.back().status, 200) << who << ": " << under_way.back().body;
+        }
+        const net::Response third = begin(who);
+        EXPECT_EQ(third.status, 429) << who;
+        EXPECT_THAT(third.body, HasSubstr("this token has 2 exports under way"));
+        EXPECT_EQ(third.headers.at("Retry-After"), "10");
+    }
+    add_token("dan", Role::kExpert);
+
+    const net::Response ninth = begin("dan");
+
+    EXPECT_EQ(ninth.status, 429);
+    EXPECT_THAT(ninth.body, HasSubstr("this server has 8 exports under way"));
+    EXPECT_EQ(ninth.headers.at("Retry-After"), "10");
+    under_way.pop_back();
+    EXPECT_EQ(begin("dan").status, 200) << "one of them has ended";
+}
+
+TEST_F(Billing, ExportsWaitForTheirTokensTurnsAtTheDatabase)
+{
+    ended_job(100);
+    work_off();
+    ExportRequest request;
+    request.charges.last_seq = std::stoll(sql("SELECT seq FROM ledger_head"));
+    request.turns = {std::make_shared<TokenLine>(1), "tok_1"};
+    std::shared_ptr<const void> taken = run(request.turns.take());
+    const auto writer = std::make_shared<FakeWriter>();
+
+    auto done = asio::co_spawn(io_.context(), stream_export(database_, compute_, request, writer), asio::use_future);
+
+    EXPECT_EQ(done.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout) << writer->text();
+    EXPECT_THAT(writer->text(), Not(HasSubstr("Score-Hours")));
+    taken.reset();
+    done.get();
+    EXPECT_THAT(writer->text(), HasSubstr("Score-Hours"));
 }
 
 TEST_F(Billing, PricesCanBeTriedOnWhatWasUsed)
