@@ -1,6 +1,7 @@
 #include "core/base/log.hpp"
 #include "server/centers/agent_session.hpp"
 #include "server/centers/resources_store.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/transaction.hpp"
 
 // What a session tells its agent of what the center is to have (R8), to offer (M9), to match with (M3) and to trust,
@@ -34,7 +35,8 @@ asio::awaitable<void> AgentSession::offer_resources()
     auto work = [&](pqxx::work& transaction) -> Result<std::optional<ResourceOrder>> {
         return select_resource_order(transaction, grant_.center_id);
     };
-    const Result<std::optional<ResourceOrder>> order = co_await parts_.database->run(std::move(work));
+    const Result<std::optional<ResourceOrder>> order =
+        co_await parts_.database->run(std::move(work), DatabaseLine::kVital);
     if (!order) {
         resources_pending_ = true; // the next tick looks again
         log_warning("resource_order_failed", {{"center", grant_.center_name}, {"error", describe(order.error())}});
@@ -95,7 +97,7 @@ asio::awaitable<void> AgentSession::note_trust(link::Ack ack)
         store_trusted_authorities(transaction, grant_, trusted_);
         return {};
     };
-    const Result<void> stored = co_await parts_.database->run(std::move(work));
+    const Result<void> stored = co_await parts_.database->run(std::move(work), DatabaseLine::kVital);
     // What could not be written down now, the agent's next greeting says again.
     if (!stored) log_refusal(stored.error(), "");
 }
@@ -107,14 +109,16 @@ asio::awaitable<Result<void>> AgentSession::take_resource_state(ResourceState st
         if (!holds_session(transaction, grant_)) return Error{Errc::kUnavailable, "the session is superseded"};
         const bool is_new = put_resource_state(transaction, grant_.center_id, state);
         if (is_new)
-            log_info("center_resources_reported", {{"center", grant_.center_name},
-                                                   {"center_id", grant_.center_id.value},
-                                                   {"version", state.version},
-                                                   {"state", state.state},
-                                                   {"differences", state.differences.size()}});
+            log_after_commit(LogLevel::kInfo, "center_resources_reported",
+                             {{"center", grant_.center_name},
+                              {"center_id", grant_.center_id.value},
+                              {"version", state.version},
+                              {"state", state.state},
+                              {"differences", state.differences.size()}});
         return select_resource_order(transaction, grant_.center_id);
     };
-    const Result<std::optional<ResourceOrder>> order = co_await parts_.database->run(std::move(work));
+    const Result<std::optional<ResourceOrder>> order =
+        co_await parts_.database->run(std::move(work), DatabaseLine::kVital);
     if (!order) co_return order.error();
     // It follows an order that is not known here any more, of before the database was put back, say.
     if (*order && (*order)->version == 0 && state.version > 0 && !undoes_resources_) {

@@ -156,7 +156,7 @@ asio::awaitable<Result<std::string>> EnrolmentService::renew(CenterId center, st
               {{"serial", certificate->facts.serial_hex}});
         return certificate->pem;
     };
-    co_return co_await database_->run(std::move(work));
+    co_return co_await database_->run(std::move(work), DatabaseLine::kVital);
 }
 
 } // namespace fathom::server

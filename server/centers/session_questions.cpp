@@ -10,7 +10,8 @@ asio::awaitable<void> SessionQuestions::offer(CenterId center, std::function<voi
     auto work = [&](pqxx::work& transaction) -> Result<std::vector<link::UnitTypesQuery>> {
         return select_open_questions(transaction, center);
     };
-    const Result<std::vector<link::UnitTypesQuery>> open = co_await database_->run(std::move(work));
+    const Result<std::vector<link::UnitTypesQuery>> open =
+        co_await database_->run(std::move(work), DatabaseLine::kVital);
     if (!open) {
         // Whoever asked reads of it as an answer that did not come.
         log_warning("center_questions_failed", {{"center_id", center.value}, {"error", describe(open.error())}});
@@ -33,7 +34,7 @@ asio::awaitable<Result<void>> SessionQuestions::answered(SessionGrant session, l
         store_answer(transaction, session.center_id, answer);
         return {};
     };
-    co_return co_await database_->run(std::move(work));
+    co_return co_await database_->run(std::move(work), DatabaseLine::kVital);
 }
 
 asio::awaitable<Result<void>> SessionQuestions::refused(CenterId center, MessageId message)
@@ -46,7 +47,7 @@ asio::awaitable<Result<void>> SessionQuestions::refused(CenterId center, Message
         store_refusal(transaction, center, question, "its agent does not know this question: it needs a newer one");
         return {};
     };
-    co_return co_await database_->run(std::move(work));
+    co_return co_await database_->run(std::move(work), DatabaseLine::kVital);
 }
 
 } // namespace fathom::server

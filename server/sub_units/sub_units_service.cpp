@@ -154,7 +154,7 @@ asio::awaitable<Result<void>> SubUnitsService::take_state(Reporter reporter, lin
         }
         return {};
     };
-    co_return co_await database_->run(std::move(work));
+    co_return co_await database_->run(std::move(work), DatabaseLine::kVital);
 }
 
 asio::awaitable<Result<void>> SubUnitsService::take_request(Reporter reporter, MessageId message,
@@ -182,7 +182,7 @@ asio::awaitable<Result<void>> SubUnitsService::take_request(Reporter reporter, M
         broker->advance();
         return {};
     };
-    co_return co_await database_->run(std::move(work));
+    co_return co_await database_->run(std::move(work), DatabaseLine::kVital);
 }
 
 asio::awaitable<Result<std::vector<link::SubUnitTarget>>> SubUnitsService::targets(Reporter reporter)
@@ -199,7 +199,7 @@ asio::awaitable<Result<std::vector<link::SubUnitTarget>>> SubUnitsService::targe
         }
         return targets;
     };
-    co_return co_await database_->run(std::move(work));
+    co_return co_await database_->run(std::move(work), DatabaseLine::kVital);
 }
 
 asio::awaitable<Result<SubUnitRequestRecord>> SubUnitsService::ask(Caller caller, Wanted wanted)

@@ -2,6 +2,12 @@
 #include "tests/server/sub_units/broker_fixture.hpp"
 
 #include <gtest/gtest.h>
+#include <pqxx/pqxx>
+
+#include <atomic>
+#include <future>
+#include <semaphore>
+#include <vector>
 
 namespace fathom::server {
 namespace {
@@ -96,6 +102,40 @@ TEST_F(SubUnitPace, WhatManyReleasesFreedIsGrantedInSteps)
     EXPECT_EQ(fixture_.held(one_), 60);
     EXPECT_EQ(fixture_.request(gain.id).state, "done");
     EXPECT_EQ(fixture_.missing(), 0);
+}
+
+TEST_F(SubUnitPace, AgentsAreHeardWhateverElseWaitsForTheDatabase)
+{
+    Metrics metrics;
+    Database database({.url = fixture_.store.url(), .connections = 4}, metrics);
+    SubUnitsService service(database);
+    constexpr int kFlood = 8;
+    std::counting_semaphore<kFlood> leave{0};
+    std::atomic<int> entered{0};
+    auto hold = [&leave, &entered](pqxx::work&) -> Result<void> {
+        ++entered;
+        leave.acquire();
+        return {};
+    };
+    std::vector<std::future<Result<void>>> flood;
+    for (int i = 0; i < kFlood; ++i)
+        flood.push_back(fixture_.io.spawn(database.run(hold)));
+    EXPECT_TRUE(fathom::test::eventually([&] { return entered == 3; })) << "of four connections";
+    const link::SubUnitRequest request{"vgpu", "gain", 2, ""};
+
+    auto told = fixture_.io.spawn(service.targets(Reporter(one_)));
+    auto asked = fixture_.io.spawn(service.take_request(Reporter(one_), MessageId::make(), request));
+    const bool is_told = told.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    const bool is_asked = asked.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    leave.release(kFlood);
+    for (std::future<Result<void>>& one : flood)
+        EXPECT_TRUE(one.get());
+
+    EXPECT_TRUE(is_told);
+    EXPECT_TRUE(is_asked);
+    EXPECT_TRUE(told.get());
+    EXPECT_TRUE(asked.get());
+    database.stop();
 }
 
 } // namespace
