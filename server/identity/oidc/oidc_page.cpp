@@ -38,7 +38,8 @@ Explanation explanation_of(Why why)
             {"Begin again.", "请重新开始。"}};
     case Why::kTooMany:
         return {429,
-                {"Too many sign-ins have begun in your network lately.", "您所在的网络近期开始的登录过多。"},
+                {"Too many sign-ins have begun or failed in your network lately.",
+                 "您所在的网络近期开始或失败的登录过多。"},
                 {"Try again in a minute.", "请一分钟后再试。"}};
     case Why::kUnreachable:
         return {503,

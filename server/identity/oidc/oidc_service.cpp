@@ -3,6 +3,7 @@
 #include "core/base/log_limit.hpp"
 #include "core/base/secret.hpp"
 #include "core/net/network.hpp"
+#include "server/identity/api_credential.hpp"
 #include "server/identity/audit.hpp"
 #include "server/identity/oidc/oidc_store.hpp"
 
@@ -33,6 +34,12 @@ OidcRefusal refusal_of(const Error& error)
     }
 }
 
+/// Whether who called can have caused it, and not the provider or this server.
+bool is_by_caller(Why why)
+{
+    return why != Why::kUnreachable && why != Why::kNotNow;
+}
+
 /// Only the characters that OAuth gives to an error's code.
 std::string oauth_word(std::string_view text)
 {
@@ -48,7 +55,7 @@ OidcService::OidcService(OidcSettings settings, Fetch fetch, Database& database,
                          SessionService& sessions, const Clock& clock, Metrics& metrics)
     : settings_(std::move(settings)), database_(&database), identity_(&identity), sessions_(&sessions),
       metrics_(&metrics), provider_(settings_, std::move(fetch), clock), begun_(kBurst, kPerSecond, kWatchedNetworks),
-      threads_(kThreads)
+      refused_(kBurst, kPerSecond, kWatchedNetworks), threads_(kThreads)
 {
 }
 
@@ -116,6 +123,23 @@ OidcService::begin(SessionService::SignIn sign_in, std::string browser_secret, s
 
 asio::awaitable<std::variant<OidcService::Finished, OidcRefusal>>
 OidcService::finish(SessionService::SignIn sign_in, std::string browser_secret, Callback callback)
+{
+    OidcRefusal refusal{Why::kUnknown, {}, {}, {}};
+    // Strangers can call this at will: what cannot be one of ours is not looked up.
+    if (browser_secret.empty() || !is_plain_secret(callback.state)) co_return noted(sign_in, std::move(refusal));
+    const std::string network = net::network_of(sign_in.remote_address);
+    const auto now = std::chrono::steady_clock::now();
+    refusal.why = Why::kTooMany;
+    if (!refused_.take(network, now)) co_return noted(sign_in, std::move(refusal));
+    std::variant<Finished, OidcRefusal> outcome =
+        co_await finish_begun(std::move(sign_in), std::move(browser_secret), std::move(callback));
+    const auto* const refused = std::get_if<OidcRefusal>(&outcome);
+    if (refused == nullptr || !is_by_caller(refused->why)) refused_.give_back(network, now);
+    co_return outcome;
+}
+
+asio::awaitable<std::variant<OidcService::Finished, OidcRefusal>>
+OidcService::finish_begun(SessionService::SignIn sign_in, std::string browser_secret, Callback callback)
 {
     const std::string state = sha256_hex(callback.state);
     const std::string browser = sha256_hex(browser_secret);

@@ -41,10 +41,14 @@ class OidcService {
         SessionService::Opened opened;
         std::string return_to;
     };
+    /// What is refused counts against the caller's network, and what cannot be of a sign-in here costs no look at the
+    /// database.
     asio::awaitable<std::variant<Finished, OidcRefusal>> finish(SessionService::SignIn sign_in,
                                                                 std::string browser_secret, Callback callback);
 
   private:
+    asio::awaitable<std::variant<Finished, OidcRefusal>> finish_begun(SessionService::SignIn sign_in,
+                                                                      std::string browser_secret, Callback callback);
     asio::awaitable<std::variant<Finished, OidcRefusal>>
     finish_taken(SessionService::SignIn sign_in, IdentityProvider::Redemption redemption, std::string return_to);
     asio::awaitable<OidcRefusal> audited(SessionService::SignIn sign_in, OidcRefusal refusal);
@@ -56,8 +60,9 @@ class OidcService {
     SessionService* sessions_;
     Metrics* metrics_;
     IdentityProvider provider_;
-    FailureLimiter begun_; ///< sign-ins from a network
-    ComputePool threads_;  ///< that wait for the provider; the last member, so that it ends first
+    FailureLimiter begun_;   ///< sign-ins from a network
+    FailureLimiter refused_; ///< what browsers of a network brought back and was refused
+    ComputePool threads_;    ///< that wait for the provider; the last member, so that it ends first
 };
 
 } // namespace fathom::server

@@ -81,6 +81,40 @@ TEST_F(OidcSignIn, IsGoodOnceInTheBrowserThatBeganIt)
         << "strangers' doing";
 }
 
+TEST_F(OidcSignIn, LooksUpNothingThatCannotBeOfASignInHere)
+{
+    const UnderWay sign_in = begin();
+    const UnderWay without{sign_in.url, ""};
+    database_.stop();
+
+    for (const std::string& state : {std::string(), std::string("made up"), std::string(5000, 'a')})
+        expect_refused(come_back(sign_in, {{"state", state}, {"code", "c"}}), 400, "unknown_sign_in");
+    expect_refused(come_back(without, {{"state", sign_in.state()}, {"code", "c"}}), 400, "unknown_sign_in");
+    expect_refused(come_back(sign_in, {{"state", sign_in.state()}, {"code", "c"}}), 503, "not_now");
+}
+
+TEST_F(OidcSignIn, IsRefusedForATimeWhereTooManyWere)
+{
+    const UnderWay sign_in = begin();
+    const std::string code = provider_.sign_in(sign_in.url);
+    int unknown = 0;
+    net::Response refused;
+    // A second or two may pass: each gives another attempt.
+    while (refused.status != 429 && unknown < 200) {
+        refused = come_back(sign_in, {{"state", new_secret("")}, {"code", code}});
+        if (refused.status == 400) ++unknown;
+    }
+
+    EXPECT_GE(unknown, 30);
+    EXPECT_LT(unknown, 200);
+    expect_refused(refused, 429, "too_many");
+    Ask elsewhere{.path = "/api/v1/session/oidc/callback",
+                  .query = {{"state", sign_in.state()}, {"code", code}},
+                  .headers = {{"Cookie", sign_in.cookie}},
+                  .remote_address = "198.51.100.7:5000"};
+    EXPECT_EQ(answer(std::move(elsewhere)).status, 200) << "other networks go on";
+}
+
 TEST_F(OidcSignIn, IsOverAfterTenMinutes)
 {
     const UnderWay sign_in = begin();
