@@ -2,8 +2,10 @@
 
 #include "core/base/log.hpp"
 #include "core/base/secret.hpp"
+#include "server/store/database_now.hpp"
 #include "server/store/sql_array.hpp"
 #include "server/store/statement.hpp"
+#include "server/store/steady_age.hpp"
 
 namespace fathom::server {
 namespace {
@@ -26,9 +28,10 @@ constexpr Statement kRelease{"api_release_idempotency_key",
                              "DELETE FROM idempotency_key WHERE token_id = $1 AND key = $2 AND response_status = 0"};
 constexpr Statement kRemoveOld{"api_remove_old_idempotency_keys", R"sql(
     DELETE FROM idempotency_key WHERE ctid IN (
-        SELECT ctid FROM idempotency_key WHERE created_at < now() - interval '1 day' LIMIT $1))sql"};
+        SELECT ctid FROM idempotency_key WHERE created_at < $2::timestamptz LIMIT $1))sql"};
 
 constexpr std::int64_t kRemovedAtOnce = 5000;
+constexpr std::chrono::hours kKeysAreKept{24};
 constexpr std::chrono::seconds kRemovalTime{2}; // what is left then is left to the next turn
 
 /// What idempotent() shares between its requests.
@@ -97,6 +100,15 @@ asio::awaitable<net::Response> serve(std::shared_ptr<const Guard> guard, Call ca
     co_return response;
 }
 
+void remove_keys_before(pqxx::work& transaction, Timestamp before)
+{
+    const std::string least = format_rfc3339(before);
+    const auto limit = std::chrono::steady_clock::now() + kRemovalTime;
+    while (exec(transaction, kRemoveOld, kRemovedAtOnce, least).affected_rows() >= kRemovedAtOnce &&
+           std::chrono::steady_clock::now() < limit) {
+    }
+}
+
 } // namespace
 
 Result<std::optional<IdempotencyKey>> read_idempotency_key(const Call& call)
@@ -149,13 +161,12 @@ ApiHandler idempotent(Database& database, ApiHandler handler, std::string secret
     return [guard](Call call) { return serve(guard, std::move(call)); };
 }
 
-Result<void> remove_old_keys(pqxx::work& transaction)
+std::function<Result<void>(pqxx::work&)> old_key_removal()
 {
-    const auto limit = std::chrono::steady_clock::now() + kRemovalTime;
-    while (exec(transaction, kRemoveOld, kRemovedAtOnce).affected_rows() >= kRemovedAtOnce &&
-           std::chrono::steady_clock::now() < limit) {
-    }
-    return {};
+    return [age = std::make_shared<SteadyAge>(kKeysAreKept)](pqxx::work& transaction) -> Result<void> {
+        remove_keys_before(transaction, age->look(database_now(transaction), std::chrono::steady_clock::now()));
+        return {};
+    };
 }
 
 } // namespace fathom::server

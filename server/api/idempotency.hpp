@@ -3,6 +3,7 @@
 #include "server/api/api_router.hpp"
 #include "server/store/database.hpp"
 
+#include <functional>
 #include <optional>
 
 namespace fathom::server {
@@ -45,7 +46,8 @@ void store_answer(pqxx::work& transaction, const IdempotencyKey& key, const Stor
 /// @param secret_field  name of a field of the answer that must not be stored; a replay has null there.
 ApiHandler idempotent(Database& database, ApiHandler handler, std::string secret_field = "");
 
-/// Removes keys older than a day, for at most about two seconds. For the clean-up periodic task.
-Result<void> remove_old_keys(pqxx::work& transaction);
+/// The work of the clean-up periodic task: removes keys older than a day, for at most about two seconds. Where the
+/// database's clock jumps ahead between two of its turns, keys are kept for a day all the same (SteadyAge).
+std::function<Result<void>(pqxx::work&)> old_key_removal();
 
 } // namespace fathom::server

@@ -256,7 +256,7 @@ Result<void> Application::build()
     files_thread_ = std::make_unique<IoThreads>(files_io_, 1);
     signals_ = std::make_unique<StopSignals>(io_);
     periodic_tasks_ = std::make_unique<PeriodicTaskRunner>(*database_, io_.get_executor(), metrics_);
-    periodic_tasks_->add("remove_old_idempotency_keys", 600s, remove_old_keys);
+    periodic_tasks_->add("remove_old_idempotency_keys", 600s, old_key_removal());
     periodic_tasks_->add("audit_chain", 2s, chain_audit_log);
     periodic_tasks_->add("remove_expired_web_sessions", 600s, remove_expired_web_sessions);
     tasks_ = std::make_unique<net::TaskGroup>("rooms");

@@ -178,7 +178,7 @@ TEST_F(IdempotencyTest, OldKeysAreRemoved)
     answer(post("new"));
     run_sql(url_, "UPDATE idempotency_key SET created_at = now() - interval '25 hours' WHERE key = 'old'");
 
-    ASSERT_TRUE(io_.run(database_.run(remove_old_keys)));
+    ASSERT_TRUE(io_.run(database_.run(old_key_removal())));
 
     EXPECT_EQ(run_sql(url_, "SELECT string_agg(key, ',') FROM idempotency_key"), "new");
 }
@@ -189,7 +189,7 @@ TEST_F(IdempotencyTest, ManyOldKeysAreRemovedInOneTurn)
                   " SELECT t.id, 'old ' || n, 'x', now() - interval '25 hours'"
                   " FROM api_token t, generate_series(1, 20000) n");
 
-    ASSERT_TRUE(io_.run(database_.run(remove_old_keys)));
+    ASSERT_TRUE(io_.run(database_.run(old_key_removal())));
 
     EXPECT_EQ(run_sql(url_, "SELECT count(*) FROM idempotency_key"), "0");
 }
