@@ -1,7 +1,7 @@
 #include "server/store/migrations.hpp"
 
-#include "core/base/log.hpp"
 #include "core/base/secret.hpp"
+#include "server/store/log_after_commit.hpp"
 
 #include <pqxx/result>
 #include <pqxx/transaction>
@@ -118,7 +118,7 @@ Result<Step> apply_next(pqxx::work& transaction, const std::vector<Migration>& m
     const Migration& next = migrations[*applied];
     transaction.exec(std::string(next.content));
     transaction.exec_params(kRecord, next.version, next.name, next.sha256);
-    log_info("schema_migrated", {{"version", next.version}, {"name", next.name}});
+    log_after_commit(LogLevel::kInfo, "schema_migrated", {{"version", next.version}, {"name", next.name}});
     return Step::kApplied;
 }
 
