@@ -1,6 +1,7 @@
 #include "server/billing/billing_parameters.hpp"
 
 #include "core/base/parse_number.hpp"
+#include "server/billing/ledger_store.hpp"
 
 #include <algorithm>
 #include <array>
