@@ -164,6 +164,36 @@ TEST_F(SlurmExecutorTest, TellsWhatAJobUsedAsItsScriptNoted)
     EXPECT_EQ(end.cpu_s, 6.5);
 }
 
+TEST_F(SlurmExecutorTest, TellsTheEndOfAJobThatSlurmHasRunForTooLongAfterIt)
+{
+    const AttemptId id = add_forgotten();
+    const std::filesystem::path report = options().folder / id.value / "report";
+    std::filesystem::create_directories(report);
+    write_file(report / "started", "1764000000.5\n").value();
+    write_file(report / "ended", "3 1764000002.5\n").value();
+    const std::filesystem::path scancel = folder_.path() / "scancel";
+    write_file(scancel, "#!/bin/sh\necho \"$@\" >>" + scancel.string() + ".asked\n", 0700).value();
+    show("7|" + id.value + "|RUNNING|0|" + std::to_string(::getuid()) +
+         "|2025-11-24T16:00:00|2025-11-25T16:00:00|0:07|n1|None|\n");
+    SlurmExecutorOptions at_once = options();
+    at_once.max_unknown_end = {};
+    SlurmExecutor executor(at_once);
+    executor.watch(id);
+    executor.prepare();
+
+    const AttemptEnd end = wait_end(executor, id);
+
+    EXPECT_EQ(end.exit_code, 3);
+    EXPECT_EQ(end.run_s, 2);
+    Result<std::string> asked = read_file(scancel.string() + ".asked");
+    for (int i = 0; i < 600 && !asked; ++i) {
+        ::usleep(100'000);
+        asked = read_file(scancel.string() + ".asked");
+    }
+    ASSERT_TRUE(asked) << "its job is left in Slurm";
+    EXPECT_NE(asked->find('7'), std::string::npos);
+}
+
 TEST_F(SlurmExecutorTest, SaysThatItsJobsAreNoStrangersToEachOther)
 {
     SlurmExecutorOptions with_own_user = options();

@@ -184,13 +184,19 @@ TEST(SlurmJobEnd, OfAJobThatWasStartedAgainWithoutAnEndIsLost)
     EXPECT_THAT(end.detail, HasSubstr("started it again"));
 }
 
-TEST(SlurmJobEnd, OfAJobThatIsQueuedAgainIsTheScripts)
+TEST(SlurmJobEnd, OfWhichSlurmDoesNotKnowIsTheScripts)
 {
-    EXPECT_FALSE(end_of_queued_again(read_notes("100.5", "")));
-    const std::optional<AttemptEnd> end = end_of_queued_again(read_notes("100.5", "4 101.5\n"));
+    EXPECT_FALSE(end_of_notes(read_notes("100.5", ""), std::nullopt));
+    const ScriptNotes notes = read_notes("100.5", "4 101.5\n");
+
+    const std::optional<AttemptEnd> end = end_of_notes(notes, std::nullopt);
+    const std::optional<AttemptEnd> claimed = end_of_notes(notes, *notes.ended_at + std::chrono::seconds(20));
+
     ASSERT_TRUE(end);
     EXPECT_EQ(end->exit_code, 4);
     EXPECT_EQ(end->run_s, 1);
+    ASSERT_TRUE(claimed);
+    EXPECT_EQ(claimed->run_s, 21) << "it was seen to run until then";
 }
 
 RunOrder order_of(std::int64_t units)
@@ -278,6 +284,18 @@ TEST(BatchScript, DoesNotStartItsProgramOnceMore)
     EXPECT_EQ(run_script(attempt), 1);
     EXPECT_EQ(read_file(attempt.path / "stdout").value(), "ran\n");
     EXPECT_TRUE(std::filesystem::exists(attempt.report() / "started_again"));
+}
+
+TEST(BatchScript, KeepsItsOwnVariablesFromItsJob)
+{
+    RunOrder run = order_of(1);
+    run.order.environment = {{"report", "mine"}, {"fathom_report", "/elsewhere"}};
+
+    const std::string script = script_of(run);
+
+    EXPECT_THAT(script, HasSubstr("export report='mine'\n"));
+    EXPECT_THAT(script, Not(HasSubstr("/elsewhere")));
+    EXPECT_THAT(script, Not(HasSubstr("$report")));
 }
 
 TEST(BatchScript, StagesInputsBeforeTheProgram)

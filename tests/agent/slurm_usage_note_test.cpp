@@ -27,7 +27,7 @@ class SlurmUsageNoteTest : public testing::Test {
         std::string script = usage_lines();
         replace_all(script, "/proc/self/cgroup", root + "/own");
         replace_all(script, "/sys/fs/cgroup", root + "/groups");
-        const std::string line = "SLURM_JOB_ID=7 report=" + root + "\n" + script;
+        const std::string line = "SLURM_JOB_ID=7 fathom_report=" + root + "\n" + script;
         run_program_to_end({"/bin/bash", "-c", line}, {}, std::chrono::seconds(60), 1U << 20U).value();
         return read_usage(read_file(root + "/usage").value());
     }

@@ -55,7 +55,9 @@ void add_environment(std::string& script, const RunOrder& run, const SlurmFolder
     RunOrder one = run; // a process of a job that spans nodes has a unit's processors
     if (spans_nodes(run)) one.cores = std::max<std::int64_t>(run.cores / run.order.unit_count, 1);
     for (const auto& [name, value] : job_environment(one, place)) {
-        if (is_variable_name(name)) script += "export " + name + "=" + shell_quoted(value) + "\n";
+        // The script's own variables are not the job's to set.
+        if (is_variable_name(name) && !name.starts_with("fathom_"))
+            script += "export " + name + "=" + shell_quoted(value) + "\n";
     }
 }
 
@@ -173,23 +175,23 @@ Result<std::string> batch_script(const RunOrder& run, const SlurmFolder& folder,
     script += "#SBATCH --open-mode=append\n#SBATCH --no-requeue\n#SBATCH --input=/dev/null\n\n";
     const std::string report = shell_quoted(folder.report().string());
     // A controller that was killed may start a job again whose program runs or has run: the program does not.
-    script += "umask 077\nreport=" + report +
+    script += "umask 077\nfathom_report=" + report +
               "\n"
-              "(set -o noclobber; echo \"$SLURM_JOB_ID\" >\"$report/first\") 2>/dev/null || {\n"
-              "    if [ \"$(cat \"$report/first\")\" = \"$SLURM_JOB_ID\" ]; then\n"
-              "        { read -r fathom_exit_code fathom_rest <\"$report/ended\"; } 2>/dev/null &&\n"
+              "(set -o noclobber; echo \"$SLURM_JOB_ID\" >\"$fathom_report/first\") 2>/dev/null || {\n"
+              "    if [ \"$(cat \"$fathom_report/first\")\" = \"$SLURM_JOB_ID\" ]; then\n"
+              "        { read -r fathom_exit_code fathom_rest <\"$fathom_report/ended\"; } 2>/dev/null &&\n"
               "            exit \"$fathom_exit_code\"\n"
-              "        echo \"$EPOCHREALTIME\" >\"$report/started_again\"\n"
+              "        echo \"$EPOCHREALTIME\" >\"$fathom_report/started_again\"\n"
               "    fi\n"
-              "    echo \"this attempt has begun as Slurm job $(cat \"$report/first\")\" >&2\n"
+              "    echo \"this attempt has begun as Slurm job $(cat \"$fathom_report/first\")\" >&2\n"
               "    exit 1\n"
               "}\n";
     add_environment(script, run, folder, options);
     script += "export SLURM_EXPORT_ENV=ALL\n"; // to what srun starts
-    script += "echo \"$EPOCHREALTIME\" >\"$report/started\"\n" + staging_line(run, options) + program_line(run) +
+    script += "echo \"$EPOCHREALTIME\" >\"$fathom_report/started\"\n" + staging_line(run, options) + program_line(run) +
               "\nfathom_exit_code=$?\n" + storing_lines(run, options) + usage_lines() +
-              "{ echo \"$fathom_exit_code $EPOCHREALTIME\"; times; } >\"$report/ended.part\"\n"
-              "mv \"$report/ended.part\" \"$report/ended\"\n"
+              "{ echo \"$fathom_exit_code $EPOCHREALTIME\"; times; } >\"$fathom_report/ended.part\"\n"
+              "mv \"$fathom_report/ended.part\" \"$fathom_report/ended\"\n"
               "exit \"$fathom_exit_code\"\n";
     return script;
 }

@@ -111,12 +111,17 @@ void set_outcome(AttemptEnd& end, const SlurmJob& job, EndAsked asked)
     }
 }
 
+bool has_end(const ScriptNotes& notes)
+{
+    return notes.started_at && notes.exit_code && notes.ended_at;
+}
+
 /// Whether the program had ended, and was noted to have, before Slurm ended the job in another way. What Slurm says of
 /// memory stands: it knows of a kill that the program survived. So does a pre-emption, which may give the program time
 /// to end.
 bool had_ended(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked)
 {
-    if (!notes.started_at || !notes.exit_code || !notes.ended_at) return false;
+    if (!has_end(notes)) return false;
     if (job.state == "COMPLETED" || job.state == "OUT_OF_MEMORY" || job.state == "PREEMPTED") return false;
     // What we ended notes its end within moments of Slurm's, by another clock.
     const seconds tolerance(asked == EndAsked::kNo ? 0 : 2);
@@ -232,12 +237,12 @@ AttemptEnd end_of_forgotten(const ScriptNotes& notes, EndAsked asked, Timestamp 
     return end;
 }
 
-std::optional<AttemptEnd> end_of_queued_again(const ScriptNotes& notes)
+std::optional<AttemptEnd> end_of_notes(const ScriptNotes& notes, std::optional<Timestamp> ran_until)
 {
-    if (!notes.started_at || !notes.exit_code || !notes.ended_at) return std::nullopt;
+    if (!has_end(notes)) return std::nullopt;
     AttemptEnd end;
     end.started_at = notes.started_at;
-    end.ended_at = *notes.ended_at;
+    end.ended_at = std::max(*notes.ended_at, ran_until.value_or(*notes.ended_at));
     set_exit(end, static_cast<int>(*notes.exit_code));
     set_times(end, notes);
     return end;

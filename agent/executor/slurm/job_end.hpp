@@ -43,7 +43,9 @@ AttemptEnd end_of(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked,
 /// How a job ended that Slurm has forgotten: as its script noted, else it is lost.
 AttemptEnd end_of_forgotten(const ScriptNotes& notes, EndAsked asked, Timestamp now);
 
-/// How a job ended that has run and waits in Slurm's queue again: as its script noted; nullopt: it noted no end.
-std::optional<AttemptEnd> end_of_queued_again(const ScriptNotes& notes);
+/// How a job's program ended of which Slurm does not know that it has, as when its controller was killed just after it
+/// heard so: as its script noted, but not before `ran_until`, when it was last seen without that note; nullopt: it
+/// noted no end.
+std::optional<AttemptEnd> end_of_notes(const ScriptNotes& notes, std::optional<Timestamp> ran_until);
 
 } // namespace fathom::agent

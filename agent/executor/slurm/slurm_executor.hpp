@@ -29,6 +29,9 @@ struct SlurmExecutorOptions {
     /// Before Slurm's accounting is asked again when it has not answered.
     std::chrono::milliseconds accounts_pause{30'000};
     int accounts_tries{10}; ///< so often for a job that Slurm has forgotten; then the job ends without an account
+    /// So long after a script has noted its end Slurm may have the job run: it hears of ends by messages, and a
+    /// controller that was killed meanwhile does not know of one for many minutes.
+    std::chrono::milliseconds max_unknown_end{30'000};
 };
 
 /// Runs attempts as Slurm's jobs. An attempt's id is its job's name, by which it is found again after a crash between
@@ -73,7 +76,9 @@ class SlurmExecutor final : public Executor {
         bool has_inputs{};
         bool has_outputs{};
         bool profile{};
-        bool has_run{}; ///< since this start of the agent its program has been seen to run
+        bool has_run{};                           ///< since this start of the agent its program has been seen to run
+        std::optional<Timestamp> ran_until{};     ///< when it was last seen to run, without a note of its end
+        std::optional<SteadyTime> end_noted_at{}; ///< since when a note of its end is seen while Slurm has it run
         EndAsked asked = EndAsked::kNo;
         std::string never_reason; ///< of EndAsked::kNeverStarts: Slurm's word for it
         bool cancel_sent{};
@@ -86,6 +91,12 @@ class SlurmExecutor final : public Executor {
     static unsigned owner_of(const Attempt& attempt);
     Result<JobIdentity> identity_of(const AttemptOrder& order) const;
 
+    /// Of one user.
+    struct Jobs {
+        std::optional<JobUser> user;
+        std::vector<std::string> numbers;
+    };
+
     // With mutex_ held.
     Attempt* find_or_adopt(const AttemptId& id);
     void tell(const AttemptId& id);
@@ -97,6 +108,9 @@ class SlurmExecutor final : public Executor {
     void note_job(const AttemptId& id, Attempt& attempt, const std::string& number) const;
     /// Settles which of Slurm's jobs is the attempt's: of two the first to run. @return whether that is this job.
     bool settle_job(const AttemptId& id, Attempt& attempt, const SlurmJob& job, SlurmPhase phase) const;
+    /// Tells the end that the script noted, if it noted one, and has the job cancelled, of which Slurm does not know
+    /// that it has ended. @return whether there is a note
+    bool end_by_notes(const AttemptId& id, Attempt& attempt, const ScriptNotes& notes);
     void apply_wait(const AttemptId& id, Attempt& attempt, const SlurmJob& job);
     void apply_run(const AttemptId& id, Attempt& attempt, const SlurmJob& job);
     static AttemptEnd with_facts(AttemptEnd end, const Attempt& attempt);
@@ -148,8 +162,9 @@ class SlurmExecutor final : public Executor {
     bool has_news_ = false;         ///< for the thread
     bool has_polled_ = false;
     bool is_reached_ = true;
-    SteadyTime submit_after_{}; ///< none is submitted before
-    bool has_refused_ = false;  ///< since it last took one
+    SteadyTime submit_after_{};          ///< none is submitted before
+    bool has_refused_ = false;           ///< since it last took one
+    std::map<unsigned, Jobs> leftovers_; ///< to be cancelled, whatever has become of their attempts
     std::chrono::milliseconds poll_interval_;
     SteadyTime next_poll_{};
     SteadyTime next_accounts_{}; ///< Slurm's accounting is not asked before; of the thread

@@ -128,13 +128,11 @@ std::string SlurmExecutor::submit(const AttemptId& id)
 
 void SlurmExecutor::cancel_asked()
 {
-    struct Jobs {
-        std::optional<JobUser> user;
-        std::vector<std::string> numbers;
-    };
+    std::map<unsigned, Jobs> leftovers;
     std::map<unsigned, Jobs> jobs_by_user;
     {
         const std::scoped_lock lock(mutex_);
+        leftovers.swap(leftovers_);
         for (auto& [id, attempt] : attempts_) {
             if (attempt.asked == EndAsked::kNo || attempt.cancel_sent || attempt.job.empty() ||
                 attempt.view.phase == RunPhase::kEnded)
@@ -149,6 +147,13 @@ void SlurmExecutor::cancel_asked()
     for (const auto& [uid, jobs] : jobs_by_user) {
         if (const Result<void> done = client_.cancel(jobs.numbers, jobs.user); !done)
             log_warning("slurm_cancel_failed", {{"reason", done.error().detail}, {"effect", "it is asked again"}});
+    }
+    for (auto& [uid, jobs] : leftovers) {
+        if (client_.cancel(jobs.numbers, jobs.user)) continue;
+        const std::scoped_lock lock(mutex_);
+        Jobs& again = leftovers_[uid];
+        again.user = jobs.user;
+        again.numbers.insert(again.numbers.end(), jobs.numbers.begin(), jobs.numbers.end());
     }
 }
 
@@ -263,16 +268,24 @@ bool SlurmExecutor::settle_job(const AttemptId& id, Attempt& attempt, const Slur
     return attempt.job == job.id;
 }
 
+bool SlurmExecutor::end_by_notes(const AttemptId& id, Attempt& attempt, const ScriptNotes& notes)
+{
+    std::optional<AttemptEnd> end = end_of_notes(notes, attempt.ran_until);
+    if (!end) return false;
+    log_info("slurm_job_ended_by_its_script", {{"attempt_id", id.value},
+                                               {"slurm_job", attempt.job},
+                                               {"reason", "Slurm does not know that it has ended; it is cancelled"}});
+    Jobs& jobs = leftovers_[owner_of(attempt)];
+    jobs.user = attempt.user;
+    jobs.numbers.push_back(attempt.job);
+    set_end(id, attempt, std::move(*end));
+    return true;
+}
+
 void SlurmExecutor::apply_wait(const AttemptId& id, Attempt& attempt, const SlurmJob& job)
 {
-    if (attempt.has_run || attempt.is_adopted) {
-        // A controller that was killed may come back without knowing that it started the job.
-        if (std::optional<AttemptEnd> end = end_of_queued_again(notes_of(id, attempt))) {
-            log_info("slurm_job_queued_after_its_end", {{"attempt_id", id.value}, {"slurm_job", job.id}});
-            set_end(id, attempt, std::move(*end));
-            return;
-        }
-    }
+    // A controller that was killed may come back without knowing that it started the job.
+    if ((attempt.has_run || attempt.is_adopted) && end_by_notes(id, attempt, notes_of(id, attempt))) return;
     set_waiting(id, attempt, job.reason.empty() ? job.state : job.reason, job.start);
     if (attempt.asked == EndAsked::kNo && never_starts(job.reason)) {
         attempt.never_reason = job.reason;
@@ -289,6 +302,14 @@ void SlurmExecutor::apply_run(const AttemptId& id, Attempt& attempt, const Slurm
         attempt.has_run = true;
         log_info("slurm_job_runs", {{"attempt_id", id.value}, {"slurm_job", job.id}, {"nodes", job.nodes}});
         tell(id);
+    }
+    if (!notes.ended_at) {
+        attempt.ran_until = clock_.now();
+        attempt.end_noted_at.reset();
+    } else if (job.state == "RUNNING") {
+        if (!attempt.end_noted_at) attempt.end_noted_at = steady_clock::now();
+        if (steady_clock::now() - *attempt.end_noted_at >= options_.max_unknown_end && end_by_notes(id, attempt, notes))
+            return;
     }
     // Slurm's limits are of whole minutes. Its own count leaves out what the job was suspended, and needs no clock
     // here that agrees with the node's; ours leaves out what came before the program.

@@ -40,7 +40,7 @@ std::string usage_lines()
         read -r fathom_used <"/sys/fs/cgroup/memory$fathom_group/memory.max_usage_in_bytes" &&
             echo "memory $fathom_used"
     fi
-done 2>/dev/null >"$report/usage" </proc/self/cgroup
+done 2>/dev/null >"$fathom_report/usage" </proc/self/cgroup
 )";
 }
 

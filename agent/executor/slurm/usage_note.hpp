@@ -14,8 +14,8 @@ struct JobUsage {
     double cpu_s{};                   ///< user and system; 0: not known
 };
 
-/// Lines of a batch script, for bash, by which it notes the usage in the file `usage` of the folder `$report`. The file
-/// stays empty where Slurm keeps jobs in no control groups, or the kernel tells no peak.
+/// Lines of a batch script, for bash, by which it notes the usage in the file `usage` of the folder `$fathom_report`.
+/// The file stays empty where Slurm keeps jobs in no control groups, or the kernel tells no peak.
 std::string usage_lines();
 
 /// Reads that file, which the job's user could forge: what is no such note, or more than any node has, is left out.
