@@ -19,6 +19,11 @@ asio::any_io_executor WakeSignal::executor() const
     return state_->strand;
 }
 
+bool WakeSignal::take()
+{
+    return state_->pending.exchange(false);
+}
+
 asio::awaitable<bool> WakeSignal::wait(std::chrono::milliseconds limit)
 {
     const std::shared_ptr<State> state = state_;

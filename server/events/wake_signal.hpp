@@ -28,6 +28,9 @@ class WakeSignal {
     /// True when woken, false at the time limit. One waiter at a time.
     asio::awaitable<bool> wait(std::chrono::milliseconds limit);
 
+    /// Whether it was woken since the last wait() or take(); does not wait.
+    bool take();
+
   private:
     /// Shared with the posted wake-up, which may outlive the signal.
     struct State {

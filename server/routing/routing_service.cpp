@@ -22,6 +22,9 @@ constexpr int kPagesPerPass = 4;
 /// When nothing can be placed a tick only refreshes reasons and looks after metering: no need to hurry.
 constexpr int kPagesWhenFull = 2;
 constexpr auto kTick = 2s;
+/// Ticks read thousands of jobs: no more than one part in so many of the router's time, so that what becomes free
+/// between them is given away at once.
+constexpr int kTickShare = 4;
 /// Wake-ups come in bursts; and a pass may take half of the router's time at most.
 constexpr auto kMinPause = 2ms;
 
@@ -68,17 +71,15 @@ asio::awaitable<void> RoutingService::follow()
     for (;;) {
         const auto began = std::chrono::steady_clock::now();
         const bool is_tick = began >= next_tick;
-        if (is_tick) {
-            next_tick = began + kTick;
-            next_window_.reset();
-        }
+        if (is_tick) next_window_.reset();
         const Result<std::int64_t> placed = co_await run_pass(is_tick ? Pass::kTick : Pass::kWoken);
         const auto ended = std::chrono::steady_clock::now();
         pass_seconds_.observe(std::chrono::duration<double>(ended - began).count());
         if (!placed) log_warning("routing_pass_failed", {{"error", describe(placed.error())}});
         const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(ended - began);
+        if (is_tick) next_tick = began + std::max<std::chrono::milliseconds>(kTick, kTickShare * took);
         const std::chrono::milliseconds pause =
-            placed ? std::clamp<std::chrono::milliseconds>(took, kMinPause, 1s) : 1s;
+            placed ? std::clamp<std::chrono::milliseconds>(is_tick ? 0ms : took, kMinPause, 1s) : 1s;
         co_await net::TaskGroup::sleep(pause);
         if (next_window_)
             next_tick =
@@ -114,9 +115,26 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
         if (report->is_done) co_return placed;
         if (!report->has_free_unit) pages = kPagesWhenFull;
         state = std::move(report->next);
+        if (state.is_tick && !has_room_ && wake_.take()) {
+            const Result<std::int64_t> first = co_await place_first();
+            if (!first) co_return first.error();
+            placed += *first;
+        }
     }
     sweep_after_ = state.after;
     co_return placed;
+}
+
+asio::awaitable<Result<std::int64_t>> RoutingService::place_first()
+{
+    pass_.units.reset(); // something became free since they were read
+    const Result<PageReport> report = co_await run_page(PassState(), kFirstJobsWhenFull);
+    pass_.units.reset(); // the pass counts on what it has planned for jobs that wait
+    if (!report) co_return report.error();
+    observe(*report);
+    // Something is left for jobs further back.
+    if (report->has_free_unit) wake_.wake();
+    co_return report->placed;
 }
 
 asio::awaitable<Result<PageReport>> RoutingService::run_page(PassState state, std::int64_t limit)

@@ -11,9 +11,11 @@ namespace fathom::server {
 /// A pass looks at waiting jobs in order of their turns, page by page; it decides on a thread of its own, outside of
 /// any transaction (RoutingPage). It runs on wake-ups "route" (those of new jobs only while some unit is free) and
 /// "catalog", and every two seconds (a tick), which also refreshes the reasons that jobs wait for, and comes early when
-/// a network window opens that a job waits for. When more jobs wait than a pass can look at, its first half starts at
-/// the first and its second half goes on where the last pass ended: jobs that wait for one center cannot hide those for
-/// another for ever. Runs on: one coroutine at a time.
+/// a network window opens that a job waits for. Where many jobs wait, ticks come less often: they take a quarter of the
+/// router's time at most, and what becomes free meanwhile goes to the first in line between two of their pages. When
+/// more jobs wait than a pass can look at, its first half starts at the first and its second half goes on where the
+/// last pass ended: jobs that wait for one center cannot hide those for another for ever. Runs on: one coroutine at a
+/// time.
 class RoutingService {
   public:
     RoutingService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, const Clock& clock,
@@ -30,6 +32,8 @@ class RoutingService {
 
   private:
     asio::awaitable<void> follow();
+    /// What became free while a tick goes through a long line goes to the first in line. Returns how many were placed.
+    asio::awaitable<Result<std::int64_t>> place_first();
     asio::awaitable<Result<PageReport>> run_page(PassState state, std::int64_t limit);
     /// After a page failed: job by job, so that one that cannot be routed does not stop the others.
     asio::awaitable<Result<PageReport>> run_page_singly(PassState state);

@@ -17,6 +17,8 @@ OPERATORS = [{"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}, "count":
 # What the job does first is to tell the time: its start as it sees it itself, by the clock of the one machine.
 TELL_TIME = ["date", "+%s%N"]
 BATCH = 100
+# How long the starts behind a long line of waiting jobs are counted; over several looks at the whole line.
+LONG_LINE_S = 30
 
 
 def percentile(values, share):
@@ -53,13 +55,35 @@ class Fathom:
                                     "the job's output"))
         return (started_ns - began_ns) / 1e6
 
-    def ended_per_s(self, jobs):
-        """Of jobs that do nothing, submitted at once: from the first submission to the last end."""
-        began = time.monotonic()
+    def submit(self, jobs):
+        """@return the ids of jobs that do nothing"""
         ids = []
         for first in range(0, jobs, BATCH):
             answer = self.rest.post("/jobs", [self.job(["true"])] * min(BATCH, jobs - first))
             ids += [item["id"] for item in answer["items"]]
+        return ids
+
+    def ended(self):
+        """Jobs that the server has counted as succeeded since its start."""
+        lines = self.rest.call("GET", "/metrics").text.splitlines()
+        return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith("fathom_jobs_ended_total{"))
+
+    def ended_per_s_of_long_line(self, waiting):
+        """While so many wait for the one unit."""
+        self.submit(waiting)
+        began, ended_before = time.monotonic(), self.ended()
+        time.sleep(LONG_LINE_S)
+        rate = (self.ended() - ended_before) / (time.monotonic() - began)
+        return rate
+
+    def add_idle_center(self):
+        """Of which no job wants anything: some unit is free all the time."""
+        self.net.add_agent("idle", agent_config(cores="1"))
+
+    def ended_per_s(self, jobs):
+        """Of jobs that do nothing, submitted at once: from the first submission to the last end."""
+        began = time.monotonic()
+        ids = self.submit(jobs)
         self.wait_job(ids[-1]) # the first come is the first served
         took_s = time.monotonic() - began
         assert all(self.wait_job(job)["state"] == "succeeded" for job in ids)
@@ -98,7 +122,7 @@ def measure_starts(ours, peer, jobs):
 
 
 def main():
-    one_by_one, at_once = int(sys.argv[1]), int(sys.argv[2])
+    one_by_one, at_once, waiting = map(int, sys.argv[1:4])
     with contextlib.ExitStack() as stack:
         ours = Fathom()
         stack.callback(ours.net.close)
@@ -108,9 +132,14 @@ def main():
         print("  from submission to start, ms: " + " ".join(f"{start:.0f}" for start in sorted(starts)), flush=True)
         rate = ours.ended_per_s(at_once)
         peer_rate = peer.ended_per_s(max(at_once // 20, 10)) if peer else None
+        of_long_line = ours.ended_per_s_of_long_line(waiting)
+        ours.add_idle_center()
+        beside_idle = ours.ended_per_s_of_long_line(BATCH)
     print(f"RESULT submit_to_start_p50_ms {statistics.median(starts):.1f} ms")
     print(f"RESULT submit_to_start_p99_ms {percentile(starts, 0.99):.1f} ms")
     print(f"RESULT short_jobs_per_s_unit {rate:.1f} 1/s")
+    print(f"RESULT short_jobs_per_s_unit_of_long_line {of_long_line:.1f} 1/s")
+    print(f"RESULT short_jobs_per_s_unit_beside_idle_center {beside_idle:.1f} 1/s")
     if peer:
         print(f"RESULT sbatch_to_start_p50_ms {statistics.median(peer_starts):.1f} ms")
         print(f"RESULT sbatch_short_jobs_per_s_processor {peer_rate:.2f} 1/s")
