@@ -8,9 +8,20 @@ export type SharedGpuJob = components['schemas']['SharedGpuJob']
 /** GPUs of a center whose memory jobs share, as its memory manager last told. */
 export function useSharedGpus(center: string, isWanted: boolean) {
   return useWholeList({
-    key: ['shared-gpus', center],
+    key: ['shared-gpus', 'center', center],
     read: (page_token, signal) => unwrap(api.GET('/api/v1/shared-gpus', {
       signal, params: { query: { center, page_size: 200, ...(page_token ? { page_token } : {}) } } })),
+    refetchInterval: 5_000,
+    enabled: isWanted,
+  })
+}
+
+/** The GPUs that programs of a job are on now, with the programs that share them, as far as the reader may know them. */
+export function useGpusOfJob(job: string, isWanted: boolean) {
+  return useWholeList({
+    key: ['shared-gpus', 'job', job],
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/shared-gpus', {
+      signal, params: { query: { job, page_size: 200, ...(page_token ? { page_token } : {}) } } })),
     refetchInterval: 5_000,
     enabled: isWanted,
   })

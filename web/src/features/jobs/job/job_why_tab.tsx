@@ -9,6 +9,7 @@ import { formatTime } from '../../../ui/format'
 import { Time, useZone } from '../../../ui/zone'
 import { CandidatesTable } from '../../routing/candidates_table'
 import { DecisionEvidence } from '../../routing/decision_evidence'
+import { JobGpus } from './job_gpus'
 import { PredictedAgainstActual } from './predicted_against_actual'
 
 /** Why a job runs where it does, or why it waits. */
@@ -18,6 +19,7 @@ export function JobWhyTab({ job, isWaiting }: { job: Job; isWaiting: boolean }) 
   const placement = query.data
   return (
     <Ready query={query}>
+      <JobGpus job={job} />
       {placement?.waiting ? <Waiting waiting={placement.waiting} /> : null}
       {placement?.actual ? <PredictedAgainstActual actual={placement.actual} /> : null}
       {placement?.decision ? (

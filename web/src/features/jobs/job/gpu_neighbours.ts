@@ -1,0 +1,18 @@
+/** Names in one line at most; more are counted. As `fathom job show` does. */
+const mostNames = 8
+
+/** With whom a job shares a GPU. */
+export interface GpuNeighbours {
+  /** Jobs that the reader may know of, each once. */
+  readonly jobs: readonly string[]
+  /** How many programs there are besides, of jobs that are not named. */
+  readonly otherCount: number
+}
+
+/** `job_count` are all programs on the GPU; `jobs` are those that are told of: one for each program. */
+export function neighboursOf(gpu: { readonly job_count: number; readonly jobs: readonly { readonly job: string }[] }, job: string): GpuNeighbours {
+  const told = gpu.jobs.map((program) => program.job)
+  const jobs = [...new Set(told)].filter((name) => name !== '' && name !== job).slice(0, mostNames)
+  const known = told.filter((name) => name === job || jobs.includes(name)).length
+  return { jobs, otherCount: Math.max(0, gpu.job_count - known) }
+}
