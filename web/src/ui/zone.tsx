@@ -16,6 +16,13 @@ export function ZoneProvider(props: { children: ReactNode }) {
   return <Context value={value}>{props.children}</Context>
 }
 
+/** What is within it is shown in this zone, whichever the reader has chosen for all pages. */
+export function InZone({ zone, children }: { zone: Zone; children: ReactNode }) {
+  const { setZone } = useZone()
+  const value = useMemo(() => ({ zone, setZone }), [zone, setZone])
+  return <Context value={value}>{children}</Context>
+}
+
 export function useZone() {
   return useContext(Context)
 }

@@ -1,9 +1,10 @@
 import type { Translate } from '../../i18n/language'
 import type { NetworkWindow } from '../../queries/network_windows'
+import { clockText, offsetName } from './week'
 
-const pad = (hour: number) => `${String(hour % 24).padStart(2, '0')}:00`
-
-/** 22:00–02:00 UTC, or that all hours are alike. */
-export function goodHoursText(good: NetworkWindow['good_hours'], t: Translate): string {
-  return good ? t('windows.good.value', { from: pad(good.first_hour), to: pad(good.first_hour + good.hour_count) }) : t('windows.good.all')
+/** 22:00–02:00 UTC, or that all hours are alike; by a clock that is so far ahead of UTC. */
+export function goodHoursText(good: NetworkWindow['good_hours'], t: Translate, offsetMin = 0): string {
+  if (!good) return t('windows.good.all')
+  const from = good.first_hour * 60 + offsetMin
+  return t('windows.good.value', { from: clockText(from), to: clockText(from + good.hour_count * 60), zone: offsetName(offsetMin) })
 }
