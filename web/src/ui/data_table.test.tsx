@@ -40,12 +40,12 @@ it('shows the columns that are not hidden, under headings', () => {
   expect(screen.getAllByRole('cell').map((cell) => cell.textContent)).toEqual(['a', 'b'])
 })
 
-it('of a plain table saves the rows where that is offered', () => {
-  const table = (hasCsv: boolean) => (
+it('saves the rows of a plain table, too, where it has plain values', () => {
+  const table = (hasValues: boolean) => (
     <MantineProvider env="test">
       <LanguageProvider language="en" dictionary={en}>
-        <DataTable isPlain hasCsv={hasCsv} name="test" label="Rows" rows={rows} rowKey={(row) => row.id}
-          columns={[{ id: 'id', title: 'Id', cell: (row) => row.id, csv: (row) => row.id }, { id: 'n', title: 'Number', cell: (row) => row.n }]} />
+        <DataTable isPlain name="test" label="Rows" rows={rows} rowKey={(row) => row.id}
+          columns={[{ id: 'id', title: 'Id', cell: (row: { id: string }) => row.id, ...(hasValues ? { csv: (row: { id: string }) => row.id } : {}) }, { id: 'n', title: 'Number', cell: (row: { n: number }) => row.n }]} />
       </LanguageProvider>
     </MantineProvider>)
   const { rerender } = render(table(false))

@@ -85,10 +85,8 @@ export function DataTable<Row>(props: {
   pages?: Pages
   /** Filters, to the left of the table's own buttons; with columns they can be saved as a view. */
   tools?: ReactNode
-  /** A small table within a page has no tools of its own. */
+  /** A small table within a page has no tools of its own. Where its columns have plain values, a button below it saves its rows. */
   isPlain?: boolean
-  /** Of a plain table: a button below it saves its rows. */
-  hasCsv?: boolean
   empty?: ReactNode
 }) {
   const t = useText()
@@ -153,7 +151,7 @@ export function DataTable<Row>(props: {
           <Button onClick={first.drawMore}>{t('ui.more')}</Button>
         </div>
       ) : null}
-      {props.isPlain && props.hasCsv && props.rows.length > 0 ? <div className={styles.below}>{csv}</div> : null}
+      {props.isPlain && csvColumns.length > 0 && props.rows.length > 0 ? <div className={styles.below}>{csv}</div> : null}
     </div>
   )
 }

@@ -22,16 +22,16 @@ export function Certificates({ authority }: { authority: Authority }) {
     return certificate ? [{ use, certificate }] : []
   })
   const columns: Column<Trusted>[] = [
-    { id: 'use', title: t('authority.use'), cell: (one) => <StatePill tone={one.use === 'current' ? 'good' : 'idle'}>{t(`authority.use.${one.use}`)}</StatePill> },
-    { id: 'common_name', title: t('authority.name'), cell: (one) => one.certificate.common_name },
-    { id: 'since', title: t('authority.since'), cell: (one) => <Time at={one.certificate.since} /> },
-    { id: 'not_before', title: t('authority.valid_from'), cell: (one) => <Time at={one.certificate.not_before} /> },
-    { id: 'not_after', title: t('authority.valid_until'), cell: (one) => (
+    { id: 'use', title: t('authority.use'), cell: (one) => <StatePill tone={one.use === 'current' ? 'good' : 'idle'}>{t(`authority.use.${one.use}`)}</StatePill>, csv: (one) => one.use },
+    { id: 'common_name', title: t('authority.name'), cell: (one) => one.certificate.common_name, csv: (one) => one.certificate.common_name },
+    { id: 'since', title: t('authority.since'), cell: (one) => <Time at={one.certificate.since} />, csv: (one) => one.certificate.since },
+    { id: 'not_before', title: t('authority.valid_from'), cell: (one) => <Time at={one.certificate.not_before} />, csv: (one) => one.certificate.not_before },
+    { id: 'not_after', title: t('authority.valid_until'), csv: (one) => one.certificate.not_after, cell: (one) => (
       <>
         <Time at={one.certificate.not_after} />
         {endsSoon(one.certificate.not_after, now) ? <> <StatePill tone="warn">{t('authority.ends_soon')}</StatePill></> : null}
       </>) },
-    { id: 'sha256', title: t('authority.sha256'), isText: true, cell: (one) => <code>{one.certificate.sha256}</code> },
+    { id: 'sha256', title: t('authority.sha256'), isText: true, cell: (one) => <code>{one.certificate.sha256}</code>, csv: (one) => one.certificate.sha256 },
   ]
   return <DataTable isPlain name="authorities" label={t('authority.certificates')} columns={columns} rows={rows} rowKey={(one) => one.certificate.sha256} />
 }

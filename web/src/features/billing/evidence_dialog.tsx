@@ -17,12 +17,12 @@ export function EvidenceDialog({ id, onClose }: { id: string; onClose: () => voi
   const query = useScoreEvidence(id)
   const evidence = query.data
   const columns: Column<Part>[] = [
-    { id: 'operator', title: t('billing.evidence.operator'), cell: (p) => <code>{p.operator_id}</code> },
-    { id: 'size', title: t('billing.evidence.size'), cell: (p) => <code>{p.parameters_key}</code> },
-    { id: 'weight', title: t('billing.evidence.weight'), isNumber: true, cell: (p) => formatShare(p.weight) },
-    { id: 'score', title: t('billing.usage.score'), isNumber: true, cell: (p) => formatNumber(p.score, locale, 1) },
-    { id: 'probe', title: t('billing.evidence.probe'), cell: (p) => (p.probe_run_id ? <Link href={pathTo('/probe-runs/:id', { id: p.probe_run_id })}><code>{p.probe_run_id}</code></Link> : nothing) },
-    { id: 'measured', title: t('billing.evidence.measured'), cell: (p) => <Time at={p.measured_at} /> },
+    { id: 'operator', title: t('billing.evidence.operator'), cell: (p) => <code>{p.operator_id}</code>, csv: (p) => p.operator_id },
+    { id: 'size', title: t('billing.evidence.size'), cell: (p) => <code>{p.parameters_key}</code>, csv: (p) => p.parameters_key },
+    { id: 'weight', title: t('billing.evidence.weight'), isNumber: true, cell: (p) => formatShare(p.weight), csv: (p) => p.weight },
+    { id: 'score', title: t('billing.usage.score'), isNumber: true, cell: (p) => formatNumber(p.score, locale, 1), csv: (p) => p.score },
+    { id: 'probe', title: t('billing.evidence.probe'), cell: (p) => (p.probe_run_id ? <Link href={pathTo('/probe-runs/:id', { id: p.probe_run_id })}><code>{p.probe_run_id}</code></Link> : nothing), csv: (p) => p.probe_run_id },
+    { id: 'measured', title: t('billing.evidence.measured'), cell: (p) => <Time at={p.measured_at} />, csv: (p) => p.measured_at },
   ]
   return (
     <Modal opened onClose={onClose} size="xl" title={t('billing.evidence.of', { score: formatNumber(evidence?.score, locale, 1) })} closeButtonProps={{ 'aria-label': t('ui.close') }}>

@@ -31,10 +31,10 @@ export function WindowSection({ window }: { window: NetworkWindow }) {
       <h3 style={{ fontSize: 12, fontWeight: 600, margin: '12px 0 6px' }}>{t('windows.steps')}</h3>
       <DataTable isPlain name="network-steps" label={`${t('windows.steps')} ${window.center}/${window.unit_type}`} rows={[...window.steps].reverse()} rowKey={(s) => s.at}
         empty={<p className="dim">{t('windows.steps.none')}</p>} columns={[
-          { id: 'at', title: t('windows.steps.at'), cell: (s) => <Time at={s.at} /> },
-          { id: 'before', title: t('windows.steps.before'), isNumber: true, cell: (s) => formatByteRate(s.before_rate_bytes) },
-          { id: 'after', title: t('windows.steps.after'), isNumber: true, cell: (s) => formatByteRate(s.after_rate_bytes) },
-          { id: 'change', title: t('windows.steps.change'), isNumber: true,
+          { id: 'at', title: t('windows.steps.at'), cell: (s) => <Time at={s.at} />, csv: (s) => s.at },
+          { id: 'before', title: t('windows.steps.before'), isNumber: true, cell: (s) => formatByteRate(s.before_rate_bytes), csv: (s) => s.before_rate_bytes },
+          { id: 'after', title: t('windows.steps.after'), isNumber: true, cell: (s) => formatByteRate(s.after_rate_bytes), csv: (s) => s.after_rate_bytes },
+          { id: 'change', title: t('windows.steps.change'), isNumber: true, csv: (s) => s.after_rate_bytes / s.before_rate_bytes,
             cell: (s) => `${s.after_rate_bytes > s.before_rate_bytes ? '▲' : '▼'} × ${(s.after_rate_bytes / s.before_rate_bytes).toPrecision(3)}` },
         ]} />
     </Section>

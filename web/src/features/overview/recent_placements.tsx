@@ -26,7 +26,7 @@ export function RecentPlacements({ center = '' }: { center?: string }) {
   ]
   return (
     <Ready query={query}>
-      <DataTable isPlain hasCsv name="placements" label={t('overview.placements')} columns={columns} rows={query.data?.items ?? []}
+      <DataTable isPlain name="placements" label={t('overview.placements')} columns={columns} rows={query.data?.items ?? []}
         rowKey={(p) => p.attempt_id}
         empty={<EmptyState title={t('overview.placements.none')}
           action={may('submit_jobs') ? <Link href="/submit">{t('overview.placements.first')}</Link> : undefined} />} />

@@ -23,11 +23,12 @@ export function DocumentView({ document }: { document: PriceDocument }) {
     { id: 'carbon_g_per_kwh', title: t('prices.carbon'), isNumber: true, cell: (e) => (e.carbon_g_per_kwh ? `${e.carbon_g_per_kwh} g/kWh` : nothing), csv: (e) => e.carbon_g_per_kwh },
   ]
   const discounts: Column<Discount>[] = [
-    { id: 'project', title: t('prices.project'), cell: (d) => d.project }, { id: 'percent', title: t('prices.percent'), isNumber: true, cell: (d) => `${d.percent} %` }]
+    { id: 'project', title: t('prices.project'), cell: (d) => d.project, csv: (d) => d.project }, { id: 'percent', title: t('prices.percent'), isNumber: true, cell: (d) => `${d.percent} %`, csv: (d) => d.percent }]
   const budgets: Column<Budget>[] = [
-    { id: 'project', title: t('prices.project'), cell: (b) => b.project }, { id: 'cap', title: t('prices.cap'), isNumber: true, cell: (b) => money(b.per_month) },
-    { id: 'action', title: t('prices.action'), cell: (b) => t(`prices.action.${b.action}`) },
-    { id: 'alerts', title: t('prices.alerts'), cell: (b) => (b.alerts_percent ?? [80, 100]).map((percent) => `${percent} %`).join(', ') }]
+    { id: 'project', title: t('prices.project'), cell: (b) => b.project, csv: (b) => b.project }, { id: 'cap', title: t('prices.cap'), isNumber: true, cell: (b) => money(b.per_month), csv: (b) => b.per_month },
+    { id: 'action', title: t('prices.action'), cell: (b) => t(`prices.action.${b.action}`), csv: (b) => b.action },
+    { id: 'alerts', title: t('prices.alerts'), cell: (b) => (b.alerts_percent ?? [80, 100]).map((percent) => `${percent} %`).join(', '),
+      csv: (b) => (b.alerts_percent ?? [80, 100]).join(' ') }]
   return (
     <>
       <Section title={t('prices.entries')}>

@@ -78,7 +78,7 @@ function Use({ use }: { use: ProjectUse }) {
         [t('projects.fair.used'), formatShare(fair.used_share)],
       ]} />
       {use.unit_types.length === 0 ? <p className="dim">{t('projects.by.unit.none')}</p>
-        : <DataTable isPlain hasCsv name="project-use" label={t('projects.by.unit')} columns={columns} rows={use.unit_types} rowKey={(u) => u.unit_type_id} />}
+        : <DataTable isPlain name="project-use" label={t('projects.by.unit')} columns={columns} rows={use.unit_types} rowKey={(u) => u.unit_type_id} />}
     </>
   )
 }

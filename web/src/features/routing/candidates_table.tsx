@@ -7,15 +7,11 @@ import { StatePill } from '../../ui/state_pill'
 import { filterText } from './filter_text'
 import { Place } from './place'
 import { placeName } from './place_name'
-import { knownSeconds, predictedDuration, predictedInterval } from './predicted'
+import { expectedWait, knownInterval, knownSeconds, predictedDuration, predictedInterval } from './predicted'
 
 interface Ranked {
   candidate: Candidate
   isWinner: boolean
-}
-
-function expectedWait(candidate: Candidate): number | undefined {
-  return candidate.expected_start?.wait_s ?? candidate.start_s ?? candidate.wait_s
 }
 
 /** Every place that was looked at, best first: what it would take there, and why it won, lost or cannot. */
@@ -32,13 +28,13 @@ export function CandidatesTable({ decision }: { decision: Decision }) {
       csv: ({ candidate: c, isWinner }) => (isWinner ? 'chosen' : c.feasible ? 'feasible' : c.removed_by ?? c.criterion) },
     { id: 'wait', title: t('jobs.wait'), isNumber: true, cell: ({ candidate: c }) => formatDuration(expectedWait(c)), csv: ({ candidate: c }) => expectedWait(c) },
     { id: 'run', title: t('jobs.run'), isNumber: true, cell: ({ candidate: c }) => predictedDuration(c, c.prediction?.run_s), csv: ({ candidate: c }) => knownSeconds(c, c.prediction?.run_s) },
-    { id: 'interval', title: t('jobs.interval'), isNumber: true, cell: ({ candidate: c }) => predictedInterval(c) },
+    { id: 'interval', title: t('jobs.interval'), isNumber: true, cell: ({ candidate: c }) => predictedInterval(c), csv: ({ candidate: c }) => knownInterval(c) },
     { id: 'completion', title: t('jobs.completion'), isNumber: true, cell: ({ candidate: c }) => predictedDuration(c, c.completion_s), csv: ({ candidate: c }) => knownSeconds(c, c.completion_s) },
     ...(hasCost ? [{ id: 'cost', title: t('jobs.cost'), isNumber: true, cell: ({ candidate: c }: Ranked) => formatMoney(c.cost), csv: ({ candidate: c }: Ranked) => c.cost?.amount }] : []),
     { id: 'reason', title: t('jobs.detail'), isText: true, cell: ({ candidate: c }) => (c.reason ? <ServerText>{c.reason}</ServerText> : nothing), csv: ({ candidate: c }) => c.reason },
   ]
   return (
-    <DataTable isPlain hasCsv name="candidates" label={t('jobs.why.candidates')} columns={columns} rows={rows}
+    <DataTable isPlain name="candidates" label={t('jobs.why.candidates')} columns={columns} rows={rows}
       rowKey={({ candidate: c }) => c.unit_type_id} />
   )
 }

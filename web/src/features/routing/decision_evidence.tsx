@@ -53,13 +53,14 @@ export function DecisionEvidence({ decision }: { decision: Decision }) {
 function OperatorTimes({ operators }: { operators: readonly OperatorTime[] }) {
   const t = useText()
   const columns: Column<OperatorTime>[] = [
-    { id: 'id', title: t('jobs.operators.id'), cell: (o) => o.id },
-    { id: 'size', title: t('jobs.operators.size'), cell: (o) => <code>{o.parameters_key}</code> },
-    { id: 'count', title: t('jobs.operators.count'), isNumber: true, cell: (o) => o.count },
-    { id: 'per', title: t('jobs.operators.per'), isNumber: true, cell: (o) => formatDuration(o.execution_s) },
-    { id: 'total', title: t('jobs.operators.total'), isNumber: true, cell: (o) => formatDuration(o.total_s) },
-    { id: 'interval', title: t('jobs.interval'), isNumber: true, cell: (o) => `${formatDuration(o.low_s)} – ${formatDuration(o.high_s)}` },
-    { id: 'basis', title: t('jobs.operators.basis'), cell: (o) => t(`jobs.operators.basis.${o.basis}`) },
+    { id: 'id', title: t('jobs.operators.id'), cell: (o) => o.id, csv: (o) => o.id },
+    { id: 'size', title: t('jobs.operators.size'), cell: (o) => <code>{o.parameters_key}</code>, csv: (o) => o.parameters_key },
+    { id: 'count', title: t('jobs.operators.count'), isNumber: true, cell: (o) => o.count, csv: (o) => o.count },
+    { id: 'per', title: t('jobs.operators.per'), isNumber: true, cell: (o) => formatDuration(o.execution_s), csv: (o) => o.execution_s },
+    { id: 'total', title: t('jobs.operators.total'), isNumber: true, cell: (o) => formatDuration(o.total_s), csv: (o) => o.total_s },
+    { id: 'interval', title: t('jobs.interval'), isNumber: true, cell: (o) => `${formatDuration(o.low_s)} – ${formatDuration(o.high_s)}`,
+      csv: (o) => `${o.low_s} ${o.high_s}` },
+    { id: 'basis', title: t('jobs.operators.basis'), cell: (o) => t(`jobs.operators.basis.${o.basis}`), csv: (o) => o.basis },
   ]
   return <DataTable isPlain name="operator-times" label={t('jobs.why.operators')} columns={columns} rows={operators} rowKey={(o) => `${o.id} ${o.parameters_key}`} />
 }
@@ -67,11 +68,11 @@ function OperatorTimes({ operators }: { operators: readonly OperatorTime[] }) {
 function Counts({ counts }: { counts: readonly Count[] }) {
   const t = useText()
   const columns: Column<Count>[] = [
-    { id: 'units', title: t('jobs.units'), isNumber: true, cell: (c) => c.unit_count },
-    { id: 'wait', title: t('jobs.wait'), isNumber: true, cell: (c) => formatDuration(c.wait_s) },
-    { id: 'run', title: t('jobs.run'), isNumber: true, cell: (c) => formatDuration(c.run_s) },
-    { id: 'completion', title: t('jobs.completion'), isNumber: true, cell: (c) => formatDuration(c.completion_s) },
-    { id: 'cost', title: t('jobs.cost'), isNumber: true, cell: (c) => formatMoney(c.cost) },
+    { id: 'units', title: t('jobs.units'), isNumber: true, cell: (c) => c.unit_count, csv: (c) => c.unit_count },
+    { id: 'wait', title: t('jobs.wait'), isNumber: true, cell: (c) => formatDuration(c.wait_s), csv: (c) => c.wait_s },
+    { id: 'run', title: t('jobs.run'), isNumber: true, cell: (c) => formatDuration(c.run_s), csv: (c) => c.run_s },
+    { id: 'completion', title: t('jobs.completion'), isNumber: true, cell: (c) => formatDuration(c.completion_s), csv: (c) => c.completion_s },
+    { id: 'cost', title: t('jobs.cost'), isNumber: true, cell: (c) => formatMoney(c.cost), csv: (c) => (c.cost ? formatMoney(c.cost) : '') },
   ]
   return <DataTable isPlain name="counts" label={t('jobs.why.counts')} columns={columns} rows={counts} rowKey={(c) => String(c.unit_count)} />
 }
@@ -79,10 +80,10 @@ function Counts({ counts }: { counts: readonly Count[] }) {
 function Removals({ removals }: { removals: readonly Removal[] }) {
   const t = useText()
   const columns: Column<Removal>[] = [
-    { id: 'filter', title: t('jobs.why.filterTrace.filter'), cell: (r) => filterText(t, r.filter) },
-    { id: 'center', title: t('jobs.center'), cell: (r) => r.center },
-    { id: 'removed', title: t('jobs.why.filterTrace.removed'), isNumber: true, cell: (r) => r.removed },
-    { id: 'reason', title: t('jobs.detail'), isText: true, cell: (r) => <ServerText>{r.reason}</ServerText> },
+    { id: 'filter', title: t('jobs.why.filterTrace.filter'), cell: (r) => filterText(t, r.filter), csv: (r) => r.filter },
+    { id: 'center', title: t('jobs.center'), cell: (r) => r.center, csv: (r) => r.center },
+    { id: 'removed', title: t('jobs.why.filterTrace.removed'), isNumber: true, cell: (r) => r.removed, csv: (r) => r.removed },
+    { id: 'reason', title: t('jobs.detail'), isText: true, cell: (r) => <ServerText>{r.reason}</ServerText>, csv: (r) => r.reason },
   ]
   return <DataTable isPlain name="filter-trace" label={t('jobs.why.filterTrace')} columns={columns} rows={removals} rowKey={(r) => `${r.filter} ${r.center}`} />
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Candidate } from '../../queries/placement_preview'
 import { placeName } from './place_name'
-import { knownSeconds, predictedDuration, predictedInterval } from './predicted'
+import { knownInterval, knownSeconds, predictedDuration, predictedInterval } from './predicted'
 
 function candidate(unknown: number, operators: number, basis?: string): Candidate {
   const prediction = { run_s: 0, low_s: 0, high_s: 0, start_up_s: 0, unknown_operators: unknown, operators: Array(operators).fill({}) }
@@ -12,6 +12,8 @@ describe('what a place is predicted to take', () => {
   it('is unknown where nothing was measured and nothing ran', () => {
     expect(predictedDuration(candidate(0, 0), 0)).toBe('–')
     expect(predictedInterval(candidate(0, 0))).toBe('–')
+    expect(knownInterval(candidate(0, 0))).toBe('')
+    expect(knownInterval(candidate(0, 1))).toBe('0 0')
   })
   it('is a least where operators were not measured there', () => {
     expect(predictedDuration(candidate(1, 2), 3)).toBe('≥ 3.00 s')

@@ -18,6 +18,17 @@ export function knownSeconds(candidate: Candidate, seconds: number | null | unde
   return isKnown(candidate) ? seconds : null
 }
 
+/** The interval for CSV: both ends in seconds. */
+export function knownInterval(candidate: Candidate): string {
+  const { prediction } = candidate
+  return prediction && isKnown(candidate) ? `${prediction.low_s} ${prediction.high_s}` : ''
+}
+
+/** Until its expected start, as far as that is known; else until its units are free. */
+export function expectedWait(candidate: Candidate): number | undefined {
+  return candidate.expected_start?.wait_s ?? candidate.start_s ?? candidate.wait_s
+}
+
 export function predictedInterval(candidate: Candidate): string {
   const { prediction } = candidate
   return prediction && isKnown(candidate) ? `${formatDuration(prediction.low_s)} – ${formatDuration(prediction.high_s)}` : nothing

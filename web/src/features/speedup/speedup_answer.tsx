@@ -29,10 +29,10 @@ export function Answer({ answer }: { answer: SpeedupAnswer }) {
         <>
           <h3 style={{ fontSize: 12, fontWeight: 600, margin: '12px 0 6px' }}>{t('speedup.coefficients')}</h3>
           <DataTable isPlain name="speedup-coefficients" label={t('speedup.coefficients')} rows={coefficients} rowKey={([name]) => name} columns={[
-            { id: 'name', title: t('speedup.coefficient'), cell: ([name]) => <code>{name}</code> },
-            { id: 'value', title: t('speedup.value'), isNumber: true, cell: ([, one]) => formatFigure(one.value) },
-            { id: 'source', title: t('speedup.source'), cell: ([, one]) => t(`speedup.source.${one.source}`) },
-            { id: 'basis', title: t('speedup.basis'), cell: ([, one]) => one.basis },
+            { id: 'name', title: t('speedup.coefficient'), cell: ([name]) => <code>{name}</code>, csv: ([name]) => name },
+            { id: 'value', title: t('speedup.value'), isNumber: true, cell: ([, one]) => formatFigure(one.value), csv: ([, one]) => one.value },
+            { id: 'source', title: t('speedup.source'), cell: ([, one]) => t(`speedup.source.${one.source}`), csv: ([, one]) => one.source },
+            { id: 'basis', title: t('speedup.basis'), cell: ([, one]) => one.basis, csv: ([, one]) => one.basis },
           ]} />
         </>) : null}
     </Section>

@@ -33,7 +33,7 @@ function Gpu({ gpu }: { gpu: SharedGpu }) {
         [t('units.gpus.free'), formatBytes(gpu.free_bytes)], [t('units.gpus.programs'), gpu.job_count],
         [t('units.gpus.refused'), gpu.refused_count], [t('units.changed'), <Time key="t" at={gpu.reported_at} />],
       ]} />
-      <DataTable isPlain hasCsv name="shared-gpu-programs" label={`${t('units.gpus.programs')}: ${gpu.gpu}`} columns={useGpuProgramColumns()} rows={gpu.jobs}
+      <DataTable isPlain name="shared-gpu-programs" label={`${t('units.gpus.programs')}: ${gpu.gpu}`} columns={useGpuProgramColumns()} rows={gpu.jobs}
         rowKey={(job) => `${job.job}/${job.process}`} empty={<EmptyState title={t('units.gpus.none')} />} />
     </>
   )

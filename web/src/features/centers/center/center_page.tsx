@@ -71,10 +71,10 @@ function Findings({ center }: { center: string }) {
   const t = useText()
   const query = useOpenFindings(center)
   const columns: Column<ProbeFinding>[] = [
-    { id: 'kind', title: t('centers.findings.kind'), cell: (f) => t(`findings.kind.${f.kind}`) },
-    { id: 'unit', title: t('centers.unit.name'), cell: (f) => f.unit_type },
-    { id: 'detail', title: t('centers.findings.detail'), isText: true, cell: (f) => <ServerText>{f.detail}</ServerText> },
-    { id: 'found', title: t('centers.findings.found'), cell: (f) => <Time at={f.found_at} /> },
+    { id: 'kind', title: t('centers.findings.kind'), cell: (f) => t(`findings.kind.${f.kind}`), csv: (f) => f.kind },
+    { id: 'unit', title: t('centers.unit.name'), cell: (f) => f.unit_type, csv: (f) => f.unit_type },
+    { id: 'detail', title: t('centers.findings.detail'), isText: true, cell: (f) => <ServerText>{f.detail}</ServerText>, csv: (f) => f.detail },
+    { id: 'found', title: t('centers.findings.found'), cell: (f) => <Time at={f.found_at} />, csv: (f) => f.found_at },
   ]
   return (
     <Ready query={query}>

@@ -24,7 +24,7 @@ export function UnitTypesOfCenter({ units }: { units: readonly UnitType[] }) {
   const advice = units.flatMap((unit) => unit.advice.map((a) => ({ unit: unit.name, ...a })))
   return (
     <>
-      <DataTable isPlain hasCsv name="unit-types-of-center" label={t('centers.unittypes')} columns={columns} rows={units} rowKey={(u) => u.id}
+      <DataTable isPlain name="unit-types-of-center" label={t('centers.unittypes')} columns={columns} rows={units} rowKey={(u) => u.id}
         empty={<EmptyState title={t('centers.unittypes.none')} />} />
       {advice.length > 0 ? (
         <>

@@ -12,9 +12,9 @@ export function EnrolmentTokens() {
   const withdraw = useWithdrawEnrolmentToken()
   const now = useNow()
   const columns: Column<EnrolmentToken>[] = [
-    { id: 'center', title: t('centers.name'), cell: (token) => token.center_name },
-    { id: 'expires', title: t('centers.tokens.expires'), cell: (token) => <Time at={token.expires_at} /> },
-    { id: 'used', title: t('centers.tokens.used'), cell: (token) => <Time at={token.used_at} /> },
+    { id: 'center', title: t('centers.name'), cell: (token) => token.center_name, csv: (token) => token.center_name },
+    { id: 'expires', title: t('centers.tokens.expires'), cell: (token) => <Time at={token.expires_at} />, csv: (token) => token.expires_at },
+    { id: 'used', title: t('centers.tokens.used'), cell: (token) => <Time at={token.used_at} />, csv: (token) => token.used_at },
     { id: 'act', title: t('centers.tokens.act'), cell: (token) => (token.used_at || Date.parse(token.expires_at) < now ? null : (
       <Button size="compact-xs" aria-label={t('centers.tokens.withdraw.of', { name: token.center_name })}
         onClick={() => withdraw.mutate(token.id)}>{t('centers.tokens.withdraw')}</Button>)) },

@@ -53,11 +53,11 @@ function Differences({ differences }: { differences: readonly ResourceDifference
   const rows = differences.map((difference, index) => ({ ...difference, index }))
   const isCounted = (d: ResourceDifference) => d.wanted > 0
   const columns: Column<(typeof rows)[number]>[] = [
-    { id: 'unit', title: t('centers.unit.name'), cell: (d) => d.unit_type },
-    { id: 'code', title: t('centers.resources.code'), cell: (d) => <span title={d.code}>{codeText(t, d.code)}</span> },
-    { id: 'wanted', title: t('centers.resources.wantedcount'), isNumber: true, cell: (d) => isCounted(d) ? d.wanted : null },
-    { id: 'seen', title: t('centers.resources.seencount'), isNumber: true, cell: (d) => isCounted(d) ? d.seen : null },
-    { id: 'detail', title: t('centers.findings.detail'), isText: true, cell: (d) => <ServerText>{d.detail}</ServerText> },
+    { id: 'unit', title: t('centers.unit.name'), cell: (d) => d.unit_type, csv: (d) => d.unit_type },
+    { id: 'code', title: t('centers.resources.code'), cell: (d) => <span title={d.code}>{codeText(t, d.code)}</span>, csv: (d) => d.code },
+    { id: 'wanted', title: t('centers.resources.wantedcount'), isNumber: true, cell: (d) => isCounted(d) ? d.wanted : null, csv: (d) => isCounted(d) ? d.wanted : null },
+    { id: 'seen', title: t('centers.resources.seencount'), isNumber: true, cell: (d) => isCounted(d) ? d.seen : null, csv: (d) => isCounted(d) ? d.seen : null },
+    { id: 'detail', title: t('centers.findings.detail'), isText: true, cell: (d) => <ServerText>{d.detail}</ServerText>, csv: (d) => d.detail },
   ]
   return (
     <>

@@ -9,10 +9,10 @@ export function AttemptPhases({ phases }: { phases: readonly Phase[] }) {
   const t = useText()
   if (phases.length === 0) return null
   const columns: Column<Phase>[] = [
-    { id: 'phase', title: t('jobs.staging.phase'), cell: (p) => t(`jobs.staging.phase.${p.id}`) },
-    { id: 'time', title: t('jobs.staging.time'), isNumber: true, cell: (p) => formatDuration(p.seconds) },
-    { id: 'share', title: t('jobs.staging.share'), cell: (p) => <LoadBar share={p.share}>{formatShare(p.share)}</LoadBar> },
-    { id: 'moved', title: t('jobs.staging.moved'), cell: (p) => p.moved ?? nothing },
+    { id: 'phase', title: t('jobs.staging.phase'), cell: (p) => t(`jobs.staging.phase.${p.id}`), csv: (p) => p.id },
+    { id: 'time', title: t('jobs.staging.time'), isNumber: true, cell: (p) => formatDuration(p.seconds), csv: (p) => p.seconds },
+    { id: 'share', title: t('jobs.staging.share'), cell: (p) => <LoadBar share={p.share}>{formatShare(p.share)}</LoadBar>, csv: (p) => p.share },
+    { id: 'moved', title: t('jobs.staging.moved'), cell: (p) => p.moved ?? nothing, csv: (p) => p.moved },
   ]
   return <DataTable isPlain name="attempt-phases" label={t('jobs.staging')} columns={columns} rows={phases} rowKey={(p) => p.id} />
 }

@@ -4,6 +4,7 @@ import { type Column, DataTable } from '../../../ui/data_table'
 import { formatMoney, nothing } from '../../../ui/format'
 import { Facts, Section } from '../../../ui/page'
 import { Ready } from '../../../ui/states'
+import { placeName } from '../../routing/place_name'
 
 type Charge = JobCost['charges'][number]
 
@@ -13,13 +14,13 @@ export function JobCostTab({ job }: { job: Job }) {
   const cost = query.data
   const sums = (list: JobCost['billed'] | undefined) => (list?.length ? list.map(formatMoney).join(', ') : nothing)
   const columns: Column<Charge>[] = [
-    { id: 'meter', title: t('jobs.cost.meter'), cell: (c) => t(`billing.meter.${c.meter}`) },
-    { id: 'place', title: t('jobs.place'), cell: (c) => `${c.center} / ${c.unit_type} × ${c.unit_count}` },
-    { id: 'score', title: t('jobs.cost.score'), isNumber: true, cell: (c) => c.score },
-    { id: 'quantity', title: t('jobs.cost.quantity'), isNumber: true, cell: (c) => c.quantity },
-    { id: 'price', title: t('jobs.cost.price'), isNumber: true, cell: (c) => `${c.unit_price} ${c.currency}` },
-    { id: 'list', title: t('jobs.cost.list'), isNumber: true, cell: (c) => `${c.list_cost} ${c.currency}` },
-    { id: 'billed', title: t('jobs.cost.billed'), isNumber: true, cell: (c) => `${c.billed_cost} ${c.currency}` },
+    { id: 'meter', title: t('jobs.cost.meter'), cell: (c) => t(`billing.meter.${c.meter}`), csv: (c) => c.meter },
+    { id: 'place', title: t('jobs.place'), cell: (c) => `${c.center} / ${c.unit_type} × ${c.unit_count}`, csv: (c) => placeName(c) },
+    { id: 'score', title: t('jobs.cost.score'), isNumber: true, cell: (c) => c.score, csv: (c) => c.score },
+    { id: 'quantity', title: t('jobs.cost.quantity'), isNumber: true, cell: (c) => c.quantity, csv: (c) => c.quantity },
+    { id: 'price', title: t('jobs.cost.price'), isNumber: true, cell: (c) => `${c.unit_price} ${c.currency}`, csv: (c) => `${c.unit_price} ${c.currency}` },
+    { id: 'list', title: t('jobs.cost.list'), isNumber: true, cell: (c) => `${c.list_cost} ${c.currency}`, csv: (c) => `${c.list_cost} ${c.currency}` },
+    { id: 'billed', title: t('jobs.cost.billed'), isNumber: true, cell: (c) => `${c.billed_cost} ${c.currency}`, csv: (c) => `${c.billed_cost} ${c.currency}` },
   ]
   return (
     <Ready query={query}>

@@ -9,22 +9,24 @@ import { dataOf } from './job_data'
 export function JobDataTab({ job }: { job: Job }) {
   const t = useText()
   const { inputs, outputs } = dataOf(job)
-  const path = { id: 'path', title: t('jobs.data.path'), cell: (row: { path: string }) => <code>{row.path}</code> }
-  const size = { id: 'size', title: t('jobs.data.size'), isNumber: true, cell: (row: { sizeBytes: number | null }) => formatBytes(row.sizeBytes) }
-  const digest = { id: 'sha256', title: 'SHA-256', cell: (row: { sha256: string }) => (row.sha256 ? <code>{row.sha256}</code> : nothing) }
+  const path = { id: 'path', title: t('jobs.data.path'), cell: (row: { path: string }) => <code>{row.path}</code>, csv: (row: { path: string }) => row.path }
+  const size = { id: 'size', title: t('jobs.data.size'), isNumber: true, cell: (row: { sizeBytes: number | null }) => formatBytes(row.sizeBytes),
+    csv: (row: { sizeBytes: number | null }) => row.sizeBytes }
+  const digest = { id: 'sha256', title: 'SHA-256', cell: (row: { sha256: string }) => (row.sha256 ? <code>{row.sha256}</code> : nothing),
+    csv: (row: { sha256: string }) => row.sha256 }
   return (
     <>
       {inputs.length > 0 ? (
         <Section title={t('jobs.data.inputs')}>
           <DataTable isPlain name="job-inputs" label={t('jobs.data.inputs')} rows={inputs} rowKey={(row) => row.path}
-            columns={[path, { id: 'from', title: t('jobs.data.from'), cell: (row) => row.url }, size, digest]} />
+            columns={[path, { id: 'from', title: t('jobs.data.from'), cell: (row) => row.url, csv: (row) => row.url }, size, digest]} />
         </Section>
       ) : null}
       {outputs.length > 0 ? (
         <Section title={t('jobs.data.outputs')}>
           <DataTable isPlain name="job-outputs" label={t('jobs.data.outputs')} rows={outputs} rowKey={(row) => row.path}
-            columns={[path, { id: 'to', title: t('jobs.data.to'), cell: (row) => row.url },
-              { id: 'stored', title: t('jobs.data.stored'), cell: (row) => t(row.isStored ? 'jobs.data.yes' : 'jobs.data.no') }, size, digest]} />
+            columns={[path, { id: 'to', title: t('jobs.data.to'), cell: (row) => row.url, csv: (row) => row.url },
+              { id: 'stored', title: t('jobs.data.stored'), cell: (row) => t(row.isStored ? 'jobs.data.yes' : 'jobs.data.no'), csv: (row) => row.isStored }, size, digest]} />
         </Section>
       ) : null}
     </>

@@ -38,7 +38,7 @@ function Gpu({ job, gpu }: { job: string; gpu: SharedGpu }) {
         [t('units.gpus.free'), formatBytes(gpu.free_bytes)],
         [t('units.changed'), <Time key="t" at={gpu.reported_at} />],
       ]} />
-      <DataTable isPlain hasCsv name="job-gpu-programs" label={`${t('units.gpus.programs')}: ${gpu.gpu}`} columns={columns}
+      <DataTable isPlain name="job-gpu-programs" label={`${t('units.gpus.programs')}: ${gpu.gpu}`} columns={columns}
         rows={gpu.jobs.filter((program) => program.job === job)} rowKey={(program) => String(program.process)} />
     </>
   )

@@ -17,11 +17,11 @@ export function JobOperatorsTab({ job }: { job: Job }) {
   const query = useJobOperators(job.id)
   const known = query.data
   const columns: Column<Use>[] = [
-    { id: 'id', title: t('jobs.operators.id'), cell: (o) => o.id },
-    { id: 'size', title: t('jobs.operators.size'), cell: (o) => <code>{parametersText(o.parameters)}</code> },
-    { id: 'class', title: t('jobs.operators.class'), cell: (o) => o.size_class ?? nothing },
-    { id: 'count', title: t('jobs.operators.count'), isNumber: true, cell: (o) => o.count },
-    { id: 'share', title: t('jobs.operators.share'), isNumber: true, cell: (o) => formatShare(o.share) },
+    { id: 'id', title: t('jobs.operators.id'), cell: (o) => o.id, csv: (o) => o.id },
+    { id: 'size', title: t('jobs.operators.size'), cell: (o) => <code>{parametersText(o.parameters)}</code>, csv: (o) => parametersText(o.parameters) },
+    { id: 'class', title: t('jobs.operators.class'), cell: (o) => o.size_class ?? nothing, csv: (o) => o.size_class },
+    { id: 'count', title: t('jobs.operators.count'), isNumber: true, cell: (o) => o.count, csv: (o) => o.count },
+    { id: 'share', title: t('jobs.operators.share'), isNumber: true, cell: (o) => formatShare(o.share), csv: (o) => o.share },
   ]
   return (
     <Ready query={query}>

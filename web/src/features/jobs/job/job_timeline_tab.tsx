@@ -66,7 +66,7 @@ function Attempts({ attempts }: { attempts: readonly PastAttempt[] }) {
   ]
   return (
     <Section title={t('jobs.attempts')}>
-      <DataTable isPlain hasCsv name="attempts" label={t('jobs.attempts')} columns={columns} rows={attempts} rowKey={(a) => a.id} />
+      <DataTable isPlain name="attempts" label={t('jobs.attempts')} columns={columns} rows={attempts} rowKey={(a) => a.id} />
     </Section>
   )
 }

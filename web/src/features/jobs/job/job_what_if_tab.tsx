@@ -15,7 +15,8 @@ import { useZone } from '../../../ui/zone'
 import { useCenterOptions } from '../../centers/center_options'
 import { CandidatesTable } from '../../routing/candidates_table'
 import { Place } from '../../routing/place'
-import { predictedDuration, predictedInterval } from '../../routing/predicted'
+import { placeName } from '../../routing/place_name'
+import { expectedWait, knownInterval, knownSeconds, predictedDuration, predictedInterval } from '../../routing/predicted'
 import { asNow, isOtherwise, otherwise, type WhatIf } from './what_if'
 import styles from './what_if.module.css'
 
@@ -90,13 +91,14 @@ function Comparison({ now, then }: { now: PlacementPreview; then: PlacementPrevi
   const t = useText()
   const rows: Row[] = [{ id: 'now', winner: winnerOf(now) }, ...(then ? [{ id: 'then' as const, winner: winnerOf(then) }] : [])]
   const columns: Column<Row>[] = [
-    { id: 'case', title: t('jobs.whatif.case'), cell: (row) => t(`jobs.whatif.${row.id}`) },
-    { id: 'place', title: t('jobs.place'), cell: ({ winner }) => (winner ? <Place at={winner} /> : t('jobs.whatif.nowhere')) },
-    { id: 'wait', title: t('jobs.wait'), isNumber: true, cell: ({ winner: c }) => formatDuration(c?.expected_start?.wait_s ?? c?.start_s ?? c?.wait_s) },
-    { id: 'run', title: t('jobs.run'), isNumber: true, cell: ({ winner: c }) => (c ? predictedDuration(c, c.prediction?.run_s) : nothing) },
-    { id: 'interval', title: t('jobs.interval'), isNumber: true, cell: ({ winner: c }) => (c ? predictedInterval(c) : nothing) },
-    { id: 'completion', title: t('jobs.completion'), isNumber: true, cell: ({ winner: c }) => (c ? predictedDuration(c, c.completion_s) : nothing) },
-    { id: 'cost', title: t('jobs.cost'), isNumber: true, cell: ({ winner: c }) => formatMoney(c?.cost) },
+    { id: 'case', title: t('jobs.whatif.case'), cell: (row) => t(`jobs.whatif.${row.id}`), csv: (row) => row.id },
+    { id: 'place', title: t('jobs.place'), cell: ({ winner }) => (winner ? <Place at={winner} /> : t('jobs.whatif.nowhere')), csv: ({ winner }) => (winner ? placeName(winner) : '') },
+    { id: 'wait', title: t('jobs.wait'), isNumber: true, cell: ({ winner: c }) => formatDuration(c && expectedWait(c)), csv: ({ winner: c }) => c && expectedWait(c) },
+    { id: 'run', title: t('jobs.run'), isNumber: true, cell: ({ winner: c }) => (c ? predictedDuration(c, c.prediction?.run_s) : nothing), csv: ({ winner: c }) => c && knownSeconds(c, c.prediction?.run_s) },
+    { id: 'interval', title: t('jobs.interval'), isNumber: true, cell: ({ winner: c }) => (c ? predictedInterval(c) : nothing),
+      csv: ({ winner: c }) => (c ? knownInterval(c) : '') },
+    { id: 'completion', title: t('jobs.completion'), isNumber: true, cell: ({ winner: c }) => (c ? predictedDuration(c, c.completion_s) : nothing), csv: ({ winner: c }) => c && knownSeconds(c, c.completion_s) },
+    { id: 'cost', title: t('jobs.cost'), isNumber: true, cell: ({ winner: c }) => formatMoney(c?.cost), csv: ({ winner: c }) => (c?.cost ? formatMoney(c.cost) : '') },
   ]
   return (
     <Section title={t('jobs.whatif.title')}>

@@ -20,9 +20,9 @@ export function PolicyContent({ policy }: { policy: MetricPolicy }) {
         <Section key={figure.figure} title={`${t('policies.figures')}: ${t(`policies.figure.${figure.figure}`)}`} side={<span className="dim">{t('policies.weight')}: {formatShare(figure.weight)}</span>}>
           <DataTable isPlain name="policy-steps" label={t(`policies.figure.${figure.figure}`)} rows={figure.steps.map((step, i) => ({
             ...step, key: i, start: step.from ?? (i === 0 ? 0 : figure.steps[i - 1]?.below) }))} rowKey={(s) => String(s.key)} columns={[
-            { id: 'from', title: t('policies.from'), isNumber: true, cell: (s) => formatFigure(s.start) },
-            { id: 'below', title: t('policies.below'), isNumber: true, cell: (s) => (s.below === undefined || s.below === null ? '∞' : formatFigure(s.below)) },
-            { id: 'points', title: t('policies.points'), isNumber: true, cell: (s) => formatFigure(s.points) },
+            { id: 'from', title: t('policies.from'), isNumber: true, cell: (s) => formatFigure(s.start), csv: (s) => s.start },
+            { id: 'below', title: t('policies.below'), isNumber: true, cell: (s) => (s.below === undefined || s.below === null ? '∞' : formatFigure(s.below)), csv: (s) => s.below },
+            { id: 'points', title: t('policies.points'), isNumber: true, cell: (s) => formatFigure(s.points), csv: (s) => s.points },
           ]} />
         </Section>)) : null}
       {document.kind === 'relative' ? (
@@ -41,8 +41,8 @@ export function PolicyContent({ policy }: { policy: MetricPolicy }) {
       {document.kind === 'combined' ? (
         <Section title={t('policies.combined')}>
           <DataTable isPlain name="policy-parts" label={t('policies.combined')} rows={document.policies} rowKey={(p) => p.policy} columns={[
-            { id: 'policy', title: t('policies.policy'), cell: (p) => p.policy },
-            { id: 'weight', title: t('policies.weight'), isNumber: true, cell: (p) => formatShare(p.weight) },
+            { id: 'policy', title: t('policies.policy'), cell: (p) => p.policy, csv: (p) => p.policy },
+            { id: 'weight', title: t('policies.weight'), isNumber: true, cell: (p) => formatShare(p.weight), csv: (p) => p.weight },
           ]} />
         </Section>) : null}
       {weights.length > 0 ? (

@@ -57,27 +57,27 @@ export function OperatorDescription({ operator }: { operator: Operator }) {
       <Section title={t('operators.parameters')}>
         {operator.parameters.length === 0 ? <p className="dim">{t('operators.parameters.none')}</p> : (
           <DataTable isPlain name="operator-parameters" label={t('operators.parameters')} rows={operator.parameters} rowKey={(p) => p.name} columns={[
-            { id: 'name', title: t('operators.parameter'), cell: (p) => <code>{p.name}</code> },
-            { id: 'what', title: t('operators.what'), cell: (p) => p.description },
-            { id: 'min', title: t('operators.min'), isNumber: true, cell: (p) => p.min },
-            { id: 'max', title: t('operators.max'), isNumber: true, cell: (p) => p.max },
-            { id: 'default', title: t('operators.default'), isNumber: true, cell: (p) => p.default },
-            { id: 'draw', title: t('operators.draw'), isNumber: true, cell: (p) => (p.draw ? `± ${formatShare(p.draw.share, 2)}` : nothing) },
+            { id: 'name', title: t('operators.parameter'), cell: (p) => <code>{p.name}</code>, csv: (p) => p.name },
+            { id: 'what', title: t('operators.what'), cell: (p) => p.description, csv: (p) => p.description },
+            { id: 'min', title: t('operators.min'), isNumber: true, cell: (p) => p.min, csv: (p) => p.min },
+            { id: 'max', title: t('operators.max'), isNumber: true, cell: (p) => p.max, csv: (p) => p.max },
+            { id: 'default', title: t('operators.default'), isNumber: true, cell: (p) => p.default, csv: (p) => p.default },
+            { id: 'draw', title: t('operators.draw'), isNumber: true, cell: (p) => (p.draw ? `± ${formatShare(p.draw.share, 2)}` : nothing), csv: (p) => p.draw?.share },
           ]} />)}
       </Section>
       <div className={measuring.split}>
         <Section title={t('operators.classes')}>
           <DataTable isPlain name="operator-classes" label={t('operators.classes')} rows={operator.size_classes} rowKey={(c) => c.name}
             empty={<p className="dim">{t('ui.none')}</p>} columns={[
-              { id: 'name', title: t('measure.name'), cell: (c) => c.name },
-              { id: 'size', title: t('measure.size'), cell: (c) => <code>{formatSize(c.parameters)}</code> },
+              { id: 'name', title: t('measure.name'), cell: (c) => c.name, csv: (c) => c.name },
+              { id: 'size', title: t('measure.size'), cell: (c) => <code>{formatSize(c.parameters)}</code>, csv: (c) => formatSize(c.parameters) },
             ]} />
         </Section>
         <Section title={t('operators.implementations')}>
           <DataTable isPlain name="operator-implementations" label={t('operators.implementations')} rows={operator.implementations}
             rowKey={(i) => i.resource_type + i.library} columns={[
-              { id: 'resource', title: t('operators.resource'), cell: (i) => i.resource_type },
-              { id: 'library', title: t('operators.library'), cell: (i) => i.library },
+              { id: 'resource', title: t('operators.resource'), cell: (i) => i.resource_type, csv: (i) => i.resource_type },
+              { id: 'library', title: t('operators.library'), cell: (i) => i.library, csv: (i) => i.library },
             ]} />
         </Section>
       </div>

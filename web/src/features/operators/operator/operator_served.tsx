@@ -16,7 +16,7 @@ export function OperatorServed({ id }: { id: string }) {
       ? <span className="dim">{t('operators.served')}: {served.unit_type_count} · {t('operators.served.centers')}: {served.center_count} · {t('operators.served.units')}: {served.unit_count}</span>
       : undefined}>
       <Ready query={query}>
-        <DataTable isPlain hasCsv name="operator-served" label={t('operators.served.title')} rows={served?.unit_types ?? []} rowKey={(u) => u.id}
+        <DataTable isPlain name="operator-served" label={t('operators.served.title')} rows={served?.unit_types ?? []} rowKey={(u) => u.id}
           empty={<EmptyState title={t('operators.served.none')} />} columns={[
             { id: 'center', title: t('measure.center'), cell: (u) => <Link href={pathTo('/centers/:center', { center: u.center })}>{u.center}</Link>, csv: (u) => u.center },
             { id: 'unit_type', title: t('measure.unit_type'), cell: (u) => u.name, csv: (u) => u.name },

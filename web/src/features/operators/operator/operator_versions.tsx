@@ -31,13 +31,13 @@ export function OperatorVersions(props: {
     <Section title={t('operators.versions')}>
       <Ready query={query}>
         <DataTable isPlain name="operator-versions" label={t('operators.versions')} rows={versions} rowKey={(v) => String(v.version)} pages={query} columns={[
-          { id: 'version', title: t('measure.version'), isNumber: true, cell: (v) => v.version },
+          { id: 'version', title: t('measure.version'), isNumber: true, cell: (v) => v.version, csv: (v) => v.version },
           { id: 'state', title: t('measure.state'), cell: (v) => (v.withdrawn_at
-            ? <StatePill tone="warn">{t('operators.state.withdrawn')}</StatePill> : <StatePill tone="good">{t('operators.state.used')}</StatePill>) },
-          { id: 'origin', title: t('operators.origin'), cell: (v) => t(`operators.origin.${v.origin}`) },
-          { id: 'at', title: t('measure.created'), cell: (v) => <Time at={v.created_at} /> },
-          { id: 'by', title: t('measure.by'), cell: (v) => <code>{v.created_by}</code> },
-          { id: 'gone', title: t('operators.withdrawn.at'), cell: (v) => <Time at={v.withdrawn_at} /> },
+            ? <StatePill tone="warn">{t('operators.state.withdrawn')}</StatePill> : <StatePill tone="good">{t('operators.state.used')}</StatePill>), csv: (v) => (v.withdrawn_at ? 'withdrawn' : 'used') },
+          { id: 'origin', title: t('operators.origin'), cell: (v) => t(`operators.origin.${v.origin}`), csv: (v) => v.origin },
+          { id: 'at', title: t('measure.created'), cell: (v) => <Time at={v.created_at} />, csv: (v) => v.created_at },
+          { id: 'by', title: t('measure.by'), cell: (v) => <code>{v.created_by}</code>, csv: (v) => v.created_by },
+          { id: 'gone', title: t('operators.withdrawn.at'), cell: (v) => <Time at={v.withdrawn_at} />, csv: (v) => v.withdrawn_at },
         ]} />
         {others.length === 0 ? <p className={measuring.note}>{t('operators.versions.one')}</p> : (
           <div className={measuring.tools} style={{ marginTop: 10 }}>

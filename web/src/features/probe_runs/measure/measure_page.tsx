@@ -54,8 +54,8 @@ export function MeasurePage() {
         {leftOut.length > 0 ? (
           <Section title={t('runs.left_out')}>
             <DataTable isPlain name="left-out" label={t('runs.left_out')} rows={leftOut} rowKey={(one) => one.place + one.reason} columns={[
-              { id: 'place', title: t('runs.left_out.place'), cell: (one) => one.place },
-              { id: 'reason', title: t('runs.left_out.reason'), cell: (one) => one.reason },
+              { id: 'place', title: t('runs.left_out.place'), cell: (one) => one.place, csv: (one) => one.place },
+              { id: 'reason', title: t('runs.left_out.reason'), cell: (one) => one.reason, csv: (one) => one.reason },
             ]} />
           </Section>
         ) : null}

@@ -15,7 +15,7 @@ export function TaskOperators({ document }: { document: ProbeTaskDocument }) {
   return (
     <>
       <Section title={t('tasks.operators')}>
-        <DataTable isPlain hasCsv name="task-operators" label={t('tasks.operators')} rows={items} rowKey={(use) => use.key} columns={[
+        <DataTable isPlain name="task-operators" label={t('tasks.operators')} rows={items} rowKey={(use) => use.key} columns={[
           { id: 'label', title: t('tasks.label'), cell: (use) => use.key, csv: (use) => use.key },
           { id: 'operator', title: t('measure.operator'), cell: (use) => <Link href={`${pathTo('/operators/:id', { id: use.id })}${use.version ? `?version=${use.version}` : ''}`}>{use.id}{use.version ? `@${use.version}` : ''}</Link>,
             csv: (use) => `${use.id}${use.version ? `@${use.version}` : ''}` },
