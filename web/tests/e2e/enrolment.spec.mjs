@@ -1,5 +1,5 @@
-// From an empty network to its first center, as a person goes who follows the console: what the dialog says to run is run as it stands
-// there, by a shell, with the real agent, until the page says that the center is online.
+// From an empty network to its first center and the result of its first job, as a person goes who follows the console: what the dialog
+// says to run is run as it stands there, by a shell, with the real agent, until the page says that the center is online.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -88,6 +88,29 @@ describe('enrolment', limit, () => {
     await center.getByRole('link', { name: 'gamma', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'gamma' }).waitFor()
     await page.getByRole('region', { name: 'Unit types' }).getByText('core', { exact: true }).first().waitFor()
+    assert.deepEqual(page.complaints, [], 'the browser complained')
+    await page.context().close()
+  })
+
+  it('is followed by the first job: the guide leads to it, and its page has the result and says why it ran there', async () => {
+    const page = await openPage(browser, { url: network.url })
+    await signIn(page, network.token)
+    await page.getByRole('region', { name: 'Getting started' }).getByRole('link', { name: 'Submit a job', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Submit' }).waitFor()
+    await page.getByLabel('Name').fill('first-job')
+    await page.getByLabel('Command line').fill('sh -c "for i in 1 2; do echo result $i; done"')
+    await page.getByRole('group', { name: 'Candidates' }).getByText('chosen').waitFor()
+    await page.getByRole('button', { name: 'Submit job' }).click()
+
+    await page.getByRole('heading', { level: 1, name: 'first-job' }).waitFor()
+    await page.locator('main').getByText('succeeded').first().waitFor({ timeout: 300_000 })
+    const chosen = page.getByRole('group', { name: 'Candidates' }).getByRole('row').filter({ hasText: 'chosen' })
+    await chosen.getByRole('link', { name: 'gamma', exact: true }).waitFor()
+    await page.getByRole('tab', { name: 'Output' }).click()
+    await page.getByText('result 2').waitFor()
+    await page.getByRole('tab', { name: 'Timeline' }).click()
+    const attempt = page.getByRole('group', { name: 'Attempts' }).getByRole('row').nth(1)
+    await attempt.getByText('exited').waitFor()
     assert.deepEqual(page.complaints, [], 'the browser complained')
     await page.context().close()
   })
