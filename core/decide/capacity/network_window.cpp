@@ -184,21 +184,35 @@ RateAtTime NetworkProfile::at(Timestamp at) const
     return {};
 }
 
-std::optional<double> NetworkProfile::transfer_s(Timestamp start, double size_bytes) const
+NetworkProfile::Progress NetworkProfile::progress(Timestamp start, double size_bytes, int hour_count) const
 {
-    if (overall_.count == 0) return std::nullopt;
     double left_bytes = size_bytes;
     Timestamp now = start;
-    const Timestamp limit = start + kWeeksOfTransfer * kHoursOfWeek * calendar_.hour;
+    const Timestamp limit = start + hour_count * calendar_.hour;
     while (now < limit) {
         const double rate = at(now).rate_bytes;
         const Timestamp end = next_part(now, calendar_.hour);
         const double hour_bytes = rate * Seconds(end - now).count();
-        if (hour_bytes >= left_bytes) return Seconds(now - start).count() + left_bytes / rate;
+        if (hour_bytes >= left_bytes) return {Seconds(now - start).count() + left_bytes / rate, 0};
         left_bytes -= hour_bytes;
         now = end;
     }
-    return Seconds(now - start).count() + left_bytes / overall_.median_bytes;
+    return {Seconds(now - start).count(), left_bytes};
+}
+
+std::optional<double> NetworkProfile::transfer_s(Timestamp start, double size_bytes) const
+{
+    if (overall_.count == 0) return std::nullopt;
+    const Progress made = progress(start, size_bytes, kWeeksOfTransfer * kHoursOfWeek);
+    return made.left_bytes > 0 ? made.elapsed_s + made.left_bytes / overall_.median_bytes : made.elapsed_s;
+}
+
+double NetworkProfile::least_end_s(Timestamp start, double size_bytes) const
+{
+    if (overall_.count == 0 || !(size_bytes > 0)) return 0;
+    // Who begins later has moved no more at any moment of that day, and after it nobody is faster than the best rate.
+    const Progress made = progress(start, size_bytes, kHoursOfDay);
+    return made.left_bytes > 0 ? made.elapsed_s + made.left_bytes / best_rate_bytes_ : made.elapsed_s;
 }
 
 std::vector<NetworkStep> find_steps(std::span<const NetworkSample> samples)

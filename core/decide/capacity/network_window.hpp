@@ -78,7 +78,17 @@ class NetworkProfile {
     /// weeks the overall rate goes on for ever. Empty when nothing is known.
     std::optional<double> transfer_s(Timestamp start, double size_bytes) const;
 
+    /// Seconds after `start` before which no transfer of `size_bytes` ends that begins then or later. What a day of the
+    /// calendar does not suffice for counts at the best rate. 0 when nothing is known.
+    double least_end_s(Timestamp start, double size_bytes) const;
+
   private:
+    struct Progress {
+        double elapsed_s{};
+        double left_bytes{}; ///< 0: it has ended
+    };
+    /// How far a transfer gets from `start` on in so many hours of the calendar.
+    Progress progress(Timestamp start, double size_bytes, int hour_count) const;
     void find_best_rate();
 
     NetworkCalendar calendar_;

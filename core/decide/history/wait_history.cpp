@@ -43,6 +43,15 @@ WaitModel shrunk(Starts starts, const WaitModel& parent)
     return {shrunk(std::move(starts.extra_s), parent.extra_s), shrunk(std::move(starts.ratios), parent.ratio)};
 }
 
+WaitTime expect_by(const WaitModel& known, double expected_s, double queued_s)
+{
+    const double free_s = std::max({expected_s, queued_s, 0.0});
+    if (std::isinf(free_s)) return {free_s, free_s, free_s};
+    if (free_s > kAtOnce_s) return {free_s * known.ratio.middle, free_s * known.ratio.low, free_s * known.ratio.high};
+    const auto after = [free_s](double extra_s) { return std::max(free_s + extra_s, 0.0); };
+    return {after(known.extra_s.middle), after(known.extra_s.low), after(known.extra_s.high)};
+}
+
 } // namespace
 
 WaitHistory::WaitHistory(std::span<const PastWait> waits)
@@ -79,19 +88,18 @@ const WaitModel& WaitHistory::model(std::string_view unit_type) const
 
 WaitTime WaitHistory::expect(std::string_view unit_type, double expected_s, double queued_s) const
 {
-    const WaitModel& known = model(unit_type);
-    const double free_s = std::max({expected_s, queued_s, 0.0});
-    if (std::isinf(free_s)) return {free_s, free_s, free_s};
-    if (free_s > kAtOnce_s) return {free_s * known.ratio.middle, free_s * known.ratio.low, free_s * known.ratio.high};
-    const auto after = [free_s](double extra_s) { return std::max(free_s + extra_s, 0.0); };
-    return {after(known.extra_s.middle), after(known.extra_s.low), after(known.extra_s.high)};
+    return expect_by(model(unit_type), expected_s, queued_s);
 }
 
-double WaitHistory::least_wait_s(std::string_view unit_type, double expected_s, double queued_s) const
+LeastWait WaitHistory::least_wait(std::string_view unit_type, double expected_s, double queued_s) const
 {
-    const double soonest_s = expect(unit_type, expected_s, queued_s).wait_s;
-    if (std::max(expected_s, queued_s) > kAtOnce_s) return soonest_s;
-    return std::min(soonest_s, kAtOnce_s * model(unit_type).ratio.middle); // where another rule begins
+    const WaitModel& known = model(unit_type);
+    LeastWait least{.wait_s = expect_by(known, expected_s, queued_s).wait_s,
+                    .from_s = std::max({expected_s, queued_s, kAtOnce_s}),
+                    .growth = std::clamp(known.ratio.middle, 0.0, 1.0)};
+    if (!(std::max(expected_s, queued_s) > kAtOnce_s))
+        least.wait_s = std::min(least.wait_s, kAtOnce_s * known.ratio.middle); // where another rule begins
+    return least;
 }
 
 } // namespace fathom

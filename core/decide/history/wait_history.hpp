@@ -39,6 +39,13 @@ struct WaitModel {
     WaitQuantiles ratio{1, 1, 1}; ///< actual / expected, of the others
 };
 
+/// What no start waits less than that is expected at some moment or later.
+struct LeastWait {
+    double wait_s{};
+    double from_s{}; ///< of starts expected later than this each second more adds at least `growth` seconds to wait_s
+    double growth{}; ///< 0..1
+};
+
 /// What starts take beyond the expected: the center's own queue, its dispatch, and jobs that outlive their predictions.
 /// For each unit type the quantiles (10, 50, 90 %) of actual − expected of the starts that were expected at once, and
 /// of actual / expected of the others; both shrunk towards those of the whole network as if eight starts had gone like
@@ -53,8 +60,8 @@ class WaitHistory {
     /// the units become free, so the longer of both is expected.
     WaitTime expect(std::string_view unit_type, double expected_s, double queued_s = 0) const;
 
-    /// expect().wait_s is never less for a start that is expected then or later.
-    double least_wait_s(std::string_view unit_type, double expected_s, double queued_s = 0) const;
+    /// A bound of expect().wait_s for starts that are expected then or later.
+    LeastWait least_wait(std::string_view unit_type, double expected_s, double queued_s = 0) const;
 
     /// What expect() computes with, so that a decision can be made again.
     const WaitModel& model(std::string_view unit_type) const;

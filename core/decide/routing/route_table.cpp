@@ -40,6 +40,16 @@ RouteKind empty_kind(const RouteRequest& request, std::size_t size)
     return kind;
 }
 
+/// Whether the least that the job asks for is free there from some moment on for ever, so that a closer look cannot
+/// find that it never is: filter traces must not depend on which places were looked at.
+bool is_free_at_last(const UnitRequest& units, const UnitTypeView& view)
+{
+    return view.holds.empty() && view.open_units(units).steps().back().free >= view.least_count_for(units);
+}
+
+/// By which a Timestamp may be earlier than the seconds that it was made of.
+constexpr double kTick_s = 1e-6;
+
 } // namespace
 
 RouteTable::RouteTable(std::shared_ptr<const UnitTypeList> unit_types, RouteKnowledge knowledge,
@@ -247,9 +257,23 @@ const RouteTable::Impl::Least& RouteTable::Impl::least_of(std::size_t unit_type)
     Least& least = least_[unit_type];
     if (least.is_known) return least;
     const UnitTypeView& view = (*unit_types)[unit_type];
-    least = {.is_known = true, .free_s = view.availability.earliest_start(1, kMinHeld_s), .start_s = 0};
-    least.start_s = waits_of(knowledge).least_wait_s(view.id.value, least.free_s, view.queued_s);
+    least = {.is_known = true, .free_s = view.availability.earliest_start(1, kMinHeld_s)};
+    least.start = waits_of(knowledge).least_wait(view.id.value, least.free_s, view.queued_s);
     return least;
+}
+
+double RouteTable::Impl::least_delay_s(const RouteRequest& request, std::size_t unit_type)
+{
+    const UnitTypeView& view = (*unit_types)[unit_type];
+    if (!(request.transfer.in_bytes > 0) || view.network == nullptr || !is_free_at_last(request.units, view)) return 0;
+    const Least& least = least_of(unit_type);
+    const double best_s = request.transfer.in_bytes * columns->facts(unit_type).least_s_per_byte;
+    const Timestamp first = moment_after(request.transfer.now, least.free_s);
+    // A later start may be in a better hour, but ends its transfer no earlier; and from `from_s` on waiting counts.
+    const double free_of_charge_s = least.start.from_s - least.free_s;
+    const double beyond_s =
+        view.network->least_end_s(first, request.transfer.in_bytes) - best_s - free_of_charge_s - kTick_s;
+    return least.start.growth * std::max(0.0, beyond_s);
 }
 
 RouteTable::Impl::LeastRun RouteTable::Impl::least_run(const RouteRequest& request, const RouteKind& kind,
@@ -312,7 +336,9 @@ void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChoose
     const double compute_s = run.run_s * kind.least_factor;
     const double taken_unit_s = run.unit_s * kind.least_factor + moved_s * static_cast<double>(fewest);
     const double trust_penalty_s = std::max(0.0, run.run_s / facts.trust_factor - std::max(run.run_s, compute_s));
-    const double judged_s = std::min(least.free_s, least.start_s) + moved_s + compute_s + trust_penalty_s;
+    const double delay_s = kind.cost.empty() ? least_delay_s(request, unit_type) : 0;
+    const double judged_s =
+        std::min(least.free_s, least.start.wait_s) + moved_s + delay_s + compute_s + trust_penalty_s;
     constexpr double kRounding = 1 - 1e-9;
     kind.objective[unit_type] = kRounding * objective(request.prefer, {judged_s, facts.least_cost_per_s * taken_unit_s,
                                                                        facts.power_w * taken_unit_s});
@@ -322,7 +348,7 @@ void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChoose
     kind.unit_count[unit_type] = static_cast<std::int32_t>(std::min<std::int64_t>(fewest, std::int64_t{1} << 30));
     kind.filter[unit_type] = RouteKind::kStays;
     if (kind.cost.empty()) return;
-    kind.completion_s[unit_type] = kRounding * (least.start_s + moved_s + compute_s);
+    kind.completion_s[unit_type] = kRounding * (least.start.wait_s + moved_s + compute_s);
     kind.cost[unit_type] = kRounding * facts.least_cost_per_s * taken_unit_s;
 }
 

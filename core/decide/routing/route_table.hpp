@@ -90,8 +90,8 @@ struct RouteTable::Impl {
     /// What no start on a unit type can beat.
     struct Least {
         bool is_known{};
-        double free_s{};  ///< until a unit is free
-        double start_s{}; ///< until a job really starts
+        double free_s{};   ///< until a unit is free
+        LeastWait start{}; ///< until a job really starts
     };
     RouteKind make_kind(const RouteRequest& request, PlaceChooser& chooser);
     void update(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
@@ -112,6 +112,9 @@ struct RouteTable::Impl {
     std::optional<Filter> bound_place(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
                                       std::size_t unit_type, std::optional<Filter> filter);
     const Least& least_of(std::size_t unit_type);
+    /// What a job without a deadline or budget, which starts as soon as its units are free, needs at least beyond the
+    /// time that its input would take in the network's best hour.
+    double least_delay_s(const RouteRequest& request, std::size_t unit_type);
     /// RouteKind::has_runs
     std::vector<std::uint8_t> marks_of_runs(const RouteRequest& request) const;
     void forget_oldest();

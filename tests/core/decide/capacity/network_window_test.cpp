@@ -167,6 +167,39 @@ TEST(NetworkProfile, ATransferRunsThroughTheHours)
     EXPECT_NEAR(*NetworkProfile(samples).transfer_s(time("2026-11-23T09:30:00Z"), 1.8e9 + 1e8), 1800 + 10, 1e-6);
 }
 
+TEST(NetworkProfile, ATransferThatBeginsNowEndsFirst)
+{
+    const auto samples =
+        probe("2026-11-16T00:00:00Z", 30min, 7 * 48, [](Timestamp at) { return hour_of_day(at) < 10 ? 1e6 : 1e7; });
+    const NetworkProfile profile(samples);
+    const Timestamp start = time("2026-11-23T10:00:00Z"); // 14 h at 10 MB/s, 10 h at 1 MB/s
+
+    EXPECT_EQ(profile.least_end_s(start, 1e9), profile.transfer_s(start, 1e9));
+    EXPECT_NEAR(profile.least_end_s(start, 14 * 3.6e10 + 10 * 3.6e9 + 1e9), 24 * 3600 + 100, 1e-6)
+        << "at the best rate after a day";
+    EXPECT_EQ(profile.least_end_s(start, 0), 0);
+    EXPECT_EQ(NetworkProfile::from({}).least_end_s(start, 1e9), 0);
+}
+
+RC_GTEST_PROP(NetworkProperty, NoLaterTransferEndsBeforeTheLeastEnd, ())
+{
+    std::vector<NetworkSample> samples;
+    for (int hour = 0; hour < 168; ++hour) {
+        const double rate = *rc::gen::inRange(1, 1000) * 1e6;
+        samples.insert(samples.end(), 2, {time("2026-11-16T00:30:00Z") + std::chrono::hours(hour), rate});
+    }
+    const NetworkProfile profile(samples);
+    const Timestamp now = time("2026-11-18T00:00:00Z") + std::chrono::minutes(*rc::gen::inRange(0, 10000));
+    const double size_bytes = *rc::gen::inRange(1, 100000) * 1e9;
+    const double least_s = profile.least_end_s(now, size_bytes);
+
+    for (int i = 0; i < 50; ++i) {
+        const auto wait = std::chrono::minutes(*rc::gen::inRange(0, 20000));
+        const double end_s = Seconds(wait).count() + profile.transfer_s(now + wait, size_bytes).value();
+        RC_ASSERT(least_s <= end_s * (1 + 1e-9));
+    }
+}
+
 RC_GTEST_PROP(NetworkProperty, MoreTimeToWaitNeverMakesATransferLonger, ())
 {
     std::vector<NetworkSample> samples;

@@ -123,9 +123,13 @@ TEST(WaitHistory, NoLaterStartWaitsLessThanTheBoundSays)
         for (int i = 0; i < 50; ++i) {
             const double from_s = any(random);
             const double queued_s = i % 3 == 0 ? any(random) : 0;
-            const double bound = history.least_wait_s("u1", from_s, queued_s);
-            for (double later_s = 0; later_s < 40; later_s += 0.5)
-                ASSERT_LE(bound, history.expect("u1", from_s + later_s, queued_s).wait_s) << from_s << " " << later_s;
+            const LeastWait bound = history.least_wait("u1", from_s, queued_s);
+            for (double expected_s = from_s; expected_s < from_s + 40; expected_s += 0.5) {
+                const double wait_s = history.expect("u1", expected_s, queued_s).wait_s;
+                ASSERT_LE(bound.wait_s, wait_s) << from_s << " " << expected_s;
+                const double grown_s = bound.growth * (expected_s - bound.from_s);
+                ASSERT_LE(bound.wait_s + grown_s, wait_s + 1e-9) << from_s << " " << expected_s;
+            }
         }
     }
 }

@@ -1,0 +1,141 @@
+// What a table knows of a place before it looks closely.
+#include "core/decide/routing/route_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace fathom {
+namespace {
+
+using namespace std::chrono_literals;
+
+const Timestamp kMorning = parse_rfc3339("2026-11-18T09:10:00Z").value();
+
+/// Four times as fast from 00:00 to 06:00.
+std::shared_ptr<const NetworkProfile> night_network(double day_bytes)
+{
+    NetworkProfile::Known known{};
+    for (std::size_t hour = 0; hour < known.hours.size(); ++hour)
+        known.hours[hour] = {3, hour % 24 < 6 ? 4 * day_bytes : day_bytes, 0.1};
+    known.overall = {504, day_bytes, 0.2};
+    return std::make_shared<const NetworkProfile>(NetworkProfile::from(known));
+}
+
+UnitTypeView bounded_unit_type(int number, double median_s, double day_bytes)
+{
+    UnitTypeView view;
+    view.id = UnitTypeId{"ut_" + std::to_string(1000 + number)};
+    view.center_name = "center" + std::to_string(number);
+    view.resource_type = "cpu";
+    view.operators = {"dgemm"};
+    view.unit_count = 4;
+    view.availability = Availability(4);
+    MeasuredOperator one;
+    one.operator_id = "dgemm";
+    one.parameters_key = "n=1";
+    one.operations = 1e9;
+    one.median_s = median_s;
+    one.ci_low_s = median_s * 0.95;
+    one.ci_high_s = median_s * 1.05;
+    view.measured = {one};
+    view.network = night_network(day_bytes);
+    return view;
+}
+
+RouteRequest data_request(double in_bytes)
+{
+    RouteRequest request;
+    request.operators = {{"dgemm", "n=1", 30'000, 1e9, 1e8}};
+    request.units.count = 1;
+    request.transfer.in_bytes = in_bytes;
+    request.transfer.now = kMorning;
+    return request;
+}
+
+std::vector<UnitTypeView> slower_and_slower(int size)
+{
+    std::vector<UnitTypeView> views;
+    for (int i = 0; i < size; ++i)
+        views.push_back(bounded_unit_type(i, 0.01 + 0.0002 * i, 1e8)); // a run of 300 s, then 6 s more each
+    return views;
+}
+
+/// Of the kind's unit types those at which a choice was made.
+std::ptrdiff_t looked_at(const RouteRequest& request, RouteTable& table)
+{
+    const RouteKnowledge none;
+    PlaceChooser chooser(request, none);
+    const RouteKind& kind = table.impl().kind_of(request, chooser);
+    return std::count(kind.is_rough.begin(), kind.is_rough.end(), 0);
+}
+
+// 990 s of transfer by day and 247.5 s at night. The best sixteen take 1290 s to 1380 s: bound by the best hour, 139
+// could be among them.
+TEST(RouteBounds, AJobThatMustStartByDayIsNotBoundByTheNight)
+{
+    const std::vector<UnitTypeView> views = slower_and_slower(200);
+    const RouteRequest request = data_request(0.99e11);
+    RouteTable table(views);
+
+    const Decision decision = route(request, table);
+
+    ASSERT_TRUE(decision.winner);
+    EXPECT_EQ(decision.candidates[*decision.winner].unit_type_id.value, "ut_1000");
+    EXPECT_LE(looked_at(request, table), 24);
+}
+
+TEST(RouteBounds, WhereAJobCanNeverRunIsFoundAsWithoutTheBound)
+{
+    std::vector<UnitTypeView> views = slower_and_slower(200);
+    for (std::size_t i = 1; i < views.size(); i += 2)
+        views[i].availability.take(0, Availability::kForEver, 3);
+    RouteRequest request = data_request(0.99e11);
+    request.units.count = 2;
+    RouteTable table(views);
+
+    const Decision decision = route(request, table);
+
+    // Of the others the best sixteen take up to 990 s + 480 s; the best hour's bound, 247.5 s + 300 s and 6 s more
+    // each, lets the first 154 be among them.
+    ASSERT_EQ(decision.filter_trace.steps.size(), 1U);
+    EXPECT_EQ(decision.filter_trace.steps[0].filter, Filter::kDrain);
+    EXPECT_EQ(decision.filter_trace.steps[0].removed, 77);
+}
+
+TEST(RouteBounds, NoChoiceIsBetterThanItsBound)
+{
+    std::mt19937_64 random(5);
+    const auto any = [&random](double low, double high) {
+        return std::uniform_real_distribution<double>(low, high)(random);
+    };
+    for (int world = 0; world < 40; ++world) {
+        std::vector<UnitTypeView> views;
+        std::vector<PastWait> waits;
+        for (int i = 0; i < 100; ++i) {
+            UnitTypeView& view = views.emplace_back(bounded_unit_type(i, any(0.001, 0.1), any(1e6, 1e9)));
+            if (i % 3 > 0) view.availability.take(0, any(0, 80'000), 4);
+            if (i % 4 == 0) view.queued_s = any(0, 40'000);
+            if (i % 5 == 0) view.trust_factor = any(0.5, 1);
+            waits.push_back({view.id.value, i % 2 * any(0, 1000), any(0, 1000)});
+        }
+        RouteRequest request = data_request(any(1e9, 1e12));
+        request.transfer.out_bytes = world % 2 * any(1e9, 1e12);
+        RouteKnowledge knowledge;
+        if (world % 3 > 0) knowledge.waits = std::make_shared<const WaitHistory>(waits);
+        RouteTable table(views, knowledge);
+        PlaceChooser chooser(request, knowledge);
+        RouteKind& kind = table.impl().kind_of(request, chooser);
+
+        for (std::size_t i = 0; i < views.size(); ++i) {
+            ASSERT_TRUE(kind.is_rough_at(i));
+            const double bound = kind.objective[i];
+            table.impl().refine(request, chooser, kind, i);
+            ASSERT_LE(bound, kind.objective[i]) << world << " " << i;
+        }
+    }
+}
+
+} // namespace
+} // namespace fathom
