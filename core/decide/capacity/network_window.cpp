@@ -17,7 +17,6 @@ constexpr int kHoursOfWeek = 168;
 constexpr int kStartsPerHour = 4;
 /// After so many weeks a transfer goes on at the overall rate for ever.
 constexpr int kWeeksOfTransfer = 2;
-constexpr double kAsGood = 1.01;
 constexpr int kHoursOfDay = 24;
 /// What share of the best hour's rate makes an hour a good one.
 constexpr double kGoodShare = 0.8;
@@ -262,7 +261,7 @@ std::optional<Timestamp> best_start(NetworkCalendar calendar, Timestamp earliest
         least = std::min(least, *known);
     }
     for (const Start& start : starts) {
-        if (start.cost <= least * kAsGood) return start.at;
+        if (start.cost <= least * kAsGoodCost) return start.at;
     }
     return std::nullopt;
 }

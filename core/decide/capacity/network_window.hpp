@@ -119,6 +119,9 @@ struct NetworkWindow {
     double transfer_s{};
 };
 
+/// A start whose cost is at most so many times the least is as good as the best.
+inline constexpr double kAsGoodCost = 1.01;
+
 /// Of the starts `earliest`, and each full quarter of an hour up to `latest`, the one of least cost; of starts within
 /// 1 % of the best the earliest, so that nothing waits for nothing. At most a week is searched: then all comes again.
 /// Empty when `latest` lies before `earliest`, or when a cost is not known.

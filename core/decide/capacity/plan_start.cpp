@@ -70,7 +70,7 @@ double energy_of(const StartTerms& terms, const StartPlan& plan)
 bool is_possible(const TransferRequest& request, const StartTerms& terms, const StartPlan& plan)
 {
     if (moment_after(request.now, plan.start_s + plan.occupied.high_s) > *request.deadline) return false;
-    if (cost_of(request, terms, plan) > budget_limit(terms.budget)) return false;
+    if (terms.budget && cost_of(request, terms, plan) > budget_limit(terms.budget)) return false;
     return terms.availability == nullptr ||
            terms.availability->earliest_start(terms.unit_count, plan.occupied.high_s, plan.start_s) == plan.start_s;
 }
@@ -108,11 +108,26 @@ class StartJudge {
         const bool is_first = start == earliest_;
         if (is_dearer(start)) return HUGE_VAL;
         const StartPlan plan = is_first ? at_once_ : plan_from(job_.request, job_.network, start, job_.run);
+        return aim_.is_for_price ? weighed(plan, is_first) : transfers_s(plan, is_first);
+    }
+
+  private:
+    /// Most starts are not possible or no better than one before. The latter is asked first: it takes less time.
+    double transfers_s(const StartPlan& plan, bool is_first)
+    {
+        const double both_s = both_transfers_s(plan);
+        if (both_s > least_transfers_s_ * kAsGoodCost) return HUGE_VAL; // best_start() would not take it
         if (!is_first && !is_possible(job_.request, job_.terms, plan)) return HUGE_VAL;
-        if (!aim_.is_for_price) return both_transfers_s(plan);
+        least_transfers_s_ = std::min(least_transfers_s_, both_s);
+        return both_s;
+    }
+
+    double weighed(const StartPlan& plan, bool is_first)
+    {
         if (is_first && aim_.is_too_dear) return HUGE_VAL;
         const double cost = cost_of(job_.request, job_.terms, plan);
         if (cost >= least_cost_ && plan.occupied.run_s >= its_run_s_) return HUGE_VAL;
+        if (!is_first && !is_possible(job_.request, job_.terms, plan)) return HUGE_VAL;
         if (cost < least_cost_) {
             least_cost_ = cost;
             its_run_s_ = plan.occupied.run_s;
@@ -120,7 +135,6 @@ class StartJudge {
         return objective(job_.terms.prefer, {plan.completion_s, cost, energy_of(job_.terms, plan)});
     }
 
-  private:
     /// No cheaper than one before, and later: most of them.
     bool is_dearer(Timestamp start) const
     {
@@ -133,9 +147,10 @@ class StartJudge {
     const StartPlan& at_once_;
     Timestamp earliest_;
     StartAim aim_;
-    double least_run_s_;           ///< with the fastest transfers
-    double least_cost_ = HUGE_VAL; ///< of the starts before
-    double its_run_s_ = HUGE_VAL;  ///< how long the units are held then
+    double least_run_s_;                  ///< with the fastest transfers
+    double least_transfers_s_ = HUGE_VAL; ///< of the possible starts before
+    double least_cost_ = HUGE_VAL;        ///< of the starts before
+    double its_run_s_ = HUGE_VAL;         ///< how long the units are held then
 };
 
 } // namespace

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
+#include <optional>
+#include <vector>
+
 namespace fathom {
 namespace {
 
@@ -129,6 +133,47 @@ TEST(PlanStart, ACompressedWeekHasTheSameWindows)
     ASSERT_TRUE(plan.window);
     EXPECT_EQ(hour_of_week(plan.window->start, fast) % 24, 14);
     EXPECT_LE(plan.start_s, 36);
+}
+
+/// The start of the least transfers, found by looking at every quarter of an hour in turn.
+std::optional<Timestamp> plain_start(const TransferRequest& request, const NetworkProfile& network, double wait_s,
+                                     const Availability& units)
+{
+    const Timestamp earliest = moment_after(request.now, wait_s);
+    return best_start(network.calendar(), earliest, *request.deadline, [&](Timestamp start) -> std::optional<double> {
+        const double start_s = Seconds(start - request.now).count();
+        const StartPlan plan = plan_at_once(request, &network, start_s, kMinute);
+        const bool is_in_time = moment_after(request.now, start_s + plan.occupied.high_s) <= *request.deadline;
+        const bool is_free = units.earliest_start(1, plan.occupied.high_s, start_s) == start_s;
+        return start == earliest || (is_in_time && is_free) ? plan.in_s + plan.out_s : HUGE_VAL;
+    });
+}
+
+RC_GTEST_PROP(PlanStartProperty, FindsTheStartOfAPlainLoop, ())
+{
+    std::vector<NetworkSample> samples;
+    for (int hour = 0; hour < 168; ++hour)
+        samples.push_back({time("2026-11-09T00:30:00Z") + std::chrono::hours(hour), *rc::gen::inRange(1, 200) * 1e7});
+    const NetworkProfile network(samples);
+    TransferRequest request = transfer(*rc::gen::inRange(1, 10000) * 1e9, *rc::gen::inRange(0, 10000) * 1e9);
+    request.deadline = request.now + *rc::gen::inRange(1, 90 * 60) * 1min;
+    Availability units(1);
+    for (int i = *rc::gen::inRange(0, 6); i > 0; --i) {
+        const double from_s = *rc::gen::inRange(7200, 200'000);
+        units.take(from_s, from_s + *rc::gen::inRange(60, 20'000), 1);
+    }
+    const double wait_s = *rc::gen::inRange(0, 7200);
+    StartTerms terms;
+    terms.availability = &units;
+
+    const StartPlan plan = plan_start(request, &network, wait_s, kMinute, terms);
+
+    const std::optional<Timestamp> plain = plain_start(request, network, wait_s, units);
+    const StartPlan now = plan_at_once(request, &network, wait_s, kMinute);
+    const double best_s = (request.in_bytes + request.out_bytes) / network.best_rate_bytes();
+    if (!plan.window && now.in_s + now.out_s <= best_s * 1.01) return; // no hour is worth a wait
+    RC_ASSERT((plan.window ? plan.window->start : moment_after(request.now, wait_s)) ==
+              plain.value_or(moment_after(request.now, wait_s)));
 }
 
 RC_GTEST_PROP(PlanStartProperty, WaitingNeverMissesTheDeadlineNorTransfersSlower, ())
