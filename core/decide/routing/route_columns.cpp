@@ -32,13 +32,6 @@ bool is_of_measurements(PredictionBasis basis)
     return basis != PredictionBasis::kEstimated && basis != PredictionBasis::kUnknown;
 }
 
-bool is_sorted_by_operator(const UnitTypeView& view)
-{
-    return std::is_sorted(
-        view.measured.begin(), view.measured.end(),
-        [](const MeasuredOperator& a, const MeasuredOperator& b) { return a.operator_id < b.operator_id; });
-}
-
 Timestamp newest_of(std::span<const MeasuredOperator> measured, const std::string& operator_id,
                     const std::string& parameters_key)
 {
@@ -103,6 +96,8 @@ void RouteColumns::take_over(RouteColumns& before)
     uses_ = before.uses_;
     start_up_s_ = before.start_up_s_;
     speeds_ = before.speeds_;
+    table_ = before.table_;
+    table_generation_ = before.table_generation_;
     is_sorted_ = before.is_sorted_;
     ranges_ = std::exchange(before.ranges_, {});
     measured_at_ = std::exchange(before.measured_at_, {});
@@ -113,12 +108,16 @@ void RouteColumns::take_over(RouteColumns& before)
         changed_at_[i] = generation_;
         if (!start_up_s_.empty()) start_up_s_[i] = median_start_up(view.measured);
         if (!speeds_.empty()) speeds_[i] = speed_of(view);
-        if (!is_sorted_.empty()) is_sorted_[i] = is_sorted_by_operator(view) ? 1 : 0;
+        if (!is_sorted_.empty()) is_sorted_[i] = is_sorted_by_operator(view.measured) ? 1 : 0;
         for (auto& [operator_id, ranges] : ranges_)
             ranges[i] = range_of(i, operator_id);
         for (auto& [operator_id, offers] : offers_)
             offers[i] = has_operator(view, operator_id) ? 1 : 0;
     }
+    const auto newer = std::count_if(changed_at_.begin(), changed_at_.end(),
+                                     [this](std::uint64_t changed) { return changed > table_generation_; });
+    // Then it saves little: it is made anew when it is next asked for.
+    if (static_cast<std::size_t>(newer) > size() / 4) table_.reset();
 }
 
 void RouteColumns::sort_names()
@@ -212,14 +211,30 @@ std::shared_ptr<const KnownRunColumn> RouteColumns::find(const KnownRun& known)
     return known_runs_[known.job_id] = std::move(column);
 }
 
+const OperatorTable& RouteColumns::table()
+{
+    if (table_ == nullptr) {
+        table_ = std::make_shared<const OperatorTable>(unit_types_);
+        table_generation_ = generation_;
+        is_sorted_.resize(size());
+        for (std::size_t i = 0; i < size(); ++i)
+            is_sorted_[i] = table_->has_measured(i) ? 1 : 0;
+    }
+    return *table_;
+}
+
 const std::vector<std::uint8_t>& RouteColumns::offers(const std::string& operator_id)
 {
     const auto known = offers_.find(operator_id);
     if (known != offers_.end()) return known->second;
-    std::vector<std::uint8_t> offers;
-    offers.reserve(size());
-    for (const UnitTypeView& view : unit_types_)
-        offers.push_back(has_operator(view, operator_id) ? 1 : 0);
+    const OperatorTable& known_lists = table();
+    std::vector<std::uint8_t> offers(size());
+    for (const std::uint32_t unit_type : known_lists.offering(offered_id(operator_id)))
+        offers[unit_type] = 1;
+    for (std::size_t i = 0; i < size(); ++i) {
+        if (!known_lists.has_offered(i) || is_newer_than_table(i))
+            offers[i] = has_operator(unit_types_[i], operator_id) ? 1 : 0;
+    }
     return offers_[operator_id] = std::move(offers);
 }
 
@@ -240,17 +255,13 @@ const std::vector<RouteColumns::MeasuredRange>& RouteColumns::ranges_of(const st
 {
     const auto known = ranges_.find(operator_id);
     if (known != ranges_.end()) return known->second;
-    if (is_sorted_.empty()) {
-        std::vector<std::uint8_t> is_sorted;
-        is_sorted.reserve(size());
-        for (const UnitTypeView& view : unit_types_)
-            is_sorted.push_back(is_sorted_by_operator(view) ? 1 : 0);
-        is_sorted_ = std::move(is_sorted);
+    const OperatorTable& known_lists = table();
+    std::vector<MeasuredRange> ranges(size());
+    for (const OperatorTable::Measured& one : known_lists.measured(operator_id))
+        ranges[one.unit_type] = {one.first, one.count};
+    for (std::size_t i = 0; i < size(); ++i) {
+        if (!known_lists.has_measured(i) || is_newer_than_table(i)) ranges[i] = range_of(i, operator_id);
     }
-    std::vector<MeasuredRange> ranges;
-    ranges.reserve(size());
-    for (std::size_t i = 0; i < size(); ++i)
-        ranges.push_back(range_of(i, operator_id));
     return ranges_[operator_id] = std::move(ranges);
 }
 

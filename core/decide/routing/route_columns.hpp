@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/decide/routing/operator_table.hpp"
 #include "core/decide/routing/route.hpp"
 #include "core/decide/routing/unit_type_facts.hpp"
 
@@ -99,6 +100,10 @@ class RouteColumns {
     };
     MeasuredRange range_of(std::size_t unit_type, const std::string& operator_id) const;
     const std::vector<MeasuredRange>& ranges_of(const std::string& operator_id);
+    /// Made when it is first asked for.
+    const OperatorTable& table();
+    /// Whether the lists of the unit type are others than those that the table was made of.
+    bool is_newer_than_table(std::size_t unit_type) const { return changed_at_[unit_type] > table_generation_; }
     std::span<const MeasuredOperator> measured_in(std::size_t unit_type, const MeasuredRange& range) const;
 
     UnitTypeList unit_types_;
@@ -120,6 +125,8 @@ class RouteColumns {
     };
     std::map<std::pair<std::string, std::string>, KeptTimes> measured_at_;
     std::map<std::string, std::vector<std::uint8_t>> offers_;
+    std::shared_ptr<const OperatorTable> table_; ///< of the lists as they were in its generation
+    std::uint64_t table_generation_ = 0;
     std::vector<std::uint8_t> is_sorted_; ///< by unit type: whether its measurements stand in order of operators
     std::map<std::string, std::vector<MeasuredRange>> ranges_; ///< by operator, then by unit type
     std::uint64_t uses_ = 0;

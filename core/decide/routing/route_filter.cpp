@@ -144,11 +144,14 @@ bool has_refused(const RouteRequest& request, const UnitTypeView& view)
     return contains(request.refused_by, view.center_id.value);
 }
 
+std::string_view offered_id(std::string_view operator_id)
+{
+    return operator_id.substr(0, operator_id.find('@'));
+}
+
 bool has_operator(const UnitTypeView& view, const std::string& operator_id)
 {
-    // `id@version` is another version than the one in use: whoever runs the one runs the other.
-    const std::string_view id = std::string_view(operator_id).substr(0, operator_id.find('@'));
-    return std::binary_search(view.operators.begin(), view.operators.end(), id, std::less<>());
+    return std::binary_search(view.operators.begin(), view.operators.end(), offered_id(operator_id), std::less<>());
 }
 
 std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view)

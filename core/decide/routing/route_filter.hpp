@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 /// The filters that look at a unit type and a request alone; part of core/decide/routing/route.
 namespace fathom {
@@ -18,6 +19,10 @@ std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTyp
 
 /// Whether the unit type's center has refused the job (RouteRequest::refused_by).
 bool has_refused(const RouteRequest& request, const UnitTypeView& view);
+
+/// By which unit types offer an operator: `id@version` is another version than the one in use, and whoever runs the one
+/// runs the other.
+std::string_view offered_id(std::string_view operator_id);
 
 bool has_operator(const UnitTypeView& view, const std::string& operator_id);
 

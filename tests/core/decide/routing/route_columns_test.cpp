@@ -1,4 +1,5 @@
 #include "core/decide/routing/route_columns.hpp"
+#include "core/decide/routing/route_filter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -125,6 +126,47 @@ TEST(RouteColumns, OfALaterCatalogAreAsIfMadeOfIt)
         columns = std::make_shared<RouteColumns>(catalogs.back(), nullptr, columns.get());
     }
     EXPECT_EQ(seen->least_s, seen_s) << "who looks at a column sees it as it was";
+}
+
+// Each kind of list: in order, in reverse, with operators that nobody else has, empty.
+TEST(RouteColumns, AreAsASearchOfEachUnitTypesListsFinds)
+{
+    Networks networks;
+    std::vector<UnitTypeView> views = networks.make(60);
+    views[3].measured.clear();
+    views[4].operators.clear();
+    views[5].operators = std::vector<std::string>{"dgemm", "sort"};
+    views[6].measured.own().front().operator_id = "sort";
+    RouteColumns columns(views);
+    std::vector<OperatorDemand> all = demands();
+    all.push_back({"dgemm@2", "n=1", 1, 1e9, 0});
+
+    for (const OperatorDemand& demand : all) {
+        const auto column = columns.find(demand);
+        const std::vector<Timestamp> measured_at = columns.measured_at(demand.operator_id, demand.parameters_key);
+        for (std::size_t i = 0; i < views.size(); ++i) {
+            const ExecutionTime plain = execution_time(demand, views[i].measured);
+            EXPECT_EQ(column->times[i].execution_s, plain.execution_s) << demand.operator_id << i;
+            EXPECT_EQ(column->times[i].basis, plain.basis);
+            EXPECT_EQ(column->times[i].is_offered, has_operator(views[i], demand.operator_id));
+            if (plain.basis == PredictionBasis::kMeasured) EXPECT_EQ(measured_at[i], plain.evidence->measured_at);
+        }
+    }
+}
+
+TEST(RouteColumns, OfAnOperatorThatIsFirstAskedForLaterAreOfTheLaterCatalog)
+{
+    Networks networks;
+    std::vector<std::vector<UnitTypeView>> catalogs{networks.make(40)};
+    auto columns = std::make_shared<RouteColumns>(catalogs.back());
+    columns->find(demands().front());
+    for (int later = 0; later < 3; ++later) {
+        catalogs.push_back(networks.later(catalogs.back()));
+        columns = std::make_shared<RouteColumns>(catalogs.back(), nullptr, columns.get());
+    }
+
+    RouteColumns fresh(catalogs.back());
+    expect_equal(*columns, fresh);
 }
 
 TEST(RouteColumns, TakeNothingFromThoseOfOtherUnitTypes)
