@@ -1,17 +1,12 @@
 #include "server/jobs/attempts_service.hpp"
 
 #include "core/base/log.hpp"
-#include "schema/link/attempt_detail.hpp"
 #include "server/events/job_event_log.hpp"
-#include "server/jobs/attempt_words.hpp"
-#include "server/jobs/job_requeue.hpp"
-#include "server/jobs/job_work.hpp"
+#include "server/jobs/reported_times.hpp"
 #include "server/store/after_commit.hpp"
 #include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 
-#include <algorithm>
-#include <array>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
@@ -21,9 +16,6 @@ namespace {
 
 /// Pieces are up to 256 KiB: this bounds a statement to some MiB.
 constexpr std::size_t kOutputBatch = 16;
-
-/// After so long a type that was only told its operators looks again whether its jobs still name the same.
-constexpr auto kLessonHolds = std::chrono::hours(1);
 
 Result<void> superseded_or_unknown(OutputFate fate, const AttemptId& attempt)
 {
@@ -36,35 +28,6 @@ Result<void> superseded_or_unknown(OutputFate fate, const AttemptId& attempt)
         return Error{Errc::kUnavailable, "the session is superseded, or its center revoked"};
     }
     return {};
-}
-
-/// What a center says that an attempt took, held against our own clock: no longer than since its order was sent, but
-/// for a hundredth by which clocks may differ. Where our clock has gone back since then it says nothing.
-void limit_run(AttemptEnd& end, const AttemptJob& job)
-{
-    constexpr double kClockTolerance = 1.01;
-    if (job.ordered_s < 0) return;
-    const double most = job.ordered_s * kClockTolerance;
-    if (end.run_s <= most) return;
-    log_after_commit(
-        LogLevel::kWarning, "run_time_cut",
-        {{"attempt_id", end.attempt_id.value}, {"center", job.center}, {"said_s", end.run_s}, {"most_s", most}});
-    end.run_s = most;
-}
-
-/// A moment of the attempt as its center says it, by our own clock: after its order was sent, and not after now.
-/// Centers' clocks differ, and a center may lie; the job's times are what people and prices go by.
-Timestamp within_attempt(Timestamp said, const AttemptJob& job, Timestamp now)
-{
-    constexpr std::chrono::seconds kReportTime{1}; // from what says how long ago that was, to `now`
-    const auto since = std::chrono::duration_cast<Timestamp::duration>(Seconds(std::max(0.0, job.ordered_s)));
-    return std::clamp(said, now - since - kReportTime, now);
-}
-
-void limit_times(AttemptEnd& end, const AttemptJob& job, Timestamp now)
-{
-    if (end.started_at) end.started_at = within_attempt(*end.started_at, job, now);
-    end.ended_at = std::max(within_attempt(end.ended_at, job, now), end.started_at.value_or(end.ended_at));
 }
 
 Result<std::vector<OutputFate>> write_output(pqxx::work& transaction, const std::vector<NewOutput>& pieces,
@@ -111,13 +74,6 @@ void start_probe(pqxx::work& transaction, ProbeJobObserver& observer, const Atte
     if (!started.able_unit_types.empty()) observer.probe_job_started(transaction, job.job_id, started.able_unit_types);
 }
 
-/// Its center looks for orders now and then, and now at once.
-void wake_next_probe(pqxx::work& transaction, const AttemptId& ended)
-{
-    const std::optional<CenterId> center = select_center_of_next_probe(transaction, ended);
-    if (center) notify(transaction, "dispatch", center->value);
-}
-
 Result<void> start(pqxx::work& transaction, ProbeJobObserver& observer, const ReportedAttempt& reported,
                    const link::AttemptStarted& started, JobChanges& changes)
 {
@@ -149,49 +105,6 @@ Result<void> check_report(const AttemptReport& report)
     return {};
 }
 
-/// How long the program itself ran, where that is less than its units were held: without what its profiler did, and
-/// without staging. Both figures are the job's user's to forge: of his own jobs' times, not of what they cost. Where
-/// the prediction has the time of transfers in it, so has what it is compared with.
-std::optional<double> program_s_of(const AttemptJob& job, const AttemptEnd& end)
-{
-    if (const std::optional<double> profiled_s = program_run_s(end.profile, end.run_s)) return profiled_s;
-    if (!end.staging || job.moves_data) return std::nullopt;
-    return std::max(0.0, end.run_s - end.staging->both_s());
-}
-
-/// Whether its center has local users for some users of the network, and none for whose job it is.
-bool is_refused_for_owner(const AttemptEnd& end)
-{
-    return end.outcome == AttemptOutcome::kFailedToStart && end.detail.starts_with(link::kNoLocalUser);
-}
-
-/// By the prices that are in force now; nothing where nobody pays, as what failed or was taken away at its center.
-/// Empty when nobody knows how long it ran, or what its units cost because they have left the catalog.
-std::optional<double> cost_of(const CatalogSnapshot& catalog, const AttemptJob& job, const AttemptEnd& end)
-{
-    if (end.outcome == AttemptOutcome::kLost) return std::nullopt;
-    if (!end.started_at || is_centers_doing(end.outcome)) return 0;
-    const UnitTypeView* const view = catalog.find_unit_type(job.unit_type_id.value);
-    if (view == nullptr) return std::nullopt;
-    return view->price ? view->price->cost(*end.started_at, end.run_s, job.unit_count) : 0;
-}
-
-/// A histogram of |ln(actual / predicted)| whose bounds people can read; counted once the end is committed. The metrics
-/// must outlive that.
-void count_error(Metrics& metrics, double predicted_s, double actual_s)
-{
-    if (!(actual_s > 0)) return;
-    constexpr std::array<std::pair<double, const char*>, 6> bounds{
-        {{1.05, "1.05"}, {1.1, "1.1"}, {1.25, "1.25"}, {1.5, "1.5"}, {2, "2"}, {4, "4"}}};
-    const double ratio = std::max(actual_s / predicted_s, predicted_s / actual_s);
-    const auto found = std::find_if(bounds.begin(), bounds.end(), [=](const auto& one) { return ratio <= one.first; });
-    after_commit([&metrics, off_by = found == bounds.end() ? "more" : found->second] {
-        metrics.count("fathom_run_predictions_total",
-                      "Jobs that ended well, by how many times their run time differed from the prediction at most.",
-                      {{"off_by", off_by}});
-    });
-}
-
 AttemptGateway::Reconciliation compare(const std::vector<link::InventoryItem>& inventory,
                                        const std::vector<HeldAttempt>& known)
 {
@@ -213,7 +126,7 @@ AttemptGateway::Reconciliation compare(const std::vector<link::InventoryItem>& i
 AttemptsService::AttemptsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
                                  const CatalogCache& catalog, const JobFinalizer& finalizer, const Clock& clock,
                                  std::int64_t most_output_bytes)
-    : database_(&database), metrics_(&metrics), catalog_(&catalog), finalizer_(&finalizer), clock_(&clock),
+    : database_(&database), probes_(&finalizer.observer()), ends_(metrics, catalog, finalizer, clock), clock_(&clock),
       output_(
           database, executor, "job_output", metrics,
           [most_output_bytes](pqxx::work& transaction, std::vector<NewOutput>& pieces) {
@@ -257,7 +170,7 @@ Result<void> AttemptsService::end_missing(pqxx::work& transaction, const CenterI
             end.outcome = AttemptOutcome::kLost;
             end.detail = "center " + job->center + " came back without it";
         }
-        if (const Result<void> done = end_attempt(transaction, *job, end, changes); !done) return done;
+        if (const Result<void> done = ends_.close(transaction, *job, end, changes); !done) return done;
     }
     return {};
 }
@@ -313,7 +226,7 @@ Result<void> AttemptsService::end_unreadable(pqxx::work& transaction, const Cent
     end.outcome = AttemptOutcome::kFailedToStart;
     end.detail = is_readable ? order.error.detail : "its specification cannot be read: " + describe(order.error);
     end.ended_at = clock_->now();
-    return end_attempt(transaction, *job, end, changes);
+    return ends_.close(transaction, *job, end, changes);
 }
 
 asio::awaitable<std::vector<Result<void>>> AttemptsService::take_reports(Reporter reporter,
@@ -406,13 +319,13 @@ Result<void> AttemptsService::carry_out(pqxx::work& transaction, const ReportedA
     if (const auto* said = std::get_if<link::AttemptStarted>(&report)) {
         link::AttemptStarted started = *said;
         started.started_at = within_attempt(started.started_at, job, clock_->now());
-        return start(transaction, finalizer_->observer(), reported, started, changes);
+        return start(transaction, *probes_, reported, started, changes);
     }
     if (const auto* ended = std::get_if<link::AttemptEnded>(&report)) {
         AttemptEnd end = ended->end;
         limit_run(end, job);
         limit_times(end, job, clock_->now());
-        return end_attempt(transaction, job, end, changes);
+        return ends_.close(transaction, job, end, changes);
     }
     const auto& [attempt, refusal] = std::get<StartAcknowledged>(report);
     if (!refusal) return acknowledge(transaction, reported, attempt, changes);
@@ -421,7 +334,7 @@ Result<void> AttemptsService::carry_out(pqxx::work& transaction, const ReportedA
     end.outcome = AttemptOutcome::kFailedToStart;
     end.detail = "center " + job.center + " refused it: " + describe(*refusal);
     end.ended_at = clock_->now();
-    return end_attempt(transaction, job, end, changes);
+    return ends_.close(transaction, job, end, changes);
 }
 
 asio::awaitable<Result<void>> AttemptsService::attempt_output(Reporter reporter, link::AttemptOutput output)
@@ -445,70 +358,6 @@ asio::awaitable<Result<void>> AttemptsService::note_queues(Reporter reporter, li
         return {};
     };
     co_return co_await database_->run(std::move(work), DatabaseLine::kVital);
-}
-
-void AttemptsService::take_lesson(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,
-                                  JobState state) const
-{
-    if (job.label != "job") return;
-    const std::string profile = end.profile.is_object() && !contains_nul(end.profile)
-                                    ? end.profile.dump(-1, ' ', false, Json::error_handler_t::replace)
-                                    : std::string();
-    const bool is_profiled = !profile.empty() && profile.size() <= kMaxProfileBytes;
-    if (is_profiled) insert_profile(transaction, end.attempt_id, profile);
-    if (state != JobState::kSucceeded || job.job_type.empty()) return;
-    // What a job says of itself is old news while its type knows as much: ends of such jobs cost nothing more.
-    const CatalogPointer catalog = catalog_->get();
-    const KnownJobType* known = catalog->find_own_job_type(job.job_type, {job.submitted_by, job.project});
-    const bool is_news = known == nullptr || (!known->profiled && known->learned_at < clock_->now() - kLessonHolds);
-    if (is_profiled || (job.names_operators && is_news)) note_lesson(transaction, job.job_id);
-}
-
-Result<void> AttemptsService::end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,
-                                          JobChanges& changes) const
-{
-    const std::optional<double> cost = job.label == "job" ? cost_of(*catalog_->get(), job, end) : std::nullopt;
-    // Units are held, and paid for, as long as staging and the profiler need them; the job's time is its program's.
-    const std::optional<double> program_s = program_s_of(job, end);
-    const EndedAttemptRow row = update_to_ended(transaction, end, cost, program_s);
-    if (!row.is_first) {
-        insert_late_end(transaction, end);
-        return finalizer_->note_late_end(transaction, job.job_id, job.label, end);
-    }
-    if (job.label == "probe") wake_next_probe(transaction, end.attempt_id);
-    if (row.predicted_s > 0 && end.outcome == AttemptOutcome::kExited && end.exit_code == 0)
-        count_error(*metrics_, row.predicted_s, program_s.value_or(end.run_s));
-    // Nobody cancelled the job: it was called back before it had started.
-    const bool is_recalled = end.outcome == AttemptOutcome::kCancelled && !end.started_at && !job.is_cancel_requested;
-    if (is_recalled || (is_centers_doing(end.outcome) && job.may_requeue)) {
-        const std::string why = is_recalled ? "called back: " + end.detail : requeue_cause(end);
-        changes.events.push_back(requeue_job(transaction, job.job_id, end.attempt_id, job.center, why));
-        changes.wakes_router = true;
-        return {};
-    }
-    const JobEnding ending = ending_of(end, job.wall_limit_s);
-    if (is_refused_for_owner(end) && has_other_place(transaction, job, end.attempt_id, *catalog_->get())) {
-        changes.events.push_back(requeue_job(transaction, job.job_id, end.attempt_id, job.center, ending.reason));
-        changes.wakes_router = true;
-        return {};
-    }
-    EndedJob ended;
-    ended.id = job.job_id;
-    ended.state = ending.state;
-    ended.reason = ending.reason;
-    ended.exit_code = end.exit_code;
-    ended.started_at = end.started_at;
-    ended.ended_at = end.ended_at;
-    ended.outcome = end.outcome;
-    if (end.started_at) ended.run_s = program_s.value_or(end.run_s);
-    Json evidence = {{"outcome", to_string(end.outcome)},
-                     {"run_s", end.run_s},
-                     {"cpu_s", end.cpu_s},
-                     {"max_resident_bytes", end.max_resident_bytes},
-                     {"detail", end.detail},
-                     {"center", job.center}};
-    take_lesson(transaction, job, end, ending.state);
-    return finalizer_->close(transaction, ended, job.label, end.attempt_id, std::move(evidence), changes);
 }
 
 } // namespace fathom::server

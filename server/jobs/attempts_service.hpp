@@ -1,6 +1,6 @@
 #pragma once
 
-#include "server/catalog/catalog_cache.hpp"
+#include "server/jobs/attempt_finalizer.hpp"
 #include "server/jobs/attempt_output_store.hpp"
 #include "server/jobs/attempts_store.hpp"
 #include "server/jobs/job_finalizer.hpp"
@@ -51,10 +51,6 @@ class AttemptsService final : public AttemptGateway {
                              const std::vector<AttemptReport>& reports) const;
     Result<void> carry_out(pqxx::work& transaction, const ReportedAttempt& attempt, const AttemptReport& report,
                            JobChanges& changes) const;
-    Result<void> end_attempt(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,
-                             JobChanges& changes) const;
-    /// Keeps the profile of a job that ended, and puts the job in line for its type to learn from (M11).
-    void take_lesson(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end, JobState state) const;
     /// Of an order that nobody can read: its job fails, with the reason.
     Result<void> end_unreadable(pqxx::work& transaction, const CenterId& center, const UnreadableOrder& order,
                                 JobChanges& changes) const;
@@ -62,9 +58,8 @@ class AttemptsService final : public AttemptGateway {
                              JobChanges& changes) const;
 
     Database* database_;
-    Metrics* metrics_;
-    const CatalogCache* catalog_;
-    const JobFinalizer* finalizer_;
+    ProbeJobObserver* probes_;
+    AttemptFinalizer ends_;
     const Clock* clock_;
     GroupCommit<NewOutput, OutputFate> output_;
 };
