@@ -1,7 +1,7 @@
 #include "agent/app/probe_access.hpp"
 
 #include "agent/executor/local/job_view.hpp"
-#include "core/base/wait_for_child.hpp"
+#include "agent/executor/local/trial_process.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,11 +12,7 @@ namespace {
 /// By trying: rights have many sources.
 bool may_start(const UnixUser& user, const std::filesystem::path& program)
 {
-    const pid_t pid = ::fork();
-    if (pid == 0) ::_exit(become(user) && ::access(program.c_str(), X_OK) == 0 ? 0 : 1);
-    int status = 1;
-    if (pid > 0) reap_child(pid, status);
-    return status == 0;
+    return succeeds_in_child([&] { return become(user) && ::access(program.c_str(), X_OK) == 0; });
 }
 
 } // namespace

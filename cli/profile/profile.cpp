@@ -1,5 +1,7 @@
 #include "cli/profile/profile.hpp"
 
+#include "core/base/argument_pointers.hpp"
+
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -42,11 +44,7 @@ Error become_profiler(const ProfileOptions& options, bool wants_json, const std:
     const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", failure);
     const std::string profiler = (own.parent_path() / "fathom-profile").string();
     std::vector<std::string> arguments = profiler_arguments(profiler, options, wants_json, program);
-    std::vector<char*> pointers;
-    pointers.reserve(arguments.size() + 1);
-    for (std::string& argument : arguments)
-        pointers.push_back(argument.data());
-    pointers.push_back(nullptr);
+    const std::vector<char*> pointers = argument_pointers(arguments);
     ::execv(profiler.c_str(), pointers.data());
     const std::string reason = std::strerror(errno); // NOLINT(concurrency-mt-unsafe): no other thread yet
     return {Errc::kUnavailable, profiler + ": " + reason + "; install it beside fathom"};

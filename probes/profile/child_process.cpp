@@ -1,5 +1,6 @@
 #include "probes/profile/child_process.hpp"
 
+#include "core/base/argument_pointers.hpp"
 #include "probes/profile/group_witness.hpp"
 
 #include <cerrno>
@@ -14,15 +15,6 @@ namespace fathom::profile {
 namespace {
 
 constexpr int kPassedOn[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT};
-
-std::vector<char*> pointers(const std::vector<std::string>& texts)
-{
-    std::vector<char*> result;
-    for (const std::string& text : texts)
-        result.push_back(const_cast<char*>(text.c_str()));
-    result.push_back(nullptr);
-    return result;
-}
 
 /// Between fork and exec.
 [[noreturn]] void become(const std::string& path, const std::vector<char*>& arguments,
@@ -111,11 +103,13 @@ Result<ProgramEnd> run_program(const std::string& path, const std::vector<std::s
     // Blocked, not caught: what is blocked can be given back to the program exactly as it was.
     ::sigprocmask(SIG_BLOCK, &signals, &before);
     GroupWitness group(signals);
-    const std::vector<char*> argument_pointers = pointers(arguments);
-    const std::vector<char*> environment_pointers = pointers(environment);
+    std::vector<std::string> argument_texts = arguments;
+    std::vector<std::string> variable_texts = environment;
+    const std::vector<char*> own_arguments = argument_pointers(argument_texts);
+    const std::vector<char*> own_variables = argument_pointers(variable_texts);
     const pid_t child = ::fork();
     if (child < 0) return Error{Errc::kUnavailable, "cannot start a process"};
-    if (child == 0) become(path, argument_pointers, environment_pointers, before, gate, report[1]);
+    if (child == 0) become(path, own_arguments, own_variables, before, gate, report[1]);
     ::signal(SIGCHLD, SIG_DFL); // who started us may have it ignored; then no child's end could be told
     ::close(gate[0]);
     ::close(report[1]);

@@ -1,5 +1,7 @@
 #include "tests/probes/probe_program.hpp"
 
+#include "core/base/argument_pointers.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -51,15 +53,13 @@ pid_t ProbeProgram::start(const std::vector<std::string>& arguments, const std::
         const std::size_t equals = setting.find('=');
         setenv(setting.substr(0, equals).c_str(), setting.substr(equals + 1).c_str(), 1);
     }
-    std::vector<char*> argv{const_cast<char*>("fathom-probe")};
-    for (const std::string& argument : arguments)
-        argv.push_back(const_cast<char*>(argument.c_str()));
-    argv.push_back(nullptr);
+    std::vector<std::string> words{"fathom-probe"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
     constexpr unsigned kNobody = 65534;
     if (as_nobody_ && geteuid() == 0 &&
         (setgroups(0, nullptr) != 0 || setgid(kNobody) != 0 || setuid(kNobody) != 0 || chdir("/") != 0))
         _exit(124);
-    execv(program_.c_str(), argv.data());
+    execv(program_.c_str(), argument_pointers(words).data());
     _exit(123);
 }
 

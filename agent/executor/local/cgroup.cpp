@@ -1,7 +1,7 @@
 #include "agent/executor/local/cgroup.hpp"
 
+#include "agent/executor/local/trial_process.hpp"
 #include "core/base/file.hpp"
-#include "core/base/wait_for_child.hpp"
 
 #include <algorithm>
 #include <array>
@@ -194,14 +194,10 @@ bool set_limit(const fs::path& folder, const std::string& controller, const Cgro
 bool can_be_joined(const fs::path& folder)
 {
     const std::string file = (folder / "cgroup.procs").string();
-    const pid_t pid = ::fork();
-    if (pid == 0) {
+    return succeeds_in_child([&] {
         const int fd = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
-        ::_exit(fd >= 0 && ::write(fd, "0", 1) == 1 ? 0 : 1);
-    }
-    int status = 1;
-    if (pid > 0) reap_child(pid, status);
-    return status == 0;
+        return fd >= 0 && ::write(fd, "0", 1) == 1;
+    });
 }
 
 std::vector<int> processes_in(const fs::path& folder)

@@ -1,5 +1,7 @@
 #include "tests/agent/gpu/program.hpp"
 
+#include "core/base/argument_pointers.hpp"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -29,14 +31,9 @@ Program::Program(const std::vector<std::string>& command, const std::map<std::st
     std::vector<std::string> variables;
     for (const auto& [name, value] : environment)
         variables.push_back(name + "=" + value);
-    std::vector<char*> arguments;
-    std::vector<char*> all_variables;
-    for (const std::string& one : command)
-        arguments.push_back(const_cast<char*>(one.c_str()));
-    for (const std::string& one : variables)
-        all_variables.push_back(const_cast<char*>(one.c_str()));
-    arguments.push_back(nullptr);
-    all_variables.push_back(nullptr);
+    std::vector<std::string> words = command;
+    const std::vector<char*> arguments = argument_pointers(words);
+    const std::vector<char*> all_variables = argument_pointers(variables);
     const int output = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
     process_ = ::fork();
     if (process_ == 0) {

@@ -1,6 +1,7 @@
 #include "tests/agent/support/agent_process.hpp"
 
 #include "agent/executor/local/local_executor.hpp"
+#include "core/base/argument_pointers.hpp"
 #include "core/base/file.hpp"
 #include "tests/agent/support/executor_fixture.hpp"
 
@@ -36,17 +37,14 @@ AgentProcess::~AgentProcess()
 int AgentProcess::spawn(std::vector<std::string> arguments) const
 {
     arguments.insert(arguments.begin(), "fathom-agent");
-    std::vector<char*> pointers;
-    for (std::string& argument : arguments)
-        pointers.push_back(argument.data());
-    pointers.push_back(nullptr);
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     const std::string log_file = (folder_.path() / "log").string();
     ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
     int pid = 0;
-    const int error = ::posix_spawn(&pid, agent_program().c_str(), &actions, nullptr, pointers.data(), environ);
+    const int error =
+        ::posix_spawn(&pid, agent_program().c_str(), &actions, nullptr, argument_pointers(arguments).data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
     if (error != 0) throw std::runtime_error("cannot start " + agent_program().string());
     return pid;
