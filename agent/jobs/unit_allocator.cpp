@@ -122,16 +122,11 @@ std::vector<std::size_t> UnitAllocator::first_free(const UnitType& type, std::in
     return chosen;
 }
 
-/// So many free units, or more where whole devices are asked for; fewer where there are not so many.
-std::vector<std::size_t> UnitAllocator::choose_units(const UnitType& type, std::int64_t count,
-                                                     const AttemptOrder& order) const
+std::vector<std::vector<std::size_t>> UnitAllocator::free_by_device(const UnitType& type, bool is_exclusive) const
 {
-    const bool is_exclusive = order.is_exclusive;
-    const GpuMemoryRequest need = gpu_memory_of(order);
     const auto limit = static_cast<std::size_t>(unit_count(type));
     const auto each = static_cast<std::size_t>(type.units_per_device);
-    if (each <= 1) return first_free(type, count);
-    std::vector<std::vector<std::size_t>> devices; // the free units of each, where there are some
+    std::vector<std::vector<std::size_t>> devices;
     for (std::size_t first = 0; first < limit; first += each) {
         std::vector<std::size_t> free;
         for (std::size_t i = first; i < std::min(first + each, limit); ++i) {
@@ -141,6 +136,16 @@ std::vector<std::size_t> UnitAllocator::choose_units(const UnitType& type, std::
         const std::size_t all = std::min(first + each, type.units.size()) - first;
         if (!free.empty() && (!is_exclusive || free.size() == all)) devices.push_back(std::move(free));
     }
+    return devices;
+}
+
+std::vector<std::size_t> UnitAllocator::choose_units(const UnitType& type, std::int64_t count,
+                                                     const AttemptOrder& order) const
+{
+    const bool is_exclusive = order.is_exclusive;
+    const GpuMemoryRequest need = gpu_memory_of(order);
+    if (type.units_per_device <= 1) return first_free(type, count);
+    std::vector<std::vector<std::size_t>> devices = free_by_device(type, is_exclusive);
     if (!is_exclusive)
         std::sort(devices.begin(), devices.end(), [&](const auto& a, const auto& b) {
             const auto rank = [&](const std::vector<std::size_t>& free) {

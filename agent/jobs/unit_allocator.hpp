@@ -83,6 +83,9 @@ class UnitAllocator {
     const UnitType& choose_type(const UnitType& proposal, const AttemptOrder& order) const;
     std::int64_t count_for(const UnitType& type, const AttemptOrder& order) const;
     std::vector<std::size_t> first_free(const UnitType& type, std::int64_t count) const;
+    /// The free units of each device that has some; of whole devices only, where the job is to be alone on them.
+    std::vector<std::vector<std::size_t>> free_by_device(const UnitType& type, bool is_exclusive) const;
+    /// So many free units, or more where whole devices are asked for; fewer where there are not so many.
     std::vector<std::size_t> choose_units(const UnitType& type, std::int64_t count, const AttemptOrder& order) const;
     bool lacks_gpu_memory(const Unit& unit, const GpuMemoryRequest& need) const;
 

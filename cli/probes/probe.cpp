@@ -211,25 +211,33 @@ Result<void> look_again(Session& session, Json& run)
     return {};
 }
 
+/// Replaces each run that has not ended by its state now. @return how many have ended
+Result<std::size_t> look_at_running(Session& session, Json& runs)
+{
+    std::size_t ended = 0;
+    for (Json& run : runs) {
+        if (!has_ended(run)) {
+            if (const Result<void> seen = look_again(session, run); !seen) return seen.error();
+        }
+        if (has_ended(run)) ++ended;
+    }
+    return ended;
+}
+
 /// Replaces each run by its state at the end, and adds those that go on with it.
 Result<void> wait_for_runs(Session& session, Json& runs, std::optional<double> timeout_s)
 {
     const InterruptNotice notice("fathom: the probes go on; `fathom probe list` shows them\n");
     WaitTime time(timeout_s);
     for (;;) {
-        std::size_t ended = 0;
-        for (Json& run : runs) {
-            if (!has_ended(run)) {
-                if (const Result<void> seen = look_again(session, run); !seen) return seen.error();
-            }
-            if (has_ended(run)) ++ended;
-        }
-        if (ended == runs.size()) {
+        const Result<std::size_t> ended = look_at_running(session, runs);
+        if (!ended) return ended.error();
+        if (*ended == runs.size()) {
             if (const Result<void> added = add_runs_after(session, runs); !added) return added.error();
-            if (ended == runs.size()) return {};
+            if (*ended == runs.size()) return {};
         }
         if (!time.pause())
-            return Error{Errc::kDeadline, std::to_string(runs.size() - ended) +
+            return Error{Errc::kDeadline, std::to_string(runs.size() - *ended) +
                                               " probe runs have not ended; they go on (`fathom probe list`)"};
     }
 }

@@ -242,6 +242,31 @@ std::string line_below(const std::string& left, const std::string& middle, const
     return left + std::string(before, ' ') + middle + std::string(room - title - before, ' ') + right;
 }
 
+/// Of the rows beside the vertical axis: the first, the middle and the last have one.
+struct RowLabels {
+    std::string top;
+    std::string middle;
+    std::string bottom;
+
+    std::size_t width() const { return std::max({display_width(top), display_width(middle), display_width(bottom)}); }
+
+    /// Null where a row has none.
+    const std::string* of(std::size_t row, std::size_t rows) const
+    {
+        if (row == 0) return &top;
+        if (row == rows / 2) return &middle;
+        return row + 1 == rows ? &bottom : nullptr;
+    }
+};
+
+RowLabels row_labels(const Axis& y, std::size_t rows, const std::function<std::string(double)>& format)
+{
+    const auto steps = static_cast<double>(rows - 1);
+    return {.top = format(y.to),
+            .middle = format(y.from + (y.to - y.from) * static_cast<double>(rows - 1 - rows / 2) / steps),
+            .bottom = format(y.from)};
+}
+
 } // namespace
 
 Charset charset_of(const Console& console)
@@ -304,30 +329,24 @@ std::string line_plot(const Plot& plot, const PlotStyle& style)
     if (!(y->from < y->to)) return {};
 
     const auto format_x = plot.format_x ? plot.format_x : format_axis;
-    const auto format_y = plot.format_y ? plot.format_y : format_axis;
     const std::size_t rows = std::max<std::size_t>(style.height, 3);
-    const std::string top = format_y(y->to);
-    const std::string middle = format_y(y->from + (y->to - y->from) * static_cast<double>(rows - 1 - rows / 2) /
-                                                      static_cast<double>(rows - 1));
-    const std::string bottom = format_y(y->from);
-    const std::size_t labels = std::max({display_width(top), display_width(middle), display_width(bottom)});
+    const RowLabels labels = row_labels(*y, rows, plot.format_y ? plot.format_y : format_axis);
     const std::size_t width = std::min(style.width == 0 ? kUsualWidth : style.width, kMaxWidth);
-    const std::size_t columns = std::max(width > labels + 2 ? width - labels - 2 : 0, kMinColumns);
+    const std::size_t columns = std::max(width > labels.width() + 2 ? width - labels.width() - 2 : 0, kMinColumns);
 
     Canvas canvas(*x, *y, columns, rows);
     draw(canvas, plot, style.charset);
     std::string text = plot.y_title.empty() ? "" : printable(plot.y_title) + "\n";
     for (std::size_t row = 0; row < rows; ++row) {
-        const bool has_label = row == 0 || row == rows / 2 || row + 1 == rows;
-        const std::string& label = row == 0 ? top : row == rows / 2 ? middle : bottom;
-        std::string line = right_aligned(has_label ? label : "", labels) + " ";
-        line += (has_label ? kTick : kAxisLeft).in(style.charset);
+        const std::string* const label = labels.of(row, rows);
+        std::string line = right_aligned(label != nullptr ? *label : "", labels.width()) + " ";
+        line += (label != nullptr ? kTick : kAxisLeft).in(style.charset);
         for (std::size_t column = 0; column < columns; ++column)
             line += canvas.at(row, column);
         line.erase(line.find_last_not_of(' ') + 1);
         text += line + "\n";
     }
-    const std::string margin(labels + 1, ' ');
+    const std::string margin(labels.width() + 1, ' ');
     text += margin + kCorner.in(style.charset) + repeated(kAxisBelow.in(style.charset), columns) + "\n";
     text += margin + " " + line_below(format_x(x->from), printable(plot.x_title), format_x(x->to), columns) + "\n";
     const std::string signs = legend(plot, style.charset);

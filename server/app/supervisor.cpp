@@ -97,6 +97,7 @@ class Supervisor {
     void tell_database();
     void serve_probe_request();
     Result<void> start_probe(const Packet& request);
+    void end_probe();
     void tell_probe_end(const Result<void>& end);
     int finish();
 
@@ -134,14 +135,16 @@ int Supervisor::run()
         if (waits[2].revents != 0) serve_request();
         if (waits[3].revents != 0) serve_probe_request();
         if (waits[4].revents != 0) tell_database();
-        if (probe_ > 0 && has_child_ended(probe_)) {
-            probe_pace_.reset();
-            const int status = wait_for(std::exchange(probe_, 0));
-            probe_end_ = OpenFile();
-            tell_probe_end(status == 0 ? Result<void>()
-                                       : Error{Errc::kUnavailable, "it ended with " + describe_exit(status)});
-        }
+        if (probe_ > 0 && has_child_ended(probe_)) end_probe();
     }
+}
+
+void Supervisor::end_probe()
+{
+    probe_pace_.reset();
+    const int status = wait_for(std::exchange(probe_, 0));
+    probe_end_ = OpenFile();
+    tell_probe_end(status == 0 ? Result<void>() : Error{Errc::kUnavailable, "it ended with " + describe_exit(status)});
 }
 
 int Supervisor::poll_limit_ms() const

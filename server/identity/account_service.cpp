@@ -28,6 +28,27 @@ Result<void> check_admin_is_left(pqxx::work& transaction)
     return Error{Errc::kConflict, "nobody with the role admin would be left; make another admin first"};
 }
 
+/// @param hash  of the new password, where there is one.
+/// @return what the audit is told: never the password.
+Json write_change(pqxx::work& transaction, const std::string& name, const AccountService::Change& change,
+                  const std::string& hash)
+{
+    Json detail = Json::object();
+    if (change.role) {
+        set_account_role(transaction, name, *change.role);
+        detail["role"] = std::string(to_string(*change.role));
+    }
+    if (change.is_disabled) {
+        set_account_disabled(transaction, name, *change.is_disabled);
+        detail["disabled"] = *change.is_disabled;
+    }
+    if (change.password) {
+        set_account_password(transaction, name, hash);
+        detail["password"] = "changed";
+    }
+    return detail;
+}
+
 } // namespace
 
 std::optional<FieldError> find_weakness(std::string_view field, std::string_view name, std::string_view password)
@@ -95,19 +116,7 @@ asio::awaitable<Result<AccountRow>> AccountService::change(Caller caller, std::s
         const std::optional<AccountRow> account = find_account(transaction, name);
         if (!account) return no_such_account(name);
         if (account->issuer && (change.role || change.password)) return decided_elsewhere(*account);
-        Json detail = Json::object(); // never the password
-        if (change.role) {
-            set_account_role(transaction, name, *change.role);
-            detail["role"] = std::string(to_string(*change.role));
-        }
-        if (change.is_disabled) {
-            set_account_disabled(transaction, name, *change.is_disabled);
-            detail["disabled"] = *change.is_disabled;
-        }
-        if (change.password) {
-            set_account_password(transaction, name, hash);
-            detail["password"] = "changed";
-        }
+        const Json detail = write_change(transaction, name, change, hash);
         if (change.password || change.is_disabled.value_or(false)) remove_web_sessions_of(transaction, name, "");
         if (Result<void> left = check_admin_is_left(transaction); !left) return left.error();
         audit(transaction, caller.actor, "account.change", name, caller.request_id, detail);

@@ -149,6 +149,17 @@ Result<void> check_staging(const pqxx::row& row, const JobSpec& spec)
     return {};
 }
 
+/// With its secrets, for the row's center. @error of what cannot be read, or cannot be done there.
+Result<JobSpec> read_spec(const pqxx::row& row)
+{
+    Result<JobSpec> spec = parse_job_spec(to_json_value(row["spec"]));
+    if (!spec) return spec;
+    if (const Result<void> added = add_secrets(row["secret_environment"], spec->environment); !added)
+        return added.error();
+    if (const Result<void> fits = check_staging(row, *spec); !fits) return fits.error();
+    return spec;
+}
+
 /// Centers that have no use for it are not told.
 AttemptOwner owner_of(const pqxx::row& row)
 {
@@ -208,14 +219,7 @@ ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, cons
         if (row["center_counts"].as<bool>()) reserve_free_units(transaction, row);
     }
     for (const pqxx::row& row : exec(transaction, kSelectOrders, ids)) {
-        Result<JobSpec> spec = parse_job_spec(to_json_value(row["spec"]));
-        if (spec) {
-            if (const Result<void> added = add_secrets(row["secret_environment"], spec->environment); !added)
-                spec = added.error();
-        }
-        if (spec) {
-            if (const Result<void> fits = check_staging(row, *spec); !fits) spec = fits.error();
-        }
+        Result<JobSpec> spec = read_spec(row);
         if (spec)
             claimed.orders.push_back(to_order(row, std::move(*spec)));
         else

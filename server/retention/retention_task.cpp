@@ -28,6 +28,20 @@ std::vector<std::string> ids_of(const std::vector<Due>& due)
     return ids;
 }
 
+/// Removes at most `pieces` of these attempts' output, in their order.
+/// @return of how many attempts none is left
+std::int64_t remove_first_outputs(pqxx::work& transaction, const std::vector<std::string>& attempts,
+                                  std::int64_t pieces)
+{
+    std::int64_t done = 0;
+    for (std::int64_t room = pieces; done < std::ssize(attempts) && room > 0; ++done) {
+        const RemovedOutput part = remove_output(transaction, attempts[static_cast<std::size_t>(done)], room);
+        if (!part.is_complete) break;
+        room -= part.pieces;
+    }
+    return done;
+}
+
 /// All at once; where that fails one by one, so that only those stay that cannot be removed.
 template <class Remove>
 std::int64_t remove_each(pqxx::work& transaction, const std::vector<std::string>& ids, Remove remove)
@@ -200,13 +214,7 @@ asio::awaitable<Result<std::int64_t>> RetentionTask::remove_outputs(Timestamp be
         std::vector<std::string> left = ids_of(*due);
         while (!left.empty()) {
             auto remove = [&left, pieces](pqxx::work& transaction) {
-                std::int64_t done = 0;
-                for (std::int64_t room = pieces; done < std::ssize(left) && room > 0; ++done) {
-                    const RemovedOutput part = remove_output(transaction, left[static_cast<std::size_t>(done)], room);
-                    if (!part.is_complete) break;
-                    room -= part.pieces;
-                }
-                return done + 1; // 0 is for those who do not have the lock
+                return remove_first_outputs(transaction, left, pieces) + 1; // 0 is for those who do not have the lock
             };
             const Result<std::int64_t> done = co_await remove_in(std::move(remove));
             if (!done) co_return done.error();

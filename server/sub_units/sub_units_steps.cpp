@@ -35,6 +35,15 @@ std::int64_t room_of(const SubUnitHoldingRecord& holding)
     return holding.most_count - holding.target_held;
 }
 
+/// Of all that is planned for one request.
+std::int64_t planned_count(const std::vector<PlannedGrant>& plan, const std::string& request_id)
+{
+    std::int64_t count = 0;
+    for (const PlannedGrant& one : plan)
+        count += one.request_id == request_id ? one.count : 0;
+    return count;
+}
+
 /// Why a center cannot ask for that; empty when it can.
 std::optional<Error> obstacle(const SubUnitHoldingRecord& holding, const SubUnitWanted& wanted)
 {
@@ -252,9 +261,7 @@ void SubUnitBroker::grant_free()
     for (const SubUnitWish& wish : wishes) {
         SubUnitRequestRecord& gain = *request_of(wish.request_id);
         SubUnitHoldingRecord& holding = *holding_of(gain.center_id);
-        std::int64_t count = 0;
-        for (const PlannedGrant& one : plan)
-            count += one.request_id == wish.request_id ? one.count : 0;
+        const std::int64_t count = planned_count(plan, wish.request_id);
         if (count == 0) continue;
         holding.held_count += count;
         set_target(holding, holding.target_held + count, holding.target_held + count);

@@ -334,11 +334,13 @@ class GpuSimulation {
     std::vector<CorunActive> waiting_view_;
 };
 
-} // namespace
-
-Result<void> check_corun(const CorunWorld& world, const CorunWorkload& workload)
+Error wrong(std::string text)
 {
-    const auto wrong = [](std::string text) { return Error{Errc::kInvalid, std::move(text)}; };
+    return {Errc::kInvalid, std::move(text)};
+}
+
+Result<void> check_shares(const CorunWorld& world)
+{
     const std::size_t kinds = world.kinds.size();
     for (std::size_t a = 0; a < kinds; ++a) {
         for (std::size_t b = 0; b < kinds; ++b) {
@@ -348,14 +350,11 @@ Result<void> check_corun(const CorunWorld& world, const CorunWorkload& workload)
                                          world.kinds[a].name, world.kinds[b].name));
         }
     }
-    if (world.limit < 1 || !(world.preempt_s >= 0) || !(world.observe_s >= 0) || !(world.measurement_noise >= 0))
-        return wrong("the limit must be at least 1, times and noise not negative");
-    for (const std::vector<CorunStage>& program : workload.programs) {
-        const bool is_sound = !program.empty() && std::all_of(program.begin(), program.end(), [&](const auto& stage) {
-            return stage.kind < kinds && stage.solo_s > 0 && std::isfinite(stage.solo_s);
-        });
-        if (!is_sound) return wrong("a program has no stages, or one of an unknown kind or without length");
-    }
+    return {};
+}
+
+Result<void> check_jobs(const CorunWorkload& workload)
+{
     double before_s = 0;
     bool has_end = false;
     for (const CorunJob& job : workload.jobs) {
@@ -367,6 +366,22 @@ Result<void> check_corun(const CorunWorld& world, const CorunWorkload& workload)
     }
     if (!has_end) return wrong("no job ends");
     return {};
+}
+
+} // namespace
+
+Result<void> check_corun(const CorunWorld& world, const CorunWorkload& workload)
+{
+    if (Result<void> sound = check_shares(world); !sound) return sound;
+    if (world.limit < 1 || !(world.preempt_s >= 0) || !(world.observe_s >= 0) || !(world.measurement_noise >= 0))
+        return wrong("the limit must be at least 1, times and noise not negative");
+    for (const std::vector<CorunStage>& program : workload.programs) {
+        const bool is_sound = !program.empty() && std::all_of(program.begin(), program.end(), [&](const auto& stage) {
+            return stage.kind < world.kinds.size() && stage.solo_s > 0 && std::isfinite(stage.solo_s);
+        });
+        if (!is_sound) return wrong("a program has no stages, or one of an unknown kind or without length");
+    }
+    return check_jobs(workload);
 }
 
 Result<CorunResult> simulate_corun(const CorunWorld& world, const CorunWorkload& workload, CorunPolicy& policy,

@@ -40,6 +40,48 @@ Result<void> write_job_file(const SupervisorOrder& order, const std::filesystem:
     return give_to(order.user, path);
 }
 
+Result<void> make_temporary_folders(const AttemptFolder& folder)
+{
+    for (const std::filesystem::path& path : {folder.tmp(), folder.var_tmp()}) {
+        // For all, as programs expect of such folders: nobody else comes here.
+        if ((::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) || ::chmod(path.c_str(), 01777) != 0)
+            return Error{Errc::kUnavailable, "cannot make " + path.string() + ": " + error_text(errno)};
+    }
+    return {};
+}
+
+Result<void> make_empty_folder(const std::filesystem::path& path)
+{
+    int made = ::mkdir(path.c_str(), 0700);
+    if (made != 0 && errno == EEXIST) {
+        // Of an earlier try, and perhaps the job's user's already, whose other jobs may have put links there.
+        if (Result<void> removed = remove_tree(path); !removed) return removed;
+        made = ::mkdir(path.c_str(), 0700);
+    }
+    if (made != 0) return Error{Errc::kUnavailable, "cannot make " + path.string() + ": " + error_text(errno)};
+    return {};
+}
+
+Result<void> write_job_files(const SupervisorOrder& order, const std::filesystem::path& work,
+                             const std::map<std::string, int>& cached_inputs)
+{
+    for (const auto& [name, content] : order.run.order.files) {
+        if (!is_plain_name(name)) return Error{Errc::kInvalid, "\"" + name + "\" is not a plain file name"};
+        if (Result<void> done = write_job_file(order, work / name, content, 0600); !done) return done;
+    }
+    if (uses_staging(order.run.order)) {
+        const std::string staging =
+            encode(StagingOrder{order.run.order.inputs, order.run.order.outputs, order.staging, cached_inputs});
+        if (Result<void> done = write_job_file(order, work / kStagingOrderName, staging, 0600); !done) return done;
+    }
+    if (!order.run.library.empty()) {
+        // Not given to the job's user, who is only to read it.
+        if (Result<void> done = write_file(work / kLibraryName, order.run.library, 0444); !done) return done;
+    }
+    if (order.run.order.script.empty()) return {};
+    return write_job_file(order, work / kJobScriptName, order.run.order.script, 0700);
+}
+
 struct Pipe {
     int read_end{-1};
     int write_end{-1};
@@ -80,36 +122,10 @@ struct Pipe {
 Result<void> prepare_work(const SupervisorOrder& order, const AttemptFolder& folder,
                           const std::map<std::string, int>& cached_inputs)
 {
-    for (const std::filesystem::path& path : {folder.tmp(), folder.var_tmp()}) {
-        // For all, as programs expect of such folders: nobody else comes here.
-        if ((::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) || ::chmod(path.c_str(), 01777) != 0)
-            return Error{Errc::kUnavailable, "cannot make " + path.string() + ": " + error_text(errno)};
-    }
     const std::filesystem::path work = folder.work();
-    int made = ::mkdir(work.c_str(), 0700);
-    if (made != 0 && errno == EEXIST) {
-        // Of an earlier try, and perhaps the job's user's already, whose other jobs may have put links there.
-        if (Result<void> removed = remove_tree(work); !removed) return removed;
-        made = ::mkdir(work.c_str(), 0700);
-    }
-    if (made != 0) return Error{Errc::kUnavailable, "cannot make " + work.string() + ": " + error_text(errno)};
-    for (const auto& [name, content] : order.run.order.files) {
-        if (!is_plain_name(name)) return Error{Errc::kInvalid, "\"" + name + "\" is not a plain file name"};
-        if (Result<void> done = write_job_file(order, work / name, content, 0600); !done) return done;
-    }
-    if (uses_staging(order.run.order)) {
-        const std::string staging =
-            encode(StagingOrder{order.run.order.inputs, order.run.order.outputs, order.staging, cached_inputs});
-        if (Result<void> done = write_job_file(order, work / kStagingOrderName, staging, 0600); !done) return done;
-    }
-    if (!order.run.library.empty()) {
-        // Not given to the job's user, who is only to read it.
-        if (Result<void> done = write_file(work / kLibraryName, order.run.library, 0444); !done) return done;
-    }
-    if (!order.run.order.script.empty()) {
-        if (Result<void> done = write_job_file(order, work / kJobScriptName, order.run.order.script, 0700); !done)
-            return done;
-    }
+    if (Result<void> made = make_temporary_folders(folder); !made) return made;
+    if (Result<void> made = make_empty_folder(work); !made) return made;
+    if (Result<void> written = write_job_files(order, work, cached_inputs); !written) return written;
     return give_to(order.user, work);
 }
 
