@@ -191,6 +191,17 @@ std::vector<std::string> table_errors(const std::string& toml)
     return texts;
 }
 
+Result<void> read_tables(const std::filesystem::path& file, AgentConfig& config)
+{
+    Result<std::string> content = read_file(file, 1U << 20U);
+    if (!content) return content.error();
+    Result<AgentTables> tables = parse_agent_tables(*content);
+    if (!tables) return tables.error();
+    config.tables = std::move(*tables);
+    config.tables_toml = std::move(*content);
+    return {};
+}
+
 } // namespace
 
 std::string_view to_string(RemoteRule rule)
@@ -365,13 +376,7 @@ Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
                     .qos = settings.text("slurm_qos"),
                     .refuses_unmapped = settings.text("slurm_unmapped") == "refuse"};
     if (outcome.config_path.empty()) return config;
-
-    Result<std::string> content = read_file(outcome.config_path, 1U << 20U);
-    if (!content) return content.error();
-    Result<AgentTables> tables = parse_agent_tables(*content);
-    if (!tables) return tables.error();
-    config.tables = std::move(*tables);
-    config.tables_toml = std::move(*content);
+    if (const Result<void> read = read_tables(outcome.config_path, config); !read) return read.error();
     return config;
 }
 

@@ -92,15 +92,7 @@ class Bench {
                 server::deflated(write_cycle({now, catalog.calendar, reserved, planned, {}, input})).size() +
                 server::deflated(write_plan(record)).size();
             cycle.written_ms += thread_ms() - written_ms;
-            for (const ScheduledStart& start : plan.starts)
-                reserved.push_back({start.winner.unit_type_id,
-                                    start.winner.unit_count,
-                                    start.winner.wait_s + start.winner.held_s(),
-                                    0,
-                                    {}});
-            for (const ScheduledWait& wait : plan.waits) {
-                if (wait.planned) planned.push_back(*wait.planned);
-            }
+            keep(plan, reserved, planned);
             cycle.starts += plan.starts.size();
         }
         cycle.planned = planned.size();
@@ -108,6 +100,20 @@ class Bench {
     }
 
   private:
+    /// For the pages that follow.
+    static void keep(const SchedulePlan& plan, std::vector<Reservation>& reserved, std::vector<Reservation>& planned)
+    {
+        for (const ScheduledStart& start : plan.starts)
+            reserved.push_back({start.winner.unit_type_id,
+                                start.winner.unit_count,
+                                start.winner.wait_s + start.winner.held_s(),
+                                0,
+                                {}});
+        for (const ScheduledWait& wait : plan.waits) {
+            if (wait.planned) planned.push_back(*wait.planned);
+        }
+    }
+
     std::vector<ReadyJob> make_jobs(std::size_t count, Timestamp now)
     {
         std::vector<ReadyJob> jobs;

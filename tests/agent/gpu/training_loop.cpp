@@ -119,7 +119,40 @@ struct Training {
             require(functions.alloc(&block, bytes), "allocate");
         return blocks;
     }
+    void free(const std::vector<Address>& blocks) const
+    {
+        for (const Address block : blocks)
+            require(functions.free(block), "free");
+    }
+    /// Each block with a value of its own.
+    void run_on_all(void* kernel, const std::vector<Address>& blocks, std::uint64_t words, std::uint64_t value) const
+    {
+        for (const Address block : blocks)
+            run(kernel, block, words, value + block);
+    }
 };
+
+Training load_training()
+{
+    Training training;
+    training.functions = find_functions(text("way", "linked"));
+    void* module = nullptr;
+    require(cuModuleLoadData(&module, ""), "cuModuleLoadData");
+    require(cuModuleGetFunction(&training.fill, module, "fill"), "fill");
+    require(cuModuleGetFunction(&training.check, module, "check"), "check");
+    require(cuModuleGetFunction(&training.spin, module, "spin"), "spin");
+    return training;
+}
+
+/// How long one call takes that does next to nothing, in nanoseconds; 0 for no calls.
+double time_calls(Address address, Device device, std::int64_t calls)
+{
+    const auto began = std::chrono::steady_clock::now();
+    for (std::int64_t i = 0; i < calls; ++i)
+        require(cuMemPrefetchAsync(address, 1, device, nullptr), "prefetch");
+    const double calls_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    return calls == 0 ? 0.0 : calls_s * 1e9 / static_cast<double>(calls);
+}
 
 /// What the preloaded library can be told; null where it is not there.
 template <class Signature>
@@ -151,20 +184,13 @@ int main(int argc, char** argv)
     Context context = nullptr;
     require(cuDeviceGet(&device, static_cast<int>(number("device", 0))), "cuDeviceGet");
     require(cuCtxCreate_v2(&context, 0, device), "cuCtxCreate");
-    Training training;
-    training.functions = find_functions(text("way", "linked"));
-    void* module = nullptr;
-    require(cuModuleLoadData(&module, ""), "cuModuleLoadData");
-    require(cuModuleGetFunction(&training.fill, module, "fill"), "fill");
-    require(cuModuleGetFunction(&training.check, module, "check"), "check");
-    require(cuModuleGetFunction(&training.spin, module, "spin"), "spin");
+    const Training training = load_training();
 
     set_kind(FATHOM_GPU_PERSISTENT);
     const std::vector<Address> weights = training.allocate(2, weight_bytes / 2);
     const std::uint64_t weight_words = weight_bytes / 2 / 8;
     std::uint64_t version = 1'000'000;
-    for (const Address weight : weights)
-        training.run(training.fill, weight, weight_words, version + weight);
+    training.run_on_all(training.fill, weights, weight_words, version);
     set_kind(FATHOM_GPU_TEMPORARY);
     std::vector<Address> activations;
     const std::int64_t iterations = number("iterations", 20);
@@ -174,43 +200,31 @@ int main(int argc, char** argv)
     for (std::int64_t iteration = 0; iteration < iterations; ++iteration) {
         if (activations.empty()) activations = training.allocate(layers, activation_bytes);
         const std::uint64_t words = activation_bytes / 8;
-        for (const Address activation : activations)
-            training.run(training.fill, activation, words, activation + static_cast<std::uint64_t>(iteration));
+        training.run_on_all(training.fill, activations, words, static_cast<std::uint64_t>(iteration));
         training.run(training.spin, 0, 0, static_cast<std::uint64_t>(number("compute-us", 0)));
-        for (const Address weight : weights)
-            training.run(training.check, weight, weight_words, version + weight);
-        for (const Address activation : activations)
-            training.run(training.check, activation, words, activation + static_cast<std::uint64_t>(iteration));
+        training.run_on_all(training.check, weights, weight_words, version);
+        training.run_on_all(training.check, activations, words, static_cast<std::uint64_t>(iteration));
         ++version;
-        for (const Address weight : weights)
-            training.run(training.fill, weight, weight_words, version + weight);
+        training.run_on_all(training.fill, weights, weight_words, version);
         require(cuCtxSynchronize(), "cuCtxSynchronize");
         if (!is_held) {
-            for (const Address activation : activations)
-                require(training.functions.free(activation), "free");
+            training.free(activations);
             activations.clear();
         }
         if (end_iteration != nullptr) end_iteration();
         std::this_thread::sleep_for(std::chrono::microseconds(number("host-us", 0)));
     }
-    for (const Address weight : weights)
-        training.run(training.check, weight, weight_words, version + weight);
+    training.run_on_all(training.check, weights, weight_words, version);
     require(cuCtxSynchronize(), "cuCtxSynchronize");
-    const std::int64_t calls = number("calls", 0);
-    const auto calls_began = std::chrono::steady_clock::now();
-    for (std::int64_t i = 0; i < calls; ++i)
-        require(cuMemPrefetchAsync(weights[0], 1, device, nullptr), "prefetch");
-    const double calls_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - calls_began).count();
+    const double call_ns = time_calls(weights[0], device, number("calls", 0));
     std::size_t free = 0;
     std::size_t total = 0;
     require(cuMemGetInfo_v2(&free, &total), "cuMemGetInfo");
     activations.insert(activations.end(), weights.begin(), weights.end());
-    for (const Address block : activations)
-        require(training.functions.free(block), "free");
+    training.free(activations);
     std::printf(
         "{\"iterations\": %lld, \"wall_s\": %.6f, \"free_bytes\": %zu, \"total_bytes\": %zu, \"call_ns\": %.2f}\n",
         static_cast<long long>(iterations),
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(), free, total,
-        calls == 0 ? 0.0 : calls_s * 1e9 / static_cast<double>(calls));
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(), free, total, call_ns);
     return 0;
 }

@@ -150,6 +150,14 @@ class ReplicaRace : public JobsFixture, public ::testing::WithParamInterface<uns
     {
         return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
     }
+    /// A center that reports fewer units, then more again; and one that comes and goes.
+    void change_centers(int round)
+    {
+        if (round % 8 == 7)
+            sql("UPDATE center SET state = CASE state WHEN 'online' THEN 'lost' ELSE 'online' END WHERE name = 'beta'");
+        sql("UPDATE unit_type SET unit_count = " + std::to_string(number(2, 6)) +
+            " WHERE center_id = (SELECT id FROM center WHERE name = '" + pick({"alpha", "beta"}) + "')");
+    }
     void end_some_attempts(double share)
     {
         sql("WITH gone AS (UPDATE attempt SET state = 'ended', outcome = 'exited' WHERE state <> 'ended' AND random() "
@@ -214,11 +222,7 @@ TEST_P(ReplicaRace, NeverOversellsPlacesEachJobOnceAndAllInTheEnd)
     });
 
     for (int round = 0; round < 60 + jobs / 10 && is_waiting(); ++round) {
-        // A center that reports fewer units, then more again; and one that comes and goes.
-        if (round % 8 == 7)
-            sql("UPDATE center SET state = CASE state WHEN 'online' THEN 'lost' ELSE 'online' END WHERE name = 'beta'");
-        sql("UPDATE unit_type SET unit_count = " + std::to_string(number(2, 6)) +
-            " WHERE center_id = (SELECT id FROM center WHERE name = '" + pick({"alpha", "beta"}) + "')");
+        change_centers(round);
         end_some_attempts(0.5);
         std::this_thread::sleep_for(20ms);
     }

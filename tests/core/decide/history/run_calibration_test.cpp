@@ -29,30 +29,45 @@ struct Outcome {
     double median_ratio{};
 };
 
+constexpr int kJobs = 2000;
+constexpr int kTypes = 8;
+constexpr int kUnits = 5;
+
+/// One value for each job type on each unit type.
+template <class Value>
+using OfEach = std::array<std::array<Value, kUnits>, kTypes>;
+
+/// What a world has drawn before its first job, and what it draws from.
+struct Draws {
+    Draws(const World& world, unsigned seed) : random(seed)
+    {
+        for (auto& of_type : jobs) {
+            for (int& done : of_type) // not all are measured anew at the same time
+                done = static_cast<int>(random() % static_cast<unsigned>(world.jobs_a_measurement));
+        }
+        for (auto& of_measurements : measurement) {
+            for (double& error : of_measurements)
+                error = world.measured * normal(random);
+        }
+        for (auto& of_type : effects) {
+            const double type_effect = world.type_effect * normal(random);
+            for (double& effect : of_type)
+                effect = type_effect + world.unit_effect * normal(random);
+        }
+    }
+
+    std::mt19937_64 random;
+    std::normal_distribution<double> normal;
+    OfEach<double> effects{};
+    OfEach<double> measurement{};
+    OfEach<int> jobs{};
+};
+
 /// 2 000 jobs one after another: promised, corrected by what had run before, run, learned.
 Outcome live_through(const World& world, unsigned seed)
 {
-    constexpr int kJobs = 2000;
-    constexpr int kTypes = 8;
-    constexpr int kUnits = 5;
-    std::mt19937_64 random(seed);
-    std::normal_distribution<double> normal;
-    std::array<std::array<double, kUnits>, kTypes> effects{};
-    std::array<std::array<double, kUnits>, kTypes> measurement{};
-    std::array<std::array<int, kUnits>, kTypes> jobs{};
-    for (auto& of_type : jobs) {
-        for (int& done : of_type) // not all are measured anew at the same time
-            done = static_cast<int>(random() % static_cast<unsigned>(world.jobs_a_measurement));
-    }
-    for (auto& of_measurements : measurement) {
-        for (double& error : of_measurements)
-            error = world.measured * normal(random);
-    }
-    for (auto& of_type : effects) {
-        const double type_effect = world.type_effect * normal(random);
-        for (double& effect : of_type)
-            effect = type_effect + world.unit_effect * normal(random);
-    }
+    Draws draws(world, seed);
+    auto& [random, normal, effects, measurement, jobs] = draws;
     std::vector<PastRun> runs;
     RunHistory history;
     int within = 0;
