@@ -86,7 +86,7 @@ std::map<GangKey, GangMembers> count_gang_members(pqxx::work& transaction, const
 }
 
 GangClaim claim_gang_members(pqxx::work& transaction, const std::vector<GangKey>& gangs,
-                             const std::vector<std::string>& claimed, const ClaimTerms& terms)
+                             const std::vector<std::string>& claimed, const ClaimTerms& terms, KnownSpecs& specs)
 {
     static const std::string statement = std::string(kClaimGangs) + kWaitingJobColumns + kMembers;
     const GangArrays arrays = arrays_of(gangs);
@@ -105,7 +105,7 @@ GangClaim claim_gang_members(pqxx::work& transaction, const std::vector<GangKey>
             break;
         }
         last = place;
-        claim.jobs.push_back(to_waiting_job(row));
+        claim.jobs.push_back(to_waiting_job(row, specs));
     }
     return claim;
 }

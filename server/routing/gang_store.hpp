@@ -45,6 +45,6 @@ struct GangClaim {
 /// The oldest members that can be claimed now and are not among `claimed`, locked as claim_waiting_jobs() does. Gangs
 /// are taken in the order in which they are given, until there are members enough for one page.
 GangClaim claim_gang_members(pqxx::work& transaction, const std::vector<GangKey>& gangs,
-                             const std::vector<std::string>& claimed, const ClaimTerms& terms);
+                             const std::vector<std::string>& claimed, const ClaimTerms& terms, KnownSpecs& specs);
 
 } // namespace fathom::server

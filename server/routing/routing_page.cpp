@@ -91,7 +91,7 @@ std::vector<WaitingJob> RoutingPage::claim(pqxx::work& transaction, std::int64_t
     PassState& pass = report_.next;
     const bool is_first = pass.after == LinePlace{};
     const ClaimTerms terms{settings_->replica.value, pass.metered_types};
-    std::vector<WaitingJob> jobs = claim_waiting_jobs(transaction, {pass.after, limit, terms});
+    std::vector<WaitingJob> jobs = claim_waiting_jobs(transaction, {pass.after, limit, terms}, specs_);
     // A short page is not the end when other replicas held rows; the next tick sees those.
     report_.is_end = std::ssize(jobs) < limit;
     if (!jobs.empty()) pass.after = {jobs.back().turn, jobs.back().id.value};
@@ -101,7 +101,7 @@ std::vector<WaitingJob> RoutingPage::claim(pqxx::work& transaction, std::int64_t
         const std::ptrdiff_t in_turn = std::ssize(jobs);
         // A short page has the oldest, too.
         if (is_first && !report_.is_end)
-            append(jobs, claim_oldest_jobs(transaction, std::min(kOldestJobs, limit / 4), terms));
+            append(jobs, claim_oldest_jobs(transaction, std::min(kOldestJobs, limit / 4), terms, specs_));
         const std::set<GangKey> left = claim_gangs(transaction, jobs);
         if (!left.empty()) end_before(left, jobs, in_turn);
     }
@@ -124,7 +124,8 @@ std::set<GangKey> RoutingPage::claim_gangs(pqxx::work& transaction, std::vector<
         if (!job.spec.gang.id.empty() && known.insert(gang_key(job)).second) gangs.push_back(gang_key(job));
     }
     if (gangs.empty()) return {};
-    GangClaim claimed = claim_gang_members(transaction, gangs, ids, {settings_->replica.value, pass.metered_types});
+    GangClaim claimed =
+        claim_gang_members(transaction, gangs, ids, {settings_->replica.value, pass.metered_types}, specs_);
     append(jobs, std::move(claimed.jobs));
     const auto first_left = gangs.begin() + static_cast<std::ptrdiff_t>(claimed.gangs);
     pass.gangs.insert(gangs.begin(), first_left);
@@ -232,14 +233,27 @@ std::string RoutingPage::key_of(const std::vector<OperatorUse>& operators)
 
 Result<const RoutingPage::KnownDemands*> RoutingPage::demands_of(const WaitingJob& job)
 {
-    const std::string key = key_of(job.spec.operators);
-    const auto known = known_demands_.find(key);
-    if (known != known_demands_.end()) return &known->second;
-    Result<RouteRequest> own = make_route_request(job.spec, *catalog_, now_);
-    if (!own) return own.error();
-    Result<RouteRequest> probed = make_metering_request(job.spec, *catalog_);
-    if (!probed) return probed.error();
-    return &(known_demands_[key] = {std::move(own->operators), std::move(probed->operators)});
+    const KnownDemands*& of_spec = demands_of_spec_[job.known.get()];
+    if (of_spec != nullptr) return of_spec;
+    const auto [known, is_new] = known_demands_.try_emplace(key_of(job.spec.operators));
+    if (is_new) {
+        Result<RouteRequest> own = make_route_request(job.spec, *catalog_, now_);
+        Result<RouteRequest> probed = own ? make_metering_request(job.spec, *catalog_) : own.error();
+        if (!probed) {
+            known_demands_.erase(known);
+            return probed.error();
+        }
+        known->second = {std::move(own->operators), std::move(probed->operators)};
+    }
+    of_spec = &known->second;
+    return of_spec;
+}
+
+const std::string& RoutingPage::spec_kind_of(const KnownSpec& spec)
+{
+    std::string& kind = spec_kinds_[&spec];
+    if (kind.empty()) kind = server::spec_kind_of(spec.spec, *catalog_);
+    return kind;
 }
 
 Result<RouteRequest> RoutingPage::request_of(const WaitingJob& job)

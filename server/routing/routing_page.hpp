@@ -21,6 +21,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace fathom::server {
@@ -141,6 +142,8 @@ class RoutingPage {
         std::vector<OperatorDemand> probed;
     };
     Result<const KnownDemands*> demands_of(const WaitingJob& job);
+    /// spec_kind_of(); of the catalog that the page decides by.
+    const std::string& spec_kind_of(const KnownSpec& spec);
     Result<RouteRequest> request_of(const WaitingJob& job);
     Result<RouteRequest> metering_request_of(const WaitingJob& job);
     /// Asks for probes, once for all jobs of this page that ask for the same.
@@ -229,7 +232,10 @@ class RoutingPage {
     std::vector<MeteringStart> metering_;
     std::vector<std::string> metered_;
     std::map<std::string, RequestedProbes> requested_;  ///< by job type, operators and unit types
+    KnownSpecs specs_;                                  ///< of the page's jobs
     std::map<std::string, KnownDemands> known_demands_; ///< by operators: formulas are slow
+    std::unordered_map<const KnownSpec*, const KnownDemands*> demands_of_spec_;
+    std::unordered_map<const KnownSpec*, std::string> spec_kinds_;
 };
 
 } // namespace fathom::server

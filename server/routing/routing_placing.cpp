@@ -70,7 +70,7 @@ void RoutingPage::read_input(pqxx::work& transaction)
                                .priority = job.spec.priority,
                                .gang = gang_text(job),
                                .gang_size = job.spec.gang.size,
-                               .kind = kind_of(job, *catalog_)});
+                               .kind = kind_of(job, spec_kind_of(*job.known))});
     }
     if (ids.empty()) return;
     read_projects(transaction);

@@ -22,10 +22,10 @@ constexpr int kPagesPerPass = 4;
 /// When nothing can be placed a tick only refreshes reasons and looks after metering: no need to hurry.
 constexpr int kPagesWhenFull = 2;
 constexpr auto kTick = 2s;
-/// Ticks read thousands of jobs: no more than one part in so many of the router's time, so that what becomes free
-/// between them is given away at once.
-constexpr int kTickShare = 4;
-/// Wake-ups come in bursts; and a pass may take half of the router's time at most.
+/// Passes that go through the line may read thousands of jobs: one part in so many of the router's time is for them, so
+/// that between them what becomes free is given away at once.
+constexpr int kLineShare = 4;
+/// Wake-ups come in bursts; and the other passes take half of the router's time at most.
 constexpr auto kMinPause = 2ms;
 
 constexpr std::string_view kSubmitted = "submitted"; ///< payload of the wake-up of new jobs
@@ -68,31 +68,36 @@ void RoutingService::start(net::TaskGroup& group)
 asio::awaitable<void> RoutingService::follow()
 {
     auto next_tick = std::chrono::steady_clock::now();
+    auto next_line = next_tick; // when a pass may go through the line again
     for (;;) {
         const auto began = std::chrono::steady_clock::now();
-        const bool is_tick = began >= next_tick;
-        if (is_tick) next_window_.reset();
-        const Result<std::int64_t> placed = co_await run_pass(is_tick ? Pass::kTick : Pass::kWoken);
+        const Pass kind = began >= next_tick ? Pass::kTick : began >= next_line ? Pass::kWoken : Pass::kFirst;
+        if (kind == Pass::kTick) next_window_.reset();
+        const Result<std::int64_t> placed = co_await run_pass(kind);
         const auto ended = std::chrono::steady_clock::now();
         pass_seconds_.observe(std::chrono::duration<double>(ended - began).count());
         if (!placed) log_warning("routing_pass_failed", {{"error", describe(placed.error())}});
         const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(ended - began);
-        if (is_tick) next_tick = began + std::max<std::chrono::milliseconds>(kTick, kTickShare * took);
+        if (kind == Pass::kTick) next_tick = began + std::max<std::chrono::milliseconds>(kTick, kLineShare * took);
+        if (kind != Pass::kFirst) next_line = began + kLineShare * took;
         const std::chrono::milliseconds pause =
-            placed ? std::clamp<std::chrono::milliseconds>(is_tick ? 0ms : took, kMinPause, 1s) : 1s;
+            placed ? std::clamp<std::chrono::milliseconds>(kind == Pass::kFirst ? took : 0ms, kMinPause, 1s) : 1s;
         co_await net::TaskGroup::sleep(pause);
         if (next_window_)
             next_tick =
                 std::min(next_tick, ended + std::chrono::ceil<std::chrono::milliseconds>(
                                                 std::max<Timestamp::duration>(*next_window_ - clock_->now(), 0ms)));
+        const auto next = is_line_due_ ? std::min(next_tick, next_line) : next_tick;
         const auto left =
-            std::chrono::duration_cast<std::chrono::milliseconds>(next_tick - std::chrono::steady_clock::now());
+            std::chrono::duration_cast<std::chrono::milliseconds>(next - std::chrono::steady_clock::now());
         if (left > 0ms) co_await wake_.wait(left);
     }
 }
 
 asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
 {
+    if (kind == Pass::kFirst) co_return co_await place_first();
+    is_line_due_ = false;
     PassState state;
     state.is_tick = kind == Pass::kTick;
     std::int64_t limit = state.is_tick || has_room_ ? kPageJobs : kFirstJobsWhenFull;
@@ -103,23 +108,17 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
         if (page == pages / 2) state.after = std::max(state.after, sweep_after_);
         Result<PageReport> report = co_await run_page(state, std::exchange(limit, kPageJobs));
         if (!report && report.error().code == Errc::kInternal) report = co_await run_page_singly(state);
-        has_room_ = !report || report->has_free_unit;
+        note_page(report);
         if (!report) co_return report.error();
-        observe(*report);
         placed += report->placed;
-        if (report->next_window)
-            next_window_ = std::min(next_window_.value_or(*report->next_window), *report->next_window);
-        // Another replica was quicker: look again soon, with its placements in sight.
-        if (report->conflicts > 0) wake_.wake();
         if (report->is_end) sweep_after_ = {};
         if (report->is_done) co_return placed;
         if (!report->has_free_unit) pages = kPagesWhenFull;
         state = std::move(report->next);
-        if (state.is_tick && !has_room_ && wake_.take()) {
-            const Result<std::int64_t> first = co_await place_first();
-            if (!first) co_return first.error();
-            placed += *first;
-        }
+        if (!wake_.take()) continue;
+        const Result<std::int64_t> first = co_await place_first();
+        if (!first) co_return first.error();
+        placed += *first;
     }
     sweep_after_ = state.after;
     co_return placed;
@@ -129,12 +128,24 @@ asio::awaitable<Result<std::int64_t>> RoutingService::place_first()
 {
     pass_.units.reset(); // something became free since they were read
     const Result<PageReport> report = co_await run_page(PassState(), kFirstJobsWhenFull);
-    pass_.units.reset(); // the pass counts on what it has planned for jobs that wait
+    pass_.units.reset(); // a pass that is under way counts on what it has planned for jobs that wait
+    note_page(report);
+    // Of jobs that cannot be routed a pass through the line finds which one it is.
+    is_line_due_ = is_line_due_ || !report;
+    if (!report && report.error().code == Errc::kInternal) co_return 0;
     if (!report) co_return report.error();
-    observe(*report);
-    // Something is left for jobs further back.
-    if (report->has_free_unit) wake_.wake();
+    is_line_due_ = is_line_due_ || (report->has_free_unit && !report->is_end);
     co_return report->placed;
+}
+
+void RoutingService::note_page(const Result<PageReport>& report)
+{
+    has_room_ = !report || report->has_free_unit;
+    if (!report) return;
+    observe(*report);
+    if (report->next_window) next_window_ = std::min(next_window_.value_or(*report->next_window), *report->next_window);
+    // Another replica was quicker: look again soon, with its placements in sight.
+    if (report->conflicts > 0) wake_.wake();
 }
 
 asio::awaitable<Result<PageReport>> RoutingService::run_page(PassState state, std::int64_t limit)

@@ -11,11 +11,11 @@ namespace fathom::server {
 /// A pass looks at waiting jobs in order of their turns, page by page; it decides on a thread of its own, outside of
 /// any transaction (RoutingPage). It runs on wake-ups "route" (those of new jobs only while some unit is free) and
 /// "catalog", and every two seconds (a tick), which also refreshes the reasons that jobs wait for, and comes early when
-/// a network window opens that a job waits for. Where many jobs wait, ticks come less often: they take a quarter of the
-/// router's time at most, and what becomes free meanwhile goes to the first in line between two of their pages. When
-/// more jobs wait than a pass can look at, its first half starts at the first and its second half goes on where the
-/// last pass ended: jobs that wait for one center cannot hide those for another for ever. Runs on: one coroutine at a
-/// time.
+/// a network window opens that a job waits for. Where many jobs wait, these passes come less often: they take a quarter
+/// of the router's time at most. What becomes free meanwhile goes to the first in line, between two of them and between
+/// two of their pages. When more jobs wait than a pass can look at, its first half starts at the first and its second
+/// half goes on where the last pass ended: jobs that wait for one center cannot hide those for another for ever. Runs
+/// on: one coroutine at a time.
 class RoutingService {
   public:
     RoutingService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, const Clock& clock,
@@ -26,17 +26,19 @@ class RoutingService {
     void subscribe(Notifier& notifier);
     void start(net::TaskGroup& group);
 
-    enum class Pass { kWoken, kTick };
+    /// kFirst: only the first in line are looked at.
+    enum class Pass { kFirst, kWoken, kTick };
     /// One pass; called by the loop, and by tests. Returns how many jobs were placed.
     asio::awaitable<Result<std::int64_t>> run_pass(Pass kind);
 
   private:
     asio::awaitable<void> follow();
-    /// What became free while a tick goes through a long line goes to the first in line. Returns how many were placed.
+    /// What became free goes to the first in line. Returns how many were placed.
     asio::awaitable<Result<std::int64_t>> place_first();
     asio::awaitable<Result<PageReport>> run_page(PassState state, std::int64_t limit);
     /// After a page failed: job by job, so that one that cannot be routed does not stop the others.
     asio::awaitable<Result<PageReport>> run_page_singly(PassState state);
+    void note_page(const Result<PageReport>& report);
     void observe(const PageReport& report);
 
     Database* database_;
@@ -54,6 +56,7 @@ class RoutingService {
     LinePlace sweep_after_;                ///< where the second half of the next pass goes on
     std::optional<Timestamp> next_window_; ///< the earliest that the last ticks found
     std::atomic<bool> has_room_{true};     ///< some unit was free after the last page
+    bool is_line_due_{false};              ///< the first in line have left room for those behind them
     Metrics::Counter placed_;
     Metrics::Counter waiting_;
     Metrics::Counter metering_;

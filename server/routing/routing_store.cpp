@@ -139,11 +139,11 @@ std::vector<std::string> refused_centers_of(const pqxx::row& row)
     return to_json_value(centers).get<std::vector<std::string>>();
 }
 
-std::vector<WaitingJob> to_waiting_jobs(const pqxx::result& rows)
+std::vector<WaitingJob> to_waiting_jobs(const pqxx::result& rows, KnownSpecs& specs)
 {
     std::vector<WaitingJob> jobs;
     for (const pqxx::row& row : rows)
-        jobs.push_back(to_waiting_job(row));
+        jobs.push_back(to_waiting_job(row, specs));
     return jobs;
 }
 
@@ -166,7 +166,7 @@ const char* const kWaitingJobColumns = R"sql(
                               'project', spec -> 'project', 'prefer', spec -> 'prefer', 'budget', spec -> 'budget',
                               'priority', spec -> 'priority', 'gang', spec -> 'gang')::text AS spec)sql";
 
-WaitingJob to_waiting_job(const pqxx::row& row)
+WaitingJob to_waiting_job(const pqxx::row& row, KnownSpecs& specs)
 {
     WaitingJob job;
     job.id = {row["id"].as<std::string>()};
@@ -183,12 +183,9 @@ WaitingJob to_waiting_job(const pqxx::row& row)
     job.submitted_at = to_timestamp(row["submitted_at"]);
     job.turn = row["turn"].as<double>();
     job.refused_by = refused_centers_of(row);
-    // A newer version may have written it, or one with other limits: that is no reason to route none of the others.
-    Result<JobSpec> spec = parse_job_spec(to_json_value(row["spec"]));
-    if (spec)
-        job.spec = std::move(*spec);
-    else
-        job.unreadable = spec.error();
+    job.known = specs.get(row["spec"].c_str());
+    job.spec = job.known->spec;
+    job.unreadable = job.known->unreadable;
     job.spec.type = job.job_type;
     return job;
 }
@@ -201,22 +198,26 @@ std::vector<std::string> select_metering_types(pqxx::work& transaction)
     return types;
 }
 
-std::string kind_of(const WaitingJob& job, const CatalogSnapshot& catalog)
+std::string spec_kind_of(const JobSpec& spec, const CatalogSnapshot& catalog)
 {
-    JobSpec spec = job.spec;
-    spec.priority = 0;
-    spec.gang = {};
+    JobSpec alike = spec;
+    alike.priority = 0;
+    alike.gang = {};
     // Where nothing else is known of its run, the time that is asked for tells it.
     const std::int64_t asked = spec.operators.empty() ? asked_limit_s(spec) : 0;
-    spec.wall_limit_s = catalog.least_wall_limit(spec.wall_limit_s);
-    std::string kind = std::to_string(asked) + '\n' + job.label + '\n' + job.submitter + '\n' + job.job_type +
-                       (job.takes_operators ? "\n<\n" : "\n");
-    for (const std::string& center : job.refused_by)
-        kind += '-' + center + '\n';
-    return kind + to_json(spec).dump();
+    alike.wall_limit_s = catalog.least_wall_limit(spec.wall_limit_s);
+    return std::to_string(asked) + '\n' + to_json(alike).dump();
 }
 
-std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimRange& range)
+std::string kind_of(const WaitingJob& job, const std::string& spec_kind)
+{
+    std::string kind = job.label + '\n' + job.submitter + '\n' + job.job_type + (job.takes_operators ? "\n<\n" : "\n");
+    for (const std::string& center : job.refused_by)
+        kind += '-' + center + '\n';
+    return kind + spec_kind;
+}
+
+std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimRange& range, KnownSpecs& specs)
 {
     static const std::string sql = std::string(kWaitingJobColumns) + kClaimable + kInTurn;
     const Statement claim{"routing_claim_jobs_in_turn", sql.c_str()};
@@ -224,17 +225,18 @@ std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimR
     const pqxx::result rows = exec(transaction, claim, range.limit, sql_array(range.claim.metered_types),
                                    range.claim.replica, range.after.turn, range.after.id);
     prefer_any_plan(transaction);
-    return to_waiting_jobs(rows);
+    return to_waiting_jobs(rows, specs);
 }
 
-std::vector<WaitingJob> claim_oldest_jobs(pqxx::work& transaction, std::int64_t limit, const ClaimTerms& terms)
+std::vector<WaitingJob> claim_oldest_jobs(pqxx::work& transaction, std::int64_t limit, const ClaimTerms& terms,
+                                          KnownSpecs& specs)
 {
     static const std::string sql = std::string(kWaitingJobColumns) + kClaimable + kOldestFirst;
     const Statement claim{"routing_claim_oldest_jobs", sql.c_str()};
     prefer_index_order(transaction);
     const pqxx::result rows = exec(transaction, claim, limit, sql_array(terms.metered_types), terms.replica);
     prefer_any_plan(transaction);
-    return to_waiting_jobs(rows);
+    return to_waiting_jobs(rows, specs);
 }
 
 void replace_routing_claim(pqxx::work& transaction, const std::string& replica, const std::vector<std::string>& jobs,

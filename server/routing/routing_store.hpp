@@ -3,6 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/decide/routing/route.hpp"
 #include "core/schedule/unit_ledger.hpp"
+#include "server/routing/known_specs.hpp"
 #include "server/store/transaction.hpp"
 
 #include <pqxx/row>
@@ -39,12 +40,15 @@ struct WaitingJob {
     double turn{};                       ///< as it was ordered last; 0: not yet
     std::vector<std::string> refused_by; ///< RouteRequest::refused_by
     JobSpec spec;
-    std::optional<Error> unreadable; ///< of its specification, which is empty then
+    std::optional<Error> unreadable;        ///< of its specification, which is empty then
+    std::shared_ptr<const KnownSpec> known; ///< what its specification was read as; never null
 };
 /// The row of a job as claims select it.
-WaitingJob to_waiting_job(const pqxx::row& row);
+WaitingJob to_waiting_job(const pqxx::row& row, KnownSpecs& specs);
+/// What a specification adds to the kind of a job: equal where that makes no difference to a decision.
+std::string spec_kind_of(const JobSpec& spec, const CatalogSnapshot& catalog);
 /// Equal for jobs that are decided alike. What the job is like in line does not matter.
-std::string kind_of(const WaitingJob& job, const CatalogSnapshot& catalog);
+std::string kind_of(const WaitingJob& job, const std::string& spec_kind);
 /// The columns that to_waiting_job() reads.
 extern const char* const kWaitingJobColumns;
 
@@ -73,9 +77,10 @@ struct ClaimRange {
 };
 /// Waiting jobs in order of their turns, locked for this transaction. Jobs that another replica holds, or decides on,
 /// are skipped.
-std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimRange& range);
+std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimRange& range, KnownSpecs& specs);
 /// The oldest of all, whatever their turns, in the same way.
-std::vector<WaitingJob> claim_oldest_jobs(pqxx::work& transaction, std::int64_t limit, const ClaimTerms& terms);
+std::vector<WaitingJob> claim_oldest_jobs(pqxx::work& transaction, std::int64_t limit, const ClaimTerms& terms,
+                                          KnownSpecs& specs);
 
 /// For so long, or until it claims others, the other replicas leave these jobs to this one.
 void replace_routing_claim(pqxx::work& transaction, const std::string& replica, const std::vector<std::string>& jobs,

@@ -89,8 +89,9 @@ std::vector<WaitingJob> select_newest_jobs(pqxx::work& transaction, std::int64_t
 {
     static const std::string select = std::string(kWaitingJobColumns) + kNewestJobs;
     std::vector<WaitingJob> jobs;
+    KnownSpecs specs;
     for (const pqxx::row& row : transaction.exec_params(select, most)) {
-        WaitingJob job = to_waiting_job(row);
+        WaitingJob job = to_waiting_job(row, specs);
         if (!job.unreadable) jobs.push_back(std::move(job));
     }
     return jobs;

@@ -31,7 +31,7 @@ std::vector<JobArrival> arrivals_of(const std::vector<WaitingJob>& jobs, const C
     std::map<std::string, std::vector<JobArrival::Place>> by_kind;
     std::vector<JobArrival> arrivals;
     for (const WaitingJob& job : jobs) {
-        const auto [known, is_new] = by_kind.try_emplace(kind_of(job, catalog));
+        const auto [known, is_new] = by_kind.try_emplace(kind_of(job, spec_kind_of(job.spec, catalog)));
         if (is_new) {
             Result<RouteRequest> request = make_route_request(job.spec, catalog, now);
             if (!request) continue; // its operator is gone

@@ -46,6 +46,51 @@ TEST_F(Routing, ReachesJobsBehindThousandsThatWait)
     EXPECT_EQ(state_of(last), "placed");
 }
 
+TEST_F(Routing, GivesWhatBecomesFreeToTheFirstInLine)
+{
+    add_center("alpha", 2);
+    add_center("beta", 1);
+    const Json at_alpha = spec({{"units", {{"center", "alpha"}}}});
+    std::vector<JobId> line;
+    for (int i = 0; i < 60; ++i)
+        line.push_back(submit(at_alpha));
+    const JobId last = submit(spec({{"units", {{"center", "beta"}}}}));
+
+    EXPECT_EQ(run(routing_.run_pass(RoutingService::Pass::kFirst)).value(), 2);
+
+    EXPECT_EQ(state_of(line[0]), "placed");
+    EXPECT_EQ(state_of(line[1]), "placed");
+    EXPECT_EQ(state_of(last), "queued") << "a pass through the line finds it";
+    EXPECT_EQ(run(routing_.run_pass(RoutingService::Pass::kWoken)).value(), 1);
+    EXPECT_EQ(state_of(last), "placed");
+}
+
+TEST_F(Routing, LeavesAJobThatCannotBeRoutedToAPassThroughTheLine)
+{
+    add_center("alpha", 1);
+    const JobId broken = submit();
+    sql("UPDATE job SET spec = '{\"units\": {\"count\": 1e300}}' WHERE id = '" + broken.value + "'");
+    const JobId good = submit();
+
+    EXPECT_TRUE(run(routing_.run_pass(RoutingService::Pass::kFirst)));
+    route();
+
+    EXPECT_EQ(state_of(good), "placed");
+}
+
+TEST(KnownSpecs, ReadsEachTextOnce)
+{
+    KnownSpecs specs;
+    const std::string text = R"({"command": ["-"], "operators": [], "units": {"center": "alpha"}})";
+
+    const std::shared_ptr<const KnownSpec> first = specs.get(text);
+
+    EXPECT_EQ(specs.get(std::string(text)), first);
+    EXPECT_FALSE(first->unreadable);
+    EXPECT_EQ(first->spec.units.center, "alpha");
+    EXPECT_TRUE(specs.get(R"({"units": 7})")->unreadable);
+}
+
 TEST_F(Routing, ChecksAgainWhenItsSnapshotIsOld)
 {
     const std::string unit_type = add_center("alpha", 4);
@@ -77,8 +122,9 @@ TEST_F(Routing, ReadsHowMuchDataAJobMovesAndNotWhereItIs)
     const Json data{{"in", {{{"url", url}, {"bytes", 1.5}}, {{"bytes", 2}}}}, {"out_bytes", 7}, {"sites", {"alpha"}}};
     add_center("alpha");
     submit(spec({{"data", data}}));
-    auto work = [](pqxx::work& transaction) -> Result<std::vector<WaitingJob>> {
-        return claim_oldest_jobs(transaction, 10, ClaimTerms{"rep_test", {}});
+    KnownSpecs specs;
+    auto work = [&specs](pqxx::work& transaction) -> Result<std::vector<WaitingJob>> {
+        return claim_oldest_jobs(transaction, 10, ClaimTerms{"rep_test", {}}, specs);
     };
 
     const std::vector<WaitingJob> jobs = run(database_.run(work)).value();

@@ -132,16 +132,16 @@ std::size_t place_of(const UnitTypeId& id)
 }
 
 /// What a router that knows this much makes of all worlds, in the mean: of ends, or of costs.
-struct Outcome {
+struct InformedOutcome {
     double end_s{};
     double cost{};
 };
 
 using Decide = std::function<Decision(World&, const RouteRequest&)>;
 
-Outcome mean_outcome(const Preference& prefer, const Decide& decide)
+InformedOutcome mean_outcome(const Preference& prefer, const Decide& decide)
 {
-    Outcome sum;
+    InformedOutcome sum;
     for (int i = 0; i < kWorlds; ++i) {
         World world(static_cast<unsigned>(i));
         RouteRequest request = world.request();
@@ -168,12 +168,12 @@ const Preference kCheapest{0, 1, 0};
 TEST(MoreInformation, OfFurtherPlacesNeverWorsensWhatAJobIsToExpect)
 {
     const double blind_end_s = mean_outcome(kFastest, with_measured(0)).end_s;
-    Outcome fast = mean_outcome(kFastest, with_measured(1));
-    Outcome cheap = mean_outcome(kCheapest, with_measured(1));
+    InformedOutcome fast = mean_outcome(kFastest, with_measured(1));
+    InformedOutcome cheap = mean_outcome(kCheapest, with_measured(1));
     for (std::size_t places = 2; places <= kPlaces; ++places) {
         SCOPED_TRACE(places);
-        const Outcome faster = mean_outcome(kFastest, with_measured(places));
-        const Outcome cheaper = mean_outcome(kCheapest, with_measured(places));
+        const InformedOutcome faster = mean_outcome(kFastest, with_measured(places));
+        const InformedOutcome cheaper = mean_outcome(kCheapest, with_measured(places));
         EXPECT_LE(faster.end_s, fast.end_s * kRoom);
         EXPECT_LE(cheaper.cost, cheap.cost * kRoom);
         fast = faster;
