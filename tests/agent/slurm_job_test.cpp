@@ -148,6 +148,9 @@ TEST(SlurmJobEnd, IsSlurmsWhereTheProgramEndedForIt)
     EXPECT_EQ(end_of(job_in("CANCELLED"), after, EndAsked::kNo, kEnd).outcome, AttemptOutcome::kLost);
     EXPECT_EQ(end_of(job_in("TIMEOUT"), after, EndAsked::kNo, kEnd).outcome, AttemptOutcome::kWallLimit);
 
+    const ScriptNotes killed = notes_of_run(0.5, 4, 143);
+    EXPECT_EQ(end_of(job_in("NODE_FAIL"), killed, EndAsked::kNo, kEnd).outcome, AttemptOutcome::kNodeFailure);
+
     const ScriptNotes by_a_slow_clock = notes_of_run(0.5, 5.5, 143);
     EXPECT_EQ(end_of(job_in("CANCELLED"), by_a_slow_clock, EndAsked::kCancelled, kEnd).outcome,
               AttemptOutcome::kCancelled);
@@ -166,6 +169,9 @@ TEST(SlurmJobEnd, OfAJobThatWasStartedAgainHasTheLongerRun)
     const AttemptEnd claimed = end_of(job_in("CANCELLED"), notes_of_run(-30, -29), EndAsked::kNo, kEnd);
     EXPECT_EQ(claimed.run_s, 7) << "Slurm knows of more";
 
+    const AttemptEnd noted_again = end_of(job_in("COMPLETED"), notes_of_run(-30, -10), EndAsked::kNo, kEnd);
+    EXPECT_NEAR(noted_again.run_s, 20, 1e-5) << "the second start only said how the first had ended";
+
     SlurmJob never_placed = job_in("CANCELLED");
     never_placed.nodes = "";
     never_placed.start.reset();
@@ -182,20 +188,28 @@ TEST(SlurmJobEnd, OfAJobThatWasStartedAgainWithoutAnEndIsLost)
 
     EXPECT_EQ(end.outcome, AttemptOutcome::kLost);
     EXPECT_THAT(end.detail, HasSubstr("started it again"));
+
+    SlurmJob ran_long = job_in("FAILED", 1 << 8);
+    ran_long.end = kEnd + std::chrono::hours(1);
+    EXPECT_EQ(end_of(ran_long, notes, EndAsked::kNo, kEnd).exit_code, 1) << "a job that wants to be lost";
 }
 
 TEST(SlurmJobEnd, OfWhichSlurmDoesNotKnowIsTheScripts)
 {
-    EXPECT_FALSE(end_of_notes(read_notes("100.5", ""), std::nullopt));
+    EXPECT_FALSE(end_of_notes(read_notes("100.5", ""), EndAsked::kNo, std::nullopt));
     const ScriptNotes notes = read_notes("100.5", "4 101.5\n");
 
-    const std::optional<AttemptEnd> end = end_of_notes(notes, std::nullopt);
-    const std::optional<AttemptEnd> claimed = end_of_notes(notes, *notes.ended_at + std::chrono::seconds(20));
+    const std::optional<AttemptEnd> end = end_of_notes(notes, EndAsked::kNo, std::nullopt);
+    const std::optional<AttemptEnd> claimed =
+        end_of_notes(notes, EndAsked::kNo, *notes.ended_at + std::chrono::seconds(20));
+    const std::optional<AttemptEnd> cancelled =
+        end_of_notes(read_notes("100.5", "143 101.5\n"), EndAsked::kCancelled, std::nullopt);
 
     ASSERT_TRUE(end);
     EXPECT_EQ(end->exit_code, 4);
     EXPECT_EQ(end->run_s, 1);
-    ASSERT_TRUE(claimed);
+    ASSERT_TRUE(claimed && cancelled);
+    EXPECT_EQ(cancelled->outcome, AttemptOutcome::kCancelled);
     EXPECT_EQ(claimed->run_s, 21) << "it was seen to run until then";
 }
 

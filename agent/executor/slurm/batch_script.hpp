@@ -15,7 +15,8 @@ namespace fathom::agent {
 ///     user             who the job runs as: ids of user and group, and the name; not where it runs as the agent does
 ///     stop             why its end was asked for: `cancelled` or `wall_limit`
 ///     stdout, stderr   of the program; Slurm writes them as the job's user
-///     report/          the job's user's: `first` (the job that may run), `started`, `usage`, `ended`
+///     report/          the job's user's: `first` (the job that may run), `started`,
+///                      `started_again`, `usage`, `ended`
 ///     work/            the program's working folder and home; the job's user's
 struct SlurmFolder {
     std::filesystem::path path;

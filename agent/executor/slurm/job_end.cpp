@@ -81,6 +81,16 @@ AttemptOutcome outcome_of_state(const std::string& state)
     return state == "PREEMPTED" ? AttemptOutcome::kPreempted : AttemptOutcome::kLost;
 }
 
+void set_asked(AttemptEnd& end, EndAsked asked)
+{
+    if (asked == EndAsked::kCancelled) end.outcome = AttemptOutcome::kCancelled;
+    if (asked == EndAsked::kWallLimit) end.outcome = AttemptOutcome::kWallLimit;
+    if (asked == EndAsked::kNeverStarts) {
+        end.outcome = AttemptOutcome::kFailedToStart;
+        end.detail = kNeverStartsDetail;
+    }
+}
+
 void set_outcome(AttemptEnd& end, const SlurmJob& job, EndAsked asked)
 {
     const std::string where = job.nodes.empty() ? "" : " on " + job.nodes;
@@ -123,6 +133,8 @@ bool had_ended(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked)
 {
     if (!has_end(notes)) return false;
     if (job.state == "COMPLETED" || job.state == "OUT_OF_MEMORY" || job.state == "PREEMPTED") return false;
+    // So ends what Slurm kills, or a node that is shut down.
+    if (*notes.exit_code == kShellSignalled + SIGTERM || *notes.exit_code == kShellSignalled + SIGKILL) return false;
     // What we ended notes its end within moments of Slurm's, by another clock.
     const seconds tolerance(asked == EndAsked::kNo ? 0 : 2);
     return !job.end || *notes.ended_at + tolerance < *job.end;
@@ -131,7 +143,14 @@ bool had_ended(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked)
 /// Whether the end that the script noted is that of an earlier start than the one that Slurm tells of.
 bool is_of_earlier_start(const SlurmJob& job, const ScriptNotes& notes)
 {
-    return notes.ended_at && job.start && *notes.ended_at < *job.start;
+    return has_end(notes) && job.start && *notes.ended_at < *job.start;
+}
+
+/// Whether the script found that it had been started before, and ended at once.
+bool was_started_again(const SlurmJob& job, const ScriptNotes& notes)
+{
+    constexpr seconds kAtOnce(60);
+    return notes.is_started_again && job.state == "FAILED" && job.start && job.end && *job.end - *job.start <= kAtOnce;
 }
 
 /// Slurm's times and the script's, of which the longer run counts: none gains by notes that are not true.
@@ -203,10 +222,12 @@ AttemptEnd end_of(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked,
     const bool has_run = !job.nodes.empty();
     if (has_run) end.started_at = start_of(job, notes);
     if (job.end && notes.ended_at && is_close(*notes.ended_at, *job.end)) end.ended_at = *notes.ended_at;
-    if (had_ended(job, notes, asked)) {
+    const bool had_end = had_ended(job, notes, asked);
+    if (had_end ? !end.started_at || is_of_earlier_start(job, notes) : is_of_earlier_start(job, notes))
+        set_times_of_earlier_start(end, notes);
+    if (had_end) {
         set_exit(end, static_cast<int>(*notes.exit_code));
-        if (!end.started_at || is_of_earlier_start(job, notes)) set_times_of_earlier_start(end, notes);
-    } else if (job.state == "FAILED" && notes.is_started_again) {
+    } else if (was_started_again(job, notes)) {
         end.outcome = AttemptOutcome::kLost;
         end.detail = "Slurm started it again, and its script had left no end of the first start";
     } else {
@@ -223,12 +244,7 @@ AttemptEnd end_of_forgotten(const ScriptNotes& notes, EndAsked asked, Timestamp 
     end.ended_at = notes.ended_at.value_or(now);
     end.outcome = AttemptOutcome::kLost;
     end.detail = "Slurm does not know the job any more, and its script has left no end";
-    if (asked == EndAsked::kCancelled) end.outcome = AttemptOutcome::kCancelled;
-    if (asked == EndAsked::kWallLimit) end.outcome = AttemptOutcome::kWallLimit;
-    if (asked == EndAsked::kNeverStarts) {
-        end.outcome = AttemptOutcome::kFailedToStart;
-        end.detail = kNeverStartsDetail;
-    }
+    set_asked(end, asked);
     if (notes.exit_code && notes.started_at) {
         set_exit(end, static_cast<int>(*notes.exit_code));
         end.detail = "Slurm does not know the job any more; its script says how it ended";
@@ -237,13 +253,16 @@ AttemptEnd end_of_forgotten(const ScriptNotes& notes, EndAsked asked, Timestamp 
     return end;
 }
 
-std::optional<AttemptEnd> end_of_notes(const ScriptNotes& notes, std::optional<Timestamp> ran_until)
+std::optional<AttemptEnd> end_of_notes(const ScriptNotes& notes, EndAsked asked, std::optional<Timestamp> ran_until)
 {
     if (!has_end(notes)) return std::nullopt;
     AttemptEnd end;
     end.started_at = notes.started_at;
     end.ended_at = std::max(*notes.ended_at, ran_until.value_or(*notes.ended_at));
-    set_exit(end, static_cast<int>(*notes.exit_code));
+    if (asked != EndAsked::kNo && *notes.exit_code > kShellSignalled)
+        set_asked(end, asked);
+    else
+        set_exit(end, static_cast<int>(*notes.exit_code));
     set_times(end, notes);
     return end;
 }

@@ -12,7 +12,7 @@ enum class SlurmPhase { kWaits, kRuns, kEnded };
 /// States that are not known, of later versions of Slurm, count as running: they change nothing.
 SlurmPhase phase_of(std::string_view state);
 
-/// What the batch script noted, which its user could forge: a run is never shorter for it than Slurm knows it to be.
+/// What the batch script noted, which its user could forge: a run is not shorter for it than it was seen to be.
 struct ScriptNotes {
     std::optional<Timestamp> started_at;
     std::optional<Timestamp> ended_at;
@@ -44,8 +44,8 @@ AttemptEnd end_of(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked,
 AttemptEnd end_of_forgotten(const ScriptNotes& notes, EndAsked asked, Timestamp now);
 
 /// How a job's program ended of which Slurm does not know that it has, as when its controller was killed just after it
-/// heard so: as its script noted, but not before `ran_until`, when it was last seen without that note; nullopt: it
-/// noted no end.
-std::optional<AttemptEnd> end_of_notes(const ScriptNotes& notes, std::optional<Timestamp> ran_until);
+/// heard so: as its script noted, but not before `ran_until`, when it was last seen without that note; where we asked
+/// for the end and a signal ended it, as we asked. nullopt: it noted no end.
+std::optional<AttemptEnd> end_of_notes(const ScriptNotes& notes, EndAsked asked, std::optional<Timestamp> ran_until);
 
 } // namespace fathom::agent

@@ -392,6 +392,8 @@ std::string SlurmExecutor::read_report(const AttemptId& id, const Attempt& attem
 ScriptNotes SlurmExecutor::notes_of(const AttemptId& id, const Attempt& attempt) const
 {
     ScriptNotes notes = read_notes(read_report(id, attempt, "started"), read_report(id, attempt, "ended"));
+    // Its user can write a later start, but not undo that it was seen to run.
+    if (attempt.started_at && notes.started_at) notes.started_at = std::min(*notes.started_at, *attempt.started_at);
     notes.is_started_again = !read_report(id, attempt, "started_again").empty();
     return notes;
 }

@@ -76,7 +76,7 @@ class SlurmExecutor final : public Executor {
         bool has_inputs{};
         bool has_outputs{};
         bool profile{};
-        bool has_run{};                           ///< since this start of the agent its program has been seen to run
+        std::optional<Timestamp> started_at{};    ///< of its program, as it was first seen since the agent's start
         std::optional<Timestamp> ran_until{};     ///< when it was last seen to run, without a note of its end
         std::optional<SteadyTime> end_noted_at{}; ///< since when a note of its end is seen while Slurm has it run
         EndAsked asked = EndAsked::kNo;
@@ -95,6 +95,7 @@ class SlurmExecutor final : public Executor {
     struct Jobs {
         std::optional<JobUser> user;
         std::vector<std::string> numbers;
+        int tries{};
     };
 
     // With mutex_ held.
@@ -142,6 +143,7 @@ class SlurmExecutor final : public Executor {
     /// @return why no other one need be tried now; empty: others may be taken.
     std::string submit(const AttemptId& id);
     void cancel_asked();
+    void cancel_leftovers();
     void poll();
     /// Ends attempts whose jobs Slurm has forgotten, by its accounting where it keeps one.
     void end_forgotten(const std::vector<std::string>& jobs);
@@ -165,6 +167,7 @@ class SlurmExecutor final : public Executor {
     SteadyTime submit_after_{};          ///< none is submitted before
     bool has_refused_ = false;           ///< since it last took one
     std::map<unsigned, Jobs> leftovers_; ///< to be cancelled, whatever has become of their attempts
+    SteadyTime next_leftovers_{};        ///< they are not tried again before; of the thread
     std::chrono::milliseconds poll_interval_;
     SteadyTime next_poll_{};
     SteadyTime next_accounts_{}; ///< Slurm's accounting is not asked before; of the thread

@@ -22,6 +22,7 @@ constexpr std::chrono::milliseconds kMaxRefusedPause = 2min;
 /// So long at a time is submitted; then ends and cancellations are looked at, too.
 constexpr auto kMaxSubmitting = 1s;
 constexpr auto kUnreachedPause = 5s;
+constexpr int kMaxLeftoverTries = 100;
 /// Polls without a job that has been submitted, until it counts as forgotten.
 constexpr int kPollsUntilForgotten = 3;
 /// Jobs of which Slurm's accounting is asked at once.
@@ -46,6 +47,7 @@ void SlurmExecutor::work(const std::stop_token& stopped)
         lock.unlock();
         submit_due();
         cancel_asked();
+        cancel_leftovers();
         look_at_next_queue();
         lock.lock();
     }
@@ -128,11 +130,9 @@ std::string SlurmExecutor::submit(const AttemptId& id)
 
 void SlurmExecutor::cancel_asked()
 {
-    std::map<unsigned, Jobs> leftovers;
     std::map<unsigned, Jobs> jobs_by_user;
     {
         const std::scoped_lock lock(mutex_);
-        leftovers.swap(leftovers_);
         for (auto& [id, attempt] : attempts_) {
             if (attempt.asked == EndAsked::kNo || attempt.cancel_sent || attempt.job.empty() ||
                 attempt.view.phase == RunPhase::kEnded)
@@ -148,11 +148,30 @@ void SlurmExecutor::cancel_asked()
         if (const Result<void> done = client_.cancel(jobs.numbers, jobs.user); !done)
             log_warning("slurm_cancel_failed", {{"reason", done.error().detail}, {"effect", "it is asked again"}});
     }
+}
+
+/// Where the agent ends meanwhile, Slurm keeps them until it finds by itself that nothing runs there.
+void SlurmExecutor::cancel_leftovers()
+{
+    if (steady_clock::now() < next_leftovers_) return;
+    std::map<unsigned, Jobs> leftovers;
+    {
+        const std::scoped_lock lock(mutex_);
+        leftovers.swap(leftovers_);
+    }
     for (auto& [uid, jobs] : leftovers) {
-        if (client_.cancel(jobs.numbers, jobs.user)) continue;
+        const Result<void> done = client_.cancel(jobs.numbers, jobs.user);
+        if (done) continue;
+        const bool is_last = ++jobs.tries >= kMaxLeftoverTries;
+        log_warning("slurm_cancel_failed", {{"reason", done.error().detail},
+                                            {"jobs", static_cast<std::int64_t>(jobs.numbers.size())},
+                                            {"effect", is_last ? "they are left to Slurm" : "it is asked again"}});
+        next_leftovers_ = steady_clock::now() + kUnreachedPause;
+        if (is_last) continue;
         const std::scoped_lock lock(mutex_);
         Jobs& again = leftovers_[uid];
         again.user = jobs.user;
+        again.tries = jobs.tries;
         again.numbers.insert(again.numbers.end(), jobs.numbers.begin(), jobs.numbers.end());
     }
 }
@@ -270,7 +289,7 @@ bool SlurmExecutor::settle_job(const AttemptId& id, Attempt& attempt, const Slur
 
 bool SlurmExecutor::end_by_notes(const AttemptId& id, Attempt& attempt, const ScriptNotes& notes)
 {
-    std::optional<AttemptEnd> end = end_of_notes(notes, attempt.ran_until);
+    std::optional<AttemptEnd> end = end_of_notes(notes, attempt.asked, attempt.ran_until);
     if (!end) return false;
     log_info("slurm_job_ended_by_its_script", {{"attempt_id", id.value},
                                                {"slurm_job", attempt.job},
@@ -285,7 +304,7 @@ bool SlurmExecutor::end_by_notes(const AttemptId& id, Attempt& attempt, const Sc
 void SlurmExecutor::apply_wait(const AttemptId& id, Attempt& attempt, const SlurmJob& job)
 {
     // A controller that was killed may come back without knowing that it started the job.
-    if ((attempt.has_run || attempt.is_adopted) && end_by_notes(id, attempt, notes_of(id, attempt))) return;
+    if ((attempt.started_at || attempt.is_adopted) && end_by_notes(id, attempt, notes_of(id, attempt))) return;
     set_waiting(id, attempt, job.reason.empty() ? job.state : job.reason, job.start);
     if (attempt.asked == EndAsked::kNo && never_starts(job.reason)) {
         attempt.never_reason = job.reason;
@@ -299,7 +318,7 @@ void SlurmExecutor::apply_run(const AttemptId& id, Attempt& attempt, const Slurm
     if (!notes.started_at) return; // not yet the program
     if (attempt.view.phase != RunPhase::kAlive) {
         attempt.view = {.phase = RunPhase::kAlive, .started_at = start_of(job, notes)};
-        attempt.has_run = true;
+        if (!attempt.started_at) attempt.started_at = attempt.view.started_at;
         log_info("slurm_job_runs", {{"attempt_id", id.value}, {"slurm_job", job.id}, {"nodes", job.nodes}});
         tell(id);
     }

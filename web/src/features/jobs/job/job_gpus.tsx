@@ -11,7 +11,7 @@ import { Time } from '../../../ui/zone'
 import { useGpuProgramColumns } from '../../unit_types/gpu_program_columns'
 import { neighboursOf } from './gpu_neighbours'
 
-/** Of a job that runs: the GPUs that it shares, with whom, and what sharing costs it. Nothing where it shares none. */
+/** Of a job that runs: the GPUs that it shares, with whom, and what sharing costs it; also of one that has a shared GPU to itself. */
 export function JobGpus({ job }: { job: Job }) {
   const { may } = useSession()
   const isRunning = job.state === 'running'
