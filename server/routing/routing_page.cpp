@@ -24,6 +24,14 @@ void append(std::vector<WaitingJob>& jobs, std::vector<WaitingJob> more)
 
 } // namespace
 
+std::vector<Reservation> reservations_of(const std::vector<PlannedUnits>& planned)
+{
+    std::vector<Reservation> reservations;
+    for (const PlannedUnits& units : planned)
+        reservations.push_back(units.reservation);
+    return reservations;
+}
+
 RoutingPage::RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
                          WaitingJobTerminator& terminator, ProjectUses& uses, ColumnsOfCatalog& columns,
                          std::shared_ptr<const UnitLoads> loads, const Clock& clock, PassLedger& pass)
@@ -46,7 +54,8 @@ Result<void> RoutingPage::read(pqxx::work& transaction, PassState state, std::in
     } else {
         in_use_ = select_units_in_use(transaction, catalog_->unit_types);
         std::vector<Reservation> taken = in_use_.reservations;
-        taken.insert(taken.end(), report_.next.planned.begin(), report_.next.planned.end());
+        const std::vector<Reservation> planned = reservations_of(report_.next.planned);
+        taken.insert(taken.end(), planned.begin(), planned.end());
         has_free_unit_ = has_free_unit(catalog_->unit_types, catalog_->calendar, taken, now_);
         pass_->queue_room = queue_room_of(in_use_, *catalog_);
     }

@@ -26,14 +26,21 @@
 
 namespace fathom::server {
 
+/// Units that are planned for a job that waits.
+struct PlannedUnits {
+    std::string job;
+    Reservation reservation;
+};
+std::vector<Reservation> reservations_of(const std::vector<PlannedUnits>& planned);
+
 /// What a pass of the router carries from page to page. A value: a transaction that runs again begins with the
 /// same one.
 struct PassState {
-    LinePlace after;                  ///< of the last job that was looked at in turn
-    std::set<std::string> seen;       ///< ids of all that were looked at: a new turn may put a job into a later page
-    std::set<GangKey> gangs;          ///< whose members were claimed
-    std::vector<Reservation> planned; ///< for jobs that were looked at and wait
-    bool is_tick{false};              ///< look at waiting jobs even when no unit is free
+    LinePlace after;                   ///< of the last job that was looked at in turn
+    std::set<std::string> seen;        ///< ids of all that were looked at: a new turn may put a job into a later page
+    std::set<GangKey> gangs;           ///< whose members were claimed
+    std::vector<PlannedUnits> planned; ///< for jobs that were looked at and wait
+    bool is_tick{false};               ///< look at waiting jobs even when no unit is free
     /// Job types whose probes have ended; looked up by the first page.
     std::vector<std::string> metered_types;
     std::map<std::string, std::string> refusals; ///< of those, why their probe task was refused
@@ -47,6 +54,7 @@ struct PageReport {
     bool is_end{false};        ///< no waiting job comes after these
     bool has_free_unit{false}; ///< after what was placed and planned
     std::int64_t placed{};
+    std::set<std::string> placed_jobs; ///< ids
     std::int64_t waiting{};
     std::int64_t metering{};
     std::int64_t conflicts{};        ///< placements that another replica's made impossible; decided again

@@ -92,7 +92,7 @@ UnitLedger& RoutingPage::begin_ledger()
     pass.catalog = catalog_;
     pass.now = now_;
     pass.reserved = std::move(in_use_.reservations);
-    pass.planned = report_.next.planned;
+    pass.planned = reservations_of(report_.next.planned);
     pass.gpu_rooms = std::move(in_use_.gpu_rooms);
     return pass.units.emplace(catalog_->unit_types, cache_->knowledge_for(*catalog_), catalog_->calendar, pass.reserved,
                               pass.planned, now_, columns_->get(catalog_), pass.gpu_rooms);
@@ -184,7 +184,7 @@ void RoutingPage::keep_waiting(const std::vector<ScheduledWait>& waits)
     for (const ScheduledWait& wait : waits) {
         const WaitingJob& job = ready_[decided_[wait.job]].job;
         ++report_.waiting;
-        if (wait.planned) report_.next.planned.push_back(*wait.planned);
+        if (wait.planned) report_.next.planned.push_back({job.id.value, *wait.planned});
         if (wait.decision->winner) {
             // Its units stay free for others until then: it takes what there is when the window opens.
             if (const auto& window = wait.decision->candidates[*wait.decision->winner].plan.window)
@@ -375,6 +375,7 @@ void RoutingPage::commit_placements(pqxx::work& transaction, const std::set<std:
             predictions.back().attempt_id = attempt.id;
             report.started.push_back({placement.project, winner.unit_type_id.value, winner.unit_count});
         }
+        report.placed_jobs.insert(placement.job.value);
         attempts.push_back(std::move(attempt));
     }
     insert_attempts(transaction, attempts, {settings_->replica.value, cycle_id_}, checked.start);

@@ -78,8 +78,11 @@ asio::awaitable<void> RoutingService::follow()
         pass_seconds_.observe(std::chrono::duration<double>(ended - began).count());
         if (!placed) log_warning("routing_pass_failed", {{"error", describe(placed.error())}});
         const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(ended - began);
-        if (kind == Pass::kTick) next_tick = began + std::max<std::chrono::milliseconds>(kTick, kLineShare * took);
-        if (kind != Pass::kFirst) next_line = began + kLineShare * took;
+        // One that failed is made up for soon.
+        is_line_due_ = is_line_due_ || !placed;
+        const std::chrono::milliseconds share = placed ? kLineShare * took : 0ms;
+        if (kind == Pass::kTick) next_tick = began + std::max<std::chrono::milliseconds>(kTick, share);
+        if (kind != Pass::kFirst) next_line = began + share;
         const std::chrono::milliseconds pause =
             placed ? std::clamp<std::chrono::milliseconds>(kind == Pass::kFirst ? took : 0ms, kMinPause, 1s) : 1s;
         co_await net::TaskGroup::sleep(pause);
@@ -96,7 +99,11 @@ asio::awaitable<void> RoutingService::follow()
 
 asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
 {
-    if (kind == Pass::kFirst) co_return co_await place_first();
+    if (kind == Pass::kFirst) {
+        const Result<PageReport> first = co_await place_first();
+        if (!first) co_return first.error();
+        co_return first->placed;
+    }
     is_line_due_ = false;
     PassState state;
     state.is_tick = kind == Pass::kTick;
@@ -116,26 +123,27 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
         if (!report->has_free_unit) pages = kPagesWhenFull;
         state = std::move(report->next);
         if (!wake_.take()) continue;
-        const Result<std::int64_t> first = co_await place_first();
+        const Result<PageReport> first = co_await place_first();
         if (!first) co_return first.error();
-        placed += *first;
+        placed += first->placed;
+        std::erase_if(state.planned, [&](const PlannedUnits& units) { return first->placed_jobs.contains(units.job); });
     }
     sweep_after_ = state.after;
     co_return placed;
 }
 
-asio::awaitable<Result<std::int64_t>> RoutingService::place_first()
+asio::awaitable<Result<PageReport>> RoutingService::place_first()
 {
     pass_.units.reset(); // something became free since they were read
-    const Result<PageReport> report = co_await run_page(PassState(), kFirstJobsWhenFull);
+    PassState from_the_first;
+    Result<PageReport> report = co_await run_page(std::move(from_the_first), kFirstJobsWhenFull);
     pass_.units.reset(); // a pass that is under way counts on what it has planned for jobs that wait
     note_page(report);
     // Of jobs that cannot be routed a pass through the line finds which one it is.
     is_line_due_ = is_line_due_ || !report;
-    if (!report && report.error().code == Errc::kInternal) co_return 0;
-    if (!report) co_return report.error();
-    is_line_due_ = is_line_due_ || (report->has_free_unit && !report->is_end);
-    co_return report->placed;
+    if (!report && report.error().code == Errc::kInternal) report = PageReport();
+    if (report && report->has_free_unit && !report->is_end) is_line_due_ = true;
+    co_return report;
 }
 
 void RoutingService::note_page(const Result<PageReport>& report)

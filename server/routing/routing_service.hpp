@@ -33,8 +33,8 @@ class RoutingService {
 
   private:
     asio::awaitable<void> follow();
-    /// What became free goes to the first in line. Returns how many were placed.
-    asio::awaitable<Result<std::int64_t>> place_first();
+    /// What became free goes to the first in line.
+    asio::awaitable<Result<PageReport>> place_first();
     asio::awaitable<Result<PageReport>> run_page(PassState state, std::int64_t limit);
     /// After a page failed: job by job, so that one that cannot be routed does not stop the others.
     asio::awaitable<Result<PageReport>> run_page_singly(PassState state);

@@ -34,7 +34,8 @@ OidcRefusal refusal_of(const Error& error)
     }
 }
 
-/// Whether who called can have caused it, and not the provider or this server.
+/// Whether who called can have caused it. A wrong answer counts, too: a made-up code is answered by one, as is a wrong
+/// setting here.
 bool is_by_caller(Why why)
 {
     return why != Why::kUnreachable && why != Why::kNotNow;

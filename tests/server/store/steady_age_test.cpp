@@ -60,6 +60,19 @@ TEST_F(SteadyAgeTest, RowsThatWereWrittenWhileTheClockWasBackGetTheirWholeDay)
     EXPECT_GT(pass(2h), written);
 }
 
+TEST_F(SteadyAgeTest, RowsThatWereWrittenJustAfterTheClockWentBackGetTheirWholeDay)
+{
+    pass(12h);
+    database_ -= 48h; // between two looks
+    const Timestamp written = database_ + 1min;
+    database_ += 10min;
+    steady_ += 10min;
+
+    EXPECT_LE(look(), written);
+    EXPECT_LE(pass(23h), written);
+    EXPECT_GT(pass(2h), written);
+}
+
 TEST_F(SteadyAgeTest, ALongPauseBetweenTwoLooksIsTime)
 {
     pass(12h);
