@@ -43,6 +43,8 @@ class Link {
         connection_.set_variable("statement_timeout", std::to_string(statement_limit.count()));
         // Work never waits inside a transaction; a thread that hangs must not keep its locks for ever.
         connection_.set_variable("idle_in_transaction_session_timeout", "60000");
+        // A replica that is killed must not keep its locks until the statement ends that it waited for.
+        connection_.set_variable("client_connection_check_interval", "1000");
         connection_.set_variable("TimeZone", "'UTC'");
     }
 

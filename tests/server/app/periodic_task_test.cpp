@@ -5,7 +5,13 @@
 #include <gtest/gtest.h>
 #include <pqxx/pqxx>
 
+#include <array>
 #include <atomic>
+#include <csignal>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace fathom::server {
 namespace {
@@ -41,6 +47,58 @@ TEST(PeriodicTaskRunner, NeverRunsATaskTwiceAtOnce)
     one.stop();
     two.stop();
     EXPECT_EQ(most, 1);
+}
+
+/// A process of its own that takes the turn of a periodic task, tells so, and is inside it until it is killed.
+pid_t start_replica(const std::string& url, int tell)
+{
+    const pid_t child = ::fork();
+    if (child != 0) return child;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    Metrics metrics;
+    Database database({.url = url, .connections = 1}, metrics);
+    test::TestIo io;
+    PeriodicTaskRunner tasks(database, io.executor(), metrics);
+    tasks.add("sweep", 5ms, [tell](pqxx::work& transaction) -> Result<void> {
+        if (::write(tell, "x", 1) == 1) transaction.exec("SET LOCAL statement_timeout = 0; SELECT pg_sleep(600)");
+        return {};
+    });
+    tasks.start();
+    for (;;)
+        ::pause();
+}
+
+TEST(PeriodicTaskRunner, MovesToAnotherReplicaWithinTenSecondsOfAKill)
+{
+    const std::string url = test::empty_database();
+    std::array<int, 2> pipe{};
+    ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
+    const pid_t replica = start_replica(url, pipe[1]);
+    ASSERT_GT(replica, 0);
+    char told = '\0';
+    ASSERT_EQ(::read(pipe[0], &told, 1), 1);
+    Metrics metrics;
+    Database database({.url = url, .connections = 1}, metrics);
+    test::TestIo io;
+    PeriodicTaskRunner other(database, io.executor(), metrics);
+    std::atomic<int> runs{0};
+    other.add("sweep", 5ms, [&](pqxx::work&) -> Result<void> {
+        ++runs;
+        return {};
+    });
+    other.start();
+    std::this_thread::sleep_for(100ms);
+    EXPECT_EQ(runs, 0) << "the first is inside it";
+
+    ::kill(replica, SIGKILL);
+    ::waitpid(replica, nullptr, 0);
+    const auto killed = std::chrono::steady_clock::now();
+
+    EXPECT_TRUE(eventually([&] { return runs > 0; }));
+    EXPECT_LE(std::chrono::steady_clock::now() - killed, 10s);
+    other.stop();
+    ::close(pipe[0]);
+    ::close(pipe[1]);
 }
 
 TEST(PeriodicTaskRunner, GoesOnAfterAFailure)
