@@ -392,6 +392,7 @@ int run_server(const ServerSettings& settings)
         return {};
     };
     const auto serve = [&](SupervisorLink& supervisor) {
+        limit_heaps();
         Application application(settings, supervisor, std::move(*listeners));
         if (const Result<void> started = application.start(); !started) {
             application.stop();

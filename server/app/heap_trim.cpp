@@ -2,8 +2,10 @@
 
 #include "core/net/task_group.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <malloc.h>
+#include <thread>
 
 namespace fathom::server {
 namespace {
@@ -11,6 +13,12 @@ namespace {
 constexpr std::chrono::seconds kPeriod{15};
 
 } // namespace
+
+void limit_heaps()
+{
+    // Where it is refused the heaps are as many as always.
+    static_cast<void>(::mallopt(M_ARENA_MAX, static_cast<int>(std::max(2U, std::thread::hardware_concurrency()))));
+}
 
 boost::asio::awaitable<void> trim_heap()
 {
