@@ -37,13 +37,13 @@ class SlurmExecutorTest : public testing::Test {
         return noted ? noted->size() / std::string_view("asked\n").size() : 0;
     }
     /// The folder of an attempt that ran as job 7 in an earlier run of the agent; Slurm has forgotten it since.
-    AttemptId add_forgotten()
+    AttemptId add_forgotten(const std::string& job = "7")
     {
         const AttemptId id = test::shell_order("true").attempt_id;
         const std::filesystem::path folder = options().folder / id.value;
         std::filesystem::create_directories(folder);
         write_file(folder / "job.sh", "").value();
-        write_file(folder / "job_id", "7").value();
+        write_file(folder / "job_id", job).value();
         show("");
         return id;
     }
@@ -191,6 +191,51 @@ TEST_F(SlurmExecutorTest, TellsTheEndOfAJobThatSlurmHasRunForTooLongAfterIt)
         asked = read_file(scancel.string() + ".asked");
     }
     ASSERT_TRUE(asked) << "its job is left in Slurm";
+    EXPECT_TRUE(asked->ends_with(" 7\n")) << *asked;
+}
+
+TEST_F(SlurmExecutorTest, AJobWhoseNumberSlurmGaveToAnotherIsForgotten)
+{
+    const AttemptId id = add_forgotten();
+    const AttemptId other = add_forgotten();
+    show("7|" + other.value + "|RUNNING|0|" + std::to_string(::getuid()) +
+         "|2026-11-24T10:00:00|2026-11-25T10:00:00|0:07|n1|None|\n");
+    SlurmExecutor executor(options());
+    executor.watch(other);
+
+    executor.watch(id);
+    executor.prepare();
+
+    EXPECT_EQ(wait_end(executor, id).outcome, AttemptOutcome::kLost);
+    EXPECT_NE(executor.look(other).phase, RunPhase::kEnded);
+}
+
+TEST_F(SlurmExecutorTest, CancelsAJobThatSlurmHasRunAgainAfterItsEnd)
+{
+    const AttemptId id = add_forgotten();
+    const AttemptId other = add_forgotten("8");
+    const std::string uid = std::to_string(::getuid());
+    const std::string waits = "8|" + other.value + "|PENDING|0|" + uid + "|N/A|N/A|0:00||Resources|\n";
+    const std::filesystem::path scancel = folder_.path() / "scancel";
+    write_file(scancel, "#!/bin/sh\necho \"$@\" >>" + scancel.string() + ".asked\n", 0700).value();
+    show("7|" + id.value + "|COMPLETED|0|" + uid + "|2026-11-24T10:00:00|2026-11-24T10:00:07|0:07|n1|None|\n" + waits);
+    SlurmExecutorOptions at_once = options();
+    at_once.max_unknown_end = {};
+    SlurmExecutor executor(at_once);
+    executor.watch(id);
+    executor.watch(other);
+    executor.prepare();
+    EXPECT_EQ(wait_end(executor, id).exit_code, 0);
+    executor.remove(id);
+
+    show("7|" + id.value + "|RUNNING|0|" + uid + "|2026-11-24T10:00:00|2026-11-25T10:00:00|0:07|n1|None|\n" + waits);
+
+    Result<std::string> asked = read_file(scancel.string() + ".asked");
+    for (int i = 0; i < 600 && (!asked || asked->empty()); ++i) {
+        ::usleep(100'000);
+        asked = read_file(scancel.string() + ".asked");
+    }
+    ASSERT_TRUE(asked) << "what it holds is lost to the center";
     EXPECT_TRUE(asked->ends_with(" 7\n")) << *asked;
 }
 

@@ -46,6 +46,18 @@ class ClusterWithSlurm(Cluster):
         takes_jobs = [SLURM_PROGRAM, "takes-jobs", self.slurm.folder]
         return super().is_whole() and subprocess.run(takes_jobs, check=False, timeout=60).returncode == 0
 
+    def dump_logs(self, lines=60):
+        """Also what Slurm knows of jobs and nodes, and the end of its logs."""
+        text = super().dump_logs(lines)
+        for command in (("squeue", "-a", "-t", "all", "-o", "%i %j %T %M %S %e %r %N"), ("sinfo", "-N", "-o", "%N %T %E")):
+            try:
+                text += f"--- {' '.join(command)}\n{self.slurm.run(*command)}"
+            except subprocess.CalledProcessError as error:
+                text += f"--- {' '.join(command)}: {error.stderr}\n"
+        for log in sorted((self.slurm.folder / "log").iterdir()):
+            text += f"--- {log.name}\n" + "\n".join(log.read_text(errors="replace").splitlines()[-lines:]) + "\n"
+        return text
+
     def _remove(self):
         folder = self.folder / "slurm-alpha"
         if hasattr(self, "admin"):

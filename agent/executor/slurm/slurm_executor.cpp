@@ -355,6 +355,7 @@ void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd en
     if (has_run && attempt.profile && end.started_at) add_profile(end, folder_of(id).work());
     attempt.view = {.phase = RunPhase::kEnded, .started_at = end.started_at};
     attempt.view.end = std::move(end);
+    if (!attempt.job.empty()) remember_ended(id, attempt);
     if (!attempt.job.empty()) queue_looks_.hasten(std::chrono::steady_clock::now());
     tell(id);
 }

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -98,6 +99,16 @@ class SlurmExecutor final : public Executor {
         int tries{};
     };
 
+    /// By number and name: a controller that was killed may have given a number that it does not know of once more.
+    using ShownJobs = std::set<std::pair<std::string, std::string>>;
+    /// A job whose attempt has ended.
+    struct EndedJob {
+        AttemptId attempt;
+        unsigned uid{};
+        std::optional<JobUser> user;
+        std::optional<SteadyTime> shown_at; ///< since when Slurm shows it as one that has not ended
+    };
+
     // With mutex_ held.
     Attempt* find_or_adopt(const AttemptId& id);
     void tell(const AttemptId& id);
@@ -112,6 +123,11 @@ class SlurmExecutor final : public Executor {
     /// Tells the end that the script noted, if it noted one, and has the job cancelled, of which Slurm does not know
     /// that it has ended. @return whether there is a note
     bool end_by_notes(const AttemptId& id, Attempt& attempt, const ScriptNotes& notes);
+    void remember_ended(const AttemptId& id, const Attempt& attempt);
+    /// A controller that was killed may have a job run or wait again whose end it had told: nobody else would give back
+    /// what the job holds.
+    void apply_to_ended(const SlurmJob& job, EndedJob& ended);
+    void cancel_leftover(const std::string& number, unsigned uid, const std::optional<JobUser>& user);
     void apply_wait(const AttemptId& id, Attempt& attempt, const SlurmJob& job);
     void apply_run(const AttemptId& id, Attempt& attempt, const SlurmJob& job);
     static AttemptEnd with_facts(AttemptEnd end, const Attempt& attempt);
@@ -119,10 +135,10 @@ class SlurmExecutor final : public Executor {
     void note_reached(const Result<std::vector<SlurmJob>>& jobs);
     /// Jobs that Slurm does not show any more: it forgets what has ended, after some minutes.
     /// @param users  whose jobs were asked for.
-    /// @return their numbers
-    std::vector<std::string> find_forgotten(const std::set<std::string>& shown, const std::set<unsigned>& users);
-    /// @return the numbers of jobs that are forgotten
-    std::vector<std::string> apply_all(const std::vector<SlurmJob>& jobs, const std::set<unsigned>& users);
+    /// @return their attempts
+    std::vector<AttemptId> find_forgotten(const ShownJobs& shown, const std::set<unsigned>& users);
+    /// @return the attempts whose jobs are forgotten
+    std::vector<AttemptId> apply_all(const std::vector<SlurmJob>& jobs, const std::set<unsigned>& users);
     AttemptEnd end_of_missing(const AttemptId& id, const Attempt& attempt, const std::vector<SlurmJob>& accounts) const;
     void stop(const AttemptId& id, Attempt& attempt, EndAsked why);
     /// It ends without a job of Slurm's.
@@ -146,7 +162,7 @@ class SlurmExecutor final : public Executor {
     void cancel_leftovers();
     void poll();
     /// Ends attempts whose jobs Slurm has forgotten, by its accounting where it keeps one.
-    void end_forgotten(const std::vector<std::string>& jobs);
+    void end_forgotten(const std::vector<AttemptId>& forgotten);
     void look_at_next_queue();
 
     SlurmExecutorOptions options_;
@@ -164,10 +180,12 @@ class SlurmExecutor final : public Executor {
     bool has_news_ = false;         ///< for the thread
     bool has_polled_ = false;
     bool is_reached_ = true;
-    SteadyTime submit_after_{};          ///< none is submitted before
-    bool has_refused_ = false;           ///< since it last took one
-    std::map<unsigned, Jobs> leftovers_; ///< to be cancelled, whatever has become of their attempts
-    SteadyTime next_leftovers_{};        ///< they are not tried again before; of the thread
+    SteadyTime submit_after_{};                  ///< none is submitted before
+    bool has_refused_ = false;                   ///< since it last took one
+    std::map<unsigned, Jobs> leftovers_;         ///< to be cancelled, whatever has become of their attempts
+    std::map<std::string, EndedJob> ended_jobs_; ///< by Slurm's number; the newest
+    std::deque<std::string> ended_order_;        ///< their numbers, in the order of their ends
+    SteadyTime next_leftovers_{};                ///< they are not tried again before; of the thread
     std::chrono::milliseconds poll_interval_;
     SteadyTime next_poll_{};
     SteadyTime next_accounts_{}; ///< Slurm's accounting is not asked before; of the thread

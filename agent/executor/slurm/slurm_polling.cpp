@@ -23,6 +23,8 @@ constexpr std::chrono::milliseconds kMaxRefusedPause = 2min;
 constexpr auto kMaxSubmitting = 1s;
 constexpr auto kUnreachedPause = 5s;
 constexpr int kMaxLeftoverTries = 100;
+/// Jobs that have ended, of which the agent remembers that they have.
+constexpr std::size_t kMaxEndedJobs = 10'000;
 /// Polls without a job that has been submitted, until it counts as forgotten.
 constexpr int kPollsUntilForgotten = 3;
 /// Jobs of which Slurm's accounting is asked at once.
@@ -219,7 +221,7 @@ void SlurmExecutor::poll()
     const Result<std::vector<SlurmJob>> jobs = client_.queue(users);
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - began);
 
-    std::vector<std::string> forgotten;
+    std::vector<AttemptId> forgotten;
     {
         const std::scoped_lock lock(mutex_);
         note_reached(jobs);
@@ -242,19 +244,19 @@ void SlurmExecutor::note_reached(const Result<std::vector<SlurmJob>>& jobs)
     }
 }
 
-std::vector<std::string> SlurmExecutor::apply_all(const std::vector<SlurmJob>& jobs, const std::set<unsigned>& users)
+std::vector<AttemptId> SlurmExecutor::apply_all(const std::vector<SlurmJob>& jobs, const std::set<unsigned>& users)
 {
     // Of users whose attempts were found meanwhile nothing was heard.
     has_polled_ = std::none_of(attempts_.begin(), attempts_.end(), [&](const auto& entry) {
         return entry.second.is_adopted && entry.second.view.phase != RunPhase::kEnded &&
                !users.contains(owner_of(entry.second));
     });
-    std::set<std::string> shown;
+    ShownJobs shown;
     for (const SlurmJob& job : jobs) {
-        shown.insert(job.id);
+        shown.emplace(job.id, job.name);
         apply(job);
     }
-    std::vector<std::string> forgotten = find_forgotten(shown, users);
+    std::vector<AttemptId> forgotten = find_forgotten(shown, users);
     if (!moved_.empty()) poll_interval_ = kMinPoll; // where something happens, more may
     return forgotten;
 }
@@ -287,6 +289,39 @@ bool SlurmExecutor::settle_job(const AttemptId& id, Attempt& attempt, const Slur
     return attempt.job == job.id;
 }
 
+void SlurmExecutor::cancel_leftover(const std::string& number, unsigned uid, const std::optional<JobUser>& user)
+{
+    Jobs& jobs = leftovers_[uid];
+    jobs.user = user;
+    jobs.numbers.push_back(number);
+}
+
+void SlurmExecutor::remember_ended(const AttemptId& id, const Attempt& attempt)
+{
+    if (!ended_jobs_.insert_or_assign(attempt.job, EndedJob{id, owner_of(attempt), attempt.user, std::nullopt}).second)
+        return; // a controller that was killed gives numbers twice
+    ended_order_.push_back(attempt.job);
+    if (ended_order_.size() <= kMaxEndedJobs) return;
+    ended_jobs_.erase(ended_order_.front());
+    ended_order_.pop_front();
+}
+
+void SlurmExecutor::apply_to_ended(const SlurmJob& job, EndedJob& ended)
+{
+    if (job.state != "RUNNING" && job.state != "PENDING") {
+        ended.shown_at.reset();
+        return;
+    }
+    const auto now = steady_clock::now();
+    if (!ended.shown_at) ended.shown_at = now;
+    if (now - *ended.shown_at < options_.max_unknown_end) return;
+    ended.shown_at = now; // once more, if that does not help
+    log_info(
+        "slurm_job_left_after_its_end",
+        {{"attempt_id", ended.attempt.value}, {"slurm_job", job.id}, {"state", job.state}, {"effect", "cancelled"}});
+    cancel_leftover(job.id, ended.uid, ended.user);
+}
+
 bool SlurmExecutor::end_by_notes(const AttemptId& id, Attempt& attempt, const ScriptNotes& notes)
 {
     std::optional<AttemptEnd> end = end_of_notes(notes, attempt.asked, attempt.ran_until);
@@ -294,9 +329,7 @@ bool SlurmExecutor::end_by_notes(const AttemptId& id, Attempt& attempt, const Sc
     log_info("slurm_job_ended_by_its_script", {{"attempt_id", id.value},
                                                {"slurm_job", attempt.job},
                                                {"reason", "Slurm does not know that it has ended; it is cancelled"}});
-    Jobs& jobs = leftovers_[owner_of(attempt)];
-    jobs.user = attempt.user;
-    jobs.numbers.push_back(attempt.job);
+    cancel_leftover(attempt.job, owner_of(attempt), attempt.user);
     set_end(id, attempt, std::move(*end));
     return true;
 }
@@ -340,6 +373,9 @@ void SlurmExecutor::apply_run(const AttemptId& id, Attempt& attempt, const Slurm
 
 void SlurmExecutor::apply(const SlurmJob& job)
 {
+    const auto ended = ended_jobs_.find(job.id);
+    if (ended != ended_jobs_.end() && ended->second.attempt.value == job.name && ended->second.uid == job.uid)
+        return apply_to_ended(job, ended->second);
     const std::optional<AttemptId> id = AttemptId::parse(job.name);
     const auto found = id ? attempts_.find(*id) : attempts_.end();
     // Names can be given by anybody.
@@ -365,14 +401,14 @@ void SlurmExecutor::apply(const SlurmJob& job)
     }
 }
 
-std::vector<std::string> SlurmExecutor::find_forgotten(const std::set<std::string>& shown,
-                                                       const std::set<unsigned>& users)
+std::vector<AttemptId> SlurmExecutor::find_forgotten(const ShownJobs& shown, const std::set<unsigned>& users)
 {
-    std::vector<std::string> forgotten;
+    std::vector<AttemptId> forgotten;
     for (auto& [id, attempt] : attempts_) {
-        if (attempt.job.empty() || attempt.view.phase == RunPhase::kEnded || shown.contains(attempt.job)) continue;
+        if (attempt.job.empty() || attempt.view.phase == RunPhase::kEnded || shown.contains({attempt.job, id.value}))
+            continue;
         if (!users.contains(owner_of(attempt)) || ++attempt.polls_without < kPollsUntilForgotten) continue;
-        if (forgotten.size() < kMaxForgotten) forgotten.push_back(attempt.job);
+        if (forgotten.size() < kMaxForgotten) forgotten.push_back(id);
     }
     return forgotten;
 }
@@ -390,19 +426,26 @@ AttemptEnd SlurmExecutor::end_of_missing(const AttemptId& id, const Attempt& att
     return end_of(*account, notes, attempt.asked, clock_.now());
 }
 
-void SlurmExecutor::end_forgotten(const std::vector<std::string>& jobs)
+void SlurmExecutor::end_forgotten(const std::vector<AttemptId>& forgotten)
 {
-    const Result<std::vector<SlurmJob>> accounts = client_.accounts(jobs);
+    const std::set<AttemptId> asked(forgotten.begin(), forgotten.end());
+    std::vector<std::string> numbers;
+    {
+        const std::scoped_lock lock(mutex_);
+        for (const auto& [id, attempt] : attempts_) {
+            if (asked.contains(id)) numbers.push_back(attempt.job);
+        }
+    }
+    const Result<std::vector<SlurmJob>> accounts = client_.accounts(numbers);
     const bool is_away = !accounts && accounts.error().code == Errc::kUnavailable;
     if (is_away) {
         next_accounts_ = steady_clock::now() + options_.accounts_pause;
         log_warning("slurm_accounts_unreachable",
                     {{"reason", accounts.error().detail}, {"effect", "how some jobs have ended is not told yet"}});
     }
-    const std::set<std::string> asked(jobs.begin(), jobs.end());
     const std::scoped_lock lock(mutex_);
     for (auto& [id, attempt] : attempts_) {
-        if (attempt.view.phase == RunPhase::kEnded || !asked.contains(attempt.job)) continue;
+        if (attempt.view.phase == RunPhase::kEnded || !asked.contains(id)) continue;
         if (is_away && ++attempt.accounts_away < options_.accounts_tries) continue;
         AttemptEnd end = end_of_missing(id, attempt, accounts ? *accounts : std::vector<SlurmJob>());
         set_end(id, attempt, with_facts(std::move(end), attempt));
