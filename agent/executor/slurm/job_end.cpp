@@ -223,8 +223,7 @@ AttemptEnd end_of(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked,
     if (has_run) end.started_at = start_of(job, notes);
     if (job.end && notes.ended_at && is_close(*notes.ended_at, *job.end)) end.ended_at = *notes.ended_at;
     const bool had_end = had_ended(job, notes, asked);
-    if (had_end ? !end.started_at || is_of_earlier_start(job, notes) : is_of_earlier_start(job, notes))
-        set_times_of_earlier_start(end, notes);
+    if (is_of_earlier_start(job, notes) || (had_end && !end.started_at)) set_times_of_earlier_start(end, notes);
     if (had_end) {
         set_exit(end, static_cast<int>(*notes.exit_code));
     } else if (was_started_again(job, notes)) {
