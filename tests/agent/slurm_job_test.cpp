@@ -86,7 +86,7 @@ TEST(SlurmJobEnd, TellsWhatTheClusterDid)
 TEST(SlurmJobEnd, OfAJobThatWouldWaitForEverIsNotItsSubmittersDoing)
 {
     EXPECT_EQ(end_in("CANCELLED", 0, EndAsked::kNeverStarts).outcome, AttemptOutcome::kFailedToStart);
-    EXPECT_EQ(end_of_forgotten({}, EndAsked::kNeverStarts, kEnd).outcome, AttemptOutcome::kFailedToStart);
+    EXPECT_EQ(end_of_forgotten({}, EndAsked::kNeverStarts, {}, kEnd).outcome, AttemptOutcome::kFailedToStart);
     EXPECT_EQ(end_in("COMPLETED", 0, EndAsked::kNeverStarts).exit_code, 0) << "it started after all";
 }
 
@@ -118,8 +118,27 @@ TEST(SlurmJobEnd, DoesNotTakeTimesThatAJobCouldHaveForged)
 
 TEST(SlurmJobEnd, OfAForgottenJobIsTheScripts)
 {
-    EXPECT_EQ(end_of_forgotten({}, EndAsked::kNo, kEnd).outcome, AttemptOutcome::kLost);
-    EXPECT_EQ(end_of_forgotten(read_notes("100.5", "4 101.5\n"), EndAsked::kNo, kEnd).exit_code, 4);
+    EXPECT_EQ(end_of_forgotten({}, EndAsked::kNo, {}, kEnd).outcome, AttemptOutcome::kLost);
+    EXPECT_EQ(end_of_forgotten(read_notes("100.5", "4 101.5\n"), EndAsked::kNo, {}, kEnd).exit_code, 4);
+}
+
+TEST(SlurmJobEnd, OfAForgottenJobThatWasAskedToEndIsWhatWasAsked)
+{
+    const auto end_after = [](const char* ended, EndAsked asked) {
+        return end_of_forgotten(read_notes("100.5", ended), asked, {}, kEnd);
+    };
+    EXPECT_EQ(end_after("143 101.5\n", EndAsked::kCancelled).outcome, AttemptOutcome::kCancelled);
+    EXPECT_EQ(end_after("137 101.5\n", EndAsked::kWallLimit).outcome, AttemptOutcome::kWallLimit);
+    EXPECT_EQ(end_after("143 101.5\n", EndAsked::kNo).signal, SIGTERM);
+    EXPECT_EQ(end_after("0 101.5\n", EndAsked::kCancelled).exit_code, 0) << "it had ended by itself";
+}
+
+TEST(SlurmJobEnd, OfAForgottenJobIsNotBeforeItWasLastSeenToRun)
+{
+    const ScriptNotes notes = read_notes("100.5", "0 101.5\n");
+    const Timestamp seen = *notes.started_at + std::chrono::seconds(60);
+
+    EXPECT_EQ(end_of_forgotten(notes, EndAsked::kNo, seen, kEnd).run_s, 60);
 }
 
 /// The script's notes of a program that ran and ended at these seconds of kStart's job.

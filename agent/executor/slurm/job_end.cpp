@@ -236,22 +236,6 @@ AttemptEnd end_of(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked,
     return end;
 }
 
-AttemptEnd end_of_forgotten(const ScriptNotes& notes, EndAsked asked, Timestamp now)
-{
-    AttemptEnd end;
-    end.started_at = notes.started_at;
-    end.ended_at = notes.ended_at.value_or(now);
-    end.outcome = AttemptOutcome::kLost;
-    end.detail = "Slurm does not know the job any more, and its script has left no end";
-    set_asked(end, asked);
-    if (notes.exit_code && notes.started_at) {
-        set_exit(end, static_cast<int>(*notes.exit_code));
-        end.detail = "Slurm does not know the job any more; its script says how it ended";
-    }
-    set_times(end, notes);
-    return end;
-}
-
 std::optional<AttemptEnd> end_of_notes(const ScriptNotes& notes, EndAsked asked, std::optional<Timestamp> ran_until)
 {
     if (!has_end(notes)) return std::nullopt;
@@ -262,6 +246,23 @@ std::optional<AttemptEnd> end_of_notes(const ScriptNotes& notes, EndAsked asked,
         set_asked(end, asked);
     else
         set_exit(end, static_cast<int>(*notes.exit_code));
+    set_times(end, notes);
+    return end;
+}
+
+AttemptEnd end_of_forgotten(const ScriptNotes& notes, EndAsked asked, std::optional<Timestamp> ran_until, Timestamp now)
+{
+    if (std::optional<AttemptEnd> end = end_of_notes(notes, asked, ran_until)) {
+        if (end->exit_code || end->signal)
+            end->detail = "Slurm does not know the job any more; its script says how it ended";
+        return *std::move(end);
+    }
+    AttemptEnd end;
+    end.started_at = notes.started_at;
+    end.ended_at = notes.ended_at.value_or(now);
+    end.outcome = AttemptOutcome::kLost;
+    end.detail = "Slurm does not know the job any more, and its script has left no end";
+    set_asked(end, asked);
     set_times(end, notes);
     return end;
 }

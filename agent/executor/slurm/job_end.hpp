@@ -40,12 +40,13 @@ std::optional<Timestamp> start_of(const SlurmJob& job, const ScriptNotes& notes)
 /// kNeverStarts the detail is for the caller to end with the reason, of kOutOfMemory with the memory that the job had.
 AttemptEnd end_of(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked, Timestamp now);
 
-/// How a job ended that Slurm has forgotten: as its script noted, else it is lost.
-AttemptEnd end_of_forgotten(const ScriptNotes& notes, EndAsked asked, Timestamp now);
-
 /// How a job's program ended of which Slurm does not know that it has, as when its controller was killed just after it
 /// heard so: as its script noted, but not before `ran_until`, when it was last seen without that note; where we asked
 /// for the end and a signal ended it, as we asked. nullopt: it noted no end.
 std::optional<AttemptEnd> end_of_notes(const ScriptNotes& notes, EndAsked asked, std::optional<Timestamp> ran_until);
+
+/// How a job ended that Slurm has forgotten: as end_of_notes() says, else as we asked, else it is lost.
+AttemptEnd end_of_forgotten(const ScriptNotes& notes, EndAsked asked, std::optional<Timestamp> ran_until,
+                            Timestamp now);
 
 } // namespace fathom::agent

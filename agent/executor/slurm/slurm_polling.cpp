@@ -422,7 +422,7 @@ AttemptEnd SlurmExecutor::end_of_missing(const AttemptId& id, const Attempt& att
         return job.id == attempt.job && job.name == id.value && job.uid == owner_of(attempt) &&
                phase_of(job.state) == SlurmPhase::kEnded;
     });
-    if (account == accounts.end()) return end_of_forgotten(notes, attempt.asked, clock_.now());
+    if (account == accounts.end()) return end_of_forgotten(notes, attempt.asked, attempt.ran_until, clock_.now());
     return end_of(*account, notes, attempt.asked, clock_.now());
 }
 
