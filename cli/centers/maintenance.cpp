@@ -82,8 +82,8 @@ void add_plan(CLI::App& noun, Invocation& invocation)
 {
     auto options = std::make_shared<PlanOptions>();
     CLI::App& plan = add_verb(noun, "plan", "Say when a center, or one of its unit types, takes no work",
-                              "fathom maintenance plan --center alpha --starts-at 2026-12-01T16:00:00Z "
-                              "--ends-at 2026-12-01T18:00:00Z --reason \"new cooling\"");
+                              "fathom maintenance plan --center alpha --starts-at 2030-12-01T16:00:00Z "
+                              "--ends-at 2030-12-01T18:00:00Z --reason \"new cooling\"");
     plan.add_option("--center", options->center, "The center's name or id")->required();
     plan.add_option("--unit-type", options->unit_type, "Only this unit type (name or id)");
     plan.add_option("--starts-at", options->starts_at, std::string(kMomentHelp) + " (default: now)");

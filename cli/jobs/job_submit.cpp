@@ -49,7 +49,7 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
     verb.add_option("--out-bytes", options.out_bytes, "Bytes that it sends away at its end");
     verb.add_option("--network", options.network, "auto: may wait for a good network window; now: never does")
         ->check(CLI::IsMember({"auto", "now"}));
-    verb.add_option("--deadline", options.deadline, "By when it must have ended: 2026-12-01T18:00:00Z");
+    verb.add_option("--deadline", options.deadline, "By when it must have ended: 2030-12-01T18:00:00Z");
     verb.add_option("--budget", options.budget, "What it may cost at most: 12.50EUR");
     verb.add_option(
         "--prefer", options.prefer,
@@ -185,7 +185,7 @@ void add_job_submit_commands(CLI::App& job, Invocation& invocation)
                                 "  fathom job submit --operators 'dgemm:m=512;n=512;k=512=3000,fft3d=20' --units 1 "
                                 "--follow -- python3 scf.py\n"
                                 "  fathom job submit --operators dgemm=3000 --in-bytes 2e9 "
-                                "--deadline 2026-12-01T18:00:00Z -- ./fetch-and-solve\n"
+                                "--deadline 2030-12-01T18:00:00Z -- ./fetch-and-solve\n"
                                 "  fathom job submit --operators dgemm=3000 --prefer cheapest --budget 12.50EUR -- "
                                 "./solve");
     add_request_options(submit, *submit_options);

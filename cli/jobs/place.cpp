@@ -157,7 +157,7 @@ Outcome replay_decision(Session& session, const NameOptions& options)
 void add_changes(CLI::App& place, PlaceOptions& options)
 {
     place.add_flag("--what-if", options.what_if, "Compare with the changes that follow; any of them implies it");
-    place.add_option("--deadline", options.deadline, "By when it must have ended: 2026-12-01T18:00:00Z");
+    place.add_option("--deadline", options.deadline, "By when it must have ended: 2030-12-01T18:00:00Z");
     place.add_option("--count", options.count, "So many units, or auto");
     place.add_option("--prefer", options.prefer, "fastest, cheapest, greenest, or weights: time=0.5,cost=0.5");
     place.add_option("--budget", options.budget, "What it may cost: 12.50EUR");
@@ -168,7 +168,7 @@ void add_changes(CLI::App& place, PlaceOptions& options)
     add_many("--without", options.without, "As if this center were not there; may be repeated");
     add_many("--only", options.only, "As if only this center were there; may be repeated");
     add_many("--free", options.free, "As if nothing ran at this center; may be repeated");
-    place.add_option("--at", options.at, "As decided at that time: 2026-12-01T18:00:00Z");
+    place.add_option("--at", options.at, "As decided at that time: 2030-12-01T18:00:00Z");
 }
 
 } // namespace

@@ -229,7 +229,7 @@ void add_window_commands(CLI::App& app, Invocation& invocation)
     CLI::App& noun = add_noun(app, "window", "When the network of each unit type is good");
     auto list_options = std::make_shared<WindowOptions>();
     CLI::App& list = add_verb(noun, "list", "Bandwidth over the week, its changes, and the best start of a transfer",
-                              "fathom window list --size-bytes 2e9 --latest-start 2026-12-01T18:00:00Z");
+                              "fathom window list --size-bytes 2e9 --latest-start 2030-12-01T18:00:00Z");
     add_window_options(list, *list_options);
     on_chosen(list, invocation, std::move(list_options), list_windows);
 
