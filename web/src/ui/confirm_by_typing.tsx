@@ -1,5 +1,5 @@
 import { Button, Group, Modal, TextInput } from '@mantine/core'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import { useText } from '../i18n/language'
 import { ErrorState } from './states'
 
@@ -17,23 +17,23 @@ export function ConfirmByTyping(props: {
 }) {
   const t = useText()
   const [typed, setTyped] = useState('')
-  function close() {
-    setTyped('')
-    props.onClose()
-  }
+  // Also whoever did it has to type the name anew before doing it once more.
+  useEffect(() => {
+    if (!props.opened) setTyped('')
+  }, [props.opened])
   function submit(event: FormEvent) {
     event.preventDefault()
     if (typed === props.target) props.onConfirm()
   }
   return (
-    <Modal opened={props.opened} onClose={close} title={props.title} closeButtonProps={{ 'aria-label': t('ui.close') }}>
+    <Modal opened={props.opened} onClose={props.onClose} title={props.title} closeButtonProps={{ 'aria-label': t('ui.close') }}>
       <form onSubmit={submit}>
         {props.children}
         <TextInput mt="sm" data-autofocus autoComplete="off" spellCheck={false} value={typed}
           label={t('ui.confirm.type', { target: props.target })} onChange={(e) => setTyped(e.currentTarget.value)} />
         {props.error ? <div style={{ marginTop: 12 }}><ErrorState error={props.error} /></div> : null}
         <Group mt="md" gap="xs" justify="flex-end">
-          <Button onClick={close}>{t('ui.cancel')}</Button>
+          <Button onClick={props.onClose}>{t('ui.cancel')}</Button>
           <Button type="submit" variant="filled" color="#b3261e" disabled={typed !== props.target} loading={props.busy ?? false}>{props.action}</Button>
         </Group>
       </form>

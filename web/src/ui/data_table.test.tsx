@@ -106,6 +106,20 @@ it('saves filters and columns as a view, and shows them again', async () => {
   expect(screen.getByRole('button', { name: 'Views' })).toBeTruthy()
 })
 
+it('knows a view without hidden columns again after the page was loaded anew', async () => {
+  show()
+  fireEvent.click(screen.getByRole('button', { name: 'Columns' }))
+  fireEvent.click(await screen.findByText('Number'))
+  fireEvent.click(screen.getByRole('button', { name: 'Views' }))
+  fireEvent.click(await screen.findByText('Save this view…'))
+  fireEvent.change(await screen.findByLabelText('Name'), { target: { value: 'All columns' } })
+  fireEvent.click(screen.getByRole('button', { name: 'Save' }))
+  cleanup()
+  show()
+  expect(screen.getAllByRole('columnheader').map((cell) => cell.textContent)).toEqual(['Id', 'Number'])
+  expect(screen.getByRole('button', { name: 'View: All columns' })).toBeTruthy()
+})
+
 it('sorts by a column whose heading is pressed, and back', () => {
   const change = vi.fn()
   const table = (by: string) => (

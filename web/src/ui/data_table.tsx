@@ -44,7 +44,7 @@ interface Pages {
 function useColumns<Row>(name: string, columns: readonly Column<Row>[]) {
   const [hidden, setHidden] = useState(() => {
     const stored = readStored(`columns.${name}`)
-    return new Set(stored === null ? columns.filter((c) => c.isHidden).map((c) => c.id) : stored.split(' '))
+    return new Set(stored === null ? columns.filter((c) => c.isHidden).map((c) => c.id) : stored.split(' ').filter((id) => id !== ''))
   })
   function hide(next: ReadonlySet<string>) {
     store(`columns.${name}`, [...next].join(' '))

@@ -60,6 +60,8 @@ export const jobsEn = {
   'jobs.cancel.preview': 'These jobs will be cancelled. What they have computed is lost; what they have used is charged.',
   'jobs.cancel.asked': 'cancellation asked for',
   'jobs.cancel.done': '{n} of {all} cancellations asked for',
+  'jobs.cancel.left': 'left as it is',
+  'jobs.cancel.stop': 'Stop',
   'jobs.close': 'Close',
   'jobs.tab.why': 'Why here',
   'jobs.tab.waiting': 'Why it waits',

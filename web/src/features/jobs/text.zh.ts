@@ -62,6 +62,8 @@ export const jobsZh: Record<keyof typeof jobsEn, string> = {
   'jobs.cancel.preview': '以下作业将被取消。已计算的内容将丢失，已使用的资源仍会计费。',
   'jobs.cancel.asked': '已请求取消',
   'jobs.cancel.done': '已请求取消 {n} / {all} 个作业',
+  'jobs.cancel.left': '未处理',
+  'jobs.cancel.stop': '停止',
   'jobs.close': '关闭',
   'jobs.tab.why': '放置原因',
   'jobs.tab.waiting': '等待原因',
