@@ -24,3 +24,26 @@ export function seriesStyle(index: number, scheme: 'light' | 'dark'): SeriesStyl
   const at = index % mostSeries
   return { color: colors[scheme][at] ?? '#4b545e', dash: dashes[at] ?? 'solid', symbol: symbols[at] ?? 'circle' }
 }
+
+/** What is drawn over a bar, so that bars of several series are told apart without colour, too. */
+export interface BarPattern {
+  symbol: 'rect' | 'circle'
+  symbolSize: number
+  dashArrayX: number | (number | number[])[]
+  dashArrayY: number | number[]
+  rotation: number
+  color: string
+}
+
+const stripes = { symbol: 'rect' as const, symbolSize: 1, dashArrayX: [1, 0], dashArrayY: [2, 4] }
+const patterns: (Omit<BarPattern, 'color'> | null)[] = [
+  null, { ...stripes, rotation: Math.PI / 4 }, { symbol: 'circle', symbolSize: 0.7, dashArrayX: [[6, 6], [0, 6, 6, 0]], dashArrayY: [6, 0], rotation: 0 },
+  { ...stripes, rotation: 0 }, { ...stripes, rotation: -Math.PI / 4 }, { ...stripes, rotation: Math.PI / 2 }]
+
+/** The style of the bars of a series: its colour and its pattern; the first one has none. */
+export function barStyle(index: number, scheme: 'light' | 'dark'): { color: string; itemStyle: { decal?: BarPattern } } {
+  const pattern = patterns[index % mostSeries]
+  // Bars are dark on a light page and light on a dark one: what is drawn over them is the other way round.
+  const color = scheme === 'dark' ? 'rgba(0,0,0,0.5)' : 'rgba(255,255,255,0.6)'
+  return { color: seriesStyle(index, scheme).color, itemStyle: pattern ? { decal: { ...pattern, color } } : {} }
+}

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { UsageRecord } from '../../queries/usage'
-import { newestRevisions, placesOf, usageByDay } from './by_day'
+import { newestRevisions, placesOf, stacksOf, usageByDay } from './by_day'
 
 const record = (from: string, until: string, change: object = {}) => ({
   source: from, revision: 1, kind: 'compute', paid_by: 'project', center: 'alpha', unit_type: 'core', unit_count: 2, from, until, ...change,
@@ -19,4 +19,12 @@ it('the highest revision holds, and only what the project pays counts', () => {
   expect(newestRevisions([second, first])).toEqual([second])
   const lost = record('2026-11-25T05:00:00Z', '2026-11-25T06:00:00Z', { paid_by: 'nobody' })
   expect(usageByDay([first, second, lost], now, 1)[0]?.hours.get('alpha / core')).toBe(6)
+})
+
+it('the places that were used most are drawn by themselves, the others together', () => {
+  const used = (unit_type: string, hours: number) => record('2026-11-25T00:00:00Z', `2026-11-25T0${hours}:00:00Z`, { source: unit_type, unit_type, unit_count: 1 })
+  const days = usageByDay([used('a', 1), used('b', 4), used('c', 2), used('d', 3)], now, 1)
+  expect(stacksOf(days, 4).map((stack) => stack.place)).toEqual(['alpha / a', 'alpha / b', 'alpha / c', 'alpha / d'])
+  expect(stacksOf(days, 3)).toEqual([
+    { place: 'alpha / b', count: 1, hours: [4] }, { place: 'alpha / d', count: 1, hours: [3] }, { place: null, count: 2, hours: [3] }])
 })

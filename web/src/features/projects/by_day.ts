@@ -40,3 +40,26 @@ export function newestRevisions(records: readonly UsageRecord[]): UsageRecord[] 
 export function placesOf(days: readonly DayUse[]): string[] {
   return [...new Set(days.flatMap((day) => [...day.hours.keys()]))].sort()
 }
+
+/** One part of each day's bar. */
+export interface Stack {
+  /** The place; null: all places beyond those that are drawn by themselves. */
+  place: string | null
+  /** How many places it stands for. */
+  count: number
+  /** Unit-hours, day by day. */
+  hours: number[]
+}
+
+/** At most so many parts: the places with most unit-hours by themselves, in their order, and the others together. */
+export function stacksOf(days: readonly DayUse[], most: number): Stack[] {
+  const places = placesOf(days)
+  const all = new Map(places.map((place) => [place, days.reduce((sum, day) => sum + (day.hours.get(place) ?? 0), 0)]))
+  const largest = new Set(places.length <= most ? places : [...places].sort((a, b) => (all.get(b) ?? 0) - (all.get(a) ?? 0)).slice(0, most - 1))
+  const hoursOf = (of: readonly string[]) => days.map((day) => of.reduce((sum, place) => sum + (day.hours.get(place) ?? 0), 0))
+  const rest = places.filter((place) => !largest.has(place))
+  return [
+    ...places.filter((place) => largest.has(place)).map((place) => ({ place, count: 1, hours: hoursOf([place]) })),
+    ...(rest.length > 0 ? [{ place: null, count: rest.length, hours: hoursOf(rest) }] : []),
+  ]
+}

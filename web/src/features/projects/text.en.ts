@@ -82,6 +82,7 @@ export const projectsEn = {
   'projects.time.label': 'Unit-hours of each of the last 30 days (UTC), stacked by unit type. The table below has the figures.',
   'projects.time.axis': 'Unit-hours per day',
   'projects.time.day': 'Day (UTC)',
+  'projects.time.others': '{n} others',
   'projects.time.cut': 'Only the newest {n} records are counted.',
   'projects.time.table': 'Figures by day',
   'projects.time.total': 'Total',

@@ -84,6 +84,7 @@ export const projectsZh: Record<keyof typeof projectsEn, string> = {
   'projects.time.label': '最近 30 天（UTC）每天的单元小时，按计算单元类型堆叠。数值见下表。',
   'projects.time.axis': '每天单元小时',
   'projects.time.day': '日期（UTC）',
+  'projects.time.others': '其他 {n} 种',
   'projects.time.cut': '仅统计最新 {n} 条记录。',
   'projects.time.table': '每日数值',
   'projects.time.total': '合计',

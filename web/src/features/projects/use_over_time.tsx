@@ -1,3 +1,4 @@
+import { useComputedColorScheme } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { useLanguage } from '../../i18n/language'
 import { useUsageSince } from '../../queries/usage'
@@ -5,8 +6,9 @@ import { Chart } from '../../ui/chart'
 import type { ChartOption } from '../../ui/chart_core'
 import { type Column, DataTable } from '../../ui/data_table'
 import { formatNumber } from '../../ui/format'
+import { barStyle, mostSeries } from '../../ui/series_style'
 import { Ready } from '../../ui/states'
-import { type DayUse, placesOf, usageByDay } from './by_day'
+import { type DayUse, placesOf, stacksOf, usageByDay } from './by_day'
 
 const days = 30
 
@@ -28,17 +30,15 @@ export function UseOverTime({ project }: { project: string }) {
 
 function Days({ uses }: { uses: DayUse[] }) {
   const { t, locale } = useLanguage()
+  const scheme = useComputedColorScheme('light')
   const places = useMemo(() => placesOf(uses), [uses])
   const option = useMemo((): ChartOption => ({
-    grid: { left: 58, right: 12, top: 34, bottom: 44 }, legend: { top: 0 }, tooltip: { trigger: 'axis', valueFormatter: (v) => `${Number(v).toPrecision(3)} h` },
+    grid: { left: 58, right: 12, top: 34, bottom: 44 }, legend: { top: 0, type: 'scroll' }, tooltip: { trigger: 'axis', valueFormatter: (v) => `${Number(v).toPrecision(3)} h` },
     xAxis: { type: 'category', data: uses.map((use) => use.day), name: t('projects.time.day'), nameLocation: 'middle', nameGap: 28 },
     yAxis: { type: 'value', name: t('projects.time.axis'), nameLocation: 'middle', nameGap: 42 },
-    series: places.map((place, i) => ({
-      type: 'bar', stack: 'use', name: place, data: uses.map((use) => use.hours.get(place) ?? 0),
-      // Stripes tell the parts of a bar apart without colours.
-      itemStyle: i % 2 ? { decal: { symbol: 'rect', dashArrayX: [1, 0], dashArrayY: [2, 4], rotation: Math.PI / 4, color: 'rgba(255,255,255,0.55)' } } : {},
-    })),
-  }), [uses, places, t])
+    series: stacksOf(uses, mostSeries).map(({ place, count, hours }, i) => ({
+      type: 'bar' as const, stack: 'use', name: place ?? t('projects.time.others', { n: count }), data: hours, ...barStyle(i, scheme) })),
+  }), [uses, scheme, t])
   const used = uses.filter((use) => use.hours.size > 0).reverse()
   const columns: Column<DayUse>[] = [
     { id: 'day', title: t('projects.time.day'), cell: (use) => use.day, csv: (use) => use.day },

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { ScalingCurve } from '../../queries/scaling_curves'
-import { baseRate, measuredOf, modelOf } from './curve_figures'
+import { baseRate, measuredOf, modelOf, namesOf } from './curve_figures'
+import { seriesOf } from './curve_series'
 
 const curve: ScalingCurve = {
   center_id: 'c', center: 'alpha', unit_type_id: 'u', unit_type: 'core', operator: 'dgemm', parameters: { m: 8 }, measured_at: '2026-01-01T00:00:00Z',
@@ -20,4 +21,17 @@ it('without points there is nothing to tell against', () => {
   const bare: ScalingCurve = { ...curve, points: [] }
   expect(baseRate(bare)).toBeNull()
   expect(measuredOf(bare, 'speedup')).toEqual([])
+})
+
+it('curves of one operator that differ in size have names of their own', () => {
+  const other: ScalingCurve = { ...curve, parameters: { m: 16 } }
+  const beta: ScalingCurve = { ...curve, center: 'beta' }
+  expect(namesOf([curve, other, beta])).toEqual(['alpha/core dgemm m=8', 'alpha/core dgemm m=16', 'beta/core dgemm'])
+})
+
+it('all that is drawn of a curve has its name, the model first, so that the legend hides it as a whole', () => {
+  const series = seriesOf({ ...curve, knee: 2 }, 'alpha', 0, 'rate', 'light', (key) => key)
+  expect(series.map((one) => one.name)).toEqual(['alpha', 'alpha', 'alpha', 'alpha', 'alpha'])
+  expect(series[0]).toMatchObject({ type: 'line', data: [[2, 18]] })
+  expect(series.at(-1)).toMatchObject({ type: 'scatter', symbol: 'diamond', data: [[2, 18]] })
 })

@@ -18,6 +18,15 @@ export function nameOfCurve(curve: ScalingCurve): string {
   return `${curve.center}/${curve.unit_type} ${curve.operator}`
 }
 
+/** What each of some curves is called beside the others: with its size where another one has its name. */
+export function namesOf(curves: readonly ScalingCurve[]): string[] {
+  const names = curves.map(nameOfCurve)
+  return curves.map((curve, i) => {
+    const name = names[i] ?? ''
+    return names.indexOf(name) === names.lastIndexOf(name) ? name : `${name} ${formatSize(curve.parameters)}`
+  })
+}
+
 /** The rate on one unit that efficiencies are told against; null where nothing was measured. */
 export function baseRate(curve: ScalingCurve): number | null {
   const point = curve.points?.[0]

@@ -4,7 +4,7 @@ import { DataTable } from '../../ui/data_table'
 import { nothing } from '../../ui/format'
 import { Section } from '../../ui/page'
 import { formatFigure } from '../../ui/rates'
-import { baseRate, convert, nameOfCurve } from './curve_figures'
+import { baseRate, convert, namesOf } from './curve_figures'
 
 interface Row {
   key: string
@@ -18,8 +18,8 @@ interface Row {
   base: number | null
 }
 
-function rowsOf(curve: ScalingCurve, index: number): Row[] {
-  const shared = { curve: nameOfCurve(curve), base: baseRate(curve) }
+function rowsOf(curve: ScalingCurve, name: string, index: number): Row[] {
+  const shared = { curve: name, base: baseRate(curve) }
   return [
     ...(curve.points ?? []).map((p) => ({
       ...shared, key: `${index} m ${p.unit_count}`, isMeasured: true, isKnee: false, units: p.unit_count, rate: p.rate, low: null, high: null })),
@@ -31,7 +31,8 @@ function rowsOf(curve: ScalingCurve, index: number): Row[] {
 /** The figures of the drawn curves: what the chart shows, for those who do not see it. */
 export function CurveTable({ curves }: { curves: readonly ScalingCurve[] }) {
   const t = useText()
-  const rows = curves.flatMap(rowsOf)
+  const names = namesOf(curves)
+  const rows = curves.flatMap((curve, i) => rowsOf(curve, names[i] ?? '', i))
   if (rows.length === 0) return null
   return (
     <Section title={t('scaling.figures')}>

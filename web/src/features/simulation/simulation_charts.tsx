@@ -5,7 +5,7 @@ import type { Simulation, SimulationFigures } from '../../queries/simulations'
 import { Chart } from '../../ui/chart'
 import type { ChartOption } from '../../ui/chart_core'
 import { formatDuration, formatShare } from '../../ui/format'
-import { axisNameStyle, seriesStyle } from '../../ui/series_style'
+import { axisNameStyle, barStyle, seriesStyle } from '../../ui/series_style'
 import { axisUnit, type CenterRow, centerRows, drawnCenters, mostDrawn, waitClasses } from './figures'
 import styles from './simulation.module.css'
 
@@ -17,13 +17,13 @@ interface Both {
   after: number | null
 }
 
-/** Two bars for each name; told apart by colour, by place and by the legend. */
+/** Two bars for each name; told apart by colour, by pattern and by place. */
 function usePairs(pairs: readonly Both[], format: (value: number) => string): ChartOption {
   const t = useText()
   const scheme = useComputedColorScheme('light')
   return useMemo(() => {
     const series = (['before', 'after'] as const).map((which, i) => ({
-      type: 'bar' as const, name: t(`simulation.${which}`), data: pairs.map((pair) => pair[which] ?? '-'), color: seriesStyle(i, scheme).color, barMaxWidth: 28 }))
+      type: 'bar' as const, name: t(`simulation.${which}`), data: pairs.map((pair) => pair[which] ?? '-'), ...barStyle(i, scheme), barMaxWidth: 28 }))
     return {
       grid, legend: { top: 0 },
       tooltip: { trigger: 'axis', valueFormatter: (value) => (typeof value === 'number' ? format(value) : '–') },
