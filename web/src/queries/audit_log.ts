@@ -1,8 +1,11 @@
+import { useMutation } from '@tanstack/react-query'
 import { api, unwrap } from '../api/client'
 import { usePages } from '../api/pages'
 import type { components } from '../api/schema'
 
 export type AuditEntry = components['schemas']['AuditEntry']
+
+export type AuditCheck = components['schemas']['AuditCheck']
 
 export interface AuditFilters {
   actor: string
@@ -17,5 +20,12 @@ export function useAuditLog(filters: AuditFilters) {
     key: auditKeys.list(filters),
     read: (page_token, signal) => unwrap(api.GET('/api/v1/audit-log', { signal, params: { query: {
       page_size: 100, page_token, actor: filters.actor || undefined, action: filters.action || undefined, subject: filters.subject || undefined } } })),
+  })
+}
+
+/** Has the server follow the chain of hashes; `known`: the end of it that an earlier check said, or ''. It takes a while, so it is asked for. */
+export function useVerifyAuditLog() {
+  return useMutation({
+    mutationFn: (known: string) => unwrap(api.GET('/api/v1/audit-log:verify', { params: { query: known ? { known } : {} } })),
   })
 }

@@ -2,6 +2,7 @@
 // administrator's; and what a page does while fathomd is away.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { violations } from '../axe.mjs'
 import { openBrowser, openPage, signIn } from '../browser.mjs'
 import { startNetwork } from '../network.mjs'
 
@@ -100,6 +101,30 @@ describe('accounts', limit, () => {
     await admin.getByText('Nobody has an account yet').waitFor()
     await leave(admin)
     await ada.context().close() // it complains, rightly: its streams were cut off
+  })
+
+  it('leave a log of which nothing is missing, also after the end that an earlier check said', async () => {
+    const page = await asAdmin('/audit-log')
+    await page.getByText('Verify the log').click()
+    const verify = page.getByRole('button', { name: 'Verify', exact: true })
+    const end = page.locator('dd code').filter({ hasText: /^\d+:[0-9a-f]{64}$/ })
+    for (let tries = 0; await end.count() === 0; tries++) {
+      assert.ok(tries < 60, 'acts are chained within seconds')
+      if (tries > 0) await page.waitForTimeout(1000)
+      await verify.click()
+      await page.getByText('nothing is missing or changed').waitFor()
+    }
+    const noted = await end.textContent()
+    const known = page.getByLabel('End that an earlier check said (optional)')
+    await known.fill(noted)
+    await page.getByText('nothing is missing or changed').waitFor({ state: 'detached' })
+    await verify.click()
+    await page.getByText('nothing is missing or changed').waitFor()
+    assert.deepEqual(await violations(page), [])
+    await known.fill(noted.replace(/:.*/, `:${'0'.repeat(64)}`))
+    await verify.click()
+    await page.getByText('the log was changed').waitFor()
+    await leave(page)
   })
 
   it('stay signed in while fathomd restarts, and see that the page is not live meanwhile', async () => {

@@ -25,6 +25,13 @@ it.runIf(existsSync(server))('every act that the server records is offered', () 
   expect([...names].filter((name) => !(actions as readonly string[]).includes(name))).toEqual([])
 })
 
+it.runIf(existsSync(server))('every step of an authority\'s replacement is offered', () => {
+  const text = readFileSync(join(server, 'identity/rotation_step.cpp'), 'utf8')
+  const steps = [...(/kStepNames\{([^}]*)\}/.exec(text)?.[1] ?? '').matchAll(/"(\w+)"/g)].map((match) => `authority.${match[1] ?? ''}`)
+  expect(steps).toHaveLength(4)
+  expect(steps.filter((name) => !(actions as readonly string[]).includes(name))).toEqual([])
+})
+
 it('an act is told in words, and one that is not known is not', () => {
   const inChinese = (key: keyof typeof zh) => zh[key]
   expect(actionText(inChinese, 'center.quarantine')).toBe('隔离计算中心')

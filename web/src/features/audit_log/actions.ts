@@ -3,7 +3,8 @@ import { knownWord } from '../../ui/known_word'
 
 /** The acts that the server records, by name; a newer one may record others. */
 export const actions = [
-  'account.change', 'account.create', 'account.remove', 'billing_period.close', 'center.drain', 'center.enrol',
+  'account.change', 'account.create', 'account.remove', 'authority.begin', 'authority.cancel',
+  'authority.finish', 'authority.switch', 'billing_period.close', 'center.drain', 'center.enrol',
   'center.probe_share', 'center.quarantine', 'center.release', 'center.renew_certificate', 'center.resources',
   'center.revoke', 'center.undrain', 'enrolment_token.create', 'enrolment_token.withdraw', 'export_schedule.change',
   'export_schedule.create', 'export_schedule.remove', 'export_schedule.run', 'job.cancel', 'job.list', 'job.read',

@@ -11,6 +11,7 @@ import { EmptyState, Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
 import { actions, actionText } from './actions'
 import styles from './audit_log.module.css'
+import { VerifyLog } from './verify_log'
 
 /** Who did what that needs a right. */
 export function AuditLogPage() {
@@ -22,6 +23,7 @@ export function AuditLogPage() {
   return (
     <Page title={t('audit.title')}>
       <p className="dim">{t('audit.hint')}</p>
+      <VerifyLog />
       <datalist id="audit-actions">{actions.map((action) => <option key={action} value={action} label={t(`audit.act.${action}`)} />)}</datalist>
       <Ready query={query}>
         <DataTable name="audit-log" label={t('audit.title')} columns={columns} rows={query.items ?? []} rowKey={(e) => String(e.id)} pages={query}
