@@ -37,8 +37,11 @@ export function useOperatorVersions(id: string) {
 }
 
 /** The signed package of an uploaded version, to be saved. */
-export function readPackage(id: string, version: number): Promise<OperatorPackage> {
-  return unwrap(api.GET('/api/v1/operators/{id}/versions/{version}/package', { params: { path: { id, version } } }))
+export function useReadPackage() {
+  return useMutation({
+    mutationFn: ({ id, version }: { id: string; version: number }): Promise<OperatorPackage> =>
+      unwrap(api.GET('/api/v1/operators/{id}/versions/{version}/package', { params: { path: { id, version } } })),
+  })
 }
 
 function useOperatorWrite<Values, Result>(mutationFn: (values: Values) => Promise<Result>) {

@@ -10,6 +10,7 @@ import { Ago } from '../../ui/ago'
 import { type Column, DataTable } from '../../ui/data_table'
 import { formatShare, nothing } from '../../ui/format'
 import { Facts, Page, Section } from '../../ui/page'
+import { ServerText } from '../../ui/server_text'
 import { StatePill, type Tone } from '../../ui/state_pill'
 import { Ready, StaleMark } from '../../ui/states'
 import { Time } from '../../ui/zone'
@@ -68,7 +69,7 @@ function Now({ center, step }: { center: string; step: BalanceStep }) {
   const gains = [proportional, integral, derivative].map((gain) => (gain === null ? nothing : gain.toFixed(3))).join(', ')
   const items: [string, ReactNode][] = [
     [t('balance.outcome'), <OutcomePill key="o" step={step} />],
-    [t('balance.reason'), step.reason],
+    [t('balance.reason'), step.reason ? <ServerText key="r">{step.reason}</ServerText> : null],
     [t('balance.error'), signed(step.error)],
     [t('balance.output'), signed(step.output)],
     [t('balance.transfer'), formatShare(step.transfer)],
@@ -101,7 +102,7 @@ function Deeds({ steps }: { steps: readonly BalanceStep[] }) {
     { id: 'error', title: t('balance.error'), isNumber: true, cell: (step) => signed(step.error) ?? nothing, csv: (step) => step.error },
     { id: 'output', title: t('balance.output'), isNumber: true, cell: (step) => signed(step.output) ?? nothing, csv: (step) => step.output },
     { id: 'actions', title: t('balance.actions'), cell: (step) => actions(step) || nothing, csv: actions },
-    { id: 'reason', title: t('balance.reason'), isText: true, cell: (step) => step.reason, csv: (step) => step.reason },
+    { id: 'reason', title: t('balance.reason'), isText: true, cell: (step) => <ServerText>{step.reason}</ServerText>, csv: (step) => step.reason },
     { id: 'faults', title: t('balance.faults'), isText: true, isHidden: true, cell: (step) => step.faults.join('; ') || nothing, csv: (step) => step.faults.join('; ') },
     { id: 'transfer', title: t('balance.transfer'), isNumber: true, isHidden: true, cell: (step) => formatShare(step.transfer), csv: (step) => step.transfer },
     { id: 'load', title: t('balance.load'), isNumber: true, isHidden: true, cell: (step) => formatShare(step.load), csv: (step) => step.load },

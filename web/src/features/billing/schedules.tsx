@@ -6,6 +6,7 @@ import { type ExportSchedule, useEnableExportSchedule, useExportSchedules, useRe
 import { ConfirmByTyping } from '../../ui/confirm_by_typing'
 import { type Column, DataTable } from '../../ui/data_table'
 import { nothing } from '../../ui/format'
+import { ServerText } from '../../ui/server_text'
 import { EmptyState, ErrorState, Ready } from '../../ui/states'
 import { StatePill } from '../../ui/state_pill'
 import { Time } from '../../ui/zone'
@@ -86,7 +87,7 @@ function ScheduleState({ schedule }: { schedule: ExportSchedule }) {
 
 /** Why the last run failed, or the file that it wrote: its name, as folders are long and alike. */
 function Outcome({ schedule }: { schedule: ExportSchedule }) {
-  if (schedule.last_error) return <div className={styles.outcome}>{schedule.last_error}</div>
+  if (schedule.last_error) return <div className={styles.outcome}><ServerText>{schedule.last_error}</ServerText></div>
   if (!schedule.last_file) return <>{nothing}</>
   return <div className={styles.outcome} title={schedule.last_file}>{schedule.last_file.split('/').slice(-2).join('/')}</div>
 }

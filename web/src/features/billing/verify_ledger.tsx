@@ -4,6 +4,7 @@ import { errorOf } from '../../api/problem'
 import { useText } from '../../i18n/language'
 import { type LedgerCheck, useVerifyLedger } from '../../queries/billing'
 import { Facts } from '../../ui/page'
+import { ServerText } from '../../ui/server_text'
 import { ErrorState } from '../../ui/states'
 import { StatePill } from '../../ui/state_pill'
 import { type ChainCheck, checkChain, linesOf } from './chain'
@@ -50,7 +51,7 @@ function Outcome({ check, chain, canHash }: { check: LedgerCheck; chain: ChainCh
         [t('billing.ledger.entries'), check.entries], [t('billing.ledger.charges'), check.charges], [t('billing.ledger.records'), check.usage_records],
         [t('billing.ledger.unrated'), check.unrated], [t('billing.ledger.head'), <code key="c">{check.head_sha256}</code>],
       ]} />
-      {check.faults.length > 0 ? <ul>{check.faults.map((fault) => <li key={fault}>{fault}</li>)}</ul> : null}
+      {check.faults.length > 0 ? <ul>{check.faults.map((fault) => <li key={fault}><ServerText>{fault}</ServerText></li>)}</ul> : null}
     </>
   )
 }

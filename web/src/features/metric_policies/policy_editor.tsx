@@ -17,9 +17,15 @@ export function PolicyEditor({ start, onClose }: { start: string; onClose: () =>
   const attempt = useTryPolicy()
   const document = parseObject(text) as MetricPolicyDocument | null
   const error = add.error ?? attempt.error
+  // What was tried, or refused, is another document once something is changed in it.
+  function change(next: string) {
+    add.reset()
+    attempt.reset()
+    setText(next)
+  }
   return (
     <Modal opened onClose={onClose} size="xl" title={t('policies.add.title')} closeButtonProps={{ 'aria-label': t('ui.close') }}>
-      <JsonField label="JSON" hint={t('policies.add.hint')} value={text} onChange={setText} rows={16}
+      <JsonField label="JSON" hint={t('policies.add.hint')} value={text} onChange={change} rows={16}
         {...(text.trim() && !document ? { error: t('measure.json.object') } : {})} />
       {error ? <div style={{ marginTop: 12 }}><ErrorState error={error} /></div> : null}
       {attempt.data ? <div style={{ marginTop: 12 }}><Trial trial={attempt.data} /></div> : null}

@@ -6,6 +6,7 @@ import { type Column, DataTable } from '../../ui/data_table'
 import { formatNumber, nothing } from '../../ui/format'
 import { Section } from '../../ui/page'
 import { formatSize } from '../../ui/rates'
+import { ServerText } from '../../ui/server_text'
 
 type Compared = ComparedUnitType | ComparedOperator
 
@@ -16,7 +17,7 @@ export function isSame(one: Compared): boolean {
 
 function useComparedColumns<Row extends Compared>(): Column<Row>[] {
   const { t, locale } = useLanguage()
-  const score = (value: number | null, missing: string | null) => (value === null ? <span className="dim">{missing ?? nothing}</span> : formatNumber(value, locale, 1))
+  const score = (value: number | null, missing: string | null) => (value !== null ? formatNumber(value, locale, 1) : <span className="dim">{missing ? <ServerText>{missing}</ServerText> : nothing}</span>)
   return [
     { id: 'center', title: t('measure.center'), cell: (c) => c.center, csv: (c) => c.center },
     { id: 'unit_type', title: t('measure.unit_type'), cell: (c) => c.unit_type, csv: (c) => c.unit_type },

@@ -82,6 +82,7 @@ export const pricesEn = {
   'prices.try.difference': 'Difference',
   'prices.try.records': '{n} usage records',
   'prices.try.none': 'No project used anything in that time.',
+  'prices.try.other': 'The document has changed since it was tried: try it again.',
   'prices.set': 'Set these prices',
   'prices.set.from': 'Hold from',
   'prices.set.from.hint': 'From now on when empty; not in the past',

@@ -84,6 +84,7 @@ export const pricesZh: Record<keyof typeof pricesEn, string> = {
   'prices.try.difference': '差额',
   'prices.try.records': '{n} 条用量记录',
   'prices.try.none': '此时段内没有项目用量。',
+  'prices.try.other': '试算之后文档已更改：请重新试算。',
   'prices.set': '设置此价格',
   'prices.set.from': '生效时间',
   'prices.set.from.hint': '留空即从现在起；不得早于现在',

@@ -33,7 +33,7 @@ export function Trial({ document }: { document: PriceDocument | null }) {
         <Button type="submit" disabled={!document || !fromIso} loading={attempt.isPending}>{t('prices.try.do')}</Button>
       </form>
       {attempt.error ? <ErrorState error={attempt.error} /> : null}
-      {attempt.data ? <Outcome trial={attempt.data} /> : null}
+      {attempt.data ? (attempt.variables?.document === document ? <Outcome trial={attempt.data} /> : <p role="status" className="dim">{t('prices.try.other')}</p>) : null}
     </>
   )
 }

@@ -11,6 +11,7 @@ import { nothing } from '../../ui/format'
 import { Page, Section } from '../../ui/page'
 import { formatFigure, formatSize } from '../../ui/rates'
 import { mostSeries } from '../../ui/series_style'
+import { ServerText } from '../../ui/server_text'
 import { EmptyState, Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
 import { useCenterOptions } from '../centers/center_options'
@@ -57,7 +58,7 @@ export function ScalingPage() {
     { id: 'largest', title: t('scaling.largest'), isNumber: true, cell: (c) => c.largest_measured ?? nothing, csv: (c) => c.largest_measured },
     { id: 'knee', title: t('scaling.knee'), isNumber: true, cell: (c) => c.knee ?? nothing, csv: (c) => c.knee },
     { id: 'measured_at', title: t('scaling.measured'), cell: (c) => <Time at={c.measured_at} />, csv: (c) => c.measured_at },
-    { id: 'problem', title: t('scaling.problem'), cell: (c) => c.problem ?? nothing, csv: (c) => c.problem, isHidden: true },
+    { id: 'problem', title: t('scaling.problem'), isText: true, cell: (c) => (c.problem ? <ServerText>{c.problem}</ServerText> : nothing), csv: (c) => c.problem, isHidden: true },
   ]
   return (
     <Page title={t('scaling.title')} actions={measure}>

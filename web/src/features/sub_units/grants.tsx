@@ -8,6 +8,7 @@ import { nothing } from '../../ui/format'
 import { FormDialog } from '../../ui/forms/form_dialog'
 import { useOrderKey } from '../../ui/forms/order_key'
 import { Section } from '../../ui/page'
+import { ServerText } from '../../ui/server_text'
 import { StatePill, type Tone } from '../../ui/state_pill'
 import { EmptyState, Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
@@ -28,7 +29,7 @@ export function Grants({ kind }: { kind: string }) {
     { id: 'count', title: t('subunits.count'), isNumber: true, cell: (one) => one.count, csv: (one) => one.count },
     { id: 'state', title: t('subunits.state'), csv: (one) => one.state,
       cell: (one) => <StatePill tone={tones[one.state]}>{t(`subunits.grant.${one.state}`)}</StatePill> },
-    { id: 'end_reason', title: t('subunits.reason'), cell: (one) => one.end_reason || nothing, csv: (one) => one.end_reason },
+    { id: 'end_reason', title: t('subunits.reason'), cell: (one) => (one.end_reason ? <ServerText>{one.end_reason}</ServerText> : nothing), csv: (one) => one.end_reason },
     ...(may('manage_network') ? [{ id: 'acts', title: t('subunits.acts'), cell: (one: SubUnitGrant) => (one.state === 'granted' && one.undo_of === null
       ? <Button size="compact-xs" aria-label={t('subunits.undo.one', { id: one.id })} onClick={() => setUndoing(one)}>{t('subunits.undo')}</Button> : nothing) }] : []),
   ]

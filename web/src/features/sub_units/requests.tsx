@@ -6,6 +6,7 @@ import { type SubUnitKind, type SubUnitRequest, useCancelSubUnitRequest, useSubU
 import { type Column, DataTable } from '../../ui/data_table'
 import { nothing } from '../../ui/format'
 import { Section } from '../../ui/page'
+import { ServerText } from '../../ui/server_text'
 import { StatePill, type Tone } from '../../ui/state_pill'
 import { EmptyState, ErrorState, Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
@@ -25,7 +26,7 @@ function useRequestColumns(onCancel: ((id: string) => void) | null): Column<SubU
     { id: 'free_count', title: t('subunits.free'), isNumber: true, cell: (one) => one.free_count, csv: (one) => one.free_count },
     { id: 'state', title: t('subunits.state'), csv: (one) => one.state,
       cell: (one) => <StatePill tone={tones[one.state]}>{t(`subunits.state.${one.state}`)}</StatePill> },
-    { id: 'reason', title: t('subunits.reason'), cell: (one) => one.end_reason || one.reason || nothing, csv: (one) => one.end_reason || one.reason },
+    { id: 'reason', title: t('subunits.reason'), cell: (one) => (one.end_reason ? <ServerText>{one.end_reason}</ServerText> : one.reason || nothing), csv: (one) => one.end_reason || one.reason },
     { id: 'asked_by', title: t('subunits.by'), cell: (one) => <code>{one.asked_by}</code>, csv: (one) => one.asked_by, isHidden: true },
     ...(onCancel ? [{ id: 'acts', title: t('subunits.acts'), cell: (one: SubUnitRequest) => (one.state === 'waiting' || one.state === 'draining'
       ? <Button size="compact-xs" aria-label={t('subunits.cancel.one', { id: one.id })} onClick={() => onCancel(one.id)}>{t('subunits.cancel')}</Button> : nothing) }] : []),

@@ -1,13 +1,14 @@
 import { Button } from '@mantine/core'
 import { useSession } from '../../../app/session'
 import { useText } from '../../../i18n/language'
-import { readPackage } from '../../../queries/operator_library'
+import { useReadPackage } from '../../../queries/operator_library'
 import type { Operator } from '../../../queries/operators'
 import { saveFile } from '../../../ui/csv'
 import { DataTable } from '../../../ui/data_table'
 import { formatBytes, formatShare, nothing } from '../../../ui/format'
 import { Facts, Section } from '../../../ui/page'
 import { formatFigure, formatSize } from '../../../ui/rates'
+import { ErrorState } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
 import { LongFacts } from '../../measuring/long_facts'
 import measuring from '../../measuring/measuring.module.css'
@@ -18,13 +19,15 @@ export function OperatorDescription({ operator }: { operator: Operator }) {
   const t = useText()
   const { may } = useSession()
   const isUploaded = operator.origin === 'uploaded'
+  const read = useReadPackage()
   return (
     <>
+      {read.error ? <ErrorState error={read.error} /> : null}
       <Section title={t('operators.facts')} side={
         <span className={measuring.inline}>
           {isUploaded && may('read_uploads') ? (
-            <Button onClick={() => void readPackage(operator.id, operator.version).then((value) =>
-              saveFile(`${operator.id}-${operator.version}.json`, JSON.stringify(value, null, 2), 'application/json'))}>{t('operators.package')}</Button>) : null}
+            <Button loading={read.isPending} onClick={() => read.mutate({ id: operator.id, version: operator.version }, { onSuccess: (value) =>
+              saveFile(`${operator.id}-${operator.version}.json`, JSON.stringify(value, null, 2), 'application/json') })}>{t('operators.package')}</Button>) : null}
           <Button onClick={() => saveFile(`${operator.id}-${operator.version}-manifest.json`, JSON.stringify(manifestOf(operator), null, 2),
             'application/json')}>{t('operators.manifest')}</Button>
         </span>
