@@ -39,6 +39,8 @@ export const manageRoutes: readonly Route[] = [
     page: page(async () => (await import('../features/accounts/users_page')).UsersPage) },
   { path: '/tokens', permission: 'manage_tokens', entry: { group: 'administer', title: 'tokens.title' },
     page: page(async () => (await import('../features/accounts/tokens_page')).TokensPage) },
+  { path: '/operator-keys', permission: 'manage_operator_keys', entry: { group: 'administer', title: 'keys.title' },
+    page: page(async () => (await import('../features/operators/keys/keys_page')).KeysPage) },
   { path: '/authority', permission: 'manage_authority', entry: { group: 'administer', title: 'authority.title' },
     page: page(async () => (await import('../features/authority/authority_page')).AuthorityPage) },
   { path: '/audit-log', permission: 'read_audit_log', entry: { group: 'administer', title: 'audit.title' },

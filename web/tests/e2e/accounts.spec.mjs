@@ -1,6 +1,7 @@
 // Who may what: an account is made, signs in, gets other rights, and is put out, seen from its owner's browser and from the
-// administrator's; and what a page does while fathomd is away.
+// administrator's; what a page does while fathomd is away; and whose operators are taken.
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { violations } from '../axe.mjs'
 import { openBrowser, openPage, signIn } from '../browser.mjs'
@@ -137,5 +138,32 @@ describe('accounts', limit, () => {
     await page.getByRole('link', { name: 'Centers', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'Centers' }).waitFor()
     await page.context().close()
+  })
+})
+
+describe('signing keys', limit, () => {
+  it('are trusted when they are public ones, and revoked when their name is typed', async () => {
+    const page = await asAdmin('/operator-keys')
+    await page.getByText('No key is trusted', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Add key…' }).click()
+    const dialog = page.getByRole('dialog')
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+    await dialog.getByLabel('Name').fill('ada')
+    await dialog.getByLabel('Public key (PEM)').fill(privateKey.export({ type: 'pkcs8', format: 'pem' }))
+    await dialog.getByText('This is not one public key in PEM.').waitFor()
+    assert.equal(await dialog.getByRole('button', { name: 'Trust it' }).isDisabled(), true)
+    await dialog.getByLabel('Public key (PEM)').fill(publicKey.export({ type: 'spki', format: 'pem' }))
+    await dialog.getByRole('button', { name: 'Trust it' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('group', { name: 'Signing keys' }).getByText('trusted').waitFor()
+    assert.deepEqual(await violations(page), [])
+
+    await page.getByRole('button', { name: 'Revoke… ada' }).click()
+    await page.getByLabel('Type ada to confirm').fill('ada')
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click()
+    await page.getByText('No key is trusted any more').waitFor()
+    await page.getByRole('button', { name: 'Show: all' }).click()
+    await page.getByRole('group', { name: 'Signing keys' }).getByText('revoked').waitFor()
+    await leave(page)
   })
 })
