@@ -10,11 +10,16 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Entries of a list stand for the same thing when they have the same name or id. */
+const names = ['name', 'id', 'figure', 'policy', 'resource_type', 'operator'] as const
+
+/** Entries of a list stand for the same thing when they have the same name, whatever it is called; operators, when also their size is. */
 function nameOf(value: unknown): string | null {
   if (!isObject(value)) return null
-  const name = value.name ?? value.id
-  return typeof name === 'string' ? name : null
+  const called = names.find((one) => typeof value[one] === 'string')
+  if (!called) return null
+  const size = called === 'operator' && isObject(value.parameters)
+    ? Object.entries(value.parameters).map(([name, of]) => ` ${name}=${String(of)}`).join('') : ''
+  return String(value[called]) + size
 }
 
 function keyed(list: readonly unknown[]): Record<string, unknown> | null {
@@ -32,8 +37,8 @@ export function diffJson(before: unknown, after: unknown, path = ''): Difference
     return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ path, before, after }]
   }
   if (isObject(before) && isObject(after)) {
-    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
-    return names.flatMap((name) => diffJson(before[name], after[name], path ? `${path}.${name}` : name))
+    const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    return fields.flatMap((name) => diffJson(before[name], after[name], path ? `${path}.${name}` : name))
   }
   return before === after ? [] : [{ path, before, after }]
 }

@@ -88,7 +88,11 @@ describe('measuring', limit, () => {
     await at('/metric-policies/by-intervals')
     await page.getByRole('button', { name: 'Try against the active policy' }).click()
     await page.getByText('Measurements on one unit').waitFor()
+    // There is no version before it: it is compared with the active policy.
+    await page.getByLabel('Compare with').locator('option:checked', { hasText: ', active' }).waitFor({ state: 'attached' })
+    await page.getByRole('group', { name: /^Differences from .* to by-intervals@1/ }).getByRole('row').filter({ hasText: 'kind' }).waitFor()
     await page.getByRole('button', { name: 'Activate…' }).click()
+    await page.getByRole('dialog').getByText(/^Of \d+ unit types, against /).waitFor()
     await page.getByLabel(/^Type by-intervals@1/).fill('by-intervals@1')
     await page.getByRole('button', { name: 'Activate', exact: true }).click()
     await page.getByText(/is active. It replaced/).waitFor()

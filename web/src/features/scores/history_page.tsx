@@ -14,6 +14,7 @@ import { ServerText } from '../../ui/server_text'
 import { EmptyState, Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
 import measuring from '../measuring/measuring.module.css'
+import { PolicySelect } from '../metric_policies/policy_select'
 import { type HistoryFigure, seriesOf } from './history'
 import { HistoryChart } from './history_chart'
 
@@ -54,6 +55,7 @@ export function HistoryPage() {
           data={[{ value: '', label: t('ui.any') }, ...names, ...(isKnown ? [] : [raw.series])]} />
         <NativeSelect label={t('scores.history.show')} value={figure} onChange={(e) => change({ show: e.currentTarget.value })}
           data={figures.map((value) => ({ value, label: t(`scores.history.show.${value}`) }))} />
+        <PolicySelect value={raw.policy} onChange={(policy) => change({ policy })} />
       </div>
       <Ready query={query}>
         {query.isCut ? <p className={measuring.warn}>{t('scores.history.cut', { n: points?.length ?? 0 })}</p> : null}

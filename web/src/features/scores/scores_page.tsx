@@ -4,7 +4,6 @@ import { Link } from '../../app/router/link'
 import { useFilters } from '../../app/router/search'
 import { useSession } from '../../app/session'
 import { useText } from '../../i18n/language'
-import { nameOf, useMetricPolicies } from '../../queries/metric_policies'
 import { type AnyScore, type GroupedScore, scoreSubjects, useScores } from '../../queries/scores'
 import { CsvButton } from '../../ui/csv_button'
 import { DataTable } from '../../ui/data_table'
@@ -12,6 +11,8 @@ import { Page } from '../../ui/page'
 import { EmptyState, Ready } from '../../ui/states'
 import { useCenterOptions } from '../centers/center_options'
 import measuring from '../measuring/measuring.module.css'
+import { pathOfPolicy } from '../metric_policies/policy_path'
+import { PolicySelect } from '../metric_policies/policy_select'
 import { useGroupedScoreColumns, useOperatorScoreColumns } from './score_columns'
 import { ScoreHeat } from './score_heat'
 import { countsOf, isOperatorScore, mapOf } from './score_map'
@@ -52,7 +53,7 @@ export function ScoresPage() {
           </>
         )}
       </div>
-      {raw.policy && scores[0] ? <p role="status" className={measuring.warn}>{t('scores.policy.preview', { policy: scores[0].policy })}</p> : null}
+      {raw.policy && scores[0] ? <p role="status" className={measuring.warn}>{t('scores.policy.preview', { policy: scores[0].policy })} <Link className="in-text" href={pathOfPolicy(scores[0].policy)}>{t('scores.policy.open')}</Link></p> : null}
       <Ready query={query}>
         {query.isCut ? <p className={measuring.warn}>{t('scores.most', { n: scores.length })}</p> : null}
         {scores.length === 0 ? (
@@ -95,15 +96,4 @@ function CenterSelect({ value, onChange }: { value: string; onChange: (center: s
   const t = useText()
   const options = useCenterOptions({ none: t('ui.any'), chosen: value })
   return <NativeSelect label={t('measure.center')} value={value} onChange={(e) => onChange(e.currentTarget.value)} data={options} />
-}
-
-/** Which policy scores are told under; another one than the active is a preview. */
-function PolicySelect({ value, onChange }: { value: string; onChange: (policy: string) => void }) {
-  const t = useText()
-  const policies = useMetricPolicies()
-  const all = policies.data ?? []
-  const active = all.find((policy) => policy.active)
-  return <NativeSelect label={t('scores.policy')} value={value} onChange={(e) => onChange(e.currentTarget.value)} data={[
-    { value: '', label: active ? t('scores.policy.active', { policy: nameOf(active) }) : t('ui.any') },
-    ...all.filter((policy) => !policy.active).map(nameOf)]} />
 }

@@ -8,6 +8,7 @@ export const scoresEn = {
   'scores.policy': 'Policy',
   'scores.policy.active': '{policy}, active',
   'scores.policy.preview': 'Scores under {policy}, which is not the active policy. Nothing is changed by looking.',
+  'scores.policy.open': 'Compare and activate it',
   'scores.policy.read': 'Policies',
   'scores.view': 'View',
   'scores.view.map': 'Heat map',

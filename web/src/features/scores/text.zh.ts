@@ -10,6 +10,7 @@ export const scoresZh: Record<keyof typeof scoresEn, string> = {
   'scores.policy': '度量策略',
   'scores.policy.active': '{policy}，当前启用',
   'scores.policy.preview': '以下为 {policy} 下的算力值，它不是当前启用的策略。仅查看不会产生任何更改。',
+  'scores.policy.open': '比较并启用',
   'scores.policy.read': '度量策略',
   'scores.view': '视图',
   'scores.view.map': '热力图',

@@ -9,19 +9,20 @@ import { type MetricPolicy, nameOf, useActivatePolicy, useMetricPolicies, useTry
 import { ConfirmByTyping } from '../../../ui/confirm_by_typing'
 import { saveFile } from '../../../ui/csv'
 import { DiffTable } from '../../../ui/diff_table'
-import { diffJson } from '../../../ui/json_diff'
 import { Facts, Page, Section } from '../../../ui/page'
 import { StatePill } from '../../../ui/state_pill'
 import { EmptyState, ErrorState, Ready } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
 import measuring from '../../measuring/measuring.module.css'
+import { otherOf, policyDifferences } from '../compare'
 import { PolicyEditor } from '../policy_editor'
 import { ComparedUnitTypes, Trial } from '../trial'
+import { ActivationPreview } from './activation_preview'
 import { PolicyContent } from './policy_content'
 
 export function PolicyPage({ params }: { params: PathParams }) {
   const t = useText()
-  const [filters, change] = useFilters(['version'])
+  const [filters, change] = useFilters(['version', 'with'])
   const query = useMetricPolicies()
   const versions = (query.data ?? []).filter((policy) => policy.id === params.id).sort((a, b) => b.version - a.version)
   const policy = versions.find((one) => String(one.version) === filters.version) ?? versions[0]
@@ -38,7 +39,7 @@ export function PolicyPage({ params }: { params: PathParams }) {
               </div>) : null}
             <Acts key={nameOf(policy)} policy={policy} />
             <PolicyContent policy={policy} />
-            <Differences policy={policy} before={versions.find((one) => one.version === policy.version - 1)} />
+            <Differences policy={policy} all={query.data ?? []} wanted={filters.with} onWant={(name) => change({ with: name })} />
           </>
         ) : <EmptyState title={t('ui.error.404')} action={<Link href="/metric-policies">{t('policies.title')}</Link>} />}
       </Ready>
@@ -67,7 +68,11 @@ function Acts({ policy }: { policy: MetricPolicy }) {
               {policy.active ? null : (
                 <>
                   <Button loading={attempt.isPending} onClick={() => attempt.mutate({ policy: nameOf(policy) })}>{t('policies.try.stored')}</Button>
-                  <Button onClick={() => setActivating(true)}>{t('policies.activate')}</Button>
+                  <Button onClick={() => {
+                    activate.reset()
+                    attempt.mutate({ policy: nameOf(policy) })
+                    setActivating(true)
+                  }}>{t('policies.activate')}</Button>
                 </>)}
             </>) : null}
         </span>
@@ -86,19 +91,29 @@ function Acts({ policy }: { policy: MetricPolicy }) {
       {isEditing ? <PolicyEditor start={document} onClose={() => setEditing(false)} /> : null}
       <ConfirmByTyping opened={isActivating} title={t('policies.activate.title', { policy: nameOf(policy) })} target={nameOf(policy)} action={t('policies.activate.do')}
         error={activate.error} busy={activate.isPending} onConfirm={() => activate.mutate({ id: policy.id, version: policy.version }, { onSuccess: () => setActivating(false) })}
-        onClose={() => setActivating(false)}><p>{t('policies.activate.text')}</p></ConfirmByTyping>
+        onClose={() => setActivating(false)}>
+        <p>{t('policies.activate.text')}</p>
+        <ActivationPreview trial={attempt.data} error={attempt.error} />
+      </ConfirmByTyping>
     </>
   )
 }
 
-function Differences({ policy, before }: { policy: MetricPolicy; before: MetricPolicy | undefined }) {
+/** In what it differs from another policy: until one is chosen, from the version before it, or from the active one. */
+function Differences({ policy, all, wanted, onWant }: { policy: MetricPolicy; all: readonly MetricPolicy[]; wanted: string; onWant: (name: string) => void }) {
   const t = useText()
-  if (!before) return null
-  const title = t('policies.diff', { a: before.version, b: policy.version })
+  const other = otherOf(policy, all, wanted)
+  if (!other) return null
+  const differences = policyDifferences(other, policy)
+  const label = t('policies.diff.of', { a: nameOf(other), b: nameOf(policy) })
   return (
-    <Section title={title}>
-      <DiffTable name="policy-diff" label={title} differences={diffJson(before.document, policy.document).filter((d) => d.path !== 'version')}
-        before={t('operators.diff.before', { n: before.version })} after={t('operators.diff.before', { n: policy.version })} />
+    <Section title={t('policies.diff')}>
+      <div className={measuring.tools}>
+        <NativeSelect label={t('policies.diff.with')} value={nameOf(other)} onChange={(e) => onWant(e.currentTarget.value)}
+          data={all.filter((one) => one !== policy).map((one) => ({ value: nameOf(one), label: one.active ? t('scores.policy.active', { policy: nameOf(one) }) : nameOf(one) }))} />
+      </div>
+      {differences.length === 0 ? <p className="dim">{t('policies.diff.none')}</p>
+        : <DiffTable name="policy-diff" label={label} differences={differences} before={nameOf(other)} after={nameOf(policy)} />}
     </Section>
   )
 }
