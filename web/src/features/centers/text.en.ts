@@ -86,6 +86,7 @@ export const centersEn = {
   'centers.advice': 'Advice',
   'centers.findings': 'Open findings',
   'centers.findings.none': 'None.',
+  'centers.findings.all': 'All, with their evidence',
   'centers.findings.kind': 'Kind',
   'centers.findings.detail': 'Detail',
   'centers.findings.found': 'Found',

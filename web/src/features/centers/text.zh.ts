@@ -88,6 +88,7 @@ export const centersZh: Record<keyof typeof centersEn, string> = {
   'centers.advice': '建议',
   'centers.findings': '未处理的发现',
   'centers.findings.none': '无。',
+  'centers.findings.all': '全部发现及其证据',
   'centers.findings.kind': '种类',
   'centers.findings.detail': '详情',
   'centers.findings.found': '发现时间',

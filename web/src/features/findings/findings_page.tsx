@@ -16,6 +16,7 @@ import { EmptyState, ErrorState, Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
 import { useCenterOptions } from '../centers/center_options'
 import measuring from '../measuring/measuring.module.css'
+import { EvidenceDialog } from './evidence_dialog'
 
 function useFindingColumns(onEvidence: (finding: ProbeFinding) => void, onDismiss: ((finding: ProbeFinding) => void) | null): Column<ProbeFinding>[] {
   const t = useText()
@@ -73,14 +74,7 @@ export function FindingsPage() {
             ? <EmptyState title={t('findings.none')} action={<Button onClick={() => change({ center: '', kind: '', open: '' })}>{t('measure.clear')}</Button>} />
             : <EmptyState title={t('findings.none.yet')} />} />
       </Ready>
-      {evidence ? (
-        <Modal opened onClose={() => showEvidence(null)} size="lg" title={t('findings.evidence')} closeButtonProps={{ 'aria-label': t('ui.close') }}>
-          <p><ServerText>{evidence.detail}</ServerText></p>
-          {/* A region that scrolls must be reachable by keyboard. */}
-          {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-          <pre className={measuring.pre} tabIndex={0}>{JSON.stringify(evidence.evidence, null, 2)}</pre>
-        </Modal>
-      ) : null}
+      {evidence ? <EvidenceDialog finding={evidence} onClose={() => showEvidence(null)} /> : null}
       {dismissed ? <DismissFinding finding={dismissed} onClose={() => setDismissed(null)} /> : null}
     </Page>
   )

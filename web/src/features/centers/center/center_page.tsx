@@ -1,3 +1,4 @@
+import { Link } from '../../../app/router/link'
 import type { PathParams } from '../../../app/router/match'
 import { useSession } from '../../../app/session'
 import { useText } from '../../../i18n/language'
@@ -37,7 +38,7 @@ export function CenterPage({ params }: { params: PathParams }) {
             <Section title={t('centers.unittypes')}><Ready query={units}><CutMark list={units} name={t('centers.unittypes')} /><UnitTypesOfCenter units={units.data ?? []} /></Ready></Section>
             <BalancedUnits center={center.name} />
             <ResourcesSection center={center.name} />
-            <Section title={t('centers.findings')}><Findings center={center.id} /></Section>
+            <Section title={t('centers.findings')} side={<Link href={`/findings?center=${encodeURIComponent(center.name)}`}>{t('centers.findings.all')}</Link>}><Findings center={center.id} /></Section>
             {may('read_jobs') ? <Section title={t('centers.placements')}><RecentPlacements center={center.id} /></Section> : null}
             <Section title={t('centers.facts')}>
               {Object.keys(center.facts).length === 0 ? <p className="dim">{t('centers.facts.none')}</p> : <Facts items={factItems(center.facts)} />}
