@@ -11,7 +11,10 @@ export function usePages<T>(options: {
   read: (pageToken: string | undefined, signal: AbortSignal) => Promise<Page<T>>
   enabled?: boolean
   refetchInterval?: number | false
-  /** Shows the answer to an earlier question until the one to this has come. */
+  /**
+   * Shows the answer to an earlier question until the one to this has come, so that what has the focus, such as the filter that was changed,
+   * stays where it is.
+   */
   keepsPrevious?: boolean
 }) {
   const query = useInfiniteQuery({

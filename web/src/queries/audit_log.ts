@@ -18,6 +18,7 @@ export const auditKeys = { list: (filters: AuditFilters) => ['audit-log', filter
 export function useAuditLog(filters: AuditFilters) {
   return usePages({
     key: auditKeys.list(filters),
+    keepsPrevious: true,
     read: (page_token, signal) => unwrap(api.GET('/api/v1/audit-log', { signal, params: { query: {
       page_size: 100, page_token, actor: filters.actor || undefined, action: filters.action || undefined, subject: filters.subject || undefined } } })),
   })

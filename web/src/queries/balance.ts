@@ -23,6 +23,7 @@ export function useBalancedUnits(center: string) {
     read: (page_token, signal) => unwrap(api.GET('/api/v1/balanced-units', {
       signal, params: { query: { page_size: 200, ...(center ? { center } : {}), ...(page_token ? { page_token } : {}) } } })),
     refetchInterval: 10_000,
+    keepsPrevious: true,
   })
 }
 

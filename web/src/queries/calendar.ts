@@ -29,6 +29,7 @@ export function useReservations(filters: CalendarFilters) {
     read: (page_token, signal) => unwrap(api.GET('/api/v1/reservations', { signal, params: { query: {
       page_size: 1000, page_token, open: filters.open, center: filters.center || undefined, project: filters.project || undefined } } })),
     refetchInterval,
+    keepsPrevious: true,
   })
 }
 
@@ -38,6 +39,7 @@ export function useMaintenance({ center, open }: { center: string; open: boolean
     read: (page_token, signal) => unwrap(api.GET('/api/v1/maintenance-windows', { signal, params: { query: {
       page_size: 1000, page_token, open, center: center || undefined } } })),
     refetchInterval,
+    keepsPrevious: true,
   })
 }
 

@@ -20,6 +20,7 @@ export function useFindings(filters: FindingFilters) {
   return usePages({
     key: [...findingKeys.all, 'list', filters],
     refetchInterval: 30_000,
+    keepsPrevious: true,
     read: (page_token, signal) => unwrap(api.GET('/api/v1/probe-findings', {
       signal, params: { query: {
         page_size: 50, ...(filters.center ? { center: filters.center } : {}), ...(filters.kind ? { kind: filters.kind } : {}),

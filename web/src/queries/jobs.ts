@@ -45,7 +45,6 @@ export function useJobs(filters: JobFilters, size = 50, enabled = true) {
   const query = usePages({
     key: jobKeys.list(filters, size),
     enabled,
-    // What has the focus, such as the heading that sorts, stays where it is.
     keepsPrevious: true,
     read: (page_token, signal) => unwrap(api.GET('/api/v1/jobs', {
       signal,

@@ -21,6 +21,7 @@ export interface RunFilters {
 export function useProbeRuns(filters: RunFilters, size = 50) {
   return usePages({
     key: [...probeKeys.runs, filters, size],
+    keepsPrevious: true,
     read: (page_token, signal) => unwrap(api.GET('/api/v1/probe-runs', {
       signal, params: { query: {
         page_size: size, ...(filters.state ? { state: filters.state } : {}), ...(filters.unit_type ? { unit_type: filters.unit_type } : {}),

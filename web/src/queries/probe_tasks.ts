@@ -20,6 +20,7 @@ export interface TaskFilters {
 export function useProbeTasks(filters: TaskFilters, size = 50) {
   return usePages({
     key: [...probeKeys.tasks, filters, size],
+    keepsPrevious: true,
     read: (page_token, signal) => unwrap(api.GET('/api/v1/probe-tasks', {
       signal, params: { query: {
         page_size: size, ...(filters.state ? { state: filters.state } : {}), ...(filters.job_type ? { job_type: filters.job_type } : {}),

@@ -13,6 +13,7 @@ export function useScalingCurves({ center, operator }: CurveFilters) {
   return usePages({
     key: ['metering', 'curves', center, operator],
     refetchInterval: 60_000,
+    keepsPrevious: true,
     read: (page_token, signal) => unwrap(api.GET('/api/v1/scaling-curves', {
       signal, params: { query: {
         page_size: 50, ...(center ? { center } : {}), ...(operator ? { operator } : {}), ...(page_token ? { page_token } : {}) } } })),

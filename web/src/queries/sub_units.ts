@@ -23,7 +23,7 @@ export function useSubUnitKinds() {
 
 export function useSubUnitRequests(filters: { kind: string; open: boolean }) {
   return usePages({
-    key: [...subUnitKeys.all, 'requests', filters], refetchInterval,
+    key: [...subUnitKeys.all, 'requests', filters], refetchInterval, keepsPrevious: true,
     read: (page_token, signal) => unwrap(api.GET('/api/v1/sub-unit-requests', {
       signal, params: { query: { page_size: 50, page_token, ...(filters.kind ? { kind: filters.kind } : {}), ...(filters.open ? { open: true } : {}) } } })),
   })
@@ -31,7 +31,7 @@ export function useSubUnitRequests(filters: { kind: string; open: boolean }) {
 
 export function useSubUnitGrants(kind: string) {
   return usePages({
-    key: [...subUnitKeys.all, 'grants', kind], refetchInterval,
+    key: [...subUnitKeys.all, 'grants', kind], refetchInterval, keepsPrevious: true,
     read: (page_token, signal) => unwrap(api.GET('/api/v1/sub-unit-grants', {
       signal, params: { query: { page_size: 50, page_token, ...(kind ? { kind } : {}) } } })),
   })

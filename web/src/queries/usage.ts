@@ -24,6 +24,7 @@ export const usageKeys = {
 export function useUsage(filters: UsageFilters) {
   return usePages({
     key: usageKeys.list(filters),
+    keepsPrevious: true,
     read: (page_token, signal) => unwrap(api.GET('/api/v1/usage', {
       signal, params: { query: {
         page_size: 100, page_token, project: filters.project || undefined, center: filters.center || undefined,

@@ -173,7 +173,7 @@ describe('the console', limit, () => {
     await leave(page)
   })
 
-  it('sorts jobs by a heading, and counts them by group', async () => {
+  it('sorts jobs by a heading, counts them by group, and filters them', async () => {
     const page = await signedIn('/jobs?state=cancelled')
     const links = page.getByRole('group', { name: 'Jobs' }).getByRole('row').getByRole('link', { name: /^sleeper-/ })
     await page.getByRole('button', { name: 'Name', exact: true }).press('Enter')
@@ -190,6 +190,12 @@ describe('the console', limit, () => {
     await groups.getByRole('link', { name: 'cancelled' }).click()
     await links.first().waitFor()
     assert.equal(new URL(page.url()).searchParams.get('group'), null)
+
+    const project = page.getByLabel('Project', { exact: true })
+    await project.fill('default')
+    await project.press('Enter')
+    await page.waitForURL(/project=default/)
+    assert.ok(await project.evaluate((element) => element === document.activeElement), 'a filter keeps the focus')
     await leave(page)
   })
 

@@ -1,4 +1,4 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { Button, NativeSelect } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { Link } from '../../../app/router/link'
 import { navigate } from '../../../app/router/location'
@@ -7,6 +7,7 @@ import { useSession } from '../../../app/session'
 import { useText } from '../../../i18n/language'
 import { hasEnded, type Job, type JobFilters, jobGroupings, type JobSort, jobStates, useJobs } from '../../../queries/jobs'
 import { DataTable } from '../../../ui/data_table'
+import { TextFilter } from '../../../ui/forms/text_filter'
 import { Page } from '../../../ui/page'
 import { EmptyState, Ready } from '../../../ui/states'
 import { CancelMany } from './cancel_many'
@@ -82,24 +83,9 @@ function Tools({ filters, grouping, change }: { filters: JobFilters; grouping: s
         data={[{ value: '', label: t('ui.any') }, ...jobStates.map((state) => ({ value: state, label: t(`jobs.state.${state}`) }))]} />
       <NativeSelect label={t('jobs.label')} value={filters.label} onChange={(e) => change({ label: e.currentTarget.value === 'job' ? '' : e.currentTarget.value })}
         data={[{ value: 'job', label: t('jobs.label.job') }, { value: 'probe', label: t('jobs.label.probe') }, { value: 'all', label: t('jobs.label.all') }]} />
-      <ProjectFilter key={filters.project} value={filters.project} onChange={(project) => change({ project })} />
+      <TextFilter label={t('jobs.project')} value={filters.project} onChange={(project) => change({ project })} />
       <NativeSelect label={t('jobs.group')} value={grouping} onChange={(e) => change({ group: e.currentTarget.value })}
         data={[{ value: '', label: t('jobs.group.none') }, ...jobGroupings.map((by) => ({ value: by, label: t(`jobs.group.${by}`) }))]} />
     </>
-  )
-}
-
-/** The name of a project, asked for when it is whole: on Enter, or when the field is left. */
-function ProjectFilter({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const t = useText()
-  const [typed, setTyped] = useState(value)
-  return (
-    <form onSubmit={(event) => {
-      event.preventDefault()
-      onChange(typed.trim())
-    }}>
-      <TextInput label={t('jobs.project')} value={typed} w={150} onChange={(e) => setTyped(e.currentTarget.value)}
-        onBlur={() => typed.trim() !== value && onChange(typed.trim())} />
-    </form>
   )
 }

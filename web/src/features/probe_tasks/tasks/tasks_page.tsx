@@ -1,5 +1,4 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { Button, NativeSelect } from '@mantine/core'
 import { Link } from '../../../app/router/link'
 import { navigate } from '../../../app/router/location'
 import { pathTo } from '../../../app/router/match'
@@ -9,6 +8,7 @@ import { useText } from '../../../i18n/language'
 import { type ProbeTask, taskStates, useProbeTasks } from '../../../queries/probe_tasks'
 import { type Column, DataTable } from '../../../ui/data_table'
 import { formatDuration, nothing } from '../../../ui/format'
+import { TextFilter } from '../../../ui/forms/text_filter'
 import { Page } from '../../../ui/page'
 import { EmptyState, Ready } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
@@ -40,7 +40,6 @@ export function TasksPage() {
   const filters = { state: taskStates.find((state) => state === raw.state) ?? ('' as const), job_type: raw.job_type.trim() }
   const query = useProbeTasks(filters)
   const columns = useTaskColumns()
-  const [jobType, setJobType] = useState(filters.job_type)
   const isFiltered = filters.state !== '' || filters.job_type !== ''
   const compose = may('manage_metering') ? <Button variant="filled" onClick={() => navigate('/probe-tasks/compose')}>{t('compose.title')}</Button> : undefined
   return (
@@ -51,20 +50,11 @@ export function TasksPage() {
             <>
               <NativeSelect label={t('measure.state')} value={filters.state} onChange={(e) => change({ state: e.currentTarget.value })}
                 data={[{ value: '', label: t('ui.any') }, ...taskStates.map((state) => ({ value: state, label: t(`tasks.state.${state}`) }))]} />
-              <form onSubmit={(event) => {
-                event.preventDefault()
-                change({ job_type: jobType.trim() })
-              }}>
-                <TextInput label={t('tasks.job_type')} value={jobType} w={170} onChange={(e) => setJobType(e.currentTarget.value)}
-                  onBlur={() => jobType.trim() !== filters.job_type && change({ job_type: jobType.trim() })} />
-              </form>
+              <TextFilter label={t('tasks.job_type')} value={filters.job_type} width={170} onChange={(job_type) => change({ job_type })} />
             </>
           }
           empty={isFiltered ? (
-            <EmptyState title={t('tasks.none')} action={<Button onClick={() => {
-              setJobType('')
-              change({ state: '', job_type: '' })
-            }}>{t('measure.clear')}</Button>} />
+            <EmptyState title={t('tasks.none')} action={<Button onClick={() => change({ state: '', job_type: '' })}>{t('measure.clear')}</Button>} />
           ) : <EmptyState title={t('tasks.none.yet')} action={compose}>{t('tasks.none.text')}</EmptyState>} />
       </Ready>
     </Page>
