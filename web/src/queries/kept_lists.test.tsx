@@ -9,7 +9,7 @@ import { useFindings } from './finding_list'
 import { useProbeRuns } from './probe_runs'
 import { useProbeTasks } from './probe_tasks'
 import { useScalingCurves } from './scaling_curves'
-import { useSubUnitGrants, useSubUnitRequests } from './sub_units'
+import { useSubUnitEvents, useSubUnitGrants, useSubUnitRequests } from './sub_units'
 import { useUsage } from './usage'
 
 const { GET } = vi.hoisted(() => ({ GET: vi.fn() }))
@@ -28,6 +28,7 @@ const lists: { name: string; useList: (value: string) => { data?: unknown } }[] 
   { name: 'scaling curves', useList: (center) => useScalingCurves({ center, operator: '' }) },
   { name: 'requests for sub-units', useList: (kind) => useSubUnitRequests({ kind, open: false }) },
   { name: 'grants of sub-units', useList: (kind) => useSubUnitGrants(kind) },
+  { name: 'history of sub-units', useList: (kind) => useSubUnitEvents(kind) },
   { name: 'balanced units', useList: (center) => useBalancedUnits(center) },
   { name: 'reservations', useList: (center) => useReservations({ center, project: '', open: true }) },
   { name: 'maintenance', useList: (center) => useMaintenance({ center, open: true }) },

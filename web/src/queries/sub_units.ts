@@ -8,6 +8,7 @@ export type SubUnitHolding = components['schemas']['SubUnitHolding']
 export type SubUnitOrder = components['schemas']['SubUnitOrder']
 export type SubUnitRequest = components['schemas']['SubUnitRequest']
 export type SubUnitGrant = components['schemas']['SubUnitGrant']
+export type SubUnitEvent = components['schemas']['SubUnitEvent']
 
 export const subUnitKeys = { all: ['sub-units'] as const }
 
@@ -33,6 +34,15 @@ export function useSubUnitGrants(kind: string) {
   return usePages({
     key: [...subUnitKeys.all, 'grants', kind], refetchInterval, keepsPrevious: true,
     read: (page_token, signal) => unwrap(api.GET('/api/v1/sub-unit-grants', {
+      signal, params: { query: { page_size: 50, page_token, ...(kind ? { kind } : {}) } } })),
+  })
+}
+
+/** Every change, the newest first. */
+export function useSubUnitEvents(kind: string) {
+  return usePages({
+    key: [...subUnitKeys.all, 'events', kind], refetchInterval, keepsPrevious: true,
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/sub-unit-events', {
       signal, params: { query: { page_size: 50, page_token, ...(kind ? { kind } : {}) } } })),
   })
 }

@@ -64,6 +64,10 @@ describe('sub-units', limit, () => {
     await page.getByRole('dialog').getByText('3 of vgpu go back from beta to alpha').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Bring them back' }).click()
     await page.getByRole('region', { name: 'Grants' }).getByText('undone').first().waitFor({ timeout: 60_000 })
+
+    const history = page.getByRole('region', { name: 'History' })
+    await history.getByRole('row').filter({ hasText: 'alpha' }).getByText('given up', { exact: true }).first().waitFor({ timeout: 60_000 })
+    await history.getByRole('row').filter({ hasText: 'beta' }).getByText('gained', { exact: true }).first().waitFor({ timeout: 60_000 })
     await leave(page)
   })
 

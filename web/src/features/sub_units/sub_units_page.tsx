@@ -12,6 +12,7 @@ import { StatePill } from '../../ui/state_pill'
 import { EmptyState, Ready } from '../../ui/states'
 import { AskDialog } from './ask_dialog'
 import { Grants } from './grants'
+import { History } from './history'
 import { type Holding, holdingsOf, wholeUnits } from './holdings'
 import { Requests } from './requests'
 
@@ -54,6 +55,7 @@ export function SubUnitsPage() {
             </Section>
             <Requests kinds={kinds} />
             <Grants kind={raw.kind} />
+            <History kind={raw.kind} />
           </>
         )}
       </Ready>
