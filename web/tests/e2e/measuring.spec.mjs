@@ -82,7 +82,7 @@ describe('measuring', limit, () => {
     await page.getByRole('cell', { name: 'weekly dgemm', exact: true }).waitFor({ state: 'detached' })
   })
 
-  it('tries a policy on what was measured, and activates it', async () => {
+  it('tries a policy on what was measured, activates it, and makes its next version', async () => {
     const figures = [{ figure: 'time_s', weight: 1, steps: [{ below: 1, points: 100 }, { points: 10 }] }]
     await ask(page, 'POST', '/metric-policies', { document: { id: 'by-intervals', kind: 'intervals', figures } })
     await at('/metric-policies/by-intervals')
@@ -96,6 +96,23 @@ describe('measuring', limit, () => {
     await page.getByLabel(/^Type by-intervals@1/).fill('by-intervals@1')
     await page.getByRole('button', { name: 'Activate', exact: true }).click()
     await page.getByText(/is active. It replaced/).waitFor()
+
+    await page.getByRole('button', { name: 'Next version…' }).click()
+    const dialog = page.getByRole('dialog')
+    const change = async (from, to) => {
+      const text = dialog.getByLabel('JSON')
+      await text.fill((await text.inputValue()).replace(`"points": ${from}`, `"points": ${to}`))
+    }
+    await change(100, 90)
+    await dialog.getByRole('button', { name: 'Try', exact: true }).click()
+    await dialog.getByText(/^by-intervals@2 against by-intervals@1/).waitFor()
+    await change(90, 80) // what was tried is another document now
+    await dialog.getByText(/^by-intervals@2 against by-intervals@1/).waitFor({ state: 'detached' })
+    await dialog.getByRole('button', { name: 'Upload', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'by-intervals@2' }).waitFor()
+    await page.getByRole('group', { name: 'Differences from by-intervals@1 to by-intervals@2' })
+      .getByRole('row').filter({ hasText: 'figures.time_s.steps' }).filter({ hasText: '"points":80' }).waitFor()
+    assert.deepEqual(await violations(page), [])
   })
 
   it('simulates a change with the jobs that there were, from an address that keeps the choices', async () => {
