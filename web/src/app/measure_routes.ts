@@ -39,6 +39,8 @@ export const measureRoutes: readonly Route[] = [
     page: page(async () => (await import('../features/probe_tasks/compose/compose_page')).ComposePage) },
   { path: '/probe-tasks/:id', permission: 'read_network',
     page: page(async () => (await import('../features/probe_tasks/task/task_page')).TaskPage) },
+  { path: '/job-types', permission: 'read_network', entry: { group: 'measure', title: 'jobtypes.title' },
+    page: page(async () => (await import('../features/job_types/job_types_page')).JobTypesPage) },
   { path: '/metric-policies', permission: 'read_network', entry: { group: 'measure', title: 'policies.title' },
     page: page(async () => (await import('../features/metric_policies/policies/policies_page')).PoliciesPage) },
   { path: '/metric-policies/:id', permission: 'read_network',

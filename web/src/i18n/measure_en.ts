@@ -1,5 +1,6 @@
 // The texts of the group Measure.
 import { findingsEn } from '../features/findings/text.en'
+import { jobTypesEn } from '../features/job_types/text.en'
 import { measuringEn } from '../features/measuring/text.en'
 import { policiesEn } from '../features/metric_policies/text.en'
 import { windowsEn } from '../features/network_windows/text.en'
@@ -12,4 +13,4 @@ import { scoresEn } from '../features/scores/text.en'
 import { speedupEn } from '../features/speedup/text.en'
 
 export const measureEn = { ...measuringEn, ...operatorsEn, ...tasksEn, ...runsEn, ...schedulesEn, ...findingsEn, ...scoresEn, ...policiesEn,
-  ...scalingEn, ...windowsEn, ...speedupEn }
+  ...scalingEn, ...windowsEn, ...speedupEn, ...jobTypesEn }

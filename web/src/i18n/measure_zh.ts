@@ -1,5 +1,6 @@
 // The texts of the group Measure.
 import { findingsZh } from '../features/findings/text.zh'
+import { jobTypesZh } from '../features/job_types/text.zh'
 import { measuringZh } from '../features/measuring/text.zh'
 import { policiesZh } from '../features/metric_policies/text.zh'
 import { windowsZh } from '../features/network_windows/text.zh'
@@ -13,4 +14,4 @@ import { speedupZh } from '../features/speedup/text.zh'
 import type { measureEn } from './measure_en'
 
 export const measureZh: Record<keyof typeof measureEn, string> = { ...measuringZh, ...operatorsZh, ...tasksZh, ...runsZh, ...schedulesZh, ...findingsZh, ...scoresZh, ...policiesZh,
-  ...scalingZh, ...windowsZh, ...speedupZh }
+  ...scalingZh, ...windowsZh, ...speedupZh, ...jobTypesZh }

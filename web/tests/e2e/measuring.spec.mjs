@@ -68,6 +68,17 @@ describe('measuring', limit, () => {
     await page.getByText('Released', { exact: true }).waitFor()
   })
 
+  it('shows what was learned of a type of jobs', async () => {
+    await at('/job-types')
+    await page.getByRole('button', { name: 'solver', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('group', { name: 'Operators of a whole job' }).getByRole('row').filter({ hasText: 'm=128' }).waitFor()
+    assert.equal(new URL(page.url()).searchParams.get('type'), 'solver')
+    assert.deepEqual(await violations(page), [])
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+  })
+
   it('keeps a schedule', async () => {
     await at('/probe-schedules')
     await page.getByRole('button', { name: 'Add a schedule' }).first().click()
