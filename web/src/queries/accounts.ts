@@ -21,7 +21,8 @@ export function useAccounts() {
 
 function useAccountMutation<Values>(mutationFn: (values: Values) => Promise<unknown>) {
   const client = useQueryClient()
-  return useMutation({ mutationFn, onSuccess: () => client.invalidateQueries({ queryKey: accountKeys.all }) })
+  // An order may hold a password: it is not kept once it was sent.
+  return useMutation({ mutationFn, gcTime: 0, onSuccess: () => client.invalidateQueries({ queryKey: accountKeys.all }) })
 }
 
 export function useCreateAccount() {

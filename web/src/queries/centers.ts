@@ -70,6 +70,7 @@ export function useCreateEnrolmentToken() {
   return useMutation({
     mutationFn: (order: { center_name: string; valid_s: number }) => unwrap(api.POST('/api/v1/enrolment-tokens', {
       params: { header: { 'Idempotency-Key': idempotencyKey() } }, body: order })),
+    gcTime: 0, // its answer holds a secret
     onSuccess: () => client.invalidateQueries({ queryKey: centerKeys.enrolments }),
   })
 }

@@ -67,7 +67,7 @@ export function Settings() {
       <div className={styles.setting}>
         <span>{t('shell.language')}</span>
         <SegmentedControl fullWidth aria-label={t('shell.language')} value={language} onChange={(value) => speak(value as Language)}
-          data={[{ value: 'en', label: 'English' }, { value: 'zh', label: '中文' }]} />
+          data={[{ value: 'en', label: <span lang="en">English</span> }, { value: 'zh', label: <span lang="zh-CN">中文</span> }]} />
       </div>
       <div className={styles.setting}>
         <span>{t('shell.scheme')}</span>

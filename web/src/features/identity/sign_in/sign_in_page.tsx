@@ -13,7 +13,8 @@ export function SignInPage({ hasExpired, onSignedIn }: { hasExpired: boolean; on
   const [way, setWay] = useState<string | null>('password')
   const [name, setName] = useState('')
   const [secret, setSecret] = useState('')
-  const mutation = useMutation({ mutationFn: (credentials: Credentials) => signIn(credentials), onSuccess: onSignedIn })
+  // What was typed is not kept once it was sent.
+  const mutation = useMutation({ mutationFn: (credentials: Credentials) => signIn(credentials), gcTime: 0, onSuccess: onSignedIn })
   useEffect(() => {
     document.title = `${t('signin.title')} · Fathom`
   }, [t])
