@@ -1,8 +1,8 @@
 import { Button, Group, Modal, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { idempotencyKey } from '../../api/client'
 import { useText } from '../../i18n/language'
 import { type ProbeSchedule, useChangeSchedule, useCreateSchedule } from '../../queries/probe_schedules'
+import { useOrderKey } from '../../ui/forms/order_key'
 import { ErrorState } from '../../ui/states'
 import { emptyDraft, toDraft, toOrder } from '../probe_runs/order/order_draft'
 import { OrderForm } from '../probe_runs/order/order_form'
@@ -15,7 +15,7 @@ export function ScheduleEditor({ schedule, onClose }: { schedule: ProbeSchedule 
   const [cron, setCron] = useState(schedule?.cron ?? '')
   const [draft, setDraft] = useState(schedule ? toDraft(schedule.order) : emptyDraft)
   const [isTried, setTried] = useState(false)
-  const [key] = useState(idempotencyKey)
+  const keyOf = useOrderKey()
   const create = useCreateSchedule()
   const change = useChangeSchedule()
   const { order, wrong } = toOrder(draft)
@@ -28,7 +28,7 @@ export function ScheduleEditor({ schedule, onClose }: { schedule: ProbeSchedule 
     if (!order || !hasName || !hasTime) return
     const values = { name: name.trim(), cron: cron.trim(), order }
     if (schedule) change.mutate({ schedule, change: values }, { onSuccess: onClose })
-    else create.mutate({ order: values, key }, { onSuccess: onClose })
+    else create.mutate({ order: values, key: keyOf(values) }, { onSuccess: onClose })
   }
   return (
     <Modal opened onClose={onClose} size="xl" closeButtonProps={{ 'aria-label': t('ui.close') }}

@@ -6,6 +6,7 @@ import { useText } from '../../../i18n/language'
 import { type ProbeRunItems, useMeasure } from '../../../queries/probe_runs'
 import { DataTable } from '../../../ui/data_table'
 import { Page, Section } from '../../../ui/page'
+import { ServerText } from '../../../ui/server_text'
 import { ErrorState } from '../../../ui/states'
 import { emptyDraft, type OrderDraft, toOrder } from '../order/order_draft'
 import { OrderForm } from '../order/order_form'
@@ -55,7 +56,7 @@ export function MeasurePage() {
           <Section title={t('runs.left_out')}>
             <DataTable isPlain name="left-out" label={t('runs.left_out')} rows={leftOut} rowKey={(one) => one.place + one.reason} columns={[
               { id: 'place', title: t('runs.left_out.place'), cell: (one) => one.place, csv: (one) => one.place },
-              { id: 'reason', title: t('runs.left_out.reason'), cell: (one) => one.reason, csv: (one) => one.reason },
+              { id: 'reason', title: t('runs.left_out.reason'), isText: true, cell: (one) => <ServerText>{one.reason}</ServerText>, csv: (one) => one.reason },
             ]} />
           </Section>
         ) : null}

@@ -3,6 +3,7 @@ import { type ReactNode, useId } from 'react'
 import { useText } from '../../../i18n/language'
 import { useOperators } from '../../../queries/operators'
 import { useProbeTasks } from '../../../queries/probe_tasks'
+import { cutOption } from '../../../ui/cut_list'
 import type { OrderDraft, Wrong } from './order_draft'
 import { OperatorLines } from './operator_lines'
 import styles from './order.module.css'
@@ -33,7 +34,8 @@ export function OrderForm({ draft, wrong, onChange }: { draft: OrderDraft; wrong
         {draft.what === 'task' ? (
           <>
             <NativeSelect label={t('runs.task')} value={draft.task} maw={420} error={say(wrong.what)} onChange={(e) => set({ task: e.currentTarget.value })}
-              data={[{ value: '', label: t('runs.task.choose') }, ...shown.map((one) => ({ value: one.id, label: `${one.name} (${t(`tasks.state.${one.state}`)})` }))]} />
+              data={[{ value: '', label: t('runs.task.choose') }, ...shown.map((one) => ({ value: one.id, label: `${one.name} (${t(`tasks.state.${one.state}`)})` })),
+                ...cutOption(t, { data: tasks.items, isCut: tasks.hasNextPage })]} />
             <Checkbox label={t('runs.force')} checked={draft.force} onChange={(e) => set({ force: e.currentTarget.checked })} />
           </>) : null}
         {draft.what === 'job_type' ? (

@@ -1,6 +1,5 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { idempotencyKey } from '../../../api/client'
 import { Link } from '../../../app/router/link'
 import { navigate } from '../../../app/router/location'
 import { pathTo } from '../../../app/router/match'
@@ -8,6 +7,7 @@ import { useText } from '../../../i18n/language'
 import { useOperators } from '../../../queries/operators'
 import { type ProbeTaskOrder, useCreateTask } from '../../../queries/probe_tasks'
 import { formatShare } from '../../../ui/format'
+import { useOrderKey } from '../../../ui/forms/order_key'
 import { Section } from '../../../ui/page'
 import { ErrorState } from '../../../ui/states'
 import measuring from '../../measuring/measuring.module.css'
@@ -20,6 +20,7 @@ export function ComposeForm({ job, start, hasOperators }: { job: string; start: 
   const t = useText()
   const library = useOperators()
   const create = useCreateTask()
+  const keyOf = useOrderKey()
   const [draft, setDraft] = useState<ComposeDraft>({ name: start.name, jobType: '', ratio: '1000', limitS: '10', repeats: '7', lines: start.lines })
   const [isTried, setTried] = useState(false)
   const { order, wrong } = toTaskOrder(draft, job)
@@ -29,7 +30,8 @@ export function ComposeForm({ job, start, hasOperators }: { job: string; start: 
   const made = create.data ?? []
 
   function make(what: ProbeTaskOrder) {
-    create.mutate({ order: what, key: idempotencyKey() }, {
+    // Making the same once more, after it was made, is another order; asking again because the answer was lost is not.
+    create.mutate({ order: what, key: keyOf({ what, after: made[0]?.id }) }, {
       onSuccess: (tasks) => {
         const [only] = tasks
         if (only && tasks.length === 1) navigate(pathTo('/probe-tasks/:id', { id: only.id }))
