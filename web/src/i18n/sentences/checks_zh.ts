@@ -1,8 +1,8 @@
 import type { Sentence } from './sentence'
 
 /**
- * What is wrong with the files of a job, with policies, prices and operators, and what a center or its Slurm says of a job that it could not
- * run. The words of Slurm, of libcurl and of the operating system stand in these as they are.
+ * What is wrong with the files of a job, with policies, prices, operators and the audit log, and what a center or its Slurm says of a job
+ * that it could not run. The words of Slurm, of libcurl and of the operating system stand in these as they are.
  */
 export const checksZh: readonly Sentence[] = [
   // Addresses and paths of a job's inputs and outputs.
@@ -181,4 +181,10 @@ export const checksZh: readonly Sentence[] = [
   ['operator {operator}|, version {version}|, |is signed by key {key}|, but no key is trusted here; add its public key to the trusted operator keys', '算子 {operator} 版本 {version} 由密钥 {key} 签名，但此处没有受信任的密钥；请把其公钥加入受信任的算子密钥'],
   ['operator {operator}|, version {version}|, |is signed by key {key}|, which is not among the trusted keys {trusted}|; sign it with one of those, or add its public key to them', '算子 {operator} 版本 {version} 由密钥 {key} 签名，该密钥不在受信任的密钥 {trusted} 之中；请用其中之一签名，或把其公钥加入其中'],
   ['operator {operator}|, version {version}|, |does not carry a valid signature of key {key}|: its manifest or its object was changed after it was signed; sign it again', '算子 {operator} 版本 {version} 没有密钥 {key} 的有效签名：其清单或对象在签名后被更改；请重新签名'],
+  // The audit log's chain of hashes.
+  ['act {n}| had another hash when it was noted', '第 {n} 条操作在先前记录时的哈希与现在不同'],
+  ['act {n}| is missing', '第 {n} 条操作缺失'],
+  ['act {n}|, or one before it, was changed', '第 {n} 条或其之前的操作已被更改'],
+  ['the last act is number {last}|, and the chain ends at {n}', '最后一条操作的编号是 {last}，而哈希链止于 {n}'],
+  ['act {n}|, whose hash was noted, is not kept (any more)', '先前记录了哈希的第 {n} 条操作已不再保留'],
 ]

@@ -50,6 +50,11 @@ it('findings and advice are told in Chinese', () => {
   expect(translateZh('stopped at its wall-time limit of 1 s')).toBe('达到 1 s 的时间上限而停止')
 })
 
+it('faults of the audit log are told in Chinese', () => {
+  expect(translateZh('act 12, or one before it, was changed')).toBe('第 12 条或其之前的操作已被更改')
+  expect(translateZh('the last act is number 9, and the chain ends at 7')).toBe('最后一条操作的编号是 9，而哈希链止于 7')
+})
+
 it('checks of files are told in Chinese', () => {
   expect(translateZh('must hold no user and password: sign the URL instead, as object stores do')).toBe('不得包含用户名和密码：请改用签名的 URL，对象存储即如此')
   expect(translateZh('is that of outputs[3], too')).toBe('与 outputs[3] 的相同')
