@@ -277,7 +277,7 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          check_one_of({"on", "off"})},
         {"input_cache_bytes", "",
          "how much of inputs that came over the network with a SHA-256 is kept for later jobs, 0: nothing; empty: a "
-         "twentieth of the state folder's disk",
+         "twentieth of the state folder's disk, at a Slurm cluster of that of slurm_work_folder, 100 GB at most",
          check_disk_share},
         {"output_folders", "",
          "folders, commas between them, below which jobs may store outputs as files of this center (file:///…); jobs' "

@@ -47,7 +47,8 @@ std::string encode(const StagingOrder& order)
     const Json json = {{"inputs", to_json(order.inputs)},
                        {"outputs", to_json(order.outputs)},
                        {"rule", to_json(order.rule)},
-                       {"cached", order.cached}};
+                       {"cached", order.cached},
+                       {"cache_folder", order.cache_folder.string()}};
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -65,8 +66,9 @@ Result<StagingOrder> decode_staging_order(const std::string& text)
     order.rule = std::move(*rule);
     try {
         order.cached = json.value("cached", std::map<std::string, int>());
+        order.cache_folder = json.value("cache_folder", std::string()); // older agents named none
     } catch (const Json::exception& e) {
-        return Error{Errc::kInvalid, std::string("not numbers of open files: ") + e.what()};
+        return Error{Errc::kInvalid, std::string("not what the center has already: ") + e.what()};
     }
     return value_or_errors(std::move(order), std::move(errors), "the staging order");
 }

@@ -28,6 +28,8 @@ struct StagingOrder {
     StagingRule rule;
     /// Numbers of open files with inputs that the center has already, by SHA-256; their content is to be checked.
     std::map<std::string, int> cached{};
+    /// Where it may have more of them, each with its SHA-256 as its name; likewise. Empty: nowhere.
+    std::filesystem::path cache_folder{};
 };
 
 std::string encode(const StagingOrder& order);

@@ -126,14 +126,26 @@ Result<void> fetch_whole(const JobInput& input, const StagingRule& rule, StagedF
     return filled ? file.check() : filled;
 }
 
+/// One that the center has, by its name; none is open where it has none.
+OpenFile open_kept(const std::filesystem::path& folder, const std::string& sha256)
+{
+    if (folder.empty() || !is_sha256(sha256)) return OpenFile();
+    OpenFile file(::open((folder / sha256).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    struct stat facts{};
+    const bool is_plain = file.number() >= 0 && ::fstat(file.number(), &facts) == 0 && S_ISREG(facts.st_mode);
+    return is_plain ? std::move(file) : OpenFile();
+}
+
 /// Copies it where the center has it already, else fetches it.
 Result<void> copy_or_fetch(const JobInput& input, const StagingOrder& order, StagedFile& file, StagedInputs& staged,
                            const StagingTries& tries)
 {
-    const auto cached = order.cached.find(input.sha256);
-    const bool is_here = cached != order.cached.end() && !input.url.starts_with("file://");
-    if (!is_here) return fetch_whole(input, order.rule, file, tries);
-    if (copy_cached(cached->second, file)) {
+    if (input.sha256.empty() || input.url.starts_with("file://")) return fetch_whole(input, order.rule, file, tries);
+    const auto given = order.cached.find(input.sha256);
+    const OpenFile kept = given == order.cached.end() ? open_kept(order.cache_folder, input.sha256) : OpenFile();
+    const int here = given == order.cached.end() ? kept.number() : given->second;
+    if (here < 0) return fetch_whole(input, order.rule, file, tries);
+    if (copy_cached(here, file)) {
         staged.cached_bytes += file.bytes();
         return {};
     }

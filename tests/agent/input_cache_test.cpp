@@ -68,7 +68,7 @@ TEST_F(InputCaches, KeepNothingUnderAFalseName)
 
     EXPECT_FALSE(has("content"));
     EXPECT_LT(cache().find("../staged").number(), 0);
-    EXPECT_FALSE(std::filesystem::exists(path("part")));
+    EXPECT_FALSE(std::filesystem::exists(path("own/part")));
     const OpenFile no_file(::open(folder_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     EXPECT_EQ(cache().keep(no_file.number(), sha256_of_text("")).error().code, Errc::kInvalid);
 }
@@ -88,6 +88,23 @@ TEST_F(InputCaches, GiveUpWhatWasNotUsedForLongest)
     EXPECT_TRUE(has("cccc"));
     EXPECT_EQ(keep("more than ten bytes").error().code, Errc::kTooLarge);
     EXPECT_TRUE(has("aaaa")) << "nothing is given up for what is not kept";
+}
+
+TEST_F(InputCaches, KeepNoFasterThanTheyMayAndNothingThatIsToStop)
+{
+    write_file(folder_.path() / "staged", "content").value();
+    const OpenFile file(::open((folder_.path() / "staged").c_str(), O_RDONLY | O_CLOEXEC));
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_EQ(cache().keep(file.number(), sha256_of_text("content"), {.stop = stop.get_token()}).error().code,
+              Errc::kUnavailable);
+    EXPECT_FALSE(has("content"));
+
+    const auto begin = std::chrono::steady_clock::now();
+    ASSERT_TRUE(cache().keep(file.number(), sha256_of_text("content"), {.most_bytes_per_s = 20, .is_flushed = true}));
+
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(300));
+    EXPECT_TRUE(has("content"));
 }
 
 TEST_F(InputCaches, TakeTheSameFileFromSeveralJobsAtOnce)

@@ -239,6 +239,62 @@ TEST_F(SlurmExecutorTest, CancelsAJobThatSlurmHasRunAgainAfterItsEnd)
     EXPECT_TRUE(asked->ends_with(" 7\n")) << *asked;
 }
 
+TEST_F(SlurmExecutorTest, KeepsInputsOfJobsThatHaveEndedBeforeItRemovesTheirFolders)
+{
+    constexpr const char* kSha256 = "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73"; // of "content"
+    const AttemptId id = add_forgotten();
+    SlurmExecutorOptions keeping = options();
+    keeping.input_cache = {keeping.folder / "input-cache", 1000, true};
+    const std::filesystem::path folder = keeping.folder / id.value;
+    std::filesystem::create_directory(folder / "work");
+    write_file(folder / "limits", "90 inputs").value();
+    write_file(folder / "inputs", encode(std::vector<KeepableInput>{{"x", kSha256}})).value();
+    write_file(folder / "work" / "x", "content").value();
+    write_file(folder / "work" / ".fathom-inputs.json", R"({"seconds": 1, "bytes": 7, "cached_bytes": 0})").value();
+    show("7|" + id.value + "|COMPLETED|0|" + std::to_string(::getuid()) +
+         "|2026-11-24T10:00:00|2026-11-24T10:00:07|0:07|n1|None|\n");
+    SlurmExecutor executor(keeping);
+    executor.watch(id);
+    executor.prepare();
+    ASSERT_EQ(wait_end(executor, id).exit_code, 0);
+
+    Result<void> removed = executor.remove(id);
+    for (int i = 0; i < 6000 && !removed && removed.error().code == Errc::kConflict; ++i) {
+        ::usleep(10'000);
+        removed = executor.remove(id);
+    }
+
+    ASSERT_TRUE(removed) << removed.error().detail;
+    EXPECT_FALSE(std::filesystem::exists(folder));
+    EXPECT_EQ(read_file(keeping.input_cache.folder / kSha256).value(), "content");
+    EXPECT_TRUE(executor.known().empty()) << "the cache is no attempt's";
+}
+
+TEST_F(SlurmExecutorTest, TellsAJobWhereInputsAreKept)
+{
+    SlurmExecutorOptions keeping = options();
+    keeping.input_cache = {keeping.folder / "input-cache", 1000, true};
+    show("");
+    RunOrder run = run_of(test::shell_order("true"));
+    run.order.inputs = {{"https://data.example/x", "x", std::string(64, 'a'), std::nullopt}};
+    RunOrder unchecked = run_of(test::shell_order("true"));
+    unchecked.order.inputs = {{"https://data.example/x", "x", "", std::nullopt}};
+    const auto order_of_job = [&](const RunOrder& started) {
+        return decode_staging_order(
+                   read_file(keeping.folder / started.order.attempt_id.value / "work" / kStagingOrderName).value())
+            .value();
+    };
+    SlurmExecutor executor(keeping);
+
+    ASSERT_TRUE(executor.start(run));
+    ASSERT_TRUE(executor.start(unchecked));
+
+    EXPECT_EQ(order_of_job(run).cache_folder, keeping.input_cache.folder);
+    EXPECT_EQ(order_of_job(unchecked).cache_folder, "");
+    EXPECT_TRUE(std::filesystem::exists(keeping.folder / run.order.attempt_id.value / "inputs"));
+    EXPECT_FALSE(std::filesystem::exists(keeping.folder / unchecked.order.attempt_id.value / "inputs"));
+}
+
 TEST_F(SlurmExecutorTest, SaysThatItsJobsAreNoStrangersToEachOther)
 {
     SlurmExecutorOptions with_own_user = options();

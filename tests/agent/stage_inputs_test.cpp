@@ -47,7 +47,9 @@ class StageInputs : public testing::Test {
     Result<void> stage(const JobInput& input, const StagingRule& rule = {.takes_http = true})
     {
         result_ = {};
-        return stage_inputs({.inputs = {input}, .outputs = {}, .rule = rule, .cached = cached_}, work(), result_,
+        const StagingOrder order{
+            .inputs = {input}, .outputs = {}, .rule = rule, .cached = cached_, .cache_folder = cache_folder_};
+        return stage_inputs(order, work(), result_,
                             {.tries = {.most = 3, .first_pause = std::chrono::milliseconds(1)}, .progress = progress_});
     }
     /// As the supervisor does with a file of the center's cache.
@@ -63,6 +65,7 @@ class StageInputs : public testing::Test {
     StagedInputs result_;
     OpenFile open_;
     std::map<std::string, int> cached_;
+    std::filesystem::path cache_folder_;
     StagingProgress* progress_ = nullptr;
 };
 
@@ -147,6 +150,47 @@ TEST_F(StageInputs, FetchesWhatTheCenterHasWithOtherContent)
         EXPECT_THAT(result_.spoiled, ElementsAre(digest_of("content")));
         EXPECT_EQ(site.requests().size(), 1U);
     }
+}
+
+TEST_F(StageInputs, CopiesWhatTheCenterHasUnderItsNameOnly)
+{
+    DataSite site([](const std::string&) { return good("content"); });
+    cache_folder_ = folder_.path() / "cache";
+    std::filesystem::create_directory(cache_folder_);
+    write_file(cache_folder_ / digest_of("content"), "content").value();
+
+    ASSERT_TRUE(stage({site.url() + "/x", "named", digest_of("content"), 7}));
+    EXPECT_EQ(staged("named"), "content");
+    EXPECT_EQ(result_.cached_bytes, 7);
+    EXPECT_THAT(site.requests(), IsEmpty());
+
+    ASSERT_TRUE(stage({site.url() + "/x", "unnamed", "", 7}));
+    EXPECT_EQ(result_.cached_bytes, 0) << "what nobody can check is fetched";
+    EXPECT_EQ(site.requests().size(), 1U);
+}
+
+TEST_F(StageInputs, FetchesWhatIsDamagedWhereTheCenterHasIt)
+{
+    cache_folder_ = folder_.path() / "cache";
+    std::filesystem::create_directory(cache_folder_);
+    for (const std::string had : {"CONTENT", "cont", ""}) {
+        SCOPED_TRACE(had);
+        DataSite site([](const std::string&) { return good("content"); });
+        write_file(cache_folder_ / digest_of("content"), had).value();
+
+        ASSERT_TRUE(stage({site.url() + "/x", "x" + had, digest_of("content"), std::nullopt}));
+
+        EXPECT_EQ(staged("x" + had), "content");
+        EXPECT_EQ(result_.cached_bytes, 0);
+        EXPECT_THAT(result_.spoiled, ElementsAre(digest_of("content")));
+        EXPECT_EQ(site.requests().size(), 1U);
+    }
+    DataSite site([](const std::string&) { return good("content"); });
+    std::filesystem::remove(cache_folder_ / digest_of("content"));
+    std::filesystem::create_directory(cache_folder_ / digest_of("content"));
+    ASSERT_TRUE(stage({site.url() + "/x", "no file", digest_of("content"), std::nullopt}));
+    EXPECT_EQ(staged("no file"), "content");
+    EXPECT_THAT(result_.spoiled, IsEmpty());
 }
 
 TEST_F(StageInputs, TakesNothingFromTheCenterThatIsNotAllowed)
@@ -262,13 +306,15 @@ TEST(StagingOrders, AreReadAsTheyWereWritten)
     const StagingOrder order{{{"https://h/x", "x", "", 3}},
                              {{"out/y", "https://h/y"}},
                              {.takes_http = true, .folders = {"/shared"}, .output_folders = {"/results"}},
-                             {{digest_of("content"), 5}}};
+                             {{digest_of("content"), 5}},
+                             "/scratch/input-cache"};
 
     const StagingOrder again = decode_staging_order(encode(order)).value();
 
     EXPECT_EQ(again.inputs, order.inputs);
     EXPECT_EQ(again.outputs, order.outputs);
     EXPECT_EQ(again.cached, order.cached);
+    EXPECT_EQ(again.cache_folder, order.cache_folder);
     EXPECT_TRUE(again.rule.takes_http);
     EXPECT_THAT(again.rule.folders, ElementsAre("/shared"));
     EXPECT_FALSE(again.rule.sends_http);

@@ -1,53 +1,14 @@
 """Data of jobs: what a center puts into the working folder before the command starts, what it stores when it has ended, and
 what is told where it cannot."""
-import functools
 import hashlib
-import http.server
 import os
-import ssl
-import subprocess
-import threading
 
 import pytest
 
+from data_site import Site
 from network import Network, agent_config, wait_until
 
 TEXT = b"".join(b"line %d\n" % i for i in range(200_000))
-
-
-class Site:
-    """Serves a folder by http or https, and takes uploads; the certificate is its own, which nobody trusts."""
-
-    def __init__(self, folder, tls=False):
-        handler = functools.partial(self.Handler, directory=str(folder))
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.server.asked, self.server.taken = [], {}
-        if tls:
-            key, certificate = folder / "key.pem", folder / "certificate.pem"
-            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=127.0.0.1",
-                            "-keyout", key, "-out", certificate], check=True, capture_output=True)
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(certificate, key)
-            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
-        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def do_GET(self):
-            self.server.asked.append(self.path)
-            super().do_GET()
-
-        def do_PUT(self):
-            content = self.rfile.read(int(self.headers["Content-Length"]))
-            is_open = not self.path.startswith("/closed/")
-            if is_open:
-                self.server.taken[self.path] = content
-            self.send_response(201 if is_open else 403)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *arguments):
-            pass
 
 
 def lay_out(folder):

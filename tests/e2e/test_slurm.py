@@ -77,39 +77,6 @@ def test_a_signal_is_told_as_one(network):
     assert job["attempt"]["signal"] == 11
 
 
-def test_inputs_are_staged_on_the_node_before_the_program(network):
-    inputs = network.clusters["alpha"].inputs
-    (inputs / "set.txt").write_text("of the set")
-
-    def run(name):
-        return network.wait_job(submit(network, "alpha", "cat in/set.txt; echo; exit 5",
-                                       inputs=[{"url": f"file://{inputs}/{name}", "path": "in/set.txt"}]))
-
-    staged, missing = run("set.txt"), run("missing")
-
-    assert staged["exit_code"] == 5 and output_of(network, staged["id"]) == "of the set\n", staged["end_reason"]
-    assert staged["attempt"]["staging"]["in_bytes"] == len("of the set"), staged
-    assert missing["attempt"]["outcome"] == "failed_to_start", missing
-    assert "staging failed" in missing["end_reason"] and "cannot be opened" in missing["end_reason"]
-    assert output_of(network, missing["id"]) == ""
-
-
-def test_outputs_are_stored_from_the_node_after_the_program(network):
-    outputs = network.clusters["alpha"].outputs
-
-    def run(line, name):
-        return network.wait_job(submit(network, "alpha", line, outputs=[{"path": "sum", "url": f"file://{outputs}/{name}"}]))
-
-    stored, missing, failed = run("printf 42 > sum", "good/sum"), run("true", "missing"), run("echo 42 > sum; exit 5", "failed")
-
-    assert stored["state"] == "succeeded", stored["end_reason"]
-    assert (outputs / "good/sum").read_text() == "42"
-    assert [(one["path"], one["size_bytes"]) for one in stored["attempt"]["outputs"]] == [("sum", 2)]
-    assert stored["attempt"]["staging"]["out_bytes"] == 2, stored
-    assert missing["state"] == "failed" and missing["end_reason"].startswith("outputs could not be stored: sum to "), missing
-    assert failed["exit_code"] == 5 and not (outputs / "failed").exists(), failed
-
-
 def test_the_time_limit_ends_a_job(network):
     job = network.wait_job(submit(network, "beta", "sleep 600", wall_limit_s=2))
 

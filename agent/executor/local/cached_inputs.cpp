@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace fathom::agent {
@@ -15,7 +16,8 @@ bool is_cacheable(const JobInput& input)
     return !input.sha256.empty() && !input.url.starts_with("file://");
 }
 
-/// By steps that no link of the job's leads astray; none is open where the job has left none there.
+/// By steps that no link of the job's leads astray; none is open where the job has left none of its own there: the
+/// agent may read files that the job may not, and the job could have given one of these a name there.
 OpenFile open_staged(int work, const std::string& path, uid_t owner)
 {
     OpenFile folder;
@@ -28,8 +30,11 @@ OpenFile open_staged(int work, const std::string& path, uid_t owner)
         parent = folder.number();
         begin = end + 1;
     }
-    return OpenFile(
+    OpenFile file(
         ::openat(parent, path.substr(begin).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    struct stat facts{};
+    const bool is_theirs = file.number() >= 0 && ::fstat(file.number(), &facts) == 0 && facts.st_uid == owner;
+    return is_theirs ? std::move(file) : OpenFile();
 }
 
 } // namespace
@@ -42,11 +47,9 @@ CachedInputs::CachedInputs(const SupervisorOrder& order) : order_(order)
     if (!cache) return;
     cache_ = std::move(*cache);
     for (const JobInput& input : inputs) {
-        if (!is_cacheable(input) || found_.contains(input.sha256)) continue;
+        if (!is_cacheable(input) || open_.contains(input.sha256)) continue;
         OpenFile file = cache_->find(input.sha256);
-        if (file.number() < 0) continue;
-        found_.insert(input.sha256);
-        open_.emplace(input.sha256, std::move(file));
+        if (file.number() >= 0) open_.emplace(input.sha256, std::move(file));
     }
 }
 
@@ -62,18 +65,31 @@ void CachedInputs::keep_fetched(const AttemptFolder& folder) const
 {
     if (!cache_) return;
     const uid_t owner = order_.user ? order_.user->uid : ::geteuid();
-    const Result<OpenFile> work = open_folder(AT_FDCWD, folder.work(), owner);
-    if (!work) return;
-    const std::vector<std::string> spoiled = read_spoiled_inputs(work->number(), owner);
-    for (const JobInput& input : order_.run.order.inputs) {
-        if (!is_cacheable(input)) continue;
-        if (found_.contains(input.sha256)) {
-            if (std::find(spoiled.begin(), spoiled.end(), input.sha256) == spoiled.end()) continue;
-            cache_->check(input.sha256);
-        }
-        const OpenFile file = open_staged(work->number(), input.path, owner);
+    keep_staged(*cache_, keepable_inputs(order_.run.order.inputs), folder.work(), owner);
+}
+
+std::vector<KeepableInput> keepable_inputs(const std::vector<JobInput>& inputs)
+{
+    std::vector<KeepableInput> keepable;
+    for (const JobInput& input : inputs) {
+        if (is_cacheable(input)) keepable.push_back({input.path, input.sha256});
+    }
+    return keepable;
+}
+
+void keep_staged(const InputCache& cache, const std::vector<KeepableInput>& inputs, const std::filesystem::path& work,
+                 uid_t owner, const KeepManner& manner)
+{
+    const Result<OpenFile> folder = open_folder(AT_FDCWD, work, owner);
+    if (!folder) return;
+    const std::vector<std::string> spoiled = read_spoiled_inputs(folder->number(), owner);
+    for (const KeepableInput& input : inputs) {
+        if (manner.stop.stop_requested()) return;
+        if (std::find(spoiled.begin(), spoiled.end(), input.sha256) != spoiled.end()) cache.check(input.sha256, manner);
+        if (cache.find(input.sha256).number() >= 0) continue;
+        const OpenFile file = open_staged(folder->number(), input.path, owner);
         // What the job has changed is not kept, and what cannot be kept is fetched again.
-        if (file.number() >= 0) static_cast<void>(cache_->keep(file.number(), input.sha256));
+        if (file.number() >= 0) static_cast<void>(cache.keep(file.number(), input.sha256, manner));
     }
 }
 

@@ -70,8 +70,9 @@ Result<void> write_job_files(const SupervisorOrder& order, const std::filesystem
         if (Result<void> done = write_job_file(order, work / name, content, 0600); !done) return done;
     }
     if (uses_staging(order.run.order)) {
-        const std::string staging =
-            encode(StagingOrder{order.run.order.inputs, order.run.order.outputs, order.staging, cached_inputs});
+        StagingOrder staged{order.run.order.inputs, order.run.order.outputs, order.staging, cached_inputs};
+        if (order.input_cache.jobs_open_files) staged.cache_folder = order.input_cache.folder;
+        const std::string staging = encode(staged);
         if (Result<void> done = write_job_file(order, work / kStagingOrderName, staging, 0600); !done) return done;
     }
     if (!order.run.library.empty()) {

@@ -13,6 +13,7 @@ namespace fathom::agent {
 ///     limits           its wall limit in seconds, `memory` and its units' bytes where known, `inputs` and
 ///                      `outputs` when it has some, and `profile` when it wants one
 ///     user             who the job runs as: ids of user and group, and the name; not where it runs as the agent does
+///     inputs           those of its inputs that may be kept for later jobs; not where it has none
 ///     stop             why its end was asked for: `cancelled` or `wall_limit`
 ///     stdout, stderr   of the program; Slurm writes them as the job's user
 ///     report/          the job's user's: `first` (the job that may run), `started`,
@@ -25,6 +26,7 @@ struct SlurmFolder {
     std::filesystem::path job_id() const { return path / "job_id"; }
     std::filesystem::path limits() const { return path / "limits"; }
     std::filesystem::path user() const { return path / "user"; }
+    std::filesystem::path inputs() const { return path / "inputs"; }
     std::filesystem::path stop() const { return path / "stop"; }
     std::filesystem::path report() const { return path / "report"; }
     std::filesystem::path work() const { return path / "work"; }

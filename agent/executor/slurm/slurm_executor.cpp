@@ -53,12 +53,15 @@ Result<void> give(const std::filesystem::path& path, const std::optional<JobUser
 
 /// All that the job finds. Nothing of it can run before the script is written, last of all.
 Result<void> write_folder(const RunOrder& run, const SlurmFolder& folder, const std::string& script,
-                          const std::optional<JobUser>& user, const StagingRule& staging)
+                          const std::optional<JobUser>& user, const SlurmExecutorOptions& options)
 {
     SupervisorOrder work;
     work.run = run;
     work.user = user;
-    work.staging = staging;
+    work.staging = options.staging;
+    const std::vector<KeepableInput> keepable = keepable_inputs(run.order.inputs);
+    const bool keeps_some = options.input_cache.limit_bytes > 0 && !keepable.empty();
+    if (keeps_some) work.input_cache = options.input_cache;
     const AttemptFolder parts(folder.path);
     if (Result<void> made = prepare_work(work, parts); !made) return made;
     // Slurm's jobs have no view in which these would be theirs alone; here they are open to all users.
@@ -79,6 +82,9 @@ Result<void> write_folder(const RunOrder& run, const SlurmFolder& folder, const 
     if (!run.order.outputs.empty()) limits += kOutputsNote;
     if (run.order.profile) limits += kProfileNote;
     if (Result<void> noted = write_file(folder.limits(), limits); !noted) return noted;
+    if (keeps_some) {
+        if (Result<void> noted = write_file(folder.inputs(), encode(keepable), 0600); !noted) return noted;
+    }
     return write_file(folder.script(), script, 0600);
 }
 
@@ -96,7 +102,7 @@ std::string number_in(const std::filesystem::path& path)
 } // namespace
 
 SlurmExecutor::SlurmExecutor(SlurmExecutorOptions options)
-    : options_(std::move(options)), client_(options_.slurm, options_.user),
+    : options_(std::move(options)), client_(options_.slurm, options_.user), keeper_(options_.input_cache),
       descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), poll_interval_(0)
 {
     if (options_.asks_slurm) version_ = client_.version();
@@ -154,7 +160,7 @@ Result<void> SlurmExecutor::start(const RunOrder& run)
         end_unsubmitted(id, attempt, AttemptOutcome::kFailedToStart, script.error().detail);
         return {};
     }
-    const Result<void> prepared = write_folder(run, folder, *script, identity->user, options_.staging);
+    const Result<void> prepared = write_folder(run, folder, *script, identity->user, options_);
     if (!prepared) {
         attempts_.erase(id);
         return prepared;
@@ -232,6 +238,7 @@ std::vector<AttemptId> SlurmExecutor::known()
 
 Result<void> SlurmExecutor::remove(const AttemptId& id)
 {
+    if (keeper_.is_at(id)) return Error{Errc::kConflict, "its inputs are being kept"};
     {
         const std::scoped_lock lock(mutex_);
         attempts_.erase(id);
@@ -351,6 +358,7 @@ void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd en
     add_usage(end, read_usage(read_report(id, attempt, "usage")));
     const unsigned owner = owner_of(attempt);
     const bool has_run = !attempt.has_inputs || note_inputs(end, folder_of(id).work(), owner);
+    if (end.staging) keeper_.keep({id, folder_of(id).inputs(), folder_of(id).work(), owner});
     if (has_run && attempt.has_outputs) note_outputs(end, folder_of(id).work(), owner);
     if (has_run && attempt.profile && end.started_at) add_profile(end, folder_of(id).work());
     attempt.view = {.phase = RunPhase::kEnded, .started_at = end.started_at};

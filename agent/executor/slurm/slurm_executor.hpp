@@ -2,6 +2,7 @@
 
 #include "agent/executor/local/folder_removals.hpp"
 #include "agent/executor/slurm/batch_script.hpp"
+#include "agent/executor/slurm/input_keeper.hpp"
 #include "agent/executor/slurm/job_end.hpp"
 #include "agent/executor/slurm/queue_looks.hpp"
 #include "agent/executor/slurm/slurm_client.hpp"
@@ -25,8 +26,9 @@ struct SlurmExecutorOptions {
     std::vector<MappedUser> mapped{}; ///< local users of the network's users; empty: one for all. Takes `user`
     std::filesystem::path programs;   ///< folder of fathom-probe, on the nodes
     std::int64_t output_limit_bytes = 16LL << 20U;
-    StagingRule staging{};  ///< where jobs' inputs may come from
-    bool asks_slurm = true; ///< for its version, for facts()
+    StagingRule staging{};         ///< where jobs' inputs may come from
+    InputCachePlace input_cache{}; ///< of inputs that jobs have fetched; the same path here and on the nodes
+    bool asks_slurm = true;        ///< for its version, for facts()
     /// Before Slurm's accounting is asked again when it has not answered.
     std::chrono::milliseconds accounts_pause{30'000};
     int accounts_tries{10}; ///< so often for a job that Slurm has forgotten; then the job ends without an account
@@ -169,6 +171,7 @@ class SlurmExecutor final : public Executor {
     SlurmClient client_;
     SystemClock clock_;
     FolderRemovals removals_;
+    InputKeeper keeper_;
     OpenFile descriptor_;
     std::string version_;
     std::mutex mutex_;

@@ -1,0 +1,132 @@
+"""Data of jobs at a real Slurm cluster: staged on its nodes, and kept where all of them see it."""
+import hashlib
+import os
+
+import pytest
+
+from data_site import Site
+from network import Network, wait_until
+from slurm import SlurmCluster, why_no_slurm
+
+NO_SLURM = why_no_slurm()
+pytestmark = pytest.mark.skipif(bool(NO_SLURM), reason=f"Slurm cannot run here: {NO_SLURM}")
+
+
+@pytest.fixture(scope="module")
+def network():
+    network = Network()
+    network.cluster = None
+    try:
+        network.cluster = SlurmCluster(network.folder, "alpha")
+        network.add_agent("alpha", network.cluster.agent_config(
+            'input_http = "on"', "[[unit_type]]", 'name = "core-alpha"', "cores_per_unit = 1"))
+        yield network
+    finally:
+        if network.cluster is not None:
+            network.cluster.call("stop")
+        network.close()
+
+
+@pytest.fixture(autouse=True)
+def logs(network, request):
+    yield
+    if getattr(request.node, "failed", False):
+        print(network.dump_logs())
+
+
+def submit(network, line, **more):
+    return network.submit(command=["sh", "-c", line], units={"center": "alpha"}, **{"wall_limit_s": 300, **more})["id"]
+
+
+def output_of(network, job_id):
+    return network.rest.call("GET", f"/jobs/{job_id}/logs/stdout").text
+
+
+def test_inputs_are_staged_on_the_node_before_the_program(network):
+    inputs = network.cluster.inputs
+    (inputs / "set.txt").write_text("of the set")
+
+    def run(name):
+        return network.wait_job(submit(network, "cat in/set.txt; echo; exit 5",
+                                       inputs=[{"url": f"file://{inputs}/{name}", "path": "in/set.txt"}]))
+
+    staged, missing = run("set.txt"), run("missing")
+
+    assert staged["exit_code"] == 5 and output_of(network, staged["id"]) == "of the set\n", staged["end_reason"]
+    assert staged["attempt"]["staging"]["in_bytes"] == len("of the set"), staged
+    assert missing["attempt"]["outcome"] == "failed_to_start", missing
+    assert "staging failed" in missing["end_reason"] and "cannot be opened" in missing["end_reason"]
+    assert output_of(network, missing["id"]) == ""
+
+
+def test_outputs_are_stored_from_the_node_after_the_program(network):
+    outputs = network.cluster.outputs
+
+    def run(line, name):
+        return network.wait_job(submit(network, line, outputs=[{"path": "sum", "url": f"file://{outputs}/{name}"}]))
+
+    stored, missing, failed = run("printf 42 > sum", "good/sum"), run("true", "missing"), run("echo 42 > sum; exit 5", "failed")
+
+    assert stored["state"] == "succeeded", stored["end_reason"]
+    assert (outputs / "good/sum").read_text() == "42"
+    assert [(one["path"], one["size_bytes"]) for one in stored["attempt"]["outputs"]] == [("sum", 2)]
+    assert stored["attempt"]["staging"]["out_bytes"] == 2, stored
+    assert missing["state"] == "failed" and missing["end_reason"].startswith("outputs could not be stored: sum to "), missing
+    assert failed["exit_code"] == 5 and not (outputs / "failed").exists(), failed
+
+
+def test_an_input_with_a_checksum_is_kept_for_later_jobs(network):
+    content = b"kept for later jobs\n"
+    folder = network.folder / "site"
+    folder.mkdir()
+    (folder / "kept.txt").write_bytes(content)
+    site = Site(folder)
+    digest = hashlib.sha256(content).hexdigest()
+    cache = network.cluster.work / "input-cache"
+
+    def run(line, **more):
+        entry = {"url": f"{site.url}/kept.txt", "path": "kept.txt", "sha256": digest, **more}
+        return network.wait_job(submit(network, line, inputs=[{key: value for key, value in entry.items() if value}]))
+
+    def is_cached():
+        job = run("cat kept.txt")
+        assert job["state"] == "succeeded" and output_of(network, job["id"]) == content.decode(), job["end_reason"]
+        return job["attempt"]["staging"]["in_cached_bytes"] == len(content)
+
+    assert not is_cached()
+    wait_until(is_cached, 120, "the copy of the first job's input")  # it is made after that job's end
+    asked = site.server.asked.count("/kept.txt")
+    assert is_cached()
+    assert site.server.asked.count("/kept.txt") == asked
+    assert run("true", sha256=None)["attempt"]["staging"]["in_cached_bytes"] == 0
+    assert site.server.asked.count("/kept.txt") == asked + 1
+
+    (cache / digest).chmod(0o644)
+    (cache / digest).write_bytes(content[:5])
+    assert not is_cached()
+    wait_until(is_cached, 120, "a whole copy in place of the one that was cut short")
+    assert (cache / digest).read_bytes() == content
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's agent runs jobs as another user than itself")
+def test_jobs_read_what_is_kept_by_its_name_and_change_nothing(network):
+    content = b"nobody's to change\n"
+    folder = network.folder / "guarded"
+    folder.mkdir()
+    (folder / "kept.txt").write_bytes(content)
+    site = Site(folder)
+    digest = hashlib.sha256(content).hexdigest()
+    cache = network.cluster.work / "input-cache"
+    entry = {"url": f"{site.url}/kept.txt", "path": "kept.txt", "sha256": digest}
+
+    forged = network.wait_job(submit(network, "echo forged > kept.txt", inputs=[entry]))
+    assert forged["state"] == "succeeded", forged["end_reason"]
+    assert network.wait_job(submit(network, "true", inputs=[entry]))["attempt"]["staging"]["in_cached_bytes"] == 0
+    wait_until(lambda: (cache / digest).exists(), 60, "the copy")
+
+    tried = network.wait_job(submit(network, "\n".join([
+        f"ls {cache} && echo listed", f"ls {cache}/own && echo listed", f"echo forged > {cache}/{digest} && echo written",
+        f"touch {cache}/{'0' * 64} && echo added", f"rm -f {cache}/{digest} && echo removed",
+        f"mv {cache}/{digest} {cache}/{'1' * 64} && echo moved", f"cat {cache}/{digest}"])))
+    assert output_of(network, tried["id"]) == content.decode()
+    assert (cache / digest).read_bytes() == content
