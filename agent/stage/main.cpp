@@ -62,9 +62,11 @@ int fetch(const StagingOrder& order)
     if (order.inputs.empty()) return 0;
     const auto begin = std::chrono::steady_clock::now();
     StagedInputs staged;
-    // In the job's standard error, which its user can read as it comes.
-    StagingProgress progress(order.inputs, begin,
-                             [](const std::string& line) { std::fprintf(stderr, "fathom-stage: %s\n", line.c_str()); });
+    // In the job's standard error, which its user can read as it comes, and the metascheduler does.
+    StagingProgress progress(order.inputs, begin, [](const std::string& line) {
+        // In one piece: the metascheduler reads whole lines.
+        std::fputs((std::string(kStagingLinePrefix) + line + "\n").c_str(), stderr);
+    });
     const Result<void> done = stage_inputs(order, ".", staged, {.tries = {}, .progress = &progress});
     note(kStagedInputsName, Json{{"seconds", seconds_since(begin)},
                                  {"bytes", staged.bytes},

@@ -9,49 +9,46 @@ namespace {
 constexpr std::chrono::seconds kFirstInterval{10};
 constexpr std::chrono::seconds kMaxInterval{300};
 
-std::int64_t total_of(const std::vector<JobInput>& inputs)
+/// Empty where one does not declare its size.
+std::optional<std::int64_t> total_of(const std::vector<JobInput>& inputs)
 {
     const bool is_known =
         std::all_of(inputs.begin(), inputs.end(), [](const JobInput& input) { return input.size_bytes.has_value(); });
-    if (!is_known) return 0;
+    if (!is_known) return std::nullopt;
     return std::accumulate(inputs.begin(), inputs.end(), std::int64_t{0},
                            [](std::int64_t sum, const JobInput& input) { return sum + *input.size_bytes; });
-}
-
-std::string megabytes(std::int64_t bytes)
-{
-    return std::to_string(bytes / 1'000'000) + " MB";
 }
 
 } // namespace
 
 StagingProgress::StagingProgress(const std::vector<JobInput>& inputs, Time begin, Tell tell)
-    : inputs_(inputs.size()), total_bytes_(total_of(inputs)), begin_(begin), tell_(std::move(tell)),
-      interval_(kFirstInterval), next_(begin + kFirstInterval)
+    : so_far_{.inputs = static_cast<std::int64_t>(inputs.size()), .total_bytes = total_of(inputs)}, begin_(begin),
+      tell_(std::move(tell)), interval_(kFirstInterval), next_(begin + kFirstInterval)
 {
 }
 
-void StagingProgress::input_complete(std::int64_t complete_bytes)
+void StagingProgress::input_complete(std::int64_t complete_bytes, Time now)
 {
-    ++complete_;
-    complete_bytes_ = complete_bytes;
+    ++so_far_.complete;
+    so_far_.bytes = complete_bytes;
+    if (so_far_.complete == so_far_.inputs && is_told_) tell(so_far_.bytes, now);
 }
 
 void StagingProgress::fetched(std::int64_t bytes, Time now)
 {
     if (now < next_) return;
-    tell_(line(complete_bytes_ + bytes, now));
+    tell(so_far_.bytes + bytes, now);
     interval_ = std::min(2 * interval_, kMaxInterval);
     next_ = now + interval_;
 }
 
-std::string StagingProgress::line(std::int64_t bytes, Time now) const
+void StagingProgress::tell(std::int64_t bytes, Time now)
 {
-    const auto took = std::chrono::duration_cast<std::chrono::seconds>(now - begin_);
-    std::string text =
-        std::to_string(complete_) + " of " + std::to_string(inputs_) + " inputs are staged, " + megabytes(bytes);
-    if (total_bytes_ > 0) text += " of " + megabytes(total_bytes_);
-    return text + " in " + std::to_string(took.count()) + " s";
+    is_told_ = true;
+    StagedSoFar told = so_far_;
+    told.bytes = bytes;
+    told.elapsed_s = std::chrono::duration_cast<std::chrono::seconds>(now - begin_).count();
+    tell_(staging_line(told));
 }
 
 } // namespace fathom::agent

@@ -2,6 +2,7 @@
 #include "cli/client/json_view.hpp"
 #include "cli/jobs/commands.hpp"
 #include "cli/jobs/explain.hpp"
+#include "cli/jobs/staging_text.hpp"
 #include "cli/text/format_units.hpp"
 
 #include <algorithm>
@@ -82,19 +83,6 @@ std::string center_queue_text(const Json& attempt, Timestamp now)
     if (!start) return text_of(queue, "reason");
     const double wait_s = std::max(0.0, std::chrono::duration<double>(*start - now).count());
     return text_of(queue, "reason") + ", expected to start in " + format_duration(wait_s);
-}
-
-/// "in 3.20 s (1.2 GB, 200 MB of it kept of earlier jobs), out 0.5 s (3 MB)"; empty for a job without inputs and
-/// outputs.
-std::string staging_text(const Json& attempt)
-{
-    const Json& staging = member(attempt, "staging");
-    if (!staging.is_object()) return {};
-    const auto bytes = [&](const char* name) { return number_of(staging, name).value_or(0); };
-    const double cached = bytes("in_cached_bytes");
-    return "in " + duration_of(staging, "in_s") + " (" + format_bytes(bytes("in_bytes")) +
-           (cached > 0 ? ", " + format_bytes(cached) + " of it kept of earlier jobs" : "") + "), out " +
-           duration_of(staging, "out_s") + " (" + format_bytes(bytes("out_bytes")) + ")";
 }
 
 std::vector<std::pair<std::string, Cell>> job_details(Session& session, const Json& job)

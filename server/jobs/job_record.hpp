@@ -3,6 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/json_reader.hpp"
 #include "core/model/job.hpp"
+#include "core/model/staged_so_far.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -46,6 +47,7 @@ struct AttemptRecord {
     std::string units;                          ///< JSON array
     std::string outputs;                        ///< JSON array of what was stored, with StoredOutput's fields
     std::string staging = "null";               ///< JSON: StagingUse's fields, or null
+    std::optional<StagedSoFar> staged_so_far;   ///< while its inputs are fetched, as its center told last
     std::string decided_by;
 };
 

@@ -72,8 +72,13 @@ AttemptRecord to_attempt_record(const pqxx::row& row)
 
 } // namespace
 
-const Statement kSelectJob{"jobs_select_job", "SELECT j.spec::text AS spec, " FATHOM_JOB_COLUMNS
-                                              "FROM job j " FATHOM_JOB_JOINS "WHERE j.id = $1"};
+// How far staging is stands at the end of what a running attempt has written.
+const Statement kSelectJob{"jobs_select_job",
+                           "SELECT j.spec::text AS spec, "
+                           "CASE WHEN a.state = 'running' AND j.spec #> '{inputs,0}' IS NOT NULL THEN "
+                           "(SELECT substring(o.data FROM greatest(length(o.data) - 4095, 1)) FROM job_output o "
+                           "WHERE o.attempt_id = a.id AND o.stream = 'stderr' ORDER BY o.offset_bytes DESC LIMIT 1) "
+                           "END AS a_stderr_end, " FATHOM_JOB_COLUMNS "FROM job j " FATHOM_JOB_JOINS "WHERE j.id = $1"};
 
 #define FATHOM_WITHOUT_PROGRAM "(j.spec - '{files,script,command,environment}'::text[])"
 

@@ -144,7 +144,12 @@ std::optional<JobRecord> select_job(pqxx::transaction_base& transaction, const J
 {
     const pqxx::result rows = exec(transaction, kSelectJob, id.value);
     if (rows.empty()) return std::nullopt;
-    return to_job_record(rows[0]);
+    JobRecord job = to_job_record(rows[0]);
+    if (job.attempt && !rows[0]["a_stderr_end"].is_null()) {
+        const pqxx::binarystring end(rows[0]["a_stderr_end"]);
+        job.attempt->staged_so_far = find_staged_so_far(end.str());
+    }
+    return job;
 }
 
 std::optional<LockedJob> lock_job(pqxx::work& transaction, const JobId& id)

@@ -19,6 +19,7 @@ Timestamp insert_jobs(pqxx::transaction_base& transaction, std::span<const std::
 
 /// These jobs as they were when they were submitted, in the order of `ids`; those that are gone are left out.
 std::vector<JobRecord> select_jobs_as_submitted(pqxx::work& transaction, const std::vector<std::string>& ids);
+/// With how far its attempt is with fetching inputs, which lists of jobs do not have.
 std::optional<JobRecord> select_job(pqxx::transaction_base& transaction, const JobId& id);
 
 /// The given projects that have jobs, which may have ended.

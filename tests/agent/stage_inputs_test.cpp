@@ -93,8 +93,9 @@ TEST_F(StageInputs, TellsHowFarItIsWhereItTakesLong)
     ASSERT_TRUE(stage({site.url() + "/x", "x", "", 7}));
     ASSERT_TRUE(stage({site.url() + "/x", "y", "", 7}));
 
-    EXPECT_THAT(told, ElementsAre(StartsWith("0 of 2 inputs are staged, 0 MB of 4 MB in ")))
-        << "once, not so soon again";
+    EXPECT_THAT(told, ElementsAre(StartsWith("0 of 2 inputs are staged, 0 MB of 4 MB in "),
+                                  StartsWith("2 of 2 inputs are staged, 0 MB of 4 MB in ")))
+        << "once, not so soon again, and when all are there";
 }
 
 TEST(StagingProgresses, AreToldMoreSeldomTheLongerItTakes)
@@ -117,6 +118,18 @@ TEST(StagingProgresses, AreToldMoreSeldomTheLongerItTakes)
     for (int i = 31; i < 3630; ++i)
         progress.fetched(0, begin + seconds(i));
     EXPECT_EQ(told.size(), 14U) << "after 40, 80 and 160 s, and then every 5 min";
+}
+
+TEST(StagingProgresses, AreNotToldOfWhatTakesNoTime)
+{
+    std::vector<std::string> told;
+    const StagingProgress::Time begin;
+    StagingProgress progress({{"", "a", "", 1}}, begin, [&](const std::string& line) { told.push_back(line); });
+
+    progress.fetched(1, begin + std::chrono::seconds(1));
+    progress.input_complete(1, begin + std::chrono::seconds(1));
+
+    EXPECT_THAT(told, IsEmpty());
 }
 
 TEST_F(StageInputs, CopiesWhatTheCenterHasAlready)

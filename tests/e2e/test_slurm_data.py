@@ -108,6 +108,28 @@ def test_an_input_with_a_checksum_is_kept_for_later_jobs(network):
     assert (cache / digest).read_bytes() == content
 
 
+def test_how_far_staging_is_is_told_while_it_takes_long(network):
+    folder = network.folder / "slow-site"
+    folder.mkdir()
+    (folder / "quick.txt").write_bytes(b"quick")
+    site = Site(folder)
+    (folder / "slow").mkdir()
+    (folder / "slow" / "set.bin").write_bytes(b"x" * 3_000_000)
+    job_id = network.submit(command=["true"], units={"center": "alpha", "count": 1}, wall_limit_s=300, inputs=[
+        {"url": f"{site.url}/quick.txt", "path": "quick.txt", "size_bytes": 5},
+        {"url": f"{site.url}/slow/set.bin", "path": "set.bin", "size_bytes": 3_000_000}])["id"]
+
+    told = wait_until(lambda: (network.job(job_id)["attempt"] or {}).get("staging_progress"), 120, "how far staging is")
+
+    assert {**told, "elapsed_s": 0} == {"complete": 1, "inputs": 2, "bytes": 1_000_000, "total_bytes": 3_000_000, "elapsed_s": 0}
+    assert told["elapsed_s"] >= 10
+    assert "1 of 2 inputs, 977 KiB of 2.86 MiB in " in network.cli("job", "show", job_id)
+    site.server.goes_on.set()
+    job = network.wait_job(job_id)
+    assert job["state"] == "succeeded" and "staging_progress" not in job["attempt"], job
+    assert "fathom-stage: 2 of 2 inputs are staged" in network.rest.call("GET", f"/jobs/{job_id}/logs/stderr").text
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root's agent runs jobs as another user than itself")
 def test_jobs_read_what_is_kept_by_its_name_and_change_nothing(network):
     content = b"nobody's to change\n"

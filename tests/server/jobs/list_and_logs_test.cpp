@@ -192,6 +192,34 @@ TEST_F(Listing, AreCountedAndSortedForATokenThreeAtOnce)
     EXPECT_EQ(status("/job-groups?by=type"), 200);
 }
 
+TEST_F(Listing, TellsOfASingleJobHowFarTheFetchingOfItsInputsIs)
+{
+    const JobId job = job_in("running");
+    const auto progress = [&] {
+        const Json attempt = get("/jobs/" + job.value)["attempt"];
+        return attempt.value("staging_progress", Json());
+    };
+    std::int64_t written_bytes = 0;
+    const auto write = [&](const std::string& text) {
+        ASSERT_TRUE(write_output(job, written_bytes, text, "stderr"));
+        written_bytes += static_cast<std::int64_t>(text.size());
+    };
+    write("fathom-stage: 1 of 3 inputs are staged, 5 MB in 70 s\n");
+    EXPECT_EQ(progress(), nullptr) << "it has none, so it is its program that says so";
+    sql("UPDATE job SET spec = jsonb_set(spec, '{inputs}', '[{\"url\": \"https://h/x\", \"path\": \"x\"}]')");
+
+    EXPECT_EQ(progress(), Json::parse(R"({"complete": 1, "inputs": 3, "bytes": 5000000, "total_bytes": null,
+                                          "elapsed_s": 70})"));
+    EXPECT_FALSE(get("/jobs")["items"][0]["attempt"].contains("staging_progress"));
+    write(std::string(10'000, '\n') + "fathom-stage: 2 of 3 inputs are staged, 7 MB in 130 s\n");
+    EXPECT_EQ(progress()["complete"], 2);
+    write("fathom-stage: 3 of 3 inputs are staged, 9 MB in 150 s\n");
+    EXPECT_EQ(progress(), nullptr) << "its command runs";
+    write("fathom-stage: 2 of 3 inputs are staged, 7 MB in 130 s\n");
+    ASSERT_TRUE(report_end(job, exited(0)));
+    EXPECT_EQ(progress(), nullptr);
+}
+
 TEST_F(Listing, LeavesLongScriptsOutOfListsOnly)
 {
     std::string script = "#!/bin/sh\n";

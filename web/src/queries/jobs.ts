@@ -75,8 +75,13 @@ export function useJobGroups(filters: JobFilters, by: JobGroups['by'] | null) {
 
 const path = (id: string) => ({ params: { path: { id } } })
 
+/** How far the fetching of a running job's inputs is makes no event, so such a job is asked for now and then. */
 export function useJob(id: string) {
-  return useQuery({ queryKey: jobKeys.part(id, 'self'), queryFn: ({ signal }) => unwrap(api.GET('/api/v1/jobs/{id}', { ...path(id), signal })) })
+  return useQuery({
+    queryKey: jobKeys.part(id, 'self'),
+    queryFn: ({ signal }) => unwrap(api.GET('/api/v1/jobs/{id}', { ...path(id), signal })),
+    refetchInterval: (query) => (query.state.data?.state === 'running' && query.state.data.spec.inputs?.length ? 10_000 : false),
+  })
 }
 
 export function useJobEvents(id: string) {

@@ -30,6 +30,15 @@ describe('what staging took', () => {
     expect(stagingFacts({ staging: { ...nothing, out_s: 1, out_bytes: 5 }, run_s: null }, english)).toEqual([['Outputs staged', '5 B in 1.00 s'], ['Units held', '–']])
   })
 
+  it('is told while inputs are fetched', () => {
+    const progress = { complete: 1, inputs: 3, bytes: 2 * 2 ** 30, total_bytes: 4 * 2 ** 30, elapsed_s: 60 }
+    const facts = (staging_progress: typeof progress | (Omit<typeof progress, 'total_bytes'> & { total_bytes: null }), t: Translate) =>
+      stagingFacts({ staging: null, staging_progress, run_s: null }, t)
+    expect(facts(progress, english)).toEqual([['Inputs being fetched', '1 of 3, 2.00 GiB of 4.00 GiB in 1 min']])
+    expect(facts({ ...progress, total_bytes: null }, english)).toEqual([['Inputs being fetched', '1 of 3, 2.00 GiB in 1 min']])
+    expect(facts(progress, chinese)).toEqual([['正在获取输入', '共 3 个，已完成 1 个；2.00 GiB（共 4.00 GiB），用时 1 min']])
+  })
+
   it('is a part of the attempt, before and after the command', () => {
     expect(phasesOf({ staging: both, run_s: 60, outcome: 'exited' }, english)).toEqual([
       { id: 'in', seconds: 12, share: 0.2, moved: '3.00 GiB (1.00 GiB of it kept of earlier jobs)' },
