@@ -46,7 +46,8 @@ TEST(InputCacheRoom, IsNotMadeByThoseWhoHaveLessThanWhoBringsMore)
     const std::vector<KeptInput> files{kept("a", 4, 10, 1), kept("b", 4, 20, 2)};
 
     EXPECT_EQ(leaving_of_ten(files, kept("c", 7, 0, 3)).error().code, Errc::kTooLarge);
-    EXPECT_THAT(leaving_of_ten(files, kept("c", 3, 0, 3)).value(), ElementsAre("b")) << "of equal ones the last one";
+    EXPECT_THAT(leaving_of_ten(files, kept("c", 3, 0, 3)).value(), ElementsAre("b"))
+        << "of equal ones what was not used for longer";
 }
 
 TEST(InputCacheRoom, IsMadeFirstByWhatNobodyHasUsedForLong)

@@ -15,12 +15,15 @@ struct Share {
 };
 using Shares = std::map<std::optional<unsigned>, Share>;
 
-/// The largest; of equal ones that of `bringer`.
+/// The largest; of equal ones that of `bringer`, and then the one with the file that was not used for longest.
 Shares::iterator largest(Shares& shares, const std::optional<unsigned>& bringer)
 {
-    return std::max_element(shares.begin(), shares.end(), [&](const auto& a, const auto& b) {
-        return std::tuple(a.second.bytes, a.first == bringer) < std::tuple(b.second.bytes, b.first == bringer);
-    });
+    const auto rank = [&](const Shares::value_type& share) {
+        const std::deque<const KeptInput*>& files = share.second.files;
+        return std::tuple(share.second.bytes, share.first == bringer, files.empty() ? 0 : -files.front()->used_ns);
+    };
+    return std::max_element(shares.begin(), shares.end(),
+                            [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
 } // namespace
