@@ -1,5 +1,6 @@
 #include "agent/app/job_executor.hpp"
 
+#include "agent/app/input_cache_place.hpp"
 #include "agent/config/cpu_list.hpp"
 #include "agent/executor/local/local_executor.hpp"
 #include "agent/executor/slurm/slurm_executor.hpp"
@@ -16,8 +17,7 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::int64_t kMaxFiles = 1'000'000;                 ///< of a job for each processor, unless set
-constexpr std::int64_t kMaxSlurmCacheBytes = 100'000'000'000; ///< of inputs that are kept, unless set
+constexpr std::int64_t kMaxFiles = 1'000'000; ///< of a job for each processor, unless set
 
 /// A job with the agent's user could read its key.
 Result<void> keep_apart(const JobUsers& jobs, const std::optional<UnixUser>& agent)
@@ -52,18 +52,18 @@ struct DiskShare {
     std::int64_t files{};
 };
 
-/// A folder's disk; all 0 where nothing is known of it.
-struct statvfs disk_of(const std::filesystem::path& folder)
+/// The state folder's disk; all 0 where nothing is known of it.
+struct statvfs disk_of(const AgentConfig& config)
 {
     struct statvfs disk{};
-    if (::statvfs(folder.c_str(), &disk) != 0) return {};
+    if (::statvfs(config.state_dir.c_str(), &disk) != 0) return {};
     return disk;
 }
 
 DiskShare disk_share(const AgentConfig& config)
 {
     DiskShare share;
-    const struct statvfs disk = disk_of(config.state_dir);
+    const struct statvfs disk = disk_of(config);
     const std::size_t processors = config.cpus.empty() ? allowed_cpus().size() : config.cpus.size();
     if (disk.f_frsize > 0 && processors > 0) {
         share.bytes = static_cast<std::int64_t>(disk.f_blocks * disk.f_frsize / 10 * 9 / processors);
@@ -75,26 +75,6 @@ DiskShare disk_share(const AgentConfig& config)
     }
     return {config.disk_bytes_per_processor.value_or(share.bytes),
             config.disk_files_per_processor.value_or(share.files)};
-}
-
-/// What may be kept of inputs on the disk of this folder: within what disk_share() leaves of it.
-std::int64_t input_cache_share(const AgentConfig& config, const std::filesystem::path& folder)
-{
-    if (config.input_cache_bytes) return *config.input_cache_bytes;
-    const struct statvfs disk = disk_of(folder);
-    return static_cast<std::int64_t>(disk.f_blocks * disk.f_frsize / 20);
-}
-
-/// For Slurm's nodes, below the folder of the jobs, on a file system that is not the agent's alone.
-InputCachePlace slurm_input_cache(const AgentConfig& config, const std::filesystem::path& jobs)
-{
-    std::filesystem::path there = jobs; // which may be yet to be made
-    std::error_code error;
-    while (!std::filesystem::exists(there, error) && there.has_relative_path())
-        there = there.parent_path();
-    std::int64_t limit_bytes = input_cache_share(config, there);
-    if (!config.input_cache_bytes) limit_bytes = std::min(limit_bytes, kMaxSlurmCacheBytes);
-    return {.folder = jobs / "input-cache", .limit_bytes = limit_bytes, .jobs_open_files = true};
 }
 
 IoLimits io_share(const AgentConfig& config)
@@ -233,7 +213,7 @@ Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config,
                              .shared = config.shared_folders,
                              .gpu_memory = gpu_memory,
                              .staging = config.staging,
-                             .input_cache = {state_dir / "input-cache", input_cache_share(config, state_dir)},
+                             .input_cache = local_input_cache(config, state_dir),
                              .remove_work = config.keep_finished.count() == 0});
     if (Result<void> judged = judge_isolation(config, *executor, users->missing); !judged) return judged.error();
     return std::unique_ptr<Executor>(std::move(executor));

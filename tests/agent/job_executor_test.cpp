@@ -1,3 +1,4 @@
+#include "agent/app/input_cache_place.hpp"
 #include "agent/app/job_executor.hpp"
 #include "tests/agent/support/builders.hpp"
 
@@ -91,6 +92,24 @@ TEST(JobExecutor, OfSlurmSeparatesJobsWhereEachUserHasALocalUser)
     config = mapping_config(folder.path(), {"nobody"});
     config.run_as = "nobody";
     EXPECT_THAT(refusal_of(config), testing::HasSubstr("as the probes do"));
+}
+
+TEST(InputCachePlaces, AreBelowTheFolderOfSlurmsJobsAndNeitherLargeNorListed)
+{
+    const test::TemporaryFolder folder;
+    const std::filesystem::path jobs = folder.path() / "yet" / "to be made";
+    AgentConfig config;
+
+    const InputCachePlace place = slurm_input_cache(config, jobs);
+
+    EXPECT_EQ(place.folder, jobs / "input-cache");
+    EXPECT_TRUE(place.jobs_open_files);
+    EXPECT_GT(place.limit_bytes, 0);
+    EXPECT_LE(place.limit_bytes, kMaxSlurmCacheBytes);
+    config.input_cache_bytes = 2 * kMaxSlurmCacheBytes;
+    EXPECT_EQ(slurm_input_cache(config, jobs).limit_bytes, 2 * kMaxSlurmCacheBytes) << "as it was set";
+    EXPECT_EQ(local_input_cache(config, folder.path()).limit_bytes, 2 * kMaxSlurmCacheBytes);
+    EXPECT_FALSE(local_input_cache(config, folder.path()).jobs_open_files);
 }
 
 TEST(JobExecutor, OfThisHostHasNoTablesOfSlurmsUsers)
