@@ -49,10 +49,11 @@ std::vector<HostCore> cores_of(hwloc_topology_t topology, const std::set<std::in
     return cores;
 }
 
-std::int64_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t type)
+/// The size of one cache of that kind. Not there, or hidden by a virtual machine: left out.
+void add_cache(hwloc_topology_t topology, hwloc_obj_type_t type, const char* name, Json& facts)
 {
     const hwloc_obj_t cache = hwloc_get_obj_by_type(topology, type, 0);
-    return cache == nullptr ? 0 : static_cast<std::int64_t>(cache->attr->cache.size);
+    if (cache != nullptr && cache->attr->cache.size > 0) facts[name] = cache->attr->cache.size;
 }
 
 std::int64_t count_of(hwloc_topology_t topology, hwloc_obj_type_t type)
@@ -92,22 +93,29 @@ Json instruction_sets()
 
 Json processor_facts(hwloc_topology_t topology)
 {
-    return {{"cpu_model", cpuinfo_value("model name")},
-            {"isa", instruction_sets()},
-            {"numa_nodes", count_of(topology, HWLOC_OBJ_NUMANODE)},
-            {"l1d_bytes", cache_bytes(topology, HWLOC_OBJ_L1CACHE)},
-            {"l2_bytes", cache_bytes(topology, HWLOC_OBJ_L2CACHE)},
-            {"l3_bytes", cache_bytes(topology, HWLOC_OBJ_L3CACHE)}};
+    Json facts = {{"cpu_model", cpuinfo_value("model name")},
+                  {"isa", instruction_sets()},
+                  {"numa_nodes", count_of(topology, HWLOC_OBJ_NUMANODE)}};
+    add_cache(topology, HWLOC_OBJ_L1CACHE, "l1d_bytes", facts);
+    add_cache(topology, HWLOC_OBJ_L2CACHE, "l2_bytes", facts);
+    add_cache(topology, HWLOC_OBJ_L3CACHE, "l3_bytes", facts);
+    return facts;
+}
+
+/// The processors of all cores, ascending.
+std::vector<std::int64_t> cpus_of(const Host& host)
+{
+    std::vector<std::int64_t> cpus;
+    for (const HostCore& core : host.cores)
+        cpus.insert(cpus.end(), core.cpus.begin(), core.cpus.end());
+    std::sort(cpus.begin(), cpus.end());
+    return cpus;
 }
 
 Json machine_facts(const Host& host, hwloc_topology_t topology)
 {
     struct utsname name{};
     ::uname(&name);
-    std::vector<std::int64_t> cpus;
-    for (const HostCore& core : host.cores)
-        cpus.insert(cpus.end(), core.cpus.begin(), core.cpus.end());
-    std::sort(cpus.begin(), cpus.end());
     return {{"hostname", name.nodename},
             {"kernel", std::string(name.sysname) + " " + name.release},
             {"architecture", name.machine},
@@ -115,7 +123,7 @@ Json machine_facts(const Host& host, hwloc_topology_t topology)
             {"numa_nodes", count_of(topology, HWLOC_OBJ_NUMANODE)},
             {"host_cores", host.host_cores},
             {"memory_bytes", host.memory_bytes},
-            {"offered_cpus", format_cpu_list(cpus)}};
+            {"offered_cpus", format_cpu_list(cpus_of(host))}};
 }
 
 } // namespace
@@ -141,6 +149,7 @@ Result<Host> discover_host(const std::vector<std::int64_t>& offered)
     host.host_threads = count_of(raw, HWLOC_OBJ_PU);
     // Not hwloc's sum over NUMA nodes: machines whose memory grows while they run report less there.
     host.memory_bytes = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+    host.last_level_caches = read_last_level_caches("/sys", cpus_of(host));
     host.processor = processor_facts(raw);
     host.machine = machine_facts(host, raw);
     if (host.cores.empty()) return Error{Errc::kInternal, "hwloc finds no processor core on this machine"};

@@ -2,6 +2,7 @@
 
 #include "agent/catalog/device.hpp"
 #include "core/base/json_reader.hpp"
+#include "core/base/last_level_cache.hpp"
 
 #include <cstdint>
 #include <string>
@@ -17,13 +18,14 @@ struct HostCore {
 
 /// What this machine is, as far as unit types are concerned.
 struct Host {
-    std::vector<HostCore> cores;     ///< offered ones, neighbours beside each other
-    std::int64_t host_cores{};       ///< all cores of the machine, offered or not
-    std::int64_t host_threads{};     ///< all hardware threads of the machine, likewise
-    std::int64_t memory_bytes{};     ///< all memory of the machine
-    std::vector<HostDevice> devices; ///< GPUs and what the center describes
-    Json machine = Json::object();   ///< facts of the machine: hostname, kernel, memory, …
-    Json processor = Json::object(); ///< facts of each unit: cpu_model, isa, caches, numa_nodes
+    std::vector<HostCore> cores;                   ///< offered ones, neighbours beside each other
+    std::int64_t host_cores{};                     ///< all cores of the machine, offered or not
+    std::int64_t host_threads{};                   ///< all hardware threads of the machine, likewise
+    std::int64_t memory_bytes{};                   ///< all memory of the machine
+    std::vector<LastLevelCache> last_level_caches; ///< of the offered cores, as far as the kernel tells them
+    std::vector<HostDevice> devices;               ///< GPUs and what the center describes
+    Json machine = Json::object();                 ///< facts of the machine: hostname, kernel, memory, …
+    Json processor = Json::object(); ///< facts of each unit: cpu_model, isa, sizes of one cache each, numa_nodes
 };
 
 /// Looks at this machine through hwloc and /proc.

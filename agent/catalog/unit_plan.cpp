@@ -34,6 +34,19 @@ std::int64_t memory_share(const UnitCut& cut, std::size_t size, const Host& host
     return all > 0 ? host.memory_bytes / all * static_cast<std::int64_t>(size) : 0;
 }
 
+/// What the processors of a unit share with memory behind it; of units that differ the most, so that arrays that are
+/// large enough for one are so for all.
+Json cache_fact(const std::vector<Unit>& units, const Host& host)
+{
+    std::int64_t most_bytes = 0;
+    for (const Unit& unit : units) {
+        const std::optional<std::int64_t> bytes = last_level_cache_bytes(host.last_level_caches, unit.cpus);
+        if (!bytes) return Json{{"absent", "the kernel tells no cache of a processor"}};
+        most_bytes = std::max(most_bytes, *bytes);
+    }
+    return most_bytes;
+}
+
 /// Of a unit's devices: what it has of how many of which model.
 Json device_facts(const UnitCut& cut, const Unit& unit)
 {
@@ -84,6 +97,8 @@ UnitTypeReport report_of(const UnitCut& cut, std::size_t size, const std::vector
     if (report.memory_bytes_per_unit == 0) report.memory_bytes_per_unit = memory_share(cut, size, host);
     report.operators = operators_of(cut, tables, abilities);
     report.facts = host.processor;
+    const bool has_cpus = !units.empty() && !units.front().cpus.empty();
+    if (has_cpus) report.facts["last_level_cache_bytes"] = cache_fact(units, host);
     if (cut.processors == ProcessorKind::kThread) report.facts["processors"] = "threads";
     if (!cut.labels.empty()) report.facts["labels"] = cut.labels;
     if (!abilities.blas_core_type.empty()) report.facts["blas_core_type"] = abilities.blas_core_type;

@@ -1,5 +1,6 @@
 #include "probes/runner/machine_facts.hpp"
 
+#include "core/base/last_level_cache.hpp"
 #include "probes/runner/proc_files.hpp"
 
 #include <algorithm>
@@ -33,35 +34,16 @@ std::vector<std::string> names_in(const std::string& folder, std::string_view st
     return names;
 }
 
-/// The numbers of "0-3,8,10-11".
-std::set<int> read_cpu_list(const std::string& text)
-{
-    constexpr int kMaxCpus = 1 << 20;
-    std::set<int> cpus;
-    std::istringstream parts(text);
-    for (std::string part; std::getline(parts, part, ',');) {
-        std::istringstream range(part);
-        int first = 0;
-        char dash = 0;
-        if (!(range >> first)) continue;
-        int last = first;
-        if (!(range >> dash >> last) || dash != '-') last = first;
-        for (int cpu = first; cpu <= std::min(last, kMaxCpus); ++cpu)
-            cpus.insert(cpu);
-    }
-    return cpus;
-}
-
 void add_topology(const std::string& system, const std::vector<int>& cpus, Json& facts)
 {
-    std::set<std::set<int>> cores;
-    std::set<int> siblings;
+    std::set<std::set<std::int64_t>> cores;
+    std::set<std::int64_t> siblings;
     std::set<std::string> nodes;
     for (const int cpu : cpus) {
         const std::string folder = system + "/devices/system/cpu/cpu" + std::to_string(cpu);
         std::string list = first_word(folder + "/topology/core_cpus_list");
         if (list.empty()) list = first_word(folder + "/topology/thread_siblings_list"); // before Linux 5.3
-        std::set<int> core = read_cpu_list(list);
+        std::set<std::int64_t> core = read_kernel_cpu_list(list);
         siblings.insert(core.begin(), core.end());
         if (!core.empty()) cores.insert(std::move(core));
         for (std::string& node : names_in(folder, "node"))
@@ -69,12 +51,22 @@ void add_topology(const std::string& system, const std::vector<int>& cpus, Json&
     }
     facts["cpus_allowed_count"] = cpus.size();
     if (!cores.empty()) {
-        const auto outside = std::count_if(siblings.begin(), siblings.end(),
-                                           [&](int cpu) { return !std::binary_search(cpus.begin(), cpus.end(), cpu); });
+        const auto outside = std::count_if(siblings.begin(), siblings.end(), [&](std::int64_t cpu) {
+            return !std::binary_search(cpus.begin(), cpus.end(), cpu);
+        });
         facts["cores_allowed"] = cores.size();
         facts["siblings_outside"] = outside;
     }
     if (!nodes.empty()) facts["numa_nodes_used"] = nodes.size();
+}
+
+/// Where a virtual machine hides its caches a number would be a guess.
+void add_caches(const std::string& system, const std::vector<int>& cpus, Json& facts)
+{
+    const std::vector<std::int64_t> numbers(cpus.begin(), cpus.end());
+    const std::optional<std::int64_t> bytes = last_level_cache_bytes(read_last_level_caches(system, numbers), numbers);
+    facts["last_level_cache_bytes"] =
+        bytes ? Json(*bytes) : Json{{"absent", "the kernel tells no cache of a processor"}};
 }
 
 void add_clock(const std::string& folder, Json& facts)
@@ -136,6 +128,7 @@ Json machine_facts(const std::string& system, const std::vector<int>& cpus)
 {
     Json facts = Json::object();
     add_topology(system, cpus, facts);
+    add_caches(system, cpus, facts);
     add_clock(system + "/devices/system/cpu/cpu" + std::to_string(cpus.front()) + "/cpufreq", facts);
     add_hugepages(proc_text(system + "/kernel/mm/transparent_hugepage/enabled"), facts);
     add_memory_channels(system + "/devices/system/edac/mc", facts);

@@ -46,6 +46,7 @@ TEST(SlurmSurvey, OffersANodeAsAUnitOfEachPartitionAndFeatures)
     EXPECT_EQ(plan[0].report.cores_per_unit, 32);
     EXPECT_EQ(plan[0].place->cpus_per_unit, 64);
     EXPECT_EQ(plan[0].report.facts.at("max_wall_s"), 7200);
+    EXPECT_TRUE(plan[0].report.facts.at("last_level_cache_bytes").contains("absent")) << "Slurm does not tell";
     EXPECT_EQ(plan[1].report.name, "gpu-a100-ib");
     EXPECT_EQ(plan[1].place->constraint, "a100&ib");
     EXPECT_NE(plan[0].units[0].cpus, plan[1].units[0].cpus);

@@ -77,6 +77,20 @@ TEST(UnitPlan, KeepsAUnitWithinOneNumaNodeWhileItCan)
     EXPECT_THAT(plan[0].units[2].cpus, ElementsAre(2, 5));
 }
 
+TEST(UnitPlan, TellsTheLastLevelCachesThatAUnitTouches)
+{
+    Host six = host(6); // two caches of three cores each
+    six.last_level_caches = {{32 << 20, {0, 1, 2}}, {32 << 20, {3, 4, 5}}};
+
+    const UnitPlan pairs = cut_units(six, tables({cut("pair", 2)}), {}).value();
+    const UnitPlan cores = cut_units(six, tables({cut("core", 1)}), {}).value();
+    const UnitPlan hidden = cut_units(host(6), tables({cut("core", 1)}), {}).value();
+
+    EXPECT_EQ(pairs[0].report.facts.at("last_level_cache_bytes"), 64 << 20) << "cores 2 and 3 are one unit";
+    EXPECT_EQ(cores[0].report.facts.at("last_level_cache_bytes"), 32 << 20);
+    EXPECT_TRUE(hidden[0].report.facts.at("last_level_cache_bytes").contains("absent")) << "never zero";
+}
+
 TEST(UnitPlan, NamesTheKeyThatDoesNotFit)
 {
     const Result<UnitPlan> plan = cut_units(host(4), tables({cut("a", 1, 3), cut("b", 2, 1), cut("c", 9)}), {});

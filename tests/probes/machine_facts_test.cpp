@@ -69,6 +69,21 @@ TEST(MachineFacts, CountCoresSiblingsAndNodes)
     EXPECT_EQ(spread.at("numa_nodes_used"), 2);
 }
 
+TEST(MachineFacts, AddUpTheLastLevelCachesOfTheProcessors)
+{
+    const System system; // four processors, two of which share a cache each
+    for (const int cpu : {0, 1, 2, 3}) {
+        const std::string folder = "devices/system/cpu/cpu" + std::to_string(cpu) + "/cache/index3";
+        system.write(folder + "/level", "3");
+        system.write(folder + "/type", "Unified");
+        system.write(folder + "/size", "32768K");
+        system.write(folder + "/shared_cpu_list", cpu < 2 ? "0-1" : "2-3");
+    }
+
+    EXPECT_EQ(system.facts({0, 1}).at("last_level_cache_bytes"), 32LL << 20U);
+    EXPECT_EQ(system.facts({1, 2}).at("last_level_cache_bytes"), 64LL << 20U);
+}
+
 TEST(MachineFacts, ReadFrequencyPagesAndChannels)
 {
     const System system;
@@ -98,7 +113,11 @@ TEST(MachineFacts, LeaveOutWhatIsNotKnown)
 {
     const System system;
 
-    EXPECT_EQ(system.facts({0}), (Json{{"cpus_allowed_count", 1}}));
+    const Json facts = system.facts({0});
+
+    EXPECT_EQ(facts.size(), 2U) << facts;
+    EXPECT_EQ(facts.at("cpus_allowed_count"), 1);
+    EXPECT_TRUE(facts.at("last_level_cache_bytes").contains("absent")) << "never zero";
 }
 
 TEST(MachineFacts, AreThoseOfThisMachine)

@@ -145,7 +145,8 @@ UnitTypeReport report_of(const UnitCut& cut, const NodeList& nodes, const BatchP
     report.facts = {{"partition", place.partition},
                     {"nodes", nodes.size()},
                     {"units_per_node", place.units_per_node},
-                    {"features", nodes.front()->features}};
+                    {"features", nodes.front()->features},
+                    {"last_level_cache_bytes", {{"absent", "Slurm tells no caches; a probe on a node does"}}}};
     if (nodes.front()->max_wall_s > 0) report.facts["max_wall_s"] = nodes.front()->max_wall_s;
     if (!nodes.front()->gres.empty()) report.facts["gres"] = nodes.front()->gres;
     if (place.devices_per_unit > 0)
