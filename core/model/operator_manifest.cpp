@@ -103,6 +103,38 @@ SandboxLimits parse_sandbox(ObjectReader& reader, std::vector<FieldError>& error
     return limits;
 }
 
+/// Beside the ranges that complete_parameters() knows, the sizes must grow from the default on.
+CacheRule parse_cache_rule(const Json& json, const OperatorManifest& manifest, std::vector<FieldError>& errors)
+{
+    ObjectReader reader(json, "cache_rule", errors);
+    CacheRule rule;
+    rule.array_bytes = reader.required_string("array_bytes", {.min_length = 1, .max_length = 512});
+    rule.memory_bytes = reader.required_string("memory_bytes", {.min_length = 1, .max_length = 512});
+    rule.least_multiple = reader.optional_number("least_multiple", 1, 1000).value_or(rule.least_multiple);
+    if (const Json* items = reader.array("larger_sizes", 0, 16)) {
+        for (std::size_t i = 0; i < items->size(); ++i) {
+            const std::string path = reader.path_of("larger_sizes[" + std::to_string(i) + "]");
+            const Parameters given = parse_parameters((*items)[i], path, errors);
+            rule.larger_sizes.push_back(complete_parameters(manifest, given, path, errors));
+        }
+    }
+    reader.finish(UnknownFields::kReject);
+    return rule;
+}
+
+void check_larger_sizes(const OperatorManifest& manifest, std::vector<FieldError>& errors)
+{
+    const CacheRule& rule = *manifest.cache_rule;
+    double before = formula_value(rule.array_bytes, manifest.default_parameters());
+    for (std::size_t i = 0; i < rule.larger_sizes.size(); ++i) {
+        const double now = formula_value(rule.array_bytes, rule.larger_sizes[i]);
+        if (now <= before)
+            errors.push_back({"cache_rule.larger_sizes[" + std::to_string(i) + "]",
+                              "must have larger arrays than the size before it, the first than the default"});
+        before = now;
+    }
+}
+
 /// Classes must grow, so that the class of a size is well defined. The formulas have been checked.
 void check_size_classes(const OperatorManifest& manifest, std::vector<FieldError>& errors)
 {
@@ -134,6 +166,25 @@ void check_formula(const OperatorManifest& manifest, const std::string& field, c
             return;
         }
     }
+}
+
+void check_cache_rule(const OperatorManifest& manifest, std::vector<FieldError>& errors)
+{
+    const std::size_t before = errors.size();
+    check_formula(manifest, "cache_rule.array_bytes", manifest.cache_rule->array_bytes, errors);
+    check_formula(manifest, "cache_rule.memory_bytes", manifest.cache_rule->memory_bytes, errors);
+    if (errors.size() == before) check_larger_sizes(manifest, errors);
+}
+
+Json cache_rule_json(const CacheRule& rule)
+{
+    Json larger_sizes = Json::array();
+    for (const Parameters& size : rule.larger_sizes)
+        larger_sizes.push_back(to_json(size));
+    return {{"array_bytes", rule.array_bytes},
+            {"memory_bytes", rule.memory_bytes},
+            {"least_multiple", rule.least_multiple},
+            {"larger_sizes", std::move(larger_sizes)}};
 }
 
 } // namespace
@@ -207,12 +258,14 @@ Result<OperatorManifest> parse_operator_manifest(const Json& json)
     manifest.implementations = parse_implementations(reader, errors);
     manifest.signature = parse_signature(reader, errors);
     manifest.size_classes = parse_size_classes(reader, manifest, errors);
+    if (const Json* rule = reader.object("cache_rule")) manifest.cache_rule = parse_cache_rule(*rule, manifest, errors);
     manifest.sandbox = parse_sandbox(reader, errors);
     reader.finish(UnknownFields::kReject);
     if (errors.empty()) {
         check_formula(manifest, "operation_count", manifest.operation_count, errors);
         check_formula(manifest, "byte_count", manifest.byte_count, errors);
         if (errors.empty()) check_size_classes(manifest, errors);
+        if (manifest.cache_rule) check_cache_rule(manifest, errors);
     }
     return value_or_errors(std::move(manifest), std::move(errors), "the operator manifest");
 }
@@ -253,6 +306,7 @@ Json to_json(const OperatorManifest& manifest)
         {"implementations", std::move(implementations)},
         {"signature", {{"symbols", manifest.signature.symbols}, {"argument_kinds", manifest.signature.argument_kinds}}},
         {"size_classes", std::move(size_classes)}};
+    if (manifest.cache_rule) json["cache_rule"] = cache_rule_json(*manifest.cache_rule);
     if (manifest.is_uploaded()) {
         json["sandbox"] = {{"network", manifest.sandbox.network}, {"memory_bytes", manifest.sandbox.memory_bytes}};
     }

@@ -3,6 +3,7 @@
 #include "core/base/json_reader.hpp"
 #include "core/model/formula.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,17 @@ struct SizeClass {
     Parameters parameters;
 };
 
+/// Of an operator whose rate is to be that of memory: how large its arrays must be beside the caches. STREAM's rule is
+/// that each has at least four times the size of all last-level caches that the run uses.
+struct CacheRule {
+    std::string array_bytes;  ///< formula of the parameters: size of each array
+    std::string memory_bytes; ///< formula of the parameters: size of all arrays together
+    double least_multiple{4}; ///< size of an array ÷ size of the last-level caches, at least
+    /// Sizes above the default for units with larger caches, by growing arrays. They belong to the default's size class
+    /// or to one above it.
+    std::vector<Parameters> larger_sizes;
+};
+
 /// What an uploaded operator may use; the probe's sandbox keeps it to that.
 struct SandboxLimits {
     bool network{false};
@@ -63,8 +75,9 @@ struct OperatorManifest {
     std::string precision;  ///< "fp64", "fp32", …
     std::vector<OperatorImplementation> implementations;
     OperatorSignature signature;
-    std::vector<SizeClass> size_classes; ///< by growing work; may be empty
-    SandboxLimits sandbox;               ///< for uploaded operators only
+    std::vector<SizeClass> size_classes;   ///< by growing work; may be empty
+    std::optional<CacheRule> cache_rule{}; ///< of an operator that measures memory
+    SandboxLimits sandbox;                 ///< for uploaded operators only
 
     /// True for an operator whose code was uploaded: its library is "uploaded".
     bool is_uploaded() const;

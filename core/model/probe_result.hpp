@@ -52,6 +52,9 @@ struct OperatorResult {
     std::optional<OneThreadTimes> one_thread{}; ///< where it was measured, too
     /// Further figures of the result, by name: "compressed_fraction".
     std::map<std::string, double> figures{};
+    /// Set by the metascheduler: why the rate is none of memory although the operator is to measure memory
+    /// (check_cache_rule). Empty: nothing is against it.
+    std::string cache_verdict{};
 
     double rate_flops() const { return median_s > 0 ? operations / median_s : 0; }
     double rate_bytes() const { return median_s > 0 ? bytes / median_s : 0; }

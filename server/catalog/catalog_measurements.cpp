@@ -24,7 +24,7 @@ constexpr const char* kSelectChanges = "SELECT unit_type_id, version FROM measur
 constexpr const char* kSelectMeasurements = R"sql(
     SELECT * FROM (
         SELECT m.unit_type_id, m.unit_count, m.operator_id, m.operator_version, m.parameters_key, m.operations, m.bytes, m.median_s, m.ci_low_s, m.ci_high_s, m.error, m.tolerance,
-               m.start_up_s, m.probe_run_id, m.measured_at, m.one_thread_median_s, m.one_thread_ci_low_s, m.one_thread_ci_high_s,
+               m.start_up_s, m.probe_run_id, m.measured_at, m.cache_verdict, m.one_thread_median_s, m.one_thread_ci_low_s, m.one_thread_ci_high_s,
                row_number() OVER (PARTITION BY m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.operator_version
                                   ORDER BY m.measured_at DESC, m.probe_run_id) AS place
         FROM measurement m

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/id.hpp"
+#include "core/decide/probing/size_beyond_caches.hpp"
 
 #include <optional>
 #include <string>
@@ -24,6 +25,9 @@ struct UnitTypeOffer {
     std::vector<std::string> operators; ///< sorted ids, uploaded ones included where the center accepts them
     /// Empty when the center takes new work; else why not, for people.
     std::string closed_reason;
+    /// By which sizes are chosen. Caches by the larger of what its center tells and what its newest probe saw; of units
+    /// that are not only processors they are not known.
+    UnitMemory memory{};
 
     bool runs(const std::vector<std::string>& operator_ids) const;
 };

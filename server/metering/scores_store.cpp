@@ -63,7 +63,7 @@ constexpr const char* kCountPlaces = R"sql(
 constexpr const char* kSelectUnitMeasurements = R"sql(
     SELECT DISTINCT ON (unit_type_id, unit_count, operator_id, parameters_key)
            unit_type_id, operator_id, parameters_key, operations, bytes, median_s, ci_low_s, ci_high_s, error,
-           tolerance, start_up_s, probe_run_id, measured_at
+           tolerance, start_up_s, probe_run_id, measured_at, cache_verdict
     FROM measurement m WHERE unit_type_id = ANY ($1::text[]) AND unit_count = 1 AND void_reason = ''
       AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
     ORDER BY unit_type_id, unit_count, operator_id, parameters_key, measured_at DESC)sql";

@@ -36,7 +36,11 @@ Result<OperatorAttachments> operator_attachments(pqxx::transaction_base& transac
         if (!record) continue; // the probe itself says what it does not know
         if (record->origin != "uploaded") {
             const bool is_first = record->origin == "built_in" && record->manifest.version == 1;
-            if (!is_first) attachments.manifests.push_back(std::move(record->manifest));
+            if (!is_first) {
+                // Sizes are chosen and judged here; agents of older releases refuse a field that they do not know.
+                record->manifest.cache_rule.reset();
+                attachments.manifests.push_back(std::move(record->manifest));
+            }
             continue;
         }
         if (lock_withdrawal(transaction, use.id, record->manifest.version))

@@ -1,5 +1,6 @@
 #include "server/probing/check_result.hpp"
 
+#include "core/decide/measurement/cache_rule.hpp"
 #include "core/decide/measurement/plausibility.hpp"
 #include "core/decide/statistics/sample_statistics.hpp"
 
@@ -121,6 +122,15 @@ std::vector<ResultFault> check_probe_result(const ProbeResult& result, const Pro
         faults.push_back({FindingKind::kNonsense, {"wall_s", std::move(problem)}});
     check_operators(result, task, library, faults);
     return faults;
+}
+
+void mark_cached_arrays(ProbeResult& result, const OperatorLibrary& library)
+{
+    const std::optional<std::int64_t> caches_bytes = measured_caches(result);
+    for (OperatorResult& item : result.operators) {
+        const OperatorManifest* const manifest = library.manifest(item.id, item.version);
+        if (manifest != nullptr) item.cache_verdict = check_cache_rule(*manifest, item.parameters, caches_bytes);
+    }
 }
 
 Finding to_finding(const std::vector<ResultFault>& faults)

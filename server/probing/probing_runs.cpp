@@ -1,5 +1,6 @@
 #include "core/base/utf8_prefix.hpp"
 #include "core/decide/probing/generate_task.hpp"
+#include "core/decide/probing/size_beyond_caches.hpp"
 #include "server/identity/audit.hpp"
 #include "server/probing/probe_naming.hpp"
 #include "server/probing/probing_service.hpp"
@@ -19,6 +20,22 @@ std::string name_of(const std::vector<OperatorUse>& operators)
     for (const OperatorUse& use : operators)
         name += (name.empty() ? "" : "+") + use.id;
     return std::string(utf8_prefix(name, kMaxRunNameLength));
+}
+
+/// The order as it is at one unit type, where that is another: operators that measure memory and are named without a
+/// size are measured beyond its caches. Data that go from one operator to the next keep their sizes.
+std::optional<RunOrder> sized_for(const UnitTypeOffer& offer, const RunOrder& order, const OperatorLibrary& library)
+{
+    RunOrder sized = order;
+    bool is_other = false;
+    for (OperatorUse& use : sized.operators) {
+        const OperatorManifest* const manifest = library.manifest(use.id, use.version);
+        const bool is_free = use.parameters.empty() && use.label.empty() && use.inputs.empty();
+        if (manifest == nullptr || !manifest->cache_rule || !is_free) continue;
+        use.parameters = size_beyond_caches(*manifest, offer.memory);
+        is_other = is_other || use.parameters != manifest->default_parameters();
+    }
+    return is_other ? std::optional(std::move(sized)) : std::nullopt;
 }
 
 } // namespace
@@ -57,12 +74,14 @@ Result<ProbeTaskRecord> ProbingService::task_of(pqxx::work& transaction, const C
     return find_or_insert_task(transaction, task).record;
 }
 
-/// Where an order wants to measure what: one task everywhere, or for a survey each unit type's own.
+/// Where an order wants to measure what: one task everywhere but for sizes that caches ask for, or for a survey each
+/// unit type's own.
 Result<ProbingService::Plan> ProbingService::plan_runs(pqxx::work& transaction, const Caller& caller,
                                                        const RunOrder& order,
                                                        const std::vector<CenterAnswer>& answers) const
 {
     const std::vector<UnitTypeOffer> offers = unit_type_offers(transaction);
+    const OperatorLibraryPointer library = operators_->library();
     std::optional<ProbeTaskRecord> task;
     if (!order.is_survey()) {
         Result<ProbeTaskRecord> found = task_of(transaction, caller, order);
@@ -75,14 +94,20 @@ Result<ProbingService::Plan> ProbingService::plan_runs(pqxx::work& transaction, 
     Plan plan{{}, std::move(selection->left_out)};
     for (SelectedPlace& place : selection->places) {
         if (task) {
-            plan.runs.push_back({std::move(place), *task});
+            ProbeTaskRecord here = *task;
+            if (const std::optional<RunOrder> sized = sized_for(place.offer, order, *library)) {
+                Result<ProbeTaskRecord> found = task_of(transaction, caller, *sized);
+                if (!found) return found.error();
+                here = std::move(*found);
+            }
+            plan.runs.push_back({std::move(place), std::move(here)});
             continue;
         }
         NewProbeTask survey;
         survey.created_by = caller.actor;
         survey.state = ProbeTaskState::kReleased;
         survey.origin = "default";
-        survey.document = survey_task(surveyed_operators(*operators_->library(), place.offer));
+        survey.document = survey_task(surveyed_operators(*library, place.offer));
         if (!survey.document.operators.empty())
             plan.runs.push_back({std::move(place), find_or_insert_task(transaction, survey).record});
     }

@@ -1,5 +1,6 @@
 #include "server/probing/probing_store.hpp"
 
+#include "core/decide/measurement/cache_rule.hpp"
 #include "server/probing/task_document.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
@@ -87,16 +88,21 @@ constexpr const char* kInsertMeasurements = R"sql(
     INSERT INTO measurement (probe_run_id, operator_id, operator_version, parameters_key, parameters, unit_type_id,
         unit_count, median_s, ci_low_s, ci_high_s, spread, sample_count, outlier_count, operations, bytes, error,
         tolerance, precision, library, checksum, start_up_s, drawn, disturbed_count, one_thread_median_s,
-        one_thread_ci_low_s, one_thread_ci_high_s)
+        one_thread_ci_low_s, one_thread_ci_high_s, cache_verdict)
     SELECT $1, x.operator_id, x.operator_version, x.parameters_key, x.parameters, $2, $3, x.median_s, x.ci_low_s,
            x.ci_high_s, x.spread, x.sample_count, x.outlier_count, x.operations, x.bytes, x.error, x.tolerance,
            x.precision, x.library, x.checksum, $4, x.drawn, x.disturbed_count, x.one_thread_median_s,
-           x.one_thread_ci_low_s, x.one_thread_ci_high_s
+           x.one_thread_ci_low_s, x.one_thread_ci_high_s, x.cache_verdict
     FROM jsonb_to_recordset($5::jsonb) AS x(operator_id text, operator_version bigint, parameters_key text,
         parameters jsonb, median_s float8, ci_low_s float8, ci_high_s float8, spread float8, sample_count integer,
         outlier_count integer, operations float8, bytes float8, error float8, tolerance float8, precision text,
         library text, checksum text, drawn jsonb, disturbed_count integer, one_thread_median_s float8,
-        one_thread_ci_low_s float8, one_thread_ci_high_s float8))sql";
+        one_thread_ci_low_s float8, one_thread_ci_high_s float8, cache_verdict text))sql";
+
+// Written where it says something new only: all runs of a unit type say the same.
+constexpr const char* kUpdateCaches = R"sql(
+    UPDATE unit_type SET last_level_caches_bytes = $2::bigint
+    WHERE id = $1 AND last_level_caches_bytes IS DISTINCT FROM $2::bigint)sql";
 
 ProbeRunRecord to_run(const pqxx::row& row)
 {
@@ -164,7 +170,8 @@ Json measurement_row(const OperatorResult& item, const Parameters& asked, const 
                 {"tolerance", item.tolerance},
                 {"precision", item.precision},
                 {"library", item.library},
-                {"checksum", item.checksum}};
+                {"checksum", item.checksum},
+                {"cache_verdict", item.cache_verdict}};
     if (item.one_thread) {
         row["one_thread_median_s"] = item.one_thread->median_s * scale;
         row["one_thread_ci_low_s"] = item.one_thread->ci_low_s * scale;
@@ -284,6 +291,9 @@ void store_result(pqxx::transaction_base& transaction, const EndingRun& run, con
                             to_json(result).dump(), seen ? seen->c_str() : nullptr, run.unit_count);
     transaction.exec_params(kInsertMeasurements, run.id.value, run.unit_type_id.value, run.unit_count,
                             result.start_up_s, measurement_rows(run, result, library).dump());
+    const std::optional<std::int64_t> caches_bytes = measured_caches(result);
+    if (caches_bytes && run.unit_count == 1)
+        transaction.exec_params0(kUpdateCaches, run.unit_type_id.value, *caches_bytes);
 }
 
 Json to_json(const ProbeRunRecord& run)

@@ -1,5 +1,7 @@
 #include "server/probing/survey_task.hpp"
 
+#include "core/decide/probing/size_beyond_caches.hpp"
+
 #include <string_view>
 
 namespace fathom::server {
@@ -26,7 +28,7 @@ std::vector<OperatorUse> surveyed_operators(const OperatorLibrary& library, cons
         OperatorUse use;
         use.id = manifest.id;
         use.version = manifest.version;
-        use.parameters = manifest.default_parameters();
+        use.parameters = size_beyond_caches(manifest, offer.memory);
         operators.push_back(std::move(use));
     }
     return operators;

@@ -8,7 +8,8 @@
 
 namespace fathom::server {
 
-/// What a survey of a unit type measures: every built-in operator that it offers, newest version, at its default size.
+/// What a survey of a unit type measures: every built-in operator that it offers, newest version, at its default size;
+/// operators that measure memory at a larger one where the unit's caches ask for it (size_beyond_caches).
 /// Without uploaded operators, whose code is not ours, and without those that only a look over days can measure
 /// (M20): both are measured when somebody names them.
 std::vector<OperatorUse> surveyed_operators(const OperatorLibrary& library, const UnitTypeOffer& offer);

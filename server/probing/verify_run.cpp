@@ -13,6 +13,14 @@ constexpr double kPatience = 60;
 constexpr double kMaxDuration_s = 540;
 constexpr double kShortSample_s = 1e-4;
 
+/// Of the arrays of one operator: the database has its memory on the same machine.
+constexpr double kMaxArrays_bytes = 2.0 * (1LL << 30U);
+
+bool is_too_large(const OperatorManifest& manifest, const Parameters& parameters)
+{
+    return manifest.cache_rule && formula_value(manifest.cache_rule->memory_bytes, parameters) > kMaxArrays_bytes;
+}
+
 bool is_transfer(const OperatorManifest& manifest)
 {
     return manifest.category == "network" && manifest.operation_count == "0";
@@ -59,9 +67,10 @@ Result<ProbeTask> verification_task(const ProbeTask& document, const OperatorLib
         if (manifest == nullptr) return Error{Errc::kInfeasible, use.id + " is not in the library any more"};
         if (manifest->is_uploaded())
             return Error{Errc::kInfeasible, use.id + " is uploaded code, which does not run at the metascheduler"};
-        if (!is_transfer(*manifest) || feeds_others(document, use)) task.operators.push_back(use);
+        const bool is_left_out = is_transfer(*manifest) || is_too_large(*manifest, use.parameters);
+        if (!is_left_out || feeds_others(document, use)) task.operators.push_back(use);
     }
-    if (task.operators.empty()) return Error{Errc::kInfeasible, "nothing is computed in it"};
+    if (task.operators.empty()) return Error{Errc::kInfeasible, "nothing is computed in it that fits here"};
     for (OperatorUse& use : task.operators) {
         // Counts only matter for what others compute on.
         if (!feeds_others(document, use)) use.count = 1;

@@ -18,8 +18,8 @@ struct VerificationVerdict {
 };
 
 /// What the metascheduler runs itself: the task as it was sent, one short sample of each operator. Left out are
-/// operators that only move bytes over a network: nothing is computed there, and the data site is not here.
-/// Operators that feed others stay. Pure.
+/// operators that only move bytes over a network: nothing is computed there, and the data site is not here; and arrays
+/// of more than 2 GiB of an operator that measures memory. Operators that feed others stay. Pure.
 /// @error kInfeasible  nothing remains, or it has uploaded code, which never runs at the metascheduler.
 Result<ProbeTask> verification_task(const ProbeTask& document, const OperatorLibrary& library);
 

@@ -21,7 +21,8 @@ inline MeasuredOperator to_measured_operator(const pqxx::row& row)
             .tolerance = row["tolerance"].as<double>(),
             .start_up_s = row["start_up_s"].as<double>(),
             .probe_run_id = row["probe_run_id"].as<std::string>(),
-            .measured_at = to_timestamp(row["measured_at"])};
+            .measured_at = to_timestamp(row["measured_at"]),
+            .cache_verdict = row["cache_verdict"].as<std::string>()};
 }
 
 } // namespace fathom::server

@@ -89,6 +89,23 @@ TEST(OperatorManifests, LeaveACenterManySizesToGuessFrom)
     }
 }
 
+/// The largest for two sockets of 1 152 MiB each, the first for units of a few gigabytes.
+TEST(OperatorManifests, OfMemoryHaveSizesForTheCachesOfTodaysServers)
+{
+    const OperatorManifest& triad = find_operator("stream_triad")->manifest;
+    ASSERT_TRUE(triad.cache_rule);
+    const CacheRule& rule = *triad.cache_rule;
+    EXPECT_EQ(rule.least_multiple, 4) << "STREAM's";
+    const double largest = evaluate_formula(rule.array_bytes, rule.larger_sizes.back()).value();
+    EXPECT_GE(largest * (1 - triad.parameters[0].draw_share), 4 * 2 * 1152.0 * (1 << 20));
+    const double first = evaluate_formula(rule.memory_bytes, rule.larger_sizes.front()).value();
+    EXPECT_LE(first, 1e9);
+    for (const Parameters& size : rule.larger_sizes) {
+        EXPECT_EQ(evaluate_formula(rule.memory_bytes, size).value(), find_operator("stream_triad")->memory(size));
+        EXPECT_EQ(size_class_of(triad, size)->name, "huge") << "what scores by the default's class find it";
+    }
+}
+
 double operations(const char* id, const Parameters& parameters)
 {
     return evaluate_formula(find_operator(id)->manifest.operation_count, parameters).value();

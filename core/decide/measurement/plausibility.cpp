@@ -17,6 +17,8 @@ constexpr double kSteadySlack_s = 1;
 
 constexpr double kSumSlack_s = 1e-3; ///< numbers are printed with finitely many digits
 constexpr double kUnexplainedEach_s = 4;
+constexpr double kFreeBytes = 1e9; ///< of one execution, within the above
+constexpr double kCheckedBytesPerS = 1e9;
 constexpr std::int64_t kMaxFlowRuns = 64; ///< the runner's: executions that feed others
 constexpr double kFlowExecutions = 3;     ///< inputs of each are made anew, which takes as long as a few
 
@@ -103,9 +105,12 @@ std::string check_sums(const ProbeResult& result)
 std::string check_unexplained(const ProbeResult& result)
 {
     double explained_s = result.start_up_s + accounted_s(result);
-    for (const OperatorResult& item : result.operators)
+    double unexplained_each_s = 0;
+    for (const OperatorResult& item : result.operators) {
         explained_s += untimed_s(item, result.operators.size() == 1);
-    const double bound_s = kUnexplainedEach_s * static_cast<double>(result.operators.size()) + explained_s;
+        unexplained_each_s += kUnexplainedEach_s + std::max(0.0, item.bytes - kFreeBytes) / kCheckedBytesPerS;
+    }
+    const double bound_s = unexplained_each_s + explained_s;
     const double unexplained_s = result.wall_s - explained_s;
     if (unexplained_s <= bound_s) return {};
     return "of " + figure(result.wall_s) + " s, " + figure(unexplained_s) +

@@ -22,8 +22,9 @@ std::string check_sums(const ProbeResult& result);
 /// Empty when the time that no part of a result explains is within bounds; else the figures, for people. Explained are
 /// the process start, first executions, samples, the executions that warm up before each sample and those that feed
 /// others. What remains makes inputs, plans, and verifies: in experiments with every operator 0.03 s to 1.2 s each.
-/// The bound is 4 s an operator plus once what is explained. It is wide, for an honest machine may be slow; what it
-/// rules out is that nearly all of a long run is hidden.
+/// The bound is 4 s an operator, 1 s for each GB that an execution moves over the first, since the check of large
+/// arrays goes through every element, plus once what is explained. It is wide, for an honest machine may be slow; what
+/// it rules out is that nearly all of a long run is hidden.
 std::string check_unexplained(const ProbeResult& result);
 
 /// A run's time as the center claims it, and as the metascheduler saw it.

@@ -25,6 +25,9 @@ struct MeasuredOperator {
     double start_up_s{}; ///< of the probe's process
     std::string probe_run_id;
     Timestamp measured_at{};
+    /// Why this is no measure of memory though the operator is to be one (check_cache_rule); empty: it is, or the
+    /// operator is another. The time holds all the same.
+    std::string cache_verdict{};
 };
 
 /// One operator of a job with its work per execution (from the manifest's formulas).

@@ -46,17 +46,18 @@ const OperatorManifest* find(std::span<const OperatorManifest* const> operators,
 /// mean would be of something else.
 AggregatePart part_at_default(const std::string& operator_id, const OperatorManifest* manifest, double weight)
 {
-    if (manifest == nullptr) return {operator_id, "", "", weight};
+    if (manifest == nullptr) return {operator_id, "", "", weight, true};
     const Parameters defaults = manifest->default_parameters();
     const SizeClass* size = size_class_of(*manifest, defaults);
-    return {operator_id, size == nullptr ? "" : size->name, parameters_key(defaults), weight};
+    return {operator_id, size == nullptr ? "" : size->name, parameters_key(defaults), weight, true};
 }
 
 ScoredPart score_part(const MetricPolicy& policy, AggregatePart part, std::span<const MeasuredOperator> measured,
                       const ManifestLookup& manifests)
 {
     ScoredPart scored{std::move(part), std::nullopt, "", "", "", std::nullopt};
-    const WantedSize wanted{scored.part.operator_id, scored.part.size_class, scored.part.parameters_key};
+    const WantedSize wanted{scored.part.operator_id, scored.part.size_class, scored.part.parameters_key,
+                            scored.part.is_of_memory};
     const MeasuredOperator* found = find_measured(wanted, manifests(wanted.operator_id, 0), measured);
     if (found == nullptr) {
         scored.missing = "not measured";
@@ -65,7 +66,9 @@ ScoredPart score_part(const MetricPolicy& policy, AggregatePart part, std::span<
     scored.parameters_key = found->parameters_key;
     scored.probe_run_id = found->probe_run_id;
     scored.measured_at = found->measured_at;
-    const Result<ScoreValue> points = score(policy, *found);
+    MeasuredOperator figure = *found;
+    if (!scored.part.is_of_memory) figure.cache_verdict.clear();
+    const Result<ScoreValue> points = score(policy, figure);
     if (points)
         scored.score = *points;
     else

@@ -17,6 +17,9 @@ struct AggregatePart {
     std::string size_class;     ///< empty: only just these parameters
     std::string parameters_key; ///< preferred within the class; empty with a class: the class's own
     double weight{};
+    /// The operator stands for what the unit can do, so that of one that measures memory only that counts. Else for a
+    /// job's own sizes, which may lie in caches there as well as here.
+    bool is_of_memory{};
 };
 
 /// A part with the score of the measurement that stands for it.
@@ -42,7 +45,8 @@ struct AggregateScore {
 /// What a job type is scored by: the parts of its mix, weights their shares.
 std::vector<AggregatePart> parts_of_mix(const OperatorMix& mix, const ManifestLookup& manifests);
 
-/// What a category is scored by: its operators at their default sizes, with the policy's weights; where it names none,
+/// What a category is scored by: its operators at their default sizes, or at larger ones of the same class where the
+/// unit's caches asked for them (size_beyond_caches), with the policy's weights; where it names none,
 /// all that it can score, alike. A policy of intervals can score any; of those, only the ones in `measured` count:
 /// operators that some unit type of the network has been measured with.
 /// @param operators  the library's, those in use.

@@ -49,8 +49,10 @@ const MeasuredOperator* find_measured(const WantedSize& wanted, const OperatorMa
     const bool looks_for_class = manifest != nullptr && !wanted.size_class.empty();
     const Parameters asked = parameters_of_key(wanted.parameters_key);
     const double work = looks_for_class && fits(*manifest, asked) ? work_of(*manifest, asked) : 1;
-    const auto rank = [](const MeasuredOperator& one, double distance) {
-        return std::tuple(distance, -one.measured_at.time_since_epoch(), std::string_view(one.probe_run_id));
+    const auto rank = [&](const MeasuredOperator& one, double distance) {
+        const bool is_set_back = wanted.is_of_memory && !one.cache_verdict.empty();
+        return std::tuple(is_set_back, distance, -one.measured_at.time_since_epoch(),
+                          std::string_view(one.probe_run_id));
     };
     const MeasuredOperator* best = nullptr;
     double best_distance = 0;

@@ -16,6 +16,7 @@ struct WantedSize {
     std::string operator_id;
     std::string size_class;     ///< of the manifest; empty: only just these parameters
     std::string parameters_key; ///< preferred within the class
+    bool is_of_memory{};        ///< what has no `cache_verdict` comes before what has one, whatever its size
 };
 
 /// The measurement of just these parameters; else the one of the size class whose work is nearest to theirs, the

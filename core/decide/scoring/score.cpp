@@ -137,6 +137,7 @@ Result<ScoreValue> score(const MetricPolicy& policy, const MeasuredOperator& mea
 {
     if (!(measurement.median_s > 0) || !std::isfinite(measurement.median_s))
         return no_score("the measurement has no positive time");
+    if (!measurement.cache_verdict.empty()) return no_score(measurement.cache_verdict);
     MeasuredOperator measured = measurement;
     // An interval that does not hold its own median, or reaches 0, says nothing: a rate would be without end.
     if (!(measured.ci_low_s > 0) || measured.ci_low_s > measured.median_s) measured.ci_low_s = measured.median_s;

@@ -15,7 +15,8 @@ struct ScoreValue {
 /// median time: of an "intervals" policy the least and the most points that any time within it gets; "relative" falls
 /// with time, so the ends change places; a "combined" one adds its parts' ends, for they hang on the same time.
 /// @param policy  from resolve_policy() when it is "combined".
-/// @error kNotFound  why there is none: no reference for the operator, no work to scale by, no such figure.
+/// @error kNotFound  why there is none: no reference for the operator, no work to scale by, no such figure, or arrays
+///                   too small for a measure of memory.
 Result<ScoreValue> score(const MetricPolicy& policy, const MeasuredOperator& measurement);
 
 /// True when the policy has what it needs to score this operator.

@@ -103,5 +103,46 @@ TEST(SizeClass, MustGrowAndLieInRange)
     EXPECT_EQ(manifest.error().fields.at(0).field, "size_classes[1]");
 }
 
+Result<OperatorManifest> with_cache_rule(const std::string& rule)
+{
+    return parse_operator_manifest(Json::parse(R"({"id": "copy", "category": "memory", "description": "d",
+        "parameters": [{"name": "n", "min": 1, "max": 1000, "default": 100}],
+        "operation_count": "0", "byte_count": "16*n", "truth": "t", "tolerance": 0, "precision": "fp64",
+        "implementations": [{"resource_type": "cpu", "library": "own"}], "cache_rule": )" +
+                                               rule + "}"));
+}
+
+TEST(CacheRule, IsReadAndWrittenWithoutLoss)
+{
+    const std::string rule =
+        R"({"array_bytes": "8*n", "memory_bytes": "16*n", "least_multiple": 3.0, "larger_sizes": [{"n": 200}]})";
+    const Result<OperatorManifest> manifest = with_cache_rule(rule);
+    const Result<OperatorManifest> shortest = with_cache_rule(R"({"array_bytes": "8*n", "memory_bytes": "16*n"})");
+
+    ASSERT_TRUE(manifest) << describe(manifest.error());
+    EXPECT_EQ(manifest->cache_rule->larger_sizes.at(0), (Parameters{{"n", 200}}));
+    EXPECT_EQ(to_json(*manifest)["cache_rule"], Json::parse(rule));
+    ASSERT_TRUE(shortest) << describe(shortest.error());
+    EXPECT_EQ(shortest->cache_rule->least_multiple, 4) << "STREAM's";
+    EXPECT_FALSE(to_json(*with_cache_rule("null")).contains("cache_rule"));
+}
+
+TEST(CacheRule, WantsFormulasThatHaveValuesAndSizesThatGrowWithinTheRange)
+{
+    const auto field_of = [](const std::string& rule) {
+        const Result<OperatorManifest> manifest = with_cache_rule(rule);
+        return manifest || manifest.error().fields.empty() ? std::string() : manifest.error().fields[0].field;
+    };
+
+    EXPECT_EQ(field_of(R"({"array_bytes": "8*m", "memory_bytes": "16*n"})"), "cache_rule.array_bytes");
+    EXPECT_EQ(field_of(R"({"array_bytes": "8*n"})"), "cache_rule.memory_bytes");
+    EXPECT_EQ(field_of(R"({"array_bytes": "8*n", "memory_bytes": "16*n", "larger_sizes": [{"n": 100}]})"),
+              "cache_rule.larger_sizes[0]");
+    EXPECT_EQ(field_of(R"({"array_bytes": "8*n", "memory_bytes": "16*n", "larger_sizes": [{"n": 300}, {"n": 200}]})"),
+              "cache_rule.larger_sizes[1]");
+    EXPECT_EQ(field_of(R"({"array_bytes": "8*n", "memory_bytes": "16*n", "larger_sizes": [{"n": 2000}]})"),
+              "cache_rule.larger_sizes[0].n");
+}
+
 } // namespace
 } // namespace fathom

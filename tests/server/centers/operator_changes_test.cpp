@@ -226,6 +226,8 @@ TEST_F(OperatorChanges, ProbesBringWhatTheirCentersLack)
 {
     OperatorManifest better = simple_operator("op1");
     better.description = "better told";
+    better.cache_rule =
+        CacheRule{.array_bytes = "8*n", .memory_bytes = "24*n", .least_multiple = 4, .larger_sizes = {}};
     ASSERT_TRUE(change(plain(better)).value());
     ASSERT_TRUE(add(signed_order(uploaded_operator("lu", 1))));
     ProbeTask task;
@@ -249,6 +251,8 @@ TEST_F(OperatorChanges, ProbesBringWhatTheirCentersLack)
     EXPECT_TRUE(parse_operator_package_text(job.files.at("operator-lu-1.json")));
     const ProbeTask sent = parse_probe_task(parse_json(job.files.at("probe-task.json")).value()).value();
     EXPECT_EQ(sent.manifests.at(0).description, "better told");
+    EXPECT_FALSE(sent.manifests.at(0).cache_rule) << "agents of older releases refuse a field that they do not know";
+    EXPECT_TRUE(attachments.of_uses.at(1)->cache_rule);
 
     ASSERT_TRUE(io.run(service.withdraw(caller, "lu", 1)));
     EXPECT_EQ(attach().error().code, Errc::kInfeasible) << "a withdrawn upload runs nowhere";

@@ -80,6 +80,8 @@ TEST(MatchLibrary, HasTheNewestOfEachOperatorWithoutWhatOnlyPeopleRead)
     OperatorManifest second = simple_operator("op1");
     second.version = 2;
     second.signature.symbols = {"dgesv_"};
+    second.cache_rule =
+        CacheRule{.array_bytes = "8*n", .memory_bytes = "24*n", .least_multiple = 4, .larger_sizes = {}};
     const OperatorLibrary library({{simple_operator("op1"), {}, {}},
                                    {second, {}, {}},
                                    {simple_operator("op2"), {}, Timestamp{}},
@@ -96,6 +98,7 @@ TEST(MatchLibrary, HasTheNewestOfEachOperatorWithoutWhatOnlyPeopleRead)
     EXPECT_EQ(read.operation_count, second.operation_count);
     EXPECT_EQ(read.parameters[0].max, 1000);
     EXPECT_EQ(read.parameters[0].description, "");
+    EXPECT_FALSE(read.cache_rule) << "agents of older releases refuse a field that they do not know";
     EXPECT_EQ(made.library.operators.dump().find("an operator of a test"), std::string::npos);
     EXPECT_EQ(make_match_library(library).library.digest, made.library.digest);
     EXPECT_NE(make_match_library(OperatorLibrary({{second, {}, {}}})).library.digest, made.library.digest);

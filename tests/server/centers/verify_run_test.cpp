@@ -57,6 +57,23 @@ TEST(VerificationTask, WithoutComputingThereIsNone)
     EXPECT_THAT(verification_task(task_of({"fetch"}), library()).error().detail, HasSubstr("nothing is computed"));
 }
 
+TEST(VerificationTask, LeavesOutArraysThatTheDatabaseHasNoRoomBeside)
+{
+    OperatorManifest ruled = simple_operator("op1");
+    ruled.cache_rule = CacheRule{.array_bytes = "8*n",
+                                 .memory_bytes = "1073741824*n", // n GiB
+                                 .least_multiple = 4,
+                                 .larger_sizes = {}};
+    const OperatorLibrary with_rule({{ruled, {}, {}}, {simple_operator("op2"), {}, {}}});
+    ProbeTask task = task_of({"op1", "op2"});
+
+    task.operators[0].parameters["n"] = 2;
+    EXPECT_EQ(verification_task(task, with_rule)->operators.size(), 2U);
+    task.operators[0].parameters["n"] = 3;
+    ASSERT_EQ(verification_task(task, with_rule)->operators.size(), 1U);
+    EXPECT_EQ(verification_task(task, with_rule)->operators[0].id, "op2");
+}
+
 TEST(CompareResults, RightIsWhatEveryOperatorAgreesOn)
 {
     const ProbeTask task = task_of({"op1", "op2"});

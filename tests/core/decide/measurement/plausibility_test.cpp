@@ -70,6 +70,17 @@ TEST(CheckUnexplained, BoundsWhatNothingInTheResultExplains)
     EXPECT_THAT(check_unexplained(result), HasSubstr("6.1 s are explained by nothing"));
 }
 
+TEST(CheckUnexplained, LeavesTimeToCheckEachElementOfLargeArrays)
+{
+    ProbeResult result = honest();
+    result.wall_s = 12.9; // of which 2.0 are explained
+    EXPECT_NE(check_unexplained(result), "");
+    result.operators[0].bytes = 6e9; // five GB over the first: the bound is 4 + 5 + 2.0
+    EXPECT_EQ(check_unexplained(result), "");
+    result.wall_s = 13.1;
+    EXPECT_NE(check_unexplained(result), "");
+}
+
 TEST(CheckClock, ReportsThatAreSomeTenthsUnderWayAreNoEvidence)
 {
     EXPECT_EQ(check_clock(std::vector<ClockedRun>{{2.0, 5.9}}), "");

@@ -206,6 +206,23 @@ TEST_F(AggregateScoreTest, TheNearestSizeOfTheClassStandsForIt)
     EXPECT_EQ(found({"b", "large", "n=1000"}), "none");
 }
 
+TEST_F(AggregateScoreTest, ACategoryCountsWhatMeasuredMemoryAndAJobItsOwnSizes)
+{
+    MeasuredOperator in_caches = measured("c", 1000, 0.1);
+    in_caches.cache_verdict = "a rate of the caches, not of memory";
+    const MeasuredOperator in_memory = measured("c", 4000, 4); // at the rate of the reference
+    const std::vector<AggregatePart> category = parts_of_category(policy_, "ai", operators_, {});
+    const std::vector<AggregatePart> job = parts_of_mix({{"c/large", 1}}, lookup_);
+
+    const std::vector<MeasuredOperator> both{in_caches, in_memory};
+    EXPECT_NEAR(aggregate_score(policy_, category, both, lookup_).score->value, 1000, 1e-9);
+    EXPECT_NEAR(aggregate_score(policy_, job, both, lookup_).score->value, 10000, 1e-9) << "there it is as fast";
+
+    const AggregateScore none = aggregate_score(policy_, category, std::vector{in_caches}, lookup_);
+    EXPECT_FALSE(none.score);
+    EXPECT_THAT(none.missing, HasSubstr("not of memory"));
+}
+
 TEST(ParametersOfKey, IsTheInverseOfTheKey)
 {
     const Parameters parameters{{"k", 3}, {"m", 512}, {"shift", -2}};

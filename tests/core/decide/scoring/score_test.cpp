@@ -52,6 +52,17 @@ TEST(Score, GoldenIntervals)
     EXPECT_DOUBLE_EQ(points(policy, run(2, 1e-9)), 47);
 }
 
+TEST(Score, OfCachesInPlaceOfMemoryThereIsNone)
+{
+    MeasuredOperator measured = run(1.4, 3e-11);
+    measured.cache_verdict = "a rate of the caches, not of memory";
+
+    const Result<ScoreValue> none = score(golden_policy(), measured);
+
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().detail, measured.cache_verdict);
+}
+
 TEST(Score, IntervalsSpanAllPointsThatATimeWithinTheIntervalGets)
 {
     MeasuredOperator measured = run(1.4, 0);
