@@ -54,17 +54,27 @@ std::optional<FoundCache> read_cache(const std::string& folder, std::int64_t cpu
     found.cache.size_bytes = size_in_bytes(first_line(folder + "/size"));
     found.cache.cpus = read_kernel_cpu_list(first_line(folder + "/shared_cpu_list"));
     found.cache.cpus.insert(cpu);
-    if (found.level < kLeastLevel || found.cache.size_bytes == 0) return std::nullopt;
+    if (found.level < 1 || found.cache.size_bytes == 0) return std::nullopt;
     return found;
+}
+
+/// All data caches of one processor.
+std::vector<FoundCache> caches_of(const std::string& system, std::int64_t cpu)
+{
+    const std::string folder = system + "/devices/system/cpu/cpu" + std::to_string(cpu) + "/cache/index";
+    std::vector<FoundCache> caches;
+    for (int i = 0; i < kMaxCachesOfCpu; ++i) {
+        if (std::optional<FoundCache> found = read_cache(folder + std::to_string(i), cpu))
+            caches.push_back(std::move(*found));
+    }
+    return caches;
 }
 
 std::optional<LastLevelCache> last_cache_of(const std::string& system, std::int64_t cpu)
 {
-    const std::string folder = system + "/devices/system/cpu/cpu" + std::to_string(cpu) + "/cache/index";
     std::optional<FoundCache> last;
-    for (int i = 0; i < kMaxCachesOfCpu; ++i) {
-        std::optional<FoundCache> found = read_cache(folder + std::to_string(i), cpu);
-        if (found && (!last || found->level > last->level)) last = std::move(found);
+    for (FoundCache& found : caches_of(system, cpu)) {
+        if (found.level >= kLeastLevel && (!last || found.level > last->level)) last = std::move(found);
     }
     if (!last) return std::nullopt;
     return std::move(last->cache);
@@ -104,6 +114,30 @@ std::vector<LastLevelCache> read_last_level_caches(const std::string& system, st
         caches.push_back(std::move(*cache));
     }
     return caches;
+}
+
+std::map<std::int64_t, CacheSizes> read_cache_levels(const std::string& system, std::span<const std::int64_t> cpus)
+{
+    std::map<std::int64_t, std::vector<LastLevelCache>> levels;
+    for (const std::int64_t cpu : cpus) {
+        for (FoundCache& found : caches_of(system, cpu)) {
+            std::vector<LastLevelCache>& known = levels[found.level];
+            const bool is_known = std::any_of(known.begin(), known.end(),
+                                              [&](const LastLevelCache& cache) { return cache.cpus.contains(cpu); });
+            if (!is_known) known.push_back(std::move(found.cache));
+        }
+    }
+    std::map<std::int64_t, CacheSizes> sizes;
+    for (const auto& [level, caches] : levels) {
+        const std::optional<std::int64_t> sum_bytes = last_level_cache_bytes(caches, cpus);
+        if (!sum_bytes) continue;
+        const auto smallest =
+            std::min_element(caches.begin(), caches.end(), [](const LastLevelCache& a, const LastLevelCache& b) {
+                return a.size_bytes < b.size_bytes;
+            });
+        sizes[level] = {.one_bytes = smallest->size_bytes, .all_bytes = *sum_bytes};
+    }
+    return sizes;
 }
 
 std::optional<std::int64_t> last_level_cache_bytes(std::span<const LastLevelCache> caches,

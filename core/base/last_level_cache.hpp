@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -8,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-/// The caches before memory, as the kernel describes them.
+/// The caches of processors, as the kernel describes them.
 namespace fathom {
 
 /// One cache behind which there is only memory: a level-3 cache, or a level-2 cache where there is none.
@@ -24,6 +25,16 @@ std::set<std::int64_t> read_kernel_cpu_list(std::string_view text);
 /// processor of which the kernel tells none, as in some virtual machines, is in none of them. Reads files.
 /// @param system  "/sys", or a folder like it
 std::vector<LastLevelCache> read_last_level_caches(const std::string& system, std::span<const std::int64_t> cpus);
+
+/// The data caches of one level that some processors share.
+struct CacheSizes {
+    std::int64_t one_bytes{}; ///< the smallest of them
+    std::int64_t all_bytes{}; ///< of each once, together
+};
+
+/// By level, from 1 on. A level that one of these processors lacks, or of which the kernel tells nothing, is left out.
+/// Reads files.
+std::map<std::int64_t, CacheSizes> read_cache_levels(const std::string& system, std::span<const std::int64_t> cpus);
 
 /// The sizes of all caches that one of these processors shares, together. Empty where the cache of one of them is not
 /// known, or there are no processors: then the sum would be too small. Pure.

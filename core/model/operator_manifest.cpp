@@ -122,6 +122,16 @@ CacheRule parse_cache_rule(const Json& json, const OperatorManifest& manifest, s
     return rule;
 }
 
+WorkingSet parse_working_set(const Json& json, std::vector<FieldError>& errors)
+{
+    ObjectReader reader(json, "working_set", errors);
+    WorkingSet set;
+    set.bytes = reader.required_string("bytes", {.min_length = 1, .max_length = 512});
+    set.parts = reader.required_string("parts", {.min_length = 1, .max_length = 512});
+    reader.finish(UnknownFields::kReject);
+    return set;
+}
+
 void check_larger_sizes(const OperatorManifest& manifest, std::vector<FieldError>& errors)
 {
     const CacheRule& rule = *manifest.cache_rule;
@@ -209,6 +219,12 @@ bool OperatorManifest::is_uploaded() const
                        [](const auto& implementation) { return implementation.library == "uploaded"; });
 }
 
+void leave_out_own_fields(OperatorManifest& manifest)
+{
+    manifest.cache_rule.reset();
+    manifest.working_set.reset();
+}
+
 double work_of(const OperatorManifest& manifest, const Parameters& parameters)
 {
     // Formulas are checked at some sizes, and jobs name others.
@@ -259,6 +275,7 @@ Result<OperatorManifest> parse_operator_manifest(const Json& json)
     manifest.signature = parse_signature(reader, errors);
     manifest.size_classes = parse_size_classes(reader, manifest, errors);
     if (const Json* rule = reader.object("cache_rule")) manifest.cache_rule = parse_cache_rule(*rule, manifest, errors);
+    if (const Json* set = reader.object("working_set")) manifest.working_set = parse_working_set(*set, errors);
     manifest.sandbox = parse_sandbox(reader, errors);
     reader.finish(UnknownFields::kReject);
     if (errors.empty()) {
@@ -266,6 +283,10 @@ Result<OperatorManifest> parse_operator_manifest(const Json& json)
         check_formula(manifest, "byte_count", manifest.byte_count, errors);
         if (errors.empty()) check_size_classes(manifest, errors);
         if (manifest.cache_rule) check_cache_rule(manifest, errors);
+        if (manifest.working_set) {
+            check_formula(manifest, "working_set.bytes", manifest.working_set->bytes, errors);
+            check_formula(manifest, "working_set.parts", manifest.working_set->parts, errors);
+        }
     }
     return value_or_errors(std::move(manifest), std::move(errors), "the operator manifest");
 }
@@ -306,6 +327,8 @@ Json to_json(const OperatorManifest& manifest)
         {"implementations", std::move(implementations)},
         {"signature", {{"symbols", manifest.signature.symbols}, {"argument_kinds", manifest.signature.argument_kinds}}},
         {"size_classes", std::move(size_classes)}};
+    if (manifest.working_set)
+        json["working_set"] = {{"bytes", manifest.working_set->bytes}, {"parts", manifest.working_set->parts}};
     if (manifest.cache_rule) json["cache_rule"] = cache_rule_json(*manifest.cache_rule);
     if (manifest.is_uploaded()) {
         json["sandbox"] = {{"network", manifest.sandbox.network}, {"memory_bytes", manifest.sandbox.memory_bytes}};

@@ -46,6 +46,12 @@ struct CacheRule {
     std::vector<Parameters> larger_sizes;
 };
 
+/// What one execution of an operator that measures latency goes through, by which results name the level of memory.
+struct WorkingSet {
+    std::string bytes; ///< formula of the parameters
+    std::string parts; ///< formula of the parameters: so many processors, at most, go through it side by side
+};
+
 /// What an uploaded operator may use; the probe's sandbox keeps it to that.
 struct SandboxLimits {
     bool network{false};
@@ -75,9 +81,10 @@ struct OperatorManifest {
     std::string precision;  ///< "fp64", "fp32", …
     std::vector<OperatorImplementation> implementations;
     OperatorSignature signature;
-    std::vector<SizeClass> size_classes;   ///< by growing work; may be empty
-    std::optional<CacheRule> cache_rule{}; ///< of an operator that measures memory
-    SandboxLimits sandbox;                 ///< for uploaded operators only
+    std::vector<SizeClass> size_classes;     ///< by growing work; may be empty
+    std::optional<CacheRule> cache_rule{};   ///< of an operator that measures memory
+    std::optional<WorkingSet> working_set{}; ///< of an operator that measures latency
+    SandboxLimits sandbox;                   ///< for uploaded operators only
 
     /// True for an operator whose code was uploaded: its library is "uploaded".
     bool is_uploaded() const;
@@ -90,6 +97,10 @@ struct OperatorManifest {
 /// @error kInvalid  with every field error.
 Result<OperatorManifest> parse_operator_manifest(const Json& json);
 Json to_json(const OperatorManifest& manifest);
+
+/// Leaves out what the metascheduler alone reads (cache_rule, working_set): agents of older releases refuse a manifest
+/// with a field that they do not know.
+void leave_out_own_fields(OperatorManifest& manifest);
 
 /// The work of one execution: operations, or bytes for operators without any; at least 1, also
 /// where the formulas have no value. Parameters must be complete and in range.

@@ -150,6 +150,7 @@ Json operator_result_json(const OperatorResult& result)
     if (!result.figures.empty()) json["figures"] = result.figures;
     if (!result.label.empty()) json["label"] = result.label;
     if (!result.cache_verdict.empty()) json["cache_verdict"] = result.cache_verdict;
+    if (!result.memory_level.empty()) json["memory_level"] = result.memory_level;
     if (result.one_thread)
         json["one_thread"] = {{"samples_s", result.one_thread->samples_s},
                               {"executions", result.one_thread->executions},

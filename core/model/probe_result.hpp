@@ -55,6 +55,8 @@ struct OperatorResult {
     /// Set by the metascheduler: why the rate is none of memory although the operator is to measure memory
     /// (check_cache_rule). Empty: nothing is against it.
     std::string cache_verdict{};
+    /// Set by the metascheduler: the level of memory that a measure of latency is of (memory_level); empty: not known.
+    std::string memory_level{};
 
     double rate_flops() const { return median_s > 0 ? operations / median_s : 0; }
     double rate_bytes() const { return median_s > 0 ? bytes / median_s : 0; }

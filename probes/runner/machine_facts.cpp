@@ -67,6 +67,8 @@ void add_caches(const std::string& system, const std::vector<int>& cpus, Json& f
     const std::optional<std::int64_t> bytes = last_level_cache_bytes(read_last_level_caches(system, numbers), numbers);
     facts["last_level_cache_bytes"] =
         bytes ? Json(*bytes) : Json{{"absent", "the kernel tells no cache of a processor"}};
+    for (const auto& [level, sizes] : read_cache_levels(system, numbers))
+        facts["caches"]["L" + std::to_string(level)] = {{"one_bytes", sizes.one_bytes}, {"all_bytes", sizes.all_bytes}};
 }
 
 void add_clock(const std::string& folder, Json& facts)

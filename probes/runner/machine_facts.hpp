@@ -11,8 +11,8 @@ namespace fathom::probes {
 /// hardware. Facts that the kernel does not tell are left out, but for the caches, which say that they are absent:
 /// `cpus_allowed_count`; `cores_allowed`, fewer when some are hardware threads of one core; `siblings_outside`,
 /// processors of others on the same cores; `numa_nodes_used`; `last_level_cache_bytes` of all last-level caches that
-/// the processors share, together; `cpu_governor`; `cpu_frequency_driver`; `cpu_max_hz`; `transparent_hugepages`;
-/// `memory_channels`, `memory_channels_used`.
+/// the processors share, together; `caches`, by level the size of one and of all that they share; `cpu_governor`;
+/// `cpu_frequency_driver`; `cpu_max_hz`; `transparent_hugepages`; `memory_channels`, `memory_channels_used`.
 /// @param system  "/sys", or a folder like it
 /// @param cpus    the processors that may be used, ascending, at least one
 Json machine_facts(const std::string& system, const std::vector<int>& cpus);

@@ -14,7 +14,7 @@ OperatorManifest matching_part(OperatorManifest manifest)
     manifest.truth = kLeftOut;
     manifest.inputs.clear();
     manifest.outputs.clear();
-    manifest.cache_rule.reset();
+    leave_out_own_fields(manifest);
     for (OperatorParameter& parameter : manifest.parameters)
         parameter.description.clear();
     return manifest;

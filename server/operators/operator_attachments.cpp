@@ -37,8 +37,7 @@ Result<OperatorAttachments> operator_attachments(pqxx::transaction_base& transac
         if (record->origin != "uploaded") {
             const bool is_first = record->origin == "built_in" && record->manifest.version == 1;
             if (!is_first) {
-                // Sizes are chosen and judged here; agents of older releases refuse a field that they do not know.
-                record->manifest.cache_rule.reset();
+                leave_out_own_fields(record->manifest);
                 attachments.manifests.push_back(std::move(record->manifest));
             }
             continue;

@@ -1,6 +1,7 @@
 #include "server/probing/check_result.hpp"
 
 #include "core/decide/measurement/cache_rule.hpp"
+#include "core/decide/measurement/memory_level.hpp"
 #include "core/decide/measurement/plausibility.hpp"
 #include "core/decide/statistics/sample_statistics.hpp"
 
@@ -124,12 +125,14 @@ std::vector<ResultFault> check_probe_result(const ProbeResult& result, const Pro
     return faults;
 }
 
-void mark_cached_arrays(ProbeResult& result, const OperatorLibrary& library)
+void judge_caches(ProbeResult& result, const OperatorLibrary& library)
 {
     const std::optional<std::int64_t> caches_bytes = measured_caches(result);
     for (OperatorResult& item : result.operators) {
         const OperatorManifest* const manifest = library.manifest(item.id, item.version);
-        if (manifest != nullptr) item.cache_verdict = check_cache_rule(*manifest, item.parameters, caches_bytes);
+        if (manifest == nullptr) continue; // check_probe_result() refuses such a result
+        item.cache_verdict = check_cache_rule(*manifest, item.parameters, caches_bytes);
+        item.memory_level = memory_level(*manifest, item.parameters, result);
     }
 }
 

@@ -27,9 +27,10 @@ Result<ProbeResult> read_probe_result(const std::string& text);
 std::vector<ResultFault> check_probe_result(const ProbeResult& result, const ProbeTask& task, std::int64_t unit_count,
                                             const OperatorLibrary& library);
 
-/// Sets the `cache_verdict` of each operator whose arrays were too small beside the caches that the result tells. Such
-/// a result is right: it is kept, and predicts jobs of that size; only it is no measure of memory.
-void mark_cached_arrays(ProbeResult& result, const OperatorLibrary& library);
+/// Sets the `cache_verdict` of each operator whose arrays were too small beside the caches that the result tells: it is
+/// right, is kept, and predicts jobs of that size, but is no measure of memory. Sets the `memory_level` of those that
+/// measure latency.
+void judge_caches(ProbeResult& result, const OperatorLibrary& library);
 
 /// The faults as one finding: its kind is the gravest of theirs. At least one.
 Finding to_finding(const std::vector<ResultFault>& faults);

@@ -156,7 +156,7 @@ Result<std::optional<Finding>> ProbeResults::store(pqxx::work& transaction, cons
             void_measurements(transaction, run.center_id, evidence.clocked_runs, "clock: " + finding->detail);
         return finding;
     }
-    mark_cached_arrays(*result, *library);
+    judge_caches(*result, *library);
     store_result(transaction, run, *result, evidence.seen_s, *library);
     if (choice_.is_possible) choose_verification(transaction, run, *result, draw(choice_.share));
     right = std::move(*result);

@@ -82,6 +82,8 @@ TEST(MachineFacts, AddUpTheLastLevelCachesOfTheProcessors)
 
     EXPECT_EQ(system.facts({0, 1}).at("last_level_cache_bytes"), 32LL << 20U);
     EXPECT_EQ(system.facts({1, 2}).at("last_level_cache_bytes"), 64LL << 20U);
+    EXPECT_EQ(system.facts({1, 2}).at("caches").at("L3"),
+              (Json{{"one_bytes", 32LL << 20U}, {"all_bytes", 64LL << 20U}}));
 }
 
 TEST(MachineFacts, ReadFrequencyPagesAndChannels)

@@ -106,6 +106,15 @@ TEST(OperatorManifests, OfMemoryHaveSizesForTheCachesOfTodaysServers)
     }
 }
 
+TEST(OperatorManifests, OfLatencyTellWhatTheyGoThrough)
+{
+    const OperatorManifest& chase = find_operator("random_access")->manifest;
+    ASSERT_TRUE(chase.working_set);
+    EXPECT_DOUBLE_EQ(evaluate_formula(chase.working_set->bytes, {{"n", 8192}}).value(), 512 * 1024);
+    EXPECT_DOUBLE_EQ(evaluate_formula(chase.working_set->parts, {{"n", 8192}}).value(), 2) << "walks of 4096 lines";
+    EXPECT_DOUBLE_EQ(evaluate_formula(chase.working_set->parts, {{"n", 512}}).value(), 1);
+}
+
 double operations(const char* id, const Parameters& parameters)
 {
     return evaluate_formula(find_operator(id)->manifest.operation_count, parameters).value();

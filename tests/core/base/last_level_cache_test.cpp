@@ -93,6 +93,27 @@ TEST_F(DescribedCaches, AreUnknownWhereAProcessorTellsNone)
     EXPECT_EQ(bytes_of({}), std::nullopt);
 }
 
+TEST_F(DescribedCaches, AreAddedUpByLevel)
+{
+    for (const std::int64_t cpu : {0, 1}) {
+        describe_core(cpu);
+        describe(cpu, {3, 3, "Unified", "32768K", "0-1"});
+    }
+    describe_core(2);
+    const auto levels = [this](const std::vector<std::int64_t>& cpus) {
+        std::string text;
+        for (const auto& [level, sizes] : read_cache_levels(root_.string(), cpus))
+            text += "L" + std::to_string(level) + " " + std::to_string(sizes.one_bytes >> 10) + "/" +
+                    std::to_string(sizes.all_bytes >> 10) + " ";
+        return text;
+    };
+
+    EXPECT_EQ(levels({0}), "L1 32/32 L2 1024/1024 L3 32768/32768 ");
+    EXPECT_EQ(levels({0, 1}), "L1 32/64 L2 1024/2048 L3 32768/32768 ");
+    EXPECT_EQ(levels({1, 2}), "L1 32/64 L2 1024/2048 ") << "one has no level 3";
+    EXPECT_EQ(levels({7}), "");
+}
+
 TEST(KernelCpuList, IsReadAsFarAsItIsOne)
 {
     EXPECT_THAT(read_kernel_cpu_list("0-3,8,10-11"), ElementsAre(0, 1, 2, 3, 8, 10, 11));

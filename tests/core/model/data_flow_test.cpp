@@ -127,6 +127,22 @@ TEST(CacheRule, IsReadAndWrittenWithoutLoss)
     EXPECT_FALSE(to_json(*with_cache_rule("null")).contains("cache_rule"));
 }
 
+TEST(WorkingSet, IsReadAndWrittenWithoutLossAndLeftOutForAgents)
+{
+    const Json plain = to_json(with_cache_rule(R"({"array_bytes": "8*n", "memory_bytes": "16*n"})").value());
+    Json json = plain;
+    json["working_set"] = {{"bytes", "64*n"}, {"parts", "max(n/4, 1)"}};
+    Result<OperatorManifest> manifest = parse_operator_manifest(json);
+
+    ASSERT_TRUE(manifest) << describe(manifest.error());
+    EXPECT_EQ(to_json(*manifest), json);
+    leave_out_own_fields(*manifest);
+    EXPECT_FALSE(to_json(*manifest).contains("working_set"));
+    EXPECT_FALSE(to_json(*manifest).contains("cache_rule"));
+    json["working_set"]["parts"] = "walks";
+    EXPECT_EQ(parse_operator_manifest(json).error().fields.at(0).field, "working_set.parts");
+}
+
 TEST(CacheRule, WantsFormulasThatHaveValuesAndSizesThatGrowWithinTheRange)
 {
     const auto field_of = [](const std::string& rule) {

@@ -43,22 +43,26 @@ TEST(ReadProbeResult, TakesARightResult)
     EXPECT_EQ(refusal(right_result(task_of_two())), "");
 }
 
-TEST(MarkCachedArrays, JudgesByTheLibraryAndNotByWhatTheCenterSays)
+TEST(JudgeCaches, JudgesByTheLibraryAndNotByWhatTheCenterSays)
 {
     OperatorManifest ruled = simple_operator("op1"); // 80 bytes an array at n = 10
     ruled.cache_rule = CacheRule{.array_bytes = "8*n", .memory_bytes = "24*n", .least_multiple = 4, .larger_sizes = {}};
+    ruled.working_set = WorkingSet{.bytes = "8*n", .parts = "1"};
     const OperatorLibrary with_rule({{ruled, {}, {}}, {simple_operator("op2"), {}, {}}});
     ProbeResult result = right_result(task_of_two());
     result.operators[1].cache_verdict = "said by the center";
 
     result.host["last_level_cache_bytes"] = 21;
-    mark_cached_arrays(result, with_rule);
+    judge_caches(result, with_rule);
     EXPECT_THAT(result.operators[0].cache_verdict, HasSubstr("not of memory"));
     EXPECT_EQ(result.operators[1].cache_verdict, "");
 
     result.host["last_level_cache_bytes"] = 20;
-    mark_cached_arrays(result, with_rule);
+    result.host["caches"]["L2"] = {{"one_bytes", 80}, {"all_bytes", 80}};
+    judge_caches(result, with_rule);
     EXPECT_EQ(result.operators[0].cache_verdict, "");
+    EXPECT_EQ(result.operators[0].memory_level, "L2");
+    EXPECT_EQ(result.operators[1].memory_level, "") << "no working set";
 }
 
 TEST(ReadProbeResult, RefusesGarbage)

@@ -3,7 +3,7 @@ import type { Operator } from '../../queries/operators'
 import { parseObject } from '../../ui/json_text'
 
 const described = ['id', 'category', 'description', 'parameters', 'inputs', 'outputs', 'operation_count', 'byte_count', 'truth', 'tolerance',
-  'precision', 'implementations', 'signature', 'size_classes', 'cache_rule', 'sandbox'] as const
+  'precision', 'implementations', 'signature', 'size_classes', 'cache_rule', 'working_set', 'sandbox'] as const
 
 /** What an expert writes of an operator, without what the library adds to it. */
 export function manifestOf(operator: Operator): OperatorManifest {
