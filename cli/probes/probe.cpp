@@ -57,6 +57,19 @@ std::string samples_text(const Json& result)
     return disturbed == 0 ? samples : samples + ", " + std::to_string(disturbed) + " disturbed";
 }
 
+/// What was found of where the operators' data lay: "random_access n=256: L1", a line each.
+std::string memory_notes(const Json& run)
+{
+    std::string notes;
+    for (const Json& one : items_of(member(run, "result"), "operators")) {
+        const std::string name = text_of(one, "id") + " " + parameters_of(one, "parameters") + ": ";
+        for (const char* const field : {"memory_level", "cache_verdict"}) {
+            if (const std::string found = text_of(one, field, ""); !found.empty()) notes += name + found + "\n";
+        }
+    }
+    return notes;
+}
+
 std::string results_text(const Json& run, const TableStyle& style)
 {
     Table table({{"OPERATOR"},
@@ -82,7 +95,7 @@ std::string results_text(const Json& run, const TableStyle& style)
                        rate("operations", format_flops), rate("bytes", format_bandwidth),
                        format_error(number_of(one, "error").value_or(0)), text_of(one, "library")});
     }
-    return table.empty() ? std::string() : "\n" + table.render(style);
+    return table.empty() ? std::string() : "\n" + table.render(style) + memory_notes(run);
 }
 
 /// "0, 1", or "-".

@@ -69,6 +69,23 @@ TEST(ProbeRun, WaitsForTheRunThatTakesThePlaceOfALostOne)
     EXPECT_EQ(measured({run("prn_1", "failed"), with(run("prn_2", "failed"), "repeats_run_id", "prn_1")}).code, 1);
 }
 
+TEST(ProbeRun, IsShownWithWhereTheDataOfItsOperatorsLay)
+{
+    Json ended = run("prn_1", "succeeded");
+    Json chase{{"id", "random_access"}, {"parameters", {{"n", 256}}}, {"median_s", 1e-6}, {"memory_level", "L1"}};
+    Json triad{{"id", "stream_triad"},
+               {"parameters", {{"n", 9}}},
+               {"median_s", 1e-6},
+               {"cache_verdict", "a rate of the caches"}};
+    ended["result"]["operators"] = {std::move(chase), std::move(triad)};
+    const FakeServer server({{"GET /api/v1/probe-runs/prn_1", {answer(200, ended.dump())}}});
+
+    const Ran ran = fathom(server, {"probe", "show", "prn_1"});
+
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("random_access n=256: L1\nstream_triad n=9: a rate of the caches\n"));
+}
+
 TEST(ProbeRun, SaysThatARunHasFailedForGood)
 {
     EXPECT_EQ(measured({run("prn_1", "failed")}).code, 1);

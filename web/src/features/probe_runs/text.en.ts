@@ -101,6 +101,7 @@ export const runsEn = {
   'runs.result.rate': 'Operations',
   'runs.result.bytes': 'Bytes moved',
   'runs.result.target': 'Interval narrow enough',
+  'runs.result.memory': 'Caches or memory',
   'runs.result.library': 'Library',
   'runs.result.one_thread': 'One thread',
   'runs.samples': 'Samples of {id}',

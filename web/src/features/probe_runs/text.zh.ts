@@ -103,6 +103,7 @@ export const runsZh: Record<keyof typeof runsEn, string> = {
   'runs.result.rate': '运算速率',
   'runs.result.bytes': '访存速率',
   'runs.result.target': '区间已足够窄',
+  'runs.result.memory': '缓存或内存',
   'runs.result.library': '库',
   'runs.result.one_thread': '单线程',
   'runs.samples': '{id} 的样本',

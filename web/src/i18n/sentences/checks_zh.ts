@@ -157,6 +157,7 @@ export const checksZh: readonly Sentence[] = [
   ['must lie between min and max', '必须在 min 与 max 之间'],
   ['stands there twice', '出现两次'],
   ['must be more work than the class before it', '工作量必须大于前一级'],
+  ['must have larger arrays than the size before it, the first than the default', '数组必须大于前一规模的数组，第一个须大于默认规模的数组'],
   ['is negative at {size}', '在 {size} 时为负'],
   ['is not a parameter of operator {operator}', '不是算子 {operator} 的参数'],
   ['must have at most 16 parameters', '最多可有 16 个参数'],

@@ -98,6 +98,8 @@ export const networkZh: readonly Sentence[] = [
   ['no interval of the policy covers this {figure}', '策略中没有区间涵盖此 {figure}'],
   ['the operator has no figure {figure}', '算子没有 {figure} 这一指标'],
   ['the measurement has no positive time', '测量没有正的时间'],
+  ['a rate of the caches, not of memory: an array has {array}, the last-level caches {caches}, and arrays must have {times} times that',
+    '这是缓存而非内存的速率：数组为 {array}，末级缓存共 {caches}，数组必须达到其 {times} 倍'],
   ['the network had no jobs in these days that can be simulated', '这些天里网络没有可供模拟的作业'],
   ['{place}| is paid for by score-hours, which the file does not know: that part is left out', '{place} 按算力值小时计费，而文件中没有此数据：该部分不计入'],
 ]

@@ -4,7 +4,13 @@ import { type Column, DataTable } from '../../../ui/data_table'
 import { formatDuration, formatShare, nothing } from '../../../ui/format'
 import { Facts, Section } from '../../../ui/page'
 import { formatByteRate, formatFigure, formatFlops, formatSize } from '../../../ui/rates'
+import { ServerText } from '../../../ui/server_text'
 import measuring from '../../measuring/measuring.module.css'
+
+/** Where the operator's data lay, or why its rate is none of memory. */
+function memoryOf(result: OperatorResult): string | undefined {
+  return result.cache_verdict ?? result.memory_level
+}
 
 function useColumns(): Column<OperatorResult>[] {
   const t = useText()
@@ -22,6 +28,7 @@ function useColumns(): Column<OperatorResult>[] {
     { id: 'error', title: t('measure.error'), isNumber: true, cell: (o) => formatFigure(o.error), csv: (o) => o.error },
     { id: 'tolerance', title: t('measure.tolerance'), isNumber: true, cell: (o) => formatFigure(o.tolerance), csv: (o) => o.tolerance },
     { id: 'precision', title: t('measure.precision'), cell: (o) => o.precision, csv: (o) => o.precision },
+    { id: 'memory', title: t('runs.result.memory'), cell: (o) => (memoryOf(o) ? <ServerText>{memoryOf(o) ?? ''}</ServerText> : nothing), csv: (o) => memoryOf(o), isHidden: true },
     { id: 'library', title: t('runs.result.library'), cell: (o) => o.library, csv: (o) => o.library, isHidden: true },
     { id: 'target', title: t('runs.result.target'), cell: (o) => (o.is_target_reached === undefined ? nothing : t(o.is_target_reached ? 'ui.yes' : 'ui.no')),
       csv: (o) => o.is_target_reached, isHidden: true },
