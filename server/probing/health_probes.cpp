@@ -38,7 +38,11 @@ std::vector<Trial> trials_at(pqxx::work& transaction, const OperatorLibrary& lib
     for (const UnitTypeOffer& offer : unit_type_offers(transaction)) {
         if (offer.center_id != where.center || offer.unit_count <= 0 || contains(held, offer.id)) continue;
         if (!where.unit_types.empty() && !contains(where.unit_types, offer.id)) continue;
-        offers.emplace_back(offer, surveyed_operators(library, offer));
+        // At default sizes, whatever the caches: whether it runs well is asked, not how fast its memory is.
+        UnitTypeOffer small = offer;
+        small.memory = {};
+        std::vector<OperatorUse> operators = surveyed_operators(library, small);
+        offers.emplace_back(std::move(small), std::move(operators));
         most = std::max(most, offers.back().second.size());
     }
     std::vector<Trial> trials;

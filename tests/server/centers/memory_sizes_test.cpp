@@ -1,3 +1,4 @@
+#include "server/probing/health_probes.hpp"
 #include "server/probing/probe_results.hpp"
 #include "server/probing/probing_service.hpp"
 #include "tests/server/centers/support/network_data.hpp"
@@ -132,6 +133,24 @@ TEST_F(MemorySizes, WhatMeasuredCachesIsKeptAndMarkedWithTheFigures)
     const Json result = io_.run(service_.get_run(small.id.value)).value().result;
     EXPECT_THAT(result["operators"][0]["cache_verdict"].get<std::string>(), HasSubstr("not of memory"));
     EXPECT_FALSE(io_.run(service_.get_run(large.id.value)).value().result["operators"][0].contains("cache_verdict"));
+}
+
+TEST_F(MemorySizes, ProbesOfACentersHealthStaySmall)
+{
+    add_center(100);
+    const HealthProbes probes(operators_, writer_);
+    const CenterId center{store_.sql("SELECT id FROM center")};
+
+    for (const std::int64_t turn : {0, 1})
+        store_
+            .run([&](pqxx::work& transaction) {
+                return probes.queue(transaction, {.center = center, .turn = turn}, SystemClock().now());
+            })
+            .value();
+
+    EXPECT_EQ(store_.sql("SELECT max((o -> 'parameters' ->> 'n')::int) FROM probe_task, "
+                         "jsonb_array_elements(document -> 'operators') o WHERE o ->> 'id' = 'triad'"),
+              "10");
 }
 
 /// As at a center with Slurm, which does not know its nodes' caches.
