@@ -68,9 +68,22 @@ std::optional<TraceStep> UnitLoop::step(Timestamp now, const std::vector<UnitJob
         return trace;
     }
     const UnitPosition position = look(trace);
+    if (has_other_sub_units(position)) {
+        trace.step = skip_step("sub-units came or went in this period, which is of both counts", state_);
+        return trace;
+    }
     trace.step = regulate(options_.regulator, *occupancies, position, state_);
     if (trace.step.outcome == StepOutcome::kActed && !options_.dry_run) act(trace.step, trace);
     return trace;
+}
+
+/// Whether some came or went since the step before: asked for, they come when the broker grants them. A unit that gave
+/// up half would seem to need less than it has by the counters of a period that was half without them.
+bool UnitLoop::has_other_sub_units(const UnitPosition& position)
+{
+    if (!position.sub_units) return false;
+    const std::optional<std::int64_t> before = std::exchange(sub_units_before_, position.sub_units->count);
+    return before && *before != position.sub_units->count;
 }
 
 /// What the sensor says of the period that ends now, where its beginning is not too long ago.
@@ -106,6 +119,7 @@ void UnitLoop::follow_jobs(const std::vector<UnitJob>& jobs)
     if (!jobs_.empty()) end();
     jobs_ = std::move(present);
     state_ = {};
+    sub_units_before_.reset();
     std::erase_if(parts_, [](const Part& part) { return part.actuator->kind() == ActuatorKind::kPrecision; });
     for (Part& part : parts_)
         part.usable_from = 0;

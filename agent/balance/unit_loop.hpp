@@ -50,6 +50,7 @@ class UnitLoop {
     Result<Occupancies> measure();
     void follow_jobs(const std::vector<UnitJob>& jobs);
     UnitPosition look(TraceStep& trace);
+    bool has_other_sub_units(const UnitPosition& position);
     void act(const RegulatorStep& step, TraceStep& trace);
     void act_on(Part& part, const RegulatorStep& step, TraceStep& trace);
     Part* find(ActuatorKind kind);
@@ -60,6 +61,7 @@ class UnitLoop {
     BalanceJournal& journal_;
     SubUnitSource& sub_units_;
     RegulatorState state_;
+    std::optional<std::int64_t> sub_units_before_;                     ///< as seen last, of these jobs
     std::optional<std::chrono::steady_clock::time_point> measured_at_; ///< when the period began
     std::int64_t idle_steps_ = 0;                                      ///< since a job ran
     std::vector<AttemptId> jobs_;                                      ///< of the step before

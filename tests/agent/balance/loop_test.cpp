@@ -262,7 +262,36 @@ TEST_F(BalanceLoop, GoesOnWithOthersWhereAnActuatorIsMissingOrRefused)
     EXPECT_THAT(second.faults, Contains("clock: refused: not root"));
     EXPECT_EQ(second.step.actions.clock_mhz, 0);
     EXPECT_EQ(clock.asked, 1) << "it is left alone for a while";
+    loop.step(Timestamp(), {job});
+    EXPECT_EQ(clock.asked, 1);
     EXPECT_EQ(sub_units_.requests.size(), 2U);
+}
+
+TEST_F(BalanceLoop, DoesNotActOnAPeriodInWhichSubUnitsCameOrWent)
+{
+    SlowSubUnits broker;
+    broker.count = 100;
+    std::vector<std::unique_ptr<Actuator>> actuators;
+    actuators.push_back(std::make_unique<SubUnitActuator>("pair", broker));
+    RegulatorSettings regulator;
+    regulator.pause_periods = 0;
+    UnitLoop loop({.unit = "pair", .dry_run = false, .regulator = regulator},
+                  std::make_unique<FakeSensor>(occupancies_), std::move(actuators), journal_, broker);
+    const UnitJob job = host_.run_job();
+    occupancies_ = Occupancies{1.0, 0.5};
+    loop.step(Timestamp(), {job});
+    ASSERT_EQ(broker.requests.size(), 1U);
+    EXPECT_EQ(broker.requests[0].wanted, 50);
+
+    broker.count = 50;
+    occupancies_ = Occupancies{1.0, 0.75}; // half the period had 100, the other half 50
+    const TraceStep mixed = loop.step(Timestamp(), {job}).value();
+    EXPECT_EQ(mixed.step.outcome, StepOutcome::kNoSample);
+    EXPECT_THAT(mixed.step.reason, HasSubstr("sub-units came or went in this period"));
+    EXPECT_EQ(broker.requests.size(), 1U) << "else it would give up what it needs";
+    occupancies_ = Occupancies{1.0, 1.0};
+    EXPECT_EQ(loop.step(Timestamp(), {job})->step.outcome, StepOutcome::kInBand);
+    EXPECT_EQ(broker.requests.size(), 1U);
 }
 
 TEST_F(BalanceLoop, ChangesNothingThatItCannotNoteBefore)
