@@ -73,7 +73,7 @@ UnitLoop BalanceService::make_loop(const BalancedUnit& unit)
         actuators.push_back(std::make_unique<ProcessorClock>(unit, places_.files));
     } else if (Result<std::shared_ptr<GpuDriver>> driver = GpuDriver::open(places_.files.nvml_library, unit.device)) {
         sensor = std::make_unique<GpuSensor>(unit, *driver);
-        actuators.push_back(std::make_unique<GpuClock>(unit.device, places_.files.nvml_library, *driver));
+        actuators.push_back(std::make_unique<GpuClock>(unit, places_.files.nvml_library, *driver));
     } else {
         sensor = std::make_unique<NoSensor>(driver.error());
         log_warning("balance_unit_absent", {{"unit", unit.name}, {"reason", driver.error().detail}});

@@ -40,15 +40,18 @@ Result<void> GpuClock::look(UnitPosition& position)
 {
     const Result<GpuDriver::ClockRange> range = driver_->clock_range();
     if (!range) return range.error();
-    position_ = {
-        .mhz = locked_mhz_.value_or(range->most_mhz), .least_mhz = range->least_mhz, .most_mhz = range->most_mhz};
+    const std::int64_t most_mhz = range->most_mhz;
+    const std::int64_t before_mhz = clock_before_mhz_ > 0 ? std::min(clock_before_mhz_, most_mhz) : most_mhz;
+    position_ = {.mhz = locked_mhz_.value_or(before_mhz), .least_mhz = range->least_mhz, .most_mhz = most_mhz};
     position.clock = position_;
     return {};
 }
 
 Json GpuClock::undo() const
 {
-    return {{"kind", "gpu_clock"}, {"device", uuid_}, {"library", library_}};
+    Json undo = {{"kind", "gpu_clock"}, {"device", uuid_}, {"library", library_}};
+    if (clock_before_mhz_ > 0) undo["mhz"] = clock_before_mhz_;
+    return undo;
 }
 
 Result<void> GpuClock::act(const BalanceActions& actions, std::optional<std::int64_t>)

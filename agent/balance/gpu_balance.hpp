@@ -28,12 +28,13 @@ class GpuSensor final : public OccupancySensor {
     std::optional<Error> failure_; ///< of a sample
 };
 
-/// The highest clock of a GPU: NVIDIA's locked clocks, from the least that it can to what is set here. Until it is
-/// locked, the driver may take it to the most.
+/// The highest clock of a GPU: NVIDIA's locked clocks, from the least that it can to what is set here. Before, it is
+/// locked to what the unit's settings say, as the driver does not tell; else the driver may take it to the most.
 class GpuClock final : public Actuator {
   public:
-    GpuClock(std::string uuid, std::string library, std::shared_ptr<GpuDriver> driver)
-        : uuid_(std::move(uuid)), library_(std::move(library)), driver_(std::move(driver))
+    GpuClock(const BalancedUnit& unit, std::string library, std::shared_ptr<GpuDriver> driver)
+        : uuid_(unit.device), clock_before_mhz_(unit.clock_mhz), library_(std::move(library)),
+          driver_(std::move(driver))
     {
     }
 
@@ -45,9 +46,10 @@ class GpuClock final : public Actuator {
 
   private:
     std::string uuid_;
+    std::int64_t clock_before_mhz_; ///< 0: not locked
     std::string library_;
     std::shared_ptr<GpuDriver> driver_;
-    std::optional<std::int64_t> locked_mhz_;
+    std::optional<std::int64_t> locked_mhz_; ///< by the loop
     ClockPosition position_;
 };
 

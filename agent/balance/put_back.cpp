@@ -10,6 +10,8 @@
 namespace fathom::agent {
 namespace {
 
+constexpr std::int64_t kMaxJournalMhz = 1'000'000; ///< more than any settings allow
+
 Result<void> put_files_back(ObjectReader& reader, std::vector<FieldError>& errors)
 {
     const Json* const files = reader.array("files", 0, 65536);
@@ -28,13 +30,19 @@ Result<void> put_files_back(ObjectReader& reader, std::vector<FieldError>& error
     return all;
 }
 
-Result<void> unlock_gpu(ObjectReader& reader)
+Result<void> put_gpu_clock_back(ObjectReader& reader)
 {
     const std::string device = reader.required_string("device", {});
     const std::string library = reader.required_string("library", {});
+    const std::optional<std::int64_t> mhz = reader.optional_integer("mhz", 1, kMaxJournalMhz);
     const Result<std::shared_ptr<GpuDriver>> driver = GpuDriver::open(library, device);
     if (!driver) return driver.error();
-    return (*driver)->unlock_clock();
+    if (!mhz) return (*driver)->unlock_clock();
+    const Result<GpuDriver::ClockRange> range = (*driver)->clock_range();
+    if (!range) return range.error();
+    const unsigned most_mhz =
+        std::clamp(static_cast<unsigned>(*mhz), range->least_mhz, std::max(range->least_mhz, range->most_mhz));
+    return (*driver)->lock_clock(range->least_mhz, most_mhz);
 }
 
 Result<void> put_precision_back(ObjectReader& reader)
@@ -122,7 +130,7 @@ Result<void> put_back(const Json& undo, SubUnitSource& sub_units)
     ObjectReader reader(undo, "", errors);
     const std::string kind = reader.required_string("kind", {});
     if (kind == "files") return put_files_back(reader, errors);
-    if (kind == "gpu_clock") return unlock_gpu(reader);
+    if (kind == "gpu_clock") return put_gpu_clock_back(reader);
     if (kind == "precision") return put_precision_back(reader);
     if (kind == "sub_units") return ask_sub_units_back(undo, reader, sub_units);
     return Error{Errc::kInvalid, "the journal has no such kind"};

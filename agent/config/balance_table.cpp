@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kMaxUnits = 1000;
 constexpr std::size_t kMaxNameLength = 128;
+constexpr std::int64_t kMaxClockMhz = 100'000;
 
 BalancedUnit read_unit(const Json& json, const std::string& path, std::vector<FieldError>& errors)
 {
@@ -28,6 +29,9 @@ BalancedUnit read_unit(const Json& json, const std::string& path, std::vector<Fi
     unit.link_bytes_per_s = reader.optional_number("link_bytes_per_s", 1, 1e18).value_or(0);
     if (unit.device.empty() && unit.link_bytes_per_s == 0)
         reader.fail("link_bytes_per_s", "must be given for processors: nothing tells the bandwidth of their memory");
+    unit.clock_mhz = reader.optional_integer("clock_mhz", 1, kMaxClockMhz).value_or(0);
+    if (unit.clock_mhz > 0 && unit.device.empty())
+        reader.fail("clock_mhz", "is of GPUs: the system tells the clock of processors");
     reader.finish(UnknownFields::kReject);
     return unit;
 }

@@ -16,6 +16,7 @@ struct BalancedUnit {
     std::string cgroup; ///< of processors: the control group (version 2) whose counters are read, as a path below
                         ///< its root; empty: all that runs on the processors
     double link_bytes_per_s{}; ///< 0: what the driver says of a GPU's bus
+    std::int64_t clock_mhz{};  ///< that a GPU is locked to without the loop; 0: it is not locked
 };
 
 /// The table `[balance]`.

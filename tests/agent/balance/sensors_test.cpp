@@ -168,7 +168,7 @@ TEST_F(BalancedGpu, IsMeasuredByTheMeanOfItsSamples)
 
 TEST_F(BalancedGpu, HasItsClockLockedAndUnlockedAgain)
 {
-    GpuClock clock("GPU-aa", FATHOM_STANDIN_NVML, driver());
+    GpuClock clock(unit_, FATHOM_STANDIN_NVML, driver());
     UnitPosition position;
     ASSERT_TRUE(clock.look(position));
     EXPECT_EQ(position.clock->mhz, 1980);
@@ -185,10 +185,39 @@ TEST_F(BalancedGpu, HasItsClockLockedAndUnlockedAgain)
     EXPECT_EQ(position.clock->mhz, 1980) << "the next job begins with an unlocked clock";
 }
 
+TEST_F(BalancedGpu, ThatIsLockedWithoutTheLoopBeginsThereAndIsLockedThereAgain)
+{
+    unit_.clock_mhz = 1000;
+    GpuClock clock(unit_, FATHOM_STANDIN_NVML, driver());
+    UnitPosition position;
+    ASSERT_TRUE(clock.look(position));
+    EXPECT_EQ(position.clock->mhz, 1000);
+    EXPECT_EQ(position.clock->most_mhz, 1980) << "it may be raised";
+    ASSERT_TRUE(clock.act({.clock_mhz = 100}, {}));
+    NoSubUnits none;
+    ASSERT_TRUE(put_back(clock.undo(), none));
+    EXPECT_EQ(clocks(), "lock GPU-aa 210 1100\nlock GPU-aa 210 1000\n");
+    clock.was_put_back();
+    ASSERT_TRUE(clock.look(position));
+    EXPECT_EQ(position.clock->mhz, 1000);
+}
+
+TEST_F(BalancedGpu, ThatIsLockedToMoreThanItCanBeginsWithTheMost)
+{
+    unit_.clock_mhz = 3000;
+    GpuClock clock(unit_, FATHOM_STANDIN_NVML, driver());
+    UnitPosition position;
+    ASSERT_TRUE(clock.look(position));
+    EXPECT_EQ(position.clock->mhz, 1980);
+    NoSubUnits none;
+    ASSERT_TRUE(put_back(clock.undo(), none));
+    EXPECT_EQ(clocks(), "lock GPU-aa 210 1980\n");
+}
+
 TEST_F(BalancedGpu, RefusesItsClockToWhoIsNotRoot)
 {
     ::unsetenv("FATHOM_STANDIN_CLOCKS"); // NOLINT(concurrency-mt-unsafe)
-    GpuClock clock("GPU-aa", FATHOM_STANDIN_NVML, driver());
+    GpuClock clock(unit_, FATHOM_STANDIN_NVML, driver());
     UnitPosition position;
     ASSERT_TRUE(clock.look(position));
     const Result<void> refused = clock.act({.clock_mhz = -300}, {});

@@ -18,9 +18,11 @@ TEST(BalanceSettings, AreOffByDefaultAndOnlySayWhatTheyWouldDoWhenOn)
         [[balance.unit]]
         name = "gpu0"
         device = "GPU-5f1c"
+        clock_mhz = 1000
     )toml")
                                      .value()
                                      .balance;
+    EXPECT_EQ(config.units.at(0).clock_mhz, 1000);
     EXPECT_TRUE(config.enabled);
     EXPECT_TRUE(config.dry_run);
     EXPECT_EQ(config.period_s, 1);
@@ -73,6 +75,10 @@ TEST(BalanceSettings, ThatAreWrongAreRefusedWithTheirKeyAndRule)
                 HasSubstr("balance.unit[0].link_bytes_per_s"));
     EXPECT_THAT(refusal("[[balance.unit]]\nname = \"a\"\ncpus = \"0\"\nlink_bytes_per_s = 1\ncgroup = \"../x\"\n"),
                 HasSubstr("balance.unit[0].cgroup"));
+    EXPECT_THAT(refusal("[[balance.unit]]\nname = \"a\"\ncpus = \"0\"\nlink_bytes_per_s = 1\nclock_mhz = 1000\n"),
+                HasSubstr("balance.unit[0].clock_mhz: is of GPUs"));
+    EXPECT_THAT(refusal("[[balance.unit]]\nname = \"a\"\ndevice = \"GPU-5f1c\"\nclock_mhz = 0\n"),
+                HasSubstr("balance.unit[0].clock_mhz"));
 }
 
 TEST(BalanceSettings, GiveAProcessorOrDeviceToOneUnitOnly)
