@@ -36,6 +36,23 @@ class SlurmExecutorTest : public testing::Test {
         const Result<std::string> noted = read_file(folder_.path() / "sacct.asked");
         return noted ? noted->size() / std::string_view("asked\n").size() : 0;
     }
+    /// scancel takes what it is asked from here on, after `first`, commands of a shell.
+    void note_cancels(const std::string& first = "") const
+    {
+        const std::filesystem::path scancel = folder_.path() / "scancel";
+        write_file(scancel, "#!/bin/sh\n" + first + "\necho \"$@\" >>" + scancel.string() + ".asked\n", 0700).value();
+    }
+    /// @return what scancel has taken, as soon as that is something
+    Result<std::string> wait_cancelled() const
+    {
+        const std::filesystem::path noted = folder_.path() / "scancel.asked";
+        Result<std::string> asked = read_file(noted);
+        for (int i = 0; i < 600 && (!asked || asked->empty()); ++i) {
+            ::usleep(100'000);
+            asked = read_file(noted);
+        }
+        return asked;
+    }
     /// The folder of an attempt that ran as job 7 in an earlier run of the agent; Slurm has forgotten it since.
     AttemptId add_forgotten(const std::string& job = "7")
     {
@@ -171,8 +188,7 @@ TEST_F(SlurmExecutorTest, TellsTheEndOfAJobThatSlurmHasRunForTooLongAfterIt)
     std::filesystem::create_directories(report);
     write_file(report / "started", "1764000000.5\n").value();
     write_file(report / "ended", "3 1764000002.5\n").value();
-    const std::filesystem::path scancel = folder_.path() / "scancel";
-    write_file(scancel, "#!/bin/sh\necho \"$@\" >>" + scancel.string() + ".asked\n", 0700).value();
+    note_cancels();
     show("7|" + id.value + "|RUNNING|0|" + std::to_string(::getuid()) +
          "|2025-11-24T16:00:00|2025-11-25T16:00:00|0:07|n1|None|\n");
     SlurmExecutorOptions at_once = options();
@@ -185,11 +201,7 @@ TEST_F(SlurmExecutorTest, TellsTheEndOfAJobThatSlurmHasRunForTooLongAfterIt)
 
     EXPECT_EQ(end.exit_code, 3);
     EXPECT_EQ(end.run_s, 2);
-    Result<std::string> asked = read_file(scancel.string() + ".asked");
-    for (int i = 0; i < 600 && (!asked || asked->empty()); ++i) {
-        ::usleep(100'000);
-        asked = read_file(scancel.string() + ".asked");
-    }
+    const Result<std::string> asked = wait_cancelled();
     ASSERT_TRUE(asked) << "its job is left in Slurm";
     EXPECT_TRUE(asked->ends_with(" 7\n")) << *asked;
 }
@@ -216,8 +228,7 @@ TEST_F(SlurmExecutorTest, CancelsAJobThatSlurmHasRunAgainAfterItsEnd)
     const AttemptId other = add_forgotten("8");
     const std::string uid = std::to_string(::getuid());
     const std::string waits = "8|" + other.value + "|PENDING|0|" + uid + "|N/A|N/A|0:00||Resources|\n";
-    const std::filesystem::path scancel = folder_.path() / "scancel";
-    write_file(scancel, "#!/bin/sh\necho \"$@\" >>" + scancel.string() + ".asked\n", 0700).value();
+    note_cancels();
     show("7|" + id.value + "|COMPLETED|0|" + uid + "|2026-11-24T10:00:00|2026-11-24T10:00:07|0:07|n1|None|\n" + waits);
     SlurmExecutorOptions at_once = options();
     at_once.max_unknown_end = {};
@@ -230,11 +241,7 @@ TEST_F(SlurmExecutorTest, CancelsAJobThatSlurmHasRunAgainAfterItsEnd)
 
     show("7|" + id.value + "|RUNNING|0|" + uid + "|2026-11-24T10:00:00|2026-11-25T10:00:00|0:07|n1|None|\n" + waits);
 
-    Result<std::string> asked = read_file(scancel.string() + ".asked");
-    for (int i = 0; i < 600 && (!asked || asked->empty()); ++i) {
-        ::usleep(100'000);
-        asked = read_file(scancel.string() + ".asked");
-    }
+    const Result<std::string> asked = wait_cancelled();
     ASSERT_TRUE(asked) << "what it holds is lost to the center";
     EXPECT_TRUE(asked->ends_with(" 7\n")) << *asked;
 }
@@ -293,6 +300,28 @@ TEST_F(SlurmExecutorTest, TellsAJobWhereInputsAreKept)
     EXPECT_EQ(order_of_job(unchecked).cache_folder, "");
     EXPECT_TRUE(std::filesystem::exists(keeping.folder / run.order.attempt_id.value / "inputs"));
     EXPECT_FALSE(std::filesystem::exists(keeping.folder / unchecked.order.attempt_id.value / "inputs"));
+}
+
+TEST_F(SlurmExecutorTest, AsksForTheEndOfAJobOverItsLimitUntilSlurmTakesIt)
+{
+    const AttemptId id = add_forgotten();
+    const std::filesystem::path report = options().folder / id.value / "report";
+    std::filesystem::create_directories(report);
+    write_file(options().folder / id.value / "limits", "1").value();
+    write_file(report / "started", "1764000000.5\n").value();
+    note_cancels("mkdir " + (folder_.path() / "refused_once").string() + " 2>/dev/null && exit 1");
+    show("7|" + id.value + "|RUNNING|0|" + std::to_string(::getuid()) +
+         "|2025-11-24T16:00:00|2025-11-25T16:00:00|0:07|n1|None|\n");
+    SlurmExecutorOptions at_once = options();
+    at_once.cancel_pause = {};
+    SlurmExecutor executor(at_once);
+    executor.watch(id);
+    executor.prepare();
+
+    const Result<std::string> asked = wait_cancelled();
+
+    ASSERT_TRUE(asked) << "nobody else knows that it is over its limit";
+    EXPECT_TRUE(asked->ends_with(" 7\n")) << *asked;
 }
 
 TEST_F(SlurmExecutorTest, SaysThatItsJobsAreNoStrangersToEachOther)

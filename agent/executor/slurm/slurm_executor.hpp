@@ -35,6 +35,8 @@ struct SlurmExecutorOptions {
     /// So long after a script has noted its end Slurm may have the job run: it hears of ends by messages, and a
     /// controller that was killed meanwhile does not know of one for many minutes.
     std::chrono::milliseconds max_unknown_end{30'000};
+    /// Before the end of a job is asked for again when Slurm has not taken it.
+    std::chrono::milliseconds cancel_pause{5'000};
 };
 
 /// Runs attempts as Slurm's jobs. An attempt's id is its job's name, by which it is found again after a crash between
@@ -85,8 +87,9 @@ class SlurmExecutor final : public Executor {
         EndAsked asked = EndAsked::kNo;
         std::string never_reason; ///< of EndAsked::kNeverStarts: Slurm's word for it
         bool cancel_sent{};
-        int polls_without{}; ///< in a row, that did not show its job
-        int accounts_away{}; ///< how often Slurm's accounting has not answered when it was asked for its job
+        SteadyTime cancel_after{}; ///< when Slurm may be asked (again) to end its job
+        int polls_without{};       ///< in a row, that did not show its job
+        int accounts_away{};       ///< how often Slurm's accounting has not answered when it was asked for its job
         RunView view{RunPhase::kQueued};
     };
 
@@ -160,7 +163,11 @@ class SlurmExecutor final : public Executor {
     void submit_due();
     /// @return why no other one need be tried now; empty: others may be taken.
     std::string submit(const AttemptId& id);
+    /// Asks for the end of jobs whose attempts are to end, until Slurm has taken it: of a job over its wall limit, or
+    /// of one that would never start, nobody but this agent knows that it is to end.
     void cancel_asked();
+    /// @param failed  attempts for whose jobs Slurm did not take it.
+    void cancel_again(const std::vector<AttemptId>& failed);
     void cancel_leftovers();
     void poll();
     /// Ends attempts whose jobs Slurm has forgotten, by its accounting where it keeps one.

@@ -133,22 +133,41 @@ std::string SlurmExecutor::submit(const AttemptId& id)
 void SlurmExecutor::cancel_asked()
 {
     std::map<unsigned, Jobs> jobs_by_user;
+    std::map<unsigned, std::vector<AttemptId>> attempts_by_user;
     {
         const std::scoped_lock lock(mutex_);
+        const auto now = steady_clock::now();
         for (auto& [id, attempt] : attempts_) {
             if (attempt.asked == EndAsked::kNo || attempt.cancel_sent || attempt.job.empty() ||
-                attempt.view.phase == RunPhase::kEnded)
+                attempt.view.phase == RunPhase::kEnded || attempt.cancel_after > now)
                 continue;
             attempt.cancel_sent = true;
             Jobs& jobs = jobs_by_user[owner_of(attempt)];
             jobs.user = attempt.user;
             jobs.numbers.push_back(attempt.job);
+            attempts_by_user[owner_of(attempt)].push_back(id);
         }
         if (!jobs_by_user.empty()) next_poll_ = std::min(next_poll_, steady_clock::now() + kMinPoll);
     }
     for (const auto& [uid, jobs] : jobs_by_user) {
-        if (const Result<void> done = client_.cancel(jobs.numbers, jobs.user); !done)
-            log_warning("slurm_cancel_failed", {{"reason", done.error().detail}, {"effect", "it is asked again"}});
+        const Result<void> done = client_.cancel(jobs.numbers, jobs.user);
+        if (done) continue;
+        log_warning("slurm_cancel_failed", {{"reason", done.error().detail},
+                                            {"jobs", static_cast<std::int64_t>(jobs.numbers.size())},
+                                            {"effect", "it is asked again"}});
+        cancel_again(attempts_by_user[uid]);
+    }
+}
+
+/// Attempts that end meanwhile need it no more, or have their jobs among leftovers_.
+void SlurmExecutor::cancel_again(const std::vector<AttemptId>& failed)
+{
+    const std::scoped_lock lock(mutex_);
+    for (const AttemptId& id : failed) {
+        const auto found = attempts_.find(id);
+        if (found == attempts_.end()) continue;
+        found->second.cancel_sent = false;
+        found->second.cancel_after = steady_clock::now() + options_.cancel_pause;
     }
 }
 
@@ -168,7 +187,7 @@ void SlurmExecutor::cancel_leftovers()
         log_warning("slurm_cancel_failed", {{"reason", done.error().detail},
                                             {"jobs", static_cast<std::int64_t>(jobs.numbers.size())},
                                             {"effect", is_last ? "they are left to Slurm" : "it is asked again"}});
-        next_leftovers_ = steady_clock::now() + kUnreachedPause;
+        next_leftovers_ = steady_clock::now() + options_.cancel_pause;
         if (is_last) continue;
         const std::scoped_lock lock(mutex_);
         Jobs& again = leftovers_[uid];
