@@ -345,7 +345,8 @@ void Rooms::State::add_job_routes()
 void Rooms::State::add_accounting_routes()
 {
     add_price_books_routes(context.api, price_books, context.database, context.clock);
-    add_billing_routes(context.api, ledger, context.database, compute, catalog, context.settings.network_name);
+    add_billing_routes(context.api, ledger, context.database, compute, catalog, context.metrics,
+                       context.settings.network_name);
     add_export_schedule_routes(context.api, export_schedules, context.database);
 }
 

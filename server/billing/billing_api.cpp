@@ -4,6 +4,7 @@
 #include "server/api/render_page.hpp"
 #include "server/billing/bill_statement.hpp"
 #include "server/billing/billing_parameters.hpp"
+#include "server/billing/export_places.hpp"
 #include "server/billing/job_cost.hpp"
 #include "server/identity/job_scope.hpp"
 #include "server/store/database_now.hpp"
@@ -18,8 +19,6 @@ namespace {
 
 using Answer = asio::awaitable<net::Response>;
 
-constexpr std::size_t kMaxExportsOfToken = 2;
-constexpr std::size_t kMaxExports = 8; ///< of all tokens at this server
 constexpr const char* kRetryExportAfter_s = "10";
 
 /// What all handlers need.
@@ -29,9 +28,7 @@ struct BillingRoom {
     ComputePool* compute;
     const CatalogCache* catalog;
     std::string network;
-    /// Of exports under way, until their last byte is sent.
-    std::shared_ptr<TokenPlaces> exports_of_token = std::make_shared<TokenPlaces>(kMaxExportsOfToken);
-    std::shared_ptr<TokenPlaces> exports = std::make_shared<TokenPlaces>(kMaxExports);
+    std::shared_ptr<ExportPlaces> exports; ///< under way, until their last byte is sent
 };
 using Room = std::shared_ptr<const BillingRoom>;
 
@@ -140,21 +137,23 @@ Answer verify_ledger(Room room, Call call)
     co_return json_response(200, to_json(*check));
 }
 
-net::Response refuse_export(const std::string& whose, std::size_t most, const Call& call)
+net::Response refuse_export(const Error& error, const Call& call)
 {
-    const Error error{Errc::kTooMany, whose + " has " + std::to_string(most) +
-                                          " exports under way already: ask again when one of them has ended"};
     net::Response response = net::problem(error, call.request.request_id);
     response.headers["Retry-After"] = kRetryExportAfter_s;
     return response;
 }
 
+ExportReader export_reader_of(const Call& call)
+{
+    const bool reads_all = has_permission(call.principal.role, Permission::kReadBilling);
+    return {call.principal.token_id.value, reads_all ? std::string() : parameter(call.request.query, "project")};
+}
+
 Answer export_charges(Room room, Call call)
 {
-    std::shared_ptr<const void> place_of_token = room->exports_of_token->take(call.principal.token_id.value);
-    if (!place_of_token) co_return refuse_export("this token", kMaxExportsOfToken, call);
-    std::shared_ptr<const void> place = room->exports->take("");
-    if (!place) co_return refuse_export("this server", kMaxExports, call);
+    const Result<std::shared_ptr<ExportPlace>> place = room->exports->take(export_reader_of(call));
+    if (!place) co_return refuse_export(place.error(), call);
     Result<ExportRequest> wanted = parse_export(call.request.path_params["format"], call.request.query);
     if (!wanted) co_return net::problem(wanted.error(), call.request.request_id);
     wanted->focus.network = room->network;
@@ -165,20 +164,22 @@ Answer export_charges(Room room, Call call)
     // With it the same export can be made again, to the byte.
     response.headers["X-Fathom-Last-Entry"] = std::to_string(settled->charges.last_seq);
     settled->turns = call.turns;
-    response.stream = [room, place = std::move(place), place_of_token = std::move(place_of_token),
-                       request = std::move(*settled)](std::shared_ptr<net::BodyWriter> writer) {
+    auto stream = [room, request = std::move(*settled)](std::shared_ptr<net::BodyWriter> writer) {
         return stream_export(*room->database, *room->compute, request, std::move(writer));
     };
+    response.stream = pace_stream(std::move(stream), *place);
     co_return response;
 }
 
 } // namespace
 
 void add_billing_routes(ApiRouter& router, LedgerService& ledger, Database& database, ComputePool& compute,
-                        const CatalogCache& catalog, const std::string& network)
+                        const CatalogCache& catalog, Metrics& metrics, const std::string& network)
 {
     using net::Method;
-    const Room room = std::make_shared<const BillingRoom>(BillingRoom{&ledger, &database, &compute, &catalog, network});
+    const auto exports = std::make_shared<ExportPlaces>(ExportLimits(), metrics);
+    const Room room =
+        std::make_shared<const BillingRoom>(BillingRoom{&ledger, &database, &compute, &catalog, network, exports});
     const auto bind = [room](auto handler) -> ApiHandler {
         return [handler, room](Call call) { return handler(room, std::move(call)); };
     };

@@ -10,6 +10,6 @@ namespace fathom::server {
 /// /exports/{format} and POST /billing-periods/{period}/close. The references must outlive the router.
 /// @param network  who issues the bills, for exports.
 void add_billing_routes(ApiRouter& router, LedgerService& ledger, Database& database, ComputePool& compute,
-                        const CatalogCache& catalog, const std::string& network);
+                        const CatalogCache& catalog, Metrics& metrics, const std::string& network);
 
 } // namespace fathom::server

@@ -20,7 +20,7 @@ class Billing : public JobsFixture {
         sql("INSERT INTO price_book (document, valid_from, created_by) VALUES ('" + book().dump() +
             "', '2020-01-01', 'test')");
         add_center("alpha", 100);
-        add_billing_routes(api_, ledger_, database_, compute_, catalog_, "Ocean, Inc.");
+        add_billing_routes(api_, ledger_, database_, compute_, catalog_, metrics_, "Ocean, Inc.");
         add_price_books_routes(api_, books_, database_, clock_);
     }
 

@@ -1,0 +1,203 @@
+#include "server/billing/export_places.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+
+namespace fathom::server {
+namespace {
+
+using net::asio::awaitable;
+using PacedStream = std::function<awaitable<void>(std::shared_ptr<net::BodyWriter>)>;
+using PacedClock = std::function<std::chrono::steady_clock::time_point()>;
+
+/// A page of an export in one piece would be noted only when a slow reader has taken all of it. The connection's time
+/// to write is for as much.
+constexpr std::size_t kPacedPieceBytes = 256UL << 10U;
+
+std::string kib_per_s(double bytes_per_s)
+{
+    constexpr double kKib = 1024;
+    return std::to_string(static_cast<std::int64_t>(bytes_per_s / kKib)) + " KiB a second";
+}
+
+Error too_many_exports(const std::string& whose, std::size_t has)
+{
+    return {Errc::kTooMany, whose + " has " + std::to_string(has) + (has == 1 ? " export" : " exports") +
+                                " under way already: ask again when one of them has ended"};
+}
+
+} // namespace
+
+void ReaderPace::note(std::size_t bytes, std::chrono::steady_clock::duration took)
+{
+    bytes_ += bytes;
+    took_ += took;
+    if (took_ < kWindow) return;
+    last_ = static_cast<double>(bytes_) / std::chrono::duration<double>(took_).count();
+    bytes_ = 0;
+    took_ = {};
+}
+
+struct ExportPlaces::State {
+    State(ExportLimits limits_of_all, Metrics& metrics_of_all) : limits(limits_of_all), metrics(&metrics_of_all) {}
+
+    // With the mutex held.
+    std::size_t count_token(const std::string& token_id) const
+    {
+        return count([&](const ExportReader& reader) { return reader.token_id == token_id; });
+    }
+    std::size_t count_project(const std::string& project) const
+    {
+        if (project.empty()) return 0;
+        return count([&](const ExportReader& reader) { return reader.project == project; });
+    }
+    bool make_room();
+    void cut_off(ExportPlace& place, const char* reason, std::string detail) const;
+
+    const ExportLimits limits;
+    Metrics* const metrics;
+    std::mutex mutex;
+    std::set<ExportPlace*> places; ///< a handful; each takes itself out when it goes
+
+  private:
+    template <class Condition>
+    std::size_t count(Condition condition) const
+    {
+        return static_cast<std::size_t>(std::count_if(
+            places.begin(), places.end(), [&](const ExportPlace* place) { return condition(place->reader_); }));
+    }
+};
+
+/// The slowest one that is known to be slow gives way. It ends with the piece that it writes: until then, for the
+/// connection's time to write at most, there is one more than there may be.
+bool ExportPlaces::State::make_room()
+{
+    ExportPlace* slowest = nullptr;
+    for (ExportPlace* place : places) {
+        const std::optional<double> pace = place->pace_.last();
+        if (!pace || *pace >= limits.min_contended_bytes_per_s) continue;
+        if (slowest == nullptr || *pace < *slowest->pace_.last()) slowest = place;
+    }
+    if (slowest == nullptr) return false;
+    slowest->has_given_way_ = true;
+    places.erase(slowest);
+    return true;
+}
+
+void ExportPlaces::State::cut_off(ExportPlace& place, const char* reason, std::string detail) const
+{
+    place.cut_off_ = std::move(detail);
+    metrics->count("fathom_exports_cut_off_total", "Exports of billing that were cut off because of their readers.",
+                   {{"reason", reason}});
+}
+
+ExportPlaces::ExportPlaces(ExportLimits limits, Metrics& metrics) : state_(std::make_shared<State>(limits, metrics)) {}
+
+Result<std::shared_ptr<ExportPlace>> ExportPlaces::take(const ExportReader& reader)
+{
+    // Its destructor locks: it is made before the lock, and outlives it where there is no place.
+    auto place = std::make_shared<ExportPlace>(state_, reader);
+    const ExportLimits& limits = state_->limits;
+    const std::scoped_lock lock(state_->mutex);
+    const std::size_t under_way = state_->places.size();
+    const std::size_t of_token = state_->count_token(reader.token_id);
+    const std::size_t of_project = state_->count_project(reader.project);
+    const bool only_one = under_way >= limits.for_seconds;
+    if (of_token >= limits.of_token || (only_one && of_token > 0)) return too_many_exports("this token", of_token);
+    if (of_project >= limits.of_project || (only_one && of_project > 0))
+        return too_many_exports("this project", of_project);
+    if (under_way >= limits.all && !state_->make_room()) return too_many_exports("this server", under_way);
+    state_->places.insert(place.get());
+    return place;
+}
+
+ExportPlace::ExportPlace(std::shared_ptr<ExportPlaces::State> state, ExportReader reader)
+    : state_(std::move(state)), reader_(std::move(reader))
+{
+}
+
+ExportPlace::~ExportPlace()
+{
+    const std::scoped_lock lock(state_->mutex);
+    state_->places.erase(this);
+}
+
+Result<void> ExportPlace::note(std::size_t bytes, std::chrono::steady_clock::duration took)
+{
+    const std::scoped_lock lock(state_->mutex);
+    pace_.note(bytes, took);
+    if (cut_off_.empty()) {
+        const double least = state_->limits.min_bytes_per_s;
+        const std::string whose = "the export of " + reader_.token_id;
+        if (has_given_way_)
+            state_->cut_off(*this, "gave_way",
+                            whose + " is read at " + kib_per_s(pace_.last().value_or(0)) +
+                                " while others wait for one");
+        else if (pace_.last().value_or(least) < least)
+            state_->cut_off(*this, "too_slow",
+                            whose + " is read at " + kib_per_s(*pace_.last()) + ", less than " + kib_per_s(least));
+    }
+    if (!cut_off_.empty()) return Error{Errc::kUnavailable, cut_off_};
+    return {};
+}
+
+namespace {
+
+/// Runs on: the connection's strand, as the writer that it stands before.
+class PacedWriter final : public net::BodyWriter {
+  public:
+    PacedWriter(std::shared_ptr<net::BodyWriter> writer, std::shared_ptr<ExportPlace> place, PacedClock now)
+        : writer_(std::move(writer)), place_(std::move(place)), now_(std::move(now))
+    {
+    }
+
+    awaitable<Result<void>> write(std::string chunk) override
+    {
+        for (std::size_t sent = 0; sent < chunk.size(); sent += kPacedPieceBytes) {
+            std::string piece = chunk.substr(sent, kPacedPieceBytes);
+            const std::size_t size = piece.size();
+            const auto began = now_();
+            const Result<void> written = co_await writer_->write(std::move(piece));
+            if (!written) co_return written;
+            const Result<void> noted = place_->note(size, now_() - began);
+            if (noted) continue;
+            cut_off_ = noted.error().detail;
+            co_return noted;
+        }
+        co_return Result<void>();
+    }
+
+    awaitable<Result<void>> sleep(std::chrono::milliseconds duration) override
+    {
+        co_return co_await writer_->sleep(duration);
+    }
+
+    /// Why; empty: it was not.
+    const std::string& cut_off() const { return cut_off_; }
+
+  private:
+    const std::shared_ptr<net::BodyWriter> writer_;
+    const std::shared_ptr<ExportPlace> place_;
+    const PacedClock now_;
+    std::string cut_off_;
+};
+
+awaitable<void> run_paced(std::shared_ptr<const PacedStream> stream, std::shared_ptr<PacedWriter> writer)
+{
+    co_await (*stream)(writer);
+    if (!writer->cut_off().empty()) throw std::runtime_error(writer->cut_off());
+}
+
+} // namespace
+
+PacedStream pace_stream(PacedStream stream, std::shared_ptr<ExportPlace> place, PacedClock now)
+{
+    auto shared = std::make_shared<const PacedStream>(std::move(stream));
+    return [shared, place = std::move(place), now = std::move(now)](std::shared_ptr<net::BodyWriter> writer) {
+        return run_paced(shared, std::make_shared<PacedWriter>(std::move(writer), place, now));
+    };
+}
+
+} // namespace fathom::server
