@@ -13,7 +13,11 @@ void AttemptOutputs::add(const AttemptId& attempt, std::int64_t stdout_acked, st
 void AttemptOutputs::remove(const AttemptId& attempt)
 {
     streams_.erase(attempt);
-    std::erase_if(travelling_, [&](const auto& piece) { return piece.second == attempt; });
+    std::erase_if(travelling_, [&](const auto& piece) {
+        if (piece.second.attempt != attempt) return false;
+        travelling_bytes_ -= piece.second.bytes;
+        return true;
+    });
 }
 
 void AttemptOutputs::wait_for_start(const AttemptId& attempt)
@@ -37,11 +41,18 @@ void AttemptOutputs::note_written(const AttemptId& attempt)
     turns_.push_back(attempt);
 }
 
+bool AttemptOutputs::has_room(std::size_t most_bytes) const
+{
+    return travelling_.size() < kMaxTravelling && travelling_bytes_ < most_bytes;
+}
+
 bool AttemptOutputs::send_piece(const AttemptId& attempt, OutputFeed& feed, std::vector<link::Message>& messages)
 {
     std::optional<link::Message> piece = feed.next(executor_);
     if (!piece) return false;
-    travelling_.emplace(piece->id, attempt);
+    const std::size_t bytes = std::get<link::AttemptOutput>(piece->body).data.size();
+    travelling_.emplace(piece->id, Travelling{attempt, bytes});
+    travelling_bytes_ += bytes;
     messages.push_back(std::move(*piece));
     return true;
 }
@@ -49,7 +60,7 @@ bool AttemptOutputs::send_piece(const AttemptId& attempt, OutputFeed& feed, std:
 std::vector<link::Message> AttemptOutputs::next(std::size_t most)
 {
     std::vector<link::Message> messages;
-    while (!turns_.empty() && messages.size() < most) {
+    while (!turns_.empty() && messages.size() < most && has_room(kMaxTravellingBytes)) {
         const AttemptId attempt = std::move(turns_.front());
         turns_.pop_front();
         const auto found = streams_.find(attempt);
@@ -72,9 +83,10 @@ std::vector<link::Message> AttemptOutputs::next_of(const AttemptId& attempt)
     const auto found = streams_.find(attempt);
     if (found == streams_.end()) return messages;
     for (OutputFeed* feed : {&found->second.out, &found->second.err}) {
-        while (send_piece(attempt, *feed, messages)) {
+        while (has_room(kMaxTravellingBytesBeforeEnd) && send_piece(attempt, *feed, messages)) {
         }
     }
+    note_written(attempt); // the rest, if there is one, in its turn
     return messages;
 }
 
@@ -82,7 +94,8 @@ std::optional<AttemptId> AttemptOutputs::acknowledged(const MessageId& message)
 {
     const auto piece = travelling_.find(message);
     if (piece == travelling_.end()) return std::nullopt;
-    AttemptId attempt = std::move(piece->second);
+    AttemptId attempt = std::move(piece->second.attempt);
+    travelling_bytes_ -= piece->second.bytes;
     travelling_.erase(piece);
     Streams& streams = streams_.at(attempt);
     if (!streams.out.acknowledge(message)) streams.err.acknowledge(message);
@@ -94,6 +107,7 @@ std::optional<AttemptId> AttemptOutputs::acknowledged(const MessageId& message)
 void AttemptOutputs::connection_lost()
 {
     travelling_.clear();
+    travelling_bytes_ = 0;
     for (auto& [attempt, streams] : streams_) {
         streams.out.connection_lost();
         streams.err.connection_lost();

@@ -9,9 +9,15 @@
 namespace fathom::agent {
 
 /// The output of all attempts on its way to the metascheduler. Attempts that have written take turns, a piece of each
-/// stream a turn, so that a noisy one holds up no other. Not thread-safe.
+/// stream a turn, so that a noisy one holds up no other. Of all together no more travels than the metascheduler keeps
+/// while it has no time for it: what comes behind is heard, such as ends and signs of life. Not thread-safe.
 class AttemptOutputs {
   public:
+    static constexpr std::size_t kMaxTravelling = 256; ///< pieces
+    static constexpr std::size_t kMaxTravellingBytes = std::size_t{4} << 20U;
+    /// With those that go before an end: where others' output fills the window, an end's still finds room.
+    static constexpr std::size_t kMaxTravellingBytesBeforeEnd = std::size_t{6} << 20U;
+
     /// `executor` must outlive it.
     explicit AttemptOutputs(Executor& executor) : executor_(executor) {}
 
@@ -55,12 +61,20 @@ class AttemptOutputs {
         bool waits_for_start{};
     };
 
+    /// A piece that has not been acknowledged.
+    struct Travelling {
+        AttemptId attempt;
+        std::size_t bytes{};
+    };
+
+    bool has_room(std::size_t most_bytes) const;
     bool send_piece(const AttemptId& attempt, OutputFeed& feed, std::vector<link::Message>& messages);
 
     Executor& executor_;
     std::map<AttemptId, Streams> streams_;
     std::deque<AttemptId> turns_; ///< attempts that may have something to send
-    std::unordered_map<MessageId, AttemptId> travelling_;
+    std::unordered_map<MessageId, Travelling> travelling_;
+    std::size_t travelling_bytes_ = 0;
 };
 
 } // namespace fathom::agent

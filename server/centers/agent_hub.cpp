@@ -43,6 +43,15 @@ asio::awaitable<void> take_reports(std::shared_ptr<AgentSession> session)
     co_await session->take_reports();
 }
 
+asio::awaitable<void> take_output(std::shared_ptr<AgentSession> session)
+{
+    const EndGuard guard(session);
+    co_await session->take_output();
+}
+
+/// Of all sessions together; the first message of each needs no room.
+constexpr std::size_t kOutputRoom_bytes = std::size_t{256} << 20U;
+
 } // namespace
 
 struct AgentHub::State {
@@ -146,6 +155,7 @@ asio::awaitable<void> AgentHub::State::serve(std::shared_ptr<State> self, std::s
     }
     self->tasks.spawn(executor, "send_orders", send_orders(session));
     self->tasks.spawn(executor, "take_reports", take_reports(session));
+    self->tasks.spawn(executor, "take_output", take_output(session));
     self->tasks.spawn(executor, "tell_of_catalog", tell_of_catalog(session));
     co_await session->serve();
     self->delist(grant->center_id, session);
@@ -180,8 +190,9 @@ AgentHub::AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService
     session_options.notice_pause = options.notice_pause;
     SessionKeeperOptions keeper_options{options.replica, options.order_tick, options.touch_period,
                                         options.longest_away};
-    state_ = std::make_shared<State>(AgentSessionParts{&database, &gateway, &enrolment, sub_units, balance, library},
-                                     std::move(session_options), std::move(keeper_options), options);
+    const AgentSessionParts parts{
+        &database, &gateway, &enrolment, sub_units, balance, library, std::make_shared<OutputRoom>(kOutputRoom_bytes)};
+    state_ = std::make_shared<State>(parts, std::move(session_options), std::move(keeper_options), options);
 }
 
 AgentHub::~AgentHub()

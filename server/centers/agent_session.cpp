@@ -25,12 +25,26 @@ std::optional<AttemptReport> report_in(link::Body& body)
     return std::nullopt;
 }
 
+/// What is written down when the database has time.
+bool is_usual(const link::Body& body)
+{
+    return std::holds_alternative<link::AttemptOutput>(body) || std::holds_alternative<BalanceSteps>(body);
+}
+
+/// What is said of the units that attempts have ended on comes after their ends.
+bool is_about_units(const link::Body& body)
+{
+    return std::holds_alternative<link::CatalogChanged>(body) || std::holds_alternative<link::SubUnitState>(body) ||
+           std::holds_alternative<link::SubUnitRequest>(body) || std::holds_alternative<ResourceState>(body);
+}
+
 } // namespace
 
 AgentSession::AgentSession(std::shared_ptr<net::WebSocket> socket, net::PeerCertificate certificate,
                            AgentSessionParts parts, AgentSessionOptions options, asio::any_io_executor executor)
     : socket_(std::move(socket)), certificate_(std::move(certificate)), parts_(parts), options_(std::move(options)),
-      executor_(executor), reports_came_(executor), reports_went_(executor), questions_(*parts_.database),
+      executor_(executor), reports_came_(executor), reports_went_(executor), waiting_came_(executor),
+      waiting_went_(executor), questions_(*parts_.database),
       notices_(*parts_.database, executor, options_.notice_pause), wake_timer_(executor),
       catalog_pace_(options_.catalog_changes, options_.catalog_pause),
       sub_unit_pace_(options_.sub_unit_messages, options_.sub_unit_pause)
@@ -164,29 +178,42 @@ asio::awaitable<bool> AgentSession::handle(std::string text)
     }
     if (std::optional<AttemptReport> said = report_in(message.body)) {
         AttemptId attempt = attempt_of(*said);
-        ReadReport report{std::move(*said), std::move(attempt), message.id, std::move(text)};
+        ReadReport report{std::move(*said), std::move(attempt), message.id, std::move(text), ++read_count_};
         co_await add_report(std::move(report));
         co_return !ended_;
     }
-    co_await until_reports_are(0, 0); // what comes after them is carried out after them
-    if (ended_) co_return false;
-
     const auto* const output = std::get_if<link::AttemptOutput>(&message.body);
-    const std::string attempt = output == nullptr ? std::string() : output->attempt_id.value;
-    const bool is_wish = std::holds_alternative<link::SubUnitRequest>(message.body);
-    const Result<void> applied = co_await apply(message.id, std::move(message.body));
+    std::string attempt = output == nullptr ? std::string() : output->attempt_id.value;
+    ReadMessage read{message.id, std::move(message.body), std::move(attempt), std::move(text)};
+    if (is_usual(read.body)) {
+        co_await add_waiting(std::move(read));
+        co_return !ended_;
+    }
+    // What comes after them is carried out after them.
+    if (is_about_units(read.body))
+        co_await until_reports_are(0, 0);
+    else
+        co_await until_reports_wait_for_output();
+    if (ended_) co_return false;
+    co_return co_await carry_out(std::move(read));
+}
+
+asio::awaitable<bool> AgentSession::carry_out(ReadMessage read)
+{
+    const bool is_wish = std::holds_alternative<link::SubUnitRequest>(read.body);
+    const Result<void> applied = co_await apply(read.id, std::move(read.body));
     if (applied) {
-        acknowledge(message.id, std::nullopt);
+        acknowledge(read.id, std::nullopt);
         co_return true;
     }
     const Error error = applied.error();
     // Who asks too often hears so. Without an answer the agent would ask the same again, and again.
     const bool is_too_often = is_wish && error.code == Errc::kTooMany;
-    if (!is_transient(error.code) || is_too_often) co_return refuse(message.id, error, attempt);
+    if (!is_transient(error.code) || is_too_often) co_return refuse(read.id, error, read.attempt);
     // An internal error comes again with the same message, and everything behind it would never be heard.
-    const bool is_put_away = error.code == Errc::kInternal && co_await put_away(text, attempt, error);
-    if (is_put_away) co_return refuse(message.id, error, attempt);
-    log_refusal(error, attempt);
+    const bool is_put_away = error.code == Errc::kInternal && co_await put_away(read.text, read.attempt, error);
+    if (is_put_away) co_return refuse(read.id, error, read.attempt);
+    log_refusal(error, read.attempt);
     end("not available now");
     co_return false;
 }
@@ -397,6 +424,8 @@ void AgentSession::end(std::string reason, net::CloseKind kind)
     asio::post(executor_, [self = shared_from_this()] {
         self->reports_came_.cancel();
         self->reports_went_.cancel();
+        self->waiting_came_.cancel();
+        self->waiting_went_.cancel();
         self->notices_.end();
     });
 }

@@ -8,6 +8,7 @@
 #include "server/centers/catalog_notices.hpp"
 #include "server/centers/enrolment_service.hpp"
 #include "server/centers/message_pace.hpp"
+#include "server/centers/output_room.hpp"
 #include "server/centers/session_questions.hpp"
 #include "server/centers/session_store.hpp"
 #include "server/ports/attempt_gateway.hpp"
@@ -49,21 +50,26 @@ struct AgentSessionParts {
     Database* database;
     AttemptGateway* gateway;
     EnrolmentService* enrolment;
-    SubUnitGateway* sub_units = nullptr;    ///< none: agents' sub-units are refused
-    BalanceGateway* balance = nullptr;      ///< none: agents are told not to tell what their balance loops do
-    const LibrarySource* library = nullptr; ///< none: agents match with what they have
+    SubUnitGateway* sub_units = nullptr;     ///< none: agents' sub-units are refused
+    BalanceGateway* balance = nullptr;       ///< none: agents are told not to tell what their balance loops do
+    const LibrarySource* library = nullptr;  ///< none: agents match with what they have
+    std::shared_ptr<OutputRoom> output_room; ///< of all sessions
 };
 
 /// One connection of a center's agent.
 ///
 ///     greeting --hello stored--> open --closed, superseded, revoked or a database failure--> ended
 ///
-/// Four coroutines: serve() reads and answers one message after the other, but for reports on attempts, of which it
-/// reads some ahead; take_reports() carries those out, what has come meanwhile in one transaction; send_orders() tells
-/// the agent, when woken, what the jobs room has for it; tell_of_catalog() tells replicas of many changes at once. Its
-/// standing is kept by SessionKeeper. A flood of messages waits in the agent's socket and not in our memory. A message
-/// is acknowledged after its transaction committed. When the database fails, the session ends without an
-/// acknowledgement and the agent sends again.
+/// Five coroutines: serve() reads and answers one message after the other, but for those of which it reads some ahead.
+/// Of these take_reports() carries out reports on attempts, what has come meanwhile in one transaction, and
+/// take_output() what waits for the database in its usual line, jobs' output above all: however long that takes,
+/// reports and signs of life behind it are heard. send_orders() tells the agent, when woken, what the jobs room has for
+/// it; tell_of_catalog() tells replicas of many changes at once. Its standing is kept by SessionKeeper. A flood of
+/// messages waits in the agent's socket and not in our memory. A message is acknowledged after its transaction
+/// committed. When the database fails, the session ends without an acknowledgement and the agent sends again.
+///
+/// What an agent says of one attempt is carried out in its order. What it says of its units comes after all reports
+/// that were said before; of those an end waits until its attempt's output before it is stored.
 ///
 /// Runs on: the connection's strand; wake(), recheck(), end() and what is said of the standing are thread-safe.
 class AgentSession : public std::enable_shared_from_this<AgentSession> {
@@ -79,6 +85,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     /// After greet(), beside serve(): return when the session has ended.
     asio::awaitable<void> send_orders();
     asio::awaitable<void> take_reports();
+    asio::awaitable<void> take_output();
     asio::awaitable<void> tell_of_catalog();
 
     /// Orders may wait.
@@ -129,10 +136,36 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
         AttemptId attempt;
         MessageId id;     ///< of the message; of an acknowledgement: of the order that it is about
         std::string text; ///< of the message, should it be put away; none of an acknowledgement
+        std::uint64_t number{};
     };
+    /// A message that was read.
+    struct ReadMessage {
+        MessageId id;
+        link::Body body;
+        std::string attempt; ///< of output; else empty
+        std::string text;    ///< of the message, should it be put away
+    };
+    /// One that waits in the database's usual line, or for those before it there.
+    struct WaitingMessage {
+        ReadMessage read;
+        std::uint64_t number{};
+        std::size_t bytes{};
+        std::shared_ptr<const void> room{}; ///< null: it came when no other one waited
+    };
+    /// False when the session cannot go on.
+    asio::awaitable<bool> carry_out(ReadMessage read);
+    asio::awaitable<void> add_waiting(ReadMessage read);
+    /// Room for another one of so many bytes; null also when none waits any more, or the session has ended.
+    asio::awaitable<std::shared_ptr<const void>> wait_for_room(std::size_t bytes);
+    bool waits_for_report(const WaitingMessage& message) const;
+    bool waits_for_output(const ReadReport& report) const;
+    /// Those that may be carried out now; others of their attempts have to be before the rest.
+    std::vector<std::list<ReadReport>::iterator> next_reports();
     asio::awaitable<void> add_report(ReadReport report);
     /// Until so many reports at most wait to be carried out, or the session has ended.
     asio::awaitable<void> until_reports_are(std::size_t most_count, std::size_t most_bytes);
+    /// Until no report is left but ends whose output waits to be stored, or the session has ended.
+    asio::awaitable<void> until_reports_wait_for_output();
     /// False when the session cannot go on.
     asio::awaitable<bool> answer_report(const ReadReport& report, const Result<void>& taken);
     void forget_start(const MessageId& order, const AttemptId& attempt);
@@ -189,8 +222,13 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     std::set<AttemptId> recalled_;  ///< told to come back, unless they have started
     std::list<ReadReport> reports_; ///< not yet carried out, those that are being included
     std::size_t report_bytes_ = 0;
-    asio::steady_timer reports_came_;
+    asio::steady_timer reports_came_; ///< or may be carried out now
     asio::steady_timer reports_went_;
+    std::uint64_t read_count_ = 0;      ///< of what is carried out beside serve(), by which it is numbered
+    std::list<WaitingMessage> waiting_; ///< the first is being carried out
+    std::size_t waiting_bytes_ = 0;
+    asio::steady_timer waiting_came_; ///< or may be carried out now
+    asio::steady_timer waiting_went_;
     SessionQuestions questions_;
     CatalogNotices notices_; ///< of what the agent reports often
     asio::steady_timer wake_timer_;

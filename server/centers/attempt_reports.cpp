@@ -5,14 +5,19 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
+#include <utility>
 
 // What a session does with what its agent reports of how far attempts are.
 namespace fathom::server {
 namespace {
 
-/// What is read ahead.
-constexpr std::size_t kMaxReports = 256;
+/// What is read ahead: more than the 256 that an agent sends without being answered, and acknowledgements beside them.
+constexpr std::size_t kMaxReports = 512;
 constexpr std::size_t kMaxReportBytes = std::size_t{4} << 20U;
+/// What waits for the database in its usual line: as much as an agent sends without being answered (AttemptOutputs),
+/// as it is kept here, decoded and as text.
+constexpr std::size_t kMaxWaiting = 512;
+constexpr std::size_t kMaxWaitingBytes = std::size_t{16} << 20U;
 /// What one transaction carries out: more would make the first of them wait.
 constexpr std::size_t kBatch = 64;
 
@@ -39,7 +44,7 @@ asio::awaitable<void> AgentSession::handle_ack(link::Ack ack)
     const auto start = starts_.find(ack.of);
     if (start == starts_.end()) co_return; // of a cancellation, or of an earlier connection
     const AttemptId attempt = start->second.attempt;
-    ReadReport report{StartAcknowledged{attempt, std::move(ack.error)}, attempt, ack.of, std::string()};
+    ReadReport report{StartAcknowledged{attempt, std::move(ack.error)}, attempt, ack.of, std::string(), ++read_count_};
     co_await add_report(std::move(report));
 }
 
@@ -57,27 +62,106 @@ asio::awaitable<void> AgentSession::until_reports_are(std::size_t most_count, st
         co_await wait(reports_went_);
 }
 
+bool AgentSession::waits_for_output(const ReadReport& report) const
+{
+    if (!std::holds_alternative<link::AttemptEnded>(report.report)) return false;
+    return std::any_of(waiting_.begin(), waiting_.end(), [&](const WaitingMessage& message) {
+        return message.number < report.number && message.read.attempt == report.attempt.value;
+    });
+}
+
+std::vector<std::list<AgentSession::ReadReport>::iterator> AgentSession::next_reports()
+{
+    std::vector<std::list<ReadReport>::iterator> next;
+    std::set<AttemptId> held;
+    for (auto report = reports_.begin(); report != reports_.end() && next.size() < kBatch; ++report) {
+        if (held.contains(report->attempt) || waits_for_output(*report))
+            held.insert(report->attempt);
+        else
+            next.push_back(report);
+    }
+    return next;
+}
+
+asio::awaitable<void> AgentSession::until_reports_wait_for_output()
+{
+    while (!ended_ && !next_reports().empty())
+        co_await wait(reports_went_);
+}
+
 asio::awaitable<void> AgentSession::take_reports()
 {
     while (!ended_) {
-        if (reports_.empty()) {
+        const std::vector<std::list<ReadReport>::iterator> next = next_reports();
+        if (next.empty()) {
             co_await wait(reports_came_);
             continue;
         }
         std::vector<AttemptReport> batch;
-        for (ReadReport& read : reports_) {
-            if (batch.size() == kBatch) break;
-            batch.push_back(std::move(read.report));
-        }
+        batch.reserve(next.size());
+        for (const auto& read : next)
+            batch.push_back(std::move(read->report));
         const std::vector<Result<void>> taken = co_await parts_.gateway->take_reports(reporter(), std::move(batch));
-        for (const Result<void>& one : taken) {
-            const ReadReport report = std::move(reports_.front());
-            reports_.pop_front();
+        for (std::size_t i = 0; i < next.size(); ++i) {
+            const ReadReport report = std::move(*next[i]);
+            reports_.erase(next[i]);
             report_bytes_ -= report.text.size();
-            const bool goes_on = co_await answer_report(report, one);
+            const bool goes_on = co_await answer_report(report, taken[i]);
             if (!goes_on) co_return;
         }
         reports_went_.cancel();
+        waiting_came_.cancel();
+    }
+}
+
+asio::awaitable<void> AgentSession::add_waiting(ReadMessage read)
+{
+    constexpr std::size_t kOfOtherParts = 256;
+    const auto* const output = std::get_if<link::AttemptOutput>(&read.body);
+    const std::size_t decoded = output == nullptr ? read.text.size() : output->data.size();
+    const std::size_t bytes = read.text.size() + decoded + kOfOtherParts;
+    std::shared_ptr<const void> room = co_await wait_for_room(bytes);
+    WaitingMessage message{std::move(read), ++read_count_, bytes, std::move(room)};
+    waiting_bytes_ += bytes;
+    waiting_.push_back(std::move(message));
+    waiting_came_.cancel();
+}
+
+asio::awaitable<std::shared_ptr<const void>> AgentSession::wait_for_room(std::size_t bytes)
+{
+    while (!ended_ && !waiting_.empty()) {
+        if (waiting_.size() < kMaxWaiting && waiting_bytes_ + bytes <= kMaxWaitingBytes) {
+            std::shared_ptr<const void> room = parts_.output_room->take(bytes);
+            if (room) co_return room;
+        }
+        co_await wait(waiting_went_);
+    }
+    co_return nullptr;
+}
+
+bool AgentSession::waits_for_report(const WaitingMessage& message) const
+{
+    return std::any_of(reports_.begin(), reports_.end(), [&](const ReadReport& report) {
+        return report.number < message.number && report.attempt.value == message.read.attempt;
+    });
+}
+
+asio::awaitable<void> AgentSession::take_output()
+{
+    while (!ended_) {
+        if (waiting_.empty() || waits_for_report(waiting_.front())) {
+            co_await wait(waiting_came_);
+            continue;
+        }
+        // Its place stays until it is carried out: an end waits for it.
+        WaitingMessage& first = waiting_.front();
+        ReadMessage read{first.read.id, std::move(first.read.body), first.read.attempt, std::move(first.read.text)};
+        const bool goes_on = co_await carry_out(std::move(read));
+        if (!goes_on) co_return;
+        waiting_bytes_ -= waiting_.front().bytes;
+        waiting_.pop_front();
+        waiting_went_.cancel();
+        reports_came_.cancel();
     }
 }
 

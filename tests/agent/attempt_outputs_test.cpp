@@ -74,6 +74,30 @@ TEST_F(AttemptOutputsTest, SendsTheRestWhenWhatTravelsIsAcknowledged)
     EXPECT_EQ(outputs_.acknowledged(second[0].id), std::nullopt) << "once only";
 }
 
+TEST_F(AttemptOutputsTest, OfAllTogetherNoMoreTravelsThanTheOtherEndKeeps)
+{
+    std::vector<AttemptId> noisy;
+    for (int i = 0; i < 10; ++i)
+        noisy.push_back(add(std::string(4 * link::kMaxOutputBytes, 'x')));
+    const AttemptId ending = add("the last line\n");
+
+    const std::vector<link::Message> first = outputs_.next(100);
+
+    constexpr std::size_t kPieces = AttemptOutputs::kMaxTravellingBytes / link::kMaxOutputBytes;
+    EXPECT_LE(first.size(), kPieces + 1) << "and a line";
+    EXPECT_TRUE(outputs_.next(100).empty());
+    executor_.written[ending] += "and one more\n";
+    EXPECT_THAT(attempts_of(outputs_.next_of(ending)), testing::ElementsAre(ending)) << "goes before its end";
+    for (int i = 7; i < 10; ++i)
+        outputs_.next_of(noisy[static_cast<std::size_t>(i)]);
+    EXPECT_TRUE(outputs_.next_of(noisy[0]).empty()) << "even before ends there is a bound";
+
+    for (const link::Message& piece : first)
+        outputs_.acknowledged(piece.id);
+
+    EXPECT_FALSE(outputs_.next(100).empty());
+}
+
 TEST_F(AttemptOutputsTest, ReadsNoFileOfAnAttemptThatHasWrittenNothing)
 {
     const AttemptId id = add("");

@@ -1,5 +1,9 @@
 #include "tests/server/centers/support/test_agent.hpp"
 
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include <algorithm>
 
 namespace fathom::server::test {
@@ -76,7 +80,28 @@ Result<void> FakeGateway::take(const AttemptReport& report)
 
 asio::awaitable<Result<void>> FakeGateway::attempt_output(Reporter, link::AttemptOutput output)
 {
+    const auto is_held = [this] {
+        const std::scoped_lock lock(mutex_);
+        return holds_output_;
+    };
+    asio::steady_timer timer(co_await asio::this_coro::executor);
+    while (is_held()) {
+        timer.expires_after(5ms);
+        co_await timer.async_wait(asio::use_awaitable);
+    }
     co_return note("output " + output.data);
+}
+
+void FakeGateway::hold_output()
+{
+    const std::scoped_lock lock(mutex_);
+    holds_output_ = true;
+}
+
+void FakeGateway::release_output()
+{
+    const std::scoped_lock lock(mutex_);
+    holds_output_ = false;
 }
 
 asio::awaitable<Result<void>> FakeGateway::note_queues(Reporter, link::QueueReport report, CatalogNotice notice)

@@ -32,6 +32,9 @@ class FakeGateway final : public AttemptGateway {
     void order(link::Body order);
     /// The next report is answered by this error.
     void fail_next(Error error);
+    /// Output is stored when this ends, and not before.
+    void hold_output();
+    void release_output();
     /// One line for each call: "started att_…".
     std::vector<std::string> calls() const;
     bool has_call(const std::string& line) const;
@@ -49,6 +52,7 @@ class FakeGateway final : public AttemptGateway {
     std::vector<std::string> calls_;
     std::vector<CatalogNotice> notices_;
     std::optional<Error> failure_;
+    bool holds_output_ = false;
     int polls_ = 0;
     std::vector<CenterId> centers_; ///< that were asked for
 };
