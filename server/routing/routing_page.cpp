@@ -187,7 +187,8 @@ void RoutingPage::ensure_fresh_catalog(pqxx::work& transaction)
 
 Result<void> RoutingPage::prepare(pqxx::work& transaction, const WaitingJob& job)
 {
-    if (job.unreadable) return Error{Errc::kInvalid, "its specification cannot be read", job.unreadable->fields};
+    if (const std::optional<Error>& unreadable = job.known->unreadable)
+        return Error{Errc::kInvalid, "its specification cannot be read", unreadable->fields};
     const Result<bool> ended = end_overdue(transaction, job);
     if (!ended) return ended.error();
     if (*ended) return {};

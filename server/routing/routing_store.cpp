@@ -185,7 +185,6 @@ WaitingJob to_waiting_job(const pqxx::row& row, KnownSpecs& specs)
     job.refused_by = refused_centers_of(row);
     job.known = specs.get(row["spec"].c_str());
     job.spec = job.known->spec;
-    job.unreadable = job.known->unreadable;
     job.spec.type = job.job_type;
     return job;
 }

@@ -37,11 +37,10 @@ struct WaitingJob {
     std::string waiting_reason;
     double reason_s{}; ///< for how long it has waited for that reason
     Timestamp submitted_at{};
-    double turn{};                       ///< as it was ordered last; 0: not yet
-    std::vector<std::string> refused_by; ///< RouteRequest::refused_by
-    JobSpec spec;
-    std::optional<Error> unreadable;        ///< of its specification, which is empty then
-    std::shared_ptr<const KnownSpec> known; ///< what its specification was read as; never null
+    double turn{};                          ///< as it was ordered last; 0: not yet
+    std::vector<std::string> refused_by;    ///< RouteRequest::refused_by
+    JobSpec spec;                           ///< with its type; empty where it could not be read
+    std::shared_ptr<const KnownSpec> known; ///< what its specification was read as, and whether; never null
 };
 /// The row of a job as claims select it.
 WaitingJob to_waiting_job(const pqxx::row& row, KnownSpecs& specs);

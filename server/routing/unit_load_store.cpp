@@ -92,7 +92,7 @@ std::vector<WaitingJob> select_newest_jobs(pqxx::work& transaction, std::int64_t
     KnownSpecs specs;
     for (const pqxx::row& row : transaction.exec_params(select, most)) {
         WaitingJob job = to_waiting_job(row, specs);
-        if (!job.unreadable) jobs.push_back(std::move(job));
+        if (!job.known->unreadable) jobs.push_back(std::move(job));
     }
     return jobs;
 }

@@ -6,6 +6,7 @@
 #include "core/schedule/unit_ledger.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace fathom::server {
 namespace {
@@ -29,9 +30,12 @@ std::vector<JobArrival> arrivals_of(const std::vector<WaitingJob>& jobs, const C
 {
     UnitLedger units(catalog.unit_types, catalog.knowledge, catalog.calendar, {}, {}, now);
     std::map<std::string, std::vector<JobArrival::Place>> by_kind;
+    std::unordered_map<const KnownSpec*, std::string> spec_kinds; // many jobs have the same specification
     std::vector<JobArrival> arrivals;
     for (const WaitingJob& job : jobs) {
-        const auto [known, is_new] = by_kind.try_emplace(kind_of(job, spec_kind_of(job.spec, catalog)));
+        const auto [spec_kind, is_new_spec] = spec_kinds.try_emplace(job.known.get());
+        if (is_new_spec) spec_kind->second = spec_kind_of(job.spec, catalog);
+        const auto [known, is_new] = by_kind.try_emplace(kind_of(job, spec_kind->second));
         if (is_new) {
             Result<RouteRequest> request = make_route_request(job.spec, catalog, now);
             if (!request) continue; // its operator is gone

@@ -130,7 +130,7 @@ TEST_F(Routing, ReadsHowMuchDataAJobMovesAndNotWhereItIs)
     const std::vector<WaitingJob> jobs = run(database_.run(work)).value();
 
     ASSERT_EQ(jobs.size(), 1U);
-    ASSERT_FALSE(jobs[0].unreadable);
+    ASSERT_FALSE(jobs[0].known->unreadable);
     const JobData& read = jobs[0].spec.data;
     ASSERT_EQ(read.in.size(), 1U) << "thousands of jobs are read at once, each with up to a thousand URLs";
     EXPECT_EQ(read.in[0].url, "");
