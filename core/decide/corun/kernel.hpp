@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/model/kernel_class.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -10,14 +11,6 @@
 
 /// Kernels of a GPU as decisions see them (C1, C2).
 namespace fathom {
-
-/// What a kernel is bound by.
-enum class KernelClass { kUnknown, kCompute, kMemory };
-inline constexpr std::size_t kKernelClasses = 3;
-
-/// "unknown", "compute", "memory"
-std::string_view to_string(KernelClass kernel_class);
-std::optional<KernelClass> parse_kernel_class(std::string_view text);
 
 /// Where a kernel's class comes from.
 enum class ClassSource {
