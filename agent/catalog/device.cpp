@@ -10,9 +10,14 @@ std::string device_name(const UnitDevice& device)
     return device.device.id + "#" + std::to_string(device.part) + "/" + std::to_string(device.parts);
 }
 
+std::string_view whole_device_name(std::string_view name)
+{
+    return name.substr(0, name.find('#'));
+}
+
 bool devices_overlap(std::string_view a, std::string_view b)
 {
-    if (a.substr(0, a.find('#')) != b.substr(0, b.find('#'))) return false;
+    if (whole_device_name(a) != whole_device_name(b)) return false;
     // Different parts of the same cut are apart; else one is whole, or they were cut otherwise.
     const std::size_t slash_a = a.find('/', a.find('#'));
     const std::size_t slash_b = b.find('/', b.find('#'));

@@ -32,6 +32,9 @@ struct UnitDevice {
 /// The name of a device or part, as it is stored: "GPU-5f1c…", "GPU-5f1c…#2/4".
 std::string device_name(const UnitDevice& device);
 
+/// The device's own name, of the name of one of its parts.
+std::string_view whole_device_name(std::string_view name);
+
 /// Whether both names have something of one device in common. Parts of different cuts of a device do.
 bool devices_overlap(std::string_view a, std::string_view b);
 

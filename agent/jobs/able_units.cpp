@@ -53,14 +53,16 @@ link::UnitTypesAnswer answer_query(const link::UnitTypesQuery& query, const Unit
     return answer;
 }
 
-link::AttemptStarted started_message(const StoredAttempt& attempt, Timestamp started_at, const UnitPlan& plan)
+link::AttemptStarted started_message(const StoredAttempt& attempt, Timestamp started_at, const UnitAllocator& units)
 {
+    const UnitPlan& plan = units.plan();
     link::AttemptStarted started{attempt.order.attempt_id, started_at, attempt.cpus, attempt.units,
                                  attempt.unit_type,        {}};
     for (const UnitType& type : plan) {
         if (type.report.name == attempt.unit_type && type.place) started.cpus.clear(); // they only stood for units
     }
     if (!attempt.order.operators.empty()) started.able_unit_types = able_unit_types(plan, attempt.order.operators);
+    started.neighbours = units.neighbours_of(attempt.order.attempt_id);
     return started;
 }
 

@@ -18,7 +18,8 @@ std::vector<std::string> able_unit_types(const UnitPlan& plan, std::span<const O
 /// This center's answer to a question (M13b): each of its unit types, able or not. Pure.
 link::UnitTypesAnswer answer_query(const link::UnitTypesQuery& query, const UnitAllocator& units);
 
-/// What is reported of an attempt that started: what it holds and, for a probe, what else could have run it.
-link::AttemptStarted started_message(const StoredAttempt& attempt, Timestamp started_at, const UnitPlan& plan);
+/// What is reported of an attempt that started: what it holds, beside whom, and for a probe what else could have run
+/// it.
+link::AttemptStarted started_message(const StoredAttempt& attempt, Timestamp started_at, const UnitAllocator& units);
 
 } // namespace fathom::agent

@@ -203,7 +203,7 @@ void AttemptBook::report_started(Entry& entry, Timestamp started_at)
     entry.queue.reset();
     StoredAttempt& stored = entry.stored;
     stored.stage = Stage::kRunning;
-    const std::array messages{link::make_message(started_message(stored, started_at, units_.plan()))};
+    const std::array messages{link::make_message(started_message(stored, started_at, units_))};
     store(spool_.save(stored, messages));
     must_commit_ = true;
     outputs_.note_started(stored.order.attempt_id);
@@ -216,7 +216,7 @@ void AttemptBook::record_end(Entry& entry, AttemptEnd end)
     StoredAttempt& stored = entry.stored;
     std::vector<link::Message> messages;
     if (stored.stage == Stage::kStarting && end.started_at) // it was over before we looked
-        messages.push_back(link::make_message(started_message(stored, *end.started_at, units_.plan())));
+        messages.push_back(link::make_message(started_message(stored, *end.started_at, units_)));
     if (end.outcome == AttemptOutcome::kCancelled && end.detail.empty()) end.detail = stored.cancel_reason.value_or("");
     stored.stage = needs_output_first(stored.order) ? Stage::kEnded : Stage::kReported;
     stored.end = std::move(end);

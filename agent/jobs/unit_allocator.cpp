@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <tuple>
+#include <utility>
 
 namespace fathom::agent {
 namespace {
@@ -27,6 +27,40 @@ std::int64_t bytes_of(const AttemptOrder& order, const char* variable)
         std::from_chars(found->second.data(), found->second.data() + found->second.size(), bytes);
     constexpr std::int64_t kMax = std::int64_t{1} << 42U;
     return std::clamp<std::int64_t>(bytes, 0, kMax);
+}
+
+/// What the device's tenants are known by. Nobody has measured pairs of jobs here: only classes tell of them.
+PairMember member_of(KernelClass kernel_class)
+{
+    return {.kind = {}, .kernel_class = kernel_class};
+}
+
+/// An attempt of that class beside these.
+DeviceNeighbours neighbours_among(const std::vector<PairMember>& others, KernelClass own_class)
+{
+    const auto count_of = [&](KernelClass one) {
+        return std::count_if(others.begin(), others.end(),
+                             [&](const PairMember& other) { return other.kernel_class == one; });
+    };
+    const DeviceExpectation expected = expect_beside(member_of(own_class), others, PairModel());
+    DeviceNeighbours neighbours;
+    neighbours.compute_count = count_of(KernelClass::kCompute);
+    neighbours.memory_count = count_of(KernelClass::kMemory);
+    neighbours.unknown_count = count_of(KernelClass::kUnknown);
+    if (expected.known_count < others.size()) return neighbours;
+    neighbours.expected_share = expected.newcomer_share;
+    neighbours.least_share_beside = expected.least_tenant_share;
+    neighbours.is_measured = expected.is_measured;
+    return neighbours;
+}
+
+/// Whether an attempt on both devices waits rather for what it does on `a`: where it is expected to keep less, else
+/// where more others are.
+bool is_slower(const DeviceNeighbours& a, const DeviceNeighbours& b)
+{
+    const double a_share = a.expected_share.value_or(1);
+    const double b_share = b.expected_share.value_or(1);
+    return a_share < b_share || (a_share == b_share && a.count() > b.count());
 }
 
 /// As the job will tell the memory manager.
@@ -139,20 +173,50 @@ std::vector<std::vector<std::size_t>> UnitAllocator::free_by_device(const UnitTy
     return devices;
 }
 
+UnitAllocator::Tenants UnitAllocator::tenants() const
+{
+    Tenants tenants;
+    for (const auto& [attempt, held] : held_) {
+        for (const std::string& name : held.devices) {
+            std::vector<const Held*>& there = tenants[whole_device_name(name)];
+            if (there.empty() || there.back() != &held) there.push_back(&held);
+        }
+    }
+    return tenants;
+}
+
+void UnitAllocator::put_best_first(std::vector<std::vector<std::size_t>>& devices, const UnitType& type,
+                                   const AttemptOrder& order) const
+{
+    const GpuMemoryRequest need = gpu_memory_of(order);
+    const Tenants all = order.kernel_class == KernelClass::kUnknown ? Tenants() : tenants();
+    std::vector<DeviceOption> options;
+    for (const std::vector<std::size_t>& free : devices) {
+        const Unit& unit = type.units[free.front()];
+        std::set<const Held*> there;
+        for (const UnitDevice& part : unit.devices) {
+            if (const auto found = all.find(part.device.id); found != all.end())
+                there.insert(found->second.begin(), found->second.end());
+        }
+        DeviceOption& option = options.emplace_back();
+        option.free_parts = free.size();
+        option.lacks_memory = lacks_gpu_memory(unit, need);
+        for (const Held* held : there)
+            option.tenants.push_back(member_of(held->kernel_class));
+    }
+    std::vector<std::vector<std::size_t>> ordered;
+    for (const std::size_t i : order_devices(member_of(order.kernel_class), options, PairModel()))
+        ordered.push_back(std::move(devices[i]));
+    devices = std::move(ordered);
+}
+
 std::vector<std::size_t> UnitAllocator::choose_units(const UnitType& type, std::int64_t count,
                                                      const AttemptOrder& order) const
 {
     const bool is_exclusive = order.is_exclusive;
-    const GpuMemoryRequest need = gpu_memory_of(order);
     if (type.units_per_device <= 1) return first_free(type, count);
     std::vector<std::vector<std::size_t>> devices = free_by_device(type, is_exclusive);
-    if (!is_exclusive)
-        std::sort(devices.begin(), devices.end(), [&](const auto& a, const auto& b) {
-            const auto rank = [&](const std::vector<std::size_t>& free) {
-                return std::tuple(lacks_gpu_memory(type.units[free.front()], need), free.size(), free.front());
-            };
-            return rank(a) < rank(b);
-        });
+    if (!is_exclusive) put_best_first(devices, type, order);
     std::vector<std::size_t> chosen;
     for (const std::vector<std::size_t>& free : devices) {
         for (const std::size_t unit : free) {
@@ -190,11 +254,30 @@ Result<Allocation> UnitAllocator::allocate(const AttemptOrder& order)
     std::sort(allocation.cpus.begin(), allocation.cpus.end());
     allocation.cores = given * type->report.cores_per_unit;
     allocation.memory_bytes = given * type->report.memory_bytes_per_unit;
-    hold(order.attempt_id, allocation.cpus, allocation.devices);
+    hold(order.attempt_id, allocation.cpus, allocation.devices, order.kernel_class);
     Held& held = held_[order.attempt_id];
     held.job = order.job_id;
     held.need = gpu_memory_of(order);
     return allocation;
+}
+
+std::optional<DeviceNeighbours> UnitAllocator::neighbours_of(const AttemptId& attempt) const
+{
+    const auto entry = held_.find(attempt);
+    if (entry == held_.end() || entry->second.devices.empty()) return std::nullopt;
+    const Held& own = entry->second;
+    const Tenants all = tenants();
+    std::optional<DeviceNeighbours> slowest;
+    for (const std::string& name : own.devices) {
+        std::vector<PairMember> others;
+        for (const Held* held : all.at(whole_device_name(name))) {
+            if (held != &own) others.push_back(member_of(held->kernel_class));
+        }
+        if (others.empty()) continue;
+        const DeviceNeighbours here = neighbours_among(others, own.kernel_class);
+        if (!slowest || is_slower(here, *slowest)) slowest = here;
+    }
+    return slowest;
 }
 
 void UnitAllocator::know_gpus(const GpuMemoryReport& report)
@@ -228,13 +311,13 @@ bool UnitAllocator::lacks_gpu_memory(const Unit& unit, const GpuMemoryRequest& n
 }
 
 void UnitAllocator::hold(const AttemptId& attempt, const std::vector<std::int64_t>& cpus,
-                         const std::vector<std::string>& devices)
+                         const std::vector<std::string>& devices, KernelClass kernel_class)
 {
     release(attempt);
     for (const std::int64_t cpu : cpus)
         ++busy_cpus_[cpu];
     busy_devices_.insert(devices.begin(), devices.end());
-    held_[attempt] = {cpus, devices};
+    held_[attempt] = {cpus, devices, kernel_class};
 }
 
 void UnitAllocator::hold_unknown_devices(const AttemptId& attempt, const std::vector<std::int64_t>& cpus)

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "agent/catalog/unit_plan.hpp"
+#include "core/decide/corun/choose_device.hpp"
 #include "core/model/attempt.hpp"
+#include "core/model/device_neighbours.hpp"
 #include "core/model/gpu_memory.hpp"
 
 #include <map>
@@ -30,8 +32,9 @@ class UnitAllocator {
     /// `center_chooses` the type is a proposal: of those that can do the same the one with most units free wins.
     /// With `center_counts` the count is the most: at least 1 of those that are free. Of units that have devices
     /// together those go first whose device has the GPU memory that the order asks for (know_gpus()), and of these
-    /// whose device others have a part of, so that devices stay whole; with `is_exclusive` the units are all of devices
-    /// of which nobody has a part, as many as it takes.
+    /// those beside whose tenants most is done together, by the classes of the order and of theirs (order_devices());
+    /// else those whose device others have a part of, so that devices stay whole. With `is_exclusive` the units are
+    /// all of devices of which nobody has a part, as many as it takes.
     /// @error kNotFound    this center has no such unit type.
     /// @error kInfeasible  the type has fewer units in all.
     /// @error kTooMany     not enough are free now, or are this center's now (limit_units()).
@@ -39,11 +42,14 @@ class UnitAllocator {
 
     /// Notes what an attempt holds already (after a restart of the agent).
     void hold(const AttemptId& attempt, const std::vector<std::int64_t>& cpus,
-              const std::vector<std::string>& devices = {});
+              const std::vector<std::string>& devices = {}, KernelClass kernel_class = KernelClass::kUnknown);
     /// The same of an attempt whose devices nobody knows any more: units with devices that run on one of its processors
     /// are not free while it holds them.
     void hold_unknown_devices(const AttemptId& attempt, const std::vector<std::int64_t>& cpus);
     void release(const AttemptId& attempt);
+
+    /// Who else has parts of the devices that an attempt holds now, and what that is expected to cost. Empty: nobody.
+    std::optional<DeviceNeighbours> neighbours_of(const AttemptId& attempt) const;
 
     /// What this node's memory manager knows of GPUs that jobs share.
     void know_gpus(const GpuMemoryReport& report);
@@ -73,10 +79,14 @@ class UnitAllocator {
     struct Held {
         std::vector<std::int64_t> cpus;
         std::vector<std::string> devices;
+        KernelClass kernel_class = KernelClass::kUnknown;
         bool has_unknown_devices = false;
         JobId job{};
         GpuMemoryRequest need{}; ///< of each of its GPUs
     };
+
+    /// By the names of whole devices; each attempt once for each device.
+    using Tenants = std::map<std::string_view, std::vector<const Held*>>;
 
     bool is_free(const Unit& unit) const;
     bool are_devices_free(const Unit& unit) const;
@@ -85,6 +95,10 @@ class UnitAllocator {
     std::vector<std::size_t> first_free(const UnitType& type, std::int64_t count) const;
     /// The free units of each device that has some; of whole devices only, where the job is to be alone on them.
     std::vector<std::vector<std::size_t>> free_by_device(const UnitType& type, bool is_exclusive) const;
+    /// Puts those devices first of which the order's job is to get units.
+    void put_best_first(std::vector<std::vector<std::size_t>>& devices, const UnitType& type,
+                        const AttemptOrder& order) const;
+    Tenants tenants() const;
     /// So many free units, or more where whole devices are asked for; fewer where there are not so many.
     std::vector<std::size_t> choose_units(const UnitType& type, std::int64_t count, const AttemptOrder& order) const;
     bool lacks_gpu_memory(const Unit& unit, const GpuMemoryRequest& need) const;

@@ -5,6 +5,7 @@
 #include "core/base/json_reader.hpp"
 #include "core/model/job_input.hpp"
 #include "core/model/job_output.hpp"
+#include "core/model/kernel_class.hpp"
 #include "core/model/staging_use.hpp"
 
 #include <map>
@@ -56,6 +57,9 @@ struct AttemptOrder {
     bool profile{false};                      ///< count the job's operators while it runs (M11)
     /// Of a job that is profiled: ids of the operators that it names, or that its type is known to execute.
     std::vector<std::string> known_operators{};
+    /// What its work on a GPU is bound by, so that the agent chooses beside whom it goes on a device that it shares
+    /// (C8).
+    KernelClass kernel_class{KernelClass::kUnknown};
     AttemptOwner owner{}; ///< told to centers that run each user's jobs as a local user only
 };
 

@@ -80,6 +80,13 @@ AttemptOwner read_owner(ObjectReader& reader, std::vector<FieldError>& errors)
     return owner;
 }
 
+/// A class that a newer server has is none that is known here.
+KernelClass read_kernel_class(ObjectReader& reader)
+{
+    const std::string text = reader.optional_string("gpu_class", {.max_length = 32}).value_or("");
+    return parse_kernel_class(text).value_or(KernelClass::kUnknown);
+}
+
 Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>& errors)
 {
     AttemptOrder order;
@@ -92,6 +99,7 @@ Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>& errors)
     order.center_chooses = reader.optional_boolean("center_chooses").value_or(false);
     order.center_counts = reader.optional_boolean("center_counts").value_or(false);
     order.is_exclusive = reader.optional_boolean("exclusive").value_or(false);
+    order.kernel_class = read_kernel_class(reader);
     order.operators = read_needs(reader, errors);
     order.profile = reader.optional_boolean("profile").value_or(false);
     order.known_operators =
@@ -120,14 +128,20 @@ Body read_recall_attempt(ObjectReader& reader, std::vector<FieldError>&)
                          reader.optional_string("reason", {.max_length = 1000}).value_or("")};
 }
 
-Body read_attempt_started(ObjectReader& reader, std::vector<FieldError>&)
+Body read_attempt_started(ObjectReader& reader, std::vector<FieldError>& errors)
 {
-    return AttemptStarted{read_id<AttemptId>(reader, "attempt_id"),
-                          read_time(reader, "started_at"),
-                          read_numbers(reader, "cpus"),
-                          read_numbers(reader, "units"),
-                          reader.optional_string("unit_type", {.max_length = 128}).value_or(""),
-                          reader.strings("able_unit_types", kMaxUnitTypes, {.min_length = 1, .max_length = 128})};
+    AttemptStarted started{read_id<AttemptId>(reader, "attempt_id"),
+                           read_time(reader, "started_at"),
+                           read_numbers(reader, "cpus"),
+                           read_numbers(reader, "units"),
+                           reader.optional_string("unit_type", {.max_length = 128}).value_or(""),
+                           reader.strings("able_unit_types", kMaxUnitTypes, {.min_length = 1, .max_length = 128})};
+    if (!reader.has("neighbours")) return started;
+    if (const Json* neighbours = reader.object("neighbours")) {
+        ObjectReader item(*neighbours, reader.path_of("neighbours"), errors);
+        started.neighbours = read_device_neighbours(item);
+    }
+    return started;
 }
 
 Body read_queue_report(ObjectReader& reader, std::vector<FieldError>& errors)

@@ -76,6 +76,7 @@ Json body_json(const StartAttempt& start)
     else
         json["command"] = order.command;
     if (order.is_exclusive) json["exclusive"] = true;
+    if (order.kernel_class != KernelClass::kUnknown) json["gpu_class"] = to_string(order.kernel_class);
     if (!order.known_operators.empty()) json["known_operators"] = order.known_operators;
     if (!order.inputs.empty()) json["inputs"] = to_json(order.inputs);
     if (!order.outputs.empty()) json["outputs"] = to_json(order.outputs);
@@ -95,12 +96,14 @@ Json body_json(const RecallAttempt& recall)
 
 Json body_json(const AttemptStarted& started)
 {
-    return {{"attempt_id", started.attempt_id.value},
-            {"started_at", format_rfc3339(started.started_at)},
-            {"cpus", started.cpus},
-            {"units", started.units},
-            {"unit_type", started.unit_type},
-            {"able_unit_types", started.able_unit_types}};
+    Json json = {{"attempt_id", started.attempt_id.value},
+                 {"started_at", format_rfc3339(started.started_at)},
+                 {"cpus", started.cpus},
+                 {"units", started.units},
+                 {"unit_type", started.unit_type},
+                 {"able_unit_types", started.able_unit_types}};
+    if (started.neighbours) json["neighbours"] = to_json(*started.neighbours);
+    return json;
 }
 
 Json body_json(const QueueReport& report)

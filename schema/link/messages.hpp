@@ -3,6 +3,7 @@
 #include "core/model/attempt.hpp"
 #include "core/model/balance_step.hpp"
 #include "core/model/center.hpp"
+#include "core/model/device_neighbours.hpp"
 #include "core/model/gpu_memory.hpp"
 #include "core/model/resources.hpp"
 #include "core/model/type_queue.hpp"
@@ -89,6 +90,8 @@ struct AttemptStarted {
     std::string unit_type;           ///< what it runs on; empty: as ordered
     /// M18, of a probe: every unit type of the center that could have run it. Empty: an agent that does not say.
     std::vector<std::string> able_unit_types{};
+    /// Of one that shares a device with others as it starts. Empty: it shares none, or an agent that does not say.
+    std::optional<DeviceNeighbours> neighbours{};
 };
 
 /// An attempt that the center's own batch system has and has not started, and why.

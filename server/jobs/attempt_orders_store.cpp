@@ -1,6 +1,7 @@
 #include "core/model/operator_package.hpp"
 #include "schema/link/attempt_detail.hpp"
 #include "server/jobs/attempts_store.hpp"
+#include "server/jobs/gpu_class.hpp"
 #include "server/rows/live_probes.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
@@ -65,8 +66,9 @@ constexpr const char* kReserveFreeUnits = R"sql(
 
 // selection 'center' is M13d: the agent may choose another unit type.
 constexpr Statement kSelectOrders{"jobs_select_orders", R"sql(
-    SELECT a.id, a.job_id, j.name, j.label, u.name AS unit_type, a.unit_count, j.spec, j.secret_environment,
-           coalesce(r.selection = 'center', false) AS center_chooses, coalesce(r.unit_count = 0, false) AS center_counts,
+    SELECT a.id, a.job_id, j.name, j.label, u.id AS unit_type_id, u.name AS unit_type, a.unit_count, j.spec,
+           j.secret_environment, coalesce(r.selection = 'center', false) AS center_chooses,
+           coalesce(r.unit_count = 0, false) AS center_counts,
            coalesce(c.facts ->> 'stages_inputs' = 'true', false) AS stages_inputs,
            coalesce(c.facts ->> 'stores_outputs' = 'true', false) AS stores_outputs,
            coalesce(c.facts ->> 'maps_users' = 'true', false) AS maps_users, j.submitted_by,
@@ -169,7 +171,15 @@ AttemptOwner owner_of(const pqxx::row& row)
             .project = row["project"].as<std::string>()};
 }
 
-AttemptOrder to_order(const pqxx::row& row, JobSpec spec)
+/// Told only of jobs that may get parts of devices: others have nobody beside them.
+KernelClass kernel_class_of(const pqxx::row& row, const JobSpec& spec, const CatalogSnapshot& catalog)
+{
+    const UnitTypeView* const unit_type = catalog.find_unit_type(row["unit_type_id"].c_str());
+    const bool may_share = unit_type != nullptr && unit_type->units_per_device != 1 && !spec.units.is_exclusive();
+    return may_share ? gpu_class_of(spec.operators, catalog) : KernelClass::kUnknown;
+}
+
+AttemptOrder to_order(const pqxx::row& row, JobSpec spec, const CatalogSnapshot& catalog)
 {
     const bool is_probe = row["label"].as<std::string>() == "probe";
     return {.attempt_id = {row["id"].as<std::string>()},
@@ -191,12 +201,14 @@ AttemptOrder to_order(const pqxx::row& row, JobSpec spec)
             .wall_limit_s = spec.wall_limit_s,
             .profile = spec.profile,
             .known_operators = spec.profile && !is_probe ? known_operators_of(spec) : std::vector<std::string>(),
+            .kernel_class = is_probe ? KernelClass::kUnknown : kernel_class_of(row, spec, catalog),
             .owner = owner_of(row)};
 }
 
 } // namespace
 
-ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, const OrderLimit& limit)
+ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, const OrderLimit& limit,
+                           const CatalogSnapshot& catalog)
 {
     ClaimedOrders claimed;
     SqlArray chosen;
@@ -221,7 +233,7 @@ ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, cons
     for (const pqxx::row& row : exec(transaction, kSelectOrders, ids)) {
         Result<JobSpec> spec = read_spec(row);
         if (spec)
-            claimed.orders.push_back(to_order(row, std::move(*spec)));
+            claimed.orders.push_back(to_order(row, std::move(*spec), catalog));
         else
             claimed.unreadable.push_back({{row["id"].as<std::string>()}, spec.error()});
     }

@@ -3,6 +3,7 @@
 #include "core/decide/routing/decision_text.hpp"
 #include "schema/link/attempt_detail.hpp"
 
+#include <cmath>
 #include <csignal>
 #include <string_view>
 
@@ -77,7 +78,25 @@ std::string centers_words(AttemptOutcome outcome)
     return outcome == AttemptOutcome::kPreempted ? "pre-empted at its center" : "lost";
 }
 
+std::string percent(double share)
+{
+    return std::to_string(std::llround(100 * share));
+}
+
 } // namespace
+
+std::string start_cause(const std::string& center, const std::optional<DeviceNeighbours>& neighbours)
+{
+    std::string words = "started at center " + center;
+    if (!neighbours) return words;
+    words += "; others on its device: " + std::to_string(neighbours->compute_count) + " compute-intensive, " +
+             std::to_string(neighbours->memory_count) + " memory-intensive, " +
+             std::to_string(neighbours->unknown_count) + " of unknown class";
+    if (!neighbours->expected_share || !neighbours->least_share_beside) return words;
+    words += "; beside them it is expected to keep " + percent(*neighbours->expected_share) +
+             " % of its speed, and each of them " + percent(*neighbours->least_share_beside) + " % or more";
+    return words + (neighbours->is_measured ? " (as measured together)" : " (by their classes)");
+}
 
 JobEnding ending_of(const AttemptEnd& end, std::int64_t wall_limit_s)
 {

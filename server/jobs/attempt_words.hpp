@@ -1,11 +1,17 @@
 #pragma once
 
 #include "core/model/attempt.hpp"
+#include "core/model/device_neighbours.hpp"
 #include "core/model/job.hpp"
 
+#include <optional>
 #include <string>
 
 namespace fathom::server {
+
+/// Where a job has started, and of one that shares a device with whom, by classes, and what that is expected to cost.
+/// Other jobs are not named: who may read this one may not know of them.
+std::string start_cause(const std::string& center, const std::optional<DeviceNeighbours>& neighbours);
 
 /// What the end of an attempt means for its job.
 struct JobEnding {

@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "server/events/job_event_log.hpp"
+#include "server/jobs/attempt_words.hpp"
 #include "server/jobs/reported_times.hpp"
 #include "server/store/after_commit.hpp"
 #include "server/store/log_after_commit.hpp"
@@ -88,7 +89,9 @@ Result<void> start(pqxx::work& transaction, ProbeJobObserver& observer, const Re
                      {"cpus", started.cpus},
                      {"units", started.units}};
     if (!started.unit_type.empty()) evidence["unit_type"] = started.unit_type;
-    changes.events.push_back({job.job_id, JobState::kRunning, "started at center " + job.center, std::move(evidence)});
+    if (started.neighbours) evidence["neighbours"] = to_json(*started.neighbours);
+    changes.events.push_back(
+        {job.job_id, JobState::kRunning, start_cause(job.center, started.neighbours), std::move(evidence)});
     after_commit([id = job.job_id, attempt = started.attempt_id] {
         log_info("job_started", {{"job_id", id.value}, {"attempt_id", attempt.value}});
     });
@@ -126,7 +129,8 @@ AttemptGateway::Reconciliation compare(const std::vector<link::InventoryItem>& i
 AttemptsService::AttemptsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
                                  const CatalogCache& catalog, const JobFinalizer& finalizer, const Clock& clock,
                                  std::int64_t most_output_bytes)
-    : database_(&database), probes_(&finalizer.observer()), ends_(metrics, catalog, finalizer, clock), clock_(&clock),
+    : database_(&database), probes_(&finalizer.observer()), ends_(metrics, catalog, finalizer, clock),
+      catalog_(&catalog), clock_(&clock),
       output_(
           database, executor, "job_output", metrics,
           [most_output_bytes](pqxx::work& transaction, std::vector<NewOutput>& pieces) {
@@ -183,7 +187,7 @@ AttemptsService::pending_orders(Reporter reporter, std::vector<std::string> on_t
         if (const Result<void> current = check_reporter(transaction, reporter); !current) return current.error();
         const CenterId& center = reporter.center_id;
         PendingOrders pending;
-        ClaimedOrders claimed = claim_orders(transaction, center, limit);
+        ClaimedOrders claimed = claim_orders(transaction, center, limit, *catalog_->get());
         pending.has_more = claimed.has_more;
         for (AttemptOrder& order : claimed.orders)
             pending.bodies.emplace_back(link::StartAttempt{std::move(order)});

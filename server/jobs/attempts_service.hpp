@@ -60,6 +60,7 @@ class AttemptsService final : public AttemptGateway {
     Database* database_;
     ProbeJobObserver* probes_;
     AttemptFinalizer ends_;
+    const CatalogCache* catalog_;
     const Clock* clock_;
     GroupCommit<NewOutput, OutputFate> output_;
 };

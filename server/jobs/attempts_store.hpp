@@ -16,6 +16,8 @@
 /// through to Database::run. Lock order everywhere: the job, then its attempt.
 namespace fathom::server {
 
+struct CatalogSnapshot;
+
 /// The job behind an attempt, locked.
 struct AttemptJob {
     JobId job_id;
@@ -105,7 +107,9 @@ struct ClaimedOrders {
 };
 /// Placed attempts of a center whose jobs are wanted; marks them as sent. A probe is left out while another one is at
 /// its host (center.host_id), whichever center that is of, or an older one waits for the host.
-ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, const OrderLimit& limit);
+/// @param catalog  by which a job that may share a device is classed (gpu_class_of()).
+ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, const OrderLimit& limit,
+                           const CatalogSnapshot& catalog);
 /// The center whose probe is next at the host where an attempt has ended; empty: none waits.
 std::optional<CenterId> select_center_of_next_probe(pqxx::work& transaction, const AttemptId& ended);
 /// A live attempt that its center shall end.

@@ -1,5 +1,6 @@
 #include "agent/jobs/attempt_book.hpp"
 #include "tests/agent/support/builders.hpp"
+#include "tests/agent/support/described_devices.hpp"
 #include "tests/agent/support/fake_executor.hpp"
 #include "tests/agent/support/no_room.hpp"
 
@@ -96,6 +97,45 @@ TEST_F(AttemptBookTest, TellsHowAnAttemptWaitsInABatchSystemOnceUntilThatChanges
     book.tell_queues_again();
     advance(book, 1min);
     EXPECT_THAT(book.queue_news().attempts, testing::IsEmpty()) << "it runs";
+}
+
+TEST_F(AttemptBookTest, TellsBesideWhomAnAttemptStartsAlsoAfterARestart)
+{
+    const auto start = [this](AttemptBook& book, KernelClass kernel_class) {
+        AttemptOrder order = test::shell_order("true");
+        order.unit_type = "part";
+        order.kernel_class = kernel_class;
+        executor_.views[order.attempt_id] = {.phase = RunPhase::kAlive, .started_at = clock_.now()};
+        EXPECT_TRUE(book.accept(order));
+        advance(book, 0s);
+        advance(book, 1min);
+        return order.attempt_id;
+    };
+    std::map<AttemptId, std::optional<DeviceNeighbours>> neighbours;
+    const auto listen = [&] {
+        for (const SpooledMessage& message : spool_.messages_after(0, 1000).value()) {
+            const auto decoded = std::get<link::Message>(link::decode(message.text));
+            if (const auto* started = std::get_if<link::AttemptStarted>(&decoded.body))
+                neighbours[started->attempt_id] = started->neighbours;
+        }
+    };
+    AttemptId first;
+    {
+        AttemptBook book(spool_, executor_, clock_, test::parts_of_two(), BookOptions());
+        ASSERT_TRUE(book.load());
+        first = start(book, KernelClass::kMemory);
+    }
+    AttemptBook again(spool_, executor_, clock_, test::parts_of_two(), BookOptions());
+    ASSERT_TRUE(again.load());
+
+    const AttemptId second = start(again, KernelClass::kCompute);
+    listen();
+
+    ASSERT_EQ(neighbours.size(), 2U);
+    EXPECT_EQ(neighbours[first], std::nullopt);
+    ASSERT_TRUE(neighbours[second]);
+    EXPECT_EQ(neighbours[second]->memory_count, 1) << "the class of what runs is known from the spool";
+    EXPECT_DOUBLE_EQ(neighbours[second]->expected_share.value(), 0.70);
 }
 
 TEST_F(AttemptBookTest, TriesAgainToRemoveWhatResists)

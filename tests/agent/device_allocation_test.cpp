@@ -112,6 +112,97 @@ TEST(DeviceAllocation, GivesAGpuThatHasTheMemoryThatTheJobNeeds)
     EXPECT_THAT(needing(20), ElementsAre(2)) << "fits on none: its program will be told so";
 }
 
+constexpr KernelClass kCompute = KernelClass::kCompute;
+constexpr KernelClass kMemory = KernelClass::kMemory;
+
+AttemptOrder part_for(KernelClass kernel_class)
+{
+    AttemptOrder order = order_for("part", 1);
+    order.kernel_class = kernel_class;
+    return order;
+}
+
+/// Somebody has these parts.
+AttemptId hold(UnitAllocator& units, const std::vector<std::string>& parts, KernelClass kernel_class)
+{
+    const AttemptId attempt = AttemptId::make();
+    units.hold(attempt, {}, parts, kernel_class);
+    return attempt;
+}
+
+TEST(DeviceAllocation, PutsAJobBesideTheOneWithWhichMostIsDone)
+{
+    UnitAllocator units(parts_of_two());
+    hold(units, {"GPU-0#0/4"}, kMemory);
+    hold(units, {"GPU-1#0/4", "GPU-1#1/4"}, kCompute);
+
+    EXPECT_THAT(units.allocate(part_for(kCompute)).value().units, ElementsAre(1)) << "though the other GPU is fuller";
+    EXPECT_THAT(units.allocate(part_for(kMemory)).value().units, ElementsAre(6));
+    EXPECT_THAT(units.allocate(order_for("part", 1)).value().units, ElementsAre(7))
+        << "nothing is known of it: whole devices stay free";
+}
+
+TEST(DeviceAllocation, PutsNobodyBelowAnEqualPartWhileAnotherDeviceHasRoom)
+{
+    UnitAllocator units(parts_of_two());
+    hold(units, {"GPU-0#0/4"}, kMemory);
+    hold(units, {"GPU-0#1/4"}, kCompute);
+
+    EXPECT_THAT(units.allocate(part_for(kMemory)).value().units, ElementsAre(4)) << "0.5 · 0.6 is less than a third";
+    hold(units, {"GPU-1#1/4", "GPU-1#2/4", "GPU-1#3/4"}, kMemory);
+    EXPECT_THAT(units.allocate(part_for(kMemory)).value().units, ElementsAre(2)) << "nothing else has room";
+}
+
+TEST(DeviceAllocation, MemoryThatAJobNeedsCountsBeforeItsNeighbours)
+{
+    UnitAllocator units(parts_of_two());
+    hold(units, {"GPU-0#0/4"}, kMemory);
+    hold(units, {"GPU-1#0/4"}, kCompute);
+    GpuMemoryReport report;
+    report.gpus.push_back({.gpu = "GPU-0", .capacity_bytes = kGpuPieceBytes, .persistent_bytes = kGpuPieceBytes});
+    units.know_gpus(report);
+    AttemptOrder order = part_for(kCompute);
+    order.environment["FATHOM_GPU_PERSISTENT_BYTES"] = std::to_string(kGpuPieceBytes);
+
+    EXPECT_THAT(units.allocate(order).value().units, ElementsAre(5));
+}
+
+TEST(DeviceNeighboursOf, AreCountedByClassWithWhatEachIsExpectedToKeep)
+{
+    UnitAllocator units(parts_of_two());
+    const AttemptOrder first = part_for(kMemory);
+    ASSERT_TRUE(units.allocate(first));
+    EXPECT_EQ(units.neighbours_of(first.attempt_id), std::nullopt) << "it is alone";
+    const AttemptOrder second = part_for(kCompute);
+    ASSERT_TRUE(units.allocate(second));
+
+    const DeviceNeighbours beside = units.neighbours_of(second.attempt_id).value();
+    EXPECT_EQ(beside.memory_count, 1);
+    EXPECT_EQ(beside.count(), 1);
+    EXPECT_DOUBLE_EQ(beside.expected_share.value(), 0.70);
+    EXPECT_DOUBLE_EQ(beside.least_share_beside.value(), 0.60);
+    EXPECT_FALSE(beside.is_measured);
+
+    hold(units, {"GPU-0#3/4"}, KernelClass::kUnknown);
+    EXPECT_EQ(units.neighbours_of(second.attempt_id), (DeviceNeighbours{.memory_count = 1, .unknown_count = 1}))
+        << "what it keeps beside that one nobody knows";
+    EXPECT_EQ(units.neighbours_of(AttemptId::make()), std::nullopt);
+}
+
+TEST(DeviceNeighboursOf, OfSeveralDevicesAreThoseOfTheOneWhereItKeepsLeast)
+{
+    UnitAllocator units(parts_of_two());
+    hold(units, {"GPU-0#0/4"}, kMemory);
+    hold(units, {"GPU-1#0/4"}, kCompute);
+    const AttemptId wide = hold(units, {"GPU-0#1/4", "GPU-0#2/4", "GPU-1#1/4"}, kCompute);
+
+    const DeviceNeighbours beside = units.neighbours_of(wide).value();
+
+    EXPECT_EQ(beside.compute_count, 1);
+    EXPECT_EQ(beside.count(), 1);
+    EXPECT_DOUBLE_EQ(beside.expected_share.value(), 0.55);
+}
+
 TEST(DeviceAllocation, NobodyHasAllOfADeviceOfWhichAnotherCenterHasAPart)
 {
     UnitAllocator units(parts_of_two());

@@ -78,6 +78,52 @@ TEST(Codec, TellsWhoseJobAnOrderIsOnlyWhereThatIsKnown)
     EXPECT_EQ(round_trip(start).order.owner, start.order.owner);
 }
 
+TEST(Codec, SaysWhatAJobIsBoundByOnlyWhereThatIsKnown)
+{
+    StartAttempt start;
+    start.order.attempt_id = AttemptId::make();
+    start.order.job_id = JobId::make();
+    start.order.label = "job";
+    start.order.unit_type = "gpu-part";
+    start.order.command = {"true"};
+    Json body = Json::parse(encode(make_message(start)))["body"];
+    EXPECT_FALSE(body.contains("gpu_class")) << "as older peers have it";
+    EXPECT_EQ(round_trip(start).order.kernel_class, KernelClass::kUnknown);
+
+    start.order.kernel_class = KernelClass::kMemory;
+    EXPECT_EQ(round_trip(start).order.kernel_class, KernelClass::kMemory);
+
+    body["gpu_class"] = "of a newer server";
+    const Message newer = std::get<Message>(decode(envelope("start_attempt", body).dump()));
+    EXPECT_EQ(std::get<StartAttempt>(newer.body).order.kernel_class, KernelClass::kUnknown);
+    body["gpu_class"] = std::string(33, 'x');
+    EXPECT_THAT(describe(failure_of(envelope("start_attempt", body).dump()).error), HasSubstr("gpu_class"));
+}
+
+TEST(Codec, SaysBesideWhomAnAttemptStartsOnlyWhereThereIsSomebody)
+{
+    AttemptStarted started;
+    started.attempt_id = AttemptId::make();
+    Json body = Json::parse(encode(make_message(started)))["body"];
+    EXPECT_FALSE(body.contains("neighbours")) << "as older peers have it";
+    EXPECT_EQ(round_trip(started).neighbours, std::nullopt);
+
+    started.neighbours = DeviceNeighbours{.compute_count = 2,
+                                          .memory_count = 1,
+                                          .unknown_count = 0,
+                                          .expected_share = 0.25,
+                                          .least_share_beside = 0.5,
+                                          .is_measured = true};
+    EXPECT_EQ(round_trip(started).neighbours, started.neighbours);
+    started.neighbours = DeviceNeighbours{.unknown_count = 3};
+    EXPECT_EQ(round_trip(started).neighbours, started.neighbours);
+
+    body["neighbours"] = {{"memory", -1}, {"expected_share", 5}};
+    const std::string wrong = describe(failure_of(envelope("attempt_started", body).dump()).error);
+    EXPECT_THAT(wrong, HasSubstr("neighbours.memory"));
+    EXPECT_THAT(wrong, HasSubstr("neighbours.expected_share"));
+}
+
 TEST(Codec, RefusesAnOwnerThatIsHalfSaid)
 {
     StartAttempt start;

@@ -244,13 +244,15 @@ TEST_F(ProbeHosts, GetOneProbeAlsoWhenTwoReplicasSendAtOnce)
     sql("UPDATE center SET state = 'suspect' WHERE name = 'alpha'");
     auto claim = [this](const CenterId& center) {
         auto work = [&](pqxx::work& transaction) -> Result<std::size_t> {
-            return claim_orders(transaction, center, {.on_their_way = {}, .bytes = 1 << 20}).orders.size();
+            return claim_orders(transaction, center, {.on_their_way = {}, .bytes = 1 << 20}, CatalogSnapshot())
+                .orders.size();
         };
         return database_.blocking_run(work).value();
     };
     std::future<std::size_t> other;
     auto work = [&](pqxx::work& transaction) -> Result<std::size_t> {
-        const std::size_t sent = claim_orders(transaction, beta, {.on_their_way = {}, .bytes = 1 << 20}).orders.size();
+        const std::size_t sent =
+            claim_orders(transaction, beta, {.on_their_way = {}, .bytes = 1 << 20}, CatalogSnapshot()).orders.size();
         // It is not committed yet when the center of the older one is heard again, and asks another replica.
         sql("UPDATE center SET state = 'online' WHERE name = 'alpha'");
         other = std::async(std::launch::async, [&] { return claim(alpha); });

@@ -1,0 +1,164 @@
+#include "server/jobs/attempt_words.hpp"
+#include "server/jobs/gpu_class.hpp"
+#include "tests/server/jobs/jobs_fixture.hpp"
+
+namespace fathom::server {
+namespace {
+
+/// An operator with one parameter, computed on a resource type, whose executions do so much.
+Json sized_manifest(const std::string& id, const std::string& resource_type, const std::string& operations,
+                    const std::string& bytes)
+{
+    const Json size = {{"name", "n"}, {"min", 1}, {"max", 1000}, {"default", 10}, {"description", "size"}};
+    const Json implementation = {{"resource_type", resource_type}, {"library", "own"}};
+    const Json signature = {{"symbols", Json::array({id + "_"})}, {"argument_kinds", Json::array({"matrix_fp64"})}};
+    return {{"id", id},
+            {"version", 1},
+            {"category", "hpc"},
+            {"description", "work of one size"},
+            {"parameters", Json::array({size})},
+            {"inputs", Json::array({"x"})},
+            {"outputs", Json::array({"y"})},
+            {"operation_count", operations},
+            {"byte_count", bytes},
+            {"truth", "known"},
+            {"tolerance", 1e-12},
+            {"precision", "fp64"},
+            {"implementations", Json::array({implementation})},
+            {"signature", signature}};
+}
+
+CatalogSnapshot catalog_of_gpu_operators()
+{
+    CatalogSnapshot catalog;
+    for (const Json& manifest :
+         {sized_manifest("product", "cuda", "100*n", "n"), sized_manifest("triad", "cuda", "n", "12*n"),
+          sized_manifest("copy", "cuda", "0", "n"), sized_manifest("even", "cuda", "10*n", "n"),
+          sized_manifest("read", "cpu", "0", "1000000*n")}) {
+        Result<OperatorManifest> read = parse_operator_manifest(manifest);
+        EXPECT_TRUE(read) << describe(read.error());
+        catalog.operators[read->id][1].manifest = std::move(*read);
+    }
+    return catalog;
+}
+
+OperatorUse times(const std::string& id, std::int64_t count)
+{
+    return {.id = id, .version = 1, .parameters = {{"n", 10}}, .count = count};
+}
+
+TEST(GpuClass, IsThatOfAllOperationsOverAllBytesThatGpusMove)
+{
+    const CatalogSnapshot catalog = catalog_of_gpu_operators();
+    const auto class_of = [&](const std::vector<OperatorUse>& operators) { return gpu_class_of(operators, catalog); };
+
+    EXPECT_EQ(class_of({times("product", 3)}), KernelClass::kCompute);
+    EXPECT_EQ(class_of({times("triad", 3)}), KernelClass::kMemory);
+    EXPECT_EQ(class_of({times("copy", 3)}), KernelClass::kMemory) << "without any operation";
+    EXPECT_EQ(class_of({times("product", 1), times("triad", 1)}), KernelClass::kMemory) << "101 over 13";
+    EXPECT_EQ(class_of({times("product", 5), times("triad", 1)}), KernelClass::kCompute) << "501 over 17";
+    EXPECT_EQ(class_of({times("product", 1), times("read", 9)}), KernelClass::kCompute) << "no GPU reads";
+}
+
+TEST(GpuClass, IsUnknownWhereNothingTellsIt)
+{
+    const CatalogSnapshot catalog = catalog_of_gpu_operators();
+
+    EXPECT_EQ(gpu_class_of({}, catalog), KernelClass::kUnknown);
+    EXPECT_EQ(gpu_class_of(std::vector{times("even", 1)}, catalog), KernelClass::kUnknown) << "too close to tell";
+    EXPECT_EQ(gpu_class_of(std::vector{times("read", 1)}, catalog), KernelClass::kUnknown);
+    EXPECT_EQ(gpu_class_of(std::vector{times("gone", 1)}, catalog), KernelClass::kUnknown);
+}
+
+/// A job's list of operators.
+Json three_of(const std::string& id)
+{
+    const Json use = {{"id", id}, {"count", 3}};
+    return Json::array({use});
+}
+
+/// A center whose GPUs are given in four parts each.
+class GpuSharingJobs : public JobsFixture {
+  protected:
+    GpuSharingJobs()
+    {
+        add_center("alpha");
+        sql("INSERT INTO unit_type (id, center_id, name, resource_type, unit_count, cores_per_unit, "
+            "memory_bytes_per_unit, operators, facts) SELECT '" +
+            UnitTypeId::make().value +
+            "', id, 'part', 'cuda', 8, 1, 0, '{product,triad}', '{\"device\": {\"sharing\": \"time-slice\", "
+            "\"parts_per_device\": 4, \"units_per_device\": 4}}' FROM center WHERE name = 'alpha'");
+        for (const Json& manifest :
+             {sized_manifest("product", "cuda", "100*n", "n"), sized_manifest("triad", "cuda", "n", "12*n")})
+            sql("INSERT INTO operator (id, version, manifest) VALUES ('" + manifest["id"].get<std::string>() +
+                "', 1, '" + manifest.dump() + "')");
+        reload_catalog();
+    }
+    JobId place(const Json& operators, const std::string& sharing)
+    {
+        const Json units = {{"type", "part"}, {"count", 1}, {"sharing", sharing}};
+        const JobId job = submit(spec({{"units", units}, {"operators", operators}}));
+        sql("UPDATE job SET metered = true");
+        route();
+        return job;
+    }
+    /// As its center is told.
+    KernelClass class_of(const Json& operators, const std::string& sharing = "allowed")
+    {
+        const JobId job = place(operators, sharing);
+        const std::vector<link::Body> orders = orders_for(center_of(job));
+        EXPECT_EQ(orders.size(), 1U);
+        const KernelClass told = std::get<link::StartAttempt>(orders.at(0)).order.kernel_class;
+        EXPECT_TRUE(report_end(job, exited(0)));
+        return told;
+    }
+};
+
+TEST_F(GpuSharingJobs, AreOrderedWithTheirClass)
+{
+    EXPECT_EQ(class_of(Json::array()), KernelClass::kUnknown);
+    EXPECT_EQ(class_of(three_of("product")), KernelClass::kCompute);
+    EXPECT_EQ(class_of(three_of("triad")), KernelClass::kMemory);
+    EXPECT_EQ(class_of(three_of("product"), "exclusive"), KernelClass::kUnknown) << "it shares none";
+
+    sql("UPDATE unit_type SET facts = '{}' WHERE name = 'part'");
+    reload_catalog();
+    EXPECT_EQ(class_of(three_of("product")), KernelClass::kUnknown) << "whole devices";
+}
+
+TEST_F(GpuSharingJobs, SayBesideWhomTheyStartedAndWhatThatCosts)
+{
+    const JobId job = place(three_of("product"), "allowed");
+    ASSERT_EQ(orders_for(center_of(job)).size(), 1U);
+    link::AttemptStarted started;
+    started.attempt_id = attempt_of(job);
+    started.started_at = clock_.now();
+    started.units = {1};
+    started.neighbours = DeviceNeighbours{.memory_count = 1, .expected_share = 0.7, .least_share_beside = 0.6};
+
+    ASSERT_TRUE(run(report(attempts_, center_of(job), started)));
+
+    const std::string of_job = " FROM job_event WHERE state = 'running' AND job_id = '" + job.value + "'";
+    EXPECT_EQ(sql("SELECT cause" + of_job),
+              "started at center alpha; others on its device: 0 compute-intensive, 1 memory-intensive, 0 of unknown "
+              "class; beside them it is expected to keep 70 % of its speed, and each of them 60 % or more (by their "
+              "classes)");
+    EXPECT_EQ(sql("SELECT (evidence->'neighbours'->>'memory') || ' ' || (evidence->'neighbours'->>'expected_share')" +
+                  of_job),
+              "1 0.7");
+}
+
+TEST(StartCause, TellsNoFigureOfWhatNobodyKnows)
+{
+    EXPECT_EQ(start_cause("alpha", std::nullopt), "started at center alpha");
+    EXPECT_EQ(start_cause("alpha", DeviceNeighbours{.compute_count = 1, .unknown_count = 2}),
+              "started at center alpha; others on its device: 1 compute-intensive, 0 memory-intensive, 2 of unknown "
+              "class");
+    const DeviceNeighbours measured{
+        .compute_count = 1, .expected_share = 0.555, .least_share_beside = 0.5, .is_measured = true};
+    EXPECT_THAT(start_cause("alpha", measured),
+                testing::EndsWith("keep 56 % of its speed, and each of them 50 % or more (as measured together)"));
+}
+
+} // namespace
+} // namespace fathom::server
