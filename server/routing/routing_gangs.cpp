@@ -95,30 +95,39 @@ std::vector<std::size_t> RoutingPage::leave_out_gangs(pqxx::work& transaction)
         keys.push_back(key);
     const std::map<GangKey, GangMembers> counts = count_gang_members(transaction, keys);
     for (const auto& [key, members] : gangs) {
-        // Members that name different sizes wait for the largest.
-        std::int64_t size = 0;
-        for (const std::size_t member : members)
-            size = std::max(size, ready_[member].job.spec.gang.size);
-        // More than the gang takes: the oldest start, the others wait for a gang of their own.
-        const bool is_complete = std::ssize(members) >= size;
-        for (std::size_t i = 0; i < members.size(); ++i) {
-            Ready& ready = ready_[members[i]];
-            ready.job.spec.gang.size = size;
-            if (is_complete && static_cast<std::int64_t>(i) < size) {
-                decided.push_back(members[i]);
-                continue;
-            }
-            const auto count = counts.find(key);
-            const std::string reason =
-                is_complete ? surplus_reason(key.id, size, std::ssize(members) - size)
-                            : gang_reason(key.id, size, count == counts.end() ? GangMembers() : count->second);
-            ++report_.waiting;
-            note_reason(ready.job, reason);
-            note_turn(ready.job, kLastTurn);
-        }
+        const auto count = counts.find(key);
+        const std::vector<std::size_t> starting =
+            gather_gang(key.id, members, count == counts.end() ? GangMembers() : count->second);
+        decided.insert(decided.end(), starting.begin(), starting.end());
     }
     std::sort(decided.begin(), decided.end());
     return decided;
+}
+
+std::vector<std::size_t> RoutingPage::gather_gang(const std::string& gang, const std::vector<std::size_t>& members,
+                                                  const GangMembers& count)
+{
+    // Members that name different sizes wait for the largest.
+    std::int64_t size = 0;
+    for (const std::size_t member : members)
+        size = std::max(size, ready_[member].job.spec.gang.size);
+    // More than the gang takes: the oldest start, the others wait for a gang of their own.
+    const bool is_complete = std::ssize(members) >= size;
+    std::vector<std::size_t> starting;
+    for (const std::size_t member : members) {
+        Ready& ready = ready_[member];
+        ready.job.spec.gang.size = size;
+        if (is_complete && std::ssize(starting) < size) {
+            starting.push_back(member);
+            continue;
+        }
+        const std::string reason =
+            is_complete ? surplus_reason(gang, size, std::ssize(members) - size) : gang_reason(gang, size, count);
+        ++report_.waiting;
+        note_reason(ready.job, reason);
+        note_turn(ready.job, kLastTurn);
+    }
+    return starting;
 }
 
 /// What a gang needs at least, and all that there is where any of its members could ever run.

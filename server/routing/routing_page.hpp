@@ -168,6 +168,9 @@ class RoutingPage {
     /// Makes the ready jobs the input of the plan, all but members of gangs that are not complete, which wait.
     void read_input(pqxx::work& transaction);
     std::vector<std::size_t> leave_out_gangs(pqxx::work& transaction);
+    /// Those of a gang's ready members that are decided now; the others wait, for what the counts of all say.
+    std::vector<std::size_t> gather_gang(const std::string& gang, const std::vector<std::size_t>& members,
+                                         const GangMembers& count);
     void read_projects(pqxx::work& transaction);
     /// Whether nothing was noted but claims, reasons of waits and turns, all of which the next pass finds again.
     bool only_claims() const;
@@ -199,6 +202,7 @@ class RoutingPage {
     /// Which of the placements can be written: of jobs that are `held`, under the locks of their unit types and of
     /// projects with quotas. Of a gang all or none.
     CheckedPlacements check_placements(pqxx::work& transaction, const std::set<std::string>& held) const;
+    NewAttempt attempt_of(const Placement& placement) const;
     void commit_placements(pqxx::work& transaction, const std::set<std::string>& held, PageReport& report) const;
     Result<void> end_gangs(pqxx::work& transaction, const std::set<std::string>& held) const;
     /// The decisions of this page must not rest on an older catalog than the probes that just ended.

@@ -335,6 +335,23 @@ RoutingPage::CheckedPlacements RoutingPage::check_placements(pqxx::work& transac
     return {std::move(is_good), locked.units.moment()};
 }
 
+NewAttempt RoutingPage::attempt_of(const Placement& placement) const
+{
+    const Candidate& winner = placement.winner;
+    NewAttempt attempt;
+    attempt.id = AttemptId::make();
+    attempt.job_id = placement.job;
+    attempt.center_id = winner.center_id;
+    attempt.unit_type_id = winner.unit_type_id;
+    attempt.unit_count = winner.unit_count;
+    attempt.is_exclusive = winner.whole_devices > 0;
+    if (placement.has_run_time) attempt.run_s = winner.prediction.run_s;
+    attempt.queued_s = placement.queued_s;
+    attempt.decision = to_json(placement.decision, catalog_->prices.currency()).dump();
+    attempt.inputs = placement.inputs;
+    return attempt;
+}
+
 void RoutingPage::commit_placements(pqxx::work& transaction, const std::set<std::string>& held,
                                     PageReport& report) const
 {
@@ -351,17 +368,7 @@ void RoutingPage::commit_placements(pqxx::work& transaction, const std::set<std:
             ++report.conflicts;
             continue;
         }
-        NewAttempt attempt;
-        attempt.id = AttemptId::make();
-        attempt.job_id = placement.job;
-        attempt.center_id = winner.center_id;
-        attempt.unit_type_id = winner.unit_type_id;
-        attempt.unit_count = winner.unit_count;
-        attempt.is_exclusive = winner.whole_devices > 0;
-        if (placement.has_run_time) attempt.run_s = winner.prediction.run_s;
-        attempt.queued_s = placement.queued_s;
-        attempt.decision = to_json(placement.decision, catalog_->prices.currency()).dump();
-        attempt.inputs = placement.inputs;
+        NewAttempt attempt = attempt_of(placement);
         after_commit([job = placement.job, id = attempt.id, center = winner.center_id, type = winner.unit_type_id] {
             log_info("job_placed", {{"job_id", job.value},
                                     {"attempt_id", id.value},

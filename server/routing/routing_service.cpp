@@ -33,6 +33,45 @@ constexpr std::string_view kSubmitted = "submitted"; ///< payload of the wake-up
 constexpr const char* kDecisions = "fathom_routing_decisions_total";
 constexpr const char* kDecisionsHelp = "Decisions of the router on waiting jobs, by result.";
 
+/// When passes may come again.
+struct NextPasses {
+    using Pass = RoutingService::Pass;
+    using Time = std::chrono::steady_clock::time_point;
+
+    Time tick;
+    Time line; ///< a pass may go through the line
+
+    Pass kind_at(Time now) const
+    {
+        if (now >= tick) return Pass::kTick;
+        return now >= line ? Pass::kWoken : Pass::kFirst;
+    }
+
+    /// After a pass that began then, so that it has no more than its share of the time.
+    void put_off(Pass kind, Time began, std::chrono::milliseconds share)
+    {
+        if (kind == Pass::kTick) tick = began + std::max<std::chrono::milliseconds>(kTick, share);
+        if (kind != Pass::kFirst) line = began + share;
+    }
+};
+
+std::chrono::milliseconds pause_after(RoutingService::Pass kind, std::chrono::milliseconds took)
+{
+    return std::clamp<std::chrono::milliseconds>(kind == RoutingService::Pass::kFirst ? took : 0ms, kMinPause, 1s);
+}
+
+/// 0 or more.
+std::chrono::milliseconds time_until(Timestamp when, Timestamp now)
+{
+    return std::chrono::ceil<std::chrono::milliseconds>(std::max<Timestamp::duration>(when - now, 0ms));
+}
+
+/// Some job of it cannot be routed.
+bool is_unroutable(const Result<PageReport>& report)
+{
+    return !report && report.error().code == Errc::kInternal;
+}
+
 } // namespace
 
 RoutingService::RoutingService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
@@ -67,11 +106,11 @@ void RoutingService::start(net::TaskGroup& group)
 
 asio::awaitable<void> RoutingService::follow()
 {
-    auto next_tick = std::chrono::steady_clock::now();
-    auto next_line = next_tick; // when a pass may go through the line again
+    const auto start = std::chrono::steady_clock::now();
+    NextPasses next{start, start};
     for (;;) {
         const auto began = std::chrono::steady_clock::now();
-        const Pass kind = began >= next_tick ? Pass::kTick : began >= next_line ? Pass::kWoken : Pass::kFirst;
+        const Pass kind = next.kind_at(began);
         if (kind == Pass::kTick) next_window_.reset();
         const Result<std::int64_t> placed = co_await run_pass(kind);
         const auto ended = std::chrono::steady_clock::now();
@@ -80,30 +119,27 @@ asio::awaitable<void> RoutingService::follow()
         const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(ended - began);
         // One that failed is made up for soon.
         is_line_due_ = is_line_due_ || !placed;
-        const std::chrono::milliseconds share = placed ? kLineShare * took : 0ms;
-        if (kind == Pass::kTick) next_tick = began + std::max<std::chrono::milliseconds>(kTick, share);
-        if (kind != Pass::kFirst) next_line = began + share;
-        const std::chrono::milliseconds pause =
-            placed ? std::clamp<std::chrono::milliseconds>(kind == Pass::kFirst ? took : 0ms, kMinPause, 1s) : 1s;
+        next.put_off(kind, began, placed ? kLineShare * took : 0ms);
+        const std::chrono::milliseconds pause = placed ? pause_after(kind, took) : 1s;
         co_await net::TaskGroup::sleep(pause);
-        if (next_window_)
-            next_tick =
-                std::min(next_tick, ended + std::chrono::ceil<std::chrono::milliseconds>(
-                                                std::max<Timestamp::duration>(*next_window_ - clock_->now(), 0ms)));
-        const auto next = is_line_due_ ? std::min(next_tick, next_line) : next_tick;
+        if (next_window_) next.tick = std::min(next.tick, ended + time_until(*next_window_, clock_->now()));
+        const auto look = is_line_due_ ? std::min(next.tick, next.line) : next.tick;
         const auto left =
-            std::chrono::duration_cast<std::chrono::milliseconds>(next - std::chrono::steady_clock::now());
+            std::chrono::duration_cast<std::chrono::milliseconds>(look - std::chrono::steady_clock::now());
         if (left > 0ms) co_await wake_.wait(left);
     }
 }
 
 asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
 {
-    if (kind == Pass::kFirst) {
-        const Result<PageReport> first = co_await place_first();
-        if (!first) co_return first.error();
-        co_return first->placed;
-    }
+    if (kind != Pass::kFirst) co_return co_await go_through_line(kind);
+    const Result<PageReport> first = co_await place_first();
+    if (!first) co_return first.error();
+    co_return first->placed;
+}
+
+asio::awaitable<Result<std::int64_t>> RoutingService::go_through_line(Pass kind)
+{
     is_line_due_ = false;
     PassState state;
     state.is_tick = kind == Pass::kTick;
@@ -114,7 +150,7 @@ asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
     for (int page = 0; page < pages; ++page) {
         if (page == pages / 2) state.after = std::max(state.after, sweep_after_);
         Result<PageReport> report = co_await run_page(state, std::exchange(limit, kPageJobs));
-        if (!report && report.error().code == Errc::kInternal) report = co_await run_page_singly(state);
+        if (is_unroutable(report)) report = co_await run_page_singly(state);
         note_page(report);
         if (!report) co_return report.error();
         placed += report->placed;
@@ -141,7 +177,7 @@ asio::awaitable<Result<PageReport>> RoutingService::place_first()
     note_page(report);
     // Of jobs that cannot be routed a pass through the line finds which one it is.
     is_line_due_ = is_line_due_ || !report;
-    if (!report && report.error().code == Errc::kInternal) report = PageReport();
+    if (is_unroutable(report)) report = PageReport();
     if (report && report->has_free_unit && !report->is_end) is_line_due_ = true;
     co_return report;
 }

@@ -33,6 +33,8 @@ class RoutingService {
 
   private:
     asio::awaitable<void> follow();
+    /// Page by page: a pass of any kind but kFirst.
+    asio::awaitable<Result<std::int64_t>> go_through_line(Pass kind);
     /// What became free goes to the first in line.
     asio::awaitable<Result<PageReport>> place_first();
     asio::awaitable<Result<PageReport>> run_page(PassState state, std::int64_t limit);
