@@ -29,6 +29,46 @@ Result<std::optional<Timestamp>> time_parameter(const BillingParameters& paramet
     return std::optional<Timestamp>(*time);
 }
 
+/// @error kNotFound  there is no such export.
+/// @error kInvalid   parameters that it does not take.
+Result<ExportFormat> format_of(std::string_view name, const BillingParameters& parameters)
+{
+    const auto format =
+        std::find_if(kFormats.begin(), kFormats.end(), [&](const auto& one) { return one.first == name; });
+    if (format == kFormats.end()) return Error{Errc::kNotFound, "there is no export " + std::string(name)};
+    if (const Result<void> known = check_parameters(parameters, {"project", "center", "period", "from", "until",
+                                                                 "version", "service_level_type", "last_entry"});
+        !known)
+        return known.error();
+    if (format->second != ExportFormat::kLedger) return format->second;
+    // A part of a chain proves nothing.
+    for (const auto& [name_of_part, value] : parameters)
+        if (name_of_part != "last_entry" && !value.empty())
+            return parameter_error(name_of_part, "says nothing for the ledger, which is exported whole");
+    return format->second;
+}
+
+/// Which charges and which usage.
+Result<void> parse_selection(const BillingParameters& parameters, ExportRequest& wanted)
+{
+    Result<UsageFilter> filter = parse_usage_filter(parameters);
+    if (!filter) return filter.error();
+    const Result<std::string> period = period_parameter(parameters);
+    if (!period) return period.error();
+    wanted.charges.project = filter->project;
+    wanted.charges.center = filter->center;
+    wanted.charges.period = *period;
+    if (filter->from) wanted.charges.from = format_rfc3339(*filter->from);
+    if (filter->until) wanted.charges.until = format_rfc3339(*filter->until);
+    if (!period->empty()) {
+        filter->from = start_of_period(*period);
+        filter->until = start_of_period(next_period(*period));
+    }
+    wanted.usage = std::move(*filter);
+    wanted.usage.newest_revisions = true;
+    return {};
+}
+
 } // namespace
 
 Error parameter_error(std::string name, std::string detail)
@@ -75,36 +115,11 @@ Result<UsageFilter> parse_usage_filter(const BillingParameters& parameters)
 
 Result<ExportRequest> parse_export(std::string_view name, const BillingParameters& parameters)
 {
-    const auto format =
-        std::find_if(kFormats.begin(), kFormats.end(), [&](const auto& one) { return one.first == name; });
-    if (format == kFormats.end()) return Error{Errc::kNotFound, "there is no export " + std::string(name)};
-    if (const Result<void> known = check_parameters(parameters, {"project", "center", "period", "from", "until",
-                                                                 "version", "service_level_type", "last_entry"});
-        !known)
-        return known.error();
-    if (format->second == ExportFormat::kLedger) {
-        // A part of a chain proves nothing.
-        for (const auto& [name_of_part, value] : parameters)
-            if (name_of_part != "last_entry" && !value.empty())
-                return parameter_error(name_of_part, "says nothing for the ledger, which is exported whole");
-    }
+    const Result<ExportFormat> format = format_of(name, parameters);
+    if (!format) return format.error();
     ExportRequest wanted;
-    wanted.format = format->second;
-    Result<UsageFilter> filter = parse_usage_filter(parameters);
-    if (!filter) return filter.error();
-    const Result<std::string> period = period_parameter(parameters);
-    if (!period) return period.error();
-    wanted.charges.project = filter->project;
-    wanted.charges.center = filter->center;
-    wanted.charges.period = *period;
-    if (filter->from) wanted.charges.from = format_rfc3339(*filter->from);
-    if (filter->until) wanted.charges.until = format_rfc3339(*filter->until);
-    if (!period->empty()) {
-        filter->from = start_of_period(*period);
-        filter->until = start_of_period(next_period(*period));
-    }
-    wanted.usage = std::move(*filter);
-    wanted.usage.newest_revisions = true;
+    wanted.format = *format;
+    if (const Result<void> selected = parse_selection(parameters, wanted); !selected) return selected.error();
     const std::string version = parameter(parameters, "version");
     if (!version.empty() && version != "1.2" && version != "1.3")
         return parameter_error("version", "must be 1.2 or 1.3");
