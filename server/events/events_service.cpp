@@ -51,6 +51,19 @@ bool matches(const EventFilter& filter, const LiveEvent& event)
            (filter.job_id.empty() || filter.job_id == event.job_id);
 }
 
+/// How far a listener has come that has seen this.
+std::int64_t place_after(const EventRing::View& view, std::int64_t place)
+{
+    return view.events.empty() ? place : view.events.back()->id;
+}
+
+/// How long a listener waits that has nothing to write.
+std::chrono::milliseconds pause_after(const EventRing::View& view)
+{
+    if (view.kind == EventRing::View::Kind::kBehind) return kBetweenLooks;
+    return view.events.empty() ? std::chrono::milliseconds(kLookEvery) : 0ms;
+}
+
 /// What is sent of the events that match.
 std::string frames_of(const EventRing::View& view, const EventFilter& filter)
 {
@@ -223,7 +236,7 @@ asio::awaitable<void> EventsService::stream(EventFilter filter, std::optional<st
             place = missed->reached;
         } else if (view.kind == EventRing::View::Kind::kLive) {
             was_live = true;
-            if (!view.events.empty()) place = view.events.back()->id;
+            place = place_after(view, place);
             text = frames_of(view, filter);
         }
         const auto now = std::chrono::steady_clock::now();
@@ -231,10 +244,8 @@ asio::awaitable<void> EventsService::stream(EventFilter filter, std::optional<st
         if (!text.empty()) {
             last_write = now;
             alive = co_await writer->write(std::move(text));
-        } else if (view.kind == EventRing::View::Kind::kBehind) {
-            alive = co_await writer->sleep(kBetweenLooks);
-        } else if (view.events.empty()) {
-            alive = co_await writer->sleep(kLookEvery);
+        } else if (const std::chrono::milliseconds pause = pause_after(view); pause > 0ms) {
+            alive = co_await writer->sleep(pause);
         }
     }
 }
