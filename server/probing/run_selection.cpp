@@ -144,6 +144,26 @@ std::string obstacle_at(const UnitTypeOffer& offer, const SelectionOrder& order,
     return reason.empty() ? room_obstacle(offer, order) : reason;
 }
 
+/// What was found where nobody has picked the unit types.
+struct Search {
+    Selection chosen;
+    std::vector<FieldError> reasons; ///< why other places are none for the task
+    std::set<std::string> wanted;    ///< centers
+    std::set<std::string> served;    ///< centers that have a place
+};
+
+void look_at(const UnitTypeOffer& offer, const SelectionOrder& order, const std::vector<OperatorUse>& operators,
+             const CenterAnswer* answer, Search& search)
+{
+    const std::string reason = obstacle_at(offer, order, operators, answer);
+    if (!reason.empty()) {
+        search.reasons.push_back({place_of(offer), reason});
+        return;
+    }
+    const bool is_first = search.served.insert(offer.center_id.value).second;
+    if (is_first || order.selection != RunSelection::kCenter) add_place(search.chosen, offer, order, answer);
+}
+
 } // namespace
 
 std::string_view to_string(RunSelection selection)
@@ -182,33 +202,27 @@ Result<Selection> select_unit_types(const SelectionOrder& order, const std::vect
     check_centers(order, offers, errors);
     if (!errors.empty()) return Error{Errc::kInvalid, "the probe run names unknown centers", std::move(errors)};
 
-    Selection chosen;
-    std::vector<FieldError> reasons;
+    Search search;
+    Selection& chosen = search.chosen;
     const bool is_asked = order.selection == RunSelection::kAsk;
     for (const CenterAnswer& answer : answers) {
         if (!answer.silence.empty()) chosen.left_out.push_back({answer.center, answer.silence});
     }
-    std::set<std::string> wanted; // centers
-    std::set<std::string> served;
     for (const UnitTypeOffer& offer : offers) {
         if (!is_wanted(offer, order.centers)) continue;
-        wanted.insert(offer.center_id.value);
+        search.wanted.insert(offer.center_id.value);
         const CenterAnswer* answer = is_asked ? find_answer(answers, offer.center_id) : nullptr;
         if (is_asked && (answer == nullptr || !answer->silence.empty())) continue;
-        const std::string reason = obstacle_at(offer, order, operators, answer);
-        if (!reason.empty())
-            reasons.push_back({place_of(offer), reason});
-        else if (const bool first = served.insert(offer.center_id.value).second;
-                 first || order.selection != RunSelection::kCenter)
-            add_place(chosen, offer, order, answer);
+        look_at(offer, order, operators, answer, search);
     }
     // Who is asked may be away; who is named from the catalog was expected to be there.
-    const bool named_center_left_out = !is_asked && !order.centers.empty() && served.size() < wanted.size();
+    const bool named_center_left_out =
+        !is_asked && !order.centers.empty() && search.served.size() < search.wanted.size();
     if (chosen.places.empty() || named_center_left_out) {
-        reasons.insert(reasons.end(), chosen.left_out.begin(), chosen.left_out.end());
-        return infeasible(std::move(reasons));
+        search.reasons.insert(search.reasons.end(), chosen.left_out.begin(), chosen.left_out.end());
+        return infeasible(std::move(search.reasons));
     }
-    return chosen;
+    return std::move(chosen);
 }
 
 } // namespace fathom::server
