@@ -25,6 +25,14 @@ std::string event_line(const Json& event)
                      "  " + state + "  " + text_of(event, "cause", ""));
 }
 
+/// Whether another try may help: a server that refuses, or was never reached, stays so.
+bool may_try_again(const Result<void>& ended, const std::string& last_id, int failures)
+{
+    if (!ended && ended.error().code != Errc::kUnavailable) return false;
+    if (!ended && last_id.empty() && !is_connection_lost(ended.error())) return false;
+    return failures <= kEventReconnects;
+}
+
 Outcome watch_events(Session& session, const WatchOptions& options)
 {
     std::ostream& out = *session.console().out;
@@ -51,9 +59,7 @@ Outcome watch_events(Session& session, const WatchOptions& options)
         if (!last_id.empty()) headers["Last-Event-ID"] = last_id;
         const Result<void> ended = session.stream("/events", {{"job", options.job}}, headers, on_data);
         if (!out.good() || (options.limit && seen >= *options.limit)) return ExitCode::kOk;
-        const bool refused = !ended && ended.error().code != Errc::kUnavailable;
-        const bool never_began = !ended && last_id.empty() && !is_connection_lost(ended.error());
-        if (refused || never_began || ++failures > kEventReconnects)
+        if (!may_try_again(ended, last_id, ++failures))
             return ended ? Error{Errc::kUnavailable, "the server ends the stream again and again"} : ended.error();
         std::this_thread::sleep_for(std::chrono::milliseconds(250) * failures);
     }
