@@ -151,12 +151,19 @@ Result<Json> request_of(Session& session, const ComposeOptions& options)
     return body;
 }
 
-Outcome compose(Session& session, const ComposeOptions& options)
+/// @error kInvalid  options that do not go together.
+Result<void> check_options(const ComposeOptions& options)
 {
     if (options.from_job.empty() && (options.operators.empty() || !options.picks.empty()))
         return Error{Errc::kInvalid, "give --from-job, with --pick for some of its operators, or --operator"};
     if (options.picks.empty() && options.operators.empty() && (options.repeats || options.limit_s))
         return Error{Errc::kInvalid, "--repeats and --limit-s are for picked operators"};
+    return {};
+}
+
+Outcome compose(Session& session, const ComposeOptions& options)
+{
+    if (const Result<void> checked = check_options(options); !checked) return checked.error();
     const Result<Json> body = request_of(session, options);
     if (!body) return body.error();
     Result<Json> task = session.post("/probe-tasks", *body);
