@@ -85,6 +85,14 @@ std::optional<int> wait_for_loops(pid_t loops, int stop_descriptor)
     return is_stopped ? std::nullopt : std::optional<int>(status);
 }
 
+void log_end(int status, std::chrono::milliseconds pause)
+{
+    log_error("balance_ended", {{"signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0},
+                                {"status", WIFEXITED(status) ? WEXITSTATUS(status) : 0},
+                                {"effect", "what it changed stays so until it starts again, in " +
+                                               std::to_string(pause.count() / 1000) + " s"}});
+}
+
 /// In the child: starts the loops, and starts them again while they end by themselves. What the last ones have left
 /// changed, the next put back first.
 int keep_loops_running(const AgentConfig& config, const AgentFolder& folder, const HostFiles& files, pid_t helper)
@@ -105,10 +113,7 @@ int keep_loops_running(const AgentConfig& config, const AgentFolder& folder, con
             const std::optional<int> status = wait_for_loops(loops, stop.number());
             if (!status) return 0;
             if (std::chrono::steady_clock::now() - began > kMaxRestartPause) pause = kMinRestartPause;
-            log_error("balance_ended", {{"signal", WIFSIGNALED(*status) ? WTERMSIG(*status) : 0},
-                                        {"status", WIFEXITED(*status) ? WEXITSTATUS(*status) : 0},
-                                        {"effect", "what it changed stays so until it starts again, in " +
-                                                       std::to_string(pause.count() / 1000) + " s"}});
+            log_end(*status, pause);
         }
         if (is_readable_within(stop.number(), pause)) return 0;
     }
