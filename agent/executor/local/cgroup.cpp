@@ -200,6 +200,18 @@ bool can_be_joined(const fs::path& folder)
     });
 }
 
+/// A group of one version 1 controller, its limit set; empty when the job cannot have it.
+fs::path make_limited_v1(const fs::path& own, const std::string& name, const std::string& controller,
+                         const CgroupLimits& limits)
+{
+    const fs::path jobs = jobs_folder_v1(own, controller);
+    if (jobs.empty() || !make_folder(jobs / name)) return {};
+    if (controller == "cpuset") inherit_cpuset(jobs, jobs / name);
+    if (set_limit(jobs / name, controller, limits, false) && can_be_joined(jobs / name)) return jobs / name;
+    ::rmdir((jobs / name).c_str());
+    return {};
+}
+
 std::vector<int> processes_in(const fs::path& folder)
 {
     std::vector<int> pids;
@@ -230,31 +242,29 @@ Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits)
     for (const char* controller : kControllers) {
         const auto entry = own.find(name_in_version_1(controller));
         if (entry == own.end() || !is_wanted(controller, limits)) continue;
-        const fs::path jobs = jobs_folder_v1(entry->second, controller);
-        if (jobs.empty() || !make_folder(jobs / name)) continue;
-        if (std::string(controller) == "cpuset") inherit_cpuset(jobs, jobs / name);
-        if (!set_limit(jobs / name, controller, limits, false) || !can_be_joined(jobs / name)) {
-            ::rmdir((jobs / name).c_str());
-            continue;
-        }
-        group.folders_.push_back(jobs / name);
+        const fs::path folder = make_limited_v1(entry->second, name, controller, limits);
+        if (folder.empty()) continue;
+        group.folders_.push_back(folder);
         group.controllers_.emplace_back(controller);
     }
-    if (!group.folders_.empty() || !own.contains("")) return group;
+    if (group.folders_.empty() && own.contains("")) group.create_version_2(own.at(""), name);
+    return group;
+}
 
-    const fs::path jobs = jobs_folder_v2(own.at(""), limits);
-    if (jobs.empty() || !make_folder(jobs / name)) return group;
+void Cgroup::create_version_2(const fs::path& own, const std::string& name)
+{
+    const fs::path jobs = jobs_folder_v2(own, limits_);
+    if (jobs.empty() || !make_folder(jobs / name)) return;
     if (!can_be_joined(jobs / name)) {
         ::rmdir((jobs / name).c_str());
-        return group;
+        return;
     }
-    group.is_version_2_ = true;
-    group.folders_.push_back(jobs / name); // even without controllers it finds every process again
+    is_version_2_ = true;
+    folders_.push_back(jobs / name); // even without controllers it finds every process again
     for (const char* controller : kControllers) {
-        if (is_wanted(controller, limits) && set_limit(jobs / name, controller, limits, true))
-            group.controllers_.emplace_back(controller);
+        if (is_wanted(controller, limits_) && set_limit(jobs / name, controller, limits_, true))
+            controllers_.emplace_back(controller);
     }
-    return group;
 }
 
 bool Cgroup::limit(const CgroupLimits& limits)

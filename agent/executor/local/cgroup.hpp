@@ -50,6 +50,8 @@ class Cgroup {
     void remove();
 
   private:
+    /// @param own  this process's group, in which those of jobs are made.
+    void create_version_2(const std::filesystem::path& own, const std::string& name);
     std::int64_t kills_for_memory() const;
 
     std::vector<std::filesystem::path> folders_;
