@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#include <vector>
 
 namespace fathom::profile {
 namespace {
@@ -45,17 +46,28 @@ Result<void> check_file(const std::string& path)
     return {};
 }
 
+/// In PATH's order; an empty entry is the working folder.
+std::vector<std::string> folders_of_path()
+{
+    const char* value = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe): one thread
+    std::string_view rest = value != nullptr ? value : "/usr/local/bin:/usr/bin:/bin";
+    std::vector<std::string> folders;
+    while (true) {
+        const std::size_t colon = rest.find(':');
+        const std::string_view folder = rest.substr(0, colon);
+        folders.emplace_back(folder.empty() ? "." : folder);
+        if (colon == std::string_view::npos) return folders;
+        rest.remove_prefix(colon + 1);
+    }
+}
+
 /// As shells do it: the first file of that name that this user may execute; folders are no programs, and a folder of
 /// PATH that this user may not enter keeps nothing from being found further on.
 Result<std::string> find_in_path(const std::string& name)
 {
-    const char* value = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe): one thread
-    std::string_view rest = value != nullptr ? value : "/usr/local/bin:/usr/bin:/bin";
     std::optional<Error> not_executable;
     std::string closed_folders;
-    while (true) {
-        const std::size_t colon = rest.find(':');
-        const std::string folder = colon == 0 || rest.empty() ? "." : std::string(rest.substr(0, colon));
+    for (const std::string& folder : folders_of_path()) {
         std::string path = folder + "/" + name;
         struct stat facts = {};
         if (::stat(path.c_str(), &facts) == 0) {
@@ -65,8 +77,6 @@ Result<std::string> find_in_path(const std::string& name)
         } else if (errno == EACCES) {
             closed_folders += (closed_folders.empty() ? "" : ", ") + folder;
         }
-        if (colon == std::string_view::npos) break;
-        rest.remove_prefix(colon + 1);
     }
     if (not_executable) return *not_executable;
     std::string text = name + ": not found in PATH; check the spelling, or give the path of the program";
