@@ -5,6 +5,23 @@
 #include <algorithm>
 
 namespace fathom::probes {
+namespace {
+
+/// Each value of the line that begins at `first` becomes the sum of itself and its neighbours. `line` is for its
+/// values.
+void add_neighbours(std::vector<double>& box, std::size_t first, std::size_t stride, std::vector<double>& line)
+{
+    const std::size_t edge = line.size();
+    for (std::size_t i = 0; i < edge; ++i)
+        line[i] = box[first + i * stride];
+    for (std::size_t i = 0; i < edge; ++i) {
+        const double before = i > 0 ? line[i - 1] : 0;
+        const double after = i + 1 < edge ? line[i + 1] : 0;
+        box[first + i * stride] = before + line[i] + after;
+    }
+}
+
+} // namespace
 
 StencilMatrix::StencilMatrix(std::size_t edge) : edge_(edge)
 {
@@ -53,14 +70,8 @@ std::vector<double> stencil_product(std::size_t edge, std::span<const double> x)
     std::vector<double> line(edge);
     for (const std::size_t stride : {std::size_t{1}, edge, edge * edge}) {
         for (std::size_t first = 0; first < box.size(); ++first) {
-            if (first / stride % edge != 0) continue; // not the start of a line in this direction
-            for (std::size_t i = 0; i < edge; ++i)
-                line[i] = box[first + i * stride];
-            for (std::size_t i = 0; i < edge; ++i) {
-                const double before = i > 0 ? line[i - 1] : 0;
-                const double after = i + 1 < edge ? line[i + 1] : 0;
-                box[first + i * stride] = before + line[i] + after;
-            }
+            const bool is_start = first / stride % edge == 0; // of a line in this direction
+            if (is_start) add_neighbours(box, first, stride, line);
         }
     }
     for (std::size_t i = 0; i < box.size(); ++i)
