@@ -16,4 +16,7 @@ void add_shared_gpu_list(CLI::App& noun, Invocation& invocation);
 /// Empty when they are on none.
 std::vector<std::pair<std::string, Cell>> shared_gpu_details(const Json& gpus, const std::string& job);
 
+/// The same of a job that has ended, by the answer of /jobs/{id}/gpus.
+std::vector<std::pair<std::string, Cell>> kept_gpu_details(const Json& gpus);
+
 } // namespace fathom::cli

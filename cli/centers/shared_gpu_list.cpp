@@ -60,6 +60,15 @@ Table shared_gpus_table(const Json& gpus, Timestamp)
     return table;
 }
 
+/// "shared with job_b, job_c and 2 other programs"
+std::string sharing_text(const std::vector<std::string>& names, double unnamed, std::string_view unnamed_one)
+{
+    const std::string rest =
+        unnamed > 0 ? fmt::format("{:.0f} {}{}", unnamed, unnamed_one, unnamed == 1 ? "" : "s") : "";
+    if (names.empty()) return rest.empty() ? "no other program" : "shared with " + rest;
+    return fmt::format("shared with {}{}{}", fmt::join(names, ", "), rest.empty() ? "" : " and ", rest);
+}
+
 /// With whom a job shares a GPU: by name the jobs that the caller may know of, by number the other programs.
 std::string neighbours_text(const Json& gpu, const std::string& job)
 {
@@ -72,9 +81,21 @@ std::string neighbours_text(const Json& gpu, const std::string& job)
         if (!is_known) names.push_back(name);
         --unnamed;
     }
-    const std::string rest = unnamed > 0 ? fmt::format("{:.0f} other program{}", unnamed, unnamed == 1 ? "" : "s") : "";
-    if (names.empty()) return rest.empty() ? "no other program" : "shared with " + rest;
-    return fmt::format("shared with {}{}{}", fmt::join(names, ", "), rest.empty() ? "" : " and ", rest);
+    return sharing_text(names, unnamed, "other program");
+}
+
+/// The same of a job's GPU as it is kept.
+std::string kept_neighbours_text(const Json& gpu)
+{
+    std::vector<std::string> names;
+    double unnamed = number_of(gpu, "other_count").value_or(0);
+    for (const Json& name : items_of(gpu, "neighbours")) {
+        if (name.is_string() && names.size() < kMaxNeighbours)
+            names.push_back(name.get<std::string>());
+        else
+            ++unnamed;
+    }
+    return sharing_text(names, unnamed, "other");
 }
 
 /// What taking turns has cost a program until now.
@@ -114,6 +135,21 @@ std::vector<std::pair<std::string, Cell>> shared_gpu_details(const Json& gpus, c
                                                  region_text(member(own, "temporary"), "peak_bytes") +
                                                  " temporary at most");
             details.emplace_back("  Sharing costs", sharing_cost_text(own));
+        }
+    }
+    return details;
+}
+
+std::vector<std::pair<std::string, Cell>> kept_gpu_details(const Json& gpus)
+{
+    std::vector<std::pair<std::string, Cell>> details;
+    for (const Json& gpu : gpus) {
+        details.emplace_back("GPU", text_of(gpu, "gpu") + ": " + kept_neighbours_text(gpu));
+        for (const Json& program : items_of(gpu, "programs")) {
+            details.emplace_back("  Memory",
+                                 region_text(member(program, "persistent"), "peak_bytes") + " persistent and " +
+                                     region_text(member(program, "temporary"), "peak_bytes") + " temporary at most");
+            details.emplace_back("  Sharing cost", sharing_cost_text(program));
         }
     }
     return details;

@@ -1,3 +1,5 @@
+#include "core/model/job.hpp"
+
 #include "cli/centers/shared_gpu.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/jobs/commands.hpp"
@@ -145,11 +147,16 @@ void add_cost(std::vector<std::pair<std::string, Cell>>& details, const Json& co
         details.emplace_back(is_true(cost, "is_final") ? "Cost" : "Billed so far", billed);
 }
 
-/// Of a job that runs with GPUs which it shares. A server that is older says nothing of it.
+/// Of a job that runs with GPUs which it shares, or did before it ended. A server that is older says nothing of it.
 std::vector<std::pair<std::string, Cell>> gpu_details(Session& session, const Json& job)
 {
-    if (text_of(job, "state") != "running") return {};
     const std::string id = text_of(job, "id");
+    const std::optional<JobState> state = parse_job_state(text_of(job, "state"));
+    if (state && is_final(*state)) {
+        const Result<Session::List> kept = session.list("/jobs/" + path_segment(id) + "/gpus", {}, std::nullopt);
+        return kept ? kept_gpu_details(items_of(kept->json)) : std::vector<std::pair<std::string, Cell>>();
+    }
+    if (state != JobState::kRunning) return {};
     const Result<Session::List> gpus = session.list("/shared-gpus", {{"job", id}}, std::nullopt);
     if (!gpus) return {};
     return shared_gpu_details(items_of(gpus->json), id);

@@ -5,7 +5,7 @@
 
 namespace fathom::server {
 
-/// Adds /shared-gpus. `database` must outlive the router.
+/// Adds /shared-gpus and /jobs/{id}/gpus. `database` must outlive the router.
 void add_shared_gpus_routes(ApiRouter& router, Database& database);
 
 } // namespace fathom::server

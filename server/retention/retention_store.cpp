@@ -83,6 +83,7 @@ constexpr Statement kDeleteOfAttempts[] = {
     {"retention_delete_output_notes", "DELETE FROM attempt_output WHERE attempt_id = ANY ($1::text[])"},
     {"retention_delete_placements", "DELETE FROM placement WHERE attempt_id = ANY ($1::text[])"},
     {"retention_delete_profiles", "DELETE FROM attempt_profile WHERE attempt_id = ANY ($1::text[])"},
+    {"retention_delete_gpus", "DELETE FROM attempt_gpu WHERE attempt_id = ANY ($1::text[])"},
     {"retention_delete_predictions", "DELETE FROM run_prediction WHERE attempt_id = ANY ($1::text[])"},
     {"retention_delete_late_ends", "DELETE FROM late_end WHERE metered AND attempt_id = ANY ($1::text[])"},
     {"retention_delete_attempts", "DELETE FROM attempt WHERE id = ANY ($1::text[])"}};
@@ -180,7 +181,8 @@ constexpr Statement kSelectStoredBytes{"retention_select_stored_bytes", R"sql(
     FROM (SELECT c.oid, CASE WHEN c.relname IN ('job_output', 'attempt_output') THEN 'output'
                              WHEN c.relname LIKE 'job\_event\_%' THEN 'events'
                              WHEN c.relname IN ('placement', 'run_prediction') THEN 'decisions'
-                             WHEN c.relname IN ('job', 'attempt', 'attempt_profile', 'job_lesson') THEN 'jobs'
+                             WHEN c.relname IN ('job', 'attempt', 'attempt_profile', 'attempt_gpu',
+                                                'job_lesson') THEN 'jobs'
                              WHEN c.relname IN ('probe_run', 'measurement', 'probe_finding') THEN 'measurements'
                              WHEN c.relname = 'audit_log' THEN 'audit'
                              WHEN c.relname IN ('project_use', 'usage_record', 'score_evidence', 'ledger_entry',

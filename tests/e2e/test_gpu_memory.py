@@ -111,7 +111,10 @@ def test_two_jobs_that_do_not_fit_side_by_side_take_turns_and_everybody_is_told(
 
     shared.end(first, second)
     wait_until(lambda: shared.gpus()[0]["job_count"] == 0, 60, "the GPU being empty")
-    assert "shared with" not in shared.network.cli("job", "show", first)
+    assert shared.gpus(f"?job={first}") == []
+    for command in ("show", "explain"):
+        shown = shared.network.cli("job", command, first)
+        assert f"{GPU}: shared with {second}" in shown and "turns given back" in shown, shown
 
 
 def test_a_job_is_refused_where_no_gpu_could_ever_hold_it_and_waits_for_none(shared):

@@ -138,6 +138,8 @@ def test_what_jobs_teach(call):
                                                "operators": [{"id": "dgemm", "parameters": {"m": 80}, "count": 3000}]}).json()
     call("GET", A + f"/jobs/{job['id']}/operators")
     call("GET", A + "/jobs/job_wrong/operators", 404)
+    assert call("GET", A + f"/jobs/{job['id']}/gpus").json()["items"] == []
+    call("GET", A + "/jobs/job_wrong/gpus", 404)
     path = A + "/job-types/openapi%2Ftaught"
     wait_until(lambda: call.session.get(call.url + path).status_code == 200, 120, "the learned type")
     call("GET", path)

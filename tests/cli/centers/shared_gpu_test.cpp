@@ -86,5 +86,41 @@ TEST(SharedGpuDetails, AreEmptyWhereTheJobHasNoProgram)
     EXPECT_THAT(shared_gpu_details(gpu_with({program_of("job_b")}, 1), "job_a"), IsEmpty());
 }
 
+/// As the server keeps it.
+Json kept_gpu(const std::vector<std::string>& neighbours, std::int64_t other_count)
+{
+    const Json gpu{{"gpu", "GPU-1"},
+                   {"neighbours", neighbours},
+                   {"other_count", other_count},
+                   {"programs", gpu_with({program_of("job_a")}, 1).at(0).at("jobs")}};
+    return Json::array({gpu});
+}
+
+std::string kept_neighbours(const std::vector<std::string>& neighbours, std::int64_t other_count)
+{
+    return kept_gpu_details(kept_gpu(neighbours, other_count)).front().second.text;
+}
+
+TEST(KeptGpuDetails, NameTheJobsThatSharedTheGpuAndCountTheOthers)
+{
+    const std::vector<std::string> many{"n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9"};
+
+    EXPECT_EQ(kept_neighbours({}, 0), "GPU-1: no other program");
+    EXPECT_EQ(kept_neighbours({}, 1), "GPU-1: shared with 1 other");
+    EXPECT_EQ(kept_neighbours({"job_b", "job_c"}, 0), "GPU-1: shared with job_b, job_c");
+    EXPECT_EQ(kept_neighbours(many, 1), "GPU-1: shared with n1, n2, n3, n4, n5, n6, n7, n8 and 2 others");
+}
+
+TEST(KeptGpuDetails, SayWhatSharingCost)
+{
+    const auto details = kept_gpu_details(kept_gpu({"job_b"}, 0));
+
+    ASSERT_EQ(details.size(), 3U);
+    EXPECT_EQ(details[1].second.text, "0 B of 6.00 MiB persistent and 8.00 MiB of 16.0 MiB temporary at most");
+    EXPECT_EQ(details[2].first, "  Sharing cost");
+    EXPECT_EQ(details[2].second.text,
+              "12 turns given back in 3.00 s, 2.00 MiB moved, 48.0 MiB stayed, waited 7.00 s at most");
+}
+
 } // namespace
 } // namespace fathom::cli

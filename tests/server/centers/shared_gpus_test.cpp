@@ -1,3 +1,4 @@
+#include "server/centers/job_gpus_store.hpp"
 #include "server/centers/shared_gpu_gauges.hpp"
 #include "server/centers/shared_gpus_store.hpp"
 #include "tests/server/centers/support/test_agent.hpp"
@@ -90,6 +91,117 @@ TEST(SharedGpus, WhoMayReadOwnJobsOnlyIsToldOfTheirProgramsOnly)
     ASSERT_EQ(mine[0].report["jobs"].size(), 1U);
     EXPECT_EQ(mine[0].report["jobs"][0]["job"], "job_a");
     EXPECT_EQ(mine[0].report["job_count"], 3);
+}
+
+/// Jobs that run at the only center.
+void insert_running(AgentServer& server, const std::vector<std::pair<std::string, std::string>>& owners_by_job)
+{
+    for (const auto& [job, owner] : owners_by_job) {
+        server.store.sql("INSERT INTO job (id, name, project, spec, submitted_by) VALUES ('" + job +
+                         "', 'a', 'p', '{}', '" + owner + "')");
+        server.store.sql("INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, state, "
+                         "decided_by) SELECT 'att_" +
+                         job + "', '" + job +
+                         "', 1, u.center_id, u.id, 1, 'running', 'test' FROM (SELECT * FROM unit_type LIMIT 1) u");
+    }
+}
+
+std::vector<JobGpuRecord> kept(AgentServer& server, const std::string& job, const JobScope& scope = {})
+{
+    return server.store
+        .run([&](pqxx::work& transaction) -> Result<std::vector<JobGpuRecord>> {
+            return select_job_gpus(transaction, job, scope, 200, "").items;
+        })
+        .value();
+}
+
+SharedGpu with_process(SharedGpu gpu, std::size_t program, std::int64_t process, std::int64_t switches)
+{
+    gpu.jobs.at(program).process = process;
+    gpu.jobs.at(program).switches = switches;
+    return gpu;
+}
+
+TEST(JobGpus, AreKeptWithEverybodyWhoSharedThemAndTheLastFiguresOfEachProgram)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    insert_running(server, {{"job_a", "tok_me"}});
+
+    agent.send_and_wait(GpuMemoryReport{{with_process(gpu_with("GPU-1", {"job_a", "job_b"}), 0, 7, 1)}});
+    agent.send_and_wait(GpuMemoryReport{{with_process(gpu_with("GPU-1", {"job_a", "job_c"}), 0, 7, 4)}});
+    agent.send_and_wait(GpuMemoryReport{{with_process(gpu_with("GPU-1", {"job_a", ""}), 0, 9, 2)}});
+    agent.send_and_wait(GpuMemoryReport{{gpu_with("GPU-1", {})}});
+    server.store.sql("UPDATE attempt SET state = 'ended'");
+    agent.send_and_wait(GpuMemoryReport{{with_process(gpu_with("GPU-1", {"job_a", "job_d"}), 0, 9, 99)}});
+
+    const std::vector<JobGpuRecord> gpus = kept(server, "job_a");
+    ASSERT_EQ(gpus.size(), 1U);
+    EXPECT_EQ(gpus[0].attempt_id.value, "att_job_a");
+    EXPECT_EQ(gpus[0].center, "alpha");
+    EXPECT_EQ(gpus[0].gpu, "GPU-1");
+    EXPECT_EQ(gpus[0].capacity_bytes, 80);
+    EXPECT_EQ(gpus[0].neighbours, (std::vector<std::string>{"job_b", "job_c"})) << "not of after its end";
+    EXPECT_EQ(gpus[0].other_count, 1) << "who named no job";
+    ASSERT_EQ(gpus[0].programs.size(), 2U);
+    EXPECT_EQ(gpus[0].programs[0]["switches"], 4);
+    EXPECT_EQ(gpus[0].programs[1]["switches"], 2);
+    EXPECT_TRUE(kept(server, "job_b").empty()) << "it is not at this center";
+}
+
+TEST(JobGpus, WhoMayReadOwnJobsOnlyIsToldOfTheseNeighboursOnly)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    insert_running(server, {{"job_a", "tok_me"}, {"job_b", "tok_me"}, {"job_c", "tok_other"}});
+    agent.send_and_wait(GpuMemoryReport{{gpu_with("GPU-1", {"job_a", "job_b", "job_c", "made up"})}});
+
+    const std::vector<JobGpuRecord> mine = kept(server, "job_a", {.owner = "tok_me"});
+
+    ASSERT_EQ(mine.size(), 1U);
+    EXPECT_EQ(mine[0].neighbours, std::vector<std::string>{"job_b"});
+    EXPECT_EQ(mine[0].other_count, 2);
+}
+
+TEST(JobGpus, AreBounded)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet();
+    insert_running(server, {{"job_a", "tok_me"}});
+    const auto report = [](const std::string& prefix, int gpus, int programs) {
+        GpuMemoryReport made;
+        for (int i = 0; i < gpus; ++i) {
+            made.gpus.push_back(gpu_with(prefix + std::to_string(i), {}));
+            for (int j = 0; j < programs; ++j) {
+                made.gpus.back().jobs.push_back({.job = "job_a", .process = i * 100 + j});
+                made.gpus.back().jobs.push_back({.job = prefix + std::to_string(j)});
+            }
+        }
+        return made;
+    };
+
+    agent.send_and_wait(report("a", 40, 1));
+    agent.send_and_wait(report("b", 40, 1));
+    EXPECT_EQ(kept(server, "job_a").size(), 64U);
+
+    for (int i = 0; i < 3; ++i) { // each time other programs and other neighbours
+        GpuMemoryReport many = report("n" + std::to_string(i), 1, 32);
+        many.gpus[0].gpu = "a0";
+        for (SharedGpuJob& job : many.gpus[0].jobs)
+            job.process += 1000 * (i + 1);
+        agent.send_and_wait(many);
+    }
+    const JobGpuRecord first = kept(server, "job_a").front();
+    EXPECT_EQ(first.gpu, "a0");
+    EXPECT_EQ(first.neighbours.size(), 64U);
+    EXPECT_LE(first.programs.size(), 64U);
+    EXPECT_GE(first.programs.size(), 32U);
 }
 
 TEST(SharedGpus, AreCountedByCenterInMetrics)

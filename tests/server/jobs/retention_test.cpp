@@ -53,7 +53,8 @@ class Retention : public JobsFixture {
         std::string rows;
         for (const char* table : {"attempt", "job_lesson"})
             rows += sql("SELECT count(*) FROM " + std::string(table) + " WHERE job_id = '" + job.value + "'");
-        for (const char* table : {"job_output", "attempt_output", "placement", "run_prediction", "attempt_profile"})
+        for (const char* table :
+             {"job_output", "attempt_output", "placement", "run_prediction", "attempt_profile", "attempt_gpu"})
             rows += sql("SELECT count(*) FROM " + std::string(table) + " WHERE attempt_id = '" + attempt + "'");
         return rows;
     }
@@ -72,13 +73,15 @@ TEST_F(Retention, RemovesOldJobsWithAllThatHangsOnThem)
     for (int i = 0; i < 4; ++i) // more than a transaction takes
         old.push_back(ended_job());
     const std::string attempt = attempt_of(old[0]).value;
+    sql("INSERT INTO attempt_gpu (attempt_id, gpu, capacity_bytes, programs, neighbours) VALUES ('" + attempt +
+        "', 'GPU-1', 80, '{}', '{}')");
     const JobId waits = job_in("queued");
 
     EXPECT_EQ(turn_after(days(89), {.jobs = days(90), .output = days(0)}).jobs, 0);
     EXPECT_EQ(turn_after(days(91), {.jobs = days(90), .output = days(0)}).jobs, 4);
 
     EXPECT_EQ(get(old[0]).status, 404);
-    EXPECT_EQ(rows_of(old[0], attempt), "0000000");
+    EXPECT_EQ(rows_of(old[0], attempt), "00000000");
     EXPECT_EQ(get(waits).status, 200);
     const Json list = Json::parse(call(net::Method::kGet, "/jobs").body);
     ASSERT_EQ(list["items"].size(), 1U);
@@ -266,7 +269,8 @@ TEST_F(Retention, ReadsNoTableFromEndToEnd)
     }));
     EXPECT_EQ(sql("SELECT string_agg(relname, ',') FROM pg_stat_user_tables WHERE seq_scan > 0 AND (relname IN "
                   "('job', 'attempt', 'job_output', 'attempt_output', 'placement', 'run_prediction', "
-                  "'attempt_profile', 'job_lesson', 'probe_run', 'measurement', 'probe_finding', 'audit_log', "
+                  "'attempt_profile', 'attempt_gpu', 'job_lesson', 'probe_run', 'measurement', 'probe_finding', "
+                  "'audit_log', "
                   "'project_use', 'sub_unit_request', 'sub_unit_grant', 'sub_unit_event') OR relname ~ "
                   "'^job_event_(2|other)')"),
               "");

@@ -3,6 +3,7 @@ import { useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 
 export type SharedGpu = components['schemas']['SharedGpu']
+export type JobGpu = components['schemas']['JobGpu']
 export type SharedGpuJob = components['schemas']['SharedGpuJob']
 
 /** GPUs of a center whose memory jobs share, as its memory manager last told. */
@@ -23,6 +24,16 @@ export function useGpusOfJob(job: string, isWanted: boolean) {
     read: (page_token, signal) => unwrap(api.GET('/api/v1/shared-gpus', {
       signal, params: { query: { job, page_size: 200, ...(page_token ? { page_token } : {}) } } })),
     refetchInterval: 5_000,
+    enabled: isWanted,
+  })
+}
+
+/** The GPUs that an ended job has shared: with whom, and what that cost it. */
+export function useKeptGpusOfJob(job: string, isWanted: boolean) {
+  return useWholeList({
+    key: ['shared-gpus', 'kept', job],
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/jobs/{id}/gpus', {
+      signal, params: { path: { id: job }, query: { page_size: 200, ...(page_token ? { page_token } : {}) } } })),
     enabled: isWanted,
   })
 }

@@ -31,6 +31,7 @@ export const auditEn = {
   'audit.act.job.read': 'job of another read',
   'audit.act.job.read_cost': 'costs of another read',
   'audit.act.job.read_events': 'events of others read',
+  'audit.act.job.read_gpus': 'GPUs of another read',
   'audit.act.job.read_operators': 'operators of another read',
   'audit.act.job.read_output': 'output of another read',
   'audit.act.job.read_placement': 'placement of another read',

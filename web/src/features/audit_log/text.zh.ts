@@ -33,6 +33,7 @@ export const auditZh: Record<keyof typeof auditEn, string> = {
   'audit.act.job.read': '查看他人作业',
   'audit.act.job.read_cost': '查看他人作业费用',
   'audit.act.job.read_events': '查看他人作业事件',
+  'audit.act.job.read_gpus': '查看他人作业 GPU',
   'audit.act.job.read_operators': '查看他人作业算子',
   'audit.act.job.read_output': '查看他人作业输出',
   'audit.act.job.read_placement': '查看他人作业放置说明',

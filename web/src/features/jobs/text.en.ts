@@ -85,6 +85,8 @@ export const jobsEn = {
   'jobs.gpus.with': 'Shared with',
   'jobs.gpus.alone': 'no other program',
   'jobs.gpus.others': 'other programs: {n}',
+  'jobs.gpus.other_jobs': 'others: {n}',
+  'jobs.gpus.persistent': 'Persistent, at most',
   'jobs.tab.timeline': 'Timeline',
   'jobs.tab.log': 'Output',
   'jobs.tab.cost': 'Cost',

@@ -87,6 +87,8 @@ export const jobsZh: Record<keyof typeof jobsEn, string> = {
   'jobs.gpus.with': '共享者',
   'jobs.gpus.alone': '没有其他程序',
   'jobs.gpus.others': '其他程序：{n} 个',
+  'jobs.gpus.other_jobs': '其他：{n} 个',
+  'jobs.gpus.persistent': '持久（最多）',
   'jobs.tab.timeline': '时间线',
   'jobs.tab.log': '输出',
   'jobs.tab.cost': '费用',

@@ -5,8 +5,14 @@ const mostNames = 8
 export interface GpuNeighbours {
   /** Jobs that the reader may know of, each once. */
   readonly jobs: readonly string[]
-  /** How many programs there are besides, of jobs that are not named. */
+  /** How many there are besides: programs of jobs that are not named, or such jobs. */
   readonly otherCount: number
+}
+
+/** Of a job that has ended, as the server keeps it. */
+export function keptNeighboursOf(gpu: { readonly neighbours: readonly string[]; readonly other_count: number }): GpuNeighbours {
+  const jobs = gpu.neighbours.slice(0, mostNames)
+  return { jobs, otherCount: gpu.other_count + gpu.neighbours.length - jobs.length }
 }
 
 /** `job_count` are all programs on the GPU; `jobs` are those that are told of: one for each program. */

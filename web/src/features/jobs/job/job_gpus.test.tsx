@@ -4,9 +4,9 @@ import { afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { en } from '../../../i18n/en'
 import { LanguageProvider } from '../../../i18n/language'
 import { zh } from '../../../i18n/zh'
-import type { SharedGpu, SharedGpuJob } from '../../../queries/shared_gpus'
-import { neighboursOf } from './gpu_neighbours'
-import { SharedGpusOfJob } from './job_gpus'
+import type { JobGpu, SharedGpu, SharedGpuJob } from '../../../queries/shared_gpus'
+import { keptNeighboursOf, neighboursOf } from './gpu_neighbours'
+import { KeptGpusOfJob, SharedGpusOfJob } from './job_gpus'
 
 beforeAll(() => {
   // What Mantine asks of a browser and jsdom lacks.
@@ -71,4 +71,34 @@ it('says so in Chinese, and that nobody shares it', () => {
 
 it('shows nothing of a job on no such GPU', () => {
   expect(show([]).container.querySelector('section')).toBeNull()
+  expect(showKept([]).container.querySelector('section')).toBeNull()
+})
+
+/** As the server keeps it of a job that has ended. */
+function keptGpu(neighbours: readonly string[], other_count: number): JobGpu {
+  return {
+    attempt_id: 'att_1', center: 'alpha', center_id: 'ctr_1', gpu: 'GPU-1', capacity_bytes: 80 * mebibyte, first_told_at: '2026-03-01T12:00:00Z',
+    last_told_at: '2026-03-01T12:30:00Z', programs: [programOf('job_a')], neighbours: [...neighbours], other_count,
+  }
+}
+
+function showKept(gpus: readonly JobGpu[]) {
+  return render(
+    <MantineProvider env="test">
+      <LanguageProvider language="en" dictionary={en}><KeptGpusOfJob gpus={gpus} /></LanguageProvider>
+    </MantineProvider>)
+}
+
+it('shows of an ended job who shared the GPU, and what that had cost', () => {
+  showKept([keptGpu(['job_b'], 2)])
+  expect(screen.getByText('Shared with').nextSibling?.textContent).toBe('job_b, others: 2')
+  expect(screen.getByRole('link', { name: 'job_b' }).getAttribute('href')).toBe('/jobs/job_b')
+  expect(screen.getAllByRole('row').map((row) => row.textContent)).toEqual([
+    'Persistent, at mostTemporary, at mostTurns given backTime of switchingMovedStayedAllocations refusedLongest wait',
+    '4.00 MiB / 6.00 MiB8.00 MiB / 16.0 MiB123.00 s2.00 MiB48.0 MiB07.00 s'])
+})
+
+it('names many of them in part, too', () => {
+  const names = Array.from({ length: 10 }, (_, i) => `n${i}`)
+  expect(keptNeighboursOf(keptGpu(names, 1))).toEqual({ jobs: names.slice(0, 8), otherCount: 3 })
 })

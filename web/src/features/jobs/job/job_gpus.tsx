@@ -2,21 +2,51 @@ import type { ReactNode } from 'react'
 import { Link } from '../../../app/router/link'
 import { useSession } from '../../../app/session'
 import { useText } from '../../../i18n/language'
-import type { Job } from '../../../queries/jobs'
-import { type SharedGpu, useGpusOfJob } from '../../../queries/shared_gpus'
+import { hasEnded, type Job } from '../../../queries/jobs'
+import { type JobGpu, type SharedGpu, type SharedGpuJob, useGpusOfJob, useKeptGpusOfJob } from '../../../queries/shared_gpus'
 import { DataTable } from '../../../ui/data_table'
 import { formatBytes } from '../../../ui/format'
 import { Facts, Section } from '../../../ui/page'
 import { Time } from '../../../ui/zone'
 import { useGpuProgramColumns } from '../../unit_types/gpu_program_columns'
-import { neighboursOf } from './gpu_neighbours'
+import { type GpuNeighbours, keptNeighboursOf, neighboursOf } from './gpu_neighbours'
 
-/** Of a job that runs: the GPUs that it shares, with whom, and what sharing costs it; also of one that has a shared GPU to itself. */
+/** The GPUs that a job shares, with whom, and what sharing costs it; also of one that has a shared GPU to itself. When it has ended: as it was. */
 export function JobGpus({ job }: { job: Job }) {
   const { may } = useSession()
   const isRunning = job.state === 'running'
   const query = useGpusOfJob(job.id, isRunning && may('read_network'))
-  return isRunning ? <SharedGpusOfJob job={job.id} gpus={query.data ?? []} /> : null
+  const isOver = hasEnded(job.state)
+  const kept = useKeptGpusOfJob(job.id, isOver)
+  if (isRunning) return <SharedGpusOfJob job={job.id} gpus={query.data ?? []} />
+  return isOver ? <KeptGpusOfJob gpus={kept.data ?? []} /> : null
+}
+
+export function KeptGpusOfJob({ gpus }: { gpus: readonly JobGpu[] }) {
+  const t = useText()
+  if (gpus.length === 0) return null
+  return <Section title={t('jobs.gpus')}>{gpus.map((gpu) => <KeptGpu key={`${gpu.attempt_id} ${gpu.gpu}`} gpu={gpu} />)}</Section>
+}
+
+function KeptGpu({ gpu }: { gpu: JobGpu }) {
+  const t = useText()
+  const columns = useGpuProgramColumns().filter((column) => column.id !== 'job' && column.id !== 'turn').map((column) => (
+    column.id !== 'persistent' ? column : {
+      ...column, title: t('jobs.gpus.persistent'), csv: (program: SharedGpuJob) => program.persistent.peak_bytes,
+      cell: (program: SharedGpuJob) => `${formatBytes(program.persistent.peak_bytes)} / ${formatBytes(program.persistent.room_bytes)}`,
+    }))
+  return (
+    <>
+      <Facts items={[
+        [t('units.gpus.gpu'), <code key="g">{gpu.gpu}</code>],
+        [t('jobs.gpus.with'), <NeighbourNames key="w" neighbours={keptNeighboursOf(gpu)} others="jobs.gpus.other_jobs" />],
+        [t('units.gpus.capacity'), formatBytes(gpu.capacity_bytes)],
+        [t('units.changed'), <Time key="t" at={gpu.last_told_at} />],
+      ]} />
+      <DataTable isPlain name="job-gpu-programs" label={`${t('units.gpus.programs')}: ${gpu.gpu}`} columns={columns}
+        rows={gpu.programs} rowKey={(program) => String(program.process)} />
+    </>
+  )
 }
 
 export function SharedGpusOfJob({ job, gpus }: { job: string; gpus: readonly SharedGpu[] }) {
@@ -33,7 +63,7 @@ function Gpu({ job, gpu }: { job: string; gpu: SharedGpu }) {
     <>
       <Facts items={[
         [t('units.gpus.gpu'), <code key="g">{gpu.gpu}</code>],
-        [t('jobs.gpus.with'), <Neighbours key="w" job={job} gpu={gpu} />],
+        [t('jobs.gpus.with'), <NeighbourNames key="w" neighbours={neighboursOf(gpu, job)} others="jobs.gpus.others" />],
         [t('units.gpus.capacity'), formatBytes(gpu.capacity_bytes)],
         [t('units.gpus.free'), formatBytes(gpu.free_bytes)],
         [t('units.changed'), <Time key="t" at={gpu.reported_at} />],
@@ -44,11 +74,11 @@ function Gpu({ job, gpu }: { job: string; gpu: SharedGpu }) {
   )
 }
 
-function Neighbours({ job, gpu }: { job: string; gpu: SharedGpu }) {
+function NeighbourNames({ neighbours, others }: { neighbours: GpuNeighbours; others: 'jobs.gpus.others' | 'jobs.gpus.other_jobs' }) {
   const t = useText()
-  const { jobs, otherCount } = neighboursOf(gpu, job)
+  const { jobs, otherCount } = neighbours
   const parts: ReactNode[] = jobs.map((name) => <Link key={name} href={`/jobs/${name}`}><code>{name}</code></Link>)
-  if (otherCount > 0) parts.push(<span key="">{t('jobs.gpus.others', { n: otherCount })}</span>)
+  if (otherCount > 0) parts.push(<span key="">{t(others, { n: otherCount })}</span>)
   if (parts.length === 0) return <>{t('jobs.gpus.alone')}</>
   return <>{parts.flatMap((part, i) => (i === 0 ? [part] : [', ', part]))}</>
 }
