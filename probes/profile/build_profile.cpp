@@ -84,24 +84,41 @@ void set_bytes(std::int64_t bytes, ObservedOperation& operation)
     operation.count = (bytes + length / 2) / length;
 }
 
+ObservedCalls observed_calls(const SymbolInfo& symbol, std::span<const std::int64_t> dimensions, std::uint64_t count,
+                             double seconds)
+{
+    ObservedCalls calls;
+    std::int64_t executions = 1;
+    calls.operation = describe_calls(symbol, dimensions, executions);
+    calls.is_serial = symbol.action == Action::kFftwExecute || symbol.action == Action::kBytes;
+    if (symbol.action == Action::kCall) calls.likeness = product_part(symbol.routine);
+    calls.calls = static_cast<std::int64_t>(count);
+    calls.batch = executions;
+    calls.operation.count = calls.calls * executions;
+    calls.seconds = seconds;
+    return calls;
+}
+
+/// Calls that found no entry: of these only number and time are known.
+void read_overflow(const ProfileInput& input, double seconds_a_tick, std::vector<ObservedCalls>& observed)
+{
+    constexpr std::int64_t kUnknown[kMaxDimensions] = {};
+    for (std::size_t i = 0; i < kSymbolCount; ++i) {
+        const Overflow& overflow = input.counts->overflow[i];
+        // How much went through is not known of those that move bytes: their time is the program's own.
+        if (overflow.count.load() == 0 || kSymbols[i].action == Action::kBytes) continue;
+        const double ticks = static_cast<double>(overflow.ticks.load());
+        ObservedCalls calls = observed_calls(kSymbols[i], kUnknown, overflow.count.load(), ticks * seconds_a_tick);
+        calls.operation.operations = calls.operation.bytes = 0;
+        calls.operation.parameters.clear();
+        observed.push_back(std::move(calls));
+    }
+}
+
 std::vector<ObservedCalls> read_entries(const ProfileInput& input, double seconds_a_tick)
 {
     std::vector<ObservedCalls> observed;
     const std::map<std::uint64_t, double> unfinished = unfinished_ticks(input);
-    const auto add = [&](const SymbolInfo& symbol, std::span<const std::int64_t> dimensions, std::uint64_t count,
-                         double ticks, std::size_t entry) {
-        ObservedCalls calls;
-        std::int64_t executions = 1;
-        calls.operation = describe_calls(symbol, dimensions, executions);
-        calls.is_serial = symbol.action == Action::kFftwExecute || symbol.action == Action::kBytes;
-        if (symbol.action == Action::kCall) calls.likeness = product_part(symbol.routine);
-        calls.calls = static_cast<std::int64_t>(count);
-        calls.batch = executions;
-        calls.operation.count = calls.calls * executions;
-        calls.seconds = ticks * seconds_a_tick;
-        if (entry != SIZE_MAX) calls.entries.push_back(entry);
-        observed.push_back(std::move(calls));
-    };
     for (std::size_t i = 0; i < kMaxEntries; ++i) {
         const Entry& entry = input.counts->entries[i];
         if (entry.hash.load(std::memory_order_acquire) <= kEntryGivenUp || entry.symbol >= kSymbolCount) continue;
@@ -110,19 +127,13 @@ std::vector<ObservedCalls> read_entries(const ProfileInput& input, double second
         if (has_bytes && bytes <= 0) continue; // nothing was done: its time is the program's own
         const auto more = unfinished.find(i + 1);
         const double ticks = static_cast<double>(entry.ticks.load()) + (more == unfinished.end() ? 0 : more->second);
-        add(kSymbols[entry.symbol], entry.dimensions, entry.count.load(), ticks, i);
-        if (has_bytes) set_bytes(bytes, observed.back().operation);
+        ObservedCalls calls =
+            observed_calls(kSymbols[entry.symbol], entry.dimensions, entry.count.load(), ticks * seconds_a_tick);
+        calls.entries.push_back(i);
+        if (has_bytes) set_bytes(bytes, calls.operation);
+        observed.push_back(std::move(calls));
     }
-    constexpr std::int64_t kUnknown[kMaxDimensions] = {};
-    for (std::size_t i = 0; i < kSymbolCount; ++i) {
-        const Overflow& overflow = input.counts->overflow[i];
-        // How much went through is not known of those that move bytes: their time is the program's own.
-        if (overflow.count.load() == 0 || kSymbols[i].action == Action::kBytes) continue;
-        add(kSymbols[i], kUnknown, overflow.count.load(), static_cast<double>(overflow.ticks.load()), SIZE_MAX);
-        ObservedOperation& operation = observed.back().operation;
-        operation.operations = operation.bytes = 0;
-        operation.parameters.clear();
-    }
+    read_overflow(input, seconds_a_tick, observed);
     return observed;
 }
 
@@ -326,6 +337,30 @@ void name_flows(Profile& profile)
     profile.operators = std::move(named);
 }
 
+/// Matches what was observed with the library: a line of the profile each. @return how the operators are used
+std::vector<OperatorUse> match_lines(const ProfileInput& input, const std::vector<ObservedCalls>& observed,
+                                     const std::vector<OperatorManifest>& library, Profile& profile)
+{
+    std::vector<ObservedOperation> operations;
+    for (const ObservedCalls& calls : observed)
+        operations.push_back(calls.operation);
+    const MatchReport report = match_operations(operations, library, {.type_categories = input.type_categories});
+    std::vector<OperatorUse> uses;
+    for (std::size_t i = 0; i < observed.size(); ++i) {
+        const OperationMatch& match = report.matches[i];
+        profile.lines.push_back({observed[i], match.operator_id, match.score, ""});
+        if (match.operator_id.empty()) continue;
+        OperatorUse use = match.use;
+        use.version = 0; // the newest: the same program may be profiled years later
+        use.share = observed[i].operation.share;
+        profile.lines.back().use = operator_key(use.id, use.parameters);
+        uses.push_back(std::move(use));
+    }
+    profile.coverage = report.matched_share;
+    profile.missed = report.missed_share;
+    return uses;
+}
+
 } // namespace
 
 Profile build_profile(const ProfileInput& input, const std::vector<OperatorManifest>& library)
@@ -349,24 +384,7 @@ Profile build_profile(const ProfileInput& input, const std::vector<OperatorManif
         return std::tie(b.seconds, a.operation.symbol, a.operation.parameters) <
                std::tie(a.seconds, b.operation.symbol, b.operation.parameters);
     });
-
-    std::vector<ObservedOperation> operations;
-    for (const ObservedCalls& calls : observed)
-        operations.push_back(calls.operation);
-    const MatchReport report = match_operations(operations, library, {.type_categories = input.type_categories});
-    std::vector<OperatorUse> uses;
-    for (std::size_t i = 0; i < observed.size(); ++i) {
-        const OperationMatch& match = report.matches[i];
-        profile.lines.push_back({observed[i], match.operator_id, match.score, ""});
-        if (match.operator_id.empty()) continue;
-        OperatorUse use = match.use;
-        use.version = 0; // the newest: the same program may be profiled years later
-        use.share = observed[i].operation.share;
-        profile.lines.back().use = operator_key(use.id, use.parameters);
-        uses.push_back(std::move(use));
-    }
-    profile.coverage = report.matched_share;
-    profile.missed = report.missed_share;
+    const std::vector<OperatorUse> uses = match_lines(input, observed, library, profile);
     profile.remainder = split_remainder(input, std::max(0.0, 1 - profile.coverage - profile.missed));
     profile.cores = input.cores;
     profile.parallelism = parallelism_of(profile);

@@ -56,6 +56,15 @@ double cpu_s_of(const rusage& usage)
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+ProgramEnd end_of(int status, const rusage& usage)
+{
+    ProgramEnd end;
+    end.cpu_s = cpu_s_of(usage);
+    if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
+    if (WIFEXITED(status)) end.exit_code = WEXITSTATUS(status);
+    return end;
+}
+
 ProgramEnd watch(pid_t child, const sigset_t& signals, GroupWitness& group, const WhileRunning& meanwhile)
 {
     std::chrono::milliseconds wait = meanwhile.tick();
@@ -63,13 +72,7 @@ ProgramEnd watch(pid_t child, const sigset_t& signals, GroupWitness& group, cons
         int status = 0;
         rusage usage = {};
         const pid_t ended = ::wait4(child, &status, WNOHANG, &usage);
-        if (ended == child || (ended < 0 && errno != EINTR)) {
-            ProgramEnd end;
-            end.cpu_s = cpu_s_of(usage);
-            if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
-            if (WIFEXITED(status)) end.exit_code = WEXITSTATUS(status);
-            return end;
-        }
+        if (ended == child || (ended < 0 && errno != EINTR)) return end_of(status, usage);
         const timespec limit = {wait.count() / 1000, wait.count() % 1000 * 1'000'000};
         siginfo_t info = {};
         const int signal = ::sigtimedwait(&signals, &info, &limit);
