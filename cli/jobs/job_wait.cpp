@@ -22,7 +22,7 @@ constexpr double kServerAway_s = 60;
 bool is_reached(const Json& job, JobWaitOptions::Until until)
 {
     const std::optional<JobState> state = parse_job_state(text_of(job, "state"));
-    if (!state) return false;
+    if (!state) return false; // also of null: the server is away
     return is_final(*state) || (until == JobWaitOptions::Until::kStarted && *state == JobState::kRunning);
 }
 
@@ -42,8 +42,10 @@ class StateReport {
         say(*session_, "  " + time + "  " + printable(state + (detail.empty() ? "" : "  " + detail)));
     }
 
+    /// Nothing of null: the server is away.
     void say_job(const Json& job)
     {
+        if (!job.is_object()) return;
         const Json& attempt = member(job, "attempt");
         const std::string place =
             attempt.is_object() ? "at " + text_of(attempt, "center") + "/" + text_of(attempt, "unit_type") : "";
@@ -98,8 +100,8 @@ Result<Json> wait_for_job(Session& session, const std::string& id, const JobWait
     JobEvents events(std::move(*own), id);
     bool was_live = false;
     for (;;) {
-        if (job->is_object()) report.say_job(*job);
-        if (job->is_object() && is_reached(*job, options.until)) return job;
+        report.say_job(*job);
+        if (is_reached(*job, options.until)) return job;
         if (time.has_passed())
             return Error{Errc::kDeadline, "job " + id + " is still " + text_of(*job, "state", "not known") +
                                               "; it goes on (`fathom job wait " + id + "`)"};
