@@ -20,6 +20,14 @@ bool is_output(std::string_view name)
     return name == to_string(OutputStream::kStdout) || name == to_string(OutputStream::kStderr);
 }
 
+void note_change(const inotify_event& event, const char* name, const AttemptId& attempt, ExecutorChanges& changes)
+{
+    if (event.len > 0 && is_output(name))
+        changes.written.insert(attempt);
+    else if ((event.mask & (IN_MOVED_TO | IN_CLOSE_WRITE)) != 0)
+        changes.moved.insert(attempt);
+}
+
 } // namespace
 
 FolderWatch::FolderWatch() : inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {}
@@ -63,11 +71,7 @@ ExecutorChanges FolderWatch::read()
             position += static_cast<ssize_t>(sizeof event + event.len);
             if ((event.mask & IN_Q_OVERFLOW) != 0) changes.some_missed = true;
             const auto attempt = attempts_.find(event.wd);
-            if (attempt == attempts_.end()) continue;
-            if (event.len > 0 && is_output(name))
-                changes.written.insert(attempt->second);
-            else if ((event.mask & (IN_MOVED_TO | IN_CLOSE_WRITE)) != 0)
-                changes.moved.insert(attempt->second);
+            if (attempt != attempts_.end()) note_change(event, name, attempt->second, changes);
         }
     }
     return changes;
