@@ -68,12 +68,24 @@ Result<void> Daemon::prepare()
     sub_units_ = std::make_unique<SubUnitKeeper>(work_.get_executor(), survey_.get_executor(),
                                                  std::filesystem::path(kFolder) / "sub-units.json");
     if (Result<void> loaded = sub_units_->load(config_.tables.sub_units); !loaded) return loaded;
-    machine_catalog_ = std::move(offer->catalog);
+    begin_conversation(std::move(*offer));
+    connector_ = std::make_shared<Connector>(files_, *conversation_, work_.get_executor());
+    start_memory_manager();
+    follow_balance();
+    log_info(
+        "agent_ready",
+        {{"center", enrolment->center_name}, {"center_id", enrolment->center_id}, {"facts", executor_.facts().dump()}});
+    return book_->load();
+}
+
+void Daemon::begin_conversation(CenterOffer offer)
+{
+    machine_catalog_ = std::move(offer.catalog);
     Catalog catalog = sub_units_->limited(machine_catalog_);
     last_catalog_ = to_json(catalog);
     conversation_ = std::make_unique<Conversation>(*spool_, *book_, std::move(catalog));
     sub_units_->serve(*book_, *conversation_, [this] { report_offer(); });
-    conversation_->tell_resources(resources_.applied(std::move(offer->differences), config_.remote_resources));
+    conversation_->tell_resources(resources_.applied(std::move(offer.differences), config_.remote_resources));
     conversation_->on_resource_order = [this](const ResourceOrder& order) { take_resource_order(order); };
     conversation_->holds_library(library_.digest());
     conversation_->on_match_library = [this](const link::MatchLibrary& library) { take_library(library); };
@@ -83,13 +95,6 @@ Result<void> Daemon::prepare()
     conversation_->on_authorities = [this](const link::TrustedAuthorities& trusted) {
         return take_authorities(trusted);
     };
-    connector_ = std::make_shared<Connector>(files_, *conversation_, work_.get_executor());
-    start_memory_manager();
-    follow_balance();
-    log_info(
-        "agent_ready",
-        {{"center", enrolment->center_name}, {"center_id", enrolment->center_id}, {"facts", executor_.facts().dump()}});
-    return book_->load();
 }
 
 void Daemon::run()

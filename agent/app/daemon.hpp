@@ -39,6 +39,8 @@ class Daemon {
     void run();
 
   private:
+    /// With the book and the sub-units that are there.
+    void begin_conversation(CenterOffer offer);
     void tick();
     void wait_for_change();
     void renew_certificate(SteadyTime now);
