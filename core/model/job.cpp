@@ -100,6 +100,25 @@ std::map<std::string, std::string> parse_text_map(ObjectReader& reader, std::str
     return values;
 }
 
+void check_secret_names(const JobSpec& spec, std::vector<FieldError>& errors)
+{
+    for (const auto& [name, value] : spec.secret_environment) {
+        if (spec.environment.contains(name))
+            errors.push_back({"secret_environment." + name, "stands in environment, too"});
+    }
+}
+
+std::vector<OperatorUse> parse_job_operators(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    std::vector<OperatorUse> operators;
+    const Json* const items = reader.array("operators", 0, kMaxNamedOperators);
+    if (items == nullptr) return operators;
+    for (std::size_t i = 0; i < items->size(); ++i)
+        operators.push_back(parse_operator_use((*items)[i], "operators[" + std::to_string(i) + "]", errors));
+    check_data_flow(operators, "operators", errors);
+    return operators;
+}
+
 std::map<std::string, std::optional<std::string>> parse_secrets(ObjectReader& reader, std::vector<FieldError>& errors)
 {
     constexpr std::string_view kField = "secret_environment";
@@ -382,21 +401,13 @@ Result<JobSpec> parse_job_spec(const Json& json)
     spec.environment = parse_text_map(reader, "environment", 500, 32768, is_variable_name,
                                       "is not the name of an environment variable", errors);
     spec.secret_environment = parse_secrets(reader, errors);
-    for (const auto& [name, value] : spec.secret_environment) {
-        if (spec.environment.contains(name))
-            errors.push_back({"secret_environment." + name, "stands in environment, too"});
-    }
+    check_secret_names(spec, errors);
     spec.files = parse_text_map(reader, "files", 100, kFilesBytes, is_file_name,
                                 "must be a plain file name (letters, digits, . _ -)", errors);
     spec.inputs = parse_job_inputs(reader, errors);
     check_input_paths(spec, errors);
     spec.outputs = parse_job_outputs(reader, errors);
-    if (const Json* items = reader.array("operators", 0, kMaxNamedOperators)) {
-        for (std::size_t i = 0; i < items->size(); ++i) {
-            spec.operators.push_back(parse_operator_use((*items)[i], "operators[" + std::to_string(i) + "]", errors));
-        }
-        check_data_flow(spec.operators, "operators", errors);
-    }
+    spec.operators = parse_job_operators(reader, errors);
     if (const Json* units = reader.object("units")) spec.units = parse_unit_request(*units, "units", errors);
     if (const Json* data = reader.object("data")) spec.data = parse_data(*data, "data", errors);
     const std::optional<std::string> network = reader.optional_string("network", {.one_of = {"auto", "now"}});

@@ -120,11 +120,8 @@ bool Scheduling::make_starts(const Asked& asked, const std::vector<OrderedStart>
     for (const OrderedStart& one : starts) {
         const WaitingJobView& view = asked.views[one.job];
         if (view.gang.empty()) {
-            const std::size_t job = asked.jobs[one.job];
-            const bool is_held = is_done_[job]; // since another probe of its host started
-            is_done_[job] = is_held || start_at(job, view.options[one.option]);
-            if (!is_done_[job]) lose(job, view.options[one.option]);
-            has_refused = has_refused || is_held || !is_done_[job];
+            const bool is_started = start_alone(asked.jobs[one.job], view.options[one.option]);
+            has_refused = has_refused || !is_started;
         } else if (seen.insert(view.gang).second) {
             const std::vector<OrderedStart>& members = gangs.at(view.gang);
             const bool is_started = start_gang(asked, members);
@@ -134,6 +131,14 @@ bool Scheduling::make_starts(const Asked& asked, const std::vector<OrderedStart>
         }
     }
     return has_refused;
+}
+
+bool Scheduling::start_alone(std::size_t job, const JobOption& option)
+{
+    if (is_done_[job]) return false; // held, since another probe of its host started
+    is_done_[job] = start_at(job, option);
+    if (!is_done_[job]) lose(job, option);
+    return is_done_[job];
 }
 
 bool Scheduling::start_gang(const Asked& asked, const std::vector<OrderedStart>& members)

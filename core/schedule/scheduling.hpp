@@ -67,9 +67,12 @@ class Scheduling {
     bool concerns(const News& news, std::size_t job) const;
     /// Decides again on the jobs whose places starts have changed. @return false when there are none.
     bool view_again();
+    /// What jobs of this one's kind can have now.
+    JobOptions options_again(std::size_t job);
     std::vector<JobOption> with_run_times(std::vector<JobOption> options) const;
     /// @return true when some start could not be made, so that units may be left for other jobs.
     bool make_starts(const Asked& asked, const std::vector<OrderedStart>& starts);
+    bool start_alone(std::size_t job, const JobOption& option);
     bool start_gang(const Asked& asked, const std::vector<OrderedStart>& members);
     bool start_at(std::size_t job, const JobOption& option);
     /// Removes the option, which proved impossible for the job, from what order_jobs() sees.

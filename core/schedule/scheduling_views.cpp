@@ -159,13 +159,7 @@ bool Scheduling::view_again()
         has_looked = true;
         const auto [found, is_new] = by_kind.try_emplace(jobs_[i].kind);
         JobOptions& options = found->second;
-        if (is_new) {
-            const OfferedPlaces offered = ledger_.offered_places(jobs_[i]);
-            if (offered.wants_units) options = with_run_times(places_.options_of(jobs_[i].request, offered));
-            // What starts have left may be the first place with a queue.
-            if (!queues_ && has_queue(options)) queues_.emplace(places_, views_);
-            if (queues_) options = queues_->without_long(options);
-        }
+        if (is_new) options = options_again(i);
         if (options == views_[i].options) {
             options = views_[i].options; // one list for all jobs of the kind
             continue;
@@ -175,6 +169,17 @@ bool Scheduling::view_again()
         if (!is_refused_[i]) views_[i].options = options;
     }
     return has_looked;
+}
+
+JobOptions Scheduling::options_again(std::size_t job)
+{
+    JobOptions options;
+    const OfferedPlaces offered = ledger_.offered_places(jobs_[job]);
+    if (offered.wants_units) options = with_run_times(places_.options_of(jobs_[job].request, offered));
+    // What starts have left may be the first place with a queue.
+    if (!queues_ && has_queue(options)) queues_.emplace(places_, views_);
+    if (queues_) return queues_->without_long(options);
+    return options;
 }
 
 } // namespace fathom

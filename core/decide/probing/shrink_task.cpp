@@ -29,6 +29,32 @@ bool is_in_flow(const OperatorUse& use)
     return !use.label.empty() || !use.inputs.empty();
 }
 
+/// Of the operators that have a smaller class the one with the most work; none: no operator has one.
+std::optional<std::size_t> most_work_to_shrink(const std::vector<OperatorUse>& uses,
+                                               const std::vector<const OperatorManifest*>& found)
+{
+    std::optional<std::size_t> most;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        if (found[i] == nullptr || is_in_flow(uses[i]) || class_below(uses[i], *found[i]) == nullptr) continue;
+        if (!most || work_of_use(uses[i], found[i]) > work_of_use(uses[*most], found[*most])) most = i;
+    }
+    return most;
+}
+
+/// Two sizes may have become one.
+std::vector<OperatorUse> each_once(std::vector<OperatorUse> uses)
+{
+    std::vector<OperatorUse> once;
+    for (OperatorUse& use : uses) {
+        const bool is_there = !is_in_flow(use) && std::any_of(once.begin(), once.end(), [&](const OperatorUse& other) {
+            return other.id == use.id && other.version == use.version && other.parameters == use.parameters &&
+                   other.remainder == use.remainder && !is_in_flow(other);
+        });
+        if (!is_there) once.push_back(std::move(use));
+    }
+    return once;
+}
+
 } // namespace
 
 std::optional<ProbeTask> shrink_task(const ProbeTask& task, double share, const ManifestLookup& manifests)
@@ -42,12 +68,7 @@ std::optional<ProbeTask> shrink_task(const ProbeTask& task, double share, const 
     }
     double left = total;
     while (left > share * total) {
-        std::optional<std::size_t> most;
-        for (std::size_t i = 0; i < found.size(); ++i) {
-            const OperatorUse& use = smaller.operators[i];
-            if (found[i] == nullptr || is_in_flow(use) || class_below(use, *found[i]) == nullptr) continue;
-            if (!most || work_of_use(use, found[i]) > work_of_use(smaller.operators[*most], found[*most])) most = i;
-        }
+        const std::optional<std::size_t> most = most_work_to_shrink(smaller.operators, found);
         if (!most) break;
         OperatorUse& use = smaller.operators[*most];
         left -= work_of_use(use, found[*most]);
@@ -56,16 +77,7 @@ std::optional<ProbeTask> shrink_task(const ProbeTask& task, double share, const 
         left += work_of_use(use, found[*most]);
     }
     if (left >= total) return std::nullopt;
-    // Two sizes may have become one.
-    std::vector<OperatorUse> once;
-    for (OperatorUse& use : smaller.operators) {
-        const bool is_there = !is_in_flow(use) && std::any_of(once.begin(), once.end(), [&](const OperatorUse& other) {
-            return other.id == use.id && other.version == use.version && other.parameters == use.parameters &&
-                   other.remainder == use.remainder && !is_in_flow(other);
-        });
-        if (!is_there) once.push_back(std::move(use));
-    }
-    smaller.operators = std::move(once);
+    smaller.operators = each_once(std::move(smaller.operators));
     return smaller;
 }
 

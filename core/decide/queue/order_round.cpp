@@ -325,8 +325,7 @@ OrderRound::BestPromise OrderRound::best_promise(const BookEntry& entry, double 
     return best;
 }
 
-/// Starts what the free places and the waiting jobs are best for together; the rest is for start_by_index().
-void OrderRound::start_assigned()
+std::vector<PossibleStart> OrderRound::possible_starts() const
 {
     std::vector<PossibleStart> possible;
     for (const std::uint32_t job : book_->waiting()) {
@@ -344,6 +343,13 @@ void OrderRound::start_assigned()
             possible.push_back({job, option, place.unit_type, entry.index(option)});
         }
     }
+    return possible;
+}
+
+/// Starts what the free places and the waiting jobs are best for together; the rest is for start_by_index().
+void OrderRound::start_assigned()
+{
+    std::vector<PossibleStart> possible = possible_starts();
     const auto goes_before = [this](const PossibleStart& a, const PossibleStart& b) {
         const auto key = [this](const PossibleStart& one) {
             return book_->entry(static_cast<std::uint32_t>(one.job)).job.key;

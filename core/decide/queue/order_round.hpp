@@ -8,6 +8,8 @@
 /// One decision after the other over what a wait queue knows; part of core/decide/queue/wait_queue.
 namespace fathom {
 
+struct PossibleStart;
+
 class OrderRound {
   public:
     /// Keeps the book, which must outlive it.
@@ -52,6 +54,9 @@ class OrderRound {
     std::optional<Candidate> take_next();
     void offer(const Candidate& candidate);
     void look_again(std::size_t unit_type);
+    /// Of each job the free places that cost it no more than waiting for a better one, and its best where there is
+    /// room.
+    std::vector<PossibleStart> possible_starts() const;
     void start_assigned();
     bool is_worth_waiting(const BookEntry& entry, double cost) const;
     struct BestPromise {
