@@ -81,6 +81,12 @@ struct ProbeRefresh::Survey {
     std::vector<Item> items; ///< of each candidate
 };
 
+/// What is queued.
+struct ProbeRefresh::Run {
+    const UnitTypeOffer* offer{};
+    ProbeTaskRecord task;
+};
+
 std::vector<ProbeRefresh::JobTask> ProbeRefresh::tasks_in_use(pqxx::work& transaction) const
 {
     std::vector<JobTask> tasks;
@@ -150,13 +156,9 @@ ProbeRefresh::Survey ProbeRefresh::look(pqxx::work& transaction, const Wish& wis
     return survey;
 }
 
-Result<bool> ProbeRefresh::queue(pqxx::work& transaction, const Survey& survey, const std::vector<std::size_t>& picks,
-                                 const std::string& cause) const
+std::vector<ProbeRefresh::Run> ProbeRefresh::runs_of(pqxx::work& transaction, const Survey& survey,
+                                                     const std::vector<std::size_t>& picks) const
 {
-    struct Run {
-        const UnitTypeOffer* offer;
-        ProbeTaskRecord task;
-    };
     std::vector<Run> runs;
     std::map<const UnitTypeOffer*, std::set<std::string>> surveyed; // operators of one unit type go into one run
     for (const std::size_t pick : picks) {
@@ -178,6 +180,13 @@ Result<bool> ProbeRefresh::queue(pqxx::work& transaction, const Survey& survey, 
         task.document = survey_task(std::move(operators));
         runs.push_back({offer, find_or_insert_task(transaction, task).record});
     }
+    return runs;
+}
+
+Result<bool> ProbeRefresh::queue(pqxx::work& transaction, const Survey& survey, const std::vector<std::size_t>& picks,
+                                 const std::string& cause) const
+{
+    const std::vector<Run> runs = runs_of(transaction, survey, picks);
     bool has_room = true;
     for (const Run& run : runs) {
         const RunPlace place{.unit_type_id = run.offer->id,

@@ -44,11 +44,15 @@ class ProbeRefresh {
     struct JobTask;
     struct Item;
     struct Survey;
+    struct Run;
     std::vector<JobTask> tasks_in_use(pqxx::work& transaction) const;
     /// Of the run time of jobs the share of those that need an operator, by operator.
     static std::map<std::string, double> operator_shares(const std::vector<JobTask>& tasks);
     /// Everything at a center that could be measured, as plan_probes() looks at it.
     Survey look(pqxx::work& transaction, const Wish& wish, const std::vector<JobTask>& tasks) const;
+    /// The runs that measure the picks; tasks of surveys are made where there is none yet.
+    std::vector<Run> runs_of(pqxx::work& transaction, const Survey& survey,
+                             const std::vector<std::size_t>& picks) const;
     /// Queues the picks. @return false when the center's budget stopped it.
     Result<bool> queue(pqxx::work& transaction, const Survey& survey, const std::vector<std::size_t>& picks,
                        const std::string& cause) const;
