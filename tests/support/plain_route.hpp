@@ -42,11 +42,9 @@ inline std::optional<PlainPlace> earliest_place(const std::vector<PlainPlace>& p
     return *first;
 }
 
-/// The winner of a decision, found by looking at every unit type in turn, with nothing kept from one to the next: what
-/// RouteTable must agree with, and what its speed is compared with. For jobs with operators, or without history. The
-/// ranking is written here a second time, as docs/routing.md has it.
-inline std::optional<PlainPlace> plain_route(const RouteRequest& request, const UnitTypeList& unit_types,
-                                             const RouteKnowledge& knowledge = {})
+/// Every place that can run the job, by looking at each unit type in turn.
+inline std::vector<PlainPlace> plain_places(const RouteRequest& request, const UnitTypeList& unit_types,
+                                            const RouteKnowledge& knowledge)
 {
     PlaceChooser chooser(request, knowledge);
     std::vector<PlainPlace> places;
@@ -70,6 +68,16 @@ inline std::optional<PlainPlace> plain_route(const RouteRequest& request, const 
         PlainPlace place{i, chooser.choose(view, run, ChoiceAim::kBest)};
         if (!place.choice.removed_by) places.push_back(std::move(place));
     }
+    return places;
+}
+
+/// The winner of a decision, found by looking at every unit type in turn, with nothing kept from one to the next: what
+/// RouteTable must agree with, and what its speed is compared with. For jobs with operators, or without history. The
+/// ranking is written here a second time, as docs/routing.md has it.
+inline std::optional<PlainPlace> plain_route(const RouteRequest& request, const UnitTypeList& unit_types,
+                                             const RouteKnowledge& knowledge = {})
+{
+    const std::vector<PlainPlace> places = plain_places(request, unit_types, knowledge);
     if (request.operators.empty() && !request.transfer.moves_data()) return earliest_place(places, unit_types);
     std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
     double best = std::numeric_limits<double>::infinity();

@@ -147,21 +147,37 @@ class CycleMaker {
         request.known_run = known;
     }
 
+    /// Of a new kind.
+    RouteRequest another_request(const RandomCycle& cycle)
+    {
+        RouteRequest request = networks_.request();
+        ++kinds_;
+        if (chance(0.4)) request.project = "biology";
+        if (chance(0.2)) request.quota.most_units = whole(1, 20);
+        if (chance(0.1)) request.is_probe = true;
+        request.owner = chance(0.5) ? "tok_ada" : "";
+        if (chance(0.4)) take_known_run(request, cycle);
+        return request;
+    }
+
+    void add_project_uses(RandomCycle& cycle)
+    {
+        ScheduleInput& input = cycle.moment.input;
+        ProjectUse use{"physics", 2, {}, {}};
+        use.used_unit_s[any_unit_type(cycle).value] = real(0, 1e5);
+        use.units[any_unit_type(cycle).value] = whole(0, 3);
+        input.project_uses.push_back(std::move(use));
+        input.project_uses.push_back({"biology", 1, {}, {}});
+        input.quota_uses["biology"] = {whole(0, 10), real(0, 3), real(0, 5)};
+    }
+
     void add_jobs(RandomCycle& cycle)
     {
         ScheduleInput& input = cycle.moment.input;
         const int count = whole(1, 30);
         RouteRequest request;
         for (int i = 0; i < count; ++i) {
-            if (i == 0 || chance(0.6)) {
-                request = networks_.request();
-                ++kinds_;
-                if (chance(0.4)) request.project = "biology";
-                if (chance(0.2)) request.quota.most_units = whole(1, 20);
-                if (chance(0.1)) request.is_probe = true;
-                request.owner = chance(0.5) ? "tok_ada" : "";
-                if (chance(0.4)) take_known_run(request, cycle);
-            }
+            if (i == 0 || chance(0.6)) request = another_request(cycle);
             ReadyJob job;
             job.id = "job_" + std::to_string(100 + i);
             job.request = request;
@@ -176,14 +192,7 @@ class CycleMaker {
                 input.jobs[static_cast<std::size_t>(i)].gang_size = 2;
             }
         }
-        if (chance(0.6)) {
-            ProjectUse use{"physics", 2, {}, {}};
-            use.used_unit_s[any_unit_type(cycle).value] = real(0, 1e5);
-            use.units[any_unit_type(cycle).value] = whole(0, 3);
-            input.project_uses.push_back(std::move(use));
-            input.project_uses.push_back({"biology", 1, {}, {}});
-            input.quota_uses["biology"] = {whole(0, 10), real(0, 3), real(0, 5)};
-        }
+        if (chance(0.6)) add_project_uses(cycle);
         input.may_queue = chance(0.5);
         if (chance(0.3)) input.queue_room[any_unit_type(cycle).value] = whole(0, 3);
     }

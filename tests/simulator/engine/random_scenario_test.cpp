@@ -16,37 +16,45 @@ std::size_t whole(Draw& draw, std::size_t least, std::size_t most)
     return least + draw.index(most - least + 1);
 }
 
+Center random_center(Draw& draw)
+{
+    Center center = make_center("center", draw.uniform() < 0.5 ? 0 : draw.uniform(0, 60));
+    for (double at_s = draw.uniform(0, 5000); at_s < 20'000 && draw.uniform() < 0.5; at_s += 8000)
+        center.closures.push_back({at_s, at_s + draw.uniform(1, 7000)});
+    if (draw.uniform() < 0.5) {
+        for (double& rate : center.network_rate_bytes)
+            rate = draw.uniform() < 0.3 ? 0 : draw.uniform(1e6, 1e8);
+    }
+    return center;
+}
+
+UnitType random_unit_type(Draw& draw, std::size_t centers)
+{
+    UnitType one = make_unit_type("unit", draw.index(centers), static_cast<std::int64_t>(whole(draw, 0, 9)), {});
+    for (std::size_t i = 0; i < 3; ++i)
+        one.rates.push_back({draw.uniform() < 0.2 ? 0 : draw.uniform(0.2, 5), {}});
+    if (draw.uniform() < 0.5) one.rates[2].speedups = {{2, 1.7}, {6, 4}, {9, 3}};
+    if (draw.uniform() < 0.5) one.failures = {draw.uniform(1e4, 1e6), draw.uniform(1, 5000)};
+    if (draw.uniform() < 0.5) one.peak_flops = draw.uniform(1e9, 1e12);
+    PriceEntry price;
+    price.per_unit_hour_micros = static_cast<std::int64_t>(draw.uniform(0, 2e6));
+    price.bands = {{{}, 0, static_cast<int>(whole(draw, 1, 24)), 1000}};
+    price.unit_power_w = draw.uniform() < 0.5 ? 0 : 200;
+    one.price = UnitPrice(price);
+    return one;
+}
+
 Network random_network(Draw& draw)
 {
     Network network;
     for (const Scaling scaling : {Scaling::kFixed, Scaling::kLinear, Scaling::kTable})
         network.job_types.push_back({"type", scaling});
     const std::size_t centers = whole(draw, 1, 3);
-    for (std::size_t i = 0; i < centers; ++i) {
-        Center center = make_center("center", draw.uniform() < 0.5 ? 0 : draw.uniform(0, 60));
-        for (double at_s = draw.uniform(0, 5000); at_s < 20'000 && draw.uniform() < 0.5; at_s += 8000)
-            center.closures.push_back({at_s, at_s + draw.uniform(1, 7000)});
-        if (draw.uniform() < 0.5) {
-            for (double& rate : center.network_rate_bytes)
-                rate = draw.uniform() < 0.3 ? 0 : draw.uniform(1e6, 1e8);
-        }
-        network.centers.push_back(center);
-    }
+    for (std::size_t i = 0; i < centers; ++i)
+        network.centers.push_back(random_center(draw));
     const std::size_t types = whole(draw, 1, 5);
-    for (std::size_t type = 0; type < types; ++type) {
-        UnitType one = make_unit_type("unit", draw.index(centers), static_cast<std::int64_t>(whole(draw, 0, 9)), {});
-        for (std::size_t i = 0; i < 3; ++i)
-            one.rates.push_back({draw.uniform() < 0.2 ? 0 : draw.uniform(0.2, 5), {}});
-        if (draw.uniform() < 0.5) one.rates[2].speedups = {{2, 1.7}, {6, 4}, {9, 3}};
-        if (draw.uniform() < 0.5) one.failures = {draw.uniform(1e4, 1e6), draw.uniform(1, 5000)};
-        if (draw.uniform() < 0.5) one.peak_flops = draw.uniform(1e9, 1e12);
-        PriceEntry price;
-        price.per_unit_hour_micros = static_cast<std::int64_t>(draw.uniform(0, 2e6));
-        price.bands = {{{}, 0, static_cast<int>(whole(draw, 1, 24)), 1000}};
-        price.unit_power_w = draw.uniform() < 0.5 ? 0 : 200;
-        one.price = UnitPrice(price);
-        network.unit_types.push_back(one);
-    }
+    for (std::size_t type = 0; type < types; ++type)
+        network.unit_types.push_back(random_unit_type(draw, centers));
     return network;
 }
 

@@ -68,10 +68,8 @@ JobDetails random_details(Draw& draw)
     return details;
 }
 
-World random_world(std::uint64_t seed)
+void add_network(Draw& draw, World& world)
 {
-    Draw draw(seed);
-    World world;
     Network& network = world.scenario.network;
     network.job_types = {{"fixed", Scaling::kFixed}, {"divided", Scaling::kTable}, {"other", Scaling::kFixed}};
     const std::size_t centers = whole(draw, 1, 3);
@@ -93,7 +91,10 @@ World random_world(std::uint64_t seed)
         one.price = random_price(draw);
         network.unit_types.push_back(one);
     }
-    Workload& workload = world.scenario.workload;
+}
+
+void add_workload(Draw& draw, Workload& workload)
+{
     workload.projects.clear();
     const std::size_t projects = whole(draw, 1, 3);
     for (std::size_t i = 0; i < projects; ++i)
@@ -113,6 +114,14 @@ World random_world(std::uint64_t seed)
         workload.jobs.push_back(job);
     }
     workload.end_counted = workload.jobs.size();
+}
+
+World random_world(std::uint64_t seed)
+{
+    Draw draw(seed);
+    World world;
+    add_network(draw, world);
+    add_workload(draw, world.scenario.workload);
     world.scenario.knowledge = certainty();
     return world;
 }

@@ -56,6 +56,23 @@ struct Judgement {
     std::size_t count{};
 };
 
+/// Mean of ln(time) of the same on the other unit types.
+double mean_elsewhere(const Table& table, const std::string& unit_type, const MeasuredOperator& hidden)
+{
+    double sum = 0;
+    double count = 0;
+    for (const auto& [other, entries] : table.by_unit_type()) {
+        for (const MeasuredOperator& one : entries) {
+            if (other == unit_type || one.operator_id != hidden.operator_id ||
+                one.parameters_key != hidden.parameters_key)
+                continue;
+            sum += std::log(one.median_s);
+            count += 1;
+        }
+    }
+    return sum / count;
+}
+
 /// Hides each entry in turn and compares it with its estimate.
 Judgement hide_each(const Table& table)
 {
@@ -71,18 +88,7 @@ Judgement hide_each(const Table& table)
             const double error = std::log(hidden.median_s / estimate->execution_s);
             if (std::abs(error) <= kWidthOf80Percent * estimate->deviation) ++within;
             errors.push_back(std::abs(error));
-            double sum = 0;
-            double count = 0;
-            for (const auto& [other, entries] : table.by_unit_type()) {
-                for (const MeasuredOperator& one : entries) {
-                    if (other == unit_type || one.operator_id != hidden.operator_id ||
-                        one.parameters_key != hidden.parameters_key)
-                        continue;
-                    sum += std::log(one.median_s);
-                    count += 1;
-                }
-            }
-            class_errors.push_back(std::abs(std::log(hidden.median_s) - sum / count));
+            class_errors.push_back(std::abs(std::log(hidden.median_s) - mean_elsewhere(table, unit_type, hidden)));
         }
     }
     std::sort(errors.begin(), errors.end());
