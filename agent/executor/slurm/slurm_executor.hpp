@@ -160,6 +160,8 @@ class SlurmExecutor final : public Executor {
 
     // On the thread.
     void work(const std::stop_token& stopped);
+    /// Attempts that are to be submitted now. Those that were asked to end before are ended.
+    std::vector<AttemptId> find_due();
     void submit_due();
     /// @return why no other one need be tried now; empty: others may be taken.
     std::string submit(const AttemptId& id);

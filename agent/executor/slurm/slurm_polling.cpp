@@ -55,22 +55,25 @@ void SlurmExecutor::work(const std::stop_token& stopped)
     }
 }
 
-void SlurmExecutor::submit_due()
+std::vector<AttemptId> SlurmExecutor::find_due()
 {
     std::vector<AttemptId> due;
-    {
-        const std::scoped_lock lock(mutex_);
-        const auto now = steady_clock::now();
-        for (auto& [id, attempt] : attempts_) {
-            if (!attempt.job.empty() || attempt.view.phase != RunPhase::kQueued) continue;
-            if (attempt.submit_after > now) continue;
-            if (attempt.asked == EndAsked::kNo) {
-                if (submit_after_ <= now) due.push_back(id);
-                continue;
-            }
+    const std::scoped_lock lock(mutex_);
+    const auto now = steady_clock::now();
+    for (auto& [id, attempt] : attempts_) {
+        if (!attempt.job.empty() || attempt.view.phase != RunPhase::kQueued) continue;
+        if (attempt.submit_after > now) continue;
+        if (attempt.asked != EndAsked::kNo)
             end_unsubmitted(id, attempt, AttemptOutcome::kCancelled, "");
-        }
+        else if (submit_after_ <= now)
+            due.push_back(id);
     }
+    return due;
+}
+
+void SlurmExecutor::submit_due()
+{
+    const std::vector<AttemptId> due = find_due();
     const auto began = steady_clock::now();
     for (auto id = due.begin(); id != due.end(); ++id) {
         const std::string obstacle = submit(*id);

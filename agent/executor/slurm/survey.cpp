@@ -4,6 +4,7 @@
 #include "agent/executor/slurm/gres.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -211,6 +212,13 @@ NodeList usable(const std::vector<SlurmNode>& nodes)
     return usable_ones.empty() ? all : usable_ones;
 }
 
+/// Whether a cut is made of this node, too. What no table names is made of nodes that are alike.
+bool is_of(const UnitCut& cut, const SlurmNode& node, bool by_tables)
+{
+    if (node.partition != cut.partition || !has_features(node, cut.constraint)) return false;
+    return by_tables || node.features.size() == cut.constraint.size();
+}
+
 /// Cuts the nodes as the tables say, type by type.
 ReconciledUnits cut_that_fits(const std::vector<SlurmNode>& nodes, const AgentTables& tables,
                               const ProbeAbilities& abilities, Numbering numbering)
@@ -222,12 +230,8 @@ ReconciledUnits cut_that_fits(const std::vector<SlurmNode>& nodes, const AgentTa
     for (UnitCut cut : by_tables ? tables.unit_types : default_cuts(offered)) {
         if (cut.partition.empty()) cut.partition = offered.front()->partition;
         NodeList fitting;
-        for (const SlurmNode* node : offered) {
-            const bool fits =
-                by_tables ? has_features(*node, cut.constraint)
-                          : node->features.size() == cut.constraint.size() && has_features(*node, cut.constraint);
-            if (node->partition == cut.partition && fits) fitting.push_back(node);
-        }
+        std::copy_if(offered.begin(), offered.end(), std::back_inserter(fitting),
+                     [&](const SlurmNode* node) { return is_of(cut, *node, by_tables); });
         if (has_gpus(cut)) fitting = with_gpus(fitting, cut.device_model, cut.devices_per_unit);
         TypeCut made = make_type(cut, fitting, by_tables ? cut.cores_per_unit : 0, numbering, tables, abilities);
         if (made.type) units.plan.push_back(std::move(*made.type));
