@@ -206,7 +206,7 @@ cuda::Status Share::allocate_block(cuda::Address* address, std::size_t bytes, bo
         const auto [kind, contents] = kind_of(event);
         Region& region = kind == MemoryKind::kPersistent ? gpu->persistent : gpu->temporary;
         if (!has_room(*gpu, kind, region.bytes_to_map(bytes, contents), lock)) return cuda::kOutOfMemory;
-        if ((kind == MemoryKind::kTemporary || swaps_all_) && !has_turn_) {
+        if (needs_turn(kind) && !has_turn_) {
             wait_for_turn(lock);
             continue;
         }

@@ -187,6 +187,8 @@ class Share {
     void finish_captures(Lock& lock);
 
     void wait_for_turn(Lock& lock);
+    /// Whether such memory is there only during the program's own turns.
+    bool needs_turn(MemoryKind kind) const { return kind == MemoryKind::kTemporary || swaps_all_; }
     enum class TurnEnd {
         kWithinIteration,
         kIterationFound, ///< by its pattern, which may be wrong: contents are kept
