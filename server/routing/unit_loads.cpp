@@ -119,6 +119,32 @@ Result<UnitLoadService::Found> UnitLoadService::read(pqxx::work& transaction)
     return found;
 }
 
+UnitLoadRows UnitLoadService::next_rows(const Found& found, const CatalogSnapshot& catalog, Timestamp now)
+{
+    UnitLoadRows next = note_units_in_use(found.rows, found.last, found.used, catalog, now);
+    if (found.newest.empty()) return next;
+    const auto shadow_prices = arrival_shadow_prices(arrivals_of(found.newest, catalog, now), catalog.unit_types);
+    for (auto& [id, row] : next) {
+        const auto shadow_price = shadow_prices.find(id);
+        row.shadow_price = shadow_price == shadow_prices.end() ? std::nullopt : std::optional(shadow_price->second);
+    }
+    return next;
+}
+
+Result<void> UnitLoadService::write(pqxx::work& transaction, const Found& found, const UnitLoadRows& rows,
+                                    Timestamp now)
+{
+    UnitLoadLook look{now, found.newest.empty() ? found.last.newest_job : found.newest.front().id.value};
+    if (!advance_unit_load_look(transaction, found.last, look)) return {};
+    UnitLoadRows changed = rows;
+    std::erase_if(changed, [&](const auto& one) {
+        const auto before = found.rows.find(one.first);
+        return before != found.rows.end() && before->second == one.second;
+    });
+    upsert_unit_loads(transaction, changed);
+    return {};
+}
+
 asio::awaitable<Result<void>> UnitLoadService::look()
 {
     auto read_all = [](pqxx::work& transaction) { return read(transaction); };
@@ -130,33 +156,12 @@ asio::awaitable<Result<void>> UnitLoadService::look()
                         now < *found->last.looked_at; // by a clock that was ahead
     UnitLoadRows rows = found->rows;
     if (is_due) {
-        auto compute = [&]() -> Result<UnitLoadRows> {
-            UnitLoadRows next = note_units_in_use(found->rows, found->last, found->used, *catalog, now);
-            if (found->newest.empty()) return next;
-            const auto shadow_prices =
-                arrival_shadow_prices(arrivals_of(found->newest, *catalog, now), catalog->unit_types);
-            for (auto& [id, row] : next) {
-                const auto shadow_price = shadow_prices.find(id);
-                row.shadow_price =
-                    shadow_price == shadow_prices.end() ? std::nullopt : std::optional(shadow_price->second);
-            }
-            return next;
-        };
+        auto compute = [&]() -> Result<UnitLoadRows> { return next_rows(*found, *catalog, now); };
         Result<UnitLoadRows> next = co_await compute_->run(std::string(), std::move(compute));
         if (!next) co_return next.error();
         rows = std::move(*next);
-        auto write = [&](pqxx::work& transaction) -> Result<void> {
-            UnitLoadLook look{now, found->newest.empty() ? found->last.newest_job : found->newest.front().id.value};
-            if (!advance_unit_load_look(transaction, found->last, look)) return {};
-            UnitLoadRows changed = rows;
-            std::erase_if(changed, [&](const auto& one) {
-                const auto before = found->rows.find(one.first);
-                return before != found->rows.end() && before->second == one.second;
-            });
-            upsert_unit_loads(transaction, changed);
-            return {};
-        };
-        const Result<void> written = co_await database_->run(std::move(write));
+        auto write_rows = [&](pqxx::work& transaction) { return write(transaction, *found, rows, now); };
+        const Result<void> written = co_await database_->run(std::move(write_rows));
         if (!written) co_return written.error();
     }
     auto loads = std::make_shared<const UnitLoads>(loads_at(rows, now));

@@ -45,6 +45,9 @@ class UnitLoadService {
     };
     asio::awaitable<void> follow();
     static Result<Found> read(pqxx::work& transaction);
+    static UnitLoadRows next_rows(const Found& found, const CatalogSnapshot& catalog, Timestamp now);
+    /// Writes what has changed, unless another replica has looked meanwhile.
+    static Result<void> write(pqxx::work& transaction, const Found& found, const UnitLoadRows& rows, Timestamp now);
 
     Database* database_;
     const CatalogCache* catalog_;
