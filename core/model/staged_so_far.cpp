@@ -8,7 +8,7 @@ namespace fathom {
 namespace {
 
 constexpr std::int64_t kMegabyte = 1'000'000;
-constexpr std::int64_t kMaxNumber = 1'000'000'000'000; ///< of each in a line: bytes in MB, seconds, inputs
+constexpr std::int64_t kMaxStagedNumber = 1'000'000'000'000; ///< of each in a line: bytes in MB, seconds, inputs
 
 std::string megabytes(std::int64_t bytes)
 {
@@ -30,7 +30,7 @@ class LineReader {
     {
         const std::size_t digits = std::min(text_.find_first_not_of("0123456789"), text_.size());
         const std::optional<std::int64_t> read = parse_number<std::int64_t>(text_.substr(0, digits));
-        if (!read || *read > kMaxNumber) return false;
+        if (!read || *read > kMaxStagedNumber) return false;
         number = *read;
         text_.remove_prefix(digits);
         return true;
