@@ -4,7 +4,7 @@
 #include "server/api/render_page.hpp"
 #include "server/billing/bill_statement.hpp"
 #include "server/billing/billing_parameters.hpp"
-#include "server/billing/export_places.hpp"
+#include "server/billing/export_slots.hpp"
 #include "server/billing/job_cost.hpp"
 #include "server/identity/job_scope.hpp"
 #include "server/store/database_now.hpp"
@@ -28,7 +28,7 @@ struct BillingRoom {
     ComputePool* compute;
     const CatalogCache* catalog;
     std::string network;
-    std::shared_ptr<ExportPlaces> exports; ///< under way, until their last byte is sent
+    std::shared_ptr<ExportSlots> exports; ///< under way, until their last byte is sent
 };
 using Room = std::shared_ptr<const BillingRoom>;
 
@@ -152,7 +152,7 @@ ExportReader export_reader_of(const Call& call)
 
 Answer export_charges(Room room, Call call)
 {
-    const Result<std::shared_ptr<ExportPlace>> place = room->exports->take(export_reader_of(call));
+    const Result<std::shared_ptr<ExportSlot>> place = room->exports->take(export_reader_of(call));
     if (!place) co_return refuse_export(place.error(), call);
     Result<ExportRequest> wanted = parse_export(call.request.path_params["format"], call.request.query);
     if (!wanted) co_return net::problem(wanted.error(), call.request.request_id);
@@ -177,7 +177,7 @@ void add_billing_routes(ApiRouter& router, LedgerService& ledger, Database& data
                         const CatalogCache& catalog, Metrics& metrics, const std::string& network)
 {
     using net::Method;
-    const auto exports = std::make_shared<ExportPlaces>(ExportLimits(), metrics);
+    const auto exports = std::make_shared<ExportSlots>(ExportLimits(), metrics);
     const Room room =
         std::make_shared<const BillingRoom>(BillingRoom{&ledger, &database, &compute, &catalog, network, exports});
     const auto bind = [room](auto handler) -> ApiHandler {

@@ -10,7 +10,7 @@ namespace fathom::agent {
 namespace {
 
 constexpr std::int64_t kMostBytesPerSecond = 256LL << 20U;
-constexpr std::size_t kMaxNoteBytes = 1UL << 20U;
+constexpr std::size_t kMaxInputsNoteBytes = 1UL << 20U;
 constexpr std::size_t kMaxLine = 64;
 constexpr std::size_t kMaxOfOneUser = 16; ///< whose jobs may have changed large files for nothing but to keep us busy
 
@@ -70,7 +70,7 @@ void InputKeeper::work(const std::stop_token& stopped)
 
 void InputKeeper::keep_inputs(const EndedJob& job, const std::stop_token& stopped)
 {
-    const Result<std::string> note = read_file(job.note, kMaxNoteBytes);
+    const Result<std::string> note = read_file(job.note, kMaxInputsNoteBytes);
     if (!note) return; // it has none to be kept
     const Result<std::vector<KeepableInput>> inputs = decode_keepable_inputs(*note);
     const Result<InputCache> cache = inputs ? InputCache::open(place_) : Result<InputCache>(inputs.error());

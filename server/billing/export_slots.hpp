@@ -49,32 +49,32 @@ struct ExportReader {
     std::string project;  ///< which it asks as a lead of; empty: it may read all
 };
 
-class ExportPlace;
+class ExportSlot;
 
 /// Who may have an export under way. Others find a place however slowly some read: an export that is read more slowly
 /// than the least rate is ended, and while all places are taken the slowest of those below the contended rate gives its
 /// place to the next who asks. Thread-safe.
-class ExportPlaces {
+class ExportSlots {
   public:
-    ExportPlaces(ExportLimits limits, Metrics& metrics);
+    ExportSlots(ExportLimits limits, Metrics& metrics);
 
     /// A place, until the last copy of it is gone.
     /// @error kTooMany  the token, the project or the server has as many exports as it may; the detail says which.
-    Result<std::shared_ptr<ExportPlace>> take(const ExportReader& reader);
+    Result<std::shared_ptr<ExportSlot>> take(const ExportReader& reader);
 
   private:
-    friend class ExportPlace;
+    friend class ExportSlot;
     struct State;
     std::shared_ptr<State> state_; ///< places may outlive this
 };
 
 /// Of one export. Thread-safe.
-class ExportPlace {
+class ExportSlot {
   public:
-    ExportPlace(std::shared_ptr<ExportPlaces::State> state, ExportReader reader);
-    ~ExportPlace();
-    ExportPlace(const ExportPlace&) = delete;
-    ExportPlace& operator=(const ExportPlace&) = delete;
+    ExportSlot(std::shared_ptr<ExportSlots::State> state, ExportReader reader);
+    ~ExportSlot();
+    ExportSlot(const ExportSlot&) = delete;
+    ExportSlot& operator=(const ExportSlot&) = delete;
 
     /// Notes what its reader has taken.
     /// @error kUnavailable  the export is to end: it is read too slowly, or has given its place to another. Counted,
@@ -83,8 +83,8 @@ class ExportPlace {
     Result<void> note(std::size_t bytes, std::chrono::steady_clock::duration took);
 
   private:
-    friend struct ExportPlaces::State;
-    const std::shared_ptr<ExportPlaces::State> state_;
+    friend struct ExportSlots::State;
+    const std::shared_ptr<ExportSlots::State> state_;
     const ExportReader reader_;
     // With the mutex of the state held.
     ReaderPace pace_;
@@ -97,7 +97,7 @@ class ExportPlace {
 /// @param now  the time, for tests.
 std::function<net::asio::awaitable<void>(std::shared_ptr<net::BodyWriter>)>
 pace_stream(std::function<net::asio::awaitable<void>(std::shared_ptr<net::BodyWriter>)> stream,
-            std::shared_ptr<ExportPlace> place,
+            std::shared_ptr<ExportSlot> place,
             std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now);
 
 } // namespace fathom::server

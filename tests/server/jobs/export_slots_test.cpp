@@ -1,4 +1,4 @@
-#include "server/billing/export_places.hpp"
+#include "server/billing/export_slots.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <string>
@@ -12,32 +12,32 @@ using testing::HasSubstr;
 
 constexpr std::size_t kKib = 1024;
 
-class ExportPlacesTest : public testing::Test {
+class ExportSlotsTest : public testing::Test {
   protected:
-    std::shared_ptr<ExportPlace> take(const std::string& token, const std::string& project = "")
+    std::shared_ptr<ExportSlot> take(const std::string& token, const std::string& project = "")
     {
-        Result<std::shared_ptr<ExportPlace>> place = places_.take({token, project});
+        Result<std::shared_ptr<ExportSlot>> place = places_.take({token, project});
         EXPECT_TRUE(place) << token;
         return place ? *place : nullptr;
     }
     std::string refusal(const std::string& token, const std::string& project = "")
     {
-        const Result<std::shared_ptr<ExportPlace>> place = places_.take({token, project});
+        const Result<std::shared_ptr<ExportSlot>> place = places_.take({token, project});
         if (place) return "";
         EXPECT_EQ(place.error().code, Errc::kTooMany);
         return place.error().detail;
     }
     /// All eight, each of a token of its own: t0 and so on.
-    std::vector<std::shared_ptr<ExportPlace>> take_all()
+    std::vector<std::shared_ptr<ExportSlot>> take_all()
     {
-        std::vector<std::shared_ptr<ExportPlace>> taken;
+        std::vector<std::shared_ptr<ExportSlot>> taken;
         for (int i = 0; i < 8; ++i)
             taken.push_back(take("t" + std::to_string(i)));
         return taken;
     }
 
     Metrics metrics_;
-    ExportPlaces places_{{}, metrics_};
+    ExportSlots places_{{}, metrics_};
 };
 
 TEST(ReaderPaceTest, IsOfTheLastWholeWindow)
@@ -55,7 +55,7 @@ TEST(ReaderPaceTest, IsOfTheLastWholeWindow)
     EXPECT_EQ(pace.last(), 2.0 * kKib);
 }
 
-TEST_F(ExportPlacesTest, ATokenHasASecondOneOnlyWhileThereIsRoom)
+TEST_F(ExportSlotsTest, ATokenHasASecondOneOnlyWhileThereIsRoom)
 {
     const auto a1 = take("a");
     const auto a2 = take("a");
@@ -68,7 +68,7 @@ TEST_F(ExportPlacesTest, ATokenHasASecondOneOnlyWhileThereIsRoom)
     EXPECT_THAT(refusal("c"), HasSubstr("this token has 1 export under way"));
 }
 
-TEST_F(ExportPlacesTest, LeadsOfAProjectShareItsPlaces)
+TEST_F(ExportSlotsTest, LeadsOfAProjectShareItsPlaces)
 {
     const auto first = take("ann", "sea");
     auto second = take("bob", "sea");
@@ -79,7 +79,7 @@ TEST_F(ExportPlacesTest, LeadsOfAProjectShareItsPlaces)
     EXPECT_EQ(refusal("cid", "sea"), "");
 }
 
-TEST_F(ExportPlacesTest, WhatIsReadTooSlowlyIsCutOff)
+TEST_F(ExportSlotsTest, WhatIsReadTooSlowlyIsCutOff)
 {
     const auto place = take("a");
     EXPECT_TRUE(place->note(64 * 30 * kKib, 30s)) << "just fast enough";
@@ -93,7 +93,7 @@ TEST_F(ExportPlacesTest, WhatIsReadTooSlowlyIsCutOff)
     EXPECT_THAT(metrics_.expose(), HasSubstr("fathom_exports_cut_off_total{reason=\"too_slow\"} 1"));
 }
 
-TEST_F(ExportPlacesTest, TheSlowestGivesWayWhereAllAreTaken)
+TEST_F(ExportSlotsTest, TheSlowestGivesWayWhereAllAreTaken)
 {
     const auto taken = take_all();
     EXPECT_THAT(refusal("new"), HasSubstr("this server has 8 exports under way")) << "nobody is known to be slow";
@@ -113,7 +113,7 @@ TEST_F(ExportPlacesTest, TheSlowestGivesWayWhereAllAreTaken)
     EXPECT_THAT(refusal("last"), HasSubstr("this server has 8 exports")) << "who reads fast keeps its place";
 }
 
-TEST_F(ExportPlacesTest, WhoHasOneDoesNotTakeAnothers)
+TEST_F(ExportSlotsTest, WhoHasOneDoesNotTakeAnothers)
 {
     const auto taken = take_all();
     EXPECT_TRUE(taken[1]->note(30 * 100 * kKib, 30s));
@@ -151,7 +151,7 @@ asio::awaitable<void> write_page(std::shared_ptr<net::BodyWriter> writer)
     co_await writer->write("end");
 }
 
-void read(const std::shared_ptr<SlowReader>& reader, std::shared_ptr<ExportPlace> place)
+void read(const std::shared_ptr<SlowReader>& reader, std::shared_ptr<ExportSlot> place)
 {
     const auto stream = pace_stream(write_page, std::move(place), [reader] { return reader->now(); });
     asio::io_context io;
@@ -160,7 +160,7 @@ void read(const std::shared_ptr<SlowReader>& reader, std::shared_ptr<ExportPlace
     done.get();
 }
 
-TEST_F(ExportPlacesTest, AnExportIsWrittenInPiecesAndEndsAmidAPageWhenItIsReadTooSlowly)
+TEST_F(ExportSlotsTest, AnExportIsWrittenInPiecesAndEndsAmidAPageWhenItIsReadTooSlowly)
 {
     const auto fast = std::make_shared<SlowReader>(1s);
     read(fast, take("fast"));

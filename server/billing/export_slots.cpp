@@ -1,4 +1,4 @@
-#include "server/billing/export_places.hpp"
+#include "server/billing/export_slots.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -40,7 +40,7 @@ void ReaderPace::note(std::size_t bytes, std::chrono::steady_clock::duration too
     took_ = {};
 }
 
-struct ExportPlaces::State {
+struct ExportSlots::State {
     State(ExportLimits limits_of_all, Metrics& metrics_of_all) : limits(limits_of_all), metrics(&metrics_of_all) {}
 
     // With the mutex held.
@@ -54,28 +54,28 @@ struct ExportPlaces::State {
         return count([&](const ExportReader& reader) { return reader.project == project; });
     }
     bool make_room();
-    void cut_off(ExportPlace& place, const char* reason, std::string detail) const;
+    void cut_off(ExportSlot& place, const char* reason, std::string detail) const;
 
     const ExportLimits limits;
     Metrics* const metrics;
     std::mutex mutex;
-    std::set<ExportPlace*> places; ///< a handful; each takes itself out when it goes
+    std::set<ExportSlot*> places; ///< a handful; each takes itself out when it goes
 
   private:
     template <class Condition>
     std::size_t count(Condition condition) const
     {
         return static_cast<std::size_t>(std::count_if(
-            places.begin(), places.end(), [&](const ExportPlace* place) { return condition(place->reader_); }));
+            places.begin(), places.end(), [&](const ExportSlot* place) { return condition(place->reader_); }));
     }
 };
 
 /// The slowest one that is known to be slow gives way. It ends with the piece that it writes: until then, for the
 /// connection's time to write at most, there is one more than there may be.
-bool ExportPlaces::State::make_room()
+bool ExportSlots::State::make_room()
 {
-    ExportPlace* slowest = nullptr;
-    for (ExportPlace* place : places) {
+    ExportSlot* slowest = nullptr;
+    for (ExportSlot* place : places) {
         const std::optional<double> pace = place->pace_.last();
         if (!pace || *pace >= limits.min_contended_bytes_per_s) continue;
         if (slowest == nullptr || *pace < *slowest->pace_.last()) slowest = place;
@@ -86,19 +86,19 @@ bool ExportPlaces::State::make_room()
     return true;
 }
 
-void ExportPlaces::State::cut_off(ExportPlace& place, const char* reason, std::string detail) const
+void ExportSlots::State::cut_off(ExportSlot& place, const char* reason, std::string detail) const
 {
     place.cut_off_ = std::move(detail);
     metrics->count("fathom_exports_cut_off_total", "Exports of billing that were cut off because of their readers.",
                    {{"reason", reason}});
 }
 
-ExportPlaces::ExportPlaces(ExportLimits limits, Metrics& metrics) : state_(std::make_shared<State>(limits, metrics)) {}
+ExportSlots::ExportSlots(ExportLimits limits, Metrics& metrics) : state_(std::make_shared<State>(limits, metrics)) {}
 
-Result<std::shared_ptr<ExportPlace>> ExportPlaces::take(const ExportReader& reader)
+Result<std::shared_ptr<ExportSlot>> ExportSlots::take(const ExportReader& reader)
 {
     // Its destructor locks: it is made before the lock, and outlives it where there is no place.
-    auto place = std::make_shared<ExportPlace>(state_, reader);
+    auto place = std::make_shared<ExportSlot>(state_, reader);
     const ExportLimits& limits = state_->limits;
     const std::scoped_lock lock(state_->mutex);
     const std::size_t under_way = state_->places.size();
@@ -113,18 +113,18 @@ Result<std::shared_ptr<ExportPlace>> ExportPlaces::take(const ExportReader& read
     return place;
 }
 
-ExportPlace::ExportPlace(std::shared_ptr<ExportPlaces::State> state, ExportReader reader)
+ExportSlot::ExportSlot(std::shared_ptr<ExportSlots::State> state, ExportReader reader)
     : state_(std::move(state)), reader_(std::move(reader))
 {
 }
 
-ExportPlace::~ExportPlace()
+ExportSlot::~ExportSlot()
 {
     const std::scoped_lock lock(state_->mutex);
     state_->places.erase(this);
 }
 
-Result<void> ExportPlace::note(std::size_t bytes, std::chrono::steady_clock::duration took)
+Result<void> ExportSlot::note(std::size_t bytes, std::chrono::steady_clock::duration took)
 {
     const std::scoped_lock lock(state_->mutex);
     pace_.note(bytes, took);
@@ -148,7 +148,7 @@ namespace {
 /// Runs on: the connection's strand, as the writer that it stands before.
 class PacedWriter final : public net::BodyWriter {
   public:
-    PacedWriter(std::shared_ptr<net::BodyWriter> writer, std::shared_ptr<ExportPlace> place, PacedClock now)
+    PacedWriter(std::shared_ptr<net::BodyWriter> writer, std::shared_ptr<ExportSlot> place, PacedClock now)
         : writer_(std::move(writer)), place_(std::move(place)), now_(std::move(now))
     {
     }
@@ -179,7 +179,7 @@ class PacedWriter final : public net::BodyWriter {
 
   private:
     const std::shared_ptr<net::BodyWriter> writer_;
-    const std::shared_ptr<ExportPlace> place_;
+    const std::shared_ptr<ExportSlot> place_;
     const PacedClock now_;
     std::string cut_off_;
 };
@@ -192,7 +192,7 @@ awaitable<void> run_paced(std::shared_ptr<const PacedStream> stream, std::shared
 
 } // namespace
 
-PacedStream pace_stream(PacedStream stream, std::shared_ptr<ExportPlace> place, PacedClock now)
+PacedStream pace_stream(PacedStream stream, std::shared_ptr<ExportSlot> place, PacedClock now)
 {
     auto shared = std::make_shared<const PacedStream>(std::move(stream));
     return [shared, place = std::move(place), now = std::move(now)](std::shared_ptr<net::BodyWriter> writer) {
