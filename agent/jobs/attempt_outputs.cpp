@@ -41,9 +41,9 @@ void AttemptOutputs::note_written(const AttemptId& attempt)
     turns_.push_back(attempt);
 }
 
-bool AttemptOutputs::has_room(std::size_t most_bytes) const
+bool AttemptOutputs::has_room(std::size_t most_pieces, std::size_t most_bytes) const
 {
-    return travelling_.size() < kMaxTravelling && travelling_bytes_ < most_bytes;
+    return travelling_.size() < most_pieces && travelling_bytes_ < most_bytes;
 }
 
 bool AttemptOutputs::send_piece(const AttemptId& attempt, OutputFeed& feed, std::vector<link::Message>& messages)
@@ -60,7 +60,7 @@ bool AttemptOutputs::send_piece(const AttemptId& attempt, OutputFeed& feed, std:
 std::vector<link::Message> AttemptOutputs::next(std::size_t most)
 {
     std::vector<link::Message> messages;
-    while (!turns_.empty() && messages.size() < most && has_room(kMaxTravellingBytes)) {
+    while (!turns_.empty() && messages.size() < most && has_room(kMaxTravelling, kMaxTravellingBytes)) {
         const AttemptId attempt = std::move(turns_.front());
         turns_.pop_front();
         const auto found = streams_.find(attempt);
@@ -83,7 +83,8 @@ std::vector<link::Message> AttemptOutputs::next_of(const AttemptId& attempt)
     const auto found = streams_.find(attempt);
     if (found == streams_.end()) return messages;
     for (OutputFeed* feed : {&found->second.out, &found->second.err}) {
-        while (has_room(kMaxTravellingBytesBeforeEnd) && send_piece(attempt, *feed, messages)) {
+        while (has_room(kMaxTravellingBeforeEnd, kMaxTravellingBytesBeforeEnd) &&
+               send_piece(attempt, *feed, messages)) {
         }
     }
     note_written(attempt); // the rest, if there is one, in its turn

@@ -16,6 +16,7 @@ class AttemptOutputs {
     static constexpr std::size_t kMaxTravelling = 256; ///< pieces
     static constexpr std::size_t kMaxTravellingBytes = std::size_t{4} << 20U;
     /// With those that go before an end: where others' output fills the window, an end's still finds room.
+    static constexpr std::size_t kMaxTravellingBeforeEnd = 384; ///< pieces; the other end keeps 512
     static constexpr std::size_t kMaxTravellingBytesBeforeEnd = std::size_t{6} << 20U;
 
     /// `executor` must outlive it.
@@ -67,7 +68,7 @@ class AttemptOutputs {
         std::size_t bytes{};
     };
 
-    bool has_room(std::size_t most_bytes) const;
+    bool has_room(std::size_t most_pieces, std::size_t most_bytes) const;
     bool send_piece(const AttemptId& attempt, OutputFeed& feed, std::vector<link::Message>& messages);
 
     Executor& executor_;

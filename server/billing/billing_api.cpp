@@ -152,10 +152,11 @@ ExportReader export_reader_of(const Call& call)
 
 Answer export_charges(Room room, Call call)
 {
-    const Result<std::shared_ptr<ExportSlot>> place = room->exports->take(export_reader_of(call));
-    if (!place) co_return refuse_export(place.error(), call);
     Result<ExportRequest> wanted = parse_export(call.request.path_params["format"], call.request.query);
     if (!wanted) co_return net::problem(wanted.error(), call.request.request_id);
+    // Another's export may end for this one: not for a request that gets none.
+    const Result<std::shared_ptr<ExportSlot>> place = room->exports->take(export_reader_of(call));
+    if (!place) co_return refuse_export(place.error(), call);
     wanted->focus.network = room->network;
     Result<ExportRequest> settled = co_await settle_export(*room->database, std::move(*wanted));
     if (!settled) co_return net::problem(settled.error(), call.request.request_id);

@@ -126,7 +126,7 @@ asio::awaitable<Result<void>> AgentSession::take_balance(BalanceSteps steps)
         co_return Error{Errc::kInvalid, "more steps of balance loops than the welcome asked for"};
     const auto now = std::chrono::steady_clock::now();
     if (now < next_balance_) {
-        // Nothing else is read meanwhile: the agent's messages wait at the agent.
+        // What waits behind it in this session's queue waits with it.
         asio::steady_timer wait(executor_);
         wait.expires_at(next_balance_);
         co_await wait.async_wait(asio::as_tuple(asio::use_awaitable));

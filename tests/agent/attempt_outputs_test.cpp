@@ -98,6 +98,17 @@ TEST_F(AttemptOutputsTest, OfAllTogetherNoMoreTravelsThanTheOtherEndKeeps)
     EXPECT_FALSE(outputs_.next(100).empty());
 }
 
+TEST_F(AttemptOutputsTest, ManyLinesOfOthersLeaveRoomForThoseBeforeAnEnd)
+{
+    for (int i = 0; i < 300; ++i)
+        add("a line\n");
+    const AttemptId ending = add("the last line\n");
+
+    EXPECT_EQ(outputs_.next(1000).size(), AttemptOutputs::kMaxTravelling);
+
+    EXPECT_THAT(attempts_of(outputs_.next_of(ending)), testing::ElementsAre(ending));
+}
+
 TEST_F(AttemptOutputsTest, ReadsNoFileOfAnAttemptThatHasWrittenNothing)
 {
     const AttemptId id = add("");

@@ -61,15 +61,17 @@ TEST_F(WaitingOutput, HoldsUpNoReportOfOtherAttemptsAndNoSignOfLife)
     const AttemptId other = AttemptId::make();
     for (int i = 0; i < 200; ++i)
         agent_.send(output_of(noisy_, "line"));
-    server_.store.sql("UPDATE center SET state = 'suspect', last_seen_at = now() - interval '1 hour'");
 
     EXPECT_FALSE(agent_.send_and_wait(start_of(other)).error);
     EXPECT_FALSE(agent_.send_and_wait(end_of(other)).error);
-    agent_.send(link::Heartbeat{});
 
     EXPECT_TRUE(server_.gateway.has_call("ended " + other.value));
     EXPECT_FALSE(server_.gateway.has_call("output line"));
-    EXPECT_TRUE(eventually([&] { return server_.store.sql("SELECT state FROM center") == "online"; }));
+    for (int i = 0; i < 2; ++i) { // of the first, the reports before it may be the sign of life
+        server_.store.sql("UPDATE center SET state = 'suspect', last_seen_at = now() - interval '1 hour'");
+        agent_.send(link::Heartbeat{});
+        EXPECT_TRUE(eventually([&] { return server_.store.sql("SELECT state FROM center") == "online"; }));
+    }
 }
 
 TEST_F(WaitingOutput, IsStoredBeforeItsAttemptsEndAndAfterItsStart)
@@ -100,7 +102,8 @@ TEST_F(WaitingOutput, OfAnEndIsStoredBeforeWhatIsSaidOfTheUnits)
     Catalog fewer;
     fewer.unit_types = {test::unit_type("u1", 11, {"op1"})};
     const MessageId changed = agent_.send(link::CatalogChanged{fewer});
-    EXPECT_EQ(server_.store.sql("SELECT count(*) FROM unit_type WHERE active"), "3");
+    const auto is_changed = [&] { return server_.store.sql("SELECT count(*) FROM unit_type WHERE active") != "3"; };
+    EXPECT_FALSE(eventually(is_changed, std::chrono::milliseconds(300)));
 
     server_.gateway.release_output();
 
