@@ -163,7 +163,7 @@ describe('signing keys', limit, () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click()
     await page.getByText('No key is trusted any more').waitFor()
     await page.getByRole('button', { name: 'Show: all' }).click()
-    await page.getByRole('group', { name: 'Signing keys' }).getByText('revoked').waitFor()
+    await page.getByRole('group', { name: 'Signing keys' }).getByText('revoked', { exact: true }).waitFor()
     await leave(page)
   })
 })
