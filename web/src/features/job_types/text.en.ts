@@ -1,6 +1,6 @@
 export const jobTypesEn = {
   'jobtypes.title': 'Job types',
-  'jobtypes.intro': 'What jobs of a type execute, learned from the last of them that named or was counted for its operators. Jobs that name none are predicted by it.',
+  'jobtypes.intro': 'What jobs of a type execute, learned from the last job that named its operators or had them counted. Jobs that name none are predicted by it.',
   'jobtypes.none': 'Nothing was learned yet',
   'jobtypes.none.hint': 'A type is learned from a job that names its operators, or that is profiled while it runs.',
   'jobtypes.origin': 'Known by',
