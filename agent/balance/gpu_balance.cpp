@@ -41,7 +41,9 @@ Result<void> GpuClock::look(UnitPosition& position)
     const Result<GpuDriver::ClockRange> range = driver_->clock_range();
     if (!range) return range.error();
     const std::int64_t most_mhz = range->most_mhz;
-    const std::int64_t before_mhz = clock_before_mhz_ > 0 ? std::min(clock_before_mhz_, most_mhz) : most_mhz;
+    const std::int64_t least_mhz = std::min<std::int64_t>(range->least_mhz, most_mhz);
+    const std::int64_t before_mhz =
+        clock_before_mhz_ > 0 ? std::clamp<std::int64_t>(clock_before_mhz_, least_mhz, most_mhz) : most_mhz;
     position_ = {.mhz = locked_mhz_.value_or(before_mhz), .least_mhz = range->least_mhz, .most_mhz = most_mhz};
     position.clock = position_;
     return {};

@@ -44,7 +44,7 @@ struct FoundCache {
     LastLevelCache cache;
 };
 
-/// What one folder indexN describes; empty for caches of instructions and where something is missing.
+/// What one folder indexN describes, with 0 bytes where its size is not told; empty for caches of instructions.
 std::optional<FoundCache> read_cache(const std::string& folder, std::int64_t cpu)
 {
     const std::string level = first_line(folder + "/level");
@@ -54,7 +54,7 @@ std::optional<FoundCache> read_cache(const std::string& folder, std::int64_t cpu
     found.cache.size_bytes = size_in_bytes(first_line(folder + "/size"));
     found.cache.cpus = read_kernel_cpu_list(first_line(folder + "/shared_cpu_list"));
     found.cache.cpus.insert(cpu);
-    if (found.level < 1 || found.cache.size_bytes == 0) return std::nullopt;
+    if (found.level < 1) return std::nullopt;
     return found;
 }
 
@@ -76,7 +76,7 @@ std::optional<LastLevelCache> last_cache_of(const std::string& system, std::int6
     for (FoundCache& found : caches_of(system, cpu)) {
         if (found.level >= kLeastLevel && (!last || found.level > last->level)) last = std::move(found);
     }
-    if (!last) return std::nullopt;
+    if (!last || last->cache.size_bytes == 0) return std::nullopt; // a smaller one is not the last
     return std::move(last->cache);
 }
 
@@ -121,6 +121,7 @@ std::map<std::int64_t, CacheSizes> read_cache_levels(const std::string& system, 
     std::map<std::int64_t, std::vector<LastLevelCache>> levels;
     for (const std::int64_t cpu : cpus) {
         for (FoundCache& found : caches_of(system, cpu)) {
+            if (found.cache.size_bytes == 0) break; // what lies beyond has no name either
             std::vector<LastLevelCache>& known = levels[found.level];
             const bool is_known = std::any_of(known.begin(), known.end(),
                                               [&](const LastLevelCache& cache) { return cache.cpus.contains(cpu); });

@@ -125,14 +125,15 @@ TEST_F(InputCaches, TakeTheSameFileFromSeveralJobsAtOnce)
 TEST_F(InputCaches, GiveUpWhatIsSpoiled)
 {
     ASSERT_TRUE(keep("content"));
-    cache().check(sha256_of_text("content"));
+    EXPECT_FALSE(cache().check(sha256_of_text("content"))) << "it is whole";
     EXPECT_TRUE(has("content"));
 
     ASSERT_EQ(::chmod(path(sha256_of_text("content")).c_str(), 0600), 0);
     write_file(path(sha256_of_text("content")), "CONTENT").value();
-    cache().check(sha256_of_text("content"));
+    EXPECT_TRUE(cache().check(sha256_of_text("content")));
 
     EXPECT_FALSE(has("content"));
+    EXPECT_TRUE(cache().check(sha256_of_text("content"))) << "another job had it given up";
 }
 
 } // namespace

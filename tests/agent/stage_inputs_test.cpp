@@ -175,11 +175,10 @@ TEST_F(StageInputs, CopiesWhatTheCenterHasUnderItsNameOnly)
     ASSERT_TRUE(stage({site.url() + "/x", "named", digest_of("content"), 7}));
     EXPECT_EQ(staged("named"), "content");
     EXPECT_EQ(result_.cached_bytes, 7);
-    EXPECT_THAT(site.requests(), IsEmpty());
 
     ASSERT_TRUE(stage({site.url() + "/x", "unnamed", "", 7}));
     EXPECT_EQ(result_.cached_bytes, 0) << "what nobody can check is fetched";
-    EXPECT_EQ(site.requests().size(), 1U);
+    EXPECT_EQ(site.requests().size(), 1U) << "none for the other";
 }
 
 TEST_F(StageInputs, FetchesWhatIsDamagedWhereTheCenterHasIt)

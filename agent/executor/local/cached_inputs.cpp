@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fcntl.h>
+#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,7 +66,7 @@ void CachedInputs::keep_fetched(const AttemptFolder& folder) const
 {
     if (!cache_) return;
     const uid_t owner = order_.user ? order_.user->uid : ::geteuid();
-    keep_staged(*cache_, keepable_inputs(order_.run.order.inputs), folder.work(), owner);
+    static_cast<void>(keep_staged(*cache_, keepable_inputs(order_.run.order.inputs), folder.work(), owner));
 }
 
 std::vector<KeepableInput> keepable_inputs(const std::vector<JobInput>& inputs)
@@ -77,20 +78,28 @@ std::vector<KeepableInput> keepable_inputs(const std::vector<JobInput>& inputs)
     return keepable;
 }
 
-void keep_staged(const InputCache& cache, const std::vector<KeepableInput>& inputs, const std::filesystem::path& work,
-                 uid_t owner, const KeepManner& manner)
+Result<void> keep_staged(const InputCache& cache, const std::vector<KeepableInput>& inputs,
+                         const std::filesystem::path& work, uid_t owner, const KeepManner& manner)
 {
     const Result<OpenFile> folder = open_folder(AT_FDCWD, work, owner);
-    if (!folder) return;
+    if (!folder) return {};
     const std::vector<std::string> spoiled = read_spoiled_inputs(folder->number(), owner);
+    std::set<std::string> checked; // a job could name one file as often as it likes
     for (const KeepableInput& input : inputs) {
-        if (manner.stop.stop_requested()) return;
-        if (std::find(spoiled.begin(), spoiled.end(), input.sha256) != spoiled.end()) cache.check(input.sha256, manner);
+        if (manner.stop.stop_requested()) return {};
+        const bool is_spoiled = std::find(spoiled.begin(), spoiled.end(), input.sha256) != spoiled.end();
+        if (is_spoiled && checked.insert(input.sha256).second && !cache.check(input.sha256, manner)) return {};
         if (cache.find(input.sha256).number() >= 0) continue;
         const OpenFile file = open_staged(folder->number(), input.path, owner);
-        // What the job has changed is not kept, and what cannot be kept is fetched again.
-        if (file.number() >= 0) static_cast<void>(cache.keep(file.number(), input.sha256, manner));
+        if (file.number() < 0) continue;
+        // What cannot be kept is fetched again. Of a job that has changed one input, the others are not read for
+        // nothing.
+        const Result<void> kept = cache.keep(file.number(), input.sha256, manner);
+        if (!kept && kept.error().code == Errc::kInvalid) return {};
+        if (!kept && kept.error().code == Errc::kUnavailable)
+            return manner.stop.stop_requested() ? Result<void>() : kept;
     }
+    return {};
 }
 
 } // namespace fathom::agent

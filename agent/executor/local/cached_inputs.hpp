@@ -20,11 +20,13 @@ struct KeepableInput {
 std::vector<KeepableInput> keepable_inputs(const std::vector<JobInput>& inputs);
 
 /// After a job: keeps copies of the inputs that it has fetched, where they are still as they were, and gives up those
-/// that it found to have other content. Blocks.
+/// that it found to have other content. Stops at the first that the job has changed or accused wrongly: it could have
+/// large files read for nothing. Blocks.
 /// @param work   its working folder
 /// @param owner  who it ran as, to whom that folder belongs
-void keep_staged(const InputCache& cache, const std::vector<KeepableInput>& inputs, const std::filesystem::path& work,
-                 uid_t owner, const KeepManner& manner = {});
+/// @error kUnavailable  the cache cannot be written, or not be locked on its file system.
+Result<void> keep_staged(const InputCache& cache, const std::vector<KeepableInput>& inputs,
+                         const std::filesystem::path& work, uid_t owner, const KeepManner& manner = {});
 
 /// What its center's cache has of the inputs of one attempt, and what it gets from that. Inputs take part that name
 /// their SHA-256 and come over the network. Where the cache cannot be used, the job fetches what it needs. Blocks.

@@ -27,7 +27,7 @@ constexpr const char* kOwnName = "own";
 constexpr const char* kLockName = "lock";
 constexpr const char* kPartName = "part"; ///< of the one who holds the lock
 constexpr std::size_t kCopyBlockBytes = 1UL << 18U;
-constexpr std::int64_t kSpareShare = 100;               ///< of the disk, one part stays free
+constexpr std::uint64_t kSpareShare = 100;              ///< of the disk, one part stays free
 constexpr std::chrono::milliseconds kStopInterval{100}; ///< how soon a wait ends that is to stop
 
 /// Holds reading to so many bytes a second.
@@ -96,9 +96,10 @@ bool can_spare(int folder, std::int64_t size_bytes)
 {
     struct statvfs disk{};
     if (::fstatvfs(folder, &disk) != 0) return false;
-    const auto block = static_cast<std::int64_t>(disk.f_frsize);
-    const std::int64_t spare = block * static_cast<std::int64_t>(disk.f_blocks) / kSpareShare;
-    return size_bytes <= block * static_cast<std::int64_t>(disk.f_bavail) - spare;
+    // In blocks: some file systems say sizes near the largest number.
+    const std::uint64_t spare = disk.f_blocks / kSpareShare;
+    const std::uint64_t wanted = static_cast<std::uint64_t>(size_bytes) / std::max<std::uint64_t>(disk.f_frsize, 1) + 1;
+    return disk.f_bavail > spare && wanted <= disk.f_bavail - spare;
 }
 
 /// Its mode is changed only where it is another one: jobs may be on their way through it.
@@ -239,15 +240,17 @@ bool InputCache::give_up(const std::string& sha256) const
     return true;
 }
 
-void InputCache::check(const std::string& sha256, const KeepManner& manner) const
+bool InputCache::check(const std::string& sha256, const KeepManner& manner) const
 {
     const OpenFile held = lock(manner.stop);
-    if (held.number() < 0) return;
+    if (held.number() < 0) return true;
     const OpenFile file = find(sha256);
-    if (file.number() < 0) return;
+    if (file.number() < 0) return true; // given up since the job found it so
     const Result<std::string> digest = digest_of_file(file.number(), manner);
-    if (manner.stop.stop_requested()) return;
-    if (!digest || *digest != sha256) give_up(sha256);
+    if (manner.stop.stop_requested()) return true;
+    if (digest && *digest == sha256) return false;
+    give_up(sha256);
+    return true;
 }
 
 } // namespace fathom::agent

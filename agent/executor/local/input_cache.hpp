@@ -56,7 +56,8 @@ class InputCache {
     Result<void> keep(int file, const std::string& sha256, const KeepManner& manner = {}) const;
 
     /// Gives up a file that has other content than its name says.
-    void check(const std::string& sha256, const KeepManner& manner = {}) const;
+    /// @return false: it has that content
+    bool check(const std::string& sha256, const KeepManner& manner = {}) const;
 
   private:
     InputCache(OpenFile folder, OpenFile own, InputCachePlace place)

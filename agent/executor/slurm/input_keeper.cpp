@@ -74,16 +74,16 @@ void InputKeeper::keep_inputs(const EndedJob& job, const std::stop_token& stoppe
     if (!note) return; // it has none to be kept
     const Result<std::vector<KeepableInput>> inputs = decode_keepable_inputs(*note);
     const Result<InputCache> cache = inputs ? InputCache::open(place_) : Result<InputCache>(inputs.error());
-    if (!cache) {
-        if (!std::exchange(is_told_, true))
-            log_warning("inputs_not_kept", {{"folder", place_.folder.string()},
-                                            {"reason", cache.error().detail},
-                                            {"effect", "jobs fetch their inputs each"}});
-        return;
-    }
-    is_told_ = false;
-    keep_staged(*cache, *inputs, job.work, job.user,
-                {.bringer = job.user, .most_bytes_per_s = kMostBytesPerSecond, .is_flushed = true, .stop = stopped});
+    const KeepManner manner{
+        .bringer = job.user, .most_bytes_per_s = kMostBytesPerSecond, .is_flushed = true, .stop = stopped};
+    const Result<void> kept =
+        cache ? keep_staged(*cache, *inputs, job.work, job.user, manner) : Result<void>(cache.error());
+    const bool is_told = std::exchange(is_told_, !kept);
+    if (!kept && !is_told)
+        log_warning("inputs_not_kept", {{"attempt_id", job.id.value},
+                                        {"folder", place_.folder.string()},
+                                        {"reason", kept.error().detail},
+                                        {"effect", "jobs fetch their inputs each"}});
 }
 
 } // namespace fathom::agent

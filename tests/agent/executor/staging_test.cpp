@@ -1,3 +1,4 @@
+#include "agent/executor/local/cached_inputs.hpp"
 #include "core/base/file.hpp"
 #include "tests/agent/support/data_site.hpp"
 #include "tests/agent/support/executor_fixture.hpp"
@@ -141,6 +142,21 @@ TEST_F(CachedInputsTest, AreNotKeptWhereTheJobHasChangedThem)
     test::wait_until([&] { return std::filesystem::exists(cached()); }, "the copy");
 
     EXPECT_EQ(read_file(cached()).value(), "content");
+}
+
+TEST_F(CachedInputsTest, OfAJobThatHasChangedOneAreNotReadFurther)
+{
+    const std::filesystem::path work = folder_.path() / "work";
+    std::filesystem::create_directory(work);
+    write_file(work / "changed", "forged").value();
+    write_file(work / "whole", "content").value();
+    const InputCache cache = std::move(InputCache::open(options_.input_cache)).value();
+
+    ASSERT_TRUE(keep_staged(cache, {{"changed", std::string(64, 'a')}, {"whole", kSha256}}, work, ::geteuid()));
+    EXPECT_FALSE(std::filesystem::exists(cached()));
+
+    ASSERT_TRUE(keep_staged(cache, {{"whole", kSha256}}, work, ::geteuid()));
+    EXPECT_TRUE(std::filesystem::exists(cached()));
 }
 
 TEST_F(CachedInputsTest, AreFetchedAgainWhereTheCacheIsSpoiled)

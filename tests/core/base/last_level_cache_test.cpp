@@ -93,6 +93,15 @@ TEST_F(DescribedCaches, AreUnknownWhereAProcessorTellsNone)
     EXPECT_EQ(bytes_of({}), std::nullopt);
 }
 
+TEST_F(DescribedCaches, AreUnknownWhereTheLastTellsNoSize)
+{
+    describe_core(0);
+    describe(0, {3, 3, "Unified", "", "0-1"});
+
+    EXPECT_EQ(bytes_of({0}), std::nullopt) << "level 2 is not the last one";
+    EXPECT_EQ(read_cache_levels(root_.string(), std::vector<std::int64_t>{0}).size(), 2U);
+}
+
 TEST_F(DescribedCaches, AreAddedUpByLevel)
 {
     for (const std::int64_t cpu : {0, 1}) {
