@@ -1,6 +1,7 @@
 #include "agent/app/input_cache_place.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <sys/statvfs.h>
 
 namespace fathom::agent {
@@ -14,7 +15,10 @@ std::int64_t share_of_disk(const std::filesystem::path& folder)
 {
     struct statvfs disk{};
     if (::statvfs(folder.c_str(), &disk) != 0) return 0;
-    return static_cast<std::int64_t>(disk.f_blocks * disk.f_frsize / kShareOfDisk);
+    // Some file systems say sizes near the largest number.
+    constexpr std::uint64_t kMaxBytes = std::numeric_limits<std::int64_t>::max();
+    const std::uint64_t block_bytes = std::max<std::uint64_t>(disk.f_frsize, 1);
+    return static_cast<std::int64_t>(std::min(disk.f_blocks / kShareOfDisk, kMaxBytes / block_bytes) * block_bytes);
 }
 
 } // namespace
