@@ -31,7 +31,7 @@ export default defineConfig({
     // A browser is imitated only where a test draws something: setting one up takes longer than most tests.
     projects: [
       { extends: true, test: { name: 'logic', environment: 'node', setupFiles: ['tests/web_crypto.ts'], include: ['src/**/*.test.ts'] } },
-      { extends: true, test: { name: 'drawn', environment: 'jsdom', include: ['src/**/*.test.tsx'] } },
+      { extends: true, test: { name: 'drawn', environment: 'jsdom', setupFiles: ['tests/browser_parts.ts'], include: ['src/**/*.test.tsx'] } },
     ],
   },
 })

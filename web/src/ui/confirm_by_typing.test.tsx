@@ -1,15 +1,10 @@
 import { MantineProvider } from '@mantine/core'
 import { cleanup, fireEvent, render, screen } from '@testing-library/react'
-import { afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { en } from '../i18n/en'
 import { LanguageProvider } from '../i18n/language'
 import { ConfirmByTyping } from './confirm_by_typing'
 
-beforeAll(() => {
-  // What Mantine asks of a browser and jsdom lacks.
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }))
-  vi.stubGlobal('ResizeObserver', class { observe() { return undefined } unobserve() { return undefined } disconnect() { return undefined } })
-})
 afterEach(cleanup)
 
 function dialog(opened: boolean, onConfirm: () => void) {

@@ -10,10 +10,8 @@ const { saveFile } = vi.hoisted(() => ({ saveFile: vi.fn() }))
 vi.mock('./csv', async (original) => ({ ...await original<typeof Csv>(), saveFile }))
 
 beforeAll(() => {
-  // What Mantine asks of a browser and jsdom lacks.
+  // jsdom cannot scroll.
   vi.stubGlobal('scrollTo', () => undefined)
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }))
-  vi.stubGlobal('ResizeObserver', class { observe() { return undefined } unobserve() { return undefined } disconnect() { return undefined } })
 })
 afterEach(() => {
   cleanup()

@@ -1,6 +1,6 @@
 import { MantineProvider } from '@mantine/core'
 import { cleanup, render, screen } from '@testing-library/react'
-import { afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { ApiError } from '../api/problem'
 import { en } from '../i18n/en'
 import { type Language, LanguageProvider } from '../i18n/language'
@@ -9,10 +9,6 @@ import { zh } from '../i18n/zh'
 import { ServerText } from './server_text'
 import { ErrorState } from './states'
 
-beforeAll(() => {
-  // What Mantine asks of a browser and jsdom lacks.
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }))
-})
 afterEach(cleanup)
 
 function show(language: Language, what: React.ReactNode) {

@@ -1,6 +1,6 @@
 import { MantineProvider } from '@mantine/core'
 import { cleanup, fireEvent, render, screen } from '@testing-library/react'
-import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { en } from '../../i18n/en'
 import { LanguageProvider } from '../../i18n/language'
 import type { AuditCheck } from '../../queries/audit_log'
@@ -13,10 +13,6 @@ vi.mock('../../queries/audit_log', () => ({
   useVerifyAuditLog: () => ({ data: server.data, error: null, isPending: false, mutate: server.mutate, reset: () => undefined }),
 }))
 
-beforeAll(() => {
-  // What Mantine asks of a browser and jsdom lacks.
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }))
-})
 beforeEach(() => {
   server.data = undefined
   server.mutate.mockClear()

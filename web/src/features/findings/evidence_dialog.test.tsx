@@ -1,6 +1,6 @@
 import { MantineProvider } from '@mantine/core'
 import { cleanup, render, screen } from '@testing-library/react'
-import { afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { en } from '../../i18n/en'
 import { LanguageProvider } from '../../i18n/language'
 import type { ProbeFinding } from '../../queries/findings'
@@ -10,11 +10,6 @@ vi.mock('../../queries/trust', () => ({
   useTrust: () => ({ data: { items: [{ unit_type_id: 'unt_1', factor: 0.5, finding_factor: 0.8, finding_count: 1 }] } }),
 }))
 
-beforeAll(() => {
-  // What Mantine asks of a browser and jsdom lacks.
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }))
-  vi.stubGlobal('ResizeObserver', class { observe() { return undefined } unobserve() { return undefined } disconnect() { return undefined } })
-})
 afterEach(cleanup)
 
 const finding = {

@@ -1,15 +1,11 @@
 import { MantineProvider } from '@mantine/core'
 import { cleanup, render, screen, within } from '@testing-library/react'
-import { afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { en } from '../../i18n/en'
 import { LanguageProvider } from '../../i18n/language'
 import type { NetworkWindow } from '../../queries/network_windows'
 import { WeekMap } from './week_map'
 
-beforeAll(() => {
-  // What Mantine asks of a browser and jsdom lacks.
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }))
-})
 afterEach(cleanup)
 
 /** Timed once on Sunday from 20:00 UTC on, when the bandwidth changed for good: the 167th hour of a week less three. */

@@ -1,6 +1,6 @@
 import { MantineProvider } from '@mantine/core'
 import { cleanup, fireEvent, render, screen } from '@testing-library/react'
-import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { en } from '../../i18n/en'
 import { LanguageProvider } from '../../i18n/language'
 import type { NetworkWindow, WindowFilters } from '../../queries/network_windows'
@@ -21,10 +21,6 @@ vi.mock('../../queries/network_windows', () => ({
 }))
 vi.mock('../centers/center_options', () => ({ useCenterOptions: () => [] }))
 
-beforeAll(() => {
-  // What Mantine asks of a browser and jsdom lacks.
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }))
-})
 beforeEach(() => {
   vi.spyOn(Date.prototype, 'getTimezoneOffset').mockReturnValue(-480)
 })

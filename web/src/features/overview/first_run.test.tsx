@@ -1,6 +1,6 @@
 import { MantineProvider } from '@mantine/core'
 import { cleanup, fireEvent, render, screen } from '@testing-library/react'
-import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { en } from '../../i18n/en'
 import { LanguageProvider } from '../../i18n/language'
 import type { Center } from '../../queries/centers'
@@ -14,10 +14,6 @@ vi.mock('../../queries/first_run', () => ({
   useHasEndedJob: (enabled: boolean) => ({ data: enabled ? known.hasEndedJob : undefined }),
 }))
 
-beforeAll(() => {
-  // What Mantine asks of a browser and jsdom lacks.
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }))
-})
 beforeEach(() => {
   Object.assign(known, { isMeasured: true, hasEndedJob: false })
 })

@@ -1,6 +1,6 @@
 import { MantineProvider } from '@mantine/core'
 import { cleanup, fireEvent, render, screen } from '@testing-library/react'
-import { afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { en } from '../../i18n/en'
 import { LanguageProvider } from '../../i18n/language'
 import { ScheduleEditor } from './schedule_editor'
@@ -12,11 +12,6 @@ vi.mock('../../queries/probe_schedules', () => ({
 vi.mock('../probe_runs/order/order_form', () => ({ OrderForm: () => null }))
 vi.mock('../probe_runs/order/order_draft', () => ({ emptyDraft: {}, toDraft: () => ({}), toOrder: () => ({ order: { survey: true }, wrong: {} }) }))
 
-beforeAll(() => {
-  // What Mantine asks of a browser and jsdom lacks.
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }))
-  vi.stubGlobal('ResizeObserver', class { observe() { return undefined } unobserve() { return undefined } disconnect() { return undefined } })
-})
 afterEach(cleanup)
 
 it('a schedule that is sent again has the same key, and one that was changed after a refusal another', () => {

@@ -15,9 +15,8 @@ vi.mock('../../../queries/unit_types', () => ({
 vi.mock('../../../queries/network_windows', () => ({ useTimedNetworks: () => ({ ...read, data: known.windows }) }))
 
 beforeAll(() => {
-  // What Mantine asks of a browser and jsdom lacks.
+  // Tells Mantine how wide the window is.
   vi.stubGlobal('matchMedia', (query: string) => ({ matches: known.isNarrow && query.includes('max-width'), addEventListener: () => undefined, removeEventListener: () => undefined }))
-  vi.stubGlobal('ResizeObserver', class { observe() { return undefined } unobserve() { return undefined } disconnect() { return undefined } })
 })
 beforeEach(() => {
   known.windows = []

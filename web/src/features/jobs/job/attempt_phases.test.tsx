@@ -1,14 +1,10 @@
 import { MantineProvider } from '@mantine/core'
 import { cleanup, render, screen } from '@testing-library/react'
-import { afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { en } from '../../../i18n/en'
 import { LanguageProvider } from '../../../i18n/language'
 import { AttemptPhases } from './attempt_phases'
 
-beforeAll(() => {
-  // What Mantine asks of a browser and jsdom lacks.
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }))
-})
 afterEach(cleanup)
 
 function show(phases: Parameters<typeof AttemptPhases>[0]['phases']) {

@@ -1,6 +1,6 @@
 import { MantineProvider } from '@mantine/core'
 import { cleanup, render, screen } from '@testing-library/react'
-import { afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { en } from '../../../i18n/en'
 import { LanguageProvider } from '../../../i18n/language'
 import { zh } from '../../../i18n/zh'
@@ -8,10 +8,6 @@ import type { JobGpu, SharedGpu, SharedGpuJob } from '../../../queries/shared_gp
 import { keptNeighboursOf, neighboursOf } from './gpu_neighbours'
 import { KeptGpusOfJob, SharedGpusOfJob } from './job_gpus'
 
-beforeAll(() => {
-  // What Mantine asks of a browser and jsdom lacks.
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }))
-})
 afterEach(cleanup)
 
 const mebibyte = 2 ** 20
