@@ -17,6 +17,7 @@
 #include <condition_variable>
 #include <list>
 #include <mutex>
+#include <optional>
 
 namespace fathom::net {
 namespace {
@@ -107,12 +108,15 @@ struct TaskGroup::State {
     struct Membership {
         std::shared_ptr<State> state;
         std::shared_ptr<Task> task;
+        std::optional<std::list<std::shared_ptr<Task>>::iterator> place; ///< in the list; empty: not in it
 
         Membership(std::shared_ptr<State> s, std::shared_ptr<Task> t) : state(std::move(s)), task(std::move(t)) {}
         ~Membership()
         {
             const std::scoped_lock lock(state->mutex);
-            state->tasks.remove(task);
+            if (!place) return;
+            // Not looked for: a group may have a task for each of many thousand connections, which end all at once.
+            state->tasks.erase(*place);
             if (state->tasks.empty()) state->empty.notify_all();
         }
         Membership(const Membership&) = delete;
@@ -136,7 +140,7 @@ bool TaskGroup::spawn(asio::any_io_executor executor, std::string name, asio::aw
     const std::scoped_lock lock(state_->mutex);
     if (state_->closed) return false;
     member = std::make_shared<State::Membership>(state_, task);
-    state_->tasks.push_back(task);
+    member->place = state_->tasks.insert(state_->tasks.end(), task);
     // Posted under the mutex: a cancellation from close() must come to the strand after the start.
     asio::post(task->executor, [member, name = std::move(name), work = std::move(work)]() mutable {
         auto done = [member, name = std::move(name)](const std::exception_ptr& thrown) {

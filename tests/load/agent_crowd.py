@@ -175,6 +175,15 @@ class Load:
         say(f"all are back, {self.measured['back_s']:.0f} s after fathomd was and {failures} attempts in vain; "
             f"{again} were welcomed more than once")
 
+    def leave(self):
+        """All agents go at once, and fathomd stops."""
+        self.crowd.stop()
+        self.crowd = None
+        began_s = time.monotonic()
+        self.server.process.stop()
+        self.measured["stop_s"] = time.monotonic() - began_s
+        say(f"fathomd has stopped, {self.measured['stop_s']:.1f} s after all agents went")
+
     def close(self):
         if self.crowd:
             self.crowd.stop()
@@ -193,6 +202,7 @@ def run(arguments):
         load.beat()
         load.dispatch()
         load.come_back()
+        load.leave()
         return figures_of(load.measured, load.wrong), load.wrong
     finally:
         load.close()

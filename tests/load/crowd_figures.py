@@ -40,7 +40,7 @@ class Dispatches:
 
 
 def figures_of(measured, wrong):
-    """@param measured  memory_kib (of each agent), server_pct, postgres_pct (of a core), dispatch_s (of each job), connect_s, back_s
+    """@param measured  memory_kib (of each agent), server_pct, postgres_pct (of a core), dispatch_s (of each job), connect_s, back_s, stop_s
     @param wrong  sentences on what went wrong"""
     delays_s = measured["dispatch_s"]
     figures = [Figure("memory_per_agent_kib", f"{measured['memory_kib']:.1f}", "KiB"),
@@ -50,4 +50,4 @@ def figures_of(measured, wrong):
         figures += [Figure("dispatch_p50_ms", f"{1e3 * percentile(delays_s, 0.5):.1f}", "ms"),
                     Figure("dispatch_p99_ms", f"{1e3 * percentile(delays_s, 0.99):.1f}", "ms")]
     return [*figures, Figure("connect_s", f"{measured['connect_s']:.1f}", "s"), Figure("back_s", f"{measured['back_s']:.1f}", "s"),
-            Figure("wrong", str(len(wrong)), "sentences")]
+            Figure("stop_s", f"{measured['stop_s']:.1f}", "s"), Figure("wrong", str(len(wrong)), "sentences")]

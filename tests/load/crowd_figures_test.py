@@ -21,7 +21,7 @@ def test_the_first_order_of_a_job_counts_and_others_are_wrong():
 
 def test_each_goal_is_judged_by_a_figure():
     measured = {"memory_kib": 60.0, "server_pct": 10.0, "postgres_pct": 12.0, "dispatch_s": [0.02, 0.04], "connect_s": 30.0,
-                "back_s": 61.0}
+                "back_s": 61.0, "stop_s": 2.0}
     figures = figures_of(measured, ["a job was ordered nowhere"])
     names = [figure.name for figure in figures]
     assert set(GOALS_OF_AGENTS) <= set(names)
@@ -33,5 +33,5 @@ def test_each_goal_is_judged_by_a_figure():
 
 def test_without_a_dispatched_job_there_is_no_figure_of_them():
     names = [figure.name for figure in figures_of({"memory_kib": 1.0, "server_pct": 1.0, "postgres_pct": 1.0, "dispatch_s": [],
-                                                    "connect_s": 1.0, "back_s": 1.0}, [])]
+                                                    "connect_s": 1.0, "back_s": 1.0, "stop_s": 1.0}, [])]
     assert "dispatch_p99_ms" not in names
