@@ -360,6 +360,12 @@ struct CatalogReading {
 void write_catalog(std::span<const UnitTypeView> unit_types, const RouteKnowledge& knowledge,
                    const std::function<void(std::string)>& keep)
 {
+    write_unit_types(unit_types, keep);
+    write_knowledge(knowledge, keep);
+}
+
+void write_unit_types(std::span<const UnitTypeView> unit_types, const std::function<void(std::string)>& keep)
+{
     for (std::size_t first = 0; first < unit_types.size(); first += kUnitTypesOfPart) {
         ByteWriter writer;
         head_fields(writer, DocumentKind::kUnitTypes);
@@ -373,6 +379,10 @@ void write_catalog(std::span<const UnitTypeView> unit_types, const RouteKnowledg
     for (const UnitTypeView& view : unit_types)
         state_fields(states, view);
     keep(states.take());
+}
+
+void write_knowledge(const RouteKnowledge& knowledge, const std::function<void(std::string)>& keep)
+{
     if (knowledge.runs) write_history(*knowledge.runs, keep);
     if (knowledge.waits) {
         ByteWriter writer;

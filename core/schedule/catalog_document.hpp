@@ -19,6 +19,10 @@ struct CycleCatalog {
 /// Calls `keep` with each part, one after another: they are many megabytes in a large network.
 void write_catalog(std::span<const UnitTypeView> unit_types, const RouteKnowledge& knowledge,
                    const std::function<void(std::string)>& keep);
+/// The first parts of write_catalog(): nearly all bytes of a large network.
+void write_unit_types(std::span<const UnitTypeView> unit_types, const std::function<void(std::string)>& keep);
+/// The parts behind them.
+void write_knowledge(const RouteKnowledge& knowledge, const std::function<void(std::string)>& keep);
 /// @param parts  all of them, in the order in which they were written.
 /// @error kInvalid  as read_cycle()
 Result<CycleCatalog> read_catalog(std::span<const std::string> parts);

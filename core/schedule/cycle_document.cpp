@@ -15,7 +15,8 @@ using cycle::fields;
 }
 [[maybe_unused]] void know(const ScheduleInput& input)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, not_kept] = input; // explained_job
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, not_kept] = input; // explained_job
+    [[maybe_unused]] const auto& [l1, l2] = *input.loads;
 }
 
 // Jobs: those that ask for the same share one request, which is written once, as a text; so is a known run, which many
@@ -82,6 +83,25 @@ void job_fields(Archive& archive, T& job, std::unordered_map<std::string, std::s
     if constexpr (Archive::kReads) job.kind = kind;
 }
 
+template <class Archive, FieldsOf<UnitTypeLoads> T>
+void fields_of_loads(Archive& archive, T& loads)
+{
+    for (auto* shares : {&loads.busy_shares, &loads.shadow_prices})
+        map_fields(archive, *shares, [&](auto& share) { archive.real(share, NumberRange::kAmount); });
+}
+
+void loads_fields(ByteWriter& archive, const std::shared_ptr<const UnitTypeLoads>& loads)
+{
+    fields_of_loads(archive, *loads);
+}
+
+void loads_fields(ByteReader& archive, std::shared_ptr<const UnitTypeLoads>& loads)
+{
+    const auto read = std::make_shared<UnitTypeLoads>();
+    fields_of_loads(archive, *read);
+    loads = read;
+}
+
 template <class Archive, FieldsOf<CycleMoment> T>
 void moment_fields(Archive& archive, T& moment)
 {
@@ -97,8 +117,7 @@ void moment_fields(Archive& archive, T& moment)
     list_fields(archive, input.jobs, [&](auto& job) { job_fields(archive, job, kinds, known_runs); });
     list_fields(archive, input.project_uses, [&](auto& use) { fields(archive, use); });
     map_fields(archive, input.quota_uses, [&](auto& use) { fields(archive, use); });
-    for (auto* shares : {&input.busy_shares, &input.shadow_prices})
-        map_fields(archive, *shares, [&](auto& share) { archive.real(share, NumberRange::kAmount); });
+    loads_fields(archive, input.loads);
     archive.flag(input.may_queue);
     map_fields(archive, input.queue_room, [&](auto& room) { archive.integer(room); });
     fields(archive, input.settings);

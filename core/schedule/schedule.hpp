@@ -25,6 +25,15 @@ struct ReadyJob {
     std::string kind; ///< equal for jobs whose requests are equal
 };
 
+/// What is known of the load of unit types, by id.
+struct UnitTypeLoads {
+    /// 0..1: how busy the units have been of late (BusyShare). Missing: 1.
+    std::unordered_map<std::string, double> busy_shares;
+    /// What they are worth to the jobs that came of late (arrival_shadow_prices() of job_arrivals.hpp). Missing: what
+    /// they are worth to the jobs that wait.
+    std::unordered_map<std::string, double> shadow_prices;
+};
+
 /// What a scheduling cycle decides on, beside the units (UnitLedger): nothing else is asked, so that the same input
 /// gives the same plan, anywhere and at any time.
 struct ScheduleInput {
@@ -32,11 +41,8 @@ struct ScheduleInput {
     /// What projects hold and have used.
     std::vector<ProjectUse> project_uses;
     QuotaUses quota_uses;
-    /// 0..1 by unit type: how busy its units have been of late (BusyShare). Missing: 1.
-    std::unordered_map<std::string, double> busy_shares;
-    /// By unit type: what it is worth to the jobs that came of late (arrival_shadow_prices() of job_arrivals.hpp).
-    /// Missing: what it is worth to the jobs that wait.
-    std::unordered_map<std::string, double> shadow_prices;
+    /// Never null. Cycles share it until it is looked at again: in a large network it is the largest part.
+    std::shared_ptr<const UnitTypeLoads> loads = std::make_shared<const UnitTypeLoads>();
     /// Short jobs may be sent to their center before there is a unit for them.
     bool may_queue{};
     /// By unit type: how many more jobs may wait for its units at the center. Missing: kMaxQueuedPerUnit for each.

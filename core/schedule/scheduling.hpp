@@ -26,8 +26,8 @@ class Scheduling {
   public:
     Scheduling(UnitLedger& units, const ScheduleInput& input)
         : ledger_(units, input), input_(&input), jobs_(input.jobs),
-          places_(units, input.busy_shares, input.shadow_prices), probe_hosts_(input.probe_hosts), views_(jobs_.size()),
-          is_done_(jobs_.size(), false), is_refused_(jobs_.size(), false)
+          places_(units, input.loads->busy_shares, input.loads->shadow_prices), probe_hosts_(input.probe_hosts),
+          views_(jobs_.size()), is_done_(jobs_.size(), false), is_refused_(jobs_.size(), false)
     {
         plan_.queue_room = input.queue_room;
     }

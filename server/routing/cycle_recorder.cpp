@@ -134,21 +134,30 @@ asio::awaitable<Result<void>> CycleRecorder::write(const DecidedCycle& cycle)
     co_return co_await database_->run(std::move(insert));
 }
 
+CycleRecorder::Listed CycleRecorder::listed_parts(const DecidedCycle& cycle) const
+{
+    Listed listed;
+    const auto note = [&](const std::string& part) { listed.hashes.push_back(sha256_hex(part)); };
+    // Jobs that end teach new run times twice a second, while the unit types stay as they are for minutes.
+    if (cycle.catalog == catalog_)
+        listed.hashes = unit_type_hashes_;
+    else
+        write_unit_types(cycle.catalog->unit_types, note);
+    listed.unit_types = listed.hashes.size();
+    write_knowledge(cycle.knowledge, note);
+    for (const std::string& hash : listed.hashes)
+        listed.list += hash + '\n';
+    listed.root = sha256_hex(listed.list);
+    return listed;
+}
+
 asio::awaitable<Result<std::string>> CycleRecorder::keep_catalog(const DecidedCycle& cycle)
 {
     const auto now = std::chrono::steady_clock::now();
     const bool is_known = cycle.catalog == catalog_ && cycle.knowledge.runs == knowledge_.runs &&
                           cycle.knowledge.waits == knowledge_.waits;
     if (is_known && now < touch_due_) co_return root_;
-    auto list = [&]() -> Result<Listed> {
-        Listed listed;
-        write_catalog(cycle.catalog->unit_types, cycle.knowledge, [&](const std::string& part) {
-            listed.hashes.push_back(sha256_hex(part));
-            listed.list += listed.hashes.back() + '\n';
-        });
-        listed.root = sha256_hex(listed.list);
-        return listed;
-    };
+    auto list = [&]() -> Result<Listed> { return listed_parts(cycle); };
     const Result<Listed> listed = co_await pool_.run(std::string(), std::move(list));
     if (!listed) co_return listed.error();
     // Most catalogs are read anew without a change.
@@ -165,6 +174,8 @@ asio::awaitable<Result<std::string>> CycleRecorder::keep_catalog(const DecidedCy
         touch_due_ = now + kTouchEvery;
     }
     catalog_ = cycle.catalog;
+    unit_type_hashes_.assign(listed->hashes.begin(),
+                             listed->hashes.begin() + static_cast<std::ptrdiff_t>(listed->unit_types));
     knowledge_ = cycle.knowledge;
     root_ = listed->root;
     co_return root_;
@@ -178,14 +189,18 @@ asio::awaitable<Result<void>> CycleRecorder::write_parts(const DecidedCycle& cyc
         auto pack = [&]() -> Result<std::vector<StoredPart>> {
             std::vector<StoredPart> parts;
             std::size_t bytes = 0;
-            std::size_t place = 0;
             const auto take = [&](const std::string& hash, const std::string& part) {
                 if (bytes >= kMaxPartBytes || left.erase(hash) == 0) return;
                 bytes += part.size();
                 parts.push_back({hash, deflated(part)});
             };
-            write_catalog(cycle.catalog->unit_types, cycle.knowledge,
-                          [&](const std::string& part) { take(listed.hashes[place++], part); });
+            std::size_t place = 0;
+            const auto take_next = [&](const std::string& part) { take(listed.hashes[place++], part); };
+            const auto behind = listed.hashes.begin() + static_cast<std::ptrdiff_t>(listed.unit_types);
+            if (std::any_of(listed.hashes.begin(), behind, [&](const auto& hash) { return left.contains(hash); }))
+                write_unit_types(cycle.catalog->unit_types, take_next);
+            place = listed.unit_types;
+            write_knowledge(cycle.knowledge, take_next);
             take(listed.root, listed.list);
             return parts;
         };

@@ -45,14 +45,16 @@ class CycleRecorder {
     /// The parts of a catalog by what they contain, and the part that lists them.
     struct Listed {
         std::vector<std::string> hashes;
-        std::string list; ///< text of the listing part
-        std::string root; ///< its hash
+        std::size_t unit_types{}; ///< so many of the hashes, the first, are of the unit types
+        std::string list;         ///< text of the listing part
+        std::string root;         ///< its hash
     };
     asio::awaitable<void> follow();
     bool is_half_full();
     std::shared_ptr<DecidedCycle> next();
     asio::awaitable<Result<void>> write(const DecidedCycle& cycle);
     /// So that the parts of its catalog are there. @return the hash of the part that lists them
+    Listed listed_parts(const DecidedCycle& cycle) const;
     asio::awaitable<Result<std::string>> keep_catalog(const DecidedCycle& cycle);
     asio::awaitable<Result<void>> write_parts(const DecidedCycle& cycle, const Listed& listed,
                                               std::vector<std::string> missing);
@@ -64,8 +66,9 @@ class CycleRecorder {
     std::mutex mutex_;
     std::deque<std::shared_ptr<DecidedCycle>> waiting_;
     // Of the one who writes.
-    CatalogPointer catalog_;   ///< the last one that was kept
-    RouteKnowledge knowledge_; ///< with it
+    CatalogPointer catalog_;                    ///< the last one that was kept
+    RouteKnowledge knowledge_;                  ///< with it
+    std::vector<std::string> unit_type_hashes_; ///< of its unit types
     std::string root_;
     std::chrono::steady_clock::time_point touch_due_; ///< its parts are in use: to be noted again
     Metrics::Counter kept_;

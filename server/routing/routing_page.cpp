@@ -34,7 +34,7 @@ std::vector<Reservation> reservations_of(const std::vector<PlannedUnits>& planne
 
 RoutingPage::RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
                          WaitingJobTerminator& terminator, ProjectUses& uses, ColumnsOfCatalog& columns,
-                         std::shared_ptr<const UnitLoads> loads, const Clock& clock, PassLedger& pass)
+                         std::shared_ptr<const UnitTypeLoads> loads, const Clock& clock, PassLedger& pass)
     : settings_(&settings), cache_(&catalog), planner_(&planner), terminator_(&terminator), uses_(&uses),
       columns_(&columns), loads_(std::move(loads)), clock_(&clock), pass_(&pass), now_(clock.now()),
       catalog_(catalog.get())

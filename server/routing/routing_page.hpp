@@ -79,7 +79,7 @@ class RoutingPage {
   public:
     RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
                 WaitingJobTerminator& terminator, ProjectUses& uses, ColumnsOfCatalog& columns,
-                std::shared_ptr<const UnitLoads> loads, const Clock& clock, PassLedger& pass);
+                std::shared_ptr<const UnitTypeLoads> loads, const Clock& clock, PassLedger& pass);
 
     /// Claims jobs and reads what they are decided by. Does what comes before a decision: ends what is overdue, has
     /// measured what must be first. Blocks; pqxx's exceptions pass through.
@@ -221,7 +221,7 @@ class RoutingPage {
     WaitingJobTerminator* terminator_;
     ProjectUses* uses_;
     ColumnsOfCatalog* columns_;
-    std::shared_ptr<const UnitLoads> loads_;
+    std::shared_ptr<const UnitTypeLoads> loads_;
     const Clock* clock_;
     PassLedger* pass_;
     Timestamp now_; ///< of the decisions

@@ -74,8 +74,7 @@ void RoutingPage::read_input(pqxx::work& transaction)
     }
     if (ids.empty()) return;
     read_projects(transaction);
-    input_.busy_shares = loads_->busy_shares;
-    input_.shadow_prices = loads_->shadow_prices;
+    input_.loads = loads_;
     input_.may_queue = true;
     input_.queue_room = pass_->queue_room.left;
     input_.probe_hosts = select_probe_hosts(transaction, probed_centers);

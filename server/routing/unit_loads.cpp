@@ -79,9 +79,9 @@ UnitLoadRows note_units_in_use(const UnitLoadRows& rows, const UnitLoadLook& las
     return next;
 }
 
-UnitLoads loads_at(const UnitLoadRows& rows, Timestamp now)
+UnitTypeLoads loads_at(const UnitLoadRows& rows, Timestamp now)
 {
-    UnitLoads loads;
+    UnitTypeLoads loads;
     for (const auto& [id, row] : rows) {
         loads.busy_shares.emplace(id, busy_at(row, now));
         if (row.shadow_price) loads.shadow_prices.emplace(id, *row.shadow_price);
@@ -94,7 +94,7 @@ void UnitLoadService::start(net::TaskGroup& group, const asio::any_io_executor& 
     group.keep_running(executor, "unit_loads", [this] { return follow(); });
 }
 
-std::shared_ptr<const UnitLoads> UnitLoadService::get() const
+std::shared_ptr<const UnitTypeLoads> UnitLoadService::get() const
 {
     const std::scoped_lock lock(mutex_);
     return current_;
@@ -164,7 +164,7 @@ asio::awaitable<Result<void>> UnitLoadService::look()
         const Result<void> written = co_await database_->run(std::move(write_rows));
         if (!written) co_return written.error();
     }
-    auto loads = std::make_shared<const UnitLoads>(loads_at(rows, now));
+    auto loads = std::make_shared<const UnitTypeLoads>(loads_at(rows, now));
     const std::scoped_lock lock(mutex_);
     current_ = std::move(loads);
     co_return Result<void>();

@@ -1,22 +1,15 @@
 #pragma once
 
 #include "core/net/task_group.hpp"
+#include "core/schedule/schedule.hpp"
 #include "server/api/compute_pool.hpp"
 #include "server/catalog/catalog_cache.hpp"
 #include "server/routing/unit_load_store.hpp"
 
 #include <memory>
 #include <mutex>
-#include <string>
-#include <unordered_map>
 
 namespace fathom::server {
-
-/// What the scheduler asks of the load of unit types (ScheduleInput), by id.
-struct UnitLoads {
-    std::unordered_map<std::string, double> busy_shares;
-    std::unordered_map<std::string, double> shadow_prices;
-};
 
 /// Keeps in the database how busy the units of each type have been of late, and what they are worth to the jobs that
 /// come, so that all replicas decide by the same, also after a restart. Each replica looks every ten seconds; one of
@@ -25,13 +18,13 @@ class UnitLoadService {
   public:
     UnitLoadService(Database& database, const CatalogCache& catalog, ComputePool& compute, const Clock& clock)
         : database_(&database), catalog_(&catalog), compute_(&compute), clock_(&clock),
-          current_(std::make_shared<UnitLoads>())
+          current_(std::make_shared<const UnitTypeLoads>())
     {
     }
 
     void start(net::TaskGroup& group, const asio::any_io_executor& executor);
     /// As of the last look; never null, and empty before the first.
-    std::shared_ptr<const UnitLoads> get() const;
+    std::shared_ptr<const UnitTypeLoads> get() const;
     /// Looks now. Called by the loop, and by tests.
     asio::awaitable<Result<void>> look();
 
@@ -54,7 +47,7 @@ class UnitLoadService {
     ComputePool* compute_;
     const Clock* clock_;
     mutable std::mutex mutex_;
-    std::shared_ptr<const UnitLoads> current_;
+    std::shared_ptr<const UnitTypeLoads> current_;
 };
 
 /// The rows after a look, of all unit types of the catalog: since the last look so much was in use as was found then.
@@ -64,6 +57,6 @@ UnitLoadRows note_units_in_use(const UnitLoadRows& rows, const UnitLoadLook& las
                                Timestamp now);
 
 /// The rows as the scheduler asks for them at that moment.
-UnitLoads loads_at(const UnitLoadRows& rows, Timestamp now);
+UnitTypeLoads loads_at(const UnitLoadRows& rows, Timestamp now);
 
 } // namespace fathom::server

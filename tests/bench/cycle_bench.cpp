@@ -31,8 +31,9 @@ class Bench {
     Bench() : world_(make_routing_world(kCenters))
     {
         world_.reserved.clear();
+        UnitTypeLoads loads;
         for (UnitTypeView& view : world_.catalog.unit_types) {
-            busy_shares_[view.id.value] = 0.95;
+            loads.busy_shares[view.id.value] = 0.95;
             std::int64_t left = view.unit_count;
             if (uniform(random_, 0, 1) < kFreeShare) left = std::max<std::int64_t>(left - pick(random_, 1, 8), 0);
             while (left > 0) {
@@ -41,6 +42,7 @@ class Bench {
                 left -= units;
             }
         }
+        loads_ = std::make_shared<const UnitTypeLoads>(std::move(loads));
         for (int i = 0; i < kKinds; ++i)
             kinds_.push_back(make_kind(random_, i));
     }
@@ -67,7 +69,7 @@ class Bench {
         std::size_t pages = 0;
         for (std::size_t first = 0; first < jobs.size(); first += kPageJobs) {
             ScheduleInput input;
-            input.busy_shares = busy_shares_;
+            input.loads = loads_;
             const std::size_t last = std::min(first + kPageJobs, jobs.size());
             std::move(jobs.begin() + static_cast<std::ptrdiff_t>(first),
                       jobs.begin() + static_cast<std::ptrdiff_t>(last), std::back_inserter(input.jobs));
@@ -126,7 +128,7 @@ class Bench {
     Random random_{11};
     RoutingWorld world_;
     std::shared_ptr<RouteColumns> columns_ = std::make_shared<RouteColumns>(world_.catalog.unit_types);
-    std::unordered_map<std::string, double> busy_shares_;
+    std::shared_ptr<const UnitTypeLoads> loads_;
     std::vector<RouteRequest> kinds_;
 };
 

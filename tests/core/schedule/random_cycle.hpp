@@ -69,10 +69,12 @@ class CycleMaker {
         if (chance(0.2))
             cycle.moment.calendar.closures.push_back({any_unit_type(cycle), networks_.now + std::chrono::minutes(1),
                                                       networks_.now + std::chrono::minutes(whole(2, 100))});
+        UnitTypeLoads loads;
         for (const UnitTypeView& view : cycle.catalog.unit_types) {
-            if (chance(0.7)) cycle.moment.input.busy_shares[view.id.value] = real(0, 1);
-            if (chance(0.5)) cycle.moment.input.shadow_prices[view.id.value] = real(0.1, 10);
+            if (chance(0.7)) loads.busy_shares[view.id.value] = real(0, 1);
+            if (chance(0.5)) loads.shadow_prices[view.id.value] = real(0.1, 10);
         }
+        cycle.moment.input.loads = std::make_shared<const UnitTypeLoads>(std::move(loads));
     }
 
     void add_gpu_memory(RandomCycle& cycle)

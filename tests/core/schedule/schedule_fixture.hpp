@@ -58,16 +58,22 @@ class ScheduleTest : public ::testing::Test {
     {
         BusyShare share;
         share.note(0, Seconds(std::chrono::hours(hours)).count());
-        input_.busy_shares = {{"ut_alpha", share.mean()}, {"ut_beta", share.mean()}};
+        loads_.busy_shares = {{"ut_alpha", share.mean()}, {"ut_beta", share.mean()}};
+    }
+    void set_shadow_prices(std::unordered_map<std::string, double> shadow_prices)
+    {
+        loads_.shadow_prices = std::move(shadow_prices);
     }
     SchedulePlan decide()
     {
+        input_.loads = std::make_shared<const UnitTypeLoads>(loads_);
         UnitLedger units(unit_types_, knowledge_, {}, taken_, {}, kNow);
         return schedule(units, input_);
     }
 
     std::vector<UnitTypeView> unit_types_;
     ScheduleInput input_;
+    UnitTypeLoads loads_;
     RouteKnowledge knowledge_;
     std::vector<Reservation> taken_;
 };

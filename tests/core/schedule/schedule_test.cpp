@@ -111,7 +111,7 @@ TEST_F(ScheduleTest, WorthsComeFromTheJobsThatCameOnceThereAreEnough)
     ASSERT_EQ(alone.starts.size(), 1U);
     EXPECT_EQ(input_.jobs[alone.starts[0].job].id, "long");
 
-    input_.shadow_prices = {{"ut_alpha", 1}, {"ut_beta", 1}};
+    set_shadow_prices({{"ut_alpha", 1}, {"ut_beta", 1}});
     const SchedulePlan among_many = decide();
     ASSERT_EQ(among_many.starts.size(), 1U);
     EXPECT_EQ(input_.jobs[among_many.starts[0].job].id, "short");
@@ -121,7 +121,7 @@ TEST_F(ScheduleTest, WorthsComeFromTheJobsThatCameOnceThereAreEnough)
 TEST_F(ScheduleTest, BusierDaysDoNotSendALoneJobElsewhere)
 {
     add_job("j", 100, 120);
-    input_.shadow_prices = {{"ut_alpha", 1.8}, {"ut_beta", 0.6}}; // work on alpha is worth 180, on beta 72
+    set_shadow_prices({{"ut_alpha", 1.8}, {"ut_beta", 0.6}}); // work on alpha is worth 180, on beta 72
 
     const SchedulePlan plan = decide();
 

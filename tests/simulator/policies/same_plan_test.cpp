@@ -318,10 +318,12 @@ class ComparedPolicy final : public Policy {
             input.project_uses.push_back(std::move(use));
         }
         if (watch_.has_news((waiting_.size() + 1) * views_.size())) shadow_prices_ = watch_.shadow_prices();
+        const auto loads = std::make_shared<UnitTypeLoads>();
         for (std::size_t type = 0; type < views_.size(); ++type) {
-            input.busy_shares[unit_type_id(type)] = watch_.load(type, view.now_s);
-            if (shadow_prices_[type]) input.shadow_prices[unit_type_id(type)] = *shadow_prices_[type];
+            loads->busy_shares[unit_type_id(type)] = watch_.load(type, view.now_s);
+            if (shadow_prices_[type]) loads->shadow_prices[unit_type_id(type)] = *shadow_prices_[type];
         }
+        input.loads = loads;
         std::vector<Reservation> taken;
         for (const auto& [job, one] : running_) {
             taken.push_back({.unit_type_id = UnitTypeId{unit_type_id(one.start.unit_type)},
