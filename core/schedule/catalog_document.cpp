@@ -296,7 +296,7 @@ DocumentKind kind_of(std::string_view document)
     ByteReader reader(document);
     reader.number();
     DocumentKind kind{};
-    reader.choice(kind, DocumentKind::kEstimates);
+    reader.choice(kind, DocumentKind::kLoads);
     return kind;
 }
 
@@ -305,6 +305,7 @@ struct CatalogReading {
     CycleCatalog catalog;
     LearnedRuns learned;
     bool has_states{};
+    std::uint64_t version{}; ///< of the states
 
     Result<void> read(std::string_view part)
     {
@@ -317,6 +318,7 @@ struct CatalogReading {
             for (UnitTypeView& view : catalog.unit_types)
                 state_fields(reader, view);
             has_states = true;
+            version = reader.version();
             break;
         case DocumentKind::kWaits: {
             std::map<std::string, WaitModel, std::less<>> by_unit_type;
@@ -331,6 +333,13 @@ struct CatalogReading {
             estimate_fields(reader, table);
             if (reader.is_good())
                 catalog.knowledge.estimates = std::make_shared<const OperatorEstimates>(OperatorEstimates::from(table));
+            break;
+        }
+        case DocumentKind::kLoads: {
+            const auto loads = std::make_shared<UnitTypeLoads>();
+            head_fields(reader, DocumentKind::kLoads);
+            fields(reader, *loads);
+            catalog.loads = loads;
             break;
         }
         case DocumentKind::kUnitTypes:
@@ -358,10 +367,11 @@ struct CatalogReading {
 } // namespace
 
 void write_catalog(std::span<const UnitTypeView> unit_types, const RouteKnowledge& knowledge,
-                   const std::function<void(std::string)>& keep)
+                   const UnitTypeLoads& loads, const std::function<void(std::string)>& keep)
 {
     write_unit_types(unit_types, keep);
     write_knowledge(knowledge, keep);
+    write_loads(loads, keep);
 }
 
 void write_unit_types(std::span<const UnitTypeView> unit_types, const std::function<void(std::string)>& keep)
@@ -397,13 +407,23 @@ void write_knowledge(const RouteKnowledge& knowledge, const std::function<void(s
     }
 }
 
+void write_loads(const UnitTypeLoads& loads, const std::function<void(std::string)>& keep)
+{
+    ByteWriter writer;
+    head_fields(writer, DocumentKind::kLoads);
+    fields(writer, loads);
+    keep(writer.take());
+}
+
 Result<CycleCatalog> read_catalog(std::span<const std::string> parts)
 {
     CatalogReading reading;
     for (const std::string& part : parts) {
         if (const Result<void> read = reading.read(part); !read) return read.error();
     }
-    if (!reading.has_states) return Error{Errc::kInvalid, "a catalog cannot be read: a part of it is missing"};
+    const bool has_loads = reading.catalog.loads != nullptr || reading.version < kLoadsInCatalogVersion;
+    if (!reading.has_states || !has_loads)
+        return Error{Errc::kInvalid, "a catalog cannot be read: a part of it is missing"};
     if (reading.learned.is_there)
         reading.catalog.knowledge.runs =
             std::make_shared<const RunHistory>(reading.learned.runs, reading.learned.learned_at);

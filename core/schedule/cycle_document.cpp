@@ -16,7 +16,6 @@ using cycle::fields;
 [[maybe_unused]] void know(const ScheduleInput& input)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, not_kept] = input; // explained_job
-    [[maybe_unused]] const auto& [l1, l2] = *input.loads;
 }
 
 // Jobs: those that ask for the same share one request, which is written once, as a text; so is a known run, which many
@@ -83,23 +82,12 @@ void job_fields(Archive& archive, T& job, std::unordered_map<std::string, std::s
     if constexpr (Archive::kReads) job.kind = kind;
 }
 
-template <class Archive, FieldsOf<UnitTypeLoads> T>
-void fields_of_loads(Archive& archive, T& loads)
+/// Of versions whose catalogs have no loads.
+void read_own_loads(ByteReader& archive, ScheduleInput& input)
 {
-    for (auto* shares : {&loads.busy_shares, &loads.shadow_prices})
-        map_fields(archive, *shares, [&](auto& share) { archive.real(share, NumberRange::kAmount); });
-}
-
-void loads_fields(ByteWriter& archive, const std::shared_ptr<const UnitTypeLoads>& loads)
-{
-    fields_of_loads(archive, *loads);
-}
-
-void loads_fields(ByteReader& archive, std::shared_ptr<const UnitTypeLoads>& loads)
-{
-    const auto read = std::make_shared<UnitTypeLoads>();
-    fields_of_loads(archive, *read);
-    loads = read;
+    const auto loads = std::make_shared<UnitTypeLoads>();
+    fields(archive, *loads);
+    input.loads = loads;
 }
 
 template <class Archive, FieldsOf<CycleMoment> T>
@@ -117,7 +105,9 @@ void moment_fields(Archive& archive, T& moment)
     list_fields(archive, input.jobs, [&](auto& job) { job_fields(archive, job, kinds, known_runs); });
     list_fields(archive, input.project_uses, [&](auto& use) { fields(archive, use); });
     map_fields(archive, input.quota_uses, [&](auto& use) { fields(archive, use); });
-    loads_fields(archive, input.loads);
+    if constexpr (Archive::kReads) {
+        if (archive.version() < kLoadsInCatalogVersion) read_own_loads(archive, input);
+    }
     archive.flag(input.may_queue);
     map_fields(archive, input.queue_room, [&](auto& room) { archive.integer(room); });
     fields(archive, input.settings);

@@ -8,14 +8,15 @@
 
 /// All that one call of schedule() took, as documents, so that it can be decided again bit for bit, anywhere.
 ///
-/// A cycle refers to a catalog (unit types, and what was learned from jobs that have run), which many cycles share. The
+/// A cycle refers to a catalog (unit types with their loads, and what was learned from jobs that have run), which many
+/// cycles share. The
 /// catalog is written in parts. A part whose content has not changed is the same, byte for byte, so that a store that
 /// finds parts by their content keeps each once. Documents are bytes with a version; readers refuse what schedule()
 /// could not decide on.
 namespace fathom {
 
 /// Version of the documents that are written.
-inline constexpr std::uint64_t kCycleVersion = 9;
+inline constexpr std::uint64_t kCycleVersion = 10;
 /// The oldest version that is read, so that cycles from before an update can be replayed; older ones are refused.
 inline constexpr std::uint64_t kOldestCycleVersion = 2;
 
@@ -29,7 +30,8 @@ struct CycleMoment {
     ScheduleInput input;
 };
 
-/// Kinds of jobs are written as numbers, in the order in which they occur; nothing else of the moment is lost.
+/// Kinds of jobs are written as numbers, in the order in which they occur, and the loads are the catalog's; nothing
+/// else of the moment is lost.
 std::string write_cycle(const CycleMoment& moment);
 /// @error kInvalid  it is no such document, or none of this version
 Result<CycleMoment> read_cycle(std::string_view document);

@@ -42,6 +42,10 @@ inline void know(const ProjectUse& use)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4] = use;
 }
+inline void know(const UnitTypeLoads& loads)
+{
+    [[maybe_unused]] const auto& [f1, f2] = loads;
+}
 inline void know(const OrderSettings& settings)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4] = settings;
@@ -170,6 +174,13 @@ void fields(Archive& archive, T& use)
     archive.expect(use.share > 0, "a project's share is not above 0");
     map_fields(archive, use.used_unit_s, [&](auto& used) { archive.real(used, NumberRange::kAmount); });
     map_fields(archive, use.units, [&](auto& units) { archive.integer(units, -kMaxUnits); });
+}
+
+template <class Archive, FieldsOf<UnitTypeLoads> T>
+void fields(Archive& archive, T& loads)
+{
+    for (auto* shares : {&loads.busy_shares, &loads.shadow_prices})
+        map_fields(archive, *shares, [&](auto& share) { archive.real(share, NumberRange::kAmount); });
 }
 
 template <class Archive, FieldsOf<OrderSettings> T>

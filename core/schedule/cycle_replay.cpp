@@ -87,6 +87,7 @@ Result<CycleReplay> replay_cycle(std::string_view cycle, std::span<const std::st
     const Result<PlanRecord> stored = read_plan(plan);
     if (!stored) return stored.error();
     CycleReplay replay{std::move(*moment), std::move(*known), {}, {}};
+    if (replay.catalog.loads) replay.moment.input.loads = replay.catalog.loads;
     replay.plan = decide_cycle(replay.moment, replay.catalog);
     replay.differences =
         plan_differences(*stored, record_of(replay.plan), replay.moment.input.jobs, replay.catalog.unit_types);

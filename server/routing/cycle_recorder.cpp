@@ -145,6 +145,7 @@ CycleRecorder::Listed CycleRecorder::listed_parts(const DecidedCycle& cycle) con
         write_unit_types(cycle.catalog->unit_types, note);
     listed.unit_types = listed.hashes.size();
     write_knowledge(cycle.knowledge, note);
+    write_loads(*cycle.moment.input.loads, note);
     for (const std::string& hash : listed.hashes)
         listed.list += hash + '\n';
     listed.root = sha256_hex(listed.list);
@@ -155,7 +156,7 @@ asio::awaitable<Result<std::string>> CycleRecorder::keep_catalog(const DecidedCy
 {
     const auto now = std::chrono::steady_clock::now();
     const bool is_known = cycle.catalog == catalog_ && cycle.knowledge.runs == knowledge_.runs &&
-                          cycle.knowledge.waits == knowledge_.waits;
+                          cycle.knowledge.waits == knowledge_.waits && cycle.moment.input.loads == loads_;
     if (is_known && now < touch_due_) co_return root_;
     auto list = [&]() -> Result<Listed> { return listed_parts(cycle); };
     const Result<Listed> listed = co_await pool_.run(std::string(), std::move(list));
@@ -177,6 +178,7 @@ asio::awaitable<Result<std::string>> CycleRecorder::keep_catalog(const DecidedCy
     unit_type_hashes_.assign(listed->hashes.begin(),
                              listed->hashes.begin() + static_cast<std::ptrdiff_t>(listed->unit_types));
     knowledge_ = cycle.knowledge;
+    loads_ = cycle.moment.input.loads;
     root_ = listed->root;
     co_return root_;
 }
@@ -201,6 +203,7 @@ asio::awaitable<Result<void>> CycleRecorder::write_parts(const DecidedCycle& cyc
                 write_unit_types(cycle.catalog->unit_types, take_next);
             place = listed.unit_types;
             write_knowledge(cycle.knowledge, take_next);
+            write_loads(*cycle.moment.input.loads, take_next);
             take(listed.root, listed.list);
             return parts;
         };

@@ -65,7 +65,8 @@ void check_catalog(std::string_view bytes)
     if (!catalog) return fuzz::check_refusal(catalog.error());
     const auto written = [](const CycleCatalog& one) {
         std::vector<std::string> all;
-        write_catalog(one.unit_types, one.knowledge, [&](std::string part) { all.push_back(std::move(part)); });
+        write_catalog(one.unit_types, one.knowledge, one.loads ? *one.loads : UnitTypeLoads(),
+                      [&](std::string part) { all.push_back(std::move(part)); });
         return all;
     };
     const std::vector<std::string> all = written(*catalog);

@@ -17,7 +17,8 @@ using testing::IsEmpty;
 std::vector<std::string> parts_of(const CycleCatalog& catalog)
 {
     std::vector<std::string> parts;
-    write_catalog(catalog.unit_types, catalog.knowledge, [&](std::string part) { parts.push_back(std::move(part)); });
+    write_catalog(catalog.unit_types, catalog.knowledge, *catalog.loads,
+                  [&](std::string part) { parts.push_back(std::move(part)); });
     return parts;
 }
 
@@ -228,6 +229,24 @@ TEST(CycleDocument, WhatIsCutOffOrChangedIsRefused)
     parts.erase(parts.begin()); // its unit types
     EXPECT_FALSE(read_catalog(parts).has_value());
     EXPECT_FALSE(read_catalog({}).has_value());
+}
+
+// Cycles share the loads of unit types: they are a part of the catalog, and no cycle goes without.
+TEST(CycleReplay, WithoutTheLoadsOfItsUnitTypesACycleIsRefused)
+{
+    const test::RandomCycle cycle = test::CycleMaker(3).make();
+    const std::string plan = write_plan(record_of(decide_cycle(cycle.moment, cycle.catalog)));
+    std::vector<std::string> parts = parts_of(cycle.catalog);
+    const Result<CycleReplay> whole = replay_cycle(write_cycle(cycle.moment), parts, plan);
+    ASSERT_TRUE(whole.has_value()) << describe(whole.error());
+    EXPECT_EQ(whole->moment.input.loads->busy_shares, cycle.moment.input.loads->busy_shares);
+    EXPECT_EQ(whole->moment.input.loads->shadow_prices, cycle.moment.input.loads->shadow_prices);
+
+    parts.pop_back();
+
+    const Result<CycleReplay> replay = replay_cycle(write_cycle(cycle.moment), parts, plan);
+    ASSERT_FALSE(replay.has_value());
+    EXPECT_THAT(replay.error().detail, HasSubstr("a part of it is missing"));
 }
 
 TEST(CyclePlan, TheFirstDifferenceIsNamed)

@@ -74,7 +74,7 @@ class CycleMaker {
             if (chance(0.7)) loads.busy_shares[view.id.value] = real(0, 1);
             if (chance(0.5)) loads.shadow_prices[view.id.value] = real(0.1, 10);
         }
-        cycle.moment.input.loads = std::make_shared<const UnitTypeLoads>(std::move(loads));
+        cycle.catalog.loads = cycle.moment.input.loads = std::make_shared<const UnitTypeLoads>(std::move(loads));
     }
 
     void add_gpu_memory(RandomCycle& cycle)

@@ -16,7 +16,7 @@ bool record(std::uint64_t seed, const std::filesystem::path& path)
     test::RecordedCycle recorded;
     recorded.cycle = write_cycle(cycle.moment);
     recorded.plan = write_plan(record_of(decide_cycle(cycle.moment, cycle.catalog)));
-    write_catalog(cycle.catalog.unit_types, cycle.catalog.knowledge,
+    write_catalog(cycle.catalog.unit_types, cycle.catalog.knowledge, *cycle.catalog.loads,
                   [&](std::string part) { recorded.parts.push_back(std::move(part)); });
     ByteWriter writer;
     test::fields(writer, recorded);
