@@ -68,7 +68,8 @@ Result<void> AttemptBook::load()
     for (StoredAttempt& attempt : stored->attempts) {
         log_attempt("attempt_found_again", attempt.order);
         if (attempt.stage == Stage::kStarting || attempt.stage == Stage::kRunning) {
-            units_.hold(attempt.order.attempt_id, attempt.cpus, attempt.devices, attempt.order.kernel_class);
+            units_.hold(attempt.order.attempt_id, attempt.cpus, attempt.devices);
+            units_.know_job(attempt.order);
             executor_.watch(attempt.order.attempt_id);
         }
         add(std::move(attempt));

@@ -1,6 +1,7 @@
 #include "agent/jobs/unit_allocator.hpp"
 
 #include "agent/jobs/able_units.hpp"
+#include "core/decide/corun/shared_runs.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -29,28 +30,24 @@ std::int64_t bytes_of(const AttemptOrder& order, const char* variable)
     return std::clamp<std::int64_t>(bytes, 0, kMax);
 }
 
-/// What the device's tenants are known by. Nobody has measured pairs of jobs here: only classes tell of them.
-PairMember member_of(KernelClass kernel_class)
-{
-    return {.kind = {}, .kernel_class = kernel_class};
-}
-
-/// An attempt of that class beside these.
-DeviceNeighbours neighbours_among(const std::vector<PairMember>& others, KernelClass own_class)
+/// An attempt beside these.
+DeviceNeighbours neighbours_among(const std::vector<PairMember>& others, const PairMember& own, const PairModel& pairs)
 {
     const auto count_of = [&](KernelClass one) {
         return std::count_if(others.begin(), others.end(),
                              [&](const PairMember& other) { return other.kernel_class == one; });
     };
-    const DeviceExpectation expected = expect_beside(member_of(own_class), others, PairModel());
+    const DeviceExpectation expected = expect_beside(own, others, pairs);
     DeviceNeighbours neighbours;
     neighbours.compute_count = count_of(KernelClass::kCompute);
     neighbours.memory_count = count_of(KernelClass::kMemory);
     neighbours.unknown_count = count_of(KernelClass::kUnknown);
     if (expected.known_count < others.size()) return neighbours;
-    neighbours.expected_share = expected.newcomer_share;
-    neighbours.least_share_beside = expected.least_tenant_share;
-    neighbours.is_measured = expected.is_measured;
+    neighbours.expected_share = std::min(expected.newcomer_share, kMaxKeptShare);
+    neighbours.least_share_beside = std::min(expected.least_tenant_share, kMaxKeptShare);
+    neighbours.basis = expected.basis;
+    if (expected.basis != PairSource::kDefault)
+        neighbours.expected_spread = std::min(expected.newcomer_spread, kMaxKeptShare);
     return neighbours;
 }
 
@@ -185,11 +182,17 @@ UnitAllocator::Tenants UnitAllocator::tenants() const
     return tenants;
 }
 
+PairMember UnitAllocator::member_of(const Held& held)
+{
+    return {.kind = held.kind, .kernel_class = held.kernel_class};
+}
+
 void UnitAllocator::put_best_first(std::vector<std::vector<std::size_t>>& devices, const UnitType& type,
-                                   const AttemptOrder& order) const
+                                   const AttemptOrder& order, const PairModel& pairs) const
 {
     const GpuMemoryRequest need = gpu_memory_of(order);
-    const Tenants all = order.kernel_class == KernelClass::kUnknown ? Tenants() : tenants();
+    const bool is_known = order.kernel_class != KernelClass::kUnknown || !order.gpu_kind.empty();
+    const Tenants all = is_known ? tenants() : Tenants();
     std::vector<DeviceOption> options;
     for (const std::vector<std::size_t>& free : devices) {
         const Unit& unit = type.units[free.front()];
@@ -202,10 +205,11 @@ void UnitAllocator::put_best_first(std::vector<std::vector<std::size_t>>& device
         option.free_parts = free.size();
         option.lacks_memory = lacks_gpu_memory(unit, need);
         for (const Held* held : there)
-            option.tenants.push_back(member_of(held->kernel_class));
+            option.tenants.push_back(member_of(*held));
     }
     std::vector<std::vector<std::size_t>> ordered;
-    for (const std::size_t i : order_devices(member_of(order.kernel_class), options, PairModel()))
+    const PairMember newcomer{.kind = order.gpu_kind, .kernel_class = order.kernel_class};
+    for (const std::size_t i : order_devices(newcomer, options, pairs))
         ordered.push_back(std::move(devices[i]));
     devices = std::move(ordered);
 }
@@ -216,7 +220,7 @@ std::vector<std::size_t> UnitAllocator::choose_units(const UnitType& type, std::
     const bool is_exclusive = order.is_exclusive;
     if (type.units_per_device <= 1) return first_free(type, count);
     std::vector<std::vector<std::size_t>> devices = free_by_device(type, is_exclusive);
-    if (!is_exclusive) put_best_first(devices, type, order);
+    if (!is_exclusive) put_best_first(devices, type, order, pair_model_of(order.gpu_pairs));
     std::vector<std::size_t> chosen;
     for (const std::vector<std::size_t>& free : devices) {
         for (const std::size_t unit : free) {
@@ -255,9 +259,7 @@ Result<Allocation> UnitAllocator::allocate(const AttemptOrder& order)
     allocation.cores = given * type->report.cores_per_unit;
     allocation.memory_bytes = given * type->report.memory_bytes_per_unit;
     hold(order.attempt_id, allocation.cpus, allocation.devices, order.kernel_class);
-    Held& held = held_[order.attempt_id];
-    held.job = order.job_id;
-    held.need = gpu_memory_of(order);
+    know_job(order);
     return allocation;
 }
 
@@ -267,14 +269,16 @@ std::optional<DeviceNeighbours> UnitAllocator::neighbours_of(const AttemptId& at
     if (entry == held_.end() || entry->second.devices.empty()) return std::nullopt;
     const Held& own = entry->second;
     const Tenants all = tenants();
+    std::optional<PairModel> pairs; // made where somebody is there
     std::optional<DeviceNeighbours> slowest;
     for (const std::string& name : own.devices) {
         std::vector<PairMember> others;
         for (const Held* held : all.at(whole_device_name(name))) {
-            if (held != &own) others.push_back(member_of(held->kernel_class));
+            if (held != &own) others.push_back(member_of(*held));
         }
         if (others.empty()) continue;
-        const DeviceNeighbours here = neighbours_among(others, own.kernel_class);
+        if (!pairs) pairs = pair_model_of(own.pairs);
+        const DeviceNeighbours here = neighbours_among(others, member_of(own), *pairs);
         if (!slowest || is_slower(here, *slowest)) slowest = here;
     }
     return slowest;
@@ -318,6 +322,18 @@ void UnitAllocator::hold(const AttemptId& attempt, const std::vector<std::int64_
         ++busy_cpus_[cpu];
     busy_devices_.insert(devices.begin(), devices.end());
     held_[attempt] = {cpus, devices, kernel_class};
+}
+
+void UnitAllocator::know_job(const AttemptOrder& order)
+{
+    const auto entry = held_.find(order.attempt_id);
+    if (entry == held_.end()) return;
+    Held& held = entry->second;
+    held.job = order.job_id;
+    held.need = gpu_memory_of(order);
+    held.kernel_class = order.kernel_class;
+    held.kind = order.gpu_kind;
+    held.pairs = order.gpu_pairs;
 }
 
 void UnitAllocator::hold_unknown_devices(const AttemptId& attempt, const std::vector<std::int64_t>& cpus)

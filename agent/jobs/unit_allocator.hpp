@@ -32,9 +32,9 @@ class UnitAllocator {
     /// `center_chooses` the type is a proposal: of those that can do the same the one with most units free wins.
     /// With `center_counts` the count is the most: at least 1 of those that are free. Of units that have devices
     /// together those go first whose device has the GPU memory that the order asks for (know_gpus()), and of these
-    /// those beside whose tenants most is done together, by the classes of the order and of theirs (order_devices());
-    /// else those whose device others have a part of, so that devices stay whole. With `is_exclusive` the units are
-    /// all of devices of which nobody has a part, as many as it takes.
+    /// those beside whose tenants most is done together (order_devices()), by the pairs that the order knows and the
+    /// kinds and classes of the job and of theirs; else those whose device others have a part of, so that devices stay
+    /// whole. With `is_exclusive` the units are all of devices of which nobody has a part, as many as it takes.
     /// @error kNotFound    this center has no such unit type.
     /// @error kInfeasible  the type has fewer units in all.
     /// @error kTooMany     not enough are free now, or are this center's now (limit_units()).
@@ -43,7 +43,9 @@ class UnitAllocator {
     /// Notes what an attempt holds already (after a restart of the agent).
     void hold(const AttemptId& attempt, const std::vector<std::int64_t>& cpus,
               const std::vector<std::string>& devices = {}, KernelClass kernel_class = KernelClass::kUnknown);
-    /// The same of an attempt whose devices nobody knows any more: units with devices that run on one of its processors
+    /// What is known of the job of an attempt that holds something: its GPU memory, its kind, class and pairs.
+    void know_job(const AttemptOrder& order);
+    /// hold() for an attempt whose devices nobody knows any more: units with devices that run on one of its processors
     /// are not free while it holds them.
     void hold_unknown_devices(const AttemptId& attempt, const std::vector<std::int64_t>& cpus);
     void release(const AttemptId& attempt);
@@ -83,6 +85,8 @@ class UnitAllocator {
         bool has_unknown_devices = false;
         JobId job{};
         GpuMemoryRequest need{}; ///< of each of its GPUs
+        std::string kind{};      ///< AttemptOrder::gpu_kind
+        std::vector<GpuPair> pairs{};
     };
 
     /// By the names of whole devices; each attempt once for each device.
@@ -96,8 +100,9 @@ class UnitAllocator {
     /// The free units of each device that has some; of whole devices only, where the job is to be alone on them.
     std::vector<std::vector<std::size_t>> free_by_device(const UnitType& type, bool is_exclusive) const;
     /// Puts those devices first of which the order's job is to get units.
-    void put_best_first(std::vector<std::vector<std::size_t>>& devices, const UnitType& type,
-                        const AttemptOrder& order) const;
+    void put_best_first(std::vector<std::vector<std::size_t>>& devices, const UnitType& type, const AttemptOrder& order,
+                        const PairModel& pairs) const;
+    static PairMember member_of(const Held& held);
     Tenants tenants() const;
     /// So many free units, or more where whole devices are asked for; fewer where there are not so many.
     std::vector<std::size_t> choose_units(const UnitType& type, std::int64_t count, const AttemptOrder& order) const;

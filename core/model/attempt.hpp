@@ -3,6 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
 #include "core/base/json_reader.hpp"
+#include "core/model/gpu_pair.hpp"
 #include "core/model/job_input.hpp"
 #include "core/model/job_output.hpp"
 #include "core/model/kernel_class.hpp"
@@ -60,6 +61,11 @@ struct AttemptOrder {
     /// What its work on a GPU is bound by, so that the agent chooses beside whom it goes on a device that it shares
     /// (C8).
     KernelClass kernel_class{KernelClass::kUnknown};
+    /// What jobs like it are called where pairs of jobs are known; empty: nothing is known of it.
+    std::string gpu_kind{};
+    /// What jobs kept of their speed beside others on a GPU: first those like it, then others from which what never ran
+    /// together is inferred. At most kMaxGpuPairs.
+    std::vector<GpuPair> gpu_pairs{};
     AttemptOwner owner{}; ///< told to centers that run each user's jobs as a local user only
 };
 

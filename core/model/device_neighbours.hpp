@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/json_reader.hpp"
+#include "core/model/pair_source.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,13 +16,18 @@ struct DeviceNeighbours {
     std::int64_t unknown_count{}; ///< of whose class nothing is known
     /// Of its speed alone, what it is expected to keep. Empty: nothing is known of it, or of one of the others.
     std::optional<double> expected_share{};
-    std::optional<double> least_share_beside{}; ///< the same, of that other who keeps least
-    bool is_measured{false};                    ///< expected of what ran together; else of the classes only
+    /// How far off `expected_share` may be: of pairs that ran together the standard deviation of the runs, else of what
+    /// such predictions were off by. Empty: the same, or the classes alone tell it.
+    std::optional<double> expected_spread{};
+    std::optional<double> least_share_beside{}; ///< as `expected_share`, of that other who keeps least
+    PairSource basis{PairSource::kDefault};     ///< of all that is expected, what rests on least
 
     std::int64_t count() const { return compute_count + memory_count + unknown_count; }
     friend bool operator==(const DeviceNeighbours&, const DeviceNeighbours&) = default;
 };
 
+/// Side effects can make a job faster beside another, but not more so: larger shares and spreads are not told.
+inline constexpr double kMaxKeptShare = 4;
 /// Attempts on one device, at most.
 inline constexpr std::int64_t kMaxDeviceNeighbours = 10'000;
 

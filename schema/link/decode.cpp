@@ -100,6 +100,8 @@ Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>& errors)
     order.center_counts = reader.optional_boolean("center_counts").value_or(false);
     order.is_exclusive = reader.optional_boolean("exclusive").value_or(false);
     order.kernel_class = read_kernel_class(reader);
+    order.gpu_kind = reader.optional_string("gpu_kind", {.max_length = kMaxGpuKind}).value_or("");
+    order.gpu_pairs = read_gpu_pairs(reader, "gpu_pairs", errors);
     order.operators = read_needs(reader, errors);
     order.profile = reader.optional_boolean("profile").value_or(false);
     order.known_operators =

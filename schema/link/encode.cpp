@@ -77,6 +77,9 @@ Json body_json(const StartAttempt& start)
         json["command"] = order.command;
     if (order.is_exclusive) json["exclusive"] = true;
     if (order.kernel_class != KernelClass::kUnknown) json["gpu_class"] = to_string(order.kernel_class);
+    if (!order.gpu_kind.empty()) json["gpu_kind"] = order.gpu_kind;
+    for (const GpuPair& pair : order.gpu_pairs)
+        json["gpu_pairs"].push_back(to_json(pair));
     if (!order.known_operators.empty()) json["known_operators"] = order.known_operators;
     if (!order.inputs.empty()) json["inputs"] = to_json(order.inputs);
     if (!order.outputs.empty()) json["outputs"] = to_json(order.outputs);

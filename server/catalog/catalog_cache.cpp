@@ -1,6 +1,7 @@
 #include "server/catalog/catalog_cache.hpp"
 
 #include "core/base/log.hpp"
+#include "server/catalog/catalog_gpu_pairs.hpp"
 #include "server/catalog/catalog_networks.hpp"
 #include "server/catalog/catalog_prices.hpp"
 #include "server/catalog/catalog_scores.hpp"
@@ -137,6 +138,7 @@ CatalogPointer CatalogCache::reload(pqxx::work& transaction)
     assign_prices(read, previous->prices);
     read.spent_projects = select_spent_projects(transaction, read.prices);
     read.knowledge = history_.read(transaction, read, previous->knowledge);
+    read.gpu_pairs = select_gpu_pairs(transaction, previous->gpu_pairs);
     if (trust_) assign_trust(read, trust_(transaction));
     const auto fresh = std::make_shared<const CatalogSnapshot>(std::move(read));
     metrics_->count("fathom_catalog_reads_total", "Times the catalog snapshot was read.");

@@ -2,6 +2,7 @@
 
 #include "core/decide/probing/job_type.hpp"
 #include "core/decide/routing/route.hpp"
+#include "core/model/gpu_pair.hpp"
 #include "server/catalog/catalog_calendars.hpp"
 #include "server/catalog/catalog_projects.hpp"
 
@@ -70,6 +71,12 @@ struct KnownPrices {
     std::string currency() const { return book == nullptr ? std::string() : book->currency; }
 };
 
+/// What jobs kept of their speed beside others on GPUs that they shared.
+struct KnownGpuPairs {
+    std::int64_t newest_run{};                         ///< that they were learned from; 0: none was
+    std::shared_ptr<const std::vector<GpuPair>> pairs; ///< those with the newest runs first; nullptr: none
+};
+
 /// What the network offers and what was measured of it, at one moment. Never changed once made, so any
 /// thread may read it.
 struct CatalogSnapshot {
@@ -91,6 +98,7 @@ struct CatalogSnapshot {
     UnitCalendar calendar;    ///< reservations and maintenance
     double gpu_threshold{1};  ///< S6
     RouteKnowledge knowledge; ///< what jobs that have run teach
+    KnownGpuPairs gpu_pairs;
 
     /// nullptr for one that is not in the catalog, or not any more.
     const UnitTypeView* find_unit_type(std::string_view id) const;

@@ -2,6 +2,7 @@
 
 #include "schema/link/attempt_detail.hpp"
 #include "server/jobs/attempt_words.hpp"
+#include "server/jobs/gpu_sharing_store.hpp"
 #include "server/jobs/job_requeue.hpp"
 #include "server/jobs/job_work.hpp"
 #include "server/store/after_commit.hpp"
@@ -106,8 +107,9 @@ Result<void> AttemptFinalizer::close(pqxx::work& transaction, const AttemptJob& 
         return jobs_->note_late_end(transaction, job.job_id, job.label, end);
     }
     if (job.label == "probe") wake_next_probe(transaction, end.attempt_id);
-    if (row.predicted_s > 0 && end.outcome == AttemptOutcome::kExited && end.exit_code == 0)
-        count_error(*metrics_, row.predicted_s, program_s.value_or(end.run_s));
+    const bool is_good = end.outcome == AttemptOutcome::kExited && end.exit_code == 0;
+    if (row.predicted_s > 0 && is_good) count_error(*metrics_, row.predicted_s, program_s.value_or(end.run_s));
+    if (is_good && job.label == "job") learn_sharing(transaction, job, end.attempt_id);
     if (const std::optional<std::string> why = requeue_reason(transaction, job, end)) {
         changes.events.push_back(requeue_job(transaction, job.job_id, end.attempt_id, job.center, *why));
         changes.wakes_router = true;
@@ -129,6 +131,13 @@ std::optional<std::string> AttemptFinalizer::requeue_reason(pqxx::work& transact
     if (is_refused_for_owner(end) && has_other_place(transaction, job, end.attempt_id, *catalog_->get()))
         return ending_of(end, job.wall_limit_s).reason;
     return std::nullopt;
+}
+
+void AttemptFinalizer::learn_sharing(pqxx::work& transaction, const AttemptJob& job, const AttemptId& attempt) const
+{
+    const CatalogPointer catalog = catalog_->get();
+    const UnitTypeView* const view = catalog->find_unit_type(job.unit_type_id.value);
+    if (view != nullptr && view->units_per_device != 1) keep_gpu_sharing(transaction, attempt, *catalog);
 }
 
 void AttemptFinalizer::take_lesson(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,

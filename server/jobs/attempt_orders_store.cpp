@@ -1,3 +1,4 @@
+#include "core/decide/corun/shared_runs.hpp"
 #include "core/model/operator_package.hpp"
 #include "schema/link/attempt_detail.hpp"
 #include "server/jobs/attempts_store.hpp"
@@ -66,7 +67,7 @@ constexpr const char* kReserveFreeUnits = R"sql(
 
 // selection 'center' is M13d: the agent may choose another unit type.
 constexpr Statement kSelectOrders{"jobs_select_orders", R"sql(
-    SELECT a.id, a.job_id, j.name, j.label, u.id AS unit_type_id, u.name AS unit_type, a.unit_count, j.spec,
+    SELECT a.id, a.job_id, j.name, j.label, j.job_type, u.id AS unit_type_id, u.name AS unit_type, a.unit_count, j.spec,
            j.secret_environment, coalesce(r.selection = 'center', false) AS center_chooses,
            coalesce(r.unit_count = 0, false) AS center_counts,
            coalesce(c.facts ->> 'stages_inputs' = 'true', false) AS stages_inputs,
@@ -171,17 +172,32 @@ AttemptOwner owner_of(const pqxx::row& row)
             .project = row["project"].as<std::string>()};
 }
 
+/// What the agent chooses a job's neighbours on a GPU by.
+struct GpuSharing {
+    KernelClass kernel_class{KernelClass::kUnknown};
+    std::string kind{};
+    std::vector<GpuPair> pairs{};
+};
+
 /// Told only of jobs that may get parts of devices: others have nobody beside them.
-KernelClass kernel_class_of(const pqxx::row& row, const JobSpec& spec, const CatalogSnapshot& catalog)
+GpuSharing gpu_sharing_of(const pqxx::row& row, const JobSpec& spec, const CatalogSnapshot& catalog)
 {
     const UnitTypeView* const unit_type = catalog.find_unit_type(row["unit_type_id"].c_str());
     const bool may_share = unit_type != nullptr && unit_type->units_per_device != 1 && !spec.units.is_exclusive();
-    return may_share ? gpu_class_of(spec.operators, catalog) : KernelClass::kUnknown;
+    if (!may_share || row["label"].as<std::string>() == "probe") return {};
+    GpuSharing sharing;
+    sharing.kernel_class = gpu_class_of(spec.operators, catalog);
+    sharing.kind = gpu_kind_of(row["job_type"].c_str(), {row["submitted_by"].c_str(), row["project"].c_str()},
+                               sharing.kernel_class);
+    if (!sharing.kind.empty() && catalog.gpu_pairs.pairs)
+        sharing.pairs = pairs_for(sharing.kind, *catalog.gpu_pairs.pairs, kMaxGpuPairs);
+    return sharing;
 }
 
 AttemptOrder to_order(const pqxx::row& row, JobSpec spec, const CatalogSnapshot& catalog)
 {
     const bool is_probe = row["label"].as<std::string>() == "probe";
+    GpuSharing sharing = gpu_sharing_of(row, spec, catalog);
     return {.attempt_id = {row["id"].as<std::string>()},
             .job_id = {row["job_id"].as<std::string>()},
             .name = row["name"].as<std::string>(),
@@ -201,7 +217,9 @@ AttemptOrder to_order(const pqxx::row& row, JobSpec spec, const CatalogSnapshot&
             .wall_limit_s = spec.wall_limit_s,
             .profile = spec.profile,
             .known_operators = spec.profile && !is_probe ? known_operators_of(spec) : std::vector<std::string>(),
-            .kernel_class = is_probe ? KernelClass::kUnknown : kernel_class_of(row, spec, catalog),
+            .kernel_class = sharing.kernel_class,
+            .gpu_kind = std::move(sharing.kind),
+            .gpu_pairs = std::move(sharing.pairs),
             .owner = owner_of(row)};
 }
 

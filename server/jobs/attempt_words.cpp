@@ -83,6 +83,22 @@ std::string percent(double share)
     return std::to_string(std::llround(100 * share));
 }
 
+/// What is expected of jobs beside each other rests on this.
+std::string_view basis_words(PairSource basis)
+{
+    switch (basis) {
+    case PairSource::kDefault:
+        return "by their classes";
+    case PairSource::kClassAverage:
+        return "by measured pairs of their classes";
+    case PairSource::kCompleted:
+        return "completed from measured pairs of each with others";
+    case PairSource::kMeasured:
+        return "as measured together";
+    }
+    return "by their classes";
+}
+
 } // namespace
 
 std::string start_cause(const std::string& center, const std::optional<DeviceNeighbours>& neighbours)
@@ -95,7 +111,10 @@ std::string start_cause(const std::string& center, const std::optional<DeviceNei
     if (!neighbours->expected_share || !neighbours->least_share_beside) return words;
     words += "; beside them it is expected to keep " + percent(*neighbours->expected_share) +
              " % of its speed, and each of them " + percent(*neighbours->least_share_beside) + " % or more";
-    return words + (neighbours->is_measured ? " (as measured together)" : " (by their classes)");
+    words += " (";
+    words += basis_words(neighbours->basis);
+    if (neighbours->expected_spread) words += ", give or take " + percent(*neighbours->expected_spread) + " %";
+    return words + ")";
 }
 
 JobEnding ending_of(const AttemptEnd& end, std::int64_t wall_limit_s)

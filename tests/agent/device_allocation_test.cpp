@@ -181,12 +181,96 @@ TEST(DeviceNeighboursOf, AreCountedByClassWithWhatEachIsExpectedToKeep)
     EXPECT_EQ(beside.count(), 1);
     EXPECT_DOUBLE_EQ(beside.expected_share.value(), 0.70);
     EXPECT_DOUBLE_EQ(beside.least_share_beside.value(), 0.60);
-    EXPECT_FALSE(beside.is_measured);
+    EXPECT_EQ(beside.basis, PairSource::kDefault);
+    EXPECT_EQ(beside.expected_spread, std::nullopt) << "an order, no measurement";
 
     hold(units, {"GPU-0#3/4"}, KernelClass::kUnknown);
     EXPECT_EQ(units.neighbours_of(second.attempt_id), (DeviceNeighbours{.memory_count = 1, .unknown_count = 1}))
         << "what it keeps beside that one nobody knows";
     EXPECT_EQ(units.neighbours_of(AttemptId::make()), std::nullopt);
+}
+
+/// A job that was seen to share GPUs.
+AttemptOrder part_for(KernelClass kernel_class, const std::string& kind, const std::vector<GpuPair>& pairs)
+{
+    AttemptOrder order = part_for(kernel_class);
+    order.gpu_kind = kind;
+    order.gpu_pairs = pairs;
+    return order;
+}
+
+/// Classes would have "solve" beside "stream"; those who ran together know better.
+std::vector<GpuPair> pairs_against_their_classes()
+{
+    return {{.a = "solve",
+             .b = "stream",
+             .a_class = kCompute,
+             .b_class = kMemory,
+             .a_share = 0.45,
+             .b_share = 0.4,
+             .count = 4,
+             .a_spread = 0.05,
+             .b_spread = 0.05},
+            {.a = "render",
+             .b = "solve",
+             .a_class = kCompute,
+             .b_class = kCompute,
+             .a_share = 0.9,
+             .b_share = 0.8,
+             .count = 4,
+             .a_spread = 0.04,
+             .b_spread = 0.06}};
+}
+
+TEST(DeviceAllocation, KeepsAMeasuredBadPairApartThoughItsClassesWouldShare)
+{
+    const std::vector<GpuPair> pairs = pairs_against_their_classes();
+    UnitAllocator units(parts_of_two());
+    hold(units, {"GPU-0#3/4"}, KernelClass::kUnknown);
+    ASSERT_THAT(units.allocate(part_for(kMemory, "stream", {})).value().units, ElementsAre(0));
+    hold(units, {"GPU-1#1/4"}, kCompute);
+    UnitAllocator by_class = units;
+
+    EXPECT_THAT(by_class.allocate(part_for(kCompute, "solve", {})).value().units, ElementsAre(1))
+        << "beside the memory-intensive one";
+    EXPECT_THAT(units.allocate(part_for(kCompute, "solve", pairs)).value().units, ElementsAre(4));
+}
+
+TEST(DeviceAllocation, APairIsKnownByKindAlsoWhereNoClassIs)
+{
+    const std::vector<GpuPair> pairs = pairs_against_their_classes();
+    UnitAllocator units(parts_of_two());
+    ASSERT_THAT(units.allocate(part_for(KernelClass::kUnknown, "stream", {})).value().units, ElementsAre(0));
+    hold(units, {"GPU-1#3/4"}, KernelClass::kUnknown);
+
+    EXPECT_THAT(units.allocate(part_for(KernelClass::kUnknown, "solve", pairs)).value().units, ElementsAre(4));
+}
+
+TEST(DeviceNeighboursOf, SaysWhatTheExpectationRestsOnAndHowFarOffItMayBe)
+{
+    UnitAllocator units(parts_of_two());
+    units.limit_units({{"part", 4}});
+    ASSERT_TRUE(units.allocate(part_for(kMemory, "stream", {})));
+    const AttemptOrder measured = part_for(kCompute, "solve", pairs_against_their_classes());
+    ASSERT_TRUE(units.allocate(measured));
+
+    const DeviceNeighbours beside = units.neighbours_of(measured.attempt_id).value();
+    EXPECT_EQ(beside.basis, PairSource::kMeasured);
+    EXPECT_DOUBLE_EQ(beside.expected_share.value(), 0.45);
+    EXPECT_NEAR(beside.expected_spread.value(), 0.05, 1e-12);
+    EXPECT_DOUBLE_EQ(beside.least_share_beside.value(), 0.4);
+
+    units.release(measured.attempt_id);
+    const AttemptOrder other = part_for(kCompute, "new", pairs_against_their_classes());
+    ASSERT_TRUE(units.allocate(other));
+    EXPECT_EQ(units.neighbours_of(other.attempt_id).value().basis, PairSource::kClassAverage);
+
+    units.release(other.attempt_id);
+    ASSERT_TRUE(units.allocate(measured));
+    units.hold(measured.attempt_id, {}, {"GPU-0#1/4"});
+    units.know_job(measured);
+    EXPECT_EQ(units.neighbours_of(measured.attempt_id).value().basis, PairSource::kMeasured)
+        << "also after a restart of the agent";
 }
 
 TEST(DeviceNeighboursOf, OfSeveralDevicesAreThoseOfTheOneWhereItKeepsLeast)

@@ -1,5 +1,7 @@
 #include "core/decide/corun/choose_device.hpp"
 
+#include "core/base/portable_math.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,19 +12,6 @@ namespace {
 
 /// Products of the same numbers differ by less than this.
 constexpr double kShareStep = 1e-9;
-
-bool is_from_runs(PairSource source)
-{
-    switch (source) {
-    case PairSource::kDefault:
-        return false;
-    case PairSource::kClassAverage:
-    case PairSource::kCompleted:
-    case PairSource::kMeasured:
-        return true;
-    }
-    return false;
-}
 
 /// Whether more is known than that the classes of both are not.
 bool is_known(const PairMember& a, const PairMember& b, const PairModel& pairs)
@@ -61,20 +50,25 @@ DeviceExpectation expect_beside(const PairMember& newcomer, std::span<const Pair
     });
     DeviceExpectation expected;
     expected.known_count = members.size();
-    expected.is_measured = !members.empty();
+    expected.basis = members.empty() ? PairSource::kDefault : PairSource::kMeasured;
     expected.combined = 0;
     members.push_back(newcomer);
     for (std::size_t i = 0; i < members.size(); ++i) {
         double share = 1;
+        double relative_squares = 0; // of a product: those of its factors together
         for (std::size_t j = 0; j < members.size(); ++j) {
             if (i == j) continue;
             const PairShare kept = pairs.expect(members[i], members[j]);
-            expected.is_measured = expected.is_measured && is_from_runs(kept.source);
+            expected.basis = std::min(expected.basis, kept.source);
             share *= kept.share;
+            relative_squares += portable::square(kept.spread / kept.share);
         }
         expected.combined += share;
         const bool is_newcomer = i + 1 == members.size();
-        if (is_newcomer) expected.newcomer_share = share;
+        if (is_newcomer) {
+            expected.newcomer_share = share;
+            expected.newcomer_spread = share * std::sqrt(relative_squares);
+        }
         if (!is_newcomer) expected.least_tenant_share = i == 0 ? share : std::min(expected.least_tenant_share, share);
         expected.is_excluded = expected.is_excluded || (!is_newcomer && pairs.is_excluded(newcomer, members[i]));
     }

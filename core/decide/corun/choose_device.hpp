@@ -22,10 +22,11 @@ struct DeviceOption {
 struct DeviceExpectation {
     double combined{1};           ///< Σ normalized IPC of the job and its tenants; 1: it is alone, or nothing is known
     double newcomer_share{1};     ///< normalized IPC of the job
+    double newcomer_spread{};     ///< how far off that may be (PairShare::spread); 0 where nobody counts
     double least_tenant_share{1}; ///< of that tenant who keeps least; 1: there is none
     std::size_t known_count{};    ///< tenants that count
-    bool is_measured{};           ///< all of it follows from pairs that ran; else some of it from classes alone
-    bool is_excluded{};           ///< the job and one of its tenants cannot run together
+    PairSource basis{PairSource::kDefault}; ///< of all of it, what rests on least
+    bool is_excluded{};                     ///< the job and one of its tenants cannot run together
 
     /// Whether everybody is expected to keep at least an equal part, what taking turns would leave each.
     bool keeps_equal_parts() const;

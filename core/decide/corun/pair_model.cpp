@@ -31,21 +31,6 @@ std::vector<FieldError> check_sample(const PairSample& sample)
 
 } // namespace
 
-std::string_view to_string(PairSource source)
-{
-    switch (source) {
-    case PairSource::kDefault:
-        return "default";
-    case PairSource::kClassAverage:
-        return "class_average";
-    case PairSource::kCompleted:
-        return "completed";
-    case PairSource::kMeasured:
-        return "measured";
-    }
-    return "default";
-}
-
 void ShareRecord::add(std::int64_t more, double their_mean, double their_spread)
 {
     // Two groups of values joined: Chan, Golub and LeVeque, The American Statistician 37 (1983).

@@ -3,6 +3,7 @@
 #include "core/base/result.hpp"
 #include "core/decide/corun/kernel.hpp"
 #include "core/decide/corun/pair_completion.hpp"
+#include "core/model/pair_source.hpp"
 
 #include <array>
 #include <cstdint>
@@ -16,16 +17,6 @@
 
 /// What kernels keep of their speed beside others, learned from pairs that ran (C3, C6).
 namespace fathom {
-
-/// How an expectation came about.
-enum class PairSource {
-    kDefault,      ///< by classes, nothing was measured
-    kClassAverage, ///< mean of measured pairs of these classes
-    kCompleted,    ///< from measured pairs with the one and with the other
-    kMeasured      ///< they ran together
-};
-/// "default", "class_average", "completed", "measured"
-std::string_view to_string(PairSource source);
 
 /// One kernel of a pair; the name must outlive it.
 struct PairMember {

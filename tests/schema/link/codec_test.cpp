@@ -100,6 +100,39 @@ TEST(Codec, SaysWhatAJobIsBoundByOnlyWhereThatIsKnown)
     EXPECT_THAT(describe(failure_of(envelope("start_attempt", body).dump()).error), HasSubstr("gpu_class"));
 }
 
+TEST(Codec, SaysWhichPairsOfJobsAreKnownOnlyWhereSomeAre)
+{
+    StartAttempt start;
+    start.order.attempt_id = AttemptId::make();
+    start.order.job_id = JobId::make();
+    start.order.label = "job";
+    start.order.unit_type = "gpu-part";
+    start.order.command = {"true"};
+    const Json none = Json::parse(encode(make_message(start)))["body"];
+    EXPECT_FALSE(none.contains("gpu_kind")) << "as older peers have it";
+    EXPECT_FALSE(none.contains("gpu_pairs"));
+    EXPECT_TRUE(round_trip(start).order.gpu_pairs.empty());
+
+    const GpuPair pair{.a = "a",
+                       .b = "b",
+                       .a_class = KernelClass::kMemory,
+                       .a_share = 0.5,
+                       .b_share = 0.75,
+                       .count = 2,
+                       .a_spread = 0.25};
+    start.order.gpu_kind = "b";
+    start.order.gpu_pairs.assign(kMaxGpuPairs, pair);
+    EXPECT_EQ(round_trip(start).order.gpu_kind, "b");
+    EXPECT_EQ(round_trip(start).order.gpu_pairs, start.order.gpu_pairs);
+
+    Json body = Json::parse(encode(make_message(start)))["body"];
+    body["gpu_pairs"][0]["a_share"] = 0;
+    EXPECT_THAT(describe(failure_of(envelope("start_attempt", body).dump()).error), HasSubstr("gpu_pairs[].a_share"));
+    body["gpu_pairs"][0] = to_json(pair);
+    body["gpu_pairs"].push_back(to_json(pair));
+    EXPECT_THAT(describe(failure_of(envelope("start_attempt", body).dump()).error), HasSubstr("0 to 64 items"));
+}
+
 TEST(Codec, SaysBesideWhomAnAttemptStartsOnlyWhereThereIsSomebody)
 {
     AttemptStarted started;
@@ -112,11 +145,25 @@ TEST(Codec, SaysBesideWhomAnAttemptStartsOnlyWhereThereIsSomebody)
                                           .memory_count = 1,
                                           .unknown_count = 0,
                                           .expected_share = 0.25,
+                                          .expected_spread = 0.125,
                                           .least_share_beside = 0.5,
-                                          .is_measured = true};
-    EXPECT_EQ(round_trip(started).neighbours, started.neighbours);
+                                          .basis = PairSource::kMeasured};
+    for (const PairSource basis :
+         {PairSource::kDefault, PairSource::kClassAverage, PairSource::kCompleted, PairSource::kMeasured}) {
+        started.neighbours->basis = basis;
+        EXPECT_EQ(round_trip(started).neighbours, started.neighbours);
+    }
     started.neighbours = DeviceNeighbours{.unknown_count = 3};
     EXPECT_EQ(round_trip(started).neighbours, started.neighbours);
+
+    body["neighbours"] = {{"measured", true}};
+    const auto basis_told = [&] {
+        const Message told = std::get<Message>(decode(envelope("attempt_started", body).dump()));
+        return std::get<AttemptStarted>(told.body).neighbours.value().basis;
+    };
+    EXPECT_EQ(basis_told(), PairSource::kMeasured) << "of an older agent";
+    body["neighbours"]["basis"] = "of a newer agent";
+    EXPECT_EQ(basis_told(), PairSource::kClassAverage);
 
     body["neighbours"] = {{"memory", -1}, {"expected_share", 5}};
     const std::string wrong = describe(failure_of(envelope("attempt_started", body).dump()).error);

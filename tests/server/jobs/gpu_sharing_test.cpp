@@ -2,6 +2,9 @@
 #include "server/jobs/gpu_class.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
 
+#include <cmath>
+#include <utility>
+
 namespace fathom::server {
 namespace {
 
@@ -148,6 +151,137 @@ TEST_F(GpuSharingJobs, SayBesideWhomTheyStartedAndWhatThatCosts)
               "1 0.7");
 }
 
+/// Jobs by type whose GPUs their center's memory manager tells of.
+class LearnedGpuPairs : public GpuSharingJobs {
+  protected:
+    /// The order to its center is the last one of `orders_`.
+    JobId start(const std::string& type)
+    {
+        const Json units = {{"type", "part"}, {"count", 1}};
+        const JobId job = submit(spec({{"units", units}, {"type", type}}));
+        sql("UPDATE job SET metered = true");
+        route();
+        for (link::Body& body : orders_for(center_of(job)))
+            orders_.push_back(std::move(std::get<link::StartAttempt>(body).order));
+        EXPECT_TRUE(report_start(job));
+        return job;
+    }
+    /// As if it had started then.
+    void has_run_for(const JobId& job, int seconds)
+    {
+        sql("UPDATE attempt SET started_at = now() - interval '" + std::to_string(seconds) + " s' WHERE job_id = '" +
+            job.value + "'");
+    }
+    /// @param neighbours  what programs of others said their jobs are, of those on its GPU.
+    void shares_with(const JobId& job, const std::string& neighbours)
+    {
+        sql("INSERT INTO attempt_gpu (attempt_id, gpu, capacity_bytes, programs, neighbours) VALUES ('" +
+            attempt_of(job).value + "', 'GPU-0', 80, '{}', '{" + neighbours + "}')");
+    }
+    void finish(const JobId& job, double run_s, std::int64_t code = 0)
+    {
+        AttemptEnd end = exited(code);
+        end.run_s = run_s;
+        end.started_at = clock_.now() - std::chrono::milliseconds(std::llround(1000 * run_s));
+        ASSERT_TRUE(report_end(job, end));
+    }
+    void run_alone(const std::string& type, double run_s)
+    {
+        const JobId job = start(type);
+        shares_with(job, "");
+        finish(job, run_s);
+    }
+    std::string kept() const { return sql("SELECT count(*) FROM gpu_sharing_run"); }
+
+    std::vector<AttemptOrder> orders_;
+};
+
+TEST_F(LearnedGpuPairs, OfEndedAttemptsAreToldWithLaterOrders)
+{
+    run_alone("solve", 10);
+    run_alone("stream", 10);
+    const JobId solve = start("solve");
+    const JobId stream = start("stream");
+    shares_with(solve, stream.value);
+    shares_with(stream, solve.value);
+    has_run_for(solve, 20);
+    has_run_for(stream, 20);
+    finish(solve, 20);  // beside the other one all the time
+    finish(stream, 25); // of its 25 s 20 s beside the other one: 5 s of its work alone, 5 s in these 20
+    EXPECT_EQ(kept(), "4");
+    reload_catalog();
+
+    start("solve");
+
+    const AttemptOrder& order = orders_.back();
+    ASSERT_EQ(order.gpu_pairs.size(), 1U);
+    GpuPair pair = order.gpu_pairs[0];
+    ASSERT_NE(pair.a, pair.b);
+    if (pair.a != order.gpu_kind) {
+        std::swap(pair.a, pair.b);
+        std::swap(pair.a_share, pair.b_share);
+    }
+    EXPECT_EQ(pair.a, order.gpu_kind);
+    EXPECT_NEAR(pair.a_share, 0.5, 0.05);
+    EXPECT_NEAR(pair.b_share, 0.25, 0.05);
+    EXPECT_EQ(order.gpu_kind.find("solve"), std::string::npos) << "centers are told nothing of others' jobs";
+
+    start("another");
+    EXPECT_EQ(orders_.back().gpu_pairs.size(), 1U) << "from which what never ran is inferred";
+    EXPECT_NE(orders_.back().gpu_kind, order.gpu_kind);
+}
+
+TEST_F(LearnedGpuPairs, AreTaughtByNothingThatIsNotKnownForSure)
+{
+    const JobId unnamed = start("solve");
+    shares_with(unnamed, "\"\"");
+    finish(unnamed, 10);
+    const JobId fooled = start("solve");
+    shares_with(fooled, "job_made_up");
+    finish(fooled, 10);
+    const JobId failed = start("solve");
+    shares_with(failed, "");
+    finish(failed, 10, 1);
+    const JobId untold = start("solve");
+    finish(untold, 10);
+    const JobId crowded = start("solve");
+    const JobId one = start("stream");
+    const JobId other = start("render");
+    shares_with(crowded, one.value + "," + other.value);
+    finish(crowded, 10);
+
+    EXPECT_EQ(kept(), "0");
+}
+
+TEST_F(LearnedGpuPairs, AreOfTheNewestRunsOnly)
+{
+    run_alone("solve", 10);
+    sql("INSERT INTO gpu_sharing_run (kind, kind_class, beside, beside_class, unit_type_id, unit_count, promise_basis, "
+        "pace, together_share) SELECT kind, kind_class, beside, beside_class, unit_type_id, unit_count, promise_basis, "
+        "pace, together_share FROM gpu_sharing_run, generate_series(1, 30)");
+    run_alone("stream", 10);
+    run_alone("solve", 12);
+    EXPECT_EQ(kept(), "17") << "16 of the one and 1 of the other";
+
+    sql("SELECT setval(pg_get_serial_sequence('gpu_sharing_run', 'id'), 9000)");
+    run_alone("render", 10);
+
+    EXPECT_EQ(kept(), "1") << "of all together as many as there are numbers";
+}
+
+TEST(GpuKind, IsOfATypeOfOneSubmitterAndProjectElseOfAClass)
+{
+    const std::string kind = gpu_kind_of("solve", {"ann", "physics"}, KernelClass::kCompute);
+
+    EXPECT_EQ(kind, gpu_kind_of("solve", {"ann", "physics"}, KernelClass::kUnknown));
+    EXPECT_NE(kind, gpu_kind_of("solve", {"bob", "physics"}, KernelClass::kCompute));
+    EXPECT_NE(kind, gpu_kind_of("solve", {"ann", "chemistry"}, KernelClass::kCompute));
+    EXPECT_NE(kind, gpu_kind_of("stream", {"ann", "physics"}, KernelClass::kCompute));
+    EXPECT_LE(kind.size(), kMaxGpuKind);
+    EXPECT_EQ(gpu_kind_of("", {"ann", "physics"}, KernelClass::kMemory), "class:memory");
+    EXPECT_EQ(gpu_kind_of("", {"ann", "physics"}, KernelClass::kUnknown), "");
+}
+
 TEST(StartCause, TellsNoFigureOfWhatNobodyKnows)
 {
     EXPECT_EQ(start_cause("alpha", std::nullopt), "started at center alpha");
@@ -155,9 +289,30 @@ TEST(StartCause, TellsNoFigureOfWhatNobodyKnows)
               "started at center alpha; others on its device: 1 compute-intensive, 0 memory-intensive, 2 of unknown "
               "class");
     const DeviceNeighbours measured{
-        .compute_count = 1, .expected_share = 0.555, .least_share_beside = 0.5, .is_measured = true};
+        .compute_count = 1, .expected_share = 0.555, .least_share_beside = 0.5, .basis = PairSource::kMeasured};
     EXPECT_THAT(start_cause("alpha", measured),
                 testing::EndsWith("keep 56 % of its speed, and each of them 50 % or more (as measured together)"));
+}
+
+TEST(StartCause, TellsWhatItsFiguresRestOnAndHowFarOffTheyMayBe)
+{
+    DeviceNeighbours neighbours{.compute_count = 1,
+                                .expected_share = 0.6,
+                                .expected_spread = 0.071,
+                                .least_share_beside = 0.5,
+                                .basis = PairSource::kMeasured};
+    const auto basis = [&] {
+        const std::string words = start_cause("alpha", neighbours);
+        return words.substr(words.rfind('('));
+    };
+    EXPECT_EQ(basis(), "(as measured together, give or take 7 %)");
+    neighbours.basis = PairSource::kCompleted;
+    EXPECT_EQ(basis(), "(completed from measured pairs of each with others, give or take 7 %)");
+    neighbours.basis = PairSource::kClassAverage;
+    EXPECT_EQ(basis(), "(by measured pairs of their classes, give or take 7 %)");
+    neighbours.basis = PairSource::kDefault;
+    neighbours.expected_spread.reset();
+    EXPECT_EQ(basis(), "(by their classes)");
 }
 
 } // namespace

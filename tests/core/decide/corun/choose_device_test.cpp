@@ -48,7 +48,7 @@ TEST(ChooseDevice, SaysWhatTheJobAndItsTenantsAreExpectedToKeep)
     EXPECT_NEAR(expected.newcomer_share, 0.70, 1e-12);
     EXPECT_NEAR(expected.least_tenant_share, 0.60, 1e-12);
     EXPECT_EQ(expected.known_count, 1U);
-    EXPECT_FALSE(expected.is_measured);
+    EXPECT_EQ(expected.basis, PairSource::kDefault);
     EXPECT_TRUE(expected.keeps_equal_parts());
 }
 
@@ -67,7 +67,7 @@ TEST(ChooseDevice, WhatWasMeasuredCountsForMoreThanClasses)
     const DeviceExpectation expected = expect_beside(conv, devices[1].tenants, pairs);
     EXPECT_NEAR(expected.newcomer_share, 0.9, 1e-12);
     EXPECT_NEAR(expected.least_tenant_share, 0.8, 1e-12);
-    EXPECT_TRUE(expected.is_measured);
+    EXPECT_EQ(expected.basis, PairSource::kMeasured);
 }
 
 TEST(ChooseDevice, AWholeDeviceIsTakenWhereSharingGainsNothing)
