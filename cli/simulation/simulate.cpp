@@ -7,6 +7,7 @@
 #include "cli/simulation/simulate_tables.hpp"
 #include "core/base/file.hpp"
 #include "core/base/nearest_name.hpp"
+#include "simulator/figures/policy_group.hpp"
 #include "simulator/report/report.hpp"
 #include "simulator/what_if/comparison.hpp"
 #include "simulator/world/sound_scenario.hpp"
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <ostream>
 #include <set>
 
@@ -60,6 +62,7 @@ Result<std::vector<std::string>> policies_of(const SimulateOptions& options)
 
 struct LoadedScenario {
     JoinedScenario joined;
+    std::optional<simulation::Scenario> shared; ///< the same where jobs share GPUs; empty: they are not to
     std::string format;
 };
 
@@ -76,7 +79,9 @@ Result<LoadedScenario> load(Session& session, const SimulateOptions& options)
         simulation::join_scenario(centers->after, std::move(*input), {.counted = *counted, .load = options.load});
     if (!joined) return joined.error();
     if (const Result<void> sound = simulation::check_scenario(joined->scenario); !sound) return sound.error();
-    return LoadedScenario{std::move(*joined), format};
+    Result<std::optional<simulation::Scenario>> shared = load_shared(options, joined->scenario);
+    if (!shared) return shared.error();
+    return LoadedScenario{std::move(*joined), std::move(*shared), format};
 }
 
 /// Before hours of simulating rather than after them.
@@ -93,9 +98,11 @@ Result<void> check_report_place(const std::string& path)
 /// Runs policy after policy, seed after seed.
 class Simulations {
   public:
-    Simulations(Session& session, const SimulateOptions& options, const JoinedScenario& joined)
-        : session_(session), options_(options), joined_(joined)
+    Simulations(Session& session, const SimulateOptions& options, const LoadedScenario& loaded)
+        : session_(session), options_(options), joined_(loaded.joined)
     {
+        if (options.gpu_sharing != "on") networks_.push_back({&joined_.scenario, ""});
+        if (loaded.shared) networks_.push_back({&*loaded.shared, simulation::kSharedGpus});
     }
 
     Result<void> open_jobs_file()
@@ -111,16 +118,19 @@ class Simulations {
         const InterruptFlag interrupt;
         const auto seed_count = static_cast<std::size_t>(options_.seed_count);
         SimulateProgress progress(session_.console(), joined_.scenario.workload.end_counted,
-                                  policies.size() * seed_count);
+                                  policies.size() * networks_.size() * seed_count);
         const simulation::SimulationHooks hooks{
             .progress = [&](const simulation::SimulationProgress& now) { progress.show(now); },
             .stop = &interrupt.is_set()};
         Result<void> done;
         for (const std::string& policy : policies) {
-            if (interrupt.is_set() || !done) not_simulated_.push_back(policy);
-            for (std::size_t i = 0; i < seed_count && !interrupt.is_set() && done; ++i) {
-                progress.begin_run(policy);
-                done = run_one(policy, options_.seed + i, hooks);
+            for (const SimulatedNetwork& network : networks_) {
+                const std::string name = policy + std::string(network.suffix);
+                if (interrupt.is_set() || !done) not_simulated_.push_back(name);
+                for (std::size_t i = 0; i < seed_count && !interrupt.is_set() && done; ++i) {
+                    progress.begin_run(name);
+                    done = run_one(policy, network, options_.seed + i, hooks);
+                }
             }
         }
         is_partial_ = interrupt.is_set();
@@ -140,11 +150,19 @@ class Simulations {
     }
 
   private:
-    Result<void> run_one(const std::string& policy, std::uint64_t seed, const simulation::SimulationHooks& hooks)
+    struct SimulatedNetwork {
+        const simulation::Scenario* scenario{};
+        std::string_view suffix; ///< of the policies' names
+    };
+
+    Result<void> run_one(const std::string& policy, const SimulatedNetwork& network, std::uint64_t seed,
+                         const simulation::SimulationHooks& hooks)
     {
-        Result<simulation::SimulationResult> result = simulation::simulate(joined_.scenario, policy, seed, hooks);
-        if (!result) return Error{result.error().code, policy + ": " + result.error().detail, result.error().fields};
-        PolicyRun& run = runs_.emplace_back(simulation::figure_out(joined_.scenario, policy, seed, std::move(*result)));
+        const std::string name = policy + std::string(network.suffix);
+        Result<simulation::SimulationResult> result = simulation::simulate(*network.scenario, policy, seed, hooks);
+        if (!result) return Error{result.error().code, name + ": " + result.error().detail, result.error().fields};
+        // Of whole GPUs, also where jobs had parts of them: so that both can be compared.
+        PolicyRun& run = runs_.emplace_back(simulation::figure_out(joined_.scenario, name, seed, std::move(*result)));
         if (jobs_out_.is_open()) write_jobs(jobs_out_, joined_, run);
         // Of large workloads only the figures are kept, unless a report draws every job.
         if (options_.report_file.empty()) run.result.jobs = {};
@@ -162,6 +180,7 @@ class Simulations {
     Session& session_;
     const SimulateOptions& options_;
     const JoinedScenario& joined_;
+    std::vector<SimulatedNetwork> networks_;
     std::ofstream jobs_out_;
     std::vector<PolicyRun> runs_;
     std::vector<std::string> not_simulated_;
@@ -198,9 +217,10 @@ void print(Session& session, const SimulateOptions& options, const SimulatedRuns
 Result<void> check_comparison(const SimulateOptions& options, const std::vector<std::string>& policies)
 {
     if (options.load || options.seed_count > 1 || !options.by.empty() || options.has_timing ||
-        !options.report_file.empty() || !options.jobs_file.empty())
-        return Error{Errc::kInvalid,
-                     "--compare does not go with --load, --seeds, --by, --timing, --report and --jobs-csv"};
+        !options.report_file.empty() || !options.jobs_file.empty() || options.gpu_sharing != "off")
+        return Error{
+            Errc::kInvalid,
+            "--compare does not go with --load, --seeds, --by, --timing, --report, --jobs-csv and --gpu-sharing"};
     if (policies.size() > 2)
         return Error{Errc::kInvalid, "--compare takes one policy, or two: before and after the changes"};
     return {};
@@ -244,7 +264,7 @@ Outcome run_simulate(Session& session, const SimulateOptions& options)
     if (options.is_comparison) return run_comparison(session, options, *policies);
     const Result<LoadedScenario> loaded = load(session, options);
     if (!loaded) return loaded.error();
-    Simulations simulations(session, options, loaded->joined);
+    Simulations simulations(session, options, *loaded);
     if (const Result<void> placed = check_report_place(options.report_file); !placed) return placed.error();
     if (const Result<void> opened = simulations.open_jobs_file(); !opened) return opened.error();
     const Result<void> run = simulations.run(*policies);
@@ -288,6 +308,11 @@ void add_changes(CLI::App& verb, SimulateOptions& options)
              "Nothing starts at a center from when to when, in seconds, 9h, 2d or times: beta=0..9h; may be repeated");
     verb.add_option("--load", options.load, "Stretch arrivals until the network's load is this: 0.7")
         ->check(CLI::PositiveNumber);
+    verb.add_option("--gpu-sharing", options.gpu_sharing,
+                    "Whether two jobs may share a GPU: off (default), on, or both, side by side")
+        ->check(CLI::IsMember({"off", "on", "both"}));
+    verb.add_option("--gpu-pairs", options.gpu_pairs,
+                    "For it: what pairs of jobs keep of their speed on GPUs, Gavel's pairs.csv");
     verb.add_option("--measurement-noise", options.measurement_noise, "How far measured rates are off: 0.04");
     verb.add_option("--job-noise", options.job_noise, "How far predictions of a job's work are off: 0.1");
     verb.add_option("--drift-per-day", options.drift_per_day, "How far rates wander in a day: 0.05");

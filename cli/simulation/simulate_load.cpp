@@ -3,8 +3,12 @@
 #include "cli/client/input_file.hpp"
 #include "cli/simulation/simulate_changes.hpp"
 #include "core/base/parse_number.hpp"
+#include "simulator/setup/share_gpus.hpp"
+#include "simulator/workloads/inflated_file.hpp"
 
 #include <filesystem>
+#include <iterator>
+#include <utility>
 
 namespace fathom::cli {
 namespace {
@@ -42,6 +46,22 @@ Result<simulation::WorkloadInput> load_workload(const SimulateOptions& options)
     }
     input->workload.name = std::filesystem::path(options.workload).filename().string();
     return input;
+}
+
+Result<std::optional<simulation::Scenario>> load_shared(const SimulateOptions& options,
+                                                        const simulation::Scenario& scenario)
+{
+    if (options.gpu_sharing == "off") return std::optional<simulation::Scenario>();
+    if (options.gpu_pairs.empty())
+        return Error{Errc::kInvalid, "--gpu-sharing needs --gpu-pairs FILE, what pairs of jobs keep of their speed"};
+    const auto file = simulation::InflatedFile::open(options.gpu_pairs);
+    if (!file) return Error{Errc::kInvalid, file.error().detail};
+    const std::string text{std::istreambuf_iterator<char>(file->get()), std::istreambuf_iterator<char>()};
+    if (const std::string& damage = (*file)->damage(); !damage.empty())
+        return Error{Errc::kInvalid, options.gpu_pairs + ": " + damage};
+    Result<simulation::Scenario> shared = simulation::share_gpus(scenario, text);
+    if (!shared) return Error{Errc::kInvalid, options.gpu_pairs + ": " + shared.error().detail};
+    return std::optional(std::move(*shared));
 }
 
 Result<std::optional<simulation::CountedRange>> parse_counted(const std::string& text)

@@ -21,6 +21,11 @@ Result<LoadedCenters> load_centers(Session& session, const SimulateOptions& opti
 /// @error kInvalid  as read_workload(); also where the file cannot be opened.
 Result<simulation::WorkloadInput> load_workload(const SimulateOptions& options);
 
+/// The scenario in which jobs share GPUs; empty: --gpu-sharing is off.
+/// @error kInvalid  the table of pairs cannot be read, or as share_gpus().
+Result<std::optional<simulation::Scenario>> load_shared(const SimulateOptions& options,
+                                                        const simulation::Scenario& scenario);
+
 /// FIRST:END, FIRST: or :END; empty for no text. @error kInvalid
 Result<std::optional<simulation::CountedRange>> parse_counted(const std::string& text);
 

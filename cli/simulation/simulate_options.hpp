@@ -24,7 +24,9 @@ struct SimulateOptions {
     std::optional<double> drift_per_day{};
     std::optional<double> report_every_s{};
     std::optional<double> load{};
-    std::string counted; ///< FIRST:END
+    std::string gpu_sharing = "off"; ///< on; both: each policy without and with it
+    std::string gpu_pairs;           ///< the table of pairs for it
+    std::string counted;             ///< FIRST:END
     // How some formats of workloads are read.
     std::string part;
     std::size_t kind_count = 4;

@@ -1,6 +1,7 @@
 #include "simulator/engine/simulation.hpp"
 
 #include "core/base/never.hpp"
+#include "simulator/engine/device_sharing.hpp"
 #include "simulator/engine/event.hpp"
 #include "simulator/engine/network_state.hpp"
 #include "simulator/engine/series_recorder.hpp"
@@ -35,7 +36,8 @@ class Simulation {
           hooks_(hooks), counted_from_s_(jobs_[scenario.workload.first_counted].arrival_s),
           counted_to_s_(jobs_[scenario.workload.end_counted - 1].arrival_s),
           left_(static_cast<std::int64_t>(scenario.workload.end_counted - scenario.workload.first_counted)),
-          state_(scenario.network, policy.hands_over(), seed, counted_from_s_, counted_to_s_), held_(jobs_.size())
+          state_(scenario.network, policy.hands_over(), seed, counted_from_s_, counted_to_s_),
+          sharing_(scenario, counted_from_s_, counted_to_s_), held_(jobs_.size())
     {
         result_.jobs.resize(jobs_.size());
         for (std::size_t type = 0; type < state_.size(); ++type)
@@ -266,6 +268,28 @@ class Simulation {
         outcome.unit_count = static_cast<std::int32_t>(start.unit_count);
         ++outcome.attempts;
         events_.push({outcome.end_s, EventKind::kEnd, static_cast<std::uint32_t>(start.job), outcome.attempts});
+        if (!sharing_.is_shared(start.unit_type)) return;
+        for (const DeviceSharing::Computed& one :
+             sharing_.take(start.job, start.unit_type, now_s_, now_s_ + in_s, held.compute_s))
+            end_later(one);
+    }
+
+    /// Or earlier: who comes and goes beside a job changes when it has computed.
+    void end_later(const DeviceSharing::Computed& computed)
+    {
+        JobOutcome& outcome = result_.jobs[computed.job];
+        const JobDetails& details = scenario_.workload.details[jobs_[computed.job].details];
+        outcome.end_s =
+            computed.at_s + true_transfer_s(center_of(outcome.unit_type), computed.at_s, details.data_out_bytes);
+        events_.push({outcome.end_s, EventKind::kEnd, static_cast<std::uint32_t>(computed.job), outcome.attempts});
+    }
+
+    /// The same for who is left on a device that the job has left.
+    void leave_device(std::size_t job, std::size_t type)
+    {
+        const DeviceSharing::Left left = sharing_.give_back(job, type, now_s_);
+        held_[job].compute_s = left.computed_for_s;
+        if (left.beside) end_later(*left.beside);
     }
 
     /// The job leaves its units, for whatever reason.
@@ -274,9 +298,11 @@ class Simulation {
         JobOutcome& outcome = result_.jobs[job];
         const std::size_t type = outcome.unit_type;
         state_.give_back(job, type, now_s_);
+        if (sharing_.is_shared(type)) leave_device(job, type);
         const double held_s = now_s_ - outcome.start_s;
-        outcome.cost += unit_type(type).price.cost(moment_of(outcome.start_s), held_s, outcome.unit_count);
-        outcome.energy_j += unit_type(type).price.energy_j(held_s, outcome.unit_count);
+        const auto parts = static_cast<double>(unit_type(type).units_per_device);
+        outcome.cost += unit_type(type).price.cost(moment_of(outcome.start_s), held_s, outcome.unit_count) / parts;
+        outcome.energy_j += unit_type(type).price.energy_j(held_s, outcome.unit_count) / parts;
         --running_;
         demanded_units_ -= jobs_[job].unit_count;
         const PolicyStart start{job, type, outcome.unit_count, held_[job].predicted_s};
@@ -288,6 +314,8 @@ class Simulation {
         const std::size_t job = event.subject;
         const JobOutcome& outcome = result_.jobs[job];
         if (event.attempt != outcome.attempts || outcome.unit_count == 0) return;
+        // Of one beside whom others came and went only the last word counts.
+        if (outcome.state != JobState::kUnfinished || event.at_s != outcome.end_s) return;
         leave(job, false);
         settle(job, JobState::kEnded);
         ++ended_;
@@ -319,7 +347,12 @@ class Simulation {
 
     void note_series()
     {
-        if (series_.wants(now_s_)) series_.note({now_s_, waiting_, running_, state_.busy_units()});
+        if (!series_.wants(now_s_)) return;
+        std::vector<std::int64_t> busy = state_.busy_units();
+        for (std::size_t type = 0; type < busy.size(); ++type) {
+            if (sharing_.is_shared(type)) busy[type] = sharing_.devices(type).busy_units();
+        }
+        series_.note({now_s_, waiting_, running_, std::move(busy)});
     }
 
     void finish()
@@ -329,9 +362,12 @@ class Simulation {
         result_.counted_to_s = std::clamp(now_s_, counted_from_s_, counted_to_s_);
         for (std::size_t type = 0; type < state_.size(); ++type) {
             UnitPool& pool = state_.pool(type);
+            UnitPool& in_use = sharing_.is_shared(type) ? sharing_.devices(type) : pool;
             pool.pass(now_s_);
-            result_.busy_unit_s.push_back(pool.busy_unit_s());
-            result_.broken_unit_s.push_back(pool.broken_unit_s());
+            in_use.pass(now_s_);
+            result_.busy_unit_s.push_back(in_use.busy_unit_s());
+            result_.broken_unit_s.push_back(pool.broken_unit_s() /
+                                            static_cast<double>(unit_type(type).units_per_device));
         }
         // What still runs was not paid for yet, and what waits has only wanted.
         for (std::size_t job = 0; job < next_; ++job) {
@@ -352,6 +388,7 @@ class Simulation {
     double counted_to_s_;
     std::int64_t left_; ///< counted jobs that have not ended
     NetworkState state_;
+    DeviceSharing sharing_;
     SimulationResult result_;
     SeriesRecorder series_;
     double now_s_ = 0;

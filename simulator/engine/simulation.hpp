@@ -43,7 +43,8 @@ struct SeriesPoint {
 struct SimulationResult {
     std::vector<JobOutcome> jobs;      ///< of the workload, in its order
     std::vector<SeriesPoint> series;   ///< at most 2000, evenly thinned
-    std::vector<double> busy_unit_s;   ///< by unit type, between counted_from_s and counted_to_s
+    std::vector<double> busy_unit_s;   ///< by unit type, between counted_from_s and counted_to_s; where units are parts
+                                       ///< of devices, of these: so are costs, energy and `series`
     std::vector<double> broken_unit_s; ///< the same, units out of order
     double counted_from_s{};           ///< arrival of the first counted job
     double counted_to_s{};             ///< arrival of the last one, or when the simulation was stopped before it

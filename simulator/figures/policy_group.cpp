@@ -7,10 +7,15 @@ namespace {
 
 PolicyGroup new_group(const std::string& name)
 {
-    return {name, {}, false, find_policy(name).knowledge == KnowledgeKind::kPerfect};
+    return {name, {}, false, find_policy(policy_of(name)).knowledge == KnowledgeKind::kPerfect};
 }
 
 } // namespace
+
+std::string_view policy_of(std::string_view name)
+{
+    return name.ends_with(kSharedGpus) ? name.substr(0, name.size() - kSharedGpus.size()) : name;
+}
 
 std::vector<PolicyGroup> group_by_policy(std::span<const PolicyRun> runs)
 {

@@ -5,9 +5,15 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fathom::simulation {
+
+/// What is added to a policy's name where it was simulated with GPUs that jobs share.
+inline constexpr std::string_view kSharedGpus = "+sharing";
+/// The name without it.
+std::string_view policy_of(std::string_view name);
 
 /// The runs of one policy, one for each seed.
 struct PolicyGroup {

@@ -98,7 +98,7 @@ std::string policies_table(std::span<const PolicyGroup> policies, const ReportTe
         std::string_view title;
         for (const std::span<const PolicyName> titles : {policy_names(), texts.policy_titles}) {
             for (const PolicyName& one : titles) {
-                if (one.name == policy.name) title = one.title;
+                if (one.name == policy_of(policy.name)) title = one.title;
             }
         }
         facts.emplace_back(policy.name, title);

@@ -66,21 +66,20 @@ void declare(std::span<const GavelJobType> job_types, WorkloadBuilder& builder)
     builder.input().measured = to_unit_types(job_types);
 }
 
-/// "ResNet-50 (batch size 64)" as the table has it.
-std::string table_name(std::string_view name)
-{
-    const std::size_t begin = name.find(kBatch);
-    if (begin == std::string_view::npos || !name.ends_with(')')) return std::string(name);
-    const std::string_view batch = name.substr(begin + kBatch.size());
-    return fmt::format("{} {}", name.substr(0, begin), batch.substr(0, batch.size() - 1));
-}
-
 std::string type_name(std::string_view model, std::string_view batch_size)
 {
     return batch_size.empty() ? std::string(model) : fmt::format("{} {}", model, batch_size);
 }
 
 } // namespace
+
+std::string gavel_type_name(std::string_view name)
+{
+    const std::size_t begin = name.find(kBatch);
+    if (begin == std::string_view::npos || !name.ends_with(')')) return std::string(name);
+    const std::string_view batch = name.substr(begin + kBatch.size());
+    return fmt::format("{} {}", name.substr(0, begin), batch.substr(0, batch.size() - 1));
+}
 
 Result<std::vector<GavelJobType>> read_gavel_job_types(std::istream& input)
 {
@@ -202,7 +201,7 @@ Result<WorkloadInput> read_gavel_trace(std::istream& input, const std::filesyste
         const std::optional<double> gpus = lines->number(kGpus);
         const std::optional<double> arrival_s = lines->number(kArrival);
         const auto type = std::find_if(types->begin(), types->end(), [&](const GavelJobType& known) {
-            return known.name == table_name(lines->text(kJobType));
+            return known.name == gavel_type_name(lines->text(kJobType));
         });
         if (lines->excess() < 0) {
             builder.skip_unreadable(skip_rule::kTruncated, lines->line(), "as many fields as the header has");

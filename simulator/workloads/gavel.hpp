@@ -19,6 +19,10 @@ struct GavelJobType {
 inline constexpr std::array<std::string_view, 3> kGavelGpus{"k80", "p100", "v100"};
 inline constexpr std::size_t kV100 = 2; ///< what work is counted on: one of these does 1 a second
 
+/// A job type as this reader calls it, of a name as the public set writes it: "ResNet-50 64" for "ResNet-50 (batch size
+/// 64)"; others stay as they are.
+std::string gavel_type_name(std::string_view name);
+
 /// Reads `solo.csv`: the authors' simulator table, GPUs on one server.
 /// @error kInvalid  a column is missing or a field cannot be read; says which line.
 Result<std::vector<GavelJobType>> read_gavel_job_types(std::istream& input);

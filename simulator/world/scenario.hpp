@@ -59,6 +59,11 @@ struct UnitType {
     UnitPrice price;                 ///< per unit; with the power that a busy unit draws
     double idle_power_w{};           ///< of a unit without work
     UnitFailures failures;
+    /// More than 1: units are parts of devices, so many of each, and jobs that have parts of the same slow each other.
+    std::int64_t units_per_device{1};
+    /// What a job keeps of its speed beside another one on a device: by job type, and within it by the other's; 0: both
+    /// do not fit into its memory. Empty where units are whole devices.
+    std::vector<double> kept_beside{};
 };
 
 struct Center {

@@ -12,6 +12,10 @@ namespace {
 /// More would not fit the numbers that jobs are counted by.
 constexpr std::size_t kMaxJobs = std::numeric_limits<std::uint32_t>::max();
 
+/// What a job keeps of its speed beside another one.
+constexpr double kLeastKept = 1e-3;
+constexpr double kMostKept = 2;
+
 Error unsound(std::string detail)
 {
     return {Errc::kInvalid, std::move(detail)};
@@ -20,6 +24,19 @@ Error unsound(std::string detail)
 bool is_amount(double value)
 {
     return std::isfinite(value) && value >= 0;
+}
+
+/// Pairs only are known, of jobs with one part each.
+Result<void> check_devices(const Network& network, const UnitType& type)
+{
+    const std::size_t pairs = type.units_per_device == 1 ? 0 : network.job_types.size() * network.job_types.size();
+    const bool is_sound = (type.units_per_device == 1 || type.units_per_device == 2) &&
+                          type.unit_count % type.units_per_device == 0 && type.kept_beside.size() == pairs &&
+                          std::all_of(type.kept_beside.begin(), type.kept_beside.end(), [](double kept) {
+                              return kept == 0 || (kept >= kLeastKept && kept <= kMostKept);
+                          });
+    if (!is_sound) return unsound(fmt::format("unit type {} has devices that cannot be shared so", type.name));
+    return {};
 }
 
 Result<void> check_unit_type(const Network& network, const UnitType& type)
@@ -44,7 +61,7 @@ Result<void> check_unit_type(const Network& network, const UnitType& type)
     if (!is_amount(failures.mean_between_s) || !is_amount(failures.mean_repair_s) || !is_amount(type.peak_flops) ||
         !is_amount(type.benchmark) || !is_amount(type.idle_power_w))
         return unsound(fmt::format("unit type {} has figures that make no sense", type.name));
-    return {};
+    return check_devices(network, type);
 }
 
 Result<void> check_center(const Center& center)
@@ -119,9 +136,13 @@ Result<void> check_scenario(const Scenario& scenario)
         if (Result<void> done = check_center(center); !done) return done;
     }
     if (Result<void> done = check_details(scenario); !done) return done;
+    const bool has_parts = std::any_of(scenario.network.unit_types.begin(), scenario.network.unit_types.end(),
+                                       [](const UnitType& type) { return type.units_per_device > 1; });
     double last_arrival_s = 0;
     for (std::size_t job = 0; job < workload.jobs.size(); ++job) {
         if (Result<void> done = check_job(scenario, job, last_arrival_s); !done) return done;
+        if (has_parts && (workload.jobs[job].unit_count > 1 || workload.jobs[job].most_units > 1))
+            return unsound(fmt::format("job {} asks for several units: where jobs share devices each has one", job));
         last_arrival_s = workload.jobs[job].arrival_s;
     }
     return check_knowledge(scenario.knowledge);

@@ -137,6 +137,35 @@ TEST_F(SimulateCommand, ComparesBeforeAndAfterTheChanges)
     EXPECT_THAT(simulate({"--compare", "--policy", "all"}).err, HasSubstr("before and after"));
 }
 
+TEST_F(SimulateCommand, ShowsWhatJobsGainWhereTheyShareGpus)
+{
+    write_file(path("centers.json"), R"({"centers": [{"name": "alpha", "unit_types": [
+        {"name": "p100", "unit_count": 1, "rates": {"*": 1}}]}]})")
+        .value();
+    write_file(path("jobs.jsonl"), R"({"arrival_s": 0, "work_s": 3600, "job_type": "ResNet-18 16"}
+{"arrival_s": 0, "work_s": 3600, "job_type": "ResNet-18 16"}
+)")
+        .value();
+    write_file(path("pairs.csv"), "gpu,job_a,job_b,solo_a,solo_b,coloc_a,coloc_b\n"
+                                  "p100,ResNet-18 (batch size 16),ResNet-18 (batch size 16),10,10,9,9\n")
+        .value();
+    const std::vector<std::string> both{"--policy",      "first_come", "--set",       "knowledge.run_noise=0",
+                                        "--gpu-sharing", "both",       "--gpu-pairs", path("pairs.csv"),
+                                        "--output",      "json"};
+
+    const Ran ran = simulate(both);
+
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const Json policies = Json::parse(ran.out)["policies"];
+    ASSERT_EQ(policies.size(), 2U);
+    EXPECT_NEAR(policies[0]["runs"][0]["figures"]["mean_completion_s"].get<double>(), 5400, 1);
+    EXPECT_NEAR(policies[1]["runs"][0]["figures"]["mean_completion_s"].get<double>(), 4000, 1);
+    EXPECT_THAT(simulate({"--policy", "first_come", "--gpu-sharing", "on", "--gpu-pairs", path("pairs.csv")}).out,
+                HasSubstr("first_come+sharing"));
+    EXPECT_THAT(simulate({"--gpu-sharing", "on"}).err, HasSubstr("--gpu-sharing needs --gpu-pairs"));
+    EXPECT_THAT(simulate({"--gpu-sharing", "on", "--gpu-pairs", path("none.csv")}).err, HasSubstr("none.csv"));
+}
+
 TEST_F(SimulateCommand, SaysWhatIsWrongWithFlagsAndFiles)
 {
     const auto refused = [&](std::vector<std::string> arguments, const char* text) {
