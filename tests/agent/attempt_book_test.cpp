@@ -105,6 +105,8 @@ TEST_F(AttemptBookTest, TellsBesideWhomAnAttemptStartsAlsoAfterARestart)
         AttemptOrder order = test::shell_order("true");
         order.unit_type = "part";
         order.kernel_class = kernel_class;
+        order.gpu_kind = to_string(kernel_class);
+        order.gpu_pairs = {{.a = "compute", .b = "memory", .a_share = 0.65, .b_share = 0.55}};
         executor_.views[order.attempt_id] = {.phase = RunPhase::kAlive, .started_at = clock_.now()};
         EXPECT_TRUE(book.accept(order));
         advance(book, 0s);
@@ -135,7 +137,8 @@ TEST_F(AttemptBookTest, TellsBesideWhomAnAttemptStartsAlsoAfterARestart)
     EXPECT_EQ(neighbours[first], std::nullopt);
     ASSERT_TRUE(neighbours[second]);
     EXPECT_EQ(neighbours[second]->memory_count, 1) << "the class of what runs is known from the spool";
-    EXPECT_DOUBLE_EQ(neighbours[second]->expected_share.value(), 0.70);
+    EXPECT_DOUBLE_EQ(neighbours[second]->expected_share.value(), 0.65);
+    EXPECT_EQ(neighbours[second]->basis, PairSource::kMeasured) << "so is what it is called where pairs are known";
 }
 
 TEST_F(AttemptBookTest, TriesAgainToRemoveWhatResists)
