@@ -17,8 +17,6 @@ void add_job_follow_commands(CLI::App& job, Invocation& invocation);
 void add_accuracy_commands(CLI::App& app, Invocation& invocation);
 /// `fathom job count`
 void add_job_count_command(CLI::App& job, Invocation& invocation);
-/// `--label`, `--state` and `--project` of what lists or counts jobs. The texts must live as long as the command.
-void add_job_filter_options(CLI::App& verb, std::string& label, std::string& state, std::string& project);
 /// `fathom job operators`
 void add_job_operators_command(CLI::App& job, Invocation& invocation);
 /// `fathom job outputs`

@@ -4,6 +4,7 @@
 #include "cli/client/json_view.hpp"
 #include "cli/jobs/commands.hpp"
 #include "cli/jobs/explain.hpp"
+#include "cli/jobs/job_filter.hpp"
 #include "cli/jobs/staging_text.hpp"
 #include "cli/text/format_units.hpp"
 
@@ -15,9 +16,7 @@ namespace fathom::cli {
 namespace {
 
 struct JobListOptions : ListOptions {
-    std::string label;
-    std::string state;
-    std::string project;
+    JobFilterOptions filter;
     std::string sort;
 };
 
@@ -179,12 +178,11 @@ std::string job_path(const NameOptions& options)
 
 Outcome list_jobs(Session& session, const JobListOptions& options)
 {
+    Query query = job_filter_query(options.filter);
+    query.emplace_back("sort", options.sort);
     return print_list(session,
                       {.path = "/jobs",
-                       .query = {{"label", options.label},
-                                 {"state", options.state},
-                                 {"project", options.project},
-                                 {"sort", options.sort}},
+                       .query = std::move(query),
                        .table = jobs_table,
                        .when_empty = "No jobs; `fathom job submit --help` shows how to hand one in.",
                        .table_limit = 50},
@@ -255,24 +253,15 @@ void add_explain(CLI::App& job, Invocation& invocation)
 
 } // namespace
 
-void add_job_filter_options(CLI::App& verb, std::string& label, std::string& state, std::string& project)
-{
-    verb.add_option("--label", label, "job (the default), probe, or all")
-        ->check(CLI::IsMember({"job", "probe", "all"}));
-    verb.add_option("--state", state, "Only in this state")
-        ->check(CLI::IsMember(
-            {"queued", "metering", "placed", "dispatched", "running", "succeeded", "failed", "cancelled", "lost"}));
-    verb.add_option("--project", project, "Only of this project");
-}
-
 void add_job_commands(CLI::App& app, Invocation& invocation)
 {
     CLI::App& job = add_noun(app, "job", "Jobs: hand in, watch, understand");
     add_job_submit_commands(job, invocation);
     auto options = std::make_shared<JobListOptions>();
     CLI::App& list = add_verb(job, "list", "Jobs, newest first unless sorted otherwise",
-                              "fathom job list --state running --sort name");
-    add_job_filter_options(list, options->label, options->state, options->project);
+                              "fathom job list --state running --sort name\n"
+                              "  fathom job list --center alpha --submitted-after 2026-11-01T00:00:00Z");
+    add_job_filter_options(list, options->filter);
     list.add_option("--sort", options->sort,
                     "By submitted, name, project, state or type; with - before it descending: --sort=-name")
         ->check(CLI::IsMember(

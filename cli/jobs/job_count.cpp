@@ -1,5 +1,6 @@
 #include "cli/client/json_view.hpp"
 #include "cli/jobs/commands.hpp"
+#include "cli/jobs/job_filter.hpp"
 
 #include <ostream>
 
@@ -8,9 +9,7 @@ namespace {
 
 struct JobCountOptions {
     std::string by = "state";
-    std::string label;
-    std::string state;
-    std::string project;
+    JobFilterOptions filter;
 };
 
 /// "running 2, succeeded 5"
@@ -45,8 +44,8 @@ std::string groups_text(Session& session, const Json& answer)
 
 Outcome count_jobs(Session& session, const JobCountOptions& options)
 {
-    const Query query{
-        {"by", options.by}, {"label", options.label}, {"state", options.state}, {"project", options.project}};
+    Query query = job_filter_query(options.filter);
+    query.emplace_back("by", options.by);
     const Result<Json> answer = session.get("/job-groups", query);
     if (answer && !session.wants_json()) {
         const std::size_t shown = items_of(*answer, "groups").size();
@@ -68,7 +67,7 @@ void add_job_count_command(CLI::App& job, Invocation& invocation)
     command
         .add_option("--by", options->by, "state (the default), project, type, or center: that of the newest attempt")
         ->check(CLI::IsMember({"state", "project", "type", "center"}));
-    add_job_filter_options(command, options->label, options->state, options->project);
+    add_job_filter_options(command, options->filter);
     on_chosen(command, invocation, std::move(options), count_jobs);
 }
 

@@ -1,8 +1,8 @@
 #include "server/jobs/job_list_store.hpp"
 
+#include "server/jobs/job_choice.hpp"
 #include "server/jobs/job_row.hpp"
 #include "server/store/index_order.hpp"
-#include "server/store/sql_array.hpp"
 
 #include <pqxx/pqxx>
 
@@ -47,39 +47,6 @@ std::string column_of(const std::array<NamedColumn<Meaning>, kCount>& columns, M
     const auto found =
         std::find_if(columns.begin(), columns.end(), [&](const auto& one) { return one.meaning == meaning; });
     return found == columns.end() ? std::string() : found->column;
-}
-
-/// The values of a statement whose text is put together: in the text there are their numbers only.
-class Parameters {
-  public:
-    /// "$3", to stand where the value is meant.
-    std::string add(std::string value)
-    {
-        values_.push_back(std::move(value));
-        return "$" + std::to_string(values_.size());
-    }
-    /// Unprepared on purpose: planned for these values, so that each combination of filters uses its own index.
-    pqxx::result run(pqxx::work& transaction, const std::string& sql) const
-    {
-        return transaction.exec_params(sql, pqxx::prepare::make_dynamic_params(values_));
-    }
-
-  private:
-    std::vector<std::string> values_;
-};
-
-/// The conditions on a job `j`, to stand behind WHERE.
-std::string conditions(const JobFilter& filter, Parameters& parameters)
-{
-    std::string text = "true";
-    if (filter.label != "all") text += " AND j.label = " + parameters.add(filter.label);
-    if (!filter.state.empty()) text += " AND j.state = " + parameters.add(filter.state);
-    if (!filter.project.empty()) text += " AND j.project = " + parameters.add(filter.project);
-    if (filter.scope.owner.empty()) return text;
-    const std::string owner = "j.submitted_by = " + parameters.add(filter.scope.owner);
-    if (filter.scope.projects.empty()) return text + " AND " + owner;
-    return text + " AND (" + owner + " OR j.project = ANY (" + parameters.add(sql_array(filter.scope.projects)) +
-           "::text[]))";
 }
 
 /// The last job of the page before: its id and, where the order is not that of ids, what it is sorted by.
@@ -152,28 +119,28 @@ std::int64_t count_of_page(const pqxx::result& rows, std::int64_t size)
     return count;
 }
 
-/// In the order of their ids, which ascend with the submission: each filter has an index that is walked in this order.
-std::string submitted_sql(const JobFilter& filter, const std::optional<Position>& after, std::int64_t size,
-                          Parameters& parameters)
+/// In the order of their ids.
+std::string submitted_sql(const JobChoice& choice, const JobOrder& order, const std::optional<Position>& after,
+                          std::int64_t size, Parameters& parameters)
 {
-    std::string sql = std::string(kReadJobs) + "FROM job j " + kJobJoins + "WHERE " + conditions(filter, parameters);
-    if (after) sql += (is_down(filter.order) ? " AND j.id < " : " AND j.id > ") + parameters.add(after->id);
-    sql += is_down(filter.order) ? " ORDER BY j.id DESC LIMIT " : " ORDER BY j.id LIMIT ";
-    return within_page_bytes(sql + parameters.add(std::to_string(size + 1)), is_down(filter.order) ? "id DESC" : "id");
+    const JobRange range{order.direction, after ? after->id : std::string(), size + 1};
+    const std::string by = is_down(order) ? "id DESC" : "id";
+    return within_page_bytes(std::string(kReadJobs) + "FROM (" + choice.sql(range, parameters) + ") j " + kJobJoins +
+                                 "ORDER BY j." + by,
+                             by);
 }
 
 /// In another order: of the newest jobs first their ids are sorted, then those of the page are read. More indexes would
 /// have to be written with every job that is submitted.
-std::string sorted_sql(const JobFilter& filter, const std::optional<Position>& after, std::int64_t size,
-                       Parameters& parameters)
+std::string sorted_sql(const JobChoice& choice, const JobOrder& wanted, const std::optional<Position>& after,
+                       std::int64_t size, Parameters& parameters)
 {
-    const std::string down = is_down(filter.order) ? " DESC" : "";
+    const std::string down = is_down(wanted) ? " DESC" : "";
     const std::string order = " ORDER BY chosen.key" + down + ", chosen.id" + down;
-    std::string chosen = "SELECT chosen.id, chosen.key FROM (SELECT j.id, " + column_of(kSortings, filter.order.by) +
-                         " AS key FROM job j WHERE " + conditions(filter, parameters) + " ORDER BY j.id DESC LIMIT " +
-                         parameters.add(std::to_string(kMaxSortedJobs)) + ") chosen";
+    std::string chosen = "SELECT chosen.id, chosen.key FROM (SELECT j.id, " + column_of(kSortings, wanted.by) +
+                         " AS key FROM (" + choice.sql({.most = kMaxSortedJobs}, parameters) + ") j) chosen";
     if (after) {
-        chosen += is_down(filter.order) ? " WHERE (chosen.key, chosen.id) < (" : " WHERE (chosen.key, chosen.id) > (";
+        chosen += is_down(wanted) ? " WHERE (chosen.key, chosen.id) < (" : " WHERE (chosen.key, chosen.id) > (";
         chosen += parameters.add(after->key) + ", " + parameters.add(after->id) + ")";
     }
     chosen += order + " LIMIT " + parameters.add(std::to_string(size + 1));
@@ -209,9 +176,10 @@ Result<Page<JobRecord>> select_jobs(pqxx::work& transaction, const JobFilter& fi
         position = parse_position(after, by);
         if (!position) return Error(Errc::kInvalid, "the page_token is not one of this list");
     }
+    const JobChoice choice(transaction, filter);
     Parameters parameters;
-    const std::string sql = by == JobSort::kSubmitted ? submitted_sql(filter, position, size, parameters)
-                                                      : sorted_sql(filter, position, size, parameters);
+    const std::string sql = by == JobSort::kSubmitted ? submitted_sql(choice, filter.order, position, size, parameters)
+                                                      : sorted_sql(choice, filter.order, position, size, parameters);
     if (by == JobSort::kSubmitted) prefer_index_order(transaction);
     const pqxx::result rows = parameters.run(transaction, sql);
     std::vector<JobRecord> jobs;
@@ -223,10 +191,10 @@ Result<Page<JobRecord>> select_jobs(pqxx::work& transaction, const JobFilter& fi
 
 JobGroups select_job_groups(pqxx::work& transaction, const JobFilter& filter, JobGrouping by)
 {
+    const JobChoice choice(transaction, filter);
     Parameters parameters;
     std::string sql = "WITH newest AS MATERIALIZED (SELECT j.id, j.state, " + column_of(kGroupings, by) +
-                      " AS key FROM job j WHERE " + conditions(filter, parameters);
-    sql += " ORDER BY j.id DESC LIMIT " + parameters.add(std::to_string(kMaxSortedJobs)) + "), ";
+                      " AS key FROM (" + choice.sql({.most = kMaxSortedJobs}, parameters) + ") j), ";
     sql += by == JobGrouping::kCenter
                ? "keyed AS (SELECT coalesce(c.name, '') AS key, n.state FROM newest n LEFT JOIN LATERAL "
                  "(SELECT center_id FROM attempt WHERE job_id = n.id ORDER BY epoch DESC LIMIT 1) a ON true "

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
-#include "server/identity/job_scope.hpp"
+#include "server/jobs/job_filter.hpp"
 #include "server/jobs/job_record.hpp"
 #include "server/store/page.hpp"
 #include "server/store/transaction.hpp"
@@ -16,26 +16,9 @@
 /// exceptions through to Database::run.
 namespace fathom::server {
 
-/// What a list of jobs is sorted by. Jobs that are equal in it come in the order of their submission; texts, states
-/// among them, are in the order of the database.
-enum class JobSort { kSubmitted, kName, kProject, kState, kType };
-enum class SortDirection { kAscending, kDescending };
-
-struct JobOrder {
-    JobSort by = JobSort::kSubmitted;
-    SortDirection direction = SortDirection::kDescending; ///< also of jobs that are equal in what they are sorted by
-};
 /// "name", or "-name" for descending; nullopt for what nothing is sorted by.
 std::optional<JobOrder> parse_job_order(std::string_view text);
 
-/// Empty texts mean any.
-struct JobFilter {
-    std::string label = "job"; ///< "all" for any
-    std::string state{};
-    std::string project{};
-    JobScope scope{};
-    JobOrder order{};
-};
 /// So that sorting and counting take a bounded time, however many jobs are kept.
 inline constexpr std::int64_t kMaxSortedJobs = 50000;
 /// A page of jobs in the filter's order; `after` is the `next_after` of the page before. Sorted otherwise than by their

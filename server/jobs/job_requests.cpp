@@ -75,7 +75,16 @@ JobFilter job_filter_of(const Query& query)
     if (const std::string label = query_text(query, "label"); !label.empty()) filter.label = label;
     filter.state = query_text(query, "state");
     filter.project = query_text(query, "project");
-    // What else it may be, the contract has refused.
+    filter.center = query_text(query, "center");
+    filter.unit_type = query_text(query, "unit_type");
+    filter.job_type = query_text(query, "type");
+    filter.submitted_by = query_text(query, "submitted_by");
+    filter.name_prefix = query_text(query, "name");
+    // What else they may be, the contract has refused.
+    if (const Result<Timestamp> after = parse_rfc3339(query_text(query, "submitted_after")))
+        filter.submitted_after = *after;
+    if (const Result<Timestamp> before = parse_rfc3339(query_text(query, "submitted_before")))
+        filter.submitted_before = *before;
     filter.order = parse_job_order(query_text(query, "sort")).value_or(filter.order);
     return filter;
 }

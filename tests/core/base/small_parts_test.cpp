@@ -92,6 +92,18 @@ TEST(Ulid, TellsWhenItWasMade)
     EXPECT_LT(made, SystemClock().now() + std::chrono::seconds(60)) << "those of one process run ahead a little";
 }
 
+TEST(Ulid, TheFirstOfAMillisecondDividesTheEarlierFromTheOthers)
+{
+    const Timestamp at = ulid_time("job_01KAFP6X5T8Z3Q4R5S6T7V8W9X");
+
+    EXPECT_EQ(first_ulid_of(at), "01KAFP6X5T0000000000000000");
+    EXPECT_EQ(first_ulid_of(at + std::chrono::microseconds(999)), "01KAFP6X5T0000000000000000");
+    EXPECT_EQ(first_ulid_of(at + std::chrono::milliseconds(1)), "01KAFP6X5V0000000000000000");
+    EXPECT_EQ(first_ulid_of(Timestamp(std::chrono::seconds(-5))), std::string(26, '0'));
+    EXPECT_EQ(first_ulid_of(Timestamp::max()), "7ZZZZZZZZZ0000000000000000");
+    EXPECT_TRUE(is_ulid(first_ulid_of(Timestamp::max())));
+}
+
 TEST(Ids, OfOneKindAreNotOfAnother)
 {
     const JobId id = JobId::make();

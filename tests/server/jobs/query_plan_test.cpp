@@ -37,6 +37,11 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
           JobFilter{"job", "", "", {"tok", {}}}, JobFilter{"probe", "queued", "p", {"tok", {}}},
           JobFilter{"job", "", "", {"tok", {"p", "q"}}}, JobFilter{"job", "", "p", {"tok", {"p", "q"}}}})
         ASSERT_TRUE(run(jobs.list(filter, 10, job.value)));
+    JobFilter of_place{.center = "alpha"};
+    JobFilter of_name{.center = "alpha", .name_prefix = "a"};
+    JobFilter of_time{.job_type = "t", .submitted_by = "tok", .submitted_after = clock_.now()};
+    for (const JobFilter& filter : {of_place, of_name, of_time})
+        ASSERT_TRUE(run(jobs.list(filter, 10, job.value)));
     for (const char* order : {"submitted", "name", "-name", "-project", "state", "type"}) {
         JobFilter sorted;
         sorted.order = parse_job_order(order).value();

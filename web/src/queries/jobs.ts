@@ -29,9 +29,28 @@ export interface JobFilters {
   label: 'job' | 'probe' | 'all'
   state: JobState | ''
   project: string
+  /** What the name begins with. */
+  name?: string
+  type?: string
+  /** Of the newest attempt: id or name. */
+  center?: string
+  /** Of the newest attempt: id, or center/unit type. */
+  unit_type?: string
+  /** Id of the token. */
+  submitted_by?: string
+  submitted_after?: string
+  submitted_before?: string
   /** Left out: the newest first. */
   sort?: JobSort
 }
+
+/** What REST is asked with: only what is filtered by. */
+export function filterQuery({ label, state, ...texts }: Omit<JobFilters, 'sort'>) {
+  const given: Partial<Record<keyof typeof texts, string>> = {}
+  for (const name of filterTexts) if (texts[name]) given[name] = texts[name]
+  return { label, ...(state ? { state } : {}), ...given }
+}
+const filterTexts = ['project', 'name', 'type', 'center', 'unit_type', 'submitted_by', 'submitted_after', 'submitted_before'] as const
 
 export const jobKeys = {
   lists: ['jobs', 'list'] as const,
@@ -49,9 +68,7 @@ export function useJobs(filters: JobFilters, size = 50, enabled = true) {
     read: (page_token, signal) => unwrap(api.GET('/api/v1/jobs', {
       signal,
       params: { query: {
-        label: filters.label, page_size: size, ...(filters.state ? { state: filters.state } : {}),
-        ...(filters.project ? { project: filters.project } : {}), ...(filters.sort ? { sort: filters.sort } : {}),
-        ...(page_token ? { page_token } : {}),
+        ...filterQuery(filters), page_size: size, ...(filters.sort ? { sort: filters.sort } : {}), ...(page_token ? { page_token } : {}),
       } },
     })),
   })
@@ -67,8 +84,7 @@ export function useJobGroups(filters: JobFilters, by: JobGroups['by'] | null) {
     enabled: by !== null,
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => unwrap(api.GET('/api/v1/job-groups', { signal, params: { query: {
-      by: by ?? 'state', label: filters.label, ...(filters.state ? { state: filters.state } : {}),
-      ...(filters.project ? { project: filters.project } : {}),
+      by: by ?? 'state', ...filterQuery(filters),
     } } })),
   })
 }

@@ -1,14 +1,47 @@
 import { type JobFilters, type JobGroups, jobGroupings, type JobSort, jobSorts, jobStates } from '../../../queries/jobs'
 import { knownWord } from '../../../ui/known_word'
 
+/** What an address holds of a list of jobs. */
+export const filterNames = ['label', 'state', 'project', 'name', 'type', 'center', 'unit_type', 'submitted_by', 'submitted_after',
+  'submitted_before', 'sort'] as const
+export type RawFilters = Record<(typeof filterNames)[number], string>
+
+export type ParsedFilters = Required<JobFilters>
+
+/** An address without any of these filters: as it is cleared. */
+export const noFilters = Object.fromEntries(filterNames.filter((name) => name !== 'sort').map((name) => [name, ''])) as Omit<RawFilters, 'sort'>
+
+const moment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
+
+function parseMoment(text: string): string {
+  return moment.test(text) && !Number.isNaN(Date.parse(text)) ? text : ''
+}
+
 /** Filters out of an address; what makes no sense in it is left out rather than asked for. */
-export function parseJobFilters(raw: { label: string; state: string; project: string; sort: string }): JobFilters & { sort: JobSort } {
+export function parseJobFilters(raw: RawFilters): ParsedFilters {
   return {
     label: raw.label === 'probe' || raw.label === 'all' ? raw.label : 'job',
     state: jobStates.find((state) => state === raw.state) ?? '',
     project: raw.project.trim(),
-    sort: knownWord(jobSorts, raw.sort) ?? '-submitted',
+    name: raw.name.trimStart(),
+    type: raw.type.trim(),
+    center: raw.center.trim(),
+    unit_type: raw.unit_type.trim(),
+    submitted_by: raw.submitted_by.trim(),
+    submitted_after: parseMoment(raw.submitted_after),
+    submitted_before: parseMoment(raw.submitted_before),
+    sort: knownWord(jobSorts, raw.sort) ?? defaultSort,
   }
+}
+const defaultSort: JobSort = '-submitted'
+
+/** Of those that are shown when more are asked for. */
+export function hasMoreFilters(filters: ParsedFilters): boolean {
+  return [filters.type, filters.center, filters.unit_type, filters.submitted_by, filters.submitted_after, filters.submitted_before].some(Boolean)
+}
+
+export function isFiltered(filters: ParsedFilters): boolean {
+  return filters.label !== 'job' || filters.state !== '' || filters.project !== '' || filters.name !== '' || hasMoreFilters(filters)
 }
 
 /** By what jobs are counted instead of being listed; null: they are listed. */

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
 import { Link } from '../../../app/router/link'
-import { pathTo } from '../../../app/router/match'
 import { changeFilters } from '../../../app/router/search'
 import { useSearch } from '../../../app/router/location'
 import { useLanguage, useText } from '../../../i18n/language'
@@ -48,7 +47,7 @@ function GroupName({ by, name }: { by: JobGroups['by']; name: string }) {
   }
   if (by === 'project') return <Link href={toJobs({ project: name })}>{name}</Link>
   if (!name) return <span className="dim">{t(by === 'center' ? 'jobs.group.center.none' : 'jobs.group.type.none')}</span>
-  return by === 'center' ? <Link href={pathTo('/centers/:center', { center: name })}>{name}</Link> : <>{name}</>
+  return <Link href={toJobs({ [by]: name })}>{name}</Link>
 }
 
 function States({ group }: { group: JobGroup }) {
