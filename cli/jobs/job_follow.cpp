@@ -19,6 +19,7 @@ struct LogsOptions {
     bool of_stderr = false;
     bool follow = false;
     std::int64_t offset_bytes = 0;
+    std::string attempt;
 };
 
 Outcome wait_command(Session& session, const WaitOptions& options)
@@ -42,7 +43,8 @@ Outcome logs_command(Session& session, const LogsOptions& options)
     }
     const JobLogOptions log{.stream = options.of_stderr ? LogStream::kStderr : LogStream::kStdout,
                             .follow = options.follow,
-                            .offset_bytes = options.offset_bytes};
+                            .offset_bytes = options.offset_bytes,
+                            .attempt = options.attempt};
     const Result<void> copied = copy_job_log(session, options.id, log, *session.console().out);
     if (!copied) return copied.error();
     return ExitCode::kOk;
@@ -69,6 +71,8 @@ void add_job_follow_commands(CLI::App& job, Invocation& invocation)
     logs.add_flag("--follow", logs_options->follow, "Go on until it ends");
     logs.add_option("--offset-bytes", logs_options->offset_bytes, "Leave out so many bytes at the start")
         ->check(CLI::NonNegativeNumber);
+    logs.add_option("--attempt", logs_options->attempt,
+                    "Of this attempt instead of the newest: its number, 1 for the first, or its id");
     on_chosen(logs, invocation, std::move(logs_options), logs_command);
 }
 

@@ -24,7 +24,8 @@ Result<void> copy_job_log(Session& session, const std::string& id, const JobLogO
         return out.good();
     };
     for (;;) {
-        const Query query{{"follow", options.follow ? "true" : ""},
+        const Query query{{"attempt", options.attempt},
+                          {"follow", options.follow ? "true" : ""},
                           {"offset_bytes", offset > 0 ? std::to_string(offset) : ""}};
         const Result<void> done = session.stream(path, query, {}, on_data);
         if (done || done.error().code != Errc::kUnavailable) return done;

@@ -13,6 +13,7 @@ struct JobLogOptions {
     LogStream stream = LogStream::kStdout;
     bool follow = false;
     std::int64_t offset_bytes = 0;
+    std::string attempt{}; ///< its id or number; empty: the newest
 };
 
 /// Writes what a job has printed; with `follow` until it ends, going on where it was when the connection

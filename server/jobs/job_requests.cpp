@@ -96,7 +96,7 @@ Result<LogRequest> parse_log_request(const net::Request& request)
     LogRequest log{.job = *id, .stream = query_text(request.path_params, "stream")};
     if (log.stream != "stdout" && log.stream != "stderr")
         return Error{Errc::kNotFound, "a job has the streams stdout and stderr"};
-    if (query_flag(request.query, "follow").value_or(false)) log.until = LogRequest::Until::kJobEnds;
+    if (query_flag(request.query, "follow").value_or(false)) log.until = LogRequest::Until::kEnd;
     log.offset_bytes = query_integer(request.query, "offset_bytes").value_or(log.offset_bytes);
     return log;
 }

@@ -188,6 +188,12 @@ asio::awaitable<net::Response> cancel_job(JobsService* jobs, Call call)
     co_return job_response(202, answer->job);
 }
 
+net::Response output_removed(Timestamp at, const std::string& request_id)
+{
+    const Error removed(Errc::kNotFound, "the job's output is no longer kept: it was removed at " + format_rfc3339(at));
+    return net::problem(removed, request_id);
+}
+
 asio::awaitable<net::Response> get_log(JobsService* jobs, Database* database, Call call)
 {
     Result<LogRequest> request = parse_log_request(call.request);
@@ -195,11 +201,15 @@ asio::awaitable<net::Response> get_log(JobsService* jobs, Database* database, Ca
     // The rights are checked before the first byte: after it there is no status to say no with.
     const Result<JobRecord> job = co_await jobs->get(request->job, reader_of(call), JobPart::kOutput);
     if (!job) co_return net::problem(job.error(), call.request.request_id);
-    if (job->attempt && job->attempt->output_removed_at) {
-        const Error removed(Errc::kNotFound, "the job's output is no longer kept: it was removed at " +
-                                                 format_rfc3339(*job->attempt->output_removed_at));
-        co_return net::problem(removed, call.request.request_id);
+    std::optional<Timestamp> removed_at;
+    if (job->attempt) removed_at = job->attempt->output_removed_at;
+    if (const std::string name = query_text(call.request.query, "attempt"); !name.empty()) {
+        const Result<NamedAttempt> attempt = co_await jobs->find_attempt(request->job, name);
+        if (!attempt) co_return net::problem(attempt.error(), call.request.request_id);
+        request->attempt = attempt->id;
+        removed_at = attempt->output_removed_at;
     }
+    if (removed_at) co_return output_removed(*removed_at, call.request.request_id);
     request->turns = call.turns;
     net::Response response;
     response.headers["Content-Type"] = "text/plain; charset=utf-8";

@@ -308,6 +308,16 @@ asio::awaitable<Result<JobRecord>> JobsService::get(JobId id, JobReader reader, 
     co_return co_await database_->run_statement(std::move(work));
 }
 
+asio::awaitable<Result<NamedAttempt>> JobsService::find_attempt(JobId job, std::string name)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<NamedAttempt> {
+        std::optional<NamedAttempt> attempt = select_attempt_of(transaction, job, name);
+        if (!attempt) return Error{Errc::kNotFound, "the job has no such attempt"};
+        return std::move(*attempt);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
 asio::awaitable<Result<JobsService::CancelAnswer>> JobsService::cancel(JobId id, Principal principal,
                                                                        VersionCheck check)
 {

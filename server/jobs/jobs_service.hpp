@@ -77,6 +77,9 @@ class JobsService {
     asio::awaitable<Result<JobGroups>> count_groups(JobFilter filter, JobGrouping by);
     /// @error kNotFound  missing, removed, or not the caller's to see.
     asio::awaitable<Result<JobRecord>> get(JobId id, JobReader reader, JobPart part = JobPart::kSpecification);
+    /// An attempt of a job that the caller sees, by its id or its number.
+    /// @error kNotFound  the job has no such attempt.
+    asio::awaitable<Result<NamedAttempt>> find_attempt(JobId job, std::string name);
 
     /// Whether the version that the caller saw may still be acted on (If-Match).
     using VersionCheck = std::function<bool(std::int64_t version)>;

@@ -55,17 +55,26 @@ constexpr const char* kLockLiveAttempt = R"sql(
 constexpr const char* kUpdateCancelRequested = R"sql(
     UPDATE job SET cancel_requested_at = clock_timestamp(), version = version + 1 WHERE id = $1)sql";
 
-// A center tells the end of a job before its last output, where there is much of it. What has not come a minute later,
-// by our own clock, is not waited for.
+constexpr const char* kSelectAttemptOf = R"sql(
+    SELECT id, output_removed_at FROM attempt WHERE job_id = $1 AND (id = $2 OR epoch::text = $2))sql";
+
+// A center tells the end of an attempt before its last output, where there is much of it. What has not come a minute
+// later, by our own clock, is not waited for. $3: an attempt, which had ended when the next one was made; '': the
+// newest, which ends with its job: one that is placed again goes on elsewhere.
 constexpr const char* kSelectOutputState = R"sql(
-    SELECT j.submitted_by, a.id AS attempt_id, CASE WHEN j.is_ended THEN a.bytes END AS end_bytes,
-           j.is_ended AND (a.id IS NULL OR a.bytes IS NULL OR j.state_changed_at < now() - interval '1 minute'
+    SELECT j.submitted_by, a.id AS attempt_id, CASE WHEN e.is_ended THEN a.bytes END AS end_bytes,
+           e.is_ended AND (a.id IS NULL OR a.bytes IS NULL OR a.ended_since < now() - interval '1 minute'
                            OR EXISTS (SELECT 1 FROM attempt_output t
                                       WHERE t.attempt_id = a.id AND t.cut_at IS NOT NULL)) AS is_closed
     FROM (SELECT id, submitted_by, state_changed_at, state IN ('succeeded', 'failed', 'cancelled') AS is_ended
-          FROM job WHERE id = $1) j LEFT JOIN LATERAL
-        (SELECT id, CASE $2 WHEN 'stdout' THEN stdout_bytes ELSE stderr_bytes END AS bytes
-         FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true)sql";
+          FROM job WHERE id = $1) j
+    LEFT JOIN LATERAL
+        (SELECT t.id, t.state, CASE $2 WHEN 'stdout' THEN t.stdout_bytes ELSE t.stderr_bytes END AS bytes,
+                coalesce((SELECT min(created_at) FROM attempt WHERE job_id = j.id AND epoch > t.epoch),
+                         j.state_changed_at) AS ended_since
+         FROM attempt t WHERE t.job_id = j.id AND ($3 = '' OR t.id = $3) ORDER BY t.epoch DESC LIMIT 1) a ON true
+    CROSS JOIN LATERAL
+        (SELECT CASE $3 WHEN '' THEN j.is_ended ELSE a.state = 'ended' END AS is_ended) e)sql";
 
 // Pieces may overlap, and one that begins earlier may end later. $4: the most bytes of a piece.
 constexpr Statement kSelectOutput{"jobs_select_output", R"sql(
@@ -177,9 +186,18 @@ void update_cancel_requested(pqxx::work& transaction, const JobId& id)
     transaction.exec_params0(kUpdateCancelRequested, id.value);
 }
 
-std::optional<OutputState> select_output_state(pqxx::work& transaction, const JobId& id, const std::string& stream)
+std::optional<NamedAttempt> select_attempt_of(pqxx::work& transaction, const JobId& job, const std::string& name)
 {
-    const pqxx::result rows = transaction.exec_params(kSelectOutputState, id.value, stream);
+    const pqxx::result rows = transaction.exec_params(kSelectAttemptOf, job.value, name);
+    if (rows.empty()) return std::nullopt;
+    return NamedAttempt{{rows[0]["id"].as<std::string>()}, to_optional_timestamp(rows[0]["output_removed_at"])};
+}
+
+std::optional<OutputState> select_output_state(pqxx::work& transaction, const JobId& id, const std::string& stream,
+                                               const std::optional<AttemptId>& attempt)
+{
+    const std::string wanted = attempt ? attempt->value : std::string();
+    const pqxx::result rows = transaction.exec_params(kSelectOutputState, id.value, stream, wanted);
     if (rows.empty()) return std::nullopt;
     OutputState state;
     state.submitted_by = rows[0]["submitted_by"].as<std::string>();

@@ -41,16 +41,25 @@ struct LockedJob {
 std::optional<LockedJob> lock_job(pqxx::work& transaction, const JobId& id);
 void update_cancel_requested(pqxx::work& transaction, const JobId& id);
 
+/// An attempt of a job, as far as readers of its output must know it.
+struct NamedAttempt {
+    AttemptId id;
+    std::optional<Timestamp> output_removed_at; ///< since when its output is no longer kept
+};
+/// @param name  its id, or its number: 1 for the job's first
+std::optional<NamedAttempt> select_attempt_of(pqxx::work& transaction, const JobId& job, const std::string& name);
+
 /// What a reader of a job's output must know of the job.
 struct OutputState {
     std::string submitted_by;
-    std::optional<AttemptId> attempt; ///< the newest
-    std::optional<std::int64_t>
-        end_bytes;         ///< how much it wrote to the stream, once the job has ended and that is known
-    bool is_closed{false}; ///< the job has ended, and what is missing of the stream is not waited for
+    std::optional<AttemptId> attempt;      ///< whose output it is
+    std::optional<std::int64_t> end_bytes; ///< how much it wrote to the stream, once it has ended and that is known
+    bool is_closed{false};                 ///< it has ended, and what is missing of the stream is not waited for
 };
-/// @param stream  "stdout" or "stderr"
-std::optional<OutputState> select_output_state(pqxx::work& transaction, const JobId& id, const std::string& stream);
+/// @param stream   "stdout" or "stderr"
+/// @param attempt  of the job; empty: the newest, which ends when the job does
+std::optional<OutputState> select_output_state(pqxx::work& transaction, const JobId& id, const std::string& stream,
+                                               const std::optional<AttemptId>& attempt = {});
 
 struct OutputPiece {
     std::int64_t offset_bytes{};

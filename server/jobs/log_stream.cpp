@@ -28,7 +28,8 @@ struct LogLook {
 
 Result<LogLook> look_at(pqxx::work& transaction, const LogRequest& request, std::int64_t position)
 {
-    const std::optional<OutputState> state = select_output_state(transaction, request.job, request.stream);
+    const std::optional<OutputState> state =
+        select_output_state(transaction, request.job, request.stream, request.attempt);
     if (!state) return Error{Errc::kNotFound, "there is no such job"};
     LogLook look;
     // The state before the pieces: when it says that nothing more comes, all of them are there.

@@ -321,6 +321,18 @@ TEST(JobLogs, GoOnWhereTheyWereWhenTheConnectionIsLost)
     EXPECT_EQ(server.requests().back().query.at("offset_bytes"), "4");
 }
 
+TEST(JobLogs, AreOfTheAttemptThatIsNamed)
+{
+    const FakeServer server({{"GET /api/v1/jobs/job_1/logs/stdout", {chunks({"first try\n"})}}});
+
+    const Ran ran = fathom(server, {"job", "logs", "job_1", "--attempt", "1"});
+
+    EXPECT_EQ(ran.out, "first try\n") << ran.err;
+    EXPECT_EQ(server.requests().back().query.at("attempt"), "1");
+    EXPECT_EQ(fathom(server, {"job", "logs", "job_1"}).code, 0);
+    EXPECT_FALSE(server.requests().back().query.contains("attempt"));
+}
+
 TEST(JobSubmit, WaitInJsonGivesOneDocument)
 {
     const FakeServer server(

@@ -29,7 +29,14 @@ def test_jobs(call, shared_network):
     call("POST", A + "/jobs", 400, json={**moving, "deadline": "2020-01-01T00:00:00Z"})
     text = call("GET", A + f"/jobs/{job['id']}/logs/stdout?follow=true").text
     assert text == "hello\n"
+    assert call("GET", A + f"/jobs/{job['id']}/logs/stdout?attempt=1").text == "hello\n"
+    call("GET", A + f"/jobs/{job['id']}/logs/stdout?attempt=2", 404)
     call("GET", A + "/jobs?label=all")
+    begun = f"submitted_after={job['submitted_at']}&name={job['name']}"
+    assert job["id"] in call("GET", A + f"/jobs?{begun}&submitted_by={job['submitted_by']}").text
+    assert job["id"] not in call("GET", A + f"/jobs?submitted_before={job['submitted_at']}").text
+    assert call("GET", A + "/jobs?center=none&unit_type=none/none&type=none").json()["items"] == []
+    call("GET", A + "/jobs?submitted_after=yesterday", 400)
     call("GET", A + "/jobs?sort=-name")
     for by in ("state", "project", "type", "center"):
         assert call("GET", A + f"/job-groups?by={by}").json()["groups"]

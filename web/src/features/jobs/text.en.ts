@@ -222,6 +222,7 @@ export const jobsEn = {
   'jobs.log.cut': 'Only the last {size} are shown.',
   'jobs.log.save': 'Save',
   'jobs.log.none': 'It has not started, so there is no output.',
+  'jobs.log.attempt.newest': 'Attempt {n}, the newest',
   'jobs.cost.expected': 'Expected',
   'jobs.cost.running': 'So far',
   'jobs.cost.billed': 'Charged',

@@ -224,6 +224,7 @@ export const jobsZh: Record<keyof typeof jobsEn, string> = {
   'jobs.log.cut': '仅显示最后 {size}。',
   'jobs.log.save': '保存',
   'jobs.log.none': '作业尚未开始，没有输出。',
+  'jobs.log.attempt.newest': '第 {n} 次尝试（最新）',
   'jobs.cost.expected': '预计',
   'jobs.cost.running': '目前',
   'jobs.cost.billed': '已计费',

@@ -10,8 +10,14 @@ interface LogState {
   error: unknown
 }
 
-/** What a job wrote, followed until it has ended. */
-export function useLog(id: string, stream: StreamName, attempt: number): LogState & { again: () => void } {
+/** Which attempt's output: its number, and whether none has come after it. */
+export interface LogAttempt {
+  number: number
+  isNewest: boolean
+}
+
+/** What an attempt of a job wrote, followed until it has ended. */
+export function useLog(id: string, stream: StreamName, { number, isNewest }: LogAttempt): LogState & { again: () => void } {
   const [tries, setTries] = useState(0)
   const [state, setState] = useState<LogState>({ log: emptyLog, isLive: true, error: null })
   useEffect(() => {
@@ -19,7 +25,7 @@ export function useLog(id: string, stream: StreamName, attempt: number): LogStat
     let log = emptyLog
     setState({ log, isLive: true, error: null })
     async function read() {
-      const url = `/api/v1/jobs/${encodeURIComponent(id)}/logs/${stream}?follow=true`
+      const url = `/api/v1/jobs/${encodeURIComponent(id)}/logs/${stream}?follow=true${isNewest ? '' : `&attempt=${number}`}`
       const response = await fetch(url, { signal: abort.signal, credentials: 'same-origin' })
       if (!response.ok || !response.body) throw errorOf(response, await response.json().catch(() => null))
       const reader = response.body.getReader()
@@ -37,6 +43,6 @@ export function useLog(id: string, stream: StreamName, attempt: number): LogStat
     })
     return () => abort.abort()
     // Another attempt writes anew.
-  }, [id, stream, attempt, tries])
+  }, [id, stream, number, isNewest, tries])
   return { ...state, again: () => setTries((n) => n + 1) }
 }
