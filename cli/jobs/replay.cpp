@@ -11,6 +11,7 @@ namespace {
 struct ReplayOptions : ListOptions {
     std::string cycle; ///< id; empty: the newest are listed
     std::string job;   ///< id; empty: none is explained
+    bool jobs = false; ///< lists what it decided on instead
 };
 
 constexpr const char* kWhenNoCycles =
@@ -22,13 +23,43 @@ Table cycles_table(const Json& cycles, Timestamp now)
                  {"DECIDED", Align::kRight},
                  {"JOBS", Align::kRight},
                  {"STARTED", Align::kRight},
+                 {"TOOK", Align::kRight, 3},
                  {"KB", Align::kRight, 2},
                  {"BY", Align::kLeft, 1}});
     for (const Json& cycle : cycles)
         table.add_row({text_of(cycle, "id"), age_of(cycle, "decided_at", now), count_of(cycle, "job_count"),
-                       count_of(cycle, "start_count"),
+                       count_of(cycle, "start_count"), duration_of(cycle, "decision_s"),
                        std::to_string(static_cast<long>(number_of(cycle, "bytes").value_or(0) / 1000)),
                        text_of(cycle, "decided_by")});
+    return table;
+}
+
+std::string outcome_of(const Json& job)
+{
+    if (is_true(job, "is_start")) return "starts as no. " + text_of(job, "position");
+    const std::string waits_for = text_of(job, "waits_for");
+    if (waits_for == "host") return "waits for its host";
+    return waits_for == "units" ? "waits for units" : "waits";
+}
+
+Table cycle_jobs_table(const Json& jobs, Timestamp)
+{
+    Table table({{"JOB"},
+                 {"OUTCOME"},
+                 {"AT"},
+                 {"UNITS", Align::kRight},
+                 {"WAITED", Align::kRight, 2},
+                 {"START IN", Align::kRight, 1},
+                 {"PREDICTED", Align::kRight},
+                 {"PROJECT", Align::kLeft, 3}});
+    for (const Json& job : jobs) {
+        const Json& place = member(job, "place");
+        const bool has_place = place.is_object();
+        table.add_row({text_of(job, "job_id"), outcome_of(job),
+                       has_place ? text_of(place, "center") + "/" + text_of(place, "unit_type") : "-",
+                       count_of(place, "unit_count"), duration_of(job, "waited_s"), duration_of(place, "start_s"),
+                       duration_of(place, "run_s"), text_of(job, "project")});
+    }
     return table;
 }
 
@@ -76,13 +107,22 @@ std::string replay_text(Session& session, const Json& answer)
 
 Outcome replay(Session& session, const ReplayOptions& options)
 {
-    if (options.cycle.empty() && !options.job.empty())
-        return Error{Errc::kInvalid, "--job needs the cycle: `fathom job explain` tells in which a job was decided"};
+    if (options.cycle.empty() && (options.jobs || !options.job.empty()))
+        return Error{Errc::kInvalid, std::string(options.jobs ? "--jobs" : "--job") +
+                                         " needs the cycle: `fathom job explain` tells in which a job was decided"};
     if (options.cycle.empty())
         return print_list(
             session,
             {.path = "/cycles", .query = {}, .table = cycles_table, .when_empty = kWhenNoCycles, .table_limit = 20},
             options);
+    if (options.jobs)
+        return print_list(session,
+                          {.path = "/cycles/" + path_segment(options.cycle) + "/jobs",
+                           .query = {},
+                           .table = cycle_jobs_table,
+                           .when_empty = "It decided on no job.",
+                           .table_limit = 50},
+                          options);
     const Result<Json> answer =
         session.get("/cycles/" + path_segment(options.cycle) + "/replay", {{"job", options.job}});
     const Outcome printed =
@@ -100,9 +140,12 @@ void add_replay_commands(CLI::App& app, Invocation& invocation)
         add_verb(app, "replay", "Decides a stored scheduling cycle again; exit 1 when another plan comes out",
                  "fathom replay\n"
                  "  fathom replay cyc_01JD0000000000000000000000\n"
+                 "  fathom replay cyc_01JD0000000000000000000000 --jobs\n"
                  "  fathom replay cyc_01JD0000000000000000000000 --job job_01JD0000000000000000000000");
     command.add_option("CYCLE", options->cycle, "The cycle's id; without it the newest cycles are listed");
-    command.add_option("--job", options->job, "Also explains this job's place in the cycle");
+    CLI::Option* job = command.add_option("--job", options->job, "Also explains this job's place in the cycle");
+    command.add_flag("--jobs", options->jobs, "Lists the jobs that it decided on instead, with the place of each")
+        ->excludes(job);
     add_list_options(command, *options);
     on_chosen(command, invocation, std::move(options), replay);
 }

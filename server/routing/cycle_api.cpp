@@ -28,6 +28,32 @@ Answer list_cycles(std::shared_ptr<AskedCycle> asked, Call call)
     co_return render_page(*found);
 }
 
+net::Response no_such_cycle_id(const Call& call)
+{
+    return net::problem(Error(Errc::kNotFound, "there is no such cycle"), call.request.request_id);
+}
+
+Answer get_cycle(std::shared_ptr<AskedCycle> asked, Call call)
+{
+    const std::optional<CycleId> id = CycleId::parse(call.request.path_params["id"]);
+    if (!id) co_return no_such_cycle_id(call);
+    const Result<StoredCycle> cycle = co_await asked->cycles->get(*id);
+    if (!cycle) co_return net::problem(cycle.error(), call.request.request_id);
+    co_return json_response(200, to_json(*cycle));
+}
+
+Answer list_cycle_jobs(std::shared_ptr<AskedCycle> asked, Call call)
+{
+    const std::optional<CycleId> id = CycleId::parse(call.request.path_params["id"]);
+    if (!id) co_return no_such_cycle_id(call);
+    const Result<PageRequest> page = parse_page_request(call.request);
+    if (!page) co_return net::problem(page.error(), call.request.request_id);
+    const Result<Page<CycleJob>> jobs =
+        co_await asked->cycles->list_jobs(*id, call.principal.token_id.value, page->after, page->size);
+    if (!jobs) co_return net::problem(jobs.error(), call.request.request_id);
+    co_return render_page(*jobs);
+}
+
 /// The id of the job that is asked for; empty: none. @error kInvalid
 Result<std::string> parse_job(const net::Request& request)
 {
@@ -40,7 +66,7 @@ Answer get_replay(std::shared_ptr<AskedCycle> asked, Call call)
 {
     const std::string request_id = call.request.request_id;
     const std::optional<CycleId> id = CycleId::parse(call.request.path_params["id"]);
-    if (!id) co_return net::problem(Error(Errc::kNotFound, "there is no such cycle"), request_id);
+    if (!id) co_return no_such_cycle_id(call);
     Result<std::string> job = parse_job(call.request);
     if (!job) co_return net::problem(job.error(), request_id);
     const std::string token = call.principal.token_id.value;
@@ -59,6 +85,10 @@ void add_cycle_routes(ApiRouter& api, CycleService& cycles)
     const auto asked = std::make_shared<AskedCycle>(cycles);
     api.add(net::Method::kGet, "/cycles", Permission::kReadAllJobs,
             [asked](Call call) { return list_cycles(asked, std::move(call)); });
+    api.add(net::Method::kGet, "/cycles/{id}", Permission::kReadAllJobs,
+            [asked](Call call) { return get_cycle(asked, std::move(call)); });
+    api.add_unlined(net::Method::kGet, "/cycles/{id}/jobs", Permission::kReadAllJobs,
+                    [asked](Call call) { return list_cycle_jobs(asked, std::move(call)); });
     api.add_unlined(net::Method::kGet, "/cycles/{id}/replay", Permission::kReadAllJobs,
                     [asked](Call call) { return get_replay(asked, std::move(call)); });
 }

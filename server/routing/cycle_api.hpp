@@ -5,7 +5,8 @@ namespace fathom::server {
 class ApiRouter;
 class CycleService;
 
-/// GET /cycles, GET /cycles/{id}/replay. They show everybody's jobs: for those who may read all of them.
+/// GET /cycles, /cycles/{id}, and its /jobs and /replay. They show everybody's jobs: for those who may read all of
+/// them.
 void add_cycle_routes(ApiRouter& api, CycleService& cycles);
 
 } // namespace fathom::server

@@ -118,6 +118,7 @@ asio::awaitable<Result<void>> CycleRecorder::write(const DecidedCycle& cycle)
         stored.job_count = std::ssize(cycle.moment.input.jobs);
         stored.start_count =
             std::count_if(cycle.plan.begin(), cycle.plan.end(), [](const PlannedJob& job) { return job.is_start; });
+        stored.decision_s = cycle.decision_s;
         stored.currency = cycle.catalog->prices.currency();
         stored.catalog = *root;
         stored.input = deflated(write_cycle(cycle.moment));

@@ -26,6 +26,7 @@ struct DecidedCycle {
     RouteKnowledge knowledge; ///< that it was decided with: of ended runs it is newer than the catalog's
     CycleMoment moment;
     PlanRecord plan;
+    double decision_s{}; ///< time that the decisions took
 };
 
 /// Keeps what the router decided on, so that each cycle can be decided again. It writes on a thread and a connection of

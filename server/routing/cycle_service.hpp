@@ -3,6 +3,7 @@
 #include "core/base/json_reader.hpp"
 #include "core/schedule/cycle_replay.hpp"
 #include "server/api/compute_pool.hpp"
+#include "server/routing/cycle_jobs.hpp"
 #include "server/routing/cycle_store.hpp"
 #include "server/store/database.hpp"
 #include "server/store/page.hpp"
@@ -38,6 +39,15 @@ class CycleService {
 
     /// The newest first.
     asio::awaitable<Result<Page<StoredCycle>>> list(std::string after, std::int64_t limit);
+
+    /// @error kNotFound  it was never kept or has been removed.
+    asio::awaitable<Result<StoredCycle>> get(CycleId id);
+
+    /// The jobs that it decided on; `after` is the `next_after` of the page before.
+    /// @error kNotFound  as get().  kInvalid  `after` is none of this list's.  Others as read_cycle_jobs() and
+    ///                   ComputePool::run.
+    asio::awaitable<Result<Page<CycleJob>>> list_jobs(CycleId id, std::string asker, std::string after,
+                                                      std::int64_t limit);
 
     struct Question {
         CycleId cycle;

@@ -12,16 +12,27 @@ namespace fathom::server {
 namespace {
 
 constexpr Statement kInsertCycle{"routing_insert_cycle", R"sql(
-    INSERT INTO schedule_cycle (id, decided_at, decided_by, job_count, start_count, currency, catalog, input, plan, bytes)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, length($8::bytea) + length($9::bytea)) ON CONFLICT (id) DO NOTHING)sql"};
+    INSERT INTO schedule_cycle (id, decided_at, decided_by, job_count, start_count, currency, catalog, input, plan, bytes,
+                                decision_s)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, length($8::bytea) + length($9::bytea), $10)
+    ON CONFLICT (id) DO NOTHING)sql"};
 
 constexpr Statement kSelectCycle{"routing_select_cycle", R"sql(
-    SELECT id, decided_at, decided_by, job_count, start_count, currency, catalog, bytes, input, plan
+    SELECT id, decided_at, decided_by, job_count, start_count, decision_s, currency, catalog, bytes, input,
+           plan
     FROM schedule_cycle WHERE id = $1)sql"};
+
+constexpr Statement kSelectCycleHead{"routing_select_cycle_head", R"sql(
+    SELECT id, decided_at, decided_by, job_count, start_count, decision_s, currency, catalog, bytes
+    FROM schedule_cycle WHERE id = $1)sql"};
+
+constexpr Statement kSelectPlaceNames{"routing_select_place_names", R"sql(
+    SELECT u.id, c.name AS center, u.name AS unit_type FROM unit_type u JOIN center c ON c.id = u.center_id
+    WHERE u.id = ANY ($1::text[]))sql"};
 
 // Ids ascend with time, and are in the index behind it.
 constexpr Statement kSelectCycles{"routing_select_cycles", R"sql(
-    SELECT id, decided_at, decided_by, job_count, start_count, currency, catalog, bytes
+    SELECT id, decided_at, decided_by, job_count, start_count, decision_s, currency, catalog, bytes
     FROM schedule_cycle
     WHERE $1 = '' OR (decided_at, id) < (SELECT decided_at, id FROM schedule_cycle WHERE id = $1)
     ORDER BY decided_at DESC, id DESC LIMIT $2)sql"};
@@ -62,6 +73,7 @@ StoredCycle to_cycle(const pqxx::row& row)
     cycle.decided_by = row["decided_by"].as<std::string>();
     cycle.job_count = row["job_count"].as<std::int64_t>();
     cycle.start_count = row["start_count"].as<std::int64_t>();
+    cycle.decision_s = optional_of<double>(row["decision_s"]);
     cycle.currency = row["currency"].as<std::string>();
     cycle.catalog = row["catalog"].as<std::string>();
     cycle.bytes = row["bytes"].as<std::int64_t>();
@@ -74,7 +86,7 @@ void insert_cycle(pqxx::work& transaction, const StoredCycle& cycle)
 {
     exec(transaction, kInsertCycle, cycle.id, format_rfc3339(cycle.decided_at), cycle.decided_by, cycle.job_count,
          cycle.start_count, cycle.currency, cycle.catalog, pqxx::binarystring(cycle.input),
-         pqxx::binarystring(cycle.plan));
+         pqxx::binarystring(cycle.plan), cycle.decision_s);
 }
 
 std::optional<StoredCycle> select_cycle(pqxx::work& transaction, const CycleId& id)
@@ -85,6 +97,21 @@ std::optional<StoredCycle> select_cycle(pqxx::work& transaction, const CycleId& 
     cycle.input = pqxx::binarystring(rows[0]["input"]).str();
     cycle.plan = pqxx::binarystring(rows[0]["plan"]).str();
     return cycle;
+}
+
+std::optional<StoredCycle> select_cycle_head(pqxx::work& transaction, const CycleId& id)
+{
+    const pqxx::result rows = exec(transaction, kSelectCycleHead, id.value);
+    if (rows.empty()) return std::nullopt;
+    return to_cycle(rows[0]);
+}
+
+std::map<std::string, PlaceName> select_place_names(pqxx::work& transaction, const std::vector<std::string>& unit_types)
+{
+    std::map<std::string, PlaceName> names;
+    for (const pqxx::row& row : exec(transaction, kSelectPlaceNames, sql_array(unit_types)))
+        names[row["id"].as<std::string>()] = {row["center"].as<std::string>(), row["unit_type"].as<std::string>()};
+    return names;
 }
 
 std::vector<StoredCycle> select_cycles(pqxx::work& transaction, const std::string& after, std::int64_t limit)

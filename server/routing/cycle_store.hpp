@@ -5,6 +5,7 @@
 #include "server/store/transaction.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,17 +25,28 @@ struct StoredCycle {
     std::string decided_by; ///< replica
     std::int64_t job_count{};
     std::int64_t start_count{};
-    std::string currency; ///< of the prices; may be empty
-    std::string catalog;  ///< hash of the part that lists the parts of its catalog
+    std::optional<double> decision_s; ///< empty: kept by an earlier version
+    std::string currency;             ///< of the prices; may be empty
+    std::string catalog;              ///< hash of the part that lists the parts of its catalog
     std::string input;
     std::string plan;
     std::int64_t bytes{}; ///< of both
 };
 void insert_cycle(pqxx::work& transaction, const StoredCycle& cycle);
 std::optional<StoredCycle> select_cycle(pqxx::work& transaction, const CycleId& id);
+/// Without what it contains.
+std::optional<StoredCycle> select_cycle_head(pqxx::work& transaction, const CycleId& id);
 
 /// The newest first, without what they contain, older than the cycle `after` (empty: all).
 std::vector<StoredCycle> select_cycles(pqxx::work& transaction, const std::string& after, std::int64_t limit);
+
+/// Names of unit types as they are now, with their centers'.
+struct PlaceName {
+    std::string center;
+    std::string unit_type;
+};
+std::map<std::string, PlaceName> select_place_names(pqxx::work& transaction,
+                                                    const std::vector<std::string>& unit_types);
 
 /// Notes that these parts are in use, so that they are not removed. @return those that are not there
 std::vector<std::string> touch_parts(pqxx::work& transaction, const std::vector<std::string>& hashes);

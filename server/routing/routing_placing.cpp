@@ -103,8 +103,12 @@ Result<void> RoutingPage::plan()
     UnitLedger& units = begin_ledger();
     if (settings_->recorder != nullptr) note_cycle(units);
     SchedulePlan plan = schedule(units, input_);
-    report_.decision_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    if (cycle_) cycle_->plan = record_of(plan);
+    const double decision_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    report_.decision_s += decision_s;
+    if (cycle_) {
+        cycle_->plan = record_of(plan);
+        cycle_->decision_s = decision_s;
+    }
     const std::set<std::string> settled = settle_impossible_gangs(units, plan.waits);
     std::erase_if(plan.waits, [&](const ScheduledWait& wait) { return settled.contains(input_.jobs[wait.job].id); });
     keep_waiting(plan.waits);

@@ -48,6 +48,11 @@ def test_jobs(call, shared_network):
     call("GET", A + f"/jobs/{job['id']}/placement?inputs=perhaps", 400)
     decided = call("GET", A + f"/jobs/{job['id']}/placement").json()["cycle_id"]
     wait_until(lambda: decided in call("GET", A + "/cycles?page_size=100").text, 60, "the job's cycle to be kept")
+    cycle = call("GET", A + f"/cycles/{decided}").json()
+    listed = call("GET", A + f"/cycles/{decided}/jobs?page_size=1000").json()["items"]
+    assert len(listed) == cycle["job_count"] and job["id"] in [one["job_id"] for one in listed if one["is_start"]]
+    call("GET", A + "/cycles/none", 404)
+    call("GET", A + "/cycles/none/jobs", 404)
     assert call("GET", A + f"/cycles/{decided}/replay").json()["is_same"]
     assert call("GET", A + f"/cycles/{decided}/replay?job={job['id']}").json()["job"]["is_start"]
     call("GET", A + f"/cycles/{decided}/replay?job=none", 400)

@@ -42,6 +42,14 @@ def test_cycles_of_jobs_that_compete_come_out_again(network):
         assert winner["completion_s"] == stored["candidates"][stored["winner"]]["completion_s"]
         assert again.get("turn") == stored.get("turn")
 
+    # The list of its jobs says the same as the cycle that is decided again, without deciding anything.
+    job, cycle = next(iter(decided.items()))
+    listed = network.rest.get(f"/cycles/{cycle}/jobs?page_size=1000")["items"]
+    place = next(one for one in listed if one["job_id"] == job)
+    assert len(listed) == kept[cycle]["job_count"] and sum(one["is_start"] for one in listed) == kept[cycle]["start_count"]
+    assert place["is_start"] and place["position"] == replayed(network, cycle, job)["job"]["position"]
+    assert f"starts as no. {place['position']}" in network.cli("replay", cycle, "--jobs")
+
     # Those in which nobody started come out again, too; and a job that waits is told what went before it.
     crowded = max((cycle for cycle in kept.values()), key=lambda cycle: cycle["job_count"] - cycle["start_count"])
     assert replayed(network, crowded["id"])["is_same"]

@@ -17,12 +17,12 @@ export async function allPaths(page, { jobPath }) {
   const first = async (path) => (await ask(page, 'GET', path)).items[0]
   await ask(page, 'PUT', '/projects/materials', { share: 1 })
   await ask(page, 'POST', '/price-books', { document: { currency: 'EUR', entries: [{ center: '*', unit_type: '*', per_unit_hour: '1.2' }] } })
-  const [unitType, run, task, policy] = await Promise.all(
-    ['/unit-types', '/probe-runs', '/probe-tasks', '/metric-policies'].map((path) => first(`${path}?page_size=1`)))
+  const [unitType, run, task, policy, cycle] = await Promise.all(
+    ['/unit-types', '/probe-runs', '/probe-tasks', '/metric-policies', '/cycles'].map((path) => first(`${path}?page_size=1`)))
   const paths = [...await pathsOf(page, { jobPath, centerPath: '/centers/alpha' }),
     `/unit-types/${unitType.id}`, '/projects/materials', '/prices/1', '/prices/new', '/billing?tab=statements&name=materials',
     `/probe-runs/${run.id}`, `/probe-orders/${run.order_id}`, '/operators/dgemm', `/probe-tasks/${task.id}`,
-    `/probe-tasks/compose?job=${jobPath.split('/').pop()}`, `/metric-policies/${policy.id}`, '/scores?view=table', '/balance/alpha/gpu0']
+    `/probe-tasks/compose?job=${jobPath.split('/').pop()}`, `/metric-policies/${policy.id}`, '/scores?view=table', '/balance/alpha/gpu0', `/cycles/${cycle.id}`]
   checkThatAllAreThere(paths)
   return paths
 }

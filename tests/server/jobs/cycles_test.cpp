@@ -2,6 +2,8 @@
 #include "server/routing/cycle_service.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
 
+#include <set>
+
 namespace fathom::server {
 namespace {
 
@@ -69,6 +71,63 @@ TEST_F(Cycles, OfJobsThatCompeteComeOutAgain)
     EXPECT_EQ(answer["job"]["starts_before"].size(), 2U);
     EXPECT_THAT(answer["job"]["decision"]["counterfactuals"].dump(),
                 HasSubstr("would run it now if its priority were "));
+}
+
+TEST_F(Cycles, TheirJobsAreListedWithTheirPlaces)
+{
+    add_measurement(add_center("alpha", 1), 0.01);
+    add_measurement(add_center("beta", 1), 0.03);
+    std::set<std::string> submitted;
+    for (int i = 0; i < 5; ++i)
+        submitted.insert(submit_dgemm(1000, {{"project", "p"}, {"priority", i}}).value);
+    decide();
+    const CycleId cycle = CycleId::parse(newest().at(0).id).value();
+
+    const Page<CycleJob> first = run(cycles_.list_jobs(cycle, "tok_1", "", 3)).value();
+    const Page<CycleJob> second = run(cycles_.list_jobs(cycle, "tok_1", first.next_after, 3)).value();
+
+    ASSERT_EQ(first.items.size(), 3U);
+    ASSERT_EQ(second.items.size(), 2U);
+    EXPECT_EQ(second.next_after, "");
+    std::set<std::string> listed;
+    for (const Page<CycleJob>& page : {first, second}) {
+        for (const CycleJob& job : page.items)
+            listed.insert(job.job_id);
+    }
+    EXPECT_EQ(listed, submitted);
+    const Json start = to_json(first.items[0]);
+    EXPECT_EQ(start["is_start"], true);
+    EXPECT_EQ(start["position"], 1);
+    EXPECT_EQ(start["project"], "p");
+    EXPECT_EQ(start["label"], "job");
+    EXPECT_EQ((std::set<std::string>{first.items[0].center, first.items[1].center}),
+              (std::set<std::string>{"alpha", "beta"}));
+    EXPECT_EQ(start["place"]["unit_type"], "core");
+    EXPECT_GT(start["place"]["run_s"].get<double>(), 0);
+    EXPECT_EQ(start["waits_for"], nullptr);
+    EXPECT_EQ(start["turn"], nullptr);
+    EXPECT_EQ(first.items[1].position, 2);
+    const Json wait = to_json(second.items[0]);
+    EXPECT_EQ(wait["is_start"], false);
+    EXPECT_EQ(wait["position"], nullptr);
+    EXPECT_EQ(wait["waits_for"], "units");
+    EXPECT_LE(first.items[2].turn, second.items[0].turn);
+    EXPECT_LE(second.items[0].turn, second.items[1].turn);
+}
+
+TEST_F(Cycles, AreKeptWithTheTimeThatTheyTook)
+{
+    add_measurement(add_center("alpha", 1), 0.01);
+    submit_dgemm(1000);
+    decide();
+    const std::string id = newest().at(0).id;
+    const auto get = [&] { return run(cycles_.get(CycleId::parse(id).value())).value(); };
+
+    EXPECT_GT(get().decision_s, 0.0);
+    EXPECT_LT(get().decision_s, 60.0);
+    EXPECT_EQ(get().job_count, 1);
+    sql("UPDATE schedule_cycle SET decision_s = NULL");
+    EXPECT_EQ(to_json(get())["decision_s"], nullptr) << "as of an earlier version";
 }
 
 TEST_F(Cycles, AnExplanationNamesItsCycleAndSaysWhatWouldHaveChangedIt)
@@ -164,11 +223,16 @@ TEST_F(Cycles, WhatIsGoneIsSaid)
     decide();
     const std::string cycle = newest().at(0).id;
     sql("DELETE FROM schedule_part");
+    EXPECT_EQ(run(cycles_.list_jobs(CycleId::parse(cycle).value(), "tok_1", "", 10)).value().items.size(), 1U)
+        << "its jobs need no catalog";
+    EXPECT_EQ(run(cycles_.list_jobs(CycleId::parse(cycle).value(), "tok_1", "x", 10)).error().code, Errc::kInvalid);
     const Result<Json> without_catalog = run(cycles_.replay({CycleId::parse(cycle).value(), "", "tok_1"}));
     ASSERT_FALSE(without_catalog.has_value());
     EXPECT_EQ(without_catalog.error().code, Errc::kNotFound);
     sql("DELETE FROM schedule_cycle");
     EXPECT_EQ(run(cycles_.replay({CycleId::parse(cycle).value(), "", "tok_1"})).error().code, Errc::kNotFound);
+    EXPECT_EQ(run(cycles_.get(CycleId::parse(cycle).value())).error().code, Errc::kNotFound);
+    EXPECT_EQ(run(cycles_.list_jobs(CycleId::parse(cycle).value(), "tok_1", "", 10)).error().code, Errc::kNotFound);
     EXPECT_EQ(explain(job)["cycle_id"], cycle) << "its explanation stays";
 }
 

@@ -65,9 +65,9 @@ TEST_F(JobFilters, LeaveJobsOfAPlace)
 {
     const JobId moved = submit_at("moved", "alpha");
     submit_at("at beta", "beta");
-    submit(spec({{"name", "waits"}, {"units", {{"center", "alpha"}}}}));
     route();
     ASSERT_EQ(state_of(moved), "placed");
+    submit_at("waits", "alpha");
     const std::string alpha = center_id("alpha");
     const std::string beta_core = sql("SELECT id FROM unit_type WHERE center_id = '" + center_id("beta") + "'");
 

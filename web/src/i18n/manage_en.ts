@@ -5,6 +5,7 @@ import { authorityEn } from '../features/authority/text.en'
 import { balanceEn } from '../features/balance/text.en'
 import { billingEn } from '../features/billing/text.en'
 import { calendarEn } from '../features/calendar/text.en'
+import { cyclesEn } from '../features/cycles/text.en'
 import { qualityEn } from '../features/prediction_quality/text.en'
 import { pricesEn } from '../features/prices/text.en'
 import { projectsEn } from '../features/projects/text.en'
@@ -15,5 +16,5 @@ import { unitTypesEn } from '../features/unit_types/text.en'
 import { formsEn } from '../ui/forms/text.en'
 
 export const manageEn = {
-  ...formsEn, ...unitTypesEn, ...subUnitsEn, ...simulationEn, ...balanceEn, ...qualityEn, ...projectsEn, ...calendarEn, ...pricesEn, ...billingEn, ...accountsEn, ...auditEn, ...authorityEn, ...settingsEn,
+  ...formsEn, ...unitTypesEn, ...subUnitsEn, ...simulationEn, ...cyclesEn, ...balanceEn, ...qualityEn, ...projectsEn, ...calendarEn, ...pricesEn, ...billingEn, ...accountsEn, ...auditEn, ...authorityEn, ...settingsEn,
 }

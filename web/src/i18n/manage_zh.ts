@@ -4,6 +4,7 @@ import { authorityZh } from '../features/authority/text.zh'
 import { balanceZh } from '../features/balance/text.zh'
 import { billingZh } from '../features/billing/text.zh'
 import { calendarZh } from '../features/calendar/text.zh'
+import { cyclesZh } from '../features/cycles/text.zh'
 import { qualityZh } from '../features/prediction_quality/text.zh'
 import { pricesZh } from '../features/prices/text.zh'
 import { projectsZh } from '../features/projects/text.zh'
@@ -14,5 +15,5 @@ import { unitTypesZh } from '../features/unit_types/text.zh'
 import { formsZh } from '../ui/forms/text.zh'
 
 export const manageZh = {
-  ...formsZh, ...unitTypesZh, ...subUnitsZh, ...simulationZh, ...balanceZh, ...qualityZh, ...projectsZh, ...calendarZh, ...pricesZh, ...billingZh, ...accountsZh, ...auditZh, ...authorityZh, ...settingsZh,
+  ...formsZh, ...unitTypesZh, ...subUnitsZh, ...simulationZh, ...cyclesZh, ...balanceZh, ...qualityZh, ...projectsZh, ...calendarZh, ...pricesZh, ...billingZh, ...accountsZh, ...auditZh, ...authorityZh, ...settingsZh,
 }

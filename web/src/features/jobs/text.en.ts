@@ -148,6 +148,7 @@ export const jobsEn = {
   'jobs.detail': 'Reason',
   'jobs.why.decided': 'Decided {time} by {replica}',
   'jobs.why.now': 'Not decided yet. This is what would be decided now.',
+  'jobs.why.cycle': 'The scheduling cycle',
   'jobs.why.none': 'No decision was made about this job.',
   'jobs.why.candidates': 'Candidates',
   'jobs.why.feasible': 'can run it',

@@ -150,6 +150,7 @@ export const jobsZh: Record<keyof typeof jobsEn, string> = {
   'jobs.detail': '原因',
   'jobs.why.decided': '由 {replica} 于 {time} 决定',
   'jobs.why.now': '尚未决定。以下为当前会作出的决定。',
+  'jobs.why.cycle': '调度周期',
   'jobs.why.none': '尚未对此作业作出决定。',
   'jobs.why.candidates': '候选',
   'jobs.why.feasible': '可运行',

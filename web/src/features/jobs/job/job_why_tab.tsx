@@ -1,3 +1,7 @@
+import { Link } from '../../../app/router/link'
+import { pathTo } from '../../../app/router/match'
+import { changeFilters } from '../../../app/router/search'
+import { useSession } from '../../../app/session'
 import { type Translate, useText } from '../../../i18n/language'
 import type { Job, Placement } from '../../../queries/jobs'
 import { usePlacement } from '../../../queries/jobs'
@@ -34,15 +38,16 @@ export function JobWhyTab({ job, isWaiting }: { job: Job; isWaiting: boolean }) 
   )
 }
 
+/** When and by whom it was decided, and with which jobs: those of its cycle, for who may see everybody's. */
 function Decided({ placement }: { placement: Placement }) {
   const t = useText()
   const { zone } = useZone()
-  return (
-    <span className="dim">
-      {placement.decided_at
-        ? t('jobs.why.decided', { time: formatTime(placement.decided_at, zone), replica: placement.decided_by ?? '' }) : t('jobs.why.now')}
-    </span>
-  )
+  const { may } = useSession()
+  if (!placement.decided_at) return <span className="dim">{t('jobs.why.now')}</span>
+  const text = t('jobs.why.decided', { time: formatTime(placement.decided_at, zone), replica: placement.decided_by ?? '' })
+  if (!placement.cycle_id || !may('read_all_jobs')) return <span className="dim">{text}</span>
+  const cycle = pathTo('/cycles/:id', { id: placement.cycle_id }) + changeFilters('', { job: placement.job_id })
+  return <span className="dim">{text} · <Link className="in-text" href={cycle}>{t('jobs.why.cycle')}</Link></span>
 }
 
 const kinds = ['metering', 'host', 'quota', 'window', 'price', 'maintenance', 'gpu_memory', 'units', 'turn', 'elsewhere', 'closed', 'impossible'] as const
