@@ -299,7 +299,8 @@ std::string devices_text(const Json& decision)
                 printable(text_of(one, "cpu_unit_type")) + ", " + duration_of(one, "gpu_s") + " on " +
                 printable(text_of(one, "gpu_unit_type")) +
                 " with its transfers: " + format_number(number_of(one, "speedup").value_or(0)) + " × as fast, so " +
-                printable(text_of(one, "run_on")) + " (threshold " + text_of(one, "threshold") + ")\n";
+                printable(text_of(one, "run_on")) + " (threshold " + text_of(one, "threshold") + ")" +
+                (is_true(one, "decides") ? "; the other was set aside\n" : "\n");
     }
     return text.empty() ? text : "\nCPU or GPU\n" + text;
 }

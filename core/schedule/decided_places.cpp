@@ -27,6 +27,27 @@ std::optional<std::size_t> later_place(const Decision& decision, const UnitTypeI
     return static_cast<std::size_t>(found - decision.candidates.begin());
 }
 
+bool is_set_aside(const Candidate& candidate)
+{
+    return candidate.removed_by == Filter::kSpeedup;
+}
+
+void take_back(Decision& decision, std::size_t place)
+{
+    const std::string& center = decision.candidates[place].center;
+    take_back(decision.filter_trace, Filter::kSpeedup, center);
+    const auto is_aside = [&](std::size_t index) {
+        return index != place && is_set_aside(decision.candidates[index]) &&
+               decision.candidates[index].center == center;
+    };
+    for (std::size_t i = 0; i < decision.candidates.size(); ++i) {
+        if (is_aside(i)) return; // others of the center stay set aside
+    }
+    for (DeviceChoice& choice : decision.devices) {
+        if (choice.center == center) choice.decides = false;
+    }
+}
+
 void put_first(Decision& decision, std::size_t place)
 {
     decision.winner = 0;

@@ -7,9 +7,9 @@ namespace fathom {
 std::uint8_t written_number(Filter filter)
 {
     const auto place = static_cast<std::uint8_t>(filter);
-    constexpr auto kLater = static_cast<std::uint8_t>(Filter::kWallLimit); // than the others, in their midst
-    if (place == kLater) return kFilterCount - 1;
-    return place < kLater ? place : static_cast<std::uint8_t>(place - 1);
+    if (filter == Filter::kWallLimit) return 11; // later than the first eleven, in their midst
+    if (filter == Filter::kSpeedup) return 12;
+    return filter < Filter::kWallLimit ? place : static_cast<std::uint8_t>(place - 1);
 }
 
 Filter written_filter(std::uint8_t number)

@@ -175,10 +175,11 @@ bool Scheduling::start_at(std::size_t job, const JobOption& option)
     RouteRequest request = ledger_.request_of(jobs_[job]);
     Decision decision = *decide(job);
     if (!decision.winner || !decision.quota_obstacle.empty()) return false;
+    const auto is_there = [&](const Candidate& one) {
+        return one.unit_type_id == unit_type.id && (one.feasible || is_set_aside(one));
+    };
     const auto place = static_cast<std::size_t>(
-        std::find_if(decision.candidates.begin(), decision.candidates.end(),
-                     [&](const Candidate& one) { return one.unit_type_id == unit_type.id && one.feasible; }) -
-        decision.candidates.begin());
+        std::find_if(decision.candidates.begin(), decision.candidates.end(), is_there) - decision.candidates.begin());
     const bool is_own_choice = place == *decision.winner && decision.can_start_now &&
                                decision.candidates[place].unit_count == option.unit_count;
     if (!is_own_choice) {
@@ -189,6 +190,7 @@ bool Scheduling::start_at(std::size_t job, const JobOption& option)
         Decision there = ledger_.decide(request);
         if (!there.winner || !there.can_start_now || !there.quota_obstacle.empty()) return false;
         if (place < decision.candidates.size()) {
+            if (is_set_aside(decision.candidates[place])) take_back(decision, place);
             decision.candidates[place] = there.candidates[*there.winner];
             put_first(decision, place);
         } else {

@@ -126,7 +126,8 @@ class Scheduling {
     std::size_t viewed_starts_ = 0;                      ///< after which all jobs were looked at
     std::vector<OrderedPlace> ordered_;
     double typical_run_s_ = 0;
-    std::size_t planned_ = 0; ///< jobs that wait for units, so far
+    std::size_t planned_ = 0;                  ///< jobs that wait for units, so far
+    std::set<std::string_view> device_savers_; ///< kinds whose options leave out GPUs (OfferedPlaces)
     /// By kind: the first decisions, brief ones unless is_whole_wanted().
     std::unordered_map<std::string_view, std::shared_ptr<const Decision>> seen_;
 };

@@ -38,6 +38,7 @@ void Scheduling::view_all()
         if (is_new) {
             BriefDecision brief = ledger_.decide_briefly(job);
             if (brief.offered.wants_units) options->second = places_.options_of(job.request, brief.offered);
+            if (brief.offered.leaves_out_devices) device_savers_.insert(job.kind);
             seen = std::make_shared<const Decision>(std::move(brief.decision));
         }
         view.options = options->second;
@@ -155,7 +156,8 @@ bool Scheduling::view_again()
     bool has_looked = false;
     OptionsByKind by_kind;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
-        if (is_done_[i] || is_refused_[i] || !depends_on_what_is_free(jobs_[i].request) || !concerns(news, i)) continue;
+        const bool may_change = depends_on_what_is_free(jobs_[i].request) || device_savers_.contains(jobs_[i].kind);
+        if (is_done_[i] || is_refused_[i] || !may_change || !concerns(news, i)) continue;
         has_looked = true;
         const auto [found, is_new] = by_kind.try_emplace(jobs_[i].kind);
         JobOptions& options = found->second;

@@ -1,6 +1,7 @@
 #include "core/schedule/wanted_places.hpp"
 
 #include "core/decide/queue/shadow_price.hpp"
+#include "core/schedule/decided_places.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -22,7 +23,8 @@ std::vector<PlaceOffers> offers_of(const Decision& decision)
 {
     std::vector<PlaceOffers> places;
     for (std::size_t i = 0; i < decision.candidates.size(); ++i) {
-        if (decision.candidates[i].feasible) places.push_back({i, decision.candidates[i].offers});
+        const Candidate& one = decision.candidates[i];
+        if (one.feasible || (is_set_aside(one) && !one.offers.empty())) places.push_back({i, one.offers});
     }
     return places;
 }

@@ -12,8 +12,8 @@
 /// Decisions and unit types as core/decide/queue/order_jobs looks at them.
 namespace fathom {
 
-/// The feasible places of a decision that could start as soon as they are free; `unit_type` is the candidate's index.
-/// They refer to the decision.
+/// The feasible places of a decision that could start as soon as they are free, and those that are set aside but remain
+/// places for the order of jobs (OfferedPlaces); `unit_type` is the candidate's index. They refer to the decision.
 std::vector<PlaceOffers> offers_of(const Decision& decision);
 
 /// The median of the predicted run times of all places; 600 s when there are none: a job of unknown length is taken to

@@ -152,7 +152,7 @@ std::vector<SettingSpec> bill_specs()
 std::vector<SettingSpec> prediction_specs()
 {
     return {
-        {"gpu_threshold", "1", "a GPU must be more than so many times faster than the CPU to be recommended",
+        {"gpu_threshold", "1", "a GPU must be more than so many times faster than the CPU for jobs to be placed there",
          check_number(1, 1000)},
         {"drift_period_s", "60", "seconds between two looks for jobs that go otherwise than predicted",
          check_integer(1, 86400)},

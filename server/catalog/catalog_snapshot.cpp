@@ -119,6 +119,7 @@ Result<RouteRequest> make_route_request(const JobSpec& spec, const CatalogSnapsh
     RouteRequest request = make_route_terms(spec, catalog, now);
     request.job_type = spec.type;
     request.gpu_threshold = catalog.gpu_threshold;
+    request.follows_gpu_threshold = true;
     apply_rules(find_rules(catalog.projects, spec.project), request);
     for (const OperatorUse& use : spec.operators) {
         const OperatorVersion* found = catalog.find_operator(use.id, use.version);

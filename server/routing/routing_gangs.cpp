@@ -63,6 +63,7 @@ bool can_ever_run(const Candidate& candidate)
     case Filter::kQuota:
     case Filter::kDeadline:
     case Filter::kBudget:
+    case Filter::kSpeedup:
         return true;
     case Filter::kPolicy:
     case Filter::kOperators:

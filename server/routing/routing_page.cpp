@@ -278,6 +278,7 @@ Result<RouteRequest> RoutingPage::request_of(const WaitingJob& job)
     // A probe measures for the network, whatever project it is kept under.
     if (!request.is_probe) apply_rules(find_rules(catalog_->projects, job.spec.project), request);
     request.gpu_threshold = catalog_->gpu_threshold;
+    request.follows_gpu_threshold = true;
     return request;
 }
 

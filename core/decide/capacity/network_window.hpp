@@ -69,6 +69,7 @@ class NetworkProfile {
     const std::array<HourOfWeek, 24>& days() const { return day_; }
     /// The best median that any hour or all time is known by: no transfer is expected to be faster. 0 without samples.
     double best_rate_bytes() const { return best_rate_bytes_; }
+    double median_rate_bytes() const { return overall_.median_bytes; } ///< of all samples; 0 without any
 
     /// The median of the hour of the week that `at` lies in; of the hour of the day where fewer than two
     /// samples are known of that; of everything where there are none of that either.

@@ -39,7 +39,7 @@ Nearest find_nearest(const RouteRequest& request, const Decision& decision)
     const double budget = budget_limit(request.budget);
     Nearest found;
     for (const Candidate& candidate : decision.candidates) {
-        if (!candidate.removed_by) continue;
+        if (!candidate.removed_by || candidate.removed_by == Filter::kSpeedup) continue;
         if (*candidate.removed_by < Filter::kDeadline) {
             if (found.furthest == nullptr || *candidate.removed_by > *found.furthest->removed_by)
                 found.furthest = &candidate;

@@ -195,6 +195,7 @@ FieldError unkept(const RouteRequest& request, Filter filter, const Places& plac
     case Filter::kHealth:
     case Filter::kDeadline:
     case Filter::kBudget:
+    case Filter::kSpeedup:
         break;
     }
     return {}; // the others do not remove for good

@@ -1,6 +1,7 @@
 #include "core/decide/prediction/device_choice.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace fathom {
 namespace {
@@ -14,7 +15,7 @@ const OperatorPrediction* find_known(const RunPrediction& prediction, std::size_
 }
 
 DeviceChoice compare(std::span<const OperatorDemand> demands, const DevicePlace& cpu, const DevicePlace& gpu,
-                     double threshold)
+                     const DeviceTerms& terms)
 {
     DeviceChoice choice;
     choice.center = cpu.center;
@@ -22,7 +23,9 @@ DeviceChoice compare(std::span<const OperatorDemand> demands, const DevicePlace&
     choice.gpu_unit_type = gpu.unit_type;
     choice.is_bus_known = gpu.bus_gb > 0;
     choice.bus_gb = choice.is_bus_known ? gpu.bus_gb : kUsualBusGb;
-    choice.threshold = threshold;
+    choice.terms = terms;
+    choice.terms.network_gb = cpu.network_gb > 0 ? cpu.network_gb : gpu.network_gb;
+    DeviceTimes all;
     for (std::size_t i = 0; i < demands.size(); ++i) {
         const OperatorPrediction* on_cpu = find_known(*cpu.prediction, i, demands[i]);
         const OperatorPrediction* on_gpu = find_known(*gpu.prediction, i, demands[i]);
@@ -34,14 +37,21 @@ DeviceChoice compare(std::span<const OperatorDemand> demands, const DevicePlace&
         one.cpu_s = on_cpu->total_s;
         one.gpu_s = on_gpu->total_s;
         one.bus_s = static_cast<double>(one.count) * bus_s(demands[i].bytes, choice.bus_gb);
-        one.speedup = one.cpu_s / one.gpu_s;
-        one.runs_on_gpu = one.speedup > threshold;
-        choice.cpu_s += one.cpu_s;
-        choice.gpu_s += one.gpu_s;
+        const DeviceTimes own{one.cpu_s, one.gpu_s, static_cast<double>(one.count) * demands[i].bytes};
+        const SpeedupAnswer answer = compare_devices(own, choice.terms);
+        one.speedup = answer.speedup;
+        one.runs_on_gpu = answer.runs_on_gpu;
+        all.cpu_s += own.cpu_s;
+        all.gpu_s += own.gpu_s;
+        all.bytes += own.bytes;
         choice.operators.push_back(std::move(one));
     }
-    if (choice.gpu_s > 0) choice.speedup = choice.cpu_s / choice.gpu_s;
-    choice.runs_on_gpu = choice.speedup > threshold;
+    choice.cpu_s = all.cpu_s;
+    choice.gpu_s = all.gpu_s;
+    if (choice.operators.empty()) return choice;
+    const SpeedupAnswer answer = compare_devices(all, choice.terms);
+    choice.speedup = answer.speedup;
+    choice.runs_on_gpu = answer.runs_on_gpu;
     return choice;
 }
 
@@ -66,8 +76,24 @@ MeasuredOperator with_transfers(MeasuredOperator measured, double bus_gb)
     return measured;
 }
 
+SpeedupAnswer compare_devices(const DeviceTimes& times, const DeviceTerms& terms)
+{
+    SpeedupQuestion question;
+    question.machines = static_cast<double>(terms.unit_count);
+    question.input_gb = times.bytes / (1 + question.output_fraction) / 1e9 / question.machines;
+    question.network_gb = terms.network_gb > 0 ? terms.network_gb : std::numeric_limits<double>::infinity();
+    question.threshold = terms.threshold;
+    return predict_speedup(question,
+                           {.cpu_s = times.cpu_s / question.machines, .gpu_s = times.gpu_s / question.machines});
+}
+
+bool is_settled(const SpeedupAnswer& answer, const DeviceTimes& times, const DeviceTerms& terms)
+{
+    return terms.network_gb > 0 || !(times.bytes > 0) || terms.threshold <= 1 || !answer.runs_on_gpu;
+}
+
 std::vector<DeviceChoice> compare_devices(std::span<const OperatorDemand> demands, std::span<const DevicePlace> places,
-                                          double threshold)
+                                          const DeviceTerms& terms)
 {
     std::vector<DeviceChoice> choices;
     std::vector<std::string_view> seen;
@@ -82,7 +108,7 @@ std::vector<DeviceChoice> compare_devices(std::span<const OperatorDemand> demand
         const auto cpu = first_of(false);
         const auto gpu = first_of(true);
         if (cpu == places.end() || gpu == places.end()) continue;
-        DeviceChoice choice = compare(demands, *cpu, *gpu, threshold);
+        DeviceChoice choice = compare(demands, *cpu, *gpu, terms);
         if (!choice.operators.empty()) choices.push_back(std::move(choice));
     }
     return choices;
@@ -107,11 +133,15 @@ Json to_json(const DeviceChoice& choice)
             {"gpu_unit_type", choice.gpu_unit_type},
             {"bus_gb_s", choice.bus_gb},
             {"bus_source", choice.is_bus_known ? "center" : "default"},
-            {"threshold", choice.threshold},
+            {"threshold", choice.terms.threshold},
+            {"unit_count", choice.terms.unit_count},
+            {"network_gb_s", choice.terms.network_gb > 0 ? Json(choice.terms.network_gb) : Json()},
+            {"network_source", choice.terms.network_gb > 0 ? "data_site" : "unknown"},
             {"cpu_s", choice.cpu_s},
             {"gpu_s", choice.gpu_s},
             {"speedup", choice.speedup},
             {"run_on", device(choice.runs_on_gpu)},
+            {"decides", choice.decides},
             {"operators", std::move(operators)}};
 }
 

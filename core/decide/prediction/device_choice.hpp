@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/decide/prediction/predict.hpp"
+#include "core/decide/prediction/speedup.hpp"
 
 #include <span>
 #include <string>
@@ -23,6 +24,28 @@ double bus_s(double bytes, double bus_gb);
 /// A measurement on a device as a job sees it: each execution with its transfers.
 MeasuredOperator with_transfers(MeasuredOperator measured, double bus_gb);
 
+/// What S6 is asked on beside times.
+struct DeviceTerms {
+    std::int64_t unit_count{1}; ///< n: the job's units, of either kind
+    double network_gb{};        ///< b, GB/s; 0: not known, and what goes between units is left out
+    double threshold{1};        ///< N must be larger; at least 1
+};
+
+/// Of a whole job or of one of its operators: all executions on one unit of each kind.
+struct DeviceTimes {
+    double cpu_s{};
+    double gpu_s{}; ///< with bus_s
+    double bytes{}; ///< inputs and outputs
+};
+
+/// S3, S5 and S6 of work that is spread over n units, with o and k as the specification has them: a unit has 1/n of the
+/// work, and D is 1/n of the bytes ÷ (1 + o).
+SpeedupAnswer compare_devices(const DeviceTimes& times, const DeviceTerms& terms);
+
+/// Whether no network could make another decision of it. With b that is so; without, N is as for an infinitely fast
+/// one, and that of any other is nearer to 1.
+bool is_settled(const SpeedupAnswer& answer, const DeviceTimes& times, const DeviceTerms& terms);
+
 /// One operator of a job on one unit of each kind; times are of all its executions.
 struct OperatorDevice {
     std::string operator_id;
@@ -31,7 +54,7 @@ struct OperatorDevice {
     double cpu_s{};
     double gpu_s{};   ///< with bus_s
     double bus_s{};   ///< over the bus
-    double speedup{}; ///< N = cpu_s / gpu_s
+    double speedup{}; ///< N of S6, on n units
     bool runs_on_gpu{};
 };
 
@@ -42,13 +65,14 @@ struct DeviceChoice {
     std::string cpu_unit_type; ///< name
     std::string gpu_unit_type; ///< name
     double bus_gb{};
-    bool is_bus_known{};                   ///< the center names its bus
-    double threshold{1};                   ///< S6: N must be larger
+    bool is_bus_known{}; ///< the center names its bus
+    DeviceTerms terms;
     std::vector<OperatorDevice> operators; ///< those predicted on both, in the job's order
-    double cpu_s{};                        ///< of these operators
-    double gpu_s{};                        ///< of these operators
-    double speedup{};
+    double cpu_s{};                        ///< of these operators, on one unit
+    double gpu_s{};                        ///< of these operators, on one unit
+    double speedup{};                      ///< N of S6, on n units
     bool runs_on_gpu{};
+    bool decides{}; ///< the router has set unit types of the center's other kind aside by it
 };
 
 /// One place of a decision.
@@ -58,15 +82,16 @@ struct DevicePlace {
     std::string resource_type;
     double bus_gb{};                   ///< 0: not known
     const RunPrediction* prediction{}; ///< on one unit; of devices with transfers
+    double network_gb{};               ///< b at its center; 0: not known
 };
 
 /// For each center with places of both kinds the comparison of its first of each kind, in order of the centers' first
 /// places. A center of whose operators none is predicted on both kinds is left out.
 /// @param demands    the operators of the job; predictions name them in the same order.
-/// @param places     best first.
-/// @param threshold  S6, at least 1.
+/// @param places  best first.
+/// @param terms   without b, which is that of the CPU's place, else of the GPU's.
 std::vector<DeviceChoice> compare_devices(std::span<const OperatorDemand> demands, std::span<const DevicePlace> places,
-                                          double threshold);
+                                          const DeviceTerms& terms);
 
 Json to_json(const DeviceChoice& choice);
 

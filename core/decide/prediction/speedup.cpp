@@ -98,15 +98,20 @@ Result<SpeedupQuestion> parse_speedup_question(const Json& json)
 
 SpeedupAnswer predict_speedup(const SpeedupQuestion& q)
 {
-    const double passes = 1 + aggregation_levels(q);
-    const double transfer_s = q.output_fraction * q.input_gb * aggregating_nodes(q) / q.network_gb;
     const double one_gpu_s =
         (1 + q.output_fraction) * q.input_gb / q.bus_gb + calculation_s(q) / (q.gpu_parallelism * q.core_ratio); // S4
+    return predict_speedup(q, {.cpu_s = calculation_s(q), .gpu_s = one_gpu_s});
+}
+
+SpeedupAnswer predict_speedup(const SpeedupQuestion& q, const MachineTimes& measured)
+{
+    const double passes = 1 + aggregation_levels(q);
+    const double transfer_s = q.output_fraction * q.input_gb * aggregating_nodes(q) / q.network_gb;
     SpeedupAnswer answer;
-    answer.cpu_s = calculation_s(q) * passes + transfer_s; // S3
-    answer.gpu_s = one_gpu_s * passes + transfer_s;        // S5
+    answer.cpu_s = measured.cpu_s * passes + transfer_s; // S3
+    answer.gpu_s = measured.gpu_s * passes + transfer_s; // S5
     if (q.compression) {
-        answer.gpu_s = (1 + q.output_fraction) * q.input_gb / q.compression->speed_gb + one_gpu_s * passes +
+        answer.gpu_s = (1 + q.output_fraction) * q.input_gb / q.compression->speed_gb + measured.gpu_s * passes +
                        q.compression->fraction * transfer_s;
     }
     answer.speedup = answer.cpu_s / answer.gpu_s;

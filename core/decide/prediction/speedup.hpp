@@ -66,6 +66,16 @@ Result<SpeedupQuestion> parse_speedup_question(const Json& json);
 /// The question must have passed parse_speedup_question or obey its ranges.
 SpeedupAnswer predict_speedup(const SpeedupQuestion& question);
 
+/// What the work on one machine takes, where it was measured on both kinds: t, m, r and p are in it.
+struct MachineTimes {
+    double cpu_s{}; ///< T_cal of S1
+    double gpu_s{}; ///< T' of S4, with the way over the bus
+};
+
+/// S2, S3, S5 and S6 on such times. Of the question neither the class nor t, p, m and r are read; its network may be
+/// infinitely fast.
+SpeedupAnswer predict_speedup(const SpeedupQuestion& question, const MachineTimes& measured);
+
 /// One point of a curve of the speed-up against t.
 struct SpeedupPoint {
     double seconds_per_100mb{};

@@ -133,8 +133,8 @@ Json candidate_json(const Candidate& candidate, std::string_view currency)
                  {"feasible", candidate.feasible},
                  {"reason", candidate.reason},
                  {"unit_count", candidate.unit_count}};
-    const bool has_plan =
-        candidate.feasible || candidate.removed_by == Filter::kDeadline || candidate.removed_by == Filter::kBudget;
+    const bool has_plan = candidate.feasible || candidate.removed_by == Filter::kDeadline ||
+                          candidate.removed_by == Filter::kBudget || candidate.removed_by == Filter::kSpeedup;
     if (has_plan && std::isfinite(candidate.completion_s)) add_plan(candidate, currency, json);
     if (candidate.feasible)
         add_choice(candidate, currency, json);

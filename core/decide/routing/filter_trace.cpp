@@ -25,6 +25,7 @@ constexpr std::array<FilterWords, kFilterCount> kWords{{
     {"health", "is silent, lost or quarantined", "are silent, lost or quarantined"},
     {"deadline", "would end after the deadline", "would end after the deadline"},
     {"budget", "would cost more than the budget", "would cost more than the budget"},
+    {"speedup", "is set aside by the GPU's speed-up", "are set aside by the GPU's speed-up"},
 }};
 
 const FilterWords& words_of(Filter filter)
@@ -45,6 +46,19 @@ std::optional<Filter> parse_filter(std::string_view text)
         std::find_if(kWords.begin(), kWords.end(), [&](const FilterWords& words) { return words.name == text; });
     if (found == kWords.end()) return std::nullopt;
     return static_cast<Filter>(found - kWords.begin());
+}
+
+void take_back(FilterTrace& trace, Filter filter, std::string_view center)
+{
+    const auto step = std::find_if(trace.steps.begin(), trace.steps.end(),
+                                   [filter](const FilterStep& one) { return one.filter == filter; });
+    if (step == trace.steps.end()) return;
+    const auto place = std::find_if(step->centers.begin(), step->centers.end(),
+                                    [center](const TracedCenter& one) { return one.center == center; });
+    if (place == step->centers.end()) return;
+    ++trace.left;
+    if (--place->removed == 0) step->centers.erase(place);
+    if (--step->removed == 0) trace.steps.erase(step);
 }
 
 Json to_json(const FilterTrace& trace)

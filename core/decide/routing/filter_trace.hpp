@@ -26,8 +26,9 @@ enum class Filter : std::uint8_t {
     kHealth,    ///< silent, lost, quarantined, never connected
     kDeadline,  ///< it would end too late
     kBudget,    ///< it would cost too much
+    kSpeedup,   ///< S6 speaks for the other of CPU and GPU at its center, which is no worse for the job
 };
-inline constexpr std::size_t kFilterCount = 12;
+inline constexpr std::size_t kFilterCount = 13;
 std::string_view to_string(Filter filter); ///< "policy", "operators", …
 std::optional<Filter> parse_filter(std::string_view text);
 
@@ -51,6 +52,9 @@ struct FilterTrace {
     std::int64_t left{};           ///< feasible ones
     std::vector<FilterStep> steps; ///< those that removed any, in order
 };
+
+/// One that the filter removed at that center is a place for the job after all. Nothing, where it removed none there.
+void take_back(FilterTrace& trace, Filter filter, std::string_view center);
 
 /// `{"candidates", "left", "steps": [{"filter", "removed", "centers": [{"center", "removed", "reason"}]}]}`
 Json to_json(const FilterTrace& trace);

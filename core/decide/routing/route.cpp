@@ -1,10 +1,12 @@
 #include "core/decide/routing/route.hpp"
 
+#include "core/decide/routing/device_ruling.hpp"
 #include "core/decide/routing/route_filter.hpp"
 #include "core/decide/routing/route_reasons.hpp"
 #include "core/decide/routing/route_search.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <tuple>
 
 namespace fathom {
@@ -63,13 +65,19 @@ class Deciding {
     RouteSearch search()
     {
         kind_ = &table_->kind_of(*request_, chooser_);
-        return find_places(*request_, *table_, *kind_, chooser_, most());
+        RouteSearch found = find_places(*request_, *table_, *kind_, chooser_, most());
+        aside_ = set_devices_aside(*request_, *table_, *kind_, chooser_, most(), found);
+        return found;
     }
 
     Decision whole(const RouteSearch& found)
     {
         decision_.filter_trace = table_->filter_trace_of(*request_, *kind_);
         if (!kind_->cost.empty()) count_limits(found);
+        if (!aside_.empty()) {
+            decision_.filter_trace.steps.push_back(speedup_step(aside_, *table_->unit_types));
+            decision_.filter_trace.left -= decision_.filter_trace.steps.back().removed;
+        }
         const std::size_t described = std::min(found.feasible.size(), most());
         decision_.candidates.reserve(described + kRemovedExpected);
         for (std::size_t i = 0; i < described; ++i)
@@ -91,6 +99,12 @@ class Deciding {
         offered.places.reserve(found.feasible.size());
         for (Found& one : found.feasible)
             offered.places.push_back({one.unit_type, std::move(one.offers)});
+        for (const SetAside& one : aside_) {
+            if (one.ruling.gpu == one.found.unit_type)
+                offered.leaves_out_devices = true;
+            else
+                offered.places.push_back({one.found.unit_type, one.found.offers});
+        }
         return offered;
     }
 
@@ -169,6 +183,16 @@ class Deciding {
             candidate.reason = missed_deadline_reason(request_->transfer, candidate);
         else if (choice.removed_by == Filter::kBudget)
             candidate.reason = missed_budget_reason(*request_->budget, candidate);
+        return candidate;
+    }
+
+    Candidate describe_aside(const SetAside& aside)
+    {
+        Candidate candidate = describe(aside.found);
+        candidate.feasible = false;
+        candidate.removed_by = Filter::kSpeedup;
+        if (aside.ruling.gpu == aside.found.unit_type) candidate.offers.clear();
+        candidate.reason = ruling_reason(aside.ruling, *table_->unit_types);
         return candidate;
     }
 
@@ -268,11 +292,15 @@ class Deciding {
         }
         for (const Found& one : found.feasible)
             std::erase(kept, one.unit_type);
+        const std::size_t first = decision_.candidates.size();
+        for (const SetAside& one : aside_) {
+            std::erase(kept, one.found.unit_type);
+            if (decision_.candidates.size() < kMaxCandidatesKept) decision_.candidates.push_back(describe_aside(one));
+        }
         std::vector<std::uint32_t> once;
         for (const std::uint32_t unit_type : kept) {
             if (std::find(once.begin(), once.end(), unit_type) == once.end()) once.push_back(unit_type);
         }
-        const std::size_t first = decision_.candidates.size();
         for (const std::uint32_t unit_type : once) {
             if (decision_.candidates.size() == kMaxCandidatesKept) break;
             add_one_removed(unit_type);
@@ -307,8 +335,9 @@ class Deciding {
                              std::tie(column[*best], table_->columns->id_rank()[*best]))
                 best = i;
         };
-        const bool is_any = std::any_of(decision_.filter_trace.steps.begin(), decision_.filter_trace.steps.end(),
-                                        [](const FilterStep& step) { return step.filter >= Filter::kDeadline; });
+        const bool is_any = std::any_of(
+            decision_.filter_trace.steps.begin(), decision_.filter_trace.steps.end(),
+            [](const FilterStep& step) { return step.filter == Filter::kDeadline || step.filter == Filter::kBudget; });
         for (std::uint32_t i = 0; is_any && i < limits_.size(); ++i) {
             if (limits_[i] == RouteKind::kStays) continue;
             keep(nearest[0], i, kind_->completion_s);
@@ -358,19 +387,35 @@ class Deciding {
         decision_.assumptions = list_assumptions(*request_, winner);
     }
 
-    /// What S6 says of the centers that have places of both kinds among the candidates.
+    /// What S6 says of the centers that have places of both kinds: of those that it set one aside for, and of what is
+    /// left.
     void compare_kinds(const RouteSearch& found)
     {
         std::vector<DevicePlace> places;
+        std::deque<RunPrediction> predictions;
+        const auto add = [&](const UnitTypeView& view, const RunPrediction& prediction) {
+            places.push_back(
+                {view.center_name, view.name, view.resource_type, view.bus_gb, &prediction, network_gb_of(view)});
+        };
+        for (const SetAside& one : aside_) {
+            for (const std::uint32_t unit_type : {one.ruling.cpu, one.ruling.gpu})
+                add(view_of(unit_type), predictions.emplace_back(predict(unit_type)));
+        }
         for (std::size_t i = 0; i < std::min(found.feasible.size(), decision_.candidates.size()); ++i) {
             const UnitTypeView& view = view_of(found.feasible[i].unit_type);
             const Candidate& candidate = decision_.candidates[i];
             if (!candidate.feasible || candidate.unit_type_id != view.id) break;
-            places.push_back({view.center_name, view.name, view.resource_type, view.bus_gb, &candidate.prediction});
+            add(view, candidate.prediction);
         }
         const bool has_device = std::any_of(places.begin(), places.end(),
                                             [](const DevicePlace& place) { return is_device(place.resource_type); });
-        if (has_device) decision_.devices = compare_devices(request_->operators, places, request_->gpu_threshold);
+        if (!has_device) return;
+        const DeviceTerms terms{request_->units.count.value_or(request_->units.min), 0, request_->gpu_threshold};
+        decision_.devices = compare_devices(request_->parts(), places, terms);
+        for (DeviceChoice& choice : decision_.devices)
+            choice.decides = std::any_of(aside_.begin(), aside_.end(), [&](const SetAside& one) {
+                return view_of(one.found.unit_type).center_name == choice.center;
+            });
     }
 
     const RouteRequest* request_;
@@ -379,6 +424,7 @@ class Deciding {
     RouteKind* kind_ = nullptr;
     std::vector<std::uint8_t> limits_;   ///< by unit type; empty without deadline and budget
     std::vector<std::uint32_t> limited_; ///< some of those that deadline or budget removes
+    std::vector<SetAside> aside_;        ///< that Filter::kSpeedup removes
     Decision decision_;
 };
 

@@ -58,7 +58,9 @@ struct RouteRequest {
     Quota quota;                         ///< of its project
     QuotaUse used;                       ///< by its project, with what was decided since
     double gpu_threshold{1};             ///< S6: what a GPU's speed-up must be above; at least 1
-    bool is_probe{};                     ///< it measures (M22); all the same to a place but one that is quarantined
+    /// At centers with both, S6 sets CPU or GPU unit types aside (Filter::kSpeedup); else it is only told what S6 says.
+    bool follows_gpu_threshold{};
+    bool is_probe{}; ///< it measures (M22); all the same to a place but one that is quarantined
 
     RunOwner run_owner() const { return {owner, project}; }
     /// What its run is made of: the parts of the known run, else its operators.
@@ -125,18 +127,20 @@ struct Candidate {
     std::string gpu_memory_obstacle; ///< what of GPU memory it waits for; empty: for none; for people
     std::string count_reason;        ///< why so many units, where that was ours to choose; for people
     std::vector<CountChoice> counts; ///< those that were compared, at most 32 of them; of the winner only
-    std::vector<CountOffer> offers;  ///< of all feasible ones: counts within deadline and budget; none: it starts later
-    double wait_s{};                 ///< until unit_count units are free
-    double closed_until_s{};         ///< end of the last maintenance that it waits past; 0: none
-    WaitTime start;                  ///< when it really starts, with what starts take beyond that: 80 % interval
-    StartPlan plan;                  ///< of the transfers; it may start later than its units are free
-    double completion_s{};           ///< the expected start (start.wait_s) + prediction.run_s
-    double cost{};                   ///< of all its units from plan.start_s on, in the network's currency
-    double energy_j{};               ///< 0: not known
-    double objective{};              ///< what it is compared by: objective() of judged_s(), cost and energy_j
-    double trust_factor{1};          ///< of the unit type
-    bool is_power_missing{};         ///< the job prefers by energy, and the power of the unit type is not known
-    bool is_run_missing{};           ///< the job has no operators, and its type's runs say nothing of this unit type
+    /// Of all feasible ones, and of CPUs that Filter::kSpeedup removes: counts within deadline and budget; none: it
+    /// starts later.
+    std::vector<CountOffer> offers;
+    double wait_s{};         ///< until unit_count units are free
+    double closed_until_s{}; ///< end of the last maintenance that it waits past; 0: none
+    WaitTime start;          ///< when it really starts, with what starts take beyond that: 80 % interval
+    StartPlan plan;          ///< of the transfers; it may start later than its units are free
+    double completion_s{};   ///< the expected start (start.wait_s) + prediction.run_s
+    double cost{};           ///< of all its units from plan.start_s on, in the network's currency
+    double energy_j{};       ///< 0: not known
+    double objective{};      ///< what it is compared by: objective() of judged_s(), cost and energy_j
+    double trust_factor{1};  ///< of the unit type
+    bool is_power_missing{}; ///< the job prefers by energy, and the power of the unit type is not known
+    bool is_run_missing{};   ///< the job has no operators, and its type's runs say nothing of this unit type
     std::vector<std::string> assumptions; ///< of its speed-up; of the winner only
 
     /// The completion that it is compared by: with trust_penalty_s, and a job with a deadline waits for a network
@@ -221,7 +225,8 @@ class RouteTable {
 /// start, then to the unit type with the best measured speed. Count: as asked. "auto": of the counts from `units.min`
 /// to the knee of the job's scaling (ScaledRun::knee), at most `units.max`, the one of least objective, ties within 1 %
 /// to fewer; `units.min` without operators. `units.ignore_knee` lets it go on to the largest count that the curves
-/// know.
+/// know. Last, Filter::kSpeedup sets aside what S6 speaks against (core/decide/routing/device_ruling): the end is never
+/// more than gpu_threshold times as late as without it, and at a threshold of 1 never later.
 Decision route(const RouteRequest& request, RouteTable& table);
 /// The same with a table made for this one decision.
 Decision route(const RouteRequest& request, const UnitTypeList& unit_types, const RouteKnowledge& knowledge = {});
@@ -235,6 +240,9 @@ struct OfferedPlaces {
     /// The decision has a winner, whose units it would take as soon as they are free: neither its project's quota nor a
     /// network window keeps it from that.
     bool wants_units{};
+    /// Filter::kSpeedup has set GPU places aside, which are not among these: it may not where less is free. CPU places
+    /// that it sets aside are the last ones: what GPUs are worth to other jobs S6 does not know.
+    bool leaves_out_devices{};
     std::vector<Place> places;
 };
 

@@ -92,6 +92,7 @@ void RouteColumns::take_over(RouteColumns& before)
     changed_at_ = before.changed_at_;
     id_rank_ = before.id_rank_;
     by_center_ = before.by_center_;
+    center_rank_ = before.center_rank_;
     columns_ = std::exchange(before.columns_, {});
     uses_ = before.uses_;
     start_up_s_ = before.start_up_s_;
@@ -136,6 +137,21 @@ void RouteColumns::sort_names()
         return std::tie(unit_types_[a].center_name, unit_types_[a].name, unit_types_[a].id) <
                std::tie(unit_types_[b].center_name, unit_types_[b].name, unit_types_[b].id);
     });
+    center_rank_.resize(size());
+    for (std::size_t i = 1; i < by_center_.size(); ++i) {
+        const bool is_same = unit_types_[by_center_[i]].center_name == unit_types_[by_center_[i - 1]].center_name;
+        center_rank_[by_center_[i]] = center_rank_[by_center_[i - 1]] + (is_same ? 0 : 1);
+    }
+}
+
+std::span<const std::uint32_t> RouteColumns::of_center(std::uint32_t center_rank) const
+{
+    const auto first = std::partition_point(by_center_.begin(), by_center_.end(), [&](std::uint32_t unit_type) {
+        return center_rank_[unit_type] < center_rank;
+    });
+    const auto last = std::partition_point(
+        first, by_center_.end(), [&](std::uint32_t unit_type) { return center_rank_[unit_type] == center_rank; });
+    return {first, last};
 }
 
 const std::shared_ptr<const UnitTypeIndex>& RouteColumns::index()

@@ -78,6 +78,10 @@ class RouteColumns {
     const std::vector<std::uint32_t>& id_rank() const { return id_rank_; }
     /// Unit types in order of center's name, name, id.
     const std::vector<std::uint32_t>& by_center() const { return by_center_; }
+    /// By unit type: the number of its center's name, in order of names.
+    const std::vector<std::uint32_t>& center_rank() const { return center_rank_; }
+    /// The unit types of the center with that number.
+    std::span<const std::uint32_t> of_center(std::uint32_t center_rank) const;
     double start_up_s(std::size_t unit_type);
     double speed(std::size_t unit_type); ///< speed_of()
 
@@ -112,6 +116,7 @@ class RouteColumns {
     std::shared_ptr<const OperatorEstimates> estimates_;
     std::vector<std::uint32_t> id_rank_;
     std::vector<std::uint32_t> by_center_;
+    std::vector<std::uint32_t> center_rank_;
     std::vector<double> start_up_s_;
     std::vector<double> speeds_;
     std::map<std::string, Kept> columns_;

@@ -205,6 +205,8 @@ std::string filter_reason(const RouteRequest& request, const UnitTypeView& view,
         return "would end after the deadline";
     case Filter::kBudget:
         return "would cost more than the budget";
+    case Filter::kSpeedup: // its figures: core/decide/routing/device_ruling
+        return "the GPU's speed-up speaks for the other device of its center";
     }
     return {};
 }

@@ -270,7 +270,8 @@ std::vector<std::size_t> telling_candidates(const Decision& decision)
     }
     add_until(kMaxInputsKept, is_feasible);
     add_until(kMaxInputsKept, is_removed_by(Filter::kUnitCount));
-    add_until(kMaxInputsKept, [](const Candidate&) { return true; });
+    // Those that the GPU's threshold removed would come back without what their center's choice was made by.
+    add_until(kMaxInputsKept, [](const Candidate& one) { return one.removed_by != Filter::kSpeedup; });
     return chosen;
 }
 

@@ -10,7 +10,8 @@ inline constexpr std::size_t kMaxInputsKept = 16;
 
 /// The candidates, as indices into `decision.candidates`, that a decision cannot be made again without, and that could
 /// win by a change: the winner and those next to it, the cheapest and the one of least energy, and those that only
-/// deadline or budget removed. At most kMaxInputsKept.
+/// deadline or budget removed. At most kMaxInputsKept. None that the GPU's threshold removed: on the others the
+/// decision is the same without it.
 std::vector<std::size_t> telling_candidates(const Decision& decision);
 
 /// The unit types of those candidates, in the same order. Quick where `unit_types` are in order of id.
@@ -19,7 +20,8 @@ std::vector<const UnitTypeView*> views_of(const Decision& decision, std::span<co
 
 /// The request, and the unit types of telling_candidates() with what the request can read of each: measurements and
 /// curves of its operators, the network when it moves data, price, free units over time, what history says of it.
-/// Call it before the availability changes by the decision.
+/// Call it before the availability changes by the decision. It is a decision on what the GPU's threshold has left, so
+/// the request that is read from it does not follow that.
 /// @param unit_types  those that were decided on.
 Json route_inputs_json(const RouteRequest& request, const UnitTypeList& unit_types, const RouteKnowledge& knowledge,
                        const Decision& decision);

@@ -58,6 +58,8 @@ std::string kind_key(const RouteRequest& request)
     add(key, request.quota.most_units);
     add(key, request.quota.most_score_hours);
     add(key, request.quota.most_cost);
+    add(key, request.gpu_threshold);
+    add(key, request.follows_gpu_threshold);
     return key;
 }
 

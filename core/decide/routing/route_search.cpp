@@ -57,6 +57,26 @@ struct Best {
     double tie_limit() const { return objective * (1 + kTieFraction); }
 };
 
+Figures figures_at(RouteTable::Impl& table, const RouteKind& kind, const Found& found)
+{
+    const PlaceChoice& choice = found.choice;
+    return {kind.knows_work ? choice.unknown_parts : 0,
+            choice.estimated_operators > 0,
+            choice.objective,
+            kind.knows_work ? choice.plan.start_s : choice.wait_s,
+            choice.unit_count,
+            table.columns->id_rank()[found.unit_type],
+            kind.knows_work ? 0 : table.columns->speed(found.unit_type)};
+}
+
+void sort_places(RouteTable::Impl& table, const RouteKind& kind, double tie_limit, std::vector<Found>& places)
+{
+    const auto rank = [&](const Found& found) {
+        return rank_of(figures_at(table, kind, found), kind.knows_work, tie_limit);
+    };
+    std::sort(places.begin(), places.end(), [&](const Found& a, const Found& b) { return rank(a) < rank(b); });
+}
+
 class Search {
   public:
     Search(const RouteRequest& request, RouteTable::Impl& table, RouteKind& kind, PlaceChooser& chooser,
@@ -99,17 +119,7 @@ class Search {
                 kind_->knows_work ? 0 : table_->columns->speed(i)};
     }
 
-    Figures figures_of(const Found& found) const
-    {
-        const PlaceChoice& choice = found.choice;
-        return {kind_->knows_work ? choice.unknown_parts : 0,
-                choice.estimated_operators > 0,
-                choice.objective,
-                kind_->knows_work ? choice.plan.start_s : choice.wait_s,
-                choice.unit_count,
-                table_->columns->id_rank()[found.unit_type],
-                kind_->knows_work ? 0 : table_->columns->speed(found.unit_type)};
-    }
+    Figures figures_of(const Found& found) const { return figures_at(*table_, *kind_, found); }
 
     void look_at(std::size_t i)
     {
@@ -348,13 +358,7 @@ class Search {
         return least;
     }
 
-    void sort()
-    {
-        const double limit = best_.tie_limit();
-        const auto rank = [&](const Found& found) { return rank_of(figures_of(found), kind_->knows_work, limit); };
-        std::sort(result_.feasible.begin(), result_.feasible.end(),
-                  [&](const Found& a, const Found& b) { return rank(a) < rank(b); });
-    }
+    void sort() { sort_places(*table_, *kind_, best_.tie_limit(), result_.feasible); }
 
     /// For heaps with the least in front.
     static constexpr auto kLeastFirst = [](const auto& a, const auto& b) { return b < a; };
@@ -383,6 +387,16 @@ RouteSearch find_places(const RouteRequest& request, RouteTable::Impl& table, Ro
                         std::size_t most)
 {
     return Search(request, table, kind, chooser, most).run();
+}
+
+void put_in_order(RouteTable::Impl& table, const RouteKind& kind, std::vector<Found>& places)
+{
+    Best best;
+    for (const Found& one : places) {
+        const Figures figures = figures_at(table, kind, one);
+        best.add(figures.unknown_parts, kind.knows_work ? figures.objective : figures.start_s);
+    }
+    sort_places(table, kind, best.tie_limit(), places);
 }
 
 } // namespace fathom

@@ -16,6 +16,9 @@ struct RouteSearch {
 RouteSearch find_places(const RouteRequest& request, RouteTable::Impl& table, RouteKind& kind, PlaceChooser& chooser,
                         std::size_t most);
 
+/// Puts places that were looked at in the order in which a search among them alone would have them.
+void put_in_order(RouteTable::Impl& table, const RouteKind& kind, std::vector<Found>& places);
+
 /// Deadline and budget of a request against the columns of its kind, which must have them. Refers to both.
 class RouteLimits {
   public:

@@ -211,6 +211,20 @@ TEST(CycleDocument, PartsOfWhatHasNotChangedAreTheSame)
     EXPECT_EQ(changed, 1U);
 }
 
+TEST(CycleDocument, SaysWhichJobsFollowTheGpuThreshold)
+{
+    test::RandomCycle cycle = test::CycleMaker(3).make();
+    ASSERT_GT(cycle.moment.input.jobs.size(), 1U);
+    cycle.moment.input.jobs.front().request.follows_gpu_threshold = true;
+    cycle.moment.input.jobs.front().kind = "alone";
+
+    const Result<CycleMoment> read = read_cycle(write_cycle(cycle.moment));
+
+    ASSERT_TRUE(read.has_value()) << describe(read.error());
+    EXPECT_TRUE(read->input.jobs.front().request.follows_gpu_threshold);
+    EXPECT_FALSE(read->input.jobs.back().request.follows_gpu_threshold);
+}
+
 TEST(CycleDocument, WhatIsCutOffOrChangedIsRefused)
 {
     const test::RandomCycle cycle = test::CycleMaker(3).make();
@@ -299,8 +313,11 @@ TEST(FilterNumber, StaysTheSameInDocuments)
     EXPECT_EQ(written_number(Filter::kPolicy), 0);
     EXPECT_EQ(written_number(Filter::kDataSite), 5);
     EXPECT_EQ(written_number(Filter::kQuota), 6);
+    EXPECT_EQ(written_number(Filter::kHealth), 8);
+    EXPECT_EQ(written_number(Filter::kDeadline), 9);
     EXPECT_EQ(written_number(Filter::kBudget), 10);
     EXPECT_EQ(written_number(Filter::kWallLimit), 11);
+    EXPECT_EQ(written_number(Filter::kSpeedup), 12);
     for (std::uint8_t number = 0; number < kFilterCount; ++number)
         EXPECT_EQ(written_number(written_filter(number)), number);
 }

@@ -41,6 +41,8 @@ TEST(RecordedCycles, ComeOutAgain)
 
         ASSERT_TRUE(replay.has_value()) << file << ": " << describe(replay.error());
         EXPECT_THAT(replay->differences, IsEmpty()) << file;
+        for (const ReadyJob& job : replay->moment.input.jobs)
+            EXPECT_FALSE(job.request.follows_gpu_threshold) << file << ": it was only told then";
         jobs += replay->moment.input.jobs.size();
     }
     EXPECT_GT(jobs, 100U);

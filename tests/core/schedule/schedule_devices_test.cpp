@@ -1,6 +1,9 @@
+#include "core/schedule/decided_places.hpp"
 #include "tests/core/schedule/schedule_fixture.hpp"
 
 #include <gmock/gmock.h>
+
+#include <algorithm>
 
 namespace fathom {
 namespace {
@@ -157,6 +160,75 @@ TEST_F(GpuRoomTest, OfTwoThatDoNotFitTogetherOneStarts)
 
     input_.jobs[1].request.units.gpu_memory = {};
     EXPECT_EQ(decide().starts.size(), 2U) << "one that says nothing of memory waits for none";
+}
+
+/// Two CPUs and two GPUs of one center, and jobs of which 100 s on a GPU are 150 s on a CPU.
+class GpuThresholdTest : public ScheduleTest {
+  protected:
+    GpuThresholdTest()
+    {
+        unit_types_ = {test::unit_type("alpha", "core", 2), test::unit_type("beta", "gpu", 2)};
+        unit_types_[1].center_id = unit_types_[0].center_id;
+        unit_types_[1].center_name = "alpha";
+        unit_types_[1].resource_type = "cuda";
+    }
+    void add(const std::string& id, double threshold)
+    {
+        UnitRequest units;
+        units.count = 1;
+        add_job(id, 150, 100, units);
+        input_.jobs.back().request.follows_gpu_threshold = true;
+        input_.jobs.back().request.gpu_threshold = threshold;
+    }
+};
+
+TEST_F(GpuThresholdTest, JobsThatGainTooLittleLeaveTheGpusFree)
+{
+    add("a", 2);
+    add("b", 2);
+    const SchedulePlan plan = decide();
+
+    ASSERT_EQ(plan.starts.size(), 2U);
+    for (const ScheduledStart& start : plan.starts) {
+        EXPECT_EQ(start.winner.unit_type, "core");
+        EXPECT_THAT(start.decision.turn, testing::IsEmpty()) << "where it would go alone";
+    }
+}
+
+TEST_F(GpuThresholdTest, GpusAreTakenInTheSameCycleWhenNoCpuIsLeft)
+{
+    for (const char* id : {"a", "b", "c", "d", "e"})
+        add(id, 2);
+    const SchedulePlan plan = decide();
+
+    ASSERT_EQ(plan.starts.size(), 4U) << "a CPU's wait of 150 s and a run of 150 s are more than twice 100 s";
+    const auto on_gpus = std::count_if(plan.starts.begin(), plan.starts.end(),
+                                       [](const ScheduledStart& start) { return start.winner.unit_type == "gpu"; });
+    EXPECT_EQ(on_gpus, 2);
+    EXPECT_EQ(plan.waits.size(), 1U);
+}
+
+TEST(DecidedPlaces, WhatTheOrderUsesAllTheSameWasNotSetAside)
+{
+    Decision decision;
+    decision.candidates.resize(3);
+    for (Candidate& one : decision.candidates)
+        one.center = "alpha";
+    decision.candidates[1].removed_by = decision.candidates[2].removed_by = Filter::kSpeedup;
+    decision.filter_trace = {3, 1, {{Filter::kSpeedup, 2, {{"alpha", 2, "on alpha/gpu"}}}}};
+    decision.devices.resize(1);
+    decision.devices[0].center = "alpha";
+    decision.devices[0].decides = true;
+
+    take_back(decision, 1);
+    EXPECT_EQ(decision.filter_trace.left, 2);
+    EXPECT_TRUE(decision.devices[0].decides) << "of another place";
+
+    decision.candidates[1].removed_by.reset();
+    take_back(decision, 2);
+    EXPECT_EQ(decision.filter_trace.left, 3);
+    EXPECT_TRUE(decision.filter_trace.steps.empty());
+    EXPECT_FALSE(decision.devices[0].decides);
 }
 
 } // namespace

@@ -30,7 +30,10 @@ TEST_F(Devices, APlacementComparesThemPerOperatorWithTheWayOverTheBus)
     EXPECT_EQ(decision["candidates"][0]["unit_type"], "gpu");
     EXPECT_NEAR(decision["candidates"][0]["prediction"]["run_s"].get<double>(), 0.1 + 100 * 0.002, 1e-6)
         << "start-up, and each execution with its transfers";
+    EXPECT_EQ(decision["candidates"][1]["removed_by"], "speedup");
+    EXPECT_EQ(decision["filter_trace"]["steps"][0]["filter"], "speedup");
     ASSERT_EQ(decision["devices"].size(), 1U);
+    EXPECT_EQ(decision["devices"][0]["decides"], true);
     const Json& devices = decision["devices"][0];
     EXPECT_EQ(devices["run_on"], "GPU");
     EXPECT_EQ(devices["bus_source"], "center");
@@ -51,6 +54,7 @@ TEST_F(Devices, ASlowBusSendsALightOperatorToTheCpu)
 
     const Json decision = Json::parse(call(net::Method::kGet, "/jobs/" + job.value + "/placement").body)["decision"];
     EXPECT_EQ(decision["candidates"][0]["unit_type"], "core");
+    EXPECT_EQ(decision["candidates"][1]["removed_by"], "speedup");
     EXPECT_EQ(decision["devices"][0]["run_on"], "CPU");
     EXPECT_NEAR(decision["devices"][0]["speedup"].get<double>(), 0.05 / 0.101, 1e-9);
 }

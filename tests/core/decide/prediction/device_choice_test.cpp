@@ -38,7 +38,7 @@ TEST(CompareDevices, TheBusTurnsALightOperatorToTheCpuAndAHeavyOneToTheGpu)
     const std::vector<DevicePlace> places{{"alpha", "gpu", "cuda", 12.8, &on_gpu},
                                           {"alpha", "core", "cpu", 0, &on_cpu}};
 
-    const std::vector<DeviceChoice> choices = compare_devices(demands, places, 1);
+    const std::vector<DeviceChoice> choices = compare_devices(demands, places, {.threshold = 1});
 
     ASSERT_EQ(choices.size(), 1U);
     const DeviceChoice& choice = choices[0];
@@ -61,10 +61,10 @@ TEST(CompareDevices, TheThresholdDecides)
     const RunPrediction on_gpu = predicted(demands, {2});
     const std::vector<DevicePlace> places{{"alpha", "core", "cpu", 0, &on_cpu}, {"alpha", "gpu", "cuda", 0, &on_gpu}};
 
-    EXPECT_TRUE(compare_devices(demands, places, 1)[0].runs_on_gpu);
-    EXPECT_FALSE(compare_devices(demands, places, 1.5)[0].runs_on_gpu) << "1.5 is not above 1.5";
-    EXPECT_DOUBLE_EQ(compare_devices(demands, places, 1)[0].bus_gb, kUsualBusGb);
-    EXPECT_EQ(to_json(compare_devices(demands, places, 1)[0])["bus_source"], "default");
+    EXPECT_TRUE(compare_devices(demands, places, {.threshold = 1})[0].runs_on_gpu);
+    EXPECT_FALSE(compare_devices(demands, places, {.threshold = 1.5})[0].runs_on_gpu) << "1.5 is not above 1.5";
+    EXPECT_DOUBLE_EQ(compare_devices(demands, places, {.threshold = 1})[0].bus_gb, kUsualBusGb);
+    EXPECT_EQ(to_json(compare_devices(demands, places, {.threshold = 1})[0])["bus_source"], "default");
 }
 
 TEST(CompareDevices, LeavesOutWhatIsNotKnownOnBoth)
@@ -79,7 +79,7 @@ TEST(CompareDevices, LeavesOutWhatIsNotKnownOnBoth)
                                           {"gamma", "core", "cpu", 0, &on_cpu},
                                           {"gamma", "gpu", "cuda", 0, &on_nothing}};
 
-    const std::vector<DeviceChoice> choices = compare_devices(demands, places, 1);
+    const std::vector<DeviceChoice> choices = compare_devices(demands, places, {.threshold = 1});
 
     ASSERT_EQ(choices.size(), 1U) << "beta has no GPU, gamma's is not measured";
     ASSERT_EQ(choices[0].operators.size(), 1U);
@@ -95,7 +95,7 @@ TEST(CompareDevices, ComparesTheBestPlaceOfEachKind)
     const std::vector<DevicePlace> places{
         {"alpha", "new", "cuda", 16, &fast}, {"alpha", "old", "cuda", 8, &slow}, {"alpha", "core", "cpu", 0, &slow}};
 
-    const std::vector<DeviceChoice> choices = compare_devices(demands, places, 1);
+    const std::vector<DeviceChoice> choices = compare_devices(demands, places, {.threshold = 1});
 
     ASSERT_EQ(choices.size(), 1U);
     EXPECT_EQ(choices[0].gpu_unit_type, "new");

@@ -42,6 +42,17 @@ TEST(RouteKindKey, JobsThatOtherCentersHaveRefusedAreOfAnotherKind)
     EXPECT_NE(kind_key(other), kind_key(job));
 }
 
+TEST(RouteKindKey, JobsThatFollowAnotherThresholdAreOfAnotherKind)
+{
+    const RouteRequest job;
+    RouteRequest other = job;
+    other.follows_gpu_threshold = true;
+    EXPECT_NE(kind_key(other), kind_key(job));
+    RouteRequest third = other;
+    third.gpu_threshold = 2;
+    EXPECT_NE(kind_key(third), kind_key(other));
+}
+
 TEST(RouteKindKey, JobsThatAskForAnotherTimeAreOfAnotherKind)
 {
     const RouteRequest job;

@@ -187,7 +187,7 @@ RC_GTEST_PROP(RouteTableProperty, DecidesAsAPlainLoopDoes, ())
 /// All that is compared of places, in their order.
 std::vector<std::vector<double>> figures_of(const OfferedPlaces& offered)
 {
-    std::vector<std::vector<double>> places{{offered.wants_units ? 1.0 : 0.0}};
+    std::vector<std::vector<double>> places{{offered.wants_units ? 1.0 : 0.0, offered.leaves_out_devices ? 1.0 : 0.0}};
     for (const OfferedPlaces::Place& place : offered.places) {
         places.push_back({static_cast<double>(place.unit_type)});
         for (const CountOffer& one : place.offers)
@@ -203,6 +203,8 @@ RC_GTEST_PROP(RouteTableProperty, ABriefDecisionOnAUsedTableIsTheWholeOneOnANewT
     const RouteKnowledge knowledge = any_knowledge(views);
     RouteRequest request = any_request();
     request.job_type = "solver";
+    request.follows_gpu_threshold = *rc::gen::inRange(0, 2) == 1;
+    request.gpu_threshold = *rc::gen::element(1.0, 2.0);
     RouteTable used(views, knowledge);
     for (int i = 0; i < 8; ++i) {
         change_limits(request);
@@ -228,6 +230,34 @@ RC_GTEST_PROP(RouteTableProperty, ABriefDecisionOnAUsedTableIsTheWholeOneOnANewT
         RC_ASSERT(own.cost == winner->cost);
         RC_ASSERT(own.objective == winner->objective);
     }
+}
+
+/// S6 with its threshold, where a center has both CPUs and GPUs.
+RC_GTEST_PROP(RouteTableProperty, TheGpuThresholdMakesNoJobEndLaterThanItSays, ())
+{
+    const std::vector<UnitTypeView> views = any_unit_types(*rc::gen::inRange(2, 100));
+    const RouteKnowledge knowledge = any_knowledge(views);
+    RouteRequest request = any_request();
+    request.job_type = "solver";
+    const Decision without = route(request, views, knowledge);
+    request.follows_gpu_threshold = true;
+    request.gpu_threshold = *rc::gen::element(1.0, 1.0, 1.5, 4.0);
+
+    const Decision decision = route(request, views, knowledge);
+
+    RC_ASSERT(decision.winner.has_value() == without.winner.has_value());
+    if (!decision.winner) return;
+    const Candidate& is = *winner_of(decision);
+    const Candidate& was = *winner_of(without);
+    RC_ASSERT(is.unknown_parts() <= was.unknown_parts());
+    RC_ASSERT(is.completion_s <= request.gpu_threshold * was.completion_s);
+    RC_ASSERT(is.objective <= request.gpu_threshold * was.objective);
+    std::int64_t removed = 0;
+    for (const FilterStep& step : decision.filter_trace.steps)
+        removed += step.removed;
+    RC_ASSERT(decision.filter_trace.left + removed == decision.filter_trace.candidates);
+    for (const Candidate& one : decision.candidates)
+        RC_ASSERT(one.feasible == !one.removed_by.has_value() && !one.reason.empty());
 }
 
 RC_GTEST_PROP(RouteTableProperty, NeverPastADeadlineOrABudget, ())

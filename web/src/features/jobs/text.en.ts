@@ -166,6 +166,7 @@ export const jobsEn = {
   'jobs.why.filter.health': 'health',
   'jobs.why.filter.deadline': 'deadline',
   'jobs.why.filter.budget': 'budget',
+  'jobs.why.filter.speedup': 'GPU speed-up',
   'jobs.why.filterTrace': 'Filter trace',
   'jobs.why.filterTrace.sum': '{left} of {all} unit types could run it.',
   'jobs.why.filterTrace.filter': 'Filter',

@@ -168,6 +168,7 @@ export const jobsZh: Record<keyof typeof jobsEn, string> = {
   'jobs.why.filter.health': '健康状态',
   'jobs.why.filter.deadline': '截止时间',
   'jobs.why.filter.budget': '预算',
+  'jobs.why.filter.speedup': 'GPU 加速比',
   'jobs.why.filterTrace': '筛选过程',
   'jobs.why.filterTrace.sum': '{all} 个计算单元类型中有 {left} 个可以运行。',
   'jobs.why.filterTrace.filter': '筛选条件',
