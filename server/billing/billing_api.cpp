@@ -154,9 +154,13 @@ Answer export_charges(Room room, Call call)
 {
     Result<ExportRequest> wanted = parse_export(call.request.path_params["format"], call.request.query);
     if (!wanted) co_return net::problem(wanted.error(), call.request.request_id);
-    // Another's export may end for this one: not for a request that gets none.
-    const Result<std::shared_ptr<ExportSlot>> place = room->exports->take(export_reader_of(call));
-    if (!place) co_return refuse_export(place.error(), call);
+    // Another's export may end for this one: not for a request that gets none. HEAD never does.
+    std::shared_ptr<ExportSlot> place;
+    if (call.request.method != net::Method::kHead) {
+        Result<std::shared_ptr<ExportSlot>> taken = room->exports->take(export_reader_of(call));
+        if (!taken) co_return refuse_export(taken.error(), call);
+        place = std::move(*taken);
+    }
     wanted->focus.network = room->network;
     Result<ExportRequest> settled = co_await settle_export(*room->database, std::move(*wanted));
     if (!settled) co_return net::problem(settled.error(), call.request.request_id);
@@ -168,7 +172,11 @@ Answer export_charges(Room room, Call call)
     auto stream = [room, request = std::move(*settled)](std::shared_ptr<net::BodyWriter> writer) {
         return stream_export(*room->database, *room->compute, request, std::move(writer));
     };
-    response.stream = pace_stream(std::move(stream), *place);
+    // The answer to HEAD has the headers of a stream, which is never begun.
+    if (place)
+        response.stream = pace_stream(std::move(stream), std::move(place));
+    else
+        response.stream = std::move(stream);
     co_return response;
 }
 

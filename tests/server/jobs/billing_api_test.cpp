@@ -132,6 +132,31 @@ TEST_F(Billing, ExportsAreBoundedForATokenAndInAll)
     EXPECT_EQ(begin("fay").status, 200) << "one of them has ended";
 }
 
+TEST_F(Billing, AskingForTheHeadersOfAnExportTakesNoPlace)
+{
+    const auto ask = [&](net::Method method, const char* who) { return call(method, "/exports/focus", "", {}, who); };
+    for (const char* who : {"ann", "bob", "cid", "dan", "eve", "fay"})
+        add_token(who, Role::kExpert);
+    std::vector<net::Response> heads;
+    for (int i = 0; i < 3; ++i)
+        heads.push_back(ask(net::Method::kHead, "admin"));
+
+    std::vector<net::Response> under_way;
+    for (const char* who : {"admin", "admin", "ann", "ann", "bob", "cid", "dan", "eve"}) {
+        under_way.push_back(ask(net::Method::kGet, who));
+        EXPECT_EQ(under_way.back().status, 200) << who << ": " << under_way.back().body;
+    }
+    heads.push_back(ask(net::Method::kHead, "fay"));
+
+    EXPECT_EQ(ask(net::Method::kGet, "fay").status, 429) << "all places are taken";
+    for (const net::Response& head : heads) {
+        EXPECT_EQ(head.status, 200) << head.body;
+        EXPECT_EQ(head.headers.at("Content-Type"), under_way[0].headers.at("Content-Type"));
+        EXPECT_EQ(head.headers.at("X-Fathom-Last-Entry"), under_way[0].headers.at("X-Fathom-Last-Entry"));
+        EXPECT_TRUE(head.stream) << "by which the connection knows that the length is not known";
+    }
+}
+
 TEST_F(Billing, ExportsWaitForTheirTokensTurnsAtTheDatabase)
 {
     ended_job(100);
