@@ -35,6 +35,7 @@ static_assert(cuda::kCaptureUnsupported == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
 static_assert(cuda::kCaptureImplicit == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
 static_assert(cuda::kCaptureWrongThread == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
 static_assert(cuda::kOutOfMemory == CUDA_ERROR_OUT_OF_MEMORY && cuda::kInvalidValue == CUDA_ERROR_INVALID_VALUE);
+static_assert(cuda::kNotReady == CUDA_ERROR_NOT_READY && cuda::kInvalidHandle == CUDA_ERROR_INVALID_HANDLE);
 static_assert(cuda::kNotInitialized == CUDA_ERROR_NOT_INITIALIZED);
 static_assert(cuda::kInvalidContext == CUDA_ERROR_INVALID_CONTEXT && cuda::kNotFound == CUDA_ERROR_NOT_FOUND);
 static_assert(cuda::kNotSupported == CUDA_ERROR_NOT_SUPPORTED && cuda::kIllegalAddress == CUDA_ERROR_ILLEGAL_ADDRESS);

@@ -53,5 +53,14 @@ void launch_cooperative();
 void launch_graph();
 void children();
 void child();
+void clock_copies();
+void clock_first();
+void clock_graph();
+void clock_later();
+void clock_launches();
+void clock_questions();
+void clock_real();
+void clock_second();
+void clock_streams();
 
 } // namespace driver_calls

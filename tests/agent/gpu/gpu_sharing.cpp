@@ -69,12 +69,15 @@ std::unique_ptr<Program> GpuSharing::train(const std::string& job, const std::ma
     return std::make_unique<Program>(command, environment(variables), folder_);
 }
 
-std::unique_ptr<Program> GpuSharing::call(const std::string& way) const
+std::unique_ptr<Program> GpuSharing::call(const std::string& way,
+                                          const std::map<std::string, std::string>& more_variables) const
 {
-    const std::map<std::string, std::string> variables{
+    std::map<std::string, std::string> variables{
         {"FATHOM_GPU_JOB", way},
         {"DRIVER_CALLS_FOLDER", folder_.string()},
         {"LD_LIBRARY_PATH", std::string(FATHOM_STANDIN_FOLDER) + ":" + FATHOM_STANDIN_NVML_FOLDER}};
+    for (const auto& [name, value] : more_variables)
+        variables[name] = value;
     return std::make_unique<Program>(std::vector<std::string>{FATHOM_DRIVER_CALLS, way}, environment(variables),
                                      folder_);
 }

@@ -30,7 +30,8 @@ class GpuSharing : public testing::Test {
     std::unique_ptr<Program> train(const std::string& job, const std::map<std::string, std::string>& options,
                                    std::map<std::string, std::string> variables = {}) const;
     /// The program driver_calls, as a job of the way's name, which stops at its pauses until go_on().
-    std::unique_ptr<Program> call(const std::string& way) const;
+    std::unique_ptr<Program> call(const std::string& way,
+                                  const std::map<std::string, std::string>& more_variables = {}) const;
     void go_on(const std::string& pause) const;
 
     bool wait_for_persistent_bytes(const std::string& name, std::int64_t bytes) const;

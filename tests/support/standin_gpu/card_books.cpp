@@ -71,6 +71,28 @@ bool CardBooks::take(std::int64_t bytes, std::int64_t capacity)
     return true;
 }
 
+std::int64_t CardBooks::use(Engine engine, std::int64_t earliest_ns, std::int64_t cost_ns)
+{
+    const Locked locked(file_);
+    const auto which = static_cast<std::size_t>(engine);
+    std::int64_t& free_at_ns = shared_->free_at_ns[which];
+    free_at_ns = std::max(free_at_ns, earliest_ns) + cost_ns;
+    shared_->busy_ns[which] += cost_ns;
+    return free_at_ns;
+}
+
+void CardBooks::note_time(std::int64_t at_ns)
+{
+    const Locked locked(file_);
+    shared_->latest_ns = std::max(shared_->latest_ns, at_ns);
+}
+
+std::int64_t CardBooks::latest_ns() const
+{
+    const Locked locked(file_);
+    return shared_->latest_ns;
+}
+
 struct flock CardBooks::lock_of(std::size_t slot) const
 {
     struct flock lock{};

@@ -8,15 +8,21 @@
 //   FATHOM_STANDIN_FAULTS  file that faults are written to, too
 //   FATHOM_STANDIN_LEAKS   set: memory that a program has when it ends well is a fault
 //   FATHOM_STANDIN_KERNEL_US  how long each kernel takes at least
+//   FATHOM_STANDIN_CLOCK   `virtual`: nothing sleeps, and times are those of the virtual clock (virtual_clock.hpp);
+//   `real`,
+//                          as without it: kernels sleep, and times are those of the host
+//   FATHOM_STANDIN_COSTS   of the virtual clock, where they are to be others, spaces between: call-ns=1000
+//   launch-ns=5000
+//                          copy-latency-ns=10000 copy-bytes-per-us=12000 memory-bytes-per-us=500000
 //   FATHOM_STANDIN_NO_POISON  set: memory that nobody wrote is not filled with what no check expects
 //
-// Its functions stand in several files: this one, cuda_driver_graphs.cpp (streams, captures, graphs),
-// cuda_driver_mapping.cpp, cuda_driver_memory.cpp (other ways to allocate) and cuda_driver_work.cpp (modules,
+// Its functions stand in several files: this one, cuda_driver_events.cpp, cuda_driver_graphs.cpp (streams, captures,
+// graphs), cuda_driver_mapping.cpp, cuda_driver_memory.cpp (other ways to allocate) and cuda_driver_work.cpp (modules,
 // launches).
 //
 // Kernels, by name: fill(address, words, value) writes value + i; check(address, words, value) expects that; spin(any,
 // any, microseconds) takes that long.
-#include "tests/support/standin_gpu/cuda_driver_state.hpp"
+#include "tests/support/standin_gpu/virtual_clock.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -27,6 +33,38 @@
 using namespace fathom;
 using namespace fathom::gpu::cuda;
 using namespace fathom::standin;
+
+namespace fathom::standin {
+namespace {
+
+void wait_for_all(OwnContext& context)
+{
+    {
+        const std::scoped_lock lock(driver().mutex);
+        charge_call();
+        move_program_to(context, all_done_at(context));
+    }
+    wait_for_kernels();
+}
+
+/// In the order of the legacy stream; the program waits for it.
+void charge_copy(OwnContext& context, std::size_t bytes)
+{
+    const std::scoped_lock lock(driver().mutex);
+    charge_call();
+    move_program_to(context, put_work(context, nullptr, Engine::kCopy, copy_ns(bytes)));
+}
+
+/// The program does not wait for it, as with NVIDIA's.
+void charge_memset(OwnContext& context, std::size_t bytes)
+{
+    const std::scoped_lock lock(driver().mutex);
+    charge_call();
+    put_work(context, nullptr, Engine::kCompute, memory_ns(bytes));
+}
+
+} // namespace
+} // namespace fathom::standin
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -85,6 +123,7 @@ Status cuCtxCreate_v2(Context* context, unsigned /*flags*/, Device device)
     if (!one.is_started) return kNotInitialized;
     const std::scoped_lock lock(one.mutex);
     auto* const made = new OwnContext{device, 0};
+    come_to(*made);
     one.contexts.insert(made);
     contexts_of_thread().push_back(made);
     *context = made;
@@ -189,7 +228,7 @@ Status cuCtxSynchronize()
 {
     CHECK_CONTEXT;
     REFUSE_IN_CAPTURE(refuse_waiting_for(context));
-    wait_for_kernels();
+    wait_for_all(*context);
     return kSuccess;
 }
 
@@ -207,7 +246,7 @@ Status cuMemFree_v2(Address address)
 {
     CHECK_CONTEXT;
     REFUSE_IN_CAPTURE(refuse_unsafe());
-    wait_for_kernels();
+    wait_for_all(*context);
     Driver& one = driver();
     const std::scoped_lock lock(one.mutex);
     const auto found = one.blocks.find(address);
@@ -251,6 +290,7 @@ Status cuMemcpyHtoD_v2(Address to, const void* from, std::size_t bytes)
 {
     CHECK_CONTEXT;
     REFUSE_IN_CAPTURE(refuse_legacy_stream(context));
+    charge_copy(*context, bytes);
     wait_for_kernels();
     require_mapped(to, bytes, "cuMemcpyHtoD");
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
@@ -261,6 +301,7 @@ Status cuMemcpyDtoH_v2(void* to, Address from, std::size_t bytes)
 {
     CHECK_CONTEXT;
     REFUSE_IN_CAPTURE(refuse_legacy_stream(context));
+    charge_copy(*context, bytes);
     wait_for_kernels();
     require_mapped(from, bytes, "cuMemcpyDtoH");
     std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
@@ -271,6 +312,7 @@ Status cuMemsetD32_v2(Address to, unsigned value, std::size_t count)
 {
     CHECK_CONTEXT;
     REFUSE_IN_CAPTURE(refuse_legacy_stream(context));
+    charge_memset(*context, count * 4);
     wait_for_kernels();
     require_mapped(to, count * 4, "cuMemsetD32");
     std::fill_n(reinterpret_cast<unsigned*>(to), count, value);

@@ -1,7 +1,8 @@
 // The stand-in driver's streams, their capture, and graphs. What NVIDIA forbids during a capture is refused, and ends
 // the captures that it would disturb: CUDA Programming Guide, "Stream capture", and cuThreadExchangeStreamCaptureMode.
-#include "tests/support/standin_gpu/cuda_driver_state.hpp"
+#include "tests/support/standin_gpu/virtual_clock.hpp"
 
+#include <algorithm>
 #include <sys/mman.h>
 
 using namespace fathom;
@@ -121,14 +122,16 @@ Status launch_on(Stream stream, const Launch& launch)
     if (stream == nullptr) REFUSE_IN_CAPTURE(refuse_legacy_stream(context));
     Driver& one = driver();
     const std::scoped_lock lock(one.mutex);
-    if (stream != nullptr && !one.streams.contains(static_cast<OwnStream*>(stream)))
-        fault("a stream is used that is none");
+    auto* const own = static_cast<OwnStream*>(stream);
+    if (own != nullptr && !one.streams.contains(own)) fault("a stream is used that is none");
     if (Capture* const capture = capture_of(stream)) {
         if (capture->is_invalidated) return kCaptureInvalidated;
         capture->graph->nodes.push_back(launch);
         return kSuccess;
     }
+    if (launch.engine) put_work(*context, own, *launch.engine, launch.cost_ns);
     one.queue.push_back(launch);
+    one.queue.back().stream = own;
     one.queue_changed.notify_all();
     return kSuccess;
 }
@@ -183,7 +186,7 @@ Status cuStreamCreate(Stream* stream, unsigned flags)
     CHECK_CONTEXT;
     if (flags > 1) return kInvalidValue; // 1: CU_STREAM_NON_BLOCKING
     const std::scoped_lock lock(driver().mutex);
-    auto* const made = new OwnStream{context, flags == 0};
+    auto* const made = new OwnStream{context, flags == 0, 0};
     driver().streams.insert(made);
     *stream = made;
     return kSuccess;
@@ -194,6 +197,7 @@ Status cuStreamDestroy_v2(Stream stream)
     const std::scoped_lock lock(driver().mutex);
     auto* const own = static_cast<OwnStream*>(stream);
     if (driver().streams.erase(own) == 0) fault("a stream is destroyed that is none");
+    own->context->gone_done_ns = std::max(own->context->gone_done_ns, own->done_ns);
     driver().captures.erase(own);
     delete own;
     return kSuccess;
@@ -209,6 +213,10 @@ Status cuStreamSynchronize(Stream stream)
             capture->is_invalidated = true;
             return kCaptureUnsupported;
         }
+        auto* const own = static_cast<OwnStream*>(stream);
+        if (own != nullptr && !driver().streams.contains(own)) fault("a stream is waited for that is none");
+        charge_call();
+        move_program_to(*context, done_at(*context, own));
     }
     wait_for_kernels();
     return kSuccess;
@@ -319,6 +327,7 @@ Status cuGraphLaunch(GraphExec exec, Stream stream)
     {
         const std::scoped_lock lock(driver().mutex);
         graph = find(driver().execs, exec);
+        charge_launch(); // one, however many nodes
         Gpu& gpu = driver().gpus[static_cast<std::size_t>(context->device)];
         const std::int64_t more = bytes_of(*graph) - gpu.unused_graph_bytes;
         if (!graph->has_memory && !graph->allocations.empty()) {

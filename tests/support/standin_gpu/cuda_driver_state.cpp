@@ -1,4 +1,4 @@
-#include "tests/support/standin_gpu/cuda_driver_state.hpp"
+#include "tests/support/standin_gpu/virtual_clock.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -15,10 +15,10 @@ void run(const Launch& launch)
 {
     const auto [address, words, value] = launch.arguments;
     if (launch.kernel == "spin") {
-        std::this_thread::sleep_for(std::chrono::microseconds(value));
+        if (!is_virtual()) std::this_thread::sleep_for(std::chrono::microseconds(value));
         return;
     }
-    if (run_memory_node(launch)) return;
+    if (run_memory_node(launch) || run_event_or_copy(launch)) return;
     require_mapped(address, words * 8, "kernel " + launch.kernel);
     auto* const memory = reinterpret_cast<std::uint64_t*>(address);
     const bool is_fill = launch.kernel == "fill";
@@ -125,9 +125,10 @@ void work()
         const Launch launch = one.queue.front();
         one.queue.pop_front();
         one.is_working = true;
+        one.working_on = launch.stream;
         lock.unlock();
         run(launch);
-        if (least_time.count() > 0) std::this_thread::sleep_for(least_time);
+        if (least_time.count() > 0 && !is_virtual()) std::this_thread::sleep_for(least_time);
         lock.lock();
         one.is_working = false;
         one.queue_changed.notify_all();

@@ -5,10 +5,12 @@
 
 #include <array>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -19,6 +21,7 @@ namespace fathom::standin {
 
 using gpu::cuda::Address;
 using gpu::cuda::Device;
+using gpu::cuda::Event;
 using gpu::cuda::MemoryHandle;
 
 inline constexpr std::size_t kPiece = 2U << 20U; ///< bytes, of memory that is mapped
@@ -37,6 +40,9 @@ struct Gpu {
 struct OwnContext {
     Device device{};
     std::size_t blocks{};
+    // By the virtual clock:
+    std::int64_t legacy_done_ns{}; ///< all that was put into the legacy stream
+    std::int64_t gone_done_ns{};   ///< all that was put into streams that are destroyed
 };
 
 enum class BlockOf {
@@ -68,14 +74,36 @@ struct Mapping {
     bool is_accessible{};
 };
 
-struct Launch {
-    std::string kernel;
-    std::array<std::uint64_t, 3> arguments{};
+struct Kernel {
+    std::string name;
+    std::int64_t block_ns{}; ///< by the virtual clock, as its module says
+};
+
+struct OwnModule {
+    std::map<std::string, Address> variables;
+    std::map<std::string, std::int64_t> block_ns; ///< of kernels
 };
 
 struct OwnStream {
     OwnContext* context{};
-    bool is_blocking{}; ///< waits for the legacy stream, and the other way round
+    bool is_blocking{};     ///< waits for the legacy stream, and the other way round
+    std::int64_t done_ns{}; ///< all that was put there, by the virtual clock
+};
+
+struct Launch {
+    std::string kernel;
+    std::array<std::uint64_t, 3> arguments{};
+    std::optional<Engine> engine{}; ///< none: it takes no time of the virtual clock
+    std::int64_t cost_ns{};
+    OwnStream* stream{}; ///< in the queue: where it was put
+};
+
+struct OwnEvent {
+    OwnContext* context{};
+    unsigned flags{};
+    std::uint64_t recorded{}; ///< times
+    std::uint64_t done{};     ///< the last of these that has been come to, where the clock is real
+    std::int64_t at_ns{};     ///< by the virtual clock, or by the host's
 };
 
 struct OwnGraph {
@@ -106,9 +134,10 @@ struct Driver {
     std::map<MemoryHandle, Physical> physical;
     std::map<Address, std::size_t> reserved;
     std::map<Address, Mapping> mappings;
-    std::set<std::string*> kernels;
-    std::map<void*, std::map<std::string, Address>> modules; ///< their variables
+    std::set<Kernel*> kernels;
+    std::map<void*, OwnModule> modules;
     std::set<OwnStream*> streams;
+    std::map<Event, OwnEvent> events;
     std::map<OwnStream*, Capture> captures;
     std::map<void*, std::shared_ptr<OwnGraph>> graphs;
     std::map<void*, std::shared_ptr<OwnGraph>> execs;
@@ -117,7 +146,10 @@ struct Driver {
     std::condition_variable queue_changed;
     std::deque<Launch> queue;
     bool is_working{};
+    OwnStream* working_on{};
     bool has_worker{};
+
+    std::int64_t program_ns{}; ///< how far the program has come, by the virtual clock
 };
 
 Driver& driver();
@@ -161,6 +193,7 @@ Address add_allocation(OwnGraph& graph, std::size_t bytes);
 bool add_free(OwnGraph& graph, Address address); ///< false: not of this graph
 /// @return  false for what is no such node.
 bool run_memory_node(const Launch& launch);
+bool run_event_or_copy(const Launch& launch); ///< likewise
 
 /// Memory of the current context's card. With the mutex held.
 gpu::cuda::Status take_block(Address* address, std::size_t bytes, BlockOf of);

@@ -1,7 +1,9 @@
-// The stand-in driver's modules and launches. The image of a module is a text: `NAME BYTES` for each of its variables.
-#include "tests/support/standin_gpu/cuda_driver_state.hpp"
+// The stand-in driver's modules and launches. The image of a module is a text: `NAME BYTES` for each of its variables,
+// `block-ns:KERNEL NS` for what each block of a kernel takes by the virtual clock.
+#include "tests/support/standin_gpu/virtual_clock.hpp"
 
 #include <sstream>
+#include <string_view>
 
 using namespace fathom;
 using namespace fathom::gpu::cuda;
@@ -10,36 +12,46 @@ using namespace fathom::standin;
 namespace fathom::standin {
 namespace {
 
+constexpr std::string_view kBlockTime = "block-ns:";
+
 Status load(void** module, const char* image)
 {
     Driver& one = driver();
     const std::scoped_lock lock(one.mutex);
-    std::map<std::string, Address> variables;
+    OwnModule made;
     std::istringstream lines(image);
-    std::size_t bytes = 0;
-    for (std::string name; lines >> name >> bytes;) {
-        if (const Status status = take_block(&variables[name], bytes, BlockOf::kModule); status != kSuccess)
+    std::size_t number = 0;
+    for (std::string name; lines >> name >> number;) {
+        if (name.starts_with(kBlockTime)) {
+            made.block_ns[name.substr(kBlockTime.size())] = static_cast<std::int64_t>(number);
+            continue;
+        }
+        if (const Status status = take_block(&made.variables[name], number, BlockOf::kModule); status != kSuccess)
             return status;
     }
     *module = new char;
-    one.modules[*module] = std::move(variables);
+    one.modules[*module] = std::move(made);
     return kSuccess;
 }
 
-Status launch(void* function, unsigned threads, Stream stream, void** parameters, void** extra)
+Status launch(void* function, unsigned blocks, unsigned threads_of_block, Stream stream, void** parameters,
+              void** extra)
 {
     CHECK_CONTEXT;
     (void)context;
-    if (threads == 0 || extra != nullptr) return kInvalidValue;
+    if (blocks == 0 || threads_of_block == 0 || extra != nullptr) return kInvalidValue;
     Launch made;
-    {
-        const std::scoped_lock lock(driver().mutex);
-        auto* const kernel = static_cast<std::string*>(function);
-        if (!driver().kernels.contains(kernel)) fault("a kernel is launched that is none");
-        made.kernel = *kernel;
-    }
     for (std::size_t i = 0; i < made.arguments.size(); ++i)
         made.arguments[i] = *static_cast<const std::uint64_t*>(parameters[i]);
+    {
+        const std::scoped_lock lock(driver().mutex);
+        auto* const kernel = static_cast<Kernel*>(function);
+        if (!driver().kernels.contains(kernel)) fault("a kernel is launched that is none");
+        made.kernel = kernel->name;
+        made.engine = Engine::kCompute;
+        made.cost_ns = kernel_ns(*kernel, blocks, made.arguments.back());
+        charge_launch();
+    }
     return launch_on(stream, made);
 }
 
@@ -67,7 +79,7 @@ Status cuModuleUnload(void* module)
     const std::scoped_lock lock(one.mutex);
     const auto found = one.modules.find(module);
     if (found == one.modules.end()) fault("a module is unloaded that is none");
-    for (const auto& [name, address] : found->second)
+    for (const auto& [name, address] : found->second.variables)
         drop_block(one.blocks.find(address));
     one.modules.erase(found);
     return kSuccess;
@@ -78,8 +90,8 @@ Status cuModuleGetGlobal_v2(Address* address, std::size_t* bytes, void* module, 
     const std::scoped_lock lock(driver().mutex);
     const auto found = driver().modules.find(module);
     if (found == driver().modules.end()) fault("a variable of no module is asked for");
-    const auto variable = found->second.find(name);
-    if (variable == found->second.end()) return kNotFound;
+    const auto variable = found->second.variables.find(name);
+    if (variable == found->second.variables.end()) return kNotFound;
     if (address != nullptr) *address = variable->second;
     if (bytes != nullptr) *bytes = driver().blocks.at(variable->second).bytes;
     return kSuccess;
@@ -102,12 +114,14 @@ Status cuLibraryUnload(void* library)
     return cuModuleUnload(library);
 }
 
-Status cuModuleGetFunction(void** function, void* /*module*/, const char* name)
+Status cuModuleGetFunction(void** function, void* module, const char* name)
 {
     const std::string text = name;
     if (text != "fill" && text != "check" && text != "spin") return kNotFound;
     const std::scoped_lock lock(driver().mutex);
-    auto* const made = new std::string(text);
+    auto* const made = new Kernel{text};
+    const auto of = driver().modules.find(module);
+    if (of != driver().modules.end() && of->second.block_ns.contains(text)) made->block_ns = of->second.block_ns[text];
     driver().kernels.insert(made);
     *function = made;
     return kSuccess;
@@ -117,13 +131,13 @@ Status cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned
                       unsigned block_y, unsigned block_z, unsigned /*shared*/, Stream stream, void** parameters,
                       void** extra)
 {
-    return launch(function, grid_x * grid_y * grid_z * block_x * block_y * block_z, stream, parameters, extra);
+    return launch(function, grid_x * grid_y * grid_z, block_x * block_y * block_z, stream, parameters, extra);
 }
 
 Status cuLaunchKernelEx(const LaunchConfiguration* how, void* function, void** parameters, void** extra)
 {
     if (how == nullptr || (how->attribute_count != 0 && how->attributes == nullptr)) return kInvalidValue;
-    return launch(function, how->grid_x * how->grid_y * how->grid_z * how->block_x * how->block_y * how->block_z,
+    return launch(function, how->grid_x * how->grid_y * how->grid_z, how->block_x * how->block_y * how->block_z,
                   how->stream, parameters, extra);
 }
 
@@ -131,7 +145,7 @@ Status cuLaunchCooperativeKernel(void* function, unsigned grid_x, unsigned grid_
                                  unsigned block_y, unsigned block_z, unsigned /*shared*/, Stream stream,
                                  void** parameters)
 {
-    return launch(function, grid_x * grid_y * grid_z * block_x * block_y * block_z, stream, parameters, nullptr);
+    return launch(function, grid_x * grid_y * grid_z, block_x * block_y * block_z, stream, parameters, nullptr);
 }
 
 } // extern "C"
