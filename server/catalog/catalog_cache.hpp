@@ -35,7 +35,7 @@ class CatalogCache {
     CatalogCache(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
                  NetworkCalendar calendar = {}, TrustSource trust = {}, PolicySource policy = {});
 
-    /// Before load(): what a GPU's speed-up must be above to be recommended (S6); 1 unless it is said.
+    /// Before load(): what a GPU's speed-up must be above for jobs to be placed there (S6); 1 unless it is said.
     void set_gpu_threshold(double threshold) { gpu_threshold_ = threshold; }
     /// Before Notifier::start().
     void subscribe(Notifier& notifier);
