@@ -2,6 +2,7 @@
 
 #include "agent/catalog/core_pool.hpp"
 #include "agent/catalog/device_pool.hpp"
+#include "core/model/operator_manifest.hpp"
 
 #include <algorithm>
 #include <set>
@@ -14,14 +15,18 @@ bool contains(const std::vector<std::string>& list, const std::string& item)
     return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-/// What the probe program has, cut down by the center's table and then by the unit type's own list.
-std::vector<std::string> operators_of(const UnitCut& cut, const AgentTables& tables, const ProbeAbilities& abilities)
+/// What the probe program has, cut down by the center's table and then by the unit type's own list. Unless that names
+/// them, units of one processor do not offer what runs between processes.
+/// @param size  processors of a unit
+std::vector<std::string> operators_of(const UnitCut& cut, std::size_t size, const AgentTables& tables,
+                                      const ProbeAbilities& abilities)
 {
     const auto by_resource = tables.operators.find(cut.resource_type);
     std::vector<std::string> ids;
     for (const std::string& id : offered_operators(cut.resource_type, abilities)) {
         if (by_resource != tables.operators.end() && !contains(by_resource->second, id)) continue;
         if (!cut.operators.empty() && !contains(cut.operators, id)) continue;
+        if (cut.operators.empty() && size < 2 && is_mpi_operator(id)) continue;
         ids.push_back(id);
     }
     return ids;
@@ -95,7 +100,7 @@ UnitTypeReport report_of(const UnitCut& cut, std::size_t size, const std::vector
     report.cores_per_unit = static_cast<std::int64_t>(size);
     report.memory_bytes_per_unit = cut.memory_bytes_per_unit;
     if (report.memory_bytes_per_unit == 0) report.memory_bytes_per_unit = memory_share(cut, size, host);
-    report.operators = operators_of(cut, tables, abilities);
+    report.operators = operators_of(cut, size, tables, abilities);
     report.facts = host.processor;
     const bool has_cpus = !units.empty() && !units.front().cpus.empty();
     if (has_cpus) report.facts["last_level_cache_bytes"] = cache_fact(units, host);

@@ -219,6 +219,11 @@ bool OperatorManifest::is_uploaded() const
                        [](const auto& implementation) { return implementation.library == "uploaded"; });
 }
 
+bool is_mpi_operator(std::string_view id)
+{
+    return id.starts_with("mpi_");
+}
+
 void leave_out_own_fields(OperatorManifest& manifest)
 {
     manifest.cache_rule.reset();

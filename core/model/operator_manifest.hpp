@@ -93,6 +93,10 @@ struct OperatorManifest {
     bool runs_on(std::string_view resource_type) const;
 };
 
+/// Operators that are measured between processes which a center's MPI starts have ids that begin with `mpi_`. A unit of
+/// one processor cannot run them, and they alone can be measured where the units of a probe lie on several hosts.
+bool is_mpi_operator(std::string_view id);
+
 /// Reads and checks a manifest, formulas included (evaluated at the defaults and at the ranges' ends).
 /// @error kInvalid  with every field error.
 Result<OperatorManifest> parse_operator_manifest(const Json& json);

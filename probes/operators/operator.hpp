@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,7 +35,8 @@ class ProbeOperator {
     virtual void execute() = 0;
 
     /// Executes so many times in a row; what is timed.
-    /// @error kForbidden  an uploaded operator misbehaved; the detail says how.
+    /// @error kForbidden    an uploaded operator misbehaved; the detail says how.
+    /// @error kUnavailable  processes that execute it have ended.
     virtual Result<void> execute_times(std::int64_t executions)
     {
         for (std::int64_t i = 0; i < executions; ++i)
@@ -42,8 +44,13 @@ class ProbeOperator {
         return {};
     }
 
+    /// Seconds that the last execute_times() took, of an operator that times itself: one whose processes have to be
+    /// woken first. Empty: whoever calls it times it.
+    virtual std::optional<double> timed_s() const { return std::nullopt; }
+
     /// Called once after the last execution, before error and checksum: whether this can be believed at all.
-    /// @error kForbidden  an uploaded operator misbehaved or lied; the detail says how.
+    /// @error kForbidden    an uploaded operator misbehaved or lied; the detail says how.
+    /// @error kUnavailable  processes that execute it have ended.
     virtual Result<void> verify() { return {}; }
 
     /// Relative error of the last result against the truth value, which is known or checked

@@ -246,6 +246,7 @@ Result<double> SampledOperator::time_executions(std::int64_t executions)
     const auto end = std::chrono::steady_clock::now();
     if (!executed) return named(executed.error());
     const double elapsed_s = std::chrono::duration<double>(end - start).count();
+    if (const std::optional<double> own_s = operator_->timed_s()) return std::min(*own_s, elapsed_s);
     if (!has_quota) return elapsed_s;
     const ProcessTimes after = times_now();
     const double granted_s = (after.used_s - before.used_s) / rule_.quota_cores;

@@ -24,7 +24,8 @@ std::vector<OperatorUse> surveyed_operators(const OperatorLibrary& library, cons
     std::vector<OperatorUse> operators;
     for (const OperatorLibrary::Version* version : library.newest()) {
         const OperatorManifest& manifest = version->manifest;
-        if (manifest.is_uploaded() || manifest.id == kMeasuredOverTime || !offer.runs({manifest.id})) continue;
+        if (manifest.is_uploaded() || manifest.id == kMeasuredOverTime || is_mpi_operator(manifest.id)) continue;
+        if (!offer.runs({manifest.id})) continue;
         OperatorUse use;
         use.id = manifest.id;
         use.version = manifest.version;

@@ -10,8 +10,8 @@ namespace fathom::server {
 
 /// What a survey of a unit type measures: every built-in operator that it offers, newest version, at its default size;
 /// operators that measure memory at a larger one where the unit's caches ask for it (size_beyond_caches).
-/// Without uploaded operators, whose code is not ours, and without those that only a look over days can measure
-/// (M20): both are measured when somebody names them.
+/// Without uploaded operators, whose code is not ours, without those that only a look over days can measure (M20), and
+/// without those of MPI, which are of several units: all are measured when somebody names them.
 std::vector<OperatorUse> surveyed_operators(const OperatorLibrary& library, const UnitTypeOffer& offer);
 
 /// How long a survey of all operators may take. More than a task that stands for one job (M7): it looks at all.

@@ -424,6 +424,24 @@ TEST(BatchScript, RefusesAProbeOnSeveralNodes)
     EXPECT_EQ(script.error().code, Errc::kInfeasible);
 }
 
+/// It starts the processes of all tasks itself; what else is measured would be one node's alone.
+TEST(BatchScript, LetsMpiOperatorsAloneBeMeasuredOnSeveralNodes)
+{
+    RunOrder run = order_of(5);
+    run.order.label = "probe";
+    run.order.script.clear();
+    run.order.command = {"fathom-probe", "--task", "probe-task.json"};
+    run.order.operators = {{"mpi_latency"}, {"mpi_alltoall"}};
+
+    const std::string script = script_of(run);
+
+    EXPECT_THAT(script, HasSubstr("#SBATCH --ntasks=5\n"));
+    EXPECT_THAT(script, HasSubstr("\n'fathom-probe' '--task' 'probe-task.json' \n"));
+    EXPECT_THAT(script, Not(HasSubstr("srun --")));
+    run.order.operators.push_back({"dgemm"});
+    EXPECT_FALSE(batch_script(run, {"/shared/att"}, {}));
+}
+
 TEST(BatchScript, TakesNoOptionsThatAnOrderCouldSmuggleIn)
 {
     RunOrder run = order_of(1);

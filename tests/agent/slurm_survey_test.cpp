@@ -66,6 +66,22 @@ TEST(SlurmSurvey, CutsNodesAsTheTablesSay)
     EXPECT_EQ(plan[0].place->units_per_node, 8);
 }
 
+TEST(SlurmSurvey, OffersWhatRunsBetweenProcessesWhereAUnitHasTwoProcessors)
+{
+    const ProbeAbilities abilities{{"dgemm", "mpi_latency"}, "", false};
+    SlurmNode plain = node("n1", "main", "");
+    plain.cpus = plain.cores; // without hardware threads
+    const auto operators = [&](AgentTables tables) {
+        return cut_nodes({plain}, tables, abilities).value()[0].report.operators;
+    };
+    AgentTables named = tables_of("core", 1, "");
+    named.unit_types[0].operators = {"mpi_latency"};
+
+    EXPECT_THAT(operators(tables_of("core", 1, "")), testing::ElementsAre("dgemm"));
+    EXPECT_THAT(operators(tables_of("pair", 2, "")), testing::ElementsAre("dgemm", "mpi_latency"));
+    EXPECT_THAT(operators(named), testing::ElementsAre("mpi_latency")) << "of several units together";
+}
+
 TEST(SlurmSurvey, SaysWhichTableNoNodeFits)
 {
     const AgentTables tables = tables_of("wide", 64, "");

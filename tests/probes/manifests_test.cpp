@@ -40,13 +40,23 @@ TEST(OperatorManifests, AreTheOperatorsOfTheProgram)
     for (const OperatorManifest& manifest : operator_manifests())
         ids.push_back(manifest.id);
 
-    EXPECT_THAT(ids,
-                ElementsAre("compression", "conjugate_gradient", "conv2d", "decompression", "dgemm", "fft1d", "fft2d",
-                            "fft3d", "file_read", "file_write", "gemm_mixed", "network_fetch", "random_access",
-                            "reduction", "sgemm", "sort", "spmv", "stream_triad", "trigonometric"));
+    EXPECT_THAT(ids, ElementsAre("compression", "conjugate_gradient", "conv2d", "decompression", "dgemm", "fft1d",
+                                 "fft2d", "fft3d", "file_read", "file_write", "gemm_mixed", "mpi_allreduce",
+                                 "mpi_alltoall", "mpi_bandwidth", "mpi_latency", "network_fetch", "random_access",
+                                 "reduction", "sgemm", "sort", "spmv", "stream_triad", "trigonometric"));
     ASSERT_EQ(registered_operators().size(), ids.size());
     EXPECT_EQ(find_operator("dgemm")->manifest.id, "dgemm");
     EXPECT_EQ(find_operator("lu"), nullptr);
+}
+
+/// By their ids centers and surveys know them (core/model/operator_manifest.hpp).
+TEST(OperatorManifests, OfMpiAreKnownByTheirIds)
+{
+    for (const OperatorManifest& manifest : operator_manifests()) {
+        EXPECT_EQ(is_mpi_operator(manifest.id), manifest.implementations.front().library == "mpi") << manifest.id;
+        // What the metascheduler verifies on its own machine must not need MPI: it leaves transfers out.
+        if (is_mpi_operator(manifest.id)) EXPECT_EQ(manifest.category + manifest.operation_count, "network0");
+    }
 }
 
 /// A parameter that a probe draws: `operator.parameter`.
@@ -67,9 +77,10 @@ TEST(OperatorManifests, SayWhichSizesAreDrawn)
     EXPECT_THAT(drawn_parameters(),
                 ElementsAre("compression.bytes", "conjugate_gradient.edge", "conv2d.height", "conv2d.width",
                             "decompression.bytes", "dgemm.m", "dgemm.n", "dgemm.k", "file_read.bytes",
-                            "file_write.bytes", "gemm_mixed.m", "gemm_mixed.n", "gemm_mixed.k", "network_fetch.bytes",
-                            "random_access.n", "reduction.n", "sgemm.m", "sgemm.n", "sgemm.k", "sort.n", "spmv.rows",
-                            "stream_triad.n", "trigonometric.n"));
+                            "file_write.bytes", "gemm_mixed.m", "gemm_mixed.n", "gemm_mixed.k", "mpi_allreduce.n",
+                            "mpi_alltoall.bytes", "mpi_bandwidth.bytes", "network_fetch.bytes", "random_access.n",
+                            "reduction.n", "sgemm.m", "sgemm.n", "sgemm.k", "sort.n", "spmv.rows", "stream_triad.n",
+                            "trigonometric.n"));
 }
 
 /// A center that has prepared itself for one size is wrong most of the time.

@@ -268,6 +268,22 @@ TEST_F(ProbeProgram, ListsOperatorsThatCannotRunHereApartWithTheReason)
                 HasSubstr("network_fetch       not available here: the environment variable FATHOM_FETCH_URL"));
 }
 
+/// Whether it was built with MPI or not: on a machine without there is no launcher.
+TEST_F(ProbeProgram, OffersNoMpiOperatorWhereThereIsNoMpi)
+{
+    const std::string nowhere = "PATH=" + folder_;
+    const Json listed = parse_json(run({"--list", "--output", "json"}, {nowhere}).out).value();
+    const Outcome outcome = run_task(R"({"name": "t", "operators": [{"id": "mpi_latency"}]})", {nowhere});
+
+    for (const char* const id : {"mpi_latency", "mpi_bandwidth", "mpi_allreduce", "mpi_alltoall"}) {
+        EXPECT_THAT(ids_of(listed.at("operators")), Not(Contains(id)));
+        EXPECT_THAT(ids_of(listed.at("unavailable")), Contains(id));
+    }
+    EXPECT_THAT(listed.at("unavailable").dump(), HasSubstr("no MPI on this unit: "));
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.out, "") << "no result, never one of zero";
+}
+
 TEST_F(ProbeProgram, FailsWithTheReasonWhenAnOperatorCannotRunHere)
 {
     const Outcome outcome = run_task(R"({"name": "t", "operators": [{"id": "network_fetch"}]})", {"FATHOM_FETCH_URL="});

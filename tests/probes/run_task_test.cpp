@@ -257,6 +257,29 @@ RegisteredOperator sleeper()
         .memory = [](const Parameters&) { return 0.0; }};
 }
 
+/// Sleeps as long, and says that a fifth of it was the executions: what processes do that have to be woken first.
+class TimedByItself final : public ProbeOperator {
+  public:
+    Result<void> prepare(std::uint64_t) override { return {}; }
+    void execute() override { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
+    Result<void> execute_times(std::int64_t executions) override
+    {
+        execute();
+        own_s_ = executions < kTooMany ? 0.001 * static_cast<double>(executions) : 1e9;
+        return {};
+    }
+    std::optional<double> timed_s() const override { return own_s_; }
+    double error() override { return 0; }
+    std::string checksum() override { return "0000000000000000"; }
+    std::string library() const override { return "none"; }
+    std::span<std::byte> output() override { return {}; }
+
+    static constexpr std::int64_t kTooMany = 1000;
+
+  private:
+    double own_s_{};
+};
+
 /// Its executions take 5 ms or 20 ms, two of each in turn: however many there are, their median is not known within 37
 /// %.
 class Unsteady final : public ProbeOperator {
@@ -281,6 +304,21 @@ RegisteredOperator unsteady(const char* id)
         .manifest = find_operator(id)->manifest,
         .make = [](const Parameters&, int) -> std::unique_ptr<ProbeOperator> { return std::make_unique<Unsteady>(); },
         .memory = [](const Parameters&) { return 0.0; }};
+}
+
+TEST(RunTask, BelievesAnOperatorThatTimesItselfUpToWhatWasSeen)
+{
+    RegisteredOperator item = sleeper();
+    item.make = [](const Parameters&, int) -> std::unique_ptr<ProbeOperator> {
+        return std::make_unique<TimedByItself>();
+    };
+    SampledOperator few(item, {.id = "dgemm", .parameters = {}}, 1);
+    SampledOperator many(item, {.id = "dgemm", .parameters = {}, .count = TimedByItself::kTooMany}, 1);
+    ASSERT_TRUE(few.start(7, {.min_sample_s = 0.001}));
+    ASSERT_TRUE(many.start(7, {.min_sample_s = 0.001, .count_budget_s = 1e6}));
+
+    EXPECT_DOUBLE_EQ(few.sample().value(), 0.001);
+    EXPECT_LT(many.sample().value(), 1) << "not a million seconds";
 }
 
 /// An unsteady operator, and one that is measured at once.

@@ -4,6 +4,7 @@
 #include "agent/executor/local/job_child.hpp"
 #include "agent/executor/local/profile_report.hpp"
 #include "agent/executor/slurm/usage_note.hpp"
+#include "core/model/operator_manifest.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -37,6 +38,15 @@ std::string time_limit(std::int64_t seconds)
 bool spans_nodes(const RunOrder& run)
 {
     return run.order.unit_count > run.place->units_per_node;
+}
+
+/// A probe that MPI's processes run: they measure what lies between hosts, and nothing else does.
+bool is_mpi_probe(const RunOrder& run)
+{
+    const std::vector<OperatorNeed>& operators = run.order.operators;
+    return run.order.label == "probe" && !operators.empty() &&
+           std::all_of(operators.begin(), operators.end(),
+                       [](const OperatorNeed& need) { return is_mpi_operator(need.id); });
 }
 
 void add_demands(std::string& script, const RunOrder& run)
@@ -73,7 +83,8 @@ std::string program_line(const RunOrder& run)
     }
     if (run.order.script.starts_with("#!")) return line + "./" + kJobScriptName;
     if (!run.order.script.empty()) return line + "/bin/sh ./" + kJobScriptName;
-    if (spans_nodes(run)) line += "srun --kill-on-bad-exit=1 ";
+    // fathom-probe itself has MPI start the processes of all tasks.
+    if (spans_nodes(run) && !is_mpi_probe(run)) line += "srun --kill-on-bad-exit=1 ";
     for (const std::string& word : run.order.command)
         line += shell_quoted(word) + " ";
     return line;
@@ -160,9 +171,9 @@ Result<std::string> batch_script(const RunOrder& run, const SlurmFolder& folder,
 {
     if (!run.place) return Error{Errc::kInvalid, "the order does not say where Slurm is to run it"};
     if (const Result<void> checked = check_batch_place(*run.place); !checked) return checked.error();
-    if (run.order.label == "probe" && spans_nodes(run))
-        return Error{Errc::kInfeasible, "probes run on one node: at most " + std::to_string(run.place->units_per_node) +
-                                            " units of this type"};
+    if (run.order.label == "probe" && spans_nodes(run) && !is_mpi_probe(run))
+        return Error{Errc::kInfeasible, "probes run on one node, but for those of mpi_ operators alone: at most " +
+                                            std::to_string(run.place->units_per_node) + " units of this type"};
     std::string script = "#!/bin/bash\n";
     add_option(script, "job-name", run.order.attempt_id.value);
     add_option(script, "comment", "\"fathom " + run.order.label + " " + run.order.job_id.value + "\"");

@@ -2,6 +2,7 @@
 
 #include "agent/executor/slurm/batch_script.hpp"
 #include "agent/executor/slurm/gres.hpp"
+#include "core/model/operator_manifest.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -143,6 +144,9 @@ UnitTypeReport report_of(const UnitCut& cut, const NodeList& nodes, const BatchP
     report.resource_type = cut.resource_type;
     report.memory_bytes_per_unit = place.memory_bytes_per_unit;
     report.operators = operators_of(cut, tables, abilities);
+    // One of them has no two processes. Whoever names such operators means several of them, on several nodes.
+    const bool names_operators = !cut.operators.empty() || tables.operators.contains(cut.resource_type);
+    if (place.cpus_per_unit < 2 && !names_operators) std::erase_if(report.operators, is_mpi_operator);
     report.facts = {{"partition", place.partition},
                     {"nodes", nodes.size()},
                     {"units_per_node", place.units_per_node},

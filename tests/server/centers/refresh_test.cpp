@@ -16,10 +16,11 @@ class Refresh : public testing::Test {
     Refresh()
     {
         std::vector<OperatorManifest> manifests;
-        for (const char* id : {"op1", "op2", "op3", "network_fetch"})
+        for (const char* id : {"op1", "op2", "op3", "network_fetch", "mpi_latency"})
             manifests.push_back(test::simple_operator(id));
         operators_.seed(std::move(manifests)).value();
-        test::add_center(store_, "alpha", {{test::unit_type("u1", 10, {"op1", "op2", "op3", "network_fetch"})}, {}});
+        test::add_center(store_, "alpha",
+                         {{test::unit_type("u1", 10, {"op1", "op2", "op3", "network_fetch", "mpi_latency"})}, {}});
     }
     ~Refresh() override { store_.database().stop(); }
 
@@ -67,7 +68,7 @@ TEST_F(Refresh, WhatWasNeverMeasuredIsSurveyed)
     refresh();
     refresh();
 
-    EXPECT_EQ(waiting(), "schedule:op1+op2+op3") << "once, and not what only a look over days can tell";
+    EXPECT_EQ(waiting(), "schedule:op1+op2+op3") << "once, and not what only a look over days, or MPI, can tell";
 }
 
 TEST_F(Refresh, OnlyWhatIsStaleIsMeasuredAgain)

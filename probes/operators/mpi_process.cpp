@@ -1,0 +1,144 @@
+#include "probes/operators/mpi_process.hpp"
+
+#include "core/base/argument_pointers.hpp"
+#include "core/base/wait_for_child.hpp"
+#include "probes/operators/mpi_reply.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fathom::probes {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kPatience{3}; ///< for an end, before a signal and before the next
+constexpr std::size_t kMaxSkippedBytes = 64UL << 10U;
+constexpr std::size_t kMaxLastWordsBytes = 400;
+
+Error cannot(const std::string& what)
+{
+    return Error{Errc::kUnavailable, what + ": " + std::error_code(errno, std::generic_category()).message()};
+}
+
+/// In the child, between fork and exec: nothing is allocated.
+[[noreturn]] void become_launcher(char* const* arguments, char* const* environment, int socket, int stderr_memory,
+                                  pid_t parent)
+{
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent) ::_exit(127); // it ended before the line above
+    if (::dup2(socket, STDIN_FILENO) < 0 || ::dup2(socket, STDOUT_FILENO) < 0 ||
+        ::dup2(stderr_memory, STDERR_FILENO) < 0)
+        ::_exit(127);
+    ::execve(arguments[0], arguments, environment);
+    ::_exit(127);
+}
+
+} // namespace
+
+std::vector<std::string> own_environment()
+{
+    std::vector<std::string> settings;
+    for (char** setting = environ; setting != nullptr && *setting != nullptr; ++setting)
+        settings.emplace_back(*setting);
+    return settings;
+}
+
+MpiProcess::MpiProcess(pid_t pid, OpenFile socket, OpenFile stderr_memory)
+    : pid_(pid), socket_(std::move(socket)), stderr_memory_(std::move(stderr_memory))
+{
+}
+
+Result<std::unique_ptr<MpiProcess>> MpiProcess::start(std::vector<std::string> command,
+                                                      std::vector<std::string> environment)
+{
+    std::array<int, 2> ends{-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return cannot("cannot make a socket");
+    OpenFile ours(ends[0]);
+    const OpenFile theirs(ends[1]);
+    OpenFile words(::memfd_create("fathom-mpi-stderr", MFD_CLOEXEC));
+    if (words.number() < 0) return cannot("cannot make a file in memory");
+    const std::vector<char*> arguments = argument_pointers(command);
+    const std::vector<char*> variables = argument_pointers(environment);
+    const pid_t parent = ::getpid();
+    const pid_t child = ::fork();
+    if (child == 0) become_launcher(arguments.data(), variables.data(), theirs.number(), words.number(), parent);
+    if (child < 0) return cannot("cannot start " + command.front());
+    return std::unique_ptr<MpiProcess>(new MpiProcess(child, std::move(ours), std::move(words)));
+}
+
+MpiProcess::~MpiProcess()
+{
+    ::shutdown(socket_.number(), SHUT_WR);
+    if (has_failed_) ::kill(pid_, SIGTERM);
+    for (const int signal : {SIGTERM, SIGKILL}) {
+        if (wait_for_child(pid_, Clock::now() + kPatience)) break;
+        ::kill(pid_, signal);
+    }
+    int ignored = 0;
+    reap_child(pid_, ignored);
+}
+
+Result<std::string> MpiProcess::read_reply(std::chrono::milliseconds limit)
+{
+    const Clock::time_point deadline = Clock::now() + limit;
+    std::size_t seen = 0;
+    while (true) {
+        const std::size_t end = unread_.find('\n');
+        if (end != std::string::npos) {
+            std::string line = unread_.substr(0, end);
+            unread_.erase(0, end + 1);
+            if (line.starts_with(kMpiReplyPrefix) && line.size() < kMaxMpiReplyBytes) return line;
+            continue;
+        }
+        if (seen > kMaxSkippedBytes) return failed("says much, and no answer");
+        if (!wait_for_input(socket_.number(), deadline)) return failed("does not answer");
+        std::array<char, 4096> block{};
+        const ssize_t size = ::read(socket_.number(), block.data(), block.size());
+        if (size < 0 && errno == EINTR) continue;
+        if (size <= 0) return failed("has ended");
+        seen += static_cast<std::size_t>(size);
+        unread_.append(block.data(), static_cast<std::size_t>(size));
+    }
+}
+
+Result<std::string> MpiProcess::ask(std::string_view command, std::chrono::milliseconds limit)
+{
+    const std::string line = std::string(command) + "\n";
+    // A command is shorter than any buffer, and is sent when the last one was answered.
+    if (::send(socket_.number(), line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size()))
+        return failed("takes no command");
+    return read_reply(limit);
+}
+
+/// The end of what it wrote to standard error, on one line.
+std::string MpiProcess::last_words() const
+{
+    struct stat file{};
+    if (::fstat(stderr_memory_.number(), &file) != 0) return "";
+    const off_t begin = std::max<off_t>(0, file.st_size - static_cast<off_t>(kMaxLastWordsBytes));
+    std::string text(kMaxLastWordsBytes, '\0');
+    const ssize_t size = ::pread(stderr_memory_.number(), text.data(), text.size(), begin);
+    text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, ' ');
+    const auto is_space = [](char a, char b) { return a == ' ' && b == ' '; };
+    text.erase(std::unique(text.begin(), text.end(), is_space), text.end());
+    return text;
+}
+
+Error MpiProcess::failed(const std::string& what)
+{
+    has_failed_ = true;
+    const std::string words = last_words();
+    return Error{Errc::kUnavailable, "fathom-mpi-probe " + what + (words.empty() ? "" : "; it says: " + words)};
+}
+
+} // namespace fathom::probes
