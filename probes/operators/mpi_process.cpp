@@ -8,11 +8,10 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace fathom::probes {
@@ -23,10 +22,21 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kPatience{3}; ///< for an end, before a signal and before the next
 constexpr std::size_t kMaxSkippedBytes = 64UL << 10U;
 constexpr std::size_t kMaxLastWordsBytes = 400;
+constexpr off_t kMaxStderrBytes = 64 << 10; ///< what is written beyond is lost
 
 Error cannot(const std::string& what)
 {
     return Error{Errc::kUnavailable, what + ": " + std::error_code(errno, std::generic_category()).message()};
+}
+
+/// A file in memory that does not grow: how much was written is where its position is, which the child shares.
+OpenFile stderr_file()
+{
+    OpenFile file(::memfd_create("fathom-mpi-stderr", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (file.number() < 0 || ::ftruncate(file.number(), kMaxStderrBytes) != 0 ||
+        ::fcntl(file.number(), F_ADD_SEALS, F_SEAL_GROW) != 0)
+        return OpenFile();
+    return file;
 }
 
 /// In the child, between fork and exec: nothing is allocated.
@@ -64,7 +74,7 @@ Result<std::unique_ptr<MpiProcess>> MpiProcess::start(std::vector<std::string> c
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return cannot("cannot make a socket");
     OpenFile ours(ends[0]);
     const OpenFile theirs(ends[1]);
-    OpenFile words(::memfd_create("fathom-mpi-stderr", MFD_CLOEXEC));
+    OpenFile words = stderr_file();
     if (words.number() < 0) return cannot("cannot make a file in memory");
     const std::vector<char*> arguments = argument_pointers(command);
     const std::vector<char*> variables = argument_pointers(environment);
@@ -122,10 +132,10 @@ Result<std::string> MpiProcess::ask(std::string_view command, std::chrono::milli
 /// The end of what it wrote to standard error, on one line.
 std::string MpiProcess::last_words() const
 {
-    struct stat file{};
-    if (::fstat(stderr_memory_.number(), &file) != 0) return "";
-    const off_t begin = std::max<off_t>(0, file.st_size - static_cast<off_t>(kMaxLastWordsBytes));
-    std::string text(kMaxLastWordsBytes, '\0');
+    const off_t end = ::lseek(stderr_memory_.number(), 0, SEEK_CUR);
+    if (end <= 0) return "";
+    const off_t begin = std::max<off_t>(0, end - static_cast<off_t>(kMaxLastWordsBytes));
+    std::string text(static_cast<std::size_t>(end - begin), '\0');
     const ssize_t size = ::pread(stderr_memory_.number(), text.data(), text.size(), begin);
     text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
     std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, ' ');

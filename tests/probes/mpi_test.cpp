@@ -178,6 +178,15 @@ TEST(MpiProcess, ThatEndsIsToldWithItsLastWords)
     EXPECT_THAT(error.detail, AllOf(HasSubstr("has ended"), HasSubstr("it says: mpirun: no slots")));
 }
 
+TEST(MpiProcess, ThatComplainsWithoutEndTakesNoMoreMemory)
+{
+    const Error error =
+        shell("dd if=/dev/zero bs=1000 count=1000 2>/dev/null | tr '\\0' x >&2; exit 1")->read_reply(kLong).error();
+
+    EXPECT_THAT(error.detail, HasSubstr("it says: xxx"));
+    EXPECT_LT(error.detail.size(), 600U);
+}
+
 TEST(MpiProcess, ThatIsSilentIsGivenUp)
 {
     const Error error = shell("exec sleep 100")->read_reply(std::chrono::milliseconds(50)).error();
