@@ -103,6 +103,7 @@ std::vector<std::pair<std::string, Cell>> job_details(Session& session, const Js
     add_known("Waits there", center_queue_text(attempt, now));
     add_known("Units", text_of(attempt, "unit_count"));
     add_known("Processors", numbers_text(attempt, "cpus"));
+    add_known("Nodes", text_of(attempt, "nodes"));
     add_known("Submitted", age_of(job, "submitted_at", now));
     add_known("Started", age_of(job, "started_at", now));
     add_known("Ended", age_of(job, "ended_at", now));

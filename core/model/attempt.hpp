@@ -99,8 +99,10 @@ struct AttemptEnd {
     double run_s{}; ///< wall time, steady clock, with staging: as long as it held its units
     double cpu_s{}; ///< user + system, all its processes
     /// Most that one of its processes had; of a job of Slurm's, most that all had on its first node, with the cache of
-    /// its files. 0: not known.
+    /// its files, or of its largest step on all nodes by Slurm's accounts, whichever is more. 0: not known.
     std::int64_t max_resident_bytes{};
+    /// That it ran on, as its center's batch system writes lists of hosts, at most kMaxNodesBytes; empty: not told.
+    std::string nodes{};
     std::int64_t stdout_bytes{}; ///< written in all, also past what is kept
     std::int64_t stderr_bytes{};
     /// Which operators it executed, as `fathom-profile --output json` writes it; null when it was not profiled.
@@ -108,6 +110,9 @@ struct AttemptEnd {
     std::vector<StoredOutput> outputs{}; ///< in the order of the job's, up to the first that could not be stored
     std::optional<StagingUse> staging{}; ///< of one that has inputs or outputs and came to their end; part of `run_s`
 };
+
+/// Longer lists of nodes are cut.
+inline constexpr std::size_t kMaxNodesBytes = 1000;
 
 /// The largest profile that is passed on; larger ones are left out, and `detail` says so.
 inline constexpr std::size_t kMaxProfileBytes = 256UL << 10U;

@@ -171,6 +171,7 @@ Json body_json(const AttemptEnded& ended)
     if (end.exit_code) json["exit_code"] = *end.exit_code;
     if (end.signal) json["signal"] = *end.signal;
     if (end.started_at) json["started_at"] = format_rfc3339(*end.started_at);
+    if (!end.nodes.empty()) json["nodes"] = end.nodes;
     if (!end.profile.is_null()) json["profile"] = end.profile;
     if (!end.outputs.empty()) json["outputs"] = to_json(end.outputs);
     if (end.staging) json["staging"] = to_json(*end.staging);

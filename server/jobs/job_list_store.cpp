@@ -101,7 +101,7 @@ std::string within_page_bytes(const std::string& page, const std::string& order)
     return "SELECT * FROM (SELECT *, sum(row_bytes) OVER (ORDER BY " + order +
            " ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes_before FROM (SELECT page.*, octet_length(spec) "
            "+ "
-           "octet_length(concat(a_cpus, a_units, a_outputs, a_staging)) AS row_bytes FROM (" +
+           "octet_length(concat(a_cpus, a_units, a_outputs, a_staging, a_nodes)) AS row_bytes FROM (" +
            page + ") page) measured) cut WHERE coalesce(bytes_before, 0) < " + std::to_string(kPageBytes) +
            " ORDER BY " + order;
 }

@@ -50,6 +50,7 @@ Json attempt_json(const AttemptRecord& attempt)
                  {"outputs", Json::parse(attempt.outputs)},
                  {"staging", Json::parse(attempt.staging)},
                  {"decided_by", attempt.decided_by}};
+    if (!attempt.nodes.empty()) json["nodes"] = attempt.nodes;
     if (attempt.staged_so_far) json["staging_progress"] = to_json(*attempt.staged_so_far);
     return json;
 }

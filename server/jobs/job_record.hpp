@@ -46,6 +46,7 @@ struct AttemptRecord {
     std::string cpus;                           ///< JSON array
     std::string units;                          ///< JSON array
     std::string outputs;                        ///< JSON array of what was stored, with StoredOutput's fields
+    std::string nodes;                          ///< that it ran on; empty: its center tells none
     std::string staging = "null";               ///< JSON: StagingUse's fields, or null
     std::optional<StagedSoFar> staged_so_far;   ///< while its inputs are fetched, as its center told last
     std::string decided_by;

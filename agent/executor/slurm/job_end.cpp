@@ -221,6 +221,7 @@ AttemptEnd end_of(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked,
     end.ended_at = job.end.value_or(now);
     const bool has_run = !job.nodes.empty();
     if (has_run) end.started_at = start_of(job, notes);
+    end.nodes = job.nodes.substr(0, kMaxNodesBytes); // ASCII, as the job's line was read
     if (job.end && notes.ended_at && is_close(*notes.ended_at, *job.end)) end.ended_at = *notes.ended_at;
     const bool had_end = had_ended(job, notes, asked);
     if (is_of_earlier_start(job, notes) || (had_end && !end.started_at)) set_times_of_earlier_start(end, notes);

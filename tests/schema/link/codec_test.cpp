@@ -236,6 +236,18 @@ TEST(Codec, KeepsWhatAnAttemptHasStored)
     EXPECT_EQ(encode(make_message(AttemptEnded{})).find("outputs"), std::string::npos) << "as older peers have it";
 }
 
+TEST(Codec, KeepsOnWhichNodesAnAttemptRan)
+{
+    AttemptEnded ended;
+    ended.end.attempt_id = AttemptId::make();
+    ended.end.nodes = "n[1-4]";
+
+    EXPECT_EQ(round_trip(ended).end.nodes, "n[1-4]");
+    EXPECT_EQ(encode(make_message(AttemptEnded{})).find("nodes"), std::string::npos) << "as older peers have it";
+    ended.end.nodes = std::string(kMaxNodesBytes + 1, 'n');
+    EXPECT_TRUE(std::holds_alternative<DecodeFailure>(decode(encode(make_message(ended)))));
+}
+
 TEST(Codec, KeepsWhatStagingTook)
 {
     AttemptEnded ended;

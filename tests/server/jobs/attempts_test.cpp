@@ -412,6 +412,18 @@ TEST(AttemptWords, SayHowMuchMemoryThereWasAndWhatHelps)
               "out of memory: the limit is 67108864 bytes; its largest process had 66 MB" + help);
 }
 
+TEST_F(Attempts, TellOnWhichNodesTheyRan)
+{
+    const JobId job = job_in("running");
+    EXPECT_FALSE(job_json(job)["attempt"].contains("nodes"));
+    AttemptEnd end = exited(0);
+    end.nodes = "n[1-4]";
+
+    ASSERT_TRUE(report_end(job, end));
+
+    EXPECT_EQ(job_json(job)["attempt"]["nodes"], "n[1-4]");
+}
+
 TEST_F(Attempts, TellWhatTheyHaveStored)
 {
     const JobId good = job_in("running");

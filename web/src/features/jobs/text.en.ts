@@ -139,6 +139,7 @@ export const jobsEn = {
   'jobs.cpu': 'CPU time',
   'jobs.cpus': 'CPUs',
   'jobs.memory': 'Largest memory',
+  'jobs.nodes': 'Nodes',
   'jobs.reason': 'End reason',
   'jobs.wait': 'Wait',
   'jobs.completion': 'Completion',

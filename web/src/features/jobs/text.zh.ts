@@ -141,6 +141,7 @@ export const jobsZh: Record<keyof typeof jobsEn, string> = {
   'jobs.cpu': 'CPU 时间',
   'jobs.cpus': 'CPU 编号',
   'jobs.memory': '最大内存',
+  'jobs.nodes': '节点',
   'jobs.reason': '结束原因',
   'jobs.wait': '等待',
   'jobs.completion': '完成时间',

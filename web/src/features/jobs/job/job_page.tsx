@@ -75,6 +75,7 @@ function JobFacts({ job }: { job: Job }) {
       ...stagingFacts(attempt, t),
       ...(attempt?.ended_at ? [
         [t('jobs.cpu'), formatDuration(attempt.cpu_s)], [t('jobs.memory'), formatBytes(attempt.max_resident_bytes)]] as const : []),
+      ...(attempt?.nodes ? [[t('jobs.nodes'), attempt.nodes]] as const : []),
       ...(job.exit_code === null ? [] : [[t('jobs.exit'), String(job.exit_code)]] as const),
       ...(job.end_reason ? [[t('jobs.reason'), <EndReason key="r" job={job} />]] as const : []),
       ...(job.waiting_reason ? [[t('jobs.waiting'), <ServerText key="w">{job.waiting_reason}</ServerText>]] as const : []),
