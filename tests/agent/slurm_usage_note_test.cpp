@@ -126,5 +126,28 @@ TEST(SlurmUsage, AddsWhatTheScriptsShellCouldNotSee)
     EXPECT_EQ(out_of_memory.cpu_s, 7);
 }
 
+TEST(SlurmUsage, IsByTheAccountsWhereTheyKnowIt)
+{
+    AttemptEnd end;
+    end.started_at = Timestamp();
+    end.cpu_s = 99; // as the job's user may have noted it
+    JobUsage usage{.peak_memory_bytes = 100, .cpu_s = 50};
+
+    SlurmJob account;
+    account.cpu_s = 7;
+    account.peak_memory_bytes = 40;
+    add_account(usage, account);
+    add_usage(end, usage);
+    EXPECT_EQ(end.cpu_s, 7);
+    EXPECT_EQ(end.max_resident_bytes, 100) << "accounts are sampled";
+
+    account.cpu_s = 0;
+    account.peak_memory_bytes = 400;
+    add_account(usage, account);
+    add_usage(end, usage);
+    EXPECT_EQ(end.cpu_s, 7) << "what gathers nothing takes nothing back";
+    EXPECT_EQ(end.max_resident_bytes, 400);
+}
+
 } // namespace
 } // namespace fathom::agent

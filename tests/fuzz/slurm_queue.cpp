@@ -18,6 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         jobs.push_back(std::move(job));
     for (const SlurmJob& job : jobs) {
         FATHOM_ASSERT(!job.id.empty() && job.id.find_first_not_of(" 0123456789") == std::string::npos);
+        FATHOM_ASSERT(job.cpu_s >= 0 && job.cpu_s <= 1e12);
+        FATHOM_ASSERT(job.peak_memory_bytes >= 0 && job.peak_memory_bytes <= 1LL << 50U);
         const fathom::AttemptEnd end = end_of(job, notes, EndAsked::kNo, fathom::Timestamp());
         FATHOM_ASSERT(end.run_s >= 0 && (!end.exit_code || (*end.exit_code >= 0 && *end.exit_code <= 255)));
         FATHOM_ASSERT(!end.signal || (*end.signal >= 1 && *end.signal <= 64));

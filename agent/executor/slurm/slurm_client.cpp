@@ -109,7 +109,7 @@ Result<std::vector<SlurmJob>> SlurmClient::accounts(const std::vector<std::strin
     for (const std::string& job : jobs)
         numbers += (numbers.empty() ? "" : ",") + job;
     const Result<std::string> text = run("sacct",
-                                         {"--noheader", "--parsable2", "--allocations", "--allusers",
+                                         {"--noheader", "--parsable2", "--duplicates", "--noconvert", "--allusers",
                                           "--jobs=" + numbers, "--format=" + std::string(kAccountFormat)},
                                          kMaxListBytes, TimeZone::kUtc);
     if (text) return parse_accounts(*text);

@@ -198,7 +198,7 @@ void SlurmExecutor::cancel(const AttemptId& id)
 {
     const std::scoped_lock lock(mutex_);
     Attempt* attempt = find_or_adopt(id);
-    if (attempt == nullptr || attempt->view.phase == RunPhase::kEnded) return;
+    if (attempt == nullptr || attempt->view.phase == RunPhase::kEnded || attempt->seen_end) return;
     if (attempt->asked != EndAsked::kNo) {
         attempt->cancel_sent = false; // asked again
         has_news_ = true;
@@ -345,7 +345,7 @@ void SlurmExecutor::set_waiting(const AttemptId& id, Attempt& attempt, std::stri
     tell(id);
 }
 
-void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end)
+void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end, const SlurmJob* account)
 {
     end.attempt_id = id;
     const auto size = [&](const char* stream) {
@@ -355,7 +355,9 @@ void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd en
     };
     end.stdout_bytes = size("stdout");
     end.stderr_bytes = size("stderr");
-    add_usage(end, read_usage(read_report(id, attempt, "usage")));
+    JobUsage usage = read_usage(read_report(id, attempt, "usage"));
+    if (account != nullptr) add_account(usage, *account);
+    add_usage(end, usage);
     const unsigned owner = owner_of(attempt);
     const bool has_run = !attempt.has_inputs || note_inputs(end, folder_of(id).work(), owner);
     if (end.staging) keeper_.keep({id, folder_of(id).inputs(), folder_of(id).work(), owner});

@@ -32,6 +32,11 @@ struct SlurmExecutorOptions {
     /// Before Slurm's accounting is asked again when it has not answered.
     std::chrono::milliseconds accounts_pause{30'000};
     int accounts_tries{10}; ///< so often for a job that Slurm has forgotten; then the job ends without an account
+    /// So often for such a job where the accounting does answer, but does not say that the job has ended: slurmctld
+    /// tells it later what it could not tell while slurmdbd was away.
+    int late_accounts_tries{3};
+    /// So long after Slurm shows the end of a job its account, with what it used, is waited for.
+    std::chrono::milliseconds max_account_wait{10'000};
     /// So long after a script has noted its end Slurm may have the job run: it hears of ends by messages, and a
     /// controller that was killed meanwhile does not know of one for many minutes.
     std::chrono::milliseconds max_unknown_end{30'000};
@@ -87,9 +92,13 @@ class SlurmExecutor final : public Executor {
         EndAsked asked = EndAsked::kNo;
         std::string never_reason; ///< of EndAsked::kNeverStarts: Slurm's word for it
         bool cancel_sent{};
-        SteadyTime cancel_after{}; ///< when Slurm may be asked (again) to end its job
-        int polls_without{};       ///< in a row, that did not show its job
-        int accounts_away{};       ///< how often Slurm's accounting has not answered when it was asked for its job
+        SteadyTime cancel_after{};            ///< when Slurm may be asked (again) to end its job
+        int polls_without{};                  ///< in a row, that did not show its job
+        std::optional<AttemptEnd> seen_end{}; ///< as Slurm showed it, while the job's account is waited for
+        SteadyTime account_until{};           ///< seen_end is told without an account then
+        SteadyTime account_after{};           ///< its account is not asked for (again) before
+        int accounts_away{}; ///< how often Slurm's accounting has not answered when it was asked for its job
+        int accounts_late{}; ///< how often it answered, and did not know of the job's end
         RunView view{RunPhase::kQueued};
     };
 
@@ -119,7 +128,8 @@ class SlurmExecutor final : public Executor {
     void tell(const AttemptId& id);
     void wake_agent();
     void set_waiting(const AttemptId& id, Attempt& attempt, std::string reason, std::optional<Timestamp> start);
-    void set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end);
+    /// @param account  of its job, with what it used; nullptr: there is none.
+    void set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end, const SlurmJob* account = nullptr);
     void apply(const SlurmJob& job);
     /// Writes down which of Slurm's jobs is the attempt's.
     void note_job(const AttemptId& id, Attempt& attempt, const std::string& number) const;
@@ -138,13 +148,23 @@ class SlurmExecutor final : public Executor {
     static AttemptEnd with_facts(AttemptEnd end, const Attempt& attempt);
     /// Tells when Slurm ceases to answer, and when it does again.
     void note_reached(const Result<std::vector<SlurmJob>>& jobs);
-    /// Jobs that Slurm does not show any more: it forgets what has ended, after some minutes.
+    /// Counts polls without jobs that Slurm does not show any more: it forgets what has ended, after some minutes.
     /// @param users  whose jobs were asked for.
-    /// @return their attempts
-    std::vector<AttemptId> find_forgotten(const ShownJobs& shown, const std::set<unsigned>& users);
-    /// @return the attempts whose jobs are forgotten
-    std::vector<AttemptId> apply_all(const std::vector<SlurmJob>& jobs, const std::set<unsigned>& users);
-    AttemptEnd end_of_missing(const AttemptId& id, const Attempt& attempt, const std::vector<SlurmJob>& accounts) const;
+    void note_missing(const ShownJobs& shown, const std::set<unsigned>& users);
+    void apply_all(const std::vector<SlurmJob>& jobs, const std::set<unsigned>& users);
+    /// Tells the end at once where nothing more is to be heard of the job, else once its account is there.
+    void see_end(const AttemptId& id, Attempt& attempt, AttemptEnd end);
+    /// @param account  nullptr: none has come.
+    void tell_seen_end(const AttemptId& id, Attempt& attempt, const SlurmJob* account);
+    /// When the thread has something to do next without news.
+    SteadyTime next_wake() const;
+    /// The ended job of this attempt among the accounts; nullptr: they do not know of its end.
+    static const SlurmJob* account_of(const AttemptId& id, const Attempt& attempt,
+                                      const std::vector<SlurmJob>& accounts);
+    /// What Slurm's accounting has answered for a job whose end Slurm has shown.
+    void settle_seen(const AttemptId& id, Attempt& attempt, const Result<std::vector<SlurmJob>>& accounts);
+    /// What it has answered for a job that Slurm has forgotten.
+    void settle_forgotten(const AttemptId& id, Attempt& attempt, const Result<std::vector<SlurmJob>>& accounts);
     void stop(const AttemptId& id, Attempt& attempt, EndAsked why);
     /// It ends without a job of Slurm's.
     void end_unsubmitted(const AttemptId& id, Attempt& attempt, AttemptOutcome outcome, std::string detail);
@@ -172,8 +192,13 @@ class SlurmExecutor final : public Executor {
     void cancel_again(const std::vector<AttemptId>& failed);
     void cancel_leftovers();
     void poll();
-    /// Ends attempts whose jobs Slurm has forgotten, by its accounting where it keeps one.
-    void end_forgotten(const std::vector<AttemptId>& forgotten);
+    /// Ends attempts whose jobs have ended, or were forgotten by Slurm, by its accounting where it keeps one.
+    void settle_ends();
+    /// Attempts whose accounts are to be asked for now.
+    std::vector<AttemptId> find_accounts_due() const;
+    /// Says when the accounting may be asked again, which took so long to answer.
+    void note_accounts(const Result<std::vector<SlurmJob>>& accounts, std::chrono::milliseconds took);
+    void tell_overdue_ends();
     void look_at_next_queue();
 
     SlurmExecutorOptions options_;
@@ -201,6 +226,7 @@ class SlurmExecutor final : public Executor {
     std::chrono::milliseconds poll_interval_;
     SteadyTime next_poll_{};
     SteadyTime next_accounts_{}; ///< Slurm's accounting is not asked before; of the thread
+    SteadyTime next_usage_{};    ///< nor is an account waited for of what ends before; of the thread
     std::jthread thread_;        ///< from the first use on: the helper forks before; last, so that it ends first
 };
 

@@ -25,10 +25,6 @@ constexpr auto kUnreachedPause = 5s;
 constexpr int kMaxLeftoverTries = 100;
 /// Jobs that have ended, of which the agent remembers that they have.
 constexpr std::size_t kMaxEndedJobs = 10'000;
-/// Polls without a job that has been submitted, until it counts as forgotten.
-constexpr int kPollsUntilForgotten = 3;
-/// Jobs of which Slurm's accounting is asked at once.
-constexpr std::size_t kMaxForgotten = 1000;
 
 } // namespace
 
@@ -36,14 +32,14 @@ void SlurmExecutor::work(const std::stop_token& stopped)
 {
     std::unique_lock lock(mutex_);
     while (!stopped.stop_requested()) {
-        wake_.wait_until(lock, stopped, std::max(next_poll_, steady_clock::now() + 50ms),
+        wake_.wait_until(lock, stopped, std::max(next_wake(), steady_clock::now() + 50ms),
                          [&] { return std::exchange(has_news_, false); });
         if (stopped.stop_requested()) return;
-        if (steady_clock::now() >= next_poll_) {
-            lock.unlock();
-            poll();
-            lock.lock();
-        }
+        const bool is_poll_due = steady_clock::now() >= next_poll_;
+        lock.unlock();
+        if (is_poll_due) poll();
+        settle_ends();
+        lock.lock();
         // What was submitted before the agent's last start is to be seen before anything is submitted again.
         if (!has_polled_) continue;
         lock.unlock();
@@ -243,16 +239,12 @@ void SlurmExecutor::poll()
     const Result<std::vector<SlurmJob>> jobs = client_.queue(users);
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - began);
 
-    std::vector<AttemptId> forgotten;
-    {
-        const std::scoped_lock lock(mutex_);
-        note_reached(jobs);
-        poll_interval_ = std::clamp<std::chrono::milliseconds>(std::max(took * kPollShare, poll_interval_ * 5 / 4),
-                                                               kMinPoll, took > 1s ? kMaxPoll : 2s);
-        if (jobs) forgotten = apply_all(*jobs, users);
-        next_poll_ = steady_clock::now() + poll_interval_;
-    }
-    if (!forgotten.empty() && steady_clock::now() >= next_accounts_) end_forgotten(forgotten);
+    const std::scoped_lock lock(mutex_);
+    note_reached(jobs);
+    poll_interval_ = std::clamp<std::chrono::milliseconds>(std::max(took * kPollShare, poll_interval_ * 5 / 4),
+                                                           kMinPoll, took > 1s ? kMaxPoll : 2s);
+    if (jobs) apply_all(*jobs, users);
+    next_poll_ = steady_clock::now() + poll_interval_;
 }
 
 void SlurmExecutor::note_reached(const Result<std::vector<SlurmJob>>& jobs)
@@ -266,7 +258,7 @@ void SlurmExecutor::note_reached(const Result<std::vector<SlurmJob>>& jobs)
     }
 }
 
-std::vector<AttemptId> SlurmExecutor::apply_all(const std::vector<SlurmJob>& jobs, const std::set<unsigned>& users)
+void SlurmExecutor::apply_all(const std::vector<SlurmJob>& jobs, const std::set<unsigned>& users)
 {
     // Of users whose attempts were found meanwhile nothing was heard.
     has_polled_ = std::none_of(attempts_.begin(), attempts_.end(), [&](const auto& entry) {
@@ -278,9 +270,8 @@ std::vector<AttemptId> SlurmExecutor::apply_all(const std::vector<SlurmJob>& job
         shown.emplace(job.id, job.name);
         apply(job);
     }
-    std::vector<AttemptId> forgotten = find_forgotten(shown, users);
+    note_missing(shown, users);
     if (!moved_.empty()) poll_interval_ = kMinPoll; // where something happens, more may
-    return forgotten;
 }
 
 /// What the attempt knows of the end and its job in Slurm does not tell.
@@ -407,7 +398,7 @@ void SlurmExecutor::apply(const SlurmJob& job)
         note_job(*id, attempt, job.id);
         log_info("slurm_job_found_again", {{"attempt_id", id->value}, {"slurm_job", job.id}});
     }
-    if (attempt.view.phase == RunPhase::kEnded) return;
+    if (attempt.view.phase == RunPhase::kEnded || attempt.seen_end) return;
     const SlurmPhase phase = phase_of(job.state);
     if (!settle_job(*id, attempt, job, phase)) return;
     attempt.polls_without = 0;
@@ -419,58 +410,7 @@ void SlurmExecutor::apply(const SlurmJob& job)
         apply_run(*id, attempt, job);
         return;
     case SlurmPhase::kEnded:
-        set_end(*id, attempt, with_facts(end_of(job, notes_of(*id, attempt), attempt.asked, clock_.now()), attempt));
-    }
-}
-
-std::vector<AttemptId> SlurmExecutor::find_forgotten(const ShownJobs& shown, const std::set<unsigned>& users)
-{
-    std::vector<AttemptId> forgotten;
-    for (auto& [id, attempt] : attempts_) {
-        if (attempt.job.empty() || attempt.view.phase == RunPhase::kEnded || shown.contains({attempt.job, id.value}))
-            continue;
-        if (!users.contains(owner_of(attempt)) || ++attempt.polls_without < kPollsUntilForgotten) continue;
-        if (forgotten.size() < kMaxForgotten) forgotten.push_back(id);
-    }
-    return forgotten;
-}
-
-AttemptEnd SlurmExecutor::end_of_missing(const AttemptId& id, const Attempt& attempt,
-                                         const std::vector<SlurmJob>& accounts) const
-{
-    const ScriptNotes notes = notes_of(id, attempt);
-    const auto account = std::find_if(accounts.begin(), accounts.end(), [&](const SlurmJob& job) {
-        // Its number may stand in a file of the job's user.
-        return job.id == attempt.job && job.name == id.value && job.uid == owner_of(attempt) &&
-               phase_of(job.state) == SlurmPhase::kEnded;
-    });
-    if (account == accounts.end()) return end_of_forgotten(notes, attempt.asked, attempt.ran_until, clock_.now());
-    return end_of(*account, notes, attempt.asked, clock_.now());
-}
-
-void SlurmExecutor::end_forgotten(const std::vector<AttemptId>& forgotten)
-{
-    const std::set<AttemptId> asked(forgotten.begin(), forgotten.end());
-    std::vector<std::string> numbers;
-    {
-        const std::scoped_lock lock(mutex_);
-        for (const auto& [id, attempt] : attempts_) {
-            if (asked.contains(id)) numbers.push_back(attempt.job);
-        }
-    }
-    const Result<std::vector<SlurmJob>> accounts = client_.accounts(numbers);
-    const bool is_away = !accounts && accounts.error().code == Errc::kUnavailable;
-    if (is_away) {
-        next_accounts_ = steady_clock::now() + options_.accounts_pause;
-        log_warning("slurm_accounts_unreachable",
-                    {{"reason", accounts.error().detail}, {"effect", "how some jobs have ended is not told yet"}});
-    }
-    const std::scoped_lock lock(mutex_);
-    for (auto& [id, attempt] : attempts_) {
-        if (attempt.view.phase == RunPhase::kEnded || !asked.contains(id)) continue;
-        if (is_away && ++attempt.accounts_away < options_.accounts_tries) continue;
-        AttemptEnd end = end_of_missing(id, attempt, accounts ? *accounts : std::vector<SlurmJob>());
-        set_end(id, attempt, with_facts(std::move(end), attempt));
+        see_end(*id, attempt, with_facts(end_of(job, notes_of(*id, attempt), attempt.asked, clock_.now()), attempt));
     }
 }
 

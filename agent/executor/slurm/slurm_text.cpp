@@ -111,10 +111,38 @@ std::optional<std::int64_t> parse_exit_code(std::string_view text)
     return *code * 256 + *signal;
 }
 
-std::optional<SlurmJob> parse_account(std::string_view line)
+/// sacct's `00:01.250`, `01:02:03` or `1-02:03:04`, in seconds; 0 for anything else.
+double parse_cpu_time(std::string_view text)
 {
-    const std::vector<std::string_view> fields = split_text(line, '|');
-    if (fields.size() != 8 || !is_printable_ascii(line)) return std::nullopt;
+    text = trimmed(text);
+    const std::size_t point = std::min(text.find('.'), text.size());
+    const auto whole_s = parse_slurm_duration(text.substr(0, point));
+    if (!whole_s) return 0;
+    const std::string_view fraction = text.substr(std::min(point + 1, text.size()));
+    const auto part_ms = fraction.size() == 3 ? number(fraction, 999) : std::nullopt;
+    return static_cast<double>(*whole_s) + static_cast<double>(part_ms.value_or(0)) / 1000;
+}
+
+/// The memory, in bytes, of a list such as `cpu=00:00:01,mem=2048,vmem=4096`; 0: there is none in it.
+std::int64_t memory_of_list(std::string_view list)
+{
+    constexpr std::string_view kMemory = "mem=";
+    constexpr std::int64_t kMaxBytes = 1LL << 50U;
+    for (const std::string_view item : split_text(list, ',')) {
+        if (item.starts_with(kMemory)) return number(item.substr(kMemory.size()), kMaxBytes).value_or(0);
+    }
+    return 0;
+}
+
+/// Of a step, `7.batch` or `7.0`, the job's number; empty: the line is none of a step.
+std::string_view job_of_step(std::string_view id)
+{
+    const std::size_t dot = id.find('.');
+    return dot != std::string_view::npos && is_job_number(id.substr(0, dot)) ? id.substr(0, dot) : std::string_view();
+}
+
+std::optional<SlurmJob> parse_account(const std::vector<std::string_view>& fields)
+{
     const auto status = parse_exit_code(fields[3]);
     const auto uid = number(fields[4], UINT32_MAX);
     if (!is_job_number(trimmed(fields[0])) || !status || !uid) return std::nullopt;
@@ -128,7 +156,8 @@ std::optional<SlurmJob> parse_account(std::string_view line)
                     .start = parse_slurm_time(fields[5]),
                     .end = parse_slurm_time(fields[6]),
                     .nodes = std::move(nodes),
-                    .reason = {}};
+                    .reason = {},
+                    .cpu_s = parse_cpu_time(fields[8])};
 }
 
 /// A node's name, empty when the line has none, and what the cluster keeps of the node for itself.
@@ -194,7 +223,14 @@ std::vector<SlurmJob> parse_accounts(std::string_view text)
 {
     std::vector<SlurmJob> jobs;
     for (const std::string_view line : split_text(text, '\n')) {
-        if (std::optional<SlurmJob> job = parse_account(line)) jobs.push_back(std::move(*job));
+        const std::vector<std::string_view> fields = split_text(line, '|');
+        if (fields.size() != 10 || !is_printable_ascii(line)) continue;
+        if (std::optional<SlurmJob> job = parse_account(fields)) {
+            jobs.push_back(std::move(*job));
+        } else if (!jobs.empty() && job_of_step(trimmed(fields[0])) == jobs.back().id) { // steps follow their job
+            std::int64_t& peak = jobs.back().peak_memory_bytes;
+            peak = std::max(peak, memory_of_list(fields[9]));
+        }
     }
     return jobs;
 }
@@ -240,6 +276,11 @@ std::optional<Timestamp> parse_slurm_time(std::string_view text)
 
 bool is_final_refusal(std::string_view text)
 {
+    // Limits of an account or a QOS that refuse at once (DenyOnLimit) are named before "Job violates accounting/QOS
+    // policy".
+    for (const std::string_view word : split_text(text, ';')) {
+        if (never_starts(trimmed(word))) return true;
+    }
     // slurm_strerror() of what no waiting mends.
     constexpr std::array kFinal{
         "Access/permission denied",
@@ -262,10 +303,28 @@ bool is_final_refusal(std::string_view text)
 bool never_starts(std::string_view reason)
 {
     constexpr std::array kNever{
-        "AccountNotAllowed",  "AssocMaxWallDurationPerJobLimit",
-        "BadConstraints",     "DependencyNeverSatisfied",
-        "InvalidAccount",     "InvalidQOS",
-        "PartitionTimeLimit", "QOSMaxWallDurationPerJobLimit",
+        "AccountNotAllowed",
+        "AssocMaxCpuMinutesPerJobLimit",
+        "AssocMaxCpuPerJobLimit",
+        "AssocMaxGRESPerJob",
+        "AssocMaxMemPerJob",
+        "AssocMaxNodePerJobLimit",
+        "AssocMaxWallDurationPerJobLimit",
+        "BadConstraints",
+        "DependencyNeverSatisfied",
+        "InvalidAccount",
+        "InvalidQOS",
+        "PartitionTimeLimit",
+        "QOSMaxCpuMinutesPerJobLimit",
+        "QOSMaxCpuPerJobLimit",
+        "QOSMaxGRESPerJob",
+        "QOSMaxMemoryPerJob",
+        "QOSMaxNodePerJobLimit",
+        "QOSMaxWallDurationPerJobLimit",
+        "QOSMinCpuNotSatisfied",
+        "QOSMinGRES",
+        "QOSMinMemory",
+        "QOSMinNode",
         "QOSNotAllowed",
     };
     return std::any_of(kNever.begin(), kNever.end(), [&](const char* one) { return reason == one; });

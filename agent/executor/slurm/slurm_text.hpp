@@ -63,6 +63,9 @@ struct SlurmJob {
     std::optional<std::int64_t> used_s{}; ///< that it has run by Slurm's clock, without time in which it was suspended
     std::string nodes;                    ///< that it has, as Slurm writes lists of hosts
     std::string reason;                   ///< why it waits, or ended
+    // By the accounts only, and 0 where these do not know: where Slurm gathers nothing (JobAcctGatherType), say.
+    double cpu_s{};                   ///< user and system, of all its steps on all its nodes
+    std::int64_t peak_memory_bytes{}; ///< of its largest step, of all its processes together; sampled now and then
 };
 
 /// squeue's format for parse_queue(): `squeue -h -a -t all -O FORMAT`, with TZ=UTC.
@@ -71,18 +74,20 @@ inline constexpr const char* kQueueFormat =
 
 std::vector<SlurmJob> parse_queue(std::string_view text);
 
-/// sacct's format for parse_accounts(): `sacct -n -P -X -j JOBS --format=FORMAT`, with TZ=UTC.
-inline constexpr const char* kAccountFormat = "JobIDRaw,JobName,State,ExitCode,UID,Start,End,NodeList";
+/// sacct's format for parse_accounts(): `sacct -n -P -D --noconvert -j JOBS --format=FORMAT`, with TZ=UTC.
+inline constexpr const char* kAccountFormat =
+    "JobIDRaw,JobName,State,ExitCode,UID,Start,End,NodeList,TotalCPU,TRESUsageInTot";
 
-/// Jobs as Slurm's accounting keeps them, also long after their end; without `used_s` and `reason`.
+/// Jobs as Slurm's accounting keeps them, also long after their end; without `used_s` and `reason`. Of jobs that had a
+/// number one after another the last one comes last.
 std::vector<SlurmJob> parse_accounts(std::string_view text);
 
 /// The job's number from `sbatch --parsable`: the last line, `17` or `17;cluster`, perhaps after warnings.
 /// @error kInvalid  no such line.
 Result<std::string> parse_submitted(std::string_view text);
 
-/// Whether sbatch's refusal holds for this job as long as the cluster's settings are what they are, such as a time
-/// limit above the partition's; else it may be taken later, such as when there are fewer jobs.
+/// Whether sbatch's refusal holds for this job as long as the cluster's settings and limits are what they are, such as
+/// a time limit above the partition's; else it may be taken later, such as when there are fewer jobs.
 bool is_final_refusal(std::string_view text);
 
 /// Whether a waiting job's reason (SlurmJob::reason) says that it never starts.

@@ -56,10 +56,18 @@ JobUsage read_usage(std::string_view note)
     return usage;
 }
 
+void add_account(JobUsage& usage, const SlurmJob& account)
+{
+    usage.peak_memory_bytes = std::max(usage.peak_memory_bytes, account.peak_memory_bytes);
+    if (account.cpu_s <= 0) return;
+    usage.cpu_s = account.cpu_s;
+    usage.is_cpu_whole = true;
+}
+
 void add_usage(AttemptEnd& end, const JobUsage& usage)
 {
     if (!end.started_at) return;
-    end.cpu_s = std::max(end.cpu_s, usage.cpu_s);
+    end.cpu_s = usage.is_cpu_whole ? usage.cpu_s : std::max(end.cpu_s, usage.cpu_s);
     if (end.outcome != AttemptOutcome::kOutOfMemory) end.max_resident_bytes = usage.peak_memory_bytes;
 }
 
