@@ -2,6 +2,7 @@
 import os
 import pathlib
 import pwd
+import signal
 import subprocess
 
 from network import probe_for_jobs
@@ -10,16 +11,16 @@ PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "slurm_cluste
 JOBS_USER = "nobody" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
 
 
-def why_no_slurm():
-    """Why none can run here; empty where one can."""
-    outcome = subprocess.run([PROGRAM, "check"], capture_output=True, text=True)
+def why_no_slurm(*options):
+    """Why none can run here; empty where one can. `options`: "accounting", for one with slurmdbd."""
+    outcome = subprocess.run([PROGRAM, "check", *options], capture_output=True, text=True)
     return outcome.stdout.strip()
 
 
 class SlurmCluster:
-    """One Slurm with its controller and a node."""
+    """One Slurm with its controller and a node; with `accounting`, with slurmdbd and the users of the tests."""
 
-    def __init__(self, folder, name, gpus=0):
+    def __init__(self, folder, name, gpus=0, accounting=False, settings=""):
         self.folder = folder / f"slurm-{name}"
         self.name = name
         self.work = folder / f"work-{name}"
@@ -30,14 +31,18 @@ class SlurmCluster:
         self.outputs.mkdir()
         self.outputs.chmod(0o777)  # jobs may be nobody's
         # A partition of a higher tier takes the place of jobs; without one, nothing is pre-empted.
-        settings = "PreemptType=preempt/partition_prio\nPreemptMode=CANCEL\n"
+        settings += "PreemptType=preempt/partition_prio\nPreemptMode=CANCEL\n"
         if gpus > 0:
             settings += f"GresTypes=gpu\nNodeName=DEFAULT Gres=gpu:tesla:{gpus}\n"
             self.folder.mkdir(mode=0o755)
             # Device files that each machine has; Slurm looks no further.
             (self.folder / "gres.conf").write_text("".join(
                 f"Name=gpu Type=tesla File={file}\n" for file in ("/dev/zero", "/dev/full")[:gpus]))
-        self.call("start", name, "2", "quick", settings=settings)
+        self.call("start", name, "2", "quick", *(["accounting"] if accounting else []), settings=settings)
+        if accounting:
+            self.manage("add", "account", "fathom")
+            for user in {JOBS_USER, pwd.getpwuid(os.geteuid()).pw_name}:
+                self.manage("add", "user", user, "account=fathom", "defaultaccount=fathom")
 
     def call(self, action, *arguments, settings=""):
         subprocess.run([PROGRAM, action, self.folder, *arguments], check=True, timeout=240, input=settings, text=True)
@@ -53,6 +58,19 @@ class SlurmCluster:
     def run(self, program, *arguments):
         environment = {**os.environ, "SLURM_CONF": f"{self.folder}/slurm.conf"}
         return subprocess.run([program, *arguments], env=environment, check=True, capture_output=True, text=True).stdout
+
+    def manage(self, *words):
+        """A change of accounts, users or limits."""
+        self.run("sacctmgr", "--immediate", *words)
+
+    def accounts_of(self, attempt_id, *fields):
+        """Of all jobs that were ever submitted for an attempt, in the order of their submission, what sacct says of each."""
+        lines = self.run("sacct", "--noheader", "--parsable2", "--allocations", "--allusers", "--duplicates", "--noconvert",
+                         "--starttime=now-1day", f"--name={attempt_id}", f"--format={','.join(fields)}").splitlines()
+        return [tuple(line.split("|")) for line in lines]
+
+    def kill_accounting(self):
+        os.kill(int((self.folder / "run" / "slurmdbd.pid").read_text()), signal.SIGKILL)
 
     def jobs_of(self, attempt_id):
         """States of all jobs that were ever submitted for an attempt."""

@@ -1,4 +1,4 @@
-"""Two real Slurm clusters side by side, each a center of one network."""
+"""Two real Slurm clusters side by side, each a center of one network; beta keeps accounts (slurmdbd), where that is installed."""
 import contextlib
 import datetime
 import os
@@ -12,6 +12,7 @@ from network import Network, wait_until
 from slurm import JOBS_USER, SlurmCluster, why_no_slurm
 
 NO_SLURM = why_no_slurm()
+HAS_ACCOUNTS = not why_no_slurm("accounting")
 pytestmark = pytest.mark.skipif(bool(NO_SLURM), reason=f"Slurm cannot run here: {NO_SLURM}")
 
 
@@ -21,7 +22,7 @@ def network():
     network.clusters = {}
     try:
         for name, gpus in (("alpha", 2), ("beta", 0)):
-            network.clusters[name] = SlurmCluster(network.folder, name, gpus)
+            network.clusters[name] = SlurmCluster(network.folder, name, gpus, accounting=name == "beta" and HAS_ACCOUNTS)
             network.add_agent(name, network.clusters[name].agent_config())
         yield network
     finally:

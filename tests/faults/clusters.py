@@ -1,9 +1,9 @@
-"""The networks that faults are for: one of centers that start jobs themselves, and one whose center is a Slurm."""
+"""The networks that faults are for: one of centers that start jobs themselves, and those whose center is a Slurm."""
 import subprocess
 import threading
 
 from cluster import Cluster
-from faults import NEEDS_SLURM
+from faults import NEEDS_ACCOUNTS, NEEDS_SLURM
 from slurm import PROGRAM as SLURM_PROGRAM, SlurmCluster
 
 
@@ -31,9 +31,10 @@ class ClusterWithSlurm(Cluster):
     """Its only center is a real Slurm."""
 
     units = {"alpha": 2}
+    keeps_accounts = False
 
     def _add_agents(self):
-        self.slurm = SlurmCluster(self.folder, "alpha")
+        self.slurm = SlurmCluster(self.folder, "alpha", accounting=self.keeps_accounts)
         self.admin = NodeAdmin(self.slurm)
         self.admin.start()
         self._add_agent("alpha", self.slurm.agent_config())
@@ -68,17 +69,23 @@ class ClusterWithSlurm(Cluster):
         super()._remove()
 
 
+class ClusterWithAccounts(ClusterWithSlurm):
+    """Its Slurm has slurmdbd."""
+
+    keeps_accounts = True
+
+
 class Clusters:
-    """One with Slurm and one without, each made when a fault needs it."""
+    """One of each kind, made when a fault needs it."""
 
     def __init__(self):
         self.made = {}
 
     def of(self, fault):
         """The one that a fault of this name is for."""
-        kind = ClusterWithSlurm if fault in NEEDS_SLURM else Cluster
+        kind = ClusterWithAccounts if fault in NEEDS_ACCOUNTS else ClusterWithSlurm if fault in NEEDS_SLURM else Cluster
         if kind not in self.made:
-            self.made[kind] = kind() if kind is ClusterWithSlurm else kind(moves_clocks=True)
+            self.made[kind] = kind(moves_clocks=True) if kind is Cluster else kind()
         return self.made[kind]
 
     def close(self):

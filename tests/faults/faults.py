@@ -196,6 +196,17 @@ class SlurmctldHalted(Fault):
         kill([self.pid], signal.SIGCONT)
 
 
+class SlurmdbdKilled(Fault):
+    """Slurm goes on, and tells it later what happened meanwhile."""
+    lasts_s = (0.0, 8.0)
+
+    def begin(self):
+        self.cluster.slurm.kill_accounting()
+
+    def end(self):
+        self.cluster.slurm.call("start-accounting")
+
+
 FAULTS = {
     "none": Fault,
     "agent_killed": AgentKilled,
@@ -218,9 +229,11 @@ FAULTS = {
     "postgresql_clock_jumped": PostgreSqlClockJumped,
     "slurmctld_killed": SlurmctldKilled,
     "slurmctld_halted": SlurmctldHalted,
+    "slurmdbd_killed": SlurmdbdKilled,
 }
 NEEDS_ROOT = {"agent_disk_full"}
-NEEDS_SLURM = {"slurmctld_killed", "slurmctld_halted"}
+NEEDS_ACCOUNTS = {"slurmdbd_killed"}
+NEEDS_SLURM = {"slurmctld_killed", "slurmctld_halted", *NEEDS_ACCOUNTS}
 
 
 def kill(pids, number):

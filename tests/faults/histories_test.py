@@ -5,7 +5,7 @@ import pytest
 
 from checker import check
 from clusters import Clusters
-from faults import FAULTS, NEEDS_ROOT, NEEDS_SLURM
+from faults import FAULTS, NEEDS_ACCOUNTS, NEEDS_ROOT, NEEDS_SLURM
 from history import STEPS, play
 from slurm import why_no_slurm
 
@@ -27,8 +27,9 @@ def clusters():
 def test_nothing_is_lost_or_doubled(clusters, fault, step):
     if fault in NEEDS_ROOT and os.geteuid() != 0:
         pytest.skip("only root mounts a file system to fill")
-    if fault in NEEDS_SLURM and why_no_slurm():
-        pytest.skip(f"{why_no_slurm()}: deploy/install-dependencies --slurm installs it")
+    no_slurm = why_no_slurm(*(["accounting"] if fault in NEEDS_ACCOUNTS else [])) if fault in NEEDS_SLURM else ""
+    if no_slurm:
+        pytest.skip(f"{no_slurm}: deploy/install-dependencies --tests installs it")
     cluster = clusters.of(fault)
     history, seen = play(cluster, 1000 + list(FAULTS).index(fault), fault, step)
     violations = check(history) + seen
