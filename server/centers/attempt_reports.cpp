@@ -21,13 +21,14 @@ constexpr std::size_t kMaxWaitingBytes = std::size_t{16} << 20U;
 /// What one transaction carries out: more would make the first of them wait.
 constexpr std::size_t kBatch = 64;
 
-} // namespace
-
-asio::awaitable<void> AgentSession::until_cancelled(asio::steady_timer& timer)
+/// Until somebody cancels the wait.
+asio::awaitable<void> wait(asio::steady_timer& timer)
 {
     timer.expires_at(std::chrono::steady_clock::time_point::max());
     co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
 }
+
+} // namespace
 
 asio::awaitable<void> AgentSession::handle_ack(link::Ack ack)
 {
@@ -58,7 +59,7 @@ asio::awaitable<void> AgentSession::add_report(ReadReport report)
 asio::awaitable<void> AgentSession::until_reports_are(std::size_t most_count, std::size_t most_bytes)
 {
     while (!ended_ && (reports_.size() > most_count || report_bytes_ > most_bytes))
-        co_await until_cancelled(reports_went_);
+        co_await wait(reports_went_);
 }
 
 bool AgentSession::waits_for_output(const ReadReport& report) const
@@ -85,7 +86,7 @@ std::vector<std::list<AgentSession::ReadReport>::iterator> AgentSession::next_re
 asio::awaitable<void> AgentSession::until_reports_wait_for_output()
 {
     while (!ended_ && !next_reports().empty())
-        co_await until_cancelled(reports_went_);
+        co_await wait(reports_went_);
 }
 
 asio::awaitable<void> AgentSession::take_reports()
@@ -93,7 +94,7 @@ asio::awaitable<void> AgentSession::take_reports()
     while (!ended_) {
         const std::vector<std::list<ReadReport>::iterator> next = next_reports();
         if (next.empty()) {
-            co_await until_cancelled(reports_came_);
+            co_await wait(reports_came_);
             continue;
         }
         std::vector<AttemptReport> batch;
@@ -110,7 +111,6 @@ asio::awaitable<void> AgentSession::take_reports()
         }
         reports_went_.cancel();
         waiting_came_.cancel();
-        queued_came_.cancel();
     }
 }
 
@@ -134,7 +134,7 @@ asio::awaitable<std::shared_ptr<const void>> AgentSession::wait_for_room(std::si
             std::shared_ptr<const void> room = parts_.output_room->take(bytes);
             if (room) co_return room;
         }
-        co_await until_cancelled(waiting_went_);
+        co_await wait(waiting_went_);
     }
     co_return nullptr;
 }
@@ -150,7 +150,7 @@ asio::awaitable<void> AgentSession::take_output()
 {
     while (!ended_) {
         if (waiting_.empty() || waits_for_report(waiting_.front())) {
-            co_await until_cancelled(waiting_came_);
+            co_await wait(waiting_came_);
             continue;
         }
         // Its place stays until it is carried out: an end waits for it.

@@ -34,13 +34,6 @@ link::AttemptEnded end_of(const AttemptId& attempt)
     return ended;
 }
 
-Catalog one_unit_type()
-{
-    Catalog catalog;
-    catalog.unit_types = {test::unit_type("u1", 11, {"op1"})};
-    return catalog;
-}
-
 /// An agent whose output the database has no time for.
 class WaitingOutput : public testing::Test {
   protected:
@@ -106,7 +99,9 @@ TEST_F(WaitingOutput, OfAnEndIsStoredBeforeWhatIsSaidOfTheUnits)
 {
     agent_.send(output_of(noisy_, "line"));
     agent_.send(end_of(noisy_));
-    const MessageId changed = agent_.send(link::CatalogChanged{one_unit_type()});
+    Catalog fewer;
+    fewer.unit_types = {test::unit_type("u1", 11, {"op1"})};
+    const MessageId changed = agent_.send(link::CatalogChanged{fewer});
     const auto is_changed = [&] { return server_.store.sql("SELECT count(*) FROM unit_type WHERE active") != "3"; };
     EXPECT_FALSE(eventually(is_changed, std::chrono::milliseconds(300)));
 
@@ -116,71 +111,6 @@ TEST_F(WaitingOutput, OfAnEndIsStoredBeforeWhatIsSaidOfTheUnits)
         ASSERT_FALSE(HasFailure());
     EXPECT_TRUE(server_.gateway.has_call("ended " + noisy_.value));
     EXPECT_EQ(server_.store.sql("SELECT count(*) FROM unit_type WHERE active"), "1");
-}
-
-TEST_F(WaitingOutput, OfAnEndHoldsUpNothingBehindWhatIsSaidOfTheUnits)
-{
-    const AttemptId other = AttemptId::make();
-    agent_.send(output_of(noisy_, "line"));
-    agent_.send(end_of(noisy_));
-    agent_.send(link::CatalogChanged{one_unit_type()});
-    agent_.send(link::SubUnitState{});
-
-    agent_.send(start_of(other));
-    agent_.send(end_of(other));
-
-    EXPECT_TRUE(eventually([&] { return server_.gateway.has_call("ended " + other.value); }));
-    server_.store.sql("UPDATE center SET state = 'suspect', last_seen_at = now() - interval '1 hour'");
-    agent_.send(link::Heartbeat{});
-    EXPECT_TRUE(eventually([&] { return server_.store.sql("SELECT state FROM center") == "online"; }));
-    EXPECT_EQ(server_.sub_units.calls(), std::vector<std::string>{}) << "an end before it waits";
-    EXPECT_FALSE(server_.gateway.has_call("ended " + noisy_.value));
-}
-
-TEST_F(WaitingOutput, WhatIsSaidBehindItsEndIsCarriedOutOnceAndInItsOrder)
-{
-    agent_.send(output_of(noisy_, "line"));
-    const MessageId end = agent_.send(end_of(noisy_));
-    const std::vector<MessageId> sent{end,
-                                      agent_.send(link::CatalogChanged{one_unit_type()}),
-                                      agent_.send(link::SubUnitState{}),
-                                      agent_.send(link::SubUnitRequest{"vgpu", "gain", 1, ""}),
-                                      agent_.send(ResourceState{.version = 1, .state = "applied"}),
-                                      agent_.send(link::QueueReport{{{noisy_, "Priority", std::nullopt}}}),
-                                      agent_.send(ResourceState{.version = 2, .state = "applied"})};
-    EXPECT_FALSE(agent_.send_and_wait(start_of(AttemptId::make())).error);
-
-    server_.gateway.release_output();
-
-    std::vector<MessageId> answered;
-    while (answered.size() < sent.size() && !HasFailure()) {
-        const link::Ack ack = agent_.expect<link::Ack>();
-        if (std::find(sent.begin(), sent.end(), ack.of) != sent.end()) answered.push_back(ack.of);
-        EXPECT_FALSE(ack.error) << ack.error->detail;
-    }
-    EXPECT_EQ(answered, sent);
-    EXPECT_EQ(server_.sub_units.calls(), (std::vector<std::string>{"state", "gain 1"}));
-    EXPECT_LT(place_of("ended " + noisy_.value), place_of("queued " + noisy_.value + ": Priority"));
-    EXPECT_EQ(server_.store.sql("SELECT version FROM center_resource_state"), "2");
-    EXPECT_EQ(server_.store.sql("SELECT count(*) FROM unit_type WHERE active"), "1");
-}
-
-TEST_F(WaitingOutput, OnlySoMuchIsReadBehindItsEnd)
-{
-    const AttemptId other = AttemptId::make();
-    agent_.send(output_of(noisy_, "line"));
-    agent_.send(end_of(noisy_));
-    for (int version = 1; version <= 300; ++version)
-        agent_.send(ResourceState{.version = version, .state = "applied"});
-    agent_.send(end_of(other));
-    const auto is_heard = [&] { return server_.gateway.has_call("ended " + other.value); };
-    EXPECT_FALSE(eventually(is_heard, std::chrono::milliseconds(300))) << "the rest waits at the agent";
-
-    server_.gateway.release_output();
-
-    EXPECT_TRUE(eventually(is_heard));
-    EXPECT_FALSE(agent_.send_and_wait(ResourceState{.version = 301, .state = "applied"}).error);
-    EXPECT_EQ(server_.store.sql("SELECT version FROM center_resource_state"), "301");
 }
 
 TEST_F(WaitingOutput, ThatCannotBeStoredEndsTheSession)
