@@ -46,7 +46,8 @@ DeviceNeighbours neighbours_among(const std::vector<PairMember>& others, const P
     neighbours.expected_share = std::min(expected.newcomer_share, kMaxKeptShare);
     neighbours.least_share_beside = std::min(expected.least_tenant_share, kMaxKeptShare);
     neighbours.basis = expected.basis;
-    if (expected.basis != PairSource::kDefault)
+    // Of a single run of a pair nothing is known of how far others are from it.
+    if (expected.basis != PairSource::kDefault && expected.newcomer_spread > 0)
         neighbours.expected_spread = std::min(expected.newcomer_spread, kMaxKeptShare);
     return neighbours;
 }

@@ -1,5 +1,6 @@
 #include "server/jobs/attempt_finalizer.hpp"
 
+#include "core/base/log.hpp"
 #include "schema/link/attempt_detail.hpp"
 #include "server/jobs/attempt_words.hpp"
 #include "server/jobs/gpu_sharing_store.hpp"
@@ -7,6 +8,8 @@
 #include "server/jobs/job_work.hpp"
 #include "server/store/after_commit.hpp"
 #include "server/store/notifier.hpp"
+
+#include <pqxx/pqxx>
 
 #include <algorithm>
 #include <array>
@@ -137,7 +140,17 @@ void AttemptFinalizer::learn_sharing(pqxx::work& transaction, const AttemptJob& 
 {
     const CatalogPointer catalog = catalog_->get();
     const UnitTypeView* const view = catalog->find_unit_type(job.unit_type_id.value);
-    if (view != nullptr && view->units_per_device != 1) keep_gpu_sharing(transaction, attempt, *catalog);
+    if (view == nullptr || view->units_per_device == 1) return;
+    // What pairs of jobs teach is worth no job's end.
+    try {
+        pqxx::subtransaction learning(transaction, "learn_sharing");
+        keep_gpu_sharing(learning, attempt, *catalog);
+        learning.commit();
+    } catch (const pqxx::broken_connection&) {
+        throw;
+    } catch (const std::exception& e) {
+        log_warning("gpu_sharing_not_learned", {{"attempt_id", attempt.value}, {"error", e.what()}});
+    }
 }
 
 void AttemptFinalizer::take_lesson(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,

@@ -12,6 +12,8 @@ namespace {
 
 /// Who has more neighbours, one after another, tells little of each.
 constexpr std::int64_t kMaxOthers = 16;
+/// Agents look at GPUs every five seconds: in a shorter run a neighbour may not have been seen.
+constexpr double kMinSharingRun_s = 10;
 
 // Once run_prediction has what came.
 constexpr Statement kSelectRun{"jobs_select_sharing_run", R"sql(
@@ -19,7 +21,7 @@ constexpr Statement kSelectRun{"jobs_select_sharing_run", R"sql(
            a.unit_type_id, a.unit_count, a.run_s, p.actual_run_s, p.promised_s,
            CASE WHEN p.promised_s > 0 THEN p.promise_basis ELSE '' END AS promise_basis
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN run_prediction p ON p.attempt_id = a.id
-    WHERE a.id = $1 AND p.outcome = 'succeeded' AND p.actual_run_s > 0 AND a.run_s > 0 AND a.started_at IS NOT NULL
+    WHERE a.id = $1 AND p.outcome = 'succeeded' AND p.actual_run_s >= $2 AND a.run_s > 0 AND a.started_at IS NOT NULL
       AND EXISTS (SELECT FROM attempt_gpu k WHERE k.attempt_id = a.id))sql"};
 
 // A job that was there more than once has a row for each of its attempts. One that nobody knows here has nulls.
@@ -69,8 +71,8 @@ JobKind job_kind_of(const pqxx::row& row, const CatalogSnapshot& catalog)
 }
 
 /// Adds who else was there to the run. False: no pair can be told of it.
-bool add_others(pqxx::work& transaction, const AttemptId& attempt, double run_s, const CatalogSnapshot& catalog,
-                SharedRun& run)
+bool add_others(pqxx::transaction_base& transaction, const AttemptId& attempt, double run_s,
+                const CatalogSnapshot& catalog, SharedRun& run)
 {
     const pqxx::result rows = exec(transaction, kSelectOthers, attempt.value, kMaxOthers + 1);
     if (std::ssize(rows) > kMaxOthers) return false;
@@ -91,14 +93,16 @@ bool add_others(pqxx::work& transaction, const AttemptId& attempt, double run_s,
 
 } // namespace
 
-void keep_gpu_sharing(pqxx::work& transaction, const AttemptId& attempt, const CatalogSnapshot& catalog)
+void keep_gpu_sharing(pqxx::transaction_base& transaction, const AttemptId& attempt, const CatalogSnapshot& catalog)
 {
-    const pqxx::result rows = exec(transaction, kSelectRun, attempt.value);
+    const pqxx::result rows = exec(transaction, kSelectRun, attempt.value, kMinSharingRun_s);
     if (rows.empty()) return;
     const pqxx::row row = rows[0];
     const JobKind own = job_kind_of(row, catalog);
     if (own.name.empty()) return;
     const auto promised_s = row["promised_s"].as<double>();
+    // Jobs that have nothing in common but their class can only be compared with what each was promised.
+    if (promised_s <= 0 && row["job_type"].as<std::string>().empty()) return;
     const auto promise_basis = row["promise_basis"].as<std::string>();
     SharedRun run{.kind = own.name, .kernel_class = own.kernel_class};
     run.pace = row["actual_run_s"].as<double>() / (promised_s > 0 ? promised_s : 1);

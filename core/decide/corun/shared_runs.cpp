@@ -99,7 +99,7 @@ std::optional<double> share_together(std::vector<TogetherSpan> spans, double run
         until_s = std::max(until_s, end_s);
     }
     if (crowded_s > kMaxCrowdedShare * run_s) return std::nullopt;
-    return together_s / run_s;
+    return std::min(1.0, together_s / run_s); // sums of rounded spans may be more
 }
 
 std::vector<GpuPair> learn_pairs(std::span<const SharedRun> runs)

@@ -253,6 +253,16 @@ TEST_F(LearnedGpuPairs, AreTaughtByNothingThatIsNotKnownForSure)
     EXPECT_EQ(kept(), "0");
 }
 
+TEST_F(LearnedGpuPairs, CostNoJobItsEndWhereTheyCannotBeKept)
+{
+    sql("ALTER TABLE gpu_sharing_run ADD CONSTRAINT none CHECK (pace < 0) NOT VALID");
+
+    run_alone("solve", 10);
+
+    EXPECT_EQ(kept(), "0");
+    EXPECT_EQ(sql("SELECT string_agg(state, ',') FROM job"), "succeeded");
+}
+
 TEST_F(LearnedGpuPairs, AreOfTheNewestRunsOnly)
 {
     run_alone("solve", 10);

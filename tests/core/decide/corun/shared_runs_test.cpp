@@ -138,6 +138,12 @@ TEST(ShareTogether, IsThePartOfTheRunWithSomebodyThere)
     EXPECT_EQ(share_together({{0, 6}, {5, 10}}, 10), std::nullopt) << "three at the same time";
     EXPECT_EQ(share_together({{0, 10}, {0, 1}}, 10), std::nullopt);
     EXPECT_EQ(share_together({{20, 30}, {-9, -1}}, 10), 0);
+    // Sums of rounded numbers, which come to a little more than all of it.
+    for (int i = 1; i < 2000; ++i) {
+        const double run_s = 1853.093295 + i * 0.001;
+        const double turn_s = i * 0.731;
+        EXPECT_LE(share_together({{-1, turn_s}, {turn_s - 0.002, run_s + 1}}, run_s).value(), 1);
+    }
 }
 
 TEST(PairModelOf, KnowsThePairsAndInfersOthersFromThem)
