@@ -12,11 +12,13 @@ namespace fathom::server {
 namespace {
 
 /// So many jobs of a name are found by it and sorted; of more, enough are met on the way through all others.
-constexpr std::int64_t kMaxRareNames = 2000;
+constexpr std::int64_t kMaxRareNames = 5000;
 
 /// A job's id is made by the clock of a replica before it is written at the database's time of its submission. Both
-/// clocks are kept by NTP, and a job is written within seconds: beyond this no id lies.
-constexpr std::chrono::minutes kMaxIdDrift{2};
+/// clocks are kept by NTP, and a job is written within seconds. A clock that was an hour off loses no job here.
+constexpr std::chrono::hours kMaxIdDrift{1};
+/// Of so few jobs that are left by everything but their place each one's place is looked up.
+constexpr std::int64_t kMaxFew = 2000;
 
 constexpr const char* kSelectUnitTypes = R"sql(
     SELECT u.id FROM unit_type u JOIN center c ON c.id = u.center_id
@@ -83,9 +85,24 @@ JobChoice::JobChoice(pqxx::work& transaction, JobFilter filter) : filter_(std::m
             ids.push_back(row[0].as<std::string>());
         unit_types_ = sql_array(ids);
     }
-    if (filter_.name_prefix.empty()) return;
+    if (unit_types_ && is_narrowed()) are_few_ = count_up_to(transaction, kMaxFew + 1) <= kMaxFew;
+    if (filter_.name_prefix.empty() || are_few_) return;
     const pqxx::row named = transaction.exec_params1(kCountNames, pattern_of(filter_.name_prefix), kMaxRareNames + 1);
     has_rare_name_ = named[0].as<std::int64_t>() <= kMaxRareNames;
+}
+
+bool JobChoice::is_narrowed() const
+{
+    return !filter_.state.empty() || !filter_.project.empty() || !filter_.job_type.empty() ||
+           !filter_.submitted_by.empty() || !filter_.scope.owner.empty();
+}
+
+std::int64_t JobChoice::count_up_to(pqxx::work& transaction, std::int64_t most) const
+{
+    Parameters parameters;
+    std::string text = "SELECT count(*) FROM (SELECT FROM job j WHERE " + conditions(parameters);
+    text += " LIMIT " + parameters.add(std::to_string(most)) + ") counted";
+    return parameters.run(transaction, text)[0][0].as<std::int64_t>();
 }
 
 std::string JobChoice::conditions(Parameters& parameters) const
@@ -122,6 +139,7 @@ std::string JobChoice::id_conditions(const std::string& column, const JobRange& 
 
 std::string JobChoice::sql(const JobRange& range, Parameters& parameters) const
 {
+    if (are_few_) return sql_of_few(range, parameters);
     if (has_rare_name_) return sql_by_name(range, parameters);
     if (unit_types_) return sql_by_place(range, parameters);
     std::string text = "SELECT j.* FROM job j WHERE " + conditions(parameters);
@@ -141,6 +159,16 @@ std::string JobChoice::sql_by_place(const JobRange& range, Parameters& parameter
         std::string(kIsNewestAttempt) + " AND " + conditions(parameters);
     text += id_conditions("a.job_id", range, parameters);
     text += end_of("a.job_id", range, parameters) + ") j";
+    return text + end_of("j.id", range, parameters);
+}
+
+/// OFFSET 0: the jobs are found by what they are, and then each one's place is looked up.
+std::string JobChoice::sql_of_few(const JobRange& range, Parameters& parameters) const
+{
+    std::string text = "SELECT j.* FROM (SELECT * FROM job j WHERE " + conditions(parameters);
+    text += id_conditions("j.id", range, parameters);
+    text +=
+        std::string(" OFFSET 0) j WHERE ") + kNewestUnitType + " = ANY (" + parameters.add(*unit_types_) + "::text[])";
     return text + end_of("j.id", range, parameters);
 }
 

@@ -41,8 +41,15 @@ class JobChoice {
 
     /// "SELECT j.* FROM …", in the order of the range.
     std::string sql(const JobRange& range, Parameters& parameters) const;
+    /// Whether the statement walks an index in the order of ids; else few jobs are found and sorted.
+    bool walks_in_order() const { return !are_few_; }
 
   private:
+    /// Whether the filter has a condition, beside place and name, that an index of jobs is for.
+    bool is_narrowed() const;
+    /// The jobs that are left by everything but their place, counted up to so many. Blocks.
+    std::int64_t count_up_to(pqxx::work& transaction, std::int64_t most) const;
+    std::string sql_of_few(const JobRange& range, Parameters& parameters) const;
     /// On a job `j` without its id, to stand behind WHERE.
     std::string conditions(Parameters& parameters) const;
     /// On the id of a job, beginning with AND.
@@ -52,7 +59,8 @@ class JobChoice {
 
     JobFilter filter_;
     std::optional<std::string>
-        unit_types_; ///< ids of those where the newest attempt is, as a PostgreSQL array; empty: any
+        unit_types_;       ///< ids of those where the newest attempt is, as a PostgreSQL array; empty: any
+    bool are_few_ = false; ///< that are left by everything but their place
     bool has_rare_name_ = false;
 };
 

@@ -180,7 +180,7 @@ Result<Page<JobRecord>> select_jobs(pqxx::work& transaction, const JobFilter& fi
     Parameters parameters;
     const std::string sql = by == JobSort::kSubmitted ? submitted_sql(choice, filter.order, position, size, parameters)
                                                       : sorted_sql(choice, filter.order, position, size, parameters);
-    if (by == JobSort::kSubmitted) prefer_index_order(transaction);
+    if (by == JobSort::kSubmitted && choice.walks_in_order()) prefer_index_order(transaction);
     const pqxx::result rows = parameters.run(transaction, sql);
     std::vector<JobRecord> jobs;
     for (const pqxx::row& row : rows)

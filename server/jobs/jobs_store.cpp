@@ -74,7 +74,7 @@ constexpr const char* kSelectOutputState = R"sql(
                          j.state_changed_at) AS ended_since
          FROM attempt t WHERE t.job_id = j.id AND ($3 = '' OR t.id = $3) ORDER BY t.epoch DESC LIMIT 1) a ON true
     CROSS JOIN LATERAL
-        (SELECT CASE $3 WHEN '' THEN j.is_ended ELSE a.state = 'ended' END AS is_ended) e)sql";
+        (SELECT CASE $3 WHEN '' THEN j.is_ended ELSE coalesce(a.state = 'ended', true) END AS is_ended) e)sql";
 
 // Pieces may overlap, and one that begins earlier may end later. $4: the most bytes of a piece.
 constexpr Statement kSelectOutput{"jobs_select_output", R"sql(

@@ -124,26 +124,25 @@ TEST_F(JobFilters, AlsoLeaveWhatIsCounted)
     EXPECT_EQ(counted("submitted_before=2000-01-01T00:00:00Z"), 0);
 }
 
-/// Ten thousand jobs, a hundred a minute; ten of each thousand are rare in one way each.
+/// Ten thousand jobs, a hundred an hour; ten of each thousand are rare in one way each.
 class ManyJobs : public JobFilters {
   protected:
     ManyJobs()
     {
-        std::string minutes;
-        for (int minute = 0; minute < 100; ++minute)
-            minutes +=
-                (minute == 0 ? "'" : ",'") + first_ulid_of(kBegin + std::chrono::minutes(minute)).substr(0, 10) + "'";
+        std::string hours;
+        for (int hour = 0; hour < 100; ++hour)
+            hours += (hour == 0 ? "'" : ",'") + first_ulid_of(kBegin + std::chrono::hours(hour)).substr(0, 10) + "'";
         sql("INSERT INTO job (id, name, project, job_type, spec, state, submitted_at, submitted_by) "
             "SELECT 'job_' || m.time || lpad(n::text, 16, '0'), CASE k % 1000 WHEN 0 THEN 'rare' ELSE 'train-' || k "
             "END, "
             "'p', CASE k % 1000 WHEN 1 THEN 'rare' ELSE 'often' END, '{\"command\": [\"true\"]}', 'succeeded', "
             "timestamptz '" +
             format_rfc3339(kBegin) +
-            "' + (m.minute - 1) * interval '1 minute', CASE k % 1000 WHEN 2 THEN 'tok_rare' ELSE 'tok_x' END "
+            "' + (m.hour - 1) * interval '1 hour', CASE k % 1000 WHEN 2 THEN 'tok_rare' ELSE 'tok_x' END "
             "FROM unnest(ARRAY[" +
-            minutes +
-            "]) WITH ORDINALITY m (time, minute), generate_series(1, 100) n, "
-            "LATERAL (SELECT m.minute * 100 + n AS k) numbered");
+            hours +
+            "]) WITH ORDINALITY m (time, hour), generate_series(1, 100) n, "
+            "LATERAL (SELECT m.hour * 100 + n AS k) numbered");
         sql("INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, state, decided_by) "
             "SELECT 'att_' || right(j.id, 26), j.id, 1, u.center_id, u.id, 1, 'ended', 'rep_1' "
             "FROM job j JOIN center c ON c.name = CASE WHEN j.name LIKE 'train-%003' THEN 'beta' ELSE 'alpha' END "
@@ -158,7 +157,7 @@ class ManyJobs : public JobFilters {
             const JobChoice choice(transaction, filter);
             Parameters parameters;
             const std::string sql = choice.sql({.direction = direction, .most = 51}, parameters);
-            prefer_index_order(transaction);
+            if (choice.walks_in_order()) prefer_index_order(transaction);
             const pqxx::result plan = parameters.run(transaction, "EXPLAIN (ANALYZE, FORMAT JSON) " + sql);
             return Json::parse(plan[0][0].as<std::string>());
         };
@@ -195,9 +194,19 @@ TEST_F(ManyJobs, AreNotAllReadForAPageOfAFew)
     JobFilter by_center;
     by_center.center = "beta";
     JobFilter by_time;
-    by_time.submitted_after = kBegin + 50min;
-    by_time.submitted_before = kBegin + 51min;
-    for (const JobFilter& filter : {by_type, by_submitter, by_name, by_center, by_time}) {
+    by_time.submitted_after = kBegin + 50h;
+    by_time.submitted_before = kBegin + 51h;
+    JobFilter of_a_rare_type_at_the_usual_place = by_type;
+    of_a_rare_type_at_the_usual_place.center = "alpha";
+    JobFilter own_at_the_usual_place;
+    own_at_the_usual_place.center = "alpha";
+    own_at_the_usual_place.scope.owner = "tok_rare";
+    JobFilter running_at_the_usual_place;
+    running_at_the_usual_place.center = "alpha";
+    running_at_the_usual_place.state = "running";
+    for (const JobFilter& filter :
+         {by_type, by_submitter, by_name, by_center, by_time, of_a_rare_type_at_the_usual_place, own_at_the_usual_place,
+          running_at_the_usual_place}) {
         SCOPED_TRACE(filter.job_type + filter.submitted_by + filter.name_prefix + filter.center);
         EXPECT_LT(rows_read(filter), kFew);
         EXPECT_LT(rows_read(filter, SortDirection::kAscending), kFew);
@@ -216,7 +225,9 @@ TEST_F(ManyJobs, AreAllListedThatFit)
     EXPECT_EQ(list("submitted_by=tok_rare").size(), 10U);
     EXPECT_EQ(list("name=rar").size(), 10U);
     EXPECT_EQ(list("center=beta").size(), 10U);
-    EXPECT_EQ(list("submitted_after=2026-11-01T00:50:00Z&submitted_before=2026-11-01T00:51:00Z").size(), 100U);
+    EXPECT_EQ(list("center=alpha&type=rare").size(), 10U);
+    EXPECT_EQ(list("center=beta&type=rare").size(), 0U);
+    EXPECT_EQ(list("submitted_after=2026-11-03T02:00:00Z&submitted_before=2026-11-03T03:00:00Z").size(), 100U);
 }
 
 } // namespace
