@@ -87,8 +87,8 @@ void add_cycle_routes(ApiRouter& api, CycleService& cycles)
             [asked](Call call) { return list_cycles(asked, std::move(call)); });
     api.add(net::Method::kGet, "/cycles/{id}", Permission::kReadAllJobs,
             [asked](Call call) { return get_cycle(asked, std::move(call)); });
-    api.add_unlined(net::Method::kGet, "/cycles/{id}/jobs", Permission::kReadAllJobs,
-                    [asked](Call call) { return list_cycle_jobs(asked, std::move(call)); });
+    api.add(net::Method::kGet, "/cycles/{id}/jobs", Permission::kReadAllJobs,
+            [asked](Call call) { return list_cycle_jobs(asked, std::move(call)); });
     api.add_unlined(net::Method::kGet, "/cycles/{id}/replay", Permission::kReadAllJobs,
                     [asked](Call call) { return get_replay(asked, std::move(call)); });
 }

@@ -59,7 +59,7 @@ constexpr Statement kRemoveCycles{"routing_remove_cycles", R"sql(
             SELECT id, decided_at, start_count, sum(bytes) OVER (ORDER BY decided_at DESC, id DESC) AS kept
             FROM schedule_cycle) c
         WHERE decided_at < $1::timestamptz OR (start_count = 0 AND decided_at < $2::timestamptz)
-           OR kept > $3 - (SELECT coalesce(sum(bytes), 0) FROM schedule_part)
+           OR kept > greatest($3 - (SELECT coalesce(sum(bytes), 0) FROM schedule_part), $3 / 4)
         ORDER BY decided_at LIMIT $4))sql"};
 constexpr Statement kRemoveParts{"routing_remove_parts", R"sql(
     DELETE FROM schedule_part

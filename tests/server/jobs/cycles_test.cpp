@@ -190,6 +190,24 @@ TEST_F(Cycles, TheirCatalogIsKeptOnceAndInPartsThatHaveNotChangedOnce)
         EXPECT_TRUE(replay(cycle.id)["is_same"]);
 }
 
+TEST_F(Cycles, OtherLoadsOfTheSameCatalogAreOnePartMore)
+{
+    add_measurement(add_center("alpha", 1), 0.01);
+    submit_dgemm(1000);
+    submit_dgemm(1000);
+    decide();
+    const auto parts = [this] { return std::stoi(sql("SELECT count(*) FROM schedule_part")); };
+    const int before = parts();
+    run(unit_loads_.look()).value();
+
+    decide();
+
+    EXPECT_EQ(newest().size(), 2U);
+    EXPECT_EQ(parts(), before + 2) << "the loads, and the list";
+    for (const StoredCycle& cycle : newest())
+        EXPECT_TRUE(replay(cycle.id)["is_same"]);
+}
+
 TEST_F(Cycles, TheOldestGoByAgeAndSize)
 {
     add_measurement(add_center("alpha", 1), 0.01);
