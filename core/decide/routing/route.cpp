@@ -6,6 +6,7 @@
 #include "core/decide/routing/route_search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <tuple>
 
@@ -397,9 +398,15 @@ class Deciding {
             places.push_back(
                 {view.center_name, view.name, view.resource_type, view.bus_gb, &prediction, network_gb_of(view)});
         };
-        for (const SetAside& one : aside_) {
-            for (const std::uint32_t unit_type : {one.ruling.cpu, one.ruling.gpu})
-                add(view_of(unit_type), predictions.emplace_back(predict(unit_type)));
+        // Of a center the first of each kind are compared: where there are several, those that the winner is one of.
+        const std::uint32_t winner = found.feasible.front().unit_type;
+        for (const bool is_of_winner : {true, false}) {
+            for (const SetAside& one : aside_) {
+                const std::array pair{one.ruling.cpu, one.ruling.gpu};
+                if ((pair[0] == winner || pair[1] == winner) != is_of_winner) continue;
+                for (const std::uint32_t unit_type : pair)
+                    add(view_of(unit_type), predictions.emplace_back(predict(unit_type)));
+            }
         }
         for (std::size_t i = 0; i < std::min(found.feasible.size(), decision_.candidates.size()); ++i) {
             const UnitTypeView& view = view_of(found.feasible[i].unit_type);

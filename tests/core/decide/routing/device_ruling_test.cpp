@@ -253,6 +253,9 @@ TEST_F(DeviceRulingTest, EachGpuIsComparedWithTheFastestCpuOfItsCenter)
     EXPECT_THAT(named(decision, "gpu").reason, HasSubstr("the job is 1.8 times as fast as on alpha/core, not"));
     for (const char* cpu : {"core", "slow-core"})
         EXPECT_THAT(named(decision, cpu).reason, HasSubstr("on alpha/newer-gpu the job is 6 times as fast"));
+    ASSERT_EQ(decision.devices.size(), 1U);
+    EXPECT_EQ(decision.devices[0].gpu_unit_type, "newer-gpu") << "what won, not what was set aside beside it";
+    EXPECT_TRUE(decision.devices[0].runs_on_gpu);
 }
 
 TEST_F(DeviceRulingTest, OtherCentersArePlacesAsBefore)
