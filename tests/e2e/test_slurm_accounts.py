@@ -99,28 +99,30 @@ def test_what_a_job_used_is_what_slurms_accounts_say(network):
 
 def test_a_limit_of_running_jobs_holds_and_is_told(network):
     with limits(network.cluster, maxjobsperuser=1):
-        first = submit(network, "sleep 6")
+        first = submit(network, "sleep 600")
         wait_running(network, first)
         second = submit(network, "true")
         wait_told(network, second, "QOSMaxJobsPerUserLimit")
         shown = network.cli("job", "show", second)
         assert "Waits there" in shown and "QOSMaxJobsPerUserLimit" in shown, shown
+        network.cli("job", "cancel", first)
         ended = [network.wait_job(job_id) for job_id in (first, second)]
 
-    assert [job["state"] for job in ended] == ["succeeded", "succeeded"], ended
+    assert [job["state"] for job in ended] == ["cancelled", "succeeded"], ended
     assert ended[1]["attempt"]["started_at"] >= ended[0]["attempt"]["ended_at"]
 
 
 def test_a_limit_of_submitted_jobs_holds_and_is_told(network):
     with limits(network.cluster, maxsubmitjobsperuser=1):
-        first = submit(network, "sleep 6")
+        first = submit(network, "sleep 600")
         wait_running(network, first)
         second = submit(network, "true")
         assert "Slurm refuses it: " in wait_told(network, second, "QOSMaxSubmitJobPerUserLimit")
         assert network.cluster.accounts_of(attempt_of(network, second)["id"], "State") == []
+        network.cli("job", "cancel", first)
         ended = [network.wait_job(job_id, 240) for job_id in (first, second)]
 
-    assert [job["state"] for job in ended] == ["succeeded", "succeeded"], ended
+    assert [job["state"] for job in ended] == ["cancelled", "succeeded"], ended
     wait_account(network, second, "COMPLETED")
 
 

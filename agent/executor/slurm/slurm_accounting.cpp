@@ -34,8 +34,11 @@ void SlurmExecutor::note_missing(const ShownJobs& shown, const std::set<unsigned
 void SlurmExecutor::see_end(const AttemptId& id, Attempt& attempt, AttemptEnd end)
 {
     const auto now = steady_clock::now();
-    if (!end.started_at || now < next_usage_) return set_end(id, attempt, std::move(end));
+    // Neither where there are no accounts, nor where they are too slow for that to be in time.
+    const bool is_asked = now >= next_usage_ && next_accounts_ <= now + options_.max_account_wait;
+    if (!end.started_at || !is_asked) return set_end(id, attempt, std::move(end));
     attempt.seen_end = std::move(end);
+    attempt.account_after = {};
     attempt.account_until = now + options_.max_account_wait;
 }
 

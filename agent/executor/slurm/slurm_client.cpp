@@ -9,6 +9,8 @@ namespace fathom::agent {
 namespace {
 
 constexpr std::chrono::seconds kPatience{60};
+/// slurmdbd is asked between looks at slurmctld, which must not wait for long.
+constexpr std::chrono::seconds kAccountsPatience{10};
 constexpr std::size_t kMaxListBytes = 256UL << 20U; ///< some million jobs, or all nodes
 constexpr std::size_t kMaxAnswerBytes = 1UL << 20U;
 
@@ -49,7 +51,9 @@ Result<std::string> SlurmClient::run(const char* program, const std::vector<std:
     if (zone == TimeZone::kUtc) command.insert(command.end(), {"TZ=UTC", "SLURM_TIME_FORMAT=standard"});
     command.push_back((config_.programs / program).string());
     command.insert(command.end(), arguments.begin(), arguments.end());
-    Result<ProgramAnswer> answer = run_program_to_end(command, {}, kPatience, most_bytes);
+    const bool asks_slurmdbd = std::string_view(program) == "sacct";
+    const std::chrono::seconds patience = asks_slurmdbd ? kAccountsPatience : kPatience;
+    Result<ProgramAnswer> answer = run_program_to_end(command, {}, patience, most_bytes);
     if (!answer) return Error{Errc::kUnavailable, answer.error().detail};
     if (answer->exit_code == 0) return std::move(answer->text);
     std::string reason = slurm_reason(answer->text);
