@@ -73,8 +73,9 @@ std::vector<std::string> find_words()
         const bool is_in_slurm = !variable("SLURM_JOB_ID").empty();
         const bool has_mpirun = !found_in_path("mpirun").empty();
         // rank 0 alone reads what this side says
-        words = has_mpirun || !is_in_slurm ? std::vector<std::string>{"mpirun"}
-                                           : std::vector<std::string>{"srun", "--kill-on-bad-exit=1", "--input=0"};
+        words = has_mpirun || !is_in_slurm
+                    ? std::vector<std::string>{"mpirun"}
+                    : std::vector<std::string>{"srun", "--overlap", "--kill-on-bad-exit=1", "--input=0"};
     }
     words.front() = found_in_path(words.front());
     return words.front().empty() ? std::vector<std::string>() : words;
@@ -140,6 +141,8 @@ std::vector<std::string> mpi_environment(std::vector<std::string> own, bool is_s
                                [&](std::string_view prefix) { return setting.starts_with(prefix); });
         });
     }
+    // The next world starts before the last one has ended.
+    if (is_slurm_job) own.emplace_back("SLURM_OVERLAP=1");
     for (const char* const setting :
          {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "PRTE_ALLOW_RUN_AS_ROOT=1",
           "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_hwloc_base_binding_policy=none",
@@ -148,13 +151,23 @@ std::vector<std::string> mpi_environment(std::vector<std::string> own, bool is_s
     return own;
 }
 
+Result<void> check_launcher(const MpiLauncher& launcher, const MpiPlace& place)
+{
+    // It would ask Slurm for other processors than the unit's.
+    const bool is_srun = std::filesystem::path(launcher.words.front()).filename() == "srun";
+    if (is_srun && !place.is_slurm_job) return no_mpi("srun starts processes in a job of several tasks only");
+    return {};
+}
+
 Result<void> mpi_available()
 {
     const Result<MpiLauncher>& launcher = find_mpi_launcher();
     if (!launcher) return launcher.error();
     cpu_set_t cores;
     const int most = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : CPU_SETSIZE;
-    if (mpi_place_here(most).processes < 2)
+    const MpiPlace place = mpi_place_here(most);
+    if (const Result<void> good = check_launcher(*launcher, place); !good) return good;
+    if (place.processes < 2)
         return Error{Errc::kUnavailable, "MPI has nothing to do between one process: only one processor may be used"};
     return {};
 }

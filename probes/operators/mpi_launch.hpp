@@ -46,6 +46,11 @@ std::vector<std::string> mpi_command(const MpiLauncher& launcher, const MpiPlace
 /// these processes; root may start them, and nobody binds them, for they do it themselves.
 std::vector<std::string> mpi_environment(std::vector<std::string> own, bool is_slurm_job);
 
+/// Whether the launcher starts processes on the unit's own processors there: srun does so only in a job of several
+/// tasks.
+/// @error kUnavailable  "no MPI on this unit: …"
+Result<void> check_launcher(const MpiLauncher& launcher, const MpiPlace& place);
+
 /// Whether MPI operators can run here at all: there is a launcher, and there are processors for two processes.
 /// @error kUnavailable  why not
 Result<void> mpi_available();

@@ -30,6 +30,7 @@ class MpiOperator final : public ProbeOperator {
             return Error{Errc::kUnavailable, "MPI has nothing to do between one process: this unit has one processor"};
         const Result<MpiLauncher>& launcher = find_mpi_launcher();
         if (!launcher) return launcher.error();
+        if (const Result<void> good = check_launcher(*launcher, place_); !good) return good;
         process_.reset();
         checked_.reset();
         Result<std::unique_ptr<MpiProcess>> started =
@@ -127,10 +128,11 @@ std::unique_ptr<ProbeOperator> make_mpi_operator(std::string_view kind, MpiRanks
 
 double mpi_memory(MpiRanks ranks, double (*bytes_each)(double size, double processes), std::int64_t size)
 {
-    // As if all processors that this process may use took part: there are never more.
+    // As if all processors that this process may use took part, or all tasks of its job: there are never more.
     cpu_set_t cores;
     const int most = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : CPU_SETSIZE;
-    const double processes = ranks == MpiRanks::kTwo ? 2 : most;
+    const MpiPlace place = mpi_place_here(most);
+    const double processes = ranks == MpiRanks::kTwo ? 2 : place.processes;
     return processes * (kProcessBytes + bytes_each(static_cast<double>(size), processes));
 }
 

@@ -139,6 +139,10 @@ TEST(MpiCommand, KeepsALaunchersOwnOptions)
 
     EXPECT_THAT(mpi_command(launcher, {2, false}, "latency", 8, 7),
                 ElementsAre("/usr/bin/srun", "--mpi=pmix", "-n", "2", "/opt/fathom-mpi-probe", "latency", "8", "7"));
+    EXPECT_FALSE(check_launcher(launcher, {2, false}).has_value()) << "Slurm would give it other processors";
+    EXPECT_TRUE(check_launcher(launcher, {2, true}).has_value());
+    launcher.words = {"/usr/bin/mpirun"};
+    EXPECT_TRUE(check_launcher(launcher, {2, false}).has_value());
 }
 
 TEST(MpiEnvironment, HasNoBatchSystemsJobWhoseTasksAreOthers)
@@ -150,7 +154,7 @@ TEST(MpiEnvironment, HasNoBatchSystemsJobWhoseTasksAreOthers)
 
     EXPECT_THAT(one, AllOf(Contains("PATH=/bin"), Contains("HOME=/root"), Not(Contains(StartsWith("SLURM_"))),
                            Not(Contains(StartsWith("PMIX_")))));
-    EXPECT_THAT(several, AllOf(Contains("SLURM_JOB_ID=7"), Contains("SLURM_NTASKS=1")));
+    EXPECT_THAT(several, AllOf(Contains("SLURM_JOB_ID=7"), Contains("SLURM_NTASKS=1"), Contains("SLURM_OVERLAP=1")));
     for (const std::vector<std::string>& both : {one, several})
         EXPECT_THAT(both, AllOf(Contains("OMPI_ALLOW_RUN_AS_ROOT=1"), Contains("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")));
 }
