@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 constexpr const char* kCycles = R"({"items":[{"id":"cyc_1","decided_at":"2026-11-01T00:00:00Z","decided_by":"rep_1",
     "job_count":3,"start_count":1,"decision_s":0.25,"bytes":5000}],"next_page_token":null})";
-constexpr const char* kJobs = R"({"items":[
+constexpr const char* kCycleJobs = R"({"items":[
     {"job_id":"job_a","project":"p","label":"job","priority":0,"waited_s":3,"is_start":true,"position":1,
      "place":{"unit_type_id":"ut_1","center":"alpha","unit_type":"core","unit_count":2,"start_s":0,"run_s":10,
               "completion_s":10},"waits_for":null,"turn":null},
@@ -21,7 +21,7 @@ constexpr const char* kJobs = R"({"items":[
 TEST(Replay, ListsCyclesAndTheJobsOfOne)
 {
     const FakeServer server(
-        {{"GET /api/v1/cycles", {answer(200, kCycles)}}, {"GET /api/v1/cycles/cyc_1/jobs", {answer(200, kJobs)}}});
+        {{"GET /api/v1/cycles", {answer(200, kCycles)}}, {"GET /api/v1/cycles/cyc_1/jobs", {answer(200, kCycleJobs)}}});
 
     const Ran cycles = fathom(server, {"replay"});
     const Ran jobs = fathom(server, {"replay", "cyc_1", "--jobs"});

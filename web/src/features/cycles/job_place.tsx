@@ -22,7 +22,12 @@ export function JobPlace({ cycle, job, onClose }: { cycle: string; job: string; 
   const query = useReplay(cycle, job, true)
   const frame = useRef<HTMLDivElement>(null)
   // It stands above the list from which it is asked for.
-  useEffect(() => frame.current?.focus(), [])
+  useEffect(() => {
+    const before = document.activeElement
+    frame.current?.focus()
+    // Back to where it was asked for, so that a reader by keyboard goes on there.
+    return () => (before instanceof HTMLElement ? before.focus() : undefined)
+  }, [])
   return (
     <div ref={frame} tabIndex={-1}>
       <Section title={t('cycles.job.of', { job })} side={<Button onClick={onClose}>{t('cycles.job.close')}</Button>}>

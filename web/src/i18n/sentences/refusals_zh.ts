@@ -65,6 +65,8 @@ export const refusalsZh: readonly Sentence[] = [
   ['jobs must be of a project that there is; an administrator makes one with \'fathom project set NAME\'', '作业必须属于已有的项目；管理员可用 \'fathom project set NAME\' 创建项目'],
   // What is not there.
   ['there is no such job', '没有此作业'],
+  ['there is no such cycle: it was never kept, or its time is over', '没有此调度周期：它从未被保存，或保存期已过'],
+  ['what the cycle was decided on is no longer kept', '该调度周期决策所依据的数据已不再保存'],
   ['the job has no such attempt', '该作业没有此次尝试'],
   ["the job's output is no longer kept: it was removed at {time}", '该作业的输出已不再保存：已于 {time} 删除'],
   ['the job was not among those that this cycle decided on', '此调度周期没有对该作业作出决定'],
