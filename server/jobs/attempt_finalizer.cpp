@@ -1,12 +1,12 @@
 #include "server/jobs/attempt_finalizer.hpp"
 
-#include "core/base/log.hpp"
 #include "schema/link/attempt_detail.hpp"
 #include "server/jobs/attempt_words.hpp"
 #include "server/jobs/gpu_sharing_store.hpp"
 #include "server/jobs/job_requeue.hpp"
 #include "server/jobs/job_work.hpp"
 #include "server/store/after_commit.hpp"
+#include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 
 #include <pqxx/pqxx>
@@ -141,15 +141,15 @@ void AttemptFinalizer::learn_sharing(pqxx::work& transaction, const AttemptJob& 
     const CatalogPointer catalog = catalog_->get();
     const UnitTypeView* const view = catalog->find_unit_type(job.unit_type_id.value);
     if (view == nullptr || view->units_per_device == 1) return;
-    // What pairs of jobs teach is worth no job's end.
+    // What pairs of jobs teach is worth no job's end. Not pqxx's subtransaction: it begins at an unprepared statement.
+    transaction.exec0("SAVEPOINT learn_sharing");
     try {
-        pqxx::subtransaction learning(transaction, "learn_sharing");
-        keep_gpu_sharing(learning, attempt, *catalog);
-        learning.commit();
-    } catch (const pqxx::broken_connection&) {
-        throw;
-    } catch (const std::exception& e) {
-        log_warning("gpu_sharing_not_learned", {{"attempt_id", attempt.value}, {"error", e.what()}});
+        keep_gpu_sharing(transaction, attempt, *catalog);
+        transaction.exec0("RELEASE SAVEPOINT learn_sharing");
+    } catch (const pqxx::sql_error& e) {
+        transaction.exec0("ROLLBACK TO SAVEPOINT learn_sharing");
+        log_after_commit(LogLevel::kWarning, "gpu_sharing_not_learned",
+                         {{"attempt_id", attempt.value}, {"error", e.what()}});
     }
 }
 

@@ -71,8 +71,8 @@ JobKind job_kind_of(const pqxx::row& row, const CatalogSnapshot& catalog)
 }
 
 /// Adds who else was there to the run. False: no pair can be told of it.
-bool add_others(pqxx::transaction_base& transaction, const AttemptId& attempt, double run_s,
-                const CatalogSnapshot& catalog, SharedRun& run)
+bool add_others(pqxx::work& transaction, const AttemptId& attempt, double run_s, const CatalogSnapshot& catalog,
+                SharedRun& run)
 {
     const pqxx::result rows = exec(transaction, kSelectOthers, attempt.value, kMaxOthers + 1);
     if (std::ssize(rows) > kMaxOthers) return false;
@@ -93,7 +93,7 @@ bool add_others(pqxx::transaction_base& transaction, const AttemptId& attempt, d
 
 } // namespace
 
-void keep_gpu_sharing(pqxx::transaction_base& transaction, const AttemptId& attempt, const CatalogSnapshot& catalog)
+void keep_gpu_sharing(pqxx::work& transaction, const AttemptId& attempt, const CatalogSnapshot& catalog)
 {
     const pqxx::result rows = exec(transaction, kSelectRun, attempt.value, kMinSharingRun_s);
     if (rows.empty()) return;

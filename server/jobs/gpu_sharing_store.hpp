@@ -16,6 +16,6 @@ inline constexpr std::int64_t kMaxKeptSharingRuns = 8192;
 /// one whose programs the memory manager of its node has told of, alone on its GPUs or beside jobs of one kind, one at
 /// a time. What programs say of their jobs is their word: it counts only where each named job ran at the same center at
 /// the time. Of attempts that tell nothing it keeps nothing. Blocks; pqxx's exceptions pass through.
-void keep_gpu_sharing(pqxx::transaction_base& transaction, const AttemptId& attempt, const CatalogSnapshot& catalog);
+void keep_gpu_sharing(pqxx::work& transaction, const AttemptId& attempt, const CatalogSnapshot& catalog);
 
 } // namespace fathom::server

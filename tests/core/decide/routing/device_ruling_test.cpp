@@ -226,15 +226,15 @@ TEST_F(DeviceRulingTest, NoJobWaitsForAFullDeviceOfWhichTheOtherWouldEndItEarlie
 TEST_F(DeviceRulingTest, NothingIsSetAsideByWhatWasNotMeasured)
 {
     request_.gpu_threshold = 2;
-    request_.operators.push_back({"other", "n=1", 1, 1e9, 0});
+    request_.operators.push_back({"solve", "n=1", 1, 1e9, 0});
     for (UnitTypeView& view : views_)
-        view.operators.push_back("other");
-    MeasuredOperator other = timed(1);
-    other.operator_id = "other";
-    views_[core_].measured = {timed(18), other};
+        view.operators = {"query", "solve"}; // in order
+    MeasuredOperator solve = timed(1);
+    solve.operator_id = "solve";
+    views_[core_].measured = {timed(18), solve};
     EXPECT_EQ(removed(), 0);
 
-    views_[gpu_].measured = {timed(10), other};
+    views_[gpu_].measured = {timed(10), solve};
     EXPECT_EQ(removed(), 1);
 }
 
@@ -243,6 +243,8 @@ TEST_F(DeviceRulingTest, EachGpuIsComparedWithTheFastestCpuOfItsCenter)
     add("older-gpu", "cuda", 20);
     add("newer-gpu", "cuda", 3);
     add("slow-core", "cpu", 40);
+    for (UnitTypeView& view : views_)
+        view.network = constant_network(1e6); // without one GPUs are set aside alone
     request_.gpu_threshold = 2;
 
     const Decision decision = decide();
