@@ -65,9 +65,11 @@ class SlurmCluster:
 
     def accounts_of(self, attempt_id, *fields):
         """Of all jobs that were ever submitted for an attempt, in the order of their submission, what sacct says of each."""
-        lines = self.run("sacct", "--noheader", "--parsable2", "--allocations", "--allusers", "--duplicates", "--noconvert",
-                         "--starttime=now-1day", f"--name={attempt_id}", f"--format={','.join(fields)}").splitlines()
-        return [tuple(line.split("|")) for line in lines]
+        lines = self.run("sacct", "--noheader", "--parsable2", "--allusers", "--duplicates", "--noconvert",
+                         "--starttime=now-1day", f"--name={attempt_id}", f"--format=JobID,{','.join(fields)}").splitlines()
+        # Not --allocations: without its steps a job has no processor time.
+        rows = [tuple(line.split("|")) for line in lines]
+        return [row[1:] for row in rows if "." not in row[0]]
 
     def kill_accounting(self):
         os.kill(int((self.folder / "run" / "slurmdbd.pid").read_text()), signal.SIGKILL)

@@ -94,7 +94,7 @@ def test_what_a_job_used_is_what_slurms_accounts_say(network):
     assert 0.5 < seconds(cpu) < 10 and attempt["cpu_s"] == pytest.approx(seconds(cpu), abs=0.01), (attempt, cpu)
     assert attempt["run_s"] == pytest.approx(int(elapsed_s), abs=3), (attempt, elapsed_s)
     assert 150 << 20 < attempt["max_resident_bytes"] < 1 << 30, attempt
-    assert attempt["nodes"] == nodes and f"Nodes {nodes}" in " ".join(network.cli("job", "show", job["id"]).split())
+    assert attempt["nodes"] == nodes and f"Nodes: {nodes}" in " ".join(network.cli("job", "show", job["id"]).split())
 
 
 def test_a_limit_of_running_jobs_holds_and_is_told(network):

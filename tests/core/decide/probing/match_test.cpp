@@ -97,6 +97,29 @@ TEST(Match, ASymbolKeepsSizesAndCountExactly)
     EXPECT_EQ(report.matched_share, 0.5);
 }
 
+// Units of one processor do not run them: a job that had one for its calls could run nowhere else.
+TEST(Match, OperatorsBetweenMpiProcessesStandForNoCall)
+{
+    OperatorManifest send = stream_triad();
+    send.id = "mpi_latency";
+    send.category = "network";
+    send.signature = {{"MPI_Send"}, {"array_int8"}};
+    std::vector<OperatorManifest> all = library();
+    all.push_back(send);
+    ObservedOperation call;
+    call.symbol = "MPI_Send";
+    call.category = "network";
+    call.argument_kinds = {"array_int8"};
+    call.parameters = {{"n", 1000}};
+    call.bytes = 24000;
+    call.share = 0.5;
+
+    const MatchReport report = match_operations(std::vector{call}, all);
+
+    ASSERT_EQ(report.matches.size(), 1U);
+    EXPECT_NE(report.matches[0].operator_id, "mpi_latency");
+}
+
 TEST(Match, DecorationsOfSymbolsDoNotMatter)
 {
     for (const char* symbol : {"dgemm", "DGEMM", "dgemm_", "dgemm_64_", "dgemm64_", "cblas_dgemm", "cblas_dgemm64_"}) {
