@@ -146,7 +146,10 @@ CycleRecorder::Listed CycleRecorder::listed_parts(const DecidedCycle& cycle) con
         write_unit_types(cycle.catalog->unit_types, note);
     listed.unit_types = listed.hashes.size();
     write_knowledge(cycle.knowledge, note);
-    write_loads(*cycle.moment.input.loads, note);
+    if (cycle.moment.input.loads == loads_)
+        listed.hashes.push_back(loads_hash_);
+    else
+        write_loads(*cycle.moment.input.loads, note);
     for (const std::string& hash : listed.hashes)
         listed.list += hash + '\n';
     listed.root = sha256_hex(listed.list);
@@ -180,6 +183,7 @@ asio::awaitable<Result<std::string>> CycleRecorder::keep_catalog(const DecidedCy
                              listed->hashes.begin() + static_cast<std::ptrdiff_t>(listed->unit_types));
     knowledge_ = cycle.knowledge;
     loads_ = cycle.moment.input.loads;
+    loads_hash_ = listed->hashes.back();
     root_ = listed->root;
     co_return root_;
 }
@@ -204,7 +208,7 @@ asio::awaitable<Result<void>> CycleRecorder::write_parts(const DecidedCycle& cyc
                 write_unit_types(cycle.catalog->unit_types, take_next);
             place = listed.unit_types;
             write_knowledge(cycle.knowledge, take_next);
-            write_loads(*cycle.moment.input.loads, take_next);
+            if (left.contains(listed.hashes.back())) write_loads(*cycle.moment.input.loads, take_next);
             take(listed.root, listed.list);
             return parts;
         };
