@@ -70,8 +70,8 @@ class CycleRecorder {
     CatalogPointer catalog_;                     ///< the last one that was kept
     RouteKnowledge knowledge_;                   ///< with it
     std::shared_ptr<const UnitTypeLoads> loads_; ///< with it
-    std::string loads_hash_;
-    std::vector<std::string> unit_type_hashes_; ///< of its unit types
+    std::string loads_hash_;                     ///< of these
+    std::vector<std::string> unit_type_hashes_;  ///< of its unit types
     std::string root_;
     std::chrono::steady_clock::time_point touch_due_; ///< its parts are in use: to be noted again
     Metrics::Counter kept_;
