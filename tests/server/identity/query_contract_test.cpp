@@ -35,11 +35,11 @@ TEST(QueryContract, TakesWhatIsDeclared)
 
 TEST(QueryContract, NamesEveryWrongParameter)
 {
-    EXPECT_THAT(faults_of("/jobs", {{"colour", "red"}, {"page_size", "0"}, {"label", "jobs"}}),
-                ElementsAre("colour: is not a query parameter of this request; there are center, label, name, page_size, "
-                            "page_token, project, sort, state and 5 more",
-                            "label: must be job, probe or all",
-                            "page_size: must be a whole number between 1 and 1000"));
+    EXPECT_THAT(
+        faults_of("/jobs", {{"colour", "red"}, {"page_size", "0"}, {"label", "jobs"}}),
+        ElementsAre("colour: is not a query parameter of this request; there are center, label, name, page_size, "
+                    "page_token, project, sort, state and 5 more",
+                    "label: must be job, probe or all", "page_size: must be a whole number between 1 and 1000"));
     EXPECT_THAT(faults_of("/jobs", {{"projet", "physics"}}),
                 ElementsAre("projet: is not a query parameter of this request; did you mean project?"));
     EXPECT_THAT(faults_of("/jobs/{id}", {{"page_size", "3"}}),
