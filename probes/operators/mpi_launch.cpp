@@ -4,13 +4,13 @@
 #include "core/base/split_text.hpp"
 #include "probes/operators/mpi_process.hpp"
 #include "probes/operators/mpi_reply.hpp"
+#include "probes/operators/process_team.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <sched.h>
 #include <unistd.h>
 
 namespace fathom::probes {
@@ -163,9 +163,7 @@ Result<void> mpi_available()
 {
     const Result<MpiLauncher>& launcher = find_mpi_launcher();
     if (!launcher) return launcher.error();
-    cpu_set_t cores;
-    const int most = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : CPU_SETSIZE;
-    const MpiPlace place = mpi_place_here(most);
+    const MpiPlace place = mpi_place_here(most_processes());
     if (const Result<void> good = check_launcher(*launcher, place); !good) return good;
     if (place.processes < 2)
         return Error{Errc::kUnavailable, "MPI has nothing to do between one process: only one processor may be used"};

@@ -3,12 +3,12 @@
 #include "probes/operators/mpi_launch.hpp"
 #include "probes/operators/mpi_process.hpp"
 #include "probes/operators/mpi_reply.hpp"
+#include "probes/operators/process_team.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <limits>
 #include <optional>
-#include <sched.h>
 
 namespace fathom::probes {
 namespace {
@@ -128,11 +128,7 @@ std::unique_ptr<ProbeOperator> make_mpi_operator(std::string_view kind, MpiRanks
 
 double mpi_memory(MpiRanks ranks, double (*bytes_each)(double size, double processes), std::int64_t size)
 {
-    // As if all processors that this process may use took part, or all tasks of its job: there are never more.
-    cpu_set_t cores;
-    const int most = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : CPU_SETSIZE;
-    const MpiPlace place = mpi_place_here(most);
-    const double processes = ranks == MpiRanks::kTwo ? 2 : place.processes;
+    const double processes = ranks == MpiRanks::kTwo ? 2 : mpi_place_here(most_processes()).processes;
     return processes * (kProcessBytes + bytes_each(static_cast<double>(size), processes));
 }
 

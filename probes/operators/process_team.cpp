@@ -6,6 +6,7 @@
 #include <ctime>
 #include <linux/futex.h>
 #include <new>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -34,6 +35,12 @@ ProcessTeam::ProcessTeam(std::size_t processes, Work work)
     : size_(processes), work_(std::move(work)), shared_(Mapping::shared(sizeof(Meeting))),
       meeting_(new(shared_.data()) Meeting)
 {
+}
+
+int most_processes()
+{
+    cpu_set_t processors;
+    return sched_getaffinity(0, sizeof(processors), &processors) == 0 ? CPU_COUNT(&processors) : CPU_SETSIZE;
 }
 
 Result<std::unique_ptr<ProcessTeam>> ProcessTeam::start(std::size_t processes, Work work)

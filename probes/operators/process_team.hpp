@@ -12,6 +12,9 @@
 
 namespace fathom::probes {
 
+/// The processors that this process may use: of processes that are one a processor there are never more.
+int most_processes();
+
 /// Processes that work together on shared memory, as the ranks of a parallel program on one node do.
 ///
 /// The caller's process is rank 0; the others are forked from it and wait between runs, spinning briefly and

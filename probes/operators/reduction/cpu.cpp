@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <sched.h>
 
 namespace fathom::probes {
 namespace {
@@ -117,10 +116,7 @@ std::unique_ptr<ProbeOperator> make_reduction(const Parameters& parameters, int 
 
 double reduction_memory(const Parameters& parameters)
 {
-    // As if all cores that this process may use took part: there are never more.
-    cpu_set_t cores;
-    const int most = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : CPU_SETSIZE;
-    return 8 * static_cast<double>(parameters.at("n")) * (2.0 * most + 1);
+    return 8 * static_cast<double>(parameters.at("n")) * (2.0 * most_processes() + 1);
 }
 
 } // namespace
