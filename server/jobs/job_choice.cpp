@@ -139,8 +139,14 @@ std::string JobChoice::id_conditions(const std::string& column, const JobRange& 
 
 std::string JobChoice::sql(const JobRange& range, Parameters& parameters) const
 {
-    if (are_few_) return sql_of_few(range, parameters);
-    if (has_rare_name_) return sql_by_name(range, parameters);
+    if (are_few_) {
+        const std::string found = conditions(parameters);
+        return sql_of_found(found, "true", range, parameters);
+    }
+    if (has_rare_name_) {
+        const std::string found = "j.name LIKE " + parameters.add(pattern_of(filter_.name_prefix));
+        return sql_of_found(found, conditions(parameters), range, parameters);
+    }
     if (unit_types_) return sql_by_place(range, parameters);
     std::string text = "SELECT j.* FROM job j WHERE " + conditions(parameters);
     text += id_conditions("j.id", range, parameters);
@@ -162,21 +168,11 @@ std::string JobChoice::sql_by_place(const JobRange& range, Parameters& parameter
     return text + end_of("j.id", range, parameters);
 }
 
-/// OFFSET 0: the jobs are found by what they are, and then each one's place is looked up.
-std::string JobChoice::sql_of_few(const JobRange& range, Parameters& parameters) const
+/// OFFSET 0: the jobs are found by that, whatever order is asked for, and then each one's place is looked up.
+std::string JobChoice::sql_of_found(const std::string& found, const std::string& rest, const JobRange& range,
+                                    Parameters& parameters) const
 {
-    std::string text = "SELECT j.* FROM (SELECT * FROM job j WHERE " + conditions(parameters);
-    text += id_conditions("j.id", range, parameters);
-    text +=
-        std::string(" OFFSET 0) j WHERE ") + kNewestUnitType + " = ANY (" + parameters.add(*unit_types_) + "::text[])";
-    return text + end_of("j.id", range, parameters);
-}
-
-/// OFFSET 0: the jobs are found by their names, whatever order is asked for.
-std::string JobChoice::sql_by_name(const JobRange& range, Parameters& parameters) const
-{
-    std::string text = "SELECT j.* FROM (SELECT * FROM job WHERE name LIKE " +
-                       parameters.add(pattern_of(filter_.name_prefix)) + " OFFSET 0) j WHERE " + conditions(parameters);
+    std::string text = "SELECT j.* FROM (SELECT * FROM job j WHERE " + found + " OFFSET 0) j WHERE " + rest;
     text += id_conditions("j.id", range, parameters);
     if (unit_types_)
         text += std::string(" AND ") + kNewestUnitType + " = ANY (" + parameters.add(*unit_types_) + "::text[])";

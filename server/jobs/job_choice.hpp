@@ -49,13 +49,14 @@ class JobChoice {
     bool is_narrowed() const;
     /// The jobs that are left by everything but their place, counted up to so many. Blocks.
     std::int64_t count_up_to(pqxx::work& transaction, std::int64_t most) const;
-    std::string sql_of_few(const JobRange& range, Parameters& parameters) const;
     /// On a job `j` without its id, to stand behind WHERE.
     std::string conditions(Parameters& parameters) const;
     /// On the id of a job, beginning with AND.
     std::string id_conditions(const std::string& column, const JobRange& range, Parameters& parameters) const;
     std::string sql_by_place(const JobRange& range, Parameters& parameters) const;
-    std::string sql_by_name(const JobRange& range, Parameters& parameters) const;
+    /// Of few jobs that conditions find, those for which the rest of them hold.
+    std::string sql_of_found(const std::string& found, const std::string& rest, const JobRange& range,
+                             Parameters& parameters) const;
 
     JobFilter filter_;
     std::optional<std::string>
