@@ -112,6 +112,7 @@ void UnitLoop::end()
 void UnitLoop::follow_jobs(const std::vector<UnitJob>& jobs)
 {
     std::vector<AttemptId> present;
+    present.reserve(jobs.size());
     for (const UnitJob& job : jobs)
         present.push_back(job.attempt);
     if (present == jobs_) return;

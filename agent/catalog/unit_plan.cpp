@@ -292,6 +292,7 @@ std::vector<UnitCut> effective_cuts(const Host& host, const AgentTables& tables)
 std::vector<std::string> device_names(const Unit& unit)
 {
     std::vector<std::string> names;
+    names.reserve(unit.devices.size());
     for (const UnitDevice& device : unit.devices)
         names.push_back(device_name(device));
     return names;

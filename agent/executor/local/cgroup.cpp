@@ -312,6 +312,7 @@ Cgroup Cgroup::find(const std::string& name)
 std::vector<std::string> Cgroup::join_files() const
 {
     std::vector<std::string> files;
+    files.reserve(folders_.size());
     for (const fs::path& folder : folders_)
         files.push_back((folder / "cgroup.procs").string());
     return files;

@@ -51,6 +51,17 @@ Result<void> give(const std::filesystem::path& path, const std::optional<JobUser
     return Error{Errc::kUnavailable, "cannot give " + path.string() + " to " + user->name + ": " + error_text(errno)};
 }
 
+/// What stands in SlurmFolder::limits().
+std::string limits_note(const RunOrder& run)
+{
+    std::string limits = std::to_string(run.order.wall_limit_s);
+    if (run.memory_bytes > 0) limits += std::string(kMemoryNote) + std::to_string(run.memory_bytes);
+    if (!run.order.inputs.empty()) limits += kInputsNote;
+    if (!run.order.outputs.empty()) limits += kOutputsNote;
+    if (run.order.profile) limits += kProfileNote;
+    return limits;
+}
+
 /// All that the job finds. Nothing of it can run before the script is written, last of all.
 Result<void> write_folder(const RunOrder& run, const SlurmFolder& folder, const std::string& script,
                           const std::optional<JobUser>& user, const SlurmExecutorOptions& options)
@@ -76,12 +87,7 @@ Result<void> write_folder(const RunOrder& run, const SlurmFolder& folder, const 
         if (Result<void> made = write_file_unflushed(folder.path / stream, "", 0600); !made) return made;
         if (Result<void> given = give(folder.path / stream, user); !given) return given;
     }
-    std::string limits = std::to_string(run.order.wall_limit_s);
-    if (run.memory_bytes > 0) limits += std::string(kMemoryNote) + std::to_string(run.memory_bytes);
-    if (!run.order.inputs.empty()) limits += kInputsNote;
-    if (!run.order.outputs.empty()) limits += kOutputsNote;
-    if (run.order.profile) limits += kProfileNote;
-    if (Result<void> noted = write_file(folder.limits(), limits); !noted) return noted;
+    if (Result<void> noted = write_file(folder.limits(), limits_note(run)); !noted) return noted;
     if (keeps_some) {
         if (Result<void> noted = write_file(folder.inputs(), encode(keepable), 0600); !noted) return noted;
     }

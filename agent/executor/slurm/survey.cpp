@@ -356,6 +356,7 @@ ReconciledUnits reconcile_nodes(const std::vector<SlurmNode>& nodes, const Agent
 std::vector<std::string> describe_nodes(const std::vector<SlurmNode>& nodes)
 {
     std::vector<std::string> lines;
+    lines.reserve(nodes.size());
     for (const SlurmNode& node : nodes)
         lines.push_back(node.partition + "|" + node.name + "|" + std::to_string(node.cpus) + "|" +
                         std::to_string(node.cores) + "|" + std::to_string(node.memory_bytes) + "|" + node.features +

@@ -227,6 +227,7 @@ std::vector<NetworkStep> find_steps(std::span<const NetworkSample> samples)
         sorted.erase(sorted.begin(), sorted.end() - static_cast<std::ptrdiff_t>(kMaxSamples));
     if (sorted.size() < 2 * kMinStretchHours) return {};
     std::vector<double> values;
+    values.reserve(sorted.size());
     for (const NetworkSample& sample : sorted)
         values.push_back(portable::log(sample.rate_bytes));
 

@@ -87,6 +87,7 @@ FieldError unkept_policy(const RouteRequest& request, const Places& places)
 FieldError unkept_operators(const RouteRequest& request, const Places& places)
 {
     std::vector<std::string> wanted;
+    wanted.reserve(request.operators.size());
     for (const OperatorDemand& demand : request.operators)
         wanted.push_back(demand.operator_id);
     return {"operators",
@@ -255,6 +256,7 @@ std::vector<FieldError> find_unknown_names(const RouteRequest& request, std::spa
         look_up("center", "units.center", {{"units.center", units.center}}, center_name, center_id);
     if (units.type != "any") look_up("unit type", "units.type", {{"units.type", units.type}}, type_name, type_id);
     std::vector<Named> sites;
+    sites.reserve(request.sites.size());
     for (std::size_t i = 0; i < request.sites.size(); ++i)
         sites.push_back({"data.sites[" + std::to_string(i) + "]", request.sites[i]});
     look_up("center", "data.sites", sites, center_name, center_id);

@@ -116,6 +116,7 @@ std::vector<TypeRuns> arrange(std::span<const PastRun> runs, Timestamp now, Prom
     set_certainties(types, {priors.noise, priors.unit_type, priors.job_type, 0});
     for (TypeRuns& type : types) {
         std::vector<WeightedValue> medians;
+        medians.reserve(type.cells.size());
         for (const UnitRuns& cell : type.cells)
             medians.push_back({cell.median, cell.certainty});
         type.median = weighted_median(std::move(medians));
@@ -170,6 +171,7 @@ void winsorize(UnitRuns& cell, double parent, const Spread& spread)
     const bool has_median = cell.residuals.size() > 2;
     const double centre = has_median ? weighted_median(std::move(with_prior)) : parent;
     std::vector<WeightedValue> away;
+    away.reserve(cell.residuals.size());
     for (const WeightedValue& one : cell.residuals)
         away.push_back({std::abs(one.value - centre), one.weight});
     const double noise = has_median ? weighted_deviation(std::move(away), spread.noise, kPriorJobs) : spread.noise;

@@ -34,6 +34,7 @@ RunEstimate to_estimate(double level, double deviation, std::string basis, std::
 double median_deviation(const std::vector<WeightedValue>& values, double centre, double prior)
 {
     std::vector<WeightedValue> away;
+    away.reserve(values.size());
     for (const WeightedValue& one : values)
         away.push_back({std::abs(one.value - centre), one.weight});
     return weighted_deviation(std::move(away), prior, kPriorRuns);

@@ -79,8 +79,8 @@ struct Situation {
     const ProbeResult& result;
     Facts facts;
     Facts disturbance;
-    double cores; ///< that the units of the run have; 0: not known
-    double memory_bytes;
+    double cores = 0; ///< that the units of the run have; 0: not known
+    double memory_bytes = 0;
 };
 
 using Advices = std::vector<Advice>;
