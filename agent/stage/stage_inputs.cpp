@@ -119,8 +119,15 @@ bool copy_cached(int cached, StagedFile& file)
     }
 }
 
+Result<void> check_scheme(const JobInput& input, const StagingRule& rule)
+{
+    if (!input.url.starts_with("http://") || rule.takes_http) return {};
+    return Error{Errc::kInvalid, "this center takes no inputs by http, only by https (input_http)"};
+}
+
 Result<void> fetch_whole(const JobInput& input, const StagingRule& rule, StagedFile& file, const StagingTries& tries)
 {
+    if (const Result<void> checked = check_scheme(input, rule); !checked) return checked;
     const Result<void> filled =
         input.url.starts_with("file://") ? copy_file(input, rule, file) : fetch_with_tries(input, rule, file, tries);
     return filled ? file.check() : filled;
@@ -136,15 +143,26 @@ OpenFile open_kept(const std::filesystem::path& folder, const std::string& sha25
     return is_plain ? std::move(file) : OpenFile();
 }
 
+/// Fetches one of which the center has no copy. An output of an earlier job may be gone by now from where it was
+/// stored, too, or have been replaced there.
+Result<void> fetch_uncopied(const JobInput& input, const StagingRule& rule, StagedFile& file, const StagingTries& tries)
+{
+    Result<void> fetched = fetch_whole(input, rule, file, tries);
+    if (fetched || input.from.empty()) return fetched;
+    return Error{fetched.error().code,
+                 "this center keeps no copy of it, and " + shown_url(input.url) + ": " + fetched.error().detail};
+}
+
 /// Copies it where the center has it already, else fetches it.
 Result<void> copy_or_fetch(const JobInput& input, const StagingOrder& order, StagedFile& file, StagedInputs& staged,
                            const StagingTries& tries)
 {
-    if (input.sha256.empty() || input.url.starts_with("file://")) return fetch_whole(input, order.rule, file, tries);
+    const bool may_be_here = !input.sha256.empty() && (!input.from.empty() || !input.url.starts_with("file://"));
+    if (!may_be_here) return fetch_whole(input, order.rule, file, tries);
     const auto given = order.cached.find(input.sha256);
     const OpenFile kept = given == order.cached.end() ? open_kept(order.cache_folder, input.sha256) : OpenFile();
     const int here = given == order.cached.end() ? kept.number() : given->second;
-    if (here < 0) return fetch_whole(input, order.rule, file, tries);
+    if (here < 0) return fetch_uncopied(input, order.rule, file, tries);
     if (copy_cached(here, file)) {
         staged.cached_bytes += file.bytes();
         return {};
@@ -157,8 +175,8 @@ Result<void> copy_or_fetch(const JobInput& input, const StagingOrder& order, Sta
 Result<void> stage_input(const JobInput& input, const StagingOrder& order, int work, StagedInputs& staged,
                          const StagingManner& manner)
 {
-    if (input.url.starts_with("http://") && !order.rule.takes_http)
-        return Error{Errc::kInvalid, "this center takes no inputs by http, only by https (input_http)"};
+    // What is here as a job's output need not come from where that was stored.
+    if (const Result<void> checked = check_scheme(input, order.rule); !checked && input.from.empty()) return checked;
     Result<StagedFile> file = StagedFile::make(work, input);
     if (!file) return file.error();
     if (manner.progress != nullptr) file->tell(*manner.progress);
@@ -179,7 +197,7 @@ Result<void> stage_inputs(const StagingOrder& order, const std::filesystem::path
     if (folder.number() < 0) return Error{Errc::kUnavailable, "cannot open the working folder: " + error_text(errno)};
     for (const JobInput& input : order.inputs) {
         if (const Result<void> done = stage_input(input, order, folder.number(), staged, manner); !done)
-            return Error{done.error().code, shown_url(input.url) + ": " + done.error().detail};
+            return Error{done.error().code, shown_source(input) + ": " + done.error().detail};
     }
     return {};
 }

@@ -29,7 +29,7 @@ struct StagingManner {
 /// @param staged  is told of those before the one that fails, too
 /// @error kInvalid      an input is not to be had so: refused by the rule or the server, or other bytes than declared.
 /// @error kUnavailable  the network, the server or the disk failed to the last try.
-/// Details begin with the URL, without its query.
+/// Details begin with the URL, without its query, or with the job's output that the input is.
 Result<void> stage_inputs(const StagingOrder& order, const std::filesystem::path& work, StagedInputs& staged,
                           const StagingManner& manner = {});
 

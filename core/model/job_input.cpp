@@ -4,17 +4,39 @@
 #include "core/model/data_location.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fathom {
 namespace {
 
 constexpr std::size_t kMaxStagedInputs = 64;
 constexpr std::int64_t kMaxSizeBytes = std::int64_t{1} << 50U;
+constexpr std::size_t kMaxCenterIdBytes = 128;
+constexpr std::string_view kJobScheme = "job:";
 
 /// Whether both cannot be files: the same path, or one a folder of the other's.
 bool collide(const std::string& a, const std::string& b)
 {
     return a == b || a.starts_with(b + "/") || b.starts_with(a + "/");
+}
+
+/// Where it comes from: a URL, an output of a job, or that with a URL for where no copy is kept.
+void parse_source(ObjectReader& item, JobInput& input)
+{
+    constexpr const char* kNoOutput = "must be job:ID/path, with the id of a job and the path of one of its outputs";
+    input.from = item.optional_string("from", {.min_length = 1, .max_length = kMaxDataUrlBytes}).value_or("");
+    const ObjectReader::StringRule rule{.min_length = 1, .max_length = kMaxDataUrlBytes};
+    input.url = input.from.empty() ? item.required_string("url", rule) : item.optional_string("url", rule).value_or("");
+    const char* field = "from";
+    if (input.from.empty() && input.url.starts_with(kJobScheme)) {
+        field = "url";
+        std::swap(input.from, input.url);
+    }
+    if (!input.from.empty() && !parse_output_name(input.from)) item.fail(field, kNoOutput);
+    if (const std::string problem = input.url.empty() ? "" : problem_of_url(input.url); !problem.empty())
+        item.fail("url", problem);
+    input.kept_at = item.optional_string("kept_at", {.max_length = kMaxCenterIdBytes}).value_or("");
+    if (!input.kept_at.empty() && input.from.empty()) item.fail("kept_at", "is only of outputs of jobs");
 }
 
 JobInput parse_input(ObjectReader& item)
@@ -23,8 +45,7 @@ JobInput parse_input(ObjectReader& item)
         if (!problem.empty()) item.fail(field, problem);
     };
     JobInput input;
-    input.url = item.required_string("url", {.min_length = 1, .max_length = kMaxDataUrlBytes});
-    if (!input.url.empty()) check("url", problem_of_url(input.url));
+    parse_source(item, input);
     input.path = item.required_string("path", {.min_length = 1, .max_length = kMaxDataPathBytes});
     if (!input.path.empty()) check("path", problem_of_path(input.path));
     input.sha256 = item.optional_string("sha256", {.max_length = kSha256Digits}).value_or("");
@@ -35,6 +56,23 @@ JobInput parse_input(ObjectReader& item)
 }
 
 } // namespace
+
+std::optional<OutputName> parse_output_name(std::string_view text)
+{
+    if (!text.starts_with(kJobScheme)) return std::nullopt;
+    text.remove_prefix(kJobScheme.size());
+    const std::size_t slash = text.find('/');
+    if (slash == std::string_view::npos) return std::nullopt;
+    std::optional<JobId> job = JobId::parse(text.substr(0, slash));
+    const std::string_view path = text.substr(slash + 1);
+    if (!job || path.empty() || path.size() > kMaxDataPathBytes || !problem_of_path(path).empty()) return std::nullopt;
+    return OutputName{std::move(*job), std::string(path)};
+}
+
+std::string shown_source(const JobInput& input)
+{
+    return input.from.empty() ? shown_url(input.url) : input.from;
+}
 
 std::vector<JobInput> parse_job_inputs(ObjectReader& reader, std::vector<FieldError>& errors)
 {
@@ -57,7 +95,10 @@ Json to_json(const std::vector<JobInput>& inputs)
 {
     Json all = Json::array();
     for (const JobInput& input : inputs) {
-        Json json = {{"url", input.url}, {"path", input.path}};
+        Json json = {{"path", input.path}};
+        if (!input.url.empty()) json["url"] = input.url;
+        if (!input.from.empty()) json["from"] = input.from;
+        if (!input.kept_at.empty()) json["kept_at"] = input.kept_at;
         if (!input.sha256.empty()) json["sha256"] = input.sha256;
         if (input.size_bytes) json["size_bytes"] = *input.size_bytes;
         all.push_back(std::move(json));

@@ -115,6 +115,20 @@ TEST_F(InputKeepers, KeepNothingWithoutRoom)
     EXPECT_FALSE(std::filesystem::exists(cache()));
 }
 
+TEST_F(InputKeepers, KeepOutputsThatWereStored)
+{
+    write_file(work() / "result", "content").value();
+    InputKeeper keeper({.folder = cache(), .limit_bytes = 1000, .jobs_open_files = true});
+    const AttemptId id = test::shell_order("true").attempt_id;
+
+    keeper.keep(
+        {id, folder_.path() / "no note", work(), ::geteuid(), keepable_outputs({{"result", 7, kContentSha256}})});
+
+    for (int i = 0; i < 6000 && keeper.is_at(id); ++i)
+        ::usleep(10'000);
+    EXPECT_EQ(read_file(cache(kContentSha256)).value(), "content");
+}
+
 TEST(KeepableInputs, AreThoseThatNameTheirContentAndComeOverTheNetwork)
 {
     const std::string sha256(64, 'a');
@@ -131,6 +145,11 @@ TEST(KeepableInputs, AreThoseThatNameTheirContentAndComeOverTheNetwork)
     EXPECT_EQ(again[0].sha256, sha256);
     EXPECT_FALSE(decode_keepable_inputs("[{}]"));
     EXPECT_FALSE(decode_keepable_inputs("{"));
+
+    const JobInput stored{"file:///b", "b", sha256, std::nullopt, "job:job_1/b", ""};
+    EXPECT_TRUE(is_found_by_content(stored)) << "an output of a job";
+    EXPECT_TRUE(keepable_inputs({stored}).empty()) << "but a file of the center is not kept twice";
+    EXPECT_FALSE(is_found_by_content({"file:///b", "b", sha256, std::nullopt}));
 }
 
 } // namespace

@@ -12,7 +12,7 @@
 namespace fathom::agent {
 namespace {
 
-bool is_cacheable(const JobInput& input)
+bool is_keepable(const JobInput& input)
 {
     return !input.sha256.empty() && !input.url.starts_with("file://");
 }
@@ -43,12 +43,14 @@ OpenFile open_staged(int work, const std::string& path, uid_t owner)
 CachedInputs::CachedInputs(const SupervisorOrder& order) : order_(order)
 {
     const std::vector<JobInput>& inputs = order.run.order.inputs;
-    if (order.input_cache.limit_bytes <= 0 || std::none_of(inputs.begin(), inputs.end(), is_cacheable)) return;
+    const bool has_part =
+        !order.run.order.outputs.empty() || std::any_of(inputs.begin(), inputs.end(), is_found_by_content);
+    if (order.input_cache.limit_bytes <= 0 || !has_part) return;
     Result<InputCache> cache = InputCache::open(order.input_cache);
     if (!cache) return;
     cache_ = std::move(*cache);
     for (const JobInput& input : inputs) {
-        if (!is_cacheable(input) || open_.contains(input.sha256)) continue;
+        if (!is_found_by_content(input) || open_.contains(input.sha256)) continue;
         OpenFile file = cache_->find(input.sha256);
         if (file.number() >= 0) open_.emplace(input.sha256, std::move(file));
     }
@@ -62,19 +64,36 @@ std::map<std::string, int> CachedInputs::numbers() const
     return numbers;
 }
 
-void CachedInputs::keep_fetched(const AttemptFolder& folder) const
+void CachedInputs::keep_for_later(const AttemptFolder& folder, const std::vector<StoredOutput>& outputs) const
 {
     if (!cache_) return;
     const uid_t owner = order_.user ? order_.user->uid : ::geteuid();
-    static_cast<void>(keep_staged(*cache_, keepable_inputs(order_.run.order.inputs), folder.work(), owner));
+    std::vector<KeepableInput> files = keepable_inputs(order_.run.order.inputs);
+    for (KeepableInput& output : keepable_outputs(outputs))
+        files.push_back(std::move(output));
+    static_cast<void>(keep_staged(*cache_, files, folder.work(), owner));
+}
+
+bool is_found_by_content(const JobInput& input)
+{
+    return is_keepable(input) || (!input.sha256.empty() && !input.from.empty());
 }
 
 std::vector<KeepableInput> keepable_inputs(const std::vector<JobInput>& inputs)
 {
     std::vector<KeepableInput> keepable;
     for (const JobInput& input : inputs) {
-        if (is_cacheable(input)) keepable.push_back({input.path, input.sha256});
+        if (is_keepable(input)) keepable.push_back({input.path, input.sha256});
     }
+    return keepable;
+}
+
+std::vector<KeepableInput> keepable_outputs(const std::vector<StoredOutput>& outputs)
+{
+    std::vector<KeepableInput> keepable;
+    keepable.reserve(outputs.size());
+    for (const StoredOutput& output : outputs)
+        keepable.push_back({output.path, output.sha256});
     return keepable;
 }
 

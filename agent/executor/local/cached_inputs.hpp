@@ -10,7 +10,8 @@
 
 namespace fathom::agent {
 
-/// An input that may be kept, as it stands in its job's working folder.
+/// A file that may be kept for later jobs, as it stands in its job's working folder: an input, or an output that was
+/// stored.
 struct KeepableInput {
     std::string path;
     std::string sha256;
@@ -18,8 +19,14 @@ struct KeepableInput {
 
 /// Those that name their SHA-256 and come over the network.
 std::vector<KeepableInput> keepable_inputs(const std::vector<JobInput>& inputs);
+/// What a job's outputs are kept as: all that were stored, wherever to. Their SHA-256 are the job's user's to forge,
+/// and so is checked what is kept.
+std::vector<KeepableInput> keepable_outputs(const std::vector<StoredOutput>& outputs);
+/// Whether a copy that its center has may take the input's place: where it names its SHA-256, and comes over the
+/// network or is an output of an earlier job.
+bool is_found_by_content(const JobInput& input);
 
-/// After a job: keeps copies of the inputs that it has fetched, where they are still as they were, and gives up those
+/// After a job: keeps copies of its inputs and outputs, where they are still as they were, and gives up those inputs
 /// that it found to have other content. Stops at the first that the job has changed or accused wrongly: it could have
 /// large files read for nothing. Blocks.
 /// @param work   its working folder
@@ -28,8 +35,8 @@ std::vector<KeepableInput> keepable_inputs(const std::vector<JobInput>& inputs);
 Result<void> keep_staged(const InputCache& cache, const std::vector<KeepableInput>& inputs,
                          const std::filesystem::path& work, uid_t owner, const KeepManner& manner = {});
 
-/// What its center's cache has of the inputs of one attempt, and what it gets from that. Inputs take part that name
-/// their SHA-256 and come over the network. Where the cache cannot be used, the job fetches what it needs. Blocks.
+/// What its center's cache has of the inputs of one attempt, and what the cache gets of the attempt. Inputs take part
+/// for which is_found_by_content() says so. Where the cache cannot be used, the job fetches what it needs. Blocks.
 class CachedInputs {
   public:
     /// Opens those that are there.
@@ -40,8 +47,8 @@ class CachedInputs {
     /// Once the job has been started.
     void close() { open_.clear(); }
 
-    /// Once the job has ended: keep_staged().
-    void keep_fetched(const AttemptFolder& folder) const;
+    /// Once the job has ended: keep_staged() of what it has fetched, and of the outputs that were stored.
+    void keep_for_later(const AttemptFolder& folder, const std::vector<StoredOutput>& outputs) const;
 
   private:
     const SupervisorOrder& order_;

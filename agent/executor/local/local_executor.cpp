@@ -296,6 +296,7 @@ Json LocalExecutor::facts() const
     return {{"executor", "local"},
             {"stages_inputs", true},
             {"stores_outputs", true},
+            {"keeps_outputs_bytes", options_.input_cache.limit_bytes},
             {"cgroup_controllers", std::move(controllers)},
             {"jobs_run_as", options_.user_ids ? "a user of its own each"
                             : options_.user   ? options_.user->name

@@ -23,7 +23,7 @@ struct LocalExecutorOptions {
     std::vector<std::filesystem::path> shared{}; ///< folders below /tmp, /var/tmp or /dev/shm that jobs see
     std::filesystem::path gpu_memory{};          ///< folder of the memory manager's socket; empty: none
     StagingRule staging{};                       ///< where jobs' inputs may come from
-    InputCachePlace input_cache{};               ///< of those that were fetched
+    InputCachePlace input_cache{};               ///< of those that were fetched, and of outputs
     bool remove_work = false;                    ///< the job's files go as soon as it has ended
 };
 

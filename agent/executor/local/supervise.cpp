@@ -221,7 +221,7 @@ bool serve(const AttemptFolder& folder, Preparation& ready)
     const std::string told = status_text(end);
     const bool is_told = status.write(told);
     // From here on it keeps nobody waiting.
-    if (is_told) inputs.keep_fetched(folder);
+    if (is_told) inputs.keep_for_later(folder, end.outputs);
     // What resists is left to the agent, which says so.
     if (order->removes_work || !is_told) {
         for (const std::filesystem::path& made : {folder.work(), folder.tmp(), folder.var_tmp()})

@@ -61,23 +61,25 @@ void InputKeeper::work(const std::stop_token& stopped)
     while (changed_.wait(lock, stopped, [this] { return !line_.empty(); })) {
         const EndedJob job = line_.front();
         lock.unlock();
-        keep_inputs(job, stopped);
+        keep_files(job, stopped);
         lock.lock();
         line_.pop_front();
         if (stopped.stop_requested()) return;
     }
 }
 
-void InputKeeper::keep_inputs(const EndedJob& job, const std::stop_token& stopped)
+void InputKeeper::keep_files(const EndedJob& job, const std::stop_token& stopped)
 {
     const Result<std::string> note = read_file(job.note, kMaxInputsNoteBytes);
-    if (!note) return; // it has none to be kept
-    const Result<std::vector<KeepableInput>> inputs = decode_keepable_inputs(*note);
-    const Result<InputCache> cache = inputs ? InputCache::open(place_) : Result<InputCache>(inputs.error());
+    if (!note && job.outputs.empty()) return; // it has nothing to be kept
+    Result<std::vector<KeepableInput>> files =
+        note ? decode_keepable_inputs(*note) : Result<std::vector<KeepableInput>>(std::vector<KeepableInput>());
+    if (files) files->insert(files->end(), job.outputs.begin(), job.outputs.end());
+    const Result<InputCache> cache = files ? InputCache::open(place_) : Result<InputCache>(files.error());
     const KeepManner manner{
         .bringer = job.user, .most_bytes_per_s = kMostBytesPerSecond, .is_flushed = true, .stop = stopped};
     const Result<void> kept =
-        cache ? keep_staged(*cache, *inputs, job.work, job.user, manner) : Result<void>(cache.error());
+        cache ? keep_staged(*cache, *files, job.work, job.user, manner) : Result<void>(cache.error());
     const bool is_told = std::exchange(is_told_, !kept);
     if (!kept && !is_told)
         log_warning("inputs_not_kept", {{"attempt_id", job.id.value},

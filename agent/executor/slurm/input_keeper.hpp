@@ -14,10 +14,10 @@ std::string encode(const std::vector<KeepableInput>& inputs);
 /// @error kInvalid  not what encode() wrote.
 Result<std::vector<KeepableInput>> decode_keepable_inputs(const std::string& text);
 
-/// Keeps inputs of jobs that have ended for later jobs, on a thread of its own: a large one takes minutes. Reads at
-/// most 256 MiB a second, since the file system is others', too. Where many jobs with much to keep end at once, those
-/// of the newest are not kept. The thread begins with the first job and ends with this, whatever is left then.
-/// Thread-safe.
+/// Keeps inputs and outputs of jobs that have ended for later jobs, on a thread of its own: a large one takes minutes.
+/// Reads at most 256 MiB a second, since the file system is others', too. Where many jobs with much to keep end at
+/// once, those of the newest are not kept. The thread begins with the first job and ends with this, whatever is left
+/// then. Thread-safe.
 class InputKeeper {
   public:
     /// @param place  with the limit 0 nothing is kept
@@ -25,9 +25,10 @@ class InputKeeper {
 
     struct EndedJob {
         AttemptId id;
-        std::filesystem::path note; ///< its inputs, as encode() wrote them; without it nothing is kept
-        std::filesystem::path work; ///< its working folder
-        unsigned user{};            ///< who it ran as
+        std::filesystem::path note;           ///< its inputs, as encode() wrote them; without it none is kept
+        std::filesystem::path work;           ///< its working folder
+        unsigned user{};                      ///< who it ran as
+        std::vector<KeepableInput> outputs{}; ///< that were stored
     };
     void keep(EndedJob job);
     /// Whether the working folder of this attempt is still needed.
@@ -35,7 +36,7 @@ class InputKeeper {
 
   private:
     void work(const std::stop_token& stopped);
-    void keep_inputs(const EndedJob& job, const std::stop_token& stopped);
+    void keep_files(const EndedJob& job, const std::stop_token& stopped);
 
     InputCachePlace place_;
     bool is_told_ = false; ///< that the cache cannot be used; of the thread

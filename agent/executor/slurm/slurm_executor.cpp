@@ -9,6 +9,7 @@
 #include "core/base/log.hpp"
 #include "core/base/open_inside.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -70,9 +71,11 @@ Result<void> write_folder(const RunOrder& run, const SlurmFolder& folder, const 
     work.run = run;
     work.user = user;
     work.staging = options.staging;
-    const std::vector<KeepableInput> keepable = keepable_inputs(run.order.inputs);
-    const bool keeps_some = options.input_cache.limit_bytes > 0 && !keepable.empty();
-    if (keeps_some) work.input_cache = options.input_cache;
+    const bool has_cache = options.input_cache.limit_bytes > 0;
+    const std::vector<JobInput>& inputs = run.order.inputs;
+    if (has_cache && std::any_of(inputs.begin(), inputs.end(), is_found_by_content))
+        work.input_cache = options.input_cache;
+    const std::vector<KeepableInput> keepable = keepable_inputs(inputs);
     const AttemptFolder parts(folder.path);
     if (Result<void> made = prepare_work(work, parts); !made) return made;
     // Slurm's jobs have no view in which these would be theirs alone; here they are open to all users.
@@ -88,7 +91,7 @@ Result<void> write_folder(const RunOrder& run, const SlurmFolder& folder, const 
         if (Result<void> given = give(folder.path / stream, user); !given) return given;
     }
     if (Result<void> noted = write_file(folder.limits(), limits_note(run)); !noted) return noted;
-    if (keeps_some) {
+    if (has_cache && !keepable.empty()) {
         if (Result<void> noted = write_file(folder.inputs(), encode(keepable), 0600); !noted) return noted;
     }
     return write_file(folder.script(), script, 0600);
@@ -263,7 +266,8 @@ Json SlurmExecutor::facts() const
                   {"slurm_version", version_},
                   {"jobs_run_as", options_.user_name},
                   {"stages_inputs", true},
-                  {"stores_outputs", true}};
+                  {"stores_outputs", true},
+                  {"keeps_outputs_bytes", options_.input_cache.limit_bytes}};
     if (!options_.mapped.empty()) {
         facts["jobs_run_as"] = "a local user of each user";
         facts["maps_users"] = true; // by which the metascheduler tells whose a job is
@@ -366,8 +370,9 @@ void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd en
     add_usage(end, usage);
     const unsigned owner = owner_of(attempt);
     const bool has_run = !attempt.has_inputs || note_inputs(end, folder_of(id).work(), owner);
-    if (end.staging) keeper_.keep({id, folder_of(id).inputs(), folder_of(id).work(), owner});
     if (has_run && attempt.has_outputs) note_outputs(end, folder_of(id).work(), owner);
+    if (end.staging)
+        keeper_.keep({id, folder_of(id).inputs(), folder_of(id).work(), owner, keepable_outputs(end.outputs)});
     if (has_run && attempt.profile && end.started_at) add_profile(end, folder_of(id).work());
     attempt.view = {.phase = RunPhase::kEnded, .started_at = end.started_at};
     attempt.view.end = std::move(end);

@@ -27,7 +27,7 @@ struct SlurmExecutorOptions {
     std::filesystem::path programs;   ///< folder of fathom-probe, on the nodes
     std::int64_t output_limit_bytes = 16LL << 20U;
     StagingRule staging{};         ///< where jobs' inputs may come from
-    InputCachePlace input_cache{}; ///< of inputs that jobs have fetched; the same path here and on the nodes
+    InputCachePlace input_cache{}; ///< of jobs' inputs and outputs; the same path here and on the nodes
     bool asks_slurm = true;        ///< for its version, for facts()
     /// Before Slurm's accounting is asked again when it has not answered.
     std::chrono::milliseconds accounts_pause{30'000};

@@ -187,6 +187,27 @@ TEST_F(CachedInputsTest, AreNotKeptWhereTheCenterKeepsNone)
     EXPECT_FALSE(std::filesystem::exists(options_.input_cache.folder));
 }
 
+TEST_F(CachedInputsTest, AreOutputsOfEarlierJobsThatWereKept)
+{
+    const std::filesystem::path results = folder_.path() / "results";
+    std::filesystem::create_directory(results);
+    options_.staging.output_folders = {results};
+    const std::string url = "file://" + (results / "x").string();
+    AttemptOrder first = shell_order("printf content > x");
+    first.outputs = {{"x", url}};
+    ASSERT_EQ(run(first).exit_code, 0);
+    test::wait_until([&] { return std::filesystem::exists(cached()); }, "the copy");
+    std::filesystem::remove_all(results);
+
+    AttemptOrder later = shell_order("cat in/x");
+    later.inputs = {{url, "in/x", kSha256, 7, "job:" + first.job_id.value + "/x", ""}};
+    const AttemptEnd end = run(later);
+
+    ASSERT_EQ(end.exit_code, 0) << end.detail;
+    EXPECT_EQ(output(end.attempt_id, OutputStream::kStdout), "content");
+    EXPECT_EQ(end.staging.value().in_cached_bytes, 7);
+}
+
 TEST_F(LocalExecutorTest, StoresOutputsOnceTheCommandHasSucceeded)
 {
     std::filesystem::create_directory(folder_.path() / "results");
