@@ -43,7 +43,7 @@ AskedTime asked_time_of(const RouteRequest& request, const RunHistory* runs)
 }
 
 PlaceChooser::PlaceChooser(const RouteRequest& request, const RouteKnowledge& knowledge)
-    : request_(&request), knowledge_(&knowledge),
+    : request_(&request), knowledge_(&knowledge), transfer_(request.transfer),
       left_s_(request.transfer.deadline ? Seconds(*request.transfer.deadline - request.transfer.now).count()
                                         : Availability::kForEver),
       budget_(budget_limit(request.budget)), has_quota_(request.quota.is_limited()),
@@ -117,8 +117,8 @@ StartPlan PlaceChooser::plan_when_free(const UnitTypeView& view, const Availabil
     // Transfers that take longer at that hour need a longer gap, which begins later: one step of the availability at
     // least each time.
     for (;;) {
-        StartPlan plan = plan_at_once(request_->transfer, view.network.get(), wait_s, run);
-        if (wait_s == Availability::kForEver || !request_->transfer.moves_data()) return plan;
+        StartPlan plan = plan_at_once(transfer_, view.network.get(), wait_s, run);
+        if (wait_s == Availability::kForEver || !transfer_.moves_data()) return plan;
         const double fitting_s = free.earliest_start(count, std::max(plan.occupied.high_s, kMinHeld_s), wait_s);
         if (fitting_s == wait_s) return plan;
         wait_s = fitting_s;
@@ -129,7 +129,7 @@ void PlaceChooser::judge(const UnitTypeView& view, Weighed& weighed, std::int64_
 {
     const StartPlan& plan = weighed.plan;
     if (view.price == nullptr) return;
-    weighed.cost = view.price->cost(moment_after(request_->transfer.now, plan.start_s), plan.occupied.run_s, count);
+    weighed.cost = view.price->cost(moment_after(transfer_.now, plan.start_s), plan.occupied.run_s, count);
     weighed.energy_j = view.price->energy_j(plan.occupied.run_s, count);
 }
 
@@ -196,7 +196,7 @@ void PlaceChooser::count_unknown_parts(const UnitTypeView& view, const PlaceRun&
     choice_.estimated_operators = known.estimated_operators;
     choice_.unknown_parts = known.unknown_operators + (choice_.is_run_missing ? 1 : 0) +
                             (choice_.is_power_missing ? 1 : 0) +
-                            (request_->transfer.moves_data() && view.network == nullptr ? 1 : 0);
+                            (transfer_.moves_data() && view.network == nullptr ? 1 : 0);
 }
 
 DividedRun PlaceChooser::divided(const PlaceRun& known) const
@@ -238,6 +238,8 @@ Filter PlaceChooser::weigh_counts(const UnitTypeView& view, const DividedRun& ru
 const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun& known, ChoiceAim aim)
 {
     choice_ = {};
+    transfer_ = request_->transfer;
+    transfer_.in_bytes = request_->in_bytes_at(view.center_id);
     run_basis_.clear();
     counts_.clear();
     weighed_.clear();
@@ -322,7 +324,7 @@ void PlaceChooser::plan_later_start(const UnitTypeView& view, const Availability
     Weighed& chosen = weighed_[picked];
     const std::int64_t count = counts_[picked].unit_count;
     const StartTerms terms{view.price.get(), count, request_->prefer, request_->budget, &free};
-    StartPlan plan = plan_start(request_->transfer, view.network.get(), choice_.wait_s, chosen.compute, terms);
+    StartPlan plan = plan_start(transfer_, view.network.get(), choice_.wait_s, chosen.compute, terms);
     // What starts usually take may leave too little time for slower transfers.
     const bool is_in_time = std::max(chosen.start.wait_s, plan.start_s) + plan.occupied.run_s <= left_s_;
     if (!plan.window || !is_in_time) return;

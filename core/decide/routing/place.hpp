@@ -146,6 +146,7 @@ class PlaceChooser {
 
     const RouteRequest* request_;
     const RouteKnowledge* knowledge_;
+    TransferRequest transfer_; ///< the request's, at the center of the last choice
     double left_s_;
     double budget_;
     bool has_quota_;

@@ -32,7 +32,7 @@ double least_transfer_s(const TransferRequest& request, const NetworkProfile* ne
 double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count,
                               std::optional<Timestamp> latest) const
 {
-    const TransferRequest& transfer = request_->transfer;
+    const TransferRequest& transfer = transfer_;
     const double run_s = weighed.compute.run_s + least_transfer_s(transfer, view.network.get());
     Outcome least{std::min(weighed.plan.start_s, weighed.start.wait_s) + run_s + weighed.trust_penalty_s, 0, 0};
     if (view.price != nullptr) {
@@ -80,7 +80,7 @@ double PlaceChooser::least_weighed(const UnitPrice& price, const Outcome& least,
 bool PlaceChooser::is_beyond_limit(const UnitTypeView& view, const Weighed& weighed, std::int64_t count) const
 {
     if (limit_ == Availability::kForEver) return false;
-    const TransferRequest& transfer = request_->transfer;
+    const TransferRequest& transfer = transfer_;
     const double bound = bound_of(view, weighed, count, transfer.deadline);
     if (bound > limit_) return true;
     // Network windows of a job that wants nothing but an early end are waited for at no cost.
@@ -96,7 +96,7 @@ bool PlaceChooser::is_beyond_limit(const UnitTypeView& view, const Weighed& weig
 /// Whether an hour from which it could still keep the deadline might cost little enough.
 bool PlaceChooser::may_become_cheap(const UnitTypeView& view, std::size_t index) const
 {
-    const TransferRequest& transfer = request_->transfer;
+    const TransferRequest& transfer = transfer_;
     const std::int64_t count = counts_[index].unit_count;
     if (!may_wait_for_price(transfer, {view.price.get(), count, request_->prefer, request_->budget, nullptr}))
         return false;

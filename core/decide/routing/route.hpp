@@ -19,6 +19,7 @@
 #include "core/model/job.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -49,6 +50,8 @@ struct RouteRequest {
     std::int64_t wall_limit_s{};
     std::int64_t asked_s{};   ///< how long its user says that it runs at most; 0: not said, or its operators tell more
     TransferRequest transfer; ///< with the moment of the decision, the deadline, and whether it may wait
+    /// Of transfer.in_bytes, what centers keep already and need not fetch; by their ids.
+    std::map<std::string, double> kept_in_bytes;
     std::vector<std::string> sites; ///< JobData::sites
     Preference prefer;
     std::optional<double> budget; ///< in the currency of the prices; hard
@@ -63,6 +66,12 @@ struct RouteRequest {
     bool is_probe{}; ///< it measures (M22); all the same to a place but one that is quarantined
 
     RunOwner run_owner() const { return {owner, project}; }
+    /// What it fetches at a center before it computes.
+    double in_bytes_at(const CenterId& center) const
+    {
+        const auto kept = kept_in_bytes.empty() ? kept_in_bytes.end() : kept_in_bytes.find(center.value);
+        return kept == kept_in_bytes.end() ? transfer.in_bytes : std::max(transfer.in_bytes - kept->second, 0.0);
+    }
     /// What its run is made of: the parts of the known run, else its operators.
     std::span<const OperatorDemand> parts() const
     {

@@ -84,6 +84,20 @@ void read_quota(ObjectReader& request, RouteRequest& into, Errors& errors)
     }
 }
 
+/// Older inputs have none.
+void read_kept(ObjectReader& request, RouteRequest& into, Errors& errors)
+{
+    const Json* const json = request.object("kept_in_bytes");
+    if (json == nullptr) return;
+    if (json->size() > kMaxRows) {
+        request.fail("kept_in_bytes", "names too many centers");
+        return;
+    }
+    ObjectReader reader(*json, request.path_of("kept_in_bytes"), errors);
+    for (const auto& [center, bytes] : json->items())
+        into.kept_in_bytes[center] = number(reader, center);
+}
+
 } // namespace
 
 MeasuredOperator read_measured(const Json& json, const std::string& path, Errors& errors)
@@ -123,6 +137,7 @@ RouteRequest read_request(const Json& json, Errors& errors)
     request.transfer.now = time(reader, "now");
     request.transfer.in_bytes = number(reader, "in_bytes");
     request.transfer.out_bytes = number(reader, "out_bytes");
+    read_kept(reader, request, errors);
     request.project_centers = reader.strings("project_centers", kMaxRows, {.max_length = 128});
     request.refused_by = reader.strings("refused_by", kMaxRows, {.max_length = 128});
     request.wall_limit_s = // older inputs knew none

@@ -104,6 +104,7 @@ Json request_json(const RouteRequest& request)
           {"most_cost", request.quota.most_cost}}},
         {"used",
          {{"units", request.used.units}, {"score_hours", request.used.score_hours}, {"cost", request.used.cost}}}};
+    if (!request.kept_in_bytes.empty()) json["kept_in_bytes"] = request.kept_in_bytes;
     if (!request.refused_by.empty()) json["refused_by"] = request.refused_by;
     if (request.asked_s > 0) json["asked_s"] = request.asked_s;
     if (request.budget) json["budget"] = *request.budget;

@@ -45,6 +45,11 @@ std::string kind_key(const RouteRequest& request)
     add(key, request.asked_s);
     add(key, request.transfer.in_bytes);
     add(key, request.transfer.out_bytes);
+    for (const auto& [center, kept_bytes] : request.kept_in_bytes) {
+        add(key, center);
+        add(key, kept_bytes);
+    }
+    add(key, request.kept_in_bytes.size());
     add(key, request.transfer.network);
     add(key, request.transfer.now);
     add(key, request.transfer.deadline.has_value());

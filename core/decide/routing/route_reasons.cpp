@@ -234,9 +234,14 @@ void add_operator_assumptions(std::vector<std::string>& assumptions, const Route
                                   " from other sizes");
 }
 
-void add_network_assumption(std::vector<std::string>& assumptions, const TransferRequest& transfer,
-                            const Candidate& winner)
+void add_network_assumption(std::vector<std::string>& assumptions, const RouteRequest& request, const Candidate& winner)
 {
+    TransferRequest transfer = request.transfer;
+    transfer.in_bytes = request.in_bytes_at(winner.center_id);
+    if (request.kept_in_bytes.contains(winner.center_id.value))
+        assumptions.push_back(winner.center + " still keeps " +
+                              bytes_text(request.kept_in_bytes.at(winner.center_id.value)) +
+                              " of the inputs, and need not fetch them");
     if (winner.plan.is_network_unknown)
         assumptions.push_back("the network of " + winner.center + " was never measured: the transfer of " +
                               bytes_text(transfer.in_bytes + transfer.out_bytes) + " is left out");
@@ -262,7 +267,7 @@ std::vector<std::string> list_assumptions(const RouteRequest& request, const Can
     for (const std::string& text : winner.assumptions)
         add_once(assumptions, text);
     const TransferRequest& transfer = request.transfer;
-    add_network_assumption(assumptions, transfer, winner);
+    add_network_assumption(assumptions, request, winner);
     if (winner.is_power_missing) assumptions.push_back("what " + place + " draws is not known: its energy is left out");
     if (transfer.deadline && (is_run_unknown(request, winner) || winner.unknown_parts() > 0))
         assumptions.emplace_back("whether the deadline is met is not known, since not all of its time is predicted");

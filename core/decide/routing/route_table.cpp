@@ -265,14 +265,14 @@ const RouteTable::Impl::Least& RouteTable::Impl::least_of(std::size_t unit_type)
 double RouteTable::Impl::least_delay_s(const RouteRequest& request, std::size_t unit_type)
 {
     const UnitTypeView& view = (*unit_types)[unit_type];
-    if (!(request.transfer.in_bytes > 0) || view.network == nullptr || !is_free_at_last(request.units, view)) return 0;
+    const double in_bytes = request.in_bytes_at(view.center_id);
+    if (!(in_bytes > 0) || view.network == nullptr || !is_free_at_last(request.units, view)) return 0;
     const Least& least = least_of(unit_type);
-    const double best_s = request.transfer.in_bytes * columns->facts(unit_type).least_s_per_byte;
+    const double best_s = in_bytes * columns->facts(unit_type).least_s_per_byte;
     const Timestamp first = moment_after(request.transfer.now, least.free_s);
     // A later start may be in a better hour, but ends its transfer no earlier; and from `from_s` on waiting counts.
     const double free_of_charge_s = least.start.from_s - least.free_s;
-    const double beyond_s =
-        view.network->least_end_s(first, request.transfer.in_bytes) - best_s - free_of_charge_s - kTick_s;
+    const double beyond_s = view.network->least_end_s(first, in_bytes) - best_s - free_of_charge_s - kTick_s;
     return least.start.growth * std::max(0.0, beyond_s);
 }
 
@@ -328,11 +328,10 @@ void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChoose
     const LeastRun run = least_run(request, kind, unit_type);
     std::int64_t unknown = run.unknown;
     const UnitTypeFacts& facts = columns->facts(unit_type);
-    const TransferRequest& transfer = request.transfer;
+    const double moved_bytes = request.in_bytes_at((*unit_types)[unit_type].center_id) + request.transfer.out_bytes;
     if (request.prefer.energy > 0 && facts.power_w <= 0) ++unknown;
-    if (transfer.moves_data() && !facts.has_network) ++unknown;
-    const double moved_s =
-        transfer.moves_data() ? (transfer.in_bytes + transfer.out_bytes) * facts.least_s_per_byte : 0;
+    if (moved_bytes > 0 && !facts.has_network) ++unknown;
+    const double moved_s = moved_bytes > 0 ? moved_bytes * facts.least_s_per_byte : 0;
     const double compute_s = run.run_s * kind.least_factor;
     const double taken_unit_s = run.unit_s * kind.least_factor + moved_s * static_cast<double>(fewest);
     const double trust_penalty_s = std::max(0.0, run.run_s / facts.trust_factor - std::max(run.run_s, compute_s));

@@ -99,12 +99,16 @@ TEST(CycleDocument, ProbesThatWaitForTheirHostsDoSoAgain)
     EXPECT_GT(held, 0U);
 }
 
-TEST(CycleDocument, JobsThatCentersHaveRefusedAreDecidedSoAgain)
+TEST(CycleDocument, JobsThatCentersHaveRefusedOrKeepDataOfAreDecidedSoAgain)
 {
     test::RandomCycle cycle = test::CycleMaker(17).make();
     const CenterId center = cycle.catalog.unit_types.front().center_id;
-    for (ReadyJob& job : cycle.moment.input.jobs)
+    const CenterId other = cycle.catalog.unit_types.back().center_id;
+    for (ReadyJob& job : cycle.moment.input.jobs) {
         job.request.refused_by = {center.value};
+        job.request.transfer.in_bytes = 1e9;
+        job.request.kept_in_bytes = {{other.value, 5e8}};
+    }
     const SchedulePlan plan = decide_cycle(cycle.moment, cycle.catalog);
 
     const Result<CycleReplay> replay =
@@ -113,8 +117,10 @@ TEST(CycleDocument, JobsThatCentersHaveRefusedAreDecidedSoAgain)
     ASSERT_TRUE(replay.has_value()) << describe(replay.error());
     EXPECT_THAT(replay->differences, IsEmpty());
     EXPECT_EQ(all_of(replay->plan), all_of(plan));
-    for (const ReadyJob& job : replay->moment.input.jobs)
+    for (const ReadyJob& job : replay->moment.input.jobs) {
         EXPECT_EQ(job.request.refused_by, std::vector<std::string>{center.value});
+        EXPECT_EQ(job.request.in_bytes_at(other), 5e8);
+    }
     for (const ScheduledStart& start : plan.starts)
         EXPECT_NE(start.winner.center_id, center);
 }

@@ -86,6 +86,20 @@ TEST(RouteBounds, AJobThatMustStartByDayIsNotBoundByTheNight)
     EXPECT_LE(looked_at(request, table), 24);
 }
 
+TEST(RouteBounds, ACenterThatKeepsTheDataIsNotBoundByTheirTransfer)
+{
+    std::vector<UnitTypeView> views = slower_and_slower(200);
+    views[150].center_id = CenterId{"ctr_keeps"}; // a run of 1200 s; the best of the others takes 1290 s
+    RouteRequest request = data_request(0.99e11);
+    request.kept_in_bytes["ctr_keeps"] = 0.99e11;
+    RouteTable table(views);
+
+    const Decision decision = route(request, table);
+
+    ASSERT_TRUE(decision.winner);
+    EXPECT_EQ(decision.candidates[*decision.winner].unit_type_id.value, "ut_1150");
+}
+
 TEST(RouteBounds, WhereAJobCanNeverRunIsFoundAsWithoutTheBound)
 {
     std::vector<UnitTypeView> views = slower_and_slower(200);

@@ -55,11 +55,12 @@ TEST(RouteInputs, AreThemselvesAgainWhenReadAndWritten)
     }
 }
 
-TEST(RouteInputs, KeepWhichCentersHaveRefusedTheJob)
+TEST(RouteInputs, KeepWhichCentersHaveRefusedTheJobAndKeepItsData)
 {
     test::RandomNetwork network = test::NetworkMaker(1).make();
     const std::string center = network.unit_types.front().center_id.value;
     network.request.refused_by = {center};
+    network.request.kept_in_bytes = {{center, 5}};
     const Decision decision = route(network.request, network.unit_types, network.knowledge);
     const Json inputs = stored(route_inputs_json(network.request, network.unit_types, network.knowledge, decision));
 
@@ -67,6 +68,7 @@ TEST(RouteInputs, KeepWhichCentersHaveRefusedTheJob)
 
     ASSERT_TRUE(read) << describe(read.error());
     EXPECT_EQ(read->request.refused_by, std::vector<std::string>{center});
+    EXPECT_EQ(read->request.kept_in_bytes, network.request.kept_in_bytes);
 }
 
 TEST(RouteInputs, KeepAFewTellingPlacesOfMany)

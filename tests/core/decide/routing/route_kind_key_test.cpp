@@ -42,6 +42,17 @@ TEST(RouteKindKey, JobsThatOtherCentersHaveRefusedAreOfAnotherKind)
     EXPECT_NE(kind_key(other), kind_key(job));
 }
 
+TEST(RouteKindKey, JobsWhoseDataOtherCentersKeepAreOfAnotherKind)
+{
+    const RouteRequest job;
+    RouteRequest other = job;
+    other.kept_in_bytes = {{"ctr_a", 1}};
+    RouteRequest third = job;
+    third.kept_in_bytes = {{"ctr_b", 1}};
+    EXPECT_NE(kind_key(other), kind_key(job));
+    EXPECT_NE(kind_key(third), kind_key(other));
+}
+
 TEST(RouteKindKey, JobsThatFollowAnotherThresholdAreOfAnotherKind)
 {
     const RouteRequest job;

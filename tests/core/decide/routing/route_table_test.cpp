@@ -104,6 +104,9 @@ RouteRequest any_request()
     request.transfer.now = kNow;
     if (*rc::gen::inRange(0, 2) == 1) request.transfer.deadline = kNow + *rc::gen::inRange(1, 3000) * 1min;
     if (*rc::gen::inRange(0, 3) == 0) request.transfer.in_bytes = *rc::gen::inRange(1, 1000) * 1e9;
+    if (*rc::gen::inRange(0, 2) == 0)
+        request.kept_in_bytes["ctr_" + std::to_string(*rc::gen::inRange(0, 10))] =
+            request.transfer.in_bytes * *rc::gen::inRange(1, 11) / 10;
     if (*rc::gen::inRange(0, 3) == 0) request.budget = *rc::gen::inRange(0, 100) / 10.0;
     const int time = *rc::gen::inRange(0, 3);
     if (time == 1) request.prefer = {0.5, 0.5, 0};

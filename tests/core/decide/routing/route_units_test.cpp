@@ -197,6 +197,27 @@ TEST(RouteWindows, DataDecideWhereTheComputingIsAlike)
     EXPECT_EQ(decision.candidates[2].reason, "its network was never measured");
 }
 
+TEST(RouteWindows, DataThatACenterKeepsNeedNotGoThere)
+{
+    std::vector catalog{unit_type("far", 1), unit_type("near", 1)};
+    catalog[0].network = network(1e7, 1e7);
+    catalog[1].network = network(1e9, 1e9);
+    RouteRequest request = job();
+    request.transfer.in_bytes = 1e10;
+    request.kept_in_bytes = {{"ctr_far", 1e10}};
+
+    const Decision kept = route(request, catalog);
+
+    EXPECT_EQ(kept.candidates[0].center, "far");
+    EXPECT_EQ(kept.candidates[0].plan.in_s, 0);
+    EXPECT_NEAR(kept.candidates[1].plan.in_s, 10, 1e-6) << "all of it, where nobody keeps it";
+
+    request.kept_in_bytes = {{"ctr_far", 9e9}};
+    const Decision partly = route(request, catalog);
+    EXPECT_EQ(partly.candidates[0].center, "near");
+    EXPECT_NEAR(partly.candidates[1].plan.in_s, 100, 1e-6) << "the rest";
+}
+
 TEST(RouteWindows, ACandidateThatWouldMissTheDeadlineIsNotFeasible)
 {
     std::vector catalog{unit_type("a", 1, std::nullopt), unit_type("b", 16)};
