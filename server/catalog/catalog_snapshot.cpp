@@ -53,6 +53,17 @@ std::optional<int> distance_of(const KnownJobType& type, RunOwner owner)
     return std::nullopt;
 }
 
+/// Inputs that are outputs of earlier jobs, of which the size and a center that keeps a copy are known.
+void add_outputs_of_jobs(const JobSpec& spec, RouteRequest& request)
+{
+    for (const JobInput& input : spec.inputs) {
+        if (input.from.empty()) continue;
+        const auto bytes = static_cast<double>(input.size_bytes.value_or(0));
+        request.transfer.in_bytes += bytes;
+        if (!input.kept_at.empty() && bytes > 0) request.kept_in_bytes[input.kept_at] += bytes;
+    }
+}
+
 } // namespace
 
 const KnownJobType* CatalogSnapshot::find_own_job_type(std::string_view name, RunOwner owner) const
@@ -106,6 +117,7 @@ RouteRequest make_route_terms(const JobSpec& spec, const CatalogSnapshot& catalo
                         .network = spec.network,
                         .deadline = spec.deadline,
                         .now = now};
+    add_outputs_of_jobs(spec, request);
     request.sites = spec.data.sites;
     request.prefer = spec.prefer;
     // The book may have changed its currency since the job was admitted: then only what is free is sure to be within

@@ -72,6 +72,7 @@ constexpr Statement kSelectOrders{"jobs_select_orders", R"sql(
            coalesce(r.unit_count = 0, false) AS center_counts,
            coalesce(c.facts ->> 'stages_inputs' = 'true', false) AS stages_inputs,
            coalesce(c.facts ->> 'stores_outputs' = 'true', false) AS stores_outputs,
+           c.facts ->> 'keeps_outputs_bytes' IS NOT NULL AS knows_outputs_of_jobs,
            coalesce(c.facts ->> 'maps_users' = 'true', false) AS maps_users, j.submitted_by,
            coalesce(p.name, '') AS account, j.project
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN unit_type u ON u.id = a.unit_type_id
@@ -152,6 +153,17 @@ Result<void> check_staging(const pqxx::row& row, const JobSpec& spec)
     return {};
 }
 
+/// An agent that is older than inputs which are outputs of jobs fetches them as any other.
+std::vector<JobInput> inputs_of(const pqxx::row& row, JobSpec& spec)
+{
+    const bool knows_outputs = row["knows_outputs_of_jobs"].as<bool>();
+    for (JobInput& input : spec.inputs) {
+        input.kept_at.clear(); // the metascheduler's own
+        if (!knows_outputs) input.from.clear();
+    }
+    return std::move(spec.inputs);
+}
+
 /// With its secrets, for the row's center. @error of what cannot be read, or cannot be done there.
 Result<JobSpec> read_spec(const pqxx::row& row)
 {
@@ -212,7 +224,7 @@ AttemptOrder to_order(const pqxx::row& row, JobSpec spec, const CatalogSnapshot&
             .script = std::move(spec.script),
             .environment = environment_of(spec),
             .files = std::move(spec.files),
-            .inputs = std::move(spec.inputs),
+            .inputs = inputs_of(row, spec),
             .outputs = std::move(spec.outputs),
             .wall_limit_s = spec.wall_limit_s,
             .profile = spec.profile,

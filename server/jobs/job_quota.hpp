@@ -24,8 +24,9 @@ struct JobQuota {
 
 /// A request that submits jobs, and who sends it.
 struct Submitter {
-    std::string token;    ///< id; empty: a submitter without a quota
-    std::int64_t bytes{}; ///< of the request
+    std::string token;        ///< id; empty: a submitter without a quota
+    std::int64_t bytes{};     ///< of the request
+    std::string request_id{}; ///< for the audit log
 };
 
 /// Holds submissions to the quota. The use of a token or project is read from the database from time to time, and what

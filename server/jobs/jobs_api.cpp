@@ -40,7 +40,8 @@ net::Response job_response(int status, const JobRecord& job)
 
 Submitter submitter_of(const Call& call)
 {
-    return Submitter{call.principal.token_id.value, static_cast<std::int64_t>(call.request.body.size())};
+    return Submitter{call.principal.token_id.value, static_cast<std::int64_t>(call.request.body.size()),
+                     call.request.request_id};
 }
 
 asio::awaitable<net::Response> submit_with_key(JobsService* jobs, Call call, IdempotencyKey key, SubmitRequest request)

@@ -6,6 +6,7 @@
 #include "server/events/job_event_log.hpp"
 #include "server/identity/audit.hpp"
 #include "server/jobs/job_stop.hpp"
+#include "server/jobs/output_inputs.hpp"
 
 #include <algorithm>
 
@@ -111,6 +112,10 @@ asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector
     }
     const Result<void> may_go_first = check_priorities(specs, caller, rules_.most_priority, batch);
     if (!may_go_first) co_return may_go_first.error();
+    // First: what they move is part of what their limits are checked by.
+    JobReader reader{caller, submitter.request_id};
+    const Result<void> found = co_await find_their_outputs(specs, std::move(reader), batch);
+    if (!found) co_return found.error();
     CatalogInUse in_use{catalog_->get()};
     const Timestamp now = clock_->now();
     const auto check_requests = [&](CatalogPointer catalog) {
@@ -159,6 +164,20 @@ asio::awaitable<Result<void>> JobsService::check_requests_in_pool(std::vector<Jo
     // Many jobs take long to look at: not on the threads that the network waits for.
     if (specs.size() <= kQuickJobs) co_return check();
     co_return co_await compute_->run(std::string(), check);
+}
+
+asio::awaitable<Result<void>> JobsService::find_their_outputs(std::vector<JobSpec>& specs, JobReader submitter,
+                                                              Batch batch)
+{
+    if (!take_outputs(specs)) co_return Result<void>();
+    // Errors are a value here: that a job was looked at by a role alone is recorded with them, too.
+    auto work = [&](pqxx::work& transaction) -> Result<std::vector<FieldError>> {
+        return find_outputs(transaction, specs, submitter, batch);
+    };
+    Result<std::vector<FieldError>> errors = co_await database_->run(std::move(work));
+    if (!errors) co_return errors.error();
+    if (errors->empty()) co_return Result<void>();
+    co_return Error{Errc::kInvalid, "the job takes what is no output of an earlier job", std::move(*errors)};
 }
 
 bool JobsService::must_projects_exist(const CatalogSnapshot& catalog) const

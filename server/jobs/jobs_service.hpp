@@ -39,10 +39,12 @@ class JobsService {
                 const JobFinalizer& finalizer, ComputePool& compute, const Clock& clock, JobRules rules = {});
 
     using Batch = JobBatch;
-    /// Checks jobs against operator library and unit types, completes their operators, finds their types, and gives
-    /// those without operators what their type was seen to execute (M11). Errors name their fields, with `[i].` before
+    /// Checks jobs against operator library and unit types, finds the outputs of earlier jobs that they take, completes
+    /// their operators, finds their types, and gives those without operators what their type was seen to execute (M11).
+    /// Errors name their fields, with `[i].` before
     /// them for kMany.
-    /// @error kInvalid     unknown operators, parameters out of range, terms that this network cannot keep.
+    /// @error kInvalid     unknown operators, parameters out of range, terms that this network cannot keep; inputs that
+    ///                     are no outputs which the caller may read.
     /// @error kForbidden   one of them is of a project with members, and the caller is none.
     /// @error kInfeasible  no unit type could ever run one of them, or keep its deadline, budget or quota.
     /// @error kUnavailable  the disk is nearly full.
@@ -107,6 +109,8 @@ class JobsService {
     /// `caller` must live until it has answered.
     asio::awaitable<Result<void>> check_requests_in_pool(std::vector<JobSpec>& specs, const Principal& caller,
                                                          CatalogPointer catalog, Timestamp now, Batch batch);
+    /// find_outputs(); nothing where no job takes any. `specs` must live until it has answered.
+    asio::awaitable<Result<void>> find_their_outputs(std::vector<JobSpec>& specs, JobReader submitter, Batch batch);
     bool must_projects_exist(const CatalogSnapshot& catalog) const;
     /// With their types, and the operators that their types were seen to execute.
     std::vector<AdmittedJob> complete(std::vector<JobSpec> specs, const std::string& owner,

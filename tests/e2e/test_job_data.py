@@ -167,6 +167,26 @@ def test_a_job_leaves_its_outputs_where_they_are_to_be(network, site, folder):
     assert hashlib.sha256(numbers).hexdigest() in network.cli("job", "outputs", job["id"], "--output", "json")
 
 
+def test_an_output_is_an_input_of_a_later_job(network, folder):
+    stored = folder / "results" / "kept" / "sum"
+    earlier = submit(network, line="printf 42 > sum", outputs=[{"path": "sum", "url": f"file://{stored}"}])
+    assert earlier["state"] == "succeeded", earlier["end_reason"]
+    name = f"job:{earlier['id']}/sum"
+    stored.unlink()
+
+    def takes_the_copy():  # which is made after the job's end
+        job = submit(network, [{"url": name, "path": "in/sum"}], "cat in/sum")
+        return job if job["state"] == "succeeded" else None
+
+    later = wait_until(takes_the_copy, 120, "the copy of the output")
+    assert output_of(network, later) == "42" and later["attempt"]["staging"]["in_cached_bytes"] == 2
+    assert later["spec"]["inputs"][0]["kept_at"] == earlier["attempt"]["center_id"]
+
+    gone = submit(network, [{"url": name, "path": "sum"}], center="strict")
+    assert gone["state"] == "failed"
+    assert f"staging failed: {name}: this center keeps no copy of it, and file://{stored}: " in gone["end_reason"], gone["end_reason"]
+
+
 @pytest.mark.parametrize("center, url, cause", [
     ("alpha", "http:/closed/sum", "403"),
     ("alpha", "file:/shared/sum", "below none of the folders"),

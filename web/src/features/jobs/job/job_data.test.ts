@@ -18,5 +18,7 @@ it('joins what a job declares with what its attempt has stored', () => {
       { path: 'log', url: 'file:///results/log', isStored: false, sizeBytes: null, sha256: '' },
     ],
   })
+  const later = { spec: { inputs: [{ from: 'job:job_1/sum', url: 'https://h/sum?signature=secret', path: 'a' }] } } as unknown as Job
+  expect(dataOf(later).inputs[0]?.url).toBe('job:job_1/sum')
   expect(dataOf({ ...job, spec: {}, attempt: null } as unknown as Job)).toEqual({ inputs: [], outputs: [] })
 })

@@ -16,12 +16,12 @@ export function shownUrl(url: string): string {
   return url.replace(/[?#].*$/, '')
 }
 
-/** A job's inputs, with what was declared of them, and its outputs, with what was stored of them. */
+/** A job's inputs, with what was declared of them, outputs of earlier jobs by their names, and its outputs, with what was stored of them. */
 export function dataOf(job: Pick<Job, 'spec' | 'attempt'>): { inputs: JobFile[], outputs: JobOutputFile[] } {
   const stored = new Map((job.attempt?.outputs ?? []).map((output) => [output.path, output]))
   return {
     inputs: (job.spec.inputs ?? []).map((input) => ({
-      path: input.path, url: shownUrl(input.url), sizeBytes: input.size_bytes ?? null, sha256: input.sha256 ?? '',
+      path: input.path, url: input.from || shownUrl(input.url ?? ''), sizeBytes: input.size_bytes ?? null, sha256: input.sha256 ?? '',
     })),
     outputs: (job.spec.outputs ?? []).map((output) => ({
       path: output.path, url: shownUrl(output.url), isStored: stored.has(output.path),

@@ -1,0 +1,161 @@
+#include "tests/server/jobs/attempts_fixture.hpp"
+
+namespace fathom::server {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A job of ann's has stored an output at alpha, which keeps up to 1000 bytes.
+class OutputsAsInputs : public Attempts {
+  protected:
+    OutputsAsInputs()
+    {
+        set_facts(R"({"stages_inputs": true, "stores_outputs": true, "keeps_outputs_bytes": 1000})");
+        earlier_ = stored(40);
+    }
+
+    void set_facts(const std::string& facts) const { sql("UPDATE center SET facts = facts || '" + facts + "'"); }
+    JobId start_earlier()
+    {
+        const JobId job = submit(spec({{"outputs", Json::array({{{"path", "out/a"}, {"url", kUrl}}})}}), ann_);
+        route();
+        orders_for(center_of(job));
+        EXPECT_TRUE(report_start(job));
+        return job;
+    }
+    JobId stored(std::int64_t size_bytes)
+    {
+        const JobId job = start_earlier();
+        AttemptEnd end = exited(0);
+        end.outputs = {{"out/a", size_bytes, sha256_}};
+        EXPECT_TRUE(report_end(job, std::move(end)));
+        return job;
+    }
+    static std::string name_of(const JobId& job, const std::string& path = "out/a")
+    {
+        return "job:" + job.value + "/" + path;
+    }
+    static Json taking(const Json& input) { return spec({{"inputs", Json::array({input})}}); }
+    net::Response submit_as(const std::string& user, const Json& input)
+    {
+        return call(net::Method::kPost, "/jobs", taking(input).dump(), {}, user);
+    }
+    /// What is wrong with the only input.
+    std::string fault_of(const std::string& user, const Json& input)
+    {
+        const net::Response answer = submit_as(user, input);
+        EXPECT_EQ(answer.status, 400) << answer.body;
+        EXPECT_THAT(answer.body, HasSubstr("inputs[0]"));
+        return answer.body;
+    }
+
+    static constexpr const char* kUrl = "https://h/results/a?signature=1";
+    const std::string sha256_ = std::string(64, 'a');
+    const Principal ann_ = add_token("ann", Role::kUser);
+    const Principal bob_ = add_token("bob", Role::kUser);
+    const Principal olga_ = add_token("olga", Role::kOperator);
+    JobId earlier_;
+};
+
+TEST_F(OutputsAsInputs, GetWhatIsKnownOfThem)
+{
+    const JobId later = submit(taking({{"url", name_of(earlier_)}, {"path", "in/a"}}), ann_);
+    route();
+
+    const Json input = job_json(later)["spec"]["inputs"][0];
+    EXPECT_EQ(input, Json({{"from", name_of(earlier_)},
+                           {"url", kUrl},
+                           {"path", "in/a"},
+                           {"sha256", sha256_},
+                           {"size_bytes", 40},
+                           {"kept_at", center_id("alpha")}}));
+    const std::vector<link::Body> orders = orders_for(center_of(later));
+    ASSERT_EQ(orders.size(), 1U);
+    EXPECT_EQ(std::get<link::StartAttempt>(orders[0]).order.inputs,
+              (std::vector<JobInput>{{kUrl, "in/a", sha256_, 40, name_of(earlier_), ""}}));
+}
+
+TEST_F(OutputsAsInputs, AreFetchedAsAnyOtherByAnOlderAgent)
+{
+    const JobId later = submit(taking({{"url", name_of(earlier_)}, {"path", "in/a"}}), ann_);
+    sql("UPDATE center SET facts = facts - 'keeps_outputs_bytes'");
+    route();
+
+    const std::vector<link::Body> orders = orders_for(center_of(later));
+
+    ASSERT_EQ(orders.size(), 1U);
+    EXPECT_EQ(std::get<link::StartAttempt>(orders[0]).order.inputs,
+              (std::vector<JobInput>{{kUrl, "in/a", sha256_, 40}}));
+}
+
+TEST_F(OutputsAsInputs, MayNameAUrlOfTheirOwn)
+{
+    const JobId later =
+        submit(taking({{"from", name_of(earlier_)}, {"url", "https://h/to-read?signature=2"}, {"path", "a"}}), ann_);
+
+    EXPECT_EQ(job_json(later)["spec"]["inputs"][0]["url"], "https://h/to-read?signature=2");
+    EXPECT_EQ(job_json(later)["spec"]["inputs"][0]["sha256"], sha256_);
+}
+
+TEST_F(OutputsAsInputs, AreNotKeptWhereTheyAreTooLarge)
+{
+    const JobId large = stored(1001);
+    const JobId later = submit(taking({{"url", name_of(large)}, {"path", "a"}}), ann_);
+
+    EXPECT_FALSE(job_json(later)["spec"]["inputs"][0].contains("kept_at"));
+
+    set_facts(R"({"keeps_outputs_bytes": "much"})");
+    const JobId other = submit(taking({{"url", name_of(earlier_)}, {"path", "a"}}), ann_);
+    EXPECT_FALSE(job_json(other)["spec"]["inputs"][0].contains("kept_at")) << "what an agent says need be no number";
+}
+
+TEST_F(OutputsAsInputs, NeedNotGoToTheCenterThatKeepsThem)
+{
+    set_facts(R"({"keeps_outputs_bytes": 1000000000})");
+    const JobId earlier = stored(100'000'000);
+    add_transfer(sql("SELECT id FROM unit_type"), 1);
+    add_transfer(add_center("beta"), 0.5); // is fetched to in half the time
+    reload_catalog();
+
+    const JobId to_alpha = submit(taking({{"url", name_of(earlier)}, {"path", "a"}}), ann_);
+    set_facts(R"({"keeps_outputs_bytes": 0})");
+    const JobId to_beta = submit(taking({{"url", name_of(earlier)}, {"path", "a"}}), ann_);
+    route();
+
+    EXPECT_EQ(center_of(to_alpha).value, center_id("alpha"));
+    EXPECT_EQ(center_of(to_beta).value, center_id("beta"));
+}
+
+TEST_F(OutputsAsInputs, AreOfJobsThatTheSubmitterMayRead)
+{
+    const Json input = {{"url", name_of(earlier_)}, {"path", "a"}};
+
+    EXPECT_THAT(fault_of("bob", input), HasSubstr("no such job, or none that you may read"));
+    EXPECT_THAT(fault_of("ann", {{"url", name_of(JobId::make())}, {"path", "a"}}),
+                HasSubstr("no such job, or none that you may read"));
+    EXPECT_EQ(sql("SELECT count(*) FROM audit_log WHERE action = 'job.read_output'"), "0");
+
+    EXPECT_EQ(submit_as("olga", input).status, 201);
+    EXPECT_EQ(sql("SELECT actor || ' ' || subject FROM audit_log WHERE action = 'job.read_output'"),
+              olga_.token_id.value + " " + earlier_.value)
+        << "by her role alone";
+}
+
+TEST_F(OutputsAsInputs, AreWhatTheJobHasStored)
+{
+    EXPECT_THAT(fault_of("ann", {{"url", name_of(earlier_, "out/b")}, {"path", "a"}}),
+                HasSubstr("those that it has stored are out/a"));
+    EXPECT_THAT(fault_of("ann", {{"url", name_of(earlier_)}, {"path", "a"}, {"sha256", std::string(64, 'b')}}),
+                HasSubstr("another SHA-256"));
+    EXPECT_THAT(fault_of("ann", {{"url", name_of(earlier_)}, {"path", "a"}, {"size_bytes", 41}}),
+                HasSubstr("40 bytes"));
+
+    const JobId running = start_earlier();
+    const Json input = {{"url", name_of(running)}, {"path", "a"}};
+    EXPECT_THAT(fault_of("ann", input), HasSubstr("its outputs are there once it has succeeded"));
+    ASSERT_TRUE(report_end(running, exited(1)));
+    EXPECT_THAT(fault_of("ann", input), HasSubstr("has stored no outputs"));
+}
+
+} // namespace
+} // namespace fathom::server
