@@ -6,7 +6,7 @@
 #include "server/events/job_event_log.hpp"
 #include "server/identity/audit.hpp"
 #include "server/jobs/job_stop.hpp"
-#include "server/jobs/output_inputs.hpp"
+#include "server/routing/output_inputs.hpp"
 
 #include <algorithm>
 
@@ -171,13 +171,18 @@ asio::awaitable<Result<void>> JobsService::find_their_outputs(std::vector<JobSpe
 {
     if (!take_outputs(specs)) co_return Result<void>();
     // Errors are a value here: that a job was looked at by a role alone is recorded with them, too.
-    auto work = [&](pqxx::work& transaction) -> Result<std::vector<FieldError>> {
-        return find_outputs(transaction, specs, submitter, batch);
+    auto work = [&](pqxx::work& transaction) -> Result<std::vector<OutputProblem>> {
+        return find_outputs(transaction, specs, submitter);
     };
-    Result<std::vector<FieldError>> errors = co_await database_->run(std::move(work));
-    if (!errors) co_return errors.error();
-    if (errors->empty()) co_return Result<void>();
-    co_return Error{Errc::kInvalid, "the job takes what is no output of an earlier job", std::move(*errors)};
+    Result<std::vector<OutputProblem>> problems = co_await database_->run(std::move(work));
+    if (!problems) co_return problems.error();
+    if (problems->empty()) co_return Result<void>();
+    std::vector<FieldError> errors;
+    for (OutputProblem& problem : *problems) {
+        const std::string prefix = batch == Batch::kMany ? "[" + std::to_string(problem.job) + "]." : std::string();
+        errors.push_back({prefix + problem.error.field, std::move(problem.error.detail)});
+    }
+    co_return Error{Errc::kInvalid, "the job takes what is no output of an earlier job", std::move(errors)};
 }
 
 bool JobsService::must_projects_exist(const CatalogSnapshot& catalog) const

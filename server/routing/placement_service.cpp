@@ -8,6 +8,7 @@
 #include "server/catalog/job_operators.hpp"
 #include "server/identity/job_scope.hpp"
 #include "server/routing/cycle_service.hpp"
+#include "server/routing/output_inputs.hpp"
 #include "server/routing/probe_hosts_store.hpp"
 #include "server/routing/project_uses.hpp"
 
@@ -292,8 +293,27 @@ asio::awaitable<Result<Json>> PlacementService::explain(Question question)
     co_return co_await compute_->run(question.asker.principal.token_id.value, std::move(answer));
 }
 
-asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::string owner, std::optional<WhatIf> what_if)
+asio::awaitable<Result<std::vector<FieldError>>> PlacementService::find_its_outputs(JobSpec& spec,
+                                                                                    const JobReader& submitter)
 {
+    std::vector<FieldError> errors;
+    if (!take_outputs({&spec, 1})) co_return errors;
+    auto work = [&](pqxx::work& transaction) -> Result<std::vector<OutputProblem>> {
+        return find_outputs(transaction, {&spec, 1}, submitter);
+    };
+    Result<std::vector<OutputProblem>> problems = co_await database_->run(std::move(work));
+    if (!problems) co_return problems.error();
+    for (OutputProblem& problem : *problems)
+        errors.push_back(std::move(problem.error));
+    co_return errors;
+}
+
+asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, JobReader submitter,
+                                                        std::optional<WhatIf> what_if)
+{
+    const std::string owner = submitter.principal.token_id.value;
+    Result<std::vector<FieldError>> unknown = co_await find_its_outputs(spec, submitter);
+    if (!unknown) co_return unknown.error();
     Result<CatalogPointer> catalog = catalog_->get();
     std::vector<FieldError> errors;
     if (complete_operators(spec, **catalog, "", errors); !errors.empty()) {
@@ -307,6 +327,7 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, std::strin
     check_terms(spec, **catalog, now, "", errors);
     const std::string currency = (*catalog)->prices.currency();
     if (what_if) check_what_if(*what_if, (*catalog)->unit_types, currency, now, "what_if", errors);
+    errors.insert(errors.end(), unknown->begin(), unknown->end());
     if (const Result<void> right = no_errors(std::move(errors), "the question"); !right) co_return right.error();
     // As it will be at submission: history corrects by the type, which is that of the job without what it learned.
     const std::string job_type = (*catalog)->type_of(spec, owner).name;

@@ -31,12 +31,15 @@ class PlacementService {
     asio::awaitable<Result<Json>> explain(Question question);
 
     /// Where a job would go now, and, with a what-if, where it would go then.
-    /// @param owner  token id of who would submit it.
-    /// @error kInvalid  operators or parameters that the library does not have; a what-if that does not fit the
-    /// network. Others as ComputePool::run.
-    asio::awaitable<Result<Json>> preview(JobSpec spec, std::string owner, std::optional<WhatIf> what_if);
+    /// @param submitter  who would submit it.
+    /// @error kInvalid  operators or parameters that the library does not have; inputs that are no outputs which the
+    /// submitter may read; a what-if that does not fit the network. Others as ComputePool::run.
+    asio::awaitable<Result<Json>> preview(JobSpec spec, JobReader submitter, std::optional<WhatIf> what_if);
 
   private:
+    /// find_outputs() of one job. `spec` and `submitter` must live until it has answered.
+    asio::awaitable<Result<std::vector<FieldError>>> find_its_outputs(JobSpec& spec, const JobReader& submitter);
+
     Database* database_;
     CatalogCache* catalog_;
     const Clock* clock_;

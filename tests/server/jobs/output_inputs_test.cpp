@@ -126,6 +126,24 @@ TEST_F(OutputsAsInputs, NeedNotGoToTheCenterThatKeepsThem)
     EXPECT_EQ(center_of(to_beta).value, center_id("beta"));
 }
 
+TEST_F(OutputsAsInputs, AreFoundForAJobThatIsOnlyAskedAbout)
+{
+    set_facts(R"({"keeps_outputs_bytes": 1000000000})");
+    const JobId earlier = stored(100'000'000);
+    add_transfer(sql("SELECT id FROM unit_type"), 1);
+    reload_catalog();
+    const auto preview = [&](const JobId& job, const std::string& user) {
+        const Json body = taking({{"url", name_of(job)}, {"path", "a"}});
+        return call(net::Method::kPost, "/placements:preview", body.dump(), {}, user);
+    };
+
+    const net::Response answer = preview(earlier, "ann");
+
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    EXPECT_THAT(answer.body, HasSubstr("alpha still keeps")) << "of what its decision takes for granted";
+    EXPECT_EQ(preview(earlier, "bob").status, 400);
+}
+
 TEST_F(OutputsAsInputs, AreOfJobsThatTheSubmitterMayRead)
 {
     const Json input = {{"url", name_of(earlier_)}, {"path", "a"}};

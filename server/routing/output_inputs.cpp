@@ -1,4 +1,4 @@
-#include "server/jobs/output_inputs.hpp"
+#include "server/routing/output_inputs.hpp"
 
 #include "server/identity/job_scope.hpp"
 #include "server/store/column.hpp"
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMaxNamedPaths = 8; ///< in an error
 
 // What was stored is told with the end of the attempt that a job ended with: its newest.
-constexpr Statement kSelectStoredOutputs{"jobs_select_stored_outputs", R"sql(
+constexpr Statement kSelectStoredOutputs{"routing_select_stored_outputs", R"sql(
     SELECT j.id, j.label, j.submitted_by, j.project, j.state, coalesce(j.spec -> 'outputs', '[]') AS declared,
            coalesce(a.outputs, '[]') AS stored, coalesce(a.center_id, '') AS center_id,
            coalesce(c.facts -> 'keeps_outputs_bytes', '0') AS keeps_bytes
@@ -114,7 +114,7 @@ std::string complete(JobInput& input, const std::map<std::string, Earlier>& jobs
 
 } // namespace
 
-bool take_outputs(const std::vector<JobSpec>& specs)
+bool take_outputs(std::span<const JobSpec> specs)
 {
     return std::any_of(specs.begin(), specs.end(), [](const JobSpec& spec) {
         return std::any_of(spec.inputs.begin(), spec.inputs.end(),
@@ -122,8 +122,8 @@ bool take_outputs(const std::vector<JobSpec>& specs)
     });
 }
 
-std::vector<FieldError> find_outputs(pqxx::transaction_base& transaction, std::vector<JobSpec>& specs,
-                                     const JobReader& submitter, JobBatch batch)
+std::vector<OutputProblem> find_outputs(pqxx::transaction_base& transaction, std::span<JobSpec> specs,
+                                        const JobReader& submitter)
 {
     std::set<std::string> ids;
     for (const JobSpec& spec : specs) {
@@ -132,17 +132,16 @@ std::vector<FieldError> find_outputs(pqxx::transaction_base& transaction, std::v
         }
     }
     const std::map<std::string, Earlier> jobs = select_earlier(transaction, ids, submitter);
-    std::vector<FieldError> errors;
+    std::vector<OutputProblem> problems;
     for (std::size_t i = 0; i < specs.size(); ++i) {
-        const std::string prefix = batch == JobBatch::kMany ? "[" + std::to_string(i) + "]." : std::string();
         for (std::size_t k = 0; k < specs[i].inputs.size(); ++k) {
             JobInput& input = specs[i].inputs[k];
             const std::string problem = input.from.empty() ? std::string() : complete(input, jobs);
             if (!problem.empty())
-                errors.push_back({prefix + "inputs[" + std::to_string(k) + "]", input.from + ": " + problem});
+                problems.push_back({i, {"inputs[" + std::to_string(k) + "]", input.from + ": " + problem}});
         }
     }
-    return errors;
+    return problems;
 }
 
 } // namespace fathom::server

@@ -2,23 +2,30 @@
 
 #include "core/model/job.hpp"
 #include "server/identity/job_look.hpp"
-#include "server/jobs/job_admission.hpp"
 #include "server/store/transaction.hpp"
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 /// Inputs that are outputs of earlier jobs: decisions/0029-outputs-as-inputs.md
 namespace fathom::server {
 
 /// Whether one of these jobs has such an input.
-bool take_outputs(const std::vector<JobSpec>& specs);
+bool take_outputs(std::span<const JobSpec> specs);
+
+/// An input that is no output as it says.
+struct OutputProblem {
+    std::size_t job{}; ///< index
+    FieldError error;  ///< of its input
+};
 
 /// Looks where those outputs were stored, and gives their inputs what is known of them: SHA-256 and size, a URL where
 /// they name none, and the center that keeps a copy. That their submitter sees an earlier job by its role alone is in
 /// the audit log (job.read_output). May be called again on the same jobs. Blocks; pqxx's exceptions pass through.
-/// @return which inputs are no outputs that their submitter may read, or have other content than they say, with `[i].`
-///         before the fields for kMany; the same words for jobs that there are not and jobs of others.
-std::vector<FieldError> find_outputs(pqxx::transaction_base& transaction, std::vector<JobSpec>& specs,
-                                     const JobReader& submitter, JobBatch batch);
+/// @return which inputs are no outputs that their submitter may read, or have other content than they say; the same
+///         words for jobs that there are not and jobs of others.
+std::vector<OutputProblem> find_outputs(pqxx::transaction_base& transaction, std::span<JobSpec> specs,
+                                        const JobReader& submitter);
 
 } // namespace fathom::server
