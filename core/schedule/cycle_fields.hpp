@@ -32,7 +32,7 @@ inline void know(const TransferRequest& transfer)
 inline void know(const RouteRequest& request)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
-                                  f20, f21] = request;
+                                  f20, f21, f22] = request;
 }
 inline void know(const KnownRun& run)
 {
@@ -166,8 +166,9 @@ void fields(Archive& archive, T& request)
     if (archive.version() >= 9) text_fields(archive, request.refused_by);
     // Before that the threshold was only told.
     if (archive.version() >= 10) archive.flag(request.follows_gpu_threshold);
-    if (archive.version() >= 11)
-        map_fields(archive, request.kept_in_bytes, [&](auto& bytes) { archive.real(bytes, NumberRange::kAmount); });
+    if (archive.version() < 11) return;
+    map_fields(archive, request.kept_in_bytes, [&](auto& bytes) { archive.real(bytes, NumberRange::kAmount); });
+    archive.real(request.staged_in_bytes, NumberRange::kAmount);
 }
 
 template <class Archive, FieldsOf<ProjectUse> T>

@@ -30,8 +30,7 @@ constexpr Statement kLockAttemptJob{"jobs_lock_attempt_job", R"sql(
            $3::bigint IS NOT NULL AND (c.session_epoch <> $3::bigint OR c.revoked_at IS NOT NULL) AS superseded,
            j.operators_from = '' AND coalesce(jsonb_array_length(j.spec -> 'operators'), 0) > 0 AS names_operators,
            coalesce(jsonb_array_length(j.spec #> '{data,in}'), 0) > 0
-               OR coalesce((j.spec #>> '{data,out_bytes}')::float8, 0) > 0
-               OR jsonb_path_exists(j.spec, '$.inputs[*].from') AS moves_data,
+               OR coalesce((j.spec #>> '{data,out_bytes}')::float8, 0) > 0 AS moves_data,
            )sql" FATHOM_MAY_REQUEUE R"sql(
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN center c ON c.id = a.center_id
     WHERE a.id = $1 AND a.center_id = $2

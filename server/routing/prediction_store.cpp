@@ -31,6 +31,13 @@ double kept(double value)
     return std::isnan(value) ? 0 : std::clamp(value, 0.0, kLargest);
 }
 
+/// How long its program is predicted to run. The interval stays as wide as the network's rate makes it.
+RunTime without_staging(const RunPrediction& held, double staged_s)
+{
+    const double run_s = std::max(held.run_s - staged_s, 0.0);
+    return {run_s, std::max(held.low_s - staged_s, 0.0), std::max(held.high_s - staged_s, run_s)};
+}
+
 } // namespace
 
 NewPrediction make_prediction(const Candidate& winner, const RouteRequest& request, const JobId& job,
@@ -45,10 +52,11 @@ NewPrediction make_prediction(const Candidate& winner, const RouteRequest& reque
     // Where an operator or the network is unknown, the figures are of a part of the job only; and what was estimated
     // from other unit types this one never promised.
     const bool is_own = winner.prediction.unknown_operators == 0 && winner.prediction.estimated_operators == 0;
-    if (!request.transfer.moves_data() && is_own) made.promised = winner.promised;
-    const bool is_partial = winner.prediction.unknown_operators > 0 || winner.plan.is_network_unknown;
+    const bool moves_itself = request.moves_data_itself();
+    if (!moves_itself && is_own) made.promised = winner.promised;
+    const bool is_partial = winner.prediction.unknown_operators > 0 || (moves_itself && winner.plan.is_network_unknown);
     if (!is_partial || !winner.run_basis.empty())
-        made.run = {winner.prediction.run_s, winner.prediction.low_s, winner.prediction.high_s};
+        made.run = without_staging(winner.prediction, moves_itself ? 0 : winner.plan.in_s);
     made.basis = winner.prediction.basis;
     made.width_factor = winner.correction.width_factor;
     made.free_s = std::max(winner.wait_s, queued_s); // what starts take beyond that is learned from it

@@ -52,6 +52,8 @@ struct RouteRequest {
     TransferRequest transfer; ///< with the moment of the decision, the deadline, and whether it may wait
     /// Of transfer.in_bytes, what centers keep already and need not fetch; by their ids.
     std::map<std::string, double> kept_in_bytes;
+    /// Of transfer.in_bytes, what centers stage before its program starts: what runs take is told without it.
+    double staged_in_bytes{};
     std::vector<std::string> sites; ///< JobData::sites
     Preference prefer;
     std::optional<double> budget; ///< in the currency of the prices; hard
@@ -72,6 +74,8 @@ struct RouteRequest {
         const auto kept = kept_in_bytes.empty() ? kept_in_bytes.end() : kept_in_bytes.find(center.value);
         return kept == kept_in_bytes.end() ? transfer.in_bytes : std::max(transfer.in_bytes - kept->second, 0.0);
     }
+    /// Whether its program moves data itself, so that what it takes has the time of that in it.
+    bool moves_data_itself() const { return transfer.out_bytes > 0 || transfer.in_bytes > staged_in_bytes; }
     /// What its run is made of: the parts of the known run, else its operators.
     std::span<const OperatorDemand> parts() const
     {

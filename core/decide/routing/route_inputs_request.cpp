@@ -87,6 +87,7 @@ void read_quota(ObjectReader& request, RouteRequest& into, Errors& errors)
 /// Older inputs have none.
 void read_kept(ObjectReader& request, RouteRequest& into, Errors& errors)
 {
+    into.staged_in_bytes = request.optional_number("staged_in_bytes", 0, kMax).value_or(0);
     const Json* const json = request.object("kept_in_bytes");
     if (json == nullptr) return;
     if (json->size() > kMaxRows) {

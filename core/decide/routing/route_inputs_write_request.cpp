@@ -104,6 +104,7 @@ Json request_json(const RouteRequest& request)
           {"most_cost", request.quota.most_cost}}},
         {"used",
          {{"units", request.used.units}, {"score_hours", request.used.score_hours}, {"cost", request.used.cost}}}};
+    if (request.staged_in_bytes > 0) json["staged_in_bytes"] = request.staged_in_bytes;
     if (!request.kept_in_bytes.empty()) json["kept_in_bytes"] = request.kept_in_bytes;
     if (!request.refused_by.empty()) json["refused_by"] = request.refused_by;
     if (request.asked_s > 0) json["asked_s"] = request.asked_s;

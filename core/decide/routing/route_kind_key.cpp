@@ -50,6 +50,7 @@ std::string kind_key(const RouteRequest& request)
         add(key, kept_bytes);
     }
     add(key, request.kept_in_bytes.size());
+    add(key, request.staged_in_bytes);
     add(key, request.transfer.network);
     add(key, request.transfer.now);
     add(key, request.transfer.deadline.has_value());

@@ -108,6 +108,7 @@ TEST(CycleDocument, JobsThatCentersHaveRefusedOrKeepDataOfAreDecidedSoAgain)
         job.request.refused_by = {center.value};
         job.request.transfer.in_bytes = 1e9;
         job.request.kept_in_bytes = {{other.value, 5e8}};
+        job.request.staged_in_bytes = 1e9;
     }
     const SchedulePlan plan = decide_cycle(cycle.moment, cycle.catalog);
 
@@ -120,6 +121,7 @@ TEST(CycleDocument, JobsThatCentersHaveRefusedOrKeepDataOfAreDecidedSoAgain)
     for (const ReadyJob& job : replay->moment.input.jobs) {
         EXPECT_EQ(job.request.refused_by, std::vector<std::string>{center.value});
         EXPECT_EQ(job.request.in_bytes_at(other), 5e8);
+        EXPECT_FALSE(job.request.moves_data_itself());
     }
     for (const ScheduledStart& start : plan.starts)
         EXPECT_NE(start.winner.center_id, center);

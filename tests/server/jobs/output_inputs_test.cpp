@@ -126,6 +126,35 @@ TEST_F(OutputsAsInputs, NeedNotGoToTheCenterThatKeepsThem)
     EXPECT_EQ(center_of(to_beta).value, center_id("beta"));
 }
 
+TEST_F(OutputsAsInputs, AreNoPartOfWhatTheProgramIsPredictedToTake)
+{
+    set_facts(R"({"keeps_outputs_bytes": 0})");
+    const JobId earlier = stored(100'000'000);
+    add_operators();
+    const std::string alpha = sql("SELECT id FROM unit_type");
+    add_measurement(alpha, 1);
+    add_transfer(alpha, 0.5); // of 1 MB: 50 s for the output
+    reload_catalog();
+    Json body = taking({{"url", name_of(earlier)}, {"path", "a"}});
+    body["metering_wait_s"] = 0;
+    body["operators"] = Json::array({{{"id", "dgemm"}, {"count", 20}}});
+    const JobId later = submit(body, ann_);
+    route();
+
+    const std::string told = " FROM run_prediction WHERE job_id = '" + later.value + "'";
+    EXPECT_NEAR(std::stod(sql("SELECT run_s" + told)), 20, 1);
+    EXPECT_NEAR(std::stod(sql("SELECT promised_s" + told)), 20, 1) << "which its actual time may be held against";
+    const Json placed = Json::parse(call(net::Method::kGet, "/jobs/" + later.value + "/placement").body);
+    EXPECT_THAT(placed.dump(), HasSubstr("transfer"));
+
+    orders_for(center_of(later));
+    ASSERT_TRUE(report_start(later));
+    AttemptEnd end = exited(0); // of 1.5 s
+    end.staging = {.in_s = 0.5, .in_bytes = 100'000'000, .in_cached_bytes = 0, .out_s = 0, .out_bytes = 0};
+    ASSERT_TRUE(report_end(later, std::move(end)));
+    EXPECT_NEAR(std::stod(sql("SELECT actual_run_s" + told)), 1, 0.01);
+}
+
 TEST_F(OutputsAsInputs, AreFoundForAJobThatIsOnlyAskedAbout)
 {
     set_facts(R"({"keeps_outputs_bytes": 1000000000})");

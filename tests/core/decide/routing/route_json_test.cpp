@@ -61,6 +61,7 @@ TEST(RouteInputs, KeepWhichCentersHaveRefusedTheJobAndKeepItsData)
     const std::string center = network.unit_types.front().center_id.value;
     network.request.refused_by = {center};
     network.request.kept_in_bytes = {{center, 5}};
+    network.request.staged_in_bytes = 6;
     const Decision decision = route(network.request, network.unit_types, network.knowledge);
     const Json inputs = stored(route_inputs_json(network.request, network.unit_types, network.knowledge, decision));
 
@@ -69,6 +70,7 @@ TEST(RouteInputs, KeepWhichCentersHaveRefusedTheJobAndKeepItsData)
     ASSERT_TRUE(read) << describe(read.error());
     EXPECT_EQ(read->request.refused_by, std::vector<std::string>{center});
     EXPECT_EQ(read->request.kept_in_bytes, network.request.kept_in_bytes);
+    EXPECT_EQ(read->request.staged_in_bytes, 6);
 }
 
 TEST(RouteInputs, KeepAFewTellingPlacesOfMany)
