@@ -1,5 +1,7 @@
 #include "tests/server/jobs/attempts_fixture.hpp"
 
+#include <algorithm>
+
 namespace fathom::server {
 namespace {
 
@@ -31,11 +33,22 @@ class OutputsAsInputs : public Attempts {
         EXPECT_TRUE(report_end(job, std::move(end)));
         return job;
     }
+    /// Until the catalog has the transfers that were added.
+    void wait_for_networks()
+    {
+        ASSERT_TRUE(test::eventually([&] {
+            reload_catalog();
+            const CatalogPointer catalog = catalog_.get();
+            return std::all_of(catalog->unit_types.begin(), catalog->unit_types.end(),
+                               [](const UnitTypeView& view) { return view.network != nullptr; });
+        }));
+    }
     static std::string name_of(const JobId& job, const std::string& path = "out/a")
     {
         return "job:" + job.value + "/" + path;
     }
-    static Json taking(const Json& input) { return spec({{"inputs", Json::array({input})}}); }
+    /// Of a type of its own, of which no run is known.
+    static Json taking(const Json& input) { return spec({{"type", "reader"}, {"inputs", Json::array({input})}}); }
     net::Response submit_as(const std::string& user, const Json& input)
     {
         return call(net::Method::kPost, "/jobs", taking(input).dump(), {}, user);
@@ -114,8 +127,8 @@ TEST_F(OutputsAsInputs, NeedNotGoToTheCenterThatKeepsThem)
     set_facts(R"({"keeps_outputs_bytes": 1000000000})");
     const JobId earlier = stored(100'000'000);
     add_transfer(sql("SELECT id FROM unit_type"), 1);
-    add_transfer(add_center("beta"), 0.5); // is fetched to in half the time
-    reload_catalog();
+    add_transfer(add_center("beta"), 0.5); // reached in half the time
+    wait_for_networks();
 
     const JobId to_alpha = submit(taking({{"url", name_of(earlier)}, {"path", "a"}}), ann_);
     set_facts(R"({"keeps_outputs_bytes": 0})");
@@ -134,7 +147,7 @@ TEST_F(OutputsAsInputs, AreNoPartOfWhatTheProgramIsPredictedToTake)
     const std::string alpha = sql("SELECT id FROM unit_type");
     add_measurement(alpha, 1);
     add_transfer(alpha, 0.5); // of 1 MB: 50 s for the output
-    reload_catalog();
+    wait_for_networks();
     Json body = taking({{"url", name_of(earlier)}, {"path", "a"}});
     body["metering_wait_s"] = 0;
     body["operators"] = Json::array({{{"id", "dgemm"}, {"count", 20}}});
@@ -160,7 +173,7 @@ TEST_F(OutputsAsInputs, AreFoundForAJobThatIsOnlyAskedAbout)
     set_facts(R"({"keeps_outputs_bytes": 1000000000})");
     const JobId earlier = stored(100'000'000);
     add_transfer(sql("SELECT id FROM unit_type"), 1);
-    reload_catalog();
+    wait_for_networks();
     const auto preview = [&](const JobId& job, const std::string& user) {
         const Json body = taking({{"url", name_of(job)}, {"path", "a"}});
         return call(net::Method::kPost, "/placements:preview", body.dump(), {}, user);
