@@ -4,6 +4,7 @@
 #include "cli/client/json_view.hpp"
 #include "cli/jobs/commands.hpp"
 #include "cli/jobs/explain.hpp"
+#include "cli/jobs/explain_tables.hpp"
 #include "cli/jobs/job_filter.hpp"
 #include "cli/jobs/staging_text.hpp"
 #include "cli/text/format_units.hpp"
@@ -113,6 +114,7 @@ std::vector<std::pair<std::string, Cell>> job_details(Session& session, const Js
     add_known("CPU time", duration_of(attempt, "cpu_s"));
     const std::optional<double> memory = number_of(attempt, "max_resident_bytes");
     add_known("Memory", memory && *memory > 0 ? format_bytes(*memory) : "-");
+    add_known("Energy", energy_of(attempt));
     add_known("Project", text_of(job, "project"));
     add_known("Type", text_of(job, "type"));
     if (const std::string from = text_of(job, "operators_from"); from != "-")

@@ -103,6 +103,9 @@ struct AttemptEnd {
     std::int64_t max_resident_bytes{};
     /// That it ran on, as its center's batch system writes lists of hosts, at most kMaxNodesBytes; empty: not told.
     std::string nodes{};
+    /// Joules that the nodes took while it ran, as its center's batch system counts them; other jobs there are in it.
+    /// At most kMaxEnergy_j; 0: not told.
+    std::int64_t energy_j{};
     std::int64_t stdout_bytes{}; ///< written in all, also past what is kept
     std::int64_t stderr_bytes{};
     /// Which operators it executed, as `fathom-profile --output json` writes it; null when it was not profiled.
@@ -110,6 +113,9 @@ struct AttemptEnd {
     std::vector<StoredOutput> outputs{}; ///< in the order of the job's, up to the first that could not be stored
     std::optional<StagingUse> staging{}; ///< of one that has inputs or outputs and came to their end; part of `run_s`
 };
+
+/// More than any job takes: a gigawatt for a month.
+inline constexpr std::int64_t kMaxEnergy_j = 2'600'000'000'000'000;
 
 /// Longer lists of nodes are cut.
 inline constexpr std::size_t kMaxNodesBytes = 1000;

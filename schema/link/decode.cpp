@@ -209,6 +209,7 @@ Body read_attempt_ended(ObjectReader& reader, std::vector<FieldError>& errors)
     end.cpu_s = reader.required_number("cpu_s", 0, 1e12);
     end.max_resident_bytes = reader.required_integer("max_resident_bytes", 0, kMaxBytes);
     end.nodes = reader.optional_string("nodes", {.max_length = kMaxNodesBytes}).value_or("");
+    end.energy_j = reader.optional_integer("energy_j", 0, kMaxEnergy_j).value_or(0);
     end.stdout_bytes = reader.required_integer("stdout_bytes", 0, kMaxBytes);
     end.stderr_bytes = reader.required_integer("stderr_bytes", 0, kMaxBytes);
     if (const Json* profile = reader.object("profile")) end.profile = *profile;

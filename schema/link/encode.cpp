@@ -172,6 +172,7 @@ Json body_json(const AttemptEnded& ended)
     if (end.signal) json["signal"] = *end.signal;
     if (end.started_at) json["started_at"] = format_rfc3339(*end.started_at);
     if (!end.nodes.empty()) json["nodes"] = end.nodes;
+    if (end.energy_j > 0) json["energy_j"] = end.energy_j;
     if (!end.profile.is_null()) json["profile"] = end.profile;
     if (!end.outputs.empty()) json["outputs"] = to_json(end.outputs);
     if (end.staging) json["staging"] = to_json(*end.staging);

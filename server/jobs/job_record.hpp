@@ -47,6 +47,7 @@ struct AttemptRecord {
     std::string units;                          ///< JSON array
     std::string outputs;                        ///< JSON array of what was stored, with StoredOutput's fields
     std::string nodes;                          ///< that it ran on; empty: its center tells none
+    std::int64_t energy_j{};                    ///< that these took meanwhile; 0: its center tells none
     std::string staging = "null";               ///< JSON: StagingUse's fields, or null
     std::optional<StagedSoFar> staged_so_far;   ///< while its inputs are fetched, as its center told last
     std::string decided_by;

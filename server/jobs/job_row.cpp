@@ -19,7 +19,7 @@ namespace {
     "a.stdout_bytes AS a_stdout_bytes, a.stderr_bytes AS a_stderr_bytes, a.output_removed_at AS a_output_removed_at, " \
     "to_jsonb(a.cpus)::text AS a_cpus, "                                                                               \
     "to_jsonb(a.units)::text AS a_units, a.outputs::text AS a_outputs, a.staging::text AS a_staging, a.nodes AS "      \
-    "a_nodes, a.decided_by AS "                                                                                        \
+    "a_nodes, a.energy_j AS a_energy_j, a.decided_by AS "                                                              \
     "a_decided_by, "                                                                                                   \
     "jsonb_array_length(w.place #> '{prediction,operators}') > 0 AS has_prediction, (w.place -> 'prediction' ->> "     \
     "'run_s')::float8 AS p_run_s, "                                                                                    \
@@ -68,6 +68,7 @@ AttemptRecord to_attempt_record(const pqxx::row& row)
     attempt.outputs = row["a_outputs"].as<std::string>();
     attempt.staging = row["a_staging"].as<std::string>("null");
     attempt.nodes = row["a_nodes"].as<std::string>();
+    attempt.energy_j = row["a_energy_j"].as<std::int64_t>();
     attempt.decided_by = row["a_decided_by"].as<std::string>();
     return attempt;
 }

@@ -30,8 +30,8 @@ TEST_F(SlurmExecutorTest, WhatAJobUsedIsAsItsAccountSays)
     show(failed(id));
     // It comes a moment after the end; the job's first start is another account.
     account_once(
-        "7|" + id.value + "|RUNNING|0:0|" + std::to_string(::getuid()) + "|2026-11-24T10:00:00|Unknown|n1|00:00:00|\n",
-        "7|att_x|COMPLETED|0:0|0|2026-11-24T09:00:00|2026-11-24T09:00:07|n1|09:00:00|\n" + account_of(id, ::getuid()));
+        "7|" + id.value + "|RUNNING|0:0|" + std::to_string(::getuid()) + "|2026-11-24T10:00:00|Unknown|n1|00:00:00||\n",
+        "7|att_x|COMPLETED|0:0|0|2026-11-24T09:00:00|2026-11-24T09:00:07|n1|09:00:00||\n" + account_of(id, ::getuid()));
 
     const AttemptEnd end = end_after_restart(options(), id);
 
@@ -39,6 +39,7 @@ TEST_F(SlurmExecutorTest, WhatAJobUsedIsAsItsAccountSays)
     EXPECT_EQ(end.run_s, 7);
     EXPECT_EQ(end.cpu_s, 5.5) << "its user can write another note, but no other account";
     EXPECT_EQ(end.max_resident_bytes, 4096);
+    EXPECT_EQ(end.energy_j, 900);
     EXPECT_EQ(times_accounts_were_asked(), 2U);
 }
 

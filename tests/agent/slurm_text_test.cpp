@@ -57,11 +57,11 @@ TEST(SlurmText, ReadsWhatNodesKeepForTheirSystem)
 TEST(SlurmText, ReadsTheAccounts)
 {
     const std::vector<SlurmJob> jobs =
-        parse_accounts("7|att_x|FAILED|3:0|1000|2026-11-24T19:56:47|2026-11-24T19:56:48|n[1-2]|00:00:00|\n"
-                       "8|att_y|CANCELLED by 1000|0:15|65534|Unknown|2026-11-24T19:56:48|None assigned|00:00:00|\n"
-                       "9|att_z|RUNNING|0:0|1000|2026-11-24T19:56:47|Unknown|n1|00:00:00|\n"
-                       "10|att_z|FAILED|three|1000|2026-11-24T19:56:47|Unknown|n1|00:00:00|\n"
-                       "11|a|b|FAILED|3:0|1000|2026-11-24T19:56:47|Unknown|n1|00:00:00|\n");
+        parse_accounts("7|att_x|FAILED|3:0|1000|2026-11-24T19:56:47|2026-11-24T19:56:48|n[1-2]|00:00:00||\n"
+                       "8|att_y|CANCELLED by 1000|0:15|65534|Unknown|2026-11-24T19:56:48|None assigned|00:00:00||\n"
+                       "9|att_z|RUNNING|0:0|1000|2026-11-24T19:56:47|Unknown|n1|00:00:00||\n"
+                       "10|att_z|FAILED|three|1000|2026-11-24T19:56:47|Unknown|n1|00:00:00||\n"
+                       "11|a|b|FAILED|3:0|1000|2026-11-24T19:56:47|Unknown|n1|00:00:00||\n");
 
     ASSERT_EQ(jobs.size(), 3U);
     EXPECT_EQ(jobs[0].id, "7");
@@ -81,32 +81,39 @@ TEST(SlurmText, ReadsTheAccounts)
 
 std::string account_of_job(const std::string& id, const std::string& cpu)
 {
-    return id + "|att_x|COMPLETED|0:0|1000|2026-11-24T19:56:47|2026-11-24T19:56:48|n1|" + cpu + "|\n";
+    return id + "|att_x|COMPLETED|0:0|1000|2026-11-24T19:56:47|2026-11-24T19:56:48|n1|" + cpu + "||\n";
 }
 
-std::string account_of_step(const std::string& id, const std::string& used)
+std::string account_of_step(const std::string& id, const std::string& used, const std::string& energy = "0")
 {
-    return id + "|batch|COMPLETED|0:0||2026-11-24T19:56:47|2026-11-24T19:56:48|n1|00:01.000|" + used + "\n";
+    return id + "|batch|COMPLETED|0:0||2026-11-24T19:56:47|2026-11-24T19:56:48|n1|00:01.000|" + used + "|" + energy +
+           "\n";
 }
 
 TEST(SlurmText, ReadsWhatJobsUsedFromTheAccountsOfTheirSteps)
 {
-    const std::vector<SlurmJob> jobs =
-        parse_accounts(account_of_job("7", "00:02.250") +
-                       account_of_step("7.batch", "cpu=00:00:01,energy=0,fs/disk=10,mem=2048,pages=0,vmem=4096") +
-                       account_of_step("7.0", "cpu=00:00:01,mem=8192,vmem=9000") + account_of_step("7.1", "cpu=1") +
-                       account_of_step("8.0", "mem=1000000") + account_of_job("9", "1-01:00:01"));
+    const std::vector<SlurmJob> jobs = parse_accounts(
+        account_of_job("7", "00:02.250") +
+        account_of_step("7.batch", "cpu=00:00:01,energy=0,fs/disk=10,mem=2048,pages=0,vmem=4096", "300") +
+        account_of_step("7.0", "cpu=00:00:01,mem=8192,vmem=9000", "700") + account_of_step("7.1", "cpu=1") +
+        account_of_step("8.0", "mem=1000000") + account_of_job("9", "1-01:00:01"));
 
     ASSERT_EQ(jobs.size(), 2U);
     EXPECT_EQ(jobs[0].cpu_s, 2.25);
     EXPECT_EQ(jobs[0].peak_memory_bytes, 8192) << "of its own steps, the largest";
+    EXPECT_EQ(jobs[0].energy_j, 700) << "the batch script's step ran beside it";
     EXPECT_EQ(jobs[1].cpu_s, 90001);
+    EXPECT_EQ(jobs[1].energy_j, 0);
     EXPECT_EQ(jobs[1].peak_memory_bytes, 0) << "nothing was gathered";
     for (const char* wrong : {"", "2", "INVALID", "-1:00", "99999999999999999999:00"})
         EXPECT_EQ(parse_accounts(account_of_job("7", wrong)).at(0).cpu_s, 0) << wrong;
     for (const char* wrong : {"mem", "mem=", "mem=-1", "mem=2048K", "mem=99999999999999999999", "xmem=1"}) {
         const auto read = parse_accounts(account_of_job("7", "00:00:00") + account_of_step("7.batch", wrong));
         EXPECT_EQ(read.at(0).peak_memory_bytes, 0) << wrong;
+    }
+    for (const char* wrong : {"", "-1", "1.5K", "18446744073709551614"}) {
+        const auto read = parse_accounts(account_of_job("7", "00:00:00") + account_of_step("7.batch", "mem=1", wrong));
+        EXPECT_EQ(read.at(0).energy_j, 0) << wrong;
     }
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/split_text.hpp"
 #include "core/base/utf8.hpp"
 #include "core/base/utf8_prefix.hpp"
+#include "core/model/attempt.hpp"
 
 #include <algorithm>
 #include <array>
@@ -224,12 +225,14 @@ std::vector<SlurmJob> parse_accounts(std::string_view text)
     std::vector<SlurmJob> jobs;
     for (const std::string_view line : split_text(text, '\n')) {
         const std::vector<std::string_view> fields = split_text(line, '|');
-        if (fields.size() != 10 || !is_printable_ascii(line)) continue;
+        if (fields.size() != 11 || !is_printable_ascii(line)) continue;
         if (std::optional<SlurmJob> job = parse_account(fields)) {
             jobs.push_back(std::move(*job));
         } else if (!jobs.empty() && job_of_step(trimmed(fields[0])) == jobs.back().id) { // steps follow their job
-            std::int64_t& peak = jobs.back().peak_memory_bytes;
-            peak = std::max(peak, memory_of_list(fields[9]));
+            SlurmJob& job_of_it = jobs.back();
+            job_of_it.peak_memory_bytes = std::max(job_of_it.peak_memory_bytes, memory_of_list(fields[9]));
+            // Not the sum, as which Slurm has it of the job: steps run beside the batch script's, on the same nodes.
+            job_of_it.energy_j = std::max(job_of_it.energy_j, number(fields[10], kMaxEnergy_j).value_or(0));
         }
     }
     return jobs;

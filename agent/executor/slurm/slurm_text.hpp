@@ -66,6 +66,7 @@ struct SlurmJob {
     // By the accounts only, and 0 where these do not know: where Slurm gathers nothing (JobAcctGatherType), say.
     double cpu_s{};                   ///< user and system, of all its steps on all its nodes
     std::int64_t peak_memory_bytes{}; ///< of its largest step, of all its processes together; sampled now and then
+    std::int64_t energy_j{};          ///< of its largest step, that its nodes took meanwhile, also for other jobs
 };
 
 /// squeue's format for parse_queue(): `squeue -h -a -t all -O FORMAT`, with TZ=UTC.
@@ -76,7 +77,7 @@ std::vector<SlurmJob> parse_queue(std::string_view text);
 
 /// sacct's format for parse_accounts(): `sacct -n -P -D --noconvert -j JOBS --format=FORMAT`, with TZ=UTC.
 inline constexpr const char* kAccountFormat =
-    "JobIDRaw,JobName,State,ExitCode,UID,Start,End,NodeList,TotalCPU,TRESUsageInTot";
+    "JobIDRaw,JobName,State,ExitCode,UID,Start,End,NodeList,TotalCPU,TRESUsageInTot,ConsumedEnergyRaw";
 
 /// Jobs as Slurm's accounting keeps them, also long after their end; without `used_s` and `reason`. Of jobs that had a
 /// number one after another the last one comes last.

@@ -59,6 +59,7 @@ JobUsage read_usage(std::string_view note)
 void add_account(JobUsage& usage, const SlurmJob& account)
 {
     usage.peak_memory_bytes = std::max(usage.peak_memory_bytes, account.peak_memory_bytes);
+    usage.energy_j = std::max(usage.energy_j, account.energy_j);
     if (account.cpu_s <= 0) return;
     usage.cpu_s = account.cpu_s;
     usage.is_cpu_whole = true;
@@ -68,6 +69,7 @@ void add_usage(AttemptEnd& end, const JobUsage& usage)
 {
     if (!end.started_at) return;
     end.cpu_s = usage.is_cpu_whole ? usage.cpu_s : std::max(end.cpu_s, usage.cpu_s);
+    end.energy_j = usage.energy_j;
     if (end.outcome != AttemptOutcome::kOutOfMemory) end.max_resident_bytes = usage.peak_memory_bytes;
 }
 

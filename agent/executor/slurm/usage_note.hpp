@@ -13,6 +13,7 @@ namespace fathom::agent {
 struct JobUsage {
     std::int64_t peak_memory_bytes{}; ///< most at once, with the cache of files that it read and wrote; 0: not known
     double cpu_s{};                   ///< user and system; 0: not known
+    std::int64_t energy_j{};          ///< by Slurm's accounts; 0: not known
     bool is_cpu_whole{};              ///< Slurm's accounts say it, which know of all nodes and cannot be forged
 };
 

@@ -69,9 +69,9 @@ class SlurmExecutorTest : public testing::Test {
     static std::string account_of(const AttemptId& id, unsigned uid)
     {
         return "7|" + id.value + "|FAILED|3:0|" + std::to_string(uid) +
-               "|2026-11-24T10:00:00|2026-11-24T10:00:07|n1|00:05.500|\n7.batch|batch|FAILED|3:0||2026-11-24T10:00:"
+               "|2026-11-24T10:00:00|2026-11-24T10:00:07|n1|00:05.500||\n7.batch|batch|FAILED|3:0||2026-11-24T10:00:"
                "00|" +
-               "2026-11-24T10:00:07|n1|00:05.500|cpu=00:00:05,mem=4096\n";
+               "2026-11-24T10:00:07|n1|00:05.500|cpu=00:00:05,mem=4096|900\n";
     }
     /// As squeue shows that job.
     static std::string failed(const AttemptId& id)

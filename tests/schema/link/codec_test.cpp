@@ -236,6 +236,18 @@ TEST(Codec, KeepsWhatAnAttemptHasStored)
     EXPECT_EQ(encode(make_message(AttemptEnded{})).find("outputs"), std::string::npos) << "as older peers have it";
 }
 
+TEST(Codec, KeepsWhatTheNodesOfAnAttemptTook)
+{
+    AttemptEnded ended;
+    ended.end.attempt_id = AttemptId::make();
+    ended.end.energy_j = 3'600'000;
+
+    EXPECT_EQ(round_trip(ended).end.energy_j, 3'600'000);
+    EXPECT_EQ(encode(make_message(AttemptEnded{})).find("energy_j"), std::string::npos) << "as older peers have it";
+    ended.end.energy_j = kMaxEnergy_j + 1;
+    EXPECT_TRUE(std::holds_alternative<DecodeFailure>(decode(encode(make_message(ended)))));
+}
+
 TEST(Codec, KeepsOnWhichNodesAnAttemptRan)
 {
     AttemptEnded ended;

@@ -412,16 +412,19 @@ TEST(AttemptWords, SayHowMuchMemoryThereWasAndWhatHelps)
               "out of memory: the limit is 67108864 bytes; its largest process had 66 MB" + help);
 }
 
-TEST_F(Attempts, TellOnWhichNodesTheyRan)
+TEST_F(Attempts, TellOnWhichNodesTheyRanAndWhatTheseTook)
 {
     const JobId job = job_in("running");
     EXPECT_FALSE(job_json(job)["attempt"].contains("nodes"));
+    EXPECT_FALSE(job_json(job)["attempt"].contains("energy_j"));
     AttemptEnd end = exited(0);
     end.nodes = "n[1-4]";
+    end.energy_j = 7200;
 
     ASSERT_TRUE(report_end(job, end));
 
     EXPECT_EQ(job_json(job)["attempt"]["nodes"], "n[1-4]");
+    EXPECT_EQ(job_json(job)["attempt"]["energy_j"], 7200);
 }
 
 TEST_F(Attempts, TellWhatTheyHaveStored)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatBytes, formatDuration, formatMoney, formatNumber, formatShare, formatTime, nothing, secondsBetween } from './format'
+import { formatBytes, formatDuration, formatEnergy, formatMoney, formatNumber, formatShare, formatTime, nothing, secondsBetween } from './format'
 
 describe('times', () => {
   it('always name their zone', () => {
@@ -31,6 +31,7 @@ describe('durations', () => {
 
 describe('other figures', () => {
   it('bytes have binary units', () => {
+    expect([700, 7200, 3_600_000, null].map(formatEnergy)).toEqual(['700 J', '7.20 kJ', '1.00 kWh', nothing])
     expect([0, 512, 1024, 1610612736, 2 ** 60].map(formatBytes)).toEqual(['0 B', '512 B', '1.00 KiB', '1.50 GiB', '1024 PiB'])
   })
 

@@ -68,6 +68,13 @@ export function formatBytes(bytes: number | null | undefined): string {
   return `${unit === 0 ? String(value) : digits(value)} ${byteUnits[unit] ?? ''}`
 }
 
+/** Joules, from a tenth of a kilowatt-hour on as kilowatt-hours. */
+export function formatEnergy(joules: number | null | undefined): string {
+  if (joules === null || joules === undefined || !Number.isFinite(joules)) return nothing
+  if (joules >= 360_000) return `${digits(joules / 3_600_000)} kWh`
+  return joules >= 1000 ? `${digits(joules / 1000)} kJ` : `${digits(joules)} J`
+}
+
 export function formatNumber(value: number | null | undefined, locale: string, most = 3): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return nothing
   return numberFormat(locale)(most).format(value)

@@ -7,7 +7,7 @@ import { useSession } from '../../../app/session'
 import type { TextKey } from '../../../i18n/en'
 import { useText } from '../../../i18n/language'
 import { hasEnded, type Job, useJob } from '../../../queries/jobs'
-import { formatBytes, formatDuration, nothing } from '../../../ui/format'
+import { formatBytes, formatDuration, formatEnergy, nothing } from '../../../ui/format'
 import { Facts, Page } from '../../../ui/page'
 import { ServerText } from '../../../ui/server_text'
 import { LoadingState, Ready } from '../../../ui/states'
@@ -76,6 +76,7 @@ function JobFacts({ job }: { job: Job }) {
       ...(attempt?.ended_at ? [
         [t('jobs.cpu'), formatDuration(attempt.cpu_s)], [t('jobs.memory'), formatBytes(attempt.max_resident_bytes)]] as const : []),
       ...(attempt?.nodes ? [[t('jobs.nodes'), attempt.nodes]] as const : []),
+      ...(attempt?.energy_j ? [[t('jobs.energy'), formatEnergy(attempt.energy_j)]] as const : []),
       ...(job.exit_code === null ? [] : [[t('jobs.exit'), String(job.exit_code)]] as const),
       ...(job.end_reason ? [[t('jobs.reason'), <EndReason key="r" job={job} />]] as const : []),
       ...(job.waiting_reason ? [[t('jobs.waiting'), <ServerText key="w">{job.waiting_reason}</ServerText>]] as const : []),
