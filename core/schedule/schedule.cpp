@@ -60,7 +60,7 @@ bool Scheduling::may_queue(std::size_t job, const Decision& decision) const
     const RouteRequest& request = jobs_[job].request;
     // Of a job without operators nothing is known but what others of its name took.
     if (!input_->may_queue || request.operators.empty() || request.units.is_exclusive() || !jobs_[job].gang.empty() ||
-        request.is_probe || request.transfer.moves_data() || !wants_units(decision))
+        request.is_probe || request.moves_data_itself() || !wants_units(decision))
         return false;
     const Candidate& winner = decision.candidates[*decision.winner];
     const UnitTypeView* const view = ledger_.units().find(winner.unit_type_id);

@@ -95,6 +95,18 @@ TEST_F(QueueTest, UnitsMustBeExpectedSoon)
     EXPECT_EQ(queued(), 0U);
 }
 
+TEST_F(QueueTest, WhatMovesDataItselfWaitsHere)
+{
+    for (ReadyJob& job : input_.jobs) {
+        job.request.transfer.in_bytes = job.request.staged_in_bytes = 1000;
+        job.request.kept_in_bytes = {{unit_types_[1].center_id.value, 1000}};
+    }
+    EXPECT_EQ(queued(), 3U) << "the center stages them, and has them already";
+    for (ReadyJob& job : input_.jobs)
+        job.request.staged_in_bytes = 0;
+    EXPECT_EQ(queued(), 0U);
+}
+
 TEST_F(QueueTest, GangsAndProbesWaitHere)
 {
     input_.jobs[0].request.is_probe = true;
