@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kMaxStagedInputs = 64;
 constexpr std::int64_t kMaxSizeBytes = std::int64_t{1} << 50U;
 constexpr std::size_t kMaxCenterIdBytes = 128;
+constexpr std::size_t kMaxKeptAt = 1000;
 constexpr std::string_view kJobScheme = "job:";
 
 /// Whether both cannot be files: the same path, or one a folder of the other's.
@@ -35,7 +36,7 @@ void parse_source(ObjectReader& item, JobInput& input)
     if (!input.from.empty() && !parse_output_name(input.from)) item.fail(field, kNoOutput);
     if (const std::string problem = input.url.empty() ? "" : problem_of_url(input.url); !problem.empty())
         item.fail("url", problem);
-    input.kept_at = item.optional_string("kept_at", {.max_length = kMaxCenterIdBytes}).value_or("");
+    input.kept_at = item.strings("kept_at", kMaxKeptAt, {.min_length = 1, .max_length = kMaxCenterIdBytes});
     if (!input.kept_at.empty() && input.from.empty()) item.fail("kept_at", "is only of outputs of jobs");
 }
 

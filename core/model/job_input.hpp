@@ -19,7 +19,8 @@ struct JobInput {
     std::string sha256;                     ///< 64 lower-case hex digits; empty: not checked
     std::optional<std::int64_t> size_bytes; ///< empty: not checked
     std::string from{};                     ///< "job:ID/path": the output of an earlier job that it is; empty: of none
-    std::string kept_at{}; ///< id of the center that is known to keep a copy of that output; empty: none is
+    /// Ids of the centers that are known to keep a copy of that output, each once.
+    std::vector<std::string> kept_at{};
 
     bool operator==(const JobInput&) const = default;
 };

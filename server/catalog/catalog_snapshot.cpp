@@ -61,7 +61,8 @@ void add_outputs_of_jobs(const JobSpec& spec, RouteRequest& request)
         const auto bytes = static_cast<double>(input.size_bytes.value_or(0));
         request.transfer.in_bytes += bytes;
         request.staged_in_bytes += bytes;
-        if (!input.kept_at.empty() && bytes > 0) request.kept_in_bytes[input.kept_at] += bytes;
+        for (const std::string& center : input.kept_at)
+            request.kept_in_bytes[center] += bytes;
     }
 }
 

@@ -5,6 +5,7 @@
 #include "server/jobs/gpu_sharing_store.hpp"
 #include "server/jobs/job_requeue.hpp"
 #include "server/jobs/job_work.hpp"
+#include "server/routing/output_inputs.hpp"
 #include "server/store/after_commit.hpp"
 #include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
@@ -112,6 +113,7 @@ Result<void> AttemptFinalizer::close(pqxx::work& transaction, const AttemptJob& 
     if (job.label == "probe") wake_next_probe(transaction, end.attempt_id);
     const bool is_good = end.outcome == AttemptOutcome::kExited && end.exit_code == 0;
     if (row.predicted_s > 0 && is_good) count_error(*metrics_, row.predicted_s, program_s.value_or(end.run_s));
+    if (is_good && job.takes_outputs) insert_kept_outputs(transaction, end.attempt_id);
     if (is_good && job.label == "job") learn_sharing(transaction, job, end.attempt_id);
     if (const std::optional<std::string> why = requeue_reason(transaction, job, end)) {
         changes.events.push_back(requeue_job(transaction, job.job_id, end.attempt_id, job.center, *why));

@@ -31,6 +31,7 @@ constexpr Statement kLockAttemptJob{"jobs_lock_attempt_job", R"sql(
            j.operators_from = '' AND coalesce(jsonb_array_length(j.spec -> 'operators'), 0) > 0 AS names_operators,
            coalesce(jsonb_array_length(j.spec #> '{data,in}'), 0) > 0
                OR coalesce((j.spec #>> '{data,out_bytes}')::float8, 0) > 0 AS moves_data,
+           jsonb_path_exists(j.spec, '$.inputs[*].from') AS takes_outputs,
            )sql" FATHOM_MAY_REQUEUE R"sql(
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN center c ON c.id = a.center_id
     WHERE a.id = $1 AND a.center_id = $2
@@ -285,6 +286,7 @@ Result<AttemptJob> lock_attempt_job(pqxx::work& transaction, const AttemptId& at
     job.project = rows[0]["project"].as<std::string>();
     job.names_operators = rows[0]["names_operators"].as<bool>();
     job.moves_data = rows[0]["moves_data"].as<bool>();
+    job.takes_outputs = rows[0]["takes_outputs"].as<bool>();
     return job;
 }
 

@@ -35,6 +35,7 @@ struct AttemptJob {
     std::string project;
     bool names_operators{false}; ///< it was submitted with operators of its own
     bool moves_data{false};      ///< its prediction has the time of transfers in it
+    bool takes_outputs{false};   ///< some of its inputs are outputs of earlier jobs
     double ordered_s{};          ///< since its order was sent, or else the attempt was made, by our clock
 };
 /// Before several of a center's attempts are changed in one transaction: two that do so cannot wait for each other.

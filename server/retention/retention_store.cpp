@@ -94,6 +94,7 @@ constexpr Statement kSelectOfNoMonth{"retention_select_of_no_month", R"sql(
                       WHERE NOT m.is_reduced AND gone.id >= m.first_id AND gone.id < m.past_id))sql"};
 constexpr Statement kDeleteEvents{"retention_delete_events", "DELETE FROM job_event WHERE job_id = ANY ($1::text[])"};
 constexpr Statement kDeleteOfJobs[] = {
+    {"retention_delete_kept_outputs", "DELETE FROM kept_output WHERE job_id = ANY ($1::text[])"},
     {"retention_delete_lessons", "DELETE FROM job_lesson WHERE job_id = ANY ($1::text[])"},
     {"retention_delete_jobs", "DELETE FROM job WHERE id = ANY ($1::text[])"}};
 
@@ -181,8 +182,8 @@ constexpr Statement kSelectStoredBytes{"retention_select_stored_bytes", R"sql(
     FROM (SELECT c.oid, CASE WHEN c.relname IN ('job_output', 'attempt_output') THEN 'output'
                              WHEN c.relname LIKE 'job\_event\_%' THEN 'events'
                              WHEN c.relname IN ('placement', 'run_prediction') THEN 'decisions'
-                             WHEN c.relname IN ('job', 'attempt', 'attempt_profile', 'attempt_gpu',
-                                                'job_lesson') THEN 'jobs'
+                             WHEN c.relname IN ('job', 'attempt', 'attempt_profile', 'attempt_gpu', 'job_lesson',
+                                                'kept_output') THEN 'jobs'
                              WHEN c.relname IN ('probe_run', 'measurement', 'probe_finding') THEN 'measurements'
                              WHEN c.relname = 'audit_log' THEN 'audit'
                              WHEN c.relname IN ('project_use', 'usage_record', 'score_evidence', 'ledger_entry',

@@ -26,13 +26,35 @@ constexpr Statement kSelectStoredOutputs{"routing_select_stored_outputs", R"sql(
     LEFT JOIN center c ON c.id = a.center_id
     WHERE j.id = ANY ($1::text[]))sql"};
 
+// Where nobody has used a copy for so long, it is hardly there any more. No more centers than an input may name.
+constexpr Statement kSelectKeptOutputs{"routing_select_kept_outputs", R"sql(
+    SELECT job_id, path, center_id
+    FROM (SELECT *, row_number() OVER (PARTITION BY job_id, path ORDER BY told_at DESC, center_id) AS place
+          FROM kept_output WHERE job_id = ANY ($1::text[]) AND told_at > now() - interval '7 days') newest
+    WHERE place < 1000)sql"};
+
+// The center keeps what it has fetched over the network, up to its bound. Names are of one length up to their paths:
+// "job:", an id of 30 letters, "/". In one order, for those that end at the same time.
+constexpr Statement kInsertKeptOutputs{"routing_insert_kept_outputs", R"sql(
+    INSERT INTO kept_output (job_id, path, center_id)
+    SELECT DISTINCT substr(i.input ->> 'from', 5, 30), substr(i.input ->> 'from', 36), a.center_id
+    FROM attempt a JOIN job j ON j.id = a.job_id JOIN center c ON c.id = a.center_id
+    CROSS JOIN LATERAL jsonb_array_elements(j.spec -> 'inputs') AS i (input)
+    WHERE a.id = $1 AND i.input ->> 'from' LIKE 'job:%' AND i.input ->> 'url' NOT LIKE 'file:%'
+      AND CASE WHEN jsonb_typeof(c.facts -> 'keeps_outputs_bytes') = 'number'
+               THEN (c.facts ->> 'keeps_outputs_bytes')::numeric >= (i.input ->> 'size_bytes')::numeric ELSE false END
+      AND EXISTS (SELECT 1 FROM job e WHERE e.id = substr(i.input ->> 'from', 5, 30))
+    ORDER BY 1, 2
+    ON CONFLICT (job_id, path, center_id) DO UPDATE SET told_at = excluded.told_at)sql"};
+
 /// A job whose outputs are asked for.
 struct Earlier {
     JobState state{};
     std::vector<JobOutput> declared;
     std::vector<StoredOutput> stored;
     std::string center_id;
-    std::int64_t keeps_bytes{}; ///< that its center keeps at most
+    std::int64_t keeps_bytes{};                         ///< that its center keeps at most
+    std::multimap<std::string, std::string> kept_since; ///< by path: centers that have fetched it
 };
 
 Earlier to_earlier(const pqxx::row& row)
@@ -53,6 +75,15 @@ Earlier to_earlier(const pqxx::row& row)
     return job;
 }
 
+std::vector<std::string> ids_of(const std::map<std::string, Earlier>& jobs)
+{
+    std::vector<std::string> ids;
+    ids.reserve(jobs.size());
+    for (const auto& [id, job] : jobs)
+        ids.push_back(id);
+    return ids;
+}
+
 /// Those that the submitter may read, by their ids.
 std::map<std::string, Earlier> select_earlier(pqxx::transaction_base& transaction, const std::set<std::string>& ids,
                                               const JobReader& submitter)
@@ -67,6 +98,9 @@ std::map<std::string, Earlier> select_earlier(pqxx::transaction_base& transactio
         record_job_look(transaction, submitter, "job.read_output", job);
         jobs.emplace(job.id, to_earlier(row));
     }
+    for (const pqxx::row& row : exec(transaction, kSelectKeptOutputs, sql_array(ids_of(jobs))))
+        jobs.at(row["job_id"].as<std::string>())
+            .kept_since.emplace(row["path"].as<std::string>(), row["center_id"].as<std::string>());
     return jobs;
 }
 
@@ -90,6 +124,18 @@ const Output* find_output(const std::vector<Output>& outputs, const std::string&
     return found == outputs.end() ? nullptr : &*found;
 }
 
+/// Its own center, unless the file is beyond what that keeps at all, and those that have fetched it since; as far as is
+/// known: copies are given up for newer files.
+std::vector<std::string> centers_that_keep(const Earlier& job, const StoredOutput& stored)
+{
+    std::set<std::string> centers;
+    if (stored.size_bytes <= job.keeps_bytes) centers.insert(job.center_id);
+    const auto [begin, end] = job.kept_since.equal_range(stored.path);
+    for (auto one = begin; one != end; ++one)
+        centers.insert(one->second);
+    return {centers.begin(), centers.end()};
+}
+
 /// @return what is wrong; empty: nothing, and the input has what is known of the output.
 std::string complete(JobInput& input, const std::map<std::string, Earlier>& jobs)
 {
@@ -107,8 +153,7 @@ std::string complete(JobInput& input, const std::map<std::string, Earlier>& jobs
     if (input.url.empty()) input.url = declared->url;
     input.sha256 = stored->sha256;
     input.size_bytes = stored->size_bytes;
-    // A file beyond the limit is certainly not kept; others are, until they are given up for newer ones.
-    input.kept_at = stored->size_bytes <= job.keeps_bytes ? job.center_id : std::string();
+    input.kept_at = centers_that_keep(job, *stored);
     return {};
 }
 
@@ -142,6 +187,11 @@ std::vector<OutputProblem> find_outputs(pqxx::transaction_base& transaction, std
         }
     }
     return problems;
+}
+
+void insert_kept_outputs(pqxx::transaction_base& transaction, const AttemptId& attempt)
+{
+    exec(transaction, kInsertKeptOutputs, attempt.value);
 }
 
 } // namespace fathom::server

@@ -21,11 +21,15 @@ struct OutputProblem {
 };
 
 /// Looks where those outputs were stored, and gives their inputs what is known of them: SHA-256 and size, a URL where
-/// they name none, and the center that keeps a copy. That their submitter sees an earlier job by its role alone is in
+/// they name none, and the centers that keep a copy. That their submitter sees an earlier job by its role alone is in
 /// the audit log (job.read_output). May be called again on the same jobs. Blocks; pqxx's exceptions pass through.
 /// @return which inputs are no outputs that their submitter may read, or have other content than they say; the same
 ///         words for jobs that there are not and jobs of others.
 std::vector<OutputProblem> find_outputs(pqxx::transaction_base& transaction, std::span<JobSpec> specs,
                                         const JobReader& submitter);
+
+/// Notes that the center of an attempt that has ended well keeps the outputs of earlier jobs that it has fetched for
+/// it. Blocks; pqxx's exceptions pass through.
+void insert_kept_outputs(pqxx::transaction_base& transaction, const AttemptId& attempt);
 
 } // namespace fathom::server

@@ -146,7 +146,7 @@ TEST(KeepableInputs, AreThoseThatNameTheirContentAndComeOverTheNetwork)
     EXPECT_FALSE(decode_keepable_inputs("[{}]"));
     EXPECT_FALSE(decode_keepable_inputs("{"));
 
-    const JobInput stored{"file:///b", "b", sha256, std::nullopt, "job:job_1/b", ""};
+    const JobInput stored{"file:///b", "b", sha256, std::nullopt, "job:job_1/b", {}};
     EXPECT_TRUE(is_found_by_content(stored)) << "an output of a job";
     EXPECT_TRUE(keepable_inputs({stored}).empty()) << "but a file of the center is not kept twice";
     EXPECT_FALSE(is_found_by_content({"file:///b", "b", sha256, std::nullopt}));

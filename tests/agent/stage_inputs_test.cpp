@@ -223,7 +223,7 @@ TEST_F(StageInputs, TakesAJobsOutputFromTheCenterWhereverItWasStored)
     for (const std::string& url :
          {"file://" + (folder_.path() / "gone").string(), std::string("http://127.0.0.1:1/x")}) {
         SCOPED_TRACE(url);
-        const Result<void> done = stage({url, url.substr(0, 4), digest_of("content"), 7, "job:job_1/x", ""}, {});
+        const Result<void> done = stage({url, url.substr(0, 4), digest_of("content"), 7, "job:job_1/x", {}}, {});
 
         ASSERT_TRUE(done) << done.error().detail;
         EXPECT_EQ(staged(url.substr(0, 4)), "content");
@@ -236,12 +236,12 @@ TEST_F(StageInputs, SaysThatAJobsOutputIsGoneEverywhere)
     const DataSite site([](const std::string&) { return response("404 Not Found", "", 0); });
     const std::string url = site.url() + "/x";
 
-    const Result<void> done = stage({url + "?signature=geheim", "x", digest_of("content"), 7, "job:job_1/x", ""});
+    const Result<void> done = stage({url + "?signature=geheim", "x", digest_of("content"), 7, "job:job_1/x", {}});
 
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().detail,
               "job:job_1/x: this center keeps no copy of it, and " + url + ": the server answered 404");
-    EXPECT_THAT(stage({url, "y", digest_of("content"), 7, "job:job_1/x", ""}, {}).error().detail,
+    EXPECT_THAT(stage({url, "y", digest_of("content"), 7, "job:job_1/x", {}}, {}).error().detail,
                 HasSubstr("input_http"));
 }
 

@@ -180,7 +180,7 @@ def test_an_output_is_an_input_of_a_later_job(network, folder):
 
     later = wait_until(takes_the_copy, 120, "the copy of the output")
     assert output_of(network, later) == "42" and later["attempt"]["staging"]["in_cached_bytes"] == 2
-    assert later["spec"]["inputs"][0]["kept_at"] == earlier["attempt"]["center_id"]
+    assert later["spec"]["inputs"][0]["kept_at"] == [earlier["attempt"]["center_id"]]
 
     gone = submit(network, [{"url": name, "path": "sum"}], center="strict")
     assert gone["state"] == "failed"

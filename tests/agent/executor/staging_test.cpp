@@ -200,7 +200,7 @@ TEST_F(CachedInputsTest, AreOutputsOfEarlierJobsThatWereKept)
     std::filesystem::remove_all(results);
 
     AttemptOrder later = shell_order("cat in/x");
-    later.inputs = {{url, "in/x", kSha256, 7, "job:" + first.job_id.value + "/x", ""}};
+    later.inputs = {{url, "in/x", kSha256, 7, "job:" + first.job_id.value + "/x", {}}};
     const AttemptEnd end = run(later);
 
     ASSERT_EQ(end.exit_code, 0) << end.detail;

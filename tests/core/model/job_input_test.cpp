@@ -72,8 +72,8 @@ TEST(JobInputs, AreOutputsOfJobsByTheirNames)
 
     const JobSpec spec = parse_job_spec(with_inputs(Json::array({short_form, with_url}))).value();
 
-    EXPECT_THAT(spec.inputs, ElementsAre(JobInput{"", "in/a.csv", "", std::nullopt, name, ""},
-                                         JobInput{"https://h/a?signature=1", "in/b.csv", "", std::nullopt, name, ""}));
+    EXPECT_THAT(spec.inputs, ElementsAre(JobInput{"", "in/a.csv", "", std::nullopt, name, {}},
+                                         JobInput{"https://h/a?signature=1", "in/b.csv", "", std::nullopt, name, {}}));
     EXPECT_EQ(parse_job_spec(to_json(spec)).value().inputs, spec.inputs) << "as it is stored";
     EXPECT_EQ(parse_output_name(name), (OutputName{{"job_01M8BQJSNM8TS8DY6A3W52ZNF5"}, "out/sums.csv"}));
     EXPECT_EQ(shown_source(spec.inputs[1]), name);
@@ -82,7 +82,7 @@ TEST(JobInputs, AreOutputsOfJobsByTheirNames)
                             "job:sums/x", "job:job_01M8BQJSNM8TS8DY6A3W52ZNF5/../x"})
         EXPECT_THAT(fault_of_url(bad), HasSubstr("job:ID/path")) << bad;
     Json kept = input("https://h/x", "x");
-    kept["kept_at"] = "ctr_01M8BQJSNM8TS8DY6A3W52ZNF5";
+    kept["kept_at"] = Json::array({"ctr_01M8BQJSNM8TS8DY6A3W52ZNF5"});
     EXPECT_THAT(faults_of_inputs(Json::array({kept})), ElementsAre(Pair("inputs[0].kept_at", testing::_)));
     EXPECT_THAT(faults_of_inputs(Json::array({Json{{"path", "x"}}})), ElementsAre(Pair("inputs[0].url", testing::_)));
 }

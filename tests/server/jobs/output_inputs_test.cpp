@@ -81,11 +81,11 @@ TEST_F(OutputsAsInputs, GetWhatIsKnownOfThem)
                            {"path", "in/a"},
                            {"sha256", sha256_},
                            {"size_bytes", 40},
-                           {"kept_at", center_id("alpha")}}));
+                           {"kept_at", Json::array({center_id("alpha")})}}));
     const std::vector<link::Body> orders = orders_for(center_of(later));
     ASSERT_EQ(orders.size(), 1U);
     EXPECT_EQ(std::get<link::StartAttempt>(orders[0]).order.inputs,
-              (std::vector<JobInput>{{kUrl, "in/a", sha256_, 40, name_of(earlier_), ""}}));
+              (std::vector<JobInput>{{kUrl, "in/a", sha256_, 40, name_of(earlier_), {}}}));
 }
 
 TEST_F(OutputsAsInputs, AreFetchedAsAnyOtherByAnOlderAgent)
@@ -137,6 +137,35 @@ TEST_F(OutputsAsInputs, NeedNotGoToTheCenterThatKeepsThem)
 
     EXPECT_EQ(center_of(to_alpha).value, center_id("alpha"));
     EXPECT_EQ(center_of(to_beta).value, center_id("beta"));
+}
+
+TEST_F(OutputsAsInputs, AreKeptWhereALaterJobHasFetchedThem)
+{
+    add_center("beta");
+    set_facts(R"({"stages_inputs": true, "keeps_outputs_bytes": 1000})");
+    const auto end_at_beta = [&](const Json& input) {
+        Json body = taking(input);
+        body["units"] = {{"center", "beta"}};
+        const JobId job = submit(body, ann_);
+        route();
+        orders_for(center_of(job));
+        EXPECT_TRUE(report_start(job));
+        EXPECT_TRUE(report_end(job, exited(0)));
+    };
+    const auto kept_at = [&](const JobId& earlier) {
+        const JobId later = submit(taking({{"url", name_of(earlier)}, {"path", "a"}}), ann_);
+        return job_json(later)["spec"]["inputs"][0]["kept_at"].size();
+    };
+
+    end_at_beta({{"from", name_of(earlier_)}, {"url", "file:///results/a"}, {"path", "a"}});
+    EXPECT_EQ(kept_at(earlier_), 1U) << "a center does not keep its own files twice";
+    for (int i = 0; i < 2; ++i)
+        end_at_beta({{"url", name_of(earlier_)}, {"path", "a"}});
+    EXPECT_EQ(kept_at(earlier_), 2U);
+    EXPECT_EQ(kept_at(stored(40)), 1U) << "of another job";
+
+    sql("UPDATE kept_output SET told_at = now() - interval '8 days'");
+    EXPECT_EQ(kept_at(earlier_), 1U) << "it will have been given up";
 }
 
 TEST_F(OutputsAsInputs, AreNoPartOfWhatTheProgramIsPredictedToTake)

@@ -51,7 +51,7 @@ class Retention : public JobsFixture {
     std::string rows_of(const JobId& job, const std::string& attempt)
     {
         std::string rows;
-        for (const char* table : {"attempt", "job_lesson"})
+        for (const char* table : {"attempt", "job_lesson", "kept_output"})
             rows += sql("SELECT count(*) FROM " + std::string(table) + " WHERE job_id = '" + job.value + "'");
         for (const char* table :
              {"job_output", "attempt_output", "placement", "run_prediction", "attempt_profile", "attempt_gpu"})
@@ -75,13 +75,14 @@ TEST_F(Retention, RemovesOldJobsWithAllThatHangsOnThem)
     const std::string attempt = attempt_of(old[0]).value;
     sql("INSERT INTO attempt_gpu (attempt_id, gpu, capacity_bytes, programs, neighbours) VALUES ('" + attempt +
         "', 'GPU-1', 80, '{}', '{}')");
+    sql("INSERT INTO kept_output (job_id, path, center_id) VALUES ('" + old[0].value + "', 'a', 'ctr_a')");
     const JobId waits = job_in("queued");
 
     EXPECT_EQ(turn_after(days(89), {.jobs = days(90), .output = days(0)}).jobs, 0);
     EXPECT_EQ(turn_after(days(91), {.jobs = days(90), .output = days(0)}).jobs, 4);
 
     EXPECT_EQ(get(old[0]).status, 404);
-    EXPECT_EQ(rows_of(old[0], attempt), "00000000");
+    EXPECT_EQ(rows_of(old[0], attempt), "000000000");
     EXPECT_EQ(get(waits).status, 200);
     const Json list = Json::parse(call(net::Method::kGet, "/jobs").body);
     ASSERT_EQ(list["items"].size(), 1U);
@@ -269,7 +270,8 @@ TEST_F(Retention, ReadsNoTableFromEndToEnd)
     }));
     EXPECT_EQ(sql("SELECT string_agg(relname, ',') FROM pg_stat_user_tables WHERE seq_scan > 0 AND (relname IN "
                   "('job', 'attempt', 'job_output', 'attempt_output', 'placement', 'run_prediction', "
-                  "'attempt_profile', 'attempt_gpu', 'job_lesson', 'probe_run', 'measurement', 'probe_finding', "
+                  "'attempt_profile', 'attempt_gpu', 'job_lesson', 'kept_output', 'probe_run', 'measurement', "
+                  "'probe_finding', "
                   "'audit_log', "
                   "'project_use', 'sub_unit_request', 'sub_unit_grant', 'sub_unit_event') OR relname ~ "
                   "'^job_event_(2|other)')"),
