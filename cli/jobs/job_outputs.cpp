@@ -27,12 +27,14 @@ Json outputs_of(const Json& job)
 
 std::string outputs_text(Session& session, const Json& job)
 {
+    bool is_any_stored = false;
     Table table({{"PATH", Align::kLeft, 0, true},
                  {"SIZE", Align::kRight},
                  {"SHA-256", Align::kLeft, 2},
                  {"TO", Align::kLeft, 1, true}});
     for (const Json& output : outputs_of(job)) {
         const std::optional<double> size_bytes = number_of(output, "size_bytes");
+        is_any_stored = is_any_stored || size_bytes.has_value();
         table.add_row({text_of(output, "path"), size_bytes ? format_bytes(*size_bytes) : "-", text_of(output, "sha256"),
                        shown_url(text_of(output, "url"))});
     }
@@ -40,6 +42,8 @@ std::string outputs_text(Session& session, const Json& job)
     const std::string state = text_of(job, "state");
     const std::string reason = text_of(job, "end_reason", "");
     std::string text = table.render(table_style(session));
+    if (is_any_stored)
+        text += "\nA later job takes one that is stored by --input job:" + text_of(job, "id") + "/PATH=PATH.\n";
     if (state != "succeeded") text += "\nThe job is " + state + (reason.empty() ? "" : ": " + reason) + "\n";
     return text;
 }

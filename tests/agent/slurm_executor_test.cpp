@@ -163,6 +163,33 @@ TEST_F(SlurmExecutorTest, KeepsInputsOfJobsThatHaveEndedBeforeItRemovesTheirFold
     EXPECT_TRUE(executor.known().empty()) << "the cache is no attempt's";
 }
 
+TEST_F(SlurmExecutorTest, KeepsOutputsThatWereStored)
+{
+    constexpr const char* kSha256 = "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73"; // of "content"
+    const AttemptId id = add_forgotten();
+    SlurmExecutorOptions keeping = options();
+    keeping.input_cache = {keeping.folder / "input-cache", 1000, true};
+    const std::filesystem::path folder = keeping.folder / id.value;
+    std::filesystem::create_directory(folder / "work");
+    write_file(folder / "limits", "90 outputs").value();
+    write_file(folder / "work" / "x", "content").value();
+    write_file(folder / "work" / kStoredOutputsName,
+               R"({"seconds": 1, "outputs": [{"path": "x", "size_bytes": 7, "sha256": ")" + std::string(kSha256) +
+                   R"("}]})")
+        .value();
+    show("7|" + id.value + "|COMPLETED|0|" + std::to_string(::getuid()) +
+         "|2026-11-24T10:00:00|2026-11-24T10:00:07|0:07|n1|None|\n");
+    SlurmExecutor executor(keeping);
+    executor.watch(id);
+    executor.prepare();
+
+    ASSERT_EQ(wait_end(executor, id).outputs.size(), 1U);
+
+    for (int i = 0; i < 6000 && !std::filesystem::exists(keeping.input_cache.folder / kSha256); ++i)
+        ::usleep(10'000);
+    EXPECT_EQ(read_file(keeping.input_cache.folder / kSha256).value(), "content");
+}
+
 TEST_F(SlurmExecutorTest, TellsAJobWhereInputsAreKept)
 {
     SlurmExecutorOptions keeping = options();
@@ -179,10 +206,16 @@ TEST_F(SlurmExecutorTest, TellsAJobWhereInputsAreKept)
     };
     SlurmExecutor executor(keeping);
 
+    RunOrder stored_here = run_of(test::shell_order("true"));
+    stored_here.order.inputs = {
+        {"file:///results/x", "x", std::string(64, 'a'), 7, "job:job_01M8BQJSNM8TS8DY6A3W52ZNF5/x", {}}};
+
     ASSERT_TRUE(executor.start(run));
     ASSERT_TRUE(executor.start(unchecked));
+    ASSERT_TRUE(executor.start(stored_here));
 
     EXPECT_EQ(order_of_job(run).cache_folder, keeping.input_cache.folder);
+    EXPECT_EQ(order_of_job(stored_here).cache_folder, keeping.input_cache.folder) << "an output of an earlier job";
     EXPECT_EQ(order_of_job(unchecked).cache_folder, "");
     EXPECT_TRUE(std::filesystem::exists(keeping.folder / run.order.attempt_id.value / "inputs"));
     EXPECT_FALSE(std::filesystem::exists(keeping.folder / unchecked.order.attempt_id.value / "inputs"));

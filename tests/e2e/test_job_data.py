@@ -164,6 +164,7 @@ def test_a_job_leaves_its_outputs_where_they_are_to_be(network, site, folder):
         {"path": "sum", "size_bytes": 2, "sha256": hashlib.sha256(b"42").hexdigest()}]
     shown = network.cli("job", "outputs", job["id"])
     assert "out/numbers" in shown and f"{site.url}/numbers" in shown and "signature" not in shown
+    assert f"--input job:{job['id']}/" in shown
     assert hashlib.sha256(numbers).hexdigest() in network.cli("job", "outputs", job["id"], "--output", "json")
 
 

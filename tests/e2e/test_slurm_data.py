@@ -108,6 +108,21 @@ def test_an_input_with_a_checksum_is_kept_for_later_jobs(network):
     assert (cache / digest).read_bytes() == content
 
 
+def test_an_output_is_an_input_of_a_later_job(network):
+    stored = network.cluster.outputs / "kept" / "sum"
+    outputs = [{"path": "sum", "url": f"file://{stored}"}]
+    earlier = network.wait_job(submit(network, "printf 42 > sum", outputs=outputs))
+    assert earlier["state"] == "succeeded", earlier["end_reason"]
+    stored.unlink()
+
+    def takes_the_copy():  # which is made after the job's end
+        later = network.wait_job(submit(network, "cat in/sum", inputs=[{"url": f"job:{earlier['id']}/sum", "path": "in/sum"}]))
+        return later if later["state"] == "succeeded" else None
+
+    later = wait_until(takes_the_copy, 120, "the copy of the output")
+    assert output_of(network, later["id"]) == "42" and later["attempt"]["staging"]["in_cached_bytes"] == 2
+
+
 def test_how_far_staging_is_is_told_while_it_takes_long(network):
     folder = network.folder / "slow-site"
     folder.mkdir()
