@@ -1,9 +1,13 @@
-"""A real object store with Amazon's S3 interface: OpenStack Swift of Debian's packages, over TLS, objects in memory."""
+"""A real object store with Amazon's S3 interface: OpenStack Swift of Debian's packages, objects in memory."""
 import getpass
+import hashlib
+import hmac
 import os
 import pathlib
 import subprocess
 import sys
+import time
+import urllib.parse
 
 from network import Process, free_port, wait_until
 
@@ -22,7 +26,7 @@ def make_rings(folder, ports):
         builder.get_ring().save(str(folder / f"{kind}.ring.gz"))
 
 
-def configure(folder, ports):
+def configure(folder, ports, tls):
     (folder / "swift.conf").write_text("[swift-hash]\nswift_hash_path_suffix = a\nswift_hash_path_prefix = b\n"
                                        "[storage-policy:0]\nname = Policy-0\ndefault = yes\n")
     (folder / "disk").mkdir()
@@ -33,7 +37,8 @@ def configure(folder, ports):
             f"[DEFAULT]\nbind_port = {ports[kind]}\n{common}[pipeline:main]\npipeline = {kind}-server\n"
             f"[app:{kind}-server]\nuse = egg:swift#{application}\n")
     (folder / "proxy.conf").write_text(
-        f"[DEFAULT]\nbind_port = {ports['proxy']}\ncert_file = {folder}/cert.pem\nkey_file = {folder}/key.pem\n{common}"
+        f"[DEFAULT]\nbind_port = {ports['proxy']}\n"
+        + (f"cert_file = {folder}/cert.pem\nkey_file = {folder}/key.pem\n" if tls else "") + common +
         "[pipeline:main]\npipeline = catch_errors cache s3api tempauth proxy-server\n"
         "[app:proxy-server]\nuse = egg:swift#proxy\naccount_autocreate = true\n"
         "error_suppression_limit = 1000000\n"  # else who asks before all four answer is turned away for a minute
@@ -49,16 +54,30 @@ def make_certificate(folder):
                    check=True, capture_output=True)
 
 
-class ObjectStore:
-    """Four servers with a folder of their own; stop() ends them."""
+def signed_query(method, host, path, moment, key=(USER, KEY), region=REGION, seconds=600):
+    """What gives whoever has it this one right for a while, as S3's clients sign it (Signature Version 4, in the query)."""
+    scope = f"{moment[:8]}/{region}/s3/aws4_request"
+    query = urllib.parse.urlencode({"X-Amz-Algorithm": "AWS4-HMAC-SHA256", "X-Amz-Credential": f"{key[0]}/{scope}",
+                                    "X-Amz-Date": moment, "X-Amz-Expires": seconds, "X-Amz-SignedHeaders": "host"},
+                                   quote_via=urllib.parse.quote, safe="")
+    request = "\n".join([method, urllib.parse.quote(path), query, f"host:{host}", "", "host", "UNSIGNED-PAYLOAD"])
+    text = "\n".join(["AWS4-HMAC-SHA256", moment, scope, hashlib.sha256(request.encode()).hexdigest()])
+    signing = f"AWS4{key[1]}".encode()
+    for part in scope.split("/"):
+        signing = hmac.new(signing, part.encode(), hashlib.sha256).digest()
+    return f"{query}&X-Amz-Signature={hmac.new(signing, text.encode(), hashlib.sha256).hexdigest()}"
 
-    def __init__(self, folder):
+
+class ObjectStore:
+    """Four servers with a folder of their own; stop() ends them. Without TLS only for clients that trust no certificate of ours."""
+
+    def __init__(self, folder, tls=True):
         self.folder = pathlib.Path(folder)
         ports = {name: free_port() for name in PORTS}
-        configure(self.folder, ports)
+        configure(self.folder, ports, tls)
         make_certificate(self.folder)
         subprocess.run([sys.executable, __file__, "rings", self.folder, *map(str, ports.values())], check=True)
-        self.endpoint = f"https://127.0.0.1:{ports['proxy']}"
+        self.endpoint = f"{'https' if tls else 'http'}://127.0.0.1:{ports['proxy']}"
         self.ca_file = self.folder / "cert.pem"
         self.servers = [Process(kind, [sys.executable, __file__, kind, self.folder], self.folder / f"{kind}.log").start()
                         for kind in KINDS]
@@ -70,6 +89,12 @@ class ObjectStore:
         """Of fathomd, as its environment."""
         return {"FATHOMD_S3_ENDPOINT": self.endpoint, "FATHOMD_S3_REGION": REGION, "FATHOMD_S3_ACCESS_KEY": USER,
                 "FATHOMD_S3_SECRET_KEY": KEY, "FATHOMD_S3_CA_FILE": str(self.ca_file)}
+
+    def signed_url(self, method, path):
+        """Of an object: a URL by which anybody may do that for ten minutes."""
+        host = urllib.parse.urlsplit(self.endpoint).netloc
+        moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        return f"{self.endpoint}{path}?{signed_query(method, host, path, moment)}"
 
     def call(self, method, path, **arguments):
         """By Swift's own interface, not S3's: what lies there, as another client sees it."""

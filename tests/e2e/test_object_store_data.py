@@ -1,0 +1,84 @@
+"""Data of jobs in a real object store with Amazon's S3 interface, by URLs that were signed for one object each."""
+import hashlib
+import os
+import pathlib
+import tempfile
+
+import pytest
+
+from network import Network, agent_config, roomy_folder
+from object_store import ObjectStore
+
+BUCKET = "sets"
+TEXT = b"".join(b"line %d\n" % i for i in range(300_000))  # more than what is sent without being asked for
+
+
+@pytest.fixture(scope="module")
+def store():
+    with tempfile.TemporaryDirectory(prefix="fathom-e2e-store-", dir=roomy_folder()) as folder:
+        pathlib.Path(folder).chmod(0o755)
+        store = ObjectStore(folder, tls=False)
+        try:
+            assert store.call("PUT", f"/{BUCKET}").status_code == 201
+            assert store.call("PUT", f"/{BUCKET}/set.txt", data=TEXT).status_code == 201
+            yield store
+        finally:
+            store.stop()
+
+
+@pytest.fixture(scope="module")
+def network():
+    network = Network()
+    try:
+        cores = sorted(os.sched_getaffinity(0))
+        for name, core in (("alpha", cores[0]), ("beta", cores[-1])):
+            network.add_agent(name, agent_config(cores=str(core), extra='input_http = "on"\noutput_http = "on"\n'))
+        yield network
+    finally:
+        network.close()
+
+
+def run(network, line, center="alpha", **more):
+    job = network.submit(command=["sh", "-c", line], units={"center": center, "count": 1}, wall_limit_s=120, **more)
+    return network.wait_job(job["id"])
+
+
+def put_upper(network, store, name):
+    """A job that fetches the set, and stores it in capitals."""
+    return run(network, "tr a-z A-Z <in/set.txt >out.txt",
+               inputs=[{"url": store.signed_url("GET", f"/{BUCKET}/set.txt"), "path": "in/set.txt", "size_bytes": len(TEXT),
+                        "sha256": hashlib.sha256(TEXT).hexdigest()}],
+               outputs=[{"path": "out.txt", "url": store.signed_url("PUT", f"/{BUCKET}/{name}")}])
+
+
+def test_signed_urls_are_fetched_from_and_stored_to(network, store):
+    job = put_upper(network, store, "upper.txt")
+
+    assert job["state"] == "succeeded", job["end_reason"]
+    assert store.call("GET", f"/{BUCKET}/upper.txt").content == TEXT.upper()
+    assert [one["sha256"] for one in job["attempt"]["outputs"]] == [hashlib.sha256(TEXT.upper()).hexdigest()]
+    assert "Signature" not in network.cli("job", "outputs", job["id"])
+
+
+def test_an_output_that_only_may_be_put_is_read_by_another_url(network, store):
+    earlier = put_upper(network, store, "of-alpha.txt")
+    assert earlier["state"] == "succeeded", earlier["end_reason"]
+    name = f"job:{earlier['id']}/out.txt"
+
+    refused = run(network, "true", "beta", inputs=[{"url": name, "path": "a"}])
+    read = run(network, "tail -n 1 a", "beta",
+               inputs=[{"from": name, "url": store.signed_url("GET", f"/{BUCKET}/of-alpha.txt"), "path": "a"}])
+
+    assert refused["state"] == "failed", refused
+    assert f"{name}: this center keeps no copy of it" in refused["end_reason"] and "403" in refused["end_reason"]
+    assert read["state"] == "succeeded", read["end_reason"]
+    assert network.rest.call("GET", f"/jobs/{read['id']}/logs/stdout").text == "LINE 299999\n"
+
+
+def test_what_the_store_refuses_is_told_without_the_signature(network, store):
+    forged = store.signed_url("GET", f"/{BUCKET}/set.txt")[:-4] + "0000"
+
+    job = run(network, "true", inputs=[{"url": forged, "path": "a"}])
+
+    assert job["state"] == "failed" and job["attempt"]["outcome"] == "failed_to_start", job
+    assert "staging failed" in job["end_reason"] and "403" in job["end_reason"] and "Signature" not in job["end_reason"]
