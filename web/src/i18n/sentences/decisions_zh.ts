@@ -94,6 +94,7 @@ export const decisionsZh: readonly Sentence[] = [
   ['{operator} is not measured on {place}|: its time is estimated from unit types that are alike', '{operator} 未在 {place} 上测量：其时间由相似的单元类型估计'],
   ['{operator} is |interpolated| from other sizes', '{operator} 由其他规模插值得出'],
   ['{operator} is |scaled| from other sizes', '{operator} 由其他规模换算得出'],
+  ['{center} still keeps {bytes}| of the inputs, and need not fetch them', '{center} 仍保留输入中的 {bytes}，无需获取'],
   ['the network of {center} was never measured: the transfer of {bytes}| is left out', '{center} 的网络从未测量：{bytes} 的传输不计入'],
   ['the network of {center} at its start is known from |this hour of other days', '{center} 的网络在其开始时的状况取自其他日子的同一小时'],
   ['the network of {center} at its start is known from |other hours', '{center} 的网络在其开始时的状况取自其他时段'],

@@ -60,6 +60,9 @@ it('checks of files are told in Chinese', () => {
   expect(translateZh('is that of outputs[3], too')).toBe('与 outputs[3] 的相同')
   expect(translateZh('could not be started: staging failed: https://h.example/set: the server answered 503, at the last of 5 tries'))
     .toBe('无法启动：获取输入失败：https://h.example/set：服务器答复 503，第 5 次即最后一次尝试')
+  expect(translateZh('staging failed: job:job_1/sum: this center keeps no copy of it, and https://h.example/sum: the server answered 404'))
+    .toBe('获取输入失败：job:job_1/sum：此计算中心没有保留其副本，且 https://h.example/sum：服务器答复 404')
+  expect(translateZh('job:job_1/sum: there is no such job, or none that you may read')).toBe('job:job_1/sum：没有此作业，或您无权读取')
   // What others say stands in it as it is.
   expect(translateZh('outputs could not be stored: sum to https://h.example/sum: Could not resolve host: h.example'))
     .toBe('无法存储输出：sum 到 https://h.example/sum：Could not resolve host: h.example')
