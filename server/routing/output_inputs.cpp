@@ -137,7 +137,7 @@ std::vector<std::string> centers_that_keep(const Earlier& job, const StoredOutpu
 }
 
 /// @return what is wrong; empty: nothing, and the input has what is known of the output.
-std::string complete(JobInput& input, const std::map<std::string, Earlier>& jobs)
+std::string fill_in(JobInput& input, const std::map<std::string, Earlier>& jobs)
 {
     const std::optional<OutputName> name = parse_output_name(input.from);
     const auto found = name ? jobs.find(name->job.value) : jobs.end();
@@ -181,7 +181,7 @@ std::vector<OutputProblem> find_outputs(pqxx::transaction_base& transaction, std
     for (std::size_t i = 0; i < specs.size(); ++i) {
         for (std::size_t k = 0; k < specs[i].inputs.size(); ++k) {
             JobInput& input = specs[i].inputs[k];
-            const std::string problem = input.from.empty() ? std::string() : complete(input, jobs);
+            const std::string problem = input.from.empty() ? std::string() : fill_in(input, jobs);
             if (!problem.empty())
                 problems.push_back({i, {"inputs[" + std::to_string(k) + "]", input.from + ": " + problem}});
         }

@@ -236,26 +236,20 @@ TEST(Codec, KeepsWhatAnAttemptHasStored)
     EXPECT_EQ(encode(make_message(AttemptEnded{})).find("outputs"), std::string::npos) << "as older peers have it";
 }
 
-TEST(Codec, KeepsWhatTheNodesOfAnAttemptTook)
-{
-    AttemptEnded ended;
-    ended.end.attempt_id = AttemptId::make();
-    ended.end.energy_j = 3'600'000;
-
-    EXPECT_EQ(round_trip(ended).end.energy_j, 3'600'000);
-    EXPECT_EQ(encode(make_message(AttemptEnded{})).find("energy_j"), std::string::npos) << "as older peers have it";
-    ended.end.energy_j = kMaxEnergy_j + 1;
-    EXPECT_TRUE(std::holds_alternative<DecodeFailure>(decode(encode(make_message(ended)))));
-}
-
-TEST(Codec, KeepsOnWhichNodesAnAttemptRan)
+TEST(Codec, KeepsOnWhichNodesAnAttemptRanAndWhatTheseTook)
 {
     AttemptEnded ended;
     ended.end.attempt_id = AttemptId::make();
     ended.end.nodes = "n[1-4]";
+    ended.end.energy_j = kMaxEnergy_j;
 
     EXPECT_EQ(round_trip(ended).end.nodes, "n[1-4]");
-    EXPECT_EQ(encode(make_message(AttemptEnded{})).find("nodes"), std::string::npos) << "as older peers have it";
+    EXPECT_EQ(round_trip(ended).end.energy_j, kMaxEnergy_j);
+    for (const char* field : {"nodes", "energy_j"})
+        EXPECT_EQ(encode(make_message(AttemptEnded{})).find(field), std::string::npos) << "as older peers have it";
+    ++ended.end.energy_j;
+    EXPECT_TRUE(std::holds_alternative<DecodeFailure>(decode(encode(make_message(ended)))));
+    ended.end.energy_j = 0;
     ended.end.nodes = std::string(kMaxNodesBytes + 1, 'n');
     EXPECT_TRUE(std::holds_alternative<DecodeFailure>(decode(encode(make_message(ended)))));
 }
