@@ -21,7 +21,7 @@ export function dataOf(job: Pick<Job, 'spec' | 'attempt'>): { inputs: JobFile[],
   const stored = new Map((job.attempt?.outputs ?? []).map((output) => [output.path, output]))
   return {
     inputs: (job.spec.inputs ?? []).map((input) => ({
-      path: input.path, url: input.from || shownUrl(input.url ?? ''), sizeBytes: input.size_bytes ?? null, sha256: input.sha256 ?? '',
+      path: input.path, url: input.from ?? shownUrl(input.url ?? ''), sizeBytes: input.size_bytes ?? null, sha256: input.sha256 ?? '',
     })),
     outputs: (job.spec.outputs ?? []).map((output) => ({
       path: output.path, url: shownUrl(output.url), isStored: stored.has(output.path),
