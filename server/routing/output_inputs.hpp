@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-/// Inputs that are outputs of earlier jobs: decisions/0029-outputs-as-inputs.md
+/// Inputs that are outputs of earlier jobs: decisions/0027-outputs-as-inputs.md
 namespace fathom::server {
 
 /// Whether one of these jobs has such an input.
