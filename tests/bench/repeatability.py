@@ -12,6 +12,7 @@ import sys
 import time
 
 LIMIT = 0.05
+HOUR_S = 3600
 NOT_THE_UNITS_ALONE = {"file_read", "file_write", "network_fetch", "mpi_latency", "mpi_bandwidth", "mpi_allreduce",
                        "mpi_alltoall"}
 
@@ -22,6 +23,7 @@ def parse_arguments():
     parser.add_argument("--peer", help="operator_bench: what the bare libraries show in the same minutes")
     parser.add_argument("--runs", type=int, default=12)
     parser.add_argument("--disturbed", type=int, default=6)
+    parser.add_argument("--sendings", type=int, default=3)
     parser.add_argument("--pause-s", type=float, default=5)
     parser.add_argument("--cores", type=int, default=1)
     parser.add_argument("--operator", action="append", default=[])
@@ -134,6 +136,28 @@ def share_within(pairs):
     return 100 * sum(d <= LIMIT for d in pairs) / len(pairs)
 
 
+def of_several(values, sendings):
+    """The median of each so many in a row, in the order in which they were measured; what is left over counts in none."""
+    return [statistics.median(values[start:start + sendings]) for start in range(0, len(values) - sendings + 1, sendings)]
+
+
+def share_of_medians(values_by_operator, sendings):
+    """Of all pairs of medians of so many sendings: the share within 5 %; None where there is no pair."""
+    pairs = [d for values in values_by_operator.values() for d in differences(of_several(values, sendings))]
+    return share_within(pairs) if pairs else None
+
+
+def report_medians(arguments, quiet, bare):
+    """Sendings of the same minutes have a mood of the machine in common, which their median has, too."""
+    if arguments.pause_s < HOUR_S:
+        print(f"\nmedians of {arguments.sendings} sendings at different hours are compared with --pause-s {HOUR_S} or more")
+        return
+    for name, values in (("bare_median_pairs_within_5pct", bare), ("median_pairs_within_5pct", quiet)):
+        share = share_of_medians(values, arguments.sendings)
+        if share is not None:
+            print(f"RESULT {name} {share:.1f} percent")
+
+
 def report(operators, series):
     print(f"\n{'operator':<20} {'median':>10} {'pairs':>6} {'within 5 %':>10} {'median diff':>11} {'largest':>8} "
           f"{'interval':>8} {'samples':>8} {'disturbed':>9}")
@@ -156,11 +180,14 @@ def main():
     arguments = parse_arguments()
     if arguments.runs < 2 or arguments.disturbed == 1:
         sys.exit("at least two measurements make a pair")
+    if arguments.sendings < 2:
+        sys.exit("a median of several sendings is one of two at least")
     # Bound to its cores, as an agent binds a unit.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-arguments.cores:])
     operators = manifests(arguments.probe, arguments.operator)
     bare = {}
-    quiet = report(operators, measure_often(arguments, operators, arguments.runs, "measurement", bare))
+    quiet_series = measure_often(arguments, operators, arguments.runs, "measurement", bare)
+    quiet = report(operators, quiet_series)
     bare_pairs = {operator: differences(values) for operator, values in bare.items()}
     if bare_pairs:
         print("\nthe bare library, timed by a plain loop after each measurement (at its default size; a drawn size is not timed):")
@@ -179,6 +206,7 @@ def main():
         everything = [d for pairs in bare_pairs.values() for d in pairs]
         print(f"\nRESULT bare_pairs_within_5pct {share_within(everything):.1f} percent")
     print(f"RESULT pairs_within_5pct {quiet:.1f} percent")
+    report_medians(arguments, {m["id"]: [medians[m["id"]] for medians, _ in quiet_series] for m in operators}, bare)
 
 
 if __name__ == "__main__":
