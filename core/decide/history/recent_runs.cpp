@@ -10,11 +10,6 @@
 #include <tuple>
 
 namespace fathom {
-namespace {
-
-/// More would have no weight left.
-constexpr std::size_t kMaxRuns = 16;
-constexpr double kRecentDeviations = 3;
 
 struct TimedRun {
     Timestamp ended_at;
@@ -23,37 +18,92 @@ struct TimedRun {
     std::int64_t unit_count{1};
 };
 
-/// How far runs are from the mean of those on as many units.
-struct Squares {
-    double sum{};
-    double freedom{};
+namespace {
+
+/// More would have no weight left.
+constexpr std::size_t kMaxRuns = 16;
+constexpr double kRecentDeviations = 3;
+/// No history knows better.
+constexpr double kMinNoise = 0.02;
+
+/// Runs of one type on one unit type, newest first.
+using TimedRuns = std::span<const TimedRun>;
+
+/// Of those on as many units.
+struct Sums {
+    double weight{};
+    double value{};
+    double mean() const { return value / weight; }
 };
 
-Squares squares_of(const std::vector<TimedRun>& runs)
+std::map<std::int64_t, Sums> sums_by_count(TimedRuns runs)
 {
-    struct Sums {
-        double weight{};
-        double value{};
-    };
     std::map<std::int64_t, Sums> by_count;
     for (const TimedRun& run : runs) {
         Sums& sums = by_count[run.unit_count];
         sums.weight += run.weight;
         sums.value += run.weight * run.log_time;
     }
+    return by_count;
+}
+
+/// How far runs are from the mean of those on as many units.
+struct Squares {
+    double sum{};
+    double freedom{};
+};
+
+Squares squares_of(TimedRuns runs)
+{
+    const std::map<std::int64_t, Sums> by_count = sums_by_count(runs);
     Squares squares;
-    for (const TimedRun& run : runs) {
-        const Sums& sums = by_count[run.unit_count];
-        squares.sum += run.weight * portable::square(run.log_time - sums.value / sums.weight);
-    }
+    for (const TimedRun& run : runs)
+        squares.sum += run.weight * portable::square(run.log_time - by_count.at(run.unit_count).mean());
     for (const auto& [count, sums] : by_count)
         squares.freedom += std::max(sums.weight - 1, 0.0);
     return squares;
 }
 
+/// The same one by one, each as large as if the mean were not made of it.
+void add_deviations(TimedRuns runs, std::vector<WeightedValue>& away)
+{
+    const std::map<std::int64_t, Sums> by_count = sums_by_count(runs);
+    for (const TimedRun& run : runs) {
+        const Sums& sums = by_count.at(run.unit_count);
+        const double free_share = 1 - 1 / sums.weight;
+        if (free_share > 0)
+            away.push_back({std::abs(run.log_time - sums.mean()) / std::sqrt(free_share), run.weight * free_share});
+    }
+}
+
+/// Without the first run there; all where it cannot be told which was first.
+TimedRuns later_runs(TimedRuns runs)
+{
+    const bool has_first = runs.size() > 1 && runs.back().ended_at < runs[runs.size() - 2].ended_at;
+    return runs.first(runs.size() - (has_first ? 1 : 0));
+}
+
+/// What part of itself the first run counts. What it took longer than those after it may have been for once, to read
+/// files from disks and to fill caches: so much is its own deviation. Nothing is shorter for being the first.
+double share_of_first(TimedRuns runs, double noise)
+{
+    const TimedRuns later = later_runs(runs);
+    if (later.size() == runs.size()) return 1;
+    const TimedRun& first = runs.back();
+    std::vector<WeightedValue> comparable;
+    for (const TimedRun& run : later) {
+        if (run.unit_count == first.unit_count) comparable.push_back({run.log_time, run.weight});
+    }
+    if (comparable.empty()) return 1;
+    const double longer = std::max(first.log_time - weighted_median(std::move(comparable)), 0.0);
+    return portable::square(noise) / (portable::square(noise) + portable::square(longer));
+}
+
 double noise_of(const Squares& squares, double prior)
 {
-    return std::sqrt((kPriorJobs * portable::square(prior) + squares.sum) / (kPriorJobs + squares.freedom));
+    const double noise =
+        std::sqrt((kPriorJobs * portable::square(prior) + squares.sum) / (kPriorJobs + squares.freedom));
+    return std::max(noise, kMinNoise);
 }
 
 /// What runs agree on: their median, or the mean of two of which neither took twice as long as the other.
@@ -69,6 +119,24 @@ std::optional<double> centre_of(const std::vector<WeightedValue>& ratios)
 
 } // namespace
 
+RecentRuns::Cell RecentRuns::make_cell(std::vector<TimedRun> runs, double usual)
+{
+    Cell cell;
+    cell.count = static_cast<std::int64_t>(runs.size());
+    const double share = share_of_first(runs, usual);
+    // Of two it cannot be told which of them was unusual: the interval holds both.
+    if (runs.size() > 2) runs.back().weight *= share;
+    cell.noise = noise_of(squares_of(runs), usual);
+    if (runs.size() == 2) runs.back().weight *= share;
+    double place = 1;
+    for (const TimedRun& run : runs) {
+        if (cell.runs.size() == kMaxRuns) break;
+        cell.runs.push_back({run.log_time, run.weight * place, run.unit_count});
+        place *= kOlder;
+    }
+    return cell;
+}
+
 RecentRuns::RecentRuns(std::span<const PastRun> runs, Timestamp now)
 {
     std::map<std::string_view, std::map<std::string_view, std::vector<TimedRun>>> cells;
@@ -78,32 +146,30 @@ RecentRuns::RecentRuns(std::span<const PastRun> runs, Timestamp now)
         cells[run.job_type][run.unit_type].push_back(
             {run.ended_at, portable::log(run.actual_s), weight, std::max<std::int64_t>(run.unit_count, 1)});
     }
+    std::vector<WeightedValue> away;
     for (auto& [job_type, by_unit_type] : cells) {
-        // Sums of floating-point numbers depend on their order, and runs come in any.
-        Squares of_type;
         for (auto& [unit_type, timed] : by_unit_type) {
+            // Sums of floating-point numbers depend on their order, and runs come in any.
             std::sort(timed.begin(), timed.end(), [](const TimedRun& a, const TimedRun& b) {
                 return std::tuple(b.ended_at, a.log_time, a.unit_count) <
                        std::tuple(a.ended_at, b.log_time, b.unit_count);
             });
-            const Squares own = squares_of(timed);
+            add_deviations(later_runs(timed), away);
+        }
+    }
+    const double of_all = std::max(weighted_deviation(std::move(away), kPriorNoise, kPriorJobs), kMinNoise);
+    for (auto& [job_type, by_unit_type] : cells) {
+        // A program whose time depends on what it is given does so everywhere.
+        Squares of_type;
+        for (const auto& [unit_type, timed] : by_unit_type) {
+            const Squares own = squares_of(later_runs(timed));
             of_type.sum += own.sum;
             of_type.freedom += own.freedom;
         }
-        // A program whose time depends on what it is given does so everywhere.
-        const double usual = noise_of(of_type, kPriorNoise);
+        const double usual = noise_of(of_type, of_all);
         Cells& made = types_[std::string(job_type)];
-        for (const auto& [unit_type, timed] : by_unit_type) {
-            Cell& cell = made[std::string(unit_type)];
-            cell.noise = noise_of(squares_of(timed), usual);
-            cell.count = static_cast<std::int64_t>(timed.size());
-            double place = 1;
-            for (const TimedRun& run : timed) {
-                if (cell.runs.size() == kMaxRuns) break;
-                cell.runs.push_back({run.log_time, run.weight * place, run.unit_count});
-                place *= kOlder;
-            }
-        }
+        for (auto& [unit_type, timed] : by_unit_type)
+            made[std::string(unit_type)] = make_cell(std::move(timed), usual);
     }
 }
 

@@ -11,6 +11,8 @@
 
 namespace fathom {
 
+struct TimedRun;
+
 /// What the last runs of a job type took on a unit type, as they ended: for jobs that do what their type does. No
 /// promise of then takes part in it, so neither a measurement that was made anew nor another known run moves it.
 ///
@@ -19,6 +21,14 @@ namespace fathom {
 /// A run farther than three deviations from the median of all counts as three. Two runs are taken as they are if
 /// neither took twice as long as the other; of one, or two that do not agree, what is farther from the promise than a
 /// factor of kMaxSurprise counts as that: it may have been given something else to do.
+///
+/// A first run may be longer for once: it reads its program and files from disks and fills caches. So the first run
+/// on the unit type counts noise² / (noise² + longer²) of a run, with `longer` what the logarithm of its time is above
+/// the median of those after it on as many units; one that was shorter counts in full.
+///
+/// The noise from run to run is told by the runs there, held towards that of the type's runs wherever, and that towards
+/// the noise of all types' runs (the median of their deviations, so that a few types whose times depend on what they
+/// are given do not make all others unsure); first runs take part in neither of these two.
 ///
 /// Immutable.
 class RecentRuns {
@@ -41,7 +51,8 @@ class RecentRuns {
 
     static constexpr double kOlder = 0.6;
     static constexpr double kMaxSurprise = 4;
-    /// From run to run of one program on one machine, before there are runs to tell: as two sendings of a probe differ.
+    /// From run to run of one program on one machine, before there are runs to tell, of whatever type: as two sendings
+    /// of a probe differ.
     static constexpr double kPriorNoise = 0.05;
 
   private:
@@ -56,6 +67,8 @@ class RecentRuns {
         std::int64_t count{};
     };
     using Cells = std::map<std::string, Cell, std::less<>>;
+    /// @param runs  newest first; @param usual  noise of the type.
+    static Cell make_cell(std::vector<TimedRun> runs, double usual);
     const Cell* find_cell(std::string_view job_type, std::string_view unit_type) const;
 
     std::map<std::string, Cells, std::less<>> types_;

@@ -6,6 +6,7 @@
 #include "core/decide/history/run_calibration.hpp"
 #include "core/decide/history/run_levels.hpp"
 #include "core/decide/history/typical_time.hpp"
+#include "core/decide/prediction/predict_run.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -172,7 +173,31 @@ RunCorrection combine(const RunLevels::Level& level, const RecentRuns::Answer& r
             .knows_type = true};
 }
 
+/// A known run is of one unit.
+class OnOneUnit : public RunByCount {
+  public:
+    explicit OnOneUnit(double run_s) : single_{run_s, run_s, run_s} {}
+    RunTime at(std::int64_t unit_count) const override { return unit_count == 1 ? single_ : RunTime(); }
+    std::int64_t largest_known() const override { return 1; }
+
+  private:
+    RunTime single_;
+};
+
 } // namespace
+
+double RunHistory::known_run_factor(std::string_view job_type, RunOwner owner, const KnownRun& known) const
+{
+    const Model* const model = find_model(job_type, owner);
+    if (model == nullptr || !is_time(known.run_s)) return 1;
+    const OnOneUnit by_count(known.run_s);
+    const DividedRun run(by_count);
+    const auto runs = model->recent.find(job_type, known.unit_type, run);
+    // A single run there is the known one itself.
+    if (!runs || runs->count < 2) return 1;
+    const RunLevels::Level level = model->by_reference.level(job_type);
+    return combine(level, *runs, run.at(1)).factor / portable::exp(level.log_factor);
+}
 
 RunCorrection RunHistory::correction(std::string_view job_type, std::string_view unit_type, RunOwner owner,
                                      const RunPromise& promise) const
@@ -185,9 +210,12 @@ RunCorrection RunHistory::correction(std::string_view job_type, std::string_view
     if (promise.is_of_own_work || promise.run == nullptr) {
         correction = levels.find(job_type, unit_type);
     } else if (const auto runs = model->recent.find(job_type, unit_type, *promise.run)) {
-        correction = combine(levels.level(job_type), *runs, promise.run->at(1));
+        RunLevels::Level level = levels.level(job_type);
+        level.log_factor += portable::log(promise.known_factor);
+        correction = combine(level, *runs, promise.run->at(1));
     } else {
         correction = levels.elsewhere(job_type);
+        correction.factor *= promise.known_factor;
     }
     const auto width = model->width_factors.find(unit_type);
     correction.width_factor = width == model->width_factors.end() ? model->width_factor : width->second;
@@ -199,7 +227,8 @@ double RunHistory::least_factor(std::string_view job_type, RunOwner owner, const
     const Model* const model = find_model(job_type, owner);
     if (model == nullptr) return 1;
     const RunLevels& levels = model->levels(promise.basis);
-    double least = promise.is_of_own_work ? levels.least_factor(job_type) : levels.elsewhere(job_type).factor;
+    double least = promise.is_of_own_work ? levels.least_factor(job_type)
+                                          : levels.elsewhere(job_type).factor * promise.known_factor;
     const auto answers = model->answers.find(job_type);
     if (answers == model->answers.end()) return least;
     for (const auto& [unit_type, answer] : answers->second)

@@ -15,6 +15,8 @@
 /// What jobs that have run teach about those that come.
 namespace fathom {
 
+struct KnownRun;
+
 /// Of whose runs a prediction is made. Views: what they point at must outlive it.
 struct RunOwner {
     std::string_view owner{};   ///< who submits; empty: nobody in particular, so that all runs teach
@@ -66,6 +68,7 @@ struct RunPromise {
     /// were from their promises tells anything.
     bool is_of_own_work = true;
     const DividedRun* run = nullptr; ///< by count of units; needed unless is_of_own_work
+    double known_factor = 1;         ///< RunHistory::known_run_factor(), where it was made of a known run
 };
 
 /// The run time of a job of which no operator is known, from its type's runs and the time asked for.
@@ -134,6 +137,10 @@ class RunHistory {
 
     RunCorrection correction(std::string_view job_type, std::string_view unit_type, RunOwner owner = {},
                              const RunPromise& promise = {}) const;
+    /// What jobs of the type take where their known run was made, over what that run took, as far as the runs there
+    /// tell; 1 where they do not. Wherever a known run is carried to, its own error comes along: it may have been a
+    /// first run, which read its files from disks, or one on a busy day.
+    double known_run_factor(std::string_view job_type, RunOwner owner, const KnownRun& known) const;
     /// No correction() of such a promise for the job type has a smaller factor, on whatever unit type; of promises
     /// that are not of the job's own work: on those without runs of the type.
     double least_factor(std::string_view job_type, RunOwner owner = {}, const RunPromise& promise = {}) const;

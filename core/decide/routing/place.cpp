@@ -50,6 +50,8 @@ PlaceChooser::PlaceChooser(const RouteRequest& request, const RouteKnowledge& kn
       has_costs_(has_quota_ || request.budget || request.prefer.time < 1),
       asked_(asked_time_of(request, knowledge.runs.get()))
 {
+    if (knowledge.runs && request.known_run && request.takes_operators)
+        known_factor_ = knowledge.runs->known_run_factor(request.job_type, request.run_owner(), *request.known_run);
 }
 
 bool PlaceChooser::may_wait() const
@@ -250,7 +252,7 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
     const RunHistory* runs = knowledge_->runs.get();
     if (!is_unknown_job_ && runs != nullptr && !request_->job_type.empty())
         choice_.correction = runs->correction(request_->job_type, view.id.value, request_->run_owner(),
-                                              {known.basis, !request_->takes_operators, &run});
+                                              {known.basis, !request_->takes_operators, &run, known_factor_});
     if (known.knee > 0)
         choice_.knee = known.knee;
     else if (!request_->units.count)

@@ -92,6 +92,8 @@ class PlaceChooser {
     const std::string& run_basis() const { return run_basis_; }
     /// What the time that is asked for lets expect of the request.
     const AskedTime& asked() const { return asked_; }
+    /// RunPromise::known_factor of the request.
+    double known_factor() const { return known_factor_; }
 
     /// Whether the counts of the next choices get their costs also where these decide nothing.
     void show_costs() { has_costs_ = true; }
@@ -152,6 +154,7 @@ class PlaceChooser {
     bool has_quota_;
     bool has_costs_;
     AskedTime asked_;
+    double known_factor_ = 1;
     double limit_ = Availability::kForEver;
     bool is_unknown_job_{}; ///< neither its operators nor its run times by count are known
     std::optional<RunEstimate> estimate_;

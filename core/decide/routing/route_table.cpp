@@ -214,8 +214,10 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
         kind.has_runs = marks_of_runs(request);
     }
     const bool has_history = knowledge.runs && !request.job_type.empty();
-    const RunPromise promise{request.known_run ? PromiseBasis::kReference : PromiseBasis::kOperators,
-                             !request.takes_operators};
+    const RunPromise promise{.basis = request.known_run ? PromiseBasis::kReference : PromiseBasis::kOperators,
+                             .is_of_own_work = !request.takes_operators,
+                             .run = nullptr,
+                             .known_factor = chooser.known_factor()};
     if (has_history) kind.least_factor = knowledge.runs->least_factor(request.job_type, request.run_owner(), promise);
     for (std::size_t i = 0; i < size; ++i)
         fill_place(request, chooser, kind, i);

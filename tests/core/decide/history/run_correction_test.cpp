@@ -1,8 +1,12 @@
+#include "core/decide/prediction/predict_run.hpp"
+#include "core/decide/statistics/sample_statistics.hpp"
 #include "tests/core/decide/history/past_runs.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
+#include <random>
 
 /// How far runs of a job's type correct what is promised for the job.
 namespace fathom {
@@ -151,6 +155,121 @@ TEST(RunHistory, AProgramWhoseTimeDependsOnWhatItIsGivenIsNotPromisedNarrowly)
 
     EXPECT_LT(next.low_s, 6);
     EXPECT_GT(next.high_s, 17);
+}
+
+/// Ended one after the other, the last of them an hour ago.
+std::vector<PastRun> runs_one_by_one(const std::string& job_type, const std::vector<double>& times_s)
+{
+    std::vector<PastRun> runs;
+    for (const double actual_s : times_s) {
+        runs.push_back(reference_run("u1", 10, actual_s));
+        runs.back().job_type = job_type;
+        runs.back().ended_at = kNow - static_cast<int>(times_s.size()) * 1h + static_cast<int>(runs.size() - 1) * 1h;
+    }
+    return runs;
+}
+
+TEST(RunHistory, AFirstRunThatReadItsFilesDoesNotLengthenTheNext)
+{
+    // It took a fifth longer for once: by its recency alone it would lengthen what is predicted by 6 %.
+    EXPECT_NEAR(OfType(10).predict(RunHistory(runs_one_by_one("scf", {12, 10}), kNow), "u1").run_s, 10, 0.15);
+    EXPECT_NEAR(OfType(10).predict(RunHistory(runs_one_by_one("scf", {12, 10, 10}), kNow), "u1").run_s, 10, 0.1);
+    EXPECT_GT(OfType(10).predict(RunHistory(runs_one_by_one("scf", {10, 12}), kNow), "u1").run_s, 10.6)
+        << "nothing is shorter for being the first";
+}
+
+TEST(RunHistory, AFirstRunThatWasALittleLongerCountsAsAnyOther)
+{
+    const double expected_s = 10 * std::exp(0.9 * 0.6 / 1.6 * std::log(1.01));
+    EXPECT_NEAR(OfType(10).predict(RunHistory(runs_one_by_one("scf", {10.1, 10}), kNow), "u1").run_s, expected_s, 0.01);
+}
+
+TEST(RunHistory, TwoRunsThatDifferTellOfNoFirstRunAlone)
+{
+    // It may be that the program takes what it is given.
+    const RunTime next = OfType(10).predict(RunHistory(runs_one_by_one("scf", {20, 5}), kNow), "u1");
+
+    EXPECT_LT(next.run_s, 8) << "the last run counts most";
+    EXPECT_GT(next.high_s, 10);
+}
+
+TEST(RunHistory, WhereRunsHardlyDifferOneIsBelievedMore)
+{
+    std::vector<PastRun> runs = runs_one_by_one("scf", {12});
+    const double alone = RunHistory(runs, kNow).correction("scf", "u1", {}, OfType(11).promise()).own_share;
+    for (const char* type : {"md", "fft", "sort"}) {
+        const std::vector<PastRun> others = runs_one_by_one(type, {10, 10.05, 9.95, 10, 10.05});
+        runs.insert(runs.end(), others.begin(), others.end());
+    }
+    const double steady = RunHistory(runs, kNow).correction("scf", "u1", {}, OfType(11).promise()).own_share;
+    const std::vector<PastRun> wild = runs_one_by_one("search", {1, 40, 7, 20, 3});
+    runs.insert(runs.end(), wild.begin(), wild.end());
+    const double beside_wild = RunHistory(runs, kNow).correction("scf", "u1", {}, OfType(11).promise()).own_share;
+
+    EXPECT_LT(alone, 0.94);
+    EXPECT_GT(steady, 0.95);
+    EXPECT_GT(beside_wild, 0.95) << "one type whose time depends on what it is given says nothing of the others";
+}
+
+TEST(RunHistory, IsAsGoodAsTheLastRunThereWhereFirstRunsReadTheirFiles)
+{
+    // Programs whose first run takes up to a fifth longer and whose others differ by 2 %. The third run of each is
+    // predicted: a mean of the two before it would be 3 % too long.
+    std::mt19937_64 random(5);
+    std::normal_distribution<double> noise(0, 0.02);
+    std::uniform_real_distribution<double> once(0, 0.2);
+    std::vector<PastRun> runs;
+    std::vector<double> off;
+    std::vector<double> off_by_last;
+    for (int type = 0; type < 90; ++type) {
+        const auto take = [&](double longer) {
+            PastRun run = reference_run("u1", 10, 10 * std::exp(longer + noise(random)));
+            run.job_type = "type-" + std::to_string(type);
+            run.ended_at = kNow - 48h + static_cast<int>(runs.size()) * 1min;
+            runs.push_back(run);
+            return run.actual_s;
+        };
+        take(once(random));
+        const double last_s = take(0);
+        const RunCorrection correction =
+            RunHistory(runs, kNow).correction(runs.back().job_type, "u1", {}, OfType(last_s).promise());
+        const double actual_s = take(0);
+        off.push_back(last_s * correction.factor / actual_s - 1);
+        off_by_last.push_back(last_s / actual_s - 1);
+    }
+    const auto typical = [](const std::vector<double>& values) {
+        std::vector<double> sizes;
+        for (const double value : values)
+            sizes.push_back(std::abs(value));
+        return median(std::move(sizes));
+    };
+
+    EXPECT_LT(std::abs(std::accumulate(off.begin(), off.end(), 0.0) / static_cast<double>(off.size())), 0.015);
+    EXPECT_LT(typical(off), 1.3 * typical(off_by_last));
+}
+
+TEST(RunHistory, AKnownRunThatWasLongForOnceIsCarriedOverAsItsPlaceTakesIt)
+{
+    // The profiled run was the first there: 12 s, and then 10 s. Another place takes twice as long.
+    std::vector<PastRun> runs = runs_one_by_one("scf", {12, 10, 10});
+    for (PastRun& run : runs)
+        run.promised_s = run.promised_low_s = run.promised_high_s = 12;
+    KnownRun known;
+    known.unit_type = "u1";
+    known.run_s = 12;
+    const RunHistory history(runs, kNow);
+    const OfType job(24);
+    RunPromise elsewhere = job.promise();
+    elsewhere.known_factor = history.known_run_factor("scf", {}, known);
+    const RunCorrection correction = history.correction("scf", "u2", {}, elsewhere);
+
+    EXPECT_NEAR(12 * elsewhere.known_factor, 10, 0.3);
+    EXPECT_NEAR(24 * correction.factor, 20, 0.4);
+    EXPECT_EQ(history.least_factor("scf", {}, elsewhere), correction.factor) << "bounds of decisions know it";
+
+    runs.erase(runs.begin() + 1, runs.end());
+    EXPECT_EQ(RunHistory(runs, kNow).known_run_factor("scf", {}, known), 1) << "it is that run itself";
+    EXPECT_EQ(history.known_run_factor("other", {}, known), 1);
 }
 
 TEST(Corrected, KeepsOfThePromisesIntervalItsShare)

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 
 namespace fathom {
@@ -169,6 +170,36 @@ TEST(PredictRun, RunsThereAndTheKnownRunWeighByTheirVariances)
     EXPECT_DOUBLE_EQ(again.candidates[0].prediction.run_s, winner.prediction.run_s);
     EXPECT_DOUBLE_EQ(again.candidates[0].prediction.high_s, winner.prediction.high_s);
     EXPECT_EQ(to_json(again)["candidates"][0]["rungs"], to_json(decision)["candidates"][0]["rungs"]);
+}
+
+TEST(PredictRun, AKnownRunIsCarriedOverAsLaterRunsOfItsPlaceTakeIt)
+{
+    std::vector<PastRun> runs;
+    for (const double actual_s : {10.0, 8.0, 8.0}) {
+        PastRun past;
+        past.job_type = "solver";
+        past.unit_type = "ut_alpha";
+        past.promised_s = past.promised_low_s = past.promised_high_s = 10;
+        past.basis = PromiseBasis::kReference;
+        past.actual_s = actual_s;
+        past.ended_at = Timestamp{} + std::chrono::hours(runs.size());
+        runs.push_back(past);
+    }
+    RouteKnowledge knowledge;
+    knowledge.runs = std::make_shared<const RunHistory>(runs, Timestamp{} + std::chrono::hours(4));
+    const std::vector<UnitTypeView> views{view_of("beta", kBeta)};
+    const RouteRequest request = request_of_type();
+    const Decision decision = route(request, views, knowledge);
+
+    ASSERT_TRUE(decision.winner);
+    const Candidate& winner = decision.candidates[*decision.winner];
+    EXPECT_NEAR(winner.promised.run_s, 12 + 1 + 1 + 13.0 / 8, 1e-9) << "what measurements make of the known run";
+    EXPECT_NEAR(winner.prediction.run_s, 0.8 * winner.promised.run_s, 0.3) << "the known run was a first one";
+
+    const Result<RouteInputs> inputs = parse_route_inputs(route_inputs_json(request, views, knowledge, decision));
+    ASSERT_TRUE(inputs) << describe(inputs.error());
+    const Decision again = route(inputs->request, inputs->unit_types, inputs->knowledge);
+    EXPECT_DOUBLE_EQ(again.candidates[0].prediction.run_s, winner.prediction.run_s);
 }
 
 TEST(PredictRun, NamedOperatorsSayThatTheyAreNotAll)
