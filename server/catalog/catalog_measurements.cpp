@@ -9,6 +9,7 @@
 #include <pqxx/pqxx>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -87,19 +88,36 @@ MeasuredOperator named_by_version(const pqxx::row& row, const MeasurementVersion
     return measured;
 }
 
-/// As it was measured with one thread; where it was not, what one core does of it at best: time x cores.
-MeasuredOperator with_one_thread(const pqxx::row& row, MeasuredOperator measured, std::int64_t cores)
+/// What one result says of the work with one thread; empty where that was not measured.
+std::optional<MeasuredOperator> with_one_thread(const pqxx::row& row, MeasuredOperator measured)
 {
-    if (row["one_thread_median_s"].is_null()) {
-        for (double* time : {&measured.median_s, &measured.ci_low_s, &measured.ci_high_s})
-            *time *= static_cast<double>(cores);
-        return measured;
-    }
+    if (row["one_thread_median_s"].is_null()) return std::nullopt;
     measured.median_s = row["one_thread_median_s"].as<double>();
     measured.ci_low_s = row["one_thread_ci_low_s"].as<double>();
     measured.ci_high_s = row["one_thread_ci_high_s"].as<double>();
     return measured;
 }
+
+/// The results of one operator and size on one unit type and count, newest first.
+struct SeveralResults {
+    std::vector<MeasuredOperator> with_all_cores;
+    std::vector<MeasuredOperator> one_thread; ///< of those that have it
+
+    void add(const pqxx::row& row, const MeasurementVersions& versions)
+    {
+        with_all_cores.push_back(named_by_version(row, versions));
+        if (auto one = with_one_thread(row, with_all_cores.back())) one_thread.push_back(std::move(*one));
+    }
+    /// As it was measured with one thread, taken together as the others are; where it never was, what one core does of
+    /// `measured` at best: time × cores.
+    MeasuredOperator on_one_core(MeasuredOperator measured, std::int64_t cores) const
+    {
+        if (!one_thread.empty()) return combine_results(one_thread);
+        for (double* time : {&measured.median_s, &measured.ci_low_s, &measured.ci_high_s})
+            *time *= static_cast<double>(cores);
+        return measured;
+    }
+};
 
 } // namespace
 
@@ -119,12 +137,12 @@ void read_measurements(pqxx::work& transaction, CatalogSnapshot& catalog, const 
         const std::size_t index = changed.at(row["unit_type_id"].as<std::string>());
         UnitTypeView& view = catalog.unit_types[index];
         // Rows of one place follow one another, each with its number there: the next 1 is another place.
-        std::vector<MeasuredOperator> results;
+        SeveralResults results;
         do {
-            results.push_back(named_by_version(*first, catalog.measurement_versions));
+            results.add(*first, catalog.measurement_versions);
             ++first;
         } while (first != rows.end() && (*first)["place"].as<std::int64_t>() > 1);
-        MeasuredOperator measured = combine_results(results);
+        MeasuredOperator measured = combine_results(results.with_all_cores);
         const auto unit_count = row["unit_count"].as<std::int64_t>();
         curves.add(index, measured, unit_count);
         // Probes have their data on the device already; jobs must bring it there (S4).
@@ -132,7 +150,7 @@ void read_measurements(pqxx::work& transaction, CatalogSnapshot& catalog, const 
             measured = with_transfers(std::move(measured), view.bus_gb > 0 ? view.bus_gb : kUsualBusGb);
         if (unit_count != 1) continue;
         if (view.cores_per_unit > 1 && !is_device(view.resource_type))
-            view.one_core.push_back(with_one_thread(row, measured, view.cores_per_unit));
+            view.one_core.push_back(results.on_one_core(measured, view.cores_per_unit));
         view.measured.push_back(std::move(measured));
     }
     curves.finish(catalog, previous);

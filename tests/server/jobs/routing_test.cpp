@@ -1,6 +1,7 @@
 #include "tests/server/jobs/routing_fixture.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <span>
 #include <string>
 #include <vector>
@@ -132,6 +133,27 @@ TEST_F(Routing, PredictsFromSeveralResultsTogetherUntilOneTellsOfAChange)
     // Twice as slow is no chance.
     add_measurement(alpha, 0.02, "now() - interval '1 hour'");
     EXPECT_EQ(known().median_s, 0.02);
+}
+
+TEST_F(Routing, TakesSeveralResultsWithOneThreadTogetherAsWell)
+{
+    add_operators();
+    const std::string alpha = add_center("alpha");
+    sql("UPDATE unit_type SET cores_per_unit = 2 WHERE id = '" + alpha + "'");
+    const auto on_one_core_s = [&] {
+        reload_catalog();
+        return catalog_.get()->find_unit_type(alpha)->one_core[0].median_s;
+    };
+    add_measurement(alpha, 0.01, "now() - interval '3 hours'");
+    EXPECT_EQ(on_one_core_s(), 0.02) << "what one core does of it at best";
+    sql("UPDATE measurement SET one_thread_median_s = 0.0151, one_thread_ci_low_s = 0.0151, "
+        "one_thread_ci_high_s = 0.0151");
+    add_measurement(alpha, 0.01, "now() - interval '2 hours'");
+    EXPECT_EQ(on_one_core_s(), 0.0151) << "the newer result had no time for it: the older one says more than a guess";
+
+    sql("UPDATE measurement SET one_thread_median_s = 0.0149, one_thread_ci_low_s = 0.0149, "
+        "one_thread_ci_high_s = 0.0149 WHERE one_thread_median_s IS NULL");
+    EXPECT_NEAR(on_one_core_s(), std::sqrt(0.0151 * 0.0149), 1e-9);
 }
 
 TEST_F(Routing, JobsGoWhereTheyMayRunAsLongAsTheirLimit)
