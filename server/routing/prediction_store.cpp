@@ -38,6 +38,13 @@ RunTime without_staging(const RunPrediction& held, double staged_s)
     return {run_s, std::max(held.low_s - staged_s, 0.0), std::max(held.high_s - staged_s, run_s)};
 }
 
+/// A known run's own error is no error of the unit type that it was carried to.
+RunTime promise_of(const Candidate& winner)
+{
+    const double factor = winner.correction.known_factor;
+    return {factor * winner.promised.run_s, factor * winner.promised.low_s, factor * winner.promised.high_s};
+}
+
 } // namespace
 
 NewPrediction make_prediction(const Candidate& winner, const RouteRequest& request, const JobId& job,
@@ -53,7 +60,7 @@ NewPrediction make_prediction(const Candidate& winner, const RouteRequest& reque
     // from other unit types this one never promised.
     const bool is_own = winner.prediction.unknown_operators == 0 && winner.prediction.estimated_operators == 0;
     const bool moves_itself = request.moves_data_itself();
-    if (!moves_itself && is_own) made.promised = winner.promised;
+    if (!moves_itself && is_own) made.promised = promise_of(winner);
     const bool is_partial = winner.prediction.unknown_operators > 0 || (moves_itself && winner.plan.is_network_unknown);
     if (!is_partial || !winner.run_basis.empty())
         made.run = without_staging(winner.prediction, moves_itself ? 0 : winner.plan.in_s);

@@ -210,13 +210,14 @@ RunCorrection RunHistory::correction(std::string_view job_type, std::string_view
     if (promise.is_of_own_work || promise.run == nullptr) {
         correction = levels.find(job_type, unit_type);
     } else if (const auto runs = model->recent.find(job_type, unit_type, *promise.run)) {
-        RunLevels::Level level = levels.level(job_type);
+        RunLevels::Level level = levels.level(job_type, unit_type);
         level.log_factor += portable::log(promise.known_factor);
         correction = combine(level, *runs, promise.run->at(1));
     } else {
-        correction = levels.elsewhere(job_type);
+        correction = levels.elsewhere(job_type, unit_type);
         correction.factor *= promise.known_factor;
     }
+    correction.known_factor = promise.known_factor;
     const auto width = model->width_factors.find(unit_type);
     correction.width_factor = width == model->width_factors.end() ? model->width_factor : width->second;
     return correction;
@@ -228,7 +229,7 @@ double RunHistory::least_factor(std::string_view job_type, RunOwner owner, const
     if (model == nullptr) return 1;
     const RunLevels& levels = model->levels(promise.basis);
     double least = promise.is_of_own_work ? levels.least_factor(job_type)
-                                          : levels.elsewhere(job_type).factor * promise.known_factor;
+                                          : levels.least_elsewhere(job_type) * promise.known_factor;
     const auto answers = model->answers.find(job_type);
     if (answers == model->answers.end()) return least;
     for (const auto& [unit_type, answer] : answers->second)

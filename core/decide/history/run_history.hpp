@@ -30,8 +30,8 @@ struct PastRun {
     std::string job_type;
     std::string unit_type; ///< id
     std::int64_t unit_count{1};
-    /// What its measurements alone let expect, on unit_count units, with the limits of the 80 % interval; 0: nothing
-    /// was.
+    /// What its measurements alone let expect, on unit_count units, with the limits of the 80 % interval; of a known
+    /// run as its place had taken it until then (RunHistory::known_run_factor()). 0: nothing was.
     double promised_s{};
     double promised_low_s{};
     double promised_high_s{};
@@ -59,6 +59,7 @@ struct RunCorrection {
     std::int64_t like_count{}; ///< other runs that it leans on
     bool knows_type = false;   ///< there are runs of the job type, wherever, that tell what promises leave out
     double width_factor = 1;   ///< Calibration::width_factor of the unit type: what corrected() is to be given
+    double known_factor = 1;   ///< RunPromise::known_factor, which is in `factor`
 };
 
 /// A promise that is to be corrected.
@@ -112,13 +113,13 @@ struct AskedTime {
 /// Learned from past runs; immutable, so any thread may read it.
 ///
 /// The upper rungs of the ladder of predictions: what runs of a job's type say on top of what measurements promise.
-/// Every rung counts by its variance. A promise is off by an error common to all of its basis, one of the job type
-/// and one of the job type on this unit type (RunLevels); how large these usually are, per basis, says how much a run
-/// elsewhere tells of it: much of what named operators do not cover, next to nothing of how a known run is carried
-/// over. On top of that come the runs of the type on this unit type: for a job that says what it executes by how far
-/// they were from their promises; for one that does what its type does by the times that they took (RecentRuns). With
-/// errors of promises of 0.1 to 0.2 and runs that differ by 0.05 the first of them counts 0.8 to 0.94. Without any run
-/// the factor is 1.
+/// Every rung counts by its variance. A promise is off by an error common to all of its basis, one of the job type,
+/// one of the unit type and one of the job type on this unit type (RunLevels); how large these usually are, per basis,
+/// says how much a run elsewhere tells of it: much of what named operators do not cover, next to nothing of how a known
+/// run is carried over. On top of that come the runs of the type on this unit type: for a job that says what it
+/// executes by how far they were from their promises; for one that does what its type does by the times that they took
+/// (RecentRuns). With errors of promises of 0.1 to 0.2 and runs that differ by 0.05 the first of them counts 0.8 to
+/// 0.94. Without any run the factor is 1.
 ///
 /// Names of job types are anybody's to use, so each owner's runs make a model of their own: nothing that others run
 /// changes what it says. A type that the owner never ran starts from the model of its project, where that knows the

@@ -15,6 +15,8 @@ namespace {
 /// No history knows better.
 constexpr double kMinDeviation = 0.02;
 constexpr double kWildDeviations = 3;
+/// Job types that are taken to have met no error of a unit type, beside those that ran there.
+constexpr double kPriorTypes = 2;
 
 /// The runs of one job type on one unit type.
 struct UnitRuns {
@@ -274,7 +276,40 @@ Standing standing_of(const TypeRuns& type, const Common& common)
                 portable::square(1 - f) * common.of_unknown + portable::square(f) * common.of_units / type.count};
 }
 
+/// Step 4: U_u of one unit type.
+/// @param off  y_tu − A_t of the types that ran there, with c.
+double unit_error(std::vector<WeightedValue> off, const LevelPriors& priors)
+{
+    std::vector<WeightedValue> with_prior = off;
+    with_prior.push_back({0, kPriorTypes});
+    const double error = weighted_median(std::move(with_prior));
+    double count = 0;
+    for (WeightedValue& one : off) {
+        count += one.weight;
+        one.value = std::abs(one.value - error);
+    }
+    const double between = std::max(weighted_deviation(std::move(off), priors.unit_type, 1), kMinDeviation);
+    const double of_all = portable::square(priors.all_on_unit_type);
+    return error * of_all / (of_all + portable::square(between) / count);
+}
+
+/// @param standings  of the types, in their order.
+std::map<std::string_view, double> unit_errors(const std::vector<TypeRuns>& types,
+                                               const std::vector<Standing>& standings, const LevelPriors& priors)
+{
+    std::map<std::string_view, std::vector<WeightedValue>> off;
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        for (const UnitRuns& cell : types[i].cells)
+            off[cell.unit_type].push_back({cell.mean - standings[i].level, cell.certainty});
+    }
+    std::map<std::string_view, double> errors;
+    for (auto& [unit_type, of_types] : off)
+        errors[unit_type] = unit_error(std::move(of_types), priors);
+    return errors;
+}
+
 /// Of a job type on a unit type that has run it: B_tu.
+/// @param standing  there: with U_u.
 RunCorrection correction_on(const UnitRuns& cell, const TypeRuns& type, const Standing& standing, const Common& common)
 {
     const double c = cell.certainty;
@@ -295,9 +330,9 @@ LevelPriors priors_of(PromiseBasis basis)
 {
     switch (basis) {
     case PromiseBasis::kOperators:
-        return {.noise = 0.1, .unit_type = 0.2, .job_type = 0.5, .all = 0.2};
+        return {.noise = 0.1, .unit_type = 0.2, .job_type = 0.5, .all = 0.2, .all_on_unit_type = 0.05};
     case PromiseBasis::kReference:
-        return {.noise = 0.05, .unit_type = 0.1, .job_type = 0.03, .all = 0.01};
+        return {.noise = 0.05, .unit_type = 0.1, .job_type = 0.03, .all = 0.01, .all_on_unit_type = 0.05};
     }
     return {};
 }
@@ -316,8 +351,17 @@ RunLevels::RunLevels(std::span<const PastRun> runs, Timestamp now, PromiseBasis 
     other_ = {.factor = portable::exp(common.level),
               .deviation = std::sqrt(common.noise + common.of_units + common.of_unknown),
               .like_count = common.run_count};
-    for (const TypeRuns& type : types) {
-        const Standing standing = standing_of(type, common);
+    std::vector<Standing> standings;
+    for (const TypeRuns& type : types)
+        standings.push_back(standing_of(type, common));
+    const std::map<std::string_view, double> errors = unit_errors(types, standings, priors);
+    for (const auto& [unit_type, error] : errors) {
+        unit_errors_.emplace(unit_type, UnitError{error, portable::exp(error)});
+        least_unit_factor_ = std::min(least_unit_factor_, portable::exp(error));
+    }
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        const TypeRuns& type = types[i];
+        const Standing& standing = standings[i];
         Type& made = types_[std::string(type.job_type)];
         made.level = {standing.level, common.of_units + standing.variance, type.run_count};
         made.elsewhere = {.factor = portable::exp(standing.level),
@@ -325,35 +369,54 @@ RunLevels::RunLevels(std::span<const PastRun> runs, Timestamp now, PromiseBasis 
                           .like_count = type.run_count,
                           .knows_type = true};
         for (const UnitRuns& cell : type.cells)
-            made.by_unit_type[std::string(cell.unit_type)] = correction_on(cell, type, standing, common);
+            made.by_unit_type[std::string(cell.unit_type)] =
+                correction_on(cell, type, {standing.level + errors.at(cell.unit_type), standing.variance}, common);
     }
 }
 
-RunCorrection RunLevels::elsewhere(std::string_view job_type) const
+RunLevels::UnitError RunLevels::error_of(std::string_view unit_type) const
 {
-    const auto type = types_.find(job_type);
-    return type == types_.end() ? other_ : type->second.elsewhere;
+    const auto error = unit_errors_.find(unit_type);
+    return error == unit_errors_.end() ? UnitError() : error->second;
 }
 
-RunLevels::Level RunLevels::level(std::string_view job_type) const
+RunCorrection RunLevels::elsewhere(std::string_view job_type, std::string_view unit_type) const
 {
     const auto type = types_.find(job_type);
-    return type == types_.end() ? other_level_ : type->second.level;
+    RunCorrection correction = type == types_.end() ? other_ : type->second.elsewhere;
+    correction.factor *= error_of(unit_type).factor;
+    return correction;
+}
+
+RunLevels::Level RunLevels::level(std::string_view job_type, std::string_view unit_type) const
+{
+    const auto type = types_.find(job_type);
+    Level level = type == types_.end() ? other_level_ : type->second.level;
+    level.log_factor += error_of(unit_type).log_factor;
+    return level;
 }
 
 RunCorrection RunLevels::find(std::string_view job_type, std::string_view unit_type) const
 {
     const auto type = types_.find(job_type);
-    if (type == types_.end()) return other_;
-    const auto cell = type->second.by_unit_type.find(unit_type);
-    return cell == type->second.by_unit_type.end() ? type->second.elsewhere : cell->second;
+    if (type != types_.end()) {
+        const auto cell = type->second.by_unit_type.find(unit_type);
+        if (cell != type->second.by_unit_type.end()) return cell->second;
+    }
+    return elsewhere(job_type, unit_type);
+}
+
+double RunLevels::least_elsewhere(std::string_view job_type) const
+{
+    const auto type = types_.find(job_type);
+    return (type == types_.end() ? other_ : type->second.elsewhere).factor * least_unit_factor_;
 }
 
 double RunLevels::least_factor(std::string_view job_type) const
 {
+    double least = least_elsewhere(job_type);
     const auto type = types_.find(job_type);
-    if (type == types_.end()) return other_.factor;
-    double least = type->second.elsewhere.factor;
+    if (type == types_.end()) return least;
     for (const auto& [unit_type, correction] : type->second.by_unit_type)
         least = std::min(least, correction.factor);
     return least;

@@ -118,6 +118,26 @@ TEST_F(Learning, AProfiledRunIsWhatRunsElsewhereArePredictedFrom)
     EXPECT_EQ(sql("SELECT promise_basis FROM run_prediction WHERE job_id = '" + second.value + "'"), "reference");
 }
 
+TEST_F(Learning, TheLedgersPromisesHaveAKnownRunAsItsPlaceTakesIt)
+{
+    add_measurement(unit_type_, 0.01);
+    add_measurement(add_center("beta"), 0.01);
+    const Json at_alpha = {{"center", "alpha"}, {"count", 1}};
+    const Json later = spec({{"type", "solver"}, {"units", at_alpha}});
+    finish_as(admin_, spec({{"type", "solver"}, {"profile", true}, {"units", at_alpha}}), dense_profile(), 0, 4);
+    finish_as(admin_, later, nullptr, 0, 2); // the profiled one took 2.5 s
+    finish_as(admin_, later, nullptr, 0, 2);
+    const JobId job = submit(spec({{"type", "solver"}, {"units", {{"center", "beta"}, {"count", 1}}}}));
+    sql("UPDATE job SET metered = true");
+    route();
+    const Json winner = get("/jobs/" + job.value + "/placement")["decision"]["candidates"][0];
+    const double kept_s = std::stod(sql("SELECT promised_s FROM run_prediction WHERE job_id = '" + job.value + "'"));
+
+    EXPECT_NEAR(winner["correction"]["promised_s"].get<double>(), 2.5, 1e-9);
+    EXPECT_LT(kept_s, 2.35) << "else beta would be taken to be faster than its probes say";
+    EXPECT_NEAR(winner["prediction"]["run_s"].get<double>(), kept_s, 0.1);
+}
+
 TEST_F(Learning, WhatAProgramComputesInItsOwnThreadsGoesAsProbesWithOneThreadDo)
 {
     const std::string beta = add_center("beta");

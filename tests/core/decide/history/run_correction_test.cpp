@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <utility>
 
 /// How far runs of a job's type correct what is promised for the job.
 namespace fathom {
@@ -246,6 +247,40 @@ TEST(RunHistory, IsAsGoodAsTheLastRunThereWhereFirstRunsReadTheirFiles)
 
     EXPECT_LT(std::abs(std::accumulate(off.begin(), off.end(), 0.0) / static_cast<double>(off.size())), 0.015);
     EXPECT_LT(typical(off), 1.3 * typical(off_by_last));
+}
+
+/// Types that all took a fifth less than promised on u2 and what was promised on u1; "scf" ran on u1 only.
+std::vector<PastRun> types_on_two_units(int type_count)
+{
+    std::vector<PastRun> runs{reference_run("u1", 10, 10)};
+    for (int type = 0; type < type_count; ++type) {
+        for (const auto& [unit_type, actual_s] : {std::pair("u1", 10.0), std::pair("u2", 8.0)}) {
+            runs.push_back(reference_run(unit_type, 10, actual_s));
+            runs.back().job_type = "type-" + std::to_string(type);
+        }
+    }
+    return runs;
+}
+
+TEST(RunHistory, WhatAllTypesMeetOnAUnitTypeIsExpectedOfOneThatNeverRanThere)
+{
+    // Its probes came at a bad moment: whatever is promised by them is too long.
+    const RunHistory history(types_on_two_units(8), kNow);
+    const OfType job(10);
+
+    EXPECT_NEAR(job.predict(history, "u2").run_s, 8.1, 0.3);
+    EXPECT_NEAR(job.predict(history, "u3").run_s, 10, 0.3) << "it is that unit type's error, not of all";
+    EXPECT_LE(history.least_factor("scf", {}, job.promise()),
+              history.correction("scf", "u2", {}, job.promise()).factor);
+    EXPECT_NEAR(history.correction("never ran", "u2", {}, job.promise()).factor, 0.81, 0.03);
+}
+
+TEST(RunHistory, WhatOneTypeOrTwoMeetThereIsTheirOwn)
+{
+    for (const int type_count : {1, 2}) {
+        const RunHistory history(types_on_two_units(type_count), kNow);
+        EXPECT_EQ(OfType(10).predict(history, "u2").run_s, OfType(10).predict(history, "u3").run_s) << type_count;
+    }
 }
 
 TEST(RunHistory, AKnownRunThatWasLongForOnceIsCarriedOverAsItsPlaceTakesIt)
