@@ -16,6 +16,8 @@ constexpr double kPriorRunDeviation = 0.5;
 constexpr double kPriorCellDeviation = 0.5;
 constexpr double kPriorTypeDeviation = 1;
 constexpr int kTurns = 30;
+/// A run counts half after so many newer ones of its type there: what a program takes now is seen after a few.
+constexpr double kHalfLife_runs = 3;
 /// Of runs so old that they hardly count; else their interval would have no end.
 constexpr double kMinWeight = 0.1;
 
@@ -40,6 +42,37 @@ double median_deviation(const std::vector<WeightedValue>& values, double centre,
     return weighted_deviation(std::move(away), prior, kPriorRuns);
 }
 
+struct TimedValue {
+    Timestamp ended_at;
+    double value{};  ///< ln(time)
+    double weight{}; ///< by its age
+};
+
+/// Of one type on one unit type, the newer the more; of the same moment all alike.
+std::vector<WeightedValue> weighed_by_place(std::vector<TimedValue> runs)
+{
+    std::sort(runs.begin(), runs.end(), [](const TimedValue& a, const TimedValue& b) {
+        return a.ended_at != b.ended_at ? a.ended_at > b.ended_at : a.value < b.value;
+    });
+    std::vector<WeightedValue> weighed;
+    std::size_t newer = 0;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (i > 0 && runs[i].ended_at != runs[i - 1].ended_at) newer = i;
+        const double weight = runs[i].weight * portable::exp2(-static_cast<double>(newer) / kHalfLife_runs);
+        if (!(weight > 0)) break;
+        weighed.push_back({runs[i].value, weight});
+    }
+    return weighed;
+}
+
+double total_weight(const std::vector<WeightedValue>& values)
+{
+    double sum = 0;
+    for (const WeightedValue& one : values)
+        sum += one.weight;
+    return sum;
+}
+
 double certainty(double weight)
 {
     return weight / (weight + kPriorRuns);
@@ -49,20 +82,25 @@ double certainty(double weight)
 
 TypicalTimes::TypicalTimes(std::span<const PastRun> runs, Timestamp now)
 {
-    std::map<std::string_view, std::map<std::string_view, std::vector<WeightedValue>>> values;
+    std::map<std::string_view, std::map<std::string_view, std::vector<TimedValue>>> timed;
     for (const PastRun& run : runs) {
-        if (is_time(run.actual_s))
-            values[run.job_type][run.unit_type].push_back({portable::log(run.actual_s), recency(run.ended_at, now)});
+        const double weight = recency(run.ended_at, now);
+        if (is_time(run.actual_s) && weight > 0)
+            timed[run.job_type][run.unit_type].push_back({run.ended_at, portable::log(run.actual_s), weight});
     }
+    std::map<std::string_view, std::map<std::string_view, std::vector<WeightedValue>>> values;
     std::vector<WeightedValue> away;
-    for (const auto& [job_type, by_unit_type] : values) {
+    for (auto& [job_type, by_unit_type] : timed) {
         Type& type = types_[std::string(job_type)];
-        for (const auto& [unit_type, times] : by_unit_type) {
+        for (auto& [unit_type, times_there] : by_unit_type) {
             Cell cell;
-            for (const WeightedValue& one : times)
+            for (const TimedValue& one : times_there)
                 cell.weight += one.weight;
-            cell.count = static_cast<std::int64_t>(times.size());
+            cell.count = static_cast<std::int64_t>(times_there.size());
+            const std::vector<WeightedValue>& times = values[job_type][unit_type] =
+                weighed_by_place(std::move(times_there));
             cell.median = weighted_median(times);
+            cell.recent_weight = total_weight(times);
             type.count += cell.count;
             run_count_ += cell.count;
             cell.unit = units_.emplace(unit_type, units_.size()).first->second;
@@ -168,7 +206,7 @@ std::optional<RunEstimate> TypicalTimes::find(std::string_view job_type, std::st
     const auto cell = type->second.cells.find(unit_type);
     if (cell != type->second.cells.end()) {
         const Cell& own = cell->second;
-        const double deviation = own.deviation * std::sqrt(1 + 1 / std::max(own.weight, kMinWeight));
+        const double deviation = own.deviation * std::sqrt(1 + 1 / std::max(own.recent_weight, kMinWeight));
         return to_estimate(own.median, deviation, counted(own.count, "run") + " of its type there", own.count);
     }
     return to_estimate(type->second.level + unit_level, portable::hypot(elsewhere, run_deviation_),

@@ -20,8 +20,9 @@ struct TimeRatio {
 /// Run times of job types on unit types, for jobs of which no operator is known. ln(time) is taken as g_t + h_u + rest:
 /// what the job type takes, and how the unit type compares with the others on the types that both have run. g and h
 /// are fitted to the medians of (type, unit type) by turns; a median of n runs counts n / (n + kPriorRuns), and h is
-/// shrunk as if one more type had gone alike everywhere. Times are of whole jobs, on whatever count of units they had.
-/// Immutable.
+/// shrunk as if one more type had gone alike everywhere. In the median of (type, unit type), and in how far runs are
+/// from it, a run counts half after three newer ones, and half after 30 days. Times are of whole jobs, on whatever
+/// count of units they had. Immutable.
 class TypicalTimes {
   public:
     TypicalTimes() = default;
@@ -36,8 +37,9 @@ class TypicalTimes {
     struct Cell {
         std::size_t unit{}; ///< index into unit_levels_
         double median{};
-        double weight{};
-        double deviation{}; ///< from run to run
+        double weight{};        ///< of its runs by their age
+        double recent_weight{}; ///< the same, the newer the more
+        double deviation{};     ///< from run to run
         std::int64_t count{};
     };
     struct Type {

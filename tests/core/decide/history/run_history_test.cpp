@@ -231,6 +231,22 @@ TEST(RunHistory, UnknownJobsTakeWhatTheirTypeTookThere)
     EXPECT_EQ(estimate->job_count, 4);
 }
 
+TEST(RunHistory, UnknownJobsTakeWhatTheirTypeTakesNow)
+{
+    std::vector<PastRun> runs;
+    for (int i = 0; i < 25; ++i) {
+        runs.push_back(make_run("scf", "u1", 0, i < 20 ? 100 : 200));
+        runs.back().ended_at = kNow - 30h + i * 1h;
+    }
+    const std::optional<RunEstimate> changed = RunHistory(runs, kNow).estimate("scf", "u1");
+    runs.resize(21);
+    const std::optional<RunEstimate> one_slow = RunHistory(runs, kNow).estimate("scf", "u1");
+
+    ASSERT_TRUE(changed && one_slow);
+    EXPECT_NEAR(changed->time.run_s, 200, 1e-9) << "five runs in a row are no accident";
+    EXPECT_NEAR(one_slow->time.run_s, 100, 1e-9) << "one may be";
+}
+
 TEST(RunHistory, UnknownJobsAreCarriedOverByHowOtherTypesCompare)
 {
     // u2 takes twice as long as u1 for six types; the seventh was seen on u1 only.
