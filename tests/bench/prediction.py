@@ -3,31 +3,16 @@ import argparse
 import os
 import pathlib
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 
 from prediction_centers import QUOTA_CORES, Bench, ProgramFailed, centers
 from prediction_programs import programs
+from prediction_report import Outcome, report
 from prediction_units import Quota
 
 BIN = os.environ["FATHOM_BIN"]
-
-
-class Outcome:
-    """One run against what was predicted for it."""
-
-    def __init__(self, program, center, rung, row, naive):
-        self.program, self.center, self.rung = program, center, rung
-        self.predicted, self.actual, self.naive = row["predicted"], row["actual_run_s"], naive
-
-    def error_pct(self, predicted=None):
-        value = self.predicted["run_s"] if predicted is None else predicted
-        return 100 * abs(value - self.actual) / self.actual
-
-    def is_inside(self):
-        return self.predicted["low_s"] <= self.actual <= self.predicted["high_s"]
 
 
 class Measuring:
@@ -129,46 +114,6 @@ class Neighbour:
     def __exit__(self, *_):
         self.process.kill()
         self.process.wait()
-
-
-def ninetieth(values):
-    return statistics.quantiles(values, n=10, method="inclusive")[-1] if len(values) > 1 else values[0]
-
-
-def report_rung(name, outcomes):
-    """@return the median error over that of the best naive predictor"""
-    ours = [o.error_pct() for o in outcomes]
-    naive = {kind: statistics.median(o.error_pct(o.naive[kind]) for o in outcomes if kind in o.naive)
-             for kind in outcomes[0].naive}
-    inside = 100 * sum(o.is_inside() for o in outcomes) / len(outcomes)
-    print(f"{name:<22} n {len(outcomes):>3}   median {statistics.median(ours):>5.1f} %   p90 {ninetieth(ours):>5.1f} %   "
-          f"in interval {inside:>3.0f} %   " + ", ".join(f"{kind} {error:.1f} %" for kind, error in naive.items()))
-    return statistics.median(ours) / max(min(naive.values()), 0.1)
-
-
-def report(measured):
-    by_rung = {}
-    for outcome in measured.outcomes:
-        by_rung.setdefault(outcome.rung, []).append(outcome)
-    print()
-    over = {rung: report_rung(rung, outcomes) for rung, outcomes in by_rung.items()}
-    for place in measured.places[1:]:
-        chosen = [o for o in by_rung.get("first", []) if o.center == place.name]
-        if chosen:
-            report_rung(f"first, {place.name}", chosen)
-    figures = []
-    if first := by_rung.get("first"):
-        errors = [o.error_pct() for o in first]
-        figures += [("new_place_median_error_pct", statistics.median(errors)),
-                    ("new_place_p90_error_pct", ninetieth(errors))]
-    if second := by_rung.get("second"):
-        figures.append(("second_run_median_error_pct", statistics.median(o.error_pct() for o in second)))
-    if loaded := by_rung.get("loaded"):
-        figures.append(("loaded_median_error_pct", statistics.median(o.error_pct() for o in loaded)))
-    figures.append(("in_interval_pct", 100 * sum(o.is_inside() for o in measured.outcomes) / len(measured.outcomes)))
-    for name, value in figures:
-        print(f"RESULT {name} {value:.1f} percent")
-    print(f"RESULT worst_over_naive {max(over.values()):.2f} ratio")
 
 
 def work(arguments, folder, quota):
