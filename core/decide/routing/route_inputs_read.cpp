@@ -138,6 +138,7 @@ UnitPrice read_price(const Json& json, const std::string& path, Errors& errors)
 
 RunAnswer read_run(const Json& json, const std::string& path, Errors& errors)
 {
+    constexpr double kMaxFactor = 1e9;
     ObjectReader reader(json, path, errors);
     RunAnswer answer;
     answer.correction.factor = number(reader, "factor");
@@ -146,6 +147,7 @@ RunAnswer read_run(const Json& json, const std::string& path, Errors& errors)
     answer.correction.promise_share = reader.optional_number("promise_share", 0, 1).value_or(1);
     answer.correction.own_share = reader.optional_number("own_share", 0, 1).value_or(0);
     answer.correction.knows_type = reader.optional_boolean("knows_type").value_or(false);
+    answer.correction.known_factor = reader.optional_number("known_factor", 0, kMaxFactor).value_or(1);
     answer.correction.job_count = reader.required_integer("job_count", 0, kMaxUnits);
     answer.correction.like_count = reader.required_integer("like_count", 0, kMaxUnits);
     answer.correction.width_factor = number(reader, "width_factor");

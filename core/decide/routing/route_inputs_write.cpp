@@ -147,6 +147,7 @@ Json run_json(const RunHistory& runs, const RouteRequest& request, const std::st
                  {"job_count", correction.job_count},
                  {"like_count", correction.like_count},
                  {"width_factor", correction.width_factor}};
+    if (correction.known_factor != 1) json["known_factor"] = correction.known_factor;
     const std::optional<RunEstimate> estimate =
         runs.estimate(request.job_type, unit_type, request.run_owner(), asked_time_of(request, &runs));
     if (estimate)

@@ -167,6 +167,14 @@ void explain_ranking(const RouteRequest& request, std::vector<Candidate>& candid
 
 namespace {
 
+/// Where it is worth a word.
+std::string known_factor_text(double factor)
+{
+    constexpr double kWorthAWord = 0.005;
+    if (std::abs(factor - 1) < kWorthAWord) return {};
+    return fmt::format(", times {:.2f}, which is what its runs there took of that since", factor);
+}
+
 PredictionRung promise_rung(const RouteRequest& request, const Candidate& winner)
 {
     if (request.known_run) {
@@ -174,7 +182,8 @@ PredictionRung promise_rung(const RouteRequest& request, const Candidate& winner
         const bool is_there = known.unit_type == winner.unit_type_id.value;
         return {"reference", 1,
                 "its type's profiled run on " + known.place + ", " + duration_text(known.run_s) + " (" + known.job_id +
-                    ")" + (is_there ? "" : ", each part scaled by the ratio of probes")};
+                    ")" + (is_there ? "" : ", each part scaled by the ratio of probes") +
+                    known_factor_text(winner.correction.known_factor)};
     }
     return {"operators", 1,
             winner.correction.knows_type

@@ -215,7 +215,7 @@ TEST(RunHistory, WhereRunsHardlyDifferOneIsBelievedMore)
 TEST(RunHistory, IsAsGoodAsTheLastRunThereWhereFirstRunsReadTheirFiles)
 {
     // Programs whose first run takes up to a fifth longer and whose others differ by 2 %. The third run of each is
-    // predicted: a mean of the two before it would be 3 % too long.
+    // predicted: a mean of the two before it would be 4 % too long.
     std::mt19937_64 random(5);
     std::normal_distribution<double> noise(0, 0.02);
     std::uniform_real_distribution<double> once(0, 0.2);
@@ -245,7 +245,7 @@ TEST(RunHistory, IsAsGoodAsTheLastRunThereWhereFirstRunsReadTheirFiles)
         return median(std::move(sizes));
     };
 
-    EXPECT_LT(std::abs(std::accumulate(off.begin(), off.end(), 0.0) / static_cast<double>(off.size())), 0.015);
+    EXPECT_LT(std::abs(std::accumulate(off.begin(), off.end(), 0.0) / static_cast<double>(off.size())), 0.02);
     EXPECT_LT(typical(off), 1.3 * typical(off_by_last));
 }
 

@@ -195,11 +195,14 @@ TEST(PredictRun, AKnownRunIsCarriedOverAsLaterRunsOfItsPlaceTakeIt)
     const Candidate& winner = decision.candidates[*decision.winner];
     EXPECT_NEAR(winner.promised.run_s, 12 + 1 + 1 + 13.0 / 8, 1e-9) << "what measurements make of the known run";
     EXPECT_NEAR(winner.prediction.run_s, 0.8 * winner.promised.run_s, 0.3) << "the known run was a first one";
+    ASSERT_FALSE(winner.rungs.empty());
+    EXPECT_NE(winner.rungs[0].text.find(", times 0.8"), std::string::npos) << winner.rungs[0].text;
 
     const Result<RouteInputs> inputs = parse_route_inputs(route_inputs_json(request, views, knowledge, decision));
     ASSERT_TRUE(inputs) << describe(inputs.error());
     const Decision again = route(inputs->request, inputs->unit_types, inputs->knowledge);
     EXPECT_DOUBLE_EQ(again.candidates[0].prediction.run_s, winner.prediction.run_s);
+    EXPECT_EQ(to_json(again)["candidates"][0]["rungs"], to_json(decision)["candidates"][0]["rungs"]);
 }
 
 TEST(PredictRun, NamedOperatorsSayThatTheyAreNotAll)
