@@ -21,6 +21,7 @@ class Measuring:
     def __init__(self, bench, places, rounds):
         self.bench, self.places, self.rounds = bench, places, rounds
         self.outcomes = []
+        self.profiling_pct = []  # how much longer than the next run of its program each profiled one held its unit
         self.dgemm = {}
 
     def measure_dgemm(self):
@@ -74,6 +75,8 @@ class Measuring:
         before = profiled[1]["actual_run_s"]
         again = self.bench.run(program.name, job, reference.name)
         self.note(program, reference, "again", again, before, before)
+        held_s = [job["attempt"]["run_s"] for job, *_ in (profiled, again)]
+        self.profiling_pct.append(100 * (held_s[0] / held_s[1] - 1))
         for place in others:
             last = None
             for number in range(self.rounds):
@@ -88,12 +91,13 @@ class Measuring:
             return
         cpus = sorted(os.sched_getaffinity(0))
         for program in chosen:
-            before = next((o.actual for o in self.outcomes if o.program == program.name and o.center == "older"), None)
-            if before is None:
+            there = [o for o in self.outcomes if o.program == program.name and o.center == "older"]
+            if not there:
                 continue
+            before, last = there[-1].naive["same time"], there[-1].actual
             with Neighbour(cpus[-1]):
                 ended = self.bench.run(program.name, program.job(), "older")
-            self.note(program, self.places[1], "loaded", ended, before, before)
+            self.note(program, self.places[1], "loaded", ended, before, last)
 
 
 class Neighbour:

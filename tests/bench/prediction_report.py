@@ -77,6 +77,8 @@ def report(measured):
     if loaded := by_rung.get("loaded"):
         figures.append(("loaded_median_error_pct", statistics.median(o.error_pct() for o in loaded)))
     figures.append(("in_interval_pct", 100 * sum(o.is_inside() for o in measured.outcomes) / len(measured.outcomes)))
+    if measured.profiling_pct:
+        figures.append(("profiling_median_cost_pct", statistics.median(measured.profiling_pct)))
     figures += [(f"in_interval_pct_{rung}", 100 * sum(o.is_inside() for o in outcomes) / len(outcomes))
                 for rung, outcomes in by_rung.items()]
     for name, value in figures:

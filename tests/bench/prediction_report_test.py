@@ -26,7 +26,7 @@ def test_only_where_places_differ_by_a_fifth_predictions_have_to_be_much_better(
 def test_each_rung_is_held_against_its_best_naive_predictor(capsys):
     again = [outcome("again", 10.6, 10, "reference", same_time=10.2), outcome("again", 10.4, 10, "reference", same_time=10.2)]
     places = [types.SimpleNamespace(name=name) for name in ("reference", "older")]
-    report(types.SimpleNamespace(outcomes=FIRST + again, places=places))
+    report(types.SimpleNamespace(outcomes=FIRST + again, places=places, profiling_pct=[1, 2, 30]))
     results = dict(line.split()[1:3] for line in capsys.readouterr().out.splitlines() if line.startswith("RESULT"))
 
     assert results["over_naive_again"] == "2.50"
@@ -34,4 +34,5 @@ def test_each_rung_is_held_against_its_best_naive_predictor(capsys):
     assert results["worst_over_naive"] == "2.50"
     assert results["new_place_median_error_pct"] == "2.0"
     assert results["in_interval_pct_first"] == results["in_interval_pct_again"] == results["in_interval_pct"] == "100.0"
+    assert results["profiling_median_cost_pct"] == "2.0"
     assert results["naive_over_ours_where_places_differ"] == "2.86"
