@@ -86,6 +86,8 @@ export const decisionsZh: readonly Sentence[] = [
   ['runs of {n} other types', '其他 {n} 类作业的运行'],
   ['its type\'s profiled run on {place}, {time} ({job})', '同类作业在 {place} 上经剖析的运行，{time}（{job}）'],
   ['its type\'s profiled run on {place}, {time} ({job})|, each part scaled by the ratio of probes', '同类作业在 {place} 上经剖析的运行，{time}（{job}），各部分按探针测得的比例换算'],
+  ['its type\'s profiled run on {place}, {time} ({job})|, times {factor}, which is what its runs there took of that since', '同类作业在 {place} 上经剖析的运行，{time}（{job}），再乘以 {factor}，即此后同类作业在那里所用时间与之相比的倍数'],
+  ['its type\'s profiled run on {place}, {time} ({job})|, each part scaled by the ratio of probes|, times {factor}, which is what its runs there took of that since', '同类作业在 {place} 上经剖析的运行，{time}（{job}），各部分按探针测得的比例换算，再乘以 {factor}，即此后同类作业在那里所用时间与之相比的倍数'],
   ['the job names no operators: its run time is not predicted', '作业没有列出算子：不预测其运行时间'],
   ['the job names no operators: its run time is taken from {basis:sentence}', '作业没有列出算子：其运行时间取自{basis}'],
   ['unit count: auto gives {n}|, the least that the job takes', '单元数 auto 取 {n}，即作业可接受的最少数量'],

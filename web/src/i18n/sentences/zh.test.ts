@@ -34,6 +34,8 @@ it('explanations of decisions are told in Chinese', () => {
   expect(translateZh('waits for a unit of alpha/core, free in about 10 min')).toBe('正在等待：alpha/core 的一个单元，约 10 min 后空闲')
   expect(translateZh('alpha/core would win if you asked for the cheapest (4.20 EUR instead of 6.10 EUR, 12 min later)'))
     .toBe('若要求最便宜，alpha/core 会胜出（4.20 EUR 而不是 6.10 EUR，晚 12 min）')
+  expect(translateZh('its type\'s profiled run on alpha/core, 10 s (job_1), each part scaled by the ratio of probes, times 0.81, which is what its runs there took of that since'))
+    .toBe('同类作业在 alpha/core 上经剖析的运行，10 s（job_1），各部分按探针测得的比例换算，再乘以 0.81，即此后同类作业在那里所用时间与之相比的倍数')
   expect(translateZh('8 units, the knee of its scaling: 16 units would be 12 % slower')).toBe('8 个单元，扩展曲线的拐点：16 个单元会慢 12 %')
 })
 
