@@ -206,7 +206,7 @@ std::optional<RecentRuns::Answer> RecentRuns::find(std::string_view job_type, st
     const std::optional<double> known = centre_of(ratios);
     const double centre = known.value_or(0);
     const double limit = known ? kRecentDeviations * cell->noise : portable::log(kMaxSurprise);
-    Answer answer{.noise = cell->noise, .count = cell->count};
+    Answer answer{.noise = cell->noise, .count = cell->count, .compared = static_cast<std::int64_t>(ratios.size())};
     double sum = 0;
     double weights = 0;
     double squares = 0;

@@ -43,6 +43,7 @@ class RecentRuns {
         double noise{};     ///< deviation from run to run
         double weight{};    ///< as how many runs it counts: the variance of the mean is noise² / weight
         std::int64_t count{};
+        std::int64_t compared{}; ///< the newest of them, as far as the promise says what they should have taken
     };
     /// Empty: none of the type ran there.
     std::optional<Answer> find(std::string_view job_type, std::string_view unit_type, const DividedRun& promise) const;

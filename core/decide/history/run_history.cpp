@@ -193,8 +193,8 @@ double RunHistory::known_run_factor(std::string_view job_type, RunOwner owner, c
     const OnOneUnit by_count(known.run_s);
     const DividedRun run(by_count);
     const auto runs = model->recent.find(job_type, known.unit_type, run);
-    // A single run there is the known one itself.
-    if (!runs || runs->count < 2) return 1;
+    // A single run on one unit there is the known one itself.
+    if (!runs || runs->compared < 2) return 1;
     const RunLevels::Level level = model->by_reference.level(job_type);
     return combine(level, *runs, run.at(1)).factor / portable::exp(level.log_factor);
 }

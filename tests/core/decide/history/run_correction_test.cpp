@@ -302,6 +302,9 @@ TEST(RunHistory, AKnownRunThatWasLongForOnceIsCarriedOverAsItsPlaceTakesIt)
     EXPECT_NEAR(24 * correction.factor, 20, 0.4);
     EXPECT_EQ(history.least_factor("scf", {}, elsewhere), correction.factor) << "bounds of decisions know it";
 
+    runs[1].unit_count = runs[2].unit_count = 4;
+    EXPECT_EQ(RunHistory(runs, kNow).known_run_factor("scf", {}, known), 1)
+        << "what four units take says nothing of it";
     runs.erase(runs.begin() + 1, runs.end());
     EXPECT_EQ(RunHistory(runs, kNow).known_run_factor("scf", {}, known), 1) << "it is that run itself";
     EXPECT_EQ(history.known_run_factor("other", {}, known), 1);
