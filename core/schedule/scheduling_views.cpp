@@ -113,8 +113,9 @@ void Scheduling::load_projects()
     }
     if (ledger_.project_uses().size() < 2) return; // nothing is to be shared
     std::vector<UnitTypeSize> sizes;
-    for (const UnitTypeView& view : ledger_.units().views())
-        sizes.push_back({view.id.value, view.unit_count});
+    const UnitTypeList& unit_types = ledger_.units().views();
+    for (std::size_t i = 0; i < unit_types.size(); ++i)
+        sizes.push_back({unit_types.given(i).id.value, unit_types.given(i).unit_count});
     const std::vector<double> loads = progressive_loads(ledger_.project_uses(), sizes, takes);
     for (std::size_t i = 0; i < order.size(); ++i)
         views_[order[i]].fair_load = loads[i];

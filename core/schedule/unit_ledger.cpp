@@ -21,11 +21,13 @@ bool is_open(const UnitTypeView& view)
 UnitLedger::UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge, const UnitCalendar& calendar,
                        std::span<const Reservation> reserved, std::span<const Reservation> planned, Timestamp now,
                        std::shared_ptr<RouteColumns> columns, std::span<const KnownGpuRoom> gpu_rooms)
-    : views_(std::make_shared<UnitTypeList>(unit_types)),
+    : taken_(std::make_shared<TakenViews>(unit_types)), views_(std::make_shared<UnitTypeList>(unit_types, taken_)),
       index_(columns && columns->size() == unit_types.size() ? columns->index()
                                                              : std::make_shared<const UnitTypeIndex>(*views_)),
-      copy_of_(unit_types.size()), knowledge_(std::move(knowledge)), columns_(std::move(columns))
+      knowledge_(std::move(knowledge)),
+      columns_(columns && columns->size() == unit_types.size() ? std::move(columns) : nullptr)
 {
+    taken_->expect(reserved.size() + planned.size());
     lay_calendar(calendar, now);
     for (const KnownGpuRoom& one : gpu_rooms) {
         if (const auto found = index_of(one.unit_type_id.value)) own(*found).gpu_rooms.push_back(one.room);
@@ -36,12 +38,9 @@ UnitLedger::UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge 
 
 UnitTypeView& UnitLedger::own(std::size_t index)
 {
-    UnitTypeView*& copy = copy_of_[index];
-    if (copy == nullptr) {
-        copy = &copies_.emplace_back((*views_)[index]);
-        views_->show(index, *copy);
-    }
-    return *copy;
+    UnitTypeView& copy = taken_->own(index);
+    views_->show(index, copy);
+    return copy;
 }
 
 void UnitLedger::begin_page()
@@ -71,10 +70,32 @@ void UnitLedger::lay_reservations(std::span<const Reservation> reservations)
     const Reservation* last = nullptr; // of those of one unit type in a row only the first is looked up
     std::optional<std::size_t> index;
     for (const Reservation& one : reservations) {
-        if (last == nullptr || one.unit_type_id != last->unit_type_id) index = index_of(one.unit_type_id.value);
+        if (last == nullptr || one.unit_type_id != last->unit_type_id)
+            index = index_after(index, one.unit_type_id.value);
         last = &one;
-        if (index) take(*index, one);
+        if (!index) continue;
+        if (!may_be_late(*index)) {
+            take(*index, one);
+            continue;
+        }
+        taken_->note(*index, one);
+        views_->show_late(*index);
     }
+}
+
+std::optional<std::size_t> UnitLedger::index_after(std::optional<std::size_t> last, std::string_view id) const
+{
+    const std::size_t next = last ? *last + 1 : 0;
+    if (next < views_->size() && views_->given(next).id.value == id) return next;
+    return index_of(id);
+}
+
+bool UnitLedger::may_be_late(std::size_t index) const
+{
+    if (taken_->has_copy(index)) return false; // what came before is laid on it already
+    if (taken_->is_late(index)) return true;
+    // Where something is held it depends on whose job it is.
+    return columns_ ? columns_->idle_units(index) > 0 : views_->given(index).holds.empty();
 }
 
 void UnitLedger::note_before(std::size_t index)
@@ -86,7 +107,7 @@ void UnitLedger::note_before(std::size_t index)
 void UnitLedger::admit(const UnitTypeId& id, const GpuMemoryRequest& need)
 {
     const auto found = index_of(id.value);
-    if (!found || need.all_bytes() == 0 || (*views_)[*found].gpu_rooms.empty()) return;
+    if (!found || need.all_bytes() == 0 || views_->given(*found).gpu_rooms.empty()) return;
     note_before(*found);
     for (GpuRoom& room : own(*found).gpu_rooms)
         room.admit(need);
@@ -96,7 +117,8 @@ void UnitLedger::admit(const UnitTypeId& id, const GpuMemoryRequest& need)
 std::vector<KnownGpuRoom> UnitLedger::gpu_rooms() const
 {
     std::vector<KnownGpuRoom> rooms;
-    for (const UnitTypeView& view : *views_) {
+    for (std::size_t i = 0; i < views_->size(); ++i) {
+        const UnitTypeView& view = views_->given(i); // what is noted only takes units
         for (const GpuRoom& room : view.gpu_rooms)
             rooms.push_back({view.id, room});
     }
@@ -115,15 +137,8 @@ void UnitLedger::reserve(const Reservation& reservation)
 
 void UnitLedger::take(std::size_t index, const Reservation& reservation)
 {
-    UnitTypeView& view = own(index);
-    if (view.whole_devices) {
-        const std::int64_t units = reservation.whole_device_units.value_or(
-            newly_shared_units(view.availability, *view.whole_devices, reservation.from_s, reservation.release_s,
-                               reservation.unit_count, view.units_per_device));
-        view.whole_devices->take(reservation.from_s, reservation.release_s, units);
-    }
-    view.availability.take(reservation.from_s, reservation.release_s, reservation.unit_count);
-    use_holds(view.holds, {reservation.project, reservation.from_s, reservation.release_s, reservation.unit_count});
+    taken_->take(index, reservation);
+    views_->show(index, taken_->own(index));
 }
 
 const UnitTypeView* UnitLedger::find(const UnitTypeId& id) const
@@ -194,8 +209,10 @@ OfferedPlaces UnitLedger::offered_places(const RouteRequest& request)
 
 bool UnitLedger::has_free_unit() const
 {
-    return std::any_of(views_->begin(), views_->end(),
-                       [](const UnitTypeView& view) { return is_open(view) && view.availability.free_now() > 0; });
+    for (std::size_t i = 0; i < views_->size(); ++i) {
+        if (is_open(views_->given(i)) && (*views_)[i].availability.free_now() > 0) return true;
+    }
+    return false;
 }
 
 bool has_free_unit(std::span<const UnitTypeView> unit_types, const UnitCalendar& calendar,

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "core/decide/routing/route.hpp"
+#include "core/schedule/taken_views.hpp"
 #include "core/schedule/unit_calendar.hpp"
 
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,18 +15,6 @@
 
 namespace fathom {
 
-/// Units of one type that are taken for some time. Seconds count from now.
-struct Reservation {
-    UnitTypeId unit_type_id;
-    std::int64_t unit_count{1};
-    double release_s{};    ///< when they are free again
-    double from_s{};       ///< when they are taken
-    std::string project{}; ///< of the job that has them: it uses what is kept for its project
-    /// Units of how many devices are not whole because of it (whole_device_takes()); empty: as newly_shared_units()
-    /// says.
-    std::optional<std::int64_t> whole_device_units{};
-};
-
 /// A GPU whose memory jobs share, as it was last told, with what has been placed there since.
 struct KnownGpuRoom {
     UnitTypeId unit_type_id;
@@ -35,10 +23,11 @@ struct KnownGpuRoom {
 
 /// The scheduler's working copy: the unit types with their calendar and with what is reserved at one moment, and with
 /// what is planned for the jobs before the one in hand (list scheduling). Only unit types of which something is taken
-/// are copied. Not thread-safe.
+/// are copied, and of these only the ones that decisions look at closely (TakenViews). Not thread-safe, and neither are
+/// its views().
 class UnitLedger {
   public:
-    /// @param unit_types  must outlive the ledger.
+    /// @param unit_types  must outlive the ledger; the other lists are read during the call only.
     /// @param now  of the decisions: what the seconds of the reservations count from.
     /// @param columns  figures of these unit types that one ledger passes on to the next; nullptr: none.
     /// @param gpu_rooms  of unit types whose GPUs' memory jobs share.
@@ -83,6 +72,10 @@ class UnitLedger {
     RouteTable& table();
     void lay_calendar(const UnitCalendar& calendar, Timestamp now);
     void lay_reservations(std::span<const Reservation> reservations);
+    /// Of reservations in a row that are in order of the unit types, most belong to the next one.
+    std::optional<std::size_t> index_after(std::optional<std::size_t> last, std::string_view id) const;
+    /// Whether what is taken of the unit type can be noted until somebody looks at it.
+    bool may_be_late(std::size_t index) const;
     void take(std::size_t index, const Reservation& reservation);
 
     /// A unit type as it was before a trial changed it.
@@ -97,10 +90,9 @@ class UnitLedger {
     /// The copy of a unit type that may be changed.
     UnitTypeView& own(std::size_t index);
 
-    std::shared_ptr<UnitTypeList> views_;
+    std::shared_ptr<TakenViews> taken_;
+    std::shared_ptr<UnitTypeList> views_; ///< of the unit types; shows the copies of taken_
     std::shared_ptr<const UnitTypeIndex> index_;
-    std::deque<UnitTypeView> copies_;    ///< which views_ shows
-    std::vector<UnitTypeView*> copy_of_; ///< by index; nullptr: the unit type is as it was given
     RouteKnowledge knowledge_;
     std::shared_ptr<RouteColumns> columns_;
     std::optional<RouteTable> table_;          ///< of views_

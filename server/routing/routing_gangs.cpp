@@ -157,8 +157,8 @@ std::map<GangKey, RoutingPage::GangNeed> RoutingPage::gang_needs(const UnitLedge
         const Ready& ready = ready_[decided_[wait.job]];
         if (ready.job.spec.gang.id.empty()) continue;
         if (sizes.empty()) {
-            for (const UnitTypeView& view : network.views())
-                sizes[view.id.value] = view.unit_count;
+            for (std::size_t i = 0; i < network.views().size(); ++i)
+                sizes[network.views().given(i).id.value] = network.views().given(i).unit_count;
         }
         GangNeed& need = needs[gang_key(ready.job)];
         need.members.push_back(&ready.job);

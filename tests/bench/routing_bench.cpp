@@ -96,7 +96,7 @@ class Bench {
             const std::size_t kind = any_kind();
             const RouteRequest job = make_job(random_, kinds_[kind], now);
             const bool is_compared = i % (kJobs / kPlainOfPage) == 0;
-            const std::string expected = is_compared ? plain_winner(job, ledger) : std::string();
+            const std::string expected = is_compared ? plain_winner(job, ledger, now) : std::string();
             began_ms = thread_ms();
             look_for_unmeasured(job, unmeasured);
             const Decision decision = ledger.decide(job);
@@ -132,12 +132,17 @@ class Bench {
         return {catalog.unit_types, catalog.knowledge, catalog.calendar, world_.reserved, {}, now, columns_};
     }
 
-    std::string plain_winner(const RouteRequest& job, const UnitLedger& ledger)
+    /// On a ledger like this one: the loop looks at all unit types, which a decision must not find done.
+    std::string plain_winner(const RouteRequest& job, const UnitLedger& ledger, Timestamp now)
     {
+        const server::CatalogSnapshot& catalog = world_.catalog;
+        const UnitLedger other(catalog.unit_types, catalog.knowledge, catalog.calendar, world_.reserved,
+                               ledger.reserved_later(), now, columns_);
+        const std::vector<UnitTypeView> views(other.views().begin(), other.views().end());
         const double began_ms = thread_ms();
-        const auto plain = test::plain_route(job, ledger.views());
+        const auto plain = test::plain_route(job, views);
         plain_.push_back(thread_ms() - began_ms);
-        return plain ? ledger.views()[plain->unit_type].id.value : "none";
+        return plain ? views[plain->unit_type].id.value : "none";
     }
 
     /// A whole page as the server decides it, from the ledger on: those that cannot all start where suits them best are

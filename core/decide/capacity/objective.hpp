@@ -2,6 +2,10 @@
 
 #include "core/model/job.hpp"
 
+#include <cstddef>
+#include <span>
+#include <vector>
+
 namespace fathom {
 
 /// What a place would bring, all at least 0.
@@ -18,5 +22,22 @@ struct Outcome {
 /// free does not beat everything. A pure preference gives the amount itself.
 /// It never falls when any of the three rises.
 double objective(const Preference& preference, const Outcome& outcome);
+
+/// What many places would bring, each in a column of its own; all of one size.
+struct OutcomeColumns {
+    std::vector<double> completion_s;
+    std::vector<double> cost;
+    std::vector<double> energy_j;
+
+    void resize(std::size_t size)
+    {
+        for (std::vector<double>* column : {&completion_s, &cost, &energy_j})
+            column->resize(size);
+    }
+};
+
+/// objective() of each, to the last bit.
+/// @param objectives  of the size of the columns.
+void set_objectives(const Preference& preference, const OutcomeColumns& outcomes, std::span<double> objectives);
 
 } // namespace fathom

@@ -81,7 +81,7 @@ class Rulings {
   private:
     bool is_device(std::uint32_t unit_type) const { return table_->columns->facts(unit_type).is_device; }
     std::uint32_t center_of(std::uint32_t unit_type) const { return table_->columns->center_rank()[unit_type]; }
-    const UnitTypeView& view_of(std::uint32_t unit_type) const { return (*table_->unit_types)[unit_type]; }
+    const UnitTypeView& view_of(std::uint32_t unit_type) const { return table_->unit_types->given(unit_type); }
 
     std::optional<DeviceRuling> against_gpu(const Found& gpu)
     {
@@ -220,8 +220,8 @@ std::vector<SetAside> set_devices_aside(const RouteRequest& request, RouteTable:
 
 std::string ruling_reason(const DeviceRuling& ruling, const UnitTypeList& unit_types)
 {
-    const UnitTypeView& cpu = unit_types[ruling.cpu];
-    const UnitTypeView& gpu = unit_types[ruling.gpu];
+    const UnitTypeView& cpu = unit_types.given(ruling.cpu);
+    const UnitTypeView& gpu = unit_types.given(ruling.gpu);
     const std::string threshold = fmt::format("{:.3g}", ruling.terms.threshold);
     std::string text = "on " + gpu.center_name + "/" + gpu.name + " the job is " +
                        fmt::format("{:.5g}", ruling.answer.speedup) + " times as fast as on " + cpu.center_name + "/" +
@@ -238,7 +238,7 @@ FilterStep speedup_step(const std::vector<SetAside>& aside, const UnitTypeList& 
 {
     std::map<std::string, TracedCenter> centers;
     for (const SetAside& one : aside) {
-        const std::string& center = unit_types[one.found.unit_type].center_name;
+        const std::string& center = unit_types.given(one.found.unit_type).center_name;
         TracedCenter& traced = centers[center];
         if (traced.removed++ == 0) traced = {center, 1, ruling_reason(one.ruling, unit_types)};
     }

@@ -207,9 +207,10 @@ class Deciding {
 
     Candidate removed(std::uint32_t unit_type, Filter filter)
     {
-        Candidate candidate = named(view_of(unit_type));
+        const UnitTypeView& view = table_->unit_types->given(unit_type);
+        Candidate candidate = named(view);
         candidate.removed_by = filter;
-        candidate.reason = filter_reason(*request_, view_of(unit_type), filter);
+        candidate.reason = filter_reason(*request_, view, filter);
         return candidate;
     }
 
@@ -262,7 +263,7 @@ class Deciding {
     /// False when so many centers are named that this one is not.
     bool note_center(FilterStep& step, std::uint32_t unit_type)
     {
-        const std::string& center = view_of(unit_type).center_name;
+        const std::string& center = table_->unit_types->given(unit_type).center_name;
         if (!step.centers.empty() && step.centers.back().center == center) {
             ++step.centers.back().removed;
             return true;

@@ -32,6 +32,15 @@ bool is_of_measurements(PredictionBasis basis)
     return basis != PredictionBasis::kEstimated && basis != PredictionBasis::kUnknown;
 }
 
+std::int64_t idle_units_of(const UnitTypeView& view)
+{
+    if (!view.holds.empty()) return 0;
+    std::int64_t least = view.availability.free_now();
+    for (const Availability::Step& step : view.availability.steps())
+        least = std::min(least, step.free);
+    return std::max<std::int64_t>(least, 0);
+}
+
 Timestamp newest_of(std::span<const MeasuredOperator> measured, const std::string& operator_id,
                     const std::string& parameters_key)
 {
@@ -75,11 +84,19 @@ UnitMeasurements units_of(const UnitTypeView& view)
     return {.operators = view.measured, .cores = view.cores_per_unit, .one_core = view.one_core};
 }
 
-RouteColumns::RouteColumns(UnitTypeList unit_types, std::shared_ptr<const OperatorEstimates> estimates,
-                           RouteColumns* before)
-    : unit_types_(std::move(unit_types)), facts_(unit_types_.begin(), unit_types_.end()),
-      estimates_(std::move(estimates)), changed_at_(size())
+OperatorColumn::OperatorColumn(std::size_t size)
+    : times(size), least_s(size), least_unit_s(size), is_offered(size), is_unknown(size), is_estimated(size)
 {
+}
+
+RouteColumns::RouteColumns(const UnitTypeList& unit_types, std::shared_ptr<const OperatorEstimates> estimates,
+                           RouteColumns* before)
+    : unit_types_(unit_types.given()), facts_(unit_types_.begin(), unit_types_.end()), estimates_(std::move(estimates)),
+      changed_at_(size())
+{
+    idle_units_.reserve(size());
+    for (const UnitTypeView& view : unit_types_)
+        idle_units_.push_back(idle_units_of(view));
     if (before != nullptr && have_same_names(before->unit_types_, unit_types_))
         take_over(*before);
     else
@@ -89,6 +106,7 @@ RouteColumns::RouteColumns(UnitTypeList unit_types, std::shared_ptr<const Operat
 void RouteColumns::take_over(RouteColumns& before)
 {
     generation_ = before.generation_ + 1;
+    estimates_since_ = estimates_ == before.estimates_ ? before.estimates_since_ : generation_;
     changed_at_ = before.changed_at_;
     id_rank_ = before.id_rank_;
     by_center_ = before.by_center_;
@@ -186,19 +204,16 @@ std::shared_ptr<const OperatorColumn> RouteColumns::find(const OperatorDemand& d
     add_size(key, demand);
     auto found = columns_.find(key);
     if (found == columns_.end()) {
-        const std::size_t bytes = (sizeof(OperatorTime) + 2 * sizeof(double)) * std::max<std::size_t>(size(), 1);
+        const std::size_t bytes = OperatorColumn::kBytes * std::max<std::size_t>(size(), 1);
         if (columns_.size() >= std::max(kMaxColumnBytes / bytes, kMinColumns))
             columns_.erase(std::min_element(columns_.begin(), columns_.end(), [](const auto& a, const auto& b) {
                 return a.second.last_used < b.second.last_used;
             }));
-        Kept kept{std::make_shared<OperatorColumn>()};
-        kept.column->times.resize(size());
-        kept.column->least_s.resize(size());
-        kept.column->least_unit_s.resize(size());
-        renew(demand, kept); // of none of its times it is known what they are of
+        Kept kept{demand, std::make_shared<OperatorColumn>(size())};
+        renew(kept, true);
         found = columns_.emplace(std::move(key), std::move(kept)).first;
     } else if (found->second.generation != generation_) {
-        renew(demand, found->second);
+        renew(found->second, false);
     }
     found->second.last_used = ++uses_;
     return found->second.column;
@@ -286,17 +301,27 @@ std::span<const MeasuredOperator> RouteColumns::measured_in(std::size_t unit_typ
     return std::span<const MeasuredOperator>(unit_types_[unit_type].measured).subspan(range.first, range.count);
 }
 
-void RouteColumns::renew(const OperatorDemand& demand, Kept& kept)
+void RouteColumns::renew_all()
 {
+    for (auto& [key, kept] : columns_) {
+        if (kept.generation != generation_) renew(kept, false);
+    }
+}
+
+void RouteColumns::renew(Kept& kept, bool is_new)
+{
+    const OperatorDemand& demand = kept.demand;
     const std::vector<std::uint8_t>& offered = offers(demand.operator_id);
     const std::vector<MeasuredRange>& ranges = ranges_of(demand.operator_id);
     // Somebody may look at it still.
     if (kept.column.use_count() > 1) kept.column = std::make_shared<OperatorColumn>(*kept.column);
     OperatorColumn& column = *kept.column;
+    const bool has_new_estimates = kept.generation < estimates_since_;
+    column.is_offered = offered;
     for (std::size_t i = 0; i < size(); ++i) {
-        if (changed_at_[i] <= kept.generation && is_of_measurements(column.times[i].basis)) continue;
-        column.times[i].is_offered = offered[i] != 0;
-        set_time(demand, column, i, measured_in(i, ranges[i]));
+        const bool is_of_others = has_new_estimates && !is_of_measurements(column.times[i].basis);
+        if (is_new || is_of_others || changed_at_[i] > kept.generation)
+            set_time(demand, column, i, measured_in(i, ranges[i]));
     }
     kept.generation = generation_;
 }
@@ -313,6 +338,8 @@ void RouteColumns::set_time(const OperatorDemand& demand, OperatorColumn& column
     time.curve = find_speedup(view.speedups.get(), demand.operator_id, demand.parameters_key,
                               size_work(demand.operations, demand.bytes));
     time.basis = one.basis;
+    column.is_unknown[unit_type] = one.basis == PredictionBasis::kUnknown ? 1 : 0;
+    column.is_estimated[unit_type] = one.basis == PredictionBasis::kEstimated ? 1 : 0;
     column.least_s[unit_type] = time.execution_s * (time.curve == nullptr ? 1 : 1 - time.curve->most_saved());
     column.least_unit_s[unit_type] = time.execution_s / (time.curve == nullptr ? 1 : time.curve->best_efficiency());
 }

@@ -20,18 +20,24 @@ struct OperatorTime {
     double spread{1}; ///< upper end of the 80 % interval / execution_s
     const OperatorSpeedup* curve = nullptr;
     PredictionBasis basis{PredictionBasis::kUnknown};
-    bool is_offered{}; ///< the unit type runs it at all
 };
 
 /// Adds to a key (core/base/byte_key) which operator it is, and at which size.
 void add_size(std::string& key, const OperatorDemand& demand);
 
-/// The same on every unit type.
+/// The same on every unit type. What bounds are made of lies by itself: each new kind of job reads all of it.
 struct OperatorColumn {
     std::vector<OperatorTime> times;
     /// Bounds that hold for any number of units: of one execution, and of its time summed over the units.
     std::vector<double> least_s;
     std::vector<double> least_unit_s;
+    std::vector<std::uint8_t> is_offered;   ///< 1 where the unit type runs it at all
+    std::vector<std::uint8_t> is_unknown;   ///< 1 where OperatorTime::basis says so
+    std::vector<std::uint8_t> is_estimated; ///< 1 where OperatorTime::basis says so
+
+    explicit OperatorColumn(std::size_t size);
+    /// Of one unit type.
+    static constexpr std::size_t kBytes = sizeof(OperatorTime) + 2 * sizeof(double) + 3;
 };
 
 /// A known run carried over to every unit type (predict_run), and how its parts are divided among units.
@@ -51,17 +57,20 @@ UnitMeasurements units_of(const UnitTypeView& view);
 double speed_of(const UnitTypeView& view);
 
 /// The columns of one list of unit types, each made when it is first asked for. Names, UnitTypeFacts, what was measured
-/// there and how operators scale must stay as they are; the list may be a copy of that which tables are made of. A
-/// newer list takes over what it shares with the one before. Not thread-safe.
+/// there, how operators scale and what is free there as given must stay as they are; the list may be a copy of that
+/// which tables are made of. A newer list takes over what it shares with the one before. Not thread-safe.
 class RouteColumns {
   public:
     /// @param before  of the same unit types as they were; what it has is taken from it, and made anew where a unit
     ///                type has another list of measurements, of curves or of operators now. Of others nothing is.
-    explicit RouteColumns(UnitTypeList unit_types, std::shared_ptr<const OperatorEstimates> estimates = nullptr,
+    explicit RouteColumns(const UnitTypeList& unit_types, std::shared_ptr<const OperatorEstimates> estimates = nullptr,
                           RouteColumns* before = nullptr);
 
     std::size_t size() const { return unit_types_.size(); }
     std::shared_ptr<const OperatorColumn> find(const OperatorDemand& demand);
+    /// Brings the columns of operators that were taken over from an older list up to date, which find() would do when
+    /// it is asked for them.
+    void renew_all();
     /// Of a known run, told by its job's id.
     std::shared_ptr<const KnownRunColumn> find(const KnownRun& known);
     /// When each unit type was last measured at this very size; the least Timestamp: never. Valid until the next call.
@@ -70,6 +79,8 @@ class RouteColumns {
     const std::vector<std::uint8_t>& offers(const std::string& operator_id);
     const UnitTypeList& unit_types() const { return unit_types_; }
     const UnitTypeFacts& facts(std::size_t unit_type) const { return facts_[unit_type]; }
+    /// So many of its units are free at any time as it was given; 0 where some are held for a project.
+    std::int64_t idle_units(std::size_t unit_type) const { return idle_units_[unit_type]; }
     /// As if a unit type were otherwise: for a copy, of which the list is not that of the original.
     void set_facts(std::size_t unit_type, const UnitTypeFacts& facts) { facts_[unit_type] = facts; }
     const std::shared_ptr<const UnitTypeIndex>& index();
@@ -87,14 +98,15 @@ class RouteColumns {
 
   private:
     struct Kept {
+        OperatorDemand demand;
         std::shared_ptr<OperatorColumn> column;
         std::uint64_t generation{}; ///< of which it is
         std::uint64_t last_used{};
     };
     void sort_names();
     void take_over(RouteColumns& before);
-    /// Makes what has changed since its generation, and estimates, which may be others.
-    void renew(const OperatorDemand& demand, Kept& kept);
+    /// Makes all of a new column; else what has changed since its generation, and estimates where these are others.
+    void renew(Kept& kept, bool is_new);
     void set_time(const OperatorDemand& demand, OperatorColumn& column, std::size_t unit_type,
                   std::span<const MeasuredOperator> measured) const;
     /// Where the measurements of an operator stand among those of a unit type.
@@ -112,6 +124,7 @@ class RouteColumns {
 
     UnitTypeList unit_types_;
     std::vector<UnitTypeFacts> facts_;           ///< of each
+    std::vector<std::int64_t> idle_units_;       ///< of each
     std::shared_ptr<const UnitTypeIndex> index_; ///< made when it is first asked for
     std::shared_ptr<const OperatorEstimates> estimates_;
     std::vector<std::uint32_t> id_rank_;
@@ -121,6 +134,7 @@ class RouteColumns {
     std::vector<double> speeds_;
     std::map<std::string, Kept> columns_;
     std::uint64_t generation_ = 0;          ///< lists that it has taken over from one another
+    std::uint64_t estimates_since_ = 0;     ///< the generation from which on the estimates are these
     std::vector<std::uint64_t> changed_at_; ///< by unit type: the generation that made it otherwise
     std::map<std::string, std::shared_ptr<const KnownRunColumn>> known_runs_; ///< by job
     /// When each unit type was last measured at one size of an operator.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 namespace fathom {
@@ -276,19 +277,35 @@ std::vector<std::size_t> telling_candidates(const Decision& decision)
     return chosen;
 }
 
+namespace {
+
+/// Index of the unit type with this id: fast where they are in order of ids.
+std::optional<std::size_t> find_unit_type(const UnitTypeList& unit_types, const UnitTypeId& id)
+{
+    std::size_t first = 0;
+    for (std::size_t last = unit_types.size(); first < last;) {
+        const std::size_t middle = first + (last - first) / 2;
+        if (unit_types.given(middle).id.value < id.value)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    if (first < unit_types.size() && unit_types.given(first).id == id) return first;
+    for (std::size_t i = 0; i < unit_types.size(); ++i) {
+        if (unit_types.given(i).id == id) return i;
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
 std::vector<const UnitTypeView*> views_of(const Decision& decision, std::span<const std::size_t> candidates,
                                           const UnitTypeList& unit_types)
 {
     std::vector<const UnitTypeView*> views;
     for (const std::size_t index : candidates) {
-        const UnitTypeId& id = decision.candidates[index].unit_type_id;
-        auto found =
-            std::lower_bound(unit_types.begin(), unit_types.end(), id,
-                             [](const UnitTypeView& view, const UnitTypeId& of) { return view.id.value < of.value; });
-        if (found == unit_types.end() || found->id != id)
-            found = std::find_if(unit_types.begin(), unit_types.end(),
-                                 [&](const UnitTypeView& view) { return view.id == id; });
-        if (found != unit_types.end()) views.push_back(&*found);
+        const auto found = find_unit_type(unit_types, decision.candidates[index].unit_type_id);
+        if (found) views.push_back(&unit_types[*found]);
     }
     return views;
 }

@@ -152,11 +152,11 @@ class Search {
     bool is_exact_at(std::size_t i) const { return !kind_->is_rough_at(i); }
 
     /// Makes choices in order of their rough bounds, until the columns say all of as many of the best as are wanted and
-    /// of those that tie with the best.
+    /// of those that tie with the best. Few of many are ever reached: they are taken in batches, each found by one
+    /// scan.
     void refine_best()
     {
-        std::vector<Bound> rough; // the least first
-        std::vector<Bound> kept;  // as many as are wanted, the worst first
+        std::vector<Bound> kept; // as many as are wanted, the worst first
         Best best;
         const auto keep = [&](std::size_t i) {
             if (!may_stay(i)) return;
@@ -174,17 +174,16 @@ class Search {
         for (std::size_t i = 0; i < size(); ++i) {
             if (is_exact_at(i)) keep(i);
         }
-        for (std::size_t i = 0; i < size(); ++i) {
-            if (!is_exact_at(i) && may_stay(i) && !is_needless(bound_of(i))) rough.push_back(bound_of(i));
-        }
-        std::make_heap(rough.begin(), rough.end(), kLeastFirst);
-        while (!rough.empty()) {
-            if (is_needless(rough.front())) return;
-            const std::uint32_t unit_type = rough.front().unit_type;
-            std::pop_heap(rough.begin(), rough.end(), kLeastFirst);
-            rough.pop_back();
-            refine(unit_type);
-            keep(unit_type);
+        for (std::size_t most = kFirstBounds;; most *= kMoreBounds) {
+            // Those of the batches before are no longer rough.
+            const std::vector<Bound> bounds =
+                least_bounds(most, [this](const Bound& bound) { return !is_exact_at(bound.unit_type); });
+            for (const Bound& bound : bounds) {
+                if (is_needless(bound)) return;
+                refine(bound.unit_type);
+                keep(bound.unit_type);
+            }
+            if (bounds.size() < most) return;
         }
     }
 
@@ -252,8 +251,9 @@ class Search {
                (kind_->is_estimated[i] == worst.first && kind_->unit_count[i] > worst.second);
     }
 
-    /// The next places in order of their bounds, as many as `most`, behind `after`.
-    std::vector<Bound> next_bounds(const std::optional<Bound>& after, std::size_t most) const
+    /// The least bounds of places that may stay and that are wanted, as many as `most`, in order.
+    template <class Wanted>
+    std::vector<Bound> least_bounds(std::size_t most, const Wanted& is_wanted) const
     {
         std::vector<Bound> heap; // the worst first
         for (std::size_t i = 0; i < size(); ++i) {
@@ -262,7 +262,7 @@ class Search {
                 continue;
             if (!may_stay(i)) continue;
             const Bound bound = bound_of(i);
-            if ((after && !(*after < bound)) || (is_full && !(bound < heap.front()))) continue;
+            if (!is_wanted(bound) || (is_full && !(bound < heap.front()))) continue;
             if (is_full) {
                 std::pop_heap(heap.begin(), heap.end());
                 heap.pop_back();
@@ -272,6 +272,12 @@ class Search {
         }
         std::sort_heap(heap.begin(), heap.end());
         return heap;
+    }
+
+    /// The next places in order of their bounds, as many as `most`, behind `after`.
+    std::vector<Bound> next_bounds(const std::optional<Bound>& after, std::size_t most) const
+    {
+        return least_bounds(most, [&](const Bound& bound) { return !after || *after < bound; });
     }
 
     bool can_be_best(const Bound& bound) const
@@ -297,7 +303,7 @@ class Search {
         const std::size_t enough = std::min(most_, kMinLookedAt);
         std::optional<Bound> last; // all up to it were looked at, or need not be
         bool is_done = false;
-        for (std::size_t most = kFirstBounds; !is_done; most *= 8) {
+        for (std::size_t most = kFirstBounds; !is_done; most *= kMoreBounds) {
             std::vector<Bound> bounds = next_bounds(last, most); // ascending, which is a heap with the least first
             is_done = bounds.size() < most;
             const std::optional<Bound> end = is_done ? std::nullopt : std::optional(bounds.back());
@@ -365,6 +371,7 @@ class Search {
     /// Enough to tell what the winner won against.
     static constexpr std::size_t kMinLookedAt = 8;
     static constexpr std::size_t kFirstBounds = 32;
+    static constexpr std::size_t kMoreBounds = 8; ///< times as many in the next batch
 
     const RouteRequest* request_;
     RouteTable::Impl* table_;

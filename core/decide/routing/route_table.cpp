@@ -1,6 +1,5 @@
 #include "core/decide/routing/route_table.hpp"
 
-#include "core/base/portable_math.hpp"
 #include "core/decide/routing/route_filter.hpp"
 #include "core/decide/routing/route_kind_key.hpp"
 
@@ -39,16 +38,6 @@ RouteKind empty_kind(const RouteRequest& request, std::size_t size)
     }
     return kind;
 }
-
-/// Whether the least that the job asks for is free there from some moment on for ever, so that a closer look cannot
-/// find that it never is: filter traces must not depend on which places were looked at.
-bool is_free_at_last(const UnitRequest& units, const UnitTypeView& view)
-{
-    return view.holds.empty() && view.open_units(units).steps().back().free >= view.least_count_for(units);
-}
-
-/// By which a Timestamp may be earlier than the seconds that it was made of.
-constexpr double kTick_s = 1e-6;
 
 } // namespace
 
@@ -219,8 +208,13 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
                              .run = nullptr,
                              .known_factor = chooser.known_factor()};
     if (has_history) kind.least_factor = knowledge.runs->least_factor(request.job_type, request.run_owner(), promise);
-    for (std::size_t i = 0; i < size; ++i)
-        fill_place(request, chooser, kind, i);
+    set_own_filters(request, kind);
+    if (is_rough) {
+        estimate_all(request, chooser, kind);
+    } else {
+        for (std::size_t i = 0; i < size; ++i)
+            update(request, chooser, kind, i);
+    }
     return kind;
 }
 
@@ -228,129 +222,33 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
 bool RouteTable::Impl::has_run_estimate(const RouteRequest& request, const PlaceChooser& chooser) const
 {
     if (!knowledge.runs) return false;
-    return std::any_of(unit_types->begin(), unit_types->end(), [&](const UnitTypeView& view) {
-        return knowledge.runs->estimate(request.job_type, view.id.value, request.run_owner(), chooser.asked())
-            .has_value();
-    });
-}
-
-/// The columns of a kind at one unit type, of a new kind.
-void RouteTable::Impl::fill_place(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
-                                  std::size_t unit_type)
-{
-    const bool runs_operators =
-        std::all_of(kind.operators.begin(), kind.operators.end(),
-                    [unit_type](const auto& column) { return column->times[unit_type].is_offered; });
-    const std::optional<Filter> filter =
-        removing_filter(request, (*unit_types)[unit_type], columns->facts(unit_type), runs_operators);
-    kind.own_filter[unit_type] = filter ? static_cast<std::uint8_t>(*filter) : RouteKind::kStays;
-    const bool is_rough = !kind.is_rough.empty();
-    const bool is_bounded = is_rough && !kind.has_runs_at(unit_type);
-    if (is_rough && !is_bounded) kind.is_rough[unit_type] = 0;
-    if (is_bounded && !filter)
-        estimate_roughly(request, chooser, kind, unit_type);
-    else
-        update(request, chooser, kind, unit_type);
-}
-
-const RouteTable::Impl::Least& RouteTable::Impl::least_of(std::size_t unit_type)
-{
-    if (least_.empty()) least_.resize(unit_types->size());
-    Least& least = least_[unit_type];
-    if (least.is_known) return least;
-    const UnitTypeView& view = (*unit_types)[unit_type];
-    least = {.is_known = true, .free_s = view.availability.earliest_start(1, kMinHeld_s)};
-    least.start = waits_of(knowledge).least_wait(view.id.value, least.free_s, view.queued_s);
-    return least;
-}
-
-double RouteTable::Impl::least_delay_s(const RouteRequest& request, std::size_t unit_type)
-{
-    const UnitTypeView& view = (*unit_types)[unit_type];
-    const double in_bytes = request.in_bytes_at(view.center_id);
-    if (!(in_bytes > 0) || view.network == nullptr || !is_free_at_last(request.units, view)) return 0;
-    const Least& least = least_of(unit_type);
-    const double best_s = in_bytes * columns->facts(unit_type).least_s_per_byte;
-    const Timestamp first = moment_after(request.transfer.now, least.free_s);
-    // A later start may be in a better hour, but ends its transfer no earlier; and from `from_s` on waiting counts.
-    const double free_of_charge_s = least.start.from_s - least.free_s;
-    const double beyond_s = view.network->least_end_s(first, in_bytes) - best_s - free_of_charge_s - kTick_s;
-    return least.start.growth * std::max(0.0, beyond_s);
-}
-
-RouteTable::Impl::LeastRun RouteTable::Impl::least_run(const RouteRequest& request, const RouteKind& kind,
-                                                       std::size_t unit_type)
-{
-    const auto fewest = static_cast<double>(request.units.count.value_or(request.units.min));
-    const bool is_divided = request.units.count != 1 || columns->facts(unit_type).least_count_for(request.units) > 1;
-    if (kind.known != nullptr) return least_known_run(*kind.known, unit_type, is_divided, fewest);
-    LeastRun least;
-    least.run_s = columns->start_up_s(unit_type);
-    least.unit_s = least.run_s * fewest;
-    for (std::size_t i = 0; i < request.operators.size(); ++i) {
-        const OperatorColumn& column = *kind.operators[i];
-        const OperatorTime& time = column.times[unit_type];
-        const auto executions = static_cast<double>(request.operators[i].count);
-        least.run_s += executions * (is_divided ? column.least_s[unit_type] : time.execution_s);
-        least.unit_s += executions * (is_divided ? column.least_unit_s[unit_type] : time.execution_s);
-        least.unknown += time.basis == PredictionBasis::kUnknown ? 1 : 0;
-        least.is_estimated = least.is_estimated || time.basis == PredictionBasis::kEstimated;
+    for (std::size_t i = 0; i < unit_types->size(); ++i) {
+        const std::string& id = unit_types->given(i).id.value;
+        if (knowledge.runs->estimate(request.job_type, id, request.run_owner(), chooser.asked())) return true;
     }
-    return least;
+    return false;
 }
 
-RouteTable::Impl::LeastRun RouteTable::Impl::least_known_run(const KnownRunColumn& known, std::size_t unit_type,
-                                                             bool is_divided, double fewest)
+std::vector<std::uint8_t> RouteTable::Impl::runners_of(const RouteKind& kind) const
 {
-    LeastRun least;
-    double rest_s = known.times[unit_type].run_s;
-    for (std::size_t i = 0; i < known.operators.size(); ++i) {
-        const double part_s = known.part(unit_type, i);
-        const OperatorSpeedup* const curve = known.operators[i]->times[unit_type].curve;
-        least.run_s += part_s * (is_divided && curve != nullptr ? 1 - curve->most_saved() : 1);
-        least.unit_s += part_s / (is_divided && curve != nullptr ? curve->best_efficiency() : 1);
-        rest_s -= part_s;
+    std::vector<std::uint8_t> runners(unit_types->size(), 1);
+    std::uint8_t* const runs = runners.data();
+    for (const auto& column : kind.operators) {
+        const std::uint8_t* const offered = column->is_offered.data();
+        for (std::size_t i = 0; i < runners.size(); ++i)
+            runs[i] = static_cast<std::uint8_t>(runs[i] & offered[i]);
     }
-    // Sums of rounded parts may miss zero by a rounding.
-    least.run_s += std::max(rest_s, 0.0);
-    least.unit_s += std::max(rest_s, 0.0) * (is_divided ? fewest : 1);
-    least.is_estimated = known.estimated[unit_type] > 0;
-    return least;
+    return runners;
 }
 
-void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
-                                        std::size_t unit_type)
+void RouteTable::Impl::set_own_filters(const RouteRequest& request, RouteKind& kind) const
 {
-    const Least& least = least_of(unit_type);
-    if (least.free_s == Availability::kForEver) { // perhaps for good: then a filter removes it
-        update(request, chooser, kind, unit_type);
-        return;
+    const std::vector<std::uint8_t> runners = runners_of(kind);
+    for (std::size_t i = 0; i < runners.size(); ++i) {
+        const std::optional<Filter> filter =
+            removing_filter(request, unit_types->given(i), columns->facts(i), runners[i] != 0);
+        kind.own_filter[i] = filter ? static_cast<std::uint8_t>(*filter) : RouteKind::kStays;
     }
-    const std::int64_t fewest = request.units.count.value_or(request.units.min);
-    const LeastRun run = least_run(request, kind, unit_type);
-    std::int64_t unknown = run.unknown;
-    const UnitTypeFacts& facts = columns->facts(unit_type);
-    const double moved_bytes = request.in_bytes_at((*unit_types)[unit_type].center_id) + request.transfer.out_bytes;
-    if (request.prefer.energy > 0 && facts.power_w <= 0) ++unknown;
-    if (moved_bytes > 0 && !facts.has_network) ++unknown;
-    const double moved_s = moved_bytes > 0 ? moved_bytes * facts.least_s_per_byte : 0;
-    const double compute_s = run.run_s * kind.least_factor;
-    const double taken_unit_s = run.unit_s * kind.least_factor + moved_s * static_cast<double>(fewest);
-    const double trust_penalty_s = std::max(0.0, run.run_s / facts.trust_factor - std::max(run.run_s, compute_s));
-    const double delay_s = kind.cost.empty() ? least_delay_s(request, unit_type) : 0;
-    const double judged_s =
-        std::min(least.free_s, least.start.wait_s) + moved_s + delay_s + compute_s + trust_penalty_s;
-    constexpr double kRounding = 1 - 1e-9;
-    kind.objective[unit_type] = kRounding * objective(request.prefer, {judged_s, facts.least_cost_per_s * taken_unit_s,
-                                                                       facts.power_w * taken_unit_s});
-    kind.unknown_parts[unit_type] = static_cast<std::uint8_t>(std::min<std::int64_t>(unknown, 255));
-    kind.is_estimated[unit_type] = run.is_estimated ? 1 : 0;
-    kind.start_s[unit_type] = least.free_s;
-    kind.unit_count[unit_type] = static_cast<std::int32_t>(std::min<std::int64_t>(fewest, std::int64_t{1} << 30));
-    kind.filter[unit_type] = RouteKind::kStays;
-    if (kind.cost.empty()) return;
-    kind.completion_s[unit_type] = kRounding * (least.start.wait_s + moved_s + compute_s);
-    kind.cost[unit_type] = kRounding * facts.least_cost_per_s * taken_unit_s;
 }
 
 const Found& RouteTable::Impl::look_at(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
@@ -447,17 +345,20 @@ const FilterTrace& RouteTable::Impl::filter_trace_of(const RouteRequest& request
     kind.removed_first.clear();
     kind.filter_trace.candidates = kind.filter_trace.left = static_cast<std::int64_t>(unit_types->size());
     std::array<FilterStep, kFilterCount> steps;
+    std::array<std::uint32_t, kFilterCount> last_center{}; // by its number, of each step
     for (const std::uint32_t unit_type : columns->by_center()) {
         const std::uint8_t number = kind.filter[unit_type];
         if (number == RouteKind::kStays) continue;
-        const UnitTypeView& view = (*unit_types)[unit_type];
         std::vector<TracedCenter>& centers = steps[number].centers;
-        if (!centers.empty() && centers.back().center == view.center_name) {
+        const std::uint32_t center = columns->center_rank()[unit_type];
+        if (!centers.empty() && last_center[number] == center) {
             ++centers.back().removed;
             continue;
         }
         if (centers.size() >= kMaxTracedCenters) continue;
         if (centers.size() < kFirstOfEachFilter) kind.removed_first.push_back(unit_type);
+        last_center[number] = center;
+        const UnitTypeView& view = unit_types->given(unit_type);
         centers.push_back({view.center_name, 1, filter_reason(request, view, static_cast<Filter>(number))});
     }
     for (std::size_t number = 0; number < kFilterCount; ++number) {

@@ -87,6 +87,9 @@ struct RouteTable::Impl {
     std::vector<std::uint32_t> changes; ///< unit types, in the order in which they changed
 
   private:
+    /// Of each unit type: 1 where it runs all operators of the kind.
+    std::vector<std::uint8_t> runners_of(const RouteKind& kind) const;
+    void set_own_filters(const RouteRequest& request, RouteKind& kind) const;
     /// What no start on a unit type can beat.
     struct Least {
         bool is_known{};
@@ -106,12 +109,34 @@ struct RouteTable::Impl {
         bool is_estimated{};
     };
     LeastRun least_run(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
+    /// The same of all unit types, for requests with operators whose runs are divided everywhere or nowhere.
+    struct LeastRuns {
+        std::vector<double> run_s;
+        std::vector<double> unit_s;
+        std::vector<std::uint16_t> unknown;
+        std::vector<std::uint8_t> is_estimated;
+
+        LeastRun of(std::size_t unit_type) const
+        {
+            return {run_s[unit_type], unit_s[unit_type], unknown[unit_type], is_estimated[unit_type] != 0};
+        }
+    };
+    void sum_least_runs(const RouteRequest& request, const RouteKind& kind);
+    /// estimate_roughly() of all unit types of a new kind that have no closer look.
+    void estimate_all(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind);
+    /// Whatever count and start it gets there; its objective is the bound. Sets the columns of the kind but for that.
+    Outcome least_outcome(const RouteRequest& request, RouteKind& kind, std::size_t unit_type, const Least& least,
+                          const LeastRun& run);
     static LeastRun least_known_run(const KnownRunColumn& known, std::size_t unit_type, bool is_divided, double fewest);
     bool has_run_estimate(const RouteRequest& request, const PlaceChooser& chooser) const;
-    void fill_place(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
     std::optional<Filter> bound_place(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
                                       std::size_t unit_type, std::optional<Filter> filter);
     const Least& least_of(std::size_t unit_type);
+    /// Until a unit is free.
+    double first_free_s(std::size_t unit_type) const;
+    /// Whether the least that the job asks for is free there from some moment on for ever, so that a closer look cannot
+    /// find that it never is: filter traces must not depend on which places were looked at.
+    bool is_free_at_last(const UnitRequest& units, std::size_t unit_type) const;
     /// What a job without a deadline or budget, which starts as soon as its units are free, needs at least beyond the
     /// time that its input would take in the network's best hour.
     double least_delay_s(const RouteRequest& request, std::size_t unit_type);
@@ -123,6 +148,8 @@ struct RouteTable::Impl {
 
     std::map<std::string, RouteKind> kinds_;
     std::vector<Least> least_; ///< each made when it is first asked for
+    LeastRuns least_runs_;     ///< of the kind that is being made
+    OutcomeColumns outcomes_;  ///< of the kind that is being made
     std::vector<ScaledPart> parts_;
     Found looked_at_; ///< the last one that was not known
     std::vector<std::uint32_t> changed_once_;

@@ -7,7 +7,7 @@ namespace fathom {
 UnitTypeFacts::UnitTypeFacts(const UnitTypeView& view)
     : memory_bytes_per_unit(view.memory_bytes_per_unit), gpu_memory_bytes(view.gpu_memory_bytes),
       unit_count(view.unit_count), max_wall_s(view.max_wall_s), units_per_device(view.units_per_device),
-      trust_factor(view.trust_factor), has_network(view.network != nullptr),
+      trust_factor(view.trust_factor), queued_s(view.queued_s), has_network(view.network != nullptr),
       is_device(fathom::is_device(view.resource_type)), takes_work(view.closed_reason.empty()),
       is_open_to_probes(view.is_open_to_probes), closed_by(view.closed_by)
 {

@@ -19,6 +19,7 @@ struct UnitTypeFacts {
     double least_cost_per_s{}; ///< of one unit in its cheapest hour
     double power_w{};          ///< of one unit
     double least_s_per_byte{}; ///< of its network in its best hour
+    double queued_s{};         ///< UnitTypeView::queued_s
     bool has_network{};        ///< something is known of it
     bool is_device{};          ///< no processor
     bool takes_work{};         ///< else `closed_by` says why not

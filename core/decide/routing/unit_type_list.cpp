@@ -11,11 +11,36 @@ UnitTypeList::UnitTypeList(std::span<const UnitTypeView> unit_types)
 
 UnitTypeList::UnitTypeList(const std::vector<UnitTypeView>& unit_types) : UnitTypeList(std::span(unit_types)) {}
 
+UnitTypeList::UnitTypeList(std::span<const UnitTypeView> given, std::shared_ptr<LateViews> late) : UnitTypeList(given)
+{
+    is_late_.resize(size());
+    late_ = std::move(late);
+}
+
+UnitTypeList UnitTypeList::given() const
+{
+    UnitTypeList list;
+    list.views_ = views_;
+    return list;
+}
+
+void UnitTypeList::show(std::size_t index, const UnitTypeView& instead)
+{
+    views_[index] = &instead;
+    if (!is_late_.empty()) is_late_[index] = 0;
+}
+
+void UnitTypeList::make(std::size_t index) const
+{
+    views_[index] = &late_->make(index);
+    is_late_[index] = 0;
+}
+
 UnitTypeIndex::UnitTypeIndex(const UnitTypeList& unit_types)
 {
     places_.reserve(unit_types.size());
     for (std::size_t i = 0; i < unit_types.size(); ++i)
-        places_.insert_or_assign(unit_types[i].id.value, static_cast<std::uint32_t>(i));
+        places_.insert_or_assign(unit_types.given(i).id.value, static_cast<std::uint32_t>(i));
 }
 
 std::optional<std::size_t> UnitTypeIndex::find(std::string_view id) const

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 namespace fathom {
@@ -148,6 +149,67 @@ TEST(RouteBounds, NoChoiceIsBetterThanItsBound)
             table.impl().refine(request, chooser, kind, i);
             ASSERT_LE(bound, kind.objective[i]) << world << " " << i;
         }
+    }
+}
+
+/// A request of any kind that has rough bounds.
+RouteRequest bounded_request(std::mt19937_64& random)
+{
+    const auto any = [&random](double low, double high) {
+        return std::uniform_real_distribution<double>(low, high)(random);
+    };
+    RouteRequest request = data_request(any(0, 1) < 0.5 ? 0 : any(1e9, 1e12));
+    request.operators.push_back({"fft", "n=2", 40, 2e9, 1e8}); // measured nowhere
+    request.operators.push_back({"dgemm", "n=1", 700, 1e9, 1e8});
+    if (any(0, 1) < 0.5) request.units.count.reset();
+    request.units.max = 4;
+    if (any(0, 1) < 0.3) request.units.sharing = UnitSharing::kExclusive;
+    if (any(0, 1) < 0.3) request.transfer.deadline = kMorning + std::chrono::hours(30);
+    const std::array<Preference, 4> preferences{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0.5, 0.3, 0.2}}};
+    request.prefer = preferences[static_cast<std::size_t>(any(0, 4))];
+    return request;
+}
+
+// A new kind computes the bounds of all unit types at once, column by column; of one that has changed by itself.
+TEST(RouteBounds, OfAllAtOnceAreThoseOfEachByItself)
+{
+    std::mt19937_64 random(11);
+    const auto any = [&random](double low, double high) {
+        return std::uniform_real_distribution<double>(low, high)(random);
+    };
+    for (int world = 0; world < 60; ++world) {
+        std::vector<UnitTypeView> views;
+        for (int i = 0; i < 100; ++i) {
+            UnitTypeView& view = views.emplace_back(bounded_unit_type(i, any(0.001, 0.1), any(1e6, 1e9)));
+            view.operators = {"dgemm", "fft"};
+            if (i % 3 == 0) view.availability.take(0, any(0, 80'000), 4);
+            if (i % 5 == 0) view.trust_factor = any(0.5, 1);
+            if (i % 7 == 0) view.operators = {"dgemm"};
+            if (i % 2 == 0) view.units_per_device = 2;
+            PriceEntry entry;
+            entry.per_unit_hour_micros = 100'000 + i * 1000;
+            entry.unit_power_w = i % 4 == 0 ? 0 : 10.0 + i;
+            view.price = std::make_shared<const UnitPrice>(entry);
+        }
+        const RouteRequest request = bounded_request(random);
+        RouteTable table(views);
+        const RouteKnowledge none;
+        PlaceChooser chooser(request, none);
+        const RouteKind all = table.impl().kind_of(request, chooser);
+        for (std::size_t i = 0; i < views.size(); ++i)
+            table.changed(i);
+
+        const RouteKind& each = table.impl().kind_of(request, chooser);
+
+        EXPECT_EQ(each.filter, all.filter);
+        EXPECT_EQ(each.is_rough, all.is_rough);
+        EXPECT_EQ(each.objective, all.objective) << world;
+        EXPECT_EQ(each.unknown_parts, all.unknown_parts);
+        EXPECT_EQ(each.is_estimated, all.is_estimated);
+        EXPECT_EQ(each.start_s, all.start_s);
+        EXPECT_EQ(each.completion_s, all.completion_s);
+        EXPECT_EQ(each.cost, all.cost);
+        EXPECT_GT(std::count(all.is_rough.begin(), all.is_rough.end(), 1), 50);
     }
 }
 

@@ -94,6 +94,8 @@ void expect_equal(RouteColumns& columns, RouteColumns& fresh)
         const auto other = fresh.find(demand);
         EXPECT_EQ(one->least_s, other->least_s) << demand.operator_id << demand.parameters_key;
         EXPECT_EQ(one->least_unit_s, other->least_unit_s);
+        EXPECT_EQ(one->is_unknown, other->is_unknown);
+        EXPECT_EQ(one->is_estimated, other->is_estimated);
         EXPECT_EQ(columns.measured_at(demand.operator_id, demand.parameters_key),
                   fresh.measured_at(demand.operator_id, demand.parameters_key));
         EXPECT_EQ(columns.offers(demand.operator_id), fresh.offers(demand.operator_id));
@@ -102,10 +104,12 @@ void expect_equal(RouteColumns& columns, RouteColumns& fresh)
             EXPECT_EQ(one->times[i].spread, other->times[i].spread);
             EXPECT_EQ(one->times[i].curve, other->times[i].curve);
             EXPECT_EQ(one->times[i].basis, other->times[i].basis);
-            EXPECT_EQ(one->times[i].is_offered, other->times[i].is_offered);
+            EXPECT_EQ(one->is_offered[i], other->is_offered[i]);
         }
     }
     for (std::size_t i = 0; i < columns.size(); ++i) {
+        EXPECT_EQ(columns.facts(i), fresh.facts(i));
+        EXPECT_EQ(columns.idle_units(i), fresh.idle_units(i));
         EXPECT_EQ(columns.start_up_s(i), fresh.start_up_s(i));
         EXPECT_EQ(columns.speed(i), fresh.speed(i));
         EXPECT_EQ(columns.index()->find(columns.unit_types()[i].id.value), std::optional(i));
@@ -124,6 +128,7 @@ TEST(RouteColumns, OfALaterCatalogAreAsIfMadeOfIt)
         if (later % 3 != 1) expect_equal(*columns, fresh); // else some are of two catalogs before
         catalogs.push_back(networks.later(catalogs.back()));
         columns = std::make_shared<RouteColumns>(catalogs.back(), nullptr, columns.get());
+        if (later % 4 == 2) columns->renew_all();
     }
     EXPECT_EQ(seen->least_s, seen_s) << "who looks at a column sees it as it was";
 }
@@ -148,7 +153,7 @@ TEST(RouteColumns, AreAsASearchOfEachUnitTypesListsFinds)
             const ExecutionTime plain = execution_time(demand, views[i].measured);
             EXPECT_EQ(column->times[i].execution_s, plain.execution_s) << demand.operator_id << i;
             EXPECT_EQ(column->times[i].basis, plain.basis);
-            EXPECT_EQ(column->times[i].is_offered, has_operator(views[i], demand.operator_id));
+            EXPECT_EQ(column->is_offered[i] != 0, has_operator(views[i], demand.operator_id));
             if (plain.basis == PredictionBasis::kMeasured) EXPECT_EQ(measured_at[i], plain.evidence->measured_at);
         }
     }

@@ -1,0 +1,64 @@
+#include "core/schedule/taken_views.hpp"
+
+#include <algorithm>
+
+namespace fathom {
+namespace {
+
+void take_units(UnitTypeView& view, double from_s, double release_s, std::int64_t unit_count,
+                std::optional<std::int64_t> whole_device_units)
+{
+    if (view.whole_devices) {
+        const std::int64_t units = whole_device_units.value_or(newly_shared_units(
+            view.availability, *view.whole_devices, from_s, release_s, unit_count, view.units_per_device));
+        view.whole_devices->take(from_s, release_s, units);
+    }
+    view.availability.take(from_s, release_s, unit_count);
+}
+
+} // namespace
+
+TakenViews::TakenViews(std::span<const UnitTypeView> given)
+    : given_(given), first_(given.size(), kNone), last_(given.size(), kNone), most_taken_(given.size()),
+      copy_of_(given.size())
+{
+}
+
+void TakenViews::note(std::size_t index, const Reservation& reservation)
+{
+    const auto added = static_cast<std::uint32_t>(notes_.size());
+    notes_.push_back(
+        {reservation.from_s, reservation.release_s, reservation.unit_count, reservation.whole_device_units, kNone});
+    if (first_[index] == kNone)
+        first_[index] = added;
+    else
+        notes_[last_[index]].next = added;
+    last_[index] = added;
+    const bool counts = reservation.from_s < kMinHeld_s || reservation.release_s == Availability::kForEver;
+    if (counts) most_taken_[index] += std::max<std::int64_t>(reservation.unit_count, 0);
+}
+
+void TakenViews::take(std::size_t index, const Reservation& reservation)
+{
+    UnitTypeView& view = own(index);
+    take_units(view, reservation.from_s, reservation.release_s, reservation.unit_count, reservation.whole_device_units);
+    use_holds(view.holds, {reservation.project, reservation.from_s, reservation.release_s, reservation.unit_count});
+}
+
+UnitTypeView& TakenViews::own(std::size_t index)
+{
+    UnitTypeView*& copy = copy_of_[index];
+    if (copy != nullptr) return *copy;
+    copy = &copies_.emplace_back(given_[index]);
+    for (std::uint32_t i = first_[index]; i != kNone; i = notes_[i].next)
+        take_units(*copy, notes_[i].from_s, notes_[i].release_s, notes_[i].unit_count, notes_[i].whole_device_units);
+    first_[index] = kNone;
+    return *copy;
+}
+
+std::optional<std::int64_t> TakenViews::most_taken(std::size_t index) const
+{
+    return has_copy(index) ? std::nullopt : std::optional(most_taken_[index]);
+}
+
+} // namespace fathom
