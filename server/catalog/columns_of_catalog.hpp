@@ -22,6 +22,10 @@ class ColumnsOfCatalog {
         return columns_;
     }
 
+    bool is_of(const CatalogPointer& catalog) const { return catalog == catalog_; }
+    /// As get(), and brings up to date now what decisions would have to: where they do not wait for it.
+    void prepare(const CatalogPointer& catalog) { get(catalog)->renew_all(); }
+
   private:
     CatalogPointer catalog_;
     std::shared_ptr<RouteColumns> columns_;

@@ -192,8 +192,21 @@ void RoutingService::note_page(const Result<PageReport>& report)
     if (report->conflicts > 0) wake_.wake();
 }
 
+asio::awaitable<Result<void>> RoutingService::prepare_columns()
+{
+    const CatalogPointer catalog = catalog_->get();
+    if (columns_.is_of(catalog)) co_return Result<void>();
+    auto prepare = [&]() -> Result<void> {
+        columns_.prepare(catalog);
+        return {};
+    };
+    co_return co_await planning_.run(std::string(), std::move(prepare));
+}
+
 asio::awaitable<Result<PageReport>> RoutingService::run_page(PassState state, std::int64_t limit)
 {
+    const Result<void> prepared = co_await prepare_columns();
+    if (!prepared) co_return prepared.error();
     std::optional<RoutingPage> page;
     auto look = [&](pqxx::work& transaction) -> Result<void> {
         page.emplace(settings_, *catalog_, *planner_, *terminator_, uses_, columns_, loads_->get(), *clock_, pass_);

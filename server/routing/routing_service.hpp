@@ -38,6 +38,8 @@ class RoutingService {
     /// What became free goes to the first in line.
     asio::awaitable<Result<PageReport>> place_first();
     asio::awaitable<Result<PageReport>> run_page(PassState state, std::int64_t limit);
+    /// Makes what is kept of a newer catalog before a transaction is open: in a large network that takes a while.
+    asio::awaitable<Result<void>> prepare_columns();
     /// After a page failed: job by job, so that one that cannot be routed does not stop the others.
     asio::awaitable<Result<PageReport>> run_page_singly(PassState state);
     void note_page(const Result<PageReport>& report);
