@@ -40,4 +40,9 @@ struct OutcomeColumns {
 /// @param objectives  of the size of the columns.
 void set_objectives(const Preference& preference, const OutcomeColumns& outcomes, std::span<double> objectives);
 
+/// A bound of objective() of each, without logarithms: never above it, and, for weights that sum to 1, at least 0.77
+/// times as much.
+/// @param bounds  of the size of the columns.
+void set_objective_bounds(const Preference& preference, const OutcomeColumns& outcomes, std::span<double> bounds);
+
 } // namespace fathom

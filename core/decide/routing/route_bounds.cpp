@@ -12,6 +12,11 @@ constexpr double kTick_s = 1e-6;
 /// By how much a bound is less, for what differs by a rounding only.
 constexpr double kBoundFactor = 1 - 1e-9;
 
+bool weighs_several(const Preference& preference)
+{
+    return preference.time != 1 && preference.cost != 1 && preference.energy != 1;
+}
+
 } // namespace
 
 const RouteTable::Impl::Least& RouteTable::Impl::least_of(std::size_t unit_type)
@@ -141,8 +146,9 @@ void RouteTable::Impl::sum_least_runs(const RouteRequest& request, const RouteKi
 }
 
 Outcome RouteTable::Impl::least_outcome(const RouteRequest& request, RouteKind& kind, std::size_t unit_type,
-                                        const Least& least, const LeastRun& run)
+                                        const LeastRun& run, double delay_s)
 {
+    const Least& least = least_of(unit_type);
     const std::int64_t fewest = request.units.count.value_or(request.units.min);
     std::int64_t unknown = run.unknown;
     const UnitTypeFacts& facts = columns->facts(unit_type);
@@ -154,7 +160,6 @@ Outcome RouteTable::Impl::least_outcome(const RouteRequest& request, RouteKind& 
     const double compute_s = run.run_s * kind.least_factor;
     const double taken_unit_s = run.unit_s * kind.least_factor + moved_s * static_cast<double>(fewest);
     const double trust_penalty_s = std::max(0.0, run.run_s / facts.trust_factor - std::max(run.run_s, compute_s));
-    const double delay_s = kind.cost.empty() ? least_delay_s(request, unit_type) : 0;
     const double judged_s =
         std::min(least.free_s, least.start.wait_s) + moved_s + delay_s + compute_s + trust_penalty_s;
     kind.unknown_parts[unit_type] = static_cast<std::uint8_t>(std::min<std::int64_t>(unknown, 255));
@@ -177,8 +182,11 @@ void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChoose
         update(request, chooser, kind, unit_type);
         return;
     }
-    const Outcome outcome = least_outcome(request, kind, unit_type, least, least_run(request, kind, unit_type));
-    kind.objective[unit_type] = kBoundFactor * objective(request.prefer, outcome);
+    const double delay_s = kind.cost.empty() ? least_delay_s(request, unit_type) : 0;
+    const LeastRun run = least_run(request, kind, unit_type);
+    kind.is_rough[unit_type] = RouteKind::kRough;
+    kind.objective[unit_type] =
+        kBoundFactor * objective(request.prefer, least_outcome(request, kind, unit_type, run, delay_s));
 }
 
 void RouteTable::Impl::estimate_all(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind)
@@ -187,6 +195,10 @@ void RouteTable::Impl::estimate_all(const RouteRequest& request, PlaceChooser& c
     // A job on one unit that shares no device may get several, where units have devices together.
     const bool is_summed = kind.known == nullptr && (request.units.count != 1 || !request.units.is_exclusive());
     if (is_summed) sum_least_runs(request, kind);
+    // Networks hour by hour and powers take most of the time. Of a kind that is not exact, bounds also say which places
+    // are shown beside the winner.
+    const bool has_delay = request.transfer.in_bytes > 0 && kind.cost.empty();
+    const bool is_quick = kind.is_exact && (has_delay || weighs_several(request.prefer));
     outcomes_.resize(size);
     std::vector<std::uint32_t> others; // that have no bound
     for (std::size_t i = 0; i < size; ++i) {
@@ -194,15 +206,16 @@ void RouteTable::Impl::estimate_all(const RouteRequest& request, PlaceChooser& c
                                 least_of(i).free_s != Availability::kForEver;
         Outcome outcome;
         if (is_bounded)
-            outcome =
-                least_outcome(request, kind, i, least_[i], is_summed ? least_runs_.of(i) : least_run(request, kind, i));
+            outcome = least_outcome(request, kind, i, is_summed ? least_runs_.of(i) : least_run(request, kind, i),
+                                    has_delay && !is_quick ? least_delay_s(request, i) : 0);
         else
             others.push_back(static_cast<std::uint32_t>(i));
+        if (is_quick) kind.is_rough[i] = RouteKind::kQuick;
         outcomes_.completion_s[i] = outcome.completion_s;
         outcomes_.cost[i] = outcome.cost;
         outcomes_.energy_j[i] = outcome.energy_j;
     }
-    set_objectives(request.prefer, outcomes_, kind.objective);
+    (is_quick ? set_objective_bounds : set_objectives)(request.prefer, outcomes_, kind.objective);
     for (double& bound : kind.objective)
         bound *= kBoundFactor;
     for (const std::uint32_t unit_type : others)

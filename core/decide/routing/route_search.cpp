@@ -175,15 +175,24 @@ class Search {
             if (is_exact_at(i)) keep(i);
         }
         for (std::size_t most = kFirstBounds;; most *= kMoreBounds) {
-            // Those of the batches before are no longer rough.
-            const std::vector<Bound> bounds =
+            // Those of the batches before are no longer rough. Ascending, which is a heap with the least first.
+            std::vector<Bound> bounds =
                 least_bounds(most, [this](const Bound& bound) { return !is_exact_at(bound.unit_type); });
-            for (const Bound& bound : bounds) {
-                if (is_needless(bound)) return;
-                refine(bound.unit_type);
-                keep(bound.unit_type);
+            const std::optional<Bound> end = bounds.size() < most ? std::nullopt : std::optional(bounds.back());
+            while (!bounds.empty()) {
+                const std::uint32_t unit_type = bounds.front().unit_type;
+                if (is_needless(bounds.front())) return;
+                std::pop_heap(bounds.begin(), bounds.end(), kLeastFirst);
+                bounds.pop_back();
+                if (RouteTable::Impl::is_quick_at(*kind_, unit_type)) {
+                    table_->estimate_roughly(*request_, *chooser_, *kind_, unit_type);
+                    put_back(unit_type, bounds, end);
+                    continue;
+                }
+                refine(unit_type);
+                keep(unit_type);
             }
-            if (bounds.size() < most) return;
+            if (!end) return;
         }
     }
 
@@ -286,10 +295,15 @@ class Search {
                (bound.unknown_parts == best_.unknown_parts && bound.objective < best_.objective);
     }
 
-    /// Puts the place's refined bound into `bounds`, unless it is behind `end`: then the next ones have it.
     void refine_bound(std::size_t unit_type, std::vector<Bound>& bounds, const std::optional<Bound>& end)
     {
         refine(unit_type);
+        put_back(unit_type, bounds, end);
+    }
+
+    /// Puts the place's new bound into `bounds`, unless it is behind `end`: then the next ones have it.
+    void put_back(std::size_t unit_type, std::vector<Bound>& bounds, const std::optional<Bound>& end) const
+    {
         if (!may_stay(unit_type)) return;
         const Bound refined = bound_of(unit_type);
         if (end && *end < refined) return;

@@ -152,7 +152,6 @@ void RouteTable::Impl::roughen(const RouteRequest& request, PlaceChooser& choose
             kind.filter[i] = RouteKind::kStays;
             kind.is_filter_trace_made = false;
         }
-        kind.is_rough[i] = 1;
         estimate_roughly(request, chooser, kind, i);
     }
 }
@@ -199,7 +198,7 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
     const bool is_rough =
         size > kMaxCandidatesKept && kind.knows_work && !request.operators.empty() && !request.quota.is_limited();
     if (is_rough) {
-        kind.is_rough.assign(size, 1);
+        kind.is_rough.assign(size, RouteKind::kRough);
         kind.has_runs = marks_of_runs(request);
     }
     const bool has_history = knowledge.runs && !request.job_type.empty();

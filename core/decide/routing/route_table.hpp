@@ -20,12 +20,16 @@ namespace fathom {
 struct RouteKind {
     /// In `filter` of unit types that no filter removes.
     static constexpr std::uint8_t kStays = kFilterCount;
+    /// In `is_rough`.
+    static constexpr std::uint8_t kRough = 1;
+    static constexpr std::uint8_t kQuick = 2;
 
     /// The objective is that of the choice itself, not a bound of it, and so are the others; a deadline or budget only
     /// has to be compared with completion_s and cost.
     bool is_exact{};
-    /// 1 where no choice was made yet, and the columns have what none can beat by run times alone: in large networks
-    /// most unit types need no closer look. Empty: nowhere.
+    /// kRough where no choice was made yet, and the columns have what none can beat by run times alone: in large
+    /// networks most unit types need no closer look. kQuick, only of an exact kind: a lower bound still, without what
+    /// takes long to compute. 0: the columns are those of a choice. Empty: all are.
     std::vector<std::uint8_t> is_rough;
     /// 1 where times of runs of its type are known, which may be less than any bound of promises. Empty: nowhere.
     std::vector<std::uint8_t> has_runs;
@@ -74,6 +78,13 @@ struct RouteTable::Impl {
     RouteKind& kind_of(const RouteRequest& request, PlaceChooser& chooser);
     /// What the filters of the kind remove, as far as choices were made.
     const FilterTrace& filter_trace_of(const RouteRequest& request, RouteKind& kind) const;
+    /// Whether the bound of a unit type is only a quick one.
+    static bool is_quick_at(const RouteKind& kind, std::size_t unit_type)
+    {
+        return kind.is_rough_at(unit_type) && kind.is_rough[unit_type] == RouteKind::kQuick;
+    }
+    /// What no choice on the unit type can beat, into the columns.
+    void estimate_roughly(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
     /// Makes the choice of a unit type where there was none yet.
     void refine(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
     /// Looks at a unit type closely, for the best count and start; valid until the next call.
@@ -99,8 +110,6 @@ struct RouteTable::Impl {
     RouteKind make_kind(const RouteRequest& request, PlaceChooser& chooser);
     void update(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
     void follow_changes(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind);
-    /// What no choice on the unit type can beat, into the columns.
-    void estimate_roughly(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
     /// Bounds of a run that hold for any number of units.
     struct LeastRun {
         double run_s{};
@@ -125,8 +134,9 @@ struct RouteTable::Impl {
     /// estimate_roughly() of all unit types of a new kind that have no closer look.
     void estimate_all(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind);
     /// Whatever count and start it gets there; its objective is the bound. Sets the columns of the kind but for that.
-    Outcome least_outcome(const RouteRequest& request, RouteKind& kind, std::size_t unit_type, const Least& least,
-                          const LeastRun& run);
+    /// @param delay_s  least_delay_s(), or less.
+    Outcome least_outcome(const RouteRequest& request, RouteKind& kind, std::size_t unit_type, const LeastRun& run,
+                          double delay_s);
     static LeastRun least_known_run(const KnownRunColumn& known, std::size_t unit_type, bool is_divided, double fewest);
     bool has_run_estimate(const RouteRequest& request, const PlaceChooser& chooser) const;
     std::optional<Filter> bound_place(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,

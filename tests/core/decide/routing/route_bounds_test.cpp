@@ -145,8 +145,12 @@ TEST(RouteBounds, NoChoiceIsBetterThanItsBound)
 
         for (std::size_t i = 0; i < views.size(); ++i) {
             ASSERT_TRUE(kind.is_rough_at(i));
+            ASSERT_TRUE(RouteTable::Impl::is_quick_at(kind, i));
+            const double quick_bound = kind.objective[i];
+            table.impl().estimate_roughly(request, chooser, kind, i);
             const double bound = kind.objective[i];
             table.impl().refine(request, chooser, kind, i);
+            ASSERT_LE(quick_bound, bound) << world << " " << i;
             ASSERT_LE(bound, kind.objective[i]) << world << " " << i;
         }
     }
@@ -177,6 +181,7 @@ TEST(RouteBounds, OfAllAtOnceAreThoseOfEachByItself)
     const auto any = [&random](double low, double high) {
         return std::uniform_real_distribution<double>(low, high)(random);
     };
+    int quick = 0;
     for (int world = 0; world < 60; ++world) {
         std::vector<UnitTypeView> views;
         for (int i = 0; i < 100; ++i) {
@@ -202,15 +207,23 @@ TEST(RouteBounds, OfAllAtOnceAreThoseOfEachByItself)
         const RouteKind& each = table.impl().kind_of(request, chooser);
 
         EXPECT_EQ(each.filter, all.filter);
-        EXPECT_EQ(each.is_rough, all.is_rough);
-        EXPECT_EQ(each.objective, all.objective) << world;
+        for (std::size_t i = 0; i < views.size(); ++i) {
+            ASSERT_EQ(each.is_rough_at(i), all.is_rough_at(i));
+            if (all.is_rough[i] != RouteKind::kQuick)
+                ASSERT_EQ(each.objective[i], all.objective[i]) << world;
+            else
+                ASSERT_LE(all.objective[i], each.objective[i]) << "without the network's hours, and without powers";
+        }
         EXPECT_EQ(each.unknown_parts, all.unknown_parts);
         EXPECT_EQ(each.is_estimated, all.is_estimated);
         EXPECT_EQ(each.start_s, all.start_s);
         EXPECT_EQ(each.completion_s, all.completion_s);
         EXPECT_EQ(each.cost, all.cost);
-        EXPECT_GT(std::count(all.is_rough.begin(), all.is_rough.end(), 1), 50);
+        EXPECT_LT(std::count(all.is_rough.begin(), all.is_rough.end(), 0), 50);
+        quick += all.is_rough[1] == RouteKind::kQuick ? 1 : 0;
     }
+    EXPECT_GT(quick, 5);
+    EXPECT_LT(quick, 55);
 }
 
 } // namespace
