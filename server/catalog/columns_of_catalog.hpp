@@ -23,8 +23,8 @@ class ColumnsOfCatalog {
     }
 
     bool is_of(const CatalogPointer& catalog) const { return catalog == catalog_; }
-    /// As get(), and brings up to date now what decisions would have to: where they do not wait for it.
-    void prepare(const CatalogPointer& catalog) { get(catalog)->renew_all(); }
+    /// As get(), and makes now what decisions would make: where none waits for it.
+    void prepare(const CatalogPointer& catalog) { get(catalog)->prepare(); }
 
   private:
     CatalogPointer catalog_;

@@ -6,6 +6,7 @@
 #include "core/decide/routing/route_filter.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -204,8 +205,7 @@ std::shared_ptr<const OperatorColumn> RouteColumns::find(const OperatorDemand& d
     add_size(key, demand);
     auto found = columns_.find(key);
     if (found == columns_.end()) {
-        const std::size_t bytes = OperatorColumn::kBytes * std::max<std::size_t>(size(), 1);
-        if (columns_.size() >= std::max(kMaxColumnBytes / bytes, kMinColumns))
+        if (columns_.size() >= most_columns())
             columns_.erase(std::min_element(columns_.begin(), columns_.end(), [](const auto& a, const auto& b) {
                 return a.second.last_used < b.second.last_used;
             }));
@@ -301,10 +301,54 @@ std::span<const MeasuredOperator> RouteColumns::measured_in(std::size_t unit_typ
     return std::span<const MeasuredOperator>(unit_types_[unit_type].measured).subspan(range.first, range.count);
 }
 
-void RouteColumns::renew_all()
+std::size_t RouteColumns::most_columns() const
 {
+    const std::size_t bytes = OperatorColumn::kBytes * std::max<std::size_t>(size(), 1);
+    return std::max(kMaxColumnBytes / bytes, kMinColumns);
+}
+
+std::vector<OperatorDemand> RouteColumns::measured_sizes() const
+{
+    // Most unit types were measured with the same: of a large network some are read.
+    constexpr std::size_t kMostRead = 256;
+    std::map<std::string, OperatorDemand> by_key;
+    std::map<std::string, std::size_t> counts; // of unit types
+    for (std::size_t i = 0; i < size(); i += size() / kMostRead + 1) {
+        for (const MeasuredOperator& one : unit_types_[i].measured) {
+            const OperatorDemand demand{.operator_id = one.operator_id,
+                                        .parameters_key = one.parameters_key,
+                                        .operations = one.operations,
+                                        .bytes = one.bytes};
+            std::string key;
+            add_size(key, demand);
+            by_key.try_emplace(key, demand);
+            ++counts[key];
+        }
+    }
+    std::vector<std::pair<std::size_t, std::string>> order;
+    for (const auto& [key, count] : counts)
+        order.emplace_back(count, key);
+    std::sort(order.begin(), order.end(), std::greater<>());
+    std::vector<OperatorDemand> demands;
+    for (const auto& [count, key] : order)
+        demands.push_back(by_key.at(key));
+    return demands;
+}
+
+void RouteColumns::prepare()
+{
+    if (size() == 0) return;
+    start_up_s(0);
+    index();
     for (auto& [key, kept] : columns_) {
         if (kept.generation != generation_) renew(kept, false);
+    }
+    if (!columns_.empty()) return;
+    std::vector<OperatorDemand> demands = measured_sizes();
+    demands.resize(std::min({demands.size(), kMaxPrepared, most_columns()}));
+    for (const OperatorDemand& demand : demands) {
+        find(demand);
+        measured_at(demand.operator_id, demand.parameters_key);
     }
 }
 

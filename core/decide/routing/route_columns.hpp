@@ -68,9 +68,13 @@ class RouteColumns {
 
     std::size_t size() const { return unit_types_.size(); }
     std::shared_ptr<const OperatorColumn> find(const OperatorDemand& demand);
-    /// Brings the columns of operators that were taken over from an older list up to date, which find() would do when
-    /// it is asked for them.
-    void renew_all();
+    /// Makes now what decisions would make when they first ask for it: brings the columns of operators that were taken
+    /// over from an older list up to date, or, where there are none, makes those of the sizes that most unit types were
+    /// measured with, kMaxPrepared at most. Decisions are the same without.
+    void prepare();
+    static constexpr std::size_t kMaxPrepared = 96;
+    /// Columns of operators that it has now.
+    std::size_t column_count() const { return columns_.size(); }
     /// Of a known run, told by its job's id.
     std::shared_ptr<const KnownRunColumn> find(const KnownRun& known);
     /// When each unit type was last measured at this very size; the least Timestamp: never. Valid until the next call.
@@ -103,6 +107,10 @@ class RouteColumns {
         std::uint64_t generation{}; ///< of which it is
         std::uint64_t last_used{};
     };
+    /// Columns of operators that are kept.
+    std::size_t most_columns() const;
+    /// Operators at the sizes that some of the unit types were measured with, those of most of them first.
+    std::vector<OperatorDemand> measured_sizes() const;
     void sort_names();
     void take_over(RouteColumns& before);
     /// Makes all of a new column; else what has changed since its generation, and estimates where these are others.

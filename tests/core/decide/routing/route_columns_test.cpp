@@ -128,7 +128,7 @@ TEST(RouteColumns, OfALaterCatalogAreAsIfMadeOfIt)
         if (later % 3 != 1) expect_equal(*columns, fresh); // else some are of two catalogs before
         catalogs.push_back(networks.later(catalogs.back()));
         columns = std::make_shared<RouteColumns>(catalogs.back(), nullptr, columns.get());
-        if (later % 4 == 2) columns->renew_all();
+        if (later % 4 == 2) columns->prepare();
     }
     EXPECT_EQ(seen->least_s, seen_s) << "who looks at a column sees it as it was";
 }
@@ -172,6 +172,23 @@ TEST(RouteColumns, OfAnOperatorThatIsFirstAskedForLaterAreOfTheLaterCatalog)
 
     RouteColumns fresh(catalogs.back());
     expect_equal(*columns, fresh);
+}
+
+TEST(RouteColumns, ThatArePreparedAreThoseThatAreMadeWhenAskedFor)
+{
+    Networks networks;
+    const std::vector<UnitTypeView> views = networks.make(40);
+    RouteColumns prepared(views);
+    prepared.prepare();
+
+    EXPECT_EQ(prepared.column_count(), 6U) << "two operators at three sizes";
+    RouteColumns fresh(views);
+    EXPECT_EQ(fresh.column_count(), 0U);
+    expect_equal(prepared, fresh);
+
+    RouteColumns none(std::vector<UnitTypeView>{});
+    none.prepare();
+    EXPECT_EQ(none.size(), 0U);
 }
 
 TEST(RouteColumns, TakeNothingFromThoseOfOtherUnitTypes)
