@@ -210,7 +210,10 @@ OfferedPlaces UnitLedger::offered_places(const RouteRequest& request)
 bool UnitLedger::has_free_unit() const
 {
     for (std::size_t i = 0; i < views_->size(); ++i) {
-        if (is_open(views_->given(i)) && (*views_)[i].availability.free_now() > 0) return true;
+        if (!is_open(views_->given(i))) continue;
+        const std::optional<std::int64_t> taken = views_->most_taken(i);
+        const bool is_surely_free = taken && columns_ && columns_->idle_units(i) > *taken;
+        if (is_surely_free || (*views_)[i].availability.free_now() > 0) return true;
     }
     return false;
 }
