@@ -71,7 +71,7 @@ void UnitLedger::lay_reservations(std::span<const Reservation> reservations)
     std::optional<std::size_t> index;
     for (const Reservation& one : reservations) {
         if (last == nullptr || one.unit_type_id != last->unit_type_id)
-            index = index_after(index, one.unit_type_id.value);
+            index = index_->find_after(index, one.unit_type_id.value);
         last = &one;
         if (!index) continue;
         if (!may_be_late(*index)) {
@@ -81,13 +81,6 @@ void UnitLedger::lay_reservations(std::span<const Reservation> reservations)
         taken_->note(*index, one);
         views_->show_late(*index);
     }
-}
-
-std::optional<std::size_t> UnitLedger::index_after(std::optional<std::size_t> last, std::string_view id) const
-{
-    const std::size_t next = last ? *last + 1 : 0;
-    if (next < views_->size() && views_->given(next).id.value == id) return next;
-    return index_of(id);
 }
 
 bool UnitLedger::may_be_late(std::size_t index) const

@@ -72,8 +72,6 @@ class UnitLedger {
     RouteTable& table();
     void lay_calendar(const UnitCalendar& calendar, Timestamp now);
     void lay_reservations(std::span<const Reservation> reservations);
-    /// Of reservations in a row that are in order of the unit types, most belong to the next one.
-    std::optional<std::size_t> index_after(std::optional<std::size_t> last, std::string_view id) const;
     /// Whether what is taken of the unit type can be noted until somebody looks at it.
     bool may_be_late(std::size_t index) const;
     void take(std::size_t index, const Reservation& reservation);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -95,14 +96,19 @@ class UnitTypeList {
     std::shared_ptr<LateViews> late_;
 };
 
-/// Where each unit type stands in a list. The ids must outlive it.
+/// Where each unit type stands in a list.
 class UnitTypeIndex {
   public:
     explicit UnitTypeIndex(const UnitTypeList& unit_types);
+    UnitTypeIndex(const UnitTypeIndex&) = delete; // the places refer to the ids
+    UnitTypeIndex& operator=(const UnitTypeIndex&) = delete;
 
     std::optional<std::size_t> find(std::string_view id) const;
+    /// The same, for who asks for many in the order of the list: looks first at the next ones behind `last`.
+    std::optional<std::size_t> find_after(std::optional<std::size_t> last, std::string_view id) const;
 
   private:
+    std::vector<std::string> ids_; ///< one behind the other, so that many are read fast
     std::unordered_map<std::string_view, std::uint32_t> places_;
 };
 

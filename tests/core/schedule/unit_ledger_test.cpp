@@ -60,6 +60,22 @@ TEST(UnitLedger, LeavesWhatItIsMadeOfAndCopiesOnlyWhatItTakesOf)
         EXPECT_EQ(one.availability.free_now(), 4) << one.id.value;
 }
 
+TEST(UnitTypeIndex, FindsAnyUnitTypeWhereverItWasAskedForBefore)
+{
+    std::vector<UnitTypeView> unit_types(9);
+    for (std::size_t i = 0; i < unit_types.size(); ++i)
+        unit_types[i].id = {"ut_" + std::to_string(i)};
+    const UnitTypeIndex index(unit_types);
+
+    for (std::size_t i = 0; i < unit_types.size(); ++i) {
+        EXPECT_EQ(index.find(unit_types[i].id.value), std::optional(i));
+        EXPECT_EQ(index.find_after(std::nullopt, unit_types[i].id.value), std::optional(i));
+        for (std::size_t last = 0; last < unit_types.size(); ++last)
+            EXPECT_EQ(index.find_after(last, unit_types[i].id.value), std::optional(i));
+    }
+    EXPECT_EQ(index.find_after(3, "ut_9"), std::nullopt);
+}
+
 TEST(UnmeasuredPlaces, AreKnownForEachKindOfRequest)
 {
     const Timestamp now = parse_rfc3339("2026-11-18T09:10:00Z").value();
