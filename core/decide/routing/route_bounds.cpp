@@ -105,121 +105,179 @@ RouteTable::Impl::LeastRun RouteTable::Impl::least_known_run(const KnownRunColum
     return least;
 }
 
-void RouteTable::Impl::sum_least_runs(const RouteRequest& request, const RouteKind& kind)
+void RouteTable::Impl::BoundRoom::resize(std::size_t size)
 {
-    const std::size_t size = unit_types->size();
+    if (run_s.size() == size) return;
+    for (std::vector<double>* column : {&run_s, &unit_s, &start_s, &wait_s, &delay_s})
+        column->resize(size);
+    unknown.resize(size);
+    is_estimated.resize(size);
+    outcomes.resize(size);
+}
+
+void RouteTable::Impl::sum_runs(const RouteRequest& request, const RouteKind& kind, Range range)
+{
+    // A job on one unit that shares no device may get several, where units have devices together.
+    const bool is_alike = kind.known == nullptr && (request.units.count != 1 || !request.units.is_exclusive());
     const auto fewest = static_cast<double>(request.units.count.value_or(request.units.min));
-    const bool is_divided = request.units.count != 1;
-    least_runs_.run_s.resize(size);
-    least_runs_.unit_s.resize(size);
-    least_runs_.unknown.assign(size, 0);
-    least_runs_.is_estimated.assign(size, 0);
-    double* const run_s = least_runs_.run_s.data();
-    double* const unit_s = least_runs_.unit_s.data();
-    std::uint16_t* const unknown = least_runs_.unknown.data();
-    std::uint8_t* const is_estimated = least_runs_.is_estimated.data();
-    for (std::size_t i = 0; i < size; ++i) {
-        run_s[i] = columns->start_up_s(i);
-        unit_s[i] = run_s[i] * fewest;
+    for (std::size_t i = range.first; i < range.last; ++i) {
+        LeastRun run;
+        if (is_alike)
+            run.run_s = columns->start_up_s(i);
+        else
+            run = least_run(request, kind, i);
+        bounds_.run_s[i] = run.run_s;
+        bounds_.unit_s[i] = is_alike ? run.run_s * fewest : run.unit_s;
+        bounds_.unknown[i] = static_cast<std::uint16_t>(run.unknown);
+        bounds_.is_estimated[i] = run.is_estimated ? 1 : 0;
     }
+    if (!is_alike) return;
+    const bool is_divided = request.units.count != 1;
+    double* const run_s = bounds_.run_s.data();
+    double* const unit_s = bounds_.unit_s.data();
+    std::uint16_t* const unknown = bounds_.unknown.data();
+    std::uint8_t* const is_estimated = bounds_.is_estimated.data();
     for (std::size_t number = 0; number < request.operators.size(); ++number) {
         const OperatorColumn& column = *kind.operators[number];
         const auto executions = static_cast<double>(request.operators[number].count);
         const double* const least_s = column.least_s.data();
         const double* const least_unit_s = column.least_unit_s.data();
         const OperatorTime* const times = column.times.data();
-        const std::uint8_t* const column_unknown = column.is_unknown.data();
-        const std::uint8_t* const column_estimated = column.is_estimated.data();
-        for (std::size_t i = 0; is_divided && i < size; ++i) {
+        for (std::size_t i = range.first; is_divided && i < range.last; ++i) {
             run_s[i] += executions * least_s[i];
             unit_s[i] += executions * least_unit_s[i];
         }
-        for (std::size_t i = 0; !is_divided && i < size; ++i) {
+        for (std::size_t i = range.first; !is_divided && i < range.last; ++i) {
             run_s[i] += executions * times[i].execution_s;
             unit_s[i] += executions * times[i].execution_s;
         }
-        for (std::size_t i = 0; i < size; ++i) {
+        const std::uint8_t* const column_unknown = column.is_unknown.data();
+        const std::uint8_t* const column_estimated = column.is_estimated.data();
+        for (std::size_t i = range.first; i < range.last; ++i) {
             unknown[i] = static_cast<std::uint16_t>(unknown[i] + column_unknown[i]);
             is_estimated[i] = static_cast<std::uint8_t>(is_estimated[i] | column_estimated[i]);
         }
     }
 }
 
-Outcome RouteTable::Impl::least_outcome(const RouteRequest& request, RouteKind& kind, std::size_t unit_type,
-                                        const LeastRun& run, double delay_s)
+bool RouteTable::Impl::has_bound(const RouteKind& kind, std::size_t unit_type)
 {
-    const Least& least = least_of(unit_type);
-    const std::int64_t fewest = request.units.count.value_or(request.units.min);
-    std::int64_t unknown = run.unknown;
-    const UnitTypeFacts& facts = columns->facts(unit_type);
-    const TransferRequest& transfer = request.transfer;
-    if (request.prefer.energy > 0 && facts.power_w <= 0) ++unknown;
-    if (transfer.moves_data() && !facts.has_network) ++unknown;
-    const double moved_s =
-        transfer.moves_data() ? (transfer.in_bytes + transfer.out_bytes) * facts.least_s_per_byte : 0;
-    const double compute_s = run.run_s * kind.least_factor;
-    const double taken_unit_s = run.unit_s * kind.least_factor + moved_s * static_cast<double>(fewest);
-    const double trust_penalty_s = std::max(0.0, run.run_s / facts.trust_factor - std::max(run.run_s, compute_s));
-    const double judged_s =
-        std::min(least.free_s, least.start.wait_s) + moved_s + delay_s + compute_s + trust_penalty_s;
-    kind.unknown_parts[unit_type] = static_cast<std::uint8_t>(std::min<std::int64_t>(unknown, 255));
-    kind.is_estimated[unit_type] = run.is_estimated ? 1 : 0;
-    kind.start_s[unit_type] = least.free_s;
-    kind.unit_count[unit_type] = static_cast<std::int32_t>(std::min<std::int64_t>(fewest, std::int64_t{1} << 30));
-    kind.filter[unit_type] = RouteKind::kStays;
-    if (!kind.cost.empty()) {
-        kind.completion_s[unit_type] = kBoundFactor * (least.start.wait_s + moved_s + compute_s);
-        kind.cost[unit_type] = kBoundFactor * facts.least_cost_per_s * taken_unit_s;
+    // What is never free may be so for good: then a filter removes it.
+    return kind.own_filter[unit_type] == RouteKind::kStays && !kind.has_runs_at(unit_type) &&
+           least_of(unit_type).free_s != Availability::kForEver;
+}
+
+void RouteTable::Impl::set_starts(RouteKind& kind, Range range)
+{
+    for (std::size_t i = range.first; i < range.last; ++i) {
+        Least least;
+        if (has_bound(kind, i)) least = least_of(i);
+        kind.start_s[i] = least.free_s;
+        bounds_.start_s[i] = std::min(least.free_s, least.start.wait_s);
+        bounds_.wait_s[i] = least.start.wait_s;
+        bounds_.delay_s[i] = 0;
     }
-    return {judged_s, facts.least_cost_per_s * taken_unit_s, facts.power_w * taken_unit_s};
+}
+
+/// Plain loops over columns, from starts and runs.
+void RouteTable::Impl::set_outcomes(const RouteRequest& request, RouteKind& kind, Range range)
+{
+    const TransferRequest& transfer = request.transfer;
+    const FactColumns& facts = columns->fact_columns();
+    const double factor = kind.least_factor;
+    const double moved_bytes = transfer.moves_data() ? transfer.in_bytes + transfer.out_bytes : 0;
+    const auto fewest = static_cast<double>(request.units.count.value_or(request.units.min));
+    const double* const run_s = bounds_.run_s.data();
+    const double* const unit_s = bounds_.unit_s.data();
+    const double* const start_s = bounds_.start_s.data();
+    const double* const delay_s = bounds_.delay_s.data();
+    const double* const s_per_byte = facts.least_s_per_byte.data();
+    const double* const trust_factor = facts.trust_factor.data();
+    const double* const cost_per_s = facts.least_cost_per_s.data();
+    const double* const power_w = facts.power_w.data();
+    double* const completion_s = bounds_.outcomes.completion_s.data();
+    double* const cost = bounds_.outcomes.cost.data();
+    double* const energy_j = bounds_.outcomes.energy_j.data();
+    for (std::size_t i = range.first; i < range.last; ++i) {
+        const double moved_s = moved_bytes * s_per_byte[i];
+        const double compute_s = run_s[i] * factor;
+        const double taken_unit_s = unit_s[i] * factor + moved_s * fewest;
+        const double trust_penalty_s = std::max(0.0, run_s[i] / trust_factor[i] - std::max(run_s[i], compute_s));
+        completion_s[i] = start_s[i] + moved_s + delay_s[i] + compute_s + trust_penalty_s;
+        cost[i] = cost_per_s[i] * taken_unit_s;
+        energy_j[i] = power_w[i] * taken_unit_s;
+    }
+    if (kind.cost.empty()) return;
+    for (std::size_t i = range.first; i < range.last; ++i) {
+        const double moved_s = moved_bytes * s_per_byte[i];
+        kind.completion_s[i] = kBoundFactor * (bounds_.wait_s[i] + moved_s + run_s[i] * factor);
+        kind.cost[i] = kBoundFactor * cost_per_s[i] * (unit_s[i] * factor + moved_s * fewest);
+    }
+}
+
+void RouteTable::Impl::begin_bounds(const RouteRequest& request, RouteKind& kind, Range range)
+{
+    bounds_.resize(unit_types->size());
+    sum_runs(request, kind, range);
+    set_starts(kind, range);
+    const int for_power = request.prefer.energy > 0 ? 1 : 0;
+    const int for_network = request.transfer.moves_data() ? 1 : 0;
+    const double* const power_w = columns->fact_columns().power_w.data();
+    const std::uint8_t* const has_network = columns->fact_columns().has_network.data();
+    const std::uint16_t* const unknown = bounds_.unknown.data();
+    std::uint8_t* const unknown_parts = kind.unknown_parts.data();
+    for (std::size_t i = range.first; i < range.last; ++i) {
+        const int parts = unknown[i] + (power_w[i] <= 0 ? for_power : 0) + (has_network[i] == 0 ? for_network : 0);
+        unknown_parts[i] = static_cast<std::uint8_t>(std::min(parts, 255));
+    }
+    const auto first = static_cast<std::ptrdiff_t>(range.first);
+    const auto last = static_cast<std::ptrdiff_t>(range.last);
+    std::copy(bounds_.is_estimated.begin() + first, bounds_.is_estimated.begin() + last,
+              kind.is_estimated.begin() + first);
+    const std::int64_t fewest = request.units.count.value_or(request.units.min);
+    std::fill(kind.unit_count.begin() + first, kind.unit_count.begin() + last,
+              static_cast<std::int32_t>(std::min<std::int64_t>(fewest, std::int64_t{1} << 30)));
 }
 
 void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
                                         std::size_t unit_type)
 {
-    const Least& least = least_of(unit_type);
-    if (least.free_s == Availability::kForEver) { // perhaps for good: then a filter removes it
+    if (least_of(unit_type).free_s == Availability::kForEver) {
         update(request, chooser, kind, unit_type);
         return;
     }
-    const double delay_s = kind.cost.empty() ? least_delay_s(request, unit_type) : 0;
-    const LeastRun run = least_run(request, kind, unit_type);
+    const Range range{unit_type, unit_type + 1};
+    begin_bounds(request, kind, range);
+    if (kind.cost.empty()) bounds_.delay_s[unit_type] = least_delay_s(request, unit_type);
+    set_outcomes(request, kind, range);
+    const OutcomeColumns& outcomes = bounds_.outcomes;
+    kind.filter[unit_type] = RouteKind::kStays;
     kind.is_rough[unit_type] = RouteKind::kRough;
     kind.objective[unit_type] =
-        kBoundFactor * objective(request.prefer, least_outcome(request, kind, unit_type, run, delay_s));
+        kBoundFactor * objective(request.prefer, {outcomes.completion_s[unit_type], outcomes.cost[unit_type],
+                                                  outcomes.energy_j[unit_type]});
 }
 
 void RouteTable::Impl::estimate_all(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind)
 {
-    const std::size_t size = unit_types->size();
-    // A job on one unit that shares no device may get several, where units have devices together.
-    const bool is_summed = kind.known == nullptr && (request.units.count != 1 || !request.units.is_exclusive());
-    if (is_summed) sum_least_runs(request, kind);
-    // Networks hour by hour and powers take most of the time. Of a kind that is not exact, bounds also say which places
-    // are shown beside the winner.
+    const Range all{0, unit_types->size()};
+    begin_bounds(request, kind, all);
+    // Networks hour by hour and powers take most of the time; a kind that is not exact moves its data when it likes. Of
+    // such a kind bounds also say which places are shown beside the winner.
     const bool has_delay = request.transfer.in_bytes > 0 && kind.cost.empty();
     const bool is_quick = kind.is_exact && (has_delay || weighs_several(request.prefer));
-    outcomes_.resize(size);
-    std::vector<std::uint32_t> others; // that have no bound
-    for (std::size_t i = 0; i < size; ++i) {
-        const bool is_bounded = kind.own_filter[i] == RouteKind::kStays && !kind.has_runs_at(i) &&
-                                least_of(i).free_s != Availability::kForEver;
-        Outcome outcome;
-        if (is_bounded)
-            outcome = least_outcome(request, kind, i, is_summed ? least_runs_.of(i) : least_run(request, kind, i),
-                                    has_delay && !is_quick ? least_delay_s(request, i) : 0);
-        else
-            others.push_back(static_cast<std::uint32_t>(i));
-        if (is_quick) kind.is_rough[i] = RouteKind::kQuick;
-        outcomes_.completion_s[i] = outcome.completion_s;
-        outcomes_.cost[i] = outcome.cost;
-        outcomes_.energy_j[i] = outcome.energy_j;
-    }
-    (is_quick ? set_objective_bounds : set_objectives)(request.prefer, outcomes_, kind.objective);
+    set_outcomes(request, kind, all);
+    (is_quick ? set_objective_bounds : set_objectives)(request.prefer, bounds_.outcomes, kind.objective);
     for (double& bound : kind.objective)
         bound *= kBoundFactor;
-    for (const std::uint32_t unit_type : others)
-        update(request, chooser, kind, unit_type);
+    if (is_quick) std::fill(kind.is_rough.begin(), kind.is_rough.end(), RouteKind::kQuick);
+    for (std::size_t i = 0; i < all.last; ++i) {
+        if (has_bound(kind, i)) continue;
+        kind.unknown_parts[i] = kind.is_estimated[i] = 0;
+        kind.unit_count[i] = 0;
+        if (!kind.cost.empty()) kind.completion_s[i] = kind.cost[i] = 0;
+        update(request, chooser, kind, i);
+    }
 }
 
 } // namespace fathom

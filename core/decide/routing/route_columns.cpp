@@ -95,6 +95,9 @@ RouteColumns::RouteColumns(const UnitTypeList& unit_types, std::shared_ptr<const
     : unit_types_(unit_types.given()), facts_(unit_types_.begin(), unit_types_.end()), estimates_(std::move(estimates)),
       changed_at_(size())
 {
+    fact_columns_.resize(size());
+    for (std::size_t i = 0; i < size(); ++i)
+        fact_columns_.set(i, facts_[i]);
     idle_units_.reserve(size());
     for (const UnitTypeView& view : unit_types_)
         idle_units_.push_back(idle_units_of(view));
@@ -102,6 +105,12 @@ RouteColumns::RouteColumns(const UnitTypeList& unit_types, std::shared_ptr<const
         take_over(*before);
     else
         sort_names();
+}
+
+void RouteColumns::set_facts(std::size_t unit_type, const UnitTypeFacts& facts)
+{
+    facts_[unit_type] = facts;
+    fact_columns_.set(unit_type, facts);
 }
 
 void RouteColumns::take_over(RouteColumns& before)

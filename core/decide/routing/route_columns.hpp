@@ -85,8 +85,9 @@ class RouteColumns {
     const UnitTypeFacts& facts(std::size_t unit_type) const { return facts_[unit_type]; }
     /// So many of its units are free at any time as it was given; 0 where some are held for a project.
     std::int64_t idle_units(std::size_t unit_type) const { return idle_units_[unit_type]; }
+    const FactColumns& fact_columns() const { return fact_columns_; }
     /// As if a unit type were otherwise: for a copy, of which the list is not that of the original.
-    void set_facts(std::size_t unit_type, const UnitTypeFacts& facts) { facts_[unit_type] = facts; }
+    void set_facts(std::size_t unit_type, const UnitTypeFacts& facts);
     const std::shared_ptr<const UnitTypeIndex>& index();
 
     /// By unit type: its place in order of ids.
@@ -132,6 +133,7 @@ class RouteColumns {
 
     UnitTypeList unit_types_;
     std::vector<UnitTypeFacts> facts_;           ///< of each
+    FactColumns fact_columns_;                   ///< some of them
     std::vector<std::int64_t> idle_units_;       ///< of each
     std::shared_ptr<const UnitTypeIndex> index_; ///< made when it is first asked for
     std::shared_ptr<const OperatorEstimates> estimates_;

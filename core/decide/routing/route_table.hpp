@@ -118,25 +118,34 @@ struct RouteTable::Impl {
         bool is_estimated{};
     };
     LeastRun least_run(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
-    /// The same of all unit types, for requests with operators whose runs are divided everywhere or nowhere.
-    struct LeastRuns {
-        std::vector<double> run_s;
-        std::vector<double> unit_s;
+    /// Room for what bounds are computed with, by unit type.
+    struct BoundRoom {
+        std::vector<double> run_s;  ///< LeastRun
+        std::vector<double> unit_s; ///< LeastRun
         std::vector<std::uint16_t> unknown;
         std::vector<std::uint8_t> is_estimated;
+        std::vector<double> start_s; ///< until a unit is free, or a job may start
+        std::vector<double> wait_s;  ///< until a job may start
+        std::vector<double> delay_s; ///< least_delay_s(), or less
+        OutcomeColumns outcomes;     ///< of which the objective is the bound
 
-        LeastRun of(std::size_t unit_type) const
-        {
-            return {run_s[unit_type], unit_s[unit_type], unknown[unit_type], is_estimated[unit_type] != 0};
-        }
+        void resize(std::size_t size);
     };
-    void sum_least_runs(const RouteRequest& request, const RouteKind& kind);
+    /// Some unit types in a row.
+    struct Range {
+        std::size_t first{};
+        std::size_t last{}; ///< behind them
+    };
+    void sum_runs(const RouteRequest& request, const RouteKind& kind, Range range);
+    void set_starts(RouteKind& kind, Range range);
+    /// From runs, starts and delays; also the kind's earliest completions and least costs.
+    void set_outcomes(const RouteRequest& request, RouteKind& kind, Range range);
+    /// Runs and starts, with the columns of the kind that need no more: starts, counts, unknown parts.
+    void begin_bounds(const RouteRequest& request, RouteKind& kind, Range range);
+    /// Whether a place of a new kind may have a bound of its own: else the choice itself is made.
+    bool has_bound(const RouteKind& kind, std::size_t unit_type);
     /// estimate_roughly() of all unit types of a new kind that have no closer look.
     void estimate_all(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind);
-    /// Whatever count and start it gets there; its objective is the bound. Sets the columns of the kind but for that.
-    /// @param delay_s  least_delay_s(), or less.
-    Outcome least_outcome(const RouteRequest& request, RouteKind& kind, std::size_t unit_type, const LeastRun& run,
-                          double delay_s);
     static LeastRun least_known_run(const KnownRunColumn& known, std::size_t unit_type, bool is_divided, double fewest);
     bool has_run_estimate(const RouteRequest& request, const PlaceChooser& chooser) const;
     std::optional<Filter> bound_place(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
@@ -158,8 +167,7 @@ struct RouteTable::Impl {
 
     std::map<std::string, RouteKind> kinds_;
     std::vector<Least> least_; ///< each made when it is first asked for
-    LeastRuns least_runs_;     ///< of the kind that is being made
-    OutcomeColumns outcomes_;  ///< of the kind that is being made
+    BoundRoom bounds_;
     std::vector<ScaledPart> parts_;
     Found looked_at_; ///< the last one that was not known
     std::vector<std::uint32_t> changed_once_;

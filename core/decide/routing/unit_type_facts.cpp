@@ -19,4 +19,20 @@ UnitTypeFacts::UnitTypeFacts(const UnitTypeView& view)
     if (has_network && view.network->best_rate_bytes() > 0) least_s_per_byte = 1 / view.network->best_rate_bytes();
 }
 
+void FactColumns::resize(std::size_t size)
+{
+    for (std::vector<double>* column : {&trust_factor, &least_cost_per_s, &power_w, &least_s_per_byte})
+        column->resize(size);
+    has_network.resize(size);
+}
+
+void FactColumns::set(std::size_t unit_type, const UnitTypeFacts& facts)
+{
+    trust_factor[unit_type] = facts.trust_factor;
+    least_cost_per_s[unit_type] = facts.least_cost_per_s;
+    power_w[unit_type] = facts.power_w;
+    least_s_per_byte[unit_type] = facts.least_s_per_byte;
+    has_network[unit_type] = facts.has_network ? 1 : 0;
+}
+
 } // namespace fathom

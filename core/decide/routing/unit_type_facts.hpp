@@ -2,7 +2,9 @@
 
 #include "core/decide/routing/unit_type_view.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 /// What decisions ask of every unit type; part of core/decide/routing/route.
 namespace fathom {
@@ -35,6 +37,18 @@ struct UnitTypeFacts {
     {
         return granted_units(units, units.count.value_or(units.min), units_per_device);
     }
+};
+
+/// What bounds ask of all unit types, each fact by itself.
+struct FactColumns {
+    std::vector<double> trust_factor;
+    std::vector<double> least_cost_per_s;
+    std::vector<double> power_w;
+    std::vector<double> least_s_per_byte;
+    std::vector<std::uint8_t> has_network;
+
+    void resize(std::size_t size);
+    void set(std::size_t unit_type, const UnitTypeFacts& facts);
 };
 
 } // namespace fathom

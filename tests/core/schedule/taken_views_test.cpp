@@ -179,6 +179,14 @@ void change_catalog(std::vector<UnitTypeView>& views, Reservations& chances)
     }
 }
 
+void lose_trust_and_network(UnitTypeView& view)
+{
+    view.trust_factor *= 0.5;
+    view.queued_s += 40;
+    view.network.reset();
+    view.price.reset();
+}
+
 // What a pass keeps is taken over from catalog to catalog, and views are laid late; beside it all is made anew, each
 // view laid at once.
 TEST(UnitLedgerProperty, WithWhatIsKeptItPlansAsWithAllMadeAnew)
@@ -202,9 +210,15 @@ TEST(UnitLedgerProperty, WithWhatIsKeptItPlansAsWithAllMadeAnew)
                                   cycle.moment.now, kept, cycle.moment.gpu_rooms);
             };
             const UnitLedger laid = ledger(nullptr);
-            const std::vector<UnitTypeView> views(laid.views().begin(), laid.views().end());
-            UnitLedger anew(views, knowledge, {}, {}, {}, cycle.moment.now);
+            std::vector<UnitTypeView> views(laid.views().begin(), laid.views().end());
             UnitLedger kept = ledger(columns);
+            if (moment % 2 == 1) { // as counterfactuals do
+                const UnitTypeId id = chances.any(views);
+                const auto is_changed = [&](const UnitTypeView& view) { return view.id == id; };
+                kept.change(id, lose_trust_and_network);
+                lose_trust_and_network(*std::find_if(views.begin(), views.end(), is_changed));
+            }
+            UnitLedger anew(views, knowledge, {}, {}, {}, cycle.moment.now);
 
             const SchedulePlan expected = schedule(anew, cycle.moment.input);
             const SchedulePlan plan = schedule(kept, cycle.moment.input);

@@ -110,6 +110,11 @@ void expect_equal(RouteColumns& columns, RouteColumns& fresh)
     for (std::size_t i = 0; i < columns.size(); ++i) {
         EXPECT_EQ(columns.facts(i), fresh.facts(i));
         EXPECT_EQ(columns.idle_units(i), fresh.idle_units(i));
+        EXPECT_EQ(columns.fact_columns().trust_factor[i], columns.facts(i).trust_factor);
+        EXPECT_EQ(columns.fact_columns().least_cost_per_s[i], columns.facts(i).least_cost_per_s);
+        EXPECT_EQ(columns.fact_columns().power_w[i], columns.facts(i).power_w);
+        EXPECT_EQ(columns.fact_columns().least_s_per_byte[i], columns.facts(i).least_s_per_byte);
+        EXPECT_EQ(columns.fact_columns().has_network[i] != 0, columns.facts(i).has_network);
         EXPECT_EQ(columns.start_up_s(i), fresh.start_up_s(i));
         EXPECT_EQ(columns.speed(i), fresh.speed(i));
         EXPECT_EQ(columns.index()->find(columns.unit_types()[i].id.value), std::optional(i));
