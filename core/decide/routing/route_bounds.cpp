@@ -53,15 +53,14 @@ bool RouteTable::Impl::is_free_at_last(const UnitRequest& units, std::size_t uni
 double RouteTable::Impl::least_delay_s(const RouteRequest& request, std::size_t unit_type)
 {
     const UnitTypeView& view = unit_types->given(unit_type);
-    if (!(request.transfer.in_bytes > 0) || view.network == nullptr || !is_free_at_last(request.units, unit_type))
-        return 0;
+    const double in_bytes = request.in_bytes_at(view.center_id);
+    if (!(in_bytes > 0) || view.network == nullptr || !is_free_at_last(request.units, unit_type)) return 0;
     const Least& least = least_of(unit_type);
-    const double best_s = request.transfer.in_bytes * columns->facts(unit_type).least_s_per_byte;
+    const double best_s = in_bytes * columns->facts(unit_type).least_s_per_byte;
     const Timestamp first = moment_after(request.transfer.now, least.free_s);
     // A later start may be in a better hour, but ends its transfer no earlier; and from `from_s` on waiting counts.
     const double free_of_charge_s = least.start.from_s - least.free_s;
-    const double beyond_s =
-        view.network->least_end_s(first, request.transfer.in_bytes) - best_s - free_of_charge_s - kTick_s;
+    const double beyond_s = view.network->least_end_s(first, in_bytes) - best_s - free_of_charge_s - kTick_s;
     return least.start.growth * std::max(0.0, beyond_s);
 }
 
@@ -108,7 +107,7 @@ RouteTable::Impl::LeastRun RouteTable::Impl::least_known_run(const KnownRunColum
 void RouteTable::Impl::BoundRoom::resize(std::size_t size)
 {
     if (run_s.size() == size) return;
-    for (std::vector<double>* column : {&run_s, &unit_s, &start_s, &wait_s, &delay_s})
+    for (std::vector<double>* column : {&run_s, &unit_s, &moved_bytes, &start_s, &wait_s, &delay_s})
         column->resize(size);
     unknown.resize(size);
     is_estimated.resize(size);
@@ -179,16 +178,27 @@ void RouteTable::Impl::set_starts(RouteKind& kind, Range range)
     }
 }
 
+/// Centers that keep inputs fetch less than the others.
+void RouteTable::Impl::set_moved_bytes(const RouteRequest& request, Range range)
+{
+    const double out_bytes = request.transfer.out_bytes;
+    const auto first = bounds_.moved_bytes.begin();
+    std::fill(first + static_cast<std::ptrdiff_t>(range.first), first + static_cast<std::ptrdiff_t>(range.last),
+              request.transfer.in_bytes + out_bytes);
+    if (request.kept_in_bytes.empty()) return;
+    for (std::size_t i = range.first; i < range.last; ++i)
+        bounds_.moved_bytes[i] = request.in_bytes_at(unit_types->given(i).center_id) + out_bytes;
+}
+
 /// Plain loops over columns, from starts and runs.
 void RouteTable::Impl::set_outcomes(const RouteRequest& request, RouteKind& kind, Range range)
 {
-    const TransferRequest& transfer = request.transfer;
     const FactColumns& facts = columns->fact_columns();
     const double factor = kind.least_factor;
-    const double moved_bytes = transfer.moves_data() ? transfer.in_bytes + transfer.out_bytes : 0;
     const auto fewest = static_cast<double>(request.units.count.value_or(request.units.min));
     const double* const run_s = bounds_.run_s.data();
     const double* const unit_s = bounds_.unit_s.data();
+    const double* const moved_bytes = bounds_.moved_bytes.data();
     const double* const start_s = bounds_.start_s.data();
     const double* const delay_s = bounds_.delay_s.data();
     const double* const s_per_byte = facts.least_s_per_byte.data();
@@ -199,7 +209,7 @@ void RouteTable::Impl::set_outcomes(const RouteRequest& request, RouteKind& kind
     double* const cost = bounds_.outcomes.cost.data();
     double* const energy_j = bounds_.outcomes.energy_j.data();
     for (std::size_t i = range.first; i < range.last; ++i) {
-        const double moved_s = moved_bytes * s_per_byte[i];
+        const double moved_s = moved_bytes[i] * s_per_byte[i];
         const double compute_s = run_s[i] * factor;
         const double taken_unit_s = unit_s[i] * factor + moved_s * fewest;
         const double trust_penalty_s = std::max(0.0, run_s[i] / trust_factor[i] - std::max(run_s[i], compute_s));
@@ -209,7 +219,7 @@ void RouteTable::Impl::set_outcomes(const RouteRequest& request, RouteKind& kind
     }
     if (kind.cost.empty()) return;
     for (std::size_t i = range.first; i < range.last; ++i) {
-        const double moved_s = moved_bytes * s_per_byte[i];
+        const double moved_s = moved_bytes[i] * s_per_byte[i];
         kind.completion_s[i] = kBoundFactor * (bounds_.wait_s[i] + moved_s + run_s[i] * factor);
         kind.cost[i] = kBoundFactor * cost_per_s[i] * (unit_s[i] * factor + moved_s * fewest);
     }
@@ -219,15 +229,17 @@ void RouteTable::Impl::begin_bounds(const RouteRequest& request, RouteKind& kind
 {
     bounds_.resize(unit_types->size());
     sum_runs(request, kind, range);
+    set_moved_bytes(request, range);
     set_starts(kind, range);
     const int for_power = request.prefer.energy > 0 ? 1 : 0;
-    const int for_network = request.transfer.moves_data() ? 1 : 0;
     const double* const power_w = columns->fact_columns().power_w.data();
     const std::uint8_t* const has_network = columns->fact_columns().has_network.data();
+    const double* const moved_bytes = bounds_.moved_bytes.data();
     const std::uint16_t* const unknown = bounds_.unknown.data();
     std::uint8_t* const unknown_parts = kind.unknown_parts.data();
     for (std::size_t i = range.first; i < range.last; ++i) {
-        const int parts = unknown[i] + (power_w[i] <= 0 ? for_power : 0) + (has_network[i] == 0 ? for_network : 0);
+        const int parts =
+            unknown[i] + (power_w[i] <= 0 ? for_power : 0) + (has_network[i] == 0 && moved_bytes[i] > 0 ? 1 : 0);
         unknown_parts[i] = static_cast<std::uint8_t>(std::min(parts, 255));
     }
     const auto first = static_cast<std::ptrdiff_t>(range.first);

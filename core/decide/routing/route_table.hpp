@@ -124,10 +124,11 @@ struct RouteTable::Impl {
         std::vector<double> unit_s; ///< LeastRun
         std::vector<std::uint16_t> unknown;
         std::vector<std::uint8_t> is_estimated;
-        std::vector<double> start_s; ///< until a unit is free, or a job may start
-        std::vector<double> wait_s;  ///< until a job may start
-        std::vector<double> delay_s; ///< least_delay_s(), or less
-        OutcomeColumns outcomes;     ///< of which the objective is the bound
+        std::vector<double> moved_bytes; ///< to the place and from there
+        std::vector<double> start_s;     ///< until a unit is free, or a job may start
+        std::vector<double> wait_s;      ///< until a job may start
+        std::vector<double> delay_s;     ///< least_delay_s(), or less
+        OutcomeColumns outcomes;         ///< of which the objective is the bound
 
         void resize(std::size_t size);
     };
@@ -137,6 +138,7 @@ struct RouteTable::Impl {
         std::size_t last{}; ///< behind them
     };
     void sum_runs(const RouteRequest& request, const RouteKind& kind, Range range);
+    void set_moved_bytes(const RouteRequest& request, Range range);
     void set_starts(RouteKind& kind, Range range);
     /// From runs, starts and delays; also the kind's earliest completions and least costs.
     void set_outcomes(const RouteRequest& request, RouteKind& kind, Range range);
