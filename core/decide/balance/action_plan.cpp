@@ -146,11 +146,15 @@ BalanceActions allowed_actions(BalanceActions wanted, const UnitPosition& positi
 }
 
 std::int64_t clock_to_give_back(const UnitPosition& position, const UnitPosition& before,
-                                const Occupancies& occupancies, const PlanRules& rules)
+                                const Occupancies& occupancies, const PlanRules& rules, double busiest_link,
+                                double margin)
 {
     const bool is_lower = position.clock && before.clock && position.clock->mhz < before.clock->mhz;
-    const bool slows_work = std::max(occupancies.transfer, occupancies.load) < kGivenBackBelow;
-    return rules.keeps_work && is_lower && slows_work ? before.clock->mhz - position.clock->mhz : 0;
+    if (!rules.keeps_work || !is_lower) return 0;
+    const bool nothing_is_saturated = std::max(occupancies.transfer, occupancies.load) + margin < kGivenBackBelow;
+    const double lowered_to = static_cast<double>(position.clock->mhz) / static_cast<double>(before.clock->mhz);
+    const bool link_went_along = occupancies.transfer + margin < busiest_link * (1 + lowered_to) / 2;
+    return nothing_is_saturated || link_went_along ? before.clock->mhz - position.clock->mhz : 0;
 }
 
 BalanceActions plan_actions(const BalanceActions& wanted, const UnitPosition& position, const PlanRules& rules,

@@ -47,7 +47,7 @@ struct PlanRules {
     /// Actions stop where the unit's capacity (sub-units × clock ÷ bits of a number) is what balance needs.
     bool stops_at_balance = true;
     /// The clock is lowered only where link or unit is saturated, and no further than to where they would no more be so
-    /// if the work slowed down with it; where neither is saturated, it is given back.
+    /// if the work slowed down with it; where the work does, it is given back.
     bool keeps_work = true;
 
     bool operator==(const PlanRules&) const = default;
@@ -66,10 +66,14 @@ std::optional<std::int64_t> wanted_sub_units(std::int64_t count, const Occupanci
 BalanceActions allowed_actions(BalanceActions wanted, const UnitPosition& position, const Occupancies& occupancies,
                                const PlanRules& rules);
 
-/// By how much a clock is lower than before the loop where link and unit are both far from saturated, so that the work
-/// is slower by as much; else 0.
+/// By how much a clock is lower than before the loop where the work is slower by as much; else 0. It is where link and
+/// unit are both far from saturated, and where the link was busier before and has lost more than half of what the clock
+/// has: a saturated link is no less busy at a lower clock.
+/// @param busiest_link  the occupancy up to which the link has been seen.
+/// @param margin        by which occupancies must be below what tells so; for their noise.
 std::int64_t clock_to_give_back(const UnitPosition& position, const UnitPosition& before,
-                                const Occupancies& occupancies, const PlanRules& rules);
+                                const Occupancies& occupancies, const PlanRules& rules, double busiest_link,
+                                double margin);
 
 /// What is done, of what is wanted. Actuators act in the order of the rules, each as far as it goes and as the unit's
 /// balance needs after what those before it have done. Of sub-units no part that balance needs is given up.

@@ -26,20 +26,36 @@ std::string_view bound_of(double error)
     return error > 0 ? "transfer-bound" : "compute-bound";
 }
 
+/// Standard deviation of the mean of samples.
+double noise_of_mean(const RegulatorState& state)
+{
+    return std::sqrt(state.noise_variance / static_cast<double>(std::max<std::int64_t>(1, state.samples)));
+}
+
+/// What is wanted, without what the rules leave out at these occupancies, and without a lower clock where one was seen
+/// to slow the work.
+BalanceActions permitted(const RegulatorSettings& settings, const BalanceActions& wanted, const UnitPosition& position,
+                         const Occupancies& occupancies, const RegulatorState& state)
+{
+    BalanceActions actions = allowed_actions(wanted, position, occupancies, settings.plan);
+    if (state.slowing_clock) actions.clock_mhz = std::max<std::int64_t>(0, actions.clock_mhz);
+    return actions;
+}
+
 /// Whether some actuator can still go, and may go at these occupancies, the way of an output of that sign.
 bool has_room(const RegulatorSettings& settings, const UnitPosition& position, const Occupancies& occupancies,
-              int direction)
+              const RegulatorState& state, int direction)
 {
     const std::int64_t far = direction < 0 ? 1'000'000 : -1'000'000;
     const BalanceActions all{.sub_units = far, .clock_mhz = far, .precision_steps = direction * 4};
-    return plan_actions(allowed_actions(all, position, occupancies, settings.plan), position, settings.plan,
-                        std::nullopt)
+    return plan_actions(permitted(settings, all, position, occupancies, state), position, settings.plan, std::nullopt)
         .any();
 }
 
-ActuatorRoom room_of(const RegulatorSettings& settings, const UnitPosition& position, const Occupancies& occupancies)
+ActuatorRoom room_of(const RegulatorSettings& settings, const UnitPosition& position, const Occupancies& occupancies,
+                     const RegulatorState& state)
 {
-    return {has_room(settings, position, occupancies, -1), has_room(settings, position, occupancies, 1)};
+    return {has_room(settings, position, occupancies, state, -1), has_room(settings, position, occupancies, state, 1)};
 }
 
 std::string action_text(const BalanceActions& actions)
@@ -59,7 +75,9 @@ Occupancies average(const RegulatorSettings& settings, const Occupancies& sample
 {
     const double deviation = balance_error(sample) - balance_error(state.mean);
     const double jump = settings.gains.epsilon2 + kJumpDeviations * std::sqrt(state.noise_variance);
-    if (state.step == state.acts_from || std::abs(deviation) >= jump) state.samples = 0;
+    const bool has_jumped = state.samples > 0 && std::abs(deviation) >= jump;
+    if (has_jumped) state.slowing_clock.reset(); // it may be limited by another thing now
+    if (state.step == state.acts_from || has_jumped) state.samples = 0;
     if (state.samples > 0) state.noise_variance += kNoiseSmoothing * (deviation * deviation - state.noise_variance);
     state.samples = std::min(state.samples + 1, settings.averaged_samples);
     const auto count = static_cast<double>(state.samples);
@@ -78,6 +96,18 @@ void note_position(const UnitPosition& position, UnitPosition& before)
     if (!before.sub_units) before.sub_units = position.sub_units;
     if (!before.clock) before.clock = position.clock;
     if (!before.precision) before.precision = position.precision;
+}
+
+/// Notes how busy the link has been. More work than a slowing clock was seen with is other work: that is forgotten.
+void watch_link(const RegulatorSettings& settings, const UnitPosition& position, const Occupancies& occupancies,
+                RegulatorState& state)
+{
+    const double certain = occupancies.transfer - settings.noise_margin * noise_of_mean(state);
+    state.busiest_link = std::max(state.busiest_link, certain);
+    if (!state.slowing_clock || !position.clock) return;
+    const double expected = state.slowing_clock->transfer * static_cast<double>(position.clock->mhz) /
+                            static_cast<double>(state.slowing_clock->mhz);
+    if (certain > expected + settings.band) state.slowing_clock.reset();
 }
 
 /// Error, gains and output of the step.
@@ -103,7 +133,7 @@ void compute_output(const RegulatorSettings& settings, const UnitPosition& posit
     if (settings.law_options.anti_windup != AntiWindup::kNone && step.error * state.law.previous_error < 0)
         state.law.integral = 0;
     step.output = control_output(settings.law, step.gains, step.error, settings.law_options,
-                                 room_of(settings, position, step.occupancies), state.law);
+                                 room_of(settings, position, step.occupancies, state), state.law);
 }
 
 bool hold_in_band(const RegulatorSettings& settings, RegulatorStep& step, RegulatorState& state)
@@ -157,7 +187,7 @@ bool wait_for_effect(RegulatorStep& step, const RegulatorState& state)
 bool look_again(const RegulatorSettings& settings, RegulatorStep& step, const RegulatorState& state)
 {
     if (std::abs(step.error) >= settings.gains.epsilon2 || settings.averaged_samples == 1) return false;
-    const double noise = std::sqrt(state.noise_variance / static_cast<double>(state.samples));
+    const double noise = noise_of_mean(state);
     const bool is_beyond_noise = std::abs(step.error) - settings.band >= settings.noise_margin * noise;
     if (state.samples >= settings.confirming_samples && is_beyond_noise) return false;
     step.outcome = StepOutcome::kLooksAgain;
@@ -193,7 +223,8 @@ bool may_act(const RegulatorSettings& settings, int direction, RegulatorStep& st
 }
 
 /// Why nothing of what an output asks for is done.
-void say_why_not(const BalanceActions& asked, const BalanceActions& allowed, RegulatorStep& step)
+/// @param slows_work  a lower clock was seen to.
+void say_why_not(const BalanceActions& asked, const BalanceActions& allowed, bool slows_work, RegulatorStep& step)
 {
     const std::string bound = fmt::format("{} by {:.3f}", bound_of(step.error), std::abs(step.error));
     step.outcome = StepOutcome::kNeutral;
@@ -203,10 +234,11 @@ void say_why_not(const BalanceActions& asked, const BalanceActions& allowed, Reg
         step.reason = fmt::format("{}: the output {:+.3f} is against the error: nothing is done", bound, step.output);
     } else if (asked.clock_mhz != allowed.clock_mhz) {
         step.outcome = StepOutcome::kNoRoom;
-        step.reason =
-            fmt::format("{}: the output {:+.3f} asks for {}, but the clock stays: neither link nor unit is so "
-                        "saturated that the work would not slow down with it",
-                        bound, step.output, action_text(asked));
+        step.reason = fmt::format("{}: the output {:+.3f} asks for {}, but the clock stays: {}", bound, step.output,
+                                  action_text(asked),
+                                  slows_work ? "when it was lower, the work was slower"
+                                             : "neither link nor unit is so saturated that the work would not slow "
+                                               "down with it");
     } else {
         step.outcome = StepOutcome::kNoRoom;
         step.reason = bound + ": no actuator is there that can bring it nearer to balance";
@@ -219,11 +251,11 @@ void choose_actions(const RegulatorSettings& settings, const UnitPosition& posit
     const bool is_aimd = settings.law == ControlLaw::kAimd;
     const BalanceActions asked =
         is_aimd ? aimd_actions(step.error, position) : look_up_actions(settings.table, step.output);
-    const BalanceActions wanted = allowed_actions(asked, position, step.occupancies, settings.plan);
+    const BalanceActions wanted = permitted(settings, asked, position, step.occupancies, state);
     step.actions = plan_actions(wanted, position, settings.plan,
                                 is_aimd ? std::nullopt : wanted_capacity(step.occupancies), state.before);
     if (!step.actions.any()) {
-        say_why_not(asked, wanted, step);
+        say_why_not(asked, wanted, state.slowing_clock.has_value(), step);
         return;
     }
     if (!may_act(settings, direction_of(step.output), step, state)) return;
@@ -242,22 +274,27 @@ std::int64_t largest_clock_step(const ActionTable& table)
     return largest;
 }
 
-/// Where nothing is saturated, the work itself is slower by as much as the clock is.
+/// Where the work is slower by as much as the clock is, the clock goes back, and stays there.
 bool give_clock_back(const RegulatorSettings& settings, const UnitPosition& position, RegulatorStep& step,
                      RegulatorState& state)
 {
-    if (state.let_go_error || state.step < state.acts_from || state.samples < settings.confirming_samples) return false;
-    const std::int64_t missing = clock_to_give_back(position, state.before, step.occupancies, settings.plan);
+    if (state.let_go_error || state.step < state.acts_from) return false;
+    // As with errors: what is far off is seen at once.
+    const bool is_confirmed = state.samples >= settings.confirming_samples;
+    const double margin = is_confirmed ? settings.noise_margin * noise_of_mean(state) : settings.gains.epsilon2;
+    const std::int64_t missing =
+        clock_to_give_back(position, state.before, step.occupancies, settings.plan, state.busiest_link, margin);
     const BalanceActions wanted{
         .sub_units = 0, .clock_mhz = std::min(missing, largest_clock_step(settings.table)), .precision_steps = 0};
     step.actions = plan_actions(wanted, position, settings.plan, std::nullopt);
     if (!step.actions.any()) return false;
     state.acts_from = state.step + 1 + std::max(state.pause_periods, settings.pause_periods);
+    state.slowing_clock = {position.clock->mhz, step.occupancies.transfer};
     step.outcome = StepOutcome::kActed;
     step.reason =
-        fmt::format("neither link nor unit is saturated ({:.3f}, {:.3f}), and the clock is lower than it was before: "
-                    "{}, so that the work is not slower",
-                    step.occupancies.transfer, step.occupancies.load, action_text(step.actions));
+        fmt::format("the link is at {:.3f} and was at {:.3f}, the unit at {:.3f}, and the clock is lower "
+                    "than it was before: {}, so that the work is not slower",
+                    step.occupancies.transfer, state.busiest_link, step.occupancies.load, action_text(step.actions));
     return true;
 }
 
@@ -294,6 +331,7 @@ RegulatorStep regulate(const RegulatorSettings& settings, const Occupancies& sam
     step.occupancies = average(settings, sample, state);
     step.error = balance_error(step.occupancies);
     note_position(position, state.before);
+    watch_link(settings, position, step.occupancies, state);
     if (position.sub_units) step.wanted_sub_units = wanted_sub_units(position.sub_units->count, step.occupancies);
     compute_output(settings, position, step, state);
     const bool is_held = hold_in_band(settings, step, state) || leave_alone(settings, step, state);

@@ -50,6 +50,12 @@ enum class StepOutcome {
 };
 std::string_view to_string(StepOutcome outcome);
 
+/// A clock at which the work was slower than at a higher one.
+struct SlowingClock {
+    std::int64_t mhz{};
+    double transfer{}; ///< occupancy of the link at it
+};
+
 /// What the regulator remembers of a unit.
 struct RegulatorState {
     LawState law;
@@ -64,7 +70,10 @@ struct RegulatorState {
     std::int64_t steps_in_band = 0; ///< in a row
     std::optional<double> let_go_error{};
     std::int64_t let_go_until = 0;
-    UnitPosition before{}; ///< of each actuator when it was seen first: as it was before the loop
+    UnitPosition before{};   ///< of each actuator when it was seen first: as it was before the loop
+    double busiest_link = 0; ///< the highest mean occupancy of the link: one that was busier is not saturated
+    /// The clock was given back from there; it is not lowered again until the unit has changed.
+    std::optional<SlowingClock> slowing_clock{};
 };
 
 /// One step, as it stands in the trace.

@@ -160,14 +160,26 @@ TEST(ActionPlan, LowersTheClockNoFurtherThanWhatIsSaturatedMayFallWithIt)
 TEST(ActionPlan, GivesTheClockBackWhereNothingIsSaturated)
 {
     const UnitPosition before = position(10, 1000);
-    EXPECT_EQ(clock_to_give_back(position(10, 700), before, {0.7, 0.6}, {}), 300);
-    EXPECT_EQ(clock_to_give_back(position(10, 700), before, {0.9, 0.6}, {}), 0) << "the link is";
-    EXPECT_EQ(clock_to_give_back(position(10, 700), before, {0.6, 0.9}, {}), 0) << "the unit is";
-    EXPECT_EQ(clock_to_give_back(position(10, 1100), before, {0.7, 0.6}, {}), 0) << "nothing was taken";
-    EXPECT_EQ(clock_to_give_back({}, before, {0.7, 0.6}, {}), 0);
+    EXPECT_EQ(clock_to_give_back(position(10, 700), before, {0.7, 0.6}, {}, 0, 0), 300);
+    EXPECT_EQ(clock_to_give_back(position(10, 700), before, {0.9, 0.6}, {}, 0, 0), 0) << "the link is";
+    EXPECT_EQ(clock_to_give_back(position(10, 700), before, {0.6, 0.9}, {}, 0, 0), 0) << "the unit is";
+    EXPECT_EQ(clock_to_give_back(position(10, 700), before, {0.7, 0.6}, {}, 0, 0.2), 0) << "it could be noise";
+    EXPECT_EQ(clock_to_give_back(position(10, 1100), before, {0.7, 0.6}, {}, 0, 0), 0) << "nothing was taken";
+    EXPECT_EQ(clock_to_give_back({}, before, {0.7, 0.6}, {}, 0, 0), 0);
     PlanRules rules;
     rules.keeps_work = false;
-    EXPECT_EQ(clock_to_give_back(position(10, 700), before, {0.7, 0.6}, rules), 0);
+    EXPECT_EQ(clock_to_give_back(position(10, 700), before, {0.7, 0.6}, rules, 1, 0), 0);
+}
+
+TEST(ActionPlan, GivesTheClockBackThatTheLinkWentAlongWith)
+{
+    // A tenth less: half of it is 0.95 of what the link was at.
+    const UnitPosition before = position(10, 1000);
+    EXPECT_EQ(clock_to_give_back(position(10, 900), before, {0.90, 0.9}, {}, 1, 0), 100);
+    EXPECT_EQ(clock_to_give_back(position(10, 900), before, {0.96, 0.9}, {}, 1, 0), 0) << "saturated at either clock";
+    EXPECT_EQ(clock_to_give_back(position(10, 900), before, {0.90, 0.9}, {}, 1, 0.06), 0) << "it could be noise";
+    EXPECT_EQ(clock_to_give_back(position(10, 900), before, {0.90, 0.9}, {}, 0.93, 0), 0)
+        << "it was little more before";
 }
 
 TEST(ActionPlan, KeepsToTheLimitsOfEachActuator)

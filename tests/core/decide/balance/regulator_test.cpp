@@ -182,7 +182,55 @@ TEST(Regulator, GivesTheClockBackWhereNothingIsSaturated)
     EXPECT_EQ(step.outcome, StepOutcome::kActed) << step.reason;
     EXPECT_EQ(step.actions, (BalanceActions{.sub_units = 0, .clock_mhz = 300, .precision_steps = 0}));
     EXPECT_THAT(step.reason, HasSubstr("+300 MHz, so that the work is not slower"));
-    EXPECT_EQ(regulate({}, {0.52, 0.5}, at(900), state).outcome, StepOutcome::kInBand) << "it waits for the effect";
+    EXPECT_EQ(regulate({}, {0.52, 0.5}, at(900), state).outcome, StepOutcome::kInBand)
+        << "it waits for the effect";
+}
+
+UnitPosition at_clock(std::int64_t mhz)
+{
+    return {.sub_units = {}, .clock = ClockPosition{mhz, 500, 1500}};
+}
+
+/// A loop whose clock went down to 900 MHz while the link was at 0.98, and with it the link.
+RegulatorState after_a_clock_that_slowed_the_work()
+{
+    RegulatorState state;
+    regulate({}, {0.98, 0.6}, at_clock(1000), state);
+    for (int i = 0; i < 3; ++i)
+        regulate({}, {0.882, 0.6}, at_clock(900), state);
+    return state;
+}
+
+TEST(Regulator, GivesTheClockBackThatTheLinkWentAlongWith)
+{
+    RegulatorState state = after_a_clock_that_slowed_the_work();
+    const RegulatorStep step = regulate({}, {0.882, 0.6}, at_clock(900), state);
+
+    EXPECT_EQ(step.actions, (BalanceActions{.sub_units = 0, .clock_mhz = 100, .precision_steps = 0})) << step.reason;
+    EXPECT_THAT(step.reason, HasSubstr("the link is at 0.882 and was at 0.980"));
+}
+
+TEST(Regulator, LeavesALowerClockWhereTheLinkStaysSaturated)
+{
+    RegulatorState state;
+    regulate({}, {0.98, 0.6}, at_clock(1000), state);
+    for (int i = 0; i < 20; ++i)
+        EXPECT_LE(regulate({}, {0.98, 0.67}, at_clock(900), state).actions.clock_mhz, 0);
+}
+
+TEST(Regulator, LowersAClockThatSlowedTheWorkOnlyWhenTheUnitHasChanged)
+{
+    RegulatorState state = after_a_clock_that_slowed_the_work();
+    regulate({}, {0.882, 0.6}, at_clock(900), state);
+    RegulatorState other_work = state;
+    for (int i = 0; i < 20; ++i)
+        EXPECT_EQ(regulate({}, {0.98, 0.6}, at_clock(1000), state).actions.clock_mhz, 0);
+
+    // The error jumps: other work.
+    RegulatorStep step;
+    for (int i = 0; i < 20 && step.actions.clock_mhz == 0; ++i)
+        step = regulate({}, {1, 0.2}, at_clock(1000), other_work);
+    EXPECT_LT(step.actions.clock_mhz, 0) << step.reason;
 }
 
 TEST(Regulator, DoesNothingWithoutASampleAndGoesOnAfterIt)
@@ -360,6 +408,19 @@ TEST(ClosedLoop, CostsNoUnitMoreThanATenthOfItsWork)
         const double without = run_closed_loop(world, std::nullopt, seed).operations;
         EXPECT_GE(run_closed_loop(world, RegulatorSettings(), seed).operations, 0.9 * without) << "seed " << seed;
     }
+}
+
+TEST(ClosedLoop, KeepsTheWorkOfAUnitWhoseLinkIsNearlySaturated)
+{
+    LoopWorld world;
+    world.model = {.sub_unit_rate = 1, .base_clock_mhz = 1000, .base_precision = Precision::kInt8};
+    world.sub_units = 43;
+    world.most_sub_units = 43;
+    world.delay_periods = 2;
+    world.phases = {{.periods = 200, .link_rate = 29.2, .demand_rate = 28.7}}; // 98 % of the link
+    const LoopRun run = run_closed_loop(world, RegulatorSettings(), 1);
+    EXPECT_GE(run.operations, 0.97 * run_closed_loop(world, std::nullopt, 1).operations);
+    EXPECT_LT(run.end.sub_units, 35) << "what the work does not need is given up nevertheless";
 }
 
 TEST(ClosedLoop, OfAnIntegralEndsInItsBandWhereTheOutputAloneWouldAskForNothing)
