@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace fathom::simulation {
 namespace {
@@ -14,6 +15,8 @@ namespace {
 constexpr std::size_t kMaxLookedAt = 48;
 /// What is inferred from pairs is inferred anew when so many times as many pairs are known.
 constexpr double kRefitGrowth = 1.2;
+/// A weight of progress that none of lower priority outweighs.
+constexpr double kBeforeAllOthers = 1e6;
 constexpr double kMinLeft_s = 1e-9; ///< decide_corun() takes nothing shorter
 
 using Active = CorunActive;
@@ -179,17 +182,28 @@ class DecidedByCorun : public CorunPolicy {
     static std::string id_of(std::size_t job) { return fmt::format("{:012}", job); }
     static std::size_t job_of(const std::string& id) { return std::stoull(id); }
 
-    /// Expected lengths of all jobs by priority, each ascending.
+    /// Expected lengths of all jobs by priority, each ascending, and whether one of high priority is late.
     void weigh(const CorunView& view)
     {
         lengths_s_[0].clear();
         lengths_s_[1].clear();
+        some_is_late_ = false;
         for (const std::span<const Active> jobs : {view.running, view.waiting}) {
-            for (const Active& one : jobs)
+            for (const Active& one : jobs) {
                 lengths_s_[one.is_high_priority ? 1 : 0].push_back(one.left_s);
+                some_is_late_ = is_late(one, view.now_s) || some_is_late_;
+            }
         }
         for (std::vector<double>& lengths_s : lengths_s_)
             std::sort(lengths_s.begin(), lengths_s.end());
+    }
+    /// Whether a job of high priority has lost more of its time than it may.
+    bool is_late(const Active& one, double now_s)
+    {
+        if (!one.is_high_priority) return false;
+        const double whole_s = whole_s_.try_emplace(one.job, one.left_s).first->second;
+        const double delay_s = now_s - one.arrival_s - (whole_s - one.left_s);
+        return delay_s > settings_.most_delay * whole_s;
     }
     double weight(const Active& one) const
     {
@@ -197,8 +211,8 @@ class DecidedByCorun : public CorunPolicy {
         const auto later =
             1 + static_cast<double>(lengths_s.end() - std::lower_bound(lengths_s.begin(), lengths_s.end(), one.left_s));
         if (!one.is_high_priority) return later;
-        return std::min(settings_.high_priority_weight * (later + static_cast<double>(lengths_s_[0].size())),
-                        kMaxWeight);
+        const double factor = std::max(settings_.high_priority_weight, some_is_late_ ? kBeforeAllOthers : 0);
+        return std::min(factor * (later + static_cast<double>(lengths_s_[0].size())), kMaxWeight);
     }
     RunningKernel running_kernel(const CorunView& view, const Active& one) const
     {
@@ -242,6 +256,8 @@ class DecidedByCorun : public CorunPolicy {
     CorunPolicySettings settings_;
     LearnedPairs pairs_;
     std::array<std::vector<double>, 2> lengths_s_; ///< of low and of high priority
+    std::map<std::size_t, double> whole_s_;        ///< expected lengths of jobs of high priority, by job
+    bool some_is_late_{};
 };
 
 using World = const CorunWorld&;

@@ -64,6 +64,9 @@ class CorunPolicy {
 struct CorunPolicySettings {
     /// How much more the progress of jobs of high priority counts. The default puts them before all others.
     double high_priority_weight{1e6};
+    /// One of them that has lost more than this part of its length, to whatever it waited for or ran beside, puts them
+    /// before all others until it has ended. What cannot be interrupted may still delay it then.
+    double most_delay{0.05};
 };
 
 struct CorunPolicyName {

@@ -112,6 +112,24 @@ TEST(CorunPolicies, JobsOfHighPriorityAreHardlySlowerThanWithoutTheOthers)
     EXPECT_LT(p99_s(workload), 1.1 * p99_s(only_high_priority(workload)));
 }
 
+/// Requests of 2 ms beside a training whose kernels take 0.1 ms on average and cannot be interrupted, nothing of which
+/// is in the benchmark.
+TEST(CorunPolicies, RequestsThatHaveLostATwentiethOfTheirTimeLoseLittleMore)
+{
+    const CorunWorld world = profiled_kernel_world();
+    const CorunWorkload workload = draw_inference_beside_training(draw_profiled_program(150, 1.5e-5, 8),
+                                                                  draw_profiled_program(1000, 1e-4, 108), 0.3, 200, 8);
+    const auto p99_s = [&](const CorunWorkload& jobs, double most_delay) {
+        const CorunPolicySettings settings{.high_priority_weight = 3, .most_delay = most_delay};
+        const auto policy = find_corun_policy("fathom")->make(world, settings);
+        return figures_of(jobs, simulate_corun(world, jobs, *policy, 1).value()).high_p99_completion_s;
+    };
+    const double alone_s = p99_s(only_high_priority(workload), 0.05);
+
+    EXPECT_LT(p99_s(workload, 0.05), 1.1 * alone_s);
+    EXPECT_GT(p99_s(workload, 1e9), 1.1 * alone_s) << "without a limit they lose more";
+}
+
 TEST(CorunFigures, AreThoseOfTheJobsThatEnd)
 {
     CorunWorkload workload;
