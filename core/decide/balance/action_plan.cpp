@@ -16,8 +16,9 @@ constexpr std::int64_t kMinClockChangeMhz = 10;
 constexpr double kRounding = 1e-6;
 /// A step of precision halves or doubles the capacity; so far beyond balance it may lead.
 constexpr double kPrecisionSlack = 1.1;
-/// So many times its capacity a unit must need before a finer precision is given back although that leads beyond
-/// balance: half of it is more than the need at which the precision was made finer, so that both do not alternate.
+/// So many times its capacity a unit must need before a finer precision, or a sub-unit, is given back although that
+/// leads beyond balance: of a precision, half of it is more than the need at which the precision was made finer, so
+/// that both do not alternate.
 constexpr double kComesBackFrom = 1.15;
 /// From this occupancy on a link or a unit does all that it can, but for noise.
 constexpr double kSaturated = 0.9;
@@ -47,6 +48,9 @@ class CapacityPlan {
     {
         if (!position_.sub_units) return 0;
         const SubUnitPosition& units = *position_.sub_units;
+        // What was given up comes back at once, as far as balance needs: the table's steps are for what is new.
+        if (wanted > 0 && is_limited_ && before_.sub_units)
+            wanted = std::max(wanted, before_.sub_units->count - units.count);
         return plan_value(wanted, units.count, units.least, units.most, 1);
     }
 
@@ -75,6 +79,16 @@ class CapacityPlan {
             needs_ /= factor;
         }
         return steps;
+    }
+
+    /// One sub-unit where the unit has fewer than before and lacks more than others give it: less than half of one more
+    /// is none by rounding.
+    std::int64_t plan_returned_sub_unit() const
+    {
+        if (!is_limited_ || !position_.sub_units || !before_.sub_units) return 0;
+        const SubUnitPosition& units = *position_.sub_units;
+        const bool has_fewer = units.count < std::min(units.most, before_.sub_units->count);
+        return has_fewer && needs_ > kComesBackFrom ? 1 : 0;
     }
 
   private:
@@ -176,6 +190,8 @@ BalanceActions plan_actions(const BalanceActions& wanted, const UnitPosition& po
         }
         if (rules.use == ActuatorUse::kFirst && actions.any()) break;
     }
+    const bool may_return = rules.use == ActuatorUse::kTogether || !actions.any();
+    if (may_return && wanted.sub_units > 0 && actions.sub_units == 0) actions.sub_units = plan.plan_returned_sub_unit();
     return actions;
 }
 

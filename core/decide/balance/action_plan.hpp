@@ -78,8 +78,8 @@ std::int64_t clock_to_give_back(const UnitPosition& position, const UnitPosition
 /// What is done, of what is wanted. Actuators act in the order of the rules, each as far as it goes and as the unit's
 /// balance needs after what those before it have done. Of sub-units no part that balance needs is given up.
 /// @param capacity  of wanted_capacity(); empty: no limit.
-/// @param before  where actuators stood before the loop: a finer precision is given back where the unit lacks capacity,
-///                also if that leads beyond balance.
+/// @param before  where actuators stood before the loop: sub-units come back at once up to there; one of them, and a
+///                finer precision, also if that leads beyond balance, where the unit lacks capacity.
 BalanceActions plan_actions(const BalanceActions& wanted, const UnitPosition& position, const PlanRules& rules,
                             std::optional<double> capacity, const UnitPosition& before = {});
 

@@ -182,6 +182,33 @@ TEST(ActionPlan, GivesTheClockBackThatTheLinkWentAlongWith)
         << "it was little more before";
 }
 
+UnitPosition sub_units_only(std::int64_t count)
+{
+    return {.sub_units = SubUnitPosition{.count = count, .least = 1, .most = 1000}};
+}
+
+TEST(ActionPlan, GivesSubUnitsBackAtOnceAsFarAsBalanceNeeds)
+{
+    const BalanceActions four{.sub_units = 4, .clock_mhz = 0, .precision_steps = 0};
+    const auto planned = [&](double capacity, std::int64_t before) {
+        return plan_actions(four, sub_units_only(10), {}, capacity, sub_units_only(before)).sub_units;
+    };
+    EXPECT_EQ(planned(3, 40), 20);
+    EXPECT_EQ(planned(3, 25), 15) << "no more than there were";
+    EXPECT_EQ(planned(3, 10), 4) << "what is new comes by the table";
+}
+
+TEST(ActionPlan, GivesASubUnitBackWhereHalfOfOneIsLacking)
+{
+    const BalanceActions two{.sub_units = 2, .clock_mhz = 0, .precision_steps = 0};
+    const auto planned = [&](double capacity, std::int64_t before) {
+        return plan_actions(two, sub_units_only(1), {}, capacity, sub_units_only(before)).sub_units;
+    };
+    EXPECT_EQ(planned(1.4, 3), 1) << "0.4 of one is none by rounding, and the unit lacks two sevenths";
+    EXPECT_EQ(planned(1.4, 1), 0) << "none was given up";
+    EXPECT_EQ(planned(1.1, 3), 0) << "it lacks little";
+}
+
 TEST(ActionPlan, KeepsToTheLimitsOfEachActuator)
 {
     EXPECT_EQ(plan_actions(actions(0, 0, -4), position(2), {}, std::nullopt), actions(0, 0, -1));

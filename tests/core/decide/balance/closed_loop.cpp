@@ -169,4 +169,14 @@ std::optional<std::int64_t> settling_periods(const std::vector<LoopPeriod>& phas
     return settled;
 }
 
+double overshoot(const std::vector<LoopPeriod>& phase, double band)
+{
+    const double began = phase.front().error;
+    if (std::abs(began) <= band) return 0;
+    double most = 0;
+    for (const LoopPeriod& period : phase)
+        most = std::max(most, (began > 0 ? -period.error : period.error) - band);
+    return most;
+}
+
 } // namespace fathom

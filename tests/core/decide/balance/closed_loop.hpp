@@ -84,4 +84,8 @@ GoldenEnd run_golden_scenario();
 /// Periods of a phase until the last one in which something was done; empty when that was in its last fifth.
 std::optional<std::int64_t> settling_periods(const std::vector<LoopPeriod>& phase);
 
+/// By how much the true error of a phase went beyond the band on the other side than where it began, at most; 0: it did
+/// not, or began within the band.
+double overshoot(const std::vector<LoopPeriod>& phase, double band);
+
 } // namespace fathom

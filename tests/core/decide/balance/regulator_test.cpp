@@ -182,8 +182,7 @@ TEST(Regulator, GivesTheClockBackWhereNothingIsSaturated)
     EXPECT_EQ(step.outcome, StepOutcome::kActed) << step.reason;
     EXPECT_EQ(step.actions, (BalanceActions{.sub_units = 0, .clock_mhz = 300, .precision_steps = 0}));
     EXPECT_THAT(step.reason, HasSubstr("+300 MHz, so that the work is not slower"));
-    EXPECT_EQ(regulate({}, {0.52, 0.5}, at(900), state).outcome, StepOutcome::kInBand)
-        << "it waits for the effect";
+    EXPECT_EQ(regulate({}, {0.52, 0.5}, at(900), state).outcome, StepOutcome::kInBand) << "it waits for the effect";
 }
 
 UnitPosition at_clock(std::int64_t mhz)
@@ -311,6 +310,20 @@ TEST(RegulatorSettingsDocument, IsRefusedWithEveryFault)
         fields.push_back(error.field);
     EXPECT_THAT(fields, testing::UnorderedElementsAre("balance.law", "balance.gains.integral", "balance.actuators",
                                                       "balance.actions[0].u", "balance.fuzzy.error_scale"));
+}
+
+TEST(ClosedLoopFigures, OvershootIsWhatGoesBeyondTheBandOnTheOtherSide)
+{
+    const auto phase = [](std::vector<double> errors) {
+        std::vector<LoopPeriod> periods;
+        for (const double error : errors)
+            periods.push_back({.error = error});
+        return periods;
+    };
+    EXPECT_NEAR(overshoot(phase({0.5, 0.2, -0.15, 0.3, -0.08}), 0.05), 0.10, 1e-12);
+    EXPECT_NEAR(overshoot(phase({-0.5, 0.25, 0.1}), 0.05), 0.20, 1e-12);
+    EXPECT_EQ(overshoot(phase({0.5, 0.2, -0.05}), 0.05), 0);
+    EXPECT_EQ(overshoot(phase({0.02, -0.4}), 0.05), 0) << "it began in the band";
 }
 
 /// Seeds of the benchmark are others (tests/bench/balance_bench.cpp).
