@@ -130,7 +130,18 @@ class QuestionReader {
             .value_or(KernelClass::kUnknown);
     }
 
-    /// The class as stated or by measured intensity.
+    /// Times at two clocks, where the kernel has them.
+    static std::optional<ClockTimings> timings_of(ObjectReader& item)
+    {
+        const std::optional<double> clock_ratio = item.optional_number("clock_ratio", kMinClockRatio, kMaxClockRatio);
+        const std::optional<double> time_ratio = item.optional_number("time_ratio", 1e-3, 1e3);
+        if (item.has("clock_ratio") != item.has("time_ratio"))
+            item.fail(item.has("clock_ratio") ? "time_ratio" : "clock_ratio", "both are needed to tell the class");
+        if (!clock_ratio || !time_ratio) return std::nullopt;
+        return ClockTimings{*clock_ratio, *time_ratio};
+    }
+
+    /// The class as stated, by measured intensity or by timings.
     KernelClass found_class(ObjectReader& item, const std::string& id)
     {
         IntensityEvidence evidence;
@@ -138,6 +149,7 @@ class QuestionReader {
         evidence.operations = item.optional_number("operations", 1e-9, kMaxInstructions);
         evidence.memory_bytes = item.optional_number("memory_bytes", 1e-9, kMaxInstructions);
         evidence.device_balance = device_balance_;
+        evidence.timings = timings_of(item);
         if (item.has("operations") != item.has("memory_bytes"))
             item.fail(item.has("operations") ? "memory_bytes" : "operations", "both are needed to tell the class");
         if (item.has("operations") && !device_balance_)

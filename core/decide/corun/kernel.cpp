@@ -1,5 +1,7 @@
 #include "core/decide/corun/kernel.hpp"
 
+#include "core/base/portable_math.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -36,6 +38,39 @@ bool is_positive(double value)
     return std::isfinite(value) && value > 0;
 }
 
+bool is_sound(const ClockTimings& timings)
+{
+    return is_positive(timings.time_ratio) && timings.clock_ratio >= kMinClockRatio &&
+           timings.clock_ratio <= kMaxClockRatio;
+}
+
+/// Unknown where it tells neither.
+ClassFinding by_intensity(double intensity, double device_balance)
+{
+    ClassFinding finding{KernelClass::kUnknown, ClassSource::kMeasured,
+                         fmt::format("{:.3g} operations per byte of device memory, the device balances at {:.3g}",
+                                     intensity, device_balance)};
+    if (intensity >= device_balance * kBalanceMargin) finding.kernel_class = KernelClass::kCompute;
+    if (intensity <= device_balance / kBalanceMargin) finding.kernel_class = KernelClass::kMemory;
+    if (finding.kernel_class == KernelClass::kUnknown) finding.basis += ": too close to tell";
+    return finding;
+}
+
+/// Unknown where it tells neither.
+ClassFinding by_timings(const ClockTimings& timings)
+{
+    ClassFinding finding{
+        KernelClass::kUnknown, ClassSource::kTimed,
+        fmt::format("{:.3g} times as long at {:.3g} of the clock", timings.time_ratio, timings.clock_ratio)};
+    const double follows = -portable::log(timings.time_ratio) / portable::log(timings.clock_ratio);
+    if (std::abs(follows - 1) <= kTimingMargin) finding.kernel_class = KernelClass::kCompute;
+    if (std::abs(follows) <= kTimingMargin) finding.kernel_class = KernelClass::kMemory;
+    if (finding.kernel_class != KernelClass::kUnknown) return finding;
+    const bool is_between = follows > 0 && follows < 1;
+    finding.basis += is_between ? ": too close to tell" : ": more than the clock was different";
+    return finding;
+}
+
 } // namespace
 
 std::string_view to_string(ClassSource source)
@@ -47,6 +82,8 @@ std::string_view to_string(ClassSource source)
         return "stated";
     case ClassSource::kMeasured:
         return "measured";
+    case ClassSource::kTimed:
+        return "timed";
     }
     return "none";
 }
@@ -57,26 +94,24 @@ Result<ClassFinding> classify_kernel(const IntensityEvidence& evidence)
         if (value && !is_positive(*value))
             return Error{Errc::kInvalid, "operations, memory bytes and the device's balance must be above 0"};
     }
+    if (evidence.timings && !is_sound(*evidence.timings))
+        return Error{Errc::kInvalid, fmt::format("times must be above 0, the ratio of clocks between {:g} and {:g}",
+                                                 kMinClockRatio, kMaxClockRatio)};
     const KernelClass stated = evidence.stated.value_or(KernelClass::kUnknown);
     const ClassFinding said = stated == KernelClass::kUnknown
                                   ? ClassFinding{}
                                   : ClassFinding{stated, ClassSource::kStated, "stated with the kernel"};
-    if (!evidence.operations || !evidence.memory_bytes || !evidence.device_balance) {
+    const bool is_counted = evidence.operations && evidence.memory_bytes && evidence.device_balance;
+    if (!is_counted && !evidence.timings) {
         ClassFinding unmeasured = said;
         if (stated == KernelClass::kUnknown) unmeasured.basis = "neither stated nor measured";
         return unmeasured;
     }
-    const double intensity = *evidence.operations / *evidence.memory_bytes;
-    const std::string measured =
-        fmt::format("{:.3g} operations per byte of device memory, the device balances at {:.3g}", intensity,
-                    *evidence.device_balance);
-    if (intensity >= *evidence.device_balance * kBalanceMargin)
-        return ClassFinding{KernelClass::kCompute, ClassSource::kMeasured, measured};
-    if (intensity <= *evidence.device_balance / kBalanceMargin)
-        return ClassFinding{KernelClass::kMemory, ClassSource::kMeasured, measured};
-    if (stated == KernelClass::kUnknown)
-        return ClassFinding{KernelClass::kUnknown, ClassSource::kMeasured, measured + ": too close to tell"};
-    return said;
+    const ClassFinding told =
+        is_counted ? by_intensity(*evidence.operations / *evidence.memory_bytes, *evidence.device_balance)
+                   : by_timings(*evidence.timings);
+    if (told.kernel_class != KernelClass::kUnknown) return told;
+    return stated == KernelClass::kUnknown ? told : said;
 }
 
 Result<double> normalized_ipc(double ipc, double ipc_alone)

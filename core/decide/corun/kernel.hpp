@@ -14,9 +14,10 @@ namespace fathom {
 
 /// Where a kernel's class comes from.
 enum class ClassSource {
-    kNone,    ///< nobody said, nothing was measured
-    kStated,  ///< who submitted the kernel said so
-    kMeasured ///< its measured intensity against the balance of the device
+    kNone,     ///< nobody said, nothing was measured
+    kStated,   ///< who submitted the kernel said so
+    kMeasured, ///< its measured intensity against the balance of the device
+    kTimed     ///< how much slower it is at a lower clock
 };
 std::string_view to_string(ClassSource source);
 
@@ -27,21 +28,35 @@ struct ClassFinding {
     std::string basis; ///< a sentence for people
 };
 
+/// How long a kernel takes alone at two clocks of what computes; device memory has the same one.
+struct ClockTimings {
+    double clock_ratio{}; ///< the lower over the higher: kMinClockRatio … kMaxClockRatio
+    double time_ratio{};  ///< the time at the lower over that at the higher
+};
+inline constexpr double kMinClockRatio = 0.1;
+inline constexpr double kMaxClockRatio = 0.9; ///< clocks that are closer tell little beside noise
+
 /// What the class is told from. What is not known is left out.
 struct IntensityEvidence {
     std::optional<KernelClass> stated{};
     std::optional<double> operations{};     ///< arithmetic operations of one run
     std::optional<double> memory_bytes{};   ///< that it moved to and from device memory
     std::optional<double> device_balance{}; ///< operations that the device does while it moves one byte
+    std::optional<ClockTimings> timings{};  ///< where nothing counts operations and bytes
 };
 
 /// Within this factor of the balance a kernel is bound by neither more than by the other.
 inline constexpr double kBalanceMargin = 1.25;
 
+/// What computes slows down as the clock does, what waits for memory does not: of −ln(time) over ln(clock), 1 of the
+/// one and 0 of the other, so much is kept from both.
+inline constexpr double kTimingMargin = 0.25;
+
 /// The class by measured intensity (operations per byte against the device's balance; roofline model: Williams et al.,
-/// CACM 52 (2009)); by what was stated where nothing was measured. Within kBalanceMargin of the balance a statement
-/// decides, else the class is unknown.
-/// @error kInvalid  a number is not finite or not above 0.
+/// CACM 52 (2009)); where that is not known, by timings at two clocks; by what was stated where nothing was measured.
+/// Where a measurement is too close to tell (within kBalanceMargin of the balance; timings that are further than
+/// kTimingMargin from both) a statement decides, else the class is unknown.
+/// @error kInvalid  a number is not finite or not above 0, or the ratio of clocks is out of its range.
 Result<ClassFinding> classify_kernel(const IntensityEvidence& evidence);
 
 /// Normalized IPC: how fast a kernel runs, against alone.

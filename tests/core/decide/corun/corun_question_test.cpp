@@ -57,6 +57,22 @@ TEST(CorunQuestion, IsReadAndDecided)
     EXPECT_EQ(answer["prediction_errors"]["runs"], 2);
 }
 
+TEST(CorunQuestion, TellsAClassFromTimesAtTwoClocks)
+{
+    Json timed = question();
+    timed["waiting"][0].erase("class");
+    timed["waiting"][0]["clock_ratio"] = 0.5;
+    timed["waiting"][0]["time_ratio"] = 1.95;
+
+    const Result<CorunQuestion> read = parse_corun_question(timed);
+    ASSERT_TRUE(read) << describe(read.error());
+    EXPECT_EQ(read->classes.back().finding.kernel_class, KernelClass::kCompute);
+    EXPECT_EQ(read->classes.back().finding.source, ClassSource::kTimed);
+
+    timed["waiting"][0].erase("time_ratio");
+    EXPECT_THAT(fields_of(timed), UnorderedElementsAre("waiting[0].time_ratio"));
+}
+
 TEST(CorunQuestion, TheOrderInTheDocumentDoesNotMatter)
 {
     Json other = question();

@@ -60,6 +60,49 @@ TEST(KernelClassification, AMeasurementOverrulesAStatementAndAStatementDecidesCl
     EXPECT_EQ(classify_kernel(evidence)->kernel_class, KernelClass::kUnknown);
 }
 
+// At half the clock what computes takes twice as long: the logarithm of the time follows that of the clock by 1.
+TEST(KernelClassification, IsToldFromTimesAtTwoClocksWhereNothingCounts)
+{
+    const auto timed = [](double time_ratio, std::optional<KernelClass> stated = std::nullopt) {
+        return classify_kernel(
+                   {.stated = stated, .timings = ClockTimings{.clock_ratio = 0.5, .time_ratio = time_ratio}})
+            .value();
+    };
+
+    EXPECT_EQ(timed(2).kernel_class, KernelClass::kCompute);
+    EXPECT_EQ(timed(2).source, ClassSource::kTimed);
+    EXPECT_THAT(timed(2).basis, HasSubstr("2 times as long at 0.5 of the clock"));
+    EXPECT_EQ(timed(1.8).kernel_class, KernelClass::kCompute);
+    EXPECT_EQ(timed(1.1).kernel_class, KernelClass::kMemory);
+    EXPECT_EQ(timed(0.9).kernel_class, KernelClass::kMemory) << "noise";
+    EXPECT_EQ(timed(1.4).kernel_class, KernelClass::kUnknown);
+    EXPECT_THAT(timed(1.4).basis, HasSubstr("too close to tell"));
+    EXPECT_EQ(timed(1.4, KernelClass::kMemory).source, ClassSource::kStated);
+    EXPECT_EQ(timed(2, KernelClass::kMemory).kernel_class, KernelClass::kCompute) << "overrules a statement";
+    EXPECT_EQ(timed(4).kernel_class, KernelClass::kUnknown);
+    EXPECT_THAT(timed(4).basis, HasSubstr("more than the clock was different"));
+}
+
+TEST(KernelClassification, CountersComeBeforeTimes)
+{
+    const IntensityEvidence both{.stated = std::nullopt,
+                                 .operations = 1,
+                                 .memory_bytes = 1,
+                                 .device_balance = 8,
+                                 .timings = ClockTimings{.clock_ratio = 0.5, .time_ratio = 2}};
+    EXPECT_EQ(classify_kernel(both)->kernel_class, KernelClass::kMemory);
+    EXPECT_EQ(classify_kernel(both)->source, ClassSource::kMeasured);
+}
+
+TEST(KernelClassification, RefusesTimesThatTellNothing)
+{
+    for (const ClockTimings& wrong :
+         {ClockTimings{.clock_ratio = 0.5, .time_ratio = 0}, ClockTimings{.clock_ratio = 1, .time_ratio = 1},
+          ClockTimings{.clock_ratio = kNan, .time_ratio = 1},
+          ClockTimings{.clock_ratio = 0.5, .time_ratio = kInfinite}})
+        EXPECT_FALSE(classify_kernel({.timings = wrong}));
+}
+
 TEST(KernelClassification, RefusesWhatIsNoAmount)
 {
     for (const double wrong : {0.0, -1.0, kNan, kInfinite})
