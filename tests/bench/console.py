@@ -60,17 +60,18 @@ def print_network(database):
 
 
 def order_for_browser(small, database, waiting, arguments):
-    """Where pages are that the navigation does not name, and what is done how often."""
+    """Which things pages are looked at with, and what is done how often."""
     job = database.value("SELECT id FROM job WHERE state = 'succeeded' AND name LIKE 'relaxation-%%' ORDER BY id DESC LIMIT 1")
     unit_type = database.value("SELECT u.id FROM unit_type u JOIN center c ON c.id = u.center_id WHERE c.name = %s LIMIT 1", CENTER)
     run, probe_order, task = database.rows("SELECT id, order_id, probe_task_id FROM probe_run WHERE order_id <> id ORDER BY id LIMIT 1")[0]
+    # The newest: the waiting jobs are in it, and retention takes it last.
+    cycle = database.value("SELECT id FROM schedule_cycle ORDER BY decided_at DESC, id DESC LIMIT 1")
     return {
         "url": small.net.server.url, "token": small.net.admin_token, "project": PROJECTS[0], "loads": arguments.loads,
         "repeats": arguments.repeats, "axe": arguments.axe, "jobPath": f"/jobs/{job}", "centerPath": f"/centers/{CENTER}",
-        "paths": [f"/jobs/{waiting}", f"/unit-types/{unit_type}", f"/projects/{PROJECTS[0]}", "/prices/1", "/prices/new",
-                  "/billing?tab=statements&name=" + PROJECTS[0], f"/probe-runs/{run}", f"/probe-orders/{probe_order}",
-                  "/operators/dgemm", f"/probe-tasks/{task}", "/probe-tasks/compose", "/metric-policies/by-intervals",
-                  "/scores?view=table", f"/balance/{CENTER}/{BALANCED_UNIT}"],
+        "things": {"unitType": unit_type, "project": PROJECTS[0], "priceVersion": 1, "run": run, "order": probe_order, "operator": "dgemm",
+                   "task": task, "job": job, "policy": "by-intervals", "balancedUnit": f"{CENTER}/{BALANCED_UNIT}", "cycle": cycle},
+        "paths": [f"/jobs/{waiting}", "/probe-tasks/compose"],
         "pictures": arguments.pictures and {"folder": str(arguments.pictures), "paths": ["/", "/jobs", "/centers", "/scores"]},
     }
 

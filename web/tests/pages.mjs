@@ -9,6 +9,19 @@ export async function pathsOf(page, { jobPath, centerPath }) {
   return [...entries, ...tabs, centerPath, '/scores/history?unit_type=alpha/core&operator=dgemm', '/centers?enrol=new', '/centers?view=map', '/nowhere']
 }
 
+/** The things of which pages show one each, by what `pathsOfThings` calls them. */
+export const thingNames = ['unitType', 'project', 'priceVersion', 'run', 'order', 'operator', 'task', 'job', 'policy', 'balancedUnit', 'cycle']
+
+/** An address of each page that shows a single thing; a name that is not given is named. */
+export function pathsOfThings(things) {
+  const missing = thingNames.filter((name) => things[name] === undefined)
+  if (missing.length > 0) throw new Error(`it is not said which ${missing.join(', ')} to look at`)
+  return [`/unit-types/${things.unitType}`, `/projects/${things.project}`, `/prices/${things.priceVersion}`, '/prices/new',
+    `/billing?tab=statements&name=${things.project}`, `/probe-runs/${things.run}`, `/probe-orders/${things.order}`, `/operators/${things.operator}`,
+    `/probe-tasks/${things.task}`, `/probe-tasks/compose?job=${things.job}`, `/metric-policies/${things.policy}`, '/scores?view=table',
+    `/balance/${things.balancedUnit}`, `/cycles/${things.cycle}`]
+}
+
 /**
  * All addresses: those of the navigation, and one of each page that shows a single thing, of what there is in the network. It needs a job
  * that has ended and the center alpha with a measured unit type; a project and a price book are made.
@@ -19,10 +32,9 @@ export async function allPaths(page, { jobPath }) {
   await ask(page, 'POST', '/price-books', { document: { currency: 'EUR', entries: [{ center: '*', unit_type: '*', per_unit_hour: '1.2' }] } })
   const [unitType, run, task, policy, cycle] = await Promise.all(
     ['/unit-types', '/probe-runs', '/probe-tasks', '/metric-policies', '/cycles'].map((path) => first(`${path}?page_size=1`)))
-  const paths = [...await pathsOf(page, { jobPath, centerPath: '/centers/alpha' }),
-    `/unit-types/${unitType.id}`, '/projects/materials', '/prices/1', '/prices/new', '/billing?tab=statements&name=materials',
-    `/probe-runs/${run.id}`, `/probe-orders/${run.order_id}`, '/operators/dgemm', `/probe-tasks/${task.id}`,
-    `/probe-tasks/compose?job=${jobPath.split('/').pop()}`, `/metric-policies/${policy.id}`, '/scores?view=table', '/balance/alpha/gpu0', `/cycles/${cycle.id}`]
+  const paths = [...await pathsOf(page, { jobPath, centerPath: '/centers/alpha' }), ...pathsOfThings({
+    unitType: unitType.id, project: 'materials', priceVersion: 1, run: run.id, order: run.order_id, operator: 'dgemm', task: task.id,
+    job: jobPath.split('/').pop(), policy: policy.id, balancedUnit: 'alpha/gpu0', cycle: cycle.id })]
   checkThatAllAreThere(paths)
   return paths
 }

@@ -1,9 +1,9 @@
-// The browser's part of tests/bench/console: node console.mjs ORDER ANSWER. ORDER is a file of JSON with url, token, the paths
-// of pages below others, and how often what is repeated; ANSWER is written.
+// The browser's part of tests/bench/console: node console.mjs ORDER ANSWER. ORDER is a file of JSON with url, token, the things
+// of which pages show one, the paths of more pages, and how often what is repeated; ANSWER is written.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { violations } from '../axe.mjs'
 import { openBrowser, openPage, signIn } from '../browser.mjs'
-import { checkThatAllAreThere, pathsOf } from '../pages.mjs'
+import { checkThatAllAreThere, pathsOf, pathsOfThings } from '../pages.mjs'
 import { interactions } from './interactions.mjs'
 import { watchContent, watchInteraction } from './watch.mjs'
 
@@ -188,7 +188,7 @@ try {
   const page = await newPage(browser)
   await signIn(page, order.token)
   const traffic = new Traffic(page)
-  const paths = [...await pathsOf(page, order), ...order.paths]
+  const paths = [...await pathsOf(page, order), ...pathsOfThings(order.things), ...order.paths]
   checkThatAllAreThere(paths)
   const pages = await measurePages(page, traffic, paths)
   const measured = await measureInteractions(page, traffic)
