@@ -35,6 +35,12 @@ describe('other figures', () => {
     expect([0, 512, 1024, 1610612736, 2 ** 60].map(formatBytes)).toEqual(['0 B', '512 B', '1.00 KiB', '1.50 GiB', '1024 PiB'])
   })
 
+  it('energy is in joules, and in kilowatt-hours where it is paid for', () => {
+    expect([0, 0.5, 512, 999.7, 1500, 359_000, 360_000, 8.64e6, 4.2e10].map(formatEnergy)).toEqual(
+      ['0 J', '0.500 J', '512 J', '1.00 kJ', '1.50 kJ', '359 kJ', '0.100 kWh', '2.40 kWh', '11667 kWh'])
+    expect(formatEnergy(null)).toBe(nothing)
+  })
+
   it('shares are in per cent', () => {
     expect([0, 0.8234, 1].map((v) => formatShare(v))).toEqual(['0 %', '82.3 %', '100 %'])
   })

@@ -68,11 +68,12 @@ export function formatBytes(bytes: number | null | undefined): string {
   return `${unit === 0 ? String(value) : digits(value)} ${byteUnits[unit] ?? ''}`
 }
 
-/** Joules, from a tenth of a kilowatt-hour on as kilowatt-hours. */
+/** 512 J, 1.50 kJ, 2.40 kWh: kilowatt-hours, in which energy is paid for, from a tenth of one on. */
 export function formatEnergy(joules: number | null | undefined): string {
   if (joules === null || joules === undefined || !Number.isFinite(joules)) return nothing
-  if (joules >= 360_000) return `${digits(joules / 3_600_000)} kWh`
-  return joules >= 1000 ? `${digits(joules / 1000)} kJ` : `${digits(joules)} J`
+  if (joules === 0) return '0 J'
+  if (joules < 999.5) return `${digits(joules)} J`
+  return joules < 3.6e5 ? `${digits(joules / 1e3)} kJ` : `${digits(joules / 3.6e6)} kWh`
 }
 
 export function formatNumber(value: number | null | undefined, locale: string, most = 3): string {

@@ -6,7 +6,7 @@ import { useFilters } from '../../app/router/search'
 import { useLanguage } from '../../i18n/language'
 import { type UsageRecord, useUsage } from '../../queries/usage'
 import { type Column, DataTable } from '../../ui/data_table'
-import { formatBytes, formatDuration, formatNumber, nothing, secondsBetween } from '../../ui/format'
+import { formatBytes, formatDuration, formatEnergy, formatNumber, nothing, secondsBetween } from '../../ui/format'
 import { TextFilter } from '../../ui/forms/text_filter'
 import { LinkButton } from '../../ui/link_button'
 import { EmptyState, Ready } from '../../ui/states'
@@ -68,7 +68,7 @@ function useColumns(onEvidence: (id: string) => void): Column<UsageRecord>[] {
     { id: 'moved_bytes', title: t('billing.usage.moved'), isNumber: true, isHidden: true, cell: (r) => formatBytes(r.moved_bytes), csv: (r) => r.moved_bytes },
     { id: 'stored_bytes', title: t('billing.usage.stored'), isNumber: true, isHidden: true, cell: (r) => formatBytes(r.stored_bytes), csv: (r) => r.stored_bytes },
     { id: 'idle_unit_s', title: t('billing.usage.idle'), isNumber: true, isHidden: true, cell: (r) => formatDuration(r.idle_unit_s), csv: (r) => r.idle_unit_s },
-    { id: 'energy_j', title: t('billing.usage.energy'), isNumber: true, isHidden: true, cell: (r) => (r.energy_j === null ? nothing : `${formatNumber(r.energy_j, locale)} J`), csv: (r) => r.energy_j },
+    { id: 'energy_j', title: t('billing.usage.energy'), isNumber: true, isHidden: true, cell: (r) => formatEnergy(r.energy_j), csv: (r) => r.energy_j },
     { id: 'outcome', title: t('billing.usage.outcome'), cell: (r) => (r.outcome ? <Outcome outcome={r.outcome} /> : nothing), csv: (r) => r.outcome },
     { id: 'revision', title: t('billing.usage.revision'), isNumber: true, isHidden: true, cell: (r) => r.revision, csv: (r) => r.revision },
     { id: 'attempt_id', title: t('ui.id'), isHidden: true, cell: (r) => <code>{r.source}</code>, csv: (r) => r.source },

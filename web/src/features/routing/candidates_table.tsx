@@ -1,7 +1,7 @@
 import { useText } from '../../i18n/language'
 import type { Candidate, Decision } from '../../queries/placement_preview'
 import { type Column, DataTable } from '../../ui/data_table'
-import { formatDuration, formatMoney, nothing } from '../../ui/format'
+import { formatDuration, formatEnergy, formatMoney, nothing } from '../../ui/format'
 import { ServerText } from '../../ui/server_text'
 import { StatePill } from '../../ui/state_pill'
 import { filterText } from './filter_text'
@@ -19,6 +19,8 @@ export function CandidatesTable({ decision }: { decision: Decision }) {
   const t = useText()
   const rows = decision.candidates.map((candidate, i) => ({ candidate, isWinner: i === decision.winner }))
   const hasCost = rows.some(({ candidate }) => candidate.cost)
+  // Where the power of no unit is known, nobody can compare by it.
+  const hasEnergy = rows.some(({ candidate }) => candidate.energy_j !== undefined)
   const columns: Column<Ranked>[] = [
     { id: 'place', title: t('jobs.place'), cell: ({ candidate: c }) => <Place at={c} />, csv: ({ candidate: c }) => placeName(c) },
     { id: 'verdict', title: t('jobs.state'), cell: ({ candidate: c, isWinner }) => (isWinner
@@ -31,6 +33,7 @@ export function CandidatesTable({ decision }: { decision: Decision }) {
     { id: 'interval', title: t('jobs.interval'), isNumber: true, cell: ({ candidate: c }) => predictedInterval(c), csv: ({ candidate: c }) => knownInterval(c) },
     { id: 'completion', title: t('jobs.completion'), isNumber: true, cell: ({ candidate: c }) => predictedDuration(c, c.completion_s), csv: ({ candidate: c }) => knownSeconds(c, c.completion_s) },
     ...(hasCost ? [{ id: 'cost', title: t('jobs.cost'), isNumber: true, cell: ({ candidate: c }: Ranked) => formatMoney(c.cost), csv: ({ candidate: c }: Ranked) => c.cost?.amount }] : []),
+    ...(hasEnergy ? [{ id: 'energy_j', title: t('jobs.energy'), isNumber: true, cell: ({ candidate: c }: Ranked) => formatEnergy(c.energy_j), csv: ({ candidate: c }: Ranked) => c.energy_j }] : []),
     { id: 'reason', title: t('jobs.detail'), isText: true, cell: ({ candidate: c }) => (c.reason ? <ServerText>{c.reason}</ServerText> : nothing), csv: ({ candidate: c }) => c.reason },
   ]
   return (

@@ -6,7 +6,7 @@ import { useText } from '../../../i18n/language'
 import type { Job } from '../../../queries/jobs'
 import { type Candidate, type PlacementPreview, usePlacementPreview } from '../../../queries/placement_preview'
 import { type Column, DataTable } from '../../../ui/data_table'
-import { formatDuration, formatMoney, nothing } from '../../../ui/format'
+import { formatDuration, formatEnergy, formatMoney, nothing } from '../../../ui/format'
 import { MomentInput, toIso, useTyped } from '../../../ui/forms/moment_input'
 import { TextFilter } from '../../../ui/forms/text_filter'
 import { Section } from '../../../ui/page'
@@ -99,6 +99,7 @@ function Comparison({ now, then }: { now: PlacementPreview; then: PlacementPrevi
       csv: ({ winner: c }) => (c ? knownInterval(c) : '') },
     { id: 'completion', title: t('jobs.completion'), isNumber: true, cell: ({ winner: c }) => (c ? predictedDuration(c, c.completion_s) : nothing), csv: ({ winner: c }) => c && knownSeconds(c, c.completion_s) },
     { id: 'cost', title: t('jobs.cost'), isNumber: true, cell: ({ winner: c }) => formatMoney(c?.cost), csv: ({ winner: c }) => (c?.cost ? formatMoney(c.cost) : '') },
+    { id: 'energy_j', title: t('jobs.energy'), isNumber: true, cell: ({ winner: c }) => formatEnergy(c?.energy_j), csv: ({ winner: c }) => c?.energy_j },
   ]
   return (
     <Section title={t('jobs.whatif.title')}>
