@@ -60,5 +60,4 @@ export const calendarEn = {
   'calendar.cancel.maintenance': 'Call maintenance off',
   'calendar.cancel.maintenance.what': '{place} takes work again at once; the maintenance from {from} to {until} ({reason}) does not take place.',
   'calendar.cancel.maintenance.do': 'Call off',
-  'calendar.details': 'Details',
 }

@@ -62,5 +62,4 @@ export const calendarZh: Record<keyof typeof calendarEn, string> = {
   'calendar.cancel.maintenance': '取消维护',
   'calendar.cancel.maintenance.what': '{place} 立即恢复接收作业；{from} 至 {until} 的维护（{reason}）不再进行。',
   'calendar.cancel.maintenance.do': '取消维护',
-  'calendar.details': '详情',
 }

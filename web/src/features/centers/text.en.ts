@@ -73,7 +73,6 @@ export const centersEn = {
   'centers.unit.name': 'Unit type',
   'centers.unit.resource': 'Resource',
   'centers.unit.use': 'In use',
-  'centers.unit.count': 'Units',
   'centers.unit.cores': 'Cores per unit',
   'centers.unit.memory': 'Memory per unit',
   'centers.unit.cpu': 'Processor',

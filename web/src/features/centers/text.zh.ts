@@ -75,7 +75,6 @@ export const centersZh: Record<keyof typeof centersEn, string> = {
   'centers.unit.name': '计算单元类型',
   'centers.unit.resource': '资源',
   'centers.unit.use': '在用',
-  'centers.unit.count': '计算单元数',
   'centers.unit.cores': '每单元核数',
   'centers.unit.memory': '每单元内存',
   'centers.unit.cpu': '处理器',

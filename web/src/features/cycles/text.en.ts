@@ -22,7 +22,6 @@ export const cyclesEn = {
   'cycles.again.other': 'another plan',
   'cycles.again.outcome': 'Outcome',
   'cycles.again.differences': 'Differences from the plan that was kept',
-  'cycles.job': 'Place of a job',
   'cycles.job.of': 'Place of {job}',
   'cycles.job.close': 'Close',
   'cycles.job.place': 'Place in the cycle',

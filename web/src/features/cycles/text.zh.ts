@@ -24,7 +24,6 @@ export const cyclesZh: Record<keyof typeof cyclesEn, string> = {
   'cycles.again.other': '另一计划',
   'cycles.again.outcome': '结果',
   'cycles.again.differences': '与所保存计划的差异',
-  'cycles.job': '作业的位次',
   'cycles.job.of': '{job} 的位次',
   'cycles.job.close': '关闭',
   'cycles.job.place': '在周期中的位次',

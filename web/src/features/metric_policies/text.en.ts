@@ -32,7 +32,6 @@ export const policiesEn = {
   'policies.activated': '{policy} is active. It replaced {old}.',
   'policies.scores': 'Scores under it',
   'policies.figures': 'Points by figure',
-  'policies.figure': 'Figure',
   'policies.figure.time_s': 'time',
   'policies.figure.error': 'error',
   'policies.figure.rate_flops': 'operations a second',

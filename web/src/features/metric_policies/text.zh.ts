@@ -34,7 +34,6 @@ export const policiesZh: Record<keyof typeof policiesEn, string> = {
   'policies.activated': '{policy} 已启用，替换了 {old}。',
   'policies.scores': '该策略下的算力值',
   'policies.figures': '各项指标的计分',
-  'policies.figure': '指标',
   'policies.figure.time_s': '时间',
   'policies.figure.error': '误差',
   'policies.figure.rate_flops': '每秒运算次数',

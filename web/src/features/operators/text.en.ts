@@ -64,7 +64,6 @@ export const operatorsEn = {
   'operators.arguments': 'Arguments',
   'operators.versions': 'Versions',
   'operators.versions.compare': 'Compare',
-  'operators.versions.with': 'with',
   'operators.versions.same': 'These versions do not differ in what they describe.',
   'operators.versions.one': 'There is one version; a second one makes a comparison.',
   'operators.diff': 'Differences from {a} to {b}',

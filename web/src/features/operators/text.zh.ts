@@ -66,7 +66,6 @@ export const operatorsZh: Record<keyof typeof operatorsEn, string> = {
   'operators.arguments': '参数种类',
   'operators.versions': '版本',
   'operators.versions.compare': '比较',
-  'operators.versions.with': '与',
   'operators.versions.same': '两个版本的描述没有差异。',
   'operators.versions.one': '目前只有一个版本；有第二个版本后可进行比较。',
   'operators.diff': '从 {a} 到 {b} 的差异',

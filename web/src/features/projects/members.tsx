@@ -33,6 +33,7 @@ export function Members({ project }: { project: string }) {
     { id: 'usable', title: t('projects.members.usable'), cell: (m) => <StatePill tone={m.usable ? 'good' : 'idle'}>{m.usable ? t('ui.yes') : t('projects.members.unusable')}</StatePill>, csv: (m) => m.usable },
     { id: 'reserve', title: t('projects.members.reserve'), isNumber: true, cell: (m) => formatNumber(m.reserve_unit_hours, locale), csv: (m) => m.reserve_unit_hours },
     { id: 'added_at', title: t('projects.members.added'), cell: (m) => <Time at={m.added_at} />, csv: (m) => m.added_at },
+    { id: 'added_by', title: t('projects.members.by'), cell: (m) => <code>{m.added_by}</code>, csv: (m) => m.added_by },
     ...(mayChange ? [{ id: 'actions', title: t('form.actions'), cell: (m: ProjectMember) => (!isAdmin && m.role === 'lead' ? null : (
       <Button.Group>
         <Button size="compact-xs" aria-label={`${t('projects.members.change')} ${m.name}`} onClick={() => setEditing(m)}>{t('projects.members.change')}</Button>

@@ -5,7 +5,4 @@ export const formsEn = {
   'form.once.done': 'I have copied it',
   'form.moment.utc': 'in UTC',
   'form.moment.local': 'in local time',
-  'form.moment.now': 'now when empty',
-  'form.moment.wrong': 'This is no date with a time',
-  'form.loading': 'Loading…',
 }

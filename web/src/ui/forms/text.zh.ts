@@ -7,7 +7,4 @@ export const formsZh: Record<keyof typeof formsEn, string> = {
   'form.once.done': '我已复制',
   'form.moment.utc': 'UTC 时间',
   'form.moment.local': '本地时间',
-  'form.moment.now': '留空即为现在',
-  'form.moment.wrong': '不是有效的日期和时间',
-  'form.loading': '正在载入…',
 }
