@@ -77,6 +77,25 @@ it('draws a long list in parts', () => {
   expect(screen.queryByText('Load more')).toBeNull()
 })
 
+it('does not say that there is nothing while there are pages that it does not have', () => {
+  const fetchNextPage = vi.fn()
+  const table = (hasNextPage: boolean) => (
+    <MantineProvider env="test">
+      <LanguageProvider language="en" dictionary={en}>
+        <DataTable name="test" label="Rows" columns={columns} rows={rows.slice(0, 0)} rowKey={(row) => row.id} empty={<p>Nothing</p>}
+          pages={{ hasNextPage, isFetchingNextPage: false, fetchNextPage }} />
+      </LanguageProvider>
+    </MantineProvider>)
+  const { rerender } = render(table(true))
+  expect(screen.queryByText('Nothing')).toBeNull()
+  screen.getByText('0 shown, there are more')
+  fireEvent.click(screen.getByText('Load more'))
+  expect(fetchNextPage).toHaveBeenCalledTimes(1)
+  rerender(table(false))
+  screen.getByText('Nothing')
+  expect(screen.queryByText('Load more')).toBeNull()
+})
+
 // jsdom has no layout: menus open, but count as hidden, so their items are found by text.
 it('saves filters and columns as a view, and shows them again', async () => {
   window.history.replaceState(null, '', '/jobs?state=failed')

@@ -94,6 +94,8 @@ export function DataTable<Row>(props: {
   const csvColumns = shown.filter((c) => c.csv)
   const first = useFirstRows(props.rows)
   const drawn = props.pages ? props.rows : first.drawn
+  // Of the pages that are here, a filter of the page's own may leave none: that says nothing of those that are not.
+  const hasMorePages = props.pages?.hasNextPage ?? false
   const csv = (
     <CsvButton name={props.name} header={csvColumns.map((c) => c.id)} rows={() => props.rows.map((row) => csvColumns.map((c) => c.csv?.(row)))} />
   )
@@ -116,7 +118,7 @@ export function DataTable<Row>(props: {
           </div>
         </div>
       )}
-      {props.rows.length === 0 && props.empty ? props.empty : (
+      {props.rows.length === 0 && !hasMorePages && props.empty ? props.empty : (
         // What scrolls must be reachable by keyboard. No landmark: the section around it is one of the same name.
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         <div className={styles.scroll} role="group" aria-label={props.label} tabIndex={0}>
@@ -138,7 +140,7 @@ export function DataTable<Row>(props: {
           </table>
         </div>
       )}
-      {props.pages && props.rows.length > 0 ? (
+      {props.pages && (props.rows.length > 0 || hasMorePages) ? (
         <div className={styles.foot}>
           <span>{t(props.pages.hasNextPage ? 'ui.shown.more' : 'ui.shown', { n: props.rows.length })}</span>
           {props.pages.hasNextPage ? (
