@@ -1,4 +1,4 @@
-import { useText } from '../../i18n/language'
+import { useSentence, useText } from '../../i18n/language'
 import type { BalanceStep } from '../../queries/balance'
 import { StatePill, type Tone } from '../../ui/state_pill'
 import { knownOutcome, type Outcome } from './steps'
@@ -9,6 +9,7 @@ const tones: Record<Outcome, Tone> = {
 
 export function OutcomePill({ step }: { step: BalanceStep }) {
   const t = useText()
+  const say = useSentence()
   const known = knownOutcome(step.outcome)
-  return <StatePill tone={known ? tones[known] : 'idle'} title={step.reason}>{known ? t(`balance.outcome.${known}`) : step.outcome}</StatePill>
+  return <StatePill tone={known ? tones[known] : 'idle'} title={say(step.reason)}>{known ? t(`balance.outcome.${known}`) : step.outcome}</StatePill>
 }

@@ -7,6 +7,7 @@ import { ConfirmByTyping } from '../../ui/confirm_by_typing'
 import { type Column, DataTable } from '../../ui/data_table'
 import { nothing } from '../../ui/format'
 import { Page } from '../../ui/page'
+import { ServerText } from '../../ui/server_text'
 import { StatePill } from '../../ui/state_pill'
 import { EmptyState, ErrorState, Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
@@ -46,7 +47,7 @@ export function SchedulesPage() {
     { id: 'later', title: t('schedules.later'), isHidden: true, cell: (s) => s.next_runs_at.slice(1).map((at) => <div key={at}><Time at={at} /></div>),
       csv: (s) => s.next_runs_at.slice(1).join(' ') },
     { id: 'last_run_at', title: t('schedules.last'), cell: (s) => <Time at={s.last_run_at} />, csv: (s) => s.last_run_at },
-    { id: 'last_error', title: t('schedules.error'), cell: (s) => (s.last_error ? <span className={measuring.warn}>{s.last_error}</span> : nothing), csv: (s) => s.last_error },
+    { id: 'last_error', title: t('schedules.error'), cell: (s) => (s.last_error ? <span className={measuring.warn}><ServerText>{s.last_error}</ServerText></span> : nothing), csv: (s) => s.last_error },
     { id: 'created_by', title: t('measure.by'), cell: (s) => <code>{s.created_by}</code>, csv: (s) => s.created_by, isHidden: true },
     ...(mayChange ? [{ id: 'acts', title: t('schedules.acts'), cell: (s: ProbeSchedule) => (
       <span style={{ display: 'inline-flex', gap: 6 }}>

@@ -55,6 +55,7 @@ export const checksZh: readonly Sentence[] = [
   ['no supervisor for it came up at the center', '计算中心没有启动其监管进程'],
   ['its supervisor at the center vanished: the host was restarted, or the process was killed', '计算中心的监管进程已消失：主机重新启动，或进程被终止'],
   ['the center has cut its devices otherwise meanwhile', '计算中心在此期间已重新划分其设备'],
+  ['center {name}| fell silent while it had the probe', '计算中心 {name} 在运行该探针测试时失联'],
   // Inputs that could not be fetched, and outputs that could not be stored.
   ['staging failed: |no reason given', '获取输入失败：没有给出原因'],
   ['staging failed: |cannot open the working folder: {cause}', '获取输入失败：无法打开工作目录：{cause}'],

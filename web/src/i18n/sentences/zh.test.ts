@@ -52,6 +52,10 @@ it('findings and advice are told in Chinese', () => {
   expect(translateZh('stopped at its wall-time limit of 1 s')).toBe('达到 1 s 的时间上限而停止')
 })
 
+it('ends of probe runs are told in Chinese', () => {
+  expect(translateZh('center alpha fell silent while it had the probe')).toBe('计算中心 alpha 在运行该探针测试时失联')
+})
+
 it('faults of the audit log are told in Chinese', () => {
   expect(translateZh('act 12, or one before it, was changed')).toBe('第 12 条或其之前的操作已被更改')
   expect(translateZh('the last act is number 9, and the chain ends at 7')).toBe('最后一条操作的编号是 9，而哈希链止于 7')

@@ -1,9 +1,10 @@
 import { Link } from '../../../app/router/link'
 import { type PathParams, pathTo } from '../../../app/router/match'
-import { useText } from '../../../i18n/language'
+import { useSentence, useText } from '../../../i18n/language'
 import { type ProbeRun, useProbeRun } from '../../../queries/probe_runs'
 import { formatDuration } from '../../../ui/format'
 import { Facts, Page, Section } from '../../../ui/page'
+import { ServerText } from '../../../ui/server_text'
 import { EmptyState, Ready } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
 import measuring from '../../measuring/measuring.module.css'
@@ -13,6 +14,7 @@ import { RunResult } from './run_result'
 
 export function RunPage({ params }: { params: PathParams }) {
   const t = useText()
+  const say = useSentence()
   const query = useProbeRun(params.id ?? '')
   const run = query.data
   return (
@@ -29,7 +31,7 @@ export function RunPage({ params }: { params: PathParams }) {
               </>
             ) : (
               <Section title={t('runs.result')}>
-                <EmptyState title={run.error ? t('runs.result.failed', { reason: run.error }) : t('runs.result.none')} />
+                <EmptyState title={run.error ? t('runs.result.failed', { reason: say(run.error) }) : t('runs.result.none')} />
               </Section>
             )}
             {run.document ? (
@@ -66,11 +68,11 @@ function RunFacts({ run }: { run: ProbeRun }) {
         [t('measure.by'), <code key="b">{run.created_by}</code>],
         [t('runs.waited'), run.queue_wait_s === null ? null : formatDuration(run.queue_wait_s)],
         [t('runs.ended'), <Time key="e" at={run.ended_at} />],
-        [t('runs.verification'), t(`runs.verification.${run.verification}`) + (run.verification_detail ? `: ${run.verification_detail}` : '')],
+        [t('runs.verification'), <span key="v">{t(`runs.verification.${run.verification}`)}{run.verification_detail ? <>: <ServerText>{run.verification_detail}</ServerText></> : null}</span>],
         ...(run.divides_run_id ? [[t('runs.divides'), <Link key="d" href={pathTo('/probe-runs/:id', { id: run.divides_run_id })}>{run.divides_run_id}</Link>] as const] : []),
         ...(run.repeats_run_id ? [[t('runs.repeats'), <Link key="r" href={pathTo('/probe-runs/:id', { id: run.repeats_run_id })}>{run.repeats_run_id}</Link>] as const] : []),
       ]} />
-      {run.error ? <p className={measuring.bad}>{run.error}</p> : null}
+      {run.error ? <p className={measuring.bad}><ServerText>{run.error}</ServerText></p> : null}
     </Section>
   )
 }
