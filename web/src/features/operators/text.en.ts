@@ -15,6 +15,7 @@ export const operatorsEn = {
   'operators.served.title': 'Which units run it',
   'operators.served.open': 'Open',
   'operators.resources': 'Resource types',
+  'operators.filter': 'Name or purpose',
   'operators.none': 'No operator fits the filters',
   'operators.none.yet': 'The library is empty',
   'operators.upload': 'Upload…',

@@ -17,6 +17,7 @@ export const operatorsZh: Record<keyof typeof operatorsEn, string> = {
   'operators.served.title': '可运行该算子的计算单元',
   'operators.served.open': '可用',
   'operators.resources': '资源类型',
+  'operators.filter': '名称或用途',
   'operators.none': '没有符合筛选条件的算子',
   'operators.none.yet': '算子库为空',
   'operators.upload': '上传…',

@@ -9,11 +9,12 @@ import { type Diversity, useDiversity } from '../../../queries/operator_library'
 import { type Operator, useOperators } from '../../../queries/operators'
 import { type Column, DataTable } from '../../../ui/data_table'
 import { nothing } from '../../../ui/format'
+import { TextFilter } from '../../../ui/forms/text_filter'
 import { Page } from '../../../ui/page'
 import { StatePill } from '../../../ui/state_pill'
 import { EmptyState, Ready } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
-import { filterOperators, parseOperatorFilters } from './filters'
+import { filterOperators, operatorFilterNames, parseOperatorFilters } from './filters'
 import { UploadPackage } from '../upload_package'
 
 function useOperatorColumns(diversity: ReadonlyMap<string, Diversity>): Column<Operator>[] {
@@ -41,7 +42,7 @@ function useOperatorColumns(diversity: ReadonlyMap<string, Diversity>): Column<O
 export function OperatorsPage() {
   const t = useText()
   const { may } = useSession()
-  const [raw, change] = useFilters(['category', 'state'])
+  const [raw, change] = useFilters(operatorFilterNames)
   const [isUploading, setUploading] = useState(false)
   const query = useOperators()
   const diversity = useDiversity()
@@ -56,6 +57,7 @@ export function OperatorsPage() {
         <DataTable name="operators" label={t('operators.title')} columns={columns} rows={filterOperators(all, filters)} rowKey={(o) => o.id}
           tools={
             <>
+              <TextFilter label={t('operators.filter')} value={filters.text} onChange={(text) => change({ text })} />
               <NativeSelect label={t('measure.category')} value={filters.category} onChange={(e) => change({ category: e.currentTarget.value })}
                 data={[{ value: '', label: t('ui.any') }, ...categories]} />
               <NativeSelect label={t('measure.state')} value={filters.state} onChange={(e) => change({ state: e.currentTarget.value })}
@@ -64,7 +66,7 @@ export function OperatorsPage() {
             </>
           }
           empty={all.length === 0 ? <EmptyState title={t('operators.none.yet')} /> : (
-            <EmptyState title={t('operators.none')} action={<Button onClick={() => change({ category: '', state: '' })}>{t('measure.clear')}</Button>} />)} />
+            <EmptyState title={t('operators.none')} action={<Button onClick={() => change({ text: '', category: '', state: '' })}>{t('measure.clear')}</Button>} />)} />
       </Ready>
       {isUploading ? <UploadPackage onClose={() => setUploading(false)} /> : null}
     </Page>
