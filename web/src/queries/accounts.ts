@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, idempotencyKey, unwrap } from '../api/client'
-import { usePages } from '../api/pages'
+import { useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 
 export type Account = components['schemas']['Account']
@@ -12,8 +12,9 @@ export const roles: readonly Role[] = ['viewer', 'user', 'expert', 'operator', '
 
 export const accountKeys = { all: ['accounts'] as const }
 
+/** All of them: who looks for one must not have to load page after page. */
 export function useAccounts() {
-  return usePages({
+  return useWholeList({
     key: accountKeys.all,
     read: (page_token, signal) => unwrap(api.GET('/api/v1/users', { signal, params: { query: { page_size: 200, page_token } } })),
   })

@@ -66,6 +66,11 @@ describe('accounts', limit, () => {
     await dialog.locator('input[type=password]').fill(password)
     await dialog.getByRole('button', { name: 'Make account' }).click()
     await admin.getByRole('group', { name: 'Users' }).getByText('ada').waitFor()
+    await admin.locator('main').getByLabel('Role', { exact: true }).selectOption('admin')
+    await admin.getByText('No account fits these filters').waitFor()
+    assert.equal(new URL(admin.url()).search, '?role=admin')
+    await admin.getByRole('button', { name: 'Clear the filters' }).click()
+    await admin.getByRole('group', { name: 'Users' }).getByText('ada').waitFor()
 
     const ada = await openPage(browser, { url: network.url })
     await signInByPassword(ada, 'ada', 'something else entirely')

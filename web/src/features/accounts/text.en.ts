@@ -27,6 +27,8 @@ export const accountsEn = {
   'accounts.never': 'never',
   'accounts.identity': 'Identity',
   'accounts.none': 'Nobody has an account yet',
+  'accounts.none.filter': 'No account fits these filters',
+  'accounts.none.clear': 'Clear the filters',
   'accounts.none.hint': 'Accounts sign in to this console with a name and a password. API tokens are for programs.',
   'accounts.new': 'New account…',
   'accounts.new.title': 'New account',

@@ -29,6 +29,8 @@ export const accountsZh: Record<keyof typeof accountsEn, string> = {
   'accounts.never': '从未',
   'accounts.identity': '身份',
   'accounts.none': '尚无账户',
+  'accounts.none.filter': '没有符合这些筛选条件的账户',
+  'accounts.none.clear': '清除筛选条件',
   'accounts.none.hint': '账户以名称和密码登录此控制台。API 令牌供程序使用。',
   'accounts.new': '新建账户…',
   'accounts.new.title': '新建账户',

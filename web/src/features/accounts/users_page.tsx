@@ -1,24 +1,31 @@
-import { Button, Menu } from '@mantine/core'
+import { Button, Menu, NativeSelect } from '@mantine/core'
 import { useState } from 'react'
+import { useFilters } from '../../app/router/search'
 import { useSession } from '../../app/session'
 import { useText } from '../../i18n/language'
-import { type Account, useAccounts, useChangeAccount, useRemoveAccount } from '../../queries/accounts'
+import { type Account, roles, useAccounts, useChangeAccount, useRemoveAccount } from '../../queries/accounts'
 import { ConfirmByTyping } from '../../ui/confirm_by_typing'
+import { CutMark } from '../../ui/cut_list'
 import { type Column, DataTable } from '../../ui/data_table'
 import { SecretOnce } from '../../ui/forms/secret_once'
+import { TextFilter } from '../../ui/forms/text_filter'
 import { Page } from '../../ui/page'
 import { EmptyState, ErrorState, Ready } from '../../ui/states'
 import { StatePill } from '../../ui/state_pill'
 import { Time } from '../../ui/zone'
 import { ChangeRole, type MadePassword, NewAccount, NewPassword } from './account_form'
 import { roleName } from './role_name'
+import { filterUsers, noUserFilters, parseUserFilters, userFilterNames } from './user_filters'
 
 type Act = 'new' | { kind: 'role' | 'password' | 'disable' | 'remove'; account: Account }
 
 /** Who signs in to this console, with a password or by a provider, which then decides on the role. */
 export function UsersPage() {
   const t = useText()
+  const [raw, filter] = useFilters(userFilterNames)
+  const filters = parseUserFilters(raw)
   const query = useAccounts()
+  const all = query.data ?? []
   const enable = useChangeAccount()
   const [act, setAct] = useState<Act | null>(null)
   const [made, setMade] = useState<MadePassword | null>(null)
@@ -32,8 +39,20 @@ export function UsersPage() {
     <Page title={t('accounts.title')} actions={<Button variant="filled" onClick={() => setAct('new')}>{t('accounts.new')}</Button>}>
       {enable.error ? <ErrorState error={enable.error} /> : null}
       <Ready query={query}>
-        <DataTable name="users" label={t('accounts.title')} columns={columns} rows={query.items ?? []} rowKey={(a) => a.name} pages={query}
-          empty={<EmptyState title={t('accounts.none')} action={<Button onClick={() => setAct('new')}>{t('accounts.new')}</Button>}>{t('accounts.none.hint')}</EmptyState>} />
+        <CutMark list={query} name={t('accounts.title')} />
+        <DataTable name="users" label={t('accounts.title')} columns={columns} rows={filterUsers(all, filters)} rowKey={(a) => a.name}
+          tools={
+            <>
+              <TextFilter label={t('accounts.name')} value={filters.name} onChange={(name) => filter({ name })} />
+              <NativeSelect label={t('accounts.role')} value={filters.role} onChange={(e) => filter({ role: e.currentTarget.value })}
+                data={[{ value: '', label: t('ui.any') }, ...roles.map((role) => ({ value: role, label: roleName(t, role) }))]} />
+              <NativeSelect label={t('accounts.state')} value={filters.state} onChange={(e) => filter({ state: e.currentTarget.value })}
+                data={[{ value: '', label: t('ui.any') }, { value: 'enabled', label: t('accounts.state.on') }, { value: 'disabled', label: t('accounts.state.off') }]} />
+            </>
+          }
+          empty={all.length > 0
+            ? <EmptyState title={t('accounts.none.filter')} action={<Button onClick={() => filter(noUserFilters)}>{t('accounts.none.clear')}</Button>} />
+            : <EmptyState title={t('accounts.none')} action={<Button onClick={() => setAct('new')}>{t('accounts.new')}</Button>}>{t('accounts.none.hint')}</EmptyState>} />
       </Ready>
       {act === 'new' ? <NewAccount onMade={show} onClose={close} /> : null}
       {act && act !== 'new' ? <AccountAct kind={act.kind} account={act.account} onMade={show} onClose={close} /> : null}
