@@ -73,10 +73,14 @@ interface Watched {
   refetch: () => unknown
 }
 
-/** Loading, failed, out of date, or ready: the same for everything that is asked for. */
-export function Ready({ query, children }: { query: Watched; children: ReactNode }) {
+/**
+ * Loading, failed, out of date, or ready: the same for everything that is asked for. `tools`: the filters among the children; they stay
+ * where the server refuses what they ask for, so that it can be put right.
+ */
+export function Ready({ query, tools, children }: { query: Watched; tools?: ReactNode; children: ReactNode }) {
   if (query.data === undefined) {
-    return query.isError ? <ErrorState error={query.error} retry={() => void query.refetch()} /> : <LoadingState />
+    if (!query.isError) return <LoadingState />
+    return <>{tools ? <div className={styles.tools}>{tools}</div> : null}<ErrorState error={query.error} retry={() => void query.refetch()} /></>
   }
   return <>{query.isError ? <StaleMark since={query.dataUpdatedAt} /> : null}{children}</>
 }

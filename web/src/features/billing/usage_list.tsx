@@ -24,19 +24,20 @@ export function UsageList() {
   const query = useUsage(filters)
   const [evidence, setEvidence] = useState<string | null>(null)
   const columns = useColumns(setEvidence)
+  const tools = (
+    <>
+      <TextFilter label={t('billing.project')} value={filters.project} onChange={(project) => change({ project })} />
+      <TextFilter label={t('billing.center')} value={filters.center} onChange={(center) => change({ center })} width={120} />
+      <TextFilter label={t('billing.job')} value={filters.job_id} onChange={(job_id) => change({ job_id })} placeholder="job_…" />
+      <TextInput type="date" label={t('billing.from')} value={filters.from} onChange={(e) => change({ from: e.currentTarget.value })} />
+      <TextInput type="date" label={t('billing.until')} value={filters.until} onChange={(e) => change({ until: e.currentTarget.value })} />
+    </>
+  )
   const isFiltered = Object.values(filters).some((value) => value !== '')
   return (
-    <Ready query={query}>
+    <Ready query={query} tools={tools}>
       <DataTable name="usage" label={t('billing.tab.usage')} columns={columns} rows={query.items ?? []} rowKey={(r) => String(r.id)} pages={query}
-        tools={
-          <>
-            <TextFilter label={t('billing.project')} value={filters.project} onChange={(project) => change({ project })} />
-            <TextFilter label={t('billing.center')} value={filters.center} onChange={(center) => change({ center })} width={120} />
-            <TextFilter label={t('billing.job')} value={filters.job_id} onChange={(job_id) => change({ job_id })} placeholder="job_…" />
-            <TextInput type="date" label={t('billing.from')} value={filters.from} onChange={(e) => change({ from: e.currentTarget.value })} />
-            <TextInput type="date" label={t('billing.until')} value={filters.until} onChange={(e) => change({ until: e.currentTarget.value })} />
-          </>
-        }
+        tools={tools}
         empty={isFiltered
           ? <EmptyState title={t('billing.usage.none')} action={<Button onClick={() => change(none)}>{t('billing.clear')}</Button>} />
           : <EmptyState title={t('billing.usage.none.yet')}>{t('billing.usage.none.hint')}</EmptyState>} />

@@ -27,7 +27,7 @@ export function JobGroupsTable({ filters, by, tools, empty }: { filters: JobFilt
       csv: (group: JobGroup) => Object.entries(group.states).map(([state, count]) => `${state} ${count}`).join(', ') }]),
   ]
   return (
-    <Ready query={query}>
+    <Ready query={query} tools={tools}>
       <DataTable name={`job-groups-${shown}`} label={t('jobs.group.by', { by: t(`jobs.group.${shown}`) })} columns={columns} rows={groups}
         rowKey={(group) => group.key} tools={tools} empty={empty} />
       {query.data && query.data.group_count > groups.length

@@ -59,7 +59,7 @@ function JobList({ filters, change, tools, empty, submit }: {
     <Page title={t('jobs.title')} actions={
       <>{able.length > 0 ? <Button onClick={() => setCancelling(able)}>{t('jobs.cancel.chosen')}</Button> : null}{submit}</>
     }>
-      <Ready query={query}>
+      <Ready query={query} tools={tools}>
         <DataTable name="jobs" label={t('jobs.title')} columns={columns} rows={jobs} rowKey={(job) => job.id}
           rowName={(job) => job.name || job.id} pages={query} tools={tools} empty={empty}
           sort={{ by: filters.sort, change: (sort) => change({ sort: sort === '-submitted' ? '' : sort }) }}
