@@ -1,5 +1,6 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react'
+import { ApiError } from '../api/problem'
 import { type Permission, readSession, type Session, signOut as askSignOut } from '../api/session'
 import { setCsrfToken, setExpiryListener } from '../api/session_state'
 import { SignInPage } from '../features/identity/sign_in/sign_in_page'
@@ -10,6 +11,7 @@ interface SignedIn {
   may: (permission: Permission) => boolean
   /** Whether who is signed in leads the project. */
   leads: (project: string) => boolean
+  /** Fails where the server could not be asked: then one is still signed in. */
   signOut: () => Promise<void>
 }
 
@@ -47,7 +49,10 @@ export function SessionGate({ children }: { children: ReactNode }) {
   }, [client])
 
   const signOut = useCallback(async () => {
-    await askSignOut()
+    await askSignOut().catch((error: unknown) => {
+      // A session that is over already needs no end.
+      if (!(error instanceof ApiError && error.status === 401)) throw error
+    })
     forget(client)
     setCsrfToken('')
     client.setQueryData(key, null)

@@ -1,7 +1,9 @@
 import { Button, Menu, SegmentedControl, useMantineColorScheme } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
 import { roleName } from '../../features/accounts/role_name'
 import { type Language, useLanguage } from '../../i18n/language'
 import { formatTime, type Zone } from '../../ui/format'
+import { ErrorState } from '../../ui/states'
 import { StatePill, type Tone } from '../../ui/state_pill'
 import { useZone } from '../../ui/zone'
 import icon from '../icon.svg'
@@ -43,6 +45,7 @@ function LiveMark() {
 function AccountMenu() {
   const { t } = useLanguage()
   const { session, signOut } = useSession()
+  const leave = useMutation({ mutationFn: signOut })
   return (
     <Menu position="bottom-end" width={250} transitionProps={{ duration: 0 }} closeOnItemClick={false}>
       <Menu.Target><Button aria-label={t('shell.account', { name: session.name, role: roleName(t, session.role) })}>{session.name}</Button></Menu.Target>
@@ -51,7 +54,8 @@ function AccountMenu() {
         <Menu.Divider />
         <Settings />
         <Menu.Divider />
-        <Menu.Item onClick={() => void signOut()}>{t('shell.signout')}</Menu.Item>
+        {leave.error ? <ErrorState title={t('shell.signout.failed')} error={leave.error} /> : null}
+        <Menu.Item disabled={leave.isPending} onClick={() => leave.mutate()}>{t('shell.signout')}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )

@@ -17,6 +17,7 @@ export const shellEn = {
   'shell.zone.local': 'Local',
   'shell.account': 'Account: {name}, {role}',
   'shell.role': 'Role',
+  'shell.signout.failed': 'You are still signed in',
   'shell.signout': 'Sign out',
   'shell.live': 'Live',
   'shell.live.connecting': 'Connecting…',

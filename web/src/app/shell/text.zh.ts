@@ -19,6 +19,7 @@ export const shellZh: Record<keyof typeof shellEn, string> = {
   'shell.zone.local': '本地',
   'shell.account': '账户：{name}，{role}',
   'shell.role': '角色',
+  'shell.signout.failed': '您仍处于登录状态',
   'shell.signout': '退出登录',
   'shell.live': '实时',
   'shell.live.connecting': '正在连接…',
