@@ -9,6 +9,8 @@ struct AuditOptions {
     std::string actor;
     std::string action;
     std::string subject;
+    std::string since;
+    std::string until;
 };
 
 Table audit_table(const Json& entries, Timestamp)
@@ -29,6 +31,8 @@ Outcome list_audit_log(Session& session, const AuditOptions& options)
     if (!options.actor.empty()) query.emplace_back("actor", options.actor);
     if (!options.action.empty()) query.emplace_back("action", options.action);
     if (!options.subject.empty()) query.emplace_back("subject", options.subject);
+    if (!options.since.empty()) query.emplace_back("since", options.since);
+    if (!options.until.empty()) query.emplace_back("until", options.until);
     return print_list(session,
                       {.path = "/audit-log",
                        .query = std::move(query),
@@ -68,6 +72,8 @@ void add_audit_commands(CLI::App& app, Invocation& invocation)
     list.add_option("--actor", options->actor, "Only of this token, account's identity, center or replica, by id");
     list.add_option("--action", options->action, "Only acts of this kind, such as token.create");
     list.add_option("--subject", options->subject, "Only acts on this");
+    list.add_option("--since", options->since, "Only acts of that time and later, such as 2026-11-01T00:00:00Z");
+    list.add_option("--until", options->until, "Only acts before that time");
     on_chosen(list, invocation, std::move(options), list_audit_log);
 
     auto verify_options = std::make_shared<VerifyOptions>();

@@ -20,11 +20,18 @@ Json to_json(const AuditEntry& entry)
             {"detail", entry.detail}};
 }
 
-AuditFilter filter_of(const Query& query)
+Result<AuditFilter> parse_filter(const Query& query)
 {
-    return {.actor = query_text(query, "actor"),
-            .action = query_text(query, "action"),
-            .subject = query_text(query, "subject")};
+    AuditFilter filter;
+    filter.actor = query_text(query, "actor");
+    filter.action = query_text(query, "action");
+    filter.subject = query_text(query, "subject");
+    // The contract has said that they are times.
+    if (const Result<Timestamp> since = parse_rfc3339(query_text(query, "since"))) filter.since = *since;
+    if (const Result<Timestamp> until = parse_rfc3339(query_text(query, "until"))) filter.until = *until;
+    if (filter.since && filter.until && *filter.until <= *filter.since)
+        return Error(Errc::kInvalid, "the question has 1 error", {{"until", "must be after since"}});
+    return filter;
 }
 
 /// The id that a page begins below; 0 for the first page.
@@ -41,12 +48,13 @@ asio::awaitable<net::Response> list_entries(Database* database, Call call)
 {
     const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const AuditFilter filter = filter_of(call.request.query);
+    const Result<AuditFilter> filter = parse_filter(call.request.query);
+    if (!filter) co_return net::problem(filter.error(), call.request.request_id);
     const Result<std::int64_t> before = parse_before(page->after);
     if (!before) co_return net::problem(before.error(), call.request.request_id);
     // One more than asked tells whether there is a next page.
     auto work = [&](pqxx::work& transaction) -> Result<std::vector<AuditEntry>> {
-        return list_audit_log(transaction, filter, *before, page->size + 1);
+        return list_audit_log(transaction, *filter, *before, page->size + 1);
     };
     Result<std::vector<AuditEntry>> entries = co_await database->run(work);
     if (!entries) co_return net::problem(entries.error(), call.request.request_id);

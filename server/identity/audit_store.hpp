@@ -27,9 +27,12 @@ struct AuditFilter {
     std::string actor;
     std::string action;
     std::string subject;
+    std::optional<Timestamp> since; ///< that time and later
+    std::optional<Timestamp> until; ///< before that time
 };
 
-/// Newest first, ids below `before` (0: from the newest). In the caller's transaction.
+/// Newest first, from the act after that of the id `before` on (0: from the newest). By their ids; where the filter has
+/// a time, by their times. In the caller's transaction.
 std::vector<AuditEntry> list_audit_log(pqxx::work& transaction, const AuditFilter& filter, std::int64_t before,
                                        std::int64_t limit);
 

@@ -43,6 +43,9 @@ def test_accounts_sessions_and_the_audit_log(call):
     call("DELETE", A + "/users/ada", 404)
     acts = call("GET", A + "/audit-log", params={"subject": "ada", "page_size": 2}).json()
     assert [act["action"] for act in acts["items"]] == ["account.remove", "account.change"]
+    within = {"subject": "ada", "since": acts["items"][-1]["at"], "until": "2100-01-01T00:00:00Z"}
+    assert acts["items"][0]["id"] in [act["id"] for act in call("GET", A + "/audit-log", params=within).json()["items"]]
+    call("GET", A + "/audit-log", 400, params={"since": within["until"], "until": within["since"]})
     call("GET", A + "/audit-log", 400, params={"page_token": "zzz"})
     checked = wait_until(lambda: (answer := call("GET", A + "/audit-log:verify").json())["unchained"] == 0 and answer, 60)
     assert checked["good"] and checked["acts"] == checked["last_number"] > 5

@@ -166,6 +166,41 @@ TEST_F(Accounts, StandInTheAuditLogWithWhatWasDoneToThem)
     EXPECT_EQ(get("/audit-log", {{"actor", ""}})["errors"][0]["field"], "actor");
 }
 
+TEST_F(Accounts, AreFoundInTheAuditLogByTime)
+{
+    // Ids are not quite in the order of time.
+    run_sql(url_, "INSERT INTO audit_log (at, actor, action, subject, request_id) VALUES"
+                  " ('2025-03-01T12:00:00Z', 'tok_a', 'center.drain', 'noon', ''),"
+                  " ('2025-03-01T10:00:00Z', 'tok_a', 'center.drain', 'ten', ''),"
+                  " ('2025-03-01T11:00:00Z', 'tok_b', 'center.drain', 'eleven', ''),"
+                  " ('2025-03-02T00:00:00Z', 'tok_a', 'center.drain', 'midnight', '')");
+    using Names = std::vector<std::string>;
+    const auto subjects = [](const Json& page) {
+        Names names;
+        for (const Json& act : page["items"])
+            names.push_back(act["subject"].get<std::string>());
+        return names;
+    };
+    std::map<std::string, std::string> query{{"since", "2025-03-01T10:00:00Z"}, {"until", "2025-03-02T00:00:00Z"}};
+    EXPECT_EQ(subjects(get("/audit-log", query)), (Names{"noon", "eleven", "ten"}));
+
+    query["page_size"] = "2";
+    const Json first = get("/audit-log", query);
+    EXPECT_EQ(subjects(first), (Names{"noon", "eleven"}));
+    query["page_token"] = first["next_page_token"].get<std::string>();
+    const Json second = get("/audit-log", query);
+    EXPECT_EQ(subjects(second), (Names{"ten"}));
+    EXPECT_EQ(second["next_page_token"], nullptr);
+
+    EXPECT_EQ(subjects(get("/audit-log", {{"until", "2025-03-02T00:00:00Z"}, {"actor", "tok_a"}})),
+              (Names{"noon", "ten"}));
+    EXPECT_EQ(subjects(get("/audit-log", {{"since", "2025-03-01T11:30:00Z"}, {"action", "center.drain"}})),
+              (Names{"midnight", "noon"}));
+    EXPECT_EQ(get("/audit-log", {{"since", "2025-03-02T00:00:00Z"}, {"until", "2025-03-01T00:00:00Z"}})["errors"][0],
+              Json({{"field", "until"}, {"detail", "must be after since"}}));
+    EXPECT_EQ(get("/audit-log", {{"since", "yesterday"}})["errors"][0]["field"], "since");
+}
+
 TEST(PasswordHash, MatchesItsPasswordOnly)
 {
     const std::string hash = hash_password("correct horse").value();

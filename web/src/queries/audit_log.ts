@@ -11,6 +11,14 @@ export interface AuditFilters {
   actor: string
   action: string
   subject: string
+  /** RFC 3339; '': any time. */
+  since: string
+  until: string
+}
+
+/** What REST is asked with: only what is filtered by. */
+export function auditQuery(filters: AuditFilters): Partial<AuditFilters> {
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''))
 }
 
 export const auditKeys = { list: (filters: AuditFilters) => ['audit-log', filters] as const }
@@ -20,7 +28,7 @@ export function useAuditLog(filters: AuditFilters) {
     key: auditKeys.list(filters),
     keepsPrevious: true,
     read: (page_token, signal) => unwrap(api.GET('/api/v1/audit-log', { signal, params: { query: {
-      page_size: 100, page_token, actor: filters.actor || undefined, action: filters.action || undefined, subject: filters.subject || undefined } } })),
+      page_size: 100, page_token, ...auditQuery(filters) } } })),
   })
 }
 

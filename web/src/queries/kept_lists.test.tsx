@@ -21,7 +21,7 @@ afterEach(cleanup)
 /** Each list whose filters stand in its table: what it is called, and what a page asks of it with a filter set to a value. */
 const lists: { name: string; useList: (value: string) => { data?: unknown } }[] = [
   { name: 'findings', useList: (center) => useFindings({ center, kind: '', open: '' }) },
-  { name: 'audit log', useList: (actor) => useAuditLog({ actor, action: '', subject: '' }) },
+  { name: 'audit log', useList: (actor) => useAuditLog({ actor, action: '', subject: '', since: '', until: '' }) },
   { name: 'usage', useList: (project) => useUsage({ project, center: '', job_id: '', from: '', until: '' }) },
   { name: 'probe runs', useList: (unit_type) => useProbeRuns({ state: '', unit_type, probe_task: '' }) },
   { name: 'probe tasks', useList: (job_type) => useProbeTasks({ state: '', job_type }) },

@@ -5,10 +5,12 @@ import { useText } from '../../i18n/language'
 import { type AuditEntry, useAuditLog } from '../../queries/audit_log'
 import { type Column, DataTable } from '../../ui/data_table'
 import { nothing } from '../../ui/format'
+import { MomentInput, toIso, useTyped } from '../../ui/forms/moment_input'
+import { parseMoment } from '../../ui/forms/moments'
 import { TextFilter } from '../../ui/forms/text_filter'
 import { Page } from '../../ui/page'
 import { EmptyState, Ready } from '../../ui/states'
-import { Time } from '../../ui/zone'
+import { Time, useZone } from '../../ui/zone'
 import { actions, actionText } from './actions'
 import styles from './audit_log.module.css'
 import { VerifyLog } from './verify_log'
@@ -16,26 +18,32 @@ import { VerifyLog } from './verify_log'
 /** Who did what that needs a right. */
 export function AuditLogPage() {
   const t = useText()
-  const [filters, change] = useFilters(['actor', 'action', 'subject'])
+  const { zone } = useZone()
+  const typed = useTyped()
+  const [raw, change] = useFilters(['actor', 'action', 'subject', 'since', 'until'])
+  const filters = { ...raw, since: parseMoment(raw.since), until: parseMoment(raw.until) }
   const query = useAuditLog(filters)
   const columns = useColumns()
+  const tools = (
+    <>
+      <TextFilter label={t('audit.actor')} value={filters.actor} placeholder="tok_…" width={230} onChange={(actor) => change({ actor })} />
+      <TextFilter label={t('audit.action')} value={filters.action} list="audit-actions" width={190} onChange={(action) => change({ action })} />
+      <TextFilter label={t('audit.subject')} value={filters.subject} width={230} onChange={(subject) => change({ subject })} />
+      <MomentInput label={t('audit.since')} value={typed(filters.since)} onChange={(value) => change({ since: toIso(value, zone) ?? '' })} />
+      <MomentInput label={t('audit.until')} value={typed(filters.until)} onChange={(value) => change({ until: toIso(value, zone) ?? '' })} />
+    </>
+  )
   const isFiltered = Object.values(filters).some((value) => value !== '')
   return (
     <Page title={t('audit.title')}>
       <p className="dim">{t('audit.hint')}</p>
       <VerifyLog />
       <datalist id="audit-actions">{actions.map((action) => <option key={action} value={action} label={t(`audit.act.${action}`)} />)}</datalist>
-      <Ready query={query}>
+      <Ready query={query} tools={tools}>
         <DataTable name="audit-log" label={t('audit.title')} columns={columns} rows={query.items ?? []} rowKey={(e) => String(e.id)} pages={query}
-          tools={
-            <>
-              <TextFilter label={t('audit.actor')} value={filters.actor} placeholder="tok_…" width={230} onChange={(actor) => change({ actor })} />
-              <TextFilter label={t('audit.action')} value={filters.action} list="audit-actions" width={190} onChange={(action) => change({ action })} />
-              <TextFilter label={t('audit.subject')} value={filters.subject} width={230} onChange={(subject) => change({ subject })} />
-            </>
-          }
+          tools={tools}
           empty={isFiltered
-            ? <EmptyState title={t('audit.none')} action={<Button onClick={() => change({ actor: '', action: '', subject: '' })}>{t('audit.none.clear')}</Button>} />
+            ? <EmptyState title={t('audit.none')} action={<Button onClick={() => change({ actor: '', action: '', subject: '', since: '', until: '' })}>{t('audit.none.clear')}</Button>} />
             : <EmptyState title={t('audit.none.yet')} />} />
       </Ready>
     </Page>

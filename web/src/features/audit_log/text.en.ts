@@ -3,6 +3,8 @@ export const auditEn = {
   'audit.actor': 'Actor (id)',
   'audit.who': 'Who',
   'audit.action': 'Act',
+  'audit.since': 'From',
+  'audit.until': 'Before',
   'audit.act.account.change': 'account changed',
   'audit.act.account.create': 'account made',
   'audit.act.account.remove': 'account removed',

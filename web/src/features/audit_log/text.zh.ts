@@ -5,6 +5,8 @@ export const auditZh: Record<keyof typeof auditEn, string> = {
   'audit.actor': '操作者（编号）',
   'audit.who': '操作者',
   'audit.action': '操作',
+  'audit.since': '时间不早于',
+  'audit.until': '时间早于',
   'audit.act.account.change': '更改账户',
   'audit.act.account.create': '创建账户',
   'audit.act.account.remove': '移除账户',

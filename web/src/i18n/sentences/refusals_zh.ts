@@ -15,6 +15,7 @@ export const refusalsZh: readonly Sentence[] = [
   // Fields.
   ['is required', '必填'],
   ['is not a known field', '不是已知的字段'],
+  ['must be after since', '必须晚于 since'],
   ['must be between {min} and {max}', '必须在 {min} 到 {max} 之间'],
   ['must be between {min} and {max}, or "auto"', '必须在 {min} 到 {max} 之间，或为 "auto"'],
   ['must be {min} to {max}| bytes long', '长度必须为 {min} 到 {max} 字节'],

@@ -10,6 +10,13 @@ export function toIso(typed: string, zone: Zone): string | null {
   return Number.isNaN(ms) ? null : `${new Date(ms).toISOString().slice(0, 19)}Z`
 }
 
+const moment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
+
+/** A moment out of an address, as REST takes it; '' for what is none. */
+export function parseMoment(text: string): string {
+  return moment.test(text) && !Number.isNaN(Date.parse(text)) ? text : ''
+}
+
 /** A moment as the input holds it, to the minute; '' where there is none. */
 export function toTyped(iso: string | null | undefined, zone: Zone): string {
   const ms = iso ? Date.parse(iso) : Number.NaN

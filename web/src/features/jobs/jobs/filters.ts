@@ -1,4 +1,5 @@
 import { type JobFilters, type JobGroups, jobGroupings, type JobSort, jobSorts, jobStates } from '../../../queries/jobs'
+import { parseMoment } from '../../../ui/forms/moments'
 import { knownWord } from '../../../ui/known_word'
 
 /** What an address holds of a list of jobs. */
@@ -10,12 +11,6 @@ export type ParsedFilters = Required<JobFilters>
 
 /** An address without any of these filters: as it is cleared. */
 export const noFilters = Object.fromEntries(filterNames.filter((name) => name !== 'sort').map((name) => [name, ''])) as Omit<RawFilters, 'sort'>
-
-const moment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
-
-function parseMoment(text: string): string {
-  return moment.test(text) && !Number.isNaN(Date.parse(text)) ? text : ''
-}
 
 /** Filters out of an address; what makes no sense in it is left out rather than asked for. */
 export function parseJobFilters(raw: RawFilters): ParsedFilters {
