@@ -38,6 +38,26 @@ TEST_F(Metering, TheShippedPolicyIsActiveAndKnowsEveryOperator)
     }
 }
 
+TEST_F(Metering, ReferenceTimesGrowWithTheWorkAndRatesWhereEachExecutionHasAFixedCost)
+{
+    ASSERT_TRUE(service_.seed(shipped_policies()));
+    const MetricPolicy policy = io_.run(service_.get_policy("relative-v1", 0)).value().policy;
+    const auto work_of = [](const MeasuredOperator& one) { return one.operations > 0 ? one.operations : one.bytes; };
+
+    for (const MeasuredOperator& less : policy.reference) {
+        for (const MeasuredOperator& more : policy.reference) {
+            if (less.operator_id != more.operator_id || work_of(less) >= work_of(more)) continue;
+            EXPECT_LT(less.median_s, more.median_s)
+                << more.operator_id << ": " << less.parameters_key << " is less than " << more.parameters_key;
+            // A connection, or a file that is opened and brought to the disk: more bytes share that. Elsewhere
+            // rates may fall with the size, as caches are left.
+            if (less.operator_id != "network_fetch" && less.operator_id != "file_write") continue;
+            EXPECT_LT(work_of(less) / less.median_s, work_of(more) / more.median_s)
+                << more.operator_id << ": the rates of " << less.parameters_key << " and " << more.parameters_key;
+        }
+    }
+}
+
 TEST_F(Metering, TheShippedPoliciesObeyTheRulesForUploads)
 {
     ASSERT_TRUE(operators_.seed(probes::operator_manifests()));
