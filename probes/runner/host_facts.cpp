@@ -34,6 +34,18 @@ Json instruction_sets(const std::string& cpuinfo)
     return found;
 }
 
+/// What this program, and with it the loops of operators that call no library, were compiled with: "clang 19.1.7".
+std::string compiler()
+{
+#if defined(__clang__)
+    return "clang " + std::to_string(__clang_major__) + "." + std::to_string(__clang_minor__) + "." +
+           std::to_string(__clang_patchlevel__);
+#else
+    return "gcc " + std::to_string(__GNUC__) + "." + std::to_string(__GNUC_MINOR__) + "." +
+           std::to_string(__GNUC_PATCHLEVEL__);
+#endif
+}
+
 Json load_averages()
 {
     std::istringstream text(proc_text("/proc/loadavg"));
@@ -90,6 +102,7 @@ HostFacts::HostFacts() : facts_(Json::object()), energy_("/sys"), steal_before_s
     if (const std::optional<double> bytes = memory_limit_bytes()) facts_["memory_limit_bytes"] = *bytes;
     facts_["cpu_model"] = proc_value(cpuinfo, "model name");
     facts_["isa"] = instruction_sets(cpuinfo);
+    facts_["compiler"] = compiler();
     facts_["cpus_online"] = sysconf(_SC_NPROCESSORS_ONLN);
     facts_["cpus_allowed"] = proc_value(proc_text("/proc/self/status"), "Cpus_allowed_list");
     facts_["load_before"] = load_averages();

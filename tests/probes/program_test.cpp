@@ -59,6 +59,8 @@ TEST_F(ProbeProgram, PrintsOneLineWithTheResultOfATask)
     for (const char* const fact : {"hostname", "cpu_model", "isa", "cpus_allowed", "load_before", "steal_s",
                                    "openblas_core", "memory_bytes", "involuntary_context_switches"})
         EXPECT_TRUE(result->host.contains(fact)) << fact;
+    EXPECT_THAT(result->host.at("compiler").get<std::string>(),
+                testing::AnyOf(testing::StartsWith("clang "), testing::StartsWith("gcc ")));
 }
 
 TEST_F(ProbeProgram, PrintsATableForPeople)
