@@ -4,6 +4,7 @@
 #include "cli/jobs/explain.hpp"
 #include "cli/jobs/job_request.hpp"
 #include "cli/text/choice_argument.hpp"
+#include "cli/text/display_text.hpp"
 #include "core/decide/routing/decision_json.hpp"
 #include "core/decide/routing/replay.hpp"
 #include "core/model/money.hpp"
@@ -15,6 +16,7 @@ namespace {
 
 struct PlaceOptions {
     std::string file;
+    std::string steps; ///< file; empty: the job is not to be divided
     bool what_if = false;
     // Changes of the job.
     std::string deadline;
@@ -107,17 +109,57 @@ Result<Json> ask(Session& session, const Json& job, const PlaceOptions& options)
     return Json{{"decision", *before}, {"what_if_decision", after}, {"changes_place", place(*before) != place(after)}};
 }
 
+/// The job with the steps of the file; the server reads them.
+Result<Json> with_steps(Session& session, Json job, const PlaceOptions& options)
+{
+    if (options.steps.empty()) return job;
+    Result<Json> steps = read_input_file(options.steps, session.console());
+    if (!steps) return steps;
+    job["steps"] = std::move(*steps);
+    return job;
+}
+
+/// Whether the job would better run in its steps, center by center.
+std::string job_steps_text(const Json& preview)
+{
+    std::string text;
+    for (const Json& split : items_of(preview, "split")) {
+        const std::string center = "  - " + printable(text_of(split, "center")) + ": ";
+        if (!member(split, "run").is_string()) {
+            text += center + printable(text_of(split, "reason")) + "\n";
+            continue;
+        }
+        if (text_of(split, "run") == "whole") {
+            text += center + "whole on " + printable(text_of(split, "whole_on")) + ", " +
+                    duration_of(split, "total_s") + "; no division into these steps is better\n";
+            continue;
+        }
+        text += center + "in steps, " + duration_of(split, "total_s") + ", of which " +
+                duration_of(split, "passing_s") + " to hand results on; whole on CPU " + duration_of(split, "cpu_s") +
+                ", on GPU " + duration_of(split, "gpu_s") + "\n";
+        for (const Json& step : items_of(split, "steps"))
+            text += "      " + printable(text_of(step, "name")) + " on " + printable(text_of(step, "run_on")) + ": " +
+                    duration_of(step, text_of(step, "run_on") == "GPU" ? "gpu_s" : "cpu_s") + "\n";
+    }
+    if (text.empty()) return "\nWhole or in steps\n  no center has both CPUs and GPUs for it\n";
+    return "\nWhole or in steps\n" + text;
+}
+
 Outcome place_job(Session& session, const PlaceOptions& options)
 {
     JobRequestOptions request;
     request.file = options.file;
-    const Result<Json> job = make_job_request(request, session.console());
+    const Result<Json> own = make_job_request(request, session.console());
+    if (!own) return own.error();
+    if (own->is_array()) return Error{Errc::kInvalid, "a placement is asked for one job, and the file holds a list"};
+    const Result<Json> job = with_steps(session, *own, options);
     if (!job) return job.error();
-    if (job->is_array()) return Error{Errc::kInvalid, "a placement is asked for one job, and the file holds a list"};
     const bool has_changes = options.changes_job() || options.changes_network();
     if (options.what_if && !has_changes)
         return Error{Errc::kInvalid, "--what-if needs a change: --deadline, --count, --prefer, --budget, --price, "
                                      "--without, --only, --free or --at"};
+    if (has_changes && !options.steps.empty())
+        return Error{Errc::kInvalid, "--steps asks about the job as it is: leave the changes out"};
     const Result<Json> answer = has_changes ? ask(session, *job, options) : session.post("/placements:preview", *job);
     const char* const shown = has_changes ? "what_if_decision" : "decision";
     const Outcome printed = print_answer(session, answer, [&](const Json& preview) {
@@ -125,7 +167,8 @@ Outcome place_job(Session& session, const PlaceOptions& options)
         const Json& decision = member(preview, shown);
         const std::string comparison =
             has_changes ? render_comparison(member(preview, "decision"), decision, style) + "\n" : std::string();
-        return comparison + render_decision(decision, session.now(), style);
+        return comparison + render_decision(decision, session.now(), style) +
+               (options.steps.empty() ? std::string() : job_steps_text(preview));
     });
     if (!printed) return printed;
     return member(member(*answer, shown), "winner").is_number() ? ExitCode::kOk : ExitCode::kInfeasible;
@@ -179,11 +222,18 @@ void add_place_commands(CLI::App& app, Invocation& invocation)
         add_verb(app, "place", "Where a job would go and why, and what would change that",
                  "fathom place job.yaml\n"
                  "  fathom place job.yaml --prefer cheapest --without beta\n"
+                 "  fathom place job.yaml --steps steps.yaml\n"
                  "  fathom place job.yaml --what-if --price beta/core=0.10 --free alpha\n"
                  "  fathom job explain job_01JD0000000000000000000000 --inputs > placement.json && fathom "
                  "place replay placement.json");
     auto options = std::make_shared<PlaceOptions>();
     place.add_option("FILE", options->file, "The job as YAML or JSON, - for standard input");
+    place
+        .add_option(
+            "--steps", options->steps,
+            "Its parts in the order in which they run, as YAML or JSON: whether it would better run whole or in "
+            "these, some on CPUs and some on GPUs")
+        ->type_name("FILE");
     add_changes(place, *options);
     auto replayed = std::make_shared<NameOptions>();
     CLI::App& replay = add_verb(place, "replay", "Makes a stored decision again, here; exit 1 when another comes out",

@@ -86,6 +86,19 @@ Result<ClassConditions> conditions_of(Session& session, const PlanOptions& optio
     return conditions;
 }
 
+/// What machines make of it that have CPUs or GPUs, but not both.
+std::string split_line(const SplitAnswer& split)
+{
+    if (!split.runs_as_steps)
+        return fmt::format("On machines of one kind each: whole on {}s, {}; no division into steps is better\n",
+                           split.whole_runs_on_gpu ? "GPU" : "CPU", format_duration(split.total_s));
+    return fmt::format("On machines of one kind each: in steps as under STEP ON, {}, of which {} pass results "
+                       "between them; whole on {}s {}\n",
+                       format_duration(split.total_s), format_duration(split.passing_s),
+                       split.whole_runs_on_gpu ? "GPU" : "CPU",
+                       format_duration(split.whole_runs_on_gpu ? split.gpu_s : split.cpu_s));
+}
+
 std::string answer_text(const PlanAnswer& answer, TableStyle style)
 {
     Table table({{"OPERATOR", Align::kLeft, 1, true},
@@ -96,17 +109,23 @@ std::string answer_text(const PlanAnswer& answer, TableStyle style)
                  {"CPU", Align::kRight},
                  {"GPU", Align::kRight},
                  {"SPEED-UP", Align::kRight},
-                 {"RUN ON"}});
-    for (const PlannedOperator& one : answer.operators)
+                 {"RUN ON"},
+                 {"STEP ON"}});
+    for (std::size_t i = 0; i < answer.operators.size(); ++i) {
+        const PlannedOperator& one = answer.operators[i];
         table.add_row({std::string(2 * std::min<std::size_t>(one.step.depth, 20), ' ') + one.step.name,
                        std::string(to_string(one.step.operator_class)), format_bytes(one.step.input_bytes),
                        format_bytes(one.step.output_bytes), format_number(one.seconds_per_100mb),
                        format_duration(one.answer.cpu_s), format_duration(one.answer.gpu_s),
-                       fmt::format("{:.3f}", one.answer.speedup), one.answer.runs_on_gpu ? "GPU" : "CPU"});
-    return table.render(style) + fmt::format("\nAll on CPUs {}, all on GPUs {}, each where it is faster {}: "
-                                             "{:.3f} times as fast as on CPUs\n",
-                                             format_duration(answer.cpu_s), format_duration(answer.gpu_s),
-                                             format_duration(answer.best_s), answer.gain);
+                       fmt::format("{:.3f}", one.answer.speedup), one.answer.runs_on_gpu ? "GPU" : "CPU",
+                       answer.split.steps[i].runs_on_gpu ? "GPU" : "CPU"});
+    }
+    return table.render(style) +
+           fmt::format("\nAll on CPUs {}, all on GPUs {}, each where it is faster {}: "
+                       "{:.3f} times as fast as on CPUs\n",
+                       format_duration(answer.cpu_s), format_duration(answer.gpu_s), format_duration(answer.best_s),
+                       answer.gain) +
+           split_line(answer.split);
 }
 
 Outcome plan(Session& session, const PlanOptions& options)

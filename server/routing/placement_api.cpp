@@ -42,7 +42,23 @@ asio::awaitable<net::Response> get_placement(std::shared_ptr<Asked> asked, Call 
 struct PreviewRequest {
     JobSpec spec;
     std::optional<WhatIf> what_if;
+    std::vector<JobStep> steps; ///< empty: the job is not to be divided
 };
+
+/// Takes the steps out of the body; their operators become the job's.
+std::vector<JobStep> take_steps(Json& body, std::vector<FieldError>& errors)
+{
+    if (!body.is_object() || !body.contains("steps")) return {};
+    const Json given = body["steps"];
+    body.erase("steps");
+    if (given.is_null()) return {};
+    if (body.contains("operators") && !body["operators"].is_null())
+        errors.push_back({"operators", "stand in the steps: leave this out"});
+    Json operators;
+    std::vector<JobStep> steps = parse_job_steps(given, "steps", operators, errors);
+    body["operators"] = std::move(operators);
+    return steps;
+}
 
 Result<PreviewRequest> parse_preview(Json body)
 {
@@ -52,6 +68,7 @@ Result<PreviewRequest> parse_preview(Json body)
         if (!body["what_if"].is_null()) request.what_if = parse_what_if(body["what_if"], "what_if", errors);
         body.erase("what_if");
     }
+    request.steps = take_steps(body, errors);
     Result<JobSpec> spec = parse_job_spec(body);
     if (spec)
         request.spec = std::move(*spec);
@@ -71,7 +88,8 @@ asio::awaitable<net::Response> preview_placement(std::shared_ptr<Asked> asked, C
     Result<PreviewRequest> request = parse_preview(std::move(*body));
     if (!request) co_return net::problem(request.error(), request_id);
     const Result<Json> answer =
-        co_await asked->placements->preview(std::move(request->spec), reader_of(call), std::move(request->what_if));
+        co_await asked->placements->preview(std::move(request->spec), reader_of(call), std::move(request->what_if),
+                                            std::move(request->steps));
     if (!answer) co_return net::problem(answer.error(), request_id);
     co_return json_response(200, *answer);
 }

@@ -193,9 +193,18 @@ Json expected_cost_json(const Decision& decision, const std::string& currency)
     return {{"cost", cost_of(run.run_s)}, {"low", cost_of(run.low_s)}, {"high", cost_of(run.high_s)}};
 }
 
+/// What S6 says of a job's steps, by center.
+Json split_json(const Decision& decision, const std::vector<JobStep>& steps)
+{
+    Json splits = Json::array();
+    for (const DeviceChoice& choice : decision.devices)
+        splits.push_back(to_json(split_job(steps, choice), steps));
+    return splits;
+}
+
 /// The preview's answer: the decision, and with a what-if the one that it leads to.
 Json preview_json(const RouteRequest& request, const UnitLedger& ledger, const RouteKnowledge& knowledge,
-                  const std::string& currency, const std::optional<WhatIf>& what_if)
+                  const std::string& currency, const std::optional<WhatIf>& what_if, const std::vector<JobStep>& steps)
 {
     Decision decision = route(request, ledger.views(), knowledge);
     Json answer;
@@ -208,6 +217,7 @@ Json preview_json(const RouteRequest& request, const UnitLedger& ledger, const R
         answer["what_if_decision"] = explained(changed, std::move(other), unit_types, knowledge, currency);
     }
     answer["expected_cost"] = expected_cost_json(decision, currency);
+    if (!steps.empty()) answer["split"] = split_json(decision, steps);
     answer["decision"] = explained(request, std::move(decision), ledger.views(), knowledge, currency);
     return answer;
 }
@@ -309,7 +319,7 @@ asio::awaitable<Result<std::vector<FieldError>>> PlacementService::find_its_outp
 }
 
 asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, JobReader submitter,
-                                                        std::optional<WhatIf> what_if)
+                                                        std::optional<WhatIf> what_if, std::vector<JobStep> steps)
 {
     const std::string owner = submitter.principal.token_id.value;
     Result<std::vector<FieldError>> unknown = co_await find_its_outputs(spec, submitter);
@@ -346,7 +356,7 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, JobReader 
         set_origin(*request, {job_type, owner, takes_operators}, *known);
         const UnitLedger ledger(known->unit_types, knowledge, known->calendar, in_use->reservations, {}, now, nullptr,
                                 in_use->gpu_rooms);
-        return preview_json(*request, ledger, knowledge, currency, what_if);
+        return preview_json(*request, ledger, knowledge, currency, what_if, steps);
     };
     co_return co_await compute_->run(owner, std::move(answer));
 }

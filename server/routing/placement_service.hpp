@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/decide/explanation/what_if.hpp"
+#include "core/decide/prediction/job_split.hpp"
 #include "server/api/compute_pool.hpp"
 #include "server/catalog/catalog_cache.hpp"
 #include "server/identity/job_look.hpp"
@@ -8,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace fathom::server {
 
@@ -30,11 +32,14 @@ class PlacementService {
     /// @error kNotFound  no such job, or another owner's.  Others as ComputePool::run.
     asio::awaitable<Result<Json>> explain(Question question);
 
-    /// Where a job would go now, and, with a what-if, where it would go then.
+    /// Where a job would go now, and, with a what-if, where it would go then; with steps also whether it would better
+    /// run in these at the centers that have CPUs and GPUs.
     /// @param submitter  who would submit it.
+    /// @param steps  they hold the job's operators; empty: it is not to be divided.
     /// @error kInvalid  operators or parameters that the library does not have; inputs that are no outputs which the
     /// submitter may read; a what-if that does not fit the network. Others as ComputePool::run.
-    asio::awaitable<Result<Json>> preview(JobSpec spec, JobReader submitter, std::optional<WhatIf> what_if);
+    asio::awaitable<Result<Json>> preview(JobSpec spec, JobReader submitter, std::optional<WhatIf> what_if,
+                                          std::vector<JobStep> steps);
 
   private:
     /// find_outputs() of one job. `spec` and `submitter` must live until it has answered.

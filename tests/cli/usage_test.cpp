@@ -151,5 +151,30 @@ TEST(Usage, ChecksTheFlagsOfAJobBeforeAnythingIsSent)
     EXPECT_THAT(refusal_of({"no-such-file.yaml"}), HasSubstr("no-such-file.yaml"));
 }
 
+TEST(Place, WithStepsItSaysWhetherTheJobWouldBetterRunInThem)
+{
+    const TemporaryFile job("steps_job.yaml", "command: [a]\n");
+    const TemporaryFile steps("steps.yaml", "- name: select\n  operators: [{id: sort}]\n  out_bytes: 1.0e9\n"
+                                            "- name: combine\n  operators: [{id: dgemm}]\n");
+    const FakeServer server(
+        {{"POST /api/v1/placements:preview", {answer(200, R"({"decision": {"winner": null, "candidates": []}, "split": [
+        {"center": "alpha", "run": "steps", "whole_on": "GPU", "cpu_s": 42, "gpu_s": 11, "total_s": 5, "passing_s": 2,
+         "reason": "", "steps": [{"name": "select", "cpu_s": 2, "gpu_s": 10, "run_on": "CPU", "passing_s": 2},
+                                 {"name": "combine", "cpu_s": 40, "gpu_s": 1, "run_on": "GPU", "passing_s": 0}]},
+        {"center": "beta", "run": null, "reason": "no transfer was timed", "steps": []}]})")}}});
+
+    const Ran ran = fathom(server, {"place", job.path(), "--steps", steps.path()});
+    const Ran changed = fathom(server, {"place", job.path(), "--steps", steps.path(), "--without", "beta"});
+
+    EXPECT_THAT(ran.out,
+                AllOf(HasSubstr("Whole or in steps"), HasSubstr("- alpha: in steps, "), HasSubstr("select on CPU: "),
+                      HasSubstr("combine on GPU: "), HasSubstr("- beta: no transfer was timed")));
+    ASSERT_EQ(server.requests().size(), 1U) << "what is refused is not asked";
+    const Json body = Json::parse(server.requests()[0].body);
+    EXPECT_EQ(body["steps"].size(), 2U);
+    EXPECT_EQ(body["steps"][0]["out_bytes"], 1e9);
+    EXPECT_THAT(changed.err, HasSubstr("--steps asks about the job as it is"));
+}
+
 } // namespace
 } // namespace fathom::cli::test

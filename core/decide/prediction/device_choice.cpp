@@ -31,13 +31,15 @@ DeviceChoice compare(std::span<const OperatorDemand> demands, const DevicePlace&
         const OperatorPrediction* on_gpu = find_known(*gpu.prediction, i, demands[i]);
         if (on_cpu == nullptr || on_gpu == nullptr) continue;
         OperatorDevice one;
+        one.demand = i;
         one.operator_id = demands[i].operator_id;
         one.parameters_key = demands[i].parameters_key;
         one.count = demands[i].count;
         one.cpu_s = on_cpu->total_s;
         one.gpu_s = on_gpu->total_s;
         one.bus_s = static_cast<double>(one.count) * bus_s(demands[i].bytes, choice.bus_gb);
-        const DeviceTimes own{one.cpu_s, one.gpu_s, static_cast<double>(one.count) * demands[i].bytes};
+        one.bytes = static_cast<double>(one.count) * demands[i].bytes;
+        const DeviceTimes own{one.cpu_s, one.gpu_s, one.bytes};
         const SpeedupAnswer answer = compare_devices(own, choice.terms);
         one.speedup = answer.speedup;
         one.runs_on_gpu = answer.runs_on_gpu;

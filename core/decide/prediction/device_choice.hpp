@@ -3,6 +3,8 @@
 #include "core/decide/prediction/predict.hpp"
 #include "core/decide/prediction/speedup.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,9 +50,11 @@ bool is_settled(const SpeedupAnswer& answer, const DeviceTimes& times, const Dev
 
 /// One operator of a job on one unit of each kind; times are of all its executions.
 struct OperatorDevice {
+    std::size_t demand{}; ///< index among the job's operators
     std::string operator_id;
     std::string parameters_key;
     std::int64_t count{1};
+    double bytes{}; ///< inputs and outputs
     double cpu_s{};
     double gpu_s{};   ///< with bus_s
     double bus_s{};   ///< over the bus

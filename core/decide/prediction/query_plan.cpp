@@ -79,6 +79,38 @@ class PostgresReader {
     Error error_{Errc::kInvalid, ""};
 };
 
+/// Which step reads the results of another, by depths in the order in which a plan is written.
+class StepReaders {
+  public:
+    /// The reader of the next step: the last one above it that is a step. Empty: there is none.
+    std::optional<std::size_t> add(std::size_t depth)
+    {
+        skip(depth);
+        const std::optional<std::size_t> reader = open_.empty() ? std::nullopt : std::optional(open_.back().index);
+        open_.push_back({depth, count_++});
+        return reader;
+    }
+    /// An operator that is no step: what stands below it is read by what it stands below itself.
+    void skip(std::size_t depth)
+    {
+        while (!open_.empty() && open_.back().depth >= depth)
+            open_.pop_back();
+    }
+
+  private:
+    struct OpenStep {
+        std::size_t depth{};
+        std::size_t index{};
+    };
+    std::vector<OpenStep> open_; ///< the last step, what it stands below, and so on
+    std::size_t count_{};
+};
+
+const char* device_name(bool is_gpu)
+{
+    return is_gpu ? "GPU" : "CPU";
+}
+
 } // namespace
 
 OperatorClass class_of_operator(std::string_view name)
@@ -110,11 +142,27 @@ std::optional<double> seconds_per_100mb(const PlanOperator& step, const PlanCond
     return std::clamp(t, kMinT_s, kMaxT_s);
 }
 
+double seconds_to_pass(double bytes, const SpeedupQuestion& machine)
+{
+    const double gb = bytes / kBytesInGb;
+    const double plain_s = gb / machine.network_gb;
+    if (!machine.compression) return plain_s;
+    // All machines compress and expand their parts at once.
+    const double compressed_s = 2 * gb / machine.machines / machine.compression->speed_gb;
+    return std::min(plain_s, compressed_s + machine.compression->fraction * plain_s);
+}
+
 Result<PlanAnswer> plan_devices(const std::vector<PlanOperator>& operators, const PlanConditions& conditions)
 {
     PlanAnswer answer;
+    StepReaders readers;
+    std::vector<DeviceStep> steps;
+    double threshold = 1;
     for (const PlanOperator& step : operators) {
-        if (!(step.input_bytes > 0)) continue; // it computes nothing that sizes tell
+        if (!(step.input_bytes > 0)) { // it computes nothing that sizes tell
+            readers.skip(step.depth);
+            continue;
+        }
         const std::optional<double> t = seconds_per_100mb(step, conditions);
         if (!t)
             return Error{Errc::kInvalid,
@@ -130,8 +178,12 @@ Result<PlanAnswer> plan_devices(const std::vector<PlanOperator>& operators, cons
         answer.cpu_s += planned.answer.cpu_s;
         answer.gpu_s += planned.answer.gpu_s;
         answer.best_s += planned.answer.runs_on_gpu ? planned.answer.gpu_s : planned.answer.cpu_s;
+        steps.push_back({planned.answer.cpu_s, planned.answer.gpu_s, seconds_to_pass(step.output_bytes, question),
+                         readers.add(step.depth)});
+        threshold = question.threshold;
         answer.operators.push_back(std::move(planned));
     }
+    answer.split = split_steps(steps, threshold);
     answer.gain = answer.best_s > 0 ? answer.cpu_s / answer.best_s : 1;
     return answer;
 }
@@ -139,7 +191,8 @@ Result<PlanAnswer> plan_devices(const std::vector<PlanOperator>& operators, cons
 Json to_json(const PlanAnswer& answer)
 {
     Json operators = Json::array();
-    for (const PlannedOperator& one : answer.operators) {
+    for (std::size_t i = 0; i < answer.operators.size(); ++i) {
+        const PlannedOperator& one = answer.operators[i];
         Json item = {{"name", one.step.name},
                      {"depth", one.step.depth},
                      {"class", to_string(one.step.operator_class)},
@@ -147,13 +200,20 @@ Json to_json(const PlanAnswer& answer)
                      {"output_bytes", one.step.output_bytes},
                      {"seconds_per_100mb", one.seconds_per_100mb}};
         item.update(to_json(one.answer));
+        item["step_on"] = device_name(answer.split.steps[i].runs_on_gpu);
+        item["passing_s"] = answer.split.steps[i].passing_s;
         operators.push_back(std::move(item));
     }
     return {{"operators", std::move(operators)},
             {"cpu_s", answer.cpu_s},
             {"gpu_s", answer.gpu_s},
             {"best_s", answer.best_s},
-            {"gain", answer.gain}};
+            {"gain", answer.gain},
+            {"split",
+             {{"run", answer.split.runs_as_steps ? "steps" : "whole"},
+              {"whole_on", device_name(answer.split.whole_runs_on_gpu)},
+              {"total_s", answer.split.total_s},
+              {"passing_s", answer.split.passing_s}}}};
 }
 
 } // namespace fathom

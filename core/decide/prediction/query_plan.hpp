@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/decide/prediction/speedup.hpp"
+#include "core/decide/prediction/split_steps.hpp"
 
 #include <map>
 #include <optional>
@@ -74,19 +75,26 @@ struct PlanConditions {
 /// Empty when neither is known.
 std::optional<double> seconds_per_100mb(const PlanOperator& step, const PlanConditions& conditions);
 
-/// The whole query: each operator where it is faster.
+/// The whole query: each operator where it is faster, on machines that have both kinds; and, where machines have one
+/// kind, whole on one of them or in steps on both.
 struct PlanAnswer {
     std::vector<PlannedOperator> operators; ///< those with an input
     double cpu_s{};                         ///< all of them on CPUs
     double gpu_s{};                         ///< all of them on GPUs
-    double best_s{};                        ///< each where S6 puts it
+    double best_s{};                        ///< each where S6 puts it, on machines with both: nothing is passed
     double gain{};                          ///< cpu_s / best_s
+    SplitAnswer split;                      ///< its steps are `operators`
 };
+
+/// How long the bytes that an operator hands on take to machines of the other kind: over b, or compressed where that is
+/// known and faster.
+double seconds_to_pass(double bytes, const SpeedupQuestion& machine);
 
 /// @error kInvalid  an operator's t is not known; the detail names it and what would tell.
 Result<PlanAnswer> plan_devices(const std::vector<PlanOperator>& operators, const PlanConditions& conditions);
 
-/// `{"operators": [{"name", "depth", "class", …}], "cpu_s", "gpu_s", "best_s", "gain"}`
+/// `{"operators": [{"name", "depth", "class", …, "step_on", "passing_s"}], "cpu_s", "gpu_s", "best_s", "gain", "split":
+/// {"run": "whole" | "steps", "whole_on": "CPU" | "GPU", "total_s", "passing_s"}}`
 Json to_json(const PlanAnswer& answer);
 
 } // namespace fathom

@@ -148,12 +148,16 @@ TEST(SpeedupPlan, SaysOperatorByOperatorWhereItShouldRunAndWhatTheWholeGains)
 
     ASSERT_EQ(shown.code, 0) << shown.err;
     EXPECT_THAT(shown.out, AllOf(HasSubstr("Merge Join"), HasSubstr("2.316  GPU"), HasSubstr("All on CPUs "),
-                                 HasSubstr("each where it is faster")));
+                                 HasSubstr("each where it is faster"), HasSubstr("STEP ON"),
+                                 HasSubstr("On machines of one kind each: whole on GPUs, ")));
     ASSERT_EQ(ran.code, 0) << ran.err;
     const Json answer = Json::parse(ran.out);
     EXPECT_EQ(answer["operators"][0]["run_on"], "GPU");
     EXPECT_EQ(answer["operators"][1]["run_on"], "CPU");
     EXPECT_GT(answer["gain"].get<double>(), 1);
+    EXPECT_EQ(answer["split"]["run"], "whole") << "what the scan hands on would take 100 s to other machines";
+    EXPECT_EQ(answer["operators"][1]["step_on"], "GPU");
+    EXPECT_EQ(answer["split"]["total_s"], answer["gpu_s"]);
 }
 
 TEST(SpeedupPlan, SaysWhatIsMissing)

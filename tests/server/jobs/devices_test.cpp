@@ -1,4 +1,5 @@
 #include "tests/server/jobs/jobs_fixture.hpp"
+#include "tests/support/test_io.hpp"
 
 namespace fathom::server {
 namespace {
@@ -57,6 +58,42 @@ TEST_F(Devices, ASlowBusSendsALightOperatorToTheCpu)
     EXPECT_EQ(decision["candidates"][1]["removed_by"], "speedup");
     EXPECT_EQ(decision["devices"][0]["run_on"], "CPU");
     EXPECT_NEAR(decision["devices"][0]["speedup"].get<double>(), 0.05 / 0.101, 1e-9);
+}
+
+TEST_F(Devices, APreviewWithStepsSaysWhetherTheJobWouldBetterRunInThem)
+{
+    add_operators();
+    const std::string core = add_center("alpha");
+    add_measurement(core, 0.05);
+    add_measurement(add_gpu("alpha", R"({"bus_gb_s": 25.165824})"), 0.001);
+    const Json heavy = Json::array({{{"id", "dgemm"}, {"count", 100}}});
+    const Json first = {{"name", "first"}, {"operators", heavy}, {"out_bytes", 1e6}};
+    const Json second = {{"name", "second"}, {"operators", heavy}};
+    const Json steps = Json::array({first, second});
+    const auto preview = [&](const Json& more) {
+        return call(net::Method::kPost, "/placements:preview", spec(more).dump());
+    };
+
+    const Json unknown = Json::parse(preview({{"steps", steps}}).body);
+    add_transfer(core, 0.001); // 1 GB/s
+    ASSERT_TRUE(test::eventually([&] {
+        reload_catalog();
+        return catalog_.get()->unit_types.front().network != nullptr;
+    }));
+    const Json known = Json::parse(preview({{"steps", steps}}).body);
+    const net::Response twice = preview({{"steps", steps}, {"operators", heavy}});
+    const Json without = Json::parse(preview({{"operators", heavy}}).body);
+
+    ASSERT_EQ(unknown["split"].size(), 1U) << unknown.dump();
+    EXPECT_TRUE(unknown["split"][0]["run"].is_null());
+    ASSERT_EQ(known["split"].size(), 1U) << known.dump();
+    EXPECT_EQ(known["split"][0]["run"], "whole") << "both steps are better on the GPU";
+    EXPECT_EQ(known["split"][0]["whole_on"], "GPU");
+    EXPECT_EQ(known["split"][0]["steps"][1]["name"], "second");
+    EXPECT_EQ(known["decision"]["devices"][0]["operators"].size(), 2U) << "the steps hold the job's operators";
+    EXPECT_EQ(twice.status, 400) << twice.body;
+    EXPECT_THAT(twice.body, testing::HasSubstr("stand in the steps"));
+    EXPECT_FALSE(without.contains("split"));
 }
 
 TEST_F(Devices, ANeedOfGpuMemoryIsMetAndReachesTheJob)

@@ -51,6 +51,63 @@ TEST(QueryPlan, GoldenFilterAndJoin)
     EXPECT_EQ(to_json(answer)["operators"][0]["run_on"], "GPU");
 }
 
+TEST(QueryPlan, GoldenStepsOnMachinesOfOneKindEach)
+{
+    // Join, scan of 1 TB that hands on 100 GB, hash and scan of 900 GB each. Over 10 GB/s a scan of 1 TB gains 0.1469 s
+    // on CPUs, but 100 GB need 10 s to the join on GPUs: the whole stays together.
+    const std::vector<PlanOperator> operators = read_postgres_plan(golden_plan()).value();
+    const PlanAnswer together = plan_devices(operators, golden_conditions()).value();
+    // A filter that leaves 1 GB of it gains 0.1159 s on CPUs, and its result needs 0.1 s.
+    std::vector<PlanOperator> selective = operators;
+    selective[1].output_bytes = 1e9;
+    const PlanAnswer divided = plan_devices(selective, golden_conditions()).value();
+
+    EXPECT_FALSE(together.split.runs_as_steps);
+    EXPECT_TRUE(together.split.whole_runs_on_gpu);
+    EXPECT_DOUBLE_EQ(together.split.total_s, together.gpu_s);
+    EXPECT_EQ(to_json(together)["split"]["run"], "whole");
+    EXPECT_EQ(to_json(together)["operators"][1]["step_on"], "GPU") << "though alone it were better on CPUs";
+    EXPECT_EQ(to_json(together)["operators"][1]["run_on"], "CPU");
+    ASSERT_TRUE(divided.split.runs_as_steps);
+    EXPECT_FALSE(divided.split.steps[1].runs_on_gpu);
+    EXPECT_DOUBLE_EQ(divided.split.passing_s, 0.1) << "1 GB over 10 GB/s";
+    EXPECT_TRUE(divided.split.steps[0].runs_on_gpu);
+    EXPECT_LT(divided.split.total_s, divided.gpu_s);
+}
+
+TEST(QueryPlan, WhatStandsBelowAnOperatorWithoutInputIsReadByTheOneAboveIt)
+{
+    // Two filters that are better on CPUs; the second stands below a limit of nothing, beside the first.
+    const auto linear = [](std::size_t depth, double input_bytes, double output_bytes) {
+        return PlanOperator{"Seq Scan", depth, OperatorClass::kLinear, input_bytes, output_bytes, std::nullopt};
+    };
+    const std::vector<PlanOperator> operators{{"Hash Join", 0, OperatorClass::kQuadratic, 1e12, 1e11, std::nullopt},
+                                              linear(1, 1e12, 1e9),
+                                              linear(1, 0, 0),
+                                              linear(2, 1e12, 1e9)};
+
+    const PlanAnswer answer = plan_devices(operators, golden_conditions()).value();
+
+    ASSERT_EQ(answer.split.steps.size(), 3U);
+    EXPECT_TRUE(answer.split.steps[0].runs_on_gpu);
+    EXPECT_FALSE(answer.split.steps[1].runs_on_gpu);
+    EXPECT_FALSE(answer.split.steps[2].runs_on_gpu);
+    EXPECT_DOUBLE_EQ(answer.split.passing_s, 0.2) << "both hand theirs to the join";
+}
+
+TEST(QueryPlan, ResultsPassCompressedWhereThatIsFaster)
+{
+    SpeedupQuestion machine;
+    machine.machines = 10;
+    machine.network_gb = 0.125;
+    machine.compression = Compression{.fraction = 0.3, .speed_gb = 0.1};
+
+    // 10 GB: 80 s as they are; compressed and expanded by ten machines 10 s each, and 24 s on the way.
+    EXPECT_DOUBLE_EQ(seconds_to_pass(1e10, machine), 44);
+    machine.network_gb = 10;
+    EXPECT_DOUBLE_EQ(seconds_to_pass(1e10, machine), 1) << "a fast network needs no compression";
+}
+
 TEST(QueryPlan, TakesTFromTheTimesOfAPlanThatWasRun)
 {
     const Json explain = Json::parse(R"([{"Plan": {"Node Type": "Aggregate", "Actual Rows": 1, "Actual Loops": 1,
