@@ -57,17 +57,20 @@ cuda::Status allocate_async(cuda::Address* address, std::size_t bytes, cuda::Str
     return Share::instance().allocate_in_graph(graph, bytes, of_driver);
 }
 
+/// @param synchronize  of the same suffix: the default stream of a thread is another than that of all.
 cuda::Status free_async(cuda::Address address, cuda::Stream stream, DriverFunction<cuda::MemFreeAsync>& of_driver,
-                        DriverFunction<cuda::StreamIsCapturing>& is_capturing)
+                        DriverFunction<cuda::StreamIsCapturing>& is_capturing,
+                        DriverFunction<cuda::StreamSynchronize>& synchronize)
 {
     if (is_captured(stream, is_capturing)) return of_driver(address, stream);
     Share& share = Share::instance();
+    bool is_idle = false;
     if (share.block_at(address)) {
         // Work before it in the stream uses it. What is released during a capture is not used again before its end.
         const std::unique_lock<std::mutex> no_capture = share.hold_off_captures();
-        if (no_capture.owns_lock()) (void)driver().stream_synchronize(stream);
+        if (no_capture.owns_lock()) is_idle = synchronize(stream) == cuda::kSuccess;
     }
-    return share.release(address) ? cuda::kSuccess : of_driver(address, stream);
+    return share.release(address, is_idle) ? cuda::kSuccess : of_driver(address, stream);
 }
 
 } // namespace
@@ -135,7 +138,8 @@ cuda::Status cuMemFree_v2(cuda::Address address)
     {                                                                                                                  \
         static DriverFunction<cuda::MemFreeAsync> of_driver{"cuMemFreeAsync" #suffix};                                 \
         static DriverFunction<cuda::StreamIsCapturing> is_capturing{"cuStreamIsCapturing" #suffix};                    \
-        return free_async(address, stream, of_driver, is_capturing);                                                   \
+        static DriverFunction<cuda::StreamSynchronize> synchronize{"cuStreamSynchronize" #suffix};                     \
+        return free_async(address, stream, of_driver, is_capturing, synchronize);                                      \
     }
 FATHOM_ASYNC()
 FATHOM_ASYNC(_ptsz)

@@ -70,7 +70,7 @@ void Share::finish_captures(Lock& lock)
         const std::unique_lock<std::mutex> no_capture = captures_.hold_off();
         if (!no_capture.owns_lock()) return;
         for (const cuda::Address address : std::exchange(released_in_capture_, {}))
-            (void)release_block(address);
+            (void)release_block(address, false);
     }
     if (std::exchange(is_to_end_after_capture_, false)) (void)give_back(TurnEnd::kWithinIteration, lock);
 }

@@ -65,7 +65,6 @@ struct Driver {
     DriverFunction<cuda::CtxGetDevice> ctx_get_device{"cuCtxGetDevice"};
     DriverFunction<cuda::CtxPushCurrent> ctx_push_current{"cuCtxPushCurrent_v2"};
     DriverFunction<cuda::CtxPopCurrent> ctx_pop_current{"cuCtxPopCurrent_v2"};
-    DriverFunction<cuda::StreamSynchronize> stream_synchronize{"cuStreamSynchronize"};
     DriverFunction<cuda::DeviceGetUuid> device_get_uuid{"cuDeviceGetUuid_v2"};
     DriverFunction<cuda::DeviceTotalMem> device_total_mem{"cuDeviceTotalMem_v2"};
     DriverFunction<cuda::DeviceGraphMemTrim> device_graph_mem_trim{"cuDeviceGraphMemTrim"};

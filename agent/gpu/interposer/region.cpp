@@ -153,7 +153,7 @@ void Region::remove_extent(std::map<cuda::Address, Extent>::iterator extent)
     extents_.erase(extent);
 }
 
-bool Region::release(cuda::Address address)
+bool Region::release(cuda::Address address, bool is_idle)
 {
     const auto block = blocks_.find(address);
     if (block == blocks_.end()) return false;
@@ -165,6 +165,8 @@ bool Region::release(cuda::Address address)
         remove_extent(extent);
         return true;
     }
+    // The next small block may get the same memory at once.
+    if (!is_idle && extent->second.is_mapped) (void)driver().ctx_synchronize();
     auto& free = extent->second.free;
     auto own = free.emplace(address, taken).first;
     if (const auto next = std::next(own); next != free.end() && own->first + own->second == next->first) {

@@ -252,13 +252,13 @@ void Share::add_native(OwnGpu& gpu, std::uint64_t key, std::size_t bytes)
     live_bytes_ += signed_of(bytes);
 }
 
-bool Share::release(std::uint64_t address)
+bool Share::release(std::uint64_t address, bool is_idle)
 {
     if (socket_path_.empty()) return false;
     const Lock lock(mutex_);
     if (drop_native(address)) return false;
     const std::unique_lock<std::mutex> no_capture = captures_.hold_off();
-    if (no_capture.owns_lock()) return release_block(address);
+    if (no_capture.owns_lock()) return release_block(address, is_idle);
     const auto block = find_block(address);
     if (!block || block->first != address) return false;
     released_in_capture_.push_back(address);
@@ -280,14 +280,14 @@ bool Share::drop_native(std::uint64_t key)
 }
 
 /// Work that uses the block is waited for: not while a stream is captured.
-bool Share::release_block(cuda::Address address)
+bool Share::release_block(cuda::Address address, bool is_idle)
 {
     for (auto& [device, gpu] : gpus_) {
         for (Region* region : {&gpu.persistent, &gpu.temporary}) {
             const auto block = region->block_at(address);
             if (!block || block->first != address) continue;
             const CurrentContext context(gpu.context);
-            (void)region->release(address);
+            (void)region->release(address, is_idle);
             live_bytes_ -= signed_of(block->second);
             if (const auto alive = alive_.find(address); alive != alive_.end()) {
                 dies_[alive->second] = true;

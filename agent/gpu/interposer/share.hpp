@@ -128,8 +128,9 @@ class Share {
     void note_handle_released(cuda::MemoryHandle handle);
     void note_mapped(cuda::Address address, std::size_t bytes, cuda::MemoryHandle handle);
     void note_unmapped(cuda::Address address, std::size_t bytes);
-    /// @return  false for what the driver allocated, which is noted as gone.
-    bool release(std::uint64_t address);
+    /// @param is_idle  the work that uses it has been waited for.
+    /// @return         false for what the driver allocated, which is noted as gone.
+    bool release(std::uint64_t address, bool is_idle = false);
     /// Of blocks of this library.
     std::optional<std::pair<cuda::Address, std::size_t>> block_at(cuda::Address address);
     /// Of the current context's GPU. Nothing where others have no memory: then the driver's own figures hold.
@@ -183,7 +184,7 @@ class Share {
     void end_user_of(GraphUsers& users, void* user);
     bool drop_native(std::uint64_t key);
     std::optional<std::pair<cuda::Address, std::size_t>> find_block(cuda::Address address) const;
-    bool release_block(cuda::Address address);
+    bool release_block(cuda::Address address, bool is_idle);
     void finish_captures(Lock& lock);
 
     void wait_for_turn(Lock& lock);

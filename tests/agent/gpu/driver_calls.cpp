@@ -279,6 +279,7 @@ int main(int argc, char** argv)
                                                  {"libraries", libraries},
                                                  {"mapped", mapped},
                                                  {"modules", modules},
+                                                 {"released_in_use", released_in_use},
                                                  {"view", view},
                                                  {"view_alone", view_alone}};
     const auto way = ways.find(argc == 2 ? argv[1] : "");

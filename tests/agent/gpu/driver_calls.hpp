@@ -51,6 +51,7 @@ void allocations();
 void launch_ex();
 void launch_cooperative();
 void launch_graph();
+void released_in_use();
 void children();
 void child();
 void clock_copies();

@@ -128,6 +128,15 @@ TEST_F(GpuSharing, EveryWayToAllocateIsCountedAndGivenBack)
     EXPECT_EQ(neighbour->wait(), 0) << neighbour->output();
 }
 
+/// As NVIDIA's cuMemFree does, which waits for the kernels that were launched before.
+TEST_F(GpuSharing, MemoryIsNobodyElsesBeforeTheWorkThatUsesItIsDone)
+{
+    start();
+    const auto program = call("released_in_use");
+
+    EXPECT_EQ(program->wait(), 0) << program->output();
+}
+
 TEST_F(GpuSharing, NoHandleForOtherProcessesIsGivenOfMemoryThatIsMappedInPieces)
 {
     start();
