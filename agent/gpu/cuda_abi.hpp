@@ -156,6 +156,7 @@ using CtxPushCurrent = Status(Context context);
 using CtxPopCurrent = Status(Context* context);
 using CtxDestroy = Status(Context context);
 using DevicePrimaryCtxReset = Status(Device device);
+using DevicePrimaryCtxRetain = Status(Context* context, Device device);
 using DevicePrimaryCtxRelease = Status(Device device);
 using DevicePrimaryCtxGetState = Status(Device device, unsigned* flags, int* is_active);
 using StreamSynchronize = Status(Stream stream);

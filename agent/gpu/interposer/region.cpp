@@ -145,7 +145,7 @@ cuda::Status Region::allocate(std::size_t bytes, Contents contents, cuda::Addres
 void Region::remove_extent(std::map<cuda::Address, Extent>::iterator extent)
 {
     if (extent->second.is_mapped) {
-        // As cuMemFree does: work that was launched before still uses it.
+        // Other streams may still be at what was done with it before.
         (void)driver().ctx_synchronize();
         unmap(extent->first, extent->second);
     }
@@ -153,7 +153,7 @@ void Region::remove_extent(std::map<cuda::Address, Extent>::iterator extent)
     extents_.erase(extent);
 }
 
-bool Region::release(cuda::Address address, bool is_idle)
+bool Region::release(cuda::Address address)
 {
     const auto block = blocks_.find(address);
     if (block == blocks_.end()) return false;
@@ -165,8 +165,6 @@ bool Region::release(cuda::Address address, bool is_idle)
         remove_extent(extent);
         return true;
     }
-    // The next small block may get the same memory at once.
-    if (!is_idle && extent->second.is_mapped) (void)driver().ctx_synchronize();
     auto& free = extent->second.free;
     auto own = free.emplace(address, taken).first;
     if (const auto next = std::next(own); next != free.end() && own->first + own->second == next->first) {

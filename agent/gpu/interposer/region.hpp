@@ -35,10 +35,9 @@ class Region {
     std::size_t bytes_to_map(std::size_t bytes, Contents contents) const;
     /// A block, 512-byte aligned.
     cuda::Status allocate(std::size_t bytes, Contents contents, cuda::Address* address);
-    /// Work that was launched before may still use the block, as with cuMemFree: it is waited for.
-    /// @param is_idle  who releases it has waited already, as far as its memory may be another block's.
-    /// @return         false where no block begins there.
-    bool release(cuda::Address address, bool is_idle);
+    /// Work that uses the block has been waited for: the next one may get its memory at once.
+    /// @return  false where no block begins there.
+    bool release(cuda::Address address);
     /// The block that an address lies in: its start and size.
     std::optional<std::pair<cuda::Address, std::size_t>> block_at(cuda::Address address) const;
 

@@ -82,7 +82,9 @@ OwnGpu* Share::current_gpu(Lock& lock)
         driver().ctx_get_device(&device) != cuda::kSuccess)
         return nullptr;
     OwnGpu* const gpu = gpu_of(device, lock);
-    if (gpu != nullptr && gpu->context == nullptr) gpu->context = context;
+    if (gpu == nullptr) return nullptr;
+    gpu->contexts.insert(context);
+    if (gpu->context == nullptr) gpu->context = context;
     return gpu;
 }
 
@@ -218,6 +220,7 @@ cuda::Status Share::allocate_block(cuda::Address* address, std::size_t bytes, bo
         }
         if (status != cuda::kSuccess) return status;
         alive_[*address] = event;
+        own_by_current(*address);
         live_bytes_ += signed_of(bytes);
         gpu->most_persistent_bytes = std::max(gpu->most_persistent_bytes, gpu->persistent_bytes());
         gpu->most_temporary_bytes = std::max(gpu->most_temporary_bytes, gpu->temporary.extent_bytes());
@@ -247,6 +250,7 @@ void Share::end_native(std::uint64_t key, std::size_t bytes, std::optional<cuda:
 void Share::add_native(OwnGpu& gpu, std::uint64_t key, std::size_t bytes)
 {
     gpu.native[key] += bytes;
+    own_by_current(key);
     gpu.native_bytes += bytes;
     gpu.most_persistent_bytes = std::max(gpu.most_persistent_bytes, gpu.persistent_bytes());
     live_bytes_ += signed_of(bytes);
@@ -274,12 +278,13 @@ bool Share::drop_native(std::uint64_t key)
         gpu.native_bytes -= native->second;
         live_bytes_ -= signed_of(native->second);
         gpu.native.erase(native);
+        owners_.erase(key);
         return true;
     }
     return false;
 }
 
-/// Work that uses the block is waited for: not while a stream is captured.
+/// Work that uses the block is waited for, as cuMemFree does: not while a stream is captured.
 bool Share::release_block(cuda::Address address, bool is_idle)
 {
     for (auto& [device, gpu] : gpus_) {
@@ -287,7 +292,9 @@ bool Share::release_block(cuda::Address address, bool is_idle)
             const auto block = region->block_at(address);
             if (!block || block->first != address) continue;
             const CurrentContext context(gpu.context);
-            (void)region->release(address, is_idle);
+            if (!is_idle) synchronize(gpu);
+            (void)region->release(address);
+            owners_.erase(address);
             live_bytes_ -= signed_of(block->second);
             if (const auto alive = alive_.find(address); alive != alive_.end()) {
                 dies_[alive->second] = true;
@@ -315,14 +322,31 @@ std::optional<std::pair<cuda::Address, std::size_t>> Share::find_block(cuda::Add
     return std::nullopt;
 }
 
-/// The driver has taken what it had allocated itself; what this library has mapped for the context is still there, and
-/// what the program has mapped is the program's.
+void Share::own_by_current(std::uint64_t key)
+{
+    cuda::Context context = nullptr;
+    (void)driver().ctx_get_current(&context);
+    owners_[key] = context;
+}
+
+/// All that the program has launched on a GPU, in whatever context.
+void Share::synchronize(const OwnGpu& gpu)
+{
+    for (const cuda::Context context : gpu.contexts) {
+        const CurrentContext current(context);
+        if (current.status() == cuda::kSuccess) (void)driver().ctx_synchronize();
+    }
+}
+
+/// Of a GPU of which the program has no context any longer. The driver has taken what it had allocated itself; what
+/// this library has mapped is still there, and what the program has mapped is the program's.
 void Share::drop(OwnGpu& gpu)
 {
     for (Region* region : {&gpu.persistent, &gpu.temporary}) {
         live_bytes_ -= signed_of(region->used_bytes());
         std::erase_if(released_in_capture_,
                       [&](cuda::Address address) { return region->block_at(address).has_value(); });
+        std::erase_if(owners_, [&](const auto& entry) { return region->block_at(entry.first).has_value(); });
         region->clear();
     }
     for (auto it = gpu.native.begin(); it != gpu.native.end();) {
@@ -333,28 +357,42 @@ void Share::drop(OwnGpu& gpu)
         gpu.native_bytes -= it->second;
         live_bytes_ -= signed_of(it->second);
         variables_.erase(reinterpret_cast<void*>(it->first));
+        owners_.erase(it->first);
         it = gpu.native.erase(it);
     }
-    gpu.context = nullptr;
+}
+
+/// What was allocated in one context of several: the others have theirs still.
+void Share::drop_owned(cuda::Context context)
+{
+    std::vector<std::uint64_t> keys;
+    for (const auto& [key, owner] : owners_) {
+        if (owner == context && !handles_.contains(key)) keys.push_back(key);
+    }
+    for (const std::uint64_t key : keys) {
+        if (drop_native(key)) {
+            variables_.erase(reinterpret_cast<void*>(key));
+            continue;
+        }
+        const std::unique_lock<std::mutex> no_capture = captures_.hold_off();
+        if (no_capture.owns_lock())
+            (void)release_block(key, false);
+        else
+            released_in_capture_.push_back(key);
+    }
 }
 
 void Share::drop_context(cuda::Context context)
 {
+    if (context == nullptr) return;
     captures_.remove_of(context);
     Lock lock(mutex_);
     for (auto& [device, gpu] : gpus_) {
-        if (gpu.context == context) drop(gpu);
+        if (gpu.contexts.erase(context) == 0) continue;
+        if (gpu.context == context) gpu.context = gpu.contexts.empty() ? nullptr : *gpu.contexts.begin();
+        if (gpu.contexts.empty()) drop(gpu);
     }
-    finish_captures(lock);
-}
-
-void Share::drop_device(cuda::Device device)
-{
-    Lock lock(mutex_);
-    const auto found = gpus_.find(device);
-    if (found == gpus_.end()) return;
-    captures_.remove_of(found->second.context);
-    drop(found->second);
+    drop_owned(context);
     finish_captures(lock);
 }
 

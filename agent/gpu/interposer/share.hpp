@@ -28,8 +28,9 @@ struct OwnGpu {
     std::size_t persistent_bytes() const { return persistent.extent_bytes() + native_bytes; }
 
     cuda::Device device;
-    cuda::Context context{}; ///< in which memory is mapped
-    std::string id;          ///< as NVIDIA's tools write it
+    cuda::Context context{};          ///< in which memory is mapped: one of the next
+    std::set<cuda::Context> contexts; ///< of this GPU in which the program has asked for memory
+    std::string id;                   ///< as NVIDIA's tools write it
     std::size_t capacity_bytes{};
     bool is_placed{};  ///< a memory manager has admitted it
     bool is_refused{}; ///< or has not
@@ -63,6 +64,8 @@ class Share {
     /// Lives as long as the process; a forked child has its own.
     static Share& instance();
 
+    /// Whether there is a memory manager to ask.
+    bool is_used() const { return !socket_path_.empty(); }
     /// Whether work must be counted: there is memory that may be taken away.
     bool is_counting() const { return is_counting_.load(std::memory_order_relaxed); }
     /// Counts work that begins, once the turn is this process's.
@@ -138,9 +141,8 @@ class Share {
     std::optional<MemoryView> view_of(cuda::Device device);
     /// @param gpu  as NVIDIA's tools write it; this process need not use it.
     std::optional<MemoryView> view_of(const std::string& gpu);
-    /// All memory of a context, or a device, is gone.
+    /// A context has ended, and with it the memory that was allocated in it; null does nothing.
     void drop_context(cuda::Context context);
-    void drop_device(cuda::Device device);
 
     bool is_shared();
     /// Whether the turn is given back with the next iteration's end.
@@ -175,6 +177,9 @@ class Share {
     bool is_reserved(OwnGpu& gpu);
     std::pair<MemoryKind, Contents> kind_of(std::uint64_t event) const;
     void drop(OwnGpu& gpu);
+    void drop_owned(cuda::Context context);
+    static void synchronize(const OwnGpu& gpu);
+    void own_by_current(std::uint64_t key);
     void add_native(OwnGpu& gpu, std::uint64_t key, std::size_t bytes);
     void note_graph_memory(cuda::Graph graph, std::size_t bytes);
     struct GraphMemory {
@@ -228,6 +233,8 @@ class Share {
     int unanswered_{}; ///< of what say_all() said: these answers come first
 
     std::map<cuda::Device, OwnGpu> gpus_;
+    /// In which context what the program has was allocated: by address, or other key of what the driver made.
+    std::unordered_map<std::uint64_t, cuda::Context> owners_;
     struct OwnHandle {
         std::size_t references{};
         std::size_t mappings{};

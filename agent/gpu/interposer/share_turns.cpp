@@ -51,10 +51,11 @@ bool Share::give_back(TurnEnd end, Lock& /*held*/)
     }
     std::size_t moved = std::exchange(moved_back_bytes_, 0);
     std::size_t stayed = 0;
+    for (const auto& [device, gpu] : gpus_)
+        synchronize(gpu); // all before any is taken away: what runs on one GPU may use another's memory
     for (auto& [device, gpu] : gpus_) {
         if (gpu.context == nullptr) continue;
         const CurrentContext context(gpu.context);
-        (void)driver().ctx_synchronize();
         const std::optional<std::size_t> copied = take_away(gpu, end);
         if (!copied) {
             tell("keeps the GPU: the host has no memory for what this job's temporary memory holds");

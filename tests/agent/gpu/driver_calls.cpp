@@ -280,6 +280,7 @@ int main(int argc, char** argv)
                                                  {"mapped", mapped},
                                                  {"modules", modules},
                                                  {"released_in_use", released_in_use},
+                                                 {"two_contexts", two_contexts},
                                                  {"view", view},
                                                  {"view_alone", view_alone}};
     const auto way = ways.find(argc == 2 ? argv[1] : "");

@@ -52,6 +52,7 @@ void launch_ex();
 void launch_cooperative();
 void launch_graph();
 void released_in_use();
+void two_contexts();
 void children();
 void child();
 void clock_copies();

@@ -20,6 +20,20 @@ TEST_F(GpuSharing, AContextThatEndsGivesItsMemoryBack)
     EXPECT_EQ(program->wait(), 0) << program->output();
 }
 
+TEST_F(GpuSharing, AContextThatEndsTakesNothingFromTheOthersOfItsProgram)
+{
+    start();
+    const auto program = call("two_contexts");
+
+    const std::vector<std::pair<std::string, std::int64_t>> steps{{"first ended", 4 * kMiB}, {"third ended", 6 * kMiB}};
+    for (const auto& [step, bytes] : steps) {
+        EXPECT_TRUE(program->wait_for_output(step)) << program->output();
+        EXPECT_TRUE(wait_for_persistent_bytes("two_contexts", bytes)) << job("two_contexts");
+        go_on(step);
+    }
+    EXPECT_EQ(program->wait(), 0) << program->output();
+}
+
 TEST_F(GpuSharing, MemoryThatAProgramMapsItselfCountsUntilItIsUnmappedAndLetGoOf)
 {
     start();
