@@ -143,7 +143,11 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
     }
     const bool is_back = message.fourth == kHadMemory || message.fourth == kHadTurn;
     if (!is_back && !is_settled_ && now_s < settled_at_s_) {
-        waiting_.emplace_back(id, message);
+        // One message for each GPU waits, so that nobody fills the memory.
+        if (client.awaited_gpus.insert(gpu).second)
+            waiting_.emplace_back(id, message);
+        else
+            ++client.wrong_messages;
         return;
     }
     const MemoryNeed need{message.second, message.third};

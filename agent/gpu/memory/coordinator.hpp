@@ -64,7 +64,8 @@ class Coordinator {
         double share{1};
         std::int64_t priority{};
         std::set<std::string> gpus;
-        bool is_shared{}; ///< as it was told
+        std::set<std::string> awaited_gpus; ///< that it asked for before the end of the start
+        bool is_shared{};                   ///< as it was told
         std::int64_t switches{};
         std::int64_t switches_after_iteration{};
         std::int64_t moved_bytes{};

@@ -12,9 +12,12 @@ bool is_size(std::int64_t bytes)
     return bytes >= 0 && bytes <= kMaxBytes;
 }
 
-/// For people: MiB, since that is what places are multiples of.
+/// For people: MiB, since that is what places are multiples of. What is larger is shorter so, since a message to a
+/// program has room for all figures of a refusal only then.
 std::string text_of(std::int64_t bytes)
 {
+    constexpr std::int64_t kGiB = 1LL << 30U;
+    if (bytes >= 10 * kGiB) return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / kGiB);
     return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1LL << 20U));
 }
 

@@ -125,6 +125,41 @@ TEST(GpuCoordinator, AfterAStartNobodyIsAdmittedBeforeThoseWhoHadMemory)
     EXPECT_NE(text_of(sent[0].message).find("the GPU's memory is not enough"), std::string_view::npos);
 }
 
+/// Of the largest cards, too.
+TEST(GpuCoordinator, ARefusalArrivesWithAllOfItsFigures)
+{
+    constexpr std::int64_t kGiB = 1024 * kMiB;
+    CoordinatorSettings settings;
+    settings.gpus = {{kGpu, 288 * kGiB}};
+    settings.settle_s = 0;
+    Coordinator all = Coordinator::make(settings, 0).value();
+    join(all, 1, 100 * kGiB, 150 * kGiB);
+    (void)all.take_outgoing();
+
+    join(all, 2, 100 * kGiB, 160 * kGiB);
+
+    const std::vector<Outgoing> sent = all.take_outgoing();
+    ASSERT_EQ(types_to(2, sent), (std::vector{MessageType::kRefused}));
+    const std::string_view why = text_of(sent.back().message);
+    for (const char* figure : {"asked 100.09 GiB persistent", "160.00 GiB temporary", "are 100.09 GiB persistent",
+                               "150.00 GiB the largest temporary"})
+        EXPECT_NE(why.find(figure), std::string_view::npos) << figure << " is not in " << why;
+    EXPECT_TRUE(why.ends_with(" GiB are free")) << why;
+}
+
+TEST(GpuCoordinator, WhoAsksAgainWhileItWaitsForTheStartIsAnsweredOnce)
+{
+    Coordinator all = coordinator(2);
+    join(all, 1, 8 * kMiB, 0, 0.1);
+    for (int i = 0; i < 1000; ++i)
+        all.receive(1, use_gpu(8 * kMiB, 0), 1);
+
+    all.tick(2);
+
+    EXPECT_EQ(types_to(1, all.take_outgoing()), (std::vector{MessageType::kPlace}));
+    EXPECT_EQ(all.report().gpus.at(0).jobs.at(0).wrong_messages, 1000);
+}
+
 TEST(GpuCoordinator, StateTellsOfEachGpuAndJob)
 {
     Coordinator all = coordinator();
