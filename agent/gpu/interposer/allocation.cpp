@@ -73,22 +73,6 @@ cuda::Status free_async(cuda::Address address, cuda::Stream stream, DriverFuncti
     return share.release(address, is_idle) ? cuda::kSuccess : of_driver(address, stream);
 }
 
-/// Of a device, as long as somebody has it; null else, and where nothing is counted.
-cuda::Context primary_context(cuda::Device device)
-{
-    static DriverFunction<cuda::DevicePrimaryCtxGetState> get_state{"cuDevicePrimaryCtxGetState"};
-    static DriverFunction<cuda::DevicePrimaryCtxRetain> retain{"cuDevicePrimaryCtxRetain"};
-    static DriverFunction<cuda::DevicePrimaryCtxRelease> let_go{"cuDevicePrimaryCtxRelease_v2"};
-    unsigned flags = 0;
-    int is_active = 0;
-    cuda::Context context = nullptr;
-    if (!Share::instance().is_used() || get_state(device, &flags, &is_active) != cuda::kSuccess || is_active == 0 ||
-        retain(&context, device) != cuda::kSuccess)
-        return nullptr;
-    (void)let_go(device);
-    return context;
-}
-
 } // namespace
 } // namespace fathom::gpu
 
@@ -284,42 +268,6 @@ cuda::Status cuMipmappedArrayDestroy(cuda::Array array)
     (void)Share::instance().release(reinterpret_cast<std::uintptr_t>(array));
     return of_driver(array);
 }
-
-#define FATHOM_DESTROY(name)                                                                                           \
-    cuda::Status name(cuda::Context context)                                                                           \
-    {                                                                                                                  \
-        static DriverFunction<cuda::CtxDestroy> of_driver{#name};                                                      \
-        const cuda::Status status = of_driver(context);                                                                \
-        if (status == cuda::kSuccess) Share::instance().drop_context(context);                                         \
-        return status;                                                                                                 \
-    }
-FATHOM_DESTROY(cuCtxDestroy)
-FATHOM_DESTROY(cuCtxDestroy_v2)
-
-#define FATHOM_RESET(name)                                                                                             \
-    cuda::Status name(cuda::Device device)                                                                             \
-    {                                                                                                                  \
-        static DriverFunction<cuda::DevicePrimaryCtxReset> of_driver{#name};                                           \
-        const cuda::Context context = primary_context(device);                                                         \
-        const cuda::Status status = of_driver(device);                                                                 \
-        if (status == cuda::kSuccess) Share::instance().drop_context(context);                                         \
-        return status;                                                                                                 \
-    }
-FATHOM_RESET(cuDevicePrimaryCtxReset)
-FATHOM_RESET(cuDevicePrimaryCtxReset_v2)
-
-/// The last release ends the context.
-#define FATHOM_RELEASE(name)                                                                                           \
-    cuda::Status name(cuda::Device device)                                                                             \
-    {                                                                                                                  \
-        static DriverFunction<cuda::DevicePrimaryCtxRelease> of_driver{#name};                                         \
-        const cuda::Context context = primary_context(device);                                                         \
-        const cuda::Status status = of_driver(device);                                                                 \
-        if (status == cuda::kSuccess && primary_context(device) == nullptr) Share::instance().drop_context(context);   \
-        return status;                                                                                                 \
-    }
-FATHOM_RELEASE(cuDevicePrimaryCtxRelease)
-FATHOM_RELEASE(cuDevicePrimaryCtxRelease_v2)
 
 int fathom_gpu_set_kind(int kind)
 {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace fathom::gpu {
 namespace {
@@ -31,7 +32,24 @@ void Region::clear()
     for (auto& [address, extent] : extents_)
         unmap(address, extent);
     if (is_reserved()) (void)driver().mem_address_free(start_, bytes_);
-    *this = Region(device_);
+    Region empty(device_);
+    empty.peers_ = std::move(peers_);
+    *this = std::move(empty);
+}
+
+/// A peer that the driver refuses could not reach the memory anyway: the program was told when it asked for that.
+void Region::allow(cuda::Address address, std::size_t bytes, cuda::Device peer)
+{
+    const cuda::AccessDescription access{{cuda::kLocationDevice, peer}, cuda::kAccessReadWrite};
+    (void)driver().mem_set_access(address, bytes, &access, std::size_t{1});
+}
+
+void Region::give_access(cuda::Device peer)
+{
+    if (peer == device_ || !peers_.insert(peer).second) return;
+    for (const auto& [address, extent] : extents_) {
+        if (extent.is_mapped) allow(address, extent.bytes, peer);
+    }
 }
 
 std::optional<cuda::Address> Region::extent_with_room(std::size_t bytes, Contents contents) const
@@ -81,6 +99,8 @@ cuda::Status Region::map(cuda::Address address, Extent& extent) const
         (void)driver().mem_release(extent.handle);
         return status;
     }
+    for (const cuda::Device peer : peers_)
+        allow(address, extent.bytes, peer);
     extent.is_mapped = true;
     return status;
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace fathom::gpu {
@@ -30,6 +31,8 @@ class Region {
     /// @param bytes  whole pieces.
     cuda::Status reserve(cuda::Address wish, std::size_t bytes);
     bool is_reserved() const { return bytes_ != 0; }
+    /// Another GPU of the program may use the memory, also what is mapped later.
+    void give_access(cuda::Device peer);
 
     /// Memory that must be mapped for a block of that size; 0 where it fits into what is.
     std::size_t bytes_to_map(std::size_t bytes, Contents contents) const;
@@ -69,6 +72,7 @@ class Region {
         cuda::Address extent{};
     };
 
+    static void allow(cuda::Address address, std::size_t bytes, cuda::Device peer);
     std::optional<cuda::Address> find_addresses(std::size_t bytes) const;
     cuda::Status add_extent(std::size_t bytes, Contents contents, bool is_for_small, cuda::Address* address);
     void remove_extent(std::map<cuda::Address, Extent>::iterator extent);
@@ -79,6 +83,7 @@ class Region {
     cuda::Device device_;
     cuda::Address start_{};
     std::size_t bytes_{};
+    std::set<cuda::Device> peers_; ///< that may use it, too
     std::map<cuda::Address, Extent> extents_;
     std::map<cuda::Address, Block> blocks_;
     std::size_t used_bytes_{};

@@ -98,6 +98,8 @@ OwnGpu* Share::known_gpu(cuda::Device device)
         driver().device_total_mem(&gpu.capacity_bytes, device) != cuda::kSuccess)
         return nullptr;
     gpu.id = text_of(uuid);
+    for (const cuda::Device peer : pool_peers_)
+        give_access(gpu, peer);
     return &gpu;
 }
 
@@ -320,80 +322,6 @@ std::optional<std::pair<cuda::Address, std::size_t>> Share::find_block(cuda::Add
         if (const auto block = gpu.temporary.block_at(address)) return block;
     }
     return std::nullopt;
-}
-
-void Share::own_by_current(std::uint64_t key)
-{
-    cuda::Context context = nullptr;
-    (void)driver().ctx_get_current(&context);
-    owners_[key] = context;
-}
-
-/// All that the program has launched on a GPU, in whatever context.
-void Share::synchronize(const OwnGpu& gpu)
-{
-    for (const cuda::Context context : gpu.contexts) {
-        const CurrentContext current(context);
-        if (current.status() == cuda::kSuccess) (void)driver().ctx_synchronize();
-    }
-}
-
-/// Of a GPU of which the program has no context any longer. The driver has taken what it had allocated itself; what
-/// this library has mapped is still there, and what the program has mapped is the program's.
-void Share::drop(OwnGpu& gpu)
-{
-    for (Region* region : {&gpu.persistent, &gpu.temporary}) {
-        live_bytes_ -= signed_of(region->used_bytes());
-        std::erase_if(released_in_capture_,
-                      [&](cuda::Address address) { return region->block_at(address).has_value(); });
-        std::erase_if(owners_, [&](const auto& entry) { return region->block_at(entry.first).has_value(); });
-        region->clear();
-    }
-    for (auto it = gpu.native.begin(); it != gpu.native.end();) {
-        if (handles_.contains(it->first)) {
-            ++it;
-            continue;
-        }
-        gpu.native_bytes -= it->second;
-        live_bytes_ -= signed_of(it->second);
-        variables_.erase(reinterpret_cast<void*>(it->first));
-        owners_.erase(it->first);
-        it = gpu.native.erase(it);
-    }
-}
-
-/// What was allocated in one context of several: the others have theirs still.
-void Share::drop_owned(cuda::Context context)
-{
-    std::vector<std::uint64_t> keys;
-    for (const auto& [key, owner] : owners_) {
-        if (owner == context && !handles_.contains(key)) keys.push_back(key);
-    }
-    for (const std::uint64_t key : keys) {
-        if (drop_native(key)) {
-            variables_.erase(reinterpret_cast<void*>(key));
-            continue;
-        }
-        const std::unique_lock<std::mutex> no_capture = captures_.hold_off();
-        if (no_capture.owns_lock())
-            (void)release_block(key, false);
-        else
-            released_in_capture_.push_back(key);
-    }
-}
-
-void Share::drop_context(cuda::Context context)
-{
-    if (context == nullptr) return;
-    captures_.remove_of(context);
-    Lock lock(mutex_);
-    for (auto& [device, gpu] : gpus_) {
-        if (gpu.contexts.erase(context) == 0) continue;
-        if (gpu.context == context) gpu.context = gpu.contexts.empty() ? nullptr : *gpu.contexts.begin();
-        if (gpu.contexts.empty()) drop(gpu);
-    }
-    drop_owned(context);
-    finish_captures(lock);
 }
 
 } // namespace fathom::gpu

@@ -29,7 +29,7 @@ struct OwnGpu {
 
     cuda::Device device;
     cuda::Context context{};          ///< in which memory is mapped: one of the next
-    std::set<cuda::Context> contexts; ///< of this GPU in which the program has asked for memory
+    std::set<cuda::Context> contexts; ///< of this GPU, as far as they are known
     std::string id;                   ///< as NVIDIA's tools write it
     std::size_t capacity_bytes{};
     bool is_placed{};  ///< a memory manager has admitted it
@@ -141,6 +141,12 @@ class Share {
     std::optional<MemoryView> view_of(cuda::Device device);
     /// @param gpu  as NVIDIA's tools write it; this process need not use it.
     std::optional<MemoryView> view_of(const std::string& gpu);
+    /// A context that the program has; null does nothing.
+    void note_context(cuda::Context context, cuda::Device device);
+    /// What runs in the current context may use what is allocated in another GPU's.
+    void note_peer(cuda::Context peer);
+    /// What runs on a GPU may use what pools of others have; of which, the driver knows.
+    void note_pool_peer(cuda::Device peer);
     /// A context has ended, and with it the memory that was allocated in it; null does nothing.
     void drop_context(cuda::Context context);
 
@@ -180,6 +186,7 @@ class Share {
     void drop_owned(cuda::Context context);
     static void synchronize(const OwnGpu& gpu);
     void own_by_current(std::uint64_t key);
+    static void give_access(OwnGpu& gpu, cuda::Device peer);
     void add_native(OwnGpu& gpu, std::uint64_t key, std::size_t bytes);
     void note_graph_memory(cuda::Graph graph, std::size_t bytes);
     struct GraphMemory {
@@ -233,6 +240,7 @@ class Share {
     int unanswered_{}; ///< of what say_all() said: these answers come first
 
     std::map<cuda::Device, OwnGpu> gpus_;
+    std::set<cuda::Device> pool_peers_; ///< that may use what pools of other GPUs have
     /// In which context what the program has was allocated: by address, or other key of what the driver made.
     std::unordered_map<std::uint64_t, cuda::Context> owners_;
     struct OwnHandle {

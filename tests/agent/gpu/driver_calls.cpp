@@ -279,6 +279,8 @@ int main(int argc, char** argv)
                                                  {"libraries", libraries},
                                                  {"mapped", mapped},
                                                  {"modules", modules},
+                                                 {"peer_with_the_turn", peer_with_the_turn},
+                                                 {"peers", peers},
                                                  {"released_in_use", released_in_use},
                                                  {"two_contexts", two_contexts},
                                                  {"view", view},

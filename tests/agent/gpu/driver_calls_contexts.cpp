@@ -1,5 +1,9 @@
 // The ways of driver_calls with several contexts, and to release memory that work still uses.
+#include "agent/gpu/interposer/fathom_gpu.h"
 #include "tests/agent/gpu/driver_calls.hpp"
+
+#include <cstdio>
+#include <dlfcn.h>
 
 using namespace fathom::gpu::cuda;
 
@@ -10,6 +14,12 @@ CtxSynchronize cuCtxSynchronize;
 StreamCreate cuStreamCreate;
 StreamDestroy cuStreamDestroy_v2;
 Status cuStreamQuery(Stream stream);
+Status cuCtxSetCurrent(Context context);
+CtxEnablePeerAccess cuCtxEnablePeerAccess;
+MemPoolSetAccess cuMemPoolSetAccess;
+MemAllocAsync cuMemAllocAsync;
+MemFreeAsync cuMemFreeAsync;
+Status cuDeviceGetDefaultMemPool(void** pool, Device device);
 }
 
 namespace driver_calls {
@@ -24,7 +34,71 @@ Context make_current_context(Device device)
     return context;
 }
 
+void make_current(Context context)
+{
+    require(cuCtxSetCurrent(context), "cuCtxSetCurrent");
+}
+
+/// Written by a kernel in that context, which is current then.
+void fill_in(Context context, Address address)
+{
+    make_current(context);
+    launch(kernel("fill"), address, 2 * kMiB, 3, nullptr);
+    require(cuCtxSynchronize(), "cuCtxSynchronize");
+}
+
 } // namespace
+
+/// Two GPUs of one program that use each other's memory: what is there, what comes later, and what pools have.
+void peers()
+{
+    const Context first = make_current_context(0);
+    const Address before = allocate(2 * kMiB);
+    const Context second = make_current_context(1);
+    require(cuCtxEnablePeerAccess(first, 0), "cuCtxEnablePeerAccess");
+    fill_in(second, before);
+    make_current(first);
+    const Address after = allocate(2 * kMiB);
+    fill_in(second, after);
+
+    void* pool = nullptr;
+    const AccessDescription access{{kLocationDevice, 0}, kAccessReadWrite};
+    require(cuDeviceGetDefaultMemPool(&pool, 1), "cuDeviceGetDefaultMemPool");
+    require(cuMemPoolSetAccess(pool, &access, 1), "cuMemPoolSetAccess");
+    Address pooled = 0;
+    require(cuMemAllocAsync(&pooled, 2 * kMiB, nullptr), "cuMemAllocAsync");
+    fill_in(first, pooled);
+
+    release(after);
+    release(before);
+    make_current(second);
+    require(cuMemFreeAsync(pooled, nullptr), "cuMemFreeAsync");
+}
+
+/// Temporary memory of one GPU, which is not copied when the turn ends with an iteration, and a kernel of the other GPU
+/// that still writes it then.
+void peer_with_the_turn()
+{
+    const Context first = make_current_context(0);
+    const Context second = make_current_context(1);
+    require(cuCtxEnablePeerAccess(first, 0), "cuCtxEnablePeerAccess");
+    auto* const end = reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "fathom_gpu_iteration_end"));
+    require(end != nullptr, "the library is not preloaded");
+    set_kind(FATHOM_GPU_TEMPORARY);
+    make_current(first);
+    std::printf("begins\n");
+    std::fflush(stdout);
+    for (bool is_over = false; !is_over;) {
+        const Address address = allocate(2 * kMiB);
+        make_current(second);
+        launch(kernel("spin"), address, 2 * kMiB, 20'000, nullptr);
+        launch(kernel("fill"), address, 2 * kMiB, 3, nullptr);
+        is_over = end() == 1;
+        require(cuCtxSynchronize(), "cuCtxSynchronize");
+        make_current(first);
+        release(address);
+    }
+}
 
 /// Of one GPU. What was allocated in a context ends with it, and nothing else.
 void two_contexts()

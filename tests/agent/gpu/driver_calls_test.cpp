@@ -34,6 +34,27 @@ TEST_F(GpuSharing, AContextThatEndsTakesNothingFromTheOthersOfItsProgram)
     EXPECT_EQ(program->wait(), 0) << program->output();
 }
 
+TEST_F(GpuSharing, GpusOfAProgramUseEachOthersMemoryWhereItAskedForThat)
+{
+    start();
+    const auto program = call("peers");
+
+    EXPECT_EQ(program->wait(), 0) << program->output();
+}
+
+/// The memory of one GPU is not taken away while a kernel of the other still uses it.
+TEST_F(GpuSharing, AllGpusOfAProgramAreDoneBeforeItsTurnEnds)
+{
+    start();
+    const auto program = call("peer_with_the_turn");
+    ASSERT_TRUE(program->wait_for_output("begins")) << program->output();
+    const auto other =
+        train("other", {{"iterations", "3"}, {"weights-mib", "4"}, {"activations-mib", "4"}, {"tell", "yes"}});
+
+    EXPECT_EQ(program->wait(), 0) << program->output();
+    EXPECT_EQ(other->wait(), 0) << other->output();
+}
+
 TEST_F(GpuSharing, MemoryThatAProgramMapsItselfCountsUntilItIsUnmappedAndLetGoOf)
 {
     start();

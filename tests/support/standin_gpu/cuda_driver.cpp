@@ -44,7 +44,7 @@ void wait_for_all(OwnContext& context)
         charge_call();
         move_program_to(context, all_done_at(context));
     }
-    wait_for_kernels();
+    wait_for_kernels(&context);
 }
 
 /// In the order of the legacy stream; the program waits for it.
@@ -146,6 +146,7 @@ Status cuCtxDestroy_v2(Context context)
         if (block->second.context == own) drop_block(block);
     }
     std::erase_if(one.captures, [&](const auto& entry) { return entry.second.context == own; });
+    std::erase_if(one.peers, [&](const auto& pair) { return pair.first == own || pair.second == own; });
     one.contexts.erase(own);
     std::erase(contexts_of_thread(), own);
     return kSuccess;
@@ -215,6 +216,18 @@ Status cuCtxPopCurrent_v2(Context* context)
     *context = contexts.back();
     contexts.pop_back();
     return kSuccess;
+}
+
+/// All GPUs can reach all others' memory here.
+Status cuCtxEnablePeerAccess(Context peer, unsigned flags)
+{
+    CHECK_CONTEXT;
+    auto* const other = static_cast<OwnContext*>(peer);
+    const std::scoped_lock lock(driver().mutex);
+    if (flags != 0) return kInvalidValue;
+    if (!driver().contexts.contains(other)) return kInvalidContext;
+    if (other->device == context->device) return 101;                       // CUDA_ERROR_INVALID_DEVICE
+    return driver().peers.insert({context, other}).second ? kSuccess : 704; // CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
 }
 
 Status cuCtxGetDevice(Device* device)

@@ -132,6 +132,7 @@ Status launch_on(Stream stream, const Launch& launch)
     if (launch.engine) put_work(*context, own, *launch.engine, launch.cost_ns);
     one.queue.push_back(launch);
     one.queue.back().stream = own;
+    one.queue.back().context = context;
     one.queue_changed.notify_all();
     return kSuccess;
 }

@@ -1,6 +1,7 @@
 // The stand-in driver's memory that is made, given addresses and mapped by itself.
 #include "tests/support/standin_gpu/cuda_driver_state.hpp"
 
+#include <algorithm>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -129,7 +130,7 @@ Status cuMemMap(Address address, std::size_t bytes, std::size_t offset, MemoryHa
     if (::mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, memory->second.file, 0) ==
         MAP_FAILED)
         fault("the host cannot map memory");
-    one.mappings[address] = {bytes, handle, false};
+    one.mappings[address] = {bytes, handle, {}};
     ++memory->second.mapped;
     return kSuccess;
 }
@@ -139,11 +140,16 @@ Status cuMemSetAccess(Address address, std::size_t bytes, const AccessDescriptio
     Driver& one = driver();
     const std::scoped_lock lock(one.mutex);
     const auto mapping = one.mappings.find(address);
-    if (mapping == one.mappings.end() || mapping->second.bytes != bytes || count != 1 ||
-        access->flags != kAccessReadWrite || access->location.id != one.physical.at(mapping->second.handle).device)
+    const auto is_wrong = [&](const AccessDescription& of) {
+        return of.flags != kAccessReadWrite || of.location.type != kLocationDevice || of.location.id < 0 ||
+               static_cast<std::size_t>(of.location.id) >= one.gpus.size();
+    };
+    if (mapping == one.mappings.end() || mapping->second.bytes != bytes || count == 0 ||
+        std::any_of(access, access + count, is_wrong))
         return kInvalidValue;
     if (::mprotect(reinterpret_cast<void*>(address), bytes, PROT_READ | PROT_WRITE) != 0) fault("cannot give access");
-    mapping->second.is_accessible = true;
+    for (std::size_t i = 0; i < count; ++i)
+        mapping->second.devices.insert(access[i].location.id);
     return kSuccess;
 }
 

@@ -160,6 +160,12 @@ Status cuDeviceGetDefaultMemPool(void** pool, Device device)
     return kSuccess;
 }
 
+/// Nothing is allocated from a pool where the preloaded library is, and nobody else asks for this.
+Status cuMemPoolSetAccess(void* pool, const AccessDescription* access, std::size_t count)
+{
+    return pool == nullptr || access == nullptr || count == 0 ? kInvalidValue : kSuccess;
+}
+
 Status cuArrayCreate_v2(Array* array, const ArrayDescription* description)
 {
     if (description == nullptr) return kInvalidValue;

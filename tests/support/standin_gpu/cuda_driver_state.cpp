@@ -103,7 +103,7 @@ void require_mapped(Address address, std::size_t bytes, const std::string& who)
         auto mapping = one.mappings.upper_bound(at);
         if (mapping != one.mappings.begin()) {
             --mapping;
-            if (at < mapping->first + mapping->second.bytes && mapping->second.is_accessible) {
+            if (at < mapping->first + mapping->second.bytes && !mapping->second.devices.empty()) {
                 at = mapping->first + mapping->second.bytes;
                 continue;
             }
@@ -112,6 +112,23 @@ void require_mapped(Address address, std::size_t bytes, const std::string& who)
         text << who << " uses memory that is not there: " << std::hex << at << " of " << address << " + " << bytes;
         fault(text.str());
     }
+}
+
+void require_access(const OwnContext& context, Address address)
+{
+    const Driver& one = driver();
+    bool may = true;
+    const auto block = one.blocks.upper_bound(address);
+    if (block != one.blocks.begin() && address < std::prev(block)->first + std::prev(block)->second.bytes) {
+        OwnContext* const owner = std::prev(block)->second.context;
+        may = owner->device == context.device || std::any_of(one.peers.begin(), one.peers.end(), [&](const auto& pair) {
+                  return pair.first == &context && pair.second == owner;
+              });
+    }
+    const auto mapping = one.mappings.upper_bound(address);
+    if (mapping != one.mappings.begin() && address < std::prev(mapping)->first + std::prev(mapping)->second.bytes)
+        may = std::prev(mapping)->second.devices.contains(context.device);
+    if (!may) fault("a kernel uses memory of another GPU to which its own has no access");
 }
 
 void work()
@@ -126,6 +143,7 @@ void work()
         one.queue.pop_front();
         one.is_working = true;
         one.working_on = launch.stream;
+        one.working_in = launch.context;
         lock.unlock();
         run(launch);
         if (least_time.count() > 0 && !is_virtual()) std::this_thread::sleep_for(least_time);
@@ -140,6 +158,17 @@ void wait_for_kernels()
     Driver& one = driver();
     std::unique_lock lock(one.mutex);
     one.queue_changed.wait(lock, [&] { return one.queue.empty() && !one.is_working; });
+}
+
+void wait_for_kernels(OwnContext* context)
+{
+    Driver& one = driver();
+    std::unique_lock lock(one.mutex);
+    one.queue_changed.wait(lock, [&] {
+        return !(one.is_working && one.working_in == context) &&
+               std::none_of(one.queue.begin(), one.queue.end(),
+                            [&](const Launch& launch) { return launch.context == context; });
+    });
 }
 
 std::size_t rounded_up(std::size_t bytes, std::size_t multiple)

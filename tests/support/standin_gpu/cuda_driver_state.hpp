@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 /// What the functions of the stand-in driver share.
@@ -71,7 +72,7 @@ struct Physical { ///< by cuMemCreate
 struct Mapping {
     std::size_t bytes{};
     MemoryHandle handle{};
-    bool is_accessible{};
+    std::set<Device> devices; ///< that may read and write it
 };
 
 struct Kernel {
@@ -95,7 +96,9 @@ struct Launch {
     std::array<std::uint64_t, 3> arguments{};
     std::optional<Engine> engine{}; ///< none: it takes no time of the virtual clock
     std::int64_t cost_ns{};
-    OwnStream* stream{}; ///< in the queue: where it was put
+    // In the queue: where it was put
+    OwnStream* stream{};
+    OwnContext* context{};
 };
 
 struct OwnEvent {
@@ -130,6 +133,7 @@ struct Driver {
     bool is_started{};
     std::vector<Gpu> gpus;
     std::set<OwnContext*> contexts;
+    std::set<std::pair<OwnContext*, OwnContext*>> peers; ///< the first may use what is allocated in the second
     std::map<Address, Block> blocks;
     std::map<MemoryHandle, Physical> physical;
     std::map<Address, std::size_t> reserved;
@@ -147,6 +151,7 @@ struct Driver {
     std::deque<Launch> queue;
     bool is_working{};
     OwnStream* working_on{};
+    OwnContext* working_in{};
     bool has_worker{};
 
     std::int64_t program_ns{}; ///< how far the program has come, by the virtual clock
@@ -172,9 +177,13 @@ void watch_for_leaks();
 /// Of memory that a kernel or a copy touches: all of it must be there.
 void require_mapped(Address address, std::size_t bytes, const std::string& who);
 
+/// Of memory that a kernel touches: its GPU may. A program has to ask for that where the memory is another GPU's.
+void require_access(const OwnContext& context, Address address);
+
 /// What the thread of the kernels does, for ever: runs launches in their order.
 void work();
 void wait_for_kernels();
+void wait_for_kernels(OwnContext* context); ///< of one context
 
 /// What captures forbid, as NVIDIA says; what is refused ends the captures that it would disturb.
 /// @return  kSuccess, or what the function is to return.

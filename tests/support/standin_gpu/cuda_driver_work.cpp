@@ -38,7 +38,6 @@ Status launch(void* function, unsigned blocks, unsigned threads_of_block, Stream
               void** extra)
 {
     CHECK_CONTEXT;
-    (void)context;
     if (blocks == 0 || threads_of_block == 0 || extra != nullptr) return kInvalidValue;
     Launch made;
     for (std::size_t i = 0; i < made.arguments.size(); ++i)
@@ -48,6 +47,7 @@ Status launch(void* function, unsigned blocks, unsigned threads_of_block, Stream
         auto* const kernel = static_cast<Kernel*>(function);
         if (!driver().kernels.contains(kernel)) fault("a kernel is launched that is none");
         made.kernel = kernel->name;
+        if (kernel->name != "spin") require_access(*context, made.arguments.front());
         made.engine = Engine::kCompute;
         made.cost_ns = kernel_ns(*kernel, blocks, made.arguments.back());
         charge_launch();
