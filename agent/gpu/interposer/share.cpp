@@ -16,6 +16,10 @@ constexpr cuda::Address kFirstAddress = 1ULL << 44U;
 
 constexpr std::int64_t kMaxWait_s = 3600;
 
+/// More than an iteration has, which is found by 65 536 events at most: a program whose iterations nobody knows must
+/// not fill the memory.
+constexpr std::size_t kMaxKnownAllocations = 65'536;
+
 std::int64_t number_from(const char* variable)
 {
     const char* const text = std::getenv(variable);
@@ -42,24 +46,35 @@ std::string text_of(const cuda::Uuid& uuid)
 
 } // namespace
 
-Share*& Share::the_one()
+std::atomic<Share*>& Share::the_one()
 {
-    static Share* one = nullptr;
+    static std::atomic<Share*> one{nullptr};
     return one;
 }
 
 Share& Share::instance()
 {
+    Share* const one = the_one().load(std::memory_order_acquire);
+    return one == nullptr ? begin() : *one;
+}
+
+/// In this process, which may be a child of one that has its own.
+Share& Share::begin()
+{
+    static std::mutex& beginning = *new std::mutex;
     static std::once_flag prepared;
     std::call_once(prepared, [] {
-        the_one() = new Share; // for as long as the process lives: its threads may use it to the end
         // A child has neither the thread nor the turn; its parent keeps the connection.
-        ::pthread_atfork(nullptr, nullptr, [] {
-            if (the_one()->socket_ >= 0) ::close(the_one()->socket_);
-            the_one() = new Share;
-        });
+        ::pthread_atfork([] { beginning.lock(); }, [] { beginning.unlock(); },
+                         [] {
+                             const Share* const of_parent = the_one().exchange(nullptr);
+                             if (of_parent != nullptr && of_parent->socket_ >= 0) ::close(of_parent->socket_);
+                             beginning.unlock();
+                         });
     });
-    return *the_one();
+    const std::scoped_lock lock(beginning);
+    if (the_one().load() == nullptr) the_one().store(new Share); // its threads may use it to the end of the process
+    return *the_one().load();
 }
 
 Share::Share()
@@ -177,6 +192,12 @@ bool Share::is_reserved(OwnGpu& gpu)
                               static_cast<std::size_t>(whole_pieces(signed_of(gpu.capacity_bytes)))) == cuda::kSuccess;
     };
     return reserve(gpu.persistent, gpu.place.persistent_start) && reserve(gpu.temporary, gpu.place.temporary_start);
+}
+
+void Share::remember(std::uint64_t event, bool dies)
+{
+    if (dies_.size() >= kMaxKnownAllocations && !dies_.contains(event)) dies_.clear();
+    dies_[event] = dies;
 }
 
 /// By what the program says; else by what became of the same allocation in the iterations before; else the safe one.
@@ -299,7 +320,7 @@ bool Share::release_block(cuda::Address address, bool is_idle)
             owners_.erase(address);
             live_bytes_ -= signed_of(block->second);
             if (const auto alive = alive_.find(address); alive != alive_.end()) {
-                dies_[alive->second] = true;
+                remember(alive->second, true);
                 alive_.erase(alive);
             }
             return true;

@@ -61,7 +61,8 @@ struct MemoryView {
 /// FATHOM_GPU_SOCKET, or as long as the manager was never reached, everything goes to the driver as it is.
 class Share {
   public:
-    /// Lives as long as the process; a forked child has its own.
+    /// Lives as long as the process. A forked child has its own from when it first calls the driver: most never do, and
+    /// need neither a thread nor a connection.
     static Share& instance();
 
     /// Whether there is a memory manager to ask.
@@ -167,7 +168,8 @@ class Share {
     using Contents = Region::Contents;
 
     Share();
-    static Share*& the_one();
+    static std::atomic<Share*>& the_one();
+    static Share& begin();
 
     cuda::Status allocate_block(cuda::Address* address, std::size_t bytes, bool& is_native);
     cuda::Status begin_native(std::size_t bytes, std::optional<cuda::Device> device = std::nullopt);
@@ -186,6 +188,7 @@ class Share {
     void drop_owned(cuda::Context context);
     static void synchronize(const OwnGpu& gpu);
     void own_by_current(std::uint64_t key);
+    void remember(std::uint64_t event, bool dies);
     static void give_access(OwnGpu& gpu, cuda::Device peer);
     void add_native(OwnGpu& gpu, std::uint64_t key, std::size_t bytes);
     void note_graph_memory(cuda::Graph graph, std::size_t bytes);

@@ -170,7 +170,7 @@ bool Share::end_iteration(std::int64_t source)
     if (source == kIterationByCall) is_told_iterations_.store(true);
     Lock lock(mutex_);
     for (const auto& [address, event] : alive_)
-        dies_[event] = false; // also what was believed to be temporary: it is kept, and persistent the next time
+        remember(event, false); // also what was believed to be temporary: it is kept, and persistent the next time
     alive_.clear();
     ordinal_ = 0;
     for (auto& [device, gpu] : gpus_) {

@@ -52,6 +52,8 @@ void launch_ex();
 void launch_cooperative();
 void launch_graph();
 void released_in_use();
+void many_releases();
+void idle_children();
 void peers();
 void peer_with_the_turn();
 void two_contexts();

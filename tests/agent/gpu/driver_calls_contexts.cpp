@@ -4,6 +4,8 @@
 
 #include <cstdio>
 #include <dlfcn.h>
+#include <fstream>
+#include <string>
 
 using namespace fathom::gpu::cuda;
 
@@ -122,6 +124,39 @@ void two_contexts()
     release(more);
     release(own);
     require(cuCtxDestroy_v2(second), "cuCtxDestroy of the second");
+}
+
+namespace {
+
+/// Of this process, in the host's memory.
+std::size_t resident_bytes()
+{
+    std::ifstream file("/proc/self/statm");
+    std::size_t all = 0;
+    std::size_t resident = 0;
+    file >> all >> resident;
+    return resident * 4096;
+}
+
+} // namespace
+
+/// Of a program that has no iterations.
+void many_releases()
+{
+    make_context();
+    constexpr std::size_t kBytes = kMiB / 16;
+    const Address neighbour = allocate(kBytes);
+    const auto release_often = [] {
+        for (int i = 0; i < 300'000; ++i)
+            release(allocate(kBytes));
+    };
+    release_often();
+    const std::size_t before = resident_bytes();
+    release_often();
+    const std::size_t after = resident_bytes();
+    require(after < before + 6 * kMiB,
+            "memory of the host grows by " + std::to_string((after - before) / kMiB) + " MiB");
+    release(neighbour);
 }
 
 /// Small blocks share a piece of memory, so that nothing is unmapped here: the next block may be at the same address.

@@ -279,5 +279,31 @@ TEST_F(GpuSharing, ChildrenOfAProgramAreCountedWithItsJob)
     EXPECT_TRUE(wait_until([&] { return job("children").is_null(); }));
 }
 
+/// As those that load data for a program, of which there are many: others could not connect.
+TEST_F(GpuSharing, ChildrenThatUseNoGpuDoNotConnect)
+{
+    settings_.most_connections_of_user = 2;
+    start();
+    const auto program = call("idle_children");
+    ASSERT_TRUE(program->wait_for_output("forked")) << program->output();
+
+    const auto other = call("holds");
+
+    EXPECT_TRUE(other->wait_for_output("holds")) << other->output();
+    EXPECT_TRUE(wait_for_persistent_bytes("holds", 6 * kMiB)) << job("holds");
+    go_on("holds");
+    go_on("forked");
+    EXPECT_EQ(other->wait(), 0) << other->output();
+    EXPECT_EQ(program->wait(), 0) << program->output();
+}
+
+TEST_F(GpuSharing, TheLibraryNeedsNoMoreMemoryTheLongerAProgramRuns)
+{
+    start();
+    const auto program = call("many_releases");
+
+    EXPECT_EQ(program->wait(), 0) << program->output();
+}
+
 } // namespace
 } // namespace fathom::gpu

@@ -2,10 +2,12 @@
 #include "tests/agent/gpu/driver_calls.hpp"
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <functional>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -261,6 +263,25 @@ void children()
         require(::waitpid(process, &status, 0) == process && status == 0, "a child failed");
     }
     release(address);
+}
+
+/// Which are there, and never use a GPU.
+void idle_children()
+{
+    make_context(); // the library has begun before the fork
+    std::array<pid_t, 4> children{};
+    for (pid_t& one : children) {
+        one = ::fork();
+        if (one != 0) continue;
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        ::pause();
+        ::_exit(1);
+    }
+    wait_for("forked");
+    for (const pid_t one : children) {
+        int status = 0;
+        require(::kill(one, SIGTERM) == 0 && ::waitpid(one, &status, 0) == one, "a child is gone");
+    }
 }
 
 void child()
