@@ -94,7 +94,8 @@ cuda::Status cuMemAllocPitch_v2(cuda::Address* address, std::size_t* pitch, std:
     // What the driver refuses or what overflows is the driver's to answer.
     const std::size_t row = (width_bytes + kPitchBytes - 1) / kPitchBytes * kPitchBytes;
     std::size_t bytes = 0;
-    if (pitch == nullptr || width_bytes == 0 || height == 0 || row < width_bytes ||
+    const bool is_element = element_bytes == 4 || element_bytes == 8 || element_bytes == 16;
+    if (pitch == nullptr || !is_element || width_bytes == 0 || height == 0 || row < width_bytes ||
         __builtin_mul_overflow(row, height, &bytes))
         return by_driver();
     const cuda::Status status = Share::instance().allocate(address, bytes, [&] {

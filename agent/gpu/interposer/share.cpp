@@ -15,6 +15,7 @@ namespace {
 constexpr cuda::Address kFirstAddress = 1ULL << 44U;
 
 constexpr std::int64_t kMaxWait_s = 3600;
+constexpr std::int64_t kMinAbsence_s = 10; ///< a manager that is begun anew is back within
 
 /// More than an iteration has, which is found by 65 536 events at most: a program whose iterations nobody knows must
 /// not fill the memory.
@@ -84,7 +85,9 @@ Share::Share()
     socket_path_ = path;
     const char* const swap = std::getenv("FATHOM_GPU_SWAP");
     swaps_all_ = swap != nullptr && std::string_view(swap) == "everything";
-    wait_until_ += std::chrono::seconds(std::clamp<std::int64_t>(number_from("FATHOM_GPU_WAIT_S"), 0, kMaxWait_s));
+    const std::int64_t wait_s = std::clamp<std::int64_t>(number_from("FATHOM_GPU_WAIT_S"), 0, kMaxWait_s);
+    wait_until_ += std::chrono::seconds(wait_s);
+    absence_ = std::chrono::seconds(std::max(wait_s, kMinAbsence_s));
     if (!connect() && wait_until_ <= std::chrono::steady_clock::now()) tell_of_absence();
     start_thread([this] { run(); });
 }
@@ -156,6 +159,19 @@ void Share::take_place(OwnGpu& gpu, const Message& answer)
     is_counting_.store(true); // before there is memory that can be taken away
 }
 
+std::optional<Message> Share::ask_to_grow(const OwnGpu& gpu, MemoryKind kind, std::int64_t bytes, Lock& lock)
+{
+    const Message question =
+        with_text({.type = MessageType::kGrow, .first = static_cast<std::int64_t>(kind), .second = bytes}, gpu.id);
+    const auto until = std::chrono::steady_clock::now() + absence_;
+    while (true) {
+        std::optional<Message> answer = ask(question, lock);
+        // Who is alone needs nobody's word. Of who is not, no neighbour may be hurt.
+        if (answer || !is_shared_ || std::chrono::steady_clock::now() >= until) return answer;
+        changed_.wait_for(lock, kTryAgain); // a connection that broke is found meanwhile
+    }
+}
+
 bool Share::has_room(OwnGpu& gpu, MemoryKind kind, std::size_t more_bytes, Lock& lock)
 {
     if (!gpu.is_placed) return !gpu.is_refused;
@@ -167,11 +183,7 @@ bool Share::has_room(OwnGpu& gpu, MemoryKind kind, std::size_t more_bytes, Lock&
     };
     std::string why;
     for (std::int64_t least = growth_bytes(gpu); missing() > 0; least = 0) {
-        const std::optional<Message> answer = ask(with_text({.type = MessageType::kGrow,
-                                                             .first = static_cast<std::int64_t>(kind),
-                                                             .second = std::max(missing(), least)},
-                                                            gpu.id),
-                                                  lock);
+        const std::optional<Message> answer = ask_to_grow(gpu, kind, std::max(missing(), least), lock);
         if (!answer) return !is_shared_; // nobody is there to ask, nor to hurt
         if (answer->type == MessageType::kGrown) {
             (is_persistent ? gpu.place.persistent_room_bytes : gpu.place.temporary_room_bytes) = answer->second;

@@ -181,6 +181,8 @@ class Share {
     void let_go(cuda::MemoryHandle handle);
     void place(OwnGpu& gpu, Lock& lock);
     void take_place(OwnGpu& gpu, const Message& answer);
+    /// Asks for more memory; where the manager is away, waits for the next one. Nothing where none comes.
+    std::optional<Message> ask_to_grow(const OwnGpu& gpu, MemoryKind kind, std::int64_t bytes, Lock& lock);
     bool has_room(OwnGpu& gpu, MemoryKind kind, std::size_t more_bytes, Lock& lock);
     bool is_reserved(OwnGpu& gpu);
     std::pair<MemoryKind, Contents> kind_of(std::uint64_t event) const;
@@ -212,6 +214,7 @@ class Share {
     };
     bool give_back(TurnEnd end, Lock& lock);
     void watch_turn(std::int64_t limit_ms);
+    bool does_somebody_wait(int socket);
     std::optional<std::size_t> take_away(OwnGpu& gpu, TurnEnd end) const;
     void take_turn(Lock& lock);
     bool bring_back_all(std::size_t& copied);
@@ -237,6 +240,7 @@ class Share {
     int socket_ = -1;
     std::chrono::steady_clock::time_point wait_until_ =
         std::chrono::steady_clock::now(); ///< for a manager that is away
+    std::chrono::seconds absence_{};      ///< of a manager, that memory is waited for
     std::optional<Message> answer_;
     bool is_asking_{};
     bool is_left_unanswered_{};

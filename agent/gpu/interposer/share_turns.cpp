@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -79,15 +80,26 @@ bool Share::give_back(TurnEnd end, Lock& /*held*/)
     return true;
 }
 
+/// Whether others still wait for this process's turn, as far as it can know. The thread that reads what the manager
+/// says may be waiting for the GPU, so that the news is unread.
+bool Share::does_somebody_wait(int socket)
+{
+    const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+    if (lock.owns_lock()) return is_shared_ && has_turn_;
+    Message next;
+    const ssize_t got = ::recv(socket, &next, sizeof(next), MSG_PEEK | MSG_DONTWAIT);
+    return got != static_cast<ssize_t>(sizeof(next)) || next.type != MessageType::kShared || next.first != 0;
+}
+
 /// Ends this process if it has not given its turn back by then: a kernel that does not end, or a call that does not
 /// return, would keep all others waiting, and nothing but the end of its process takes it off the GPU.
 void Share::watch_turn(std::int64_t limit_ms)
 {
     if (!is_shared_ || !has_turn_) return;
     const std::uint64_t turn = turns_ended_.load();
-    start_thread([this, turn, limit = std::chrono::milliseconds(limit_ms)] {
+    start_thread([this, turn, socket = socket_, limit = std::chrono::milliseconds(limit_ms)] {
         std::this_thread::sleep_for(limit);
-        if (turns_ended_.load() != turn) return;
+        if (turns_ended_.load() != turn || !does_somebody_wait(socket)) return;
         tell("this job did not give the GPU back when its time was over, and others wait; it is ended");
         ::kill(::getpid(), SIGKILL);
     });

@@ -54,6 +54,8 @@ void launch_graph();
 void released_in_use();
 void many_releases();
 void idle_children();
+void grows();
+void long_kernel();
 void peers();
 void peer_with_the_turn();
 void two_contexts();

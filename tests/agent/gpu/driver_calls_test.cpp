@@ -2,6 +2,7 @@
 #include "tests/agent/gpu/gpu_sharing.hpp"
 
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <thread>
@@ -294,6 +295,43 @@ TEST_F(GpuSharing, ChildrenThatUseNoGpuDoNotConnect)
     go_on("holds");
     go_on("forked");
     EXPECT_EQ(other->wait(), 0) << other->output();
+    EXPECT_EQ(program->wait(), 0) << program->output();
+}
+
+/// As when an agent is replaced by another: no program fails meanwhile that asks for more.
+TEST_F(GpuSharing, MemoryThatIsAskedForWhileTheManagerIsAwayIsThereWhenItIsBack)
+{
+    start();
+    const auto neighbour = call("holds");
+    ASSERT_TRUE(neighbour->wait_for_output("holds"));
+    const auto program = call("grows");
+    ASSERT_TRUE(program->wait_for_output("before it grows")) << program->output();
+    service_.reset();
+    go_on("before it grows");
+    ASSERT_TRUE(program->wait_for_output("asks")) << program->output();
+    std::this_thread::sleep_for(500ms); // longer than it takes to find nobody
+
+    start();
+
+    EXPECT_EQ(program->wait(), 0) << program->output();
+    go_on("holds");
+    EXPECT_EQ(neighbour->wait(), 0) << neighbour->output();
+}
+
+/// Its kernel lasts longer than others would wait, but those are gone before.
+TEST_F(GpuSharing, WhoIsAloneAgainIsNotEndedForTheTurnThatOthersWaitedFor)
+{
+    settings_.coordinator.turns = {.slice_s = 0.02, .most_slice_s = 0.1, .most_wait_s = 30, .most_overrun_s = 2};
+    start();
+    const auto program = call("long_kernel");
+    ASSERT_TRUE(program->wait_for_output("runs")) << program->output();
+    const auto other = call("launch_ex");
+    ASSERT_TRUE(other->wait_for_output("launch_ex begins")) << other->output();
+    std::this_thread::sleep_for(500ms); // longer than the longest slice
+
+    other->kill(SIGKILL);
+
+    EXPECT_EQ(other->wait(), -SIGKILL);
     EXPECT_EQ(program->wait(), 0) << program->output();
 }
 

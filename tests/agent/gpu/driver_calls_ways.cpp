@@ -97,6 +97,9 @@ void allocations()
         std::size_t pitch = 0;
         require(cuMemAllocPitch_v2(&address, &pitch, 1000, 4096, 4), "cuMemAllocPitch");
         require(pitch == 1024, "the pitch is " + std::to_string(pitch));
+        Address none = 0;
+        require(cuMemAllocPitch_v2(&none, &pitch, 1000, 4096, 3) == kInvalidValue, "elements of 3 bytes");
+        require(pitch == 1024, "the pitch of what is refused");
         launch(kernel("fill"), address, pitch * 4096, 3, nullptr); // the last row, too
         require(cuCtxSynchronize(), "cuCtxSynchronize");
         return [address] {
@@ -180,6 +183,31 @@ void libraries()
     pause("asked");
     require(cuLibraryUnload(library), "cuLibraryUnload");
     pause("unloaded");
+    release(own);
+}
+
+/// More than it was promised.
+void grows()
+{
+    make_context();
+    const Address own = allocate(2 * kMiB);
+    wait_for("before it grows");
+    std::printf("asks\n");
+    std::fflush(stdout);
+    const Address more = allocate(12 * kMiB);
+    release(more);
+    release(own);
+}
+
+/// Of 5 s.
+void long_kernel()
+{
+    make_context();
+    const Address own = allocate(2 * kMiB);
+    launch(kernel("spin"), own, 2 * kMiB, 5'000'000, nullptr);
+    std::printf("runs\n");
+    std::fflush(stdout);
+    require(cuCtxSynchronize(), "cuCtxSynchronize");
     release(own);
 }
 
