@@ -6,6 +6,7 @@
 #include "core/base/log.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +29,17 @@ std::optional<UserIds> users_of_jobs(const AgentConfig& config)
     if (!users) return std::nullopt;
     if (users->ids) return users->ids;
     return users->one ? UserIds{users->one->uid, users->one->uid} : UserIds{0, 0};
+}
+
+/// What the center says of all jobs, by the variables that it gives them.
+gpu::TurnRight right_of_jobs(const AgentConfig& config)
+{
+    const auto number = [&](const char* name, std::int64_t otherwise) -> std::int64_t {
+        const auto said = config.tables.environment.find(name);
+        return said == config.tables.environment.end() ? otherwise : std::strtoll(said->second.c_str(), nullptr, 10);
+    };
+    return {.share = static_cast<double>(number("FATHOM_GPU_SHARE", 1000)) / 1000,
+            .priority = number("FATHOM_GPU_PRIORITY", 0)};
 }
 
 } // namespace
@@ -68,6 +80,7 @@ Result<GpuMemoryPlace> prepare_gpu_memory(const AgentConfig& config)
                      "[gpu_memory]: " + listener.error().detail + "; choose another state_dir, or leave out the table"};
     place.listener = std::move(*listener);
     place.users = users_of_jobs(config);
+    place.right = right_of_jobs(config);
     return place;
 }
 
@@ -82,6 +95,7 @@ Result<std::unique_ptr<gpu::MemoryService>> start_gpu_memory(const GpuMemoryConf
         settings->may_connect = [users = *place.users](uid_t user) {
             return users.first <= user && user <= users.last;
         };
+    settings->coordinator.right = place.right;
     const std::size_t gpus = settings->coordinator.gpus.size();
     Result<std::unique_ptr<gpu::MemoryService>> service =
         gpu::MemoryService::start(std::move(*settings), std::move(place.listener));

@@ -21,6 +21,7 @@ struct GpuMemoryPlace {
     std::filesystem::path folder; ///< empty: this center's jobs do not share GPU memory
     OpenFile listener;            ///< its socket
     std::optional<UserIds> users; ///< of jobs, who alone may connect; empty: all
+    gpu::TurnRight right;         ///< of all jobs: a job's own word does not put it before others
 };
 
 /// Makes the folder and the socket, anew, with the rights of whoever starts the agent: nobody else can put another in

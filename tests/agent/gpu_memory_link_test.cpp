@@ -111,11 +111,14 @@ TEST_F(SharedGpuLink, JobsGoOnWhileTheAgentIsAwayAndAreInTheBooksOfTheNext)
 }
 
 /// What it says of itself comes from its environment, and may be anything.
-TEST_F(SharedGpuLink, AJobCannotSpoilTheReportByItsName)
+TEST_F(SharedGpuLink, AJobCannotSpoilTheReportByItsNameNorPutItselfBeforeOthers)
 {
     start_enrolled();
     AttemptOrder order = train("100000000");
-    order.command = {"sh", "-c", "export FATHOM_GPU_JOB=$(printf '\\377\\376'); exec \"$0\" \"$@\"", order.command[0]};
+    order.command = {
+        "sh", "-c",
+        "export FATHOM_GPU_JOB=$(printf '\\377\\376') FATHOM_GPU_SHARE=9000 FATHOM_GPU_PRIORITY=9; exec \"$0\" \"$@\"",
+        order.command[0]};
     for (const char* argument : {"iterations", "100000000", "weights-mib", "4", "activations-mib", "8", "tell", "yes"})
         order.command.emplace_back(argument);
 
@@ -124,6 +127,8 @@ TEST_F(SharedGpuLink, AJobCannotSpoilTheReportByItsName)
 
     EXPECT_EQ(gpu.jobs.at(0).job, "");
     EXPECT_EQ(gpu.jobs.at(0).wrong_messages, 1);
+    EXPECT_EQ(gpu.jobs.at(0).share, 1);
+    EXPECT_EQ(gpu.jobs.at(0).priority, 0);
     server_.send(link::CancelAttempt{order.attempt_id, "seen enough"});
     EXPECT_EQ(end_of(order.attempt_id).outcome, AttemptOutcome::kCancelled);
 }

@@ -14,6 +14,8 @@ static_assert(kMemoryPieceBytes == kGpuPieceBytes, "whoever looks for room count
 
 constexpr double kMaxShare = 1000;
 constexpr std::int64_t kMaxPriority = 1'000'000;
+/// More the metascheduler believes of no program: one that counts up its own bytes must not spoil the report of all.
+constexpr std::int64_t kMaxCountedBytes = 1LL << 60U;
 
 std::optional<MemoryKind> kind_of(std::int64_t number)
 {
@@ -129,8 +131,10 @@ void Coordinator::hello(Client& client, const Message& message)
         client.job = text_of(message);
     else
         ++client.wrong_messages;
-    client.share = std::clamp(static_cast<double>(message.second) / 1000, 1.0 / kMaxShare, kMaxShare);
-    client.priority = std::clamp(message.third, -kMaxPriority, kMaxPriority);
+    const TurnRight right =
+        settings_.right.value_or(TurnRight{static_cast<double>(message.second) / 1000, message.third});
+    client.share = std::clamp(right.share, 1.0 / kMaxShare, kMaxShare);
+    client.priority = std::clamp(right.priority, -kMaxPriority, kMaxPriority);
 }
 
 void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, double now_s)
@@ -243,9 +247,9 @@ void Coordinator::give_back(ClientId id, Client& client, const Message& message,
     }
     ++client.switches;
     if (message.first == 1) ++client.switches_after_iteration;
-    client.moved_bytes += message.second;
+    client.moved_bytes = std::min(client.moved_bytes + message.second, kMaxCountedBytes);
     client.switch_us += std::min<std::int64_t>(message.third, 3'600'000'000);
-    client.kept_bytes += message.fourth;
+    client.kept_bytes = std::min(client.kept_bytes + message.fourth, kMaxCountedBytes);
 }
 
 /// @return  whether a GPU is shared that was not, or the other way round.

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,11 +22,18 @@ struct Outgoing {
     Message message;
 };
 
+/// By what a program takes turns.
+struct TurnRight {
+    double share = 1;          ///< as TurnClient's
+    std::int64_t priority = 0; ///< likewise
+};
+
 struct CoordinatorSettings {
     std::map<std::string, std::int64_t> gpus; ///< of this node: id and bytes
     std::int64_t gap_bytes = kDefaultGapBytes;
     std::int64_t reserved_bytes{}; ///< of each GPU, for what the driver and its contexts take
     TurnSettings turns;
+    std::optional<TurnRight> right; ///< of all programs, whatever they say; empty: each says its own
     /// After a start nobody is admitted or given a turn for so long: programs that had memory or a turn before come
     /// back and say so.
     double settle_s = 2;

@@ -235,6 +235,42 @@ TEST(GpuCoordinator, ALyingProgramChangesNothing)
     EXPECT_GE(job.at("wrong_messages"), 6);
 }
 
+TEST(GpuCoordinator, NoProgramCountsUpToWhatTheMetaschedulerRefuses)
+{
+    Coordinator all = coordinator();
+    join(all, 1, 0, 0);
+    join(all, 2, 0, 0);
+    constexpr std::int64_t kMost = 1LL << 60U; // by core/model/gpu_memory.cpp
+    for (std::int64_t said = 0; said <= kMost; said += kMaxBytes) {
+        all.receive(1, {.type = MessageType::kWant}, 1);
+        all.receive(1, {.type = MessageType::kGiveBack, .second = kMaxBytes, .fourth = kMaxBytes}, 1);
+        (void)all.take_outgoing();
+    }
+
+    const SharedGpuJob job = all.report().gpus.at(0).jobs.at(0);
+
+    EXPECT_EQ(job.moved_bytes, kMost);
+    EXPECT_EQ(job.kept_bytes, kMost);
+}
+
+TEST(GpuCoordinator, WhereTheCenterSaysByWhatTurnsAreTakenNoProgramDoes)
+{
+    CoordinatorSettings settings;
+    settings.gpus = {{kGpu, 64 * kMiB}};
+    settings.gap_bytes = 0;
+    settings.settle_s = 0;
+    settings.right = TurnRight{.share = 0.5, .priority = 3};
+    Coordinator all = Coordinator::make(settings, 0).value();
+    all.connect(1, 101);
+    all.receive(1, with_text({.type = MessageType::kHello, .second = 1'000'000, .third = 1'000'000}, "greedy"), 0);
+    all.receive(1, use_gpu(0, 0), 0);
+
+    const SharedGpuJob job = all.report().gpus.at(0).jobs.at(0);
+
+    EXPECT_EQ(job.share, 0.5);
+    EXPECT_EQ(job.priority, 3);
+}
+
 TEST(GpuCoordinator, SettingsOfAGpuThatLeaveNothingAreRefusedByName)
 {
     CoordinatorSettings settings;
