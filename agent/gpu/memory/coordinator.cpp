@@ -155,8 +155,11 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
         return;
     }
     const MemoryNeed need{message.second, message.third};
-    const Result<MemoryPlace> place =
-        is_back ? books->second.admit_again(key(id), need) : books->second.admit(key(id), need);
+    Result<MemoryPlace> place = is_back ? books->second.admit_again(key(id), need) : books->second.admit(key(id), need);
+    // What a job needs of a GPU is promised to the first of its processes there; the next ones grow, as those do whose
+    // job says nothing of memory.
+    if (!place && place.error().code == Errc::kInfeasible && !is_back && is_beside_own(id, client, gpu))
+        place = books->second.admit(key(id), {});
     if (!place) {
         ++refused_counts_[gpu];
         say(id, refused(place.error().detail +
@@ -180,6 +183,14 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
     if (message.fourth != kHadTurn && turns_.has_turn(key(id)) && client.is_shared)
         say(id, end_now()); // to come back for all of its GPUs together
     tick(now_s);
+}
+
+/// Whether another process of the same job has memory on that GPU.
+bool Coordinator::is_beside_own(ClientId id, const Client& client, const std::string& gpu) const
+{
+    return !client.job.empty() && std::any_of(clients_.begin(), clients_.end(), [&](const auto& entry) {
+        return entry.first != id && entry.second.job == client.job && entry.second.gpus.contains(gpu);
+    });
 }
 
 void Coordinator::grow(ClientId id, Client& client, const Message& message)

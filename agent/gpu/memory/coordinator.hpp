@@ -91,6 +91,7 @@ class Coordinator {
     void say(ClientId to, const Message& message) { outgoing_.push_back({to, message}); }
     void hello(Client& client, const Message& message);
     void use_gpu(ClientId id, Client& client, const Message& message, double now_s);
+    bool is_beside_own(ClientId id, const Client& client, const std::string& gpu) const;
     void grow(ClientId id, Client& client, const Message& message);
     void shrink(ClientId id, Client& client, const Message& message);
     void use(ClientId id, Client& client, const Message& message);

@@ -60,6 +60,25 @@ TEST(GpuCoordinator, CountsWhomItDoesNotAdmitAndReportsNoMoreThanTheMetaschedule
     EXPECT_EQ(gpu.job_count, static_cast<std::int64_t>(kMaxSharedGpuJobs) + 6);
 }
 
+/// 42 of 64 MiB with the gap, and 8 that only one uses at a time: the job has what it needs, and its next process
+/// grows.
+TEST(GpuCoordinator, WhatAJobNeedsIsPromisedToItOnceNotToEachOfItsProcesses)
+{
+    Coordinator all = coordinator();
+    join(all, 1, 40 * kMiB, 8 * kMiB);
+    all.connect(2, 102);
+    all.receive(2, with_text({.type = MessageType::kHello, .second = 1000}, "job-1"), 1);
+    (void)all.take_outgoing();
+
+    all.receive(2, use_gpu(40 * kMiB, 8 * kMiB), 1);
+
+    const std::vector<Outgoing> sent = all.take_outgoing();
+    EXPECT_EQ(types_to(2, sent), (std::vector{MessageType::kShared, MessageType::kPlace}));
+    EXPECT_EQ(all.report().gpus.at(0).jobs.at(1).persistent.room_bytes, 2 * kMiB);
+    join(all, 3, 40 * kMiB, 8 * kMiB);
+    EXPECT_EQ(types_to(3, all.take_outgoing()), (std::vector{MessageType::kRefused}));
+}
+
 TEST(GpuCoordinator, TakesNoJobsNameThatIsNotText)
 {
     Coordinator all = coordinator();
