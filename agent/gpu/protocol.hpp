@@ -29,7 +29,7 @@ enum class MessageType : std::uint32_t {
     kAskLeft = 9,      ///< text: the GPU. What could its rooms there grow by? Admits nobody
     // To a program
     kPlace = 101,             ///< text: the GPU; first to fourth: MemoryPlace
-    kRefused = 102,           ///< text: why. Answers kUseGpu and kGrow
+    kRefused = 102,           ///< text: why; first: kNotShared or 0. Answers kUseGpu and kGrow
     kGrown = 103,             ///< text: the GPU; first: the kind; second: the room
     kShared = 104,            ///< first: whether others have memory on one of its GPUs; second: whether it has the turn
     kTurn = 105,              ///< it has the turn
@@ -41,6 +41,7 @@ enum class MessageType : std::uint32_t {
         109, ///< text: the GPU; first: bytes, -1 where jobs share no such GPU; second: whether others have memory there
 };
 
+inline constexpr std::int64_t kNotShared = 1; ///< the manager has no such GPU: whoever uses it asks nobody
 inline constexpr std::int64_t kHadMemory = 1;
 inline constexpr std::int64_t kHadTurn = 2;
 inline constexpr std::int64_t kIterationByCall = 1;    ///< the program or its framework says so

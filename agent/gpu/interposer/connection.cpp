@@ -128,7 +128,7 @@ void Share::say_all()
     for (auto& [device, gpu] : gpus_) {
         // Where there is nothing yet, its first allocation asks.
         const bool has_memory = gpu.is_placed || gpu.persistent_bytes() > 0 || gpu.temporary.extent_bytes() > 0;
-        if (gpu.id.empty() || gpu.is_refused || !has_memory) continue;
+        if (gpu.id.empty() || gpu.is_refused || gpu.is_private || !has_memory) continue;
         gpu.is_said = true;
         gpu.reported_persistent_bytes = gpu.reported_temporary_bytes = 0;
         ++unanswered_;
@@ -153,7 +153,7 @@ void Share::take_answer(const Message& message)
     if (unanswered_ > 0 && message.type != MessageType::kGrown && message.type != MessageType::kLeft) {
         --unanswered_;
         // What this process has cannot be refused: it comes back until its memory is in the manager's books.
-        if (message.type == MessageType::kRefused) ::shutdown(socket_, SHUT_RDWR);
+        if (message.type == MessageType::kRefused && message.first != kNotShared) ::shutdown(socket_, SHUT_RDWR);
         return;
     }
     answer_ = message;

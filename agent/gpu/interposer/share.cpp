@@ -125,7 +125,8 @@ OwnGpu* Share::gpu_of(cuda::Device device, Lock& lock)
 {
     OwnGpu* const gpu = known_gpu(device);
     if (gpu == nullptr) return nullptr;
-    if (!gpu->is_placed && !gpu->is_refused && !gpu->is_said && has_manager(lock)) place(*gpu, lock);
+    const bool is_known = gpu->is_placed || gpu->is_refused || gpu->is_private || gpu->is_said;
+    if (!is_known && has_manager(lock)) place(*gpu, lock);
     return gpu;
 }
 
@@ -144,6 +145,8 @@ void Share::place(OwnGpu& gpu, Lock& lock)
                                               lock);
     if (!answer) return;
     if (answer->type == MessageType::kRefused) {
+        gpu.is_private = answer->first == kNotShared;
+        if (gpu.is_private) return;
         tell(std::string(text_of(*answer)));
         gpu.is_refused = true;
         return;

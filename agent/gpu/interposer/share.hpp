@@ -34,6 +34,7 @@ struct OwnGpu {
     std::size_t capacity_bytes{};
     bool is_placed{};  ///< a memory manager has admitted it
     bool is_refused{}; ///< or has not
+    bool is_private{}; ///< or does not know it, as a part that was cut after its start: the driver alone rules there
     bool is_said{};    ///< to a manager that began anew, what is there already; the answer says where it is placed
     MemoryPlace place{};
     std::int64_t admitted_room_bytes{}; ///< persistent

@@ -142,7 +142,9 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
     const std::string gpu(text_of(message));
     const auto books = books_.find(gpu);
     if (books == books_.end()) {
-        say(id, refused("this node has no GPU " + gpu + " that jobs share"));
+        Message answer = refused("this node has no GPU " + gpu + " that jobs share");
+        answer.first = kNotShared;
+        say(id, answer);
         return;
     }
     const bool is_back = message.fourth == kHadMemory || message.fourth == kHadTurn;

@@ -10,6 +10,7 @@
 namespace driver_calls {
 
 inline constexpr std::size_t kMiB = 1U << 20U;
+inline constexpr unsigned kNonBlocking = 1; ///< CU_STREAM_NON_BLOCKING
 
 /// Ends the program where it is not so.
 void require(bool is_so, const std::string& what);

@@ -42,8 +42,7 @@ Status cuStreamWaitEvent(Stream stream, Event event, unsigned flags);
 namespace driver_calls {
 namespace {
 
-constexpr unsigned kNonBlocking = 1; ///< CU_STREAM_NON_BLOCKING
-constexpr unsigned kNoTiming = 2;    ///< CU_EVENT_DISABLE_TIMING
+constexpr unsigned kNoTiming = 2; ///< CU_EVENT_DISABLE_TIMING
 
 /// The streams and events of a way, which are gone with it, and how far the program has come.
 class Clock {

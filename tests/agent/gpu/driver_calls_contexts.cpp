@@ -27,8 +27,6 @@ Status cuDeviceGetDefaultMemPool(void** pool, Device device);
 namespace driver_calls {
 namespace {
 
-constexpr unsigned kNonBlocking = 1; ///< CU_STREAM_NON_BLOCKING
-
 Context make_current_context(Device device)
 {
     Context context = nullptr;

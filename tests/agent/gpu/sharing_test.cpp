@@ -133,6 +133,20 @@ TEST_F(GpuSharing, EveryWayToFindTheDriversFunctionsLeadsThroughTheLibrary)
     }
 }
 
+/// Such as a part of a GPU that was cut after the manager began.
+TEST_F(GpuSharing, OnAGpuThatTheManagerDoesNotKnowTheDriverRules)
+{
+    std::erase_if(settings_.coordinator.gpus, [](const auto& gpu) { return gpu.first != kGpu; });
+    start();
+
+    const auto program =
+        train("private",
+              {{"iterations", "3"}, {"weights-mib", "4"}, {"activations-mib", "8"}, {"tell", "yes"}, {"device", "1"}});
+
+    EXPECT_EQ(program->wait(), 0) << program->output();
+    EXPECT_EQ(program->output().find("fathom-gpu:"), std::string::npos) << program->output();
+}
+
 TEST_F(GpuSharing, WhatDoesNotFitIsRefusedWithTheFiguresAndHurtsNobody)
 {
     start();
