@@ -12,6 +12,9 @@ namespace fathom::cli {
 /// `fathom unit gpus`
 void add_shared_gpu_list(CLI::App& noun, Invocation& invocation);
 
+/// Each GPU in the answer of /shared-gpus, and what each program has of it.
+std::vector<std::pair<std::string, Cell>> unit_gpu_details(const Json& gpus);
+
 /// What a job's programs have of the GPUs in the answer of /shared-gpus, with whom they share and what that costs.
 /// Empty when they are on none.
 std::vector<std::pair<std::string, Cell>> shared_gpu_details(const Json& gpus, const std::string& job);

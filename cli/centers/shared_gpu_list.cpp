@@ -29,6 +29,21 @@ std::string region_text(const Json& region, std::string_view used)
     return bytes_of(region, used) + " of " + bytes_of(region, "room_bytes");
 }
 
+/// "4.00 MiB of 6.00 MiB persistent, 8.00 MiB of 16.0 MiB temporary at most"
+std::string memory_text(const Json& program)
+{
+    return region_text(member(program, "persistent"), "used_bytes") + " persistent, " +
+           region_text(member(program, "temporary"), "peak_bytes") + " temporary at most";
+}
+
+/// "2 programs, shared"
+std::string programs_text(const Json& gpu)
+{
+    const bool is_one = number_of(gpu, "job_count") == 1.0;
+    return count_of(gpu, "job_count") + (is_one ? " program" : " programs") +
+           (is_true(gpu, "is_shared") ? ", shared" : "");
+}
+
 /// A row for each GPU, and below it one for each program: its persistent memory now, and the most temporary one.
 Table shared_gpus_table(const Json& gpus, Timestamp)
 {
@@ -44,12 +59,9 @@ Table shared_gpus_table(const Json& gpus, Timestamp)
                  {"STAYED", Align::kRight, 3},
                  {"REFUSED", Align::kRight, 4}});
     for (const Json& gpu : gpus) {
-        const bool is_one = number_of(gpu, "job_count") == 1.0;
-        const std::string title = count_of(gpu, "job_count") + (is_one ? " program" : " programs") +
-                                  (is_true(gpu, "is_shared") ? ", shared" : "");
-        table.add_row({text_of(gpu, "center"), text_of(gpu, "gpu"), title, bytes_of(gpu, "persistent_bytes"),
-                       bytes_of(gpu, "temporary_bytes"), bytes_of(gpu, "free_bytes"), "", "", "", "",
-                       count_of(gpu, "refused_count")});
+        table.add_row({text_of(gpu, "center"), text_of(gpu, "gpu"), programs_text(gpu),
+                       bytes_of(gpu, "persistent_bytes"), bytes_of(gpu, "temporary_bytes"), bytes_of(gpu, "free_bytes"),
+                       "", "", "", "", count_of(gpu, "refused_count")});
         for (const Json& job : items_of(gpu, "jobs"))
             table.add_row({"", "", text_of(job, "job") + (is_true(job, "has_turn") ? " *" : ""),
                            region_text(member(job, "persistent"), "used_bytes"),
@@ -122,6 +134,23 @@ Outcome list_shared_gpus(Session& session, const SharedGpuOptions& options)
 
 } // namespace
 
+std::vector<std::pair<std::string, Cell>> unit_gpu_details(const Json& gpus)
+{
+    std::vector<std::pair<std::string, Cell>> details;
+    for (const Json& gpu : gpus) {
+        details.emplace_back("GPU", fmt::format("{}: {}; {} persistent, {} temporary, {} free; {} not admitted",
+                                                text_of(gpu, "gpu"), programs_text(gpu),
+                                                bytes_of(gpu, "persistent_bytes"), bytes_of(gpu, "temporary_bytes"),
+                                                bytes_of(gpu, "free_bytes"), count_of(gpu, "refused_count")));
+        for (const Json& program : items_of(gpu, "jobs")) {
+            details.emplace_back("  Job", text_of(program, "job") + (is_true(program, "has_turn") ? ", its turn" : ""));
+            details.emplace_back("    Memory", memory_text(program));
+            details.emplace_back("    Sharing costs", sharing_cost_text(program));
+        }
+    }
+    return details;
+}
+
 std::vector<std::pair<std::string, Cell>> shared_gpu_details(const Json& gpus, const std::string& job)
 {
     std::vector<std::pair<std::string, Cell>> details;
@@ -131,9 +160,7 @@ std::vector<std::pair<std::string, Cell>> shared_gpu_details(const Json& gpus, c
             if (text_of(own, "job") != job) continue;
             if (!std::exchange(is_named, true))
                 details.emplace_back("GPU", text_of(gpu, "gpu") + ": " + neighbours_text(gpu, job));
-            details.emplace_back("  Memory", region_text(member(own, "persistent"), "used_bytes") + " persistent, " +
-                                                 region_text(member(own, "temporary"), "peak_bytes") +
-                                                 " temporary at most");
+            details.emplace_back("  Memory", memory_text(own));
             details.emplace_back("  Sharing costs", sharing_cost_text(own));
         }
     }

@@ -73,6 +73,17 @@ std::string queue_text(const Json& unit, Timestamp now)
     return said + ", as told " + age_of(queue, "told_at", now);
 }
 
+/// Of parts of GPUs by turns: the GPUs of the unit type's center whose memory jobs share.
+std::string gpus_text(Session& session, const Json& unit)
+{
+    if (text_of(member(unit, "facts"), "sharing") != "time-slice") return "";
+    const Result<Session::List> gpus =
+        session.list("/shared-gpus", {{"center", text_of(unit, "center")}}, std::nullopt);
+    if (!gpus) return "\n" + render_details({{"GPUs", describe(gpus.error())}}, table_style(session));
+    const auto details = unit_gpu_details(items_of(gpus->json));
+    return details.empty() ? "" : "\n" + render_details(details, table_style(session));
+}
+
 std::string unit_text(Session& session, const Json& unit)
 {
     const std::optional<double> memory = number_of(unit, "memory_bytes_per_unit");
@@ -91,7 +102,7 @@ std::string unit_text(Session& session, const Json& unit)
         for (const auto& [name, value] : facts.items())
             details.emplace_back("  " + name, value.is_array() ? joined_texts(facts, name) : text_of(facts, name));
     }
-    return render_details(details, table_style(session)) + advice_text(session, unit);
+    return render_details(details, table_style(session)) + gpus_text(session, unit) + advice_text(session, unit);
 }
 
 /// The unit type of an id, or of `center/name`.

@@ -105,6 +105,8 @@ def test_two_jobs_that_do_not_fit_side_by_side_take_turns_and_everybody_is_told(
 
     listed = shared.network.cli("unit", "gpus")
     assert GPU in listed and "2 programs, shared" in listed and first in listed and second in listed
+    shown = shared.network.cli("unit", "show", "alpha/part")
+    assert f"{GPU}: 2 programs, shared" in shown and first in shown and "turns given back" in shown, shown
     for command in ("show", "explain"):
         shown = shared.network.cli("job", command, first)
         assert f"{GPU}: shared with {second}" in shown and "turns given back" in shown, shown

@@ -81,6 +81,29 @@ TEST(SharedGpuDetails, SayWhatSharingCosts)
     EXPECT_THAT(cost().second.text, EndsWith(", memory refused 3 times"));
 }
 
+TEST(UnitGpuDetails, TellOfEachGpuAndOfEachProgramOnIt)
+{
+    SharedGpuJob running = program_of("job_b");
+    running.has_turn = true;
+    Json gpus = gpu_with({program_of("job_a"), running}, 2);
+    gpus[0]["is_shared"] = true;
+    gpus[0]["persistent_bytes"] = 12 * kMiB;
+    gpus[0]["temporary_bytes"] = 16 * kMiB;
+    gpus[0]["free_bytes"] = 4 * kMiB;
+    gpus[0]["refused_count"] = 1;
+
+    const auto details = unit_gpu_details(gpus);
+
+    ASSERT_EQ(details.size(), 7U);
+    EXPECT_EQ(details[0].second.text, "GPU-1: 2 programs, shared; 12.0 MiB persistent, 16.0 MiB temporary, 4.00 MiB "
+                                      "free; 1 not admitted");
+    EXPECT_EQ(details[1].second.text, "job_a");
+    EXPECT_EQ(details[2].second.text, "4.00 MiB of 6.00 MiB persistent, 8.00 MiB of 16.0 MiB temporary at most");
+    EXPECT_EQ(details[4].second.text, "job_b, its turn");
+    EXPECT_EQ(details[6].second.text,
+              "12 turns given back in 3.00 s, 2.00 MiB moved, 48.0 MiB stayed, waited 7.00 s at most");
+}
+
 TEST(SharedGpuDetails, AreEmptyWhereTheJobHasNoProgram)
 {
     EXPECT_THAT(shared_gpu_details(gpu_with({program_of("job_b")}, 1), "job_a"), IsEmpty());
