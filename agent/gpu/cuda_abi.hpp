@@ -91,6 +91,14 @@ struct Array3dDescription {
     unsigned flags;
 };
 
+/// CUmemPoolProps.
+struct MemPoolProperties {
+    int type;
+    int handle_types; ///< by which other processes may get it; 0: none
+    Location location;
+    std::array<char, 72> other;
+};
+
 /// CUDA_MEM_ALLOC_NODE_PARAMS; it begins with a CUmemPoolProps.
 struct MemAllocNodeParameters {
     int type;
@@ -147,6 +155,10 @@ using MemMap = Status(Address address, std::size_t bytes, std::size_t offset, Me
 using MemUnmap = Status(Address address, std::size_t bytes);
 using MemRetainAllocationHandle = Status(MemoryHandle* handle, void* address);
 using MemSetAccess = Status(Address address, std::size_t bytes, const AccessDescription* access, std::size_t count);
+using MemPoolCreate = Status(void** pool, const MemPoolProperties* properties);
+using MemPoolDestroy = Status(void* pool);
+using DeviceGetMemPool = Status(void** pool, Device device);
+using MemGetMemPool = Status(void** pool, Location* location, int type);
 using MemPoolSetAccess = Status(void* pool, const AccessDescription* access, std::size_t count);
 using MemcpyDtoH = Status(void* to, Address from, std::size_t bytes);
 using MemcpyHtoD = Status(Address to, const void* from, std::size_t bytes);

@@ -3,6 +3,7 @@
 #include "agent/gpu/interposer/share.hpp"
 
 #include <algorithm>
+#include <optional>
 
 /// The driver's functions that give and take memory, or tell of it, with this library's in their place; and what
 /// programs may tell this library (fathom_gpu.h).
@@ -55,6 +56,22 @@ cuda::Status allocate_async(cuda::Address* address, std::size_t bytes, cuda::Str
     if (get_info(stream, &state, nullptr, &graph, nullptr, nullptr) != cuda::kSuccess || graph == nullptr)
         return of_driver();
     return Share::instance().allocate_in_graph(graph, bytes, of_driver);
+}
+
+/// From a pool. What is not this GPU's own memory, or is for other processes, too, cannot be mapped in pieces.
+template <class OfDriver>
+cuda::Status allocate_from_pool(cuda::Address* address, std::size_t bytes, void* pool, cuda::Stream stream,
+                                OfDriver of_driver, DriverFunction<cuda::StreamIsCapturing>& is_capturing)
+{
+    Share& share = Share::instance();
+    const std::optional<OwnPool> place = share.find_pool(pool);
+    if (place && place->location.type != cuda::kLocationDevice) return of_driver();
+    cuda::Device device = 0;
+    const bool is_own = !place || (!place->is_for_others && driver().ctx_get_device(&device) == cuda::kSuccess &&
+                                   device == place->location.id);
+    if (is_own || is_captured(stream, is_capturing))
+        return allocate_async(address, bytes, stream, of_driver, is_capturing);
+    return share.allocate_native_on(place->location.id, bytes, of_driver, [&] { return *address; });
 }
 
 /// @param synchronize  of the same suffix: the default stream of a thread is another than that of all.
@@ -132,8 +149,8 @@ cuda::Status cuMemFree_v2(cuda::Address address)
     {                                                                                                                  \
         static DriverFunction<cuda::MemAllocFromPoolAsync> of_driver{"cuMemAllocFromPoolAsync" #suffix};               \
         static DriverFunction<cuda::StreamIsCapturing> is_capturing{"cuStreamIsCapturing" #suffix};                    \
-        return allocate_async(                                                                                         \
-            address, bytes, stream, [&] { return of_driver(address, bytes, pool, stream); }, is_capturing);            \
+        return allocate_from_pool(                                                                                     \
+            address, bytes, pool, stream, [&] { return of_driver(address, bytes, pool, stream); }, is_capturing);      \
     }                                                                                                                  \
     cuda::Status cuMemFreeAsync##suffix(cuda::Address address, cuda::Stream stream)                                    \
     {                                                                                                                  \

@@ -283,6 +283,7 @@ void Share::end_native(std::uint64_t key, std::size_t bytes, std::optional<cuda:
     OwnGpu* const gpu = device ? gpu_of(*device, lock) : current_gpu(lock);
     if (gpu == nullptr) return;
     add_native(*gpu, key, bytes);
+    if (device) owners_.erase(key); // no context's
 }
 
 void Share::add_native(OwnGpu& gpu, std::uint64_t key, std::size_t bytes)

@@ -52,6 +52,12 @@ struct OwnGpu {
     std::size_t reported_temporary_bytes{};
 };
 
+/// A pool of memory that the program knows.
+struct OwnPool {
+    cuda::Location location{};
+    bool is_for_others{}; ///< other processes may get its memory
+};
+
 /// What a program is told of a GPU's memory, in whatever way it asks.
 struct MemoryView {
     std::size_t free_bytes{};  ///< what this process can still allocate
@@ -143,6 +149,10 @@ class Share {
     std::optional<MemoryView> view_of(cuda::Device device);
     /// @param gpu  as NVIDIA's tools write it; this process need not use it.
     std::optional<MemoryView> view_of(const std::string& gpu);
+    void note_pool(void* pool, const OwnPool& place);
+    void note_pool_gone(void* pool);
+    /// Nothing where the program got the pool in a way that this library does not know.
+    std::optional<OwnPool> find_pool(void* pool);
     /// A context that the program has; null does nothing.
     void note_context(cuda::Context context, cuda::Device device);
     /// What runs in the current context may use what is allocated in another GPU's.
@@ -248,6 +258,7 @@ class Share {
     int unanswered_{}; ///< of what say_all() said: these answers come first
 
     std::map<cuda::Device, OwnGpu> gpus_;
+    std::unordered_map<void*, OwnPool> pools_;
     std::set<cuda::Device> pool_peers_; ///< that may use what pools of other GPUs have
     /// In which context what the program has was allocated: by address, or other key of what the driver made.
     std::unordered_map<std::uint64_t, cuda::Context> owners_;

@@ -78,6 +78,28 @@ void Share::let_go(cuda::MemoryHandle handle)
     (void)release(handle);
 }
 
+void Share::note_pool(void* pool, const OwnPool& place)
+{
+    if (socket_path_.empty()) return;
+    const Lock lock(mutex_);
+    pools_[pool] = place;
+}
+
+void Share::note_pool_gone(void* pool)
+{
+    if (socket_path_.empty()) return;
+    const Lock lock(mutex_);
+    pools_.erase(pool);
+}
+
+std::optional<OwnPool> Share::find_pool(void* pool)
+{
+    if (socket_path_.empty()) return std::nullopt;
+    const Lock lock(mutex_);
+    const auto found = pools_.find(pool);
+    return found == pools_.end() ? std::nullopt : std::optional(found->second);
+}
+
 void Share::note_graph_memory(cuda::Graph graph, std::size_t bytes)
 {
     if (socket_path_.empty()) return;

@@ -24,6 +24,8 @@ static_assert(sizeof(cuda::MemoryHandle) == sizeof(CUmemGenericAllocationHandle)
 static_assert(sizeof(cuda::ArrayDescription) == sizeof(CUDA_ARRAY_DESCRIPTOR));
 static_assert(sizeof(cuda::Array3dDescription) == sizeof(CUDA_ARRAY3D_DESCRIPTOR));
 static_assert(offsetof(cuda::Array3dDescription, channels) == offsetof(CUDA_ARRAY3D_DESCRIPTOR, NumChannels));
+static_assert(sizeof(cuda::MemPoolProperties) == sizeof(CUmemPoolProps));
+static_assert(offsetof(cuda::MemPoolProperties, location) == offsetof(CUmemPoolProps, location));
 static_assert(sizeof(cuda::MemAllocNodeParameters) == sizeof(CUDA_MEM_ALLOC_NODE_PARAMS));
 static_assert(offsetof(cuda::MemAllocNodeParameters, bytes) == offsetof(CUDA_MEM_ALLOC_NODE_PARAMS, bytesize));
 static_assert(offsetof(cuda::MemAllocNodeParameters, access) == offsetof(CUDA_MEM_ALLOC_NODE_PARAMS, accessDescs));

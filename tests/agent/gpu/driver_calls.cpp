@@ -285,6 +285,7 @@ int main(int argc, char** argv)
                                                  {"modules", modules},
                                                  {"peer_with_the_turn", peer_with_the_turn},
                                                  {"peers", peers},
+                                                 {"pools", pools},
                                                  {"released_in_use", released_in_use},
                                                  {"two_contexts", two_contexts},
                                                  {"view", view},

@@ -58,6 +58,7 @@ void idle_children();
 void grows();
 void long_kernel();
 void peers();
+void pools();
 void peer_with_the_turn();
 void two_contexts();
 void children();

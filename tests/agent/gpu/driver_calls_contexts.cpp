@@ -2,6 +2,7 @@
 #include "agent/gpu/interposer/fathom_gpu.h"
 #include "tests/agent/gpu/driver_calls.hpp"
 
+#include <array>
 #include <cstdio>
 #include <dlfcn.h>
 #include <fstream>
@@ -20,7 +21,11 @@ Status cuCtxSetCurrent(Context context);
 CtxEnablePeerAccess cuCtxEnablePeerAccess;
 MemPoolSetAccess cuMemPoolSetAccess;
 MemAllocAsync cuMemAllocAsync;
+MemAllocFromPoolAsync cuMemAllocFromPoolAsync;
 MemFreeAsync cuMemFreeAsync;
+MemPoolCreate cuMemPoolCreate;
+MemPoolDestroy cuMemPoolDestroy;
+IpcGetMemHandle cuIpcGetMemHandle;
 Status cuDeviceGetDefaultMemPool(void** pool, Device device);
 }
 
@@ -73,6 +78,49 @@ void peers()
     release(before);
     make_current(second);
     require(cuMemFreeAsync(pooled, nullptr), "cuMemFreeAsync");
+}
+
+/// Beside another program, so that what is free is what the books say: pools whose memory the library cannot map.
+void pools()
+{
+    const Context second = make_current_context(1);
+    const Context first = make_current_context(0);
+    const Address own = allocate(2 * kMiB);
+    const std::size_t before = free_bytes();
+    const auto allocate_from = [](void* pool) {
+        Address address = 0;
+        require(cuMemAllocFromPoolAsync(&address, 4 * kMiB, pool, nullptr), "cuMemAllocFromPoolAsync");
+        return address;
+    };
+
+    MemPoolProperties properties{};
+    properties.type = kAllocationPinned;
+    properties.location = {kLocationHost, 0};
+    void* pool = nullptr;
+    require(cuMemPoolCreate(&pool, &properties), "cuMemPoolCreate of the host");
+    const Address of_host = allocate_from(pool);
+    require(free_bytes() == before, "the host's memory counts as the GPU's");
+    require(cuMemFreeAsync(of_host, nullptr), "cuMemFreeAsync");
+    require(cuMemPoolDestroy(pool), "cuMemPoolDestroy");
+
+    require(cuDeviceGetDefaultMemPool(&pool, 1), "cuDeviceGetDefaultMemPool");
+    const Address of_second = allocate_from(pool);
+    require(free_bytes() == before, "another GPU's memory counts as this one's");
+    fill_in(second, of_second);
+    make_current(first);
+    require(cuMemFreeAsync(of_second, nullptr), "cuMemFreeAsync");
+
+    properties.location = {kLocationDevice, 0};
+    properties.handle_types = 1; // CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+    require(cuMemPoolCreate(&pool, &properties), "cuMemPoolCreate for other processes");
+    const Address for_others = allocate_from(pool);
+    require(free_bytes() == before - 4 * kMiB, "memory for other processes does not count");
+    std::array<char, 64> handle{};
+    require(cuIpcGetMemHandle(handle.data(), for_others), "it is mapped in pieces");
+    require(cuMemFreeAsync(for_others, nullptr), "cuMemFreeAsync");
+    require(free_bytes() == before, "memory for other processes is not given back");
+    require(cuMemPoolDestroy(pool), "cuMemPoolDestroy");
+    release(own);
 }
 
 /// Temporary memory of one GPU, which is not copied when the turn ends with an iteration, and a kernel of the other GPU

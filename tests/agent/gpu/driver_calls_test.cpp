@@ -43,6 +43,19 @@ TEST_F(GpuSharing, GpusOfAProgramUseEachOthersMemoryWhereItAskedForThat)
     EXPECT_EQ(program->wait(), 0) << program->output();
 }
 
+/// The host's, another GPU's, and what other processes may get.
+TEST_F(GpuSharing, OfPoolsTheDriverHasWhatTheLibraryCannotMap)
+{
+    start();
+    const auto neighbour = call("holds");
+    ASSERT_TRUE(neighbour->wait_for_output("holds"));
+    const auto program = call("pools");
+
+    EXPECT_EQ(program->wait(), 0) << program->output();
+    go_on("holds");
+    EXPECT_EQ(neighbour->wait(), 0) << neighbour->output();
+}
+
 /// The memory of one GPU is not taken away while a kernel of the other still uses it.
 TEST_F(GpuSharing, AllGpusOfAProgramAreDoneBeforeItsTurnEnds)
 {

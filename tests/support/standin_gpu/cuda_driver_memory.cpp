@@ -41,6 +41,27 @@ Status destroy_array(Array array)
     return kSuccess;
 }
 
+/// Where a pool's memory lies. With the mutex held.
+Location location_of(void* pool)
+{
+    const auto made = driver().pools.find(pool);
+    if (made != driver().pools.end()) return made->second;
+    for (std::size_t i = 0; i < driver().gpus.size(); ++i) {
+        if (pool == &driver().gpus[i]) return {kLocationDevice, static_cast<Device>(i)};
+    }
+    fault("a pool is used that is none");
+}
+
+/// The current one where it is of that GPU. With the mutex held.
+OwnContext* context_on(Device device)
+{
+    if (current_context()->device == device) return current_context();
+    for (OwnContext* const context : driver().contexts) {
+        if (context->device == device) return context;
+    }
+    fault("memory is allocated from the pool of a GPU without a context, which is not here");
+}
+
 /// What a stream that is captured allocates becomes a node of its graph, with the address that it will have.
 Status allocate_in_order(Address* address, std::size_t bytes, Stream stream)
 {
@@ -77,14 +98,13 @@ Status free_in_order(Address address, Stream stream)
 
 } // namespace
 
-Status take_block(Address* address, std::size_t bytes, BlockOf of)
+Status take_block(Address* address, std::size_t bytes, BlockOf of, OwnContext* context)
 {
     Driver& one = driver();
-    OwnContext* const context = current_context();
     Gpu& gpu = one.gpus[static_cast<std::size_t>(context->device)];
     if (bytes > static_cast<std::size_t>(gpu.bytes)) return kOutOfMemory;
     const std::size_t taken = rounded_up(bytes, kPage);
-    if (!gpu.books->take(static_cast<std::int64_t>(taken), gpu.bytes)) return kOutOfMemory;
+    if (of != BlockOf::kHost && !gpu.books->take(static_cast<std::int64_t>(taken), gpu.bytes)) return kOutOfMemory;
     void* const memory = ::mmap(nullptr, taken, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) fault("the host has no memory");
     poison(memory, taken);
@@ -101,8 +121,9 @@ void drop_block(std::map<Address, Block>::iterator block)
         ::mprotect(reinterpret_cast<void*>(block->first), rounded_up(one.bytes, kPage), PROT_NONE);
     } else {
         ::munmap(reinterpret_cast<void*>(block->first), one.taken);
-        (void)driver().gpus[static_cast<std::size_t>(one.context->device)].books->take(
-            -static_cast<std::int64_t>(one.taken), 0);
+        if (one.of != BlockOf::kHost)
+            (void)driver().gpus[static_cast<std::size_t>(one.context->device)].books->take(
+                -static_cast<std::int64_t>(one.taken), 0);
     }
     --one.context->blocks;
     driver().blocks.erase(block);
@@ -145,7 +166,36 @@ Status cuMemAllocAsync(Address* address, std::size_t bytes, Stream stream)
 
 Status cuMemAllocFromPoolAsync(Address* address, std::size_t bytes, void* pool, Stream stream)
 {
-    return pool == nullptr ? kInvalidValue : allocate_in_order(address, bytes, stream);
+    CHECK_CONTEXT;
+    if (address == nullptr || bytes == 0 || pool == nullptr) return kInvalidValue;
+    if (stream == nullptr) REFUSE_IN_CAPTURE(refuse_legacy_stream(context));
+    {
+        const std::scoped_lock lock(driver().mutex);
+        if (capture_of(stream) == nullptr) {
+            const Location location = location_of(pool);
+            if (location.type != kLocationDevice) return take_block(address, bytes, BlockOf::kHost);
+            return take_block(address, bytes, BlockOf::kProgram, context_on(location.id));
+        }
+    }
+    return allocate_in_order(address, bytes, stream);
+}
+
+/// A pool has no memory of its own here.
+Status cuMemPoolCreate(void** pool, const MemPoolProperties* properties)
+{
+    if (properties == nullptr || properties->type != kAllocationPinned) return kInvalidValue;
+    const std::scoped_lock lock(driver().mutex);
+    *pool = new char;
+    driver().pools[*pool] = properties->location;
+    return kSuccess;
+}
+
+Status cuMemPoolDestroy(void* pool)
+{
+    const std::scoped_lock lock(driver().mutex);
+    if (driver().pools.erase(pool) == 0) fault("a pool is destroyed that is none");
+    delete static_cast<char*>(pool);
+    return kSuccess;
 }
 
 Status cuMemFreeAsync(Address address, Stream stream)
@@ -153,14 +203,13 @@ Status cuMemFreeAsync(Address address, Stream stream)
     return free_in_order(address, stream);
 }
 
-/// A pool has no memory of its own here.
 Status cuDeviceGetDefaultMemPool(void** pool, Device device)
 {
     *pool = &driver().gpus.at(static_cast<std::size_t>(device));
     return kSuccess;
 }
 
-/// Nothing is allocated from a pool where the preloaded library is, and nobody else asks for this.
+/// Of what is mapped in place of a pool's memory, who maps it says who may use it.
 Status cuMemPoolSetAccess(void* pool, const AccessDescription* access, std::size_t count)
 {
     return pool == nullptr || access == nullptr || count == 0 ? kInvalidValue : kSuccess;

@@ -49,6 +49,7 @@ struct OwnContext {
 enum class BlockOf {
     kProgram, ///< by cuMemAlloc and the like: the program has to release it
     kArray,
+    kHost,   ///< of the host's memory, from a pool
     kModule, ///< a variable; gone with its module
     kGraph,  ///< of an allocation node that has run, until a free node has
 };
@@ -141,6 +142,7 @@ struct Driver {
     std::set<Kernel*> kernels;
     std::map<void*, OwnModule> modules;
     std::set<OwnStream*> streams;
+    std::map<void*, gpu::cuda::Location> pools; ///< that the program has made
     std::map<Event, OwnEvent> events;
     std::map<OwnStream*, Capture> captures;
     std::map<void*, std::shared_ptr<OwnGraph>> graphs;
@@ -204,8 +206,8 @@ bool add_free(OwnGraph& graph, Address address); ///< false: not of this graph
 bool run_memory_node(const Launch& launch);
 bool run_event_or_copy(const Launch& launch); ///< likewise
 
-/// Memory of the current context's card. With the mutex held.
-gpu::cuda::Status take_block(Address* address, std::size_t bytes, BlockOf of);
+/// Memory of a context's card. With the mutex held.
+gpu::cuda::Status take_block(Address* address, std::size_t bytes, BlockOf of, OwnContext* context = current_context());
 void drop_block(std::map<Address, Block>::iterator block);
 
 std::size_t rounded_up(std::size_t bytes, std::size_t multiple);
