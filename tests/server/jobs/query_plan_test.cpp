@@ -57,7 +57,7 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     question.job = job;
     question.asker = {ann, ""};
     ASSERT_TRUE(run(placements.explain(question)));
-    ASSERT_TRUE(run(placements.preview(one.spec, "tok_x", std::nullopt, {})));
+    ASSERT_TRUE(run(placements.preview(one.spec, JobReader{ann, ""}, std::nullopt, {})));
     ASSERT_EQ(run(attempts.pending_orders(center, {}, 16 << 20)).value().bodies.size(), 1U);
     const AttemptId attempt = attempt_of(job);
     ASSERT_TRUE(run(report(attempts, center, StartAcknowledged{attempt})));
