@@ -87,9 +87,8 @@ asio::awaitable<net::Response> preview_placement(std::shared_ptr<Asked> asked, C
     if (!body) co_return net::problem(body.error(), request_id);
     Result<PreviewRequest> request = parse_preview(std::move(*body));
     if (!request) co_return net::problem(request.error(), request_id);
-    const Result<Json> answer =
-        co_await asked->placements->preview(std::move(request->spec), reader_of(call), std::move(request->what_if),
-                                            std::move(request->steps));
+    const Result<Json> answer = co_await asked->placements->preview(
+        std::move(request->spec), reader_of(call), std::move(request->what_if), std::move(request->steps));
     if (!answer) co_return net::problem(answer.error(), request_id);
     co_return json_response(200, *answer);
 }
