@@ -9,6 +9,7 @@
 #include <functional>
 #include <numeric>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace fathom {
@@ -90,6 +91,16 @@ OperatorColumn::OperatorColumn(std::size_t size)
 {
 }
 
+void OperatorColumn::take(std::size_t unit_type, const OperatorColumn& other, std::size_t from)
+{
+    times[unit_type] = other.times[from];
+    least_s[unit_type] = other.least_s[from];
+    least_unit_s[unit_type] = other.least_unit_s[from];
+    is_offered[unit_type] = other.is_offered[from];
+    is_unknown[unit_type] = other.is_unknown[from];
+    is_estimated[unit_type] = other.is_estimated[from];
+}
+
 RouteColumns::RouteColumns(const UnitTypeList& unit_types, std::shared_ptr<const OperatorEstimates> estimates,
                            RouteColumns* before)
     : unit_types_(unit_types.given()), facts_(unit_types_.begin(), unit_types_.end()), estimates_(std::move(estimates)),
@@ -101,10 +112,12 @@ RouteColumns::RouteColumns(const UnitTypeList& unit_types, std::shared_ptr<const
     idle_units_.reserve(size());
     for (const UnitTypeView& view : unit_types_)
         idle_units_.push_back(idle_units_of(view));
-    if (before != nullptr && have_same_names(before->unit_types_, unit_types_))
+    if (before != nullptr && have_same_names(before->unit_types_, unit_types_)) {
         take_over(*before);
-    else
-        sort_names();
+        return;
+    }
+    sort_names();
+    if (before != nullptr) move_columns(*before);
 }
 
 void RouteColumns::set_facts(std::size_t unit_type, const UnitTypeFacts& facts)
@@ -147,6 +160,30 @@ void RouteColumns::take_over(RouteColumns& before)
                                      [this](std::uint64_t changed) { return changed > table_generation_; });
     // Then it saves little: it is made anew when it is next asked for.
     if (static_cast<std::size_t>(newer) > size() / 4) table_.reset();
+}
+
+void RouteColumns::move_columns(RouteColumns& before)
+{
+    generation_ = before.generation_ + 1;
+    estimates_since_ = estimates_ == before.estimates_ ? before.estimates_since_ : generation_;
+    uses_ = before.uses_;
+    std::unordered_map<std::string_view, std::uint32_t> places;
+    for (std::uint32_t i = 0; i < before.size(); ++i)
+        places.emplace(before.unit_types_[i].id.value, i);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> moved; // where it is, and where it was
+    for (std::uint32_t i = 0; i < size(); ++i) {
+        const auto found = places.find(unit_types_[i].id.value);
+        const bool is_same =
+            found != places.end() && have_same_lists(unit_types_[i], before.unit_types_[found->second]);
+        changed_at_[i] = is_same ? before.changed_at_[found->second] : generation_;
+        if (is_same) moved.emplace_back(i, found->second);
+    }
+    for (auto& [key, kept] : std::exchange(before.columns_, {})) {
+        auto column = std::make_shared<OperatorColumn>(size());
+        for (const auto& [to, from] : moved)
+            column->take(to, *kept.column, from);
+        columns_.emplace(key, Kept{kept.demand, std::move(column), kept.generation, kept.last_used});
+    }
 }
 
 void RouteColumns::sort_names()

@@ -36,6 +36,8 @@ struct OperatorColumn {
     std::vector<std::uint8_t> is_estimated; ///< 1 where OperatorTime::basis says so
 
     explicit OperatorColumn(std::size_t size);
+    /// What the other column says of a unit type of its list becomes that of one here.
+    void take(std::size_t unit_type, const OperatorColumn& other, std::size_t from);
     /// Of one unit type.
     static constexpr std::size_t kBytes = sizeof(OperatorTime) + 2 * sizeof(double) + 3;
 };
@@ -61,8 +63,9 @@ double speed_of(const UnitTypeView& view);
 /// which tables are made of. A newer list takes over what it shares with the one before. Not thread-safe.
 class RouteColumns {
   public:
-    /// @param before  of the same unit types as they were; what it has is taken from it, and made anew where a unit
-    ///                type has another list of measurements, of curves or of operators now. Of others nothing is.
+    /// @param before  of unit types as they were; what it has is taken from it, and made anew where a unit type has
+    ///                another list of measurements, of curves or of operators now. Where unit types came or went, only
+    ///                the columns of operators are.
     explicit RouteColumns(const UnitTypeList& unit_types, std::shared_ptr<const OperatorEstimates> estimates = nullptr,
                           RouteColumns* before = nullptr);
 
@@ -114,6 +117,8 @@ class RouteColumns {
     std::vector<OperatorDemand> measured_sizes() const;
     void sort_names();
     void take_over(RouteColumns& before);
+    /// Columns of operators, where some of the unit types are others: those that stay keep what is known of them.
+    void move_columns(RouteColumns& before);
     /// Makes all of a new column; else what has changed since its generation, and estimates where these are others.
     void renew(Kept& kept, bool is_new);
     void set_time(const OperatorDemand& demand, OperatorColumn& column, std::size_t unit_type,

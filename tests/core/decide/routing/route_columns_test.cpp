@@ -196,19 +196,29 @@ TEST(RouteColumns, ThatArePreparedAreThoseThatAreMadeWhenAskedFor)
     EXPECT_EQ(none.size(), 0U);
 }
 
-TEST(RouteColumns, TakeNothingFromThoseOfOtherUnitTypes)
+TEST(RouteColumns, KeepWhatIsKnownOfUnitTypesThatStayWhereOthersComeAndGo)
 {
     Networks networks;
-    const std::vector<UnitTypeView> before = networks.make(9);
-    RouteColumns columns(before);
-    columns.find(demands()[0]);
-    std::vector<UnitTypeView> now(before.begin() + 1, before.end());
-    now.back().center_name = "elsewhere";
+    std::vector<std::vector<UnitTypeView>> catalogs{networks.make(30)};
+    auto columns = std::make_shared<RouteColumns>(catalogs.back());
+    for (int later = 0; later < 12; ++later) {
+        for (const OperatorDemand& demand : demands())
+            columns->find(demand);
+        std::vector<UnitTypeView> now = networks.later(catalogs.back());
+        now.erase(now.begin() + later % 7);
+        UnitTypeView arrived = networks.make(1).front();
+        arrived.id = {"ut_0" + std::to_string(later)};
+        now.insert(now.begin() + later, std::move(arrived));
+        now.back().center_name = "elsewhere" + std::to_string(later);
+        catalogs.push_back(std::move(now));
+        columns = std::make_shared<RouteColumns>(catalogs.back(), nullptr, columns.get());
 
-    RouteColumns next(now, nullptr, &columns);
-
-    RouteColumns fresh(now);
-    expect_equal(next, fresh);
+        EXPECT_EQ(columns->column_count(), demands().size());
+        if (later % 3 == 1) columns->prepare();
+        if (later % 4 == 2) continue; // then some are of two catalogs before
+        RouteColumns fresh(catalogs.back());
+        expect_equal(*columns, fresh);
+    }
 }
 
 } // namespace
