@@ -49,6 +49,12 @@ asio::awaitable<void> take_output(std::shared_ptr<AgentSession> session)
     co_await session->take_output();
 }
 
+asio::awaitable<void> take_queued(std::shared_ptr<AgentSession> session)
+{
+    const EndGuard guard(session);
+    co_await session->take_queued();
+}
+
 /// Of all sessions together; the first message of each needs no room.
 constexpr std::size_t kOutputRoom_bytes = std::size_t{256} << 20U;
 
@@ -156,6 +162,7 @@ asio::awaitable<void> AgentHub::State::serve(std::shared_ptr<State> self, std::s
     self->tasks.spawn(executor, "send_orders", send_orders(session));
     self->tasks.spawn(executor, "take_reports", take_reports(session));
     self->tasks.spawn(executor, "take_output", take_output(session));
+    self->tasks.spawn(executor, "take_queued", take_queued(session));
     self->tasks.spawn(executor, "tell_of_catalog", tell_of_catalog(session));
     co_await session->serve();
     self->delist(grant->center_id, session);

@@ -31,20 +31,13 @@ bool is_usual(const link::Body& body)
     return std::holds_alternative<link::AttemptOutput>(body) || std::holds_alternative<BalanceSteps>(body);
 }
 
-/// What is said of the units that attempts have ended on comes after their ends.
-bool is_about_units(const link::Body& body)
-{
-    return std::holds_alternative<link::CatalogChanged>(body) || std::holds_alternative<link::SubUnitState>(body) ||
-           std::holds_alternative<link::SubUnitRequest>(body) || std::holds_alternative<ResourceState>(body);
-}
-
 } // namespace
 
 AgentSession::AgentSession(std::shared_ptr<net::WebSocket> socket, net::PeerCertificate certificate,
                            AgentSessionParts parts, AgentSessionOptions options, asio::any_io_executor executor)
     : socket_(std::move(socket)), certificate_(std::move(certificate)), parts_(parts), options_(std::move(options)),
       executor_(executor), reports_came_(executor), reports_went_(executor), waiting_came_(executor),
-      waiting_went_(executor), questions_(*parts_.database),
+      waiting_went_(executor), queued_came_(executor), queued_went_(executor), questions_(*parts_.database),
       notices_(*parts_.database, executor, options_.notice_pause), wake_timer_(executor),
       catalog_pace_(options_.catalog_changes, options_.catalog_pause),
       sub_unit_pace_(options_.sub_unit_messages, options_.sub_unit_pause)
@@ -189,13 +182,12 @@ asio::awaitable<bool> AgentSession::handle(std::string text)
         co_await add_waiting(std::move(read));
         co_return !ended_;
     }
-    // What comes after them is carried out after them.
-    if (is_about_units(read.body))
-        co_await until_reports_are(0, 0);
-    else
-        co_await until_reports_wait_for_output();
+    // What comes after reports is carried out after them.
+    if (queued_.empty()) co_await until_reports_wait_for_output();
     if (ended_) co_return false;
-    co_return co_await carry_out(std::move(read));
+    if (!must_queue(read.body)) co_return co_await carry_out(std::move(read));
+    co_await add_queued(std::move(read));
+    co_return !ended_;
 }
 
 asio::awaitable<bool> AgentSession::carry_out(ReadMessage read)
@@ -426,6 +418,8 @@ void AgentSession::end(std::string reason, net::CloseKind kind)
         self->reports_went_.cancel();
         self->waiting_came_.cancel();
         self->waiting_went_.cancel();
+        self->queued_came_.cancel();
+        self->queued_went_.cancel();
         self->notices_.end();
     });
 }

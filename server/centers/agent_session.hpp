@@ -60,16 +60,22 @@ struct AgentSessionParts {
 ///
 ///     greeting --hello stored--> open --closed, superseded, revoked or a database failure--> ended
 ///
-/// Five coroutines: serve() reads and answers one message after the other, but for those of which it reads some ahead.
-/// Of these take_reports() carries out reports on attempts, what has come meanwhile in one transaction, and
-/// take_output() what waits for the database in its usual line, jobs' output above all: however long that takes,
-/// reports and signs of life behind it are heard. send_orders() tells the agent, when woken, what the jobs room has for
-/// it; tell_of_catalog() tells replicas of many changes at once. Its standing is kept by SessionKeeper. A flood of
-/// messages waits in the agent's socket and not in our memory. A message is acknowledged after its transaction
-/// committed. When the database fails, the session ends without an acknowledgement and the agent sends again.
+/// Six coroutines: serve() reads and answers one message after the other, but for those of which it reads some ahead.
+/// Of these take_reports() carries out reports on attempts, what has come meanwhile in one transaction; take_output()
+/// what waits for the database in its usual line, jobs' output above all; and take_queued() what is said of the units
+/// behind an end that waits for its output: however long that takes, reports and signs of life behind it are heard.
+/// send_orders() tells the agent, when woken, what the jobs room has for it; tell_of_catalog() tells replicas of many
+/// changes at once. Its standing is kept by SessionKeeper. A flood of messages waits in the agent's socket and not in
+/// our memory. A message is acknowledged after its transaction committed. When the database fails, the session ends
+/// without an acknowledgement and the agent sends again.
 ///
 /// What an agent says of one attempt is carried out in its order. What it says of its units comes after all reports
-/// that were said before; of those an end waits until its attempt's output before it is stored.
+/// that were said before; of those an end waits until its attempt's output before it is stored. Whatever else stands
+/// behind what is said of the units, but for reports on attempts, output and steps of balance loops, keeps its place
+/// there. Reports on attempts do not wait for it, but for those that need the unit types: a start that names some, and
+/// the end of what failed to start, come after the changes of the catalog that were said before. Nothing waits for what
+/// was read after it, so something can always be carried out. Only where there is no room for another message is none
+/// read, and what the agent says waits in its socket.
 ///
 /// Runs on: the connection's strand; wake(), recheck(), end() and what is said of the standing are thread-safe.
 class AgentSession : public std::enable_shared_from_this<AgentSession> {
@@ -86,6 +92,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<void> send_orders();
     asio::awaitable<void> take_reports();
     asio::awaitable<void> take_output();
+    asio::awaitable<void> take_queued();
     asio::awaitable<void> tell_of_catalog();
 
     /// Orders may wait.
@@ -152,11 +159,26 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
         std::size_t bytes{};
         std::shared_ptr<const void> room{}; ///< null: it came when no other one waited
     };
+    /// One that is said of the units while reports before it are not carried out, or stands behind such a one.
+    struct QueuedMessage {
+        ReadMessage read;
+        std::uint64_t number{};
+        std::size_t bytes{};
+    };
     /// False when the session cannot go on.
     asio::awaitable<bool> carry_out(ReadMessage read);
+    /// Whether a message of this kind that was read now may not be carried out at once.
+    bool must_queue(const link::Body& body) const;
+    /// Waits for nothing but room there.
+    asio::awaitable<void> add_queued(ReadMessage read);
+    bool waits_for_report(const QueuedMessage& message);
+    /// The number of the first change of the catalog that is queued; empty: none is.
+    std::optional<std::uint64_t> first_catalog_change() const;
     asio::awaitable<void> add_waiting(ReadMessage read);
     /// Room for another one of so many bytes; null also when none waits any more, or the session has ended.
     asio::awaitable<std::shared_ptr<const void>> wait_for_room(std::size_t bytes);
+    /// Until somebody cancels the wait.
+    static asio::awaitable<void> until_cancelled(asio::steady_timer& timer);
     bool waits_for_report(const WaitingMessage& message) const;
     bool waits_for_output(const ReadReport& report) const;
     /// Those that may be carried out now; others of their attempts have to be before the rest.
@@ -164,14 +186,14 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<void> add_report(ReadReport report);
     /// Until so many reports at most wait to be carried out, or the session has ended.
     asio::awaitable<void> until_reports_are(std::size_t most_count, std::size_t most_bytes);
-    /// Until no report is left but ends whose output waits to be stored, or the session has ended.
+    /// Until no report is left but those that wait for output or a change of the catalog, or the session has ended.
     asio::awaitable<void> until_reports_wait_for_output();
     /// False when the session cannot go on.
     asio::awaitable<bool> answer_report(const ReadReport& report, const Result<void>& taken);
     void forget_start(const MessageId& order, const AttemptId& attempt);
     asio::awaitable<Result<void>> change_catalog(Catalog catalog);
-    /// Waits until there is room for another message. Meanwhile nothing else is read: the agent's messages wait at the
-    /// agent.
+    /// Waits until there is room for another message. Meanwhile nothing else is read, or it is queued behind: what
+    /// finds no room there waits at the agent.
     asio::awaitable<void> keep_to(MessagePace& pace);
     asio::awaitable<Result<void>> note_queues(link::QueueReport report);
     asio::awaitable<Result<void>> note_request(link::ProbeRequest request);
@@ -229,6 +251,10 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     std::size_t waiting_bytes_ = 0;
     asio::steady_timer waiting_came_; ///< or may be carried out now
     asio::steady_timer waiting_went_;
+    std::list<QueuedMessage> queued_; ///< the first is being carried out
+    std::size_t queued_bytes_ = 0;
+    asio::steady_timer queued_came_; ///< or may be carried out now
+    asio::steady_timer queued_went_;
     SessionQuestions questions_;
     CatalogNotices notices_; ///< of what the agent reports often
     asio::steady_timer wake_timer_;

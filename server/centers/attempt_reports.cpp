@@ -21,14 +21,25 @@ constexpr std::size_t kMaxWaitingBytes = std::size_t{16} << 20U;
 /// What one transaction carries out: more would make the first of them wait.
 constexpr std::size_t kBatch = 64;
 
-/// Until somebody cancels the wait.
-asio::awaitable<void> wait(asio::steady_timer& timer)
+/// Whether it comes after the changes of the catalog that were said before it: of a start, a unit type that is not
+/// known yet would be passed over; of a job that failed to start it is asked where else it may run. Other ends look up
+/// what their unit type costs and what its jobs teach, by a snapshot that follows changes only some time after them:
+/// they would gain nothing by waiting, and would wait for another attempt's output.
+bool needs_unit_types(const AttemptReport& report)
+{
+    if (const auto* started = std::get_if<link::AttemptStarted>(&report))
+        return !started->unit_type.empty() || !started->able_unit_types.empty();
+    const auto* const ended = std::get_if<link::AttemptEnded>(&report);
+    return ended != nullptr && ended->end.outcome == AttemptOutcome::kFailedToStart;
+}
+
+} // namespace
+
+asio::awaitable<void> AgentSession::until_cancelled(asio::steady_timer& timer)
 {
     timer.expires_at(std::chrono::steady_clock::time_point::max());
     co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
 }
-
-} // namespace
 
 asio::awaitable<void> AgentSession::handle_ack(link::Ack ack)
 {
@@ -59,7 +70,7 @@ asio::awaitable<void> AgentSession::add_report(ReadReport report)
 asio::awaitable<void> AgentSession::until_reports_are(std::size_t most_count, std::size_t most_bytes)
 {
     while (!ended_ && (reports_.size() > most_count || report_bytes_ > most_bytes))
-        co_await wait(reports_went_);
+        co_await until_cancelled(reports_went_);
 }
 
 bool AgentSession::waits_for_output(const ReadReport& report) const
@@ -72,10 +83,14 @@ bool AgentSession::waits_for_output(const ReadReport& report) const
 
 std::vector<std::list<AgentSession::ReadReport>::iterator> AgentSession::next_reports()
 {
+    const std::optional<std::uint64_t> change = first_catalog_change();
+    const auto waits_for_catalog = [&](const ReadReport& report) {
+        return change && *change < report.number && needs_unit_types(report.report);
+    };
     std::vector<std::list<ReadReport>::iterator> next;
     std::set<AttemptId> held;
     for (auto report = reports_.begin(); report != reports_.end() && next.size() < kBatch; ++report) {
-        if (held.contains(report->attempt) || waits_for_output(*report))
+        if (held.contains(report->attempt) || waits_for_output(*report) || waits_for_catalog(*report))
             held.insert(report->attempt);
         else
             next.push_back(report);
@@ -86,7 +101,7 @@ std::vector<std::list<AgentSession::ReadReport>::iterator> AgentSession::next_re
 asio::awaitable<void> AgentSession::until_reports_wait_for_output()
 {
     while (!ended_ && !next_reports().empty())
-        co_await wait(reports_went_);
+        co_await until_cancelled(reports_went_);
 }
 
 asio::awaitable<void> AgentSession::take_reports()
@@ -94,7 +109,7 @@ asio::awaitable<void> AgentSession::take_reports()
     while (!ended_) {
         const std::vector<std::list<ReadReport>::iterator> next = next_reports();
         if (next.empty()) {
-            co_await wait(reports_came_);
+            co_await until_cancelled(reports_came_);
             continue;
         }
         std::vector<AttemptReport> batch;
@@ -111,6 +126,7 @@ asio::awaitable<void> AgentSession::take_reports()
         }
         reports_went_.cancel();
         waiting_came_.cancel();
+        queued_came_.cancel();
     }
 }
 
@@ -134,7 +150,7 @@ asio::awaitable<std::shared_ptr<const void>> AgentSession::wait_for_room(std::si
             std::shared_ptr<const void> room = parts_.output_room->take(bytes);
             if (room) co_return room;
         }
-        co_await wait(waiting_went_);
+        co_await until_cancelled(waiting_went_);
     }
     co_return nullptr;
 }
@@ -150,7 +166,7 @@ asio::awaitable<void> AgentSession::take_output()
 {
     while (!ended_) {
         if (waiting_.empty() || waits_for_report(waiting_.front())) {
-            co_await wait(waiting_came_);
+            co_await until_cancelled(waiting_came_);
             continue;
         }
         // Its place stays until it is carried out: an end waits for it.

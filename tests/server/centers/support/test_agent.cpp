@@ -165,12 +165,15 @@ std::vector<BalanceSteps> FakeBalance::taken() const
 
 asio::awaitable<Result<void>> FakeSubUnits::take_state(Reporter, link::SubUnitState)
 {
+    const std::scoped_lock lock(mutex_);
+    calls_.emplace_back("state");
     co_return Result<void>();
 }
 
-asio::awaitable<Result<void>> FakeSubUnits::take_request(Reporter, MessageId, link::SubUnitRequest)
+asio::awaitable<Result<void>> FakeSubUnits::take_request(Reporter, MessageId, link::SubUnitRequest request)
 {
     const std::scoped_lock lock(mutex_);
+    calls_.push_back(request.action + " " + std::to_string(request.count));
     co_return answer_;
 }
 
@@ -190,6 +193,12 @@ void FakeSubUnits::answer(Result<void> answer)
 {
     const std::scoped_lock lock(mutex_);
     answer_ = std::move(answer);
+}
+
+std::vector<std::string> FakeSubUnits::calls() const
+{
+    const std::scoped_lock lock(mutex_);
+    return calls_;
 }
 
 std::shared_ptr<const link::MatchLibrary> FakeLibrary::match_library() const

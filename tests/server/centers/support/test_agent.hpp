@@ -80,9 +80,12 @@ class FakeSubUnits final : public SubUnitGateway {
     void set(link::SubUnitTarget target);
     /// What requests are answered by from now on.
     void answer(Result<void> answer);
+    /// One line for each call: "state", "gain 1".
+    std::vector<std::string> calls() const;
 
   private:
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
+    std::vector<std::string> calls_;
     std::vector<link::SubUnitTarget> targets_;
     Result<void> answer_;
 };
