@@ -38,6 +38,8 @@ class InputKeepers : public testing::Test {
 
     static constexpr const char* kContentSha256 = // of "content"
         "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73";
+    static constexpr const char* kOtherSha256 = // of "other"
+        "d9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b2fcffa";
     test::TemporaryFolder folder_;
 };
 
@@ -121,12 +123,29 @@ TEST_F(InputKeepers, KeepOutputsThatWereStored)
     InputKeeper keeper({.folder = cache(), .limit_bytes = 1000, .jobs_open_files = true});
     const AttemptId id = test::shell_order("true").attempt_id;
 
-    keeper.keep(
-        {id, folder_.path() / "no note", work(), ::geteuid(), keepable_outputs({{"result", 7, kContentSha256}})});
+    write_file(work() / "other", "other").value();
+    const std::filesystem::path note = folder_.path() / "inputs";
+    write_file(note, encode({{"in/x", std::string(64, 'a')}, {"result", ""}})).value();
+    stage("changed by the job");
+
+    keeper.keep({id, note, work(), ::geteuid(), {{"other", 5, kOtherSha256}, {"result", 7, kContentSha256}}});
 
     for (int i = 0; i < 6000 && keeper.is_at(id); ++i)
         ::usleep(10'000);
     EXPECT_EQ(read_file(cache(kContentSha256)).value(), "content");
+    EXPECT_FALSE(std::filesystem::exists(cache(kOtherSha256))) << "it is none of the outputs that were ordered";
+}
+
+TEST(KeepableOutputs, AreThoseThatWereOrderedEachOnce)
+{
+    const std::string sha256(64, 'a');
+
+    const std::vector<KeepableInput> keepable =
+        keepable_outputs({{"a", 1, sha256}, {"b", 1, sha256}, {"a", 1, std::string(64, 'b')}}, {"a", "c"});
+
+    ASSERT_EQ(keepable.size(), 1U);
+    EXPECT_EQ(keepable[0].path, "a");
+    EXPECT_EQ(keepable[0].sha256, sha256);
 }
 
 TEST(KeepableInputs, AreThoseThatNameTheirContentAndComeOverTheNetwork)

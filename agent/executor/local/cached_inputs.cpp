@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <fcntl.h>
-#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,11 +66,13 @@ std::map<std::string, int> CachedInputs::numbers() const
 void CachedInputs::keep_for_later(const AttemptFolder& folder, const std::vector<StoredOutput>& outputs) const
 {
     if (!cache_) return;
+    const AttemptOrder& order = order_.run.order;
     const uid_t owner = order_.user ? order_.user->uid : ::geteuid();
-    std::vector<KeepableInput> files = keepable_inputs(order_.run.order.inputs);
-    for (KeepableInput& output : keepable_outputs(outputs))
-        files.push_back(std::move(output));
-    static_cast<void>(keep_staged(*cache_, files, folder.work(), owner));
+    const KeepManner manner{.most_bytes = order_.input_cache.limit_bytes};
+    // One list for each: of a job that has changed its inputs, the outputs are kept nevertheless.
+    const std::vector<KeepableInput> stored = keepable_outputs(outputs, declared_paths(order.outputs));
+    static_cast<void>(keep_staged(*cache_, stored, folder.work(), owner, manner));
+    static_cast<void>(keep_staged(*cache_, keepable_inputs(order.inputs), folder.work(), owner, manner));
 }
 
 bool is_found_by_content(const JobInput& input)
@@ -88,12 +89,20 @@ std::vector<KeepableInput> keepable_inputs(const std::vector<JobInput>& inputs)
     return keepable;
 }
 
-std::vector<KeepableInput> keepable_outputs(const std::vector<StoredOutput>& outputs)
+std::set<std::string> declared_paths(const std::vector<JobOutput>& outputs)
+{
+    std::set<std::string> paths;
+    for (const JobOutput& output : outputs)
+        paths.insert(output.path);
+    return paths;
+}
+
+std::vector<KeepableInput> keepable_outputs(const std::vector<StoredOutput>& outputs, std::set<std::string> declared)
 {
     std::vector<KeepableInput> keepable;
-    keepable.reserve(outputs.size());
-    for (const StoredOutput& output : outputs)
-        keepable.push_back({output.path, output.sha256});
+    for (const StoredOutput& output : outputs) {
+        if (declared.erase(output.path) > 0) keepable.push_back({output.path, output.sha256});
+    }
     return keepable;
 }
 
@@ -104,13 +113,17 @@ Result<void> keep_staged(const InputCache& cache, const std::vector<KeepableInpu
     if (!folder) return {};
     const std::vector<std::string> spoiled = read_spoiled_inputs(folder->number(), owner);
     std::set<std::string> checked; // a job could name one file as often as it likes
+    std::int64_t read_bytes = 0;
     for (const KeepableInput& input : inputs) {
         if (manner.stop.stop_requested()) return {};
         const bool is_spoiled = std::find(spoiled.begin(), spoiled.end(), input.sha256) != spoiled.end();
         if (is_spoiled && checked.insert(input.sha256).second && !cache.check(input.sha256, manner)) return {};
         if (cache.find(input.sha256).number() >= 0) continue;
         const OpenFile file = open_staged(folder->number(), input.path, owner);
-        if (file.number() < 0) continue;
+        struct stat facts{};
+        if (file.number() < 0 || ::fstat(file.number(), &facts) != 0) continue;
+        if (manner.most_bytes > 0 && facts.st_size > manner.most_bytes - read_bytes) continue;
+        read_bytes += facts.st_size;
         // What cannot be kept is fetched again. Of a job that has changed one input, the others are not read for
         // nothing.
         const Result<void> kept = cache.keep(file.number(), input.sha256, manner);

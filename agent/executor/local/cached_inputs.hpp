@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,16 +20,18 @@ struct KeepableInput {
 
 /// Those that name their SHA-256 and come over the network.
 std::vector<KeepableInput> keepable_inputs(const std::vector<JobInput>& inputs);
-/// What a job's outputs are kept as: all that were stored, wherever to. Their SHA-256 are the job's user's to forge,
-/// and so is checked what is kept.
-std::vector<KeepableInput> keepable_outputs(const std::vector<StoredOutput>& outputs);
+/// The paths of the outputs that a job is ordered to store.
+std::set<std::string> declared_paths(const std::vector<JobOutput>& outputs);
+/// What a job's outputs are kept as: all that were stored, wherever to, each of the declared paths once. What was
+/// stored is the job's user's to forge: other paths are left out, and what is kept is checked.
+std::vector<KeepableInput> keepable_outputs(const std::vector<StoredOutput>& outputs, std::set<std::string> declared);
 /// Whether a copy that its center has may take the input's place: where it names its SHA-256, and comes over the
 /// network or is an output of an earlier job.
 bool is_found_by_content(const JobInput& input);
 
 /// After a job: keeps copies of its inputs and outputs, where they are still as they were, and gives up those inputs
 /// that it found to have other content. Stops at the first that the job has changed or accused wrongly: it could have
-/// large files read for nothing. Blocks.
+/// large files read for nothing. Files with which they would be more than manner.most_bytes are passed over. Blocks.
 /// @param work   its working folder
 /// @param owner  who it ran as, to whom that folder belongs
 /// @error kUnavailable  the cache cannot be written, or not be locked on its file system.
@@ -47,7 +50,7 @@ class CachedInputs {
     /// Once the job has been started.
     void close() { open_.clear(); }
 
-    /// Once the job has ended: keep_staged() of what it has fetched, and of the outputs that were stored.
+    /// Once the job has ended: keep_staged() of the outputs that were stored, and of what it has fetched.
     void keep_for_later(const AttemptFolder& folder, const std::vector<StoredOutput>& outputs) const;
 
   private:

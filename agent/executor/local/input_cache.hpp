@@ -23,6 +23,7 @@ struct InputCachePlace {
 /// How a file is kept.
 struct KeepManner {
     std::optional<unsigned> bringer{}; ///< user id of whoever's job brought it: room is shared between them
+    std::int64_t most_bytes{};         ///< that are read of all files of one job together; 0: as many as there are
     std::int64_t most_bytes_per_s{};   ///< that are read of it; 0: as fast as it goes
     bool is_flushed{};                 ///< it is on disk before it has its name: where others look at the folder, too
     std::stop_token stop{};            ///< then it is not kept

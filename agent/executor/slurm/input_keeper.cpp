@@ -71,15 +71,28 @@ void InputKeeper::work(const std::stop_token& stopped)
 void InputKeeper::keep_files(const EndedJob& job, const std::stop_token& stopped)
 {
     const Result<std::string> note = read_file(job.note, kMaxInputsNoteBytes);
-    if (!note && job.outputs.empty()) return; // it has nothing to be kept
-    Result<std::vector<KeepableInput>> files =
-        note ? decode_keepable_inputs(*note) : Result<std::vector<KeepableInput>>(std::vector<KeepableInput>());
-    if (files) files->insert(files->end(), job.outputs.begin(), job.outputs.end());
-    const Result<InputCache> cache = files ? InputCache::open(place_) : Result<InputCache>(files.error());
-    const KeepManner manner{
-        .bringer = job.user, .most_bytes_per_s = kMostBytesPerSecond, .is_flushed = true, .stop = stopped};
-    const Result<void> kept =
-        cache ? keep_staged(*cache, *files, job.work, job.user, manner) : Result<void>(cache.error());
+    if (!note) return; // it has nothing to be kept
+    const Result<std::vector<KeepableInput>> noted = decode_keepable_inputs(*note);
+    const Result<InputCache> cache = noted ? InputCache::open(place_) : Result<InputCache>(noted.error());
+    Result<void> kept = cache ? Result<void>() : Result<void>(cache.error());
+    if (cache) {
+        const KeepManner manner{.bringer = job.user,
+                                .most_bytes = place_.limit_bytes,
+                                .most_bytes_per_s = kMostBytesPerSecond,
+                                .is_flushed = true,
+                                .stop = stopped};
+        std::vector<KeepableInput> inputs;
+        std::set<std::string> declared;
+        for (const KeepableInput& file : *noted) {
+            if (file.sha256.empty())
+                declared.insert(file.path);
+            else
+                inputs.push_back(file);
+        }
+        // One list for each: of a job that has changed its inputs, the outputs are kept nevertheless.
+        kept = keep_staged(*cache, keepable_outputs(job.outputs, std::move(declared)), job.work, job.user, manner);
+        if (kept) kept = keep_staged(*cache, inputs, job.work, job.user, manner);
+    }
     const bool is_told = std::exchange(is_told_, !kept);
     if (!kept && !is_told)
         log_warning("inputs_not_kept", {{"attempt_id", job.id.value},

@@ -9,7 +9,8 @@
 
 namespace fathom::agent {
 
-/// Inputs as the agent notes them beside a job, for itself: the job's own files are the job's to change.
+/// Inputs, and without a SHA-256 the outputs that are declared, as the agent notes them beside a job, for itself: the
+/// job's own files are the job's to change.
 std::string encode(const std::vector<KeepableInput>& inputs);
 /// @error kInvalid  not what encode() wrote.
 Result<std::vector<KeepableInput>> decode_keepable_inputs(const std::string& text);
@@ -25,10 +26,10 @@ class InputKeeper {
 
     struct EndedJob {
         AttemptId id;
-        std::filesystem::path note;           ///< its inputs, as encode() wrote them; without it none is kept
-        std::filesystem::path work;           ///< its working folder
-        unsigned user{};                      ///< who it ran as
-        std::vector<KeepableInput> outputs{}; ///< that were stored
+        std::filesystem::path note; ///< its inputs and outputs, as encode() wrote them; without it none is kept
+        std::filesystem::path work; ///< its working folder
+        unsigned user{};            ///< who it ran as
+        std::vector<StoredOutput> outputs{}; ///< that were stored, as the job says
     };
     void keep(EndedJob job);
     /// Whether the working folder of this attempt is still needed.

@@ -75,7 +75,9 @@ Result<void> write_folder(const RunOrder& run, const SlurmFolder& folder, const 
     const std::vector<JobInput>& inputs = run.order.inputs;
     if (has_cache && std::any_of(inputs.begin(), inputs.end(), is_found_by_content))
         work.input_cache = options.input_cache;
-    const std::vector<KeepableInput> keepable = keepable_inputs(inputs);
+    std::vector<KeepableInput> keepable = keepable_inputs(inputs);
+    for (const std::string& path : declared_paths(run.order.outputs))
+        keepable.push_back({path, ""});
     const AttemptFolder parts(folder.path);
     if (Result<void> made = prepare_work(work, parts); !made) return made;
     // Slurm's jobs have no view in which these would be theirs alone; here they are open to all users.
@@ -371,8 +373,7 @@ void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd en
     const unsigned owner = owner_of(attempt);
     const bool has_run = !attempt.has_inputs || note_inputs(end, folder_of(id).work(), owner);
     if (has_run && attempt.has_outputs) note_outputs(end, folder_of(id).work(), owner);
-    if (end.staging)
-        keeper_.keep({id, folder_of(id).inputs(), folder_of(id).work(), owner, keepable_outputs(end.outputs)});
+    if (end.staging) keeper_.keep({id, folder_of(id).inputs(), folder_of(id).work(), owner, end.outputs});
     if (has_run && attempt.profile && end.started_at) add_profile(end, folder_of(id).work());
     attempt.view = {.phase = RunPhase::kEnded, .started_at = end.started_at};
     attempt.view.end = std::move(end);

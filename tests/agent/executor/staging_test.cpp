@@ -155,7 +155,10 @@ TEST_F(CachedInputsTest, OfAJobThatHasChangedOneAreNotReadFurther)
     ASSERT_TRUE(keep_staged(cache, {{"changed", std::string(64, 'a')}, {"whole", kSha256}}, work, ::geteuid()));
     EXPECT_FALSE(std::filesystem::exists(cached()));
 
-    ASSERT_TRUE(keep_staged(cache, {{"whole", kSha256}}, work, ::geteuid()));
+    ASSERT_TRUE(keep_staged(cache, {{"whole", kSha256}}, work, ::geteuid(), {.most_bytes = 6}));
+    EXPECT_FALSE(std::filesystem::exists(cached())) << "it has more bytes than are read";
+
+    ASSERT_TRUE(keep_staged(cache, {{"whole", kSha256}}, work, ::geteuid(), {.most_bytes = 7}));
     EXPECT_TRUE(std::filesystem::exists(cached()));
 }
 
