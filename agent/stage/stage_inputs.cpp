@@ -145,12 +145,13 @@ OpenFile open_kept(const std::filesystem::path& folder, const std::string& sha25
 
 /// Fetches one of which the center has no copy. An output of an earlier job may be gone by now from where it was
 /// stored, too, or have been replaced there.
-Result<void> fetch_uncopied(const JobInput& input, const StagingRule& rule, StagedFile& file, const StagingTries& tries)
+/// @param lack  of a copy, for people
+Result<void> fetch_uncopied(const JobInput& input, const StagingRule& rule, StagedFile& file, const StagingTries& tries,
+                            const std::string& lack)
 {
     Result<void> fetched = fetch_whole(input, rule, file, tries);
     if (fetched || input.from.empty()) return fetched;
-    return Error{fetched.error().code,
-                 "this center keeps no copy of it, and " + shown_url(input.url) + ": " + fetched.error().detail};
+    return Error{fetched.error().code, lack + ", and " + shown_url(input.url) + ": " + fetched.error().detail};
 }
 
 /// Copies it where the center has it already, else fetches it.
@@ -162,14 +163,14 @@ Result<void> copy_or_fetch(const JobInput& input, const StagingOrder& order, Sta
     const auto given = order.cached.find(input.sha256);
     const OpenFile kept = given == order.cached.end() ? open_kept(order.cache_folder, input.sha256) : OpenFile();
     const int here = given == order.cached.end() ? kept.number() : given->second;
-    if (here < 0) return fetch_uncopied(input, order.rule, file, tries);
+    if (here < 0) return fetch_uncopied(input, order.rule, file, tries, "this center keeps no copy of it");
     if (copy_cached(here, file)) {
         staged.cached_bytes += file.bytes();
         return {};
     }
     staged.spoiled.push_back(input.sha256);
     if (!file.restart()) return *file.problem();
-    return fetch_whole(input, order.rule, file, tries);
+    return fetch_uncopied(input, order.rule, file, tries, "the copy that this center kept of it was damaged");
 }
 
 Result<void> stage_input(const JobInput& input, const StagingOrder& order, int work, StagedInputs& staged,

@@ -15,23 +15,28 @@ namespace fathom::server {
 namespace {
 
 constexpr std::size_t kMaxNamedPaths = 8; ///< in an error
+constexpr std::size_t kMaxKeptAt = 16;    ///< centers that an input names
 
-// What was stored is told with the end of the attempt that a job ended with: its newest.
+// What was stored is told with the end of the attempt that a job ended with: its newest. Its center is believed to have
+// a copy for as long as those that have fetched one.
 constexpr Statement kSelectStoredOutputs{"routing_select_stored_outputs", R"sql(
     SELECT j.id, j.label, j.submitted_by, j.project, j.state, coalesce(j.spec -> 'outputs', '[]') AS declared,
            coalesce(a.outputs, '[]') AS stored, coalesce(a.center_id, '') AS center_id,
-           coalesce(c.facts -> 'keeps_outputs_bytes', '0') AS keeps_bytes
+           CASE WHEN j.state_changed_at > now() - interval '7 days' THEN coalesce(c.facts -> 'keeps_outputs_bytes', '0')
+                ELSE '0' END AS keeps_bytes
     FROM job j
     LEFT JOIN LATERAL (SELECT center_id, outputs FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true
     LEFT JOIN center c ON c.id = a.center_id
     WHERE j.id = ANY ($1::text[]))sql"};
 
-// Where nobody has used a copy for so long, it is hardly there any more. No more centers than an input may name.
+// Where nobody has used a copy for so long, it is hardly there any more. No more centers than kMaxKeptAt, the newest
+// first.
 constexpr Statement kSelectKeptOutputs{"routing_select_kept_outputs", R"sql(
     SELECT job_id, path, center_id
     FROM (SELECT *, row_number() OVER (PARTITION BY job_id, path ORDER BY told_at DESC, center_id) AS place
           FROM kept_output WHERE job_id = ANY ($1::text[]) AND told_at > now() - interval '7 days') newest
-    WHERE place < 1000)sql"};
+    WHERE place <= 16
+    ORDER BY job_id, path, place)sql"};
 
 // The center keeps what it has fetched over the network, up to its bound. Names are of one length up to their paths:
 // "job:", an id of 30 letters, "/". In one order, for those that end at the same time.
@@ -42,7 +47,8 @@ constexpr Statement kInsertKeptOutputs{"routing_insert_kept_outputs", R"sql(
     CROSS JOIN LATERAL jsonb_array_elements(j.spec -> 'inputs') AS i (input)
     WHERE a.id = $1 AND i.input ->> 'from' LIKE 'job:%' AND i.input ->> 'url' NOT LIKE 'file:%'
       AND CASE WHEN jsonb_typeof(c.facts -> 'keeps_outputs_bytes') = 'number'
-               THEN (c.facts ->> 'keeps_outputs_bytes')::numeric >= (i.input ->> 'size_bytes')::numeric ELSE false END
+               THEN (c.facts ->> 'keeps_outputs_bytes')::numeric >= greatest(1, (i.input ->> 'size_bytes')::numeric)
+               ELSE false END
       AND EXISTS (SELECT 1 FROM job e WHERE e.id = substr(i.input ->> 'from', 5, 30))
     ORDER BY 1, 2
     ON CONFLICT (job_id, path, center_id) DO UPDATE SET told_at = excluded.told_at)sql"};
@@ -53,7 +59,7 @@ struct Earlier {
     std::vector<JobOutput> declared;
     std::vector<StoredOutput> stored;
     std::string center_id;
-    std::int64_t keeps_bytes{};                         ///< that its center keeps at most
+    std::int64_t keeps_bytes{}; ///< that its center keeps at most; 0: none, or it ended long ago
     std::multimap<std::string, std::string> kept_since; ///< by path: centers that have fetched it
 };
 
@@ -129,9 +135,9 @@ const Output* find_output(const std::vector<Output>& outputs, const std::string&
 std::vector<std::string> centers_that_keep(const Earlier& job, const StoredOutput& stored)
 {
     std::set<std::string> centers;
-    if (stored.size_bytes <= job.keeps_bytes) centers.insert(job.center_id);
-    const auto [begin, end] = job.kept_since.equal_range(stored.path);
-    for (auto one = begin; one != end; ++one)
+    if (job.keeps_bytes > 0 && stored.size_bytes <= job.keeps_bytes) centers.insert(job.center_id);
+    const auto [begin, end] = job.kept_since.equal_range(stored.path); // the newest first
+    for (auto one = begin; one != end && centers.size() < kMaxKeptAt; ++one)
         centers.insert(one->second);
     return {centers.begin(), centers.end()};
 }

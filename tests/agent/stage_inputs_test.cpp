@@ -243,6 +243,11 @@ TEST_F(StageInputs, SaysThatAJobsOutputIsGoneEverywhere)
               "job:job_1/x: this center keeps no copy of it, and " + url + ": the server answered 404");
     EXPECT_THAT(stage({url, "y", digest_of("content"), 7, "job:job_1/x", {}}, {}).error().detail,
                 HasSubstr("input_http"));
+
+    have_cached(digest_of("content"), "CONTENT");
+    EXPECT_EQ(stage({url, "z", digest_of("content"), 7, "job:job_1/x", {}}).error().detail,
+              "job:job_1/x: the copy that this center kept of it was damaged, and " + url +
+                  ": the server answered 404");
 }
 
 TEST_F(StageInputs, GoesOnWhereATransferBrokeOff)

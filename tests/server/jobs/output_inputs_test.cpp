@@ -166,6 +166,8 @@ TEST_F(OutputsAsInputs, AreKeptWhereALaterJobHasFetchedThem)
 
     sql("UPDATE kept_output SET told_at = now() - interval '8 days'");
     EXPECT_EQ(kept_at(earlier_), 1U) << "it will have been given up";
+    sql("UPDATE job SET state_changed_at = now() - interval '8 days' WHERE id = '" + earlier_.value + "'");
+    EXPECT_EQ(kept_at(earlier_), 0U) << "at its own center, too";
 }
 
 TEST_F(OutputsAsInputs, AreNoPartOfWhatTheProgramIsPredictedToTake)
