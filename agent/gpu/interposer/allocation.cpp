@@ -67,7 +67,7 @@ cuda::Status allocate_from_pool(cuda::Address* address, std::size_t bytes, void*
     const std::optional<OwnPool> place = share.find_pool(pool);
     if (place && place->location.type != cuda::kLocationDevice) return of_driver();
     cuda::Device device = 0;
-    const bool is_own = !place || (!place->is_for_others && driver().ctx_get_device(&device) == cuda::kSuccess &&
+    const bool is_own = !place || (!place->is_drivers && driver().ctx_get_device(&device) == cuda::kSuccess &&
                                    device == place->location.id);
     if (is_own || is_captured(stream, is_capturing))
         return allocate_async(address, bytes, stream, of_driver, is_capturing);

@@ -115,7 +115,7 @@ cuda::Status cuMemPoolSetAccess(void* pool, const cuda::AccessDescription* acces
     const cuda::Status status = of_driver(pool, access, count);
     if (status != cuda::kSuccess) return status;
     for (std::size_t i = 0; i < count; ++i) {
-        if (access[i].location.type == cuda::kLocationDevice && access[i].flags == cuda::kAccessReadWrite)
+        if (access[i].location.type == cuda::kLocationDevice && access[i].flags != 0)
             Share::instance().note_pool_peer(access[i].location.id);
     }
     return status;

@@ -35,8 +35,8 @@ cuda::Status cuMemPoolCreate(void** pool, const cuda::MemPoolProperties* propert
 {
     static DriverFunction<cuda::MemPoolCreate> of_driver{"cuMemPoolCreate"};
     if (properties == nullptr) return of_driver(pool, properties);
-    return get_pool(pool, {properties->location, properties->handle_types != 0},
-                    [&] { return of_driver(pool, properties); });
+    const bool is_drivers = properties->handle_types != 0 || properties->type != cuda::kAllocationPinned;
+    return get_pool(pool, {properties->location, is_drivers}, [&] { return of_driver(pool, properties); });
 }
 
 cuda::Status cuMemPoolDestroy(void* pool)
@@ -64,7 +64,9 @@ cuda::Status cuDeviceGetMemPool(void** pool, cuda::Device device)
     {                                                                                                                  \
         static DriverFunction<cuda::MemGetMemPool> of_driver{#name};                                                   \
         if (location == nullptr) return of_driver(pool, location, type);                                               \
-        return get_current_pool(pool, *location, [&] { return of_driver(pool, location, type); });                     \
+        const auto ask = [&] { return of_driver(pool, location, type); };                                              \
+        if (type != cuda::kAllocationPinned) return get_pool(pool, {*location, true}, ask);                            \
+        return get_current_pool(pool, *location, ask);                                                                 \
     }
 FATHOM_POOL_OF(cuMemGetDefaultMemPool)
 FATHOM_POOL_OF(cuMemGetMemPool)

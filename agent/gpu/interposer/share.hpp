@@ -55,7 +55,7 @@ struct OwnGpu {
 /// A pool of memory that the program knows.
 struct OwnPool {
     cuda::Location location{};
-    bool is_for_others{}; ///< other processes may get its memory
+    bool is_drivers{}; ///< only the driver gives its memory: other processes may get it, or it moves by itself
 };
 
 /// What a program is told of a GPU's memory, in whatever way it asks.

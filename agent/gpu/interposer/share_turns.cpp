@@ -88,6 +88,7 @@ bool Share::does_somebody_wait(int socket)
     if (lock.owns_lock()) return is_shared_ && has_turn_;
     Message next;
     const ssize_t got = ::recv(socket, &next, sizeof(next), MSG_PEEK | MSG_DONTWAIT);
+    if (got == 0) return false; // the manager is gone
     return got != static_cast<ssize_t>(sizeof(next)) || next.type != MessageType::kShared || next.first != 0;
 }
 
@@ -151,6 +152,7 @@ void Share::set_shared(bool is_shared, bool has_turn, Lock& lock)
     if (is_shared == is_shared_) return;
     is_shared_ = is_shared;
     if (!is_shared) {
+        turns_ended_.fetch_add(1); // nobody waits for it any longer: its watch is over
         if (!has_turn_) take_turn(lock);
         is_to_end_after_iteration_ = is_to_end_after_capture_ = false;
         return;

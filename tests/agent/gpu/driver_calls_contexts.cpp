@@ -136,7 +136,8 @@ void peer_with_the_turn()
     make_current(first);
     std::printf("begins\n");
     std::fflush(stdout);
-    for (bool is_over = false; !is_over;) {
+    bool is_over = false;
+    for (int i = 0; !is_over && i < 500; ++i) {
         const Address address = allocate(2 * kMiB);
         make_current(second);
         launch(kernel("spin"), address, 2 * kMiB, 20'000, nullptr);
@@ -146,6 +147,7 @@ void peer_with_the_turn()
         make_current(first);
         release(address);
     }
+    require(is_over, "no turn ended with an iteration");
 }
 
 /// Of one GPU. What was allocated in a context ends with it, and nothing else.
