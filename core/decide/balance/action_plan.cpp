@@ -190,7 +190,9 @@ BalanceActions plan_actions(const BalanceActions& wanted, const UnitPosition& po
         }
         if (rules.use == ActuatorUse::kFirst && actions.any()) break;
     }
-    const bool may_return = rules.use == ActuatorUse::kTogether || !actions.any();
+    const bool has_sub_units =
+        std::find(rules.actuators.begin(), rules.actuators.end(), ActuatorKind::kSubUnits) != rules.actuators.end();
+    const bool may_return = has_sub_units && (rules.use == ActuatorUse::kTogether || !actions.any());
     if (may_return && wanted.sub_units > 0 && actions.sub_units == 0) actions.sub_units = plan.plan_returned_sub_unit();
     return actions;
 }

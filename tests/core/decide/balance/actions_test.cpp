@@ -207,6 +207,9 @@ TEST(ActionPlan, GivesASubUnitBackWhereHalfOfOneIsLacking)
     EXPECT_EQ(planned(1.4, 3), 1) << "0.4 of one is none by rounding, and the unit lacks two sevenths";
     EXPECT_EQ(planned(1.4, 1), 0) << "none was given up";
     EXPECT_EQ(planned(1.1, 3), 0) << "it lacks little";
+    PlanRules clock_only;
+    clock_only.actuators = {ActuatorKind::kClock};
+    EXPECT_EQ(plan_actions(two, sub_units_only(1), clock_only, 1.4, sub_units_only(3)).sub_units, 0);
 }
 
 TEST(ActionPlan, KeepsToTheLimitsOfEachActuator)
