@@ -36,7 +36,10 @@ gpu::TurnRight right_of_jobs(const AgentConfig& config)
 {
     const auto number = [&](const char* name, std::int64_t otherwise) -> std::int64_t {
         const auto said = config.tables.environment.find(name);
-        return said == config.tables.environment.end() ? otherwise : std::strtoll(said->second.c_str(), nullptr, 10);
+        if (said == config.tables.environment.end()) return otherwise;
+        char* end = nullptr;
+        const std::int64_t value = std::strtoll(said->second.c_str(), &end, 10);
+        return said->second.empty() || *end != '\0' ? otherwise : value;
     };
     return {.share = static_cast<double>(number("FATHOM_GPU_SHARE", 1000)) / 1000,
             .priority = number("FATHOM_GPU_PRIORITY", 0)};
