@@ -150,7 +150,8 @@ std::vector<WaitingJob> to_waiting_jobs(const pqxx::result& rows, KnownSpecs& sp
 } // namespace
 
 // The router need not carry about what runs, nor where its data are: of thousands of jobs at once that would be
-// gigabytes. A command stands for the program, and one input for all, with their bytes.
+// gigabytes. A command stands for the program, and one input for all, with their bytes; of files that are fetched,
+// those count of which centers may keep copies.
 const char* const kWaitingJobColumns = R"sql(
     SELECT id, version, label, job_type, submitted_by, operators_from <> '' AS takes_operators, state, metered, coalesce(metering_until <= now(), false) AS metering_over,
            waiting_reason, coalesce(extract(epoch FROM now() - waiting_reason_at), 0)::float8 AS reason_s,
@@ -162,6 +163,11 @@ const char* const kWaitingJobColumns = R"sql(
                                       SELECT least(coalesce(sum(bytes::numeric), 0), 1e18)
                                       FROM jsonb_path_query(spec, 'lax $.data.in[*].bytes ? (@.type() == "number")') AS bytes))),
                                   'out_bytes', spec -> 'data' -> 'out_bytes', 'sites', spec -> 'data' -> 'sites') END,
+                              'inputs', CASE WHEN spec ? 'inputs' THEN (
+                                  SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+                                      'from', i -> 'from', 'path', i -> 'path', 'size_bytes', i -> 'size_bytes',
+                                      'kept_at', i -> 'kept_at')))
+                                  FROM jsonb_path_query(spec, 'lax $.inputs[*] ? (exists(@.from))') AS i) END,
                               'network', spec -> 'network', 'deadline', spec -> 'deadline',
                               'project', spec -> 'project', 'prefer', spec -> 'prefer', 'budget', spec -> 'budget',
                               'priority', spec -> 'priority', 'gang', spec -> 'gang')::text AS spec)sql";

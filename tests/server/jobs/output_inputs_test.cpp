@@ -142,7 +142,7 @@ TEST_F(OutputsAsInputs, NeedNotGoToTheCenterThatKeepsThem)
 TEST_F(OutputsAsInputs, AreKeptWhereALaterJobHasFetchedThem)
 {
     add_center("beta");
-    set_facts(R"({"stages_inputs": true, "keeps_outputs_bytes": 1000})");
+    set_facts(R"({"stages_inputs": true, "stores_outputs": true, "keeps_outputs_bytes": 1000})");
     const auto end_at_beta = [&](const Json& input) {
         Json body = taking(input);
         body["units"] = {{"center", "beta"}};
