@@ -76,7 +76,7 @@ std::string queue_text(const Json& unit, Timestamp now)
 /// Of parts of GPUs by turns: the GPUs of the unit type's center whose memory jobs share.
 std::string gpus_text(Session& session, const Json& unit)
 {
-    if (text_of(member(unit, "facts"), "sharing") != "time-slice") return "";
+    if (text_of(member(member(unit, "facts"), "device"), "sharing") != "time-slice") return "";
     const Result<Session::List> gpus =
         session.list("/shared-gpus", {{"center", text_of(unit, "center")}}, std::nullopt);
     if (!gpus) return "\n" + render_details({{"GPUs", describe(gpus.error())}}, table_style(session));
