@@ -14,7 +14,7 @@ export const thingNames = ['unitType', 'project', 'priceVersion', 'run', 'order'
 
 /** An address of each page that shows a single thing; a name that is not given is named. */
 export function pathsOfThings(things) {
-  const missing = thingNames.filter((name) => things[name] === undefined)
+  const missing = thingNames.filter((name) => (things[name] ?? null) === null)
   if (missing.length > 0) throw new Error(`it is not said which ${missing.join(', ')} to look at`)
   return [`/unit-types/${things.unitType}`, `/projects/${things.project}`, `/prices/${things.priceVersion}`, '/prices/new',
     `/billing?tab=statements&name=${things.project}`, `/probe-runs/${things.run}`, `/probe-orders/${things.order}`, `/operators/${things.operator}`,
