@@ -75,8 +75,8 @@ int run(int worlds)
     print_row("aimd", aimd, worlds);
     fmt::print("RESULT settling_periods {:.1f} periods\n", ours.settling_periods / ours.phases);
     fmt::print("RESULT settling_periods_aimd {:.1f} periods\n", aimd.settling_periods / aimd.phases);
-    fmt::print("RESULT overshoot {:.3f} of occupancy\n", ours.overshoot / ours.phases);
-    fmt::print("RESULT overshoot_aimd {:.3f} of occupancy\n", aimd.overshoot / aimd.phases);
+    fmt::print("RESULT overshoot {:.3f} ratio\n", ours.overshoot / ours.phases);
+    fmt::print("RESULT overshoot_aimd {:.3f} ratio\n", aimd.overshoot / aimd.phases);
     fmt::print("RESULT unsettled_pct {:.2f} %\n", 100.0 * ours.unsettled / ours.phases);
     fmt::print("RESULT throughput_over_none {:.3f} ratio\n", std::exp(ours.log_operations / worlds));
     fmt::print("RESULT worst_throughput_over_none {:.3f} ratio\n", ours.least_gain);
