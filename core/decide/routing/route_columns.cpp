@@ -112,12 +112,17 @@ RouteColumns::RouteColumns(const UnitTypeList& unit_types, std::shared_ptr<const
     idle_units_.reserve(size());
     for (const UnitTypeView& view : unit_types_)
         idle_units_.push_back(idle_units_of(view));
-    if (before != nullptr && have_same_names(before->unit_types_, unit_types_)) {
-        take_over(*before);
-        return;
+    if (before != nullptr) {
+        generation_ = before->generation_ + 1;
+        estimates_since_ = estimates_ == before->estimates_ ? before->estimates_since_ : generation_;
+        uses_ = before->uses_;
+        if (have_same_names(before->unit_types_, unit_types_)) {
+            take_over(*before);
+            return;
+        }
+        move_columns(*before);
     }
     sort_names();
-    if (before != nullptr) move_columns(*before);
 }
 
 void RouteColumns::set_facts(std::size_t unit_type, const UnitTypeFacts& facts)
@@ -128,14 +133,11 @@ void RouteColumns::set_facts(std::size_t unit_type, const UnitTypeFacts& facts)
 
 void RouteColumns::take_over(RouteColumns& before)
 {
-    generation_ = before.generation_ + 1;
-    estimates_since_ = estimates_ == before.estimates_ ? before.estimates_since_ : generation_;
     changed_at_ = before.changed_at_;
     id_rank_ = before.id_rank_;
     by_center_ = before.by_center_;
     center_rank_ = before.center_rank_;
     columns_ = std::exchange(before.columns_, {});
-    uses_ = before.uses_;
     start_up_s_ = before.start_up_s_;
     speeds_ = before.speeds_;
     table_ = before.table_;
@@ -164,9 +166,6 @@ void RouteColumns::take_over(RouteColumns& before)
 
 void RouteColumns::move_columns(RouteColumns& before)
 {
-    generation_ = before.generation_ + 1;
-    estimates_since_ = estimates_ == before.estimates_ ? before.estimates_since_ : generation_;
-    uses_ = before.uses_;
     std::unordered_map<std::string_view, std::uint32_t> places;
     for (std::uint32_t i = 0; i < before.size(); ++i)
         places.emplace(before.unit_types_[i].id.value, i);
