@@ -29,7 +29,8 @@ enum class MessageType : std::uint32_t {
     kAskLeft = 9,      ///< text: the GPU. What could its rooms there grow by? Admits nobody
     // To a program
     kPlace = 101,             ///< text: the GPU; first to fourth: MemoryPlace
-    kRefused = 102,           ///< text: why; first: kNotShared or 0. Answers kUseGpu and kGrow
+    kRefused = 102,           ///< text: why; first: kNotShared or 0. Answers kUseGpu and kGrow: second: which of
+                              ///< them; third: gpu_number() of its GPU. Both are 0 from a manager of before
     kGrown = 103,             ///< text: the GPU; first: the kind; second: the room
     kShared = 104,            ///< first: whether others have memory on one of its GPUs; second: whether it has the turn
     kTurn = 105,              ///< it has the turn
@@ -71,6 +72,30 @@ inline Message with_text(Message message, std::string_view text)
     message.text.fill('\0');
     text.copy(message.text.data(), text.size());
     return message;
+}
+
+/// A GPU's name as a number: above 0, and another for others as far as one can tell (FNV-1a).
+inline std::int64_t gpu_number(std::string_view gpu)
+{
+    std::uint64_t number = 0xcbf29ce484222325ULL;
+    for (const char letter : gpu)
+        number = (number ^ static_cast<unsigned char>(letter)) * 0x100000001b3ULL;
+    return static_cast<std::int64_t>(number >> 1U | 1U);
+}
+
+/// Whether that is an answer to a question of a program's: an answer that comes late may be another question's.
+inline bool is_answer_to(const Message& question, const Message& answer)
+{
+    const auto is_asked = [&](MessageType type) { return question.type == type; };
+    const bool is_of_gpu = text_of(question) == text_of(answer);
+    if (answer.type == MessageType::kPlace) return is_asked(MessageType::kUseGpu) && is_of_gpu;
+    if (answer.type == MessageType::kLeft) return is_asked(MessageType::kAskLeft) && is_of_gpu;
+    if (answer.type == MessageType::kGrown)
+        return is_asked(MessageType::kGrow) && is_of_gpu && answer.first == question.first;
+    if (answer.type != MessageType::kRefused || (!is_asked(MessageType::kUseGpu) && !is_asked(MessageType::kGrow)))
+        return false;
+    return answer.second == 0 ||
+           (answer.second == static_cast<std::int64_t>(question.type) && answer.third == gpu_number(text_of(question)));
 }
 
 } // namespace fathom::gpu

@@ -1,11 +1,7 @@
 #include "agent/gpu/interposer/share_detail.hpp"
 
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <thread>
 #include <unistd.h>
 
@@ -17,23 +13,18 @@ using namespace std::chrono_literals;
 
 constexpr auto kRetry = 200ms;
 constexpr auto kAnswerWithin = 10s;
+/// More than a program says while its manager is busy.
+constexpr std::size_t kMaxUnsent = 1024;
 
 } // namespace
 
 /// With the mutex held, or before there are other threads.
 bool Share::connect()
 {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (socket_path_.size() >= sizeof(address.sun_path)) return false;
-    socket_path_.copy(address.sun_path, socket_path_.size());
-    const int made = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (made < 0) return false;
-    if (::connect(made, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
-        ::close(made);
-        return false;
-    }
-    socket_ = made;
+    const std::optional<ManagerSocket> made = connect_to_manager(socket_path_, connections_ + 1);
+    if (!made) return false;
+    ++connections_;
+    socket_ = *made;
     is_left_unanswered_ = false;
     const char* const job = std::getenv("FATHOM_GPU_JOB");
     const char* const share = std::getenv("FATHOM_GPU_SHARE");
@@ -53,35 +44,56 @@ void Share::tell_of_absence() const
 /// Not where a process begins: it may be a child that never uses a GPU.
 bool Share::has_manager(Lock& lock)
 {
-    if (socket_ < 0 && std::chrono::steady_clock::now() < wait_until_ &&
-        !changed_.wait_until(lock, wait_until_, [&] { return socket_ >= 0; }))
+    if (!socket_.is_open() && std::chrono::steady_clock::now() < wait_until_ &&
+        !changed_.wait_until(lock, wait_until_, [&] { return socket_.is_open(); }))
         tell_of_absence();
-    return socket_ >= 0;
+    return socket_.is_open();
 }
 
 bool Share::send(const Message& message)
 {
-    if (socket_ < 0) return false;
-    ssize_t sent = 0;
-    do {
-        sent = ::send(socket_, &message, sizeof(message), MSG_NOSIGNAL);
-    } while (sent < 0 && errno == EINTR);
-    // A connection that broke is found by who reads from it.
-    return sent == static_cast<ssize_t>(sizeof(message));
+    if (!socket_.is_open()) return false;
+    if (unsent_.empty()) {
+        const Sending sending = send_at_once(socket_, message);
+        if (sending != Sending::kFull) return sending == Sending::kSent;
+    }
+    if (unsent_.size() == kMaxUnsent) {
+        shut_down(socket_); // a manager that hangs is away
+        return false;
+    }
+    unsent_.push_back(message);
+    if (unsent_.size() == 1) start_thread([this, connection = socket_.number] { send_rest(connection); });
+    return true;
+}
+
+/// The mutex is never held while this process waits for the manager: the thread that reads needs it.
+void Share::send_rest(std::uint64_t connection)
+{
+    while (true) {
+        std::this_thread::sleep_for(kTryAgain);
+        const Lock lock(mutex_);
+        if (socket_.number != connection) return;
+        Sending sending = Sending::kSent;
+        while (!unsent_.empty() && sending == Sending::kSent) {
+            sending = send_at_once(socket_, unsent_.front());
+            if (sending == Sending::kSent) unsent_.pop_front();
+        }
+        if (sending != Sending::kFull) return;
+    }
 }
 
 std::optional<Message> Share::ask(const Message& message, Lock& lock)
 {
-    changed_.wait(lock, [&] { return !is_asking_; });
-    if (socket_ < 0) return std::nullopt;
-    is_asking_ = true;
+    changed_.wait(lock, [&] { return !question_; });
+    if (!socket_.is_open()) return std::nullopt;
+    question_ = message;
     answer_.reset();
-    const int asked = socket_;
+    const std::uint64_t asked = socket_.number;
     std::optional<Message> answer;
     if (send(message) &&
-        changed_.wait_for(lock, kAnswerWithin, [&] { return answer_.has_value() || socket_ != asked; }))
+        changed_.wait_for(lock, kAnswerWithin, [&] { return answer_.has_value() || socket_.number != asked; }))
         answer = answer_;
-    is_asking_ = false;
+    question_.reset();
     changed_.notify_all();
     return answer;
 }
@@ -91,29 +103,27 @@ std::optional<Message> Share::ask(const Message& message, Lock& lock)
 void Share::run()
 {
     while (true) {
-        int reading = -1;
+        ManagerSocket reading;
         {
             const Lock lock(mutex_);
-            if (socket_ < 0 && connect()) {
+            if (!socket_.is_open() && connect()) {
                 say_all();
                 changed_.notify_all();
             }
             reading = socket_;
         }
-        if (reading < 0) {
+        if (!reading.is_open()) {
             std::this_thread::sleep_for(kRetry);
             continue;
         }
-        Message message;
-        const ssize_t got = ::recv(reading, &message, sizeof(message), 0);
-        if (got < 0 && errno == EINTR) continue;
-        if (got == static_cast<ssize_t>(sizeof(message)) && message.version == kProtocolVersion) {
-            receive(message);
+        if (const std::optional<Message> message = next_message(reading)) {
+            receive(*message);
             continue;
         }
         Lock lock(mutex_);
-        ::close(socket_);
-        socket_ = -1;
+        close_socket(socket_);
+        socket_ = {};
+        unsent_.clear();
         wants_ = false;
         changed_.notify_all();
         lock.unlock();
@@ -153,9 +163,11 @@ void Share::take_answer(const Message& message)
     if (unanswered_ > 0 && message.type != MessageType::kGrown && message.type != MessageType::kLeft) {
         --unanswered_;
         // What this process has cannot be refused: it comes back until its memory is in the manager's books.
-        if (message.type == MessageType::kRefused && message.first != kNotShared) ::shutdown(socket_, SHUT_RDWR);
+        if (message.type == MessageType::kRefused && message.first != kNotShared) shut_down(socket_);
         return;
     }
+    // Whoever asked before has not waited so long: that answer is nobody's.
+    if (!question_ || !is_answer_to(*question_, message)) return;
     answer_ = message;
     changed_.notify_all();
 }

@@ -69,7 +69,7 @@ Share& Share::begin()
         ::pthread_atfork([] { beginning.lock(); }, [] { beginning.unlock(); },
                          [] {
                              const Share* const of_parent = the_one().exchange(nullptr);
-                             if (of_parent != nullptr && of_parent->socket_ >= 0) ::close(of_parent->socket_);
+                             if (of_parent != nullptr) close_socket(of_parent->socket_);
                              beginning.unlock();
                          });
     });

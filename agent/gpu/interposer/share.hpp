@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/gpu/interposer/captures.hpp"
+#include "agent/gpu/interposer/manager_socket.hpp"
 #include "agent/gpu/interposer/region.hpp"
 #include "agent/gpu/protocol.hpp"
 #include "core/decide/gpu_memory/iteration_finder.hpp"
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -225,7 +227,7 @@ class Share {
     };
     bool give_back(TurnEnd end, Lock& lock);
     void watch_turn(std::int64_t limit_ms);
-    bool does_somebody_wait(int socket);
+    bool does_somebody_wait(const ManagerSocket& asked_by);
     std::optional<std::size_t> take_away(OwnGpu& gpu, TurnEnd end) const;
     void take_turn(Lock& lock);
     bool bring_back_all(std::size_t& copied);
@@ -241,19 +243,24 @@ class Share {
     /// An answer of the manager's. With mutex_ held.
     void take_answer(const Message& message);
     void say_all();
+    /// In order, without waiting. @return  false where there is no connection, or it breaks: the next manager hears
+    /// all.
     bool send(const Message& message);
+    void send_rest(std::uint64_t connection);
     std::optional<Message> ask(const Message& message, Lock& lock);
     std::optional<Message> ask_left(const std::string& id, Lock& lock);
 
     std::string socket_path_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    int socket_ = -1;
+    ManagerSocket socket_;
+    std::uint64_t connections_{}; ///< there were so many
+    std::deque<Message> unsent_;  ///< that the manager had no room for yet
     std::chrono::steady_clock::time_point wait_until_ =
         std::chrono::steady_clock::now(); ///< for a manager that is away
     std::chrono::seconds absence_{};      ///< of a manager, that memory is waited for
     std::optional<Message> answer_;
-    bool is_asking_{};
+    std::optional<Message> question_; ///< that is being asked
     bool is_left_unanswered_{};
     int unanswered_{}; ///< of what say_all() said: these answers come first
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -82,14 +81,12 @@ bool Share::give_back(TurnEnd end, Lock& /*held*/)
 
 /// Whether others still wait for this process's turn, as far as it can know. The thread that reads what the manager
 /// says may be waiting for the GPU, so that the news is unread.
-bool Share::does_somebody_wait(int socket)
+bool Share::does_somebody_wait(const ManagerSocket& asked_by)
 {
     const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-    if (lock.owns_lock()) return is_shared_ && has_turn_;
-    Message next;
-    const ssize_t got = ::recv(socket, &next, sizeof(next), MSG_PEEK | MSG_DONTWAIT);
-    if (got == 0) return false; // the manager is gone
-    return got != static_cast<ssize_t>(sizeof(next)) || next.type != MessageType::kShared || next.first != 0;
+    if (!lock.owns_lock()) return do_others_wait(asked_by);
+    // Another manager asks for the turn itself.
+    return is_shared_ && has_turn_ && socket_.number == asked_by.number;
 }
 
 /// Ends this process if it has not given its turn back by then: a kernel that does not end, or a call that does not

@@ -37,9 +37,9 @@ std::optional<MemoryView> Share::view_of(const std::string& gpu)
 std::optional<Message> Share::ask_left(const std::string& id, Lock& lock)
 {
     if (is_left_unanswered_) return std::nullopt;
-    const int asked = socket_;
+    const std::uint64_t asked = socket_.number;
     std::optional<Message> left = ask(with_text({.type = MessageType::kAskLeft}, id), lock);
-    is_left_unanswered_ = !left && asked >= 0 && socket_ == asked;
+    is_left_unanswered_ = !left && asked != 0 && socket_.number == asked;
     if (left && left->type != MessageType::kLeft) return std::nullopt;
     return left;
 }

@@ -24,9 +24,12 @@ std::optional<MemoryKind> kind_of(std::int64_t number)
     return std::nullopt;
 }
 
-Message refused(const std::string& why)
+Message refused(const Message& question, const std::string& why)
 {
-    return with_text({.type = MessageType::kRefused}, why);
+    return with_text({.type = MessageType::kRefused,
+                      .second = static_cast<std::int64_t>(question.type),
+                      .third = gpu_number(text_of(question))},
+                     why);
 }
 
 } // namespace
@@ -142,7 +145,7 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
     const std::string gpu(text_of(message));
     const auto books = books_.find(gpu);
     if (books == books_.end()) {
-        Message answer = refused("this node has no GPU " + gpu + " that jobs share");
+        Message answer = refused(message, "this node has no GPU " + gpu + " that jobs share");
         answer.first = kNotShared;
         say(id, answer);
         return;
@@ -164,10 +167,10 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
         place = books->second.admit(key(id), {});
     if (!place) {
         ++refused_counts_[gpu];
-        say(id, refused(place.error().detail +
-                        (place.error().fields.empty()
-                             ? ""
-                             : ": " + place.error().fields.front().field + " " + place.error().fields.front().detail)));
+        say(id, refused(message, place.error().detail + (place.error().fields.empty()
+                                                             ? ""
+                                                             : ": " + place.error().fields.front().field + " " +
+                                                                   place.error().fields.front().detail)));
         return;
     }
     client.gpus.insert(gpu);
@@ -201,12 +204,12 @@ void Coordinator::grow(ClientId id, Client& client, const Message& message)
     const std::optional<MemoryKind> kind = kind_of(message.first);
     if (!kind || !client.gpus.contains(gpu)) {
         ++client.wrong_messages;
-        say(id, refused("wrong request of more memory"));
+        say(id, refused(message, "wrong request of more memory"));
         return;
     }
     const Result<std::int64_t> room = books_.at(gpu).grow(key(id), *kind, message.second);
     say(id, room ? with_text({.type = MessageType::kGrown, .first = message.first, .second = *room}, gpu)
-                 : refused(room.error().detail));
+                 : refused(message, room.error().detail));
 }
 
 void Coordinator::shrink(ClientId id, Client& client, const Message& message)

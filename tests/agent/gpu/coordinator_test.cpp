@@ -79,6 +79,26 @@ TEST(GpuCoordinator, WhatAJobNeedsIsPromisedToItOnceNotToEachOfItsProcesses)
     EXPECT_EQ(types_to(3, all.take_outgoing()), (std::vector{MessageType::kRefused}));
 }
 
+/// A program that asked two questions must know which one is refused.
+TEST(GpuCoordinator, ARefusalNamesItsQuestion)
+{
+    Coordinator all = coordinator();
+    join(all, 1, 8 * kMiB, 0);
+    (void)all.take_outgoing();
+    const std::vector<Message> questions{with_text({.type = MessageType::kGrow, .first = 1, .second = 80 * kMiB}, kGpu),
+                                         with_text({.type = MessageType::kGrow, .first = 7, .second = 1}, kGpu),
+                                         with_text({.type = MessageType::kUseGpu}, "GPU-of-others")};
+    for (const Message& question : questions) {
+        all.receive(1, question, 1);
+
+        const std::vector<Outgoing> sent = all.take_outgoing();
+        ASSERT_EQ(types_to(1, sent), (std::vector{MessageType::kRefused}));
+        EXPECT_EQ(sent[0].message.second, static_cast<std::int64_t>(question.type));
+        EXPECT_EQ(sent[0].message.third, gpu_number(text_of(question)));
+        EXPECT_TRUE(is_answer_to(question, sent[0].message));
+    }
+}
+
 TEST(GpuCoordinator, TakesNoJobsNameThatIsNotText)
 {
     Coordinator all = coordinator();

@@ -280,6 +280,7 @@ int main(int argc, char** argv)
                                                  {"launch_graph", launch_graph},
                                                  {"libraries", libraries},
                                                  {"long_kernel", long_kernel},
+                                                 {"many_iterations", many_iterations},
                                                  {"many_releases", many_releases},
                                                  {"mapped", mapped},
                                                  {"modules", modules},

@@ -53,6 +53,7 @@ void launch_ex();
 void launch_cooperative();
 void launch_graph();
 void released_in_use();
+void many_iterations();
 void many_releases();
 void idle_children();
 void grows();

@@ -199,6 +199,21 @@ void grows()
     release(own);
 }
 
+/// More than the manager may leave unread in the socket.
+void many_iterations()
+{
+    auto* const end = reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "fathom_gpu_iteration_end"));
+    require(end != nullptr, "the library is not preloaded");
+    make_context();
+    const Address own = allocate(2 * kMiB);
+    for (int i = 0; i < 600; ++i)
+        end();
+    wait_for("ended 600");
+    for (int i = 0; i < 5000; ++i)
+        end();
+    release(own);
+}
+
 /// Of 5 s.
 void long_kernel()
 {
