@@ -61,7 +61,7 @@ void Share::synchronize(const OwnGpu& gpu)
 }
 
 /// Of a GPU of which the program has no context any longer. The driver has taken what it had allocated itself; what
-/// this library has mapped is still there, and what the program has mapped is the program's.
+/// this library has mapped is still there; what the program has mapped, or has from a pool, is no context's and stays.
 void Share::drop(OwnGpu& gpu)
 {
     for (Region* region : {&gpu.persistent, &gpu.temporary}) {
@@ -72,7 +72,7 @@ void Share::drop(OwnGpu& gpu)
         region->clear();
     }
     for (auto it = gpu.native.begin(); it != gpu.native.end();) {
-        if (handles_.contains(it->first)) {
+        if (handles_.contains(it->first) || !owners_.contains(it->first)) {
             ++it;
             continue;
         }

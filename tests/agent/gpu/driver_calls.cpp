@@ -286,6 +286,7 @@ int main(int argc, char** argv)
                                                  {"modules", modules},
                                                  {"peer_with_the_turn", peer_with_the_turn},
                                                  {"peers", peers},
+                                                 {"pool_without_context", pool_without_context},
                                                  {"pools", pools},
                                                  {"released_in_use", released_in_use},
                                                  {"two_contexts", two_contexts},

@@ -59,6 +59,7 @@ void idle_children();
 void grows();
 void long_kernel();
 void peers();
+void pool_without_context();
 void pools();
 void peer_with_the_turn();
 void two_contexts();

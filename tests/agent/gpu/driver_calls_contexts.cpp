@@ -123,6 +123,22 @@ void pools()
     release(own);
 }
 
+/// Of the second GPU, which has no context any longer then.
+void pool_without_context()
+{
+    const Context second = make_current_context(1);
+    const Context first = make_current_context(0);
+    void* pool = nullptr;
+    Address address = 0;
+    require(cuDeviceGetDefaultMemPool(&pool, 1), "cuDeviceGetDefaultMemPool");
+    require(cuMemAllocFromPoolAsync(&address, 4 * kMiB, pool, nullptr), "cuMemAllocFromPoolAsync");
+    require(cuCtxDestroy_v2(second), "cuCtxDestroy of the second");
+    make_current(first);
+    pause("second ended");
+    require(cuMemFreeAsync(address, nullptr), "cuMemFreeAsync");
+    pause("released");
+}
+
 /// Temporary memory of one GPU, which is not copied when the turn ends with an iteration, and a kernel of the other GPU
 /// that still writes it then.
 void peer_with_the_turn()

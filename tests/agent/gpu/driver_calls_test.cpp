@@ -35,6 +35,20 @@ TEST_F(GpuSharing, AContextThatEndsTakesNothingFromTheOthersOfItsProgram)
     EXPECT_EQ(program->wait(), 0) << program->output();
 }
 
+TEST_F(GpuSharing, WhatAPoolGaveStaysInTheBooksWhenTheContextsOfItsGpuEnd)
+{
+    start();
+    const auto program = call("pool_without_context");
+
+    const std::vector<std::pair<std::string, std::int64_t>> steps{{"second ended", 4 * kMiB}, {"released", 0}};
+    for (const auto& [step, bytes] : steps) {
+        EXPECT_TRUE(program->wait_for_output(step)) << program->output();
+        EXPECT_TRUE(wait_for_persistent_bytes("pool_without_context", bytes)) << job("pool_without_context");
+        go_on(step);
+    }
+    EXPECT_EQ(program->wait(), 0) << program->output();
+}
+
 TEST_F(GpuSharing, GpusOfAProgramUseEachOthersMemoryWhereItAskedForThat)
 {
     start();

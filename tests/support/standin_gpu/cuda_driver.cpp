@@ -143,7 +143,8 @@ Status cuCtxDestroy_v2(Context context)
     if (!one.contexts.contains(own)) fault("a context that is none is destroyed");
     for (auto it = one.blocks.begin(); it != one.blocks.end();) {
         const auto block = it++;
-        if (block->second.context == own) drop_block(block);
+        const bool is_pools = block->second.of == BlockOf::kPool || block->second.of == BlockOf::kHost;
+        if (block->second.context == own && !is_pools) drop_block(block);
     }
     std::erase_if(one.captures, [&](const auto& entry) { return entry.second.context == own; });
     std::erase_if(one.peers, [&](const auto& pair) { return pair.first == own || pair.second == own; });

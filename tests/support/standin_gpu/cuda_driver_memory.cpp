@@ -174,7 +174,7 @@ Status cuMemAllocFromPoolAsync(Address* address, std::size_t bytes, void* pool, 
         if (capture_of(stream) == nullptr) {
             const Location location = location_of(pool);
             if (location.type != kLocationDevice) return take_block(address, bytes, BlockOf::kHost);
-            return take_block(address, bytes, BlockOf::kProgram, context_on(location.id));
+            return take_block(address, bytes, BlockOf::kPool, context_on(location.id));
         }
     }
     return allocate_in_order(address, bytes, stream);

@@ -50,6 +50,7 @@ enum class BlockOf {
     kProgram, ///< by cuMemAlloc and the like: the program has to release it
     kArray,
     kHost,   ///< of the host's memory, from a pool
+    kPool,   ///< from a pool that the program named: the pool's, which no context ends with
     kModule, ///< a variable; gone with its module
     kGraph,  ///< of an allocation node that has run, until a free node has
 };
