@@ -74,6 +74,18 @@ cuda::Status allocate_from_pool(cuda::Address* address, std::size_t bytes, void*
     return share.allocate_native_on(place->location.id, bytes, of_driver, [&] { return *address; });
 }
 
+/// The pool that cuMemAllocAsync takes memory from; null where that is not known.
+void* current_pool()
+{
+    static DriverFunction<cuda::DeviceGetMemPool> of_driver{"cuDeviceGetMemPool"};
+    cuda::Device device = 0;
+    void* pool = nullptr;
+    if (!Share::instance().is_used() || driver().ctx_get_device(&device) != cuda::kSuccess ||
+        of_driver(&pool, device) != cuda::kSuccess)
+        return nullptr;
+    return pool;
+}
+
 /// @param synchronize  of the same suffix: the default stream of a thread is another than that of all.
 cuda::Status free_async(cuda::Address address, cuda::Stream stream, DriverFunction<cuda::MemFreeAsync>& of_driver,
                         DriverFunction<cuda::StreamIsCapturing>& is_capturing,
@@ -141,8 +153,8 @@ cuda::Status cuMemFree_v2(cuda::Address address)
     {                                                                                                                  \
         static DriverFunction<cuda::MemAllocAsync> of_driver{"cuMemAllocAsync" #suffix};                               \
         static DriverFunction<cuda::StreamIsCapturing> is_capturing{"cuStreamIsCapturing" #suffix};                    \
-        return allocate_async(                                                                                         \
-            address, bytes, stream, [&] { return of_driver(address, bytes, stream); }, is_capturing);                  \
+        return allocate_from_pool(                                                                                     \
+            address, bytes, current_pool(), stream, [&] { return of_driver(address, bytes, stream); }, is_capturing);  \
     }                                                                                                                  \
     cuda::Status cuMemAllocFromPoolAsync##suffix(cuda::Address* address, std::size_t bytes, void* pool,                \
                                                  cuda::Stream stream)                                                  \

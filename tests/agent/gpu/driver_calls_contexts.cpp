@@ -27,6 +27,7 @@ MemPoolCreate cuMemPoolCreate;
 MemPoolDestroy cuMemPoolDestroy;
 IpcGetMemHandle cuIpcGetMemHandle;
 Status cuDeviceGetDefaultMemPool(void** pool, Device device);
+Status cuDeviceSetMemPool(Device device, void* pool);
 }
 
 namespace driver_calls {
@@ -50,6 +51,19 @@ void fill_in(Context context, Address address)
     make_current(context);
     launch(kernel("fill"), address, 2 * kMiB, 3, nullptr);
     require(cuCtxSynchronize(), "cuCtxSynchronize");
+}
+
+/// cuMemAllocAsync, where the first GPU's current pool is for other processes. @param before  what is free.
+void expect_current_pool_counted(void* pool, std::size_t before)
+{
+    require(cuDeviceSetMemPool(0, pool), "cuDeviceSetMemPool");
+    Address of_current = 0;
+    require(cuMemAllocAsync(&of_current, 4 * kMiB, nullptr), "cuMemAllocAsync");
+    require(free_bytes() == before - 4 * kMiB, "memory of the current pool does not count");
+    std::array<char, 64> handle{};
+    require(cuIpcGetMemHandle(handle.data(), of_current), "memory of the current pool is mapped in pieces");
+    require(cuMemFreeAsync(of_current, nullptr), "cuMemFreeAsync");
+    require(free_bytes() == before, "memory of the current pool is not given back");
 }
 
 } // namespace
@@ -100,6 +114,7 @@ void pools()
     require(cuMemPoolCreate(&pool, &properties), "cuMemPoolCreate of the host");
     const Address of_host = allocate_from(pool);
     require(free_bytes() == before, "the host's memory counts as the GPU's");
+    require(cuDeviceSetMemPool(0, pool) == kInvalidValue, "the host's pool as a GPU's current one");
     require(cuMemFreeAsync(of_host, nullptr), "cuMemFreeAsync");
     require(cuMemPoolDestroy(pool), "cuMemPoolDestroy");
 
@@ -119,6 +134,7 @@ void pools()
     require(cuIpcGetMemHandle(handle.data(), for_others), "it is mapped in pieces");
     require(cuMemFreeAsync(for_others, nullptr), "cuMemFreeAsync");
     require(free_bytes() == before, "memory for other processes is not given back");
+    expect_current_pool_counted(pool, before);
     require(cuMemPoolDestroy(pool), "cuMemPoolDestroy");
     release(own);
 }

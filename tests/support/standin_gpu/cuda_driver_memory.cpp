@@ -71,7 +71,8 @@ Status allocate_in_order(Address* address, std::size_t bytes, Stream stream)
     Driver& one = driver();
     const std::scoped_lock lock(one.mutex);
     Capture* const capture = capture_of(stream);
-    if (capture == nullptr) return take_block(address, bytes, BlockOf::kProgram);
+    const bool is_of_pool = one.gpus[static_cast<std::size_t>(context->device)].pool != nullptr;
+    if (capture == nullptr) return take_block(address, bytes, is_of_pool ? BlockOf::kPool : BlockOf::kProgram);
     if (capture->is_invalidated) return kCaptureInvalidated;
     *address = add_allocation(*capture->graph, bytes);
     return kSuccess;
@@ -194,6 +195,9 @@ Status cuMemPoolDestroy(void* pool)
 {
     const std::scoped_lock lock(driver().mutex);
     if (driver().pools.erase(pool) == 0) fault("a pool is destroyed that is none");
+    for (Gpu& gpu : driver().gpus) {
+        if (gpu.pool == pool) gpu.pool = nullptr;
+    }
     delete static_cast<char*>(pool);
     return kSuccess;
 }
@@ -206,6 +210,25 @@ Status cuMemFreeAsync(Address address, Stream stream)
 Status cuDeviceGetDefaultMemPool(void** pool, Device device)
 {
     *pool = &driver().gpus.at(static_cast<std::size_t>(device));
+    return kSuccess;
+}
+
+Status cuDeviceGetMemPool(void** pool, Device device)
+{
+    const std::scoped_lock lock(driver().mutex);
+    Gpu& gpu = driver().gpus.at(static_cast<std::size_t>(device));
+    *pool = gpu.pool == nullptr ? &gpu : gpu.pool;
+    return kSuccess;
+}
+
+/// The pool must be of that GPU.
+Status cuDeviceSetMemPool(Device device, void* pool)
+{
+    const std::scoped_lock lock(driver().mutex);
+    Gpu& gpu = driver().gpus.at(static_cast<std::size_t>(device));
+    const Location location = location_of(pool);
+    if (location.type != kLocationDevice || location.id != device) return kInvalidValue;
+    gpu.pool = pool == &gpu ? nullptr : pool;
     return kSuccess;
 }
 

@@ -35,6 +35,7 @@ struct Gpu {
     std::unique_ptr<CardBooks> books;
     OwnContext* primary{}; ///< context
     int primary_uses{};
+    void* pool{};                      ///< the current one; null: the default
     std::int64_t unused_graph_bytes{}; ///< of graphs that are gone, kept for others
 };
 
