@@ -51,9 +51,10 @@ std::string Coordinator::key(ClientId client)
     return std::to_string(client);
 }
 
-void Coordinator::connect(ClientId client, std::int64_t process)
+void Coordinator::connect(ClientId client, std::int64_t process, uid_t user)
 {
     clients_[client].process = process;
+    clients_[client].user = user;
     is_changed_ = true;
 }
 
@@ -62,7 +63,10 @@ void Coordinator::disconnect(ClientId client, double now_s)
     for (auto& [gpu, books] : books_)
         books.remove(key(client));
     turns_.remove(key(client), now_s);
-    clients_.erase(client);
+    if (const auto found = clients_.find(client); found != clients_.end()) {
+        give_name_back(found->second);
+        clients_.erase(found);
+    }
     is_changed_ = true;
     tell_sharing(0, now_s);
     tick(now_s);
@@ -130,14 +134,29 @@ void Coordinator::hello(Client& client, const Message& message)
     }
     client.has_said_hello = true;
     // It is shown to people and told to others, in JSON.
-    if (is_utf8(text_of(message)))
-        client.job = text_of(message);
-    else
-        ++client.wrong_messages;
+    if (!is_utf8(text_of(message)) || !take_name(client, std::string(text_of(message)))) ++client.wrong_messages;
     const TurnRight right =
         settings_.right.value_or(TurnRight{static_cast<double>(message.second) / 1000, message.third});
     client.share = std::clamp(right.share, 1.0 / kMaxShare, kMaxShare);
     client.priority = std::clamp(right.priority, -kMaxPriority, kMaxPriority);
+}
+
+/// A job runs as one user. Its processes stand for it in what people see, and share what it was promised.
+/// @return  false where the name is another user's: then the client has none.
+bool Coordinator::take_name(Client& client, const std::string& job)
+{
+    if (job.empty()) return true;
+    JobName& name = names_.try_emplace(job, JobName{client.user, 0}).first->second;
+    if (name.user != client.user) return false;
+    ++name.clients;
+    client.job = job;
+    return true;
+}
+
+void Coordinator::give_name_back(const Client& client)
+{
+    const auto found = names_.find(client.job);
+    if (found != names_.end() && --found->second.clients == 0) names_.erase(found);
 }
 
 void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, double now_s)

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace fathom::gpu {
@@ -46,7 +47,9 @@ class Coordinator {
     /// @error kInvalid  settings that leave no memory on some GPU; each GPU is named.
     static Result<Coordinator> make(const CoordinatorSettings& settings, double now_s);
 
-    void connect(ClientId client, std::int64_t process);
+    /// @param user  whose the process is, by the kernel's word. As long as a program of a user has a job's name, no
+    ///              other user's program gets it.
+    void connect(ClientId client, std::int64_t process, uid_t user = 0);
     void disconnect(ClientId client, double now_s);
     void receive(ClientId client, const Message& message, double now_s);
     /// Gives and ends turns, as each message does, too. To be called at next_moment_s() at the latest.
@@ -68,6 +71,7 @@ class Coordinator {
     struct Client {
         std::string job;
         std::int64_t process{};
+        uid_t user{};
         bool has_said_hello{};
         double share{1};
         std::int64_t priority{};
@@ -90,6 +94,8 @@ class Coordinator {
     static std::string key(ClientId client);
     void say(ClientId to, const Message& message) { outgoing_.push_back({to, message}); }
     void hello(Client& client, const Message& message);
+    bool take_name(Client& client, const std::string& job);
+    void give_name_back(const Client& client);
     void use_gpu(ClientId id, Client& client, const Message& message, double now_s);
     bool is_beside_own(ClientId id, const Client& client, const std::string& gpu) const;
     void grow(ClientId id, Client& client, const Message& message);
@@ -111,6 +117,11 @@ class Coordinator {
     std::set<std::string> shared_gpus_;                  ///< as their clients were told
     Turns turns_;
     std::map<ClientId, Client> clients_;
+    struct JobName {
+        uid_t user{};
+        std::size_t clients{}; ///< that have it
+    };
+    std::map<std::string, JobName> names_; ///< by job
     std::vector<Outgoing> outgoing_;
     std::vector<ClientId> hung_;
     std::vector<std::pair<ClientId, Message>> waiting_; ///< for the end of the start

@@ -163,7 +163,7 @@ class MemoryService::Loop {
             const ClientId id = ++last_client_;
             watch(socket.number(), id);
             ++of_user_[peer.uid];
-            coordinator_.connect(id, peer.pid);
+            coordinator_.connect(id, peer.pid, peer.uid);
             connections_.emplace(id, Connection{std::move(socket), process_of(peer.pid), peer.pid, peer.uid, {}});
         }
     }

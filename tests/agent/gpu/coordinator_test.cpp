@@ -99,6 +99,35 @@ TEST(GpuCoordinator, ARefusalNamesItsQuestion)
     }
 }
 
+/// Another user's program would be shown as the job, and share what the job was promised.
+TEST(GpuCoordinator, AJobsNameIsOneUsersAsLongAsAProgramOfThatUserHasIt)
+{
+    Coordinator all = coordinator();
+    const auto connect = [&](ClientId id, uid_t user) {
+        all.connect(id, 100 + static_cast<std::int64_t>(id), user);
+        all.receive(id, with_text({.type = MessageType::kHello, .second = 1000}, "job-1"), 0);
+        all.receive(id, use_gpu(0, 0), 0);
+    };
+    connect(1, 1001);
+    connect(2, 1002);
+    connect(3, 1001);
+
+    const std::vector<SharedGpuJob> jobs = all.report().gpus.at(0).jobs;
+    ASSERT_EQ(jobs.size(), 3U);
+    EXPECT_EQ(jobs[0].job, "job-1");
+    EXPECT_EQ(jobs[1].job, "");
+    EXPECT_EQ(jobs[1].wrong_messages, 1);
+    EXPECT_EQ(jobs[2].job, "job-1");
+    EXPECT_EQ(jobs[2].wrong_messages, 0);
+
+    all.disconnect(1, 1);
+    connect(4, 1002);
+    EXPECT_EQ(all.report().gpus.at(0).jobs.back().job, "") << "the third has it still";
+    all.disconnect(3, 1);
+    connect(5, 1002); // such as another attempt
+    EXPECT_EQ(all.report().gpus.at(0).jobs.back().job, "job-1");
+}
+
 TEST(GpuCoordinator, TakesNoJobsNameThatIsNotText)
 {
     Coordinator all = coordinator();
