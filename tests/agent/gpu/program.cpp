@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <sstream>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -35,8 +36,11 @@ Program::Program(const std::vector<std::string>& command, const std::map<std::st
     const std::vector<char*> arguments = argument_pointers(words);
     const std::vector<char*> all_variables = argument_pointers(variables);
     const int output = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+    const pid_t test = ::getpid();
     process_ = ::fork();
     if (process_ == 0) {
+        // A test that is ended by force leaves nothing behind, such as a kernel of an hour.
+        if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != test) ::_exit(127);
         ::dup2(output, STDOUT_FILENO);
         ::dup2(output, STDERR_FILENO);
         ::execve(arguments[0], arguments.data(), all_variables.data());

@@ -8,7 +8,8 @@
 
 namespace fathom::gpu {
 
-/// A program that runs beside the test, and ends with it.
+/// A program that runs beside the test, and ends with it, also where the test is killed; started by the thread that
+/// ends last.
 class Program {
   public:
     /// What it writes goes to a file of `folder`.

@@ -4,12 +4,35 @@
 
 #include <chrono>
 #include <csignal>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 namespace fathom::gpu {
 namespace {
 
 using namespace std::chrono_literals;
+
+/// As when a test takes too long, and is ended with its programs in kernels that do not end.
+TEST_F(GpuSharing, AProgramEndsWithTheTestThatStartedIt)
+{
+    ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    const pid_t test = ::fork();
+    if (test == 0) {
+        auto* const program =
+            new Program({"/bin/sh", "-c", "echo runs; exec /bin/sleep 60"}, environment({{"LD_PRELOAD", ""}}), folder_);
+        ::_exit(program->wait_for_output("runs") ? 0 : 1);
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(test, &status, 0), test);
+    EXPECT_EQ(status, 0);
+
+    EXPECT_GT(::waitpid(-1, &status, 0), 0);
+
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
+    EXPECT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
+}
 
 TEST_F(GpuSharing, WhoIsAloneIsNeverInterrupted)
 {
