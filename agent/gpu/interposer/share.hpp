@@ -243,8 +243,8 @@ class Share {
     /// An answer of the manager's. With mutex_ held.
     void take_answer(const Message& message);
     void say_all();
-    /// In order, without waiting. @return  false where there is no connection, or it breaks: the next manager hears
-    /// all.
+    /// In order, without waiting.
+    /// @return  false where there is no connection, or where it is given up: the next manager hears all.
     bool send(const Message& message);
     void send_rest(std::uint64_t connection);
     std::optional<Message> ask(const Message& message, Lock& lock);
