@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace fathom {
@@ -211,13 +210,16 @@ bool UnitLedger::has_free_unit() const
     return false;
 }
 
-bool has_free_unit(std::span<const UnitTypeView> unit_types, const UnitCalendar& calendar,
-                   std::span<const Reservation> in_use, Timestamp now)
+void count_taken(UnitCounts& taken, std::span<const Reservation> reservations)
 {
-    std::unordered_map<std::string_view, std::int64_t> taken;
-    for (const Reservation& one : in_use) {
+    for (const Reservation& one : reservations) {
         if (one.from_s <= 0) taken[one.unit_type_id.value] += one.unit_count;
     }
+}
+
+bool has_free_unit(std::span<const UnitTypeView> unit_types, const UnitCalendar& calendar, const UnitCounts& taken,
+                   Timestamp now)
+{
     std::unordered_set<std::string_view> closed;
     for (const KnownClosure& one : calendar.closures) {
         if (one.from <= now && one.to > now) closed.insert(one.unit_type_id.value);

@@ -5,12 +5,14 @@
 #include "core/schedule/unit_calendar.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace fathom {
@@ -99,9 +101,14 @@ class UnitLedger {
     std::size_t before_trial_ = 0; ///< size of reserved_later_ before the trial
 };
 
-/// As UnitLedger::has_free_unit(), without a ledger: true when an open unit type has a unit that is neither in use nor
+/// Units by the id of their type.
+using UnitCounts = std::unordered_map<std::string, std::int64_t>;
+/// Adds what is taken now by reservations; those that begin later count nothing.
+void count_taken(UnitCounts& taken, std::span<const Reservation> reservations);
+
+/// As UnitLedger::has_free_unit(), without a ledger: true when an open unit type has a unit that is neither taken nor
 /// closed at `now`.
-bool has_free_unit(std::span<const UnitTypeView> unit_types, const UnitCalendar& calendar,
-                   std::span<const Reservation> in_use, Timestamp now);
+bool has_free_unit(std::span<const UnitTypeView> unit_types, const UnitCalendar& calendar, const UnitCounts& taken,
+                   Timestamp now);
 
 } // namespace fathom

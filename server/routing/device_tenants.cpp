@@ -7,13 +7,17 @@
 
 namespace fathom::server {
 
-void DeviceTenants::add(const pqxx::row& row, double release_s, std::size_t reservation)
+void DeviceTenants::add(const pqxx::row& row)
 {
     DeviceTenant tenant;
     tenant.units = to_json_value(row["units"]).get<std::vector<std::int64_t>>();
     tenant.unit_count = row["unit_count"].as<std::int64_t>();
     tenant.is_exclusive = row["is_exclusive"].as<bool>();
-    tenant.release_s = release_s;
+    add(std::move(tenant), 0);
+}
+
+void DeviceTenants::add(DeviceTenant tenant, std::size_t reservation)
+{
     tenants_.push_back(std::move(tenant));
     reservations_.push_back(reservation);
 }

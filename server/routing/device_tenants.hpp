@@ -14,9 +14,10 @@ namespace fathom::server {
 /// Who has units of one type whose units have devices together.
 class DeviceTenants {
   public:
-    /// @param row  with units (jsonb), unit_count, is_exclusive.
-    /// @param reservation  index into the list that set_takes() gets; unused where set_takes() is not called.
-    void add(const pqxx::row& row, double release_s, std::size_t reservation = 0);
+    /// @param row  with units (jsonb), unit_count, is_exclusive. When it releases them is not known: no set_takes().
+    void add(const pqxx::row& row);
+    /// @param reservation  index into the list that set_takes() gets.
+    void add(DeviceTenant tenant, std::size_t reservation);
     /// Says in each reservation how many units of whole devices it takes.
     void set_takes(std::vector<Reservation>& reservations, const UnitTypeView& view) const;
     /// How many units are on devices that are free as a whole.

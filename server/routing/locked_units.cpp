@@ -41,7 +41,7 @@ constexpr const char* kSelectTenants = R"sql(
     WHERE a.state <> 'ended' AND a.queued_until IS NULL AND a.unit_type_id = ANY ($1::text[]))sql";
 
 // Where something is planned it matters when units come back, and whose they are. Expected ends as the router sees
-// them: select_units_in_use(); but from the moment that everything else here counts from, else a reservation that
+// them: AttemptsInUse; but from the moment that everything else here counts from, else a reservation that
 // begins just before an attempt's end seems to begin after it.
 constexpr const char* kSelectUnitsInUse = R"sql(
     SELECT a.unit_type_id, j.project, a.unit_count,
@@ -108,7 +108,7 @@ void lay_tenants(pqxx::work& transaction, LockedUnits::UnitTypes& unit_types)
     if (shared.empty()) return;
     std::unordered_map<std::string, DeviceTenants> tenants;
     for (const pqxx::row& row : transaction.exec_params(kSelectTenants, sql_array(shared)))
-        tenants[row["unit_type_id"].as<std::string>()].add(row, 0);
+        tenants[row["unit_type_id"].as<std::string>()].add(row);
     for (const std::string& id : shared) {
         LockedUnits::UnitType& unit_type = unit_types.at(id);
         unit_type.whole_units = tenants[id].whole_units(unit_type.unit_count, unit_type.units_per_device);

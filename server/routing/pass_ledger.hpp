@@ -2,6 +2,7 @@
 
 #include "core/schedule/unit_ledger.hpp"
 #include "server/catalog/catalog_snapshot.hpp"
+#include "server/routing/attempts_in_use.hpp"
 #include "server/routing/queue_room.hpp"
 
 #include <chrono>
@@ -14,6 +15,7 @@ namespace fathom::server {
 /// again. All pages decide at the moment of the first. What other replicas start meanwhile is found when placements are
 /// written. Not thread-safe.
 struct PassLedger {
+    AttemptsInUse attempts;          ///< kept from pass to pass
     std::optional<UnitLedger> units; ///< empty: the next page makes one
     CatalogPointer catalog;          ///< of the ledger
     Timestamp now{};                 ///< that the ledger's seconds count from

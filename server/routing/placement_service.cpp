@@ -7,6 +7,7 @@
 #include "core/schedule/waiting_reason.hpp"
 #include "server/catalog/job_operators.hpp"
 #include "server/identity/job_scope.hpp"
+#include "server/routing/attempts_in_use.hpp"
 #include "server/routing/cycle_service.hpp"
 #include "server/routing/output_inputs.hpp"
 #include "server/routing/probe_hosts_store.hpp"

@@ -16,16 +16,16 @@ std::int64_t most_queued(const CatalogSnapshot& catalog, const std::string& id)
 
 } // namespace
 
-QueueRoom queue_room_of(const UnitsInUse& in_use, const CatalogSnapshot& catalog)
+QueueRoom queue_room_of(const UseOfUnits& use, const CatalogSnapshot& catalog)
 {
     QueueRoom room;
-    for (const auto& [id, queued] : in_use.queued) {
+    for (const auto& [id, queued] : use.queued) {
         const std::int64_t most = most_queued(catalog, id);
         room.left[id] = queued <= most / 2 ? most - queued : 0;
     }
-    for (const std::string& id : in_use.with_long)
+    for (const std::string& id : use.with_long)
         room.left[id] = 0;
-    room.has_some = std::any_of(in_use.with_short.begin(), in_use.with_short.end(), [&](const std::string& id) {
+    room.has_some = std::any_of(use.with_short.begin(), use.with_short.end(), [&](const std::string& id) {
         const auto known = room.left.find(id);
         return known == room.left.end() || known->second > 0;
     });

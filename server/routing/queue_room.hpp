@@ -1,7 +1,11 @@
 #pragma once
 
 #include "server/catalog/catalog_snapshot.hpp"
-#include "server/routing/routing_store.hpp"
+#include "server/routing/attempts_in_use.hpp"
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
 
 namespace fathom::server {
 
@@ -14,6 +18,6 @@ struct QueueRoom {
 /// None where a job that is not short is expected to end soon: it may take longer, and a job that waits at its center
 /// cannot go where units become free sooner. None either where more than half of kMaxQueuedPerUnit wait for each unit
 /// already: so they go there several at a time.
-QueueRoom queue_room_of(const UnitsInUse& in_use, const CatalogSnapshot& catalog);
+QueueRoom queue_room_of(const UseOfUnits& use, const CatalogSnapshot& catalog);
 
 } // namespace fathom::server

@@ -1,5 +1,7 @@
 #include "server/routing/routing_page.hpp"
 
+#include "server/routing/device_tenants.hpp"
+#include "server/routing/gpu_rooms.hpp"
 #include "server/routing/queue_room.hpp"
 #include "server/store/commit_without_wait.hpp"
 #include "server/store/log_after_commit.hpp"
@@ -52,12 +54,9 @@ Result<void> RoutingPage::read(pqxx::work& transaction, PassState state, std::in
     if (pass_->units) {
         has_free_unit_ = pass_->units->has_free_unit();
     } else {
-        in_use_ = select_units_in_use(transaction, catalog_->unit_types);
-        std::vector<Reservation> taken = in_use_.reservations;
-        const std::vector<Reservation> planned = reservations_of(report_.next.planned);
-        taken.insert(taken.end(), planned.begin(), planned.end());
-        has_free_unit_ = has_free_unit(catalog_->unit_types, catalog_->calendar, taken, now_);
-        pass_->queue_room = queue_room_of(in_use_, *catalog_);
+        UseOfUnits use = read_use_of_units(transaction);
+        count_taken(use.taken, reservations_of(report_.next.planned));
+        has_free_unit_ = has_free_unit(catalog_->unit_types, catalog_->calendar, use.taken, now_);
     }
     report_.is_done = true;
     if (!report_.next.is_tick && !has_free_unit_ && !pass_->queue_room.has_some) return {};
@@ -80,6 +79,15 @@ Result<void> RoutingPage::read(pqxx::work& transaction, PassState state, std::in
     report_.has_free_unit = has_free_unit_;
     report_.is_done = report_.is_end || (!report_.next.is_tick && !has_free_unit_);
     return {};
+}
+
+UseOfUnits RoutingPage::read_use_of_units(pqxx::work& transaction)
+{
+    pass_->attempts.read(transaction);
+    UseOfUnits use = pass_->attempts.use();
+    if (has_divided_devices(catalog_->unit_types)) gpu_rooms_ = select_gpu_rooms(transaction);
+    pass_->queue_room = queue_room_of(use, *catalog_);
+    return use;
 }
 
 bool RoutingPage::only_claims() const
@@ -176,8 +184,7 @@ void RoutingPage::ensure_fresh_catalog(pqxx::work& transaction)
     catalog_ = cache_->reload(transaction);
     if (pass_->units) { // of the old one
         pass_->units.reset();
-        in_use_ = select_units_in_use(transaction, catalog_->unit_types);
-        pass_->queue_room = queue_room_of(in_use_, *catalog_);
+        read_use_of_units(transaction);
     }
     unmeasured_.emplace(columns_->get(catalog_), now_);
     // Prices may be in another currency now.

@@ -128,6 +128,8 @@ class RoutingPage {
         RouteRequest request;
     };
 
+    /// What is in use, for the ledger that the pass is going to make.
+    UseOfUnits read_use_of_units(pqxx::work& transaction);
     /// Claims the jobs of this page, in order of id; each job once in a pass.
     std::vector<WaitingJob> claim(pqxx::work& transaction, std::int64_t limit);
     /// Adds the other members of the gangs of `jobs`. @return the gangs that this page has no room for
@@ -228,7 +230,7 @@ class RoutingPage {
     CatalogPointer catalog_;
     bool is_fresh_ = false;
     bool has_free_unit_ = false;
-    UnitsInUse in_use_;                          ///< where the pass has no ledger yet that serves
+    std::vector<KnownGpuRoom> gpu_rooms_;        ///< for the ledger of the pass, where it has none yet that serves
     std::optional<UnmeasuredPlaces> unmeasured_; ///< of catalog_
     PageReport report_;
     std::vector<Ready> ready_;         ///< in order of id

@@ -90,9 +90,9 @@ UnitLedger& RoutingPage::begin_ledger()
     }
     pass.catalog = catalog_;
     pass.now = now_;
-    pass.reserved = std::move(in_use_.reservations);
+    pass.reserved = pass.attempts.reservations(catalog_->unit_types);
     pass.planned = reservations_of(report_.next.planned);
-    pass.gpu_rooms = std::move(in_use_.gpu_rooms);
+    pass.gpu_rooms = std::move(gpu_rooms_);
     return pass.units.emplace(catalog_->unit_types, cache_->knowledge_for(*catalog_), catalog_->calendar, pass.reserved,
                               pass.planned, now_, columns_->get(catalog_), pass.gpu_rooms);
 }

@@ -1,9 +1,6 @@
 #include "server/routing/routing_store.hpp"
 
 #include "server/catalog/catalog_snapshot.hpp"
-#include "server/routing/device_tenants.hpp"
-#include "server/routing/expected_end.hpp"
-#include "server/routing/gpu_rooms.hpp"
 #include "server/store/column.hpp"
 #include "server/store/index_order.hpp"
 #include "server/store/sql_array.hpp"
@@ -55,22 +52,6 @@ constexpr Statement kLockDecided{"routing_lock_decided", R"sql(
     FROM unnest($1::text[], $2::bigint[]) AS n (id, version) JOIN job j ON j.id = n.id
     WHERE j.state = 'queued' AND j.cancel_requested_at IS NULL AND j.version = n.version
     ORDER BY j.id FOR UPDATE OF j SKIP LOCKED)sql"};
-
-// One that is late is believed to run as long again, at least a second; a short one for the time it needs.
-constexpr Statement kSelectUnitsInUse{"routing_select_units_in_use", R"sql(
-    SELECT unit_type_id, unit_count, project, is_queued, is_short, from_s, units, is_exclusive,
-           from_s + greatest(CASE WHEN is_short THEN 0.01 ELSE 1 END, left_s) AS release_s
-    FROM (SELECT a.unit_type_id, a.unit_count, j.project, a.queued_until IS NOT NULL AS is_queued,
-                 coalesce(a.expected_end_at - coalesce(a.queued_until, a.started_at, a.created_at)
-                              < interval '1 second', false) AS is_short,
-                 greatest(0, coalesce(extract(epoch FROM a.queued_until - now()), 0))::float8 AS from_s,
-                 abs(extract(epoch FROM )sql" FATHOM_EXPECTED_END("now()") R"sql(
-                             - coalesce(a.queued_until, now())))::float8 AS left_s,
-                 CASE WHEN a.unit_type_id = ANY ($1::text[]) THEN to_jsonb(a.units) END AS units,
-                 a.is_exclusive
-          FROM attempt a JOIN job j ON j.id = a.job_id
-          )sql" FATHOM_JOIN_ATTEMPT_QUEUE R"sql(
-          WHERE a.state <> 'ended') live)sql"};
 
 constexpr Statement kInsertAttempts{"routing_insert_attempts", R"sql(
     INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, decided_by, expected_end_at,
@@ -269,36 +250,6 @@ std::optional<LinePlace> select_next_waiting(pqxx::work& transaction, const Line
     const pqxx::result rows = transaction.exec_params(kSelectNextWaiting, after.turn, after.id);
     if (rows.empty()) return std::nullopt;
     return LinePlace{rows[0]["turn"].as<double>(), rows[0]["id"].as<std::string>()};
-}
-
-UnitsInUse select_units_in_use(pqxx::work& transaction, std::span<const UnitTypeView> unit_types)
-{
-    UnitsInUse in_use;
-    const std::unordered_map<std::string, const UnitTypeView*> shared = with_shared_devices(unit_types);
-    SqlArray shared_ids;
-    for (const auto& [id, view] : shared)
-        shared_ids.add(id);
-    std::unordered_map<std::string, DeviceTenants> tenants;
-    for (const pqxx::row& row : exec(transaction, kSelectUnitsInUse, shared_ids.take())) {
-        const auto unit_type = row["unit_type_id"].as<std::string>();
-        in_use.reservations.push_back({.unit_type_id = {unit_type},
-                                       .unit_count = row["unit_count"].as<std::int64_t>(),
-                                       .release_s = row["release_s"].as<double>(),
-                                       .from_s = row["from_s"].as<double>(),
-                                       .project = row["project"].as<std::string>()});
-        if (row["is_queued"].as<bool>())
-            ++in_use.queued[unit_type];
-        else if (row["is_short"].as<bool>())
-            in_use.with_short.insert(unit_type);
-        else if (row["release_s"].as<double>() <= UnitsInUse::kSoon_s)
-            in_use.with_long.insert(unit_type);
-        if (!row["units"].is_null() && !row["is_queued"].as<bool>())
-            tenants[unit_type].add(row, row["release_s"].as<double>(), in_use.reservations.size() - 1);
-    }
-    for (const auto& [unit_type, some] : tenants)
-        some.set_takes(in_use.reservations, *shared.at(unit_type));
-    if (has_divided_devices(unit_types)) in_use.gpu_rooms = select_gpu_rooms(transaction);
-    return in_use;
 }
 
 void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& attempts, const DecisionOrigin& origin,

@@ -2,7 +2,6 @@
 
 #include "core/base/clock.hpp"
 #include "core/decide/routing/route.hpp"
-#include "core/schedule/unit_ledger.hpp"
 #include "server/routing/known_specs.hpp"
 #include "server/store/transaction.hpp"
 
@@ -13,7 +12,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 /// Rows of waiting jobs, reservations and placements. All functions take the caller's transaction, block, and
@@ -100,20 +98,6 @@ struct NewTurn {
     JobId id;
     double turn{};
 };
-
-/// What attempts hold.
-struct UnitsInUse {
-    static constexpr double kSoon_s = 4;
-
-    /// With the time in which they are expected to be free. An attempt without an expected end, or past it, is expected
-    /// to take as long again as it is past it.
-    std::vector<Reservation> reservations;
-    std::vector<KnownGpuRoom> gpu_rooms;
-    std::unordered_map<std::string, std::int64_t> queued; ///< by unit type: attempts that wait for a unit at its center
-    std::set<std::string> with_short; ///< unit types where attempts run that take less than a second
-    std::set<std::string> with_long;  ///< those where others run that are expected to end soon
-};
-UnitsInUse select_units_in_use(pqxx::work& transaction, std::span<const UnitTypeView> unit_types);
 
 struct NewAttempt {
     AttemptId id;

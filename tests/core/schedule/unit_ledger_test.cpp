@@ -123,7 +123,7 @@ TEST(UnitLedger, SaysWhetherAnythingIsFreeAsTheShortWayDoes)
 {
     const Timestamp now = parse_rfc3339("2026-11-18T09:10:00Z").value();
     using std::chrono::minutes;
-    for (int state = 0; state < 32; ++state) {
+    for (int state = 0; state < 64; ++state) {
         const auto has = [state](int bit) { return (state >> bit & 1) != 0; };
         UnitTypeView view;
         view.id = {"ut_1"};
@@ -136,10 +136,13 @@ TEST(UnitLedger, SaysWhetherAnythingIsFreeAsTheShortWayDoes)
         if (has(3)) calendar.closures.push_back({{"ut_1"}, now + minutes(5), now + minutes(9)});
         std::vector<Reservation> in_use{{{"ut_1"}, 1, 60}};
         if (has(4)) in_use.push_back({{"ut_1"}, 1, 90});
+        if (has(5)) in_use.push_back({{"ut_1"}, 1, 90, 30}); // later: what is free now stays free
         const std::vector unit_types{view};
 
         const UnitLedger ledger(unit_types, {}, calendar, in_use, {}, now);
-        EXPECT_EQ(has_free_unit(unit_types, calendar, in_use, now), ledger.has_free_unit()) << state;
+        UnitCounts taken;
+        count_taken(taken, in_use);
+        EXPECT_EQ(has_free_unit(unit_types, calendar, taken, now), ledger.has_free_unit()) << state;
     }
 }
 

@@ -69,6 +69,34 @@ TEST_F(RoutingPageTest, NothingIsLockedWhileItIsPlanned)
     EXPECT_EQ(state_of(job), "placed");
 }
 
+TEST_F(RoutingPageTest, AttemptsAreReadOnlyWhereTheyHaveChangedSinceTheLastPass)
+{
+    PassLedger& ledger = passes_.emplace_back();
+    const auto pass = [&] {
+        ledger.units.reset();
+        RoutingPage one{mine_, catalog_, probing_, finalizer_, uses_, columns_, unit_loads_.get(), clock_, ledger};
+        ASSERT_TRUE(read(one));
+        if (!one.has_ready()) return;
+        ASSERT_TRUE(one.plan());
+        ASSERT_TRUE(commit(one));
+    };
+    const JobId first = submit_dgemm();
+    submit_dgemm();
+    pass();
+    ASSERT_EQ(sql("SELECT count(*) FROM attempt"), "2");
+
+    pass();
+    EXPECT_EQ(ledger.attempts.rows_read(), 2);
+    EXPECT_EQ(ledger.attempts.use().taken.begin()->second, 2);
+    pass();
+    EXPECT_EQ(ledger.attempts.rows_read(), 0);
+    EXPECT_EQ(ledger.attempts.use().taken.begin()->second, 2);
+    sql("UPDATE attempt SET state = 'ended', outcome = 'exited' WHERE job_id = '" + first.value + "'");
+    pass();
+    EXPECT_EQ(ledger.attempts.rows_read(), 1);
+    EXPECT_EQ(ledger.attempts.use().taken.begin()->second, 1);
+}
+
 TEST_F(RoutingPageTest, AJobThatChangedMeanwhileIsLeftAlone)
 {
     const JobId cancelled = submit_dgemm();

@@ -188,6 +188,27 @@ TEST(Migrations, RunsThatThereWereGetTheTimeThatWasAskedFor)
               "asked 600,old 0,runs 700,silent 0,usual 0");
 }
 
+TEST(Migrations, NoteWhichTransactionChangedAttemptsThatThereWere)
+{
+    const std::string url = test::empty_database();
+    ASSERT_TRUE(migrate_url(url, files_before("sql/0057")));
+    run_sql(url, "INSERT INTO center (id, name) VALUES ('ctr_1', 'alpha')");
+    run_sql(url, "INSERT INTO unit_type (id, center_id, name, resource_type, unit_count, cores_per_unit,"
+                 " memory_bytes_per_unit, operators) VALUES ('ut_1', 'ctr_1', 'core', 'cpu', 4, 1, 0, '{}')");
+    run_sql(url, "INSERT INTO job (id, name, project, spec, submitted_by) VALUES ('job_1', 'n', 'p', '{}', 'tok_1')");
+    run_sql(url, "INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, decided_by)"
+                 " VALUES ('att_1', 'job_1', 1, 'ctr_1', 'ut_1', 1, 'rep_1')");
+
+    const auto all = schema::sql::embedded_files();
+    ASSERT_TRUE(migrate_url(url, {all.begin(), all.end()}));
+
+    EXPECT_EQ(run_sql(url, "SELECT changed_in FROM attempt"), "0");
+    run_sql(url, "UPDATE attempt SET counted = true");
+    EXPECT_EQ(run_sql(url, "SELECT changed_in FROM attempt"), "0") << "nothing that the router reads";
+    run_sql(url, "UPDATE attempt SET state = 'running'");
+    EXPECT_EQ(run_sql(url, "SELECT changed_in::text = xmin::text FROM attempt"), "t");
+}
+
 TEST(Migrations, ApplyOnlyWhatIsNew)
 {
     const std::string url = test::empty_database();
