@@ -142,6 +142,13 @@ std::string sensor_text(const Json& host, const char* name, const char* field, d
     return value ? fmt::format("{:.3g} {}, of the whole {}", *value * scale, unit, whose) : "";
 }
 
+/// Empty where it is not known.
+std::string busy_cores_text(const Json& run)
+{
+    const std::optional<double> cores = number_of(run, "busy_cores");
+    return cores ? fmt::format("{:.3g} cores of its host held by other jobs, on average", *cores) : "";
+}
+
 std::string run_text(Session& session, const Json& run)
 {
     const TableStyle style = table_style(session);
@@ -165,6 +172,7 @@ std::string run_text(Session& session, const Json& run)
                 {"Waited", duration_of(run, "queue_wait_s")},
                 {"Ended", age_of(run, "ended_at", session.now())},
                 {"Took", duration_of(member(run, "result"), "wall_s")},
+                {"Beside it", busy_cores_text(run)},
                 {"Verified", verification_text(run)},
                 {"Processor", text_of(host, "cpu_model")},
                 {"Energy", sensor_text(host, "energy", "joules", 1, "J")},

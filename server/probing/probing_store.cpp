@@ -1,6 +1,7 @@
 #include "server/probing/probing_store.hpp"
 
 #include "core/decide/measurement/cache_rule.hpp"
+#include "server/probing/busy_cores.hpp"
 #include "server/probing/task_document.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
@@ -41,7 +42,7 @@ constexpr const char* kSelectRun = "SELECT r.*, " FATHOM_RUN_OF_ATTEMPT R"sql(
 constexpr const char* kSelectRuns = R"sql(
     SELECT r.id, r.probe_task_id, r.center_id, r.unit_type_id, r.unit_count, r.selection, r.cause, r.job_id, r.state,
            r.error, r.created_at, r.created_by, r.ended_at, r.order_id, r.count_by, r.repeats_run_id,
-           r.divides_run_id, r.verification, r.verification_detail, NULL::jsonb AS document, NULL::jsonb AS result,
+           r.divides_run_id, r.verification, r.verification_detail, r.busy_cores, NULL::jsonb AS document, NULL::jsonb AS result,
            )sql" FATHOM_RUN_OF_ATTEMPT R"sql(
     FROM probe_run r JOIN center c ON c.id = r.center_id JOIN unit_type u ON u.id = r.unit_type_id
     LEFT JOIN LATERAL (SELECT * FROM attempt WHERE attempt.job_id = r.job_id ORDER BY epoch DESC LIMIT 1) a ON true
@@ -81,7 +82,7 @@ constexpr const char* kEndRun =
 
 constexpr const char* kStoreResult = R"sql(
     UPDATE probe_run SET state = 'succeeded', ended_at = now(), unit_type_id = $2, center_id = $3, result = $4::jsonb,
-        seen_s = $5, unit_count = $6
+        seen_s = $5, unit_count = $6, busy_cores = $7
     WHERE id = $1 AND state = 'queued')sql";
 
 constexpr const char* kInsertMeasurements = R"sql(
@@ -131,6 +132,7 @@ ProbeRunRecord to_run(const pqxx::row& row)
             .cpus = to_json_value(row["cpus"]),
             .verification = row["verification"].as<std::string>(),
             .verification_detail = row["verification_detail"].as<std::string>(),
+            .busy_cores = optional_of<double>(row["busy_cores"]),
             .document = to_json_value(row["document"]),
             .result = to_json_value(row["result"])};
 }
@@ -286,9 +288,14 @@ void end_run(pqxx::transaction_base& transaction, const ProbeRunId& id, const st
 void store_result(pqxx::transaction_base& transaction, const EndingRun& run, const ProbeResult& result,
                   std::optional<double> seen_s, const OperatorLibrary& library)
 {
-    const std::optional<std::string> seen = seen_s ? std::optional(pqxx::to_string(*seen_s)) : std::nullopt;
+    const auto text_of = [](const std::optional<double>& figure) {
+        return figure ? std::optional(pqxx::to_string(*figure)) : std::nullopt;
+    };
+    const std::optional<std::string> seen = text_of(seen_s);
+    const std::optional<std::string> busy = text_of(select_busy_cores(transaction, run.job_id));
     transaction.exec_params(kStoreResult, run.id.value, run.unit_type_id.value, run.center_id.value,
-                            to_json(result).dump(), seen ? seen->c_str() : nullptr, run.unit_count);
+                            to_json(result).dump(), seen ? seen->c_str() : nullptr, run.unit_count,
+                            busy ? busy->c_str() : nullptr);
     transaction.exec_params(kInsertMeasurements, run.id.value, run.unit_type_id.value, run.unit_count,
                             result.start_up_s, measurement_rows(run, result, library).dump());
     const std::optional<std::int64_t> caches_bytes = measured_caches(result);
@@ -323,6 +330,7 @@ Json to_json(const ProbeRunRecord& run)
             {"divides_run_id", text_or_null(run.divides_run_id)},
             {"verification", run.verification},
             {"verification_detail", text_or_null(run.verification_detail)},
+            {"busy_cores", run.busy_cores ? Json(*run.busy_cores) : Json()},
             {"document", run.document},
             {"result", run.result}};
 }

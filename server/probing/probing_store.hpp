@@ -47,8 +47,9 @@ struct ProbeRunRecord {
     Json cpus;                  ///< their processors; null before it started
     std::string verification;   ///< "none", "pending", "right", "wrong", "impossible"
     std::string verification_detail;
-    Json document; ///< the task as it was sent; null in lists
-    Json result;   ///< null in lists and until it succeeded
+    std::optional<double> busy_cores; ///< of its host, held by other jobs meanwhile; empty: not known, or no result
+    Json document;                    ///< the task as it was sent; null in lists
+    Json result;                      ///< null in lists and until it succeeded
 };
 
 struct NewProbeRun {

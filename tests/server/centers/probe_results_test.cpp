@@ -49,6 +49,37 @@ class ProbeResultsTest : public testing::Test {
     }
     ProbeRunRecord run() { return io_.run(service_.get_run(run_.id.value)).value(); }
 
+    /// The center, its units with two cores each, runs its jobs on this host.
+    void set_host(const std::string& host)
+    {
+        store_.sql("UPDATE center SET host_id = '" + host + "' WHERE id = '" + run_.center_id.value + "'");
+        store_.sql("UPDATE unit_type SET cores_per_unit = 2 WHERE id = '" + run_.unit_type_id.value + "'");
+    }
+    /// An attempt of the job from so many seconds ago to so many; it runs still where `until_s` is 0.
+    void add_attempt(const std::string& job, int unit_count, int from_s, int until_s)
+    {
+        const std::string attempt = AttemptId::make().value;
+        const auto ago = [](int seconds) { return "now() - interval '" + std::to_string(seconds) + " seconds'"; };
+        store_.sql(
+            "INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, decided_by, started_at, "
+            "state, ended_at) VALUES ('" +
+            attempt + "', '" + job + "', 1, '" + run_.center_id.value + "', '" + run_.unit_type_id.value + "', " +
+            std::to_string(unit_count) + ", 'rep', " + ago(from_s) + ", " +
+            (until_s > 0 ? "'ended', " + ago(until_s) : std::string("'running', NULL")) + ")");
+        if (until_s == 0 || job == run_.job_id.value) return;
+        store_.sql("INSERT INTO run_prediction (attempt_id, job_id, job_type, unit_type_id, unit_count, ended_at, "
+                   "outcome) VALUES ('" +
+                   attempt + "', '" + job + "', 't', '" + run_.unit_type_id.value + "', 1, " + ago(until_s) +
+                   ", 'succeeded')");
+    }
+    std::string add_job()
+    {
+        const std::string job = JobId::make().value;
+        store_.sql("INSERT INTO job (id, name, project, spec, submitted_by) VALUES ('" + job +
+                   "', 'j', 'p', '{}', 't')");
+        return job;
+    }
+
     TestStore store_;
     fathom::test::TestIo io_;
     OperatorsService operators_{store_.database()};
@@ -189,6 +220,44 @@ TEST_F(ProbeResultsTest, TheUnitTypeThatTheCenterTookIsWritten)
 
     EXPECT_EQ(run().unit_type, "u2");
     EXPECT_EQ(store_.sql("SELECT DISTINCT unit_type_id FROM measurement"), u2);
+}
+
+TEST_F(ProbeResultsTest, ItIsKnownHowManyCoresOtherJobsHeldMeanwhile)
+{
+    set_host("h1");
+    add_attempt(run_.job_id.value, 1, 100, 60); // the probe's 40 s
+    add_attempt(add_job(), 3, 200, 0);          // 6 cores all the time
+    add_attempt(add_job(), 1, 90, 70);          // 2 cores for 20 s of it
+    add_attempt(add_job(), 4, 300, 100);        // before it
+    add_attempt(add_job(), 4, 50, 0);           // after it
+
+    end(true, "", to_json(right_result(task_)).dump());
+
+    ASSERT_TRUE(run().busy_cores);
+    EXPECT_NEAR(*run().busy_cores, 6 + 2 * 20.0 / 40, 0.01);
+    EXPECT_NEAR(to_json(run())["busy_cores"].get<double>(), 7, 0.01);
+}
+
+TEST_F(ProbeResultsTest, AloneAtItsHostNoneAreHeld)
+{
+    set_host("h1");
+    add_attempt(run_.job_id.value, 1, 100, 60);
+
+    end(true, "", to_json(right_result(task_)).dump());
+
+    EXPECT_EQ(run().busy_cores, 0.0);
+}
+
+TEST_F(ProbeResultsTest, WhereTheHostIsNotKnownNeitherAreTheCoresHeldThere)
+{
+    add_attempt(run_.job_id.value, 1, 100, 60);
+    add_attempt(add_job(), 3, 200, 0);
+
+    end(true, "", to_json(right_result(task_)).dump());
+
+    EXPECT_EQ(run().state, "succeeded");
+    EXPECT_EQ(run().busy_cores, std::nullopt);
+    EXPECT_TRUE(to_json(run())["busy_cores"].is_null());
 }
 
 TEST_F(ProbeResultsTest, JobsThatAreNoProbesAreNotOurs)
