@@ -2,6 +2,7 @@
 #include "cli/centers/shared_gpu.hpp"
 #include "cli/centers/sub_unit.hpp"
 #include "cli/centers/unit_balance.hpp"
+#include "cli/centers/unit_load.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/model/type_queue.hpp"
@@ -155,6 +156,7 @@ void add_unit_commands(CLI::App& app, Invocation& invocation)
     on_chosen(show, invocation, std::move(shown), show_unit);
     add_shared_gpu_list(unit, invocation);
     add_balanced_unit_list(unit, invocation);
+    add_unit_load(unit, invocation);
     add_sub_unit_lists(unit, invocation);
     add_sub_unit_changes(unit, invocation);
 }

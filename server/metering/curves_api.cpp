@@ -43,6 +43,32 @@ Answer list_curves(CurvesService* service, Call call)
     co_return page_response(std::move(items), counts->next_after);
 }
 
+Json loads_json(const MeasuredLoads& loads)
+{
+    Json json = to_json(loads.place);
+    json["operator"] = loads.operator_id;
+    json["measured_at"] = format_rfc3339(loads.measured_at);
+    const std::optional<LoadCurve> curve = fit_load_curve(loads.results);
+    if (curve)
+        json.update(fathom::to_json(*curve));
+    else
+        json["problem"] = "no size of it was measured beside two loads that differ by half a core or more";
+    return json;
+}
+
+Answer list_loads(CurvesService* service, Call call)
+{
+    const Result<PageRequest> page = parse_page_request(call.request);
+    if (!page) co_return net::problem(page.error(), call.request.request_id);
+    const Result<Page<MeasuredLoads>> loads =
+        co_await service->measured_loads(filter_of(call.request.query), page->size, page->after);
+    if (!loads) co_return net::problem(loads.error(), call.request.request_id);
+    Json items = Json::array();
+    for (const MeasuredLoads& one : loads->items)
+        items.push_back(loads_json(one));
+    co_return page_response(std::move(items), loads->next_after);
+}
+
 /// A transfer that is to be placed in a window: `size_bytes`, and until when it may start.
 struct PlannedTransfer {
     double size_bytes{};
@@ -120,6 +146,8 @@ void add_curves_routes(ApiRouter& router, CurvesService& service, const Clock& c
     using net::Method;
     router.add(Method::kGet, "/scaling-curves", Permission::kReadNetwork,
                [target = &service](Call call) { return list_curves(target, std::move(call)); });
+    router.add(Method::kGet, "/load-curves", Permission::kReadNetwork,
+               [target = &service](Call call) { return list_loads(target, std::move(call)); });
     router.add(Method::kGet, "/network-windows", Permission::kReadNetwork,
                [target = &service, time = &clock, calendar](Call call) {
                    return list_windows(target, time, calendar, std::move(call));

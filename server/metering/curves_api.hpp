@@ -6,7 +6,7 @@
 
 namespace fathom::server {
 
-/// Adds GET /scaling-curves and /network-windows. `service` and `clock` must outlive the router.
+/// Adds GET /scaling-curves, /load-curves and /network-windows. `service` and `clock` must outlive the router.
 void add_curves_routes(ApiRouter& router, CurvesService& service, const Clock& clock, NetworkCalendar calendar = {});
 
 } // namespace fathom::server

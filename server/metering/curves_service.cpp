@@ -14,6 +14,15 @@ asio::awaitable<Result<Page<MeasuredCounts>>> CurvesService::measured_counts(Cur
     co_return co_await database_->run(std::move(work));
 }
 
+asio::awaitable<Result<Page<MeasuredLoads>>> CurvesService::measured_loads(CurveFilter filter, std::int64_t size,
+                                                                           std::string after)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<Page<MeasuredLoads>> {
+        return select_measured_loads(transaction, filter, size, after);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
 asio::awaitable<Result<Page<TimedTransfers>>> CurvesService::transfers(CurveFilter filter, std::int64_t size,
                                                                        std::string after)
 {

@@ -8,14 +8,16 @@
 
 namespace fathom::server {
 
-/// What measurements say over counts (M19), over the week (M20), and against the jobs that ran (trust). All is
-/// computed from raw rows when asked. Thread-safe. `database` must outlive it.
+/// What measurements say over counts (M19), beside neighbours, over the week (M20), and against the jobs that ran
+/// (trust). All is computed from raw rows when asked. Thread-safe. `database` must outlive it.
 class CurvesService {
   public:
     explicit CurvesService(Database& database) : database_(&database) {}
 
     asio::awaitable<Result<Page<MeasuredCounts>>> measured_counts(CurveFilter filter, std::int64_t size,
                                                                   std::string after);
+    asio::awaitable<Result<Page<MeasuredLoads>>> measured_loads(CurveFilter filter, std::int64_t size,
+                                                                std::string after);
     asio::awaitable<Result<Page<TimedTransfers>>> transfers(CurveFilter filter, std::int64_t size, std::string after);
 
     struct JudgedUnitType {

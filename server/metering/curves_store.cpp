@@ -6,6 +6,8 @@
 
 #include <pqxx/pqxx>
 
+#include <utility>
+
 namespace fathom::server {
 namespace {
 
@@ -25,6 +27,24 @@ constexpr const char* kSelectCounts = R"sql(
     GROUP BY c.id, u.id, n.operator_id, n.parameters_key
     HAVING count(*) >= 2
     ORDER BY u.id, n.operator_id, n.parameters_key LIMIT $7)sql";
+
+// The index measurement_newest has them by unit type and count. Results of what another version of the operator did say
+// nothing of this one.
+constexpr const char* kSelectLoads = R"sql(
+    SELECT c.id AS center_id, c.name AS center, u.id AS unit_type_id, u.name AS unit_type, m.operator_id,
+           json_agg(json_build_array(m.parameters_key, r.busy_cores, m.median_s)
+                    ORDER BY m.measured_at, m.probe_run_id, m.parameters_key) AS results,
+           max(m.measured_at) AS measured_at
+    FROM measurement m JOIN probe_run r ON r.id = m.probe_run_id
+         JOIN unit_type u ON u.id = m.unit_type_id JOIN center c ON c.id = u.center_id
+    WHERE m.void_reason = '' AND m.unit_count = 1 AND m.measured_at > now() - interval '90 days'
+      AND r.busy_cores IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
+      AND ($1 = '' OR c.id = $1 OR c.name = $1) AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
+      AND ($3 = '' OR m.operator_id = $3) AND (u.id, m.operator_id) > ($4, $5)
+    GROUP BY c.id, u.id, m.operator_id
+    HAVING max(r.busy_cores) - min(r.busy_cores) >= 0.5
+    ORDER BY u.id, m.operator_id LIMIT $6)sql";
 
 constexpr const char* kSelectFetchingTypes = R"sql(
     SELECT c.id AS center_id, c.name AS center, u.id AS unit_type_id, u.name AS unit_type
@@ -89,7 +109,39 @@ Result<CountsKey> parse_key(const std::string& after)
     return CountsKey{json[0], json[1], json[2]};
 }
 
+MeasuredLoads to_loads(const pqxx::row& row)
+{
+    MeasuredLoads loads{to_place(row), row["operator_id"].as<std::string>(), {}, to_timestamp(row["measured_at"])};
+    for (const Json& result : to_json_value(row["results"]))
+        loads.results.push_back({result[0].get<std::string>(), result[1].get<double>(), result[2].get<double>()});
+    return loads;
+}
+
+/// Unit type and operator.
+Result<std::pair<std::string, std::string>> parse_loads_key(const std::string& after)
+{
+    if (after.empty()) return std::pair<std::string, std::string>();
+    const Json json = Json::parse(after, nullptr, false);
+    if (!json.is_array() || json.size() != 2 || contains_nul(json) || !json[0].is_string() || !json[1].is_string())
+        return Error{Errc::kInvalid, "the page_token is not one of this list"};
+    return std::pair(json[0].get<std::string>(), json[1].get<std::string>());
+}
+
 } // namespace
+
+Result<Page<MeasuredLoads>> select_measured_loads(pqxx::transaction_base& transaction, const CurveFilter& filter,
+                                                  std::int64_t size, const std::string& after)
+{
+    const Result<std::pair<std::string, std::string>> key = parse_loads_key(after);
+    if (!key) return key.error();
+    std::vector<MeasuredLoads> found;
+    for (const pqxx::row& row : transaction.exec_params(kSelectLoads, filter.center, filter.unit_type,
+                                                        filter.operator_id, key->first, key->second, size + 1))
+        found.push_back(to_loads(row));
+    return cut_page(std::move(found), size, [](const MeasuredLoads& loads) {
+        return Json{loads.place.unit_type_id, loads.operator_id}.dump();
+    });
+}
 
 Result<Page<MeasuredCounts>> select_measured_counts(pqxx::transaction_base& transaction, const CurveFilter& filter,
                                                     std::int64_t size, const std::string& after)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/decide/capacity/network_window.hpp"
+#include "core/decide/prediction/load_curve.hpp"
 #include "core/decide/prediction/scaling.hpp"
 #include "core/decide/trust/trust.hpp"
 #include "server/store/page.hpp"
@@ -43,6 +44,18 @@ struct CurveFilter {
 /// @error kInvalid  `after` is not a key of this list.
 Result<Page<MeasuredCounts>> select_measured_counts(pqxx::transaction_base& transaction, const CurveFilter& filter,
                                                     std::int64_t size, const std::string& after);
+
+/// One operator on one unit of a type, beside different loads of its host (docs/measurement.md "Neighbours").
+struct MeasuredLoads {
+    UnitTypeName place;
+    std::string operator_id;
+    std::vector<LoadedResult> results; ///< of the last 90 days
+    Timestamp measured_at{};           ///< of the newest
+};
+/// By unit type and operator; `after` is opaque. Those without two loads that differ by half a core are left out.
+/// @error kInvalid  `after` is not a key of this list.
+Result<Page<MeasuredLoads>> select_measured_loads(pqxx::transaction_base& transaction, const CurveFilter& filter,
+                                                  std::int64_t size, const std::string& after);
 
 /// The timed transfers of a unit type (M20), the newest 20 000 of the last eight weeks.
 struct TimedTransfers {

@@ -48,6 +48,7 @@ def test_metering(call):
     refused = call("GET", A + "/scores/history", 400).json()
     assert {error["field"] for error in refused["errors"]} == {"unit_type", "operator"}
     call("GET", A + "/scaling-curves")
+    call("GET", A + "/load-curves?unit_type=alpha/core")
     call("GET", A + "/network-windows?size_bytes=1e9")
     refused = call("GET", A + "/network-windows?size_bytes=-1&latest_start=never", 400).json()
     assert {error["field"] for error in refused["errors"]} == {"size_bytes", "latest_start"}

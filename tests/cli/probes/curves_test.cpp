@@ -1,6 +1,7 @@
-// `fathom scaling`, `fathom window`, and what `fathom job` says of counts and windows.
+// `fathom scaling`, `fathom unit load`, `fathom window`, and what `fathom job` says of counts and windows.
 #include "cli/jobs/explain.hpp"
 #include "core/decide/capacity/network_window.hpp"
+#include "core/decide/prediction/load_curve.hpp"
 #include "core/decide/routing/decision_json.hpp"
 #include "tests/cli/client/fake_server.hpp"
 
@@ -66,6 +67,31 @@ TEST(ScalingCommand, ListsAndDrawsCurves)
     EXPECT_THAT(shown.out, AllOf(HasSubstr("dgemm(n=512) on alpha/core"), HasSubstr("knee at 3"),
                                  HasSubstr("Believed up to 16 units"), HasSubstr("80 % INTERVAL")));
     EXPECT_EQ(server.requests().back().query.at("operator"), "dgemm");
+}
+
+TEST(UnitLoadCommand, ShowsWhatNeighboursCost)
+{
+    Json json =
+        placed(to_json(LoadCurve{.slope = 0.05, .deviation = 0.01, .largest_busy_cores = 4, .result_count = 12}));
+    json["operator"] = "stream_triad";
+    json["measured_at"] = "2026-11-20T11:00:00Z";
+    const FakeServer server({{"GET /api/v1/load-curves", {answer(200, page(json))}}});
+    const Ran shown = fathom(server, {"unit", "load", "alpha/core", "--operator", "stream_triad"});
+
+    EXPECT_EQ(shown.code, 0) << shown.err;
+    EXPECT_THAT(shown.out,
+                AllOf(HasSubstr("stream_triad"), HasSubstr("1.22 (1.16 … 1.29)"), HasSubstr("1.11"))) // e^0.2
+        << "beside four cores and beside two";
+    EXPECT_EQ(server.requests().back().query.at("unit_type"), "alpha/core");
+    EXPECT_EQ(server.requests().back().query.at("operator"), "stream_triad");
+}
+
+TEST(UnitLoadCommand, SaysWhyThereIsNoFigure)
+{
+    Json json = placed({{"operator", "dgemm"}, {"measured_at", "2026-11-20T11:00:00Z"}, {"problem", "no two loads"}});
+    const FakeServer server({{"GET /api/v1/load-curves", {answer(200, page(json))}}});
+
+    EXPECT_THAT(fathom(server, {"unit", "load"}).out, HasSubstr("no two loads"));
 }
 
 TEST(WindowCommand, ListsAndDrawsTheWeek)

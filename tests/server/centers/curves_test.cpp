@@ -23,6 +23,13 @@ class Curves : public testing::Test {
             {.operator_id = operator_id, .unit_count = unit_count, .median_s = median_s, .bytes = 1e8, .age = age});
     }
 
+    /// One measurement on a unit of alpha/u1 while jobs held so many cores of its host.
+    void measure_beside(const std::string& operator_id, double busy_cores, double median_s)
+    {
+        test::add_measurement(
+            store_, {.operator_id = operator_id, .median_s = median_s, .age = "1 hour", .busy_cores = busy_cores});
+    }
+
     TestStore store_;
     fathom::test::TestIo io_;
     CurvesService service_{store_.database()};
@@ -63,6 +70,44 @@ TEST_F(Curves, ListsGoOnAfterAKey)
     EXPECT_EQ(rest.items[0].operator_id, "spmv");
     EXPECT_TRUE(rest.next_after.empty());
     EXPECT_FALSE(io_.run(service_.measured_counts({}, 2, "nonsense")));
+}
+
+TEST_F(Curves, ResultsBesideDifferentLoadsTellWhatNeighboursCost)
+{
+    measure_beside("stream_triad", 0, 1);
+    measure_beside("stream_triad", 4, 1.5);
+    measure("stream_triad", 1, 9, "1 hour"); // nobody knows what ran beside it
+    measure("stream_triad", 2, 9, "1 hour"); // on two units
+    measure_beside("dgemm", 0, 1);
+    measure_beside("dgemm", 0.2, 1.1); // no other load
+
+    const auto page = io_.run(service_.measured_loads({"alpha", "alpha/u1", ""}, 10, "")).value();
+
+    ASSERT_EQ(page.items.size(), 1U);
+    EXPECT_EQ(page.items[0].operator_id, "stream_triad");
+    EXPECT_EQ(page.items[0].place.unit_type, "u1");
+    ASSERT_EQ(page.items[0].results.size(), 2U);
+    const auto curve = fit_load_curve(page.items[0].results);
+    ASSERT_TRUE(curve);
+    EXPECT_GT(curve->at(4).factor, 1.3);
+    EXPECT_EQ(curve->largest_busy_cores, 4);
+    EXPECT_TRUE(io_.run(service_.measured_loads({"", "", "dgemm"}, 10, "")).value().items.empty());
+}
+
+TEST_F(Curves, ListsOfLoadsGoOnAfterAKey)
+{
+    for (const char* operator_id : {"dgemm", "fft1d", "spmv"}) {
+        measure_beside(operator_id, 0, 1);
+        measure_beside(operator_id, 2, 1.2);
+    }
+
+    const auto first = io_.run(service_.measured_loads({}, 2, "")).value();
+    const auto rest = io_.run(service_.measured_loads({}, 2, first.next_after)).value();
+
+    EXPECT_EQ(first.items.size(), 2U);
+    ASSERT_EQ(rest.items.size(), 1U);
+    EXPECT_EQ(rest.items[0].operator_id, "spmv");
+    EXPECT_FALSE(io_.run(service_.measured_loads({}, 2, "nonsense")));
 }
 
 TEST_F(Curves, TransfersAreFetchesByTime)

@@ -99,6 +99,9 @@ void add_measurement(TestStore& store, const StoredMeasurement& measurement)
                 "job_id, state, created_by) SELECT $1, $2, center_id, id, $4, 'catalog', 'command', $3, "
                 "'succeeded', 't' FROM unit_type WHERE name = 'u1'",
                 run, task, job, measurement.unit_count);
+            if (measurement.busy_cores)
+                transaction.exec_params("UPDATE probe_run SET busy_cores = $2 WHERE id = $1", run,
+                                        *measurement.busy_cores);
             transaction.exec_params("INSERT INTO measurement SELECT $1, $2, 1, 'n=10', '{\"n\": 10}', id, $3, $4, "
                                     "$4, $4, 0, 7, 0, 20, $5, $6, 1e-12, 'fp64', 'own', '00', 0.1, "
                                     "now() - $7::interval FROM unit_type WHERE name = 'u1'",

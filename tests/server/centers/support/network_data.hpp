@@ -7,6 +7,7 @@
 #include "server/store/database.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,7 +60,8 @@ struct StoredMeasurement {
     double median_s{};
     double bytes{80};
     double error{0};
-    std::string age{"0 seconds"}; ///< an interval of PostgreSQL
+    std::string age{"0 seconds"};       ///< an interval of PostgreSQL
+    std::optional<double> busy_cores{}; ///< of its host meanwhile; empty: not known
 };
 /// Puts it into the database with its job, task and run. There must be one unit type u1.
 void add_measurement(TestStore& store, const StoredMeasurement& measurement);

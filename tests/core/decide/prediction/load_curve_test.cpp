@@ -1,0 +1,111 @@
+#include "core/decide/prediction/load_curve.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace fathom {
+namespace {
+
+/// So many results of one size, beside 0, 1, 2 … 7 busy cores in turn.
+std::vector<LoadedResult> results_of(const std::string& size, double alone_s, double slope, int count, double noise,
+                                     unsigned seed)
+{
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal(0, noise);
+    std::vector<LoadedResult> results;
+    for (int i = 0; i < count; ++i) {
+        const double busy_cores = i % 8;
+        results.push_back({size, busy_cores, alone_s * std::exp(slope * busy_cores + normal(random))});
+    }
+    return results;
+}
+
+TEST(LoadCurve, TellsHowMuchSlowerEachHeldCoreMakesAnOperator)
+{
+    // 3 % a core, measured 80 times: times scatter by 5 %.
+    const auto curve = fit_load_curve(results_of("n=1", 2, 0.03, 80, 0.05, 7));
+
+    ASSERT_TRUE(curve);
+    EXPECT_NEAR(curve->slope, 0.03, 0.005);
+    EXPECT_NEAR(curve->at(7).factor, std::exp(0.21), 0.05);
+    EXPECT_EQ(curve->result_count, 80);
+}
+
+TEST(LoadCurve, ItsIntervalsHold)
+{
+    constexpr unsigned kCurves = 300;
+    unsigned inside = 0;
+    for (unsigned seed = 0; seed < kCurves; ++seed) {
+        const LoadFactor factor = fit_load_curve(results_of("n=1", 2, 0.03, 24, 0.05, seed)).value().at(7);
+        if (factor.low <= std::exp(0.21) && std::exp(0.21) <= factor.high) ++inside;
+    }
+    EXPECT_GT(inside, kCurves * 70 / 100);
+    EXPECT_LT(inside, kCurves * 90 / 100);
+}
+
+TEST(LoadCurve, SizesHaveTheirOwnTimesAlone)
+{
+    // The long size was measured beside busy neighbours mostly, the short one alone mostly: no neighbour did that.
+    std::vector<LoadedResult> results;
+    for (const double busy_cores : {0.0, 6.0, 6.0, 6.0})
+        results.push_back({"n=1000", busy_cores, 8});
+    for (const double busy_cores : {0.0, 0.0, 0.0, 6.0})
+        results.push_back({"n=1", busy_cores, 0.01});
+    const auto curve = fit_load_curve(results);
+
+    ASSERT_TRUE(curve);
+    EXPECT_NEAR(curve->slope, 0, 1e-12);
+}
+
+TEST(LoadCurve, ByHand)
+{
+    // Alone 1 s, beside four cores e^0.4 s. Within the size busy is ∓2 and ln(time) ∓0.2: sums 8 and 0.8, nothing left.
+    // Noise² = 2 · 0.0025 / 2 = 0.0025, told = 8 + 0.0025 / 0.0025 = 9.
+    const auto curve = fit_load_curve(std::vector<LoadedResult>{{"n=1", 0, 1}, {"n=1", 4, std::exp(0.4)}});
+
+    ASSERT_TRUE(curve);
+    EXPECT_NEAR(curve->slope, 0.8 / 9, 1e-12);
+    EXPECT_NEAR(curve->deviation, 0.05 / 3, 1e-12);
+    EXPECT_NEAR(curve->at(4).high, std::exp(4 * 0.8 / 9 + 1.2815515655446004 * 4 * 0.05 / 3), 1e-6);
+}
+
+TEST(LoadCurve, WithoutTwoLoadsOfOneSizeNothingIsTold)
+{
+    EXPECT_FALSE(fit_load_curve({}));
+    EXPECT_FALSE(fit_load_curve(std::vector<LoadedResult>{{"n=1", 2, 1}, {"n=1", 2.3, 1.5}})) << "that is noise";
+    EXPECT_FALSE(fit_load_curve(std::vector<LoadedResult>{{"n=1", 0, 1}, {"n=2", 4, 2}})) << "no size has both";
+    EXPECT_FALSE(fit_load_curve(std::vector<LoadedResult>{{"n=1", 0, 1}, {"n=1", 4, 0}})) << "no time is 0";
+}
+
+TEST(LoadCurve, NeighboursMakeNothingFasterAndMoreOfThemThanWereMeasuredAreNotGuessed)
+{
+    const auto faster = fit_load_curve(std::vector<LoadedResult>{{"n=1", 0, 1}, {"n=1", 4, 0.8}});
+    ASSERT_TRUE(faster);
+    EXPECT_EQ(faster->at(4).factor, 1);
+    EXPECT_EQ(faster->at(4).low, 1);
+    EXPECT_GT(faster->at(4).high, 1) << "it may be chance";
+
+    const auto slower = fit_load_curve(std::vector<LoadedResult>{{"n=1", 0, 1}, {"n=1", 4, 1.5}});
+    ASSERT_TRUE(slower);
+    EXPECT_EQ(slower->at(64).factor, slower->at(4).factor);
+    EXPECT_EQ(slower->at(0).high, 1) << "alone it is what was measured alone";
+}
+
+TEST(LoadCurve, TheOrderOfResultsDoesNotMatter)
+{
+    std::vector<LoadedResult> results = results_of("n=1", 2, 0.03, 20, 0.05, 3);
+    const auto before = fit_load_curve(results);
+    std::reverse(results.begin(), results.end());
+    const auto after = fit_load_curve(results);
+
+    ASSERT_TRUE(before && after);
+    EXPECT_EQ(before->slope, after->slope);
+    EXPECT_EQ(before->deviation, after->deviation);
+}
+
+} // namespace
+} // namespace fathom
