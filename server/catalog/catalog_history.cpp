@@ -26,9 +26,13 @@ constexpr Statement kSelectNewest{"routing_select_newest_run", R"sql(
 // What was ended at the limit that its submitter had asked for teaches how much is asked for, and nothing else.
 // A unit type that was measured again because its jobs went otherwise makes other promises now: how far the old ones
 // were off would correct it a second time. Its waits still hold.
+// Whoever moves data itself is predicted for both, so its transfers are taken out of both; should they have been faster
+// than predicted, a tenth of the time is the program's all the same.
 constexpr Statement kSelectRuns{"routing_select_past_runs", R"sql(
-    SELECT p.submitted_by, p.project, p.job_type, p.unit_type_id, p.unit_count, p.promised_s, p.promised_low_s, p.promised_high_s, p.promise_basis, p.run_s, p.low_s,
-           p.high_s, p.width_factor, p.free_s, p.actual_run_s, p.actual_wait_s, p.ended_at, p.asked_s, p.outcome = 'wall_limit' AS is_cut_off, now() AS read_at,
+    SELECT p.submitted_by, p.project, p.job_type, p.unit_type_id, p.unit_count, p.promised_s, p.promised_low_s, p.promised_high_s, p.promise_basis,
+           greatest(p.run_s - p.transfers_s, 0) AS run_s, greatest(p.low_s - p.transfers_s, 0) AS low_s,
+           greatest(p.high_s - p.transfers_s, 0) AS high_s, p.width_factor, p.free_s,
+           greatest(p.actual_run_s - p.transfers_s, p.actual_run_s / 10) AS actual_run_s, p.actual_wait_s, p.ended_at, p.asked_s, p.outcome = 'wall_limit' AS is_cut_off, now() AS read_at,
            (p.outcome = 'succeeded' OR (p.outcome = 'wall_limit' AND p.asked_s > 0)) AND p.job_type <> ''
                AND (u.drift_requested_at IS NULL OR p.decided_at > u.drift_requested_at) AS teaches
     FROM run_prediction p JOIN unit_type u ON u.id = p.unit_type_id

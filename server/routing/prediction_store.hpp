@@ -23,6 +23,7 @@ struct NewPrediction {
                       ///< apart
     PromiseBasis basis{PromiseBasis::kOperators}; ///< of the promise
     RunTime run;                                  ///< with transfers but those of staging, corrected
+    double transfers_s{};                         ///< of `run`, what a job that moves data itself moves it in
     double width_factor{1};                       ///< of the interval of `run` (RunCorrection)
     double free_s{};                              ///< until its units are free
     WaitTime start;                               ///< until it runs

@@ -196,6 +196,45 @@ TEST_F(History, AnUnknownJobTakesWhatItsTypeTookAndSaysSo)
     EXPECT_EQ(after["run_basis"], "8 runs of its type there");
 }
 
+TEST_F(History, WhatAJobMovesItselfIsNotTakenForItsProgramsTime)
+{
+    add_transfer(add_center("alpha"), 1.0); // 1 MB/s
+    ASSERT_TRUE(test::eventually([&] {
+        reload_catalog();
+        return catalog_.get()->unit_types.front().network != nullptr;
+    }));
+    Json moving = unknown_job("alpha");
+    moving["data"] = {{"out_bytes", 3e7}};
+    run_jobs(moving, 8, 50); // 30 s of it to move them
+
+    learn_runs(8);
+    const JobId again = submit(moving);
+    const JobId without = submit(unknown_job("alpha"));
+    route();
+
+    EXPECT_NEAR(winner_of(again)["prediction"]["run_s"].get<double>(), 50, 1) << "not 80: they are moved once";
+    EXPECT_NEAR(winner_of(without)["prediction"]["run_s"].get<double>(), 20, 1);
+    EXPECT_NEAR(std::stod(sql("SELECT max(transfers_s) FROM run_prediction")), 30, 1);
+    EXPECT_EQ(std::stod(sql("SELECT transfers_s FROM run_prediction WHERE job_id = '" + without.value + "'")), 0);
+}
+
+TEST_F(History, AFasterNetworkThanPredictedLeavesAProgramSomeTime)
+{
+    add_center("alpha");
+    for (int i = 0; i < 4; ++i) {
+        const JobId id = submit(unknown_job("alpha"));
+        route();
+        sql("UPDATE run_prediction SET transfers_s = 30 WHERE job_id = '" + id.value + "'");
+        end(id, 10);
+    }
+
+    learn_runs(4);
+    const JobId job = submit(unknown_job("alpha"));
+    route();
+
+    EXPECT_NEAR(winner_of(job)["prediction"]["run_s"].get<double>(), 1, 0.01);
+}
+
 TEST_F(History, AJobThatOnlyAsksForTimeIsPredictedByWhatItsSubmitterUsuallyUsesOfIt)
 {
     add_center("alpha");
