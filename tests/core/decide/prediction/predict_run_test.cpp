@@ -215,7 +215,7 @@ TEST(PredictRun, AKnownRunIsCarriedOverAsLaterRunsOfItsPlaceTakeIt)
 TEST(PredictRun, WhereAKnownRunRanItsLaterRunsCountOnce)
 {
     const RouteKnowledge knowledge = later_runs_on_alpha();
-    const std::vector<UnitTypeView> views{view_of("alpha", {})};
+    const std::vector<UnitTypeView> views{view_of("alpha", kBeta)}; // whatever was measured since
     const RouteRequest request = request_of_type();
     const Decision decision = route(request, views, knowledge);
 
