@@ -5,12 +5,12 @@ import { useText } from '../../i18n/language'
 import { type AuditEntry, useAuditLog } from '../../queries/audit_log'
 import { type Column, DataTable } from '../../ui/data_table'
 import { nothing } from '../../ui/format'
-import { MomentInput, toIso, useTyped } from '../../ui/forms/moment_input'
+import { MomentFilter } from '../../ui/forms/moment_filter'
 import { parseMoment } from '../../ui/forms/moments'
 import { TextFilter } from '../../ui/forms/text_filter'
 import { Page } from '../../ui/page'
 import { EmptyState, Ready } from '../../ui/states'
-import { Time, useZone } from '../../ui/zone'
+import { Time } from '../../ui/zone'
 import { actions, actionText } from './actions'
 import styles from './audit_log.module.css'
 import { VerifyLog } from './verify_log'
@@ -18,8 +18,6 @@ import { VerifyLog } from './verify_log'
 /** Who did what that needs a right. */
 export function AuditLogPage() {
   const t = useText()
-  const { zone } = useZone()
-  const typed = useTyped()
   const [raw, change] = useFilters(['actor', 'action', 'subject', 'since', 'until'])
   const filters = { ...raw, since: parseMoment(raw.since), until: parseMoment(raw.until) }
   const query = useAuditLog(filters)
@@ -29,8 +27,8 @@ export function AuditLogPage() {
       <TextFilter label={t('audit.actor')} value={filters.actor} placeholder="tok_…" width={230} onChange={(actor) => change({ actor })} />
       <TextFilter label={t('audit.action')} value={filters.action} list="audit-actions" width={190} onChange={(action) => change({ action })} />
       <TextFilter label={t('audit.subject')} value={filters.subject} width={230} onChange={(subject) => change({ subject })} />
-      <MomentInput label={t('audit.since')} value={typed(filters.since)} onChange={(value) => change({ since: toIso(value, zone) ?? '' })} />
-      <MomentInput label={t('audit.until')} value={typed(filters.until)} onChange={(value) => change({ until: toIso(value, zone) ?? '' })} />
+      <MomentFilter label={t('audit.since')} value={filters.since} onChange={(since) => change({ since })} />
+      <MomentFilter label={t('audit.until')} value={filters.until} onChange={(until) => change({ until })} />
     </>
   )
   const isFiltered = Object.values(filters).some((value) => value !== '')

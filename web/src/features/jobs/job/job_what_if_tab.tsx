@@ -7,11 +7,10 @@ import type { Job } from '../../../queries/jobs'
 import { type Candidate, type PlacementPreview, usePlacementPreview } from '../../../queries/placement_preview'
 import { type Column, DataTable } from '../../../ui/data_table'
 import { formatDuration, formatEnergy, formatMoney, nothing } from '../../../ui/format'
-import { MomentInput, toIso, useTyped } from '../../../ui/forms/moment_input'
+import { MomentFilter } from '../../../ui/forms/moment_filter'
 import { TextFilter } from '../../../ui/forms/text_filter'
 import { Section } from '../../../ui/page'
 import { ErrorState, LoadingState } from '../../../ui/states'
-import { useZone } from '../../../ui/zone'
 import { useCenterOptions } from '../../centers/center_options'
 import { CandidatesTable } from '../../routing/candidates_table'
 import { Place } from '../../routing/place'
@@ -55,8 +54,6 @@ function Form({ whatIf, currency, isChanged, change }: {
   change: (values: Partial<WhatIf>) => void
 }) {
   const t = useText()
-  const { zone } = useZone()
-  const typed = useTyped()
   const centers = useCenterOptions({ none: t('jobs.whatif.same'), chosen: whatIf.center === '*' ? '' : whatIf.center })
   return (
     <div className={styles.form} role="group" aria-label={t('jobs.tab.whatif')}>
@@ -65,7 +62,7 @@ function Form({ whatIf, currency, isChanged, change }: {
         data={[{ value: '', label: t('jobs.whatif.same') }, ...(['fastest', 'cheapest', 'greenest'] as const).map((value) => ({ value, label: t(`submit.prefer.${value}`) }))]} />
       <NativeSelect label={t('jobs.center')} value={whatIf.center} onChange={(e) => change({ center: e.currentTarget.value })}
         data={[...centers.slice(0, 1), { value: '*', label: t('ui.any') }, ...centers.slice(1)]} />
-      <MomentInput label={t('submit.deadline')} value={typed(whatIf.deadline)} onChange={(value) => change({ deadline: toIso(value, zone) ?? '' })} />
+      <MomentFilter label={t('submit.deadline')} value={whatIf.deadline} onChange={(deadline) => change({ deadline })} />
       <TextFilter label={t('submit.budget')} value={whatIf.budget} width={110} placeholder={t('jobs.whatif.same')} onChange={(budget) => change({ budget })} />
       <TextFilter label={t('submit.currency')} value={currency} width={80} onChange={(code) => change({ currency: code.toUpperCase() })} />
       <Button disabled={!isChanged} onClick={() => change({ count: '', prefer: '', deadline: '', budget: '', currency: '', center: '' })}>{t('jobs.whatif.reset')}</Button>

@@ -32,6 +32,7 @@ it('has its rarer filters where one asks for them', () => {
   fireEvent.click(more as HTMLElement)
   fireEvent.change(screen.getByLabelText('Center'), { target: { value: 'alpha' } })
   fireEvent.change(screen.getByLabelText(/^Submitted from/), { target: { value: '2026-11-01T08:00' } })
+  fireEvent.blur(screen.getByLabelText(/^Submitted from/))
   expect(change.mock.calls).toEqual([[{ center: 'alpha' }], [{ submitted_after: '2026-11-01T08:00:00Z' }]])
 })
 

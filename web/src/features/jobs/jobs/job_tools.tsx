@@ -2,9 +2,8 @@ import { Button, NativeSelect } from '@mantine/core'
 import { useState } from 'react'
 import { useText } from '../../../i18n/language'
 import { jobGroupings, jobStates } from '../../../queries/jobs'
-import { MomentInput, toIso, useTyped } from '../../../ui/forms/moment_input'
+import { MomentFilter } from '../../../ui/forms/moment_filter'
 import { TextFilter } from '../../../ui/forms/text_filter'
-import { useZone } from '../../../ui/zone'
 import { useCenterOptions } from '../../centers/center_options'
 import { hasMoreFilters, type ParsedFilters, type RawFilters } from './filters'
 
@@ -34,8 +33,6 @@ export function JobTools({ filters, grouping, change }: { filters: ParsedFilters
 
 function MoreFilters({ filters, change }: { filters: ParsedFilters; change: Change }) {
   const t = useText()
-  const { zone } = useZone()
-  const typed = useTyped()
   const centers = useCenterOptions({ none: t('ui.any'), chosen: filters.center })
   return (
     <>
@@ -43,10 +40,8 @@ function MoreFilters({ filters, change }: { filters: ParsedFilters; change: Chan
       <NativeSelect label={t('jobs.center')} value={filters.center} onChange={(e) => change({ center: e.currentTarget.value })} data={centers} />
       <TextFilter label={t('jobs.unit')} value={filters.unit_type} placeholder={t('jobs.filter.unit')} onChange={(unit_type) => change({ unit_type })} />
       <TextFilter label={t('jobs.submitter')} value={filters.submitted_by} placeholder="tok_…" width={230} onChange={(submitted_by) => change({ submitted_by })} />
-      <MomentInput label={t('jobs.filter.after')} value={typed(filters.submitted_after)}
-        onChange={(value) => change({ submitted_after: toIso(value, zone) ?? '' })} />
-      <MomentInput label={t('jobs.filter.before')} value={typed(filters.submitted_before)}
-        onChange={(value) => change({ submitted_before: toIso(value, zone) ?? '' })} />
+      <MomentFilter label={t('jobs.filter.after')} value={filters.submitted_after} onChange={(submitted_after) => change({ submitted_after })} />
+      <MomentFilter label={t('jobs.filter.before')} value={filters.submitted_before} onChange={(submitted_before) => change({ submitted_before })} />
     </>
   )
 }
