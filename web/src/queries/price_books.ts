@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, unwrap } from '../api/client'
-import { usePages } from '../api/pages'
+import { useWholeList } from '../api/pages'
 import { ApiError } from '../api/problem'
 import type { components } from '../api/schema'
 
@@ -38,9 +38,9 @@ export const priceKeys = {
 }
 
 export function usePriceBooks() {
-  return usePages({
+  return useWholeList({
     key: priceKeys.list,
-    read: (page_token, signal) => unwrap(api.GET('/api/v1/price-books', { signal, params: { query: { page_size: 50, page_token } } })),
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/price-books', { signal, params: { query: { page_size: 200, page_token } } })),
   })
 }
 

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, unwrap } from '../api/client'
-import { usePages } from '../api/pages'
+import { useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 import { probeKeys } from './probe_keys'
 
@@ -9,11 +9,11 @@ export type ProbeScheduleOrder = components['schemas']['ProbeScheduleOrder']
 export type ProbeScheduleChange = components['schemas']['ProbeScheduleChange']
 
 export function useProbeSchedules() {
-  return usePages({
+  return useWholeList({
     key: probeKeys.schedules,
     refetchInterval: 30_000,
     read: (page_token, signal) => unwrap(api.GET('/api/v1/probe-schedules', {
-      signal, params: { query: { page_size: 50, ...(page_token ? { page_token } : {}) } } })),
+      signal, params: { query: { page_size: 200, ...(page_token ? { page_token } : {}) } } })),
   })
 }
 

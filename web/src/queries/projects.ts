@@ -1,6 +1,6 @@
 import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, unwrap } from '../api/client'
-import { usePages, useWholeList } from '../api/pages'
+import { useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 import type { ProjectRole } from '../api/session'
 
@@ -21,9 +21,9 @@ export const projectKeys = {
 const refetchInterval = 30_000
 
 export function useProjects() {
-  return usePages({
+  return useWholeList({
     key: projectKeys.list,
-    read: (page_token, signal) => unwrap(api.GET('/api/v1/projects', { signal, params: { query: { page_size: 50, page_token } } })),
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/projects', { signal, params: { query: { page_size: 1000, page_token } } })),
   })
 }
 

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, idempotencyKey, unwrap } from '../api/client'
-import { usePages } from '../api/pages'
+import { useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 
 export type Token = components['schemas']['Token']
@@ -10,9 +10,9 @@ export type CreatedToken = components['schemas']['CreatedToken']
 export const tokenKeys = { all: ['tokens'] as const }
 
 export function useTokens() {
-  return usePages({
+  return useWholeList({
     key: tokenKeys.all,
-    read: (page_token, signal) => unwrap(api.GET('/api/v1/tokens', { signal, params: { query: { page_size: 200, page_token } } })),
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/tokens', { signal, params: { query: { page_size: 1000, page_token } } })),
   })
 }
 

@@ -24,6 +24,12 @@ export function EmptyState({ title, children, action }: { title: string; childre
   )
 }
 
+/** There are entries, of which the filters leave none. */
+export function NoneFits({ onClear }: { onClear: () => void }) {
+  const t = useText()
+  return <EmptyState title={t('ui.none.fits')} action={<Button onClick={onClear}>{t('ui.none.clear')}</Button>} />
+}
+
 /** What a way out of an error is, in the reader's language; the server's own words stand beside it. */
 function useWayOut(error: unknown): string {
   const t = useText()

@@ -13,6 +13,8 @@ export const uiEn = {
   'ui.views.name': 'Name',
   'ui.views.where': 'Filters and columns as they are now. This browser keeps it; to share a view, send its address.',
   'ui.views.replaces': 'Replaces the view of this name.',
+  'ui.none.fits': 'Nothing fits these filters',
+  'ui.none.clear': 'Clear the filters',
   'ui.save': 'Save',
   'ui.shown': '{n} shown',
   'ui.shown.more': '{n} shown, there are more',

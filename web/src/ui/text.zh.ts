@@ -15,6 +15,8 @@ export const uiZh: Record<keyof typeof uiEn, string> = {
   'ui.views.name': '名称',
   'ui.views.where': '保存当前的筛选条件和列。视图只保存在此浏览器中；如需分享，请发送页面地址。',
   'ui.views.replaces': '将替换同名视图。',
+  'ui.none.fits': '没有符合这些筛选条件的内容',
+  'ui.none.clear': '清除筛选条件',
   'ui.save': '保存',
   'ui.shown': '显示 {n} 项',
   'ui.shown.more': '显示 {n} 项，还有更多',

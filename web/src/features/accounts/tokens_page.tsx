@@ -2,19 +2,22 @@ import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useFilters } from '../../app/router/search'
 import { useText } from '../../i18n/language'
-import type { Role } from '../../queries/accounts'
+import { type Role, roles } from '../../queries/accounts'
 import { type CreatedToken, type Token, useCreateToken, useRevokeToken, useTokens } from '../../queries/tokens'
 import { ConfirmByTyping } from '../../ui/confirm_by_typing'
+import { CutMark } from '../../ui/cut_list'
 import { type Column, DataTable } from '../../ui/data_table'
 import { useFieldErrors } from '../../ui/forms/field_errors'
 import { FormDialog } from '../../ui/forms/form_dialog'
 import { SecretOnce } from '../../ui/forms/secret_once'
+import { TextFilter } from '../../ui/forms/text_filter'
 import { Page } from '../../ui/page'
-import { EmptyState, Ready } from '../../ui/states'
+import { EmptyState, NoneFits, Ready } from '../../ui/states'
 import { StatePill, type Tone } from '../../ui/state_pill'
 import { Time } from '../../ui/zone'
 import { roleName } from './role_name'
 import { RoleSelect } from './role_select'
+import { filterTokens, noTokenFilters, parseTokenFilters, tokenFilterNames } from './token_filters'
 import { type TokenState, tokenState } from './token_state'
 
 const tones: Record<TokenState, Tone> = { works: 'good', revoked: 'idle', expired: 'warn' }
@@ -22,14 +25,15 @@ const tones: Record<TokenState, Tone> = { works: 'good', revoked: 'idle', expire
 /** By which programs use this server. */
 export function TokensPage() {
   const t = useText()
-  const [raw, change] = useFilters(['show'])
+  const [raw, change] = useFilters(tokenFilterNames)
+  const filters = parseTokenFilters(raw)
   const query = useTokens()
   const revoke = useRevokeToken()
   const [isNew, setNew] = useState(false)
   const [made, setMade] = useState<CreatedToken | null>(null)
   const [revoking, setRevoking] = useState<Token | null>(null)
   const now = query.dataUpdatedAt
-  const tokens = (query.items ?? []).filter((token) => raw.show === 'all' || tokenState(token, now) === 'works')
+  const all = query.data ?? []
   const columns: Column<Token>[] = [
     { id: 'name', title: t('tokens.name'), cell: (k) => k.name, csv: (k) => k.name },
     { id: 'id', title: t('ui.id'), cell: (k) => <code>{k.id}</code>, csv: (k) => k.id },
@@ -49,10 +53,20 @@ export function TokensPage() {
   return (
     <Page title={t('tokens.title')} actions={<Button variant="filled" onClick={() => setNew(true)}>{t('tokens.new')}</Button>}>
       <Ready query={query}>
-        <DataTable name="tokens" label={t('tokens.title')} columns={columns} rows={tokens} rowKey={(k) => k.id} pages={query}
-          tools={<NativeSelect label={t('tokens.show')} value={raw.show === 'all' ? 'all' : ''} onChange={(e) => change({ show: e.currentTarget.value })}
-            data={[{ value: '', label: t('tokens.show.works') }, { value: 'all', label: t('tokens.show.all') }]} />}
-          empty={<EmptyState title={t('tokens.none')}>{t('tokens.none.hint')}</EmptyState>} />
+        <CutMark list={query} name={t('tokens.title')} />
+        <DataTable name="tokens" label={t('tokens.title')} columns={columns} rows={filterTokens(all, filters, now)} rowKey={(k) => k.id}
+          tools={
+            <>
+              <TextFilter label={t('tokens.name')} value={filters.name} onChange={(name) => change({ name })} />
+              <NativeSelect label={t('accounts.role')} value={filters.role} onChange={(e) => change({ role: e.currentTarget.value })}
+                data={[{ value: '', label: t('ui.any') }, ...roles.map((role) => ({ value: role, label: roleName(t, role) }))]} />
+              <NativeSelect label={t('tokens.show')} value={filters.show} onChange={(e) => change({ show: e.currentTarget.value })}
+                data={[{ value: '', label: t('tokens.show.works') }, { value: 'all', label: t('tokens.show.all') }]} />
+            </>
+          }
+          empty={all.length > 0 && (filters.name || filters.role)
+            ? <NoneFits onClear={() => change(noTokenFilters)} />
+            : <EmptyState title={t('tokens.none')}>{t('tokens.none.hint')}</EmptyState>} />
       </Ready>
       {isNew ? <NewToken onClose={() => setNew(false)} onMade={(token) => {
         setNew(false)

@@ -2,7 +2,8 @@ import { useText } from '../../i18n/language'
 import type { PriceBookVersion } from '../../queries/price_books'
 import { StatePill, type Tone } from '../../ui/state_pill'
 
-type State = 'force' | 'coming' | 'past'
+export const bookStates = ['force', 'coming', 'past'] as const
+type State = (typeof bookStates)[number]
 const tones: Record<State, Tone> = { force: 'good', coming: 'busy', past: 'idle' }
 
 export function stateOf(book: Pick<PriceBookVersion, 'in_force' | 'valid_from'>, now: number): State {

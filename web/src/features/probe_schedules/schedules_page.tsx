@@ -1,18 +1,22 @@
-import { Button } from '@mantine/core'
+import { Button, NativeSelect } from '@mantine/core'
 import { useState } from 'react'
+import { useFilters } from '../../app/router/search'
 import { useSession } from '../../app/session'
 import { type Translate, useText } from '../../i18n/language'
 import { type ProbeSchedule, useChangeSchedule, useProbeSchedules, useRemoveSchedule } from '../../queries/probe_schedules'
 import { ConfirmByTyping } from '../../ui/confirm_by_typing'
+import { CutMark } from '../../ui/cut_list'
 import { type Column, DataTable } from '../../ui/data_table'
 import { nothing } from '../../ui/format'
+import { TextFilter } from '../../ui/forms/text_filter'
 import { Page } from '../../ui/page'
 import { ServerText } from '../../ui/server_text'
 import { StatePill } from '../../ui/state_pill'
-import { EmptyState, ErrorState, Ready } from '../../ui/states'
+import { EmptyState, ErrorState, NoneFits, Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
 import measuring from '../measuring/measuring.module.css'
 import { ScheduleEditor } from './schedule_editor'
+import { filterSchedules, noScheduleFilters, parseScheduleFilters, scheduleFilterNames } from './schedule_filters'
 
 function whatOf(schedule: ProbeSchedule, t: Translate): string {
   const { order } = schedule
@@ -30,7 +34,10 @@ function whereOf({ order }: ProbeSchedule, t: Translate): string {
 export function SchedulesPage() {
   const t = useText()
   const { may } = useSession()
+  const [raw, filter] = useFilters(scheduleFilterNames)
+  const filters = parseScheduleFilters(raw)
   const query = useProbeSchedules()
+  const all = query.data ?? []
   const change = useChangeSchedule()
   const remove = useRemoveSchedule()
   const [edited, edit] = useState<ProbeSchedule | 'new' | null>(null)
@@ -61,9 +68,21 @@ export function SchedulesPage() {
   return (
     <Page title={t('schedules.title')} actions={add}>
       <Ready query={query}>
+        <CutMark list={query} name={t('schedules.title')} />
         {change.error && edited === null ? <div style={{ marginBottom: 12 }}><ErrorState error={change.error} /></div> : null}
-        <DataTable name="probe-schedules" label={t('schedules.title')} columns={columns} rows={query.items ?? []} rowKey={(s) => s.id} pages={query}
-          empty={<EmptyState title={t('schedules.none')} action={add}>{t('schedules.none.text')}</EmptyState>} />
+        <DataTable name="probe-schedules" label={t('schedules.title')} columns={columns} rowKey={(s) => s.id}
+          rows={filterSchedules(all, filters, (s) => `${whatOf(s, t)} ${whereOf(s, t)}`)}
+          tools={
+            <>
+              <TextFilter label={t('schedules.filter')} value={filters.text} onChange={(text) => filter({ text })} />
+              <NativeSelect label={t('measure.state')} value={filters.state} onChange={(e) => filter({ state: e.currentTarget.value })}
+                data={[{ value: '', label: t('ui.any') }, { value: 'on', label: t('schedules.state.on') }, { value: 'off', label: t('schedules.state.off') },
+                  { value: 'failed', label: t('schedules.state.failed') }]} />
+            </>
+          }
+          empty={all.length > 0
+            ? <NoneFits onClear={() => filter(noScheduleFilters)} />
+            : <EmptyState title={t('schedules.none')} action={add}>{t('schedules.none.text')}</EmptyState>} />
       </Ready>
       {edited ? <ScheduleEditor schedule={edited === 'new' ? null : edited} onClose={() => edit(null)} /> : null}
       {removed ? (

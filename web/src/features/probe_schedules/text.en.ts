@@ -17,6 +17,8 @@ export const schedulesEn = {
   'schedules.where.center': 'centers choose',
   'schedules.state.on': 'On',
   'schedules.state.off': 'Paused',
+  'schedules.state.failed': 'Last run failed',
+  'schedules.filter': 'Name, what or where',
   'schedules.next': 'Next',
   'schedules.later': 'Then',
   'schedules.last': 'Last',

@@ -19,6 +19,8 @@ export const schedulesZh: Record<keyof typeof schedulesEn, string> = {
   'schedules.where.center': '计算中心自选',
   'schedules.state.on': '启用',
   'schedules.state.off': '已暂停',
+  'schedules.state.failed': '上次运行失败',
+  'schedules.filter': '名称、内容或位置',
   'schedules.next': '下次',
   'schedules.later': '其后',
   'schedules.last': '上次',

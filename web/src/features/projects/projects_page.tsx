@@ -3,31 +3,43 @@ import { useState } from 'react'
 import { Link } from '../../app/router/link'
 import { navigate } from '../../app/router/location'
 import { pathTo } from '../../app/router/match'
+import { useFilters } from '../../app/router/search'
 import { useSession } from '../../app/session'
 import { useLanguage } from '../../i18n/language'
 import { type Project, type ProjectUse, useProjects, useProjectUses } from '../../queries/projects'
+import { CutMark } from '../../ui/cut_list'
 import { type Column, DataTable } from '../../ui/data_table'
 import { formatNumber, nothing } from '../../ui/format'
+import { TextFilter } from '../../ui/forms/text_filter'
 import { Page } from '../../ui/page'
-import { EmptyState, Ready } from '../../ui/states'
+import { EmptyState, NoneFits, Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
 import { ProjectForm } from './project_form'
 import { CostQuota, Quota } from './quota'
+
+// The use of each that is shown is asked for.
+const projectsAtOnce = 50
 
 /** Projects with settings: what they may take, and what they have taken. */
 export function ProjectsPage() {
   const { t } = useLanguage()
   const { may } = useSession()
+  const [filters, change] = useFilters(['name'])
   const query = useProjects()
   const [isNew, setNew] = useState(false)
-  const projects = query.items ?? []
+  const [most, setMost] = useState(projectsAtOnce)
+  const fitting = (query.data ?? []).filter((p) => p.name.toLowerCase().includes(filters.name.trim().toLowerCase()))
+  const projects = fitting.slice(0, most)
   const uses = useProjectUses(projects.map((p) => p.name))
   const columns = useColumns(uses)
   return (
     <Page title={t('projects.title')} actions={may('manage_network') ? <Button variant="filled" onClick={() => setNew(true)}>{t('projects.new')}</Button> : undefined}>
       <Ready query={query}>
-        <DataTable name="projects" label={t('projects.title')} columns={columns} rows={projects} rowKey={(p) => p.name} pages={query}
-          tools={<OpenProject />} empty={<EmptyState title={t('projects.none')}>{t('projects.none.hint')}</EmptyState>} />
+        <CutMark list={query} name={t('projects.title')} />
+        <DataTable name="projects" label={t('projects.title')} columns={columns} rows={projects} rowKey={(p) => p.name}
+          pages={{ hasNextPage: fitting.length > most, isFetchingNextPage: false, fetchNextPage: () => setMost(most + projectsAtOnce) }}
+          tools={<><TextFilter label={t('projects.filter')} value={filters.name} onChange={(name) => change({ name })} /><OpenProject /></>}
+          empty={query.data?.length ? <NoneFits onClear={() => change({ name: '' })} /> : <EmptyState title={t('projects.none')}>{t('projects.none.hint')}</EmptyState>} />
       </Ready>
       {isNew ? <ProjectForm name={null} project={null} onClose={() => setNew(false)} /> : null}
     </Page>

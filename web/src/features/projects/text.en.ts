@@ -3,6 +3,7 @@ export const projectsEn = {
   'projects.project': 'Project',
   'projects.none': 'No project has settings yet',
   'projects.none.hint': 'Projects come to be with their first job; settings give them shares, quotas and members.',
+  'projects.filter': 'Name contains',
   'projects.open': 'Open a project',
   'projects.open.go': 'Open',
   'projects.new': 'New project…',

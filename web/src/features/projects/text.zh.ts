@@ -5,6 +5,7 @@ export const projectsZh: Record<keyof typeof projectsEn, string> = {
   'projects.project': '项目',
   'projects.none': '尚无项目有专门设置',
   'projects.none.hint': '项目随其首个作业产生；通过设置可规定份额、配额和成员。',
+  'projects.filter': '名称包含',
   'projects.open': '打开项目',
   'projects.open.go': '打开',
   'projects.new': '新建项目…',
