@@ -11,8 +11,8 @@ import pytest
 from network import BIN
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Not in a path, nor in names such as fathom-probe, and not the role of the database.
-NAMED = re.compile(r"(?<![\w/.-])(?<!-U )(?<!-U fathom )(fathom-agent|fathomd|fathom) +(?=[^\s`])")
+# Not in a path, but for one of programs, nor in names such as fathom-probe, and not the role of the database.
+NAMED = re.compile(r"(?:(?<![\w/.-])|(?<=/bin/))(?<!-U )(?<!-U fathom )(fathom-agent|fathomd|fathom) +(?=[^\s`])")
 TICKED = re.compile(r"`([^`]+)`")
 # What an agent starts itself with, which no help lists.
 INNER = {("fathom-agent", "supervise")}
@@ -107,7 +107,7 @@ def test_documents_name_no_command_and_no_option_that_is_not_there():
 
 
 @pytest.mark.parametrize("text, wrong", [
-    ("`fathom job list --state running` and `fathom job submit FILE`, in `/usr/bin/fathom x`, of fathom jobs", []),
+    ("`fathom job list --state running` and `fathom job submit FILE`, in `/etc/fathom x` or `build/release/bin/fathom version`, of fathom jobs", []),
     ("`fathom jobs`", ["`fathom` has no jobs: fathom jobs"]),
     ("`fathom job\nlist --nodes 3`", ["`fathom job list` has no --nodes: fathom job list --nodes 3"]),
     ("```sh\n$ fathom job submit -- ls --color\n```", []),
