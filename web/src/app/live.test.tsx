@@ -1,6 +1,7 @@
 import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query'
 import { act, cleanup, render, screen } from '@testing-library/react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { setAutoRefreshing } from './auto_refresh'
 import { LiveProvider, useLive } from './live'
 
 /** A stream of events as a browser has it, without a server. */
@@ -36,6 +37,7 @@ beforeEach(() => {
 })
 afterEach(() => {
   cleanup()
+  setAutoRefreshing(true)
   vi.useRealTimers()
   vi.unstubAllGlobals()
 })
@@ -111,6 +113,23 @@ it('a stream that broke is not tried again while the page is hidden', async () =
   expect(Stream.open).toHaveLength(0)
   hide(false)
   expect(Stream.open).toHaveLength(1)
+})
+
+it('while nothing is to be refreshed there is no stream; then there is one, and what is shown is read again', async () => {
+  await show()
+  await open()
+  act(() => setAutoRefreshing(false))
+  screen.getByText('stopped')
+  expect(Stream.open).toHaveLength(0)
+  hide(true)
+  hide(false)
+  expect(Stream.open).toHaveLength(0)
+  expect(read).toHaveBeenCalledTimes(1)
+  act(() => setAutoRefreshing(true))
+  expect(Stream.open).toHaveLength(1)
+  await open()
+  screen.getByText('live')
+  expect(read).toHaveBeenCalledTimes(2)
 })
 
 it('a page that is left ends its stream', async () => {

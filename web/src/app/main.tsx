@@ -1,13 +1,14 @@
 import '@mantine/core/styles.css'
 import './base.css'
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { QueryClientProvider } from '@tanstack/react-query'
 import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ApiError } from '../api/problem'
 import { LanguageProvider, loadTexts, preferredLanguage } from '../i18n/language'
 import { ZoneProvider } from '../ui/zone'
+import { RefreshingClient } from './auto_refresh'
 import { LiveProvider } from './live'
 import { Outlet } from './outlet'
 import { SessionGate } from './session'
@@ -19,7 +20,7 @@ setNonce(nonce) // for the styles that a modal sets while the page behind it mus
 
 const schemes = localStorageColorSchemeManager({ key: 'fathom.scheme' })
 
-const client = new QueryClient({
+const client = new RefreshingClient({
   defaultOptions: {
     queries: {
       staleTime: 5000,

@@ -1,11 +1,12 @@
 import { Button, Menu, SegmentedControl, useMantineColorScheme } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { roleName } from '../../features/accounts/role_name'
 import { type Language, useLanguage } from '../../i18n/language'
 import { formatTime, type Zone } from '../../ui/format'
 import { ErrorState } from '../../ui/states'
 import { StatePill, type Tone } from '../../ui/state_pill'
 import { useZone } from '../../ui/zone'
+import { setAutoRefreshing, useAutoRefresh } from '../auto_refresh'
 import icon from '../icon.svg'
 import { useLive } from '../live'
 import { Link } from '../router/link'
@@ -22,6 +23,7 @@ export function Header(props: { isMenuOpen: boolean; onMenu: () => void; onPalet
         <span className={styles.palette}>{t('shell.palette')}<span className={styles.kbd}>Ctrl K</span></span>
       </Button>
       <LiveMark />
+      <Refreshing />
       <AccountMenu />
     </header>
   )
@@ -32,12 +34,29 @@ function LiveMark() {
   const { t } = useLanguage()
   const { zone } = useZone()
   const { state, since } = useLive()
-  const tones: Record<typeof state, Tone> = { live: 'good', connecting: 'idle', broken: 'warn' }
+  const tones: Record<typeof state, Tone> = { live: 'good', connecting: 'idle', broken: 'warn', stopped: 'idle' }
   const hint = state === 'broken' ? t('shell.live.broken.hint', { time: formatTime(new Date(since).toISOString(), zone) }) : undefined
-  const text = state === 'live' ? t('shell.live') : state === 'connecting' ? t('shell.live.connecting') : t('shell.live.broken')
+  const texts = { live: 'shell.live', connecting: 'shell.live.connecting', broken: 'shell.live.broken', stopped: 'shell.live.stopped' } as const
   return (
-    <span role="status" className={styles.live}>
-      <StatePill tone={tones[state]} {...(hint ? { title: hint } : {})}>{text}{hint ? <span className="visually-hidden">. {hint}</span> : null}</StatePill>
+    <span role="status" className={`${styles.live} ${state === 'stopped' ? styles.stopped : ''}`}>
+      <StatePill tone={tones[state]} {...(hint ? { title: hint } : {})}>{t(texts[state])}{hint ? <span className="visually-hidden">. {hint}</span> : null}</StatePill>
+    </span>
+  )
+}
+
+/** Stops and starts what is asked for again by itself; while that is stopped, asks by hand. */
+function Refreshing() {
+  const { t } = useLanguage()
+  const client = useQueryClient()
+  const isOn = useAutoRefresh()
+  return (
+    <span className={styles.refreshing}>
+      <Button size="compact-xs" aria-pressed={!isOn} aria-label={t('shell.refresh.stop')} title={t('shell.refresh.stop')}
+        onClick={() => setAutoRefreshing(!isOn)}><span aria-hidden="true">{isOn ? '❚❚' : '▶'}</span></Button>
+      {isOn ? null : (
+        <Button size="compact-xs" aria-label={t('shell.refresh.now')} title={t('shell.refresh.now')}
+          onClick={() => void client.invalidateQueries()}><span aria-hidden="true">↻</span></Button>
+      )}
     </span>
   )
 }
