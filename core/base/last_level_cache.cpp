@@ -8,7 +8,7 @@ namespace fathom {
 namespace {
 
 constexpr std::int64_t kMaxCpu = 65535;
-constexpr std::int64_t kLeastLevel = 2;
+constexpr std::int64_t kMinLevel = 2;
 constexpr int kMaxCachesOfCpu = 16;                 ///< index0, index1, …
 constexpr std::int64_t kMaxCacheBytes = 1LL << 40U; ///< more is not believed
 
@@ -74,7 +74,7 @@ std::optional<LastLevelCache> last_cache_of(const std::string& system, std::int6
 {
     std::optional<FoundCache> last;
     for (FoundCache& found : caches_of(system, cpu)) {
-        if (found.level >= kLeastLevel && (!last || found.level > last->level)) last = std::move(found);
+        if (found.level >= kMinLevel && (!last || found.level > last->level)) last = std::move(found);
     }
     if (!last || last->cache.size_bytes == 0) return std::nullopt; // a smaller one is not the last
     return std::move(last->cache);

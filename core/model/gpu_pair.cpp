@@ -4,9 +4,9 @@ namespace fathom {
 namespace {
 
 // As the model of pairs takes them (core/decide/corun/pair_model.hpp).
-constexpr double kLeastShare = 1e-4;
-constexpr double kMostShare = 4;
-constexpr std::int64_t kMostRuns = 1'000'000'000;
+constexpr double kMinShare = 1e-4;
+constexpr double kMaxShare = 4;
+constexpr std::int64_t kMaxRuns = 1'000'000'000;
 
 KernelClass read_class(ObjectReader& reader, std::string_view name)
 {
@@ -28,11 +28,11 @@ std::vector<GpuPair> read_gpu_pairs(ObjectReader& reader, std::string_view name,
         pair.b = item.required_string("b", {.min_length = 1, .max_length = kMaxGpuKind});
         pair.a_class = read_class(item, "a_class");
         pair.b_class = read_class(item, "b_class");
-        pair.a_share = item.required_number("a_share", kLeastShare, kMostShare);
-        pair.b_share = item.required_number("b_share", kLeastShare, kMostShare);
-        pair.count = item.optional_integer("count", 1, kMostRuns).value_or(1);
-        pair.a_spread = item.optional_number("a_spread", 0, kMostShare).value_or(0);
-        pair.b_spread = item.optional_number("b_spread", 0, kMostShare).value_or(0);
+        pair.a_share = item.required_number("a_share", kMinShare, kMaxShare);
+        pair.b_share = item.required_number("b_share", kMinShare, kMaxShare);
+        pair.count = item.optional_integer("count", 1, kMaxRuns).value_or(1);
+        pair.a_spread = item.optional_number("a_spread", 0, kMaxShare).value_or(0);
+        pair.b_spread = item.optional_number("b_spread", 0, kMaxShare).value_or(0);
     }
     return pairs;
 }

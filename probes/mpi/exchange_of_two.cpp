@@ -16,8 +16,8 @@ constexpr MessageWay kThere{0, 1};
 constexpr MessageWay kBack{1, 0};
 
 /// Messages that are under way at the same time: so many, and so many bytes of them, at most.
-constexpr std::size_t kMostUnderWay = 64;
-constexpr std::size_t kMostBytesUnderWay = 16UL << 20U;
+constexpr std::size_t kMaxUnderWay = 64;
+constexpr std::size_t kMaxBytesUnderWay = 16UL << 20U;
 
 constexpr int kMessageTag = 1;
 constexpr int kReceiptTag = 2;
@@ -124,8 +124,7 @@ class Latency final : public ExchangeOfTwo {
 class Bandwidth final : public ExchangeOfTwo {
   public:
     Bandwidth(const MpiWorld& world, std::size_t bytes, std::uint64_t seed)
-        : ExchangeOfTwo(world, bytes, seed),
-          slots_(std::clamp(kMostBytesUnderWay / bytes, std::size_t{1}, kMostUnderWay))
+        : ExchangeOfTwo(world, bytes, seed), slots_(std::clamp(kMaxBytesUnderWay / bytes, std::size_t{1}, kMaxUnderWay))
     {
         if (is_first()) {
             messages_.resize(bytes_);
@@ -177,7 +176,7 @@ class Bandwidth final : public ExchangeOfTwo {
     }
 
   private:
-    using Requests = std::array<MPI_Request, kMostUnderWay>;
+    using Requests = std::array<MPI_Request, kMaxUnderWay>;
 
     std::byte* slot_at(std::size_t slot) { return messages_.data() + slot * bytes_; }
 

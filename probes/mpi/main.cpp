@@ -19,11 +19,11 @@ namespace fathom::probes {
 namespace {
 
 constexpr int kCommandTag = 9;
-constexpr int kMostBytes = 268'435'456; ///< of a message or a vector: MPI counts in int
+constexpr int kMaxBytes = 268'435'456; ///< of a message or a vector: MPI counts in int
 /// How long a process sleeps between two looks for a command, at first and at most: other operators are measured while
 /// these processes wait, and MPI itself would wait in a loop.
 constexpr long kFirstSleep_ns = 50'000;
-constexpr long kLongestSleep_ns = 10'000'000;
+constexpr long kMaxSleep_ns = 10'000'000;
 
 enum class Task : std::int64_t { kEnd, kRun, kCheck };
 
@@ -55,7 +55,7 @@ Command receive_command()
     while (is_there == 0) {
         const timespec pause{.tv_sec = 0, .tv_nsec = sleep_ns};
         nanosleep(&pause, nullptr);
-        sleep_ns = std::min(2 * sleep_ns, kLongestSleep_ns);
+        sleep_ns = std::min(2 * sleep_ns, kMaxSleep_ns);
         MPI_Iprobe(0, kCommandTag, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
     }
     std::array<std::int64_t, 2> words{};
@@ -128,7 +128,7 @@ std::optional<Arguments> parse_arguments(int argc, char** argv)
     if (argc != 4) return std::nullopt;
     const std::optional<std::int64_t> size = parse_number<std::int64_t>(argv[2]);
     const std::optional<std::uint64_t> seed = parse_number<std::uint64_t>(argv[3]);
-    if (!size || *size < 1 || *size > kMostBytes || !seed) return std::nullopt;
+    if (!size || *size < 1 || *size > kMaxBytes || !seed) return std::nullopt;
     return Arguments{argv[1], *size, *seed};
 }
 

@@ -10,7 +10,7 @@ namespace fathom::server {
 namespace {
 
 /// What sorting or copying counts as, which have no operations: a class is told of more than none.
-constexpr double kLeastOperations = 1e-9;
+constexpr double kMinOperations = 1e-9;
 /// Of a kind's name, hexadecimal digits.
 constexpr std::size_t kDigestLength = 16;
 
@@ -29,7 +29,7 @@ KernelClass gpu_class_of(std::span<const OperatorUse> operators, const CatalogSn
         if (some_operations) operations += count * *some_operations;
         if (some_bytes) bytes += count * *some_bytes;
     }
-    const Result<ClassFinding> finding = classify_kernel({.operations = std::max(operations, kLeastOperations),
+    const Result<ClassFinding> finding = classify_kernel({.operations = std::max(operations, kMinOperations),
                                                           .memory_bytes = bytes,
                                                           .device_balance = kTypicalGpuBalance});
     // Refused only where nothing is moved, or more than numbers hold.

@@ -16,8 +16,8 @@ namespace {
 constexpr std::int64_t kPartsPerGpu = 2; ///< the table has pairs
 /// Of pairs that nobody measured: both take turns.
 constexpr double kTurn = 0.5;
-constexpr double kLeastKept = 1e-3; ///< less is as much as nothing: they do not run together
-constexpr double kMostKept = 2;
+constexpr double kMinKept = 1e-3; ///< less is as much as nothing: they do not run together
+constexpr double kMaxKept = 2;
 
 /// Values of the first column, below its heading.
 std::set<std::string, std::less<>> gpus_in(const std::string& pairs)
@@ -55,8 +55,8 @@ std::vector<double> kept_beside(const Network& network, const CorunWorld& world)
         for (const std::optional<std::size_t>& other : kinds) {
             const bool is_known = kind && other;
             const double share = is_known ? world.shares.at(*kind, *other) : kTurn;
-            const bool fits = share >= kLeastKept && (!is_known || world.shares.at(*other, *kind) >= kLeastKept);
-            kept.push_back(fits ? std::min(share, kMostKept) : 0);
+            const bool fits = share >= kMinKept && (!is_known || world.shares.at(*other, *kind) >= kMinKept);
+            kept.push_back(fits ? std::min(share, kMaxKept) : 0);
         }
     }
     return kept;

@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t kMaxJobs = std::numeric_limits<std::uint32_t>::max();
 
 /// What a job keeps of its speed beside another one.
-constexpr double kLeastKept = 1e-3;
-constexpr double kMostKept = 2;
+constexpr double kMinKept = 1e-3;
+constexpr double kMaxKept = 2;
 
 Error unsound(std::string detail)
 {
@@ -32,9 +32,8 @@ Result<void> check_devices(const Network& network, const UnitType& type)
     const std::size_t pairs = type.units_per_device == 1 ? 0 : network.job_types.size() * network.job_types.size();
     const bool is_sound = (type.units_per_device == 1 || type.units_per_device == 2) &&
                           type.unit_count % type.units_per_device == 0 && type.kept_beside.size() == pairs &&
-                          std::all_of(type.kept_beside.begin(), type.kept_beside.end(), [](double kept) {
-                              return kept == 0 || (kept >= kLeastKept && kept <= kMostKept);
-                          });
+                          std::all_of(type.kept_beside.begin(), type.kept_beside.end(),
+                                      [](double kept) { return kept == 0 || (kept >= kMinKept && kept <= kMaxKept); });
     if (!is_sound) return unsound(fmt::format("unit type {} has devices that cannot be shared so", type.name));
     return {};
 }

@@ -9,7 +9,7 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::int64_t kMostBytesPerSecond = 256LL << 20U;
+constexpr std::int64_t kMaxBytesPerSecond = 256LL << 20U;
 constexpr std::size_t kMaxInputsNoteBytes = 1UL << 20U;
 constexpr std::size_t kMaxLine = 64;
 constexpr std::size_t kMaxOfOneUser = 16; ///< whose jobs may have changed large files for nothing but to keep us busy
@@ -78,7 +78,7 @@ void InputKeeper::keep_files(const EndedJob& job, const std::stop_token& stopped
     if (cache) {
         const KeepManner manner{.bringer = job.user,
                                 .most_bytes = place_.limit_bytes,
-                                .most_bytes_per_s = kMostBytesPerSecond,
+                                .most_bytes_per_s = kMaxBytesPerSecond,
                                 .is_flushed = true,
                                 .stop = stopped};
         std::vector<KeepableInput> inputs;

@@ -40,7 +40,7 @@ double kept_share(const SharedRun& run, double pace_alone)
 {
     const double together = std::min(run.together_share, 1.0);
     const double done = pace_alone / run.pace - (1 - together);
-    return std::clamp(done / together, kLeastLearnedShare, kMostLearnedShare);
+    return std::clamp(done / together, kMinLearnedShare, kMaxLearnedShare);
 }
 
 double spread_of(const std::vector<double>& values)

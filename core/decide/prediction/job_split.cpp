@@ -7,7 +7,7 @@
 namespace fathom {
 namespace {
 
-constexpr double kMostStepBytes = 1e18;
+constexpr double kMaxStepBytes = 1e18;
 constexpr double kBytesPerGb = 1e9;
 
 /// What the operators from `first` on take on one unit of each kind; empty where one is not predicted on both.
@@ -77,8 +77,8 @@ std::vector<JobStep> parse_job_steps(const Json& json, const std::string& path, 
             operators.insert(operators.end(), own->begin(), own->end());
         }
         const bool is_last = i + 1 == json.size();
-        step.out_bytes = is_last ? reader.optional_number("out_bytes", 0, kMostStepBytes).value_or(0)
-                                 : reader.required_number("out_bytes", 0, kMostStepBytes);
+        step.out_bytes = is_last ? reader.optional_number("out_bytes", 0, kMaxStepBytes).value_or(0)
+                                 : reader.required_number("out_bytes", 0, kMaxStepBytes);
         reader.finish(UnknownFields::kReject);
         steps.push_back(std::move(step));
     }

@@ -6,7 +6,7 @@ namespace fathom {
 namespace {
 
 /// Sums of other orders differ by their last digits: less than this is no gain.
-constexpr double kLeastGain = 1e-9;
+constexpr double kMinGain = 1e-9;
 
 /// The least cost of a step and of all that it reads, by where the step runs.
 struct Costs {
@@ -73,7 +73,7 @@ SplitAnswer split_steps(std::span<const DeviceStep> steps, double threshold)
     const auto is_on_gpu = [](const PlacedStep& one) { return one.runs_on_gpu; };
     const bool is_on_both = std::any_of(answer.steps.begin(), answer.steps.end(), is_on_gpu) &&
                             !std::all_of(answer.steps.begin(), answer.steps.end(), is_on_gpu);
-    answer.runs_as_steps = is_on_both && least < whole * (1 - kLeastGain);
+    answer.runs_as_steps = is_on_both && least < whole * (1 - kMinGain);
     if (!answer.runs_as_steps) {
         std::fill(answer.steps.begin(), answer.steps.end(), PlacedStep{answer.whole_runs_on_gpu, 0});
         answer.total_s = answer.whole_runs_on_gpu ? answer.gpu_s : answer.cpu_s;

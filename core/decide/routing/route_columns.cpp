@@ -355,10 +355,10 @@ std::size_t RouteColumns::most_columns() const
 std::vector<OperatorDemand> RouteColumns::measured_sizes() const
 {
     // Most unit types were measured with the same: of a large network some are read.
-    constexpr std::size_t kMostRead = 256;
+    constexpr std::size_t kMaxRead = 256;
     std::map<std::string, OperatorDemand> by_key;
     std::map<std::string, std::size_t> counts; // of unit types
-    for (std::size_t i = 0; i < size(); i += size() / kMostRead + 1) {
+    for (std::size_t i = 0; i < size(); i += size() / kMaxRead + 1) {
         for (const MeasuredOperator& one : unit_types_[i].measured) {
             const OperatorDemand demand{.operator_id = one.operator_id,
                                         .parameters_key = one.parameters_key,

@@ -99,8 +99,8 @@ TEST(LearnPairs, HoldsWhatASingleRunMayTellWithinBounds)
     const std::vector<GpuPair> pairs = learn_pairs(both_alone({run_beside("a", "b", 1e6), run_beside("b", "a", 1e-6)}));
 
     ASSERT_EQ(pairs.size(), 1U);
-    EXPECT_EQ(pairs[0].a_share, kLeastLearnedShare);
-    EXPECT_EQ(pairs[0].b_share, kMostLearnedShare);
+    EXPECT_EQ(pairs[0].a_share, kMinLearnedShare);
+    EXPECT_EQ(pairs[0].b_share, kMaxLearnedShare);
 }
 
 TEST(LearnPairs, TakesTheNewestClassOfBothAndTheNewestPairFirst)
