@@ -36,9 +36,8 @@ bool is_usual(const link::Body& body)
 AgentSession::AgentSession(std::shared_ptr<net::WebSocket> socket, net::PeerCertificate certificate,
                            AgentSessionParts parts, AgentSessionOptions options, asio::any_io_executor executor)
     : socket_(std::move(socket)), certificate_(std::move(certificate)), parts_(parts), options_(std::move(options)),
-      executor_(executor), reports_came_(executor), reports_went_(executor), waiting_came_(executor),
-      waiting_went_(executor), queued_came_(executor), queued_went_(executor), questions_(*parts_.database),
-      notices_(*parts_.database, executor, options_.notice_pause), wake_timer_(executor),
+      executor_(executor), reports_came_(executor), reports_went_(executor), outputs_(executor), queued_(executor),
+      questions_(*parts_.database), notices_(*parts_.database, executor, options_.notice_pause), wake_timer_(executor),
       catalog_pace_(options_.catalog_changes, options_.catalog_pause),
       sub_unit_pace_(options_.sub_unit_messages, options_.sub_unit_pause)
 {
@@ -183,7 +182,7 @@ asio::awaitable<bool> AgentSession::handle(std::string text)
         co_return !ended_;
     }
     // What comes after reports is carried out after them.
-    if (queued_.empty()) co_await until_reports_wait_for_output();
+    if (queued_.messages.empty()) co_await until_reports_wait_for_output();
     if (ended_) co_return false;
     if (!must_queue(read.body)) co_return co_await carry_out(std::move(read));
     co_await add_queued(std::move(read));
@@ -416,10 +415,10 @@ void AgentSession::end(std::string reason, net::CloseKind kind)
     asio::post(executor_, [self = shared_from_this()] {
         self->reports_came_.cancel();
         self->reports_went_.cancel();
-        self->waiting_came_.cancel();
-        self->waiting_went_.cancel();
-        self->queued_came_.cancel();
-        self->queued_went_.cancel();
+        for (MessageQueue* const queue : {&self->outputs_, &self->queued_}) {
+            queue->came.cancel();
+            queue->went.cancel();
+        }
         self->notices_.end();
     });
 }

@@ -152,26 +152,33 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
         std::string attempt; ///< of output; else empty
         std::string text;    ///< of the message, should it be put away
     };
-    /// One that waits in the database's usual line, or for those before it there.
-    struct WaitingMessage {
-        ReadMessage read;
-        std::uint64_t number{};
-        std::size_t bytes{};
-        std::shared_ptr<const void> room{}; ///< null: it came when no other one waited
-    };
-    /// One that is said of the units while reports before it are not carried out, or stands behind such a one.
+    /// One that is carried out beside serve().
     struct QueuedMessage {
         ReadMessage read;
         std::uint64_t number{};
         std::size_t bytes{};
+        std::shared_ptr<const void> room{}; ///< of output; null: it came when no other one waited
     };
+    /// Messages that are carried out one after the other.
+    struct MessageQueue {
+        explicit MessageQueue(const asio::any_io_executor& executor) : came(executor), went(executor) {}
+        void add(QueuedMessage message);
+        void remove_first();
+
+        std::list<QueuedMessage> messages; ///< the first is being carried out
+        std::size_t bytes = 0;             ///< of all of them
+        asio::steady_timer came;           ///< or may be carried out now
+        asio::steady_timer went;
+    };
+    /// Carries out what comes into a queue of this session, each once it does not wait, until the session has ended.
+    asio::awaitable<void> take_messages(MessageQueue& queue, bool (AgentSession::*waits)(const QueuedMessage&));
     /// False when the session cannot go on.
     asio::awaitable<bool> carry_out(ReadMessage read);
     /// Whether a message of this kind that was read now may not be carried out at once.
     bool must_queue(const link::Body& body) const;
     /// Waits for nothing but room there.
     asio::awaitable<void> add_queued(ReadMessage read);
-    bool waits_for_report(const QueuedMessage& message);
+    bool units_wait_for_report(const QueuedMessage& message);
     /// The number of the first change of the catalog that is queued; empty: none is.
     std::optional<std::uint64_t> first_catalog_change() const;
     asio::awaitable<void> add_waiting(ReadMessage read);
@@ -179,7 +186,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<std::shared_ptr<const void>> wait_for_room(std::size_t bytes);
     /// Until somebody cancels the wait.
     static asio::awaitable<void> until_cancelled(asio::steady_timer& timer);
-    bool waits_for_report(const WaitingMessage& message) const;
+    bool output_waits_for_report(const QueuedMessage& message);
     bool waits_for_output(const ReadReport& report) const;
     /// Those that may be carried out now; others of their attempts have to be before the rest.
     std::vector<std::list<ReadReport>::iterator> next_reports();
@@ -246,15 +253,10 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     std::size_t report_bytes_ = 0;
     asio::steady_timer reports_came_; ///< or may be carried out now
     asio::steady_timer reports_went_;
-    std::uint64_t read_count_ = 0;      ///< of what is carried out beside serve(), by which it is numbered
-    std::list<WaitingMessage> waiting_; ///< the first is being carried out
-    std::size_t waiting_bytes_ = 0;
-    asio::steady_timer waiting_came_; ///< or may be carried out now
-    asio::steady_timer waiting_went_;
-    std::list<QueuedMessage> queued_; ///< the first is being carried out
-    std::size_t queued_bytes_ = 0;
-    asio::steady_timer queued_came_; ///< or may be carried out now
-    asio::steady_timer queued_went_;
+    std::uint64_t read_count_ = 0; ///< of what is carried out beside serve(), by which it is numbered
+    MessageQueue outputs_;         ///< what waits in the database's usual line, or for those before it there
+    /// What is said of the units while reports before it are not carried out, or stands behind such a message.
+    MessageQueue queued_;
     SessionQuestions questions_;
     CatalogNotices notices_; ///< of what the agent reports often
     asio::steady_timer wake_timer_;

@@ -76,7 +76,7 @@ asio::awaitable<void> AgentSession::until_reports_are(std::size_t most_count, st
 bool AgentSession::waits_for_output(const ReadReport& report) const
 {
     if (!std::holds_alternative<link::AttemptEnded>(report.report)) return false;
-    return std::any_of(waiting_.begin(), waiting_.end(), [&](const WaitingMessage& message) {
+    return std::any_of(outputs_.messages.begin(), outputs_.messages.end(), [&](const QueuedMessage& message) {
         return message.number < report.number && message.read.attempt == report.attempt.value;
     });
 }
@@ -125,8 +125,8 @@ asio::awaitable<void> AgentSession::take_reports()
             if (!goes_on) co_return;
         }
         reports_went_.cancel();
-        waiting_came_.cancel();
-        queued_came_.cancel();
+        outputs_.came.cancel();
+        queued_.came.cancel();
     }
 }
 
@@ -137,25 +137,22 @@ asio::awaitable<void> AgentSession::add_waiting(ReadMessage read)
     const std::size_t decoded = output == nullptr ? read.text.size() : output->data.size();
     const std::size_t bytes = read.text.size() + decoded + kOfOtherParts;
     std::shared_ptr<const void> room = co_await wait_for_room(bytes);
-    WaitingMessage message{std::move(read), ++read_count_, bytes, std::move(room)};
-    waiting_bytes_ += bytes;
-    waiting_.push_back(std::move(message));
-    waiting_came_.cancel();
+    outputs_.add({std::move(read), ++read_count_, bytes, std::move(room)});
 }
 
 asio::awaitable<std::shared_ptr<const void>> AgentSession::wait_for_room(std::size_t bytes)
 {
-    while (!ended_ && !waiting_.empty()) {
-        if (waiting_.size() < kMaxWaiting && waiting_bytes_ + bytes <= kMaxWaitingBytes) {
+    while (!ended_ && !outputs_.messages.empty()) {
+        if (outputs_.messages.size() < kMaxWaiting && outputs_.bytes + bytes <= kMaxWaitingBytes) {
             std::shared_ptr<const void> room = parts_.output_room->take(bytes);
             if (room) co_return room;
         }
-        co_await until_cancelled(waiting_went_);
+        co_await until_cancelled(outputs_.went);
     }
     co_return nullptr;
 }
 
-bool AgentSession::waits_for_report(const WaitingMessage& message) const
+bool AgentSession::output_waits_for_report(const QueuedMessage& message)
 {
     return std::any_of(reports_.begin(), reports_.end(), [&](const ReadReport& report) {
         return report.number < message.number && report.attempt.value == message.read.attempt;
@@ -164,21 +161,7 @@ bool AgentSession::waits_for_report(const WaitingMessage& message) const
 
 asio::awaitable<void> AgentSession::take_output()
 {
-    while (!ended_) {
-        if (waiting_.empty() || waits_for_report(waiting_.front())) {
-            co_await until_cancelled(waiting_came_);
-            continue;
-        }
-        // Its place stays until it is carried out: an end waits for it.
-        WaitingMessage& first = waiting_.front();
-        ReadMessage read{first.read.id, std::move(first.read.body), first.read.attempt, std::move(first.read.text)};
-        const bool goes_on = co_await carry_out(std::move(read));
-        if (!goes_on) co_return;
-        waiting_bytes_ -= waiting_.front().bytes;
-        waiting_.pop_front();
-        waiting_went_.cancel();
-        reports_came_.cancel();
-    }
+    co_await take_messages(outputs_, &AgentSession::output_waits_for_report);
 }
 
 asio::awaitable<bool> AgentSession::answer_report(const ReadReport& report, const Result<void>& taken)
