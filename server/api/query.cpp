@@ -22,4 +22,14 @@ std::optional<std::int64_t> query_integer(const Query& query, const std::string&
     return parse_number<std::int64_t>(query_text(query, name));
 }
 
+TimeRange query_time_range(const Query& query, std::vector<FieldError>& errors)
+{
+    TimeRange range;
+    // The contract has said that they are times.
+    if (const Result<Timestamp> since = parse_rfc3339(query_text(query, "since"))) range.since = *since;
+    if (const Result<Timestamp> until = parse_rfc3339(query_text(query, "until"))) range.until = *until;
+    if (range.since && range.until && *range.until <= *range.since) errors.push_back({"until", "must be after since"});
+    return range;
+}
+
 } // namespace fathom::server

@@ -1,7 +1,9 @@
 #include "server/identity/audit_api.hpp"
 
+#include "core/base/json_reader.hpp"
 #include "core/base/parse_number.hpp"
 #include "core/base/sha256.hpp"
+#include "server/api/query.hpp"
 #include "server/identity/audit_chain.hpp"
 #include "server/identity/audit_store.hpp"
 
@@ -26,12 +28,9 @@ Result<AuditFilter> parse_filter(const Query& query)
     filter.actor = query_text(query, "actor");
     filter.action = query_text(query, "action");
     filter.subject = query_text(query, "subject");
-    // The contract has said that they are times.
-    if (const Result<Timestamp> since = parse_rfc3339(query_text(query, "since"))) filter.since = *since;
-    if (const Result<Timestamp> until = parse_rfc3339(query_text(query, "until"))) filter.until = *until;
-    if (filter.since && filter.until && *filter.until <= *filter.since)
-        return Error(Errc::kInvalid, "the question has 1 error", {{"until", "must be after since"}});
-    return filter;
+    std::vector<FieldError> errors;
+    filter.within = query_time_range(query, errors);
+    return value_or_errors(std::move(filter), std::move(errors), "the query");
 }
 
 /// The id that a page begins below; 0 for the first page.

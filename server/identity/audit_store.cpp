@@ -8,37 +8,26 @@
 namespace fathom::server {
 namespace {
 
-// A statement for each index: with all filters in one, `$2 = '' OR actor = $2` finds none.
-#define FATHOM_AUDIT_COLUMNS                                                                                           \
+// Along an index each, in the order of time, which is not quite that of the ids: with all filters in one statement,
+// `$2 = '' OR actor = $2` finds none. A page begins after an act that is found by its id; one that retention has
+// removed meanwhile has none after it, since those were older.
+#define FATHOM_AUDIT_LIST(by)                                                                                          \
     "SELECT a.id, a.at, a.actor, coalesce(t.name, c.name), a.action, a.subject, a.request_id, a.detail"                \
-    " FROM audit_log a LEFT JOIN api_token t ON t.id = a.actor LEFT JOIN center c ON c.id = a.actor"
-#define FATHOM_AUDIT_SELECT FATHOM_AUDIT_COLUMNS " WHERE a.id < $1 AND "
-#define FATHOM_AUDIT_OTHERS                                                                                            \
+    " FROM audit_log a LEFT JOIN api_token t ON t.id = a.actor LEFT JOIN center c ON c.id = a.actor"                   \
+    " WHERE " by " AND a.at >= $7::timestamptz AND a.at < $8::timestamptz"                                             \
+    " AND a.at <= CASE WHEN $1 = 9223372036854775807 THEN 'infinity'"                                                  \
+    " ELSE (SELECT l.at FROM audit_log l WHERE l.id = $1) END"                                                         \
+    " AND ($1 = 9223372036854775807 OR (a.at, a.id) < (SELECT l.at, l.id FROM audit_log l WHERE l.id = $1))"           \
     " AND ($3 = '' OR a.actor = $3) AND ($4 = '' OR a.action = $4) AND ($5 = '' OR a.subject = $5)"                    \
-    " ORDER BY a.id DESC LIMIT $6"
-constexpr Statement kListAll{"identity_list_audit", FATHOM_AUDIT_SELECT "$2 = ''" FATHOM_AUDIT_OTHERS};
-constexpr Statement kListActor{"identity_list_audit_actor", FATHOM_AUDIT_SELECT "a.actor = $2" FATHOM_AUDIT_OTHERS};
-constexpr Statement kListAction{"identity_list_audit_action", FATHOM_AUDIT_SELECT "a.action = $2" FATHOM_AUDIT_OTHERS};
-constexpr Statement kListSubject{"identity_list_audit_subject",
-                                 FATHOM_AUDIT_SELECT "a.subject = $2" FATHOM_AUDIT_OTHERS};
-
-// Acts of some time are read along the index of times, in whose order they come: it is not quite that of the ids. A
-// page begins after an act that is found by its id; one that retention has removed meanwhile has none after it.
-constexpr Statement kListWithin{"identity_list_audit_within", FATHOM_AUDIT_COLUMNS
-                                " WHERE a.at >= $6::timestamptz AND a.at < $7::timestamptz"
-                                " AND a.at <= coalesce((SELECT l.at FROM audit_log l WHERE l.id = $1), 'infinity')"
-                                " AND ($1 = 9223372036854775807"
-                                " OR (a.at, a.id) < (SELECT l.at, l.id FROM audit_log l WHERE l.id = $1))"
-                                " AND ($2 = '' OR a.actor = $2) AND ($3 = '' OR a.action = $3)"
-                                " AND ($4 = '' OR a.subject = $4) ORDER BY a.at DESC, a.id DESC LIMIT $5"};
+    " ORDER BY a.at DESC, a.id DESC LIMIT $6"
+constexpr Statement kListAll{"identity_list_audit", FATHOM_AUDIT_LIST("$2 = ''")};
+constexpr Statement kListActor{"identity_list_audit_actor", FATHOM_AUDIT_LIST("a.actor = $2")};
+constexpr Statement kListAction{"identity_list_audit_action", FATHOM_AUDIT_LIST("a.action = $2")};
+constexpr Statement kListSubject{"identity_list_audit_subject", FATHOM_AUDIT_LIST("a.subject = $2")};
 
 pqxx::result select_entries(pqxx::work& transaction, const AuditFilter& filter, std::int64_t below, std::int64_t limit)
 {
-    if (filter.since || filter.until) {
-        const std::string since = filter.since ? format_rfc3339(*filter.since) : std::string("-infinity");
-        const std::string until = filter.until ? format_rfc3339(*filter.until) : std::string("infinity");
-        return exec(transaction, kListWithin, below, filter.actor, filter.action, filter.subject, limit, since, until);
-    }
+    const TimeRangeText times = to_sql_text(filter.within);
     Statement statement = kListAll;
     std::string by;
     // The subject is what tells most apart, the action least.
@@ -52,7 +41,8 @@ pqxx::result select_entries(pqxx::work& transaction, const AuditFilter& filter, 
         statement = kListAction;
         by = filter.action;
     }
-    return exec(transaction, statement, below, by, filter.actor, filter.action, filter.subject, limit);
+    return exec(transaction, statement, below, by, filter.actor, filter.action, filter.subject, limit, times.since,
+                times.until);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/json_reader.hpp"
+#include "server/store/time_range.hpp"
 #include "server/store/transaction.hpp"
 
 #include <optional>
@@ -27,12 +28,12 @@ struct AuditFilter {
     std::string actor;
     std::string action;
     std::string subject;
-    std::optional<Timestamp> since; ///< that time and later
-    std::optional<Timestamp> until; ///< before that time
+    TimeRange within;
 };
 
-/// Newest first, from the act after that of the id `before` on (0: from the newest). By their ids; where the filter has
-/// a time, by their times. In the caller's transaction.
+/// Newest first, from the act after that of the id `before` on (0: from the newest). A page reads few rows more than it
+/// has, however many acts there are, of what one of the filters' actor, action and subject chooses within the times. In
+/// the caller's transaction.
 std::vector<AuditEntry> list_audit_log(pqxx::work& transaction, const AuditFilter& filter, std::int64_t before,
                                        std::int64_t limit);
 

@@ -149,11 +149,9 @@ Result<HistoryFilter> parse_history(const Query& query)
         filter.parameters_key = read_size(size);
         if (filter.parameters_key.empty()) errors.push_back({"parameters", "must be like n=512, or k=8,m=8,n=8"});
     }
-    // The contract has said that they are times.
-    if (const Result<Timestamp> since = parse_rfc3339(query_text(query, "since"))) filter.since = *since;
-    if (const Result<Timestamp> until = parse_rfc3339(query_text(query, "until"))) filter.until = *until;
-    if (filter.since && filter.until && *filter.until <= *filter.since)
-        errors.push_back({"until", "must be after since"});
+    const TimeRange times = query_time_range(query, errors);
+    filter.since = times.since;
+    filter.until = times.until;
     return value_or_errors(std::move(filter), std::move(errors), "the query");
 }
 
