@@ -12,10 +12,12 @@ struct ReplayOptions : ListOptions {
     std::string cycle; ///< id; empty: the newest are listed
     std::string job;   ///< id; empty: none is explained
     bool jobs = false; ///< lists what it decided on instead
+    std::string since; ///< of the list of cycles; empty: from the oldest that is kept
+    std::string until;
 };
 
 constexpr const char* kWhenNoCycles =
-    "No cycle is kept: none was decided of late, or keep_cycles_mb is 0 (docs/operations.md).";
+    "No such cycle is kept: none was decided then, or of late, or keep_cycles_mb is 0 (docs/operations.md).";
 
 Table cycles_table(const Json& cycles, Timestamp now)
 {
@@ -105,16 +107,26 @@ std::string replay_text(Session& session, const Json& answer)
     return text;
 }
 
+Outcome list_cycles(Session& session, const ReplayOptions& options)
+{
+    Query query;
+    if (!options.since.empty()) query.emplace_back("since", options.since);
+    if (!options.until.empty()) query.emplace_back("until", options.until);
+    return print_list(session,
+                      {.path = "/cycles",
+                       .query = std::move(query),
+                       .table = cycles_table,
+                       .when_empty = kWhenNoCycles,
+                       .table_limit = 20},
+                      options);
+}
+
 Outcome replay(Session& session, const ReplayOptions& options)
 {
     if (options.cycle.empty() && (options.jobs || !options.job.empty()))
         return Error{Errc::kInvalid, std::string(options.jobs ? "--jobs" : "--job") +
                                          " needs the cycle: `fathom job explain` tells in which a job was decided"};
-    if (options.cycle.empty())
-        return print_list(
-            session,
-            {.path = "/cycles", .query = {}, .table = cycles_table, .when_empty = kWhenNoCycles, .table_limit = 20},
-            options);
+    if (options.cycle.empty()) return list_cycles(session, options);
     if (options.jobs)
         return print_list(session,
                           {.path = "/cycles/" + path_segment(options.cycle) + "/jobs",
@@ -139,10 +151,16 @@ void add_replay_commands(CLI::App& app, Invocation& invocation)
     CLI::App& command =
         add_verb(app, "replay", "Decides a stored scheduling cycle again; exit 1 when another plan comes out",
                  "fathom replay\n"
+                 "  fathom replay --since 2026-11-01T08:00:00Z --until 2026-11-01T09:00:00Z\n"
                  "  fathom replay cyc_01JD0000000000000000000000\n"
                  "  fathom replay cyc_01JD0000000000000000000000 --jobs\n"
                  "  fathom replay cyc_01JD0000000000000000000000 --job job_01JD0000000000000000000000");
-    command.add_option("CYCLE", options->cycle, "The cycle's id; without it the newest cycles are listed");
+    CLI::Option* cycle =
+        command.add_option("CYCLE", options->cycle, "The cycle's id; without it the newest cycles are listed");
+    command
+        .add_option("--since", options->since, "Lists only cycles of that time and later, such as 2026-11-01T00:00:00Z")
+        ->excludes(cycle);
+    command.add_option("--until", options->until, "Lists only cycles before that time")->excludes(cycle);
     CLI::Option* job = command.add_option("--job", options->job, "Also explains this job's place in the cycle");
     command.add_flag("--jobs", options->jobs, "Lists the jobs that it decided on instead, with the place of each")
         ->excludes(job);

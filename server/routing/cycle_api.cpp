@@ -1,5 +1,7 @@
 #include "server/routing/cycle_api.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "server/api/query.hpp"
 #include "server/api/render_page.hpp"
 #include "server/routing/cycle_service.hpp"
 
@@ -23,7 +25,11 @@ Answer list_cycles(std::shared_ptr<AskedCycle> asked, Call call)
 {
     const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
-    const Result<Page<StoredCycle>> found = co_await asked->cycles->list(page->after, page->size);
+    std::vector<FieldError> errors;
+    const TimeRange within = query_time_range(call.request.query, errors);
+    if (const Result<void> right = no_errors(std::move(errors), "the query"); !right)
+        co_return net::problem(right.error(), call.request.request_id);
+    const Result<Page<StoredCycle>> found = co_await asked->cycles->list(within, page->after, page->size);
     if (!found) co_return net::problem(found.error(), call.request.request_id);
     co_return render_page(*found);
 }

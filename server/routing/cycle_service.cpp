@@ -122,10 +122,10 @@ Result<LoadedCycle> load_cycle(pqxx::work& transaction, const CycleId& id)
     return loaded;
 }
 
-asio::awaitable<Result<Page<StoredCycle>>> CycleService::list(std::string after, std::int64_t limit)
+asio::awaitable<Result<Page<StoredCycle>>> CycleService::list(TimeRange within, std::string after, std::int64_t limit)
 {
     auto read = [&](pqxx::work& transaction) -> Result<std::vector<StoredCycle>> {
-        return select_cycles(transaction, after, limit + 1);
+        return select_cycles(transaction, within, after, limit + 1);
     };
     Result<std::vector<StoredCycle>> cycles = co_await database_->run(std::move(read));
     if (!cycles) co_return cycles.error();

@@ -37,8 +37,8 @@ class CycleService {
   public:
     CycleService(Database& database, ComputePool& compute) : database_(&database), compute_(&compute) {}
 
-    /// The newest first.
-    asio::awaitable<Result<Page<StoredCycle>>> list(std::string after, std::int64_t limit);
+    /// Those that were decided within the times, the newest first.
+    asio::awaitable<Result<Page<StoredCycle>>> list(TimeRange within, std::string after, std::int64_t limit);
 
     /// @error kNotFound  it was never kept or has been removed.
     asio::awaitable<Result<StoredCycle>> get(CycleId id);

@@ -34,7 +34,9 @@ constexpr Statement kSelectPlaceNames{"routing_select_place_names", R"sql(
 constexpr Statement kSelectCycles{"routing_select_cycles", R"sql(
     SELECT id, decided_at, decided_by, job_count, start_count, decision_s, currency, catalog, bytes
     FROM schedule_cycle
-    WHERE $1 = '' OR (decided_at, id) < (SELECT decided_at, id FROM schedule_cycle WHERE id = $1)
+    WHERE decided_at >= $3::timestamptz AND decided_at < $4::timestamptz
+      AND decided_at <= CASE WHEN $1 = '' THEN 'infinity' ELSE (SELECT decided_at FROM schedule_cycle WHERE id = $1) END
+      AND ($1 = '' OR (decided_at, id) < (SELECT decided_at, id FROM schedule_cycle WHERE id = $1))
     ORDER BY decided_at DESC, id DESC LIMIT $2)sql"};
 
 // A part that is in use is noted at most every ten minutes, and removed an hour after its last note at the earliest: so
@@ -114,10 +116,12 @@ std::map<std::string, PlaceName> select_place_names(pqxx::work& transaction, con
     return names;
 }
 
-std::vector<StoredCycle> select_cycles(pqxx::work& transaction, const std::string& after, std::int64_t limit)
+std::vector<StoredCycle> select_cycles(pqxx::work& transaction, const TimeRange& within, const std::string& after,
+                                       std::int64_t limit)
 {
+    const TimeRangeText times = to_sql_text(within);
     std::vector<StoredCycle> cycles;
-    for (const pqxx::row& row : exec(transaction, kSelectCycles, after, limit))
+    for (const pqxx::row& row : exec(transaction, kSelectCycles, after, limit, times.since, times.until))
         cycles.push_back(to_cycle(row));
     return cycles;
 }

@@ -2,6 +2,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
+#include "server/store/time_range.hpp"
 #include "server/store/transaction.hpp"
 
 #include <cstdint>
@@ -37,8 +38,10 @@ std::optional<StoredCycle> select_cycle(pqxx::work& transaction, const CycleId& 
 /// Without what it contains.
 std::optional<StoredCycle> select_cycle_head(pqxx::work& transaction, const CycleId& id);
 
-/// The newest first, without what they contain, older than the cycle `after` (empty: all).
-std::vector<StoredCycle> select_cycles(pqxx::work& transaction, const std::string& after, std::int64_t limit);
+/// Those that were decided within the times, the newest first, without what they contain, older than the cycle `after`
+/// (empty: all).
+std::vector<StoredCycle> select_cycles(pqxx::work& transaction, const TimeRange& within, const std::string& after,
+                                       std::int64_t limit);
 
 /// Names of unit types as they are now, with their centers'.
 struct PlaceName {

@@ -51,6 +51,9 @@ def test_jobs(call, shared_network):
     cycle = call("GET", A + f"/cycles/{decided}").json()
     listed = call("GET", A + f"/cycles/{decided}/jobs?page_size=1000").json()["items"]
     assert len(listed) == cycle["job_count"] and job["id"] in [one["job_id"] for one in listed if one["is_start"]]
+    within = {"since": cycle["decided_at"], "until": "2100-01-01T00:00:00Z", "page_size": 1000}
+    assert decided in [one["id"] for one in call("GET", A + "/cycles", params=within).json()["items"]]
+    call("GET", A + "/cycles", 400, params={"since": within["until"], "until": within["since"]})
     call("GET", A + "/cycles/none", 404)
     call("GET", A + "/cycles/none/jobs", 404)
     assert call("GET", A + f"/cycles/{decided}/replay").json()["is_same"]

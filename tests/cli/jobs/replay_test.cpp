@@ -30,6 +30,19 @@ TEST(Replay, ListsCyclesAndTheJobsOfOne)
     EXPECT_THAT(jobs.out, AllOf(HasSubstr("starts as no. 1"), HasSubstr("alpha/core"), HasSubstr("job_b"))) << jobs.err;
 }
 
+TEST(Replay, ListsOnlyCyclesOfATime)
+{
+    const FakeServer server({{"GET /api/v1/cycles", {answer(200, R"({"items":[],"next_page_token":null})")}}});
+
+    const Ran ran = fathom(server, {"replay", "--since", "2026-11-01T08:00:00Z", "--until", "2026-11-01T09:00:00Z"});
+
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const net::Request asked = server.requests().back();
+    EXPECT_EQ(asked.query.at("since"), "2026-11-01T08:00:00Z");
+    EXPECT_EQ(asked.query.at("until"), "2026-11-01T09:00:00Z");
+    EXPECT_NE(fathom(server, {"replay", "cyc_1", "--since", "2026-11-01T08:00:00Z"}).code, 0);
+}
+
 TEST(Replay, NeedsACycleForItsJobs)
 {
     const FakeServer server({});

@@ -1,3 +1,4 @@
+#include "server/routing/cycle_api.hpp"
 #include "server/routing/cycle_recorder.hpp"
 #include "server/routing/cycle_service.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
@@ -26,7 +27,7 @@ class Cycles : public JobsFixture {
         run(recorded_.run_pass(RoutingService::Pass::kTick)).value();
         run(recorder_.write_all()).value();
     }
-    std::vector<StoredCycle> newest() { return run(cycles_.list("", 100)).value().items; }
+    std::vector<StoredCycle> newest() { return run(cycles_.list({}, "", 100)).value().items; }
     Json replay(const std::string& cycle, const std::string& job = "")
     {
         return run(cycles_.replay({CycleId::parse(cycle).value(), job, "tok_1"})).value();
@@ -128,6 +129,33 @@ TEST_F(Cycles, AreKeptWithTheTimeThatTheyTook)
     EXPECT_EQ(get().job_count, 1);
     sql("UPDATE schedule_cycle SET decision_s = NULL");
     EXPECT_EQ(to_json(get())["decision_s"], nullptr) << "as of an earlier version";
+}
+
+TEST_F(Cycles, AreFoundByTheirTime)
+{
+    add_cycle_routes(api_, cycles_);
+    for (const char* hour : {"08", "09", "10", "11"})
+        sql("INSERT INTO schedule_cycle (id, decided_at, decided_by, job_count, start_count, currency, catalog, input,"
+            " plan, bytes) VALUES ('cyc_" +
+            std::string(hour) + "', '2026-11-01T" + hour + ":00:00Z', 'rep_1', 1, 0, '', '', '', '', 0)");
+    const auto ids = [this](const std::string& query) {
+        const Json page = Json::parse(call(net::Method::kGet, "/cycles?" + query).body);
+        std::vector<std::string> found;
+        for (const Json& cycle : page["items"])
+            found.push_back(cycle["id"].get<std::string>());
+        return found;
+    };
+    using Ids = std::vector<std::string>;
+
+    EXPECT_EQ(ids("since=2026-11-01T09:00:00Z&until=2026-11-01T11:00:00Z"), (Ids{"cyc_10", "cyc_09"}));
+    EXPECT_EQ(ids("since=2026-11-01T10:00:00Z"), (Ids{"cyc_11", "cyc_10"}));
+    EXPECT_EQ(ids("until=2026-11-01T09:00:00Z"), Ids{"cyc_08"});
+    TimeRange from_nine;
+    from_nine.since = parse_rfc3339("2026-11-01T09:00:00Z").value();
+    const std::vector<StoredCycle> rest = run(cycles_.list(from_nine, "cyc_10", 10)).value().items;
+    ASSERT_EQ(rest.size(), 1U) << "what is behind a page stays within the time";
+    EXPECT_EQ(rest[0].id, "cyc_09");
+    EXPECT_EQ(call(net::Method::kGet, "/cycles?since=2026-11-01T11:00:00Z&until=2026-11-01T09:00:00Z").status, 400);
 }
 
 TEST_F(Cycles, AnExplanationNamesItsCycleAndSaysWhatWouldHaveChangedIt)

@@ -8,8 +8,14 @@ export type CycleJob = components['schemas']['CycleJob']
 export type CycleReplay = components['schemas']['CycleReplay']
 export type JobInCycle = components['schemas']['JobInCycle']
 
+export interface CycleFilters {
+  /** RFC 3339; '': any time. */
+  since: string
+  until: string
+}
+
 export const cycleKeys = {
-  list: ['cycles', 'list'] as const,
+  list: (filters: CycleFilters) => ['cycles', 'list', filters] as const,
   one: (id: string) => ['cycles', 'one', id] as const,
   jobs: (id: string) => [...cycleKeys.one(id), 'jobs'] as const,
   replay: (id: string, job: string) => [...cycleKeys.one(id), 'replay', job] as const,
@@ -19,11 +25,13 @@ export const cycleKeys = {
 const kept = { staleTime: Infinity, retry: false } as const
 
 /** The newest first. */
-export function useCycles() {
+export function useCycles({ since, until }: CycleFilters) {
   return usePages({
-    key: cycleKeys.list,
+    key: cycleKeys.list({ since, until }),
+    keepsPrevious: true,
     refetchInterval: 30_000,
-    read: (page_token, signal) => unwrap(api.GET('/api/v1/cycles', { signal, params: { query: { page_size: 100, ...(page_token ? { page_token } : {}) } } })),
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/cycles', { signal, params: { query: {
+      page_size: 100, page_token, ...(since ? { since } : {}), ...(until ? { until } : {}) } } })),
   })
 }
 

@@ -5,6 +5,7 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { useAuditLog } from './audit_log'
 import { useBalancedUnits } from './balance'
 import { useMaintenance, useReservations } from './calendar'
+import { useCycles } from './cycles'
 import { useFindings } from './finding_list'
 import { useProbeRuns } from './probe_runs'
 import { useProbeTasks } from './probe_tasks'
@@ -22,6 +23,7 @@ afterEach(cleanup)
 const lists: { name: string; useList: (value: string) => { data?: unknown } }[] = [
   { name: 'findings', useList: (center) => useFindings({ center, kind: '', open: '' }) },
   { name: 'audit log', useList: (actor) => useAuditLog({ actor, action: '', subject: '', since: '', until: '' }) },
+  { name: 'scheduling cycles', useList: (since) => useCycles({ since, until: '' }) },
   { name: 'usage', useList: (project) => useUsage({ project, center: '', job_id: '', from: '', until: '' }) },
   { name: 'probe runs', useList: (unit_type) => useProbeRuns({ state: '', unit_type, probe_task: '' }) },
   { name: 'probe tasks', useList: (job_type) => useProbeTasks({ state: '', job_type }) },

@@ -21,6 +21,7 @@ const known = {
   error: null as unknown,
   replay: same,
   asked: [] as string[],
+  filters: { since: '', until: '' },
 }
 
 function ready<T>(data: T) {
@@ -30,7 +31,10 @@ const pages = <T,>(items: readonly T[]) => ({ ...ready(items), items, hasNextPag
 
 vi.mock('../../queries/cycles', async (original) => ({
   ...await original<typeof CycleQueries>(),
-  useCycles: () => pages(known.cycles),
+  useCycles: (filters: CycleQueries.CycleFilters) => {
+    known.filters = filters
+    return pages(known.cycles)
+  },
   useCycle: () => (known.error ? { ...ready(undefined), isError: true, error: known.error } : ready(cycle)),
   useCycleJobs: () => pages([starts, waits]),
   useReplay: (_: string, job: string, isAsked: boolean) => {
@@ -60,6 +64,17 @@ it('says why there are no cycles', () => {
   known.cycles = []
   show(<CyclesPage />)
   expect(screen.getByText('No scheduling cycle is kept')).toBeTruthy()
+})
+
+it('asks for the cycles of a time that stands in the address, and says when there are none of it', () => {
+  known.cycles = []
+  window.history.replaceState(null, '', '/cycles?since=2026-11-01T08:00:00Z&until=yesterday')
+  show(<CyclesPage />)
+  expect(known.filters).toEqual({ since: '2026-11-01T08:00:00Z', until: '' })
+  expect(screen.getByLabelText<HTMLInputElement>('Decided from (in UTC)').value).toBe('2026-11-01T08:00')
+  expect(screen.queryByText('No scheduling cycle is kept')).toBeNull()
+  fireEvent.click(screen.getByText('Clear the filters'))
+  expect(window.location.search).toBe('')
 })
 
 it('shows the jobs of a cycle, and decides it again only when that is asked for', () => {

@@ -1,24 +1,37 @@
 import { Link } from '../../app/router/link'
 import { pathTo } from '../../app/router/match'
+import { useFilters } from '../../app/router/search'
 import { useLanguage, useText } from '../../i18n/language'
 import { type Cycle, useCycles } from '../../queries/cycles'
 import { type Column, DataTable } from '../../ui/data_table'
 import { formatBytes, formatDuration, formatNumber } from '../../ui/format'
+import { MomentFilter } from '../../ui/forms/moment_filter'
+import { parseMoment } from '../../ui/forms/moments'
 import { Page } from '../../ui/page'
-import { EmptyState, Ready } from '../../ui/states'
+import { EmptyState, NoneFits, Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
 
 /** What the scheduler decided on of late, the newest first. */
 export function CyclesPage() {
   const t = useText()
-  const query = useCycles()
+  const [raw, change] = useFilters(['since', 'until'])
+  const filters = { since: parseMoment(raw.since), until: parseMoment(raw.until) }
+  const query = useCycles(filters)
   const columns = useColumns()
+  const tools = (
+    <>
+      <MomentFilter label={t('cycles.since')} value={filters.since} onChange={(since) => change({ since })} />
+      <MomentFilter label={t('cycles.until')} value={filters.until} onChange={(until) => change({ until })} />
+    </>
+  )
   return (
     <Page title={t('cycles.title')}>
       <p className="dim">{t('cycles.intro')}</p>
-      <Ready query={query}>
-        <DataTable name="cycles" label={t('cycles.title')} columns={columns} rows={query.items ?? []} rowKey={(cycle) => cycle.id} pages={query}
-          empty={<EmptyState title={t('cycles.none')}>{t('cycles.none.text')}</EmptyState>} />
+      <Ready query={query} tools={tools}>
+        <DataTable name="cycles" label={t('cycles.title')} columns={columns} rows={query.items ?? []} rowKey={(cycle) => cycle.id} pages={query} tools={tools}
+          empty={filters.since || filters.until
+            ? <NoneFits onClear={() => change({ since: '', until: '' })} />
+            : <EmptyState title={t('cycles.none')}>{t('cycles.none.text')}</EmptyState>} />
       </Ready>
     </Page>
   )

@@ -6,6 +6,8 @@ export const cyclesEn = {
   'cycles.cycle': 'Scheduling cycle',
   'cycles.id': 'Id',
   'cycles.decided': 'Decided',
+  'cycles.since': 'Decided from',
+  'cycles.until': 'Decided before',
   'cycles.replica': 'By replica',
   'cycles.jobs': 'Jobs',
   'cycles.started': 'Started',

@@ -8,6 +8,8 @@ export const cyclesZh: Record<keyof typeof cyclesEn, string> = {
   'cycles.cycle': '调度周期',
   'cycles.id': '标识',
   'cycles.decided': '决定时间',
+  'cycles.since': '决定时间不早于',
+  'cycles.until': '决定时间早于',
   'cycles.replica': '由副本',
   'cycles.jobs': '作业数',
   'cycles.started': '启动数',
