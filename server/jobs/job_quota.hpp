@@ -25,7 +25,7 @@ struct JobQuota {
 /// A request that submits jobs, and who sends it.
 struct Submitter {
     std::string token;        ///< id; empty: a submitter without a quota
-    std::int64_t bytes{};     ///< of the request
+    std::int64_t bytes{};     ///< of the request, and of what was found of its inputs
     std::string request_id{}; ///< for the audit log
 };
 

@@ -114,8 +114,9 @@ asio::awaitable<Result<std::vector<AdmittedJob>>> JobsService::admit(std::vector
     if (!may_go_first) co_return may_go_first.error();
     // First: what they move is part of what their limits are checked by.
     JobReader reader{caller, submitter.request_id};
-    const Result<void> found = co_await find_their_outputs(specs, std::move(reader), batch);
-    if (!found) co_return found.error();
+    const Result<std::int64_t> found_bytes = co_await find_their_outputs(specs, std::move(reader), batch);
+    if (!found_bytes) co_return found_bytes.error();
+    submitter.bytes += *found_bytes; // stored with the jobs as what was sent
     CatalogInUse in_use{catalog_->get()};
     const Timestamp now = clock_->now();
     const auto check_requests = [&](CatalogPointer catalog) {
@@ -166,19 +167,19 @@ asio::awaitable<Result<void>> JobsService::check_requests_in_pool(std::vector<Jo
     co_return co_await compute_->run(std::string(), check);
 }
 
-asio::awaitable<Result<void>> JobsService::find_their_outputs(std::vector<JobSpec>& specs, JobReader submitter,
-                                                              Batch batch)
+asio::awaitable<Result<std::int64_t>> JobsService::find_their_outputs(std::vector<JobSpec>& specs, JobReader submitter,
+                                                                      Batch batch)
 {
-    if (!take_outputs(specs)) co_return Result<void>();
+    if (!take_outputs(specs)) co_return std::int64_t{0};
     // Errors are a value here: that a job was looked at by a role alone is recorded with them, too.
-    auto work = [&](pqxx::work& transaction) -> Result<std::vector<OutputProblem>> {
+    auto work = [&](pqxx::work& transaction) -> Result<FoundOutputs> {
         return find_outputs(transaction, specs, submitter);
     };
-    Result<std::vector<OutputProblem>> problems = co_await database_->run(std::move(work));
-    if (!problems) co_return problems.error();
-    if (problems->empty()) co_return Result<void>();
+    Result<FoundOutputs> found = co_await database_->run(std::move(work));
+    if (!found) co_return found.error();
+    if (found->problems.empty()) co_return found->bytes;
     std::vector<FieldError> errors;
-    for (OutputProblem& problem : *problems) {
+    for (OutputProblem& problem : found->problems) {
         const std::string prefix = batch == Batch::kMany ? "[" + std::to_string(problem.job) + "]." : std::string();
         errors.push_back({prefix + problem.error.field, std::move(problem.error.detail)});
     }

@@ -110,7 +110,9 @@ class JobsService {
     asio::awaitable<Result<void>> check_requests_in_pool(std::vector<JobSpec>& specs, const Principal& caller,
                                                          CatalogPointer catalog, Timestamp now, Batch batch);
     /// find_outputs(); nothing where no job takes any. `specs` must live until it has answered.
-    asio::awaitable<Result<void>> find_their_outputs(std::vector<JobSpec>& specs, JobReader submitter, Batch batch);
+    /// @return the bytes that the jobs gain by it
+    asio::awaitable<Result<std::int64_t>> find_their_outputs(std::vector<JobSpec>& specs, JobReader submitter,
+                                                             Batch batch);
     bool must_projects_exist(const CatalogSnapshot& catalog) const;
     /// With their types, and the operators that their types were seen to execute.
     std::vector<AdmittedJob> complete(std::vector<JobSpec> specs, const std::string& owner,

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace fathom::server {
@@ -16,6 +17,13 @@ namespace {
 
 constexpr std::size_t kMaxNamedPaths = 8; ///< in an error
 constexpr std::size_t kMaxKeptAt = 16;    ///< centers that an input names
+
+// An input of a hundred bytes may name an output with a URL of 4 KiB, of a job with 64 of these: a request must neither
+// fill the memory nor store a hundred times what it has sent.
+constexpr std::size_t kMaxEarlierJobs = 1000; ///< that one request names
+constexpr std::size_t kMaxReadAtOnce = 16;    ///< of these, each with up to half a MiB of what it says of its outputs
+constexpr std::int64_t kMaxFoundBytes = std::int64_t{16} << 20U; ///< that the inputs of one request gain
+constexpr std::size_t kMaxProblems = 100;                        ///< nobody reads more
 
 // What was stored is told with the end of the attempt that a job ended with: its newest. Its center is believed to have
 // a copy for as long as those that have fetched one.
@@ -56,12 +64,25 @@ constexpr Statement kInsertKeptOutputs{"routing_insert_kept_outputs", R"sql(
 /// A job whose outputs are asked for.
 struct Earlier {
     JobState state{};
-    std::vector<JobOutput> declared;
+    std::vector<JobOutput> declared; ///< that are asked for, as below
     std::vector<StoredOutput> stored;
+    std::vector<std::string> first_paths; ///< of all that are stored; one more than an error names
     std::string center_id;
     std::int64_t keeps_bytes{}; ///< that its center keeps at most; 0: none, or it ended long ago
     std::multimap<std::string, std::string> kept_since; ///< by path: centers that have fetched it
 };
+
+/// Paths of outputs, by the ids of their jobs.
+using AskedPaths = std::map<std::string, std::set<std::string>>;
+
+/// Gives up what is said of outputs that nobody asks for.
+void keep_asked(Earlier& job, const std::set<std::string>& asked)
+{
+    for (std::size_t i = 0; i < std::min(job.stored.size(), kMaxNamedPaths + 1); ++i)
+        job.first_paths.push_back(job.stored[i].path);
+    std::erase_if(job.declared, [&](const JobOutput& output) { return !asked.contains(output.path); });
+    std::erase_if(job.stored, [&](const StoredOutput& output) { return !asked.contains(output.path); });
+}
 
 Earlier to_earlier(const pqxx::row& row)
 {
@@ -81,32 +102,43 @@ Earlier to_earlier(const pqxx::row& row)
     return job;
 }
 
-std::vector<std::string> ids_of(const std::map<std::string, Earlier>& jobs)
-{
-    std::vector<std::string> ids;
-    ids.reserve(jobs.size());
-    for (const auto& [id, job] : jobs)
-        ids.push_back(id);
-    return ids;
-}
-
-/// Those that the submitter may read, by their ids.
-std::map<std::string, Earlier> select_earlier(pqxx::transaction_base& transaction, const std::set<std::string>& ids,
-                                              const JobReader& submitter)
+/// Adds those that the submitter may read, by their ids.
+void add_earlier(pqxx::transaction_base& transaction, const std::vector<std::string>& ids, const AskedPaths& asked,
+                 const JobReader& submitter, std::map<std::string, Earlier>& jobs)
 {
     const JobScope scope = job_scope_of(submitter.principal);
-    std::map<std::string, Earlier> jobs;
-    for (const pqxx::row& row :
-         exec(transaction, kSelectStoredOutputs, sql_array(std::vector<std::string>(ids.begin(), ids.end())))) {
+    std::vector<std::string> readable;
+    for (const pqxx::row& row : exec(transaction, kSelectStoredOutputs, sql_array(ids))) {
         const LookedAtJob job{row["id"].as<std::string>(), row["label"].as<std::string>(),
                               row["submitted_by"].as<std::string>(), row["project"].as<std::string>()};
         if (!scope.includes(job.submitted_by, job.project)) continue;
         record_job_look(transaction, submitter, "job.read_output", job);
-        jobs.emplace(job.id, to_earlier(row));
+        Earlier earlier = to_earlier(row);
+        keep_asked(earlier, asked.at(job.id));
+        jobs.emplace(job.id, std::move(earlier));
+        readable.push_back(job.id);
     }
-    for (const pqxx::row& row : exec(transaction, kSelectKeptOutputs, sql_array(ids_of(jobs))))
-        jobs.at(row["job_id"].as<std::string>())
-            .kept_since.emplace(row["path"].as<std::string>(), row["center_id"].as<std::string>());
+    for (const pqxx::row& row : exec(transaction, kSelectKeptOutputs, sql_array(readable))) {
+        const std::string id = row["job_id"].as<std::string>();
+        std::string path = row["path"].as<std::string>();
+        if (!asked.at(id).contains(path)) continue;
+        jobs.at(id).kept_since.emplace(std::move(path), row["center_id"].as<std::string>());
+    }
+}
+
+/// Those that the submitter may read, by their ids.
+std::map<std::string, Earlier> select_earlier(pqxx::transaction_base& transaction, const AskedPaths& asked,
+                                              const JobReader& submitter)
+{
+    std::map<std::string, Earlier> jobs;
+    std::vector<std::string> ids;
+    for (const auto& [id, paths] : asked) {
+        ids.push_back(id);
+        if (ids.size() < kMaxReadAtOnce) continue;
+        add_earlier(transaction, ids, asked, submitter, jobs);
+        ids.clear();
+    }
+    if (!ids.empty()) add_earlier(transaction, ids, asked, submitter, jobs);
     return jobs;
 }
 
@@ -115,11 +147,11 @@ std::string describe_missing(const Earlier& job)
 {
     if (!is_final(job.state))
         return "the job is " + std::string(to_string(job.state)) + ": its outputs are there once it has succeeded";
-    if (job.stored.empty()) return "the job has stored no outputs";
+    if (job.first_paths.empty()) return "the job has stored no outputs";
     std::string text = "the job has stored no output of that path; those that it has stored are ";
-    for (std::size_t i = 0; i < std::min(job.stored.size(), kMaxNamedPaths); ++i)
-        text += (i > 0 ? ", " : "") + job.stored[i].path;
-    return text + (job.stored.size() > kMaxNamedPaths ? " and others" : "");
+    for (std::size_t i = 0; i < std::min(job.first_paths.size(), kMaxNamedPaths); ++i)
+        text += (i > 0 ? ", " : "") + job.first_paths[i];
+    return text + (job.first_paths.size() > kMaxNamedPaths ? " and others" : "");
 }
 
 template <class Output>
@@ -163,6 +195,50 @@ std::string fill_in(JobInput& input, const std::map<std::string, Earlier>& jobs)
     return {};
 }
 
+OutputProblem problem_of(std::size_t job, std::size_t input, std::string detail)
+{
+    return {job, {"inputs[" + std::to_string(input) + "]", std::move(detail)}};
+}
+
+/// Which outputs are asked for.
+/// @param problems  what is wrong where they are of too many jobs
+AskedPaths paths_asked_for(std::span<const JobSpec> specs, std::vector<OutputProblem>& problems)
+{
+    AskedPaths asked;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        for (std::size_t k = 0; k < specs[i].inputs.size(); ++k) {
+            const JobInput& input = specs[i].inputs[k];
+            std::optional<OutputName> name = parse_output_name(input.from);
+            if (!name) continue;
+            asked[name->job.value].insert(std::move(name->path));
+            if (asked.size() <= kMaxEarlierJobs) continue;
+            problems.push_back(problem_of(i, k,
+                                          "one request may take outputs of " + std::to_string(kMaxEarlierJobs) +
+                                              " earlier jobs at most: submit the jobs in parts"));
+            return asked;
+        }
+    }
+    return asked;
+}
+
+std::int64_t found_bytes_of(const JobInput& input)
+{
+    std::size_t bytes = input.url.size() + input.sha256.size();
+    for (const std::string& center : input.kept_at)
+        bytes += center.size();
+    return static_cast<std::int64_t>(bytes);
+}
+
+/// What is wrong with an input whose output was looked for, if anything is; else it adds to the bytes that were found.
+std::optional<std::string> take_output(JobInput& input, const std::map<std::string, Earlier>& jobs, std::int64_t& bytes)
+{
+    if (std::string problem = fill_in(input, jobs); !problem.empty()) return input.from + ": " + problem;
+    bytes += found_bytes_of(input);
+    if (bytes <= kMaxFoundBytes) return std::nullopt;
+    return "what is known of the outputs that one request takes may have " + std::to_string(kMaxFoundBytes >> 20U) +
+           " MiB, URLs above all: submit the jobs in parts";
+}
+
 } // namespace
 
 bool take_outputs(std::span<const JobSpec> specs)
@@ -173,26 +249,26 @@ bool take_outputs(std::span<const JobSpec> specs)
     });
 }
 
-std::vector<OutputProblem> find_outputs(pqxx::transaction_base& transaction, std::span<JobSpec> specs,
-                                        const JobReader& submitter)
+FoundOutputs find_outputs(pqxx::transaction_base& transaction, std::span<JobSpec> specs, const JobReader& submitter)
 {
-    std::set<std::string> ids;
-    for (const JobSpec& spec : specs) {
-        for (const JobInput& input : spec.inputs) {
-            if (const std::optional<OutputName> name = parse_output_name(input.from)) ids.insert(name->job.value);
-        }
-    }
-    const std::map<std::string, Earlier> jobs = select_earlier(transaction, ids, submitter);
-    std::vector<OutputProblem> problems;
+    FoundOutputs found;
+    const AskedPaths asked = paths_asked_for(specs, found.problems);
+    if (!found.problems.empty()) return found;
+    const std::map<std::string, Earlier> jobs = select_earlier(transaction, asked, submitter);
     for (std::size_t i = 0; i < specs.size(); ++i) {
         for (std::size_t k = 0; k < specs[i].inputs.size(); ++k) {
             JobInput& input = specs[i].inputs[k];
-            const std::string problem = input.from.empty() ? std::string() : fill_in(input, jobs);
-            if (!problem.empty())
-                problems.push_back({i, {"inputs[" + std::to_string(k) + "]", input.from + ": " + problem}});
+            if (input.from.empty()) continue;
+            std::optional<std::string> problem = take_output(input, jobs, found.bytes);
+            if (!problem) continue;
+            found.problems.push_back(problem_of(i, k, std::move(*problem)));
+            if (found.bytes > kMaxFoundBytes) return found;
+            if (found.problems.size() < kMaxProblems) continue;
+            found.problems.push_back({i, {"inputs", "there are more errors than are listed here"}});
+            return found;
         }
     }
-    return problems;
+    return found;
 }
 
 void insert_kept_outputs(pqxx::transaction_base& transaction, const AttemptId& attempt)

@@ -309,12 +309,12 @@ asio::awaitable<Result<std::vector<FieldError>>> PlacementService::find_its_outp
 {
     std::vector<FieldError> errors;
     if (!take_outputs({&spec, 1})) co_return errors;
-    auto work = [&](pqxx::work& transaction) -> Result<std::vector<OutputProblem>> {
+    auto work = [&](pqxx::work& transaction) -> Result<FoundOutputs> {
         return find_outputs(transaction, {&spec, 1}, submitter);
     };
-    Result<std::vector<OutputProblem>> problems = co_await database_->run(std::move(work));
-    if (!problems) co_return problems.error();
-    for (OutputProblem& problem : *problems)
+    Result<FoundOutputs> found = co_await database_->run(std::move(work));
+    if (!found) co_return found.error();
+    for (OutputProblem& problem : found->problems)
         errors.push_back(std::move(problem.error));
     co_return errors;
 }

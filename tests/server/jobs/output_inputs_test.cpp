@@ -17,17 +17,17 @@ class OutputsAsInputs : public Attempts {
     }
 
     void set_facts(const std::string& facts) const { sql("UPDATE center SET facts = facts || '" + facts + "'"); }
-    JobId start_earlier()
+    JobId start_earlier(const std::string& url = kUrl)
     {
-        const JobId job = submit(spec({{"outputs", Json::array({{{"path", "out/a"}, {"url", kUrl}}})}}), ann_);
+        const JobId job = submit(spec({{"outputs", Json::array({{{"path", "out/a"}, {"url", url}}})}}), ann_);
         route();
         orders_for(center_of(job));
         EXPECT_TRUE(report_start(job));
         return job;
     }
-    JobId stored(std::int64_t size_bytes)
+    JobId stored(std::int64_t size_bytes, const std::string& url = kUrl)
     {
-        const JobId job = start_earlier();
+        const JobId job = start_earlier(url);
         AttemptEnd end = exited(0);
         end.outputs = {{"out/a", size_bytes, sha256_}};
         EXPECT_TRUE(report_end(job, std::move(end)));
@@ -49,6 +49,20 @@ class OutputsAsInputs : public Attempts {
     }
     /// Of a type of its own, of which no run is known.
     static Json taking(const Json& input) { return spec({{"type", "reader"}, {"inputs", Json::array({input})}}); }
+    /// So many jobs with as many inputs as one may have, each that of `name`.
+    template <class Name>
+    static Json batch(std::size_t jobs, const Name& name)
+    {
+        constexpr int kMaxInputs = 64;
+        Json all = Json::array();
+        for (std::size_t i = 0; i < jobs; ++i) {
+            Json inputs = Json::array();
+            for (int k = 0; k < kMaxInputs; ++k)
+                inputs.push_back({{"url", name()}, {"path", "in/" + std::to_string(k)}});
+            all.push_back(spec({{"inputs", std::move(inputs)}}));
+        }
+        return all;
+    }
     net::Response submit_as(const std::string& user, const Json& input)
     {
         return call(net::Method::kPost, "/jobs", taking(input).dump(), {}, user);
@@ -246,6 +260,58 @@ TEST_F(OutputsAsInputs, AreWhatTheJobHasStored)
     EXPECT_THAT(fault_of("ann", input), HasSubstr("its outputs are there once it has succeeded"));
     ASSERT_TRUE(report_end(running, exited(1)));
     EXPECT_THAT(fault_of("ann", input), HasSubstr("has stored no outputs"));
+}
+
+TEST_F(OutputsAsInputs, AreOfNoMoreJobsThanARequestMayHave)
+{
+    const Json body = batch(16, [] { return name_of(JobId::make()); }); // 1024 jobs
+
+    const net::Response answer = call(net::Method::kPost, "/jobs", body.dump(), {}, "ann");
+
+    EXPECT_EQ(answer.status, 400) << answer.body;
+    const Json errors = Json::parse(answer.body)["errors"];
+    ASSERT_EQ(errors.size(), 1U) << errors;
+    EXPECT_EQ(errors[0]["field"], "[15].inputs[40]") << "of the 1001st";
+    EXPECT_THAT(errors[0].dump(), HasSubstr("1000 earlier jobs at most: submit the jobs in parts"));
+}
+
+TEST_F(OutputsAsInputs, ThatAreNoneAreListedUpToAHundred)
+{
+    const std::string nowhere = name_of(earlier_, std::string(200, 'x'));
+
+    const net::Response answer = call(net::Method::kPost, "/jobs", batch(3, [&] { return nowhere; }).dump(), {}, "ann");
+
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_EQ(Json::parse(answer.body)["errors"].size(), 101U) << "of 192, and that there are more";
+}
+
+TEST_F(OutputsAsInputs, StoreNoHundredTimesWhatWasSent)
+{
+    const std::string url = "https://h/" + std::string(4000, 'x');
+    const std::string name = name_of(stored(40, url));
+
+    const net::Response answer =
+        call(net::Method::kPost, "/jobs", batch(66, [&] { return name; }).dump(), {}, "ann"); // 4224 inputs
+
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_THAT(answer.body, HasSubstr("may have 16 MiB, URLs above all: submit the jobs in parts"));
+    EXPECT_EQ(sql("SELECT count(*) FROM job WHERE label = 'job'"), "2") << "the earlier ones";
+}
+
+TEST_F(OutputsAsInputs, CountAsBytesThatAreStored)
+{
+    const std::string name = name_of(stored(40, "https://h/" + std::string(4000, 'x')));
+    const Json body = batch(1, [&] { return name; });
+    JobsService jobs(database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_,
+                     {.quota = {.stored_bytes_of_token = 200'000}});
+    const Submitter submitter{ann_.token_id.value, std::ssize(body.dump())};
+
+    // About 7 KB of request that become 260 KB.
+    const Result<std::vector<AdmittedJob>> admitted =
+        run(jobs.admit(parse_submit_request(body).value().specs, JobBatch::kMany, ann_, submitter));
+
+    ASSERT_FALSE(admitted);
+    EXPECT_EQ(admitted.error().code, Errc::kTooMany);
 }
 
 } // namespace
