@@ -11,6 +11,22 @@ namespace fathom::server {
 namespace {
 
 constexpr std::string_view kDefaultProject = "default"; // JobSpec::project
+constexpr std::size_t kMaxListedErrors = 100; ///< nobody reads more, and an answer must not be larger than its request
+
+bool is_enough(const std::vector<FieldError>& errors)
+{
+    return errors.size() > kMaxListedErrors;
+}
+
+/// A thousand jobs that all fail alike need not all be listed.
+Error error_of(Errc code, std::string detail, std::vector<FieldError> errors)
+{
+    if (is_enough(errors)) {
+        errors.resize(kMaxListedErrors);
+        errors.push_back({"", "there are more errors than are listed here"});
+    }
+    return Error{code, std::move(detail), std::move(errors)};
+}
 
 std::string prefix_of(std::size_t i, JobBatch batch)
 {
@@ -50,12 +66,12 @@ Result<void> check_budgets(const std::vector<JobSpec>& specs, const CatalogSnaps
 {
     if (catalog.spent_projects.empty()) return {};
     std::vector<FieldError> errors;
-    for (std::size_t i = 0; i < specs.size(); ++i) {
+    for (std::size_t i = 0; i < specs.size() && !is_enough(errors); ++i) {
         const auto spent = catalog.spent_projects.find(specs[i].project);
         if (spent != catalog.spent_projects.end()) errors.push_back({prefix_of(i, batch) + "project", spent->second});
     }
     if (errors.empty()) return {};
-    return Error{Errc::kInfeasible, "the project's budget for this month is used up", std::move(errors)};
+    return error_of(Errc::kInfeasible, "the project's budget for this month is used up", std::move(errors));
 }
 
 } // namespace
@@ -63,12 +79,13 @@ Result<void> check_budgets(const std::vector<JobSpec>& specs, const CatalogSnaps
 Result<void> check_jobs(std::vector<JobSpec>& specs, const CatalogSnapshot& catalog, Timestamp now, JobBatch batch)
 {
     std::vector<FieldError> errors;
-    for (std::size_t i = 0; i < specs.size(); ++i)
+    for (std::size_t i = 0; i < specs.size() && !is_enough(errors); ++i)
         complete_operators(specs[i], catalog, prefix_of(i, batch), errors);
-    if (!errors.empty()) return Error{Errc::kInvalid, "the job does not fit the operator library", std::move(errors)};
-    for (std::size_t i = 0; i < specs.size(); ++i)
+    if (!errors.empty())
+        return error_of(Errc::kInvalid, "the job does not fit the operator library", std::move(errors));
+    for (std::size_t i = 0; i < specs.size() && !is_enough(errors); ++i)
         check_terms(specs[i], catalog, now, prefix_of(i, batch), errors);
-    if (!errors.empty()) return Error{Errc::kInvalid, "the job asks for what cannot be", std::move(errors)};
+    if (!errors.empty()) return error_of(Errc::kInvalid, "the job asks for what cannot be", std::move(errors));
     if (Result<void> affordable = check_budgets(specs, catalog, batch); !affordable) return affordable;
     Infeasible infeasible(batch);
     for (std::size_t i = 0; i < specs.size() && !infeasible.is_enough(); ++i)
@@ -81,7 +98,7 @@ Result<void> check_membership(const std::vector<JobSpec>& specs, const Principal
 {
     if (catalog.project_members.empty() || has_permission(caller.role, Permission::kManageNetwork)) return {};
     std::vector<FieldError> errors;
-    for (std::size_t i = 0; i < specs.size(); ++i) {
+    for (std::size_t i = 0; i < specs.size() && !is_enough(errors); ++i) {
         const std::string& project = specs[i].project;
         const auto members = catalog.project_members.find(project);
         if (members == catalog.project_members.end() || members->second.contains(caller.token_id.value)) continue;
@@ -91,7 +108,7 @@ Result<void> check_membership(const std::vector<JobSpec>& specs, const Principal
                               caller.token_id.value + "`"});
     }
     if (errors.empty()) return {};
-    return Error{Errc::kForbidden, "you are not a member of the project", std::move(errors)};
+    return error_of(Errc::kForbidden, "you are not a member of the project", std::move(errors));
 }
 
 Result<void> check_priorities(const std::vector<JobSpec>& specs, const Principal& caller, std::int64_t most,
@@ -99,7 +116,7 @@ Result<void> check_priorities(const std::vector<JobSpec>& specs, const Principal
 {
     if (has_permission(caller.role, Permission::kManageNetwork)) return {};
     std::vector<FieldError> errors;
-    for (std::size_t i = 0; i < specs.size(); ++i) {
+    for (std::size_t i = 0; i < specs.size() && !is_enough(errors); ++i) {
         if (specs[i].priority <= most) continue;
         errors.push_back({prefix_of(i, batch) + "priority",
                           "must be at most " + std::to_string(most) + " here: only operators and admins give more, " +
@@ -107,7 +124,7 @@ Result<void> check_priorities(const std::vector<JobSpec>& specs, const Principal
                               "an operator to submit this one"});
     }
     if (errors.empty()) return {};
-    return Error{Errc::kForbidden, "the priority is higher than you may give", std::move(errors)};
+    return error_of(Errc::kForbidden, "the priority is higher than you may give", std::move(errors));
 }
 
 bool have_limits(const std::vector<AdmittedJob>& jobs, const CatalogSnapshot& catalog)
@@ -144,7 +161,7 @@ Result<void> refuse_unknown_projects(const std::vector<JobSpec>& specs,
     for (const auto& [name, rules] : catalog.projects)
         known.insert(name);
     std::vector<FieldError> errors;
-    for (std::size_t i = 0; i < specs.size(); ++i) {
+    for (std::size_t i = 0; i < specs.size() && !is_enough(errors); ++i) {
         const std::string& project = specs[i].project;
         if (unknown.contains(project))
             errors.push_back(

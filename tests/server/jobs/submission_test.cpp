@@ -205,6 +205,25 @@ TEST_F(Submission, NamesEveryWrongField)
                 ::testing::ElementsAre("operators[0].version"));
 }
 
+TEST_F(Submission, ListsAHundredErrorsOfABatchAtMost)
+{
+    add_center("alpha");
+    const Principal ann = add_token("ann", Role::kUser);
+    JobsService strict(database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_,
+                       {.unknown_projects = UnknownProjects::kRefuse});
+    const std::vector<Json> wrong{spec({{"operators", Json::array({{{"id", "none"}, {"count", 1}}})}}),
+                                  spec({{"priority", 5}}), spec({{"project", "nowhere"}})};
+
+    for (const Json& one : wrong) {
+        const std::vector<JobSpec> jobs(300, parse_job_spec(one).value());
+        const Result<std::vector<AdmittedJob>> admitted = run(strict.admit(jobs, JobBatch::kMany, ann));
+        ASSERT_FALSE(admitted) << one;
+        const std::vector<FieldError> errors = admitted.error().fields;
+        ASSERT_EQ(errors.size(), 101U) << one;
+        EXPECT_EQ(errors.back().detail, "there are more errors than are listed here");
+    }
+}
+
 TEST_F(Submission, BoundsWhatTheRouterKeepsOfAJobInMemory)
 {
     add_center("alpha");
