@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/base/parse_number.hpp"
+
 #include <string>
 #include <string_view>
 
@@ -18,6 +20,16 @@ inline void append_csv(std::string& out, std::string_view text)
         out += c;
     }
     out += '"';
+}
+
+/// The same of a text that somebody has chosen, such as the name of a job, for people who open it in a spreadsheet:
+/// what that would take for a formula, and run, has an apostrophe before it. Numbers are left as they are.
+inline void append_csv_name(std::string& out, std::string_view text)
+{
+    const bool is_like_formula =
+        !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
+    if (!is_like_formula || parse_number<double>(text)) return append_csv(out, text);
+    append_csv(out, "'" + std::string(text));
 }
 
 } // namespace fathom

@@ -131,9 +131,9 @@ std::string statement_csv(const BillStatement& statement)
     std::string out = statement.of == BillStatement::Of::kProject ? "center" : "project";
     out += ",unit_type,meter,unit_price,quantity,list_cost,billed_cost,currency,jobs,is_correction\n";
     for (const StatementLine& line : statement.lines) {
-        append_csv(out, line.counterpart);
+        append_csv_name(out, line.counterpart);
         out += ',';
-        append_csv(out, line.unit_type);
+        append_csv_name(out, line.unit_type);
         out += ',';
         out += to_string(line.meter);
         out += ',' + format_amount(line.unit_price_micros) + ',' + decimal_text(line.quantity_nano, 9) + ',' +

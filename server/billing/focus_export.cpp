@@ -135,7 +135,7 @@ class FocusRow {
     void text(std::string_view value)
     {
         *out_ += ',';
-        append_csv(*out_, value);
+        append_csv_name(*out_, value);
     }
     void plain(std::string_view value)
     {

@@ -1,9 +1,11 @@
 #include "core/base/argument_pointers.hpp"
 #include "core/base/clock.hpp"
+#include "core/base/csv_field.hpp"
 #include "core/base/escape_markup.hpp"
 #include "core/base/file.hpp"
 #include "core/base/hex.hpp"
 #include "core/base/id.hpp"
+#include "core/base/log.hpp"
 #include "core/base/log_limit.hpp"
 #include "core/base/metrics.hpp"
 #include "core/base/parse_number.hpp"
@@ -55,6 +57,22 @@ TEST(Rfc3339, WhatIsReadCanBeWrittenAndReadAgain)
     }
     for (const char* text : {"9999-12-31T23:59:59-23:59", "0000-12-31T23:59:59Z", "0001-01-01T00:00:00+00:01"})
         EXPECT_FALSE(parse_rfc3339(text)) << text;
+}
+
+TEST(CsvField, OfANameIsNoFormula)
+{
+    const auto field = [](std::string_view name) {
+        std::string text;
+        append_csv_name(text, name);
+        return text;
+    };
+
+    EXPECT_EQ(field("=HYPERLINK(\"https://h\")"), "\"'=HYPERLINK(\"\"https://h\"\")\"");
+    for (const char* name : {"+1+1", "-1+1", "@SUM(A1)", "\t=1"})
+        EXPECT_EQ(field(name), "'" + std::string(name));
+    EXPECT_EQ(field("\r=1"), "\"'\r=1\"");
+    for (const char* name : {"", "-1.5", "core", "a=b"})
+        EXPECT_EQ(field(name), name);
 }
 
 TEST(Utf8Prefix, EndsWhereACharacterEnds)
@@ -281,6 +299,18 @@ TEST(ProcessLimitsDeathTest, MemoryOfAPrivateProcessIsNotDumped)
         std::exit(limit.rlim_max == 0 && ::prctl(PR_GET_DUMPABLE) == 0 ? 0 : 1);
     };
     EXPECT_EXIT(check(), testing::ExitedWithCode(0), "");
+}
+
+TEST(LogLines, HoldNothingThatATerminalObeys)
+{
+    testing::internal::CaptureStderr();
+    // Escape sequences of one byte and of two, DEL, a line break, text that turns around; the name after it stays.
+    log_info("named", {{"account", "\x1b[2J \xC2\x9B[2J \x7F\n \xE2\x80\xAEnimda\xE2\x81\xA6 \u738B\u4F1F"}});
+    const std::string line = testing::internal::GetCapturedStderr();
+
+    EXPECT_NE(line.find("\"\\u001b[2J \\u009b[2J \\u007f\\n \\u202enimda\\u2066 \u738B\u4F1F\""), std::string::npos)
+        << line;
+    EXPECT_EQ(Json::parse(line)["account"], "\x1b[2J \xC2\x9B[2J \x7F\n \xE2\x80\xAEnimda\xE2\x81\xA6 \u738B\u4F1F");
 }
 
 TEST(LogLimiter, TellsHowManyLinesItLeftOut)

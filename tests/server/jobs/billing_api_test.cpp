@@ -103,6 +103,22 @@ TEST_F(Billing, ExportsAreTheSameToTheByte)
     EXPECT_THAT(download("/exports/sacct"), HasSubstr("|00:01:40|0:0|COMPLETED|1|1|1|"));
 }
 
+TEST_F(Billing, NamesAreNoFormulasInTablesOfCharges)
+{
+    ended_job(100);
+    sql("UPDATE unit_type SET name = '=1+1'");
+    sql("UPDATE job SET name = '=2+2'");
+    work_off();
+
+    const std::string focus = download("/exports/focus");
+    const std::string statement =
+        call(net::Method::kGet, "/statements?project=default&format=csv&period=" + this_month()).body;
+
+    EXPECT_THAT(focus, HasSubstr(",'=2+2,"));
+    EXPECT_THAT(focus, Not(HasSubstr(",=")));
+    EXPECT_THAT(statement, HasSubstr("\nalpha,'=1+1,"));
+}
+
 TEST_F(Billing, ExportsAreBoundedForATokenAndInAll)
 {
     const auto begin = [&](const std::string& who) { return call(net::Method::kGet, "/exports/focus", "", {}, who); };
