@@ -1,3 +1,4 @@
+#include "agent/executor/local/file_lock.hpp"
 #include "agent/executor/local/input_cache.hpp"
 #include "core/base/file.hpp"
 #include "core/base/sha256.hpp"
@@ -6,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include <fcntl.h>
+#include <random>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -105,6 +107,44 @@ TEST_F(InputCaches, KeepNoFasterThanTheyMayAndNothingThatIsToStop)
 
     EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(300));
     EXPECT_TRUE(has("content"));
+}
+
+TEST_F(InputCaches, WaitForOthersNoLongerThanTheyMay)
+{
+    ASSERT_TRUE(keep("content"));
+    write_file(folder_.path() / "staged", "other").value();
+    const OpenFile file(::open((folder_.path() / "staged").c_str(), O_RDONLY | O_CLOEXEC));
+    const KeepManner manner{.most_wait = std::chrono::milliseconds(50)};
+    {
+        const OpenFile held(::open(path("own/lock").c_str(), O_RDWR | O_CLOEXEC));
+        ASSERT_TRUE(take_lock(held.number()));
+
+        EXPECT_EQ(cache().keep(file.number(), sha256_of_text("other"), manner).error().code, Errc::kUnavailable);
+        EXPECT_FALSE(has("other"));
+    }
+
+    EXPECT_TRUE(cache().keep(file.number(), sha256_of_text("other"), manner));
+}
+
+TEST_F(InputCaches, KeepNothingThatIsMostlyHoles)
+{
+    constexpr std::size_t kBytes = 4UL << 20U;
+    const InputCache large = InputCache::open({folder_.path() / "cache", 2 * kBytes}).value();
+    const std::string zeros(kBytes, '\0');
+    const std::filesystem::path holes = folder_.path() / "holes";
+    const OpenFile file(::open(holes.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    ASSERT_EQ(::ftruncate(file.number(), kBytes), 0);
+
+    EXPECT_EQ(large.keep(file.number(), sha256_of_text(zeros)).error().code, Errc::kTooLarge);
+    EXPECT_FALSE(has(zeros));
+
+    std::string full(kBytes, '\0'); // that no file system makes small
+    std::mt19937 random(1);
+    for (char& c : full)
+        c = static_cast<char>(random());
+    write_file(holes, full).value();
+    const OpenFile whole(::open(holes.c_str(), O_RDONLY | O_CLOEXEC));
+    EXPECT_TRUE(large.keep(whole.number(), sha256_of_text(full)));
 }
 
 TEST_F(InputCaches, TakeTheSameFileFromSeveralJobsAtOnce)

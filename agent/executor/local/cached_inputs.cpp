@@ -11,6 +11,9 @@
 namespace fathom::agent {
 namespace {
 
+/// Each supervisor of a job that has ended waits in a process of its own, and with it the job's files.
+constexpr std::chrono::seconds kMaxWaitForOthers{60};
+
 bool is_keepable(const JobInput& input)
 {
     return !input.sha256.empty() && !input.url.starts_with("file://");
@@ -68,7 +71,7 @@ void CachedInputs::keep_for_later(const AttemptFolder& folder, const std::vector
     if (!cache_) return;
     const AttemptOrder& order = order_.run.order;
     const uid_t owner = order_.user ? order_.user->uid : ::geteuid();
-    const KeepManner manner{.most_bytes = order_.input_cache.limit_bytes};
+    const KeepManner manner{.most_bytes = order_.input_cache.limit_bytes, .most_wait = kMaxWaitForOthers};
     // One list for each: of a job that has changed its inputs, the outputs are kept nevertheless.
     const std::vector<KeepableInput> stored = keepable_outputs(outputs, declared_paths(order.outputs));
     static_cast<void>(keep_staged(*cache_, stored, folder.work(), owner, manner));

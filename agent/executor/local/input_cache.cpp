@@ -29,6 +29,9 @@ constexpr const char* kPartName = "part"; ///< of the one who holds the lock
 constexpr std::size_t kCopyBlockBytes = 1UL << 18U;
 constexpr std::uint64_t kSpareShare = 100;              ///< of the disk, one part stays free
 constexpr std::chrono::milliseconds kStopInterval{100}; ///< how soon a wait ends that is to stop
+constexpr std::int64_t kSmallBytes = 1 << 20U;          ///< up to there holes cost nobody much
+constexpr std::int64_t kHolesShare = 16;                ///< of a file, more than one part must be there
+constexpr std::int64_t kStatBlockBytes = 512;           ///< of st_blocks
 
 /// Holds reading to so many bytes a second.
 class Pace {
@@ -92,6 +95,13 @@ std::int64_t plain_size(int file)
     return ::fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) ? facts.st_size : -1;
 }
 
+bool is_mostly_holes(int file)
+{
+    struct stat facts{};
+    return ::fstat(file, &facts) == 0 && facts.st_size > kSmallBytes &&
+           facts.st_blocks * kStatBlockBytes < facts.st_size / kHolesShare;
+}
+
 bool can_spare(int folder, std::int64_t size_bytes)
 {
     struct statvfs disk{};
@@ -139,14 +149,19 @@ OpenFile InputCache::find(const std::string& sha256) const
     return file;
 }
 
-OpenFile InputCache::lock(const std::stop_token& stop) const
+OpenFile InputCache::lock(const KeepManner& manner) const
 {
     OpenFile file(::openat(own_.number(), kLockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!stop.stop_possible()) return wait_for_lock(file.number()) ? std::move(file) : OpenFile();
-    while (!stop.stop_requested()) {
+    const bool waits_for_ever = !manner.stop.stop_possible() && manner.most_wait.count() == 0;
+    if (waits_for_ever) return wait_for_lock(file.number()) ? std::move(file) : OpenFile();
+    const steady_clock::time_point begin = steady_clock::now();
+    std::chrono::milliseconds pause{1};
+    while (!manner.stop.stop_requested()) {
         if (take_lock(file.number())) return file;
         if (errno != EAGAIN && errno != EACCES && errno != EINTR) return OpenFile();
-        std::this_thread::sleep_for(kStopInterval);
+        if (manner.most_wait.count() > 0 && steady_clock::now() - begin >= manner.most_wait) return OpenFile();
+        std::this_thread::sleep_for(pause);
+        pause = std::min(2 * pause, kStopInterval);
     }
     return OpenFile();
 }
@@ -155,7 +170,8 @@ Result<void> InputCache::keep(int file, const std::string& sha256, const KeepMan
 {
     const std::int64_t size_bytes = plain_size(file);
     if (size_bytes < 0 || !is_sha256(sha256)) return Error{Errc::kInvalid, "it is no plain file"};
-    const OpenFile held = lock(manner.stop);
+    if (is_mostly_holes(file)) return Error{Errc::kTooLarge, "it is mostly holes"};
+    const OpenFile held = lock(manner);
     if (held.number() < 0) return Error{Errc::kUnavailable, "no lock: " + error_text(errno)};
     if (find(sha256).number() >= 0) return {};
     KeptInput coming{.sha256 = sha256, .size_bytes = size_bytes, .used_ns = now_ns()};
@@ -242,7 +258,7 @@ bool InputCache::give_up(const std::string& sha256) const
 
 bool InputCache::check(const std::string& sha256, const KeepManner& manner) const
 {
-    const OpenFile held = lock(manner.stop);
+    const OpenFile held = lock(manner);
     if (held.number() < 0) return true;
     const OpenFile file = find(sha256);
     if (file.number() < 0) return true; // given up since the job found it so

@@ -4,6 +4,7 @@
 #include "core/base/open_file.hpp"
 #include "core/base/result.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <stop_token>
@@ -26,7 +27,8 @@ struct KeepManner {
     std::int64_t most_bytes{};         ///< that are read of all files of one job together; 0: as many as there are
     std::int64_t most_bytes_per_s{};   ///< that are read of it; 0: as fast as it goes
     bool is_flushed{};                 ///< it is on disk before it has its name: where others look at the folder, too
-    std::stop_token stop{};            ///< then it is not kept
+    std::chrono::milliseconds most_wait{}; ///< for others that keep something; 0: until they have done
+    std::stop_token stop{};                ///< then it is not kept
 };
 
 /// Inputs that jobs of a center have fetched, each a file with its SHA-256 as its name, which only the agent may open,
@@ -52,8 +54,8 @@ class InputCache {
     /// @param file  open for reading; whoever owns it may change it meanwhile
     /// @error kInvalid      it is no plain file, or has other content.
     /// @error kTooLarge     it takes more than all files may, than others would have to give up for it, or than the
-    ///                      disk can spare.
-    /// @error kUnavailable  it cannot be read, or its copy not be written, or it was to stop.
+    ///                      disk can spare; or it is mostly holes, which cost a job nothing, and its copy has none.
+    /// @error kUnavailable  it cannot be read, or its copy not be written, or others took too long, or it was to stop.
     Result<void> keep(int file, const std::string& sha256, const KeepManner& manner = {}) const;
 
     /// Gives up a file that has other content than its name says.
@@ -67,7 +69,7 @@ class InputCache {
     }
 
     /// Held as long as it is open: by one process at a time that changes which files there are.
-    OpenFile lock(const std::stop_token& stop) const;
+    OpenFile lock(const KeepManner& manner) const;
     Result<void> copy(int file, std::int64_t size_bytes, const std::string& sha256, const KeepManner& manner) const;
     std::vector<KeptInput> list_kept() const;
     Result<void> note_bringer(const std::string& sha256, const std::optional<unsigned>& bringer) const;
