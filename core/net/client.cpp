@@ -10,6 +10,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <sys/socket.h>
 
@@ -102,6 +103,8 @@ struct HttpClient::State {
     asio::io_context io{1};
     std::unique_ptr<TlsStream> stream;
     boost::beast::flat_buffer buffer;
+    std::chrono::steady_clock::time_point heard_at{}; ///< when something was read last, or the exchange began
+    std::atomic<bool> is_interrupted{false};
 
     Result<ClientResponse> run(Exchange exchange);
     asio::awaitable<Result<ClientResponse>> perform(Exchange& exchange);
@@ -145,6 +148,7 @@ asio::awaitable<Result<ClientResponse>> HttpClient::State::perform(Exchange& exc
             if (!opened) co_return opened.error();
             stream = std::move(*opened);
         }
+        if (is_interrupted) co_return Error{Errc::kUnavailable, "interrupted"};
         Result<ClientResponse> result = co_await send_and_read(exchange);
         if (result) co_return result;
         drop();
@@ -159,14 +163,23 @@ asio::awaitable<Result<ClientResponse>> HttpClient::State::send_and_read(Exchang
     asio::steady_timer timer(io);
     bool timed_out = false;
     bool ended = false; // then the stream may be gone, and it is too late to be too late
-    if (exchange.on_data == nullptr) {
-        timer.expires_after(options.response_time);
-        timer.async_wait([&](const boost::system::error_code& ec) {
-            if (ec || ended) return;
-            timed_out = true;
-            boost::system::error_code ignored;
-            stream->next_layer().close(ignored);
-        });
+    const bool is_stream = exchange.on_data != nullptr;
+    const std::chrono::milliseconds limit = is_stream ? options.stream_idle_time : options.response_time;
+    heard_at = std::chrono::steady_clock::now();
+    std::function<void(const boost::system::error_code&)> look_at_time = [&](const boost::system::error_code& ec) {
+        if (ec || ended) return;
+        if (is_stream && heard_at + limit > std::chrono::steady_clock::now()) { // something came meanwhile
+            timer.expires_at(heard_at + limit);
+            timer.async_wait(look_at_time);
+            return;
+        }
+        timed_out = true;
+        boost::system::error_code ignored;
+        stream->next_layer().close(ignored);
+    };
+    if (limit.count() > 0) {
+        timer.expires_after(limit);
+        timer.async_wait(look_at_time);
     }
     const std::array<asio::const_buffer, 2> message{asio::buffer(exchange.head), asio::buffer(*exchange.body)};
     const auto [ec, size] = co_await asio::async_write(*stream, message, kAsTuple);
@@ -180,8 +193,8 @@ asio::awaitable<Result<ClientResponse>> HttpClient::State::send_and_read(Exchang
     co_await asio::post(io, asio::use_awaitable);
     if (timed_out) drop();
     if (timed_out && !result) {
-        co_return Error{Errc::kDeadline, "no answer from " + to_string(endpoint) + " within " +
-                                             std::to_string(options.response_time.count()) + " ms"};
+        co_return Error{Errc::kDeadline,
+                        "no answer from " + to_string(endpoint) + " within " + std::to_string(limit.count()) + " ms"};
     }
     co_return result;
 }
@@ -191,6 +204,7 @@ asio::awaitable<Result<void>> HttpClient::State::read_some(ResponseParser& parse
     const auto [ec, size] = co_await stream->async_read_some(buffer.prepare(kAnswerReadBytes), kAsTuple);
     buffer.commit(size);
     if (size != 0) exchange.answer_began = true;
+    heard_at = std::chrono::steady_clock::now();
     if (!ec) co_return Result<void>();
     boost::system::error_code incomplete;
     // A body without a length ends with the connection; anything else must not.
@@ -275,6 +289,15 @@ Result<ClientResponse> HttpClient::stream(Method method, const std::string& targ
     exchange.on_data = &on_data;
     if (exchange.head.empty()) return Error{Errc::kInvalid, "the target or a header holds characters that it must not"};
     return state_->run(std::move(exchange));
+}
+
+void HttpClient::interrupt()
+{
+    state_->is_interrupted = true;
+    asio::post(state_->io, [state = state_.get()] {
+        boost::system::error_code ignored;
+        if (state->stream) state->stream->next_layer().close(ignored);
+    });
 }
 
 } // namespace fathom::net

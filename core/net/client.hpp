@@ -36,6 +36,7 @@ struct ClientOptions {
     /// gets to one after the other.
     std::chrono::milliseconds queue_time{0};
     std::chrono::milliseconds response_time{60000}; ///< from the request to the end of its answer
+    std::chrono::milliseconds stream_idle_time{0};  ///< of stream(), with nothing to read; 0: for ever
     std::size_t body_bytes = 64UL << 20U;           ///< of an answer, or of one WebSocket message
     std::chrono::milliseconds websocket_idle_time{30000};
 };
@@ -55,9 +56,13 @@ class HttpClient {
                                    const std::string& body);
 
     /// Like request(), but hands the body over as it arrives; `on_data` returns false to stop.
-    /// The answer's `body` holds what came with a status of 400 or more. No response_time limit.
+    /// The answer's `body` holds what came with a status of 400 or more. No response_time limit, but stream_idle_time.
     Result<ClientResponse> stream(Method method, const std::string& target, const Headers& headers,
                                   const std::function<bool(std::string_view)>& on_data);
+
+    /// Ends the request or stream under way, and all later ones, with kUnavailable; one that is still connecting does
+    /// so when it is connected, or connect_time is over. Thread-safe, unlike all else here.
+    void interrupt();
 
   private:
     struct State;

@@ -1,4 +1,4 @@
-#include "agent/executor/slurm/input_keeper.hpp"
+#include "agent/executor/batch/input_keeper.hpp"
 #include "tests/agent/support/slurm_executor_fixture.hpp"
 
 namespace fathom::agent {
@@ -174,7 +174,7 @@ TEST_F(SlurmExecutorTest, KeepsOutputsThatWereStored)
     std::filesystem::create_directory(folder / "work");
     write_file(folder / "limits", "90 outputs").value();
     const std::vector<KeepableInput> declared{{"x", ""}};
-    write_file(SlurmFolder{folder}.inputs(), encode(declared)).value();
+    write_file(BatchFolder{folder}.inputs(), encode(declared)).value();
     write_file(folder / "work" / "x", "content").value();
     write_file(folder / "work" / kStoredOutputsName,
                R"({"seconds": 1, "outputs": [{"path": "x", "size_bytes": 7, "sha256": ")" + std::string(kSha256) +

@@ -288,7 +288,7 @@ TEST(BatchScript, AsksForTheGpusOfItsUnits)
 }
 
 /// Runs the script as Slurm does, as its job 7. @return its exit code
-int run_script(const SlurmFolder& folder)
+int run_script(const BatchFolder& folder)
 {
     const std::string line = "cd " + folder.work().string() + " && SLURM_JOB_ID=7 bash " + folder.script().string() +
                              " >>../stdout 2>>../stderr";
@@ -298,7 +298,7 @@ int run_script(const SlurmFolder& folder)
 TEST(BatchScript, DoesNotStartItsProgramOnceMore)
 {
     const test::TemporaryFolder folder;
-    const SlurmFolder attempt{folder.path()};
+    const BatchFolder attempt{folder.path()};
     std::filesystem::create_directory(attempt.work());
     std::filesystem::create_directory(attempt.report());
     RunOrder run = order_of(1);

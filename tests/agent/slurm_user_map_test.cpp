@@ -1,6 +1,6 @@
 // As whom jobs of the network's users run in Slurm.
 
-#include "agent/executor/slurm/user_map.hpp"
+#include "agent/executor/batch/user_map.hpp"
 #include "schema/link/attempt_detail.hpp"
 #include "tests/agent/support/builders.hpp"
 

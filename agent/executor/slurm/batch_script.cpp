@@ -1,28 +1,13 @@
 #include "agent/executor/slurm/batch_script.hpp"
 
-#include "agent/executor/local/environment.hpp"
-#include "agent/executor/local/job_child.hpp"
-#include "agent/executor/local/profile_report.hpp"
+#include "agent/executor/batch/script_parts.hpp"
 #include "agent/executor/slurm/usage_note.hpp"
 #include "core/model/operator_manifest.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace fathom::agent {
 namespace {
-
-bool has_only(std::string_view text, std::string_view signs)
-{
-    return std::all_of(text.begin(), text.end(), [&](unsigned char c) {
-        return std::isalnum(c) != 0 || signs.find(static_cast<char>(c)) != std::string_view::npos;
-    });
-}
-
-bool is_variable_name(std::string_view name)
-{
-    return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 && has_only(name, "_");
-}
 
 void add_option(std::string& script, std::string_view option, std::string_view value)
 {
@@ -59,58 +44,17 @@ void add_demands(std::string& script, const RunOrder& run)
     add_option(script, "time", time_limit(std::max<std::int64_t>(run.order.wall_limit_s, 60)));
 }
 
-void add_environment(std::string& script, const RunOrder& run, const SlurmFolder& folder, const BatchOptions& options)
+std::string environment_of(const RunOrder& run, const BatchFolder& folder, const BatchOptions& options)
 {
-    const JobPlace place{folder.work().string(), options.programs.string(), options.user};
     RunOrder one = run; // a process of a job that spans nodes has a unit's processors
     if (spans_nodes(run)) one.cores = std::max<std::int64_t>(run.cores / run.order.unit_count, 1);
-    for (const auto& [name, value] : job_environment(one, place)) {
-        // The script's own variables are not the job's to set.
-        if (is_variable_name(name) && !name.starts_with("fathom_"))
-            script += "export " + name + "=" + shell_quoted(value) + "\n";
-    }
+    return environment_lines(one, folder.work(), options.programs, options.user);
 }
 
-/// The program as a line of the script.
-std::string program_line(const RunOrder& run)
+/// fathom-probe itself has MPI start the processes of all tasks.
+std::string launcher_of(const RunOrder& run)
 {
-    std::string line;
-    if (run.order.profile) {
-        line = "fathom-profile ";
-        for (const std::string& option : profiler_options(run))
-            line += option + " ";
-        line += "-- ";
-    }
-    if (run.order.script.starts_with("#!")) return line + "./" + kJobScriptName;
-    if (!run.order.script.empty()) return line + "/bin/sh ./" + kJobScriptName;
-    // fathom-probe itself has MPI start the processes of all tasks.
-    if (spans_nodes(run) && !is_mpi_probe(run)) line += "srun --kill-on-bad-exit=1 ";
-    for (const std::string& word : run.order.command)
-        line += shell_quoted(word) + " ";
-    return line;
-}
-
-/// Before the program's line, which it keeps from running where it fails. Where fathom-stage has not said why, as on a
-/// node that lacks it, the script does.
-std::string staging_line(const RunOrder& run, const BatchOptions& options)
-{
-    if (run.order.inputs.empty()) return "";
-    const std::string failure = std::string("./") + kStagingFailureName;
-    const std::string note = "echo \"fathom-stage ended with exit code $fathom_staging on $HOSTNAME\" >" + failure;
-    return "{ " + shell_quoted((options.programs / kStagingProgram).string()) + " || { fathom_staging=$?; [ -e " +
-           failure + " ] || " + note + "; false; }; } &&\n";
-}
-
-/// After the program, where that succeeded; in the same way.
-std::string storing_lines(const RunOrder& run, const BatchOptions& options)
-{
-    if (run.order.outputs.empty()) return "";
-    const std::string failure = std::string("./") + kOutputFailureName;
-    return "if [ \"$fathom_exit_code\" -eq 0 ]; then\n    " +
-           shell_quoted((options.programs / kStagingProgram).string()) +
-           " --outputs || {\n        fathom_storing=$?\n        fathom_exit_code=1\n        [ -e " + failure +
-           " ] || echo \"fathom-stage ended with exit code $fathom_storing on $HOSTNAME\" >" + failure +
-           "\n    }\nfi\n";
+    return spans_nodes(run) && !is_mpi_probe(run) ? "srun --kill-on-bad-exit=1 " : "";
 }
 
 /// Of a node for the one task there, or of each of several tasks wherever it runs.
@@ -127,18 +71,6 @@ void add_devices(std::vector<BatchOption>& options, const BatchPlace& place, std
 }
 
 } // namespace
-
-std::string shell_quoted(std::string_view text)
-{
-    std::string quoted = "'";
-    for (const char c : text) {
-        if (c == '\'')
-            quoted += "'\\''";
-        else
-            quoted += c;
-    }
-    return quoted + "'";
-}
 
 std::vector<BatchOption> demands_of(const BatchPlace& place, std::int64_t units, std::int64_t tasks)
 {
@@ -167,7 +99,7 @@ Result<void> check_batch_place(const BatchPlace& place)
     return {};
 }
 
-Result<std::string> batch_script(const RunOrder& run, const SlurmFolder& folder, const BatchOptions& options)
+Result<std::string> batch_script(const RunOrder& run, const BatchFolder& folder, const BatchOptions& options)
 {
     if (!run.place) return Error{Errc::kInvalid, "the order does not say where Slurm is to run it"};
     if (const Result<void> checked = check_batch_place(*run.place); !checked) return checked.error();
@@ -197,10 +129,10 @@ Result<std::string> batch_script(const RunOrder& run, const SlurmFolder& folder,
               "    echo \"this attempt has begun as Slurm job $(cat \"$fathom_report/first\")\" >&2\n"
               "    exit 1\n"
               "}\n";
-    add_environment(script, run, folder, options);
-    script += "export SLURM_EXPORT_ENV=ALL\n"; // to what srun starts
-    script += "echo \"$EPOCHREALTIME\" >\"$fathom_report/started\"\n" + staging_line(run, options) + program_line(run) +
-              "\nfathom_exit_code=$?\n" + storing_lines(run, options) + usage_lines() +
+    script += environment_of(run, folder, options) + "export SLURM_EXPORT_ENV=ALL\n"; // to what srun starts
+    script += "echo \"$EPOCHREALTIME\" >\"$fathom_report/started\"\n" + staging_line(run, options.programs) +
+              program_line(run, launcher_of(run)) + "\nfathom_exit_code=$?\n" + storing_lines(run, options.programs) +
+              usage_lines() +
               "{ echo \"$fathom_exit_code $EPOCHREALTIME\"; times; } >\"$fathom_report/ended.part\"\n"
               "mv \"$fathom_report/ended.part\" \"$fathom_report/ended\"\n"
               "exit \"$fathom_exit_code\"\n";

@@ -1,36 +1,8 @@
 #pragma once
 
-#include "agent/executor/executor.hpp"
-
-#include <filesystem>
+#include "agent/executor/batch/batch_folder.hpp"
 
 namespace fathom::agent {
-
-/// The folders of one attempt, at the same path here and on the nodes.
-///
-///     job.sh           what is submitted; written last: without it nothing was
-///     job_id           Slurm's number of the job, once sbatch has told it
-///     limits           its wall limit in seconds, `memory` and its units' bytes where known, `inputs` and
-///                      `outputs` when it has some, and `profile` when it wants one
-///     user             who the job runs as: ids of user and group, and the name; not where it runs as the agent does
-///     inputs           those of its inputs that may be kept for later jobs; not where it has none
-///     stop             why its end was asked for: `cancelled` or `wall_limit`
-///     stdout, stderr   of the program; Slurm writes them as the job's user
-///     report/          the job's user's: `first` (the job that may run), `started`,
-///                      `started_again`, `usage`, `ended`
-///     work/            the program's working folder and home; the job's user's
-struct SlurmFolder {
-    std::filesystem::path path;
-
-    std::filesystem::path script() const { return path / "job.sh"; }
-    std::filesystem::path job_id() const { return path / "job_id"; }
-    std::filesystem::path limits() const { return path / "limits"; }
-    std::filesystem::path user() const { return path / "user"; }
-    std::filesystem::path inputs() const { return path / "inputs"; }
-    std::filesystem::path stop() const { return path / "stop"; }
-    std::filesystem::path report() const { return path / "report"; }
-    std::filesystem::path work() const { return path / "work"; }
-};
 
 /// How a job is submitted.
 struct BatchOptions {
@@ -60,9 +32,6 @@ std::vector<BatchOption> demands_of(const BatchPlace& place, std::int64_t units,
 /// folder that all nodes see. Pure.
 /// @error kInvalid     check_batch_place().
 /// @error kInfeasible  a probe of more units than one node has.
-Result<std::string> batch_script(const RunOrder& run, const SlurmFolder& folder, const BatchOptions& options);
-
-/// `text` as one word of a shell.
-std::string shell_quoted(std::string_view text);
+Result<std::string> batch_script(const RunOrder& run, const BatchFolder& folder, const BatchOptions& options);
 
 } // namespace fathom::agent

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/executor/batch/script_notes.hpp"
 #include "agent/executor/slurm/slurm_text.hpp"
 #include "core/model/attempt.hpp"
 
@@ -11,23 +12,6 @@ enum class SlurmPhase { kWaits, kRuns, kEnded };
 
 /// States that are not known, of later versions of Slurm, count as running: they change nothing.
 SlurmPhase phase_of(std::string_view state);
-
-/// What the batch script noted, which its user could forge: a run is not shorter for it than it was seen to be.
-struct ScriptNotes {
-    std::optional<Timestamp> started_at;
-    std::optional<Timestamp> ended_at;
-    std::optional<std::int64_t> exit_code;
-    double cpu_s{};
-    /// Slurm started the job once more while no end of its program had been noted.
-    bool is_started_again{};
-};
-
-/// Reads the script's files `started` (seconds) and `ended` (exit code, seconds, and what `times` printed last). What
-/// cannot be read is left out.
-ScriptNotes read_notes(std::string_view started, std::string_view ended);
-
-/// Why we asked for the end of a job; kNeverStarts: Slurm shows a reason for which it would wait for ever.
-enum class EndAsked { kNo, kCancelled, kWallLimit, kNeverStarts };
 
 /// When the program of a job that runs or has ended began: the script's time where it is within Slurm's second.
 std::optional<Timestamp> start_of(const SlurmJob& job, const ScriptNotes& notes);

@@ -1,114 +1,18 @@
 #include "agent/executor/slurm/slurm_executor.hpp"
 
-#include "agent/executor/local/job_process.hpp"
-#include "agent/executor/local/profile_report.hpp"
-#include "agent/executor/local/staging_report.hpp"
+#include "agent/executor/batch/batch_end.hpp"
 #include "agent/executor/slurm/usage_note.hpp"
-#include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
-#include "core/base/open_inside.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <fcntl.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace fathom::agent {
 namespace {
 
-constexpr std::size_t kMaxNoteBytes = 4096;
-// In SlurmFolder::limits(), after the seconds and in this order.
-constexpr std::string_view kMemoryNote = " memory "; ///< and the bytes
-constexpr std::string_view kInputsNote = " inputs";
-constexpr std::string_view kOutputsNote = " outputs";
-constexpr std::string_view kProfileNote = " profile";
 constexpr const char* kWaitsForSubmission = "is to be submitted to Slurm";
-
-Result<void> make_folder_with(const std::filesystem::path& path, mode_t mode)
-{
-    if ((::mkdir(path.c_str(), mode) != 0 && errno != EEXIST) || ::chmod(path.c_str(), mode) != 0)
-        return Error{Errc::kUnavailable, "cannot make " + path.string() + ": " + error_text(errno)};
-    return {};
-}
-
-/// Root writes here for the jobs' users, whose jobs must not be able to put something else in the place of a folder.
-Result<void> check_is_roots(const std::filesystem::path& path)
-{
-    struct stat facts{};
-    if (::lstat(path.c_str(), &facts) != 0)
-        return Error{Errc::kUnavailable, "cannot look at " + path.string() + ": " + error_text(errno)};
-    if (S_ISDIR(facts.st_mode) && facts.st_uid == 0 && (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
-    return Error{Errc::kUnavailable, path.string() + " (slurm_work_folder) can be changed by others than root, and so "
-                                                     "could what jobs run: chown root and chmod go-w"};
-}
-
-/// A file or folder becomes the job's user's.
-Result<void> give(const std::filesystem::path& path, const std::optional<JobUser>& user)
-{
-    if (!user || ::lchown(path.c_str(), user->uid, user->gid) == 0) return {};
-    return Error{Errc::kUnavailable, "cannot give " + path.string() + " to " + user->name + ": " + error_text(errno)};
-}
-
-/// What stands in SlurmFolder::limits().
-std::string limits_note(const RunOrder& run)
-{
-    std::string limits = std::to_string(run.order.wall_limit_s);
-    if (run.memory_bytes > 0) limits += std::string(kMemoryNote) + std::to_string(run.memory_bytes);
-    if (!run.order.inputs.empty()) limits += kInputsNote;
-    if (!run.order.outputs.empty()) limits += kOutputsNote;
-    if (run.order.profile) limits += kProfileNote;
-    return limits;
-}
-
-/// All that the job finds. Nothing of it can run before the script is written, last of all.
-Result<void> write_folder(const RunOrder& run, const SlurmFolder& folder, const std::string& script,
-                          const std::optional<JobUser>& user, const SlurmExecutorOptions& options)
-{
-    SupervisorOrder work;
-    work.run = run;
-    work.user = user;
-    work.staging = options.staging;
-    const bool has_cache = options.input_cache.limit_bytes > 0;
-    const std::vector<JobInput>& inputs = run.order.inputs;
-    if (has_cache && std::any_of(inputs.begin(), inputs.end(), is_found_by_content))
-        work.input_cache = options.input_cache;
-    std::vector<KeepableInput> keepable = keepable_inputs(inputs);
-    for (const std::string& path : declared_paths(run.order.outputs))
-        keepable.push_back({path, ""});
-    const AttemptFolder parts(folder.path);
-    if (Result<void> made = prepare_work(work, parts); !made) return made;
-    // Slurm's jobs have no view in which these would be theirs alone; here they are open to all users.
-    for (const std::filesystem::path& open : {parts.tmp(), parts.var_tmp()})
-        ::rmdir(open.c_str());
-    if (Result<void> made = make_folder_with(folder.report(), 0700); !made) return made;
-    if (Result<void> given = give(folder.report(), user); !given) return given;
-    if (user) {
-        if (Result<void> noted = write_file(folder.user(), encode(*user)); !noted) return noted;
-    }
-    for (const char* stream : {"stdout", "stderr"}) {
-        if (Result<void> made = write_file_unflushed(folder.path / stream, "", 0600); !made) return made;
-        if (Result<void> given = give(folder.path / stream, user); !given) return given;
-    }
-    if (Result<void> noted = write_file(folder.limits(), limits_note(run)); !noted) return noted;
-    if (has_cache && !keepable.empty()) {
-        if (Result<void> noted = write_file(folder.inputs(), encode(keepable), 0600); !noted) return noted;
-    }
-    return write_file(folder.script(), script, 0600);
-}
-
-/// What stands in SlurmFolder::stop().
-constexpr std::string_view kWallLimitNote = "wall_limit";
-constexpr std::string_view kCancelledNote = "cancelled";
-constexpr std::string_view kNeverStartsNote = "never_starts "; ///< and the reason
-
-std::string number_in(const std::filesystem::path& path)
-{
-    const Result<std::string> text = read_file(path, kMaxNoteBytes);
-    return text ? *text : std::string();
-}
 
 } // namespace
 
@@ -144,7 +48,7 @@ void SlurmExecutor::prepare()
 Result<void> SlurmExecutor::start(const RunOrder& run)
 {
     const AttemptId& id = run.order.attempt_id;
-    const SlurmFolder folder = folder_of(id);
+    const BatchFolder folder = folder_of(id);
     const Result<JobIdentity> identity = identity_of(run.order);
     const std::scoped_lock lock(mutex_);
     if (find_or_adopt(id) != nullptr) return {};
@@ -157,21 +61,18 @@ Result<void> SlurmExecutor::start(const RunOrder& run)
     const Result<std::string> script = batch_script(run, folder, batch);
     if (Result<void> made = make_folder_with(options_.folder, 0755); !made) return made;
     if (identity->user) {
-        if (Result<void> checked = check_is_roots(options_.folder); !checked) return checked;
+        if (Result<void> checked = check_is_roots(options_.folder, "slurm_work_folder"); !checked) return checked;
     }
     if (Result<void> made = make_folder_with(folder.path, 0755); !made) return made;
     Attempt& attempt = attempts_[id];
     attempt.user = identity->user;
-    attempt.wall_limit_s = run.order.wall_limit_s;
-    attempt.memory_bytes = run.memory_bytes;
-    attempt.has_inputs = !run.order.inputs.empty();
-    attempt.has_outputs = !run.order.outputs.empty();
-    attempt.profile = run.order.profile;
+    take_limits(attempt, limits_of(run));
     if (!script) {
         end_unsubmitted(id, attempt, AttemptOutcome::kFailedToStart, script.error().detail);
         return {};
     }
-    const Result<void> prepared = write_folder(run, folder, *script, identity->user, options_);
+    const Result<void> prepared = write_batch_folder(
+        run, folder, *script, identity->user, {.staging = options_.staging, .input_cache = options_.input_cache});
     if (!prepared) {
         attempts_.erase(id);
         return prepared;
@@ -221,30 +122,12 @@ void SlurmExecutor::cancel(const AttemptId& id)
 Result<std::string> SlurmExecutor::read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
                                                std::size_t max_bytes)
 {
-    const std::filesystem::path path = folder_of(id).path / to_string(stream);
-    const OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (file.number() < 0 && errno == ENOENT) return std::string();
-    struct stat facts{};
-    if (file.number() < 0 || ::fstat(file.number(), &facts) != 0 || !S_ISREG(facts.st_mode))
-        return Error{Errc::kUnavailable, "cannot read " + path.string()};
-    const std::int64_t end = std::min<std::int64_t>(facts.st_size, options_.output_limit_bytes);
-    if (end <= offset) return std::string();
-    std::string data(std::min(max_bytes, static_cast<std::size_t>(end - offset)), '\0');
-    const ssize_t size = ::pread(file.number(), data.data(), data.size(), offset);
-    data.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
-    return data;
+    return read_batch_output(folder_of(id).path / to_string(stream), offset, max_bytes, options_.output_limit_bytes);
 }
 
 std::vector<AttemptId> SlurmExecutor::known()
 {
-    std::vector<AttemptId> ids;
-    std::error_code error;
-    for (std::filesystem::directory_iterator entry(options_.folder, error), end; !error && entry != end;
-         entry.increment(error)) {
-        if (std::optional<AttemptId> id = AttemptId::parse(entry->path().filename().string()))
-            ids.push_back(std::move(*id));
-    }
-    return ids;
+    return attempts_in(options_.folder);
 }
 
 Result<void> SlurmExecutor::remove(const AttemptId& id)
@@ -280,43 +163,40 @@ Json SlurmExecutor::facts() const
     return facts;
 }
 
-void SlurmExecutor::read_limits(const SlurmFolder& folder, Attempt& attempt)
+void SlurmExecutor::take_limits(Attempt& attempt, const BatchLimits& limits)
 {
-    const std::string limits = number_in(folder.limits());
-    attempt.wall_limit_s = std::strtoll(limits.c_str(), nullptr, 10);
-    if (const std::size_t note = limits.find(kMemoryNote); note != std::string::npos)
-        attempt.memory_bytes = std::strtoll(limits.c_str() + note + kMemoryNote.size(), nullptr, 10);
-    attempt.has_inputs = limits.find(kInputsNote) != std::string::npos;
-    attempt.has_outputs = limits.find(kOutputsNote) != std::string::npos;
-    attempt.profile = limits.ends_with(kProfileNote);
+    attempt.wall_limit_s = limits.wall_limit_s;
+    attempt.memory_bytes = limits.memory_bytes;
+    attempt.has_inputs = limits.has_inputs;
+    attempt.has_outputs = limits.has_outputs;
+    attempt.profile = limits.profile;
 }
 
-void SlurmExecutor::read_stop_note(const SlurmFolder& folder, Attempt& attempt)
+void SlurmExecutor::read_stop_note(const BatchFolder& folder, Attempt& attempt)
 {
-    const Result<std::string> text = read_file(folder.stop(), kMaxNoteBytes);
-    if (!text) return;
-    attempt.asked = *text == kWallLimitNote ? EndAsked::kWallLimit : EndAsked::kCancelled;
-    if (!text->starts_with(kNeverStartsNote)) return;
-    attempt.asked = EndAsked::kNeverStarts;
-    attempt.never_reason = text->substr(kNeverStartsNote.size());
+    const std::string text = read_own_note(folder.stop());
+    if (text.empty()) return;
+    StopNote note = decode_stop_note(text);
+    attempt.asked = note.asked;
+    attempt.never_reason = std::move(note.never_reason);
 }
 
 /// An attempt of an earlier run of the agent stands as its folder says, until Slurm has been heard.
 SlurmExecutor::Attempt* SlurmExecutor::find_or_adopt(const AttemptId& id)
 {
     if (const auto found = attempts_.find(id); found != attempts_.end()) return &found->second;
-    const SlurmFolder folder = folder_of(id);
+    const BatchFolder folder = folder_of(id);
     if (::access(folder.script().c_str(), F_OK) != 0) return nullptr; // it was never submitted
     // A submission of the earlier run may still be on its way.
     constexpr std::chrono::seconds kInFlight{10};
     Attempt& attempt = attempts_[id];
     attempt.is_adopted = true;
-    attempt.user = decode_job_user(number_in(folder.user()));
+    attempt.user = decode_job_user(read_own_note(folder.user()));
     if (!attempt.user) attempt.user = options_.user; // an earlier agent noted none
-    attempt.job = number_in(folder.job_id());
+    attempt.job = read_own_note(folder.job_id());
     attempt.submit_after = std::chrono::steady_clock::now() + kInFlight;
     read_stop_note(folder, attempt);
-    read_limits(folder, attempt);
+    take_limits(attempt, decode_batch_limits(read_own_note(folder.limits())));
     attempt.view.queue = QueueState{"Slurm is asked for it after the agent's restart", std::nullopt};
     has_news_ = true;
     has_polled_ = false;
@@ -359,22 +239,11 @@ void SlurmExecutor::set_waiting(const AttemptId& id, Attempt& attempt, std::stri
 
 void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end, const SlurmJob* account)
 {
-    end.attempt_id = id;
-    const auto size = [&](const char* stream) {
-        std::error_code error;
-        const std::uintmax_t bytes = std::filesystem::file_size(folder_of(id).path / stream, error);
-        return error ? 0 : static_cast<std::int64_t>(bytes);
-    };
-    end.stdout_bytes = size("stdout");
-    end.stderr_bytes = size("stderr");
     JobUsage usage = read_usage(read_report(id, attempt, "usage"));
     if (account != nullptr) add_account(usage, *account);
-    add_usage(end, usage);
-    const unsigned owner = owner_of(attempt);
-    const bool has_run = !attempt.has_inputs || note_inputs(end, folder_of(id).work(), owner);
-    if (has_run && attempt.has_outputs) note_outputs(end, folder_of(id).work(), owner);
-    if (end.staging) keeper_.keep({id, folder_of(id).inputs(), folder_of(id).work(), owner, end.outputs});
-    if (has_run && attempt.profile && end.started_at) add_profile(end, folder_of(id).work());
+    const BatchLimits limits{attempt.wall_limit_s, attempt.memory_bytes, attempt.has_inputs, attempt.has_outputs,
+                             attempt.profile};
+    complete_end(end, {id, folder_of(id), limits, owner_of(attempt)}, usage, keeper_);
     attempt.view = {.phase = RunPhase::kEnded, .started_at = end.started_at};
     attempt.view.end = std::move(end);
     if (!attempt.job.empty()) remember_ended(id, attempt);
@@ -396,20 +265,14 @@ void SlurmExecutor::stop(const AttemptId& id, Attempt& attempt, EndAsked why)
 {
     attempt.asked = why;
     attempt.cancel_sent = false;
-    std::string note(why == EndAsked::kWallLimit ? kWallLimitNote : kCancelledNote);
-    if (why == EndAsked::kNeverStarts) note = std::string(kNeverStartsNote) + attempt.never_reason;
-    static_cast<void>(write_file(folder_of(id).stop(), note));
+    static_cast<void>(write_file(folder_of(id).stop(), encode(StopNote{why, attempt.never_reason})));
     has_news_ = true;
     wake_.notify_all();
 }
 
 std::string SlurmExecutor::read_report(const AttemptId& id, const Attempt& attempt, const char* name) const
 {
-    const unsigned owner = owner_of(attempt);
-    const Result<OpenFile> report = open_folder(AT_FDCWD, folder_of(id).report(), owner);
-    if (!report) return {};
-    Result<std::string> text = read_end(report->number(), name, owner, kMaxNoteBytes);
-    return text ? std::move(*text) : std::string();
+    return agent::read_report(folder_of(id), name, owner_of(attempt));
 }
 
 ScriptNotes SlurmExecutor::notes_of(const AttemptId& id, const Attempt& attempt) const

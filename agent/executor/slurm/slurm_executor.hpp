@@ -1,12 +1,12 @@
 #pragma once
 
+#include "agent/executor/batch/input_keeper.hpp"
+#include "agent/executor/batch/user_map.hpp"
 #include "agent/executor/local/folder_removals.hpp"
 #include "agent/executor/slurm/batch_script.hpp"
-#include "agent/executor/slurm/input_keeper.hpp"
 #include "agent/executor/slurm/job_end.hpp"
 #include "agent/executor/slurm/queue_looks.hpp"
 #include "agent/executor/slurm/slurm_client.hpp"
-#include "agent/executor/slurm/user_map.hpp"
 #include "core/base/open_file.hpp"
 
 #include <chrono>
@@ -102,7 +102,7 @@ class SlurmExecutor final : public Executor {
         RunView view{RunPhase::kQueued};
     };
 
-    SlurmFolder folder_of(const AttemptId& id) const { return {options_.folder / id.value}; }
+    BatchFolder folder_of(const AttemptId& id) const { return {options_.folder / id.value}; }
     static unsigned owner_of(const Attempt& attempt);
     Result<JobIdentity> identity_of(const AttemptOrder& order) const;
 
@@ -170,8 +170,8 @@ class SlurmExecutor final : public Executor {
     void end_unsubmitted(const AttemptId& id, Attempt& attempt, AttemptOutcome outcome, std::string detail);
     /// Users of attempts that have not ended.
     std::set<unsigned> live_users() const;
-    static void read_limits(const SlurmFolder& folder, Attempt& attempt);
-    static void read_stop_note(const SlurmFolder& folder, Attempt& attempt);
+    static void take_limits(Attempt& attempt, const BatchLimits& limits);
+    static void read_stop_note(const BatchFolder& folder, Attempt& attempt);
     ScriptNotes notes_of(const AttemptId& id, const Attempt& attempt) const;
     /// A file of the job's user; empty where there is none.
     std::string read_report(const AttemptId& id, const Attempt& attempt, const char* name) const;

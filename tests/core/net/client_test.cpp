@@ -130,6 +130,37 @@ TEST(HttpClient, LimitsTheTimeOfAnAnswer)
     EXPECT_THAT(error.detail, HasSubstr("no answer"));
 }
 
+TEST(HttpClient, LimitsHowLongAStreamIsSilent)
+{
+    const TestServer server(router());
+    ClientOptions options;
+    options.stream_idle_time = 200ms;
+    HttpClient client = server.client(options);
+
+    const Error error = client.stream(Method::kGet, "/slow", {}, [](std::string_view) { return true; }).error();
+
+    EXPECT_EQ(error.code, Errc::kDeadline);
+    EXPECT_THAT(error.detail, HasSubstr("within 200 ms"));
+}
+
+TEST(HttpClient, CanBeInterruptedByAnotherThread)
+{
+    const TestServer server(router());
+    HttpClient client = server.client();
+
+    std::thread interrupter([&] {
+        std::this_thread::sleep_for(200ms);
+        client.interrupt();
+    });
+    const Result<ClientResponse> first =
+        client.stream(Method::kGet, "/slow", {}, [](std::string_view) { return true; });
+    interrupter.join();
+
+    ASSERT_FALSE(first);
+    EXPECT_EQ(first.error().code, Errc::kUnavailable);
+    EXPECT_EQ(client.request(Method::kGet, "/host", {}, "").error().code, Errc::kUnavailable);
+}
+
 /// Holds up the thread that it interrupts.
 void pause_thread(int)
 {

@@ -1,4 +1,4 @@
-#include "agent/executor/slurm/user_map.hpp"
+#include "agent/executor/batch/user_map.hpp"
 
 #include "agent/executor/local/job_users.hpp"
 #include "schema/link/attempt_detail.hpp"

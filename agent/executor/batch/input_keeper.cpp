@@ -1,4 +1,4 @@
-#include "agent/executor/slurm/input_keeper.hpp"
+#include "agent/executor/batch/input_keeper.hpp"
 
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"

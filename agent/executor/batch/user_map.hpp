@@ -40,7 +40,7 @@ Result<JobIdentity> choose_identity(const AttemptOrder& order, const JobIdentity
 /// people. Pure.
 std::vector<std::string> find_shared_users(const std::vector<MappedUser>& mapped, const JobUser& own);
 
-/// A local user as SlurmFolder::user() has it.
+/// A local user as BatchFolder::user() has it.
 std::string encode(const JobUser& user);
 /// Empty for what encode() has not written.
 std::optional<JobUser> decode_job_user(const std::string& text);
