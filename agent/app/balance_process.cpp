@@ -128,8 +128,9 @@ BalanceProcess::BalanceProcess(const AgentConfig& config, const AgentFolder& fol
         put_back_earlier_changes(config.state_dir / kJournalName, *sub_units);
         return;
     }
-    if (config.uses_slurm)
-        log_warning("balance_has_no_jobs", {{"reason", "units are balanced where this host runs the jobs, not Slurm"}});
+    if (config.uses_slurm || config.uses_kubernetes)
+        log_warning("balance_has_no_jobs",
+                    {{"reason", "units are balanced where this host runs the jobs, not Slurm or Kubernetes"}});
     const pid_t helper = ::getpid();
     const pid_t process = ::fork();
     if (process == 0) {

@@ -90,7 +90,8 @@ void Daemon::begin_conversation(CenterOffer offer)
     conversation_->holds_library(library_.digest());
     conversation_->on_match_library = [this](const link::MatchLibrary& library) { take_library(library); };
     conversation_->on_certificate = [this](const std::string& pem) { store_certificate(pem); };
-    if (!config_.uses_slurm) conversation_->runs_on(host_id(boot_id())); // Slurm's jobs run on its nodes
+    // A batch system's jobs run on its nodes.
+    if (!config_.uses_slurm && !config_.uses_kubernetes) conversation_->runs_on(host_id(boot_id()));
     conversation_->trusts(files_.trusted_authorities());
     conversation_->on_authorities = [this](const link::TrustedAuthorities& trusted) {
         return take_authorities(trusted);

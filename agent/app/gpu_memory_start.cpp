@@ -67,6 +67,10 @@ Result<GpuMemoryPlace> prepare_gpu_memory(const AgentConfig& config)
 {
     GpuMemoryPlace place;
     if (!config.tables.gpu_memory.enabled) return place;
+    if (config.uses_kubernetes) {
+        log_warning("gpu_memory_has_no_jobs", {{"reason", "jobs run in pods, which [gpu_memory] does not reach"}});
+        return place;
+    }
     if (config.uses_slurm) {
         log_warning("gpu_memory_has_no_jobs",
                     {{"reason", "jobs run on Slurm's nodes: start fathom-agent gpu-memory serve on each of them"}});

@@ -2,6 +2,8 @@
 
 #include "agent/app/input_cache_place.hpp"
 #include "agent/config/cpu_list.hpp"
+#include "agent/executor/kubernetes/kubernetes_executor.hpp"
+#include "agent/executor/kubernetes/survey.hpp"
 #include "agent/executor/local/local_executor.hpp"
 #include "agent/executor/slurm/slurm_executor.hpp"
 #include "agent/executor/slurm/survey.hpp"
@@ -183,6 +185,42 @@ Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config,
     return std::unique_ptr<Executor>(std::make_unique<SlurmExecutor>(std::move(options)));
 }
 
+/// Pods run as this user, who is never root.
+Result<JobUser> find_pod_user(const AgentConfig& config)
+{
+    const Result<std::optional<JobUser>> user = find_job_user(config.run_as);
+    if (!user) return user.error();
+    if (*user) return **user;
+    if (::getuid() == 0)
+        return Error{Errc::kInvalid, "with executor = \"kubernetes\", set run_as to the user that pods run as"};
+    return JobUser{std::to_string(::getuid()), ::getuid(), ::getgid()};
+}
+
+Result<std::unique_ptr<Executor>> make_kubernetes_executor(const AgentConfig& config,
+                                                           const std::optional<UnixUser>& agent, bool describes_only)
+{
+    if (!config.tables.slurm_users.empty())
+        return Error{Errc::kInvalid, "[[slurm_user]] is for centers with executor = \"slurm\""};
+    if (config.kubernetes.image.empty()) return Error{Errc::kInvalid, "kubernetes_image must name the image of jobs"};
+    const Result<JobUser> user = find_pod_user(config);
+    if (!user) return user.error();
+    if (Result<void> apart = keep_apart({.one = *user}, agent); !apart) return apart.error();
+    const std::string gaps = "the pods of all jobs share the user " + user->name;
+    if (!describes_only && config.require_isolation)
+        return Error{Errc::kUnavailable, "require_isolation is on, but at this center: " + gaps};
+    if (!describes_only) log_warning("jobs_not_isolated", {{"gaps", gaps}, {"see", "docs/security.md"}});
+    KubernetesExecutorOptions options{.folder = config.kubernetes.work_folder,
+                                      .kubernetes = config.kubernetes,
+                                      .user = *user,
+                                      .gives_files = ::getuid() == 0,
+                                      .programs = std::filesystem::absolute(config.probe_program).parent_path(),
+                                      .output_limit_bytes = config.output_limit_bytes,
+                                      .staging = config.staging};
+    if (options.folder.empty()) options.folder = std::filesystem::weakly_canonical(config.state_dir) / "attempts";
+    options.input_cache = slurm_input_cache(config, options.folder);
+    return std::unique_ptr<Executor>(std::make_unique<KubernetesExecutor>(std::move(options)));
+}
+
 Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config, const std::optional<UnixUser>& agent,
                                                       const std::filesystem::path& gpu_memory)
 {
@@ -225,12 +263,14 @@ Result<std::unique_ptr<Executor>> make_job_executor(const AgentConfig& config, c
                                                     const std::filesystem::path& gpu_memory)
 {
     if (config.uses_slurm) return make_slurm_executor(config, agent, false);
+    if (config.uses_kubernetes) return make_kubernetes_executor(config, agent, false);
     return make_local_executor(config, agent, gpu_memory);
 }
 
 Result<std::unique_ptr<Executor>> make_described_executor(const AgentConfig& config)
 {
     if (config.uses_slurm) return make_slurm_executor(config, std::nullopt, true);
+    if (config.uses_kubernetes) return make_kubernetes_executor(config, std::nullopt, true);
     const Result<JobUsers> users = find_job_users(config.run_as, config.run_as_uids);
     if (!users) return users.error();
     const std::filesystem::path hidden =
@@ -250,12 +290,14 @@ Result<std::unique_ptr<Executor>> make_described_executor(const AgentConfig& con
 Result<CenterOffer> survey_machines(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order,
                                     MachineNotes& notes)
 {
+    if (config.uses_kubernetes) return survey_kubernetes(config, executor_facts, order);
     return config.uses_slurm ? survey_slurm(config, executor_facts, order, notes.slurm)
                              : survey_center(config, executor_facts, order);
 }
 
 Result<Hardware> look_at_machines(const AgentConfig& config, MachineNotes& notes)
 {
+    if (config.uses_kubernetes) return look_at_kubernetes(config);
     return config.uses_slurm ? look_at_slurm(config, notes.slurm) : Result<Hardware>(look_at_hardware(config));
 }
 

@@ -26,12 +26,12 @@ struct MachineNotes {
 
 /// What the executor's machines offer. Blocks.
 /// @error kInvalid      the config does not fit them.
-/// @error kUnavailable  Slurm does not answer.
+/// @error kUnavailable  Slurm, or the API server, does not answer.
 Result<CenterOffer> survey_machines(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order,
                                     MachineNotes& notes);
 
 /// What may change of them while the agent runs. Blocks.
-/// @error kUnavailable  Slurm does not answer.
+/// @error kUnavailable  Slurm, or the API server, does not answer.
 Result<Hardware> look_at_machines(const AgentConfig& config, MachineNotes& notes);
 
 } // namespace fathom::agent

@@ -1,6 +1,7 @@
 #include "agent/config/agent_config.hpp"
 
 #include "agent/config/cpu_list.hpp"
+#include "agent/config/kubernetes_settings.hpp"
 #include "core/base/file.hpp"
 #include "core/base/json_reader.hpp"
 #include "core/base/utf8.hpp"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <sstream>
 
 namespace fathom::agent {
@@ -306,8 +308,10 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
         {"io_write_bytes_per_s_per_processor", "0", "what it may write, likewise", check_integer(0, kMaxIoRate)},
         {"io_reads_per_s_per_processor", "0", "how often it may read, likewise", check_integer(0, kMaxIoRate)},
         {"io_writes_per_s_per_processor", "0", "how often it may write, likewise", check_integer(0, kMaxIoRate)},
-        {"executor", "local", "what runs jobs: this host (local), or the cluster that its Slurm has (slurm)",
-         check_one_of({"local", "slurm"})},
+        {"executor", "local",
+         "what runs jobs: this host (local), the cluster that its Slurm has (slurm), or a Kubernetes cluster "
+         "(kubernetes)",
+         check_one_of({"local", "slurm", "kubernetes"})},
         {"slurm_work_folder", "",
          "with Slurm: folder of jobs' files, at the same path here and on the nodes; empty: attempts in state_dir",
          check_work_folder},
@@ -330,6 +334,8 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          check_one_of({"off", "within", "machine"})},
         {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
     };
+    std::vector<SettingSpec> of_kubernetes = kubernetes_settings();
+    std::move(of_kubernetes.begin(), of_kubernetes.end(), std::back_inserter(program.specs));
     program.tables = {std::begin(kTables), std::end(kTables)};
     program.check_tables = table_errors;
     return program;
@@ -368,6 +374,8 @@ Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
     config.log_level = parse_log_level(settings.text("log_level"));
     config.remote_resources = parse_remote_rule(settings.text("remote_resources"));
     config.uses_slurm = settings.text("executor") == "slurm";
+    config.uses_kubernetes = settings.text("executor") == "kubernetes";
+    config.kubernetes = read_kubernetes_settings(settings);
     config.slurm = {.programs = settings.text("slurm_programs"),
                     .settings = settings.text("slurm_conf"),
                     .work_folder = settings.text("slurm_work_folder"),

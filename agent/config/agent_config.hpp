@@ -32,6 +32,28 @@ struct SlurmConfig {
     bool refuses_unmapped = true;
 };
 
+/// How a center's Kubernetes cluster is used (docs/kubernetes.md).
+struct KubernetesConfig {
+    std::string api;               ///< `https://host:port`; empty where neither a setting nor a pod's environment says
+    std::filesystem::path ca_file; ///< PEM
+    std::filesystem::path token_file; ///< a secret: read for each request, never kept or logged
+    std::string name_space;           ///< of Jobs; empty: that of the token's folder
+    std::string center = "fathom";    ///< label value of the agent's own
+    std::string image;                ///< of jobs
+    std::string probe_image;          ///< of probes; empty: that of jobs
+    std::vector<std::string> pull_secrets;
+    std::filesystem::path work_folder;                   ///< of jobs; the same path here and in pods
+    std::string volume_claim;                            ///< that has it; empty: it is the nodes'
+    std::filesystem::path volume_folder;                 ///< where the claim's volume is seen; empty: at work_folder
+    std::map<std::string, std::string> node_selector;    ///< labels of nodes that are offered
+    std::vector<std::string> unit_labels;                ///< by which nodes are told apart
+    std::map<std::string, std::string> device_resources; ///< resource type -> the device plugin's resource
+    std::int64_t start_limit_s{600};
+    std::int64_t grace_s{5};
+    std::int64_t finished_ttl_s{86'400};
+    std::string priority_class;
+};
+
 /// The tables of the config file, which no flag can express.
 struct AgentTables {
     std::vector<UnitCut> unit_types;                           ///< empty: one type "core" of one core each
@@ -89,6 +111,8 @@ struct AgentConfig {
     std::chrono::seconds keep_finished{0};
     bool uses_slurm = false; ///< else jobs run on this host
     SlurmConfig slurm;       ///< of `uses_slurm`
+    bool uses_kubernetes = false;
+    KubernetesConfig kubernetes; ///< of `uses_kubernetes`
     LogLevel log_level = LogLevel::kInfo;
     RemoteRule remote_resources = RemoteRule::kWithin;
     AgentTables tables;

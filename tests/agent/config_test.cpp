@@ -188,6 +188,23 @@ TEST(AgentSettings, RefuseJobsOfUsersWithoutALocalOneUnlessTheySayOtherwise)
     EXPECT_EQ(settings_of({"--slurm-unmapped", "nobody"}).exit_code, 2);
 }
 
+TEST(AgentSettings, NameAKubernetesCluster)
+{
+    const AgentConfig config =
+        make_agent_config(settings_of({"--executor", "kubernetes", "--kubernetes-api", "https://api:6443",
+                                       "--kubernetes-node-selector", "pool=a,zone=b", "--kubernetes-grace-s", "7"}))
+            .value();
+
+    EXPECT_TRUE(config.uses_kubernetes);
+    EXPECT_FALSE(config.uses_slurm);
+    EXPECT_EQ(config.kubernetes.api, "https://api:6443");
+    EXPECT_EQ(config.kubernetes.node_selector, (std::map<std::string, std::string>{{"pool", "a"}, {"zone", "b"}}));
+    EXPECT_EQ(config.kubernetes.device_resources.at("cuda"), "nvidia.com/gpu");
+    EXPECT_EQ(config.kubernetes.unit_labels.size(), 3U);
+    EXPECT_EQ(config.kubernetes.grace_s, 7);
+    EXPECT_EQ(settings_of({"--kubernetes-center", "-x"}).exit_code, 2);
+}
+
 TEST(AgentSettings, SayWhatJobsSeeOfTheHomeFolder)
 {
     const auto home_folder = [](std::vector<const char*> arguments) {

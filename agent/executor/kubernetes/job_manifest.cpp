@@ -22,7 +22,7 @@ struct Mount {
     bool is_read_only{};
 };
 
-bool is_below(const std::filesystem::path& path, const std::filesystem::path& folder)
+bool is_inside(const std::filesystem::path& path, const std::filesystem::path& folder)
 {
     const std::filesystem::path relative = path.lexically_normal().lexically_relative(folder.lexically_normal());
     return !relative.empty() && *relative.begin() != "..";
@@ -31,7 +31,7 @@ bool is_below(const std::filesystem::path& path, const std::filesystem::path& fo
 std::vector<Mount> mounts_of(const RunOrder& run, const BatchFolder& folder, const JobManifestOptions& options)
 {
     std::vector<Mount> mounts{{folder.path, false}};
-    if (is_below(options.programs, options.volume_folder)) mounts.push_back({options.programs, true});
+    if (is_inside(options.programs, options.volume_folder)) mounts.push_back({options.programs, true});
     if (!run.order.inputs.empty()) {
         if (!options.input_cache.empty()) mounts.push_back({options.input_cache, true});
         for (const std::filesystem::path& inputs : options.input_folders)
@@ -64,7 +64,7 @@ Result<void> add_volumes(Json& pod, Json& container, const std::vector<Mount>& m
             volumes.push_back(
                 {{"name", one["name"]}, {"hostPath", {{"path", mount.folder.string()}, {"type", "Directory"}}}});
         } else {
-            if (!is_below(mount.folder, options.volume_folder))
+            if (!is_inside(mount.folder, options.volume_folder))
                 return Error{Errc::kInfeasible, mount.folder.string() + " is not below kubernetes_volume_folder (" +
                                                     options.volume_folder.string() + "), so that no pod sees it"};
             one["name"] = "work";
@@ -89,7 +89,7 @@ Json resources_of(const RunOrder& run)
     return {{"requests", amounts}, {"limits", amounts}};
 }
 
-Json labels_of(const AttemptOrder& order, const JobManifestOptions& options)
+Json job_labels(const AttemptOrder& order, const JobManifestOptions& options)
 {
     Json labels = {{kManagedByLabel, kManagedBy},
                    {kCenterLabel, options.center},
@@ -214,7 +214,7 @@ Result<Json> job_manifest(const RunOrder& run, const BatchFolder& folder, const 
     if (Result<void> added = add_volumes(pod, container, mounts_of(run, folder, options), options); !added)
         return added.error();
     pod["containers"] = Json::array({std::move(container)});
-    const Json labels = labels_of(run.order, options);
+    const Json labels = job_labels(run.order, options);
     return Json{{"apiVersion", "batch/v1"},
                 {"kind", "Job"},
                 {"metadata", {{"name", job_name(run.order.attempt_id)}, {"labels", labels}}},

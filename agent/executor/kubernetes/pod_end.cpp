@@ -75,7 +75,7 @@ bool set_taken(AttemptEnd& end, const ClusterPod& pod)
     return false;
 }
 
-bool set_asked(AttemptEnd& end, const EndFacts& facts)
+bool set_pod_asked(AttemptEnd& end, const EndFacts& facts)
 {
     switch (facts.asked) {
     case EndAsked::kNo:
@@ -125,12 +125,12 @@ void set_own_end(AttemptEnd& end, const ContainerEnd& ended, const EndFacts& fac
     set_exit(end, ended.exit_code);
 }
 
-void set_outcome(AttemptEnd& end, const ClusterPod& pod, const EndFacts& facts)
+void set_pod_outcome(AttemptEnd& end, const ClusterPod& pod, const EndFacts& facts)
 {
     const std::optional<ContainerEnd>& ended = pod.container_end;
     const bool was_killed = !ended || is_kill(ended->exit_code);
     if (ended && ended->reason == "OOMKilled") return set_out_of_memory(end, pod, facts);
-    if (was_killed && set_asked(end, facts)) return;
+    if (was_killed && set_pod_asked(end, facts)) return;
     if (was_killed && pod.status.reason == "DeadlineExceeded") {
         end.outcome = AttemptOutcome::kWallLimit;
         return;
@@ -149,7 +149,7 @@ void set_outcome(AttemptEnd& end, const ClusterPod& pod, const EndFacts& facts)
 }
 
 /// The script's times count within the second that Kubernetes tells, and not as a shorter run.
-void set_times(AttemptEnd& end, const ClusterPod& pod, const ScriptNotes& notes)
+void set_pod_times(AttemptEnd& end, const ClusterPod& pod, const ScriptNotes& notes)
 {
     constexpr seconds kTolerance(2);
     if (pod.container_end) {
@@ -202,8 +202,8 @@ AttemptEnd end_of_pod(const ClusterPod& pod, const EndFacts& facts)
     AttemptEnd end;
     end.ended_at = facts.now;
     end.nodes = pod.node.substr(0, kMaxNodesBytes);
-    set_times(end, pod, facts.notes);
-    set_outcome(end, pod, facts);
+    set_pod_times(end, pod, facts.notes);
+    set_pod_outcome(end, pod, facts);
     finish(end, facts.notes);
     return end;
 }
@@ -218,7 +218,7 @@ AttemptEnd end_of_gone(const std::optional<ClusterPod>& last, const EndFacts& fa
     if (has_end && !is_kill(static_cast<int>(*facts.notes.exit_code))) {
         set_exit(end, static_cast<int>(*facts.notes.exit_code));
         end.detail = what + " is gone from Kubernetes; its script says how it ended";
-    } else if (!set_asked(end, facts) && !(last && set_taken(end, *last))) {
+    } else if (!set_pod_asked(end, facts) && !(last && set_taken(end, *last))) {
         end.outcome = AttemptOutcome::kLost;
         end.detail = what + " is gone from Kubernetes, not by who submitted the job, and its script has left no end";
     }

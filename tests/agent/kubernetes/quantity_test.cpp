@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace fathom::agent {
 namespace {
 
@@ -29,7 +31,7 @@ TEST(KubernetesQuantities, AreRoundedUp)
 
 TEST(KubernetesQuantities, AreRefusedWhereTheyAreNone)
 {
-    for (const char* text : {"", "m", "1.2.3", "-1", "1 Gi", "1gi", "1e", "1e999", "9E9", "99999999999999999999", "x"})
+    for (const char* text : {"", "m", "1.2.3", "-1", "1 Gi", "1gi", "1e", "1e999", "10E", "99999999999999999999", "x"})
         EXPECT_FALSE(parse_quantity(text, 1)) << text;
     EXPECT_FALSE(parse_quantity(std::string(65, '1'), 1));
 }

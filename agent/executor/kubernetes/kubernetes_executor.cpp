@@ -1,0 +1,273 @@
+#include "agent/executor/kubernetes/kubernetes_executor.hpp"
+
+#include "agent/executor/batch/batch_end.hpp"
+#include "core/base/file.hpp"
+#include "core/base/log.hpp"
+
+#include <algorithm>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace fathom::agent {
+namespace {
+
+constexpr const char* kWaitsForCreation = "is to be made in Kubernetes";
+constexpr const char* kManifestName = "job.json";
+
+} // namespace
+
+KubernetesExecutor::KubernetesExecutor(KubernetesExecutorOptions options)
+    : options_(std::move(options)), keeper_(options_.input_cache),
+      descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), client_(options_.kubernetes)
+{
+    // By a connection of its own: this process forks before client_ is used.
+    if (options_.asks_server) version_ = KubernetesClient(options_.kubernetes).version();
+}
+
+KubernetesExecutor::~KubernetesExecutor()
+{
+    for (std::jthread* thread : {&pod_thread_, &job_thread_, &thread_})
+        thread->request_stop();
+    client_.interrupt();
+    wake_.notify_all();
+}
+
+JobManifestOptions KubernetesExecutor::manifest_options(const std::string& label) const
+{
+    const KubernetesConfig& config = options_.kubernetes;
+    const bool is_probe = label == "probe" && !config.probe_image.empty();
+    return {.center = config.center,
+            .image = is_probe ? config.probe_image : config.image,
+            .pull_secrets = config.pull_secrets,
+            .priority_class = config.priority_class,
+            .node_selector = config.node_selector,
+            .uid = options_.user.uid,
+            .gid = options_.user.gid,
+            .volume_claim = config.volume_claim,
+            .volume_folder = config.volume_folder.empty() ? options_.folder : config.volume_folder,
+            .programs = options_.programs,
+            .input_cache = options_.input_cache.limit_bytes > 0 ? options_.input_cache.folder : "",
+            .input_folders = options_.staging.folders,
+            .output_folders = options_.staging.output_folders,
+            .grace_s = config.grace_s,
+            .finished_ttl_s = config.finished_ttl_s,
+            .start_limit_s = config.start_limit_s};
+}
+
+void KubernetesExecutor::prepare()
+{
+    if (thread_.joinable()) return;
+    pod_thread_ = std::jthread([this](const std::stop_token& stopped) { watch_objects(stopped, true); });
+    job_thread_ = std::jthread([this](const std::stop_token& stopped) { watch_objects(stopped, false); });
+    thread_ = std::jthread([this](const std::stop_token& stopped) { work(stopped); });
+}
+
+Result<void> KubernetesExecutor::start(const RunOrder& run)
+{
+    const AttemptId& id = run.order.attempt_id;
+    const BatchFolder folder = folder_of(id);
+    const std::scoped_lock lock(mutex_);
+    if (find_or_adopt(id) != nullptr) return {};
+    const Result<Json> manifest = job_manifest(run, folder, manifest_options(run.order.label));
+    // A volume's own folder has the mode and owner that its driver gave it.
+    std::error_code ignored;
+    if (!std::filesystem::exists(options_.folder, ignored)) {
+        if (Result<void> made = make_folder_with(options_.folder, 0755); !made) return made;
+    }
+    std::optional<JobUser> user;
+    if (options_.gives_files) {
+        user = options_.user;
+        if (Result<void> checked = check_is_roots(options_.folder, "kubernetes_work_folder"); !checked) return checked;
+    }
+    if (Result<void> made = make_folder_with(folder.path, 0755); !made) return made;
+    Attempt& attempt = attempts_[id];
+    attempt.limits = limits_of(run);
+    if (!manifest) {
+        end_uncreated(id, attempt, AttemptOutcome::kFailedToStart, manifest.error().detail);
+        return {};
+    }
+    const std::string script = pod_script(run, folder, options_.programs, options_.user.name);
+    Result<void> prepared = write_file(folder.path / kManifestName, manifest->dump(), 0600);
+    const BatchFolderOptions parts{
+        .staging = options_.staging, .input_cache = options_.input_cache, .job_reads_script = true};
+    if (prepared) prepared = write_batch_folder(run, folder, script, user, parts);
+    if (!prepared) {
+        attempts_.erase(id);
+        return prepared;
+    }
+    attempt.view.queue = QueueState{kWaitsForCreation, std::nullopt};
+    wake();
+    prepare();
+    return {};
+}
+
+RunView KubernetesExecutor::look(const AttemptId& id)
+{
+    const std::scoped_lock lock(mutex_);
+    const Attempt* attempt = find_or_adopt(id);
+    return attempt == nullptr ? RunView{} : attempt->view;
+}
+
+void KubernetesExecutor::watch(const AttemptId& id)
+{
+    const std::scoped_lock lock(mutex_);
+    find_or_adopt(id);
+}
+
+ExecutorChanges KubernetesExecutor::changes()
+{
+    std::uint64_t count = 0;
+    static_cast<void>(!::read(descriptor_.number(), &count, sizeof count));
+    const std::scoped_lock lock(mutex_);
+    return {.moved = std::exchange(moved_, {}), .written = {}, .some_missed = false, .queues = {}};
+}
+
+void KubernetesExecutor::cancel(const AttemptId& id)
+{
+    const std::scoped_lock lock(mutex_);
+    Attempt* attempt = find_or_adopt(id);
+    if (attempt == nullptr || attempt->view.phase == RunPhase::kEnded) return;
+    if (attempt->asked == EndAsked::kNo) stop(id, *attempt, EndAsked::kCancelled);
+}
+
+Result<std::string> KubernetesExecutor::read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
+                                                    std::size_t max_bytes)
+{
+    return read_batch_output(folder_of(id).path / to_string(stream), offset, max_bytes, options_.output_limit_bytes);
+}
+
+std::vector<AttemptId> KubernetesExecutor::known()
+{
+    return attempts_in(options_.folder);
+}
+
+Result<void> KubernetesExecutor::remove(const AttemptId& id)
+{
+    if (keeper_.is_at(id)) return Error{Errc::kConflict, "its inputs are being kept"};
+    {
+        const std::scoped_lock lock(mutex_);
+        if (const auto found = attempts_.find(id); found != attempts_.end()) {
+            if (found->second.is_created) delete_later(id, found->second.job_uid);
+            attempts_.erase(found);
+        }
+        ::unlink(folder_of(id).script().c_str()); // by which it would be taken for one of an earlier run
+    }
+    return removals_.remove(id, {folder_of(id).path});
+}
+
+Json KubernetesExecutor::facts() const
+{
+    // Each pod has namespaces and files of its own; what else keeps pods apart is the cluster's.
+    return {{"executor", "kubernetes"},
+            {"kubernetes_version", version_},
+            {"jobs_run_as", options_.user.name},
+            {"stages_inputs", true},
+            {"stores_outputs", true},
+            {"keeps_outputs_bytes", options_.input_cache.limit_bytes},
+            {"isolation",
+             {{"uid_per_job", false},
+              {"pid_namespace", true},
+              {"mount_namespace", true},
+              {"ipc_namespace", true},
+              {"filters_system_calls", true},
+              {"hides_agent_files", true}}}};
+}
+
+/// An attempt of an earlier run of the agent stands as its folder says, until Kubernetes has been heard.
+KubernetesExecutor::Attempt* KubernetesExecutor::find_or_adopt(const AttemptId& id)
+{
+    if (const auto found = attempts_.find(id); found != attempts_.end()) return &found->second;
+    const BatchFolder folder = folder_of(id);
+    if (::access(folder.script().c_str(), F_OK) != 0) return nullptr; // it was never to be made
+    Attempt& attempt = attempts_[id];
+    attempt.is_adopted = true;
+    attempt.limits = decode_batch_limits(read_own_note(folder.limits()));
+    attempt.job_uid = read_own_note(folder.job_id());
+    attempt.is_created = !attempt.job_uid.empty();
+    if (const std::string note = read_own_note(folder.stop()); !note.empty()) {
+        StopNote asked = decode_stop_note(note);
+        attempt.asked = asked.asked;
+        attempt.never_reason = std::move(asked.never_reason);
+    }
+    attempt.view.queue = QueueState{"Kubernetes is asked for it after the agent's restart", std::nullopt};
+    wake();
+    return &attempt;
+}
+
+void KubernetesExecutor::tell(const AttemptId& id)
+{
+    moved_.insert(id);
+    const std::uint64_t one = 1;
+    static_cast<void>(!::write(descriptor_.number(), &one, sizeof one));
+}
+
+void KubernetesExecutor::wake()
+{
+    has_news_ = true;
+    wake_.notify_all();
+}
+
+void KubernetesExecutor::set_waiting(const AttemptId& id, Attempt& attempt, std::string reason)
+{
+    if (attempt.view.queue && attempt.view.queue->reason == reason) return;
+    attempt.view = {.phase = RunPhase::kQueued, .queue = QueueState{std::move(reason), std::nullopt}};
+    log_info("attempt_queued", {{"attempt_id", id.value}, {"reason", attempt.view.queue->reason}});
+    tell(id);
+}
+
+void KubernetesExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end)
+{
+    complete_end(end, {id, folder_of(id), attempt.limits, options_.user.uid}, read_usage(report_of(id, "usage")),
+                 keeper_);
+    attempt.view = {.phase = RunPhase::kEnded, .started_at = end.started_at};
+    attempt.view.end = std::move(end);
+    tell(id);
+}
+
+void KubernetesExecutor::end_uncreated(const AttemptId& id, Attempt& attempt, AttemptOutcome outcome,
+                                       std::string detail)
+{
+    AttemptEnd end;
+    end.outcome = outcome;
+    end.detail = std::move(detail);
+    end.ended_at = clock_.now();
+    set_end(id, attempt, std::move(end));
+}
+
+/// Notes why, so that a restarted agent tells the end truly.
+void KubernetesExecutor::stop(const AttemptId& id, Attempt& attempt, EndAsked why)
+{
+    attempt.asked = why;
+    static_cast<void>(write_file(folder_of(id).stop(), encode(StopNote{why, attempt.never_reason})));
+    wake();
+}
+
+void KubernetesExecutor::delete_later(const AttemptId& id, const std::string& uid)
+{
+    deletions_[job_name(id)] = {uid, {}};
+    wake();
+}
+
+std::string KubernetesExecutor::report_of(const AttemptId& id, const char* name) const
+{
+    return read_report(folder_of(id), name, options_.user.uid);
+}
+
+EndFacts KubernetesExecutor::facts_of(const AttemptId& id, const Attempt& attempt) const
+{
+    EndFacts facts;
+    facts.asked = attempt.asked;
+    facts.never_reason = attempt.never_reason;
+    facts.notes = read_notes(report_of(id, "started"), report_of(id, "ended"));
+    // Its user can write a later start, but not undo that it was seen to run.
+    if (attempt.started_at && facts.notes.started_at)
+        facts.notes.started_at = std::min(*facts.notes.started_at, *attempt.started_at);
+    const std::string usage = report_of(id, "usage");
+    facts.was_out_of_memory =
+        usage.find("oom_kill ") != std::string::npos && usage.find("oom_kill 0") == std::string::npos;
+    facts.memory_bytes = attempt.limits.memory_bytes;
+    facts.now = clock_.now();
+    return facts;
+}
+
+} // namespace fathom::agent

@@ -1,0 +1,73 @@
+#include "agent/executor/kubernetes/survey.hpp"
+
+#include "agent/executor/kubernetes/kubernetes_client.hpp"
+
+namespace fathom::agent {
+namespace {
+
+NodeUnitOptions unit_options(const KubernetesConfig& config)
+{
+    return {.center = config.center,
+            .unit_labels = config.unit_labels,
+            .node_selector = config.node_selector,
+            .device_resources = config.device_resources};
+}
+
+/// Pods that hold something: of all namespaces, or where that is not allowed of the Jobs' own.
+Result<ObjectList> list_holders(KubernetesClient& client)
+{
+    const std::string query = "fieldSelector=" + percent_encode("status.phase!=Succeeded,status.phase!=Failed");
+    Result<ObjectList> pods = client.list("/api/v1/pods", query);
+    if (!pods && pods.error().code == Errc::kForbidden) return client.list(client.path_of("/api/v1", "pods"), query);
+    return pods;
+}
+
+Result<ClusterView> view_cluster(const KubernetesConfig& config)
+{
+    KubernetesClient client(config);
+    const Result<ObjectList> nodes = client.list("/api/v1/nodes", "");
+    if (!nodes) return nodes.error();
+    const Result<ObjectList> pods = list_holders(client);
+    if (!pods) return pods.error();
+    ClusterView view;
+    for (const Json& node : nodes->items)
+        view.nodes.push_back(read_node(node));
+    for (const Json& pod : pods->items) {
+        if (std::optional<PodDemand> demand = read_demand(pod)) view.demands.push_back(std::move(*demand));
+    }
+    return view;
+}
+
+} // namespace
+
+Result<CenterOffer> survey_kubernetes(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order)
+{
+    const Result<ClusterView> view = view_cluster(config.kubernetes);
+    if (!view) return view.error();
+    // Devices of this host are not those of the nodes.
+    const ProbeAbilities abilities = ask_probe_program(config, Host{});
+    ReconciledUnits units = cut_cluster(*view, config.tables, abilities, unit_options(config.kubernetes));
+    if (!order.wanted.empty() && config.remote_resources != RemoteRule::kOff)
+        units.differences.push_back({.code = "kept_by_file",
+                                     .detail = "all unit types are as the agent's file says: the nodes of a Kubernetes "
+                                               "cluster are cut by it alone"});
+    CenterOffer offer;
+    for (const UnitType& type : units.plan)
+        offer.catalog.unit_types.push_back(type.report);
+    offer.catalog.facts = executor_facts;
+    offer.catalog.facts["remote_resources"] = to_string(config.remote_resources);
+    tell_differences(offer, std::move(units.differences));
+    offer.plan = std::move(units.plan);
+    return offer;
+}
+
+Result<Hardware> look_at_kubernetes(const AgentConfig& config)
+{
+    const Result<ClusterView> view = view_cluster(config.kubernetes);
+    if (!view) return view.error();
+    Hardware seen;
+    seen.nodes = describe_cluster(*view, unit_options(config.kubernetes));
+    return seen;
+}
+
+} // namespace fathom::agent
