@@ -293,10 +293,12 @@ void KubernetesExecutor::take_job(const std::string& type, const Json& object)
     const std::optional<AttemptId> id = AttemptId::parse(job.attempt);
     const auto found = id ? attempts_.find(*id) : attempts_.end();
     if (found != attempts_.end()) found->second.is_seen = true;
-    if (type == "DELETED")
+    if (type == "DELETED") {
         jobs_.erase(job.attempt);
-    else
-        jobs_.insert_or_assign(job.attempt, std::move(job));
+        return;
+    }
+    ClusterJob& known = jobs_[job.attempt];
+    known = std::move(job);
 }
 
 void KubernetesExecutor::take_pod(const std::string& type, const Json& object)
@@ -304,8 +306,8 @@ void KubernetesExecutor::take_pod(const std::string& type, const Json& object)
     ClusterPod pod = read_pod(object);
     if (pod.attempt.empty()) return;
     if (type != "DELETED") {
-        std::map<std::string, ClusterPod>& pods = pods_[pod.attempt];
-        pods.insert_or_assign(pod.uid, std::move(pod));
+        ClusterPod& known = pods_[pod.attempt][pod.uid];
+        known = std::move(pod);
         return;
     }
     const auto pods = pods_.find(pod.attempt);
