@@ -36,6 +36,10 @@ JobManifestOptions KubernetesExecutor::manifest_options(const std::string& label
 {
     const KubernetesConfig& config = options_.kubernetes;
     const bool is_probe = label == "probe" && !config.probe_image.empty();
+    // What is not there before the first job has ended cannot be mounted.
+    std::error_code ignored;
+    const bool has_cache =
+        options_.input_cache.limit_bytes > 0 && std::filesystem::is_directory(options_.input_cache.folder, ignored);
     return {.center = config.center,
             .image = is_probe ? config.probe_image : config.image,
             .pull_secrets = config.pull_secrets,
@@ -46,7 +50,7 @@ JobManifestOptions KubernetesExecutor::manifest_options(const std::string& label
             .volume_claim = config.volume_claim,
             .volume_folder = config.volume_folder.empty() ? options_.folder : config.volume_folder,
             .programs = options_.programs,
-            .input_cache = options_.input_cache.limit_bytes > 0 ? options_.input_cache.folder : "",
+            .input_cache = has_cache ? options_.input_cache.folder : "",
             .input_folders = options_.staging.folders,
             .output_folders = options_.staging.output_folders,
             .grace_s = config.grace_s,
