@@ -71,7 +71,7 @@ Result<void> fetch(const JobInput& input, const StagingRule& rule, StagedFile& f
 }
 
 Result<void> fetch_with_tries(const JobInput& input, const StagingRule& rule, StagedFile& file,
-                              const StagingTries& tries)
+                              const TransferTries& tries)
 {
     return with_tries(tries, [&](int number) -> Result<void> {
         // Without a checksum nobody would see that the source has changed between its parts.
@@ -125,7 +125,7 @@ Result<void> check_scheme(const JobInput& input, const StagingRule& rule)
     return Error{Errc::kInvalid, "this center takes no inputs by http, only by https (input_http)"};
 }
 
-Result<void> fetch_whole(const JobInput& input, const StagingRule& rule, StagedFile& file, const StagingTries& tries)
+Result<void> fetch_whole(const JobInput& input, const StagingRule& rule, StagedFile& file, const TransferTries& tries)
 {
     if (const Result<void> checked = check_scheme(input, rule); !checked) return checked;
     const Result<void> filled =
@@ -146,7 +146,7 @@ OpenFile open_kept(const std::filesystem::path& folder, const std::string& sha25
 /// Fetches one of which the center has no copy. An output of an earlier job may be gone by now from where it was
 /// stored, too, or have been replaced there.
 /// @param lack  of a copy, for people
-Result<void> fetch_uncopied(const JobInput& input, const StagingRule& rule, StagedFile& file, const StagingTries& tries,
+Result<void> fetch_uncopied(const JobInput& input, const StagingRule& rule, StagedFile& file, const TransferTries& tries,
                             const std::string& lack)
 {
     Result<void> fetched = fetch_whole(input, rule, file, tries);
@@ -156,7 +156,7 @@ Result<void> fetch_uncopied(const JobInput& input, const StagingRule& rule, Stag
 
 /// Copies it where the center has it already, else fetches it.
 Result<void> copy_or_fetch(const JobInput& input, const StagingOrder& order, StagedFile& file, StagedInputs& staged,
-                           const StagingTries& tries)
+                           const TransferTries& tries)
 {
     const bool may_be_here = !input.sha256.empty() && (!input.from.empty() || !input.url.starts_with("file://"));
     if (!may_be_here) return fetch_whole(input, order.rule, file, tries);

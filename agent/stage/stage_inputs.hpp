@@ -2,7 +2,7 @@
 
 #include "agent/config/staging_order.hpp"
 #include "agent/stage/staging_progress.hpp"
-#include "agent/stage/transfer.hpp"
+#include "core/transfer/transfer.hpp"
 
 #include <filesystem>
 #include <vector>
@@ -18,7 +18,7 @@ struct StagedInputs {
 
 /// How inputs are staged.
 struct StagingManner {
-    StagingTries tries{};
+    TransferTries tries{};
     StagingProgress* progress = nullptr; ///< is told of the bytes as they come; null: nobody is
 };
 

@@ -66,7 +66,7 @@ Result<void> send(const JobOutput& output, const StagingRule& rule, OutputFile& 
 }
 
 Result<void> send_with_tries(const JobOutput& output, const StagingRule& rule, OutputFile& file,
-                             const StagingTries& tries)
+                             const TransferTries& tries)
 {
     if (output.url.starts_with("http://") && !rule.sends_http)
         return Error{Errc::kInvalid, "this center sends no outputs by http, only by https (output_http)"};
@@ -89,7 +89,7 @@ Result<void> copy(const JobOutput& output, const StagingRule& rule, OutputFile& 
     }
 }
 
-Result<StoredOutput> store(const JobOutput& output, const StagingRule& rule, int work, const StagingTries& tries)
+Result<StoredOutput> store(const JobOutput& output, const StagingRule& rule, int work, const TransferTries& tries)
 {
     Result<OutputFile> file = OutputFile::open(work, output);
     if (!file) return file.error();
@@ -103,7 +103,7 @@ Result<StoredOutput> store(const JobOutput& output, const StagingRule& rule, int
 
 Result<void> store_outputs(const std::vector<JobOutput>& outputs, const StagingRule& rule,
                            const std::filesystem::path& work, std::vector<StoredOutput>& stored,
-                           const StagingTries& tries)
+                           const TransferTries& tries)
 {
     if (const Result<void> started = start_curl(); !started) return started;
     const OpenFile folder(::open(work.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/config/staging_order.hpp"
-#include "agent/stage/transfer.hpp"
+#include "core/transfer/transfer.hpp"
 
 #include <filesystem>
 #include <vector>
@@ -17,6 +17,6 @@ namespace fathom::agent {
 /// Details begin with the output's path and its URL, without its query.
 Result<void> store_outputs(const std::vector<JobOutput>& outputs, const StagingRule& rule,
                            const std::filesystem::path& work, std::vector<StoredOutput>& stored,
-                           const StagingTries& tries = {});
+                           const TransferTries& tries = {});
 
 } // namespace fathom::agent

@@ -1,5 +1,6 @@
 #include "cli/client/json_view.hpp"
 #include "cli/jobs/commands.hpp"
+#include "cli/jobs/output_download.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/model/data_location.hpp"
 
@@ -7,6 +8,12 @@
 
 namespace fathom::cli {
 namespace {
+
+struct OutputsOptions {
+    std::string id;
+    std::string path; ///< empty: all are listed
+    std::string file;
+};
 
 /// The job's outputs in its order, those that are stored with size and checksum.
 Json outputs_of(const Json& job)
@@ -48,9 +55,9 @@ std::string outputs_text(Session& session, const Json& job)
     return text;
 }
 
-Outcome show_outputs(Session& session, const NameOptions& options)
+Outcome list_outputs(Session& session, const OutputsOptions& options)
 {
-    const Result<Json> job = session.get("/jobs/" + path_segment(options.name));
+    const Result<Json> job = session.get("/jobs/" + path_segment(options.id));
     if (!job) return job.error();
     if (session.wants_json())
         print_json(session, {{"items", outputs_of(*job)}});
@@ -59,15 +66,37 @@ Outcome show_outputs(Session& session, const NameOptions& options)
     return ExitCode::kOk;
 }
 
+Outcome fetch_output(Session& session, const OutputsOptions& options)
+{
+    const Result<Json> fetched =
+        download_output(session, {.job = options.id, .path = options.path, .file = options.file});
+    return print_answer(session, fetched, [](const Json& output) {
+        return text_of(output, "file") + ": " + format_bytes(number_of(output, "size_bytes").value_or(0)) +
+               ", SHA-256 as stored\n";
+    });
+}
+
+Outcome run_outputs(Session& session, const OutputsOptions& options)
+{
+    if (!options.path.empty()) return fetch_output(session, options);
+    if (!options.file.empty()) return Error{Errc::kInvalid, "--to needs the PATH of the output that is to be fetched"};
+    return list_outputs(session, options);
+}
+
 } // namespace
 
 void add_job_outputs_command(CLI::App& job, Invocation& invocation)
 {
-    auto options = std::make_shared<NameOptions>();
-    CLI::App& command = add_verb(job, "outputs", "Which files its center stores where, and which of them stand there",
-                                 "fathom job outputs job_01JD0000000000000000000000");
-    add_required(command, "ID", options->name, "The job's id");
-    on_chosen(command, invocation, std::move(options), show_outputs);
+    auto options = std::make_shared<OutputsOptions>();
+    CLI::App& command =
+        add_verb(job, "outputs", "Which files its center stores where, and which of them stand there; or fetches one",
+                 "fathom job outputs job_01JD0000000000000000000000 out/sums.csv --to sums.csv");
+    add_required(command, "ID", options->id, "The job's id");
+    command.add_option(
+        "PATH", options->path,
+        "Fetch this output from where it was stored, and check it; goes on where an earlier try broke off");
+    command.add_option("--to", options->file, "The file it becomes, which must not be there (default: its name, here)");
+    on_chosen(command, invocation, std::move(options), run_outputs);
 }
 
 } // namespace fathom::cli

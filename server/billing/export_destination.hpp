@@ -1,6 +1,6 @@
 #pragma once
 
-#include "server/billing/object_store.hpp"
+#include "core/transfer/object_store.hpp"
 
 #include <filesystem>
 #include <string>

@@ -168,6 +168,20 @@ def test_a_job_leaves_its_outputs_where_they_are_to_be(network, site, folder):
     assert hashlib.sha256(numbers).hexdigest() in network.cli("job", "outputs", job["id"], "--output", "json")
 
 
+def test_an_output_is_fetched_from_where_it_was_stored(network, site, folder, tmp_path):
+    job = submit(network, line="printf 42 > sum; printf 43 > other", outputs=[
+        {"path": "sum", "url": f"{site.url}/fetched"}, {"path": "other", "url": f"{site.url}/changed"}])
+    assert job["state"] == "succeeded", job["end_reason"]
+    (folder / "fetched").write_bytes(site.server.taken["/fetched"])
+    (folder / "changed").write_bytes(b"44")
+
+    said = network.cli("job", "outputs", job["id"], "sum", "--to", tmp_path / "here")
+    network.cli("job", "outputs", job["id"], "other", "--to", tmp_path / "there", expect=2)
+
+    assert (tmp_path / "here").read_bytes() == b"42" and "2 B" in said
+    assert list(tmp_path.iterdir()) == [tmp_path / "here"]
+
+
 def test_an_output_is_an_input_of_a_later_job(network, folder):
     stored = folder / "results" / "kept" / "sum"
     earlier = submit(network, line="printf 42 > sum", outputs=[{"path": "sum", "url": f"file://{stored}"}])

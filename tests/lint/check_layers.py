@@ -15,6 +15,7 @@ ALLOWED = {
     "core/decide": ["core/base", "core/model", "core/decide"],
     "core/schedule": ["core/base", "core/model", "core/decide", "core/schedule"],
     "core/net": ["core/base", "core/net"],
+    "core/transfer": ["core/base", "core/transfer"],
     "schema": ["core/base", "core/model", "schema"],
     "probes": ["core/base", "core/model", "core/decide", "probes"],
     "server": ["core", "schema", "server", "probes/operators/manifests.hpp"],

@@ -8,11 +8,11 @@
 #include <memory>
 #include <string>
 
-namespace fathom::agent {
+namespace fathom {
 
 /// How failed transfers are tried again.
-struct StagingTries {
-    int most = 5;                                ///< of one input or output
+struct TransferTries {
+    int most = 5;                                ///< of one file
     std::chrono::milliseconds first_pause{1000}; ///< doubled after each try
 };
 
@@ -42,6 +42,6 @@ Error failure(CURLcode code, const char* cause);
 
 /// Makes tries until one succeeds or another cannot help, with growing pauses between them.
 /// @param attempt  is given the number of the try, from 1 on
-Result<void> with_tries(const StagingTries& tries, const std::function<Result<void>(int)>& attempt);
+Result<void> with_tries(const TransferTries& tries, const std::function<Result<void>(int)>& attempt);
 
-} // namespace fathom::agent
+} // namespace fathom

@@ -1,11 +1,11 @@
-#include "agent/stage/transfer.hpp"
+#include "core/transfer/transfer.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <thread>
 
-namespace fathom::agent {
+namespace fathom {
 namespace {
 
 constexpr long kConnectLimit_s = 30;
@@ -49,7 +49,7 @@ CurlHandle make_transfer(const std::string& url, bool allows_http, char* cause)
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectLimit_s);
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, kMinBytesPerSecond);
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, kSlowFor_s);
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, "fathom-stage");
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "fathom");
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, cause);
     return handle;
 }
@@ -75,7 +75,7 @@ Error failure(CURLcode code, const char* cause)
     return {is_final(code) ? Errc::kInvalid : Errc::kUnavailable, is_told ? cause : curl_easy_strerror(code)};
 }
 
-Result<void> with_tries(const StagingTries& tries, const std::function<Result<void>(int)>& attempt)
+Result<void> with_tries(const TransferTries& tries, const std::function<Result<void>(int)>& attempt)
 {
     std::chrono::milliseconds pause = tries.first_pause;
     for (int i = 1;; ++i) {
@@ -88,4 +88,4 @@ Result<void> with_tries(const StagingTries& tries, const std::function<Result<vo
     }
 }
 
-} // namespace fathom::agent
+} // namespace fathom

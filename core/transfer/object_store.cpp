@@ -1,22 +1,17 @@
-#include "server/billing/object_store.hpp"
+#include "core/transfer/object_store.hpp"
 
 #include "core/base/utf8.hpp"
 #include "core/base/utf8_prefix.hpp"
+#include "core/transfer/signed_url.hpp"
+#include "core/transfer/transfer.hpp"
 
 #include <algorithm>
-#include <curl/curl.h>
-#include <memory>
-#include <mutex>
+#include <array>
 
-namespace fathom::server {
+namespace fathom {
 namespace {
 
-constexpr long kConnectLimit_s = 30;
-constexpr long kMinBytesPerSecond = 1024;
-constexpr long kSlowFor_s = 60;
 constexpr std::size_t kMaxAnswerBytes = 16384;
-
-using CurlHandle = std::unique_ptr<CURL, void (*)(CURL*)>;
 
 struct HeaderList {
     curl_slist* list = nullptr;
@@ -61,21 +56,7 @@ std::string element_of(const std::string& document, const std::string& name)
     return document.substr(text, end - text);
 }
 
-/// Each part between slashes by itself, so that the slashes stay.
-std::string escaped_path(CURL* curl, const std::string& path)
-{
-    std::string escaped;
-    for (std::size_t begin = 0; begin <= path.size();) {
-        const std::size_t end = std::min(path.find('/', begin), path.size());
-        const std::unique_ptr<char, void (*)(void*)> part(
-            curl_easy_escape(curl, path.data() + begin, static_cast<int>(end - begin)), &curl_free);
-        escaped += "/" + (end > begin ? std::string(part.get()) : std::string());
-        begin = end + 1;
-    }
-    return escaped;
-}
-
-Result<void> refusal(long status, const std::string& answer)
+Result<void> store_refusal(long status, const std::string& answer)
 {
     constexpr std::size_t kMaxTextBytes = 300;
     std::string text = "the object store answered " + std::to_string(status);
@@ -84,13 +65,10 @@ Result<void> refusal(long status, const std::string& answer)
     return Error{status >= 500 ? Errc::kUnavailable : Errc::kInvalid, std::string(utf8_prefix(text, kMaxTextBytes))};
 }
 
-/// An https request that is signed as the store wants it. The texts are copied by curl.
-void sign(CURL* curl, const ObjectStoreAccess& access, const std::string& url)
+/// A request that is signed as the store wants it. The texts are copied by curl.
+void sign(CURL* curl, const ObjectStoreAccess& access)
 {
     const std::string provider = "aws:amz:" + access.region + ":s3";
-    curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "https");
-    curl_easy_setopt(curl, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
     if (!access.ca_file.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, access.ca_file.c_str());
     curl_easy_setopt(curl, CURLOPT_AWS_SIGV4, provider.c_str());
     curl_easy_setopt(curl, CURLOPT_USERNAME, access.access_key.c_str());
@@ -110,26 +88,20 @@ void send_content(CURL* curl, const ObjectUpload& upload, const HeaderList& head
 }
 
 /// @param should_stop  must live until the request is done.
-void set_limits(CURL* curl, const std::function<bool()>& should_stop)
+void stop_when_asked(CURL* curl, const std::function<bool()>& should_stop)
 {
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &look_whether_to_stop);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &should_stop);
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectLimit_s);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, kMinBytesPerSecond);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, kSlowFor_s);
 }
 
 /// @return the status that the store answered, and what it wrote. @error kUnavailable  it was not reached.
-Result<long> perform(CURL* curl, std::string& answer)
+/// @param cause  the buffer of make_transfer()
+Result<long> perform(CURL* curl, const char* cause, std::string& answer)
 {
-    char cause[CURL_ERROR_SIZE] = "";
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &keep_answer);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
-    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, cause);
     const CURLcode code = curl_easy_perform(curl);
-    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
     if (code != CURLE_OK)
         return Error{Errc::kUnavailable, "the object store cannot be reached: " +
                                              std::string(cause[0] != '\0' ? cause : curl_easy_strerror(code))};
@@ -145,23 +117,24 @@ Result<void> put_object(const ObjectStoreAccess& access, const ObjectUpload& upl
 {
     if (upload.size_bytes > kMaxObjectBytes)
         return Error{Errc::kInvalid, "an object store takes 5 GB in one piece: export by project or by center"};
-    static std::once_flag is_ready;
-    std::call_once(is_ready, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
-    const CurlHandle handle(curl_easy_init(), &curl_easy_cleanup);
+    if (const Result<void> started = start_curl(); !started) return started;
+    std::array<char, CURL_ERROR_SIZE> cause{};
+    const std::string url = access.endpoint + encoded_path("/" + upload.bucket + "/" + upload.key);
+    const CurlHandle handle = make_transfer(url, false, cause.data());
     if (!handle) return Error{Errc::kUnavailable, "no memory for a connection"};
     CURL* const curl = handle.get();
 
     HeaderList headers;
     headers.add("Content-Type: " + upload.content_type);
     headers.add("x-amz-content-sha256: " + upload.sha256);
-    sign(curl, access, access.endpoint + escaped_path(curl, upload.bucket + "/" + upload.key));
+    sign(curl, access);
     send_content(curl, upload, headers);
-    set_limits(curl, should_stop);
+    stop_when_asked(curl, should_stop);
     std::string answer;
-    const Result<long> status = perform(curl, answer);
+    const Result<long> status = perform(curl, cause.data(), answer);
     if (!status) return status.error();
-    if (*status < 200 || *status >= 300) return refusal(*status, answer);
+    if (*status < 200 || *status >= 300) return store_refusal(*status, answer);
     return {};
 }
 
-} // namespace fathom::server
+} // namespace fathom

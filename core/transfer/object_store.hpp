@@ -7,11 +7,11 @@
 #include <functional>
 #include <string>
 
-namespace fathom::server {
+namespace fathom {
 
 /// A service with Amazon's S3 interface, and who we are there.
 struct ObjectStoreAccess {
-    std::string endpoint; ///< "https://s3.example.org"; empty: there is none
+    std::string endpoint; ///< "https://s3.example.org", without a path; empty: there is none
     std::string region;
     std::string access_key;
     std::string secret_key; ///< never logged
@@ -38,4 +38,4 @@ inline constexpr std::int64_t kMaxObjectBytes = 5'000'000'000;
 Result<void> put_object(const ObjectStoreAccess& access, const ObjectUpload& upload,
                         const std::function<bool()>& should_stop);
 
-} // namespace fathom::server
+} // namespace fathom

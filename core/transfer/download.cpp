@@ -1,0 +1,195 @@
+#include "core/transfer/download.hpp"
+
+#include "core/base/error_text.hpp"
+#include "core/base/open_file.hpp"
+#include "core/base/sha256.hpp"
+#include "core/base/write_all.hpp"
+
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <memory>
+#include <optional>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace fathom {
+namespace {
+
+constexpr std::size_t kReadBlockBytes = 1UL << 18U;
+constexpr long kMaxRedirects = 5;
+constexpr long kOk = 200;
+constexpr long kPartialContent = 206;
+
+Error not_written()
+{
+    // Another try would end as this one does.
+    return {Errc::kInvalid, "it cannot be written: " + error_text(errno)};
+}
+
+/// What has come of a file so far, with its digest. Not thread-safe.
+class PartFile {
+  public:
+    PartFile(OpenFile file, std::int64_t size_bytes) : file_(std::move(file)), size_bytes_(size_bytes) {}
+
+    std::int64_t bytes() const { return bytes_; }
+    int number() const { return file_.number(); }
+    const std::optional<Error>& problem() const { return problem_; }
+
+    /// What an earlier call has left, as far as it can be of this file.
+    bool read_earlier()
+    {
+        std::string block(kReadBlockBytes, '\0');
+        for (;;) {
+            const ssize_t size = ::read(file_.number(), block.data(), block.size());
+            if (size < 0 && errno == EINTR) continue;
+            if (size < 0 || bytes_ + size > size_bytes_) return restart();
+            if (size == 0) return true;
+            digest_->add({block.data(), static_cast<std::size_t>(size)});
+            bytes_ += size;
+        }
+    }
+
+    bool add(std::string_view data)
+    {
+        if (static_cast<std::int64_t>(data.size()) > size_bytes_ - bytes_) {
+            problem_ = Error{Errc::kInvalid, "it has more than the " + std::to_string(size_bytes_) + " bytes expected"};
+            return false;
+        }
+        if (!write_all(file_.number(), data)) {
+            problem_ = not_written();
+            return false;
+        }
+        digest_->add(data);
+        bytes_ += static_cast<std::int64_t>(data.size());
+        return true;
+    }
+
+    bool restart()
+    {
+        if (::ftruncate(file_.number(), 0) != 0 || ::lseek(file_.number(), 0, SEEK_SET) != 0) {
+            problem_ = not_written();
+            return false;
+        }
+        digest_ = std::make_unique<Sha256>();
+        bytes_ = 0;
+        return true;
+    }
+
+    /// Once.
+    std::string sha256() { return digest_->hex(); }
+
+  private:
+    OpenFile file_;
+    std::int64_t size_bytes_;
+    std::int64_t bytes_ = 0;
+    std::unique_ptr<Sha256> digest_ = std::make_unique<Sha256>();
+    std::optional<Error> problem_;
+};
+
+/// One try, for libcurl's callback.
+struct Receipt {
+    CURL* curl{};
+    PartFile* part{};
+    const std::function<void(std::int64_t)>* on_bytes{};
+    bool has_begun = false; ///< with the content
+};
+
+/// libcurl's: a return value other than the size given ends the transfer.
+std::size_t take_bytes(const char* data, std::size_t /*one*/, std::size_t size, void* context)
+{
+    Receipt& receipt = *static_cast<Receipt*>(context);
+    const long status = status_of(receipt.curl);
+    if (status != kOk && status != kPartialContent) return size; // what a server says of an error is of no use here
+    if (!std::exchange(receipt.has_begun, true) && status == kOk && receipt.part->bytes() > 0) {
+        if (!receipt.part->restart()) return 0; // it sends all from the beginning
+    }
+    if (!receipt.part->add({data, size})) return 0;
+    (*receipt.on_bytes)(receipt.part->bytes());
+    return size;
+}
+
+Result<void> fetch_rest(const std::string& url, PartFile& part, const std::function<void(std::int64_t)>& on_bytes)
+{
+    std::array<char, CURL_ERROR_SIZE> cause{};
+    const CurlHandle handle = make_transfer(url, true, cause.data());
+    if (!handle) return Error{Errc::kUnavailable, "no memory for a connection"};
+    Receipt receipt{.curl = handle.get(), .part = &part, .on_bytes = &on_bytes};
+    const std::string range = std::to_string(part.bytes()) + "-";
+    curl_easy_setopt(handle.get(), CURLOPT_FOLLOWLOCATION, 1L);
+    curl_easy_setopt(handle.get(), CURLOPT_MAXREDIRS, kMaxRedirects);
+    curl_easy_setopt(handle.get(), CURLOPT_WRITEFUNCTION, &take_bytes);
+    curl_easy_setopt(handle.get(), CURLOPT_WRITEDATA, &receipt);
+    // Not CURLOPT_RESUME_FROM_LARGE, which refuses a server that sends all.
+    if (part.bytes() > 0) curl_easy_setopt(handle.get(), CURLOPT_RANGE, range.c_str());
+    const CURLcode code = curl_easy_perform(handle.get());
+    if (part.problem()) return *part.problem();
+    const long status = status_of(handle.get());
+    if (status == kRangeNotSatisfiable && !part.restart()) return *part.problem();
+    if (status != 0 && status != kOk && status != kPartialContent) return refusal(status);
+    if (code != CURLE_OK) return failure(code, cause.data());
+    return {};
+}
+
+Result<void> fetch_all(const Download& wanted, const TransferTries& tries, PartFile& part,
+                       const std::function<void(std::int64_t)>& on_bytes)
+{
+    return with_tries(tries, [&](int) -> Result<void> {
+        if (part.bytes() == wanted.size_bytes) return {};
+        Result<void> done = fetch_rest(wanted.url, part, on_bytes);
+        if (done && part.bytes() < wanted.size_bytes)
+            done = Error{Errc::kInvalid, "it has " + std::to_string(part.bytes()) + " of the " +
+                                             std::to_string(wanted.size_bytes) + " bytes expected"};
+        return done;
+    });
+}
+
+/// Gives the file its name, which nobody else's file may have by then.
+Result<void> name_file(const PartFile& part, const std::filesystem::path& file)
+{
+    if (::fsync(part.number()) != 0) return not_written();
+    const std::filesystem::path from = part_of(file);
+    if (::link(from.c_str(), file.c_str()) != 0) {
+        if (errno == EEXIST) return Error{Errc::kConflict, file.string() + " is there already"};
+        // File systems without links.
+        if (::rename(from.c_str(), file.c_str()) != 0) return not_written();
+        return {};
+    }
+    ::unlink(from.c_str());
+    return {};
+}
+
+} // namespace
+
+std::filesystem::path part_of(const std::filesystem::path& file)
+{
+    std::filesystem::path part = file;
+    part += ".part";
+    return part;
+}
+
+Result<void> download(const Download& wanted, const TransferTries& tries,
+                      const std::function<void(std::int64_t)>& on_bytes)
+{
+    if (const Result<void> started = start_curl(); !started) return started;
+    std::error_code error;
+    if (std::filesystem::exists(std::filesystem::symlink_status(wanted.file, error)))
+        return Error{Errc::kConflict, wanted.file.string() + " is there already"};
+    OpenFile file(::open(part_of(wanted.file).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
+    if (file.number() < 0)
+        return Error{Errc::kInvalid, part_of(wanted.file).string() + " cannot be opened: " + error_text(errno)};
+    PartFile part(std::move(file), wanted.size_bytes);
+    if (!part.read_earlier()) return *part.problem();
+    // What an earlier call has left may be of another file, which shows when all is there: then once more, anew.
+    for (bool is_continued = part.bytes() > 0;; is_continued = false) {
+        if (Result<void> fetched = fetch_all(wanted, tries, part, on_bytes); !fetched) return fetched;
+        const std::string digest = part.sha256();
+        if (digest == wanted.sha256) return name_file(part, wanted.file);
+        if (is_continued && part.restart()) continue;
+        ::unlink(part_of(wanted.file).c_str()); // going on with it would help nobody
+        return Error{Errc::kInvalid, "its SHA-256 is " + digest + ", not " + wanted.sha256};
+    }
+}
+
+} // namespace fathom

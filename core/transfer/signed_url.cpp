@@ -1,0 +1,100 @@
+#include "core/transfer/signed_url.hpp"
+
+#include "core/base/sha256.hpp"
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include <array>
+#include <cctype>
+
+namespace fathom {
+namespace {
+
+constexpr std::size_t kDigestBytes = 32;
+
+std::string hmac(const std::string& key, std::string_view text)
+{
+    std::array<unsigned char, kDigestBytes> digest{};
+    unsigned size = 0;
+    ::HMAC(::EVP_sha256(), key.data(), static_cast<int>(key.size()),
+           reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data(), &size);
+    return {reinterpret_cast<const char*>(digest.data()), size};
+}
+
+std::string sha256_of(std::string_view text)
+{
+    Sha256 digest;
+    digest.add(text);
+    return digest.hex();
+}
+
+std::string hex_of(std::string_view bytes)
+{
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    std::string text;
+    for (const char byte : bytes) {
+        const unsigned value = static_cast<unsigned char>(byte);
+        text += kDigits[value >> 4U];
+        text += kDigits[value & 15U];
+    }
+    return text;
+}
+
+bool stands_for_itself(char byte)
+{
+    return std::isalnum(static_cast<unsigned char>(byte)) != 0 ||
+           std::string_view("-._~").find(byte) != std::string_view::npos;
+}
+
+std::string encoded(std::string_view text, std::string_view also_kept)
+{
+    constexpr std::string_view kDigits = "0123456789ABCDEF";
+    std::string result;
+    for (const char byte : text) {
+        const unsigned value = static_cast<unsigned char>(byte);
+        if (stands_for_itself(byte) || also_kept.find(byte) != std::string_view::npos)
+            result += byte;
+        else
+            result += {'%', kDigits[value >> 4U], kDigits[value & 15U]};
+    }
+    return result;
+}
+
+/// "20260131T235959Z"
+std::string compact_time(Timestamp at)
+{
+    std::string text;
+    for (const char sign : format_rfc3339(at)) {
+        if (sign == '.' || sign == 'Z') break;
+        if (sign != '-' && sign != ':') text += sign;
+    }
+    return text + "Z";
+}
+
+} // namespace
+
+std::string encoded_path(std::string_view path)
+{
+    return encoded(path, "/");
+}
+
+std::string signed_url(const ObjectStoreAccess& access, const SignedRequest& request)
+{
+    const std::string host = access.endpoint.substr(access.endpoint.find("://") + 3);
+    const std::string time = compact_time(request.at);
+    const std::string day = time.substr(0, time.find('T'));
+    const std::string scope = day + "/" + access.region + "/s3/aws4_request";
+    const std::string query =
+        "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=" + encoded(access.access_key + "/" + scope, "") +
+        "&X-Amz-Date=" + time + "&X-Amz-Expires=" + std::to_string(request.lasts.count()) + "&X-Amz-SignedHeaders=host";
+    const std::string path = encoded_path(request.path);
+    const std::string canonical =
+        std::string(request.method) + "\n" + path + "\n" + query + "\nhost:" + host + "\n\nhost\nUNSIGNED-PAYLOAD";
+    const std::string text = "AWS4-HMAC-SHA256\n" + time + "\n" + scope + "\n" + sha256_of(canonical);
+    const std::string key =
+        hmac(hmac(hmac(hmac("AWS4" + access.secret_key, day), access.region), "s3"), "aws4_request");
+    return access.endpoint + path + "?" + query + "&X-Amz-Signature=" + hex_of(hmac(key, text));
+}
+
+} // namespace fathom
