@@ -164,6 +164,8 @@ Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config,
     if (Result<void> apart = keep_apart({.one = *user}, agent); !apart) return apart.error();
     Result<std::vector<MappedUser>> mapped = find_slurm_users(config, *user, agent);
     if (!mapped) return mapped.error();
+    Result<S3Store> s3 = describes_only ? S3Store() : open_s3_store(config.tables.s3);
+    if (!s3) return s3.error();
     if (!describes_only && ::getuid() == 0 && !*user)
         log_warning("jobs_run_as_root", {{"way_out", "set run_as to an ordinary user"}});
     const passwd* self = ::getpwuid(::getuid()); // NOLINT(concurrency-mt-unsafe): one thread
@@ -176,7 +178,8 @@ Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config,
                                  .mapped = std::move(*mapped),
                                  .programs = std::filesystem::absolute(config.probe_program).parent_path(),
                                  .output_limit_bytes = config.output_limit_bytes,
-                                 .staging = config.staging};
+                                 .staging = config.staging,
+                                 .s3 = std::move(*s3)};
     if (options.folder.empty()) options.folder = std::filesystem::weakly_canonical(config.state_dir) / "attempts";
     options.input_cache = slurm_input_cache(config, options.folder);
     if (!describes_only) {
@@ -209,13 +212,16 @@ Result<std::unique_ptr<Executor>> make_kubernetes_executor(const AgentConfig& co
     if (!describes_only && config.require_isolation)
         return Error{Errc::kUnavailable, "require_isolation is on, but at this center: " + gaps};
     if (!describes_only) log_warning("jobs_not_isolated", {{"gaps", gaps}, {"see", "docs/security.md"}});
+    Result<S3Store> s3 = describes_only ? S3Store() : open_s3_store(config.tables.s3);
+    if (!s3) return s3.error();
     KubernetesExecutorOptions options{.folder = config.kubernetes.work_folder,
                                       .kubernetes = config.kubernetes,
                                       .user = *user,
                                       .gives_files = ::getuid() == 0,
                                       .programs = std::filesystem::absolute(config.probe_program).parent_path(),
                                       .output_limit_bytes = config.output_limit_bytes,
-                                      .staging = config.staging};
+                                      .staging = config.staging,
+                                      .s3 = std::move(*s3)};
     if (options.folder.empty()) options.folder = std::filesystem::weakly_canonical(config.state_dir) / "attempts";
     options.input_cache = slurm_input_cache(config, options.folder);
     return std::unique_ptr<Executor>(std::make_unique<KubernetesExecutor>(std::move(options)));
@@ -232,6 +238,8 @@ Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config,
     if (::getuid() == 0 && !users->one && !users->ids)
         log_warning("jobs_run_as_root", {{"way_out", "set run_as to an ordinary user"}});
 
+    Result<S3Store> s3 = open_s3_store(config.tables.s3);
+    if (!s3) return s3.error();
     // Without links: jobs must find the same place where much else is hidden from them.
     const std::filesystem::path state_dir = std::filesystem::weakly_canonical(config.state_dir);
     const DiskShare disk = disk_share(config);
@@ -251,6 +259,7 @@ Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config,
                              .shared = config.shared_folders,
                              .gpu_memory = gpu_memory,
                              .staging = config.staging,
+                             .s3 = std::move(*s3),
                              .input_cache = local_input_cache(config, state_dir),
                              .remove_work = config.keep_finished.count() == 0});
     if (Result<void> judged = judge_isolation(config, *executor, users->missing); !judged) return judged.error();

@@ -2,6 +2,7 @@
 
 #include "agent/config/balance_table.hpp"
 #include "agent/config/gpu_memory_table.hpp"
+#include "agent/config/s3_tables.hpp"
 #include "agent/config/slurm_user_tables.hpp"
 #include "agent/config/staging_order.hpp"
 #include "agent/config/sub_unit_tables.hpp"
@@ -63,6 +64,7 @@ struct AgentTables {
     std::map<std::string, std::vector<std::string>> operators; ///< resource type -> ids; absent: all (M8, M9)
     BalanceConfig balance;                                     ///< off unless it says otherwise
     GpuMemoryConfig gpu_memory;                                ///< likewise
+    S3Config s3;                                               ///< no object store unless it names one
     std::vector<SlurmUserRule> slurm_users; ///< the first that is for a job counts; empty: one for all
 };
 

@@ -19,14 +19,45 @@ Folders folders_of(const Json& names)
     return {texts.begin(), texts.end()};
 }
 
+Json json_of(const std::map<std::string, S3Grant>& grants)
+{
+    Json all = Json::object();
+    for (const auto& [key, grant] : grants)
+        all[key] = {{"url", grant.url}, {"refusal", grant.refusal}};
+    return all;
+}
+
+std::map<std::string, S3Grant> read_grants(const Json& json)
+{
+    std::map<std::string, S3Grant> grants;
+    for (const auto& [key, grant] : json.items())
+        grants[key] = {grant.at("url").get<std::string>(), grant.at("refusal").get<std::string>()};
+    return grants;
+}
+
 } // namespace
+
+std::string s3_grant_key(std::string_view method, const std::string& url)
+{
+    return std::string(method) + " " + url;
+}
+
+Result<std::string> transfer_url(const StagingRule& rule, std::string_view method, const std::string& url)
+{
+    if (!url.starts_with("s3://")) return url;
+    const auto grant = rule.s3.find(s3_grant_key(method, url));
+    if (grant == rule.s3.end()) return Error{Errc::kInvalid, "this center's agent knows no s3:// URLs"};
+    if (grant->second.url.empty()) return Error{Errc::kInvalid, grant->second.refusal};
+    return grant->second.url;
+}
 
 Json to_json(const StagingRule& rule)
 {
     return {{"takes_http", rule.takes_http},
             {"folders", names_of(rule.folders)},
             {"sends_http", rule.sends_http},
-            {"output_folders", names_of(rule.output_folders)}};
+            {"output_folders", names_of(rule.output_folders)},
+            {"s3", json_of(rule.s3)}};
 }
 
 Result<StagingRule> read_staging_rule(const Json& json)
@@ -36,7 +67,8 @@ Result<StagingRule> read_staging_rule(const Json& json)
         return StagingRule{.takes_http = json.at("takes_http").get<bool>(),
                            .folders = folders_of(json.at("folders")),
                            .sends_http = json.value("sends_http", false), // older agents knew no outputs
-                           .output_folders = folders_of(json.value("output_folders", Json::array()))};
+                           .output_folders = folders_of(json.value("output_folders", Json::array())),
+                           .s3 = read_grants(json.value("s3", Json::object()))};
     } catch (const Json::exception& e) {
         return Error{Errc::kInvalid, std::string("not a rule for inputs and outputs: ") + e.what()};
     }

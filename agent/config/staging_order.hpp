@@ -9,17 +9,33 @@
 
 namespace fathom::agent {
 
+/// What a job may do with one object of the center's object store.
+struct S3Grant {
+    std::string url{};     ///< of https or http, signed; empty: it may not
+    std::string refusal{}; ///< why, for people
+};
+
+/// Of a grant, in StagingRule::s3. @param method  "GET" or "PUT"
+std::string s3_grant_key(std::string_view method, const std::string& url);
+
 /// Where inputs may come from and outputs go to at this center, besides https.
 struct StagingRule {
     bool takes_http = false;                             ///< for inputs
     std::vector<std::filesystem::path> folders{};        ///< below which file URLs of inputs may point
     bool sends_http = false;                             ///< for outputs
     std::vector<std::filesystem::path> output_folders{}; ///< below which file URLs of outputs may point
+    /// Of one job: what it may do with the s3:// URLs that it names, by s3_grant_key().
+    std::map<std::string, S3Grant> s3{};
 };
 
 Json to_json(const StagingRule& rule);
 /// @error kInvalid  not what to_json() wrote.
 Result<StagingRule> read_staging_rule(const Json& json);
+
+/// The URL that a transfer is made with: the job's own, or what is signed for it.
+/// @param method  "GET" or "PUT"
+/// @error kInvalid  it is an s3:// URL that this job may not use so; the detail says why.
+Result<std::string> transfer_url(const StagingRule& rule, std::string_view method, const std::string& url);
 
 /// What fathom-stage is to do.
 struct StagingOrder {

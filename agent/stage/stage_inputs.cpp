@@ -52,10 +52,10 @@ void set_options(CURL* curl, Transfer& transfer)
 }
 
 /// One try.
-Result<void> fetch(const JobInput& input, const StagingRule& rule, StagedFile& file)
+Result<void> fetch(const std::string& url, const StagingRule& rule, StagedFile& file)
 {
     std::array<char, CURL_ERROR_SIZE> cause{};
-    const CurlHandle handle = make_transfer(input.url, rule.takes_http, cause.data());
+    const CurlHandle handle = make_transfer(url, rule.takes_http, cause.data());
     if (!handle) return Error{Errc::kUnavailable, "no memory for a connection"};
     Transfer transfer{.curl = handle.get(), .file = &file};
     set_options(handle.get(), transfer);
@@ -73,11 +73,13 @@ Result<void> fetch(const JobInput& input, const StagingRule& rule, StagedFile& f
 Result<void> fetch_with_tries(const JobInput& input, const StagingRule& rule, StagedFile& file,
                               const TransferTries& tries)
 {
+    const Result<std::string> url = transfer_url(rule, "GET", input.url);
+    if (!url) return url.error();
     return with_tries(tries, [&](int number) -> Result<void> {
         // Without a checksum nobody would see that the source has changed between its parts.
         const bool is_anew = number > 1 && input.sha256.empty() && file.bytes() > 0;
         if (is_anew && !file.restart()) return *file.problem();
-        return fetch(input, rule, file);
+        return fetch(*url, rule, file);
     });
 }
 
@@ -121,7 +123,9 @@ bool copy_cached(int cached, StagedFile& file)
 
 Result<void> check_scheme(const JobInput& input, const StagingRule& rule)
 {
-    if (!input.url.starts_with("http://") || rule.takes_http) return {};
+    const Result<std::string> url = transfer_url(rule, "GET", input.url);
+    if (!url) return url.error();
+    if (!url->starts_with("http://") || rule.takes_http) return {};
     return Error{Errc::kInvalid, "this center takes no inputs by http, only by https (input_http)"};
 }
 
@@ -146,8 +150,8 @@ OpenFile open_kept(const std::filesystem::path& folder, const std::string& sha25
 /// Fetches one of which the center has no copy. An output of an earlier job may be gone by now from where it was
 /// stored, too, or have been replaced there.
 /// @param lack  of a copy, for people
-Result<void> fetch_uncopied(const JobInput& input, const StagingRule& rule, StagedFile& file, const TransferTries& tries,
-                            const std::string& lack)
+Result<void> fetch_uncopied(const JobInput& input, const StagingRule& rule, StagedFile& file,
+                            const TransferTries& tries, const std::string& lack)
 {
     Result<void> fetched = fetch_whole(input, rule, file, tries);
     if (fetched || input.from.empty()) return fetched;

@@ -42,10 +42,10 @@ CurlHeaders headers_for(const OutputFile& file)
 }
 
 /// One try. Redirects are not followed: a signature is for one place, and so is what it lets in.
-Result<void> send(const JobOutput& output, const StagingRule& rule, OutputFile& file)
+Result<void> send(const std::string& url, const StagingRule& rule, OutputFile& file)
 {
     std::array<char, CURL_ERROR_SIZE> cause{};
-    const CurlHandle handle = make_transfer(output.url, rule.sends_http, cause.data());
+    const CurlHandle handle = make_transfer(url, rule.sends_http, cause.data());
     if (!handle) return Error{Errc::kUnavailable, "no memory for a connection"};
     const CurlHeaders headers = headers_for(file);
     curl_easy_setopt(handle.get(), CURLOPT_HTTPHEADER, headers.get());
@@ -68,11 +68,13 @@ Result<void> send(const JobOutput& output, const StagingRule& rule, OutputFile& 
 Result<void> send_with_tries(const JobOutput& output, const StagingRule& rule, OutputFile& file,
                              const TransferTries& tries)
 {
-    if (output.url.starts_with("http://") && !rule.sends_http)
+    const Result<std::string> url = transfer_url(rule, "PUT", output.url);
+    if (!url) return url.error();
+    if (url->starts_with("http://") && !rule.sends_http)
         return Error{Errc::kInvalid, "this center sends no outputs by http, only by https (output_http)"};
     return with_tries(tries, [&](int number) -> Result<void> {
         if (number > 1 && !file.restart()) return *file.problem();
-        return send(output, rule, file);
+        return send(*url, rule, file);
     });
 }
 

@@ -66,7 +66,8 @@ struct AttemptOrder {
     /// What jobs kept of their speed beside others on a GPU: first those like it, then others from which what never ran
     /// together is inferred. At most kMaxGpuPairs.
     std::vector<GpuPair> gpu_pairs{};
-    AttemptOwner owner{}; ///< told to centers that run each user's jobs as a local user only
+    /// Told only to centers with a local user for each user, or with an object store that the job uses.
+    AttemptOwner owner{};
 };
 
 /// How an attempt ended.

@@ -12,7 +12,7 @@ inline constexpr std::size_t kMaxDataPathBytes = 1024;
 /// Names in the working folder that are the agent's own.
 inline constexpr std::string_view kOwnFilePrefix = ".fathom-";
 
-/// What is wrong with the URL of data of a job (https, http or file, without a user's name); empty: nothing.
+/// What is wrong with the URL of data of a job (https, http, s3 or file, without a user's name); empty: nothing.
 std::string problem_of_url(std::string_view url);
 
 /// What is wrong with a path below a job's working folder, not empty; empty: nothing.

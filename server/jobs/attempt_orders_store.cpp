@@ -72,6 +72,7 @@ constexpr Statement kSelectOrders{"jobs_select_orders", R"sql(
            coalesce(r.unit_count = 0, false) AS center_counts,
            coalesce(c.facts ->> 'stages_inputs' = 'true', false) AS stages_inputs,
            coalesce(c.facts ->> 'stores_outputs' = 'true', false) AS stores_outputs,
+           coalesce(c.facts ->> 's3' = 'true', false) AS has_object_store,
            c.facts ->> 'keeps_outputs_bytes' IS NOT NULL AS knows_outputs_of_jobs,
            coalesce(c.facts ->> 'maps_users' = 'true', false) AS maps_users, j.submitted_by,
            coalesce(p.name, '') AS account, j.project
@@ -141,7 +142,15 @@ std::map<std::string, std::string> environment_of(JobSpec& spec)
     return variables;
 }
 
-/// @error kInfeasible  the center's agent is too old for what the job asks of it.
+/// Whether data of the job is named by s3:// URLs.
+bool uses_object_store(const JobSpec& spec)
+{
+    const auto is_of_store = [](const auto& data) { return data.url.starts_with("s3://"); };
+    return std::any_of(spec.inputs.begin(), spec.inputs.end(), is_of_store) ||
+           std::any_of(spec.outputs.begin(), spec.outputs.end(), is_of_store);
+}
+
+/// @error kInfeasible  the center's agent is too old for what the job asks of it, or has no object store.
 Result<void> check_staging(const pqxx::row& row, const JobSpec& spec)
 {
     const auto refuse = [](const std::string& what) {
@@ -150,6 +159,10 @@ Result<void> check_staging(const pqxx::row& row, const JobSpec& spec)
     };
     if (!spec.inputs.empty() && !row["stages_inputs"].as<bool>()) return refuse("stage inputs");
     if (!spec.outputs.empty() && !row["stores_outputs"].as<bool>()) return refuse("store outputs");
+    // An agent that has never heard of such URLs would not even take the order.
+    if (uses_object_store(spec) && !row["has_object_store"].as<bool>())
+        return Error{Errc::kInfeasible,
+                     std::string(link::kStagingFailed) + "this center has no object store for s3:// URLs"};
     return {};
 }
 
@@ -176,11 +189,13 @@ Result<JobSpec> read_spec(const pqxx::row& row)
 }
 
 /// Centers that have no use for it are not told.
-AttemptOwner owner_of(const pqxx::row& row)
+AttemptOwner owner_of(const pqxx::row& row, const JobSpec& spec)
 {
-    if (!row["maps_users"].as<bool>()) return {};
+    const bool maps_users = row["maps_users"].as<bool>();
+    // What a job may do with a center's object store is decided there, by project.
+    if (!maps_users && !uses_object_store(spec)) return {};
     return {.submitter = row["submitted_by"].as<std::string>(),
-            .account = row["account"].as<std::string>(),
+            .account = maps_users ? row["account"].as<std::string>() : std::string(),
             .project = row["project"].as<std::string>()};
 }
 
@@ -210,6 +225,7 @@ AttemptOrder to_order(const pqxx::row& row, JobSpec spec, const CatalogSnapshot&
 {
     const bool is_probe = row["label"].as<std::string>() == "probe";
     GpuSharing sharing = gpu_sharing_of(row, spec, catalog);
+    AttemptOwner owner = owner_of(row, spec);
     return {.attempt_id = {row["id"].as<std::string>()},
             .job_id = {row["job_id"].as<std::string>()},
             .name = row["name"].as<std::string>(),
@@ -232,7 +248,7 @@ AttemptOrder to_order(const pqxx::row& row, JobSpec spec, const CatalogSnapshot&
             .kernel_class = sharing.kernel_class,
             .gpu_kind = std::move(sharing.kind),
             .gpu_pairs = std::move(sharing.pairs),
-            .owner = owner_of(row)};
+            .owner = std::move(owner)};
 }
 
 } // namespace

@@ -347,6 +347,33 @@ TEST_F(StageInputs, CopiesFilesOfTheFoldersThatTheCenterNames)
     EXPECT_THAT(stage({url + "/none", "e", "", std::nullopt}, rule).error().detail, StartsWith(url + "/none: "));
 }
 
+TEST_F(StageInputs, AreFetchedByWhatIsSignedForThem)
+{
+    DataSite site([](const std::string&) { return good("content"); });
+    const std::string url = "s3://bucket/x";
+    const StagingRule rule{.takes_http = true, .s3 = {{"GET " + url, {site.url() + "/bucket/x?signature=s", ""}}}};
+
+    const Result<void> done = stage({url, "x", digest_of("content"), 7}, rule);
+
+    ASSERT_TRUE(done) << done.error().detail;
+    EXPECT_EQ(staged("x"), "content");
+    EXPECT_THAT(site.requests().at(0), StartsWith("GET /bucket/x?signature=s "));
+}
+
+TEST_F(StageInputs, OfAnObjectStoreAreRefusedWithTheReason)
+{
+    const std::string url = "s3://bucket/x";
+    have_cached(digest_of("content"), "content");
+
+    const Result<void> refused =
+        stage({url, "a", digest_of("content"), 7}, {.takes_http = true, .s3 = {{"GET " + url, {"", "not theirs"}}}});
+    const Result<void> to_write_only =
+        stage({url, "b", "", 7}, {.takes_http = true, .s3 = {{"PUT " + url, {"http://h/x", ""}}}});
+
+    EXPECT_THAT(refused.error().detail, HasSubstr("s3://bucket/x: not theirs")) << "although the center has a copy";
+    EXPECT_EQ(to_write_only.error().code, Errc::kInvalid);
+}
+
 TEST(StagingOrders, AreReadAsTheyWereWritten)
 {
     const StagingOrder order{{{"https://h/x", "x", "", 3}},

@@ -1,4 +1,5 @@
-"""Data of jobs in a real object store with Amazon's S3 interface, by URLs that were signed for one object each."""
+"""Data of jobs in a real object store with Amazon's S3 interface: by URLs that were signed for one object each, by the test or, of
+s3:// URLs, by the center."""
 import hashlib
 import os
 import pathlib
@@ -7,7 +8,7 @@ import tempfile
 import pytest
 
 from network import Network, agent_config, roomy_folder
-from object_store import ObjectStore
+from object_store import KEY, REGION, USER, ObjectStore
 
 BUCKET = "sets"
 TEXT = b"".join(b"line %d\n" % i for i in range(300_000))  # more than what is sent without being asked for
@@ -26,13 +27,23 @@ def store():
             store.stop()
 
 
+def object_store_tables(network, store):
+    key_file = network.folder / "s3-key"
+    key_file.touch(0o600)
+    key_file.write_text(f"{USER}\n{KEY}\n")
+    return (f'[s3]\nendpoint = "{store.endpoint}"\nregion = "{REGION}"\nkey_file = "{key_file}"\n'
+            f'[[s3_access]]\nproject = "default"\nread = ["s3://{BUCKET}"]\nwrite = ["s3://{BUCKET}/results"]\n')
+
+
 @pytest.fixture(scope="module")
-def network():
+def network(store):
     network = Network()
     try:
         cores = sorted(os.sched_getaffinity(0))
         for name, core in (("alpha", cores[0]), ("beta", cores[-1])):
-            network.add_agent(name, agent_config(cores=str(core), extra='input_http = "on"\noutput_http = "on"\n'))
+            # Alpha signs by itself for one project.
+            extra = object_store_tables(network, store) if name == "alpha" else ""
+            network.add_agent(name, agent_config(cores=str(core), extra='input_http = "on"\noutput_http = "on"\n' + extra))
         yield network
     finally:
         network.close()
@@ -82,3 +93,23 @@ def test_what_the_store_refuses_is_told_without_the_signature(network, store):
 
     assert job["state"] == "failed" and job["attempt"]["outcome"] == "failed_to_start", job
     assert "staging failed" in job["end_reason"] and "403" in job["end_reason"] and "Signature" not in job["end_reason"]
+
+
+def test_a_center_signs_for_what_a_project_may_read_and_write(network, store):
+    job = run(network, "tr a-z A-Z <in/set.txt >'a b.txt'", inputs=[{"url": f"s3://{BUCKET}/set.txt", "path": "in/set.txt"}],
+              outputs=[{"path": "a b.txt", "url": f"s3://{BUCKET}/results/a+b.txt"}])
+
+    assert job["state"] == "succeeded", job["end_reason"]
+    assert store.call("GET", f"/{BUCKET}/results/a%2Bb.txt").content == TEXT.upper()
+
+
+@pytest.mark.parametrize("center, data, cause", [
+    ("alpha", {"outputs": [{"path": "x", "url": f"s3://{BUCKET}/set.txt"}]}, "s3_access"),
+    ("alpha", {"inputs": [{"path": "x", "url": "s3://ready/ready"}]}, "s3_access"),
+    ("beta", {"inputs": [{"path": "x", "url": f"s3://{BUCKET}/set.txt"}]}, "has no object store"),
+])
+def test_a_center_signs_for_nothing_else(network, store, center, data, cause):
+    job = run(network, "echo 42 >x", center, **data)
+
+    assert job["state"] == "failed" and cause in job["end_reason"], job
+    assert store.call("GET", f"/{BUCKET}/set.txt").content == TEXT

@@ -1,6 +1,7 @@
 #include "agent/executor/kubernetes/kubernetes_executor.hpp"
 
 #include "agent/executor/batch/batch_end.hpp"
+#include "core/base/clock.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
 
@@ -92,8 +93,11 @@ Result<void> KubernetesExecutor::start(const RunOrder& run)
     }
     const std::string script = pod_script(run, folder, options_.programs, options_.user.name);
     Result<void> prepared = write_file(folder.path / kManifestName, manifest->dump(), 0600);
+    // Nobody knows how long it waits for a node.
     const BatchFolderOptions parts{
-        .staging = options_.staging, .input_cache = options_.input_cache, .job_reads_script = true};
+        .staging = with_s3_grants(options_.staging, options_.s3, run.order, SystemClock().now(), kMaxSignedTime),
+        .input_cache = options_.input_cache,
+        .job_reads_script = true};
     if (prepared) prepared = write_batch_folder(run, folder, script, user, parts);
     if (!prepared) {
         attempts_.erase(id);
@@ -168,6 +172,7 @@ Json KubernetesExecutor::facts() const
             {"stages_inputs", true},
             {"stores_outputs", true},
             {"keeps_outputs_bytes", options_.input_cache.limit_bytes},
+            {"s3", !options_.s3.access.endpoint.empty()},
             {"isolation",
              {{"uid_per_job", false},
               {"pid_namespace", true},

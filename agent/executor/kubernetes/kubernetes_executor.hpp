@@ -6,6 +6,7 @@
 #include "agent/executor/kubernetes/kubernetes_client.hpp"
 #include "agent/executor/kubernetes/pod_end.hpp"
 #include "agent/executor/local/folder_removals.hpp"
+#include "agent/executor/s3_grants.hpp"
 #include "core/base/open_file.hpp"
 
 #include <condition_variable>
@@ -22,6 +23,7 @@ struct KubernetesExecutorOptions {
     std::filesystem::path programs; ///< folder of fathom-probe, in pods
     std::int64_t output_limit_bytes = 16LL << 20U;
     StagingRule staging{};
+    S3Store s3{}; ///< of s3:// URLs
     InputCachePlace input_cache{};
     bool asks_server = true; ///< for its version, for facts()
 };

@@ -19,6 +19,8 @@ namespace fathom::agent {
 namespace {
 
 constexpr std::size_t kMaxOrderBytes = 64UL << 20U;
+/// What is signed for a job outlives its wall limit by this: it may wait for its start.
+constexpr std::chrono::seconds kSignedBeyondLimit{3600};
 
 Result<void> make_folder(const std::filesystem::path& path, mode_t mode)
 {
@@ -112,6 +114,8 @@ Result<void> LocalExecutor::start(const RunOrder& run)
     const Result<std::optional<JobUser>> user = user_of(run.order.attempt_id);
     if (!user) return user.error();
     const std::int64_t processors = std::max<std::int64_t>(std::ssize(run.cpus), 1);
+    const SystemClock clock;
+    const std::chrono::seconds lasts{run.order.wall_limit_s + kSignedBeyondLimit.count()};
     const SupervisorOrder order{.run = run,
                                 .user = *user,
                                 .programs = options_.programs,
@@ -127,7 +131,7 @@ Result<void> LocalExecutor::start(const RunOrder& run)
                                 .shows_home = options_.shows_home,
                                 .shared = options_.shared,
                                 .gpu_memory = options_.gpu_memory,
-                                .staging = options_.staging,
+                                .staging = with_s3_grants(options_.staging, options_.s3, run.order, clock.now(), lasts),
                                 .input_cache = options_.input_cache};
     // It is in the agent's spool, too: after a power failure it is written anew.
     if (Result<void> written = write_file_unflushed(folder.order(), encode(order), 0600); !written) return written;
@@ -296,6 +300,7 @@ Json LocalExecutor::facts() const
     return {{"executor", "local"},
             {"stages_inputs", true},
             {"stores_outputs", true},
+            {"s3", !options_.s3.access.endpoint.empty()},
             {"keeps_outputs_bytes", options_.input_cache.limit_bytes},
             {"cgroup_controllers", std::move(controllers)},
             {"jobs_run_as", options_.user_ids ? "a user of its own each"

@@ -4,6 +4,7 @@
 #include "agent/executor/local/folder_watch.hpp"
 #include "agent/executor/local/job_users.hpp"
 #include "agent/executor/local/spare_supervisors.hpp"
+#include "agent/executor/s3_grants.hpp"
 
 namespace fathom::agent {
 
@@ -23,6 +24,7 @@ struct LocalExecutorOptions {
     std::vector<std::filesystem::path> shared{}; ///< folders below /tmp, /var/tmp or /dev/shm that jobs see
     std::filesystem::path gpu_memory{};          ///< folder of the memory manager's socket; empty: none
     StagingRule staging{};                       ///< where jobs' inputs may come from
+    S3Store s3{};                                ///< of s3:// URLs
     InputCachePlace input_cache{};               ///< of those that were fetched, and of outputs
     bool remove_work = false;                    ///< the job's files go as soon as it has ended
 };

@@ -2,6 +2,7 @@
 
 #include "agent/executor/batch/batch_end.hpp"
 #include "agent/executor/slurm/usage_note.hpp"
+#include "core/base/clock.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
 
@@ -71,8 +72,11 @@ Result<void> SlurmExecutor::start(const RunOrder& run)
         end_unsubmitted(id, attempt, AttemptOutcome::kFailedToStart, script.error().detail);
         return {};
     }
-    const Result<void> prepared = write_batch_folder(
-        run, folder, *script, identity->user, {.staging = options_.staging, .input_cache = options_.input_cache});
+    // Nobody knows how long it waits in Slurm's queue.
+    const StagingRule staging =
+        with_s3_grants(options_.staging, options_.s3, run.order, SystemClock().now(), kMaxSignedTime);
+    const Result<void> prepared = write_batch_folder(run, folder, *script, identity->user,
+                                                     {.staging = staging, .input_cache = options_.input_cache});
     if (!prepared) {
         attempts_.erase(id);
         return prepared;
@@ -152,6 +156,7 @@ Json SlurmExecutor::facts() const
                   {"jobs_run_as", options_.user_name},
                   {"stages_inputs", true},
                   {"stores_outputs", true},
+                  {"s3", !options_.s3.access.endpoint.empty()},
                   {"keeps_outputs_bytes", options_.input_cache.limit_bytes}};
     if (!options_.mapped.empty()) {
         facts["jobs_run_as"] = "a local user of each user";

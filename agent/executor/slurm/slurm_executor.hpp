@@ -3,6 +3,7 @@
 #include "agent/executor/batch/input_keeper.hpp"
 #include "agent/executor/batch/user_map.hpp"
 #include "agent/executor/local/folder_removals.hpp"
+#include "agent/executor/s3_grants.hpp"
 #include "agent/executor/slurm/batch_script.hpp"
 #include "agent/executor/slurm/job_end.hpp"
 #include "agent/executor/slurm/queue_looks.hpp"
@@ -27,6 +28,7 @@ struct SlurmExecutorOptions {
     std::filesystem::path programs;   ///< folder of fathom-probe, on the nodes
     std::int64_t output_limit_bytes = 16LL << 20U;
     StagingRule staging{};         ///< where jobs' inputs may come from
+    S3Store s3{};                  ///< of s3:// URLs
     InputCachePlace input_cache{}; ///< of jobs' inputs and outputs; the same path here and on the nodes
     bool asks_slurm = true;        ///< for its version, for facts()
     /// Before Slurm's accounting is asked again when it has not answered.

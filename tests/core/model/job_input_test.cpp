@@ -103,13 +103,21 @@ TEST(JobInputs, StayInTheWorkingFolder)
 
 TEST(JobInputs, ComeFromUrlsThatSayWhere)
 {
-    for (const char* good : {"https://h/x", "http://h", "https://h/a?b=c@d", "file:///shared/a..b"})
+    for (const char* good :
+         {"https://h/x", "http://h", "https://h/a?b=c@d", "file:///shared/a..b", "s3://s/3", "s3://sets/a@b/..c%"})
         EXPECT_THAT(fault_of_url(good), IsEmpty()) << good;
     EXPECT_THAT(fault_of_url("ftp://h/x"), HasSubstr("https://"));
     EXPECT_THAT(fault_of_url("https:///x"), HasSubstr("no host"));
     EXPECT_THAT(fault_of_url("https://ann:geheim@h/x"), HasSubstr("password"));
     EXPECT_THAT(fault_of_url("https://h/a b"), HasSubstr("spaces"));
     EXPECT_THAT(fault_of_url("file://host/x"), HasSubstr("no host"));
+    for (const char* bad : {"s3:///x", "s3://.", "s3://ann@sets/x", "s3://../x"})
+        EXPECT_THAT(fault_of_url(bad), HasSubstr("bucket")) << bad;
+    for (const char* bad : {"s3://sets", "s3://sets/"})
+        EXPECT_THAT(fault_of_url(bad), HasSubstr("name an object")) << bad;
+    for (const char* bad : {"s3://sets/../x", "s3://sets/a/./b", "s3://sets/a//b", "s3://sets/a/"})
+        EXPECT_THAT(fault_of_url(bad), HasSubstr("no empty part")) << bad;
+    EXPECT_THAT(fault_of_url("s3://sets/x?y"), HasSubstr("without ?"));
     EXPECT_THAT(fault_of_url("file:///shared/../etc/passwd"), HasSubstr(".."));
     EXPECT_THAT(fault_of_url("file:///shared/%2e%2e"), HasSubstr("%"));
 }

@@ -97,6 +97,32 @@ TEST_F(Attempts, OutputsGoToCentersWhoseAgentStoresThem)
               (std::vector<JobOutput>{{"x", "https://h/x?key=1"}}));
 }
 
+TEST_F(Attempts, WithObjectsGoToCentersThatHaveAnObjectStore)
+{
+    sql("UPDATE center SET facts = facts || '{\"stages_inputs\": true, \"stores_outputs\": true}'");
+    const Json input = {{"path", "x"}, {"url", "s3://sets/x"}};
+    const Json output = {{"path", "y"}, {"url", "s3://sets/y"}};
+    const Json reads = spec({{"units", {{"count", 1}}}, {"inputs", Json::array({input})}});
+    const Json writes = spec({{"units", {{"count", 1}}}, {"outputs", Json::array({output})}});
+    for (const Json& body : {reads, writes}) {
+        const JobId refused = submit(body);
+        route();
+
+        EXPECT_TRUE(orders_for(center_of(refused)).empty());
+        EXPECT_THAT(std::string(job_json(refused)["end_reason"]), testing::HasSubstr("has no object store"));
+    }
+
+    sql("UPDATE center SET facts = facts || '{\"s3\": true}'");
+    const JobId taken = submit(reads);
+    route();
+
+    const std::vector<link::Body> orders = orders_for(center_of(taken));
+    ASSERT_EQ(orders.size(), 1U);
+    const AttemptOrder& order = std::get<link::StartAttempt>(orders[0]).order;
+    EXPECT_EQ(order.inputs.at(0).url, "s3://sets/x");
+    EXPECT_NE(order.owner.project, "") << "which its center decides by";
+}
+
 TEST_F(Attempts, OfProfiledJobsSayWhatTheyAreKnownToExecute)
 {
     add_operators();

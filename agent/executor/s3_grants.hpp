@@ -1,0 +1,30 @@
+#pragma once
+
+#include "agent/config/s3_tables.hpp"
+#include "agent/config/staging_order.hpp"
+#include "core/base/clock.hpp"
+#include "core/transfer/object_store.hpp"
+
+#include <chrono>
+#include <optional>
+
+namespace fathom::agent {
+
+/// A center's object store with its key, which stays with the executor's process: jobs get URLs that are signed for
+/// one object each. Empty endpoint: there is none.
+struct S3Store {
+    ObjectStoreAccess access{};
+    std::vector<S3AccessRule> rules{};
+};
+
+/// Reads the key. Blocks.
+/// @error kInvalid  the file holds no key, or others may read it.
+Result<S3Store> open_s3_store(const S3Config& config);
+
+/// `rule`, with a grant for each s3:// URL of an order: signed where the project of the order may do that, else a
+/// refusal for people.
+/// @param lasts  how long what is signed shall be good; at most kMaxSignedTime
+StagingRule with_s3_grants(StagingRule rule, const S3Store& store, const AttemptOrder& order, Timestamp now,
+                           std::chrono::seconds lasts);
+
+} // namespace fathom::agent
