@@ -12,7 +12,7 @@ constexpr std::size_t kMaxS3Prefixes = 100;
 constexpr std::size_t kMaxS3Text = 1024;
 constexpr std::size_t kMaxRegion = 64;
 
-std::vector<std::string> read_prefixes(ObjectReader& reader, const char* name)
+std::vector<std::string> read_s3_prefixes(ObjectReader& reader, const char* name)
 {
     std::vector<std::string> prefixes =
         reader.strings(name, kMaxS3Prefixes, {.min_length = 1, .max_length = kMaxS3Text});
@@ -25,19 +25,19 @@ std::vector<std::string> read_prefixes(ObjectReader& reader, const char* name)
     return prefixes;
 }
 
-S3AccessRule read_rule(const Json& json, const std::string& path, std::vector<FieldError>& errors)
+S3AccessRule read_s3_rule(const Json& json, const std::string& path, std::vector<FieldError>& errors)
 {
     ObjectReader reader(json, path, errors);
     S3AccessRule rule;
     rule.project = reader.required_string("project", {.min_length = 1, .max_length = kMaxS3Text});
-    rule.read = read_prefixes(reader, "read");
-    rule.write = read_prefixes(reader, "write");
+    rule.read = read_s3_prefixes(reader, "read");
+    rule.write = read_s3_prefixes(reader, "write");
     if (rule.read.empty() && rule.write.empty()) reader.fail("read", "or write must say what may be read or written");
     reader.finish(UnknownFields::kReject);
     return rule;
 }
 
-void check_endpoint(ObjectReader& table, const std::string& endpoint)
+void check_s3_endpoint(ObjectReader& table, const std::string& endpoint)
 {
     const bool has_scheme = endpoint.starts_with("https://") || endpoint.starts_with("http://");
     const std::string host = has_scheme ? endpoint.substr(endpoint.find("://") + 3) : "";
@@ -53,14 +53,14 @@ S3Config read_s3(ObjectReader& reader, std::vector<FieldError>& errors)
     if (const Json* const json = reader.has("s3") ? reader.object("s3") : nullptr) {
         ObjectReader table(*json, "s3", errors);
         config.endpoint = table.required_string("endpoint", {.min_length = 1, .max_length = kMaxS3Text});
-        check_endpoint(table, config.endpoint);
+        check_s3_endpoint(table, config.endpoint);
         config.region = table.required_string("region", {.min_length = 1, .max_length = kMaxRegion});
         config.key_file = table.required_string("key_file", {.min_length = 1, .max_length = kMaxS3Text});
         table.finish(UnknownFields::kReject);
     }
     const Json* const items = reader.has("s3_access") ? reader.array("s3_access", 1, kMaxS3Rules) : nullptr;
     for (std::size_t i = 0; items != nullptr && i < items->size(); ++i)
-        config.access.push_back(read_rule((*items)[i], "s3_access[" + std::to_string(i) + "]", errors));
+        config.access.push_back(read_s3_rule((*items)[i], "s3_access[" + std::to_string(i) + "]", errors));
     if (!config.access.empty() && !reader.has("s3"))
         errors.push_back({"s3_access", "is for a center with an [s3] table"});
     return config;

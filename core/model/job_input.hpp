@@ -12,7 +12,7 @@ namespace fathom {
 
 /// A file that is put into a job's working folder before its command starts (job.yaml `inputs`).
 struct JobInput {
-    /// https, http or file, without a user's name. Of an output of a job: from where it is fetched where no copy is
+    /// https, http, s3 or file, without a user's name. Of an output of a job: from where it is fetched where no copy is
     /// kept; empty until the metascheduler has looked where it was stored.
     std::string url;
     std::string path;                       ///< relative to the working folder

@@ -11,7 +11,7 @@ namespace fathom {
 /// A file of a job's working folder that is stored elsewhere once its command has succeeded (job.yaml `outputs`).
 struct JobOutput {
     std::string path; ///< relative to the working folder; no two outputs of a job have the same
-    std::string url;  ///< https or http, to which it is sent by PUT; or file. Without a user's name
+    std::string url;  ///< https, http or s3, to which it is sent by PUT; or file. Without a user's name
 
     bool operator==(const JobOutput&) const = default;
 };

@@ -111,7 +111,7 @@ TEST(S3Tables, SayWhatIsWrong)
     EXPECT_THAT(errors_of(std::string(kTablesOfStore) + "[[s3_access]]\nproject = \"b\"\n"),
                 HasSubstr("s3_access[1].read"));
     EXPECT_THAT(errors_of(std::string(kTablesOfStore) + "[[s3_access]]\nproject = \"b\"\nread = [\"s3://\"]\n"),
-                HasSubstr("must name a bucket"));
+                HasSubstr("s3://bucket/key"));
 }
 
 TEST(S3Stores, TakeTheirKeyFromAFileThatNobodyElseReads)
