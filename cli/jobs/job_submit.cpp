@@ -38,12 +38,12 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
         ->allow_extra_args(false);
     verb.add_flag("--profile", options.profile, "Count the operators that it executes; its type learns from them");
     verb.add_option("--input", options.inputs,
-                    "URL=PATH: what its center puts into its working folder first, by https, http or file:///, or the "
-                    "output of an earlier job, job:ID/path; may stand several times")
+                    "URL=PATH: what its center puts into its working folder first, by https, http, s3 or file:///, or "
+                    "the output of an earlier job, job:ID/path; may stand several times")
         ->allow_extra_args(false);
     verb.add_option("--upload", options.uploads,
-                    "PATH=URL: what its center stores from its working folder once it has succeeded, by PUT to https "
-                    "or http, or into file:///; may stand several times")
+                    "PATH=URL: what its center stores from its working folder once it has succeeded, by PUT to https, "
+                    "http or s3://, or into file:///; may stand several times")
         ->allow_extra_args(false);
     verb.add_option("--in-bytes", options.in_bytes, "Bytes that it fetches before it computes");
     verb.add_option("--out-bytes", options.out_bytes, "Bytes that it sends away at its end");

@@ -29,6 +29,21 @@ TEST(JobExecutor, IsNotThatOfSlurmWhereIsolationIsRequired)
                 testing::HasSubstr("require_isolation is on, but at this center: Slurm's jobs share"));
 }
 
+TEST(JobExecutor, IsNotMadeWithoutTheKeyOfItsObjectStore)
+{
+    const test::TemporaryFolder folder;
+    AgentConfig config;
+    config.state_dir = folder.path();
+    config.probe_program = folder.path() / "fathom-probe";
+    config.tables.s3 = {
+        .endpoint = "https://s3.example", .region = "r", .key_file = folder.path() / "key", .access = {}};
+
+    const Result<std::unique_ptr<Executor>> made = make_job_executor(config, std::nullopt, {});
+
+    ASSERT_FALSE(made);
+    EXPECT_THAT(made.error().detail, testing::HasSubstr("s3.key_file"));
+}
+
 /// Of a Slurm center whose users have these local users.
 AgentConfig mapping_config(const std::filesystem::path& folder, const std::vector<std::string>& local_users)
 {

@@ -224,6 +224,30 @@ TEST_F(SlurmExecutorTest, TellsAJobWhereInputsAreKept)
     EXPECT_FALSE(std::filesystem::exists(keeping.folder / unchecked.order.attempt_id.value / "inputs"));
 }
 
+TEST_F(SlurmExecutorTest, SignsForObjectsThatAJobMayHave)
+{
+    SlurmExecutorOptions signing = options();
+    signing.s3.access = {
+        .endpoint = "https://s3.example", .region = "r", .access_key = "key", .secret_key = "not-told", .ca_file = {}};
+    signing.s3.rules = {{"climate", {"s3://sets"}, {}}};
+    show("");
+    RunOrder run = run_of(test::shell_order("true"));
+    run.order.owner.project = "climate";
+    run.order.inputs = {{"s3://sets/x", "x", "", std::nullopt}, {"s3://others/y", "y", "", std::nullopt}};
+    SlurmExecutor executor(signing);
+
+    ASSERT_TRUE(executor.start(run));
+
+    const std::string order =
+        read_file(signing.folder / run.order.attempt_id.value / "work" / kStagingOrderName).value();
+    const StagingRule rule = decode_staging_order(order).value().rule;
+    EXPECT_THAT(rule.s3.at("GET s3://sets/x").url, testing::HasSubstr("X-Amz-Expires=604800&"))
+        << "it may wait for days";
+    EXPECT_EQ(rule.s3.at("GET s3://others/y").url, "");
+    EXPECT_THAT(order, testing::Not(HasSubstr("not-told")));
+    EXPECT_TRUE(executor.facts().at("s3").get<bool>());
+}
+
 TEST_F(SlurmExecutorTest, AsksForTheEndOfAJobOverItsLimitUntilSlurmTakesIt)
 {
     const AttemptId id = add_forgotten();
