@@ -1,6 +1,8 @@
 #include "agent/executor/batch/input_keeper.hpp"
 #include "tests/agent/support/slurm_executor_fixture.hpp"
 
+#include <gmock/gmock.h>
+
 namespace fathom::agent {
 namespace {
 
