@@ -16,7 +16,7 @@ namespace fathom::server {
 namespace {
 
 // All of these but the project, which is never another one, are noted as changes when they change
-// (schema/sql/0057_attempt_changes.sql). What depends on the time is computed from them.
+// (schema/sql/0056_attempt_changes.sql). What depends on the time is computed from them.
 #define FATHOM_ATTEMPT_COLUMNS                                                                                         \
     "a.id, a.state <> 'ended' AS is_in_use, a.unit_type_id, a.unit_count, j.project, a.is_exclusive, "                 \
     "CASE WHEN a.units <> '{}' THEN to_jsonb(a.units) END AS units, "                                                  \

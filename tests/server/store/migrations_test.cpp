@@ -191,7 +191,7 @@ TEST(Migrations, RunsThatThereWereGetTheTimeThatWasAskedFor)
 TEST(Migrations, NoteWhichTransactionChangedAttemptsThatThereWere)
 {
     const std::string url = test::empty_database();
-    ASSERT_TRUE(migrate_url(url, files_before("sql/0057")));
+    ASSERT_TRUE(migrate_url(url, files_before("sql/0056")));
     run_sql(url, "INSERT INTO center (id, name) VALUES ('ctr_1', 'alpha')");
     run_sql(url, "INSERT INTO unit_type (id, center_id, name, resource_type, unit_count, cores_per_unit,"
                  " memory_bytes_per_unit, operators) VALUES ('ut_1', 'ctr_1', 'core', 'cpu', 4, 1, 0, '{}')");
