@@ -65,8 +65,7 @@ asio::awaitable<Connection::ReadOutcome> Connection::read_body(RequestParser& pa
     const std::string id = parser.request().request_id;
     const std::size_t limit = std::min(rule.most_bytes, core_->limits.body_bytes);
     Refusal malformed = refusal_of(http::error::body_limit);
-    const bool is_too_large = parser.content_length().value_or(0) > limit;
-    parser.body_limit(limit);
+    const bool is_too_large = !parser.bound_body(limit);
     bool has_passed = false;
     for (;;) {
         const ReadOutcome taken = is_too_large ? ReadOutcome::kRefused : take_buffered_body(parser, malformed);

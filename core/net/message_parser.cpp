@@ -55,6 +55,12 @@ RequestParser::RequestParser(std::size_t header_bytes) : header_room_(header_byt
     body_limit(boost::none);
 }
 
+bool RequestParser::bound_body(std::size_t limit_bytes)
+{
+    body_limit(limit_bytes);
+    return content_length().value_or(0) <= limit_bytes;
+}
+
 bool RequestParser::is_websocket_upgrade() const
 {
     return upgrade() && version_ == 11 && boost::beast::iequals(request_.header("Upgrade"), "websocket");

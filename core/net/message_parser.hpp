@@ -17,8 +17,13 @@ using ErrorCode = boost::system::error_code;
 /// (total header size, repeated Host, transfer codings other than chunked). Not thread-safe.
 class RequestParser final : public http::basic_parser<true> {
   public:
-    /// The body has no limit before body_limit() is called; set it when the header is there.
+    /// The body has no limit before bound_body() is called.
     explicit RequestParser(std::size_t header_bytes);
+
+    /// Bounds the body, once the header is there. Beast compares an announced length with a limit only if the limit
+    /// was set before the header had ended.
+    /// @return false if the header announces more: the body must not be read
+    [[nodiscard]] bool bound_body(std::size_t limit_bytes);
 
     Request& request() { return request_; }
     /// False for a method that we do not know; request().method means nothing then.

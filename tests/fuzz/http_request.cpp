@@ -37,7 +37,10 @@ struct Reading {
                 return;
             }
             if (parser.is_header_done() && !was_header_done) {
-                parser.body_limit(kBodyBytes);
+                if (!parser.bound_body(kBodyBytes)) {
+                    refused = net::http::error::body_limit;
+                    return;
+                }
                 parser.eager(true);
             }
         }
