@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace fathom::agent {
 namespace {
@@ -43,11 +44,14 @@ Result<S3Store> open_s3_store(const S3Config& config)
     if (config.endpoint.empty()) return S3Store();
     struct stat facts{};
     if (::stat(config.key_file.c_str(), &facts) != 0) return wrong_key_file(config.key_file, error_text(errno));
+    if (!S_ISREG(facts.st_mode)) return wrong_key_file(config.key_file, "is no file");
+    if (facts.st_uid != ::geteuid() && facts.st_uid != 0)
+        return wrong_key_file(config.key_file, "belongs to another user, who can read it");
     if ((facts.st_mode & (S_IRWXG | S_IRWXO)) != 0)
         return wrong_key_file(config.key_file, "others may read it: chmod 600");
     const Result<std::string> text = read_file(config.key_file, kMaxKeyFileBytes);
     if (!text) return wrong_key_file(config.key_file, text.error().detail);
-    S3Store store;
+    S3Store store{.key_file = std::filesystem::absolute(config.key_file)};
     std::size_t at = 0;
     store.access = {.endpoint = config.endpoint,
                     .region = config.region,

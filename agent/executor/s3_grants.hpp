@@ -15,6 +15,7 @@ namespace fathom::agent {
 struct S3Store {
     ObjectStoreAccess access{};
     std::vector<S3AccessRule> rules{};
+    std::filesystem::path key_file{}; ///< absolute; jobs must not open it
 };
 
 /// Reads the key. Blocks.

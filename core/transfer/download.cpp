@@ -7,9 +7,11 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <fcntl.h>
 #include <memory>
 #include <optional>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -113,7 +115,7 @@ std::size_t take_bytes(const char* data, std::size_t /*one*/, std::size_t size, 
 Result<void> fetch_rest(const std::string& url, PartFile& part, const std::function<void(std::int64_t)>& on_bytes)
 {
     std::array<char, CURL_ERROR_SIZE> cause{};
-    const CurlHandle handle = make_transfer(url, true, cause.data());
+    const CurlHandle handle = make_transfer(url, url.starts_with("http://"), cause.data());
     if (!handle) return Error{Errc::kUnavailable, "no memory for a connection"};
     Receipt receipt{.curl = handle.get(), .part = &part, .on_bytes = &on_bytes};
     const std::string range = std::to_string(part.bytes()) + "-";
@@ -153,10 +155,22 @@ Result<void> name_file(const PartFile& part, const std::filesystem::path& file)
     if (::link(from.c_str(), file.c_str()) != 0) {
         if (errno == EEXIST) return Error{Errc::kConflict, file.string() + " is there already"};
         // File systems without links.
-        if (::rename(from.c_str(), file.c_str()) != 0) return not_written();
-        return {};
+        if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, file.c_str(), RENAME_NOREPLACE) == 0) return {};
+        return errno == EEXIST ? Error{Errc::kConflict, file.string() + " is there already"} : not_written();
     }
     ::unlink(from.c_str());
+    return {};
+}
+
+/// What was left by an earlier call, and nobody else changes it, now or later.
+Result<void> check_is_ours(const OpenFile& file, const std::filesystem::path& path)
+{
+    struct stat facts{};
+    if (::fstat(file.number(), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_uid != ::geteuid() ||
+        facts.st_nlink != 1)
+        return Error{Errc::kInvalid, path.string() + " is not a plain file of yours: remove it"};
+    if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0)
+        return Error{Errc::kConflict, "another download writes " + path.string()};
     return {};
 }
 
@@ -176,9 +190,10 @@ Result<void> download(const Download& wanted, const TransferTries& tries,
     std::error_code error;
     if (std::filesystem::exists(std::filesystem::symlink_status(wanted.file, error)))
         return Error{Errc::kConflict, wanted.file.string() + " is there already"};
-    OpenFile file(::open(part_of(wanted.file).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
+    OpenFile file(::open(part_of(wanted.file).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
     if (file.number() < 0)
         return Error{Errc::kInvalid, part_of(wanted.file).string() + " cannot be opened: " + error_text(errno)};
+    if (Result<void> ours = check_is_ours(file, part_of(wanted.file)); !ours) return ours;
     PartFile part(std::move(file), wanted.size_bytes);
     if (!part.read_earlier()) return *part.problem();
     // What an earlier call has left may be of another file, which shows when all is there: then once more, anew.

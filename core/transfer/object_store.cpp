@@ -115,7 +115,7 @@ Result<long> perform(CURL* curl, const char* cause, std::string& answer)
 Result<void> put_object(const ObjectStoreAccess& access, const ObjectUpload& upload,
                         const std::function<bool()>& should_stop)
 {
-    if (upload.size_bytes > kMaxObjectBytes)
+    if (upload.size_bytes > kMaxUploadBytes)
         return Error{Errc::kInvalid, "an object store takes 5 GB in one piece: export by project or by center"};
     if (const Result<void> started = start_curl(); !started) return started;
     std::array<char, CURL_ERROR_SIZE> cause{};

@@ -29,7 +29,7 @@ struct ObjectUpload {
 };
 
 /// S3 takes no more in one request.
-inline constexpr std::int64_t kMaxObjectBytes = 5'000'000'000;
+inline constexpr std::int64_t kMaxUploadBytes = 5'000'000'000;
 
 /// Writes an object over TLS 1.2 or later (PUT, AWS Signature Version 4 over the content's SHA-256). An object is there
 /// as a whole or not at all. Blocks; gives up after a minute without progress, or when `should_stop` says so.

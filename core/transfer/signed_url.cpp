@@ -81,7 +81,10 @@ std::string encoded_path(std::string_view path)
 
 std::string signed_url(const ObjectStoreAccess& access, const SignedRequest& request)
 {
-    const std::string host = access.endpoint.substr(access.endpoint.find("://") + 3);
+    std::string host = access.endpoint.substr(access.endpoint.find("://") + 3);
+    // Clients leave a scheme's usual port out of `Host`, which is signed.
+    const std::string_view usual_port = access.endpoint.starts_with("https://") ? ":443" : ":80";
+    if (host.ends_with(usual_port)) host.resize(host.size() - usual_port.size());
     const std::string time = compact_time(request.at);
     const std::string day = time.substr(0, time.find('T'));
     const std::string scope = day + "/" + access.region + "/s3/aws4_request";

@@ -168,9 +168,10 @@ Result<void> refuse_unknown_projects(const std::vector<JobSpec>& specs,
                 {prefix_of(i, batch) + "project", "there is no project " + project + name_hint(project, known)});
     }
     if (errors.empty()) return {};
-    return Error{Errc::kInvalid,
-                 "jobs must be of a project that there is; an administrator makes one with 'fathom project set NAME'",
-                 std::move(errors)};
+    return error_of(
+        Errc::kInvalid,
+        "jobs must be of a project that there is; an administrator makes one with 'fathom project set NAME'",
+        std::move(errors));
 }
 
 } // namespace fathom::server

@@ -32,18 +32,22 @@ constexpr const char* kSelectCounts = R"sql(
 // nothing of this one.
 constexpr const char* kSelectLoads = R"sql(
     SELECT c.id AS center_id, c.name AS center, u.id AS unit_type_id, u.name AS unit_type, m.operator_id,
-           json_agg(json_build_array(m.parameters_key, r.busy_cores, m.median_s)
+           json_agg(json_build_array(m.parameters_key, m.busy_cores, m.median_s)
                     ORDER BY m.measured_at, m.probe_run_id, m.parameters_key) AS results,
            max(m.measured_at) AS measured_at
-    FROM measurement m JOIN probe_run r ON r.id = m.probe_run_id
+    FROM (SELECT m.*, p.busy_cores,
+                 row_number() OVER (PARTITION BY m.unit_type_id, m.operator_id ORDER BY m.measured_at DESC) AS newness
+          FROM measurement m JOIN probe_run p ON p.id = m.probe_run_id
+          WHERE m.void_reason = '' AND m.unit_count = 1 AND m.measured_at > now() - interval '90 days'
+            AND p.busy_cores IS NOT NULL AND ($3 = '' OR m.operator_id = $3)
+            AND NOT EXISTS (SELECT 1 FROM operator_in_use v
+                            WHERE v.id = m.operator_id AND v.version <> m.operator_version)) m
          JOIN unit_type u ON u.id = m.unit_type_id JOIN center c ON c.id = u.center_id
-    WHERE m.void_reason = '' AND m.unit_count = 1 AND m.measured_at > now() - interval '90 days'
-      AND r.busy_cores IS NOT NULL
-      AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
+    WHERE m.newness <= 1000
       AND ($1 = '' OR c.id = $1 OR c.name = $1) AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
-      AND ($3 = '' OR m.operator_id = $3) AND (u.id, m.operator_id) > ($4, $5)
+      AND (u.id, m.operator_id) > ($4, $5)
     GROUP BY c.id, u.id, m.operator_id
-    HAVING max(r.busy_cores) - min(r.busy_cores) >= 0.5
+    HAVING max(m.busy_cores) - min(m.busy_cores) >= 0.5
     ORDER BY u.id, m.operator_id LIMIT $6)sql";
 
 constexpr const char* kSelectFetchingTypes = R"sql(

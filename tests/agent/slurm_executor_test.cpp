@@ -246,7 +246,7 @@ TEST_F(SlurmExecutorTest, SignsForObjectsThatAJobMayHave)
     EXPECT_THAT(rule.s3.at("GET s3://sets/x").url, testing::HasSubstr("X-Amz-Expires=604800&"))
         << "it may wait for days";
     EXPECT_EQ(rule.s3.at("GET s3://others/y").url, "");
-    EXPECT_THAT(order, testing::Not(HasSubstr("not-told")));
+    EXPECT_THAT(order, testing::Not(testing::HasSubstr("not-told")));
     EXPECT_TRUE(executor.facts().at("s3").get<bool>());
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
+#include "core/transfer/signed_url.hpp"
 
 #include <algorithm>
 #include <sys/eventfd.h>

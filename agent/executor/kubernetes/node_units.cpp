@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 namespace fathom::agent {
 namespace {
@@ -235,12 +236,15 @@ std::vector<UnitCut> default_cluster_cuts(const std::vector<FreeNode>& nodes, co
         const auto [at, is_new] = cuts.emplace(cut.name, cut);
         if (!is_new) at->second.cores_per_unit = std::min(at->second.cores_per_unit, cut.cores_per_unit);
     }
-    std::vector<UnitCut> list;
-    for (auto& [name, cut] : cuts) {
-        if (list.size() < kMaxClusterTypes) list.push_back(std::move(cut));
-    }
     // What has GPUs first: the processors beside them are theirs where other nodes have the same labels.
-    std::stable_partition(list.begin(), list.end(), [](const UnitCut& cut) { return cut.resource_type != "cpu"; });
+    std::vector<UnitCut> list;
+    std::vector<UnitCut> without_devices;
+    std::size_t count = 0;
+    for (auto& [name, cut] : cuts) {
+        if (count++ == kMaxClusterTypes) break;
+        (cut.resource_type == "cpu" ? without_devices : list).push_back(std::move(cut));
+    }
+    std::move(without_devices.begin(), without_devices.end(), std::back_inserter(list));
     return list;
 }
 

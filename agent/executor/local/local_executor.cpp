@@ -116,23 +116,25 @@ Result<void> LocalExecutor::start(const RunOrder& run)
     const std::int64_t processors = std::max<std::int64_t>(std::ssize(run.cpus), 1);
     const SystemClock clock;
     const std::chrono::seconds lasts{run.order.wall_limit_s + kSignedBeyondLimit.count()};
-    const SupervisorOrder order{.run = run,
-                                .user = *user,
-                                .programs = options_.programs,
-                                .output_limit_bytes = options_.output_limit_bytes,
-                                .disk_limit_bytes = options_.disk_bytes_per_processor * processors,
-                                .disk_limit_files = options_.disk_files_per_processor * processors,
-                                .io = isolation_.limits_io ? scaled(options_.io, processors) : IoLimits(),
-                                .has_own_user = options_.user_ids.has_value(),
-                                .removes_work = options_.remove_work,
-                                .isolation = isolation_,
-                                .hidden = options_.hidden,
-                                .home = options_.home,
-                                .shows_home = options_.shows_home,
-                                .shared = options_.shared,
-                                .gpu_memory = options_.gpu_memory,
-                                .staging = with_s3_grants(options_.staging, options_.s3, run.order, clock.now(), lasts),
-                                .input_cache = options_.input_cache};
+    SupervisorOrder order{.run = run,
+                          .user = *user,
+                          .programs = options_.programs,
+                          .output_limit_bytes = options_.output_limit_bytes,
+                          .disk_limit_bytes = options_.disk_bytes_per_processor * processors,
+                          .disk_limit_files = options_.disk_files_per_processor * processors,
+                          .io = isolation_.limits_io ? scaled(options_.io, processors) : IoLimits(),
+                          .has_own_user = options_.user_ids.has_value(),
+                          .removes_work = options_.remove_work,
+                          .isolation = isolation_,
+                          .hidden = options_.hidden,
+                          .home = options_.home,
+                          .shows_home = options_.shows_home,
+                          .shared = options_.shared,
+                          .gpu_memory = options_.gpu_memory,
+                          .staging = with_s3_grants(options_.staging, options_.s3, run.order, clock.now(), lasts),
+                          .input_cache = options_.input_cache};
+    // A job with the agent's own user could read what is the agent's.
+    if (::geteuid() != 0 && !options_.s3.key_file.empty()) order.run.hidden_files.push_back(options_.s3.key_file);
     // It is in the agent's spool, too: after a power failure it is written anew.
     if (Result<void> written = write_file_unflushed(folder.order(), encode(order), 0600); !written) return written;
     watch(run.order.attempt_id);
