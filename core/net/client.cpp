@@ -142,6 +142,7 @@ asio::awaitable<Result<ClientResponse>> HttpClient::State::perform(Exchange& exc
 {
     if (stream && has_been_closed(stream->next_layer())) drop();
     for (;;) {
+        if (is_interrupted) co_return Error{Errc::kUnavailable, "interrupted"};
         const bool reused = stream != nullptr;
         if (!reused) {
             Result<std::unique_ptr<TlsStream>> opened = co_await connect_tls(endpoint, tls, options);

@@ -3,6 +3,7 @@
 -- larger. So each row says which transaction changed it last, and a replica remembers its last snapshot, which says
 -- which transactions it has seen. Triggers, so that nobody who changes an attempt can forget to.
 
+LOCK TABLE attempt_queue, attempt IN ACCESS EXCLUSIVE MODE; -- in the order of those who write both
 ALTER TABLE attempt ADD COLUMN changed_in xid8 NOT NULL DEFAULT '0';
 COMMENT ON COLUMN attempt.changed_in IS 'The transaction that added the attempt, or last changed what it holds, or for how long; 0: before this was noted. In a database that was restored it may be one of another server.';
 CREATE INDEX attempt_changed ON attempt (changed_in); -- what changed since a pass of the router

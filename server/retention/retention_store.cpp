@@ -219,10 +219,13 @@ std::int64_t remove_jobs_and(EventsGo how, pqxx::work& transaction, const std::v
 {
     const std::vector<std::string> locked = select_ids(transaction, kLockJobs, sql_array(jobs));
     const std::string job_array = sql_array(locked);
-    const std::string attempt_array = sql_array(select_ids(transaction, kSelectAttempts, job_array));
+    const std::vector<std::string> attempts = select_ids(transaction, kSelectAttempts, job_array);
     exec(transaction, kGiveBack, job_array);
-    for (const Statement& statement : kDeleteOfAttempts)
-        exec(transaction, statement, attempt_array);
+    // A deletion of none would have every replica read all attempts in use again.
+    if (!attempts.empty()) {
+        for (const Statement& statement : kDeleteOfAttempts)
+            exec(transaction, statement, sql_array(attempts));
+    }
     const std::vector<std::string> with_events =
         how == EventsGo::kAtOnce ? locked : select_ids(transaction, kSelectOfNoMonth, job_array);
     if (!with_events.empty()) exec(transaction, kDeleteEvents, sql_array(with_events));

@@ -35,7 +35,8 @@ namespace {
 
 #define FATHOM_READING_STATE                                                                                           \
     "pg_current_snapshot()::text AS snapshot, pg_current_xact_id_if_assigned() IS NOT NULL AS has_written, "           \
-    "(extract(epoch FROM now()) * 1000000)::bigint AS now_us, s.id::text AS since"
+    "(extract(epoch FROM now()) * 1000000)::bigint AS now_us, "                                                        \
+    "s.id::text || ' ' || extract(epoch FROM pg_postmaster_start_time())::text AS since"
 
 // One statement, so that the snapshot is that of the rows. At least one row, whose id may be null.
 constexpr Statement kSelectChanges{"routing_select_attempt_changes", R"sql(
@@ -78,7 +79,9 @@ bool AttemptsInUse::read_changes(pqxx::work& transaction)
 {
     const pqxx::result rows = exec(transaction, kSelectChanges, snapshot_);
     const pqxx::row state = rows.front();
-    if (state["must_read_all"].as<bool>() || state["since"].as<std::string>("") != since_) return false;
+    if (state["must_read_all"].as<bool>() || state["has_written"].as<bool>() ||
+        state["since"].as<std::string>("") != since_)
+        return false;
     for (const pqxx::row& row : rows) {
         if (!row["id"].is_null()) put(row);
     }

@@ -321,14 +321,14 @@ def test_an_api_server_that_goes_and_comes_back_loses_nothing(network, cluster):
 
 @pytest.mark.parametrize("happens", ["drop_watches", "forget_history"])
 def test_a_watch_that_breaks_or_is_too_old_loses_nothing(network, cluster, happens):
-    ids = [submit(network, f"sleep {seconds}; echo {seconds}", LARGE) for seconds in (2, 4)]
+    ids = [submit(network, f"sleep {seconds}; echo {seconds}", LARGE) for seconds in (8, 12)]
     for job_id in ids:
         wait_until(lambda: network.job(job_id)["state"] == "running", 120, f"{job_id} running")
 
     getattr(cluster.control, happens)()
 
     ids.append(submit(network, "echo after", LARGE))
-    for job_id, text in zip(ids, ("2", "4", "after")):
+    for job_id, text in zip(ids, ("8", "12", "after")):
         expect_end(network.wait_job(job_id, 180), state="succeeded")
         assert output_of(network, job_id) == f"{text}\n"
 

@@ -111,7 +111,7 @@ void read_container(ClusterPod& pod, const Json& container)
     pod.is_running = find_in(container, {"state", "running"}) != nullptr;
     const Json* ended = find_in(container, {"state", "terminated"});
     if (ended == nullptr || !ended->is_object()) return;
-    pod.container_end = ContainerEnd{.exit_code = number_in(*ended, "exitCode"),
+    pod.container_end = ContainerEnd{.exit_code = std::clamp(number_in(*ended, "exitCode"), 0, 255),
                                      .signal = number_in(*ended, "signal"),
                                      .reason = text_in(*ended, {"reason"}),
                                      .message = text_in(*ended, {"message"}),

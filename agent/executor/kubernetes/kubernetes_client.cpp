@@ -119,8 +119,8 @@ Result<net::HttpClient*> KubernetesClient::connect()
     }
     Result<net::Endpoint> endpoint = net::parse_endpoint(config_.api);
     if (!endpoint)
-        return Error{Errc::kInvalid, "kubernetes_api: " + endpoint.error().detail +
-                                         "; outside a cluster it must be set, such as https://10.0.0.1:6443"};
+        return Error{Errc::kUnavailable, "kubernetes_api: " + endpoint.error().detail +
+                                             "; outside a cluster it must be set, such as https://10.0.0.1:6443"};
     const Result<std::string> authorities = read_file(config_.ca_file, kMaxAuthorityBytes);
     if (!authorities) return Error{Errc::kUnavailable, "kubernetes_ca_file: " + authorities.error().detail};
     Result<net::TlsContext> tls = net::make_client_context(*authorities, nullptr);
@@ -139,9 +139,11 @@ Result<net::Headers> KubernetesClient::headers() const
 {
     const Result<std::string> token = read_file(config_.token_file, kMaxTokenBytes);
     if (!token) return Error{Errc::kUnavailable, "kubernetes_token_file: " + token.error().detail};
-    return net::Headers{{"Accept", "application/json"},
-                        {"Content-Type", "application/json"},
-                        {"Authorization", "Bearer " + without_end_spaces(*token)}};
+    const std::string secret = without_end_spaces(*token);
+    const bool is_text = std::all_of(secret.begin(), secret.end(), [](char c) { return c > ' ' && c <= '~'; });
+    if (secret.empty() || !is_text) return Error{Errc::kUnavailable, "kubernetes_token_file holds no token"};
+    return net::Headers{
+        {"Accept", "application/json"}, {"Content-Type", "application/json"}, {"Authorization", "Bearer " + secret}};
 }
 
 Result<net::ClientResponse> KubernetesClient::judge(Result<net::ClientResponse> answer, const std::string& what)

@@ -4,6 +4,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
+#include "core/base/utf8_prefix.hpp"
 #include "core/transfer/signed_url.hpp"
 
 #include <algorithm>
@@ -15,6 +16,9 @@ namespace {
 
 constexpr const char* kWaitsForCreation = "is to be made in Kubernetes";
 constexpr const char* kManifestName = "job.json";
+// Of what the cluster, and by it the job, says: the metascheduler takes no more than 4000.
+constexpr std::size_t kMaxReasonBytes = 1000;
+constexpr std::size_t kMaxDetailBytes = 2000;
 
 } // namespace
 
@@ -155,9 +159,9 @@ Result<void> KubernetesExecutor::remove(const AttemptId& id)
     if (keeper_.is_at(id)) return Error{Errc::kConflict, "its inputs are being kept"};
     {
         const std::scoped_lock lock(mutex_);
-        if (const auto found = attempts_.find(id); found != attempts_.end()) {
-            if (found->second.is_created) delete_later(id, found->second.job_uid);
-            attempts_.erase(found);
+        if (const Attempt* attempt = find_or_adopt(id)) {
+            if (attempt->is_created || attempt->is_adopted) delete_later(id, attempt->job_uid);
+            attempts_.erase(id);
         }
         ::unlink(folder_of(id).script().c_str()); // by which it would be taken for one of an earlier run
     }
@@ -219,6 +223,7 @@ void KubernetesExecutor::wake()
 
 void KubernetesExecutor::set_waiting(const AttemptId& id, Attempt& attempt, std::string reason)
 {
+    reason = std::string(utf8_prefix(reason, kMaxReasonBytes));
     if (attempt.view.queue && attempt.view.queue->reason == reason) return;
     attempt.view = {.phase = RunPhase::kQueued, .queue = QueueState{std::move(reason), std::nullopt}};
     log_info("attempt_queued", {{"attempt_id", id.value}, {"reason", attempt.view.queue->reason}});
@@ -227,6 +232,7 @@ void KubernetesExecutor::set_waiting(const AttemptId& id, Attempt& attempt, std:
 
 void KubernetesExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end)
 {
+    end.detail = std::string(utf8_prefix(end.detail, kMaxDetailBytes));
     complete_end(end, {id, folder_of(id), attempt.limits, options_.user.uid}, read_usage(report_of(id, "usage")),
                  keeper_);
     attempt.view = {.phase = RunPhase::kEnded, .started_at = end.started_at};
@@ -269,9 +275,9 @@ EndFacts KubernetesExecutor::facts_of(const AttemptId& id, const Attempt& attemp
     facts.asked = attempt.asked;
     facts.never_reason = attempt.never_reason;
     facts.notes = read_notes(report_of(id, "started"), report_of(id, "ended"));
-    // Its user can write a later start, but not undo that it was seen to run.
-    if (attempt.started_at && facts.notes.started_at)
-        facts.notes.started_at = std::min(*facts.notes.started_at, *attempt.started_at);
+    // Its user can write a later start or remove the note, but not undo that it was seen to run.
+    if (attempt.started_at && (!facts.notes.started_at || *attempt.started_at < *facts.notes.started_at))
+        facts.notes.started_at = attempt.started_at;
     const std::string usage = report_of(id, "usage");
     facts.was_out_of_memory =
         usage.find("oom_kill ") != std::string::npos && usage.find("oom_kill 0") == std::string::npos;

@@ -98,7 +98,7 @@ class KubernetesExecutor final : public Executor {
     EndFacts facts_of(const AttemptId& id, const Attempt& attempt) const;
     const ClusterJob* job_of(const AttemptId& id) const;
     /// The pod that runs the attempt: of several the first.
-    const ClusterPod* pod_of(const AttemptId& id) const;
+    const ClusterPod* pod_of(const AttemptId& id, const Attempt& attempt) const;
     /// Whether both watches have begun with all that there was.
     bool has_listed() const;
     void judge(const AttemptId& id, Attempt& attempt);
@@ -107,6 +107,7 @@ class KubernetesExecutor final : public Executor {
     void judge_run(const AttemptId& id, Attempt& attempt, const ClusterPod& pod);
     void judge_end(const AttemptId& id, Attempt& attempt, const ClusterPod& pod);
     void judge_without_pod(const AttemptId& id, Attempt& attempt, const ClusterJob* job);
+    void delete_leftovers();
     void take_job(const std::string& type, const Json& object);
     void take_pod(const std::string& type, const Json& object);
 
@@ -136,6 +137,7 @@ class KubernetesExecutor final : public Executor {
     std::map<std::string, std::map<std::string, ClusterPod>> pods_; ///< likewise, and by their uids
     std::optional<SteadyTime> jobs_listed_at_{};                    ///< when the last list that came to its end began
     std::optional<SteadyTime> pods_listed_at_{};
+    bool is_pods_watched_ = false;              ///< or listed; what has no pod may have one else
     std::map<std::string, Deletion> deletions_; ///< by the Job's name
     SteadyTime create_after_{};                 ///< none is made before
     bool has_news_ = false;

@@ -21,6 +21,7 @@ constexpr std::chrono::seconds kMaxDeleting{60};
 constexpr std::chrono::seconds kMaxLag{3}; ///< between what the two watches tell
 constexpr std::size_t kMaxManifestBytes = 8UL << 20U;
 constexpr std::size_t kMaxLogInDetail = 500;
+constexpr std::size_t kMaxNeverReasonBytes = 1000; // a note of how it was stopped holds it
 
 /// Appends to a file that its job's user could have replaced.
 void append_to(const std::filesystem::path& path, std::string_view text)
@@ -65,10 +66,13 @@ void KubernetesExecutor::create_due()
                     continue;
                 }
             }
-            if (attempt.asked != EndAsked::kNo)
-                end_uncreated(id, attempt, AttemptOutcome::kCancelled, "");
-            else
+            if (attempt.asked == EndAsked::kNo) {
                 due.push_back(id);
+                continue;
+            }
+            // The answer to an earlier creation may have been lost.
+            if (attempt.create_after != SteadyTime{}) delete_later(id, {});
+            end_uncreated(id, attempt, AttemptOutcome::kCancelled, "");
         }
     }
     for (const AttemptId& id : due) {
@@ -90,7 +94,11 @@ void KubernetesExecutor::create(const AttemptId& id)
 
     const std::scoped_lock lock(mutex_);
     const auto found = attempts_.find(id);
-    if (found == attempts_.end()) return;
+    if (found == attempts_.end()) {
+        const ClusterJob left = made ? fathom::agent::read_job(*made) : ClusterJob();
+        if (left.attempt == id.value && left.center == options_.kubernetes.center) delete_later(id, left.uid);
+        return;
+    }
     Attempt& attempt = found->second;
     const auto now = std::chrono::steady_clock::now();
     if (made) {
@@ -132,6 +140,7 @@ void KubernetesExecutor::delete_due()
         if (found != deletions_.end())
             found->second.not_before =
                 std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(client_.pause(), kCreatePause);
+        if (client_.pause().count() > 0) return; // else each would wait for a server that does not answer
     }
 }
 
@@ -165,18 +174,20 @@ const ClusterJob* KubernetesExecutor::job_of(const AttemptId& id) const
     return found == jobs_.end() ? nullptr : &found->second;
 }
 
-const ClusterPod* KubernetesExecutor::pod_of(const AttemptId& id) const
+const ClusterPod* KubernetesExecutor::pod_of(const AttemptId& id, const Attempt& attempt) const
 {
     const auto found = pods_.find(id.value);
     if (found == pods_.end() || found->second.empty()) return nullptr;
-    if (found->second.size() == 1) return &found->second.begin()->second;
+    const std::map<std::string, ClusterPod>& pods = found->second;
+    if (pods.size() == 1 && attempt.last_pod && pods.contains(attempt.last_pod->uid)) return &pods.begin()->second;
     std::string first = report_of(id, "first");
     while (first.ends_with('\n'))
         first.pop_back();
-    for (const auto& [uid, pod] : found->second) {
+    if (first.empty()) return &pods.begin()->second;
+    for (const auto& [uid, pod] : pods) {
         if (pod.name == first) return &pod;
     }
-    return &found->second.begin()->second;
+    return nullptr; // one that was made in its place, which does not run the program again
 }
 
 bool KubernetesExecutor::has_listed() const
@@ -201,7 +212,7 @@ void KubernetesExecutor::judge(const AttemptId& id, Attempt& attempt)
         attempt.is_delete_asked = true;
         delete_later(id, attempt.job_uid);
     }
-    if (const ClusterPod* pod = pod_of(id)) {
+    if (const ClusterPod* pod = pod_of(id, attempt)) {
         attempt.last_pod = *pod;
         return judge_pod(id, attempt, *pod);
     }
@@ -234,7 +245,7 @@ void KubernetesExecutor::judge_wait(const AttemptId& id, Attempt& attempt, const
     if (!attempt.held_up_since) attempt.held_up_since = now;
     const bool is_over = now - *attempt.held_up_since >= std::chrono::seconds(options_.kubernetes.start_limit_s);
     if (attempt.asked != EndAsked::kNo || !is_over) return;
-    attempt.never_reason = waiting_reason(pod);
+    attempt.never_reason = utf8_prefix(waiting_reason(pod), kMaxNeverReasonBytes);
     stop(id, attempt, EndAsked::kNeverStarts);
 }
 
@@ -265,7 +276,10 @@ void KubernetesExecutor::judge_end(const AttemptId& id, Attempt& attempt, const 
 
 void KubernetesExecutor::judge_without_pod(const AttemptId& id, Attempt& attempt, const ClusterJob* job)
 {
-    if (!has_listed()) return;
+    if (!has_listed() || !is_pods_watched_) {
+        attempt.podless_since.reset();
+        return;
+    }
     if (attempt.last_pod && stage_of(*attempt.last_pod) == PodStage::kEnded)
         return judge_end(id, attempt, *attempt.last_pod);
     const bool is_gone =
@@ -329,6 +343,7 @@ bool KubernetesExecutor::list_objects(KubernetesClient& client, const std::strin
     const Result<ObjectList> list = client.list(path, query);
     const std::scoped_lock lock(mutex_);
     note_reached(list ? Result<void>() : list.error());
+    if (is_of_pods) is_pods_watched_ = list.has_value();
     if (!list) return false;
     if (is_of_pods) {
         pods_.clear();
@@ -340,8 +355,20 @@ bool KubernetesExecutor::list_objects(KubernetesClient& client, const std::strin
     for (const Json& object : list->items)
         is_of_pods ? take_pod("ADDED", object) : take_job("ADDED", object);
     version = list->version;
+    if (!is_of_pods) delete_leftovers();
     wake();
     return true;
+}
+
+/// Jobs of attempts that are removed: the agent ended before their deletion. Only what has ended: another center may
+/// have this one's label by mistake.
+void KubernetesExecutor::delete_leftovers()
+{
+    for (const auto& [attempt, job] : jobs_) {
+        const std::optional<AttemptId> id = AttemptId::parse(attempt);
+        if (!id || (!job.is_complete && job.failure.reason.empty()) || attempts_.contains(*id)) continue;
+        if (::access(folder_of(*id).path.c_str(), F_OK) != 0) delete_later(*id, job.uid);
+    }
 }
 
 void KubernetesExecutor::watch_objects(const std::stop_token& stopped, bool is_of_pods)
@@ -363,9 +390,11 @@ void KubernetesExecutor::watch_objects(const std::stop_token& stopped, bool is_o
             is_well = list_objects(client, path, is_of_pods, version);
         } else {
             const Result<WatchEnd> end = client.watch(path, query, version, on_event);
-            is_well = end.has_value();
-            if (end && *end == WatchEnd::kGone) version.clear();
+            is_well = end && *end != WatchEnd::kGone;
             const std::scoped_lock lock(mutex_);
+            if (is_of_pods && !end) is_pods_watched_ = false;
+            // Pods are listed anew after a failure, too: what has no pod is not judged before.
+            if (!is_well && (end || is_of_pods)) version.clear();
             if (!stopped.stop_requested()) note_reached(end ? Result<void>() : end.error());
         }
         // A server that ends watches or lists at once is not asked without a pause.

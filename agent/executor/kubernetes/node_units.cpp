@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
+#include <tuple>
 
 namespace fathom::agent {
 namespace {
@@ -236,15 +236,17 @@ std::vector<UnitCut> default_cluster_cuts(const std::vector<FreeNode>& nodes, co
         const auto [at, is_new] = cuts.emplace(cut.name, cut);
         if (!is_new) at->second.cores_per_unit = std::min(at->second.cores_per_unit, cut.cores_per_unit);
     }
-    // What has GPUs first: the processors beside them are theirs where other nodes have the same labels.
     std::vector<UnitCut> list;
-    std::vector<UnitCut> without_devices;
-    std::size_t count = 0;
     for (auto& [name, cut] : cuts) {
-        if (count++ == kMaxClusterTypes) break;
-        (cut.resource_type == "cpu" ? without_devices : list).push_back(std::move(cut));
+        if (list.size() < kMaxClusterTypes) list.push_back(std::move(cut));
     }
-    std::move(without_devices.begin(), without_devices.end(), std::back_inserter(list));
+    // What has GPUs first: the processors beside them are theirs where other nodes have the same labels. Then what asks
+    // for more labels: a node that lacks one is like those that have it, for who does not ask.
+    const auto order = [](const UnitCut& cut) {
+        return std::tuple(cut.resource_type == "cpu", -std::count(cut.constraint.begin(), cut.constraint.end(), '='),
+                          std::string_view(cut.name));
+    };
+    std::sort(list.begin(), list.end(), [&](const UnitCut& a, const UnitCut& b) { return order(a) < order(b); });
     return list;
 }
 

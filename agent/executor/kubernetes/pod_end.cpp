@@ -142,6 +142,11 @@ void set_pod_outcome(AttemptEnd& end, const ClusterPod& pod, const EndFacts& fac
         set_taken(end, pod);
         return;
     }
+    if (ended && was_killed && pod.is_being_deleted) {
+        end.outcome = AttemptOutcome::kLost;
+        end.detail = "its pod was deleted" + where(pod) + ", not by who submitted the job";
+        return;
+    }
     if (ended) return set_own_end(end, *ended, facts);
     end.outcome = AttemptOutcome::kLost;
     end.detail =

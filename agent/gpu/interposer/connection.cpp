@@ -55,6 +55,7 @@ bool Share::send(const Message& message)
     if (!socket_.is_open()) return false;
     if (unsent_.empty()) {
         const Sending sending = send_at_once(socket_, message);
+        if (sending == Sending::kBroken) shut_down(socket_);
         if (sending != Sending::kFull) return sending == Sending::kSent;
     }
     if (unsent_.size() == kMaxUnsent) {
@@ -62,8 +63,10 @@ bool Share::send(const Message& message)
         return false;
     }
     unsent_.push_back(message);
-    if (unsent_.size() == 1) start_thread([this, connection = socket_.number] { send_rest(connection); });
-    return true;
+    if (unsent_.size() > 1 || start_thread([this, connection = socket_.number] { send_rest(connection); })) return true;
+    unsent_.clear();
+    shut_down(socket_);
+    return false;
 }
 
 /// The mutex is never held while this process waits for the manager: the thread that reads needs it.
@@ -78,6 +81,7 @@ void Share::send_rest(std::uint64_t connection)
             sending = send_at_once(socket_, unsent_.front());
             if (sending == Sending::kSent) unsent_.pop_front();
         }
+        if (sending == Sending::kBroken) shut_down(socket_);
         if (sending != Sending::kFull) return;
     }
 }
@@ -174,6 +178,7 @@ void Share::take_answer(const Message& message)
 
 void Share::receive(const Message& message)
 {
+    if (message.type == MessageType::kShared) others_wait_ = message.first != 0;
     Lock lock(mutex_);
     switch (message.type) {
     case MessageType::kPlace:

@@ -292,8 +292,9 @@ class Share {
     Captures captures_;
     std::vector<cuda::Address> released_in_capture_;
     std::atomic<std::uint64_t> turns_ended_{0};
-    bool swaps_all_{};               ///< for comparison: what lives across iterations goes and comes, too
-    std::size_t moved_back_bytes_{}; ///< when the turn began
+    std::atomic<bool> others_wait_{true}; ///< as the manager said last; known before the mutex is had
+    bool swaps_all_{};                    ///< for comparison: what lives across iterations goes and comes, too
+    std::size_t moved_back_bytes_{};      ///< when the turn began
     std::chrono::steady_clock::duration took_back_{};
 
     std::atomic<int> kind_{0};

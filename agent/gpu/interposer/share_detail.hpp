@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <pthread.h>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -33,15 +34,22 @@ inline void tell(const std::string& text)
 }
 
 /// A thread of this library's. The program's signals are for the program's own threads.
+/// @return false if the system has no room for one
 template <class Work>
-void start_thread(Work work)
+bool start_thread(Work work)
 {
+    bool has_started = true;
     sigset_t every;
     sigset_t before;
     sigfillset(&every);
     ::pthread_sigmask(SIG_SETMASK, &every, &before);
-    std::thread(std::move(work)).detach();
+    try {
+        std::thread(std::move(work)).detach();
+    } catch (const std::system_error&) {
+        has_started = false; // an exception must not pass through the driver's functions
+    }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return has_started;
 }
 
 inline std::int64_t signed_of(std::size_t bytes)

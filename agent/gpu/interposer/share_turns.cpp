@@ -84,7 +84,7 @@ bool Share::give_back(TurnEnd end, Lock& /*held*/)
 bool Share::does_somebody_wait(const ManagerSocket& asked_by)
 {
     const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-    if (!lock.owns_lock()) return do_others_wait(asked_by);
+    if (!lock.owns_lock()) return others_wait_ && do_others_wait(asked_by);
     // Another manager asks for the turn itself.
     return is_shared_ && has_turn_ && socket_.number == asked_by.number;
 }

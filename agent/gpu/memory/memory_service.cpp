@@ -31,7 +31,7 @@ namespace {
 /// What a program has not read yet; more, and it is disconnected.
 constexpr std::size_t kMaxUnread = 64;
 constexpr double kStateEvery_s = 0.2;
-constexpr int kBacklog = 128;
+constexpr int kBacklog = 4096;
 
 double now_s()
 {

@@ -34,7 +34,8 @@ class StandIn {
     void set_job(Json job)
     {
         const std::scoped_lock lock(mutex_);
-        jobs_[job["metadata"]["name"].get<std::string>()] = std::move(job);
+        const std::string name = job["metadata"]["name"].get<std::string>();
+        jobs_[name] = std::move(job);
     }
     std::vector<Json> jobs()
     {
@@ -165,7 +166,9 @@ class KubernetesExecutorTest : public testing::Test {
     }
     void note_start() const
     {
-        write_file(folder_.path() / "attempts" / id().value / "report" / "started", "1764000000.5\n").value();
+        write_file(folder_.path() / "attempts" / id().value / "report" / "started",
+                   std::to_string(::time(nullptr)) + ".5\n")
+            .value();
     }
     const AttemptId& id() const { return run_.order.attempt_id; }
     /// As soon as `is_so`, or after half a minute.

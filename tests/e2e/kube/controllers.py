@@ -2,6 +2,7 @@
 import contextlib
 import decimal
 import threading
+import time
 import uuid
 
 from kube import errors
@@ -22,9 +23,13 @@ class Controllers:
     def __init__(self, store):
         self.store = store
         self.replaces_deleted_pods = False  # as before Kubernetes 1.25, also of a Job that allows for no failure
+        self.watches_nodes_at = 0.0
         self.is_stopping = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
+
+    def watch_nodes_after(self, pause_s):
+        self.watches_nodes_at = time.monotonic() + pause_s
 
     def stop(self):
         self.is_stopping.set()
@@ -42,6 +47,8 @@ class Controllers:
                     seen = self.store.version
 
     def watch_nodes(self):
+        if time.monotonic() < self.watches_nodes_at:
+            return
         pods = None
         for node in self.store.list("nodes")[0]:
             name = node["metadata"]["name"]

@@ -1,5 +1,6 @@
 """The stand-in of a cluster's control plane, in this process."""
 import collections
+import math
 
 from kube.api import Handler
 from kube.certificates import Authority
@@ -41,8 +42,10 @@ class StandIn:
     def start_api(self):
         self.server = Server(type("BoundHandler", (Handler,), {"cluster": self}), *self.certificate, port=self.port)
         self.port = self.server.port
+        self.controllers.watch_nodes_after(self.controllers.node_silence_s)
 
     def stop_api(self):
+        self.controllers.watch_nodes_after(math.inf)  # which cannot say that they are there
         self.server.close()
 
     def drop_watches(self):
