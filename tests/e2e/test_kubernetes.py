@@ -47,7 +47,7 @@ def cluster(network):
 
 
 def submit(network, line, unit_type=SMALL, **more):
-    units = {"center": "alpha", "device": unit_type, **more.pop("units", {})}
+    units = {"center": "alpha", "type": unit_type, **more.pop("units", {})}
     return network.submit(command=["sh", "-c", line], units=units, **{"wall_limit_s": 300, **more})["id"]
 
 
@@ -146,7 +146,7 @@ def test_an_image_that_nobody_has_is_told_and_ends_the_attempt(network, cluster)
     work = network.folder / "work-without-image"
     work.mkdir(mode=0o755)
     network.add_agent("noimage", cluster.agent_config("kubernetes_start_limit_s = 5", image=UNPULLABLE, center="noimage", work=work))
-    job_id = network.submit(command=["true"], units={"center": "noimage", "device": SMALL}, wall_limit_s=300)["id"]
+    job_id = network.submit(command=["true"], units={"center": "noimage", "type": SMALL}, wall_limit_s=300)["id"]
 
     def reason():
         job = network.job(job_id)

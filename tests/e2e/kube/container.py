@@ -122,11 +122,14 @@ class Container:
                 os.kill(self.first(), signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(grace_s)
+        is_killed = False
         while not self.has_ended():  # what is just about to start a process is killed with the next round
+            is_killed = True
             self.kill()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(0.2)
-        return self.wait()
+        code = self.wait()
+        return 128 + signal.SIGKILL if is_killed else code  # unshare tells of a child that was killed by 1
 
     def wait(self):
         """Its exit code; above 128 by a signal. With its first process all others end."""

@@ -82,7 +82,7 @@ describe('measuring', limit, () => {
   it('keeps a schedule', async () => {
     await at('/probe-schedules')
     await page.getByRole('button', { name: 'Add a schedule' }).first().click()
-    await page.getByRole('textbox', { name: 'Name' }).fill('weekly dgemm')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('weekly dgemm')
     await page.getByLabel('When (UTC)').fill('@weekly')
     await page.getByLabel('Add an operator').selectOption('dgemm')
     await page.getByRole('button', { name: 'Save' }).click()

@@ -9,6 +9,6 @@ import { useTypedFilter } from './typed_filter'
  */
 export function MomentFilter({ label, value, onChange }: { label: string; value: string; onChange: (iso: string) => void }) {
   const { zone } = useZone()
-  const { typed, type, onBlur, onSubmit } = useTypedFilter(toTyped(value, zone), (text) => onChange(toIso(text, zone) ?? ''))
-  return <form onSubmit={onSubmit} onBlur={onBlur}><MomentInput label={label} value={typed} onChange={type} /></form>
+  const { typed, type, onBlur, onKeyDown, onSubmit } = useTypedFilter(toTyped(value, zone), (text) => onChange(toIso(text, zone) ?? ''))
+  return <form onSubmit={onSubmit} onBlur={onBlur}><MomentInput label={label} value={typed} onChange={type} onKeyDown={onKeyDown} /></form>
 }

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, type KeyboardEvent, useState } from 'react'
 
 /**
  * What is typed into a filter until it holds: on Enter, or when the field is left. `shown` is the filter as the field has it; `commit` is given
@@ -19,6 +19,12 @@ export function useTypedFilter(shown: string, commit: (typed: string) => void) {
     typed,
     type: setTyped,
     onBlur: end,
+    // Chromium does not submit a form by Enter in a moment's field.
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key !== 'Enter') return
+      event.preventDefault()
+      end()
+    },
     onSubmit: (event: FormEvent) => {
       event.preventDefault()
       end()
