@@ -208,15 +208,6 @@ DividedRun PlaceChooser::divided(const PlaceRun& known) const
     return {known.single, known.parts};
 }
 
-RunPromise PlaceChooser::promise_of(const UnitTypeView& view, const PlaceRun& known, const DividedRun& run) const
-{
-    return {.basis = known.basis,
-            .is_of_own_work = !request_->takes_operators,
-            .run = &run,
-            .known_factor = known_factor_,
-            .is_known_run = request_->known_run && request_->known_run->unit_type == view.id.value};
-}
-
 /// @return what removes the unit type when no count is left.
 Filter PlaceChooser::weigh_counts(const UnitTypeView& view, const DividedRun& run, const Availability& free)
 {
@@ -260,8 +251,8 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
     const DividedRun run = divided(known);
     const RunHistory* runs = knowledge_->runs.get();
     if (!is_unknown_job_ && runs != nullptr && !request_->job_type.empty())
-        choice_.correction =
-            runs->correction(request_->job_type, view.id.value, request_->run_owner(), promise_of(view, known, run));
+        choice_.correction = runs->correction(request_->job_type, view.id.value, request_->run_owner(),
+                                              {known.basis, !request_->takes_operators, &run, known_factor_});
     if (known.knee > 0)
         choice_.knee = known.knee;
     else if (!request_->units.count)

@@ -126,7 +126,6 @@ class PlaceChooser {
     void estimate_run(const UnitTypeView& view);
     void count_unknown_parts(const UnitTypeView& view, const PlaceRun& known);
     DividedRun divided(const PlaceRun& known) const;
-    RunPromise promise_of(const UnitTypeView& view, const PlaceRun& known, const DividedRun& run) const;
     void find_counts(const UnitTypeView& view, const DividedRun& run, std::int64_t knee);
     Filter weigh_counts(const UnitTypeView& view, const DividedRun& run, const Availability& free);
     StartPlan plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,

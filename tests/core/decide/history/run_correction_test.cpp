@@ -310,32 +310,6 @@ TEST(RunHistory, AKnownRunThatWasLongForOnceIsCarriedOverAsItsPlaceTakesIt)
     EXPECT_EQ(history.known_run_factor("other", {}, known), 1);
 }
 
-TEST(RunHistory, WhereTheKnownRunRanItsRunsThereCountOnce)
-{
-    std::vector<PastRun> runs = runs_one_by_one("scf", {12, 10, 10});
-    for (PastRun& run : runs)
-        run.promised_s = run.promised_low_s = run.promised_high_s = 12;
-    KnownRun known;
-    known.unit_type = "u1";
-    known.run_s = 12;
-    const RunHistory history(runs, kNow);
-    const OfType job(12);
-    const RunCorrection by_runs = history.correction("scf", "u1", {}, job.promise());
-    RunPromise there = job.promise();
-    there.known_factor = history.known_run_factor("scf", {}, known);
-    there.is_known_run = true;
-    const RunCorrection correction = history.correction("scf", "u1", {}, there);
-
-    ASSERT_LT(there.known_factor, 0.9);
-    EXPECT_EQ(correction.factor, by_runs.factor) << "the same runs told both";
-    EXPECT_EQ(correction.deviation, by_runs.deviation);
-    EXPECT_EQ(correction.own_share, by_runs.own_share);
-    EXPECT_EQ(correction.known_factor, there.known_factor) << "the ledger's promise has it";
-
-    there.is_known_run = false;
-    EXPECT_LT(history.correction("scf", "u1", {}, there).factor, by_runs.factor) << "counted twice it would go too far";
-}
-
 TEST(Corrected, KeepsOfThePromisesIntervalItsShare)
 {
     const RunTime time = corrected({10, 10 / 1.1, 11}, {.factor = 1, .deviation = 0, .promise_share = 0.5}, 1);
