@@ -30,7 +30,8 @@ def cluster():
         yield cluster
     finally:
         cluster.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+        # A pod that is just about to start still makes its log.
+        wait_until(lambda: shutil.rmtree(folder, ignore_errors=True) or not folder.exists(), 30, f"{folder} being removed")
 
 
 def job(name, line="true", **pod):
