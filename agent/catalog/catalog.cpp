@@ -160,6 +160,23 @@ bool can_make_sandbox(const AgentConfig& config)
     return answer.has_value();
 }
 
+/// Puts the differences into the offer, and into its facts and the log in words.
+void tell_differences(CenterOffer& offer, std::vector<ResourceDifference> differences)
+{
+    if (differences.size() > kMaxResourceDifferences) differences.resize(kMaxResourceDifferences);
+    Json words = Json::array();
+    for (ResourceDifference& difference : differences) {
+        difference.detail = std::string(utf8_prefix(difference.detail, kMaxDetailBytes));
+        if (words.size() == kMaxDifferencesInWords) continue;
+        words.push_back(difference.detail);
+        log_warning("hardware_differs", {{"code", difference.code}, {"difference", difference.detail}});
+    }
+    if (differences.size() > words.size())
+        words.push_back("and " + std::to_string(differences.size() - words.size()) + " more");
+    if (!differences.empty()) offer.catalog.facts["differences"] = std::move(words);
+    offer.differences = std::move(differences);
+}
+
 } // namespace
 
 ProbeAbilities ask_probe_program(const AgentConfig& config, const Host& host)
@@ -232,20 +249,16 @@ std::string describe_hardware_change(const Hardware& before, const Hardware& now
     return text;
 }
 
-void tell_differences(CenterOffer& offer, std::vector<ResourceDifference> differences)
+CenterOffer make_offer(ReconciledUnits units, Json facts, RemoteRule remote_resources)
 {
-    if (differences.size() > kMaxResourceDifferences) differences.resize(kMaxResourceDifferences);
-    Json words = Json::array();
-    for (ResourceDifference& difference : differences) {
-        difference.detail = std::string(utf8_prefix(difference.detail, kMaxDetailBytes));
-        if (words.size() == kMaxDifferencesInWords) continue;
-        words.push_back(difference.detail);
-        log_warning("hardware_differs", {{"code", difference.code}, {"difference", difference.detail}});
-    }
-    if (differences.size() > words.size())
-        words.push_back("and " + std::to_string(differences.size() - words.size()) + " more");
-    if (!differences.empty()) offer.catalog.facts["differences"] = std::move(words);
-    offer.differences = std::move(differences);
+    CenterOffer offer;
+    for (const UnitType& type : units.plan)
+        offer.catalog.unit_types.push_back(type.report);
+    offer.catalog.facts = std::move(facts);
+    offer.catalog.facts["remote_resources"] = to_string(remote_resources);
+    tell_differences(offer, std::move(units.differences));
+    offer.plan = std::move(units.plan);
+    return offer;
 }
 
 Result<CenterOffer> survey_center(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order)
@@ -272,16 +285,11 @@ Result<CenterOffer> survey_center(const AgentConfig& config, const Json& executo
         differences.push_back({.code = "device_missing", .detail = std::move(detail)});
     differences.insert(differences.end(), units.differences.begin(), units.differences.end());
 
-    CenterOffer offer;
-    for (const UnitType& type : units.plan)
-        offer.catalog.unit_types.push_back(type.report);
-    offer.catalog.facts = host->machine;
-    offer.catalog.facts.update(executor_facts);
-    offer.catalog.facts["remote_resources"] = to_string(config.remote_resources);
-    if (!host->devices.empty()) offer.catalog.facts["devices"] = device_list(host->devices);
-    tell_differences(offer, std::move(differences));
-    offer.plan = std::move(units.plan);
-    return offer;
+    units.differences = std::move(differences);
+    Json facts = host->machine;
+    facts.update(executor_facts);
+    if (!host->devices.empty()) facts["devices"] = device_list(host->devices);
+    return make_offer(std::move(units), std::move(facts), config.remote_resources);
 }
 
 } // namespace fathom::agent

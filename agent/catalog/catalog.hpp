@@ -52,7 +52,7 @@ struct SurveyOrder {
 /// @error kInvalid  the config does not fit the machine; every error with its key.
 Result<CenterOffer> survey_center(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order = {});
 
-/// Puts the differences into the offer, and into its facts and the log in words.
-void tell_differences(CenterOffer& offer, std::vector<ResourceDifference> differences);
+/// What a survey came to as it is offered: its facts say the differences in words, and so does the log.
+CenterOffer make_offer(ReconciledUnits units, Json facts, RemoteRule remote_resources);
 
 } // namespace fathom::agent

@@ -218,11 +218,10 @@ TEST(Reconcile, WhatTheFileForbidsChangesNothing)
 
 TEST(Reconcile, ManyDifferencesStayFewInTheFacts)
 {
-    CenterOffer offer;
     std::vector<ResourceDifference> differences(2000,
                                                 ResourceDifference{.code = "x", .detail = std::string(5000, 'd')});
 
-    tell_differences(offer, differences);
+    CenterOffer offer = make_offer({.plan = {}, .differences = std::move(differences)}, {}, RemoteRule::kOff);
 
     EXPECT_EQ(offer.differences.size(), kMaxResourceDifferences);
     EXPECT_EQ(offer.catalog.facts["differences"].size(), 51U);

@@ -195,8 +195,7 @@ ClusterJob read_job(const Json& job)
             .center = text_in(job, {"metadata", "labels", kCenterLabel}),
             .attempt = text_in(job, {"metadata", "labels", kAttemptLabel}),
             .failure = condition_of(job, "Failed", "True"),
-            .is_complete = is_in_condition(job, "Complete"),
-            .is_being_deleted = find_in(job, {"metadata", "deletionTimestamp"}) != nullptr};
+            .is_complete = is_in_condition(job, "Complete")};
 }
 
 } // namespace fathom::agent

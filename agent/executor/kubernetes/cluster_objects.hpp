@@ -83,7 +83,6 @@ struct ClusterJob {
     std::string attempt;
     ReasonedText failure{}; ///< of its condition Failed, where that is true
     bool is_complete{};
-    bool is_being_deleted{};
 };
 ClusterJob read_job(const Json& job);
 

@@ -30,6 +30,13 @@ void append_to(const std::filesystem::path& path, std::string_view text)
     if (file.number() >= 0) static_cast<void>(!::write(file.number(), text.data(), text.size()));
 }
 
+/// The query for what this center's agent has made.
+std::string own_objects(const std::string& center)
+{
+    return "labelSelector=" +
+           percent_encode(std::string(kManagedByLabel) + "=" + kManagedBy + "," + kCenterLabel + "=" + center);
+}
+
 } // namespace
 
 void KubernetesExecutor::work(const std::stop_token& stopped)
@@ -338,8 +345,7 @@ bool KubernetesExecutor::list_objects(KubernetesClient& client, const std::strin
                                       std::string& version)
 {
     const SteadyTime began = std::chrono::steady_clock::now();
-    const std::string query = "labelSelector=" + percent_encode(std::string(kManagedByLabel) + "=" + kManagedBy + "," +
-                                                                kCenterLabel + "=" + options_.kubernetes.center);
+    const std::string query = own_objects(options_.kubernetes.center);
     const Result<ObjectList> list = client.list(path, query);
     const std::scoped_lock lock(mutex_);
     note_reached(list ? Result<void>() : list.error());
@@ -376,8 +382,7 @@ void KubernetesExecutor::watch_objects(const std::stop_token& stopped, bool is_o
     KubernetesClient client(options_.kubernetes);
     const std::stop_callback interrupt(stopped, [&client] { client.interrupt(); });
     const std::string path = is_of_pods ? client.path_of("/api/v1", "pods") : client.path_of("/apis/batch/v1", "jobs");
-    const std::string query = "labelSelector=" + percent_encode(std::string(kManagedByLabel) + "=" + kManagedBy + "," +
-                                                                kCenterLabel + "=" + options_.kubernetes.center);
+    const std::string query = own_objects(options_.kubernetes.center);
     const auto on_event = [&](const std::string& type, const Json& object) {
         const std::scoped_lock lock(mutex_);
         is_of_pods ? take_pod(type, object) : take_job(type, object);

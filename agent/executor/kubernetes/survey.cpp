@@ -51,14 +51,7 @@ Result<CenterOffer> survey_kubernetes(const AgentConfig& config, const Json& exe
         units.differences.push_back({.code = "kept_by_file",
                                      .detail = "all unit types are as the agent's file says: the nodes of a Kubernetes "
                                                "cluster are cut by it alone"});
-    CenterOffer offer;
-    for (const UnitType& type : units.plan)
-        offer.catalog.unit_types.push_back(type.report);
-    offer.catalog.facts = executor_facts;
-    offer.catalog.facts["remote_resources"] = to_string(config.remote_resources);
-    tell_differences(offer, std::move(units.differences));
-    offer.plan = std::move(units.plan);
-    return offer;
+    return make_offer(std::move(units), executor_facts, config.remote_resources);
 }
 
 Result<Hardware> look_at_kubernetes(const AgentConfig& config)

@@ -387,14 +387,7 @@ Result<CenterOffer> survey_slurm(const AgentConfig& config, const Json& executor
         if (const Result<UnitPlan> fits = cut_nodes(*nodes, config.tables, abilities); !fits) return fits.error();
     }
     ReconciledUnits units = reconcile_nodes(*nodes, config.tables, order.wanted, config.remote_resources, abilities);
-    CenterOffer offer;
-    for (const UnitType& type : units.plan)
-        offer.catalog.unit_types.push_back(type.report);
-    offer.catalog.facts = executor_facts;
-    offer.catalog.facts["remote_resources"] = to_string(config.remote_resources);
-    tell_differences(offer, std::move(units.differences));
-    offer.plan = std::move(units.plan);
-    return offer;
+    return make_offer(std::move(units), executor_facts, config.remote_resources);
 }
 
 } // namespace fathom::agent
