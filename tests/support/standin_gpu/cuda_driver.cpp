@@ -4,6 +4,7 @@
 // wrong.
 //
 //   FATHOM_STANDIN_GPUS    the GPUs, as for the stand-in of NVML: gpu UUID name bytes, tabs between fields
+//   CUDA_VISIBLE_DEVICES   which of them the program may see, as with NVIDIA's
 //   FATHOM_STANDIN_CARDS   folder with the books of each card's memory, for all processes; they end with their process
 //   FATHOM_STANDIN_FAULTS  file that faults are written to, too
 //   FATHOM_STANDIN_LEAKS   set: memory that a program has when it ends well is a fault

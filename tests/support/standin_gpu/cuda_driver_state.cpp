@@ -34,6 +34,26 @@ void run(const Launch& launch)
     }
 }
 
+/// Those that CUDA_VISIBLE_DEVICES names by UUID, in its order, up to the first name that is of none, as NVIDIA's
+/// reference has it; all where it is not set. What it means to name one twice, the reference leaves open.
+std::vector<Gpu> visible_ones(std::vector<Gpu> gpus)
+{
+    const char* const names = std::getenv("CUDA_VISIBLE_DEVICES");
+    if (names == nullptr) return gpus;
+    std::vector<Gpu> visible;
+    std::istringstream fields(names);
+    for (std::string name; std::getline(fields, name, ',');) {
+        const auto is_named = [&](const Gpu& gpu) { return gpu.id == name; };
+        if (std::any_of(visible.begin(), visible.end(), is_named))
+            fault("CUDA_VISIBLE_DEVICES names " + name + " twice");
+        const auto found = std::find_if(gpus.begin(), gpus.end(), is_named);
+        if (found == gpus.end()) break;
+        visible.push_back(std::move(*found));
+        gpus.erase(found);
+    }
+    return visible;
+}
+
 } // namespace
 
 Driver& driver()
@@ -70,9 +90,11 @@ void read_gpus(Driver& one)
         std::getline(fields, bytes, '\t');
         if (kind != "gpu") continue;
         gpu.bytes = std::strtoll(bytes.c_str(), nullptr, 10);
-        gpu.books = std::make_unique<CardBooks>(gpu.id);
         one.gpus.push_back(std::move(gpu));
     }
+    one.gpus = visible_ones(std::move(one.gpus));
+    for (Gpu& gpu : one.gpus)
+        gpu.books = std::make_unique<CardBooks>(gpu.id);
 }
 
 void watch_for_leaks()
