@@ -5,7 +5,8 @@ target_include_directories(fathom_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(fathom_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual -Werror
   -fstack-protector-strong
-  # Simulated results are the same on every machine: a · b + c stays two operations (core/base/portable_math).
+  # Simulated results are the same on every machine: a · b + c stays two operations (core/base/portable_math). What probes
+  # measure is compiled as programs are (probes/CMakeLists.txt).
   -ffp-contract=off)
 target_compile_definitions(fathom_options INTERFACE
   _GLIBCXX_ASSERTIONS

@@ -1,7 +1,5 @@
 #include "probes/operators/stencil_matrix.hpp"
 
-#include "probes/operators/csr_row.hpp"
-
 #include <algorithm>
 
 namespace fathom::probes {
@@ -49,19 +47,6 @@ void StencilMatrix::fill(Part rows)
             ++entry;
         });
     }
-}
-
-double StencilMatrix::multiply(const double* x, double* y, Part rows) const
-{
-    const std::int32_t* const row_begin = row_begin_.data();
-    const std::int32_t* const columns = columns_.data();
-    const double* const values = values_.data();
-    double product = 0;
-    for (std::size_t row = rows.begin; row < rows.end; ++row) {
-        y[row] = csr_row_product(values, columns, row_begin[row], row_begin[row + 1], x);
-        product += x[row] * y[row];
-    }
-    return product;
 }
 
 std::vector<double> stencil_product(std::size_t edge, std::span<const double> x)

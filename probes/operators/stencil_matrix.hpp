@@ -1,6 +1,7 @@
 #pragma once
 
 #include "probes/operators/buffer.hpp"
+#include "probes/operators/own_loops.hpp"
 #include "probes/operators/stencil_pattern.hpp"
 #include "probes/operators/thread_team.hpp"
 
@@ -23,8 +24,8 @@ class StencilMatrix {
     /// Writes these rows. Threads may fill different rows at the same time.
     void fill(Part rows);
 
-    /// y = A·x for these rows; returns x·y of these rows.
-    double multiply(const double* x, double* y, Part rows) const;
+    /// Valid as long as this object is, and not moved from.
+    CsrMatrix stored() const { return {row_begin_.data(), columns_.data(), values_.data()}; }
 
   private:
     std::size_t edge_{};

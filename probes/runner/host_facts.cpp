@@ -1,6 +1,7 @@
 #include "probes/runner/host_facts.hpp"
 
 #include "probes/operators/cuda_library.hpp"
+#include "probes/operators/own_loops.hpp"
 #include "probes/operators/registry.hpp"
 #include "probes/runner/machine_facts.hpp"
 #include "probes/runner/proc_files.hpp"
@@ -32,18 +33,6 @@ Json instruction_sets(const std::string& cpuinfo)
         if (flags.find(" " + name + " ") != std::string::npos) found.push_back(name);
     }
     return found;
-}
-
-/// What this program, and with it the loops of operators that call no library, were compiled with: "clang 19.1.7".
-std::string compiler()
-{
-#if defined(__clang__)
-    return "clang " + std::to_string(__clang_major__) + "." + std::to_string(__clang_minor__) + "." +
-           std::to_string(__clang_patchlevel__);
-#else
-    return "gcc " + std::to_string(__GNUC__) + "." + std::to_string(__GNUC_MINOR__) + "." +
-           std::to_string(__GNUC_PATCHLEVEL__);
-#endif
 }
 
 Json load_averages()
@@ -102,7 +91,7 @@ HostFacts::HostFacts() : facts_(Json::object()), energy_("/sys"), steal_before_s
     if (const std::optional<double> bytes = memory_limit_bytes()) facts_["memory_limit_bytes"] = *bytes;
     facts_["cpu_model"] = proc_value(cpuinfo, "model name");
     facts_["isa"] = instruction_sets(cpuinfo);
-    facts_["compiler"] = compiler();
+    facts_["compiler"] = compiler_name();
     facts_["cpus_online"] = sysconf(_SC_NPROCESSORS_ONLN);
     facts_["cpus_allowed"] = proc_value(proc_text("/proc/self/status"), "Cpus_allowed_list");
     facts_["load_before"] = load_averages();

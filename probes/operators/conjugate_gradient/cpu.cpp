@@ -1,6 +1,7 @@
 #include "probes/operators/checksum.hpp"
 #include "probes/operators/conjugate_gradient/truth.hpp"
 #include "probes/operators/cpu_implementation.hpp"
+#include "probes/operators/own_loops.hpp"
 #include "probes/operators/random.hpp"
 #include "probes/operators/stencil_matrix.hpp"
 #include "probes/operators/thread_team.hpp"
@@ -51,10 +52,14 @@ class ConjugateGradient final : public ProbeOperator {
 
     void execute() override
     {
+        const OwnLoops& loops = own_loops();
+        const CsrMatrix matrix = matrix_.stored();
         double rr = for_rows([this](Part rows) { return begin(rows); });
         const double enough = kConverged * rr;
         for (std::size_t i = 0; i < iterations_; ++i) {
-            const double pq = for_rows([this](Part rows) { return matrix_.multiply(p_.data(), q_.data(), rows); });
+            const double pq = for_rows([&](Part rows) {
+                return loops.multiply_and_dot(matrix, {rows.begin, rows.end}, p_.data(), q_.data());
+            });
             const bool has_converged = rr <= enough;
             const double alpha = has_converged ? 0 : rr / pq;
             const double next = for_rows([this, alpha](Part rows) { return step(rows, alpha); });
@@ -68,7 +73,10 @@ class ConjugateGradient final : public ProbeOperator {
 
     std::vector<double> values() override { return {x_.span().begin(), x_.span().end()}; }
     std::string checksum() override { return rounded_checksum(x_.span(), 1 / kStencilDiagonal); }
-    std::string library() const override { return "own CSR kernel, 32-bit indices; fused vector updates"; }
+    std::string library() const override
+    {
+        return "own CSR kernel, 32-bit indices, and fused vector updates, " + own_loops_name();
+    }
     std::span<std::byte> output() override { return x_.bytes(); }
 
   private:
@@ -102,26 +110,14 @@ class ConjugateGradient final : public ProbeOperator {
     /// x += α·p, r −= α·A·p; r·r of these rows.
     double step(Part rows, double alpha)
     {
-        double* const x = x_.data();
-        double* const r = r_.data();
-        const double* const p = p_.data();
-        const double* const q = q_.data();
-        std::array<double, 4> sums{}; // interleaved: one sum would wait for its own last addition
-        for (std::size_t i = rows.begin; i < rows.end; ++i) {
-            x[i] += alpha * p[i];
-            r[i] -= alpha * q[i];
-            sums[i % 4] += r[i] * r[i];
-        }
-        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        return own_loops().advance(alpha, p_.data() + rows.begin, q_.data() + rows.begin, x_.data() + rows.begin,
+                                   r_.data() + rows.begin, rows.end - rows.begin);
     }
 
     /// p = r + β·p.
     double turn(Part rows, double beta)
     {
-        double* const p = p_.data();
-        const double* const r = r_.data();
-        for (std::size_t i = rows.begin; i < rows.end; ++i)
-            p[i] = r[i] + beta * p[i];
+        own_loops().turn(beta, r_.data() + rows.begin, p_.data() + rows.begin, rows.end - rows.begin);
         return 0;
     }
 

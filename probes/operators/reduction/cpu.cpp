@@ -1,4 +1,5 @@
 #include "probes/operators/cpu_implementation.hpp"
+#include "probes/operators/own_loops.hpp"
 #include "probes/operators/process_team.hpp"
 #include "probes/operators/reduction/truth.hpp"
 
@@ -47,7 +48,7 @@ class Reduction final : public ProbeOperator {
 
     std::string library() const override
     {
-        return "own all-reduce of " + std::to_string(processes_) + " processes in shared memory";
+        return "own all-reduce of " + std::to_string(processes_) + " processes in shared memory, " + own_loops_name();
     }
 
     std::span<std::byte> output() override { return std::as_writable_bytes(results()); }
@@ -92,11 +93,8 @@ class Reduction final : public ProbeOperator {
             const std::size_t size = std::min(kChunk, end - begin);
             double* const to = sum() + begin;
             std::memcpy(to, vector(0) + begin, size * sizeof(double));
-            for (std::size_t rank = 1; rank < processes_; ++rank) {
-                const double* const from = vector(rank) + begin;
-                for (std::size_t i = 0; i < size; ++i)
-                    to[i] += from[i];
-            }
+            for (std::size_t rank = 1; rank < processes_; ++rank)
+                own_loops().add(to, vector(rank) + begin, size);
         }
     }
 

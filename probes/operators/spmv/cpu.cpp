@@ -1,8 +1,8 @@
 #include "probes/operators/buffer.hpp"
 #include "probes/operators/checksum.hpp"
 #include "probes/operators/cpu_implementation.hpp"
-#include "probes/operators/csr_row.hpp"
 #include "probes/operators/data_flow.hpp"
+#include "probes/operators/own_loops.hpp"
 #include "probes/operators/spmv/truth.hpp"
 #include "probes/operators/thread_team.hpp"
 
@@ -42,7 +42,10 @@ class Spmv final : public ProbeOperator {
 
     void execute() override
     {
-        team_.for_parts(rows_, [this](Part part) { multiply(part); });
+        const CsrMatrix matrix{row_begin_.data(), columns_.data(), values_.data()};
+        team_.for_parts(rows_, [this, &matrix](Part part) {
+            own_loops().multiply(matrix, {part.begin, part.end}, x_.data(), y_.data());
+        });
     }
 
     std::vector<double> values() override { return {y_.span().begin(), y_.span().end()}; }
@@ -58,7 +61,7 @@ class Spmv final : public ProbeOperator {
     double error() override { return fed_.empty() ? matrix_.error(y_.span()) : matrix_.error(y_.span(), fed_); }
 
     std::string checksum() override { return rounded_checksum(y_.span(), 1); }
-    std::string library() const override { return "own CSR kernel, 32-bit indices"; }
+    std::string library() const override { return "own CSR kernel, 32-bit indices, " + own_loops_name(); }
     std::span<std::byte> output() override { return y_.bytes(); }
 
   private:
@@ -76,18 +79,6 @@ class Spmv final : public ProbeOperator {
         row_begin_[row + 1] = static_cast<std::int32_t>((row + 1) * kPerRow);
         x_[row] = matrix_.input(row);
         y_[row] = 0;
-    }
-
-    void multiply(Part part)
-    {
-        const std::int32_t* const row_begin = row_begin_.data();
-        const std::int32_t* const columns = columns_.data();
-        const double* const values = values_.data();
-        const double* const x = x_.data();
-        double* const y = y_.data();
-        for (std::size_t row = part.begin; row < part.end; ++row) {
-            y[row] = csr_row_product(values, columns, row_begin[row], row_begin[row + 1], x);
-        }
     }
 
     std::size_t rows_;

@@ -2,6 +2,7 @@
 #include "probes/operators/checksum.hpp"
 #include "probes/operators/cpu_implementation.hpp"
 #include "probes/operators/data_flow.hpp"
+#include "probes/operators/own_loops.hpp"
 #include "probes/operators/stream_triad/truth.hpp"
 #include "probes/operators/thread_team.hpp"
 
@@ -10,13 +11,6 @@
 
 namespace fathom::probes {
 namespace {
-
-/// The loop of the benchmark. __restrict spares the compiler a test for overlap.
-void triad(double* __restrict a, const double* __restrict b, const double* __restrict c, std::size_t size)
-{
-    for (std::size_t i = 0; i < size; ++i)
-        a[i] = b[i] + kTriadScalar * c[i];
-}
 
 class StreamTriad final : public ProbeOperator {
   public:
@@ -44,7 +38,8 @@ class StreamTriad final : public ProbeOperator {
     void execute() override
     {
         team_.for_parts(n_, [this](Part part) {
-            triad(a_.data() + part.begin, b_.data() + part.begin, c_.data() + part.begin, part.end - part.begin);
+            own_loops().triad(a_.data() + part.begin, b_.data() + part.begin, c_.data() + part.begin, kTriadScalar,
+                              part.end - part.begin);
         });
     }
 
@@ -61,7 +56,7 @@ class StreamTriad final : public ProbeOperator {
     double error() override { return triad_error(a_.span(), seed_, fed_); }
 
     std::string checksum() override { return rounded_checksum(a_.span(), 1); }
-    std::string library() const override { return "own triad, compiled loop"; }
+    std::string library() const override { return "own triad, " + own_loops_name(); }
     std::span<std::byte> output() override { return a_.bytes(); }
 
   private:
