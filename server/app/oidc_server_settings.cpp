@@ -1,14 +1,11 @@
 #include "server/app/oidc_server_settings.hpp"
 
-#include "core/base/file.hpp"
-#include "core/net/tls.hpp"
+#include "core/net/client.hpp"
+#include "server/app/setting_files.hpp"
 #include "server/identity/oidc/https_fetch.hpp"
 
 namespace fathom::server {
 namespace {
-
-constexpr std::size_t kMaxSecretBytes = 4096;
-constexpr std::size_t kMaxAuthorityBytes = 1UL << 20U;
 
 std::string check_issuer(std::string_view value)
 {
@@ -27,20 +24,6 @@ std::string check_group_roles(std::string_view value)
 {
     const Result<std::vector<GroupRole>> roles = parse_group_roles(value);
     return roles ? "" : roles.error().detail;
-}
-
-std::string check_file_path(std::string_view value)
-{
-    return value.empty() || value.front() == '/' ? "" : "must be an absolute path";
-}
-
-Result<std::string> read_named(const Settings& settings, const char* name, std::size_t max_bytes)
-{
-    const std::string& path = settings.text(name);
-    if (path.empty()) return std::string();
-    Result<std::string> content = read_file(path, max_bytes);
-    if (!content) return Error{Errc::kInvalid, std::string(name) + ": " + content.error().detail};
-    return content;
 }
 
 Result<void> check_complete(const Settings& settings)
@@ -93,15 +76,12 @@ Result<OidcSettings> to_oidc_settings(const Settings& settings)
     if (!typed.is_on()) return typed;
     if (const Result<void> complete = check_complete(settings); !complete) return complete.error();
     if (typed.public_url.ends_with('/')) typed.public_url.pop_back();
-    Result<std::string> secret = read_named(settings, "oidc_client_secret_file", kMaxSecretBytes);
+    Result<std::string> secret = read_secret_file(settings, "oidc_client_secret_file");
     if (!secret) return secret.error();
-    secret->erase(secret->find_last_not_of(" \r\n\t") + 1);
     typed.client_secret = std::move(*secret);
-    Result<std::string> authority = read_named(settings, "oidc_ca_file", kMaxAuthorityBytes);
+    Result<std::string> authority = read_authority_file(settings, "oidc_ca_file");
     if (!authority) return authority.error();
     typed.authority_pem = std::move(*authority);
-    if (const Result<net::TlsContext> tls = net::make_client_context(typed.authority_pem, nullptr); !tls)
-        return Error{Errc::kInvalid, "oidc_ca_file: " + tls.error().detail};
     return typed;
 }
 

@@ -45,6 +45,7 @@
 #include "server/metering/speedup_api.hpp"
 #include "server/metering/trust_api.hpp"
 #include "server/metering/trust_store.hpp"
+#include "server/operators/library_follower.hpp"
 #include "server/operators/operator_keys_api.hpp"
 #include "server/operators/operators_api.hpp"
 #include "server/probing/comparison_api.hpp"
@@ -141,6 +142,18 @@ std::unique_ptr<OidcService> make_oidc(const RoomContext& context, SessionServic
                                          sessions, context.clock, context.metrics);
 }
 
+/// Null where the library is this network's own.
+std::unique_ptr<LibraryFollower> make_library_follower(const RoomContext& context, OperatorsService& operators,
+                                                       ProbeRunTerminator& runs)
+{
+    const LibraryPlace& place = context.settings.library;
+    if (!place.is_on()) return nullptr;
+    operators.copy_from(place.url);
+    LibrarySite site = library_over_https(place).value(); // tried with the settings
+    return std::make_unique<LibraryFollower>(context.database, operators, runs, place, std::move(site),
+                                             context.metrics);
+}
+
 JobRules job_rules(const RoomContext& context)
 {
     return {.unknown_projects = context.settings.unknown_projects,
@@ -176,10 +189,12 @@ struct Rooms::State {
     ComputePool compute;                                                  // for what takes long to decide
     AccountService accounts{context.database, context.identity, compute}; // people with passwords
     SessionService sessions{context.database, context.identity, compute, context.metrics}; // their browsers
-    const std::unique_ptr<OidcService> oidc = make_oidc(context, sessions);     // people whom a provider signs in
-    JobsProbeJobWriter probe_jobs{&context.metrics};                            // probes as ordinary jobs
-    WithdrawnRuns withdrawn_runs{probe_jobs};                                   // runs of withdrawn uploads end
-    OperatorsService operators{context.database, withdrawn_runs};               // the library of probe operators
+    const std::unique_ptr<OidcService> oidc = make_oidc(context, sessions); // people whom a provider signs in
+    JobsProbeJobWriter probe_jobs{&context.metrics};                        // probes as ordinary jobs
+    WithdrawnRuns withdrawn_runs{probe_jobs};                               // runs of withdrawn uploads end
+    OperatorsService operators{context.database, withdrawn_runs};           // the library of probe operators
+    const std::unique_ptr<LibraryFollower> library =
+        make_library_follower(context, operators, withdrawn_runs);              // copies another network's
     OperatorKeysService operator_keys{context.database};                        // who may upload operators
     MeteringService metering{context.database, operators};                      // policies
     ScoresService scores{context.database, operators, compute, kTrustLifetime}; // scores by them
@@ -436,6 +451,7 @@ Result<void> Rooms::start()
     state_->ledger.start(state_->context.tasks, state_->context.executor);
     state_->exports.start(state_->context.tasks, state_->context.executor);
     if (state_->can_verify) state_->verifier.start();
+    if (state_->library) state_->library->start();
     state_->retention.start(state_->context.tasks, state_->context.executor);
     state_->schedule_runner.start(state_->context.tasks, state_->context.executor);
     return {};
@@ -449,6 +465,7 @@ void Rooms::interrupt()
 void Rooms::stop()
 {
     state_->verifier.stop();
+    if (state_->library) state_->library->stop();
     state_->exports.stop();
     state_->agents.close();
     state_->agents.wait(10s);

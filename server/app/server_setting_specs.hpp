@@ -10,7 +10,7 @@
 
 namespace fathom::server {
 
-/// The settings of fathomd, in the order of --help, without those of oidc_setting_specs().
+/// The settings of fathomd, in the order of --help, without those of oidc_setting_specs() and library_setting_specs().
 std::vector<SettingSpec> server_setting_specs();
 
 /// The names of public_names, which commas separate; spaces around them are dropped.

@@ -1,5 +1,6 @@
 #include "server/app/server_settings.hpp"
 
+#include "server/app/library_server_settings.hpp"
 #include "server/app/oidc_server_settings.hpp"
 #include "server/app/server_setting_specs.hpp"
 #include "server/identity/authority.hpp"
@@ -121,8 +122,10 @@ SettingsProgram server_program()
                                 "Commands, each with --help: fathomd backup, fathomd restore, fathomd move-database.",
                             .environment_prefix = "FATHOMD_",
                             .specs = server_setting_specs()};
-    for (SettingSpec& spec : oidc_setting_specs())
-        program.specs.push_back(std::move(spec));
+    for (const auto& group : {oidc_setting_specs, library_setting_specs}) {
+        for (SettingSpec& spec : group())
+            program.specs.push_back(std::move(spec));
+    }
     return program;
 }
 
@@ -157,6 +160,9 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     Result<OidcSettings> oidc = to_oidc_settings(settings);
     if (!oidc) return oidc.error();
     typed.oidc = std::move(*oidc);
+    Result<LibraryPlace> library = to_library_place(settings);
+    if (!library) return library.error();
+    typed.library = std::move(*library);
     typed.quarantine = to_quarantine_rule(settings);
     typed.drift = to_drift_rule(settings);
     typed.drift_period = std::chrono::seconds(settings.integer("drift_period_s"));

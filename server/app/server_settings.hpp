@@ -10,6 +10,7 @@
 #include "server/identity/oidc/oidc_settings.hpp"
 #include "server/jobs/job_quota.hpp"
 #include "server/learning/drift_watch.hpp"
+#include "server/operators/followed_library.hpp"
 #include "server/retention/retention_task.hpp"
 
 #include <chrono>
@@ -55,6 +56,7 @@ struct ServerSettings {
     std::size_t io_threads{};
     std::size_t database_connections{};
     OidcSettings oidc;                        ///< who else signs people in
+    LibraryPlace library;                     ///< whose library of operators is copied
     bool are_metrics_open{};                  ///< /metrics without a token
     std::chrono::seconds longest_token{};     ///< how long new API tokens may be good; 0: for ever
     net::AddressNetworks proxies;             ///< of balancers that speak the PROXY protocol

@@ -10,12 +10,6 @@
 namespace fathom::server {
 namespace {
 
-void wake_readers(pqxx::work& transaction)
-{
-    notify(transaction, "operators", "");
-    notify(transaction, "catalog", "");
-}
-
 /// What this transaction has just added.
 OperatorRecord stored(pqxx::work& transaction, const OperatorManifest& manifest)
 {
@@ -42,7 +36,7 @@ Result<OperatorRecord> upload(pqxx::work& transaction, const Caller& caller, con
     OperatorRecord record = stored(transaction, manifest);
     audit(transaction, caller.actor, "operator.upload", manifest.id, caller.request_id,
           {{"version", manifest.version}, {"key_id", package.key_id}, {"object_sha256", record.object_sha256}});
-    wake_readers(transaction);
+    wake_library_readers(transaction);
     return record;
 }
 
@@ -65,11 +59,17 @@ Result<OperatorRecord> change_manifest(pqxx::work& transaction, const Caller& ca
     insert_operator(transaction, manifest, "expert", caller.actor);
     audit(transaction, caller.actor, "operator.change", manifest.id, caller.request_id,
           {{"version", manifest.version}});
-    wake_readers(transaction);
+    wake_library_readers(transaction);
     return stored(transaction, manifest);
 }
 
 } // namespace
+
+void wake_library_readers(pqxx::work& transaction)
+{
+    notify(transaction, "operators", "");
+    notify(transaction, "catalog", "");
+}
 
 int add_release(pqxx::work& transaction, const std::vector<OperatorManifest>& manifests)
 {
@@ -84,7 +84,7 @@ int add_release(pqxx::work& transaction, const std::vector<OperatorManifest>& ma
         log_after_commit(LogLevel::kInfo, "operator_added", {{"operator", manifest.id}, {"version", manifest.version}});
         ++added;
     }
-    if (added > 0) wake_readers(transaction);
+    if (added > 0) wake_library_readers(transaction);
     return added;
 }
 
@@ -135,7 +135,7 @@ Result<void> withdraw_operator(pqxx::work& transaction, const Caller& caller, co
         detail["ended_probe_runs"] = *ended;
     }
     audit(transaction, caller.actor, "operator.withdraw", id, caller.request_id, detail);
-    wake_readers(transaction);
+    wake_library_readers(transaction);
     return {};
 }
 

@@ -17,6 +17,9 @@ namespace fathom::server {
 /// Says whether a change may be based on this version (If-Match).
 using OperatorVersionRule = std::function<bool(std::int64_t version)>;
 
+/// Has all replicas read the library again once the transaction has ended.
+void wake_library_readers(pqxx::work& transaction);
+
 /// Adds the manifests of a release that the library does not have yet: one that differs from the newest *built-in*
 /// version of its operator becomes the next version, so that experts' changes stay the newest until a release
 /// changes the operator itself. Returns how many versions were added.

@@ -33,6 +33,16 @@ const OperatorManifest* OperatorLibrary::manifest(std::string_view id, std::int6
     return found == nullptr ? nullptr : &found->manifest;
 }
 
+const OperatorLibrary::Version* OperatorLibrary::built_in(std::string_view id) const
+{
+    const auto entry = versions_.find(id);
+    if (entry == versions_.end()) return nullptr;
+    for (auto newest = entry->second.rbegin(); newest != entry->second.rend(); ++newest) {
+        if (newest->second.origin == "built_in") return &newest->second;
+    }
+    return nullptr;
+}
+
 std::vector<const OperatorLibrary::Version*> OperatorLibrary::newest() const
 {
     std::vector<const Version*> list;

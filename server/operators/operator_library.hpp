@@ -35,6 +35,8 @@ class OperatorLibrary {
     const Version* find(std::string_view id, std::int64_t version = 0) const;
     /// As find(), for core/decide: nullptr when there is none.
     const OperatorManifest* manifest(std::string_view id, std::int64_t version) const;
+    /// The newest that came with a release, withdrawn or not; nullptr when there is none.
+    const Version* built_in(std::string_view id) const;
     /// The newest of each operator that is not withdrawn, by id.
     std::vector<const Version*> newest() const;
 

@@ -5,6 +5,14 @@
 #include "server/store/transaction.hpp"
 
 namespace fathom::server {
+namespace {
+
+Error changed_elsewhere(const std::string& url)
+{
+    return {Errc::kConflict, "this library is a copy of that of " + url + ": change it there"};
+}
+
+} // namespace
 
 OperatorsService::OperatorsService(Database& database)
     : database_(&database), library_(std::make_shared<const OperatorLibrary>()),
@@ -125,6 +133,7 @@ asio::awaitable<Result<std::string>> OperatorsService::package(std::string id, s
 
 asio::awaitable<Result<OperatorRecord>> OperatorsService::add(Caller caller, OperatorOrder order)
 {
+    if (!copied_from_.empty()) co_return changed_elsewhere(copied_from_);
     auto work = [&](pqxx::work& transaction) { return add_operator(transaction, caller, order); };
     Result<OperatorRecord> record = co_await database_->run(std::move(work));
     if (record) co_await reload();
@@ -134,6 +143,7 @@ asio::awaitable<Result<OperatorRecord>> OperatorsService::add(Caller caller, Ope
 asio::awaitable<Result<std::optional<OperatorRecord>>>
 OperatorsService::change(Caller caller, std::string id, OperatorOrder order, OperatorVersionRule rule)
 {
+    if (!copied_from_.empty()) co_return changed_elsewhere(copied_from_);
     auto work = [&](pqxx::work& transaction) { return change_operator(transaction, caller, id, order, rule); };
     Result<std::optional<OperatorRecord>> record = co_await database_->run(std::move(work));
     if (record) co_await reload();

@@ -27,6 +27,11 @@ class OperatorsService final : public LibrarySource {
     /// library. Blocks; call at start.
     Result<void> seed(std::vector<OperatorManifest> manifests);
 
+    /// From here on versions come from the library of another fathomd (LibraryFollower), and nobody adds any here.
+    /// Before requests come.
+    /// @param url  of the other, for people.
+    void copy_from(std::string url) { copied_from_ = std::move(url); }
+
     /// The library as last read; empty before seed().
     OperatorLibraryPointer library() const;
     std::shared_ptr<const link::MatchLibrary> match_library() const override;
@@ -45,7 +50,8 @@ class OperatorsService final : public LibrarySource {
     /// The signed package of an uploaded version, as JSON text. @error kNotFound
     asio::awaitable<Result<std::string>> package(std::string id, std::int64_t version);
 
-    // Changes; library() knows of them when they return. Errors as in operator_changes.hpp.
+    // Changes; library() knows of them when they return. Errors as in operator_changes.hpp. Of a library that is copied
+    // only withdrawing is possible here: what harms must end at once, whoever is away.
 
     asio::awaitable<Result<OperatorRecord>> add(Caller caller, OperatorOrder order);
     asio::awaitable<Result<std::optional<OperatorRecord>>> change(Caller caller, std::string id, OperatorOrder order,
@@ -64,6 +70,7 @@ class OperatorsService final : public LibrarySource {
     std::uint64_t started_reads_ = 0; ///< numbers the reads, so that a slow old one does not replace a newer
     std::uint64_t current_read_ = 0;
     ProbeRunTerminator* runs_ = nullptr;
+    std::string copied_from_; ///< empty: this library is its own
 };
 
 } // namespace fathom::server

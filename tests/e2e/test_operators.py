@@ -2,14 +2,13 @@
 import base64
 import copy
 import json
-import pathlib
 import subprocess
 
 import pytest
 
 from network import BIN, Network, agent_config, wait_until
+from operator_package import EXAMPLES, build_package, create_key, manifest_in
 
-EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "probes" / "upload" / "examples"
 SERVER_FIELDS = {"origin", "created_at", "created_by", "withdrawn_at", "withdrawn_by", "key_id", "object_sha256",
                  "object_bytes"}
 POINTS = {"id": "points", "kind": "intervals",
@@ -35,20 +34,11 @@ class Uploads:
         self.expert_token = expert
 
     def create_key(self, name):
-        answer = self.net.cli("--output", "json", "operator", "key", "create", "-o", self.folder / f"{name}.key")
-        return json.loads(answer)["id"]
+        return create_key(self.net, self.folder / f"{name}.key")
 
     def package(self, source, manifest, key="ada", **changes):
         """Builds an example, signs it, and gives the package's file."""
-        name = "-".join([source.stem, manifest["id"], str(manifest["version"]), key])
-        shared_object, manifest_file = self.folder / f"{name}.so", self.folder / f"{name}-manifest.json"
-        subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-I", EXAMPLES.parent,
-                        *changes.get("defines", []), "-o", shared_object, source, "-lm"], check=True)
-        manifest_file.write_text(json.dumps(manifest))
-        package = self.folder / f"{name}-package.json"
-        self.net.cli("operator", "sign", "--manifest", manifest_file, "--object", shared_object, "--key",
-                     self.folder / f"{key}.key", "-o", package, token=self.expert_token)
-        return package
+        return build_package(self.net, source, manifest, self.folder / f"{key}.key", token=self.expert_token, **changes)
 
     def upload(self, package):
         return self.net.cli("operator", "upload", package, token=self.expert_token)
@@ -69,10 +59,6 @@ class Uploads:
         assert answer.status_code == status, answer.text
         assert answer.headers["Content-Type"] == "application/problem+json"
         return answer.json()
-
-
-def manifest_in(folder):
-    return json.loads((folder / "manifest.json").read_text())
 
 
 def manifest_of(operator):

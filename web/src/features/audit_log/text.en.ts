@@ -42,6 +42,7 @@ export const auditEn = {
   'audit.act.metric_policy.activate': 'metric policy activated',
   'audit.act.metric_policy.create': 'metric policy made',
   'audit.act.operator.change': 'operator changed',
+  'audit.act.operator.copy': 'operator copied from another network',
   'audit.act.operator.upload': 'operator uploaded',
   'audit.act.operator.withdraw': 'operator withdrawn',
   'audit.act.operator_key.add': 'signing key added',

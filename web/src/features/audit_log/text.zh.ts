@@ -44,6 +44,7 @@ export const auditZh: Record<keyof typeof auditEn, string> = {
   'audit.act.metric_policy.activate': '启用度量策略',
   'audit.act.metric_policy.create': '创建度量策略',
   'audit.act.operator.change': '更改算子',
+  'audit.act.operator.copy': '从另一网络复制算子',
   'audit.act.operator.upload': '上传算子',
   'audit.act.operator.withdraw': '撤下算子',
   'audit.act.operator_key.add': '添加签名密钥',
