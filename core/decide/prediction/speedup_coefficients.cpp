@@ -176,7 +176,11 @@ class Finder {
     {
         constexpr const char* kField = "network_gb_s";
         if (is_given(kField)) return;
-        if (center_->network_bytes)
+        if (const std::optional<NodeNetwork>& hosts = center_->between_hosts)
+            add(kField, hosts->bytes_per_s / 1e9, "measured",
+                "mpi_bandwidth between " + std::to_string(hosts->hosts) + " hosts of " + center_->name +
+                    ", probe run " + hosts->probe_run_id);
+        else if (center_->network_bytes)
             add(kField, *center_->network_bytes / 1e9, "measured", "median of the timed transfers of " + center_->name);
         else
             add_missing(kField, "no transfer was timed at " + center_->name);

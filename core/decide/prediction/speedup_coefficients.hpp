@@ -29,10 +29,18 @@ struct CenterUnitType {
     std::vector<MeasuredCompression> compressions{}; ///< newest of each size
 };
 
+/// How fast messages go between hosts of a center, by the operator mpi_bandwidth.
+struct NodeNetwork {
+    double bytes_per_s{};
+    std::int64_t hosts{};     ///< that it was measured between, at least 2
+    std::string probe_run_id; ///< of the measurement
+};
+
 struct MeasuredCenter {
     std::string name;
     std::vector<CenterUnitType> unit_types;
-    std::optional<double> network_bytes; ///< median of its timed transfers, bytes per second; empty: none
+    std::optional<double> network_bytes;        ///< median of its timed transfers, bytes per second; empty: none
+    std::optional<NodeNetwork> between_hosts{}; ///< empty: not measured
 };
 
 /// One coefficient that the question left out.
@@ -54,7 +62,7 @@ std::string_view usual_operator(OperatorClass operator_class);
 ///   at the measured size nearest to 100 MB; of several unit types the fastest;
 /// * `exponent`, of the class measured: the slope of ln(time) against ln(bytes) over all measured sizes of the operator
 ///   on the unit type of t, by least squares;
-/// * `network_gb_s` (b): the median of its timed transfers;
+/// * `network_gb_s` (b): what was measured between its hosts; where nothing was, the median of its timed transfers;
 /// * `bus_gb_s` (p), `gpu_parallelism` (m): facts of that name of its GPU unit type; p of PCIe 3.0 x16 without;
 /// * `core_ratio` (r): from the operator's times per byte on CPU and GPU, t_cpu / t_gpu = m·r. Where m is known neither
 /// from

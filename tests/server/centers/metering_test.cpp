@@ -276,5 +276,37 @@ TEST_F(Metering, ACompressionIsTheNewestResultOfBothWays)
     EXPECT_TRUE(center->unit_types[1].compressions.empty());
 }
 
+TEST_F(Metering, TheNetworkBetweenHostsIsWhatMpiMeasuredThere)
+{
+    const auto between_hosts = [this] {
+        return store_
+            .run([](pqxx::work& transaction) -> Result<std::optional<MeasuredCenter>> {
+                return select_measured_center(transaction, "alpha", "op1");
+            })
+            .value()
+            .value()
+            .between_hosts;
+    };
+    test::StoredMeasurement measurement;
+    measurement.operator_id = "mpi_bandwidth";
+    measurement.unit_count = 2;
+    measurement.median_s = 8e-9;
+    test::add_measurement(store_, measurement);
+    const auto say = [this](int hosts) {
+        store_.sql(R"sql(UPDATE probe_run SET result = '{"operators": [{"id": "mpi_bandwidth", "parameters": {"n": 10},
+            "figures": {"processes": 2, "hosts": )sql" +
+                   std::to_string(hosts) + "}}]}'");
+    };
+
+    say(1);
+    EXPECT_FALSE(between_hosts()) << "two processes of one host";
+    say(2);
+    const std::optional<NodeNetwork> found = between_hosts();
+    ASSERT_TRUE(found);
+    EXPECT_DOUBLE_EQ(found->bytes_per_s, 1e10) << "80 bytes in 8 ns";
+    EXPECT_EQ(found->hosts, 2);
+    EXPECT_FALSE(found->probe_run_id.empty());
+}
+
 } // namespace
 } // namespace fathom::server

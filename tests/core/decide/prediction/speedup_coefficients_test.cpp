@@ -50,6 +50,18 @@ TEST(SpeedupCoefficients, ComeFromProbesAndReports)
     EXPECT_EQ(shown["bus_gb_s"]["source"], "reported");
 }
 
+TEST(SpeedupCoefficients, TheNetworkIsThatBetweenHostsWhereItWasMeasured)
+{
+    MeasuredCenter center = alpha();
+    center.between_hosts = NodeNetwork{12.5e9, 4, "prn_mpi"};
+
+    const auto found = find_coefficients(kOpen, OperatorClass::kQuadratic, "", center);
+
+    EXPECT_NEAR(value_of(found, "network_gb_s").value(), 12.5, 1e-12);
+    EXPECT_EQ(to_json(found)["network_gb_s"]["source"], "measured");
+    EXPECT_EQ(to_json(found)["network_gb_s"]["basis"], "mpi_bandwidth between 4 hosts of alpha, probe run prn_mpi");
+}
+
 TEST(SpeedupCoefficients, WhatTheQuestionSaysStays)
 {
     Json question = kOpen;
