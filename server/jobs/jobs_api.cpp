@@ -44,20 +44,45 @@ Submitter submitter_of(const Call& call)
                      call.request.request_id};
 }
 
+/// The answer of a job's first request.
+net::Response created_response(const JobRecord& job)
+{
+    net::Response response = job_response(201, job);
+    response.headers["Location"] = "/api/v1/jobs/" + job.id.value;
+    return response;
+}
+
+/// A place among those of its token that work with a connection of their own: a request that was let by the line
+/// because it is written with others (is_written_alone()) needs one after all.
+asio::awaitable<std::shared_ptr<const void>> take_turn(const Call& call, JobsService::Batch batch)
+{
+    if (batch == JobsService::Batch::kMany) co_return nullptr;
+    co_return co_await call.turns.take();
+}
+
 asio::awaitable<net::Response> submit_with_key(JobsService* jobs, Call call, IdempotencyKey key, SubmitRequest request)
 {
     const std::string request_id = call.request.request_id;
-    const JobsService::Render render = request.batch == JobsService::Batch::kOne ? render_one : render_many;
+    const std::string owner = call.principal.token_id.value;
+    const bool is_one = request.batch == JobsService::Batch::kOne;
+    const JobsService::Render render = is_one ? render_one : render_many;
     Result<std::vector<AdmittedJob>> admitted =
         co_await jobs->admit(std::move(request.specs), request.batch, call.principal, submitter_of(call));
     if (!admitted) {
+        const std::shared_ptr<const void> turn = co_await take_turn(call, request.batch);
         Result<StoredAnswer> earlier = co_await jobs->find_answer(std::move(key), render);
         if (earlier) co_return replay(*earlier);
         if (earlier.error().code == Errc::kConflict) co_return net::problem(earlier.error(), request_id);
         co_return net::problem(admitted.error(), request_id);
     }
+    if (is_one) {
+        const Result<std::optional<JobRecord>> first = co_await jobs->submit_first(key, admitted->front(), owner);
+        if (!first) co_return net::problem(first.error(), request_id);
+        if (*first) co_return created_response(**first);
+    }
+    const std::shared_ptr<const void> turn = co_await take_turn(call, request.batch);
     Result<JobsService::OnceAnswer> once =
-        co_await jobs->submit_once(std::move(key), std::move(*admitted), call.principal.token_id.value, render);
+        co_await jobs->submit_once(std::move(key), std::move(*admitted), owner, render);
     if (!once) co_return net::problem(once.error(), request_id);
     if (once->is_replay) co_return replay(once->answer);
     co_return to_response(std::move(once->answer));
@@ -87,17 +112,14 @@ asio::awaitable<net::Response> submit(JobsService* jobs, Call call)
     }
     const Result<JobRecord> record = co_await jobs->submit(std::move(admitted->front()), owner);
     if (!record) co_return net::problem(record.error(), request_id);
-    net::Response response = job_response(201, *record);
-    response.headers["Location"] = "/api/v1/jobs/" + record->id.value;
-    co_return response;
+    co_return created_response(*record);
 }
 
-/// A single job without a key is written with those of others (JobsService::submit).
+/// A single job is written with those of others (JobsService::submit, submit_first).
 bool is_written_alone(const net::Request& request)
 {
     const std::size_t begin = request.body.find_first_not_of(" \t\r\n");
-    const bool has_many = begin != std::string::npos && request.body[begin] == '[';
-    return has_many || !request.header("Idempotency-Key").empty();
+    return begin != std::string::npos && request.body[begin] == '[';
 }
 
 /// Lists of jobs. Counted in groups, or sorted otherwise than by their submission, tens of thousands of jobs are gone

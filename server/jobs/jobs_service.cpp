@@ -17,10 +17,10 @@ constexpr std::size_t kQuickJobs = 16;
 
 using Queued = std::shared_ptr<const JobRecord>;
 
-Result<std::vector<Timestamp>> write_submissions(pqxx::transaction_base& transaction, std::vector<Queued>& jobs)
+Result<std::vector<std::optional<Timestamp>>> write_submissions(pqxx::transaction_base& transaction,
+                                                                std::vector<SubmittedJob>& jobs)
 {
-    const Timestamp at = insert_jobs(transaction, jobs);
-    return std::vector<Timestamp>(jobs.size(), at);
+    return insert_submitted_jobs(transaction, jobs);
 }
 
 JobRecord submitted_at(const JobRecord& job, Timestamp at)
@@ -233,11 +233,23 @@ asio::awaitable<Result<void>> JobsService::check_projects(const std::vector<JobS
 
 asio::awaitable<Result<JobRecord>> JobsService::submit(AdmittedJob job, std::string owner)
 {
+    Result<std::optional<JobRecord>> record = co_await submit_first({}, std::move(job), std::move(owner));
+    if (!record) co_return record.error();
+    FATHOM_ASSERT(*record); // there is no key that could be in use
+    co_return std::move(**record);
+}
+
+asio::awaitable<Result<std::optional<JobRecord>>> JobsService::submit_first(IdempotencyKey key, AdmittedJob job,
+                                                                            std::string owner)
+{
+    FATHOM_ASSERT(key.key.empty() || key.token_id == owner);
     const auto queued = std::make_shared<const JobRecord>(make_job_record(JobId::make(), "job", job, std::move(owner)));
-    const Result<Timestamp> at = co_await submissions_.add(queued);
+    SubmittedJob submitted{queued, std::move(key.key), std::move(key.request_sha256)};
+    const Result<std::optional<Timestamp>> at = co_await submissions_.add(std::move(submitted));
     if (!at) co_return at.error();
+    if (!*at) co_return std::optional<JobRecord>();
     submitted_.add();
-    co_return submitted_at(*queued, *at);
+    co_return submitted_at(*queued, **at);
 }
 
 asio::awaitable<Result<std::vector<JobRecord>>> JobsService::submit_all(std::vector<AdmittedJob> admitted,

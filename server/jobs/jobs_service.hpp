@@ -54,6 +54,10 @@ class JobsService {
 
     /// Queues one admitted job; many callers share a transaction.
     asio::awaitable<Result<JobRecord>> submit(AdmittedJob job, std::string owner);
+    /// The same under an idempotency key, which commits with the job.
+    /// @return nullopt: the key is in use already, and nothing was done; submit_once() tells what the repeat gets.
+    asio::awaitable<Result<std::optional<JobRecord>>> submit_first(IdempotencyKey key, AdmittedJob job,
+                                                                   std::string owner);
     /// Queues admitted jobs, all or nothing.
     asio::awaitable<Result<std::vector<JobRecord>>> submit_all(std::vector<AdmittedJob> admitted, std::string owner);
 
@@ -128,7 +132,7 @@ class JobsService {
     Result<void> stop_job(pqxx::work& transaction, const JobId& id, const LockedJob& job,
                           const std::string& cause) const;
 
-    using Submissions = GroupCommit<std::shared_ptr<const JobRecord>, Timestamp>;
+    using Submissions = GroupCommit<SubmittedJob, std::optional<Timestamp>>;
 
     Database* database_;
     CatalogCache* catalog_;

@@ -9,22 +9,33 @@
 #include <pqxx/pqxx>
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace fathom::server {
 namespace {
 
-// Jobs, their first events and the wake-ups (as notify() sends them) in one round trip: this statement is most of what
-// a submission costs. What is known of the specification is told, so that PostgreSQL reads it once and writes it once.
+// Jobs, their keys, their first events and the wake-ups (as notify() sends them) in one round trip: this statement is
+// most of what a submission costs. What is known of the specification is told, so that PostgreSQL reads it once and
+// writes it once. Keys are taken in their order, so that two such statements never wait for each other; one that
+// another transaction has just taken is waited for, and then left.
 constexpr Statement kInsertJobs{"jobs_insert_jobs", R"sql(
-    WITH added AS (
+    WITH offered AS MATERIALIZED (
+        SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+                             $8::text[], $9::text[], $10::integer[], $11::text[], $12::text[], $13::text[])
+            WITH ORDINALITY AS n (id, label, name, project, job_type, spec, submitted_by, operators_from,
+                                  secret_environment, priority, gang, key, request_sha256, place)),
+    taken AS (
+        INSERT INTO idempotency_key (token_id, key, request_sha256, response_status, response_jobs)
+        SELECT DISTINCT ON (submitted_by, key) submitted_by, key, request_sha256, 201, ARRAY[id]
+        FROM offered WHERE key <> '' ORDER BY submitted_by, key, place
+        ON CONFLICT (token_id, key) DO NOTHING
+        RETURNING response_jobs[1] AS id),
+    added AS (
         INSERT INTO job (id, label, name, project, job_type, spec, submitted_by, operators_from,
                          secret_environment, priority, gang, spec_bytes)
         SELECT n.id, n.label, n.name, n.project, n.job_type, n.spec::jsonb, n.submitted_by, n.operators_from,
                nullif(n.secret_environment, ''), n.priority, n.gang, octet_length(n.spec)
-        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-                    $9::text[], $10::integer[], $11::text[])
-             AS n (id, label, name, project, job_type, spec, submitted_by, operators_from, secret_environment,
-                   priority, gang)
+        FROM offered n WHERE n.key = '' OR n.id IN (SELECT id FROM taken)
         RETURNING id, label, submitted_by, project, spec_bytes),
     stored AS (
         INSERT INTO stored_change (submitted_by, project, bytes)
@@ -33,7 +44,10 @@ constexpr Statement kInsertJobs{"jobs_insert_jobs", R"sql(
         INSERT INTO job_event (job_id, state, cause, evidence)
         SELECT id, 'queued', 'submitted', jsonb_build_object('submitted_by', submitted_by) FROM added
         RETURNING id)
-    SELECT now() AS at, pg_notify('fathom', 'route submitted'), pg_notify('fathom', 'event ' || max(id)) FROM events)sql"};
+    SELECT now() AS at, array_to_json(ARRAY(SELECT id FROM added)) AS added,
+           CASE WHEN count(*) > 0 THEN pg_notify('fathom', 'route submitted') END,
+           CASE WHEN count(*) > 0 THEN pg_notify('fathom', 'event ' || max(id)) END
+    FROM events)sql"};
 
 constexpr Statement kSelectJobsAsSubmitted{"jobs_select_jobs_as_submitted", R"sql(
     SELECT j.id, j.label, j.name, j.project, j.job_type, j.operators_from, j.spec::text AS spec, j.submitted_at,
@@ -88,38 +102,75 @@ constexpr const char* kCountOpenJobs = R"sql(
     UNION ALL
     SELECT state, count(*) FROM job WHERE state IN ('placed', 'dispatched', 'running', 'lost') GROUP BY state)sql";
 
+/// The parameters of kInsertJobs.
+class JobColumns {
+  public:
+    void add(const SubmittedJob& submitted)
+    {
+        const JobRecord& job = *submitted.job;
+        ids_.add(job.id.value);
+        labels_.add(job.label);
+        names_.add(job.name);
+        projects_.add(job.project);
+        types_.add(job.job_type);
+        specs_.add(job.spec);
+        owners_.add(job.submitted_by);
+        sources_.add(job.operators_from);
+        secrets_.add(job.secrets);
+        priorities_.add(job.priority);
+        gangs_.add(job.gang);
+        keys_.add(submitted.key);
+        digests_.add(submitted.request_sha256);
+    }
+
+    /// The row of its answer. Uses the columns up.
+    pqxx::row insert(pqxx::transaction_base& transaction)
+    {
+        return exec(transaction, kInsertJobs, ids_.take(), labels_.take(), names_.take(), projects_.take(),
+                    types_.take(), specs_.take(), owners_.take(), sources_.take(), secrets_.take(), priorities_.take(),
+                    gangs_.take(), keys_.take(), digests_.take())[0];
+    }
+
+  private:
+    SqlArray ids_;
+    SqlArray labels_;
+    SqlArray names_;
+    SqlArray projects_;
+    SqlArray types_;
+    SqlArray specs_;
+    SqlArray owners_;
+    SqlArray sources_;
+    SqlArray secrets_;
+    SqlArray priorities_;
+    SqlArray gangs_;
+    SqlArray keys_;
+    SqlArray digests_;
+};
+
 } // namespace
 
 Timestamp insert_jobs(pqxx::transaction_base& transaction, std::span<const std::shared_ptr<const JobRecord>> jobs)
 {
-    SqlArray ids;
-    SqlArray labels;
-    SqlArray names;
-    SqlArray projects;
-    SqlArray types;
-    SqlArray specs;
-    SqlArray owners;
-    SqlArray sources;
-    SqlArray secrets;
-    SqlArray priorities;
-    SqlArray gangs;
-    for (const auto& job : jobs) {
-        ids.add(job->id.value);
-        labels.add(job->label);
-        names.add(job->name);
-        projects.add(job->project);
-        types.add(job->job_type);
-        specs.add(job->spec);
-        owners.add(job->submitted_by);
-        sources.add(job->operators_from);
-        secrets.add(job->secrets);
-        priorities.add(job->priority);
-        gangs.add(job->gang);
-    }
-    const pqxx::result rows =
-        exec(transaction, kInsertJobs, ids.take(), labels.take(), names.take(), projects.take(), types.take(),
-             specs.take(), owners.take(), sources.take(), secrets.take(), priorities.take(), gangs.take());
-    return to_timestamp(rows[0]["at"]);
+    JobColumns columns;
+    for (const auto& job : jobs)
+        columns.add({job, "", ""});
+    return to_timestamp(columns.insert(transaction)["at"]);
+}
+
+std::vector<std::optional<Timestamp>> insert_submitted_jobs(pqxx::transaction_base& transaction,
+                                                            std::span<const SubmittedJob> jobs)
+{
+    JobColumns columns;
+    for (const SubmittedJob& job : jobs)
+        columns.add(job);
+    const pqxx::row row = columns.insert(transaction);
+    const Timestamp at = to_timestamp(row["at"]);
+    const auto ids = Json::parse(row["added"].c_str()).get<std::unordered_set<std::string>>();
+    std::vector<std::optional<Timestamp>> moments;
+    moments.reserve(jobs.size());
+    for (const SubmittedJob& job : jobs)
+        moments.push_back(ids.contains(job.job->id.value) ? std::optional(at) : std::nullopt);
+    return moments;
 }
 
 std::vector<JobRecord> select_jobs_as_submitted(pqxx::work& transaction, const std::vector<std::string>& ids)

@@ -17,6 +17,18 @@ namespace fathom::server {
 /// @return when they were submitted: one moment for all.
 Timestamp insert_jobs(pqxx::transaction_base& transaction, std::span<const std::shared_ptr<const JobRecord>> jobs);
 
+/// A queued job, and the Idempotency-Key of the request that makes it and nothing else.
+struct SubmittedJob {
+    std::shared_ptr<const JobRecord> job;
+    std::string key;            ///< of the job's submitter; empty: none
+    std::string request_sha256; ///< IdempotencyKey::request_sha256
+};
+/// As insert_jobs(), key by key: a job whose key is in use already, or is that of an earlier one of `jobs`, is
+/// left out. The key is stored with its job, so that a repeat finds it.
+/// @return for each when it was submitted; nullopt: left out
+std::vector<std::optional<Timestamp>> insert_submitted_jobs(pqxx::transaction_base& transaction,
+                                                            std::span<const SubmittedJob> jobs);
+
 /// These jobs as they were when they were submitted, in the order of `ids`; those that are gone are left out.
 std::vector<JobRecord> select_jobs_as_submitted(pqxx::work& transaction, const std::vector<std::string>& ids);
 /// With how far its attempt is with fetching inputs, which lists of jobs do not have.
