@@ -29,10 +29,14 @@ class Target:
         self.rates, self.p99s_ms = [], []
 
     def measure(self):
-        rate, p99_ms = hey(self.url, self.requests, self.headers, self.body)
+        rate, p99_ms = self.load()
         self.rates.append(rate * self.jobs_each)
         self.p99s_ms.append(p99_ms)
         print(f"  {self.name:<10} {self.rates[-1]:7.0f}/s, p99 {p99_ms:6.1f} ms", flush=True)
+
+    def load(self):
+        """Requests per second, p99 in milliseconds."""
+        return hey(self.url, self.requests, self.headers, self.body)
 
     @property
     def rate(self):
@@ -56,6 +60,50 @@ def hey(url, requests, headers, body):
     if failed or not rate or not p99 or "Error distribution" in text:
         sys.exit(f"some requests to {url} failed:\n{text}")
     return float(rate.group(1)), float(p99.group(1)) * 1000
+
+
+KEYED_SCRIPT = """
+local body, prefix, count = nil, nil, 0
+local threads = 0
+function setup(thread)
+    threads = threads + 1
+    thread:set("number", threads)
+end
+function init(arguments)
+    local file = io.open(arguments[1], "rb")
+    body = file:read("*a")
+    file:close()
+    prefix = arguments[2] .. "-" .. number .. "-"
+    wrk.headers["Authorization"] = arguments[3]
+    wrk.headers["Content-Type"] = "application/json"
+end
+function request()
+    count = count + 1
+    wrk.headers["Idempotency-Key"] = prefix .. count
+    return wrk.format("POST", nil, wrk.headers, body)
+end
+"""
+
+
+class KeyedTarget(Target):
+    """As `fathom job submit` sends jobs: each under an Idempotency-Key of its own, which hey cannot."""
+
+    SECONDS = 5
+
+    def __init__(self, name, url, headers, body, script):
+        super().__init__(name, url, headers, body, 0)
+        self.script = script
+
+    def load(self):
+        text = subprocess.run(
+            ["wrk", "--threads", "2", "--connections", str(CLIENTS), "--duration", f"{self.SECONDS}s", "--latency",
+             "--script", str(self.script), self.url, "--", str(self.body), f"round{len(self.rates)}",
+             self.headers["Authorization"]], capture_output=True, text=True, check=True).stdout
+        rate = re.search(r"Requests/sec:\s*([\d.]+)", text)
+        p99 = re.search(r"99%\s+([\d.]+)(us|ms|s)\n", text)
+        if not rate or not p99 or "Non-2xx" in text or "Socket errors" in text:
+            sys.exit(f"some requests to {self.url} failed:\n{text}")
+        return float(rate.group(1)), float(p99.group(1)) * {"us": 0.001, "ms": 1, "s": 1000}[p99.group(2)]
 
 
 def pgbench(net):
@@ -111,13 +159,15 @@ def main():
         net.add_agent("alpha", agent_config())
         net.rest.call("PATCH", "/centers/alpha", json={"drained": True})
         files = {"job": JOB, "batch": "[" + ",".join([JOB] * BATCH) + "]", "slurm": SLURM_JOB}
+        files["keyed.lua"] = KEYED_SCRIPT
         for name, text in files.items():
             (net.folder / name).write_text(text)
         jobs_url, headers = net.server.url + "/api/v1/jobs", {"Authorization": f"Bearer {net.admin_token}"}
         ours = Target("ours", jobs_url, headers, net.folder / "job", requests)
         batches = Target("batches", jobs_url, headers, net.folder / "batch", max(requests // BATCH, 10 * CLIENTS), BATCH)
         echo = Target("https_echo", stack.enter_context(https_echo(net.folder)), headers, net.folder / "job", requests)
-        targets = [ours, echo, batches]
+        keyed = KeyedTarget("keyed", jobs_url, headers, net.folder / "job", net.folder / "keyed.lua")
+        targets = [ours, echo, keyed, batches]
         found = stack.enter_context(private_slurm())
         if found:
             peer = Target("slurmrestd", found.rest_url + "/slurm/v0.0.38/job/submit",
@@ -129,6 +179,8 @@ def main():
         print(f"pgbench: {inserts_per_s:.0f}/s")
     print(f"RESULT submissions_per_s {ours.rate:.0f} 1/s")
     print(f"RESULT submission_p99_ms {ours.p99_ms:.1f} ms")
+    print(f"RESULT keyed_submissions_per_s {keyed.rate:.0f} 1/s")
+    print(f"RESULT keyed_submission_p99_ms {keyed.p99_ms:.1f} ms")
     print(f"RESULT batch_jobs_per_s {batches.rate:.0f} 1/s")
     print(f"RESULT pgbench_inserts_per_s {inserts_per_s:.0f} 1/s")
     print(f"RESULT https_echo_per_s {echo.rate:.0f} 1/s")
