@@ -41,15 +41,10 @@ ComparedResult to_result(const pqxx::row& row)
 
 RunReport report_of(pqxx::transaction_base& transaction, const pqxx::result& ids)
 {
-    RunReport report;
     std::vector<std::string> runs;
-    for (const pqxx::row& row : ids) {
+    for (const pqxx::row& row : ids)
         runs.push_back(row[0].as<std::string>());
-        std::optional<ProbeRunRecord> run = select_run(transaction, runs.back());
-        run->document = Json();
-        run->result = Json();
-        report.runs.push_back(std::move(*run));
-    }
+    RunReport report{select_these_runs(transaction, runs), {}};
     for (const pqxx::row& row : transaction.exec_params(kSelectResults, sql_array(runs)))
         report.results.push_back(to_result(row));
     return report;

@@ -39,17 +39,21 @@ constexpr const char* kSelectRun = "SELECT r.*, " FATHOM_RUN_OF_ATTEMPT R"sql(
     WHERE r.id = $1)sql";
 
 // Results are large, so a list does not read them.
-constexpr const char* kSelectRuns = R"sql(
-    SELECT r.id, r.probe_task_id, r.center_id, r.unit_type_id, r.unit_count, r.selection, r.cause, r.job_id, r.state,
-           r.error, r.created_at, r.created_by, r.ended_at, r.order_id, r.count_by, r.repeats_run_id,
-           r.divides_run_id, r.verification, r.verification_detail, r.busy_cores, NULL::jsonb AS document, NULL::jsonb AS result,
-           )sql" FATHOM_RUN_OF_ATTEMPT R"sql(
-    FROM probe_run r JOIN center c ON c.id = r.center_id JOIN unit_type u ON u.id = r.unit_type_id
-    LEFT JOIN LATERAL (SELECT * FROM attempt WHERE attempt.job_id = r.job_id ORDER BY epoch DESC LIMIT 1) a ON true
-    LEFT JOIN unit_type au ON au.id = a.unit_type_id
+#define FATHOM_LISTED_RUNS                                                                                             \
+    "SELECT r.id, r.probe_task_id, r.center_id, r.unit_type_id, r.unit_count, r.selection, r.cause, r.job_id, "        \
+    "r.state, r.error, r.created_at, r.created_by, r.ended_at, r.order_id, r.count_by, r.repeats_run_id, "             \
+    "r.divides_run_id, r.verification, r.verification_detail, r.busy_cores, NULL::jsonb AS document, "                 \
+    "NULL::jsonb AS result, " FATHOM_RUN_OF_ATTEMPT                                                                    \
+    "FROM probe_run r JOIN center c ON c.id = r.center_id JOIN unit_type u ON u.id = r.unit_type_id "                  \
+    "LEFT JOIN LATERAL (SELECT * FROM attempt WHERE attempt.job_id = r.job_id ORDER BY epoch DESC LIMIT 1) a ON true " \
+    "LEFT JOIN unit_type au ON au.id = a.unit_type_id "
+
+constexpr const char* kSelectRuns = FATHOM_LISTED_RUNS R"sql(
     WHERE ($1 = '' OR r.state = $1) AND ($2 = '' OR r.unit_type_id = $2 OR c.name || '/' || u.name = $2)
       AND ($3 = '' OR r.probe_task_id = $3) AND ($4 = '' OR r.id < $4) AND ($6 = '' OR r.order_id = $6)
     ORDER BY r.id DESC LIMIT $5)sql";
+
+constexpr const char* kSelectTheseRuns = FATHOM_LISTED_RUNS "WHERE r.id = ANY ($1::text[]) ORDER BY r.id";
 
 constexpr const char* kFindQueuedRun = R"sql(
     SELECT id FROM probe_run WHERE probe_task_id = $1 AND unit_type_id = $2 AND unit_count = $3 AND state = 'queued')sql";
@@ -231,6 +235,14 @@ Page<ProbeRunRecord> select_runs(pqxx::transaction_base& transaction, const RunF
                                                         after, size + 1, filter.order))
         runs.push_back(to_run(row));
     return cut_page(std::move(runs), size, [](const ProbeRunRecord& run) { return run.id.value; });
+}
+
+std::vector<ProbeRunRecord> select_these_runs(pqxx::transaction_base& transaction, const std::vector<std::string>& ids)
+{
+    std::vector<ProbeRunRecord> runs;
+    for (const pqxx::row& row : transaction.exec_params(kSelectTheseRuns, sql_array(ids)))
+        runs.push_back(to_run(row));
+    return runs;
 }
 
 bool is_run_lost(pqxx::transaction_base& transaction, const ProbeRunId& run)

@@ -85,6 +85,8 @@ struct RunFilter {
 /// Newest first; `after` is an id. Empty filters take all.
 Page<ProbeRunRecord> select_runs(pqxx::transaction_base& transaction, const RunFilter& filter, std::int64_t size,
                                  const std::string& after);
+/// These, by id, as a list shows them: without documents and results. Ids of none are left out.
+std::vector<ProbeRunRecord> select_these_runs(pqxx::transaction_base& transaction, const std::vector<std::string>& ids);
 /// True when the run's job is at a center that fell silent past its limit.
 bool is_run_lost(pqxx::transaction_base& transaction, const ProbeRunId& run);
 bool has_queued_run(pqxx::transaction_base& transaction, const std::string& job_type);
