@@ -11,8 +11,10 @@ asio::awaitable<net::Response> list_diversity(Database* database, Call call)
     const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     const std::string operator_id = query_text(call.request.query, "operator");
+    const bool lists_unit_types = query_flag(call.request.query, "unit_types").value_or(true);
+    const UnitTypesListed listed = lists_unit_types ? UnitTypesListed::kYes : UnitTypesListed::kNo;
     auto work = [&](pqxx::work& transaction) -> Result<Page<OperatorDiversity>> {
-        return select_diversity_page(transaction, operator_id, page->size, page->after);
+        return select_diversity_page(transaction, operator_id, listed, page->size, page->after);
     };
     const Result<Page<OperatorDiversity>> operators = co_await database->run(std::move(work));
     if (!operators) co_return net::problem(operators.error(), call.request.request_id);

@@ -23,17 +23,19 @@ constexpr const char* kSelectDiversity = R"sql(
            coalesce(jsonb_agg(jsonb_build_object('id', a.id, 'center', a.center, 'name', a.name,
                                                  'resource_type', a.resource_type, 'unit_count', a.unit_count,
                                                  'is_open', a.is_open)
-                              ORDER BY a.center, a.name) FILTER (WHERE a.id IS NOT NULL), '[]') AS unit_types
+                              ORDER BY a.center, a.name) FILTER (WHERE a.id IS NOT NULL AND $4), '[]') AS unit_types
     FROM wanted w LEFT JOIN able a ON a.operator_id = w.id
     GROUP BY w.id ORDER BY w.id)sql";
 
 } // namespace
 
 Page<OperatorDiversity> select_diversity_page(pqxx::transaction_base& transaction, const std::string& operator_id,
-                                              std::int64_t size, const std::string& after)
+                                              UnitTypesListed listed, std::int64_t size, const std::string& after)
 {
+    const bool lists_unit_types = listed == UnitTypesListed::kYes;
     std::vector<OperatorDiversity> operators;
-    for (const pqxx::row& row : transaction.exec_params(kSelectDiversity, operator_id, after, size + 1)) {
+    for (const pqxx::row& row :
+         transaction.exec_params(kSelectDiversity, operator_id, after, size + 1, lists_unit_types)) {
         operators.push_back({.operator_id = row["operator_id"].as<std::string>(),
                              .unit_type_count = row["unit_type_count"].as<std::int64_t>(),
                              .center_count = row["center_count"].as<std::int64_t>(),

@@ -18,15 +18,19 @@ struct OperatorDiversity {
     std::int64_t center_count{};
     std::int64_t unit_count{}; ///< all units of these types
     Json resource_types;       ///< names, sorted
-    Json unit_types;           ///< [{id, center, name, resource_type, unit_count, is_open}], by center and name
+    /// [{id, center, name, resource_type, unit_count, is_open}], by center and name; [] where they are not asked for.
+    Json unit_types;
 };
+
+/// Whether each operator's unit types are wanted by name: of a large network they are many times the rest.
+enum class UnitTypesListed { kYes, kNo };
 
 /// Every operator of the library that is not withdrawn, by id, those included that nothing runs. What counts are the
 /// active unit types of centers that are not revoked, by what their centers reported, with the uploaded operators where
 /// these are accepted. Blocks; pqxx's exceptions pass through.
 /// @param operator_id  only this one; empty for all.
 Page<OperatorDiversity> select_diversity_page(pqxx::transaction_base& transaction, const std::string& operator_id,
-                                              std::int64_t size, const std::string& after);
+                                              UnitTypesListed listed, std::int64_t size, const std::string& after);
 
 Json to_json(const OperatorDiversity& diversity);
 

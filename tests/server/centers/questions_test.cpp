@@ -130,9 +130,13 @@ TEST(Diversity, CountsTheKindsOfUnitOfEachOperator)
     test::add_center(store, "alpha", test::golden_catalog());
     test::add_center(store, "beta", {{unit_type("all", 3, {"op1"})}, {}});
 
-    const auto page = store.run([](pqxx::work& transaction) -> Result<Page<OperatorDiversity>> {
-        return select_diversity_page(transaction, "", 10, "");
-    });
+    const auto select = [&store](UnitTypesListed listed) {
+        return store.run([listed](pqxx::work& transaction) -> Result<Page<OperatorDiversity>> {
+            return select_diversity_page(transaction, "", listed, 10, "");
+        });
+    };
+    const auto page = select(UnitTypesListed::kYes);
+    const auto counts = select(UnitTypesListed::kNo);
 
     ASSERT_EQ(page.value().items.size(), 3U);
     const OperatorDiversity& widest = page.value().items[0];
@@ -143,6 +147,12 @@ TEST(Diversity, CountsTheKindsOfUnitOfEachOperator)
     EXPECT_EQ(widest.resource_types, Json::array({"cpu"}));
     EXPECT_EQ(page.value().items[1].unit_type_count, 1);
     EXPECT_EQ(page.value().items[2].unit_type_count, 0) << "nothing runs it, and that is said";
+    EXPECT_EQ(widest.unit_types.size(), 4U);
+    EXPECT_EQ(widest.unit_types[0]["center"], "alpha");
+    ASSERT_EQ(counts.value().items.size(), 3U);
+    EXPECT_EQ(counts.value().items[0].unit_type_count, 4);
+    EXPECT_EQ(counts.value().items[0].center_count, 2);
+    EXPECT_EQ(counts.value().items[0].unit_types, Json::array());
     store.database().stop();
 }
 

@@ -10,12 +10,23 @@ export type OperatorOrder = components['schemas']['OperatorOrder']
 export type OperatorUse = components['schemas']['OperatorUse']
 export type Diversity = components['schemas']['Diversity']
 
-/** How many kinds of unit serve each operator (M18). */
+/** How many kinds of unit serve each operator (M18); which these are is left out. */
 export function useDiversity() {
   return useWholeList({
     key: [...operatorKeys.all, 'diversity'],
     read: (page_token, signal) => unwrap(api.GET('/api/v1/diversity', {
-      signal, params: { query: { page_size: 1000, ...(page_token ? { page_token } : {}) } } })),
+      signal, params: { query: { page_size: 1000, unit_types: false, ...(page_token ? { page_token } : {}) } } })),
+  })
+}
+
+/** The kinds of unit that serve one operator; null: it is none of the library. */
+export function useDiversityOf(operator: string) {
+  return useQuery({
+    queryKey: [...operatorKeys.all, 'diversity', operator],
+    queryFn: async ({ signal }): Promise<Diversity | null> => {
+      const page = await unwrap(api.GET('/api/v1/diversity', { signal, params: { query: { page_size: 1, operator } } }))
+      return page.items[0] ?? null
+    },
   })
 }
 

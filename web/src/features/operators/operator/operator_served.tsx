@@ -1,7 +1,7 @@
 import { Link } from '../../../app/router/link'
 import { pathTo } from '../../../app/router/match'
 import { useText } from '../../../i18n/language'
-import { useDiversity } from '../../../queries/operator_library'
+import { useDiversityOf } from '../../../queries/operator_library'
 import { DataTable } from '../../../ui/data_table'
 import { Section } from '../../../ui/page'
 import { EmptyState, Ready } from '../../../ui/states'
@@ -9,8 +9,8 @@ import { EmptyState, Ready } from '../../../ui/states'
 /** How many kinds of unit serve an operator, and which (M18). */
 export function OperatorServed({ id }: { id: string }) {
   const t = useText()
-  const query = useDiversity()
-  const served = query.data?.find((one) => one.operator_id === id)
+  const query = useDiversityOf(id)
+  const served = query.data
   return (
     <Section title={t('operators.served.title')} side={served
       ? <span className="dim">{t('operators.served')}: {served.unit_type_count} · {t('operators.served.centers')}: {served.center_count} · {t('operators.served.units')}: {served.unit_count}</span>
