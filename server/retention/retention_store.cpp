@@ -221,7 +221,6 @@ std::int64_t remove_jobs_and(EventsGo how, pqxx::work& transaction, const std::v
     const std::string job_array = sql_array(locked);
     const std::vector<std::string> attempts = select_ids(transaction, kSelectAttempts, job_array);
     exec(transaction, kGiveBack, job_array);
-    // A deletion of none would have every replica read all attempts in use again.
     if (!attempts.empty()) {
         for (const Statement& statement : kDeleteOfAttempts)
             exec(transaction, statement, sql_array(attempts));

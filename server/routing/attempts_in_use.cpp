@@ -38,7 +38,9 @@ namespace {
     "(extract(epoch FROM now()) * 1000000)::bigint AS now_us, "                                                        \
     "s.id::text || ' ' || extract(epoch FROM pg_postmaster_start_time())::text AS since"
 
-// One statement, so that the snapshot is that of the rows. At least one row, whose id may be null.
+// One statement, so that the snapshot is that of the rows. At least one row, whose id may be null. Rows that are gone
+// say nothing: all must be read where the snapshot may not have seen how one of them last changed. Of those that it has
+// seen end, as of all that retention deletes, nothing is kept.
 constexpr Statement kSelectChanges{"routing_select_attempt_changes", R"sql(
     WITH changed AS (
         SELECT id FROM attempt WHERE )sql" FATHOM_IS_NEWS("changed_in") R"sql(
@@ -46,7 +48,8 @@ constexpr Statement kSelectChanges{"routing_select_attempt_changes", R"sql(
         SELECT attempt_id FROM attempt_queue WHERE )sql" FATHOM_IS_NEWS("changed_in") R"sql()
     SELECT reading.*, attempts.*
     FROM (SELECT )sql" FATHOM_READING_STATE R"sql(,
-                 coalesce()sql" FATHOM_IS_NEWS("s.deleted_in") R"sql(, true) AS must_read_all
+                 coalesce()sql" FATHOM_IS_NEWS("s.deleted_in") R"sql(
+                          AND s.deleted_change >= pg_snapshot_xmin($1::pg_snapshot), true) AS must_read_all
           FROM (VALUES (1)) one LEFT JOIN attempt_changes_since s ON true) reading
     LEFT JOIN (SELECT )sql" FATHOM_ATTEMPT_COLUMNS R"sql(
                FROM changed c JOIN attempt a ON a.id = c.id JOIN job j ON j.id = a.job_id

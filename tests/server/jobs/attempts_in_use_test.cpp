@@ -263,16 +263,59 @@ TEST_P(AttemptsInUseTest, AreAllReadAfterACrashOfTheDatabase)
     EXPECT_EQ(kept.rows_read(), 0);
 }
 
+TEST_P(AttemptsInUseTest, ThoseThatWereSeenToEndMayBeDeletedUnheard)
+{
+    AttemptsInUse kept;
+    AttemptsInUse late;
+    std::vector<std::string> first;
+    sql(insertion(first));
+    sql(insertion(live_));
+    expect_as_read_anew(late);
+    sql("UPDATE attempt SET state = 'ended', outcome = 'exited' WHERE id = '" + first[0] + "'");
+    expect_as_read_anew(kept);
+
+    sql("DELETE FROM attempt WHERE id = '" + first[0] + "'");
+    expect_as_read_anew(kept);
+    EXPECT_EQ(kept.rows_read(), 0) << "nothing is new";
+    expect_as_read_anew(late);
+    EXPECT_EQ(late.rows_read(), 1) << "all that are left";
+    expect_as_read_anew(late);
+    EXPECT_EQ(late.rows_read(), 0);
+
+    sql("DELETE FROM attempt WHERE id = 'none'");
+    sql("DELETE FROM attempt WHERE id = '" + live_[0] + "'");
+    live_.clear();
+    expect_as_read_anew(kept);
+    EXPECT_TRUE(held_by(kept).empty()) << "it had not ended";
+}
+
+TEST_P(AttemptsInUseTest, OneThatEndsAndIsDeletedInOneTransactionIsGone)
+{
+    AttemptsInUse kept;
+    sql(insertion(live_));
+    expect_as_read_anew(kept);
+
+    sql("UPDATE attempt SET state = 'ended', outcome = 'exited'; DELETE FROM attempt");
+    live_.clear();
+    expect_as_read_anew(kept);
+    EXPECT_TRUE(held_by(kept).empty());
+}
+
 TEST_P(AttemptsInUseTest, NumbersOfTheServerThatABackupIsOfAreNoNews)
 {
     AttemptsInUse kept;
     sql(insertion(live_));
-    sql("UPDATE attempt SET changed_in = '99999999999'; UPDATE attempt_changes_since SET deleted_in = '99999999999'");
+    sql("UPDATE attempt SET changed_in = '99999999999'; UPDATE attempt_changes_since SET deleted_in = '99999999999', "
+        "deleted_change = '99999999999'");
     expect_as_read_anew(kept);
 
     expect_as_read_anew(kept);
 
     EXPECT_EQ(kept.rows_read(), 0);
+    sql("DELETE FROM attempt");
+    live_.clear();
+    expect_as_read_anew(kept);
+    EXPECT_TRUE(held_by(kept).empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, AttemptsInUseTest, ::testing::Values(1U, 2U, 3U, 4U));
