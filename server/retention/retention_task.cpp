@@ -89,7 +89,8 @@ asio::awaitable<void> RetentionTask::remove_and_log()
     if (!removed)
         log_warning("retention_failed", {{"error", describe(removed.error())}});
     else if (removed->outputs + removed->jobs + removed->probe_runs + removed->findings + removed->audit +
-                 removed->usage + removed->balance_steps + removed->sub_units >
+                 removed->usage + removed->balance_steps + removed->sub_units + removed->kept_outputs +
+                 removed->job_types + removed->calendar >
              0)
         log_info("retention_removed", {{"outputs", removed->outputs},
                                        {"jobs", removed->jobs},
@@ -98,7 +99,10 @@ asio::awaitable<void> RetentionTask::remove_and_log()
                                        {"audit", removed->audit},
                                        {"usage", removed->usage},
                                        {"balance_steps", removed->balance_steps},
-                                       {"sub_units", removed->sub_units}});
+                                       {"sub_units", removed->sub_units},
+                                       {"kept_outputs", removed->kept_outputs},
+                                       {"job_types", removed->job_types},
+                                       {"calendar", removed->calendar}});
 }
 
 asio::awaitable<void> RetentionTask::update_event_months_and_log()
@@ -173,11 +177,14 @@ asio::awaitable<Result<RetentionTask::Removed>> RetentionTask::turn()
         if (!done) co_return done.error();
         removed.probe_runs = *done;
     }
-    const std::array<OldRows, 5> by_age{{{rule_.findings, remove_findings, &Removed::findings},
+    const std::array<OldRows, 8> by_age{{{rule_.findings, remove_findings, &Removed::findings},
                                          {rule_.audit, remove_audit, &Removed::audit},
                                          {rule_.usage, remove_usage, &Removed::usage},
                                          {rule_.balance, remove_balance_steps, &Removed::balance_steps},
-                                         {rule_.sub_units, remove_sub_unit_rows, &Removed::sub_units}}};
+                                         {rule_.sub_units, remove_sub_unit_rows, &Removed::sub_units},
+                                         {rule_.kept_outputs, remove_kept_outputs, &Removed::kept_outputs},
+                                         {rule_.jobs, remove_job_types, &Removed::job_types},
+                                         {rule_.jobs, remove_calendar_rows, &Removed::calendar}}};
     for (const OldRows& rows : by_age) {
         if (rows.kept_for == never) continue;
         const Result<std::int64_t> done = co_await remove_rows(now - rows.kept_for, rows.remove);

@@ -16,8 +16,10 @@ namespace fathom::server {
 
 /// For how long what has ended is kept; 0: for ever. Output goes with its job at the latest.
 struct RetentionRule {
-    std::chrono::days jobs{365};  ///< after the end, with decisions and predictions; events as update_event_months
-    std::chrono::days output{90}; ///< after the end of its job
+    /// After the end, with decisions and predictions; events as update_event_months. So long reservations and
+    /// maintenance windows are kept, too, and types of jobs of which no job is kept.
+    std::chrono::days jobs{365};
+    std::chrono::days output{90};        ///< after the end of its job
     std::chrono::days measurements{730}; ///< probe runs that no figure rests on any more
     std::chrono::days findings{365};     ///< about probes, that no trust rests on any more
     std::chrono::days audit{1095};
@@ -27,6 +29,9 @@ struct RetentionRule {
     std::chrono::days balance{7};                    ///< what balance loops did
     std::int64_t balance_steps = 20'000;             ///< the same: the newest of a unit; 0: none are taken
     std::chrono::days sub_units{365};                ///< ended requests and grants of sub-units, their record
+    /// Copies of outputs at other centers than that of their job, since they were told of last; no setting. The router
+    /// looks back seven days (routing/output_inputs).
+    std::chrono::days kept_outputs{8};
 };
 
 /// Removes what is older than the rule says, in small transactions with pauses between them, and keeps the gauges of
@@ -38,7 +43,7 @@ class RetentionTask {
         std::chrono::milliseconds pause{200}; ///< after each transaction
         std::int64_t jobs{100};               ///< in one transaction; probe runs as well
         std::int64_t pieces{256};             ///< of output in one transaction, of up to 256 KiB each
-        std::int64_t rows{1000}; ///< of findings, of the audit log, of usage, of balance loops, of sub-units
+        std::int64_t rows{1000};              ///< of each other kind in one transaction
     };
 
     RetentionTask(Database& database, const Clock& clock, Metrics& metrics, RetentionRule rule)
@@ -62,6 +67,9 @@ class RetentionTask {
         std::int64_t usage{};
         std::int64_t balance_steps{};
         std::int64_t sub_units{}; ///< rows of requests, grants and their record
+        std::int64_t kept_outputs{};
+        std::int64_t job_types{};
+        std::int64_t calendar{}; ///< reservations and maintenance windows
     };
     /// Removes all that is due; called by the periodic task, and by tests.
     asio::awaitable<Result<Removed>> turn();

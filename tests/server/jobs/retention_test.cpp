@@ -236,6 +236,98 @@ TEST_F(Retention, RemovesOldAuditAndUsage)
     EXPECT_EQ(count("project_use"), 1);
 }
 
+TEST_F(Retention, RemovesWhatIsOverOfTheCalendar)
+{
+    const auto reserve = [this](const std::string& id, int ended_days_ago, const std::string& cancelled_at,
+                                bool is_metered) {
+        const std::string end = "now() - interval '" + std::to_string(ended_days_ago) + " days'";
+        const std::string begin = end + " - interval '1 hour'";
+        sql("INSERT INTO advance_reservation (id, project, center_id, unit_type_id, unit_count, starts_at, ends_at, "
+            "created_by, cancelled_at, metered) VALUES ('rsv_" +
+            id + "', 'p', '" + center_id("alpha") + "', '" + alpha_ + "', 1, " + begin + ", " + end + ", 'tok', " +
+            cancelled_at + ", " + (is_metered ? "true" : "false") + ")");
+        sql("INSERT INTO maintenance_window (id, center_id, starts_at, ends_at, created_by, cancelled_at) VALUES "
+            "('mtw_" +
+            id + "', '" + center_id("alpha") + "', " + begin + ", " + end + ", 'tok', " + cancelled_at + ")");
+    };
+    for (const char* id : {"1", "2", "3"}) // more than a transaction takes
+        reserve(id, 100, "NULL", true);
+    reserve("cancelled", -100, "now() - interval '100 days'", true);
+    reserve("uncharged", 100, "NULL", false);
+    reserve("fresh", 1, "NULL", true);
+    reserve("planned", -100, "NULL", false);
+
+    EXPECT_EQ(turn_after(days(0), {.jobs = days(0)}).calendar, 0) << "never";
+    EXPECT_EQ(turn_after(days(0), {.jobs = days(90)}).calendar, 4 + 5);
+
+    EXPECT_EQ(sql("SELECT string_agg(id, ' ' ORDER BY id) FROM advance_reservation"),
+              "rsv_fresh rsv_planned rsv_uncharged");
+    EXPECT_EQ(sql("SELECT string_agg(id, ' ' ORDER BY id) FROM maintenance_window"), "mtw_fresh mtw_planned");
+}
+
+TEST_F(Retention, ForgetsTypesOfWhichNoJobIsKept)
+{
+    const JobId job = job_in("queued");
+    sql("UPDATE job SET job_type = 'used' WHERE id = '" + job.value + "'");
+    for (const char* name : {"a", "b", "c", "used", "fresh"})
+        sql("INSERT INTO job_type (name, origin, mix, operators, profiled, learned_from, learned_at) VALUES ('" +
+            std::string(name) + "', 'user', '[]', '[]', false, '', now() - interval '100 days')");
+    sql("UPDATE job_type SET learned_at = now() WHERE name = 'fresh'");
+
+    EXPECT_EQ(turn_after(days(0), {.jobs = days(90)}).job_types, 3);
+
+    EXPECT_EQ(sql("SELECT string_agg(name, ' ' ORDER BY name) FROM job_type"), "fresh used");
+}
+
+TEST_F(Retention, ForgetsCopiesOfOutputsThatNobodyAskedForOfLate)
+{
+    const JobId job = job_in("queued");
+    for (const char* path : {"a", "b", "c"}) // more than a transaction takes
+        sql("INSERT INTO kept_output (job_id, path, center_id, told_at) VALUES ('" + job.value + "', '" + path +
+            "', 'ctr_a', now() - interval '9 days')");
+    sql("INSERT INTO kept_output (job_id, path, center_id, told_at) VALUES ('" + job.value +
+        "', 'd', 'ctr_a', now() - interval '7 days')");
+
+    EXPECT_EQ(turn_after(days(0), {}).kept_outputs, 3) << "though their job is kept";
+
+    EXPECT_EQ(sql("SELECT string_agg(path, '') FROM kept_output"), "d");
+}
+
+TEST_F(Retention, NoTransactionRemovesMoreThanItsPace)
+{
+    sql("CREATE TABLE removal (id xid8, name text, removed bigint)");
+    sql("CREATE FUNCTION note_removal() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "INSERT INTO removal SELECT pg_current_xact_id(), TG_TABLE_NAME, count(*) FROM gone; RETURN NULL; END $$");
+    for (const char* table : {"job", "job_output", "probe_finding", "audit_log", "project_use", "kept_output"})
+        sql("CREATE TRIGGER note_removal AFTER DELETE ON " + std::string(table) +
+            " REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_removal()");
+    for (int i = 0; i < 7; ++i) {
+        const std::string number = std::to_string(i);
+        ended_job();
+        sql("INSERT INTO probe_finding (center_id, kind, detail) SELECT id, 'late', '' FROM center LIMIT 1");
+        sql("INSERT INTO project_use (project, day, unit_type_id, unit_s, score_hours, cost) "
+            "VALUES ('p', current_date - " +
+            number + ", '" + alpha_ + "', 1, 1, 1)");
+        sql("INSERT INTO audit_log (actor, action, subject, request_id) VALUES ('a', 'b', 'c', '')");
+        sql("INSERT INTO kept_output (job_id, path, center_id) VALUES ('job_none', '" + number + "', 'ctr_a')");
+    }
+    const auto chain = [](pqxx::work& transaction) { return chain_audit_log(transaction); };
+    ASSERT_TRUE(run(database_.run(chain)));
+
+    turn_after(days(4000), {});
+
+    EXPECT_EQ(count("job") + count("job_output") + count("probe_finding") + count("audit_log") + count("project_use") +
+                  count("kept_output"),
+              0);
+    const auto most_of = [this](const std::string& table) {
+        return sql("SELECT max(removed) FROM (SELECT sum(removed) AS removed FROM removal WHERE name = '" + table +
+                   "' GROUP BY id) t");
+    };
+    EXPECT_EQ(most_of("job"), "3");
+    for (const char* table : {"job_output", "probe_finding", "audit_log", "project_use", "kept_output"})
+        EXPECT_EQ(most_of(table), "2") << table;
+}
+
 TEST_F(Retention, TellsWhenAnIdIsSoOldThatItsJobMayBeGone)
 {
     JobsService jobs(database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_,
@@ -273,7 +365,8 @@ TEST_F(Retention, ReadsNoTableFromEndToEnd)
                   "'attempt_profile', 'attempt_gpu', 'job_lesson', 'kept_output', 'probe_run', 'measurement', "
                   "'probe_finding', "
                   "'audit_log', "
-                  "'project_use', 'sub_unit_request', 'sub_unit_grant', 'sub_unit_event') OR relname ~ "
+                  "'project_use', 'sub_unit_request', 'sub_unit_grant', 'sub_unit_event', 'job_type', "
+                  "'advance_reservation', 'maintenance_window') OR relname ~ "
                   "'^job_event_(2|other)')"),
               "");
 }

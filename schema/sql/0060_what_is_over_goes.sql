@@ -1,0 +1,6 @@
+-- What is over is removed by its age: reservations and maintenance windows, types of jobs that are gone, and notes of
+-- copies of outputs that the router no longer believes in (server/retention).
+CREATE INDEX advance_reservation_over ON advance_reservation (least(ends_at, cancelled_at), id) WHERE metered; -- retention
+CREATE INDEX maintenance_window_over ON maintenance_window (least(ends_at, cancelled_at), id); -- retention
+CREATE INDEX kept_output_told ON kept_output (told_at); -- retention
+COMMENT ON TABLE kept_output IS 'Centers that have fetched an output as an input of a later job, and keep a copy, as far as is known. Goes eight days after it was told last; with its job at the latest.';
