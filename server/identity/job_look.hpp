@@ -8,7 +8,7 @@
 
 namespace fathom::server {
 
-/// Who looks at jobs.
+/// Who looks at jobs, or cancels them.
 struct JobReader {
     Principal principal;
     std::string request_id; ///< of the request, for the audit log

@@ -205,7 +205,7 @@ asio::awaitable<net::Response> cancel_job(JobsService* jobs, Call call)
     const JobsService::VersionCheck check = [&request](std::int64_t version) {
         return if_match_allows(request, version);
     };
-    const Result<JobsService::CancelAnswer> answer = co_await jobs->cancel(*id, call.principal, check);
+    const Result<JobsService::CancelAnswer> answer = co_await jobs->cancel(*id, reader_of(call), check);
     if (!answer) co_return net::problem(answer.error(), call.request.request_id);
     if (answer->is_stale) co_return precondition_failed(call.request);
     co_return job_response(202, answer->job);

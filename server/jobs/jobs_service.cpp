@@ -355,18 +355,18 @@ asio::awaitable<Result<NamedAttempt>> JobsService::find_attempt(JobId job, std::
     co_return co_await database_->run(std::move(work));
 }
 
-asio::awaitable<Result<JobsService::CancelAnswer>> JobsService::cancel(JobId id, Principal principal,
-                                                                       VersionCheck check)
+asio::awaitable<Result<JobsService::CancelAnswer>> JobsService::cancel(JobId id, JobReader asker, VersionCheck check)
 {
     auto work = [&](pqxx::work& transaction) -> Result<CancelAnswer> {
-        return cancel_in(transaction, id, principal, check);
+        return cancel_in(transaction, id, asker, check);
     };
     co_return co_await database_->run(std::move(work));
 }
 
 Result<JobsService::CancelAnswer> JobsService::cancel_in(pqxx::work& transaction, const JobId& id,
-                                                         const Principal& principal, const VersionCheck& check) const
+                                                         const JobReader& asker, const VersionCheck& check) const
 {
+    const Principal& principal = asker.principal;
     const std::optional<LockedJob> job = lock_job(transaction, id);
     if (!job || !job_scope_of(principal).includes(job->submitted_by, job->project)) return no_such_job(id);
     if (!may_cancel_job(principal, job->submitted_by, job->project))
@@ -379,7 +379,8 @@ Result<JobsService::CancelAnswer> JobsService::cancel_in(pqxx::work& transaction
     const Result<void> stopped = stop_job(transaction, id, *job, "cancelled by " + principal.name);
     if (!stopped) return stopped.error();
     if (job->submitted_by != principal.token_id.value)
-        audit(transaction, principal.token_id.value, "job.cancel", id.value, "", {{"submitted_by", job->submitted_by}});
+        audit(transaction, principal.token_id.value, "job.cancel", id.value, asker.request_id,
+              {{"submitted_by", job->submitted_by}});
     answer.job = select_job(transaction, id).value_or(JobRecord());
     return answer;
 }

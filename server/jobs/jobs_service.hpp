@@ -95,7 +95,7 @@ class JobsService {
     };
     /// Cancels: at once when no center can have the job, else as soon as its center has stopped it.
     /// @error kNotFound, kForbidden, kConflict (it has ended)
-    asio::awaitable<Result<CancelAnswer>> cancel(JobId id, Principal principal, VersionCheck check);
+    asio::awaitable<Result<CancelAnswer>> cancel(JobId id, JobReader asker, VersionCheck check);
 
   private:
     /// Also says so when the job may be one that was removed for its age.
@@ -127,7 +127,7 @@ class JobsService {
     /// check_limits() on a thread that may take its time. `jobs` and `owner` must live until it has answered.
     asio::awaitable<Result<void>> check_limits_in_pool(const std::vector<AdmittedJob>& jobs, const std::string& owner,
                                                        CatalogPointer catalog, Timestamp now, Batch batch);
-    Result<CancelAnswer> cancel_in(pqxx::work& transaction, const JobId& id, const Principal& principal,
+    Result<CancelAnswer> cancel_in(pqxx::work& transaction, const JobId& id, const JobReader& asker,
                                    const VersionCheck& check) const;
     Result<void> stop_job(pqxx::work& transaction, const JobId& id, const LockedJob& job,
                           const std::string& cause) const;

@@ -5,6 +5,7 @@ import requests
 import openapi_check as check
 
 A = "/api/v1"
+CHANGING = ("POST", "PUT", "PATCH", "DELETE")
 
 
 class Caller:
@@ -16,12 +17,16 @@ class Caller:
         self.session.verify = str(network.ca)
         self.session.headers["Authorization"] = f"Bearer {network.admin_token}"
         self.seen = set()
+        self.changes = []  # (operationId, request id) of each change that was answered well
 
     def __call__(self, method, path, expect=200, **arguments):
         answer = self.session.request(method, self.url + path, timeout=60, **arguments)
         assert answer.status_code == expect, f"{method} {path}: {answer.status_code} {answer.text}"
         check.check_requests_response(answer)
-        self.seen.add(check.find_operation(method, path)[1]["operationId"])
+        operation = check.find_operation(method, path)[1]["operationId"]
+        self.seen.add(operation)
+        if method in CHANGING and answer.ok:
+            self.changes.append((operation, answer.headers["X-Request-Id"]))
         return answer
 
 

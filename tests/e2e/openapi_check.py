@@ -11,6 +11,23 @@ DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "schema" / "openapi.yam
 METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
 
 
+# Operations that a request may change something by, and that leave nothing in the audit log: why.
+NOT_AUDITED = {
+    "submitJobs": "the job is the record: who submitted it stands in it, and when in its first event; a hundred a second are submitted",
+    "previewPlacement": "changes nothing: what would be decided on a job",
+    "simulateChange": "changes nothing: what would be after a change of the network",
+    "tryPriceBook": "changes nothing: what bills would be by a book",
+    "tryMetricPolicy": "changes nothing: what scores would be by a policy",
+    "predictSpeedup": "changes nothing: a calculation",
+    "drawSpeedup": "changes nothing: a calculation",
+}
+# Operations whose changes are recorded, and that the tests of all operations do not bring to a change: where it is seen.
+AUDITED_ELSEWHERE = {
+    "releaseCenter": "tests/e2e/test_self_correction.py",
+    "dismissProbeFinding": "tests/server/centers/findings_test.cpp",
+}
+
+
 class ContractBroken(AssertionError):
     """An answer that the document does not allow."""
 
@@ -40,6 +57,11 @@ def operations():
         for method in METHODS:
             if method in item:
                 yield path, method, item[method]
+
+
+def changing_operations():
+    """Those of methods by which something may change."""
+    return [operation for _, method, operation in operations() if method in ("post", "put", "patch", "delete")]
 
 
 def _pattern(path):

@@ -51,6 +51,7 @@ def test_billing(call, shared_network):
     assert call("GET", A + "/billing-periods").json()["items"][0]["state"] == "open"
     call("POST", A + f"/billing-periods/{period}/close", 409)
     call("POST", A + "/billing-periods/soon/close", 400)
+    assert call("POST", A + "/billing-periods/2020-01/close").json()["state"] == "closed"
     assert call("GET", A + "/ledger:verify").json()["good"]
     for form in ("focus", "jsonl", "ledger", "apel", "apel-summary", "sacct"):
         call("GET", A + f"/exports/{form}" + (f"?period={period}" if form != "ledger" else ""))

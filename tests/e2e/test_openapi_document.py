@@ -41,6 +41,15 @@ def test_every_operation_is_complete():
         assert "application/problem+json" in default["content"], what
 
 
+def test_every_change_names_its_act_in_the_audit_log_or_is_left_out_on_purpose():
+    changing = {operation["operationId"]: operation for operation in check.changing_operations()}
+    for name, operation in changing.items():
+        assert ("x-audit" in operation) != (name in check.NOT_AUDITED), name
+    assert set(check.NOT_AUDITED) | set(check.AUDITED_ELSEWHERE) <= set(changing)
+    acts = {act for _, _, operation in check.operations() for act in operation.get("x-audit", ())}
+    assert all(check.re.fullmatch(r"[a-z_]+\.[a-z_]+", act) for act in acts)
+
+
 def test_path_parameters_are_declared():
     for path, method, operation in check.operations():
         wanted = set(check.re.findall(r"\{([^}]+)\}", path))

@@ -62,6 +62,9 @@ def test_jobs(call, shared_network):
     call("POST", A + f"/jobs/{job['id']}:cancel", 409)
     sleeper = call("POST", A + "/jobs", 201, json={"command": ["/bin/sleep", "600"]}).json()
     call("POST", A + f"/jobs/{sleeper['id']}:cancel", 202)
+    token = call("POST", A + "/tokens", 201, json={"name": "other", "role": "user", "valid_s": 600}).json()["token"]
+    others = call("POST", A + "/jobs", 201, json={"command": ["/bin/sleep", "600"]}, headers={"Authorization": f"Bearer {token}"}).json()
+    call("POST", A + f"/jobs/{others['id']}:cancel", 202)
     call("GET", A + "/jobs/job_wrong", 404)
 
 

@@ -156,6 +156,8 @@ def test_an_admin_lets_it_back_in_by_hand(deployment, network):
     deployment.ail("alpha", "broken", False)
     assert "takes jobs" in network.cli("center", "release", "alpha")
     assert not deployment.quarantined("alpha")
+    released = network.rest.get("/audit-log?action=center.release&page_size=1")["items"][0]
+    assert released["request_id"], "by a request, not by the server itself"
     assert network.rest.post("/centers/alpha:release", None, expect=200)["quarantined_at"] is None
     assert deployment.finish(deployment.submit("alpha")) == ["succeeded"]
     user = network.rest.post("/tokens", {"name": "user", "role": "user"})["token"]

@@ -28,6 +28,7 @@ TEST_F(Cancelling, OfAnothersJobIsAPrivilegedAct)
 
     EXPECT_EQ(sql("SELECT actor || ' ' || subject FROM audit_log WHERE action = 'job.cancel'"),
               admin_.token_id.value + " " + other.value);
+    EXPECT_NE(sql("SELECT request_id FROM audit_log WHERE action = 'job.cancel'"), "");
 }
 
 TEST_F(Cancelling, EndsAtOnceWhatNoCenterHas)

@@ -79,7 +79,7 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     };
     ASSERT_TRUE(run(database.run(count)));
     const JobsService::VersionCheck any = [](std::int64_t) { return true; };
-    ASSERT_TRUE(run(jobs.cancel(job, ann, any)));
+    ASSERT_TRUE(run(jobs.cancel(job, JobReader{ann, ""}, any)));
     AttemptEnd end;
     end.attempt_id = attempt;
     end.ended_at = clock_.now();
