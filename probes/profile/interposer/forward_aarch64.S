@@ -121,9 +121,8 @@ fathom_profile_bound_stubs:
 // dlsym() must see its own caller in the link register: it is jumped to, not called.
     .hidden fathom_profile_find
     .hidden fathom_profile_real_dlsym
-    .globl dlsym
-    .type dlsym, %function
-dlsym:
+    .type fathom_profile_dlsym, %function
+fathom_profile_dlsym:
     .cfi_startproc
     stp x29, x30, [sp, #-48]!
     .cfi_def_cfa_offset 48
@@ -145,6 +144,17 @@ dlsym:
     ldr x16, [x16, :lo12:fathom_profile_real_dlsym]
     br x16
     .cfi_endproc
-    .size dlsym, . - dlsym
+    .size fathom_profile_dlsym, . - fathom_profile_dlsym
+
+// With the C library's versions (versions.map): another preloaded tool that defines dlsym() asks for these.
+    .macro DLSYM number, version
+    .globl fathom_profile_dlsym_\number
+    .type fathom_profile_dlsym_\number, %function
+    .set fathom_profile_dlsym_\number, fathom_profile_dlsym
+    .symver fathom_profile_dlsym_\number, dlsym\version
+    .endm
+    DLSYM 1, @GLIBC_2.2.5
+    DLSYM 2, @GLIBC_2.17
+    DLSYM 3, @@GLIBC_2.34
 
     .section .note.GNU-stack, "", %progbits

@@ -111,7 +111,7 @@ forward:                                    // %r11d: symbol; %r10: the real fun
 #include "probes/profile/symbols/all.def"
 #undef FATHOM_SYMBOL
 
-// Stubs that dlsym() hands out: each is bound to one real function (bound_functions.hpp).
+// Stubs that dlsym() hands out: each is bound to one real function (bound_function.cpp).
     .hidden fathom_profile_bound
     .globl fathom_profile_bound_stubs
     .hidden fathom_profile_bound_stubs
@@ -130,9 +130,8 @@ fathom_profile_bound_stubs:
 // concern us it is jumped to, not called.
     .hidden fathom_profile_find
     .hidden fathom_profile_real_dlsym
-    .globl dlsym
-    .type dlsym, @function
-dlsym:
+    .type fathom_profile_dlsym, @function
+fathom_profile_dlsym:
     .cfi_startproc
     pushq %rdi
     .cfi_adjust_cfa_offset 8
@@ -156,6 +155,17 @@ dlsym:
     ret
 3:  jmp *fathom_profile_real_dlsym(%rip)
     .cfi_endproc
-    .size dlsym, . - dlsym
+    .size fathom_profile_dlsym, . - fathom_profile_dlsym
+
+// With the C library's versions (versions.map): another preloaded tool that defines dlsym() asks for these.
+    .macro DLSYM number, version
+    .globl fathom_profile_dlsym_\number
+    .type fathom_profile_dlsym_\number, @function
+    .set fathom_profile_dlsym_\number, fathom_profile_dlsym
+    .symver fathom_profile_dlsym_\number, dlsym\version
+    .endm
+    DLSYM 1, @GLIBC_2.2.5
+    DLSYM 2, @GLIBC_2.17
+    DLSYM 3, @@GLIBC_2.34
 
     .section .note.GNU-stack, "", @progbits

@@ -12,8 +12,18 @@
 /// Also jumped to by the stub of dlsym().
 extern "C" {
 void* (*fathom_profile_real_dlsym)(void*, const char*) = nullptr;
-int dlclose(void* handle) noexcept __attribute__((visibility("default")));
+int fathom_profile_dlclose(void* handle) noexcept;
 }
+
+/// dlclose() with a version of the C library (versions.map).
+#define FATHOM_DLCLOSE(number, version)                                                                                \
+    extern "C" int fathom_profile_dlclose_##number(void*) noexcept                                                     \
+        __attribute__((alias("fathom_profile_dlclose"), visibility("default")));                                       \
+    __asm__(".symver fathom_profile_dlclose_" #number ", dlclose" version)
+FATHOM_DLCLOSE(1, "@GLIBC_2.2.5");
+FATHOM_DLCLOSE(2, "@GLIBC_2.17");
+FATHOM_DLCLOSE(3, "@@GLIBC_2.34");
+#undef FATHOM_DLCLOSE
 
 namespace fathom::profile {
 namespace {
@@ -23,6 +33,7 @@ using Close = int (*)(void*);
 static_assert(kSymbolCount < 4094, "key_of() has twelve bits for the symbol");
 constinit std::atomic<void*> g_next[kSymbolCount] = {};
 constinit MemoryTable<1, 8192> g_answers = {}; // what callers were answered
+constinit bool g_has_answers = false;          // in one of the two; under their lock, and never too late
 constinit std::atomic<Close> g_close{nullptr};
 constinit std::atomic<bool> g_is_forked{false};
 
@@ -112,21 +123,32 @@ std::uint64_t key_of(std::size_t symbol, const void* caller)
     return (reinterpret_cast<std::uintptr_t>(caller) << 12U) ^ (symbol + 2); // never below kMinKey
 }
 
+void remember_next(std::size_t symbol, void* next)
+{
+    const Guard guard(g_locks.answers);
+    g_has_answers = true;
+    g_next[symbol].store(next, std::memory_order_release);
+}
+
 void remember_answer(std::uint64_t key, const void* real)
 {
     const std::uint64_t words[1] = {reinterpret_cast<std::uintptr_t>(real)};
     const Guard guard(g_locks.answers);
+    g_has_answers = true;
     if (g_answers.put(key, words)) return;
     g_answers.clear(); // a memory of answers, not the only place of anything
     g_answers.put(key, words);
 }
 
+/// Programs close libraries again and again, most without a call of ours in between: then there is nothing to do.
 void forget_answers()
 {
     const Guard guard(g_locks.answers);
+    if (!g_has_answers) return;
     g_answers.clear();
     for (std::atomic<void*>& next : g_next)
         next.store(nullptr, std::memory_order_release);
+    g_has_answers = false; // last: a child that is forked in the middle does it again
 }
 
 } // namespace
@@ -175,7 +197,7 @@ void* find_real(std::size_t symbol, const void* caller)
     const int kept_errno = errno;
     void* next = look_up(RTLD_NEXT, kSymbols[symbol].name);
     if (next != nullptr) {
-        g_next[symbol].store(next, std::memory_order_release);
+        remember_next(symbol, next);
     } else if (void* own = find_real_by_name(kSymbols[symbol].name, caller); own != nullptr) {
         remember_answer(key, own);
         next = own;
@@ -187,7 +209,7 @@ void* find_real(std::size_t symbol, const void* caller)
 } // namespace fathom::profile
 
 // What a library that goes away has answered no longer holds.
-int dlclose(void* handle) noexcept
+int fathom_profile_dlclose(void* handle) noexcept
 {
     const int result = fathom::profile::close_library(handle);
     const int kept_errno = errno;

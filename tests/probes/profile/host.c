@@ -87,6 +87,30 @@ static void time_calls(int threads, int calls)
     printf("%.1f\n", (1e9 * (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec)) / calls);
 }
 
+static double microseconds_of_closing(void)
+{
+    struct timespec begin, end;
+    void* plugin = load();
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    dlclose(plugin);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    return 1e6 * (double)(end.tv_sec - begin.tv_sec) + 1e-3 * (double)(end.tv_nsec - begin.tv_nsec);
+}
+
+/// Prints the least time of a dlclose() that unloads nothing: after another one, and after a call that is counted.
+static void time_closing(int rounds)
+{
+    double again = 1e9, after_call = 1e9;
+    for (int i = 0; i < rounds; ++i) {
+        dots(1);
+        double us = microseconds_of_closing();
+        if (us < after_call) after_call = us;
+        us = microseconds_of_closing();
+        if (us < again) again = us;
+    }
+    printf("%.2f %.2f\n", again, after_call);
+}
+
 typedef void Gemm(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*, int);
 Gemm cblas_dgemm __attribute__((weak));
 static Gemm* volatile const table[] = {cblas_dgemm};
@@ -117,6 +141,7 @@ int main(int argc, char** argv)
     dots = (double (*)(int))dlsym(plugin, "plugin_dots");
     if (strcmp(argv[1], "optional") == 0) return ask_for_optional_functions();
     if (strcmp(argv[1], "fork") == 0) return fork_many(atoi(argv[3]));
+    if (strcmp(argv[1], "closing") == 0) time_closing(atoi(argv[3]));
     if (strcmp(argv[1], "calls") == 0 && argc > 4) time_calls(atoi(argv[3]), atoi(argv[4]));
     return 0;
 }
