@@ -175,7 +175,7 @@ std::vector<SettingSpec> job_specs()
          check_one_of({"auto", "on", "off"})},
         {"keep_jobs_days", "365",
          "days after its end until a job is removed, with its decisions and predictions; its events go up to a "
-         "month later; 0: never",
+         "month later; reservations, maintenance windows and types of jobs that are gone likewise; 0: never",
          check_days(1)},
         {"keep_output_days", "90", "days after its end until what a job wrote is removed; 0: with the job",
          check_days(1)},

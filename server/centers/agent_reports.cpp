@@ -42,9 +42,10 @@ asio::awaitable<Result<void>> AgentSession::change_catalog(Catalog catalog)
         // A superseded session must not undo what the newer one reported.
         if (!holds_session(transaction, grant_)) return Error{Errc::kUnavailable, "the session is superseded"};
         const bool facts_changed = store_facts(transaction, grant_, catalog.facts);
-        const bool units_changed = take_catalog(transaction, grant_.center_id, catalog);
-        if (facts_changed || units_changed) notify(transaction, "catalog", grant_.center_id.value);
-        if (units_changed) notify(transaction, "route", "");
+        const Result<bool> units_changed = take_catalog(transaction, grant_.center_id, catalog);
+        if (!units_changed) return units_changed.error();
+        if (facts_changed || *units_changed) notify(transaction, "catalog", grant_.center_id.value);
+        if (*units_changed) notify(transaction, "route", "");
         return {};
     };
     co_return co_await parts_.database->run(std::move(work), DatabaseLine::kVital);

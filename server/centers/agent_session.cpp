@@ -80,7 +80,8 @@ asio::awaitable<std::optional<SessionGrant>> AgentSession::greet()
                                                          hello->agent_version, hello->catalog.facts, hello->host_id);
         if (!grant) return Error{Errc::kForbidden, "this certificate is not, or no longer, accepted"};
         store_trusted_authorities(transaction, *grant, hello->authorities);
-        take_catalog(transaction, center, hello->catalog);
+        const Result<bool> taken = take_catalog(transaction, center, hello->catalog);
+        if (!taken) return taken.error();
         clear_resource_state(transaction, center); // the agent says anew what there is to say
         // An older session, perhaps on another replica, shall see that it is superseded.
         notify(transaction, "center", center.value);
@@ -93,6 +94,8 @@ asio::awaitable<std::optional<SessionGrant>> AgentSession::greet()
         log_limited("agent_refused", {{"center_id", center.value}, {"error", grant.error().detail}});
         if (grant.error().code == Errc::kForbidden)
             end(grant.error().detail, net::CloseKind::kRefused);
+        else if (grant.error().code == Errc::kInvalid)
+            end(grant.error().detail);
         else
             end("not available now");
         co_return std::nullopt;

@@ -16,6 +16,7 @@ namespace fathom::server {
 namespace {
 
 constexpr std::size_t kMaxReasonLength = 1000;
+constexpr std::int64_t kMaxUnitTypeNames = 1000; // of a center, ever; it offers 100 at a time
 constexpr std::size_t kMaxFacts_bytes = 64UL << 10U;
 constexpr std::size_t kMaxFactsInAll_bytes = 1UL << 20U;
 
@@ -191,8 +192,12 @@ Result<void> check_facts(const Catalog& catalog)
     return {};
 }
 
-bool take_catalog(pqxx::transaction_base& transaction, const CenterId& center, const Catalog& catalog)
+Result<bool> take_catalog(pqxx::transaction_base& transaction, const CenterId& center, const Catalog& catalog)
 {
+    // What was ever measured or run on a unit type names it, so none is removed.
+    if (count_unit_type_names(transaction, center, catalog) > kMaxUnitTypeNames)
+        return Error{Errc::kInvalid, "the center has named " + std::to_string(kMaxUnitTypeNames) +
+                                         " unit types by now, and no more are kept: use names of earlier ones again"};
     const std::vector<UnitTypeReport> before = select_reports(transaction, center);
     const std::string change = describe_change(before, catalog.unit_types);
     const std::string offer_change = describe_offer_change(before, catalog.unit_types);

@@ -60,6 +60,10 @@ constexpr const char* kUpsertUnitTypes = R"sql(
            excluded.memory_bytes_per_unit, excluded.operators, excluded.facts, true)
     RETURNING id)sql";
 
+constexpr const char* kCountNames = R"sql(
+    SELECT count(*) FROM (SELECT name FROM unit_type WHERE center_id = $1
+                          UNION SELECT x.name FROM jsonb_to_recordset($2::jsonb) AS x(name text)) names)sql";
+
 constexpr const char* kDeactivateUnitTypes = R"sql(
     UPDATE unit_type SET active = false, changed_at = now()
     WHERE center_id = $1 AND active
@@ -161,6 +165,11 @@ bool holds_session(pqxx::transaction_base& transaction, const SessionGrant& gran
 bool store_facts(pqxx::transaction_base& transaction, const SessionGrant& grant, const Json& facts)
 {
     return !transaction.exec_params(kStoreFacts, grant.center_id.value, grant.epoch, facts.dump()).empty();
+}
+
+std::int64_t count_unit_type_names(pqxx::transaction_base& transaction, const CenterId& center, const Catalog& catalog)
+{
+    return transaction.exec_params1(kCountNames, center.value, rows_of(catalog).dump())[0].as<std::int64_t>();
 }
 
 bool store_catalog(pqxx::transaction_base& transaction, const CenterId& center, const Catalog& catalog)

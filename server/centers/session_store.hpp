@@ -54,6 +54,9 @@ bool holds_session(pqxx::transaction_base& transaction, const SessionGrant& gran
 /// Keeps the facts of a center whose session this is. True when they changed.
 bool store_facts(pqxx::transaction_base& transaction, const SessionGrant& grant, const Json& facts);
 
+/// How many names of unit types the center would have used, ever, with those of this catalog.
+std::int64_t count_unit_type_names(pqxx::transaction_base& transaction, const CenterId& center, const Catalog& catalog);
+
 /// Adds and changes unit types by name and makes those that are not named inactive. True when anything
 /// that routing looks at changed.
 bool store_catalog(pqxx::transaction_base& transaction, const CenterId& center, const Catalog& catalog);

@@ -131,27 +131,6 @@ constexpr Statement kDeleteUsage{"retention_delete_usage", R"sql(
         SELECT project, day, unit_type_id FROM project_use WHERE day < ($1::timestamptz AT TIME ZONE 'UTC')::date
         ORDER BY day LIMIT $2))sql"};
 
-constexpr Statement kDeleteOldKeptOutputs{"retention_delete_old_kept_outputs", R"sql(
-    DELETE FROM kept_output WHERE (job_id, path, center_id) IN (
-        SELECT job_id, path, center_id FROM kept_output WHERE told_at < $1::timestamptz ORDER BY told_at LIMIT $2))sql"};
-// A type may be in use though nothing was learned of late: by jobs that name no operators. Not as NOT EXISTS:
-// PostgreSQL might join all types with all jobs.
-constexpr Statement kDeleteJobTypes{"retention_delete_job_types", R"sql(
-    DELETE FROM job_type WHERE (name, submitted_by, project) IN (
-        SELECT t.name, t.submitted_by, t.project FROM job_type t
-        WHERE t.learned_at < $1::timestamptz
-          AND (SELECT j.id FROM job j WHERE j.job_type = t.name AND j.job_type <> '' LIMIT 1) IS NULL
-        ORDER BY t.learned_at LIMIT $2))sql"};
-// What is yet to be metered stays.
-constexpr Statement kDeleteReservations{"retention_delete_reservations", R"sql(
-    DELETE FROM advance_reservation WHERE id IN (
-        SELECT id FROM advance_reservation WHERE metered AND least(ends_at, cancelled_at) < $1::timestamptz
-        ORDER BY least(ends_at, cancelled_at), id LIMIT $2))sql"};
-constexpr Statement kDeleteMaintenance{"retention_delete_maintenance", R"sql(
-    DELETE FROM maintenance_window WHERE id IN (
-        SELECT id FROM maintenance_window WHERE least(ends_at, cancelled_at) < $1::timestamptz
-        ORDER BY least(ends_at, cancelled_at), id LIMIT $2))sql"};
-
 // Of each unit the oldest: numbers ascend with the time of telling, which is our own clock's.
 constexpr Statement kDeleteBalanceSteps{"retention_delete_balance_steps", R"sql(
     DELETE FROM balance_step WHERE (unit_id, number) IN (
@@ -326,26 +305,6 @@ std::int64_t remove_audit(pqxx::work& transaction, Timestamp before, std::int64_
 std::int64_t remove_usage(pqxx::work& transaction, Timestamp before, std::int64_t limit)
 {
     return static_cast<std::int64_t>(exec(transaction, kDeleteUsage, format_rfc3339(before), limit).affected_rows());
-}
-
-std::int64_t remove_kept_outputs(pqxx::work& transaction, Timestamp before, std::int64_t limit)
-{
-    return static_cast<std::int64_t>(
-        exec(transaction, kDeleteOldKeptOutputs, format_rfc3339(before), limit).affected_rows());
-}
-
-std::int64_t remove_job_types(pqxx::work& transaction, Timestamp before, std::int64_t limit)
-{
-    return static_cast<std::int64_t>(exec(transaction, kDeleteJobTypes, format_rfc3339(before), limit).affected_rows());
-}
-
-std::int64_t remove_calendar_rows(pqxx::work& transaction, Timestamp before, std::int64_t limit)
-{
-    std::int64_t removed = 0;
-    for (const Statement& statement : {kDeleteReservations, kDeleteMaintenance})
-        removed += static_cast<std::int64_t>(
-            exec(transaction, statement, format_rfc3339(before), limit - removed).affected_rows());
-    return removed;
 }
 
 std::int64_t remove_balance_steps(pqxx::work& transaction, Timestamp before, std::int64_t limit)

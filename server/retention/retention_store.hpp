@@ -44,13 +44,6 @@ std::int64_t remove_findings(pqxx::work& transaction, Timestamp before, std::int
 std::int64_t remove_audit(pqxx::work& transaction, Timestamp before, std::int64_t limit);
 /// Removes the oldest sums of what projects used. @return how many.
 std::int64_t remove_usage(pqxx::work& transaction, Timestamp before, std::int64_t limit);
-/// Removes the oldest notes of copies of outputs that centers keep. @return how many.
-std::int64_t remove_kept_outputs(pqxx::work& transaction, Timestamp before, std::int64_t limit);
-/// Removes what was learned of types of jobs before `before`, where no job of the type is kept. @return how many.
-std::int64_t remove_job_types(pqxx::work& transaction, Timestamp before, std::int64_t limit);
-/// Removes the oldest reservations that ended or were cancelled before `before` and were charged for, then the oldest
-/// maintenance windows. @return how many rows, at most `limit`.
-std::int64_t remove_calendar_rows(pqxx::work& transaction, Timestamp before, std::int64_t limit);
 /// Removes the oldest steps of units' balance loops, and units that have none left. @return how many steps.
 std::int64_t remove_balance_steps(pqxx::work& transaction, Timestamp before, std::int64_t limit);
 /// Removes the oldest grants and requests of sub-units that ended before `before` and that nothing refers to, then the

@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "server/retention/event_months.hpp"
+#include "server/retention/old_rows.hpp"
 #include "server/store/savepoint.hpp"
 
 #include <pqxx/transaction>

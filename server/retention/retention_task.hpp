@@ -68,8 +68,8 @@ class RetentionTask {
         std::int64_t balance_steps{};
         std::int64_t sub_units{}; ///< rows of requests, grants and their record
         std::int64_t kept_outputs{};
-        std::int64_t job_types{};
-        std::int64_t calendar{}; ///< reservations and maintenance windows
+        std::int64_t job_types{}; ///< and probe tasks that were made for them
+        std::int64_t calendar{};  ///< reservations and maintenance windows
     };
     /// Removes all that is due; called by the periodic task, and by tests.
     asio::awaitable<Result<Removed>> turn();

@@ -299,6 +299,30 @@ TEST_F(AgentSession, FactsAreBounded)
     EXPECT_THAT(again.expect_end(), HasSubstr("64 KiB"));
 }
 
+TEST_F(AgentSession, NamesOfUnitTypesAreBounded)
+{
+    TestAgent agent = greeted_agent();
+    server_.store.sql("INSERT INTO unit_type (id, center_id, name, resource_type, unit_count, cores_per_unit, "
+                      "memory_bytes_per_unit, operators, active) "
+                      "SELECT 'utp_' || i, (SELECT id FROM center LIMIT 1), 'past' || i, 'cpu', 1, 1, 0, '{}', false "
+                      "FROM generate_series(1, 1000 - (SELECT count(*) FROM unit_type)) AS i");
+    Catalog catalog;
+    catalog.unit_types = {unit_type("new", 1, {"op1"})};
+    const link::Ack one_more = agent.send_and_wait(link::CatalogChanged{catalog});
+    ASSERT_TRUE(one_more.error);
+    EXPECT_THAT(one_more.error->detail, HasSubstr("1000 unit types"));
+    TestAgent again(server_, &enrolled_.credential);
+    again.send(link::Hello{"0.1.0", catalog, {}});
+    EXPECT_THAT(again.expect_end(), HasSubstr("1000 unit types"));
+
+    TestAgent third = greeted_agent();
+    catalog.unit_types = {unit_type("past1", 1, {"op1"})};
+    EXPECT_FALSE(third.send_and_wait(link::CatalogChanged{catalog}).error);
+
+    EXPECT_EQ(server_.store.sql("SELECT count(*) FROM unit_type"), "1000");
+    EXPECT_EQ(server_.store.sql("SELECT name FROM unit_type WHERE active"), "past1");
+}
+
 TEST_F(AgentSession, CatalogsThatChangeAgainAndAgainWait)
 {
     TestAgent agent = greeted_agent();

@@ -273,10 +273,17 @@ TEST_F(Retention, ForgetsTypesOfWhichNoJobIsKept)
         sql("INSERT INTO job_type (name, origin, mix, operators, profiled, learned_from, learned_at) VALUES ('" +
             std::string(name) + "', 'user', '[]', '[]', false, '', now() - interval '100 days')");
     sql("UPDATE job_type SET learned_at = now() WHERE name = 'fresh'");
+    for (const char* type : {"a", "b", "c", "used", "fresh"})
+        sql("INSERT INTO probe_task (id, name, job_type, origin, document, document_sha256, created_by, "
+            "state_changed_at) VALUES ('ptk_" +
+            std::string(type) + "', 't', '" + type + "', 'job', '{}', 'x', 'y', now() - interval '100 days')");
+    sql("UPDATE job_type SET probe_task_id = 'ptk_' || name");
+    sql("UPDATE probe_task SET origin = 'expert' WHERE id = 'ptk_b'");
 
-    EXPECT_EQ(turn_after(days(0), {.jobs = days(90)}).job_types, 3);
+    EXPECT_EQ(turn_after(days(0), {.jobs = days(90)}).job_types, 3 + 2);
 
     EXPECT_EQ(sql("SELECT string_agg(name, ' ' ORDER BY name) FROM job_type"), "fresh used");
+    EXPECT_EQ(sql("SELECT string_agg(id, ' ' ORDER BY id) FROM probe_task"), "ptk_b ptk_fresh ptk_used");
 }
 
 TEST_F(Retention, ForgetsCopiesOfOutputsThatNobodyAskedForOfLate)
@@ -365,7 +372,7 @@ TEST_F(Retention, ReadsNoTableFromEndToEnd)
                   "'attempt_profile', 'attempt_gpu', 'job_lesson', 'kept_output', 'probe_run', 'measurement', "
                   "'probe_finding', "
                   "'audit_log', "
-                  "'project_use', 'sub_unit_request', 'sub_unit_grant', 'sub_unit_event', 'job_type', "
+                  "'project_use', 'sub_unit_request', 'sub_unit_grant', 'sub_unit_event', 'job_type', 'probe_task', "
                   "'advance_reservation', 'maintenance_window') OR relname ~ "
                   "'^job_event_(2|other)')"),
               "");
