@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -176,12 +177,9 @@ for _ in range(5):
 
 def test_closing_a_library_costs_little_where_nothing_was_called(tmp_path):
     """What is remembered of libraries is forgotten once, not again at each dlclose()."""
-    for _ in range(3):
-        ended = run([HOST, "closing", PLUGIN, "300"], "--no-calibration", cwd=tmp_path)
-        again_us, after_call_us = map(float, ended.stdout.splitlines()[0].split())
-        if again_us < after_call_us / 2:
-            return
-    assert again_us < after_call_us / 2
+    ended = run([HOST, "closing", PLUGIN, "1000"], "--no-calibration", "--output-file", str(tmp_path / "profile"))
+    again_us, after_call_us = map(float, ended.stdout.split())
+    assert again_us < 0.8 * after_call_us
 
 
 OTHER_TOOL = """
@@ -234,8 +232,9 @@ int main(int count, char** arguments)
     ended = run([str(program), PLUGIN], "--output", "json", "--no-calibration", "--output-file", str(report),
                 env={**os.environ, "LD_PRELOAD": str(tool)})
     assert ended.returncode == 0, ended.stderr
-    assert "tool 2 1" in ended.stderr
-    assert counts(json.loads(report.read_text()), "n")[("cblas_ddot", 4)] == 5
+    heard = [tuple(map(int, numbers)) for numbers in re.findall(r"tool (\d+) (\d+)", ended.stderr)]
+    assert any(lookups >= 2 and closes >= 1 for lookups, closes in heard), ended.stderr
+    assert counts(json.loads(report.read_text()))[("cblas_ddot",)] == 5
 
 
 def test_an_entry_whose_writer_was_killed_is_waited_for_once(tmp_path):
