@@ -1,7 +1,6 @@
 // Jobs that mean harm, or do it: none gets at a neighbour, at the agent, or at the truth about itself.
 
 #include "agent/executor/local/job_limits.hpp"
-#include "agent/executor/local/job_users.hpp"
 #include "agent/executor/local/remove_tree.hpp"
 #include "core/base/file.hpp"
 #include "tests/agent/support/executor_fixture.hpp"
@@ -9,13 +8,9 @@
 #include <gmock/gmock.h>
 
 #include <csignal>
-#include <filesystem>
 #include <fstream>
-#include <optional>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
 
 namespace fathom::agent {
 namespace {
@@ -361,35 +356,6 @@ TEST_F(HostileJobs, LeaveNothingForTheNextOne)
     EXPECT_EQ(text_of("ls -A /tmp /var/tmp /dev/shm; ipcs -m | grep -c 0x"), "/dev/shm:\n\n/tmp:\n\n/var/tmp:\n0\n");
     EXPECT_FALSE(std::filesystem::exists("/tmp/fathom-left"));
     EXPECT_FALSE(std::filesystem::exists("/dev/shm/fathom-left"));
-}
-
-/// A named user with a home folder of its own, as those of services have; empty where there is none.
-std::optional<std::pair<std::string, std::filesystem::path>> user_with_a_home()
-{
-    // NOLINTBEGIN(concurrency-mt-unsafe): this thread alone asks
-    std::optional<std::pair<std::string, std::filesystem::path>> found;
-    ::setpwent();
-    for (const passwd* entry = ::getpwent(); entry != nullptr && !found; entry = ::getpwent()) {
-        struct stat facts{};
-        if (entry->pw_uid != 0 && ::stat(entry->pw_dir, &facts) == 0 && facts.st_uid == entry->pw_uid)
-            found.emplace(entry->pw_name, entry->pw_dir);
-    }
-    ::endpwent();
-    // NOLINTEND(concurrency-mt-unsafe)
-    return found;
-}
-
-TEST_F(HostileJobs, LeaveNothingInTheHomeFolderOfTheirUser)
-{
-    const auto account = user_with_a_home();
-    ASSERT_TRUE(account) << "PostgreSQL's user has one, where it is installed";
-    const std::string home = account->second.string();
-    options_.user_ids.reset();
-    options_.user = find_job_user(account->first).value();
-
-    EXPECT_EQ(text_of("ls -A " + home + " | wc -l; (echo x > " + home + "/fathom-left) 2>/dev/null && echo could"),
-              "0\n");
-    EXPECT_FALSE(std::filesystem::exists(account->second / "fathom-left"));
 }
 
 TEST_F(HostileJobs, CannotLieAboutTheirEnd)
