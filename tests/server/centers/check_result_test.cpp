@@ -145,7 +145,7 @@ TEST(ReadProbeResult, RefusesFiguresThatDoNotFollow)
     result.operators[0].median_s = 0.0002; // a thousand times as fast as the samples say
     EXPECT_THAT(refusal(result), HasSubstr("median"));
     result = right_result(task_of_two());
-    result.operators[0].one_thread = OneThreadTimes{{0.2, 0.2, 0.2}, {1, 1, 1}, 0.1, 0.2, 0.2};
+    result.operators[0].one_thread = SampledTimes{{0.2, 0.2, 0.2}, {1, 1, 1}, 0.1, 0.2, 0.2};
     EXPECT_THAT(refusal(result), HasSubstr("operators[0].one_thread.median_s is not the median"));
     result = right_result(task_of_two());
     result.operators[0].operations = 2e9;
