@@ -1,5 +1,6 @@
 #include "core/decide/routing/place.hpp"
 
+#include "core/decide/prediction/neighbours.hpp"
 #include "core/decide/routing/route_reasons.hpp"
 
 #include <algorithm>
@@ -127,6 +128,25 @@ StartPlan PlaceChooser::plan_when_free(const UnitTypeView& view, const Availabil
     }
 }
 
+RunTime PlaceChooser::beside(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone,
+                             const Availability& free, std::int64_t count, NeighbourCost& neighbours) const
+{
+    const bool has_parts = !estimate_ && known.by_count == nullptr;
+    if (!has_parts || alone.run_s <= 0 || !knows_neighbours(known.parts)) return alone;
+    const double start_s =
+        free.earliest_start(count, std::max(alone.high_s, kMinHeld_s), memory_wait_s(view, request_->units.gpu_memory));
+    if (start_s == Availability::kForEver) return alone;
+    // Longer runs see more jobs end, and who comes in their place is not known: the interval is for both.
+    const double end_s = start_s + std::max(alone.run_s, kMinHeld_s);
+    const auto others = static_cast<double>(std::max<std::int64_t>(view.unit_count - count, 0));
+    const double taken = static_cast<double>(view.unit_count) - view.availability.mean_free(start_s, end_s);
+    const auto cores = static_cast<double>(view.cores_per_unit);
+    const HeldCores held{.expected = std::clamp(taken, 0.0, others) * cores, .most = others * cores};
+    const RunTime run = beside_neighbours(alone, known.single.run_s, known.parts, held);
+    neighbours = {.is_known = true, .busy_cores = held.expected, .factor = run.run_s / alone.run_s};
+    return run;
+}
+
 void PlaceChooser::judge(const UnitTypeView& view, Weighed& weighed, std::int64_t count) const
 {
     const StartPlan& plan = weighed.plan;
@@ -209,13 +229,14 @@ DividedRun PlaceChooser::divided(const PlaceRun& known) const
 }
 
 /// @return what removes the unit type when no count is left.
-Filter PlaceChooser::weigh_counts(const UnitTypeView& view, const DividedRun& run, const Availability& free)
+Filter PlaceChooser::weigh_counts(const UnitTypeView& view, const PlaceRun& known, const DividedRun& run,
+                                  const Availability& free)
 {
     const WaitHistory& waits = waits_of(*knowledge_);
     Filter reason = Filter::kQuota;
     for (const std::int64_t count : allowed_) {
         Weighed weighed;
-        const RunTime known_time = run.at(count);
+        const RunTime known_time = beside(view, known, run.at(count), free, count, weighed.neighbours);
         if (!is_unknown_job_) weighed.promised = known_time; // what earlier runs took is no promise
         weighed.compute = corrected(known_time, choice_.correction, choice_.correction.width_factor);
         weighed.trust_penalty_s =
@@ -264,7 +285,7 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
         without_holds = open_to(request_->project, *free, view.holds);
         free = &without_holds;
     }
-    const Filter reason = weigh_counts(view, run, *free);
+    const Filter reason = weigh_counts(view, known, run, *free);
     if (counts_.empty()) {
         choice_.removed_by = reason;
         choice_.unit_count = allowed_.front();
@@ -287,6 +308,7 @@ void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, st
     choice_.unit_count = count;
     choice_.wait_s = counts_[picked].wait_s;
     choice_.promised = chosen.promised;
+    choice_.neighbours = chosen.neighbours;
     choice_.compute = chosen.compute;
     choice_.trust_penalty_s = chosen.trust_penalty_s;
     if (aim == ChoiceAim::kBound) {
