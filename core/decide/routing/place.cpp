@@ -258,6 +258,30 @@ Filter PlaceChooser::weigh_counts(const UnitTypeView& view, const PlaceRun& know
     return reason;
 }
 
+/// What is promised now on any count of units: beside neighbours. What runs took counts over that, since they had some.
+class PlaceChooser::LoadedRun final : public RunByCount {
+  public:
+    /// All must outlive it.
+    LoadedRun(const PlaceChooser& chooser, const UnitTypeView& view, const PlaceRun& known, const DividedRun& alone,
+              const Availability& free)
+        : chooser_(&chooser), view_(&view), known_(&known), alone_(&alone), free_(&free)
+    {
+    }
+    RunTime at(std::int64_t unit_count) const override
+    {
+        NeighbourCost cost;
+        return chooser_->beside(*view_, *known_, alone_->at(unit_count), *free_, unit_count, cost);
+    }
+    std::int64_t largest_known() const override { return alone_->largest_known(); }
+
+  private:
+    const PlaceChooser* chooser_;
+    const UnitTypeView* view_;
+    const PlaceRun* known_;
+    const DividedRun* alone_;
+    const Availability* free_;
+};
+
 const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun& known, ChoiceAim aim)
 {
     choice_ = {};
@@ -270,21 +294,24 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
     estimate_run(view);
     count_unknown_parts(view, known);
     const DividedRun run = divided(known);
-    const RunHistory* runs = knowledge_->runs.get();
-    if (!is_unknown_job_ && runs != nullptr && !request_->job_type.empty())
-        choice_.correction = runs->correction(request_->job_type, view.id.value, request_->run_owner(),
-                                              {known.basis, !request_->takes_operators, &run, known_factor_});
-    if (known.knee > 0)
-        choice_.knee = known.knee;
-    else if (!request_->units.count)
-        choice_.knee = run.knee(view.unit_count);
-    find_counts(view, run, choice_.knee);
     const Availability* free = &view.open_units(request_->units);
     Availability without_holds;
     if (!view.holds.empty()) {
         without_holds = open_to(request_->project, *free, view.holds);
         free = &without_holds;
     }
+    const RunHistory* runs = knowledge_->runs.get();
+    if (!is_unknown_job_ && runs != nullptr && !request_->job_type.empty()) {
+        const LoadedRun loaded(*this, view, known, run, *free);
+        const DividedRun promise = known.by_count == nullptr ? DividedRun(loaded) : run;
+        choice_.correction = runs->correction(request_->job_type, view.id.value, request_->run_owner(),
+                                              {known.basis, !request_->takes_operators, &promise, known_factor_});
+    }
+    if (known.knee > 0)
+        choice_.knee = known.knee;
+    else if (!request_->units.count)
+        choice_.knee = run.knee(view.unit_count);
+    find_counts(view, run, choice_.knee);
     const Filter reason = weigh_counts(view, known, run, *free);
     if (counts_.empty()) {
         choice_.removed_by = reason;

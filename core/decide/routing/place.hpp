@@ -115,6 +115,7 @@ class PlaceChooser {
     QuotaUse use_of(const UnitTypeView& view, std::int64_t unit_count, double run_s, double cost) const;
 
   private:
+    class LoadedRun;
     struct Weighed {
         RunTime promised;
         NeighbourCost neighbours;

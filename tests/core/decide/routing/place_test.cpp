@@ -140,6 +140,32 @@ TEST(PlaceNeighbours, TheExplanationSaysHowManyAreExpected)
     EXPECT_EQ(to_json(decision, "")["candidates"][0]["neighbours"]["busy_cores"], 7);
 }
 
+TEST(PlaceNeighbours, WhatItsOwnRunsTookThereHadNeighboursInItAlready)
+{
+    UnitTypeView view = unit_type("alpha", 8);
+    view.cores_per_unit = 1;
+    view.loads = twice_beside_seven();
+    view.availability.take(0, 100 * kHour_s, 7);
+    RouteRequest request = job_of(1);
+    request.job_type = "t";
+    request.takes_operators = true;
+    std::vector<PastRun> runs;
+    for (int i = 1; i <= 5; ++i) {
+        PastRun run;
+        run.job_type = "t";
+        run.unit_type = view.id.value;
+        run.promised_s = run.promised_low_s = run.promised_high_s = 2 * kHour_s;
+        run.actual_s = 2 * kHour_s;
+        run.ended_at = kNow - std::chrono::hours(i);
+        runs.push_back(run);
+    }
+    const RouteKnowledge knowledge{.runs = std::make_shared<RunHistory>(runs, kNow), .waits = {}, .estimates = {}};
+
+    const Decision decision = route(request, std::vector{view}, knowledge);
+
+    EXPECT_NEAR(winner_of(decision).prediction.run_s, 2 * kHour_s, 0.05 * kHour_s) << "not twice of that again";
+}
+
 TEST(PlaceNeighbours, ADecisionIsMadeAgainFromItsInputs)
 {
     UnitTypeView view = unit_type("alpha", 8);
