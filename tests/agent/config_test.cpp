@@ -92,6 +92,7 @@ TEST(AgentTables, SharesGpuMemoryOnlyWhereItSaysSo)
         gap_bytes = 0
         slice_s = 0.5
         most_overrun_s = 0
+        at_once = 2
     )")
                                        .value()
                                        .gpu_memory;
@@ -99,6 +100,10 @@ TEST(AgentTables, SharesGpuMemoryOnlyWhereItSaysSo)
     EXPECT_EQ(config.gap_bytes, 0);
     EXPECT_EQ(config.turns.slice_s, 0.5);
     EXPECT_EQ(config.turns.most_overrun_s, 0);
+    EXPECT_EQ(config.turns.at_once, 2U);
+    EXPECT_EQ(GpuMemoryConfig().turns.at_once, 1U);
+    EXPECT_FALSE(parse_agent_tables("[gpu_memory]\nenabled = true\nat_once = 0\n"));
+    EXPECT_FALSE(parse_agent_tables("[gpu_memory]\nenabled = true\nat_once = 17\n"));
     EXPECT_EQ(config.turns.most_slice_s, gpu::TurnSettings().most_slice_s);
 }
 

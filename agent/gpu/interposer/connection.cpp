@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <string_view>
 #include <thread>
 #include <unistd.h>
 
@@ -33,7 +34,19 @@ bool Share::connect()
                            .first = ::getpid(),
                            .second = share == nullptr ? 1000 : std::strtoll(share, nullptr, 10),
                            .third = priority == nullptr ? 0 : std::strtoll(priority, nullptr, 10)},
-                          job == nullptr ? "" : job));
+                          job == nullptr ? "" : job)) &&
+           tell_kind();
+}
+
+/// Nothing where the environment says nothing of it.
+bool Share::tell_kind()
+{
+    const char* const kind = std::getenv("FATHOM_GPU_KIND");
+    const char* const said = std::getenv("FATHOM_GPU_CLASS");
+    const std::string_view name = said == nullptr ? "" : said;
+    const std::int64_t number = name == "compute" ? kClassCompute : name == "memory" ? kClassMemory : kClassUnknown;
+    if (kind == nullptr && number == kClassUnknown) return true;
+    return send(with_text({.type = MessageType::kKind, .first = number}, kind == nullptr ? "" : kind));
 }
 
 void Share::tell_of_absence() const
@@ -214,6 +227,7 @@ void Share::receive(const Message& message)
     case MessageType::kIterationEnd:
     case MessageType::kShrink:
     case MessageType::kAskLeft:
+    case MessageType::kKind:
         return; // ours
     }
 }

@@ -236,6 +236,7 @@ class Share {
     void give_room_back(OwnGpu& gpu);
 
     bool connect();
+    bool tell_kind();
     bool has_manager(Lock& lock);
     void tell_of_absence() const;
     void run();

@@ -68,7 +68,7 @@ AdmissionFigures MemoryBooks::figures() const
     figures.capacity_bytes =
         (settings_.capacity_bytes - settings_.reserved_bytes) / kMemoryPieceBytes * kMemoryPieceBytes;
     figures.persistent_bytes = persistent_bytes_;
-    figures.most_temporary_bytes = temporary_rooms_.empty() ? 0 : *temporary_rooms_.rbegin();
+    figures.most_temporary_bytes = largest_temporary_room();
     figures.free_bytes = figures.capacity_bytes - figures.persistent_bytes - figures.most_temporary_bytes;
     figures.fits = figures.free_bytes >= 0;
     return figures;
@@ -174,12 +174,16 @@ void MemoryBooks::set_temporary_room(ClientMemory& client, std::int64_t bytes)
     temporary_rooms_.insert(bytes);
 }
 
-/// The most that temporary memory takes: of who has the largest room alone, or of all that have the turn and of one
-/// more of that room.
-std::int64_t MemoryBooks::temporary_at_once(std::int64_t more_at_once) const
+std::int64_t MemoryBooks::largest_temporary_room() const
 {
-    const std::int64_t largest = temporary_rooms_.empty() ? 0 : *temporary_rooms_.rbegin();
-    return std::max(largest, temporary_at_once_bytes_ + more_at_once);
+    return temporary_rooms_.empty() ? 0 : *temporary_rooms_.rbegin();
+}
+
+/// The most that temporary memory takes: of who has the largest room, or of all that have the turn.
+/// @param more_bytes  of the latter
+std::int64_t MemoryBooks::temporary_at_once(std::int64_t more_bytes) const
+{
+    return std::max(largest_temporary_room(), temporary_at_once_bytes_ + more_bytes);
 }
 
 void MemoryBooks::set_turn(const std::string& client, bool has_turn)
@@ -195,12 +199,14 @@ void MemoryBooks::set_turn(const std::string& client, bool has_turn)
         --turn_count_;
 }
 
-bool MemoryBooks::can_have_turn(const std::string& client) const
+bool MemoryBooks::can_have_turns(const std::vector<std::string>& clients) const
 {
-    const auto found = clients_.find(client);
-    if (found == clients_.end()) return false;
-    const std::int64_t room = found->second.has_turn ? 0 : found->second.place.temporary_room_bytes;
-    return persistent_bytes_ + temporary_at_once(room) <= figures().capacity_bytes;
+    std::int64_t rooms = 0;
+    for (const std::string& client : clients) {
+        const auto found = clients_.find(client);
+        if (found != clients_.end()) rooms += found->second.place.temporary_room_bytes;
+    }
+    return persistent_bytes_ + std::max(largest_temporary_room(), rooms) <= figures().capacity_bytes;
 }
 
 MemoryBooks MemoryBooks::in_turns() const

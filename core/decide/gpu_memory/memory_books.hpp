@@ -90,7 +90,7 @@ struct AdmissionFigures {
 /// Invariant, after each call: Σ persistent rooms + the largest temporary room ≤ capacity. Clients stay within their
 /// rooms and only the one that has the turn has temporary memory, so the card's memory is enough at every instant of
 /// every schedule (G8). Where several have the turn at once, the sum of their temporary rooms takes the place of the
-/// largest where it is larger, as long as set_turn() is called only for clients that can_have_turn().
+/// largest where it is larger, as long as set_turn() is called only where all that then have it can_have_turns().
 class MemoryBooks {
   public:
     /// @error kInvalid  a size that is negative or beyond kMaxBytes; a gap beyond the card; nothing left to give.
@@ -132,8 +132,8 @@ class MemoryBooks {
     /// A client has the turn, or has it no longer: it may have temporary memory, beside others that have the turn.
     /// Nothing if there is none of that name.
     void set_turn(const std::string& client, bool has_turn);
-    /// Whether there is memory for it to have the turn beside those that have it.
-    bool can_have_turn(const std::string& client) const;
+    /// Whether there is memory for all of these to have the turn at once, and nobody else.
+    bool can_have_turns(const std::vector<std::string>& clients) const;
     /// Clients that have the turn.
     std::size_t turn_count() const { return turn_count_; }
     /// The same as if nobody had the turn: what could be had once those that have it at once take turns again.
@@ -160,7 +160,8 @@ class MemoryBooks {
     void enter(ClientMemory& client, std::int64_t start, std::int64_t bytes);
     void leave(ClientMemory& client, std::int64_t bytes);
     void set_temporary_room(ClientMemory& client, std::int64_t bytes);
-    std::int64_t temporary_at_once(std::int64_t more_at_once) const;
+    std::int64_t largest_temporary_room() const;
+    std::int64_t temporary_at_once(std::int64_t more_bytes) const;
 
     GpuMemorySettings settings_;
     std::map<std::string, ClientMemory> clients_;

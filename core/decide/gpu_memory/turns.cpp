@@ -231,9 +231,8 @@ bool Turns::let_one_go_beside(const std::string& holder, double now_s, const Cho
     std::sort(holders.begin(), holders.end());
     double slice_since_s = now_s;
     for (const std::string& name : holders) {
-        const Client& client = clients_.at(name);
-        if (client.told != Told::kNothing || client.parts) return false;
-        slice_since_s = std::min(slice_since_s, client.slice_since_s);
+        if (is_ending(name)) return false;
+        slice_since_s = std::min(slice_since_s, clients_.at(name).slice_since_s);
     }
     const std::vector<std::string> waiting = who_may_join(holders, now_s);
     if (waiting.empty()) return false;
@@ -284,6 +283,12 @@ double Turns::next_moment_s() const
         if (blocks_someone(name, client)) next = std::min(next, ends_at_s(client));
     }
     return next;
+}
+
+bool Turns::is_ending(const std::string& client) const
+{
+    const auto found = clients_.find(client);
+    return found != clients_.end() && (found->second.told != Told::kNothing || found->second.parts);
 }
 
 std::vector<std::string> Turns::holders_beside(const std::string& client) const

@@ -89,6 +89,8 @@ class Turns {
     double next_moment_s() const;
 
     bool has_turn(const std::string& client) const;
+    /// Whether it was told to give its turn back, or will be now.
+    bool is_ending(const std::string& client) const;
     /// Who has a turn on one of its GPUs, without itself.
     std::vector<std::string> holders_beside(const std::string& client) const;
     /// Of a client, since it was added, the current turn not counted.

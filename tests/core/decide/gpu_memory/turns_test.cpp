@@ -300,6 +300,8 @@ TEST(GpuTurns, WhoPartsEndsItsTurnAlsoWhereNobodyWaitsAndIsNotEndedByForce)
 
     turns.part("b", 10);
     turns.part("b", 11);
+    EXPECT_TRUE(turns.is_ending("b"));
+    EXPECT_FALSE(turns.is_ending("a"));
     EXPECT_EQ(turns.next_moment_s(), 10);
     EXPECT_EQ(turns.decide(11, first_in_line), (Orders{{"b", TurnAction::kEndAfterIteration}}));
     EXPECT_EQ(turns.decide(1000, first_in_line), Orders{});
