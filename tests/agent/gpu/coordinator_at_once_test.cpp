@@ -9,8 +9,8 @@
 namespace fathom::gpu {
 namespace {
 
-constexpr std::int64_t kMiB = 1LL << 20U;
-const std::string kGpu = "GPU-1";
+constexpr std::int64_t kOneMiB = 1LL << 20U;
+const std::string kOneGpu = "GPU-1";
 
 /// One GPU of 64 MiB.
 class TwoAtOnce {
@@ -25,16 +25,16 @@ class TwoAtOnce {
             with_text({.type = MessageType::kHello, .second = 1000, .third = priority}, "job-" + std::to_string(id)));
         if (kernel_class != kClassUnknown)
             say(id, with_text({.type = MessageType::kKind, .first = kernel_class}, "kind-" + std::to_string(id)));
-        say(id,
-            with_text({.type = MessageType::kUseGpu, .second = persistent, .third = temporary, .fourth = had}, kGpu));
+        say(id, with_text({.type = MessageType::kUseGpu, .second = persistent, .third = temporary, .fourth = had},
+                          kOneGpu));
     }
     void say(ClientId id, const Message& message) { all_.receive(id, message, now_s_); }
     void want(ClientId id) { say(id, {.type = MessageType::kWant}); }
     void give_back(ClientId id) { say(id, {.type = MessageType::kGiveBack, .first = 1, .third = 1000}); }
     void grow(ClientId id, MemoryKind kind, std::int64_t bytes)
     {
-        say(id,
-            with_text({.type = MessageType::kGrow, .first = static_cast<std::int64_t>(kind), .second = bytes}, kGpu));
+        say(id, with_text({.type = MessageType::kGrow, .first = static_cast<std::int64_t>(kind), .second = bytes},
+                          kOneGpu));
     }
     /// So many iterations that take so long each.
     void iterate(ClientId id, double each_s, int count)
@@ -83,7 +83,7 @@ class TwoAtOnce {
     static Coordinator make(std::size_t at_once, double settle_s)
     {
         CoordinatorSettings settings;
-        settings.gpus = {{kGpu, 64 * kMiB}};
+        settings.gpus = {{kOneGpu, 64 * kOneMiB}};
         settings.gap_bytes = 0;
         settings.settle_s = settle_s;
         settings.turns.at_once = at_once;
@@ -100,9 +100,9 @@ using Types = std::vector<MessageType>;
 TEST(GpuAtOnce, WhoComplementsTheOneThatHasTheTurnIsLetGoBesideIt)
 {
     TwoAtOnce all;
-    all.join(1, 4 * kMiB, 20 * kMiB, kClassMemory);
-    all.join(2, 4 * kMiB, 20 * kMiB, kClassMemory);
-    all.join(3, 4 * kMiB, 20 * kMiB, kClassCompute);
+    all.join(1, 4 * kOneMiB, 20 * kOneMiB, kClassMemory);
+    all.join(2, 4 * kOneMiB, 20 * kOneMiB, kClassMemory);
+    all.join(3, 4 * kOneMiB, 20 * kOneMiB, kClassCompute);
     all.want(2);
     EXPECT_EQ(all.heard_by(2), (Types{MessageType::kShared, MessageType::kPlace})) << "two of memory gain nothing";
 
@@ -123,8 +123,8 @@ TEST(GpuAtOnce, WhoComplementsTheOneThatHasTheTurnIsLetGoBesideIt)
 TEST(GpuAtOnce, OneAloneHasTheTurnWhereTheCenterSaysNothing)
 {
     TwoAtOnce all(1);
-    all.join(1, 4 * kMiB, 20 * kMiB, kClassMemory);
-    all.join(2, 4 * kMiB, 20 * kMiB, kClassCompute);
+    all.join(1, 4 * kOneMiB, 20 * kOneMiB, kClassMemory);
+    all.join(2, 4 * kOneMiB, 20 * kOneMiB, kClassCompute);
     all.want(2);
 
     EXPECT_FALSE(all.has_turn(2));
@@ -134,8 +134,8 @@ TEST(GpuAtOnce, OneAloneHasTheTurnWhereTheCenterSaysNothing)
 TEST(GpuAtOnce, NobodyIsLetGoWhoseMemoryDoesNotFitBesideTheOthers)
 {
     TwoAtOnce all;
-    all.join(1, 4 * kMiB, 50 * kMiB, kClassMemory);
-    all.join(2, 4 * kMiB, 20 * kMiB, kClassCompute);
+    all.join(1, 4 * kOneMiB, 50 * kOneMiB, kClassMemory);
+    all.join(2, 4 * kOneMiB, 20 * kOneMiB, kClassCompute);
     all.want(2);
 
     EXPECT_FALSE(all.has_turn(2));
@@ -144,9 +144,9 @@ TEST(GpuAtOnce, NobodyIsLetGoWhoseMemoryDoesNotFitBesideTheOthers)
 TEST(GpuAtOnce, NobodyIsLetGoBesideWhoHasAHigherPriority)
 {
     TwoAtOnce all;
-    all.join(1, kMiB, kMiB, kClassMemory, 0, 5);
-    all.join(2, kMiB, kMiB, kClassCompute);
-    all.join(3, kMiB, kMiB, kClassCompute, 0, 5);
+    all.join(1, kOneMiB, kOneMiB, kClassMemory, 0, 5);
+    all.join(2, kOneMiB, kOneMiB, kClassCompute);
+    all.join(3, kOneMiB, kOneMiB, kClassCompute, 0, 5);
     all.want(2);
     EXPECT_FALSE(all.has_turn(2));
     all.want(3);
@@ -157,36 +157,36 @@ TEST(GpuAtOnce, NobodyIsLetGoBesideWhoHasAHigherPriority)
 TEST(GpuAtOnce, WhoNeedsMoreMemoryThanIsLeftBesideOthersGetsItOnceTheyTakeTurns)
 {
     TwoAtOnce all;
-    all.join(1, 4 * kMiB, 20 * kMiB, kClassMemory);
-    all.join(2, 4 * kMiB, 20 * kMiB, kClassCompute);
+    all.join(1, 4 * kOneMiB, 20 * kOneMiB, kClassMemory);
+    all.join(2, 4 * kOneMiB, 20 * kOneMiB, kClassCompute);
     all.want(2);
     ASSERT_TRUE(all.has_turn(2));
     (void)all.heard_by(1);
     (void)all.heard_by(2);
 
-    all.grow(1, MemoryKind::kTemporary, 30 * kMiB); // 8 + 50 + 20 of 64
-    all.grow(1, MemoryKind::kTemporary, 30 * kMiB); // asked again
+    all.grow(1, MemoryKind::kTemporary, 30 * kOneMiB); // 8 + 50 + 20 of 64
+    all.grow(1, MemoryKind::kTemporary, 30 * kOneMiB); // asked again
 
     EXPECT_EQ(all.heard_by(1), Types{});
     EXPECT_EQ(all.heard_by(2), Types{MessageType::kEndNow});
     all.give_back(2);
     all.want(2);
     EXPECT_EQ(all.heard_by(1), Types{MessageType::kGrown});
-    EXPECT_EQ(all.gpu().temporary_bytes, 50 * kMiB);
+    EXPECT_EQ(all.gpu().temporary_bytes, 50 * kOneMiB);
     EXPECT_FALSE(all.has_turn(2)) << "there is no memory for both any longer";
-    all.grow(1, MemoryKind::kTemporary, 30 * kMiB); // not even in turns
+    all.grow(1, MemoryKind::kTemporary, 30 * kOneMiB); // not even in turns
     EXPECT_EQ(all.heard_by(1), Types{MessageType::kRefused});
 }
 
 TEST(GpuAtOnce, ANewcomerThatFitsWhereTurnsAreTakenIsAdmitted)
 {
     TwoAtOnce all;
-    all.join(1, 4 * kMiB, 25 * kMiB, kClassMemory);
-    all.join(2, 4 * kMiB, 25 * kMiB, kClassCompute);
+    all.join(1, 4 * kOneMiB, 25 * kOneMiB, kClassMemory);
+    all.join(2, 4 * kOneMiB, 25 * kOneMiB, kClassCompute);
     all.want(2);
     ASSERT_TRUE(all.has_turn(2));
 
-    all.join(3, 10 * kMiB, 0, kClassUnknown);
+    all.join(3, 10 * kOneMiB, 0, kClassUnknown);
 
     EXPECT_EQ(all.heard_by(3), Types{});
     EXPECT_EQ(all.heard_by(2).back(), MessageType::kEndNow);
@@ -198,12 +198,12 @@ TEST(GpuAtOnce, ANewcomerThatFitsWhereTurnsAreTakenIsAdmitted)
 TEST(GpuAtOnce, WhoDoLessTogetherThanInTurnsPartAndDoNotComeTogetherAgain)
 {
     TwoAtOnce all;
-    all.join(1, kMiB, kMiB, kClassMemory);
+    all.join(1, kOneMiB, kOneMiB, kClassMemory);
     all.iterate(1, 0.1, 20);
     all.leave(1);
-    all.join(2, kMiB, kMiB, kClassCompute);
+    all.join(2, kOneMiB, kOneMiB, kClassCompute);
     all.iterate(2, 0.1, 20);
-    all.join(1, kMiB, kMiB, kClassUnknown); // nothing is known of it: it waits
+    all.join(1, kOneMiB, kOneMiB, kClassUnknown); // nothing is known of it: it waits
     all.want(1);
     ASSERT_FALSE(all.has_turn(1));
     all.pass(2);
@@ -231,9 +231,9 @@ TEST(GpuAtOnce, WhoDoLessTogetherThanInTurnsPartAndDoNotComeTogetherAgain)
 TEST(GpuAtOnce, WhoDoMoreTogetherStayTogether)
 {
     TwoAtOnce all;
-    all.join(1, kMiB, kMiB, kClassMemory);
+    all.join(1, kOneMiB, kOneMiB, kClassMemory);
     all.iterate(1, 0.1, 20);
-    all.join(2, kMiB, kMiB, kClassCompute);
+    all.join(2, kOneMiB, kOneMiB, kClassCompute);
     all.want(2);
     ASSERT_TRUE(all.has_turn(2));
     (void)all.heard_by(1);
@@ -249,9 +249,9 @@ TEST(GpuAtOnce, WhoDoMoreTogetherStayTogether)
 TEST(GpuAtOnce, BothKeepTheTurnOverANewManager)
 {
     TwoAtOnce all(2, 1);
-    all.join(1, kMiB, kMiB, kClassMemory, kHadTurn);
-    all.join(2, kMiB, kMiB, kClassCompute, kHadTurn);
-    all.join(3, kMiB, kMiB, kClassCompute, kHadMemory);
+    all.join(1, kOneMiB, kOneMiB, kClassMemory, kHadTurn);
+    all.join(2, kOneMiB, kOneMiB, kClassCompute, kHadTurn);
+    all.join(3, kOneMiB, kOneMiB, kClassCompute, kHadMemory);
     all.want(3);
     all.pass(1);
 
@@ -269,8 +269,8 @@ TEST(GpuAtOnce, BothKeepTheTurnOverANewManager)
 TEST(GpuAtOnce, WhoMayNotKeepTheTurnOverANewManagerIsToldToEndIt)
 {
     TwoAtOnce all(1, 1);
-    all.join(1, kMiB, kMiB, kClassMemory, kHadTurn);
-    all.join(2, kMiB, kMiB, kClassCompute, kHadTurn);
+    all.join(1, kOneMiB, kOneMiB, kClassMemory, kHadTurn);
+    all.join(2, kOneMiB, kOneMiB, kClassCompute, kHadTurn);
     all.pass(1);
 
     EXPECT_NE(all.has_turn(1), all.has_turn(2));
@@ -284,10 +284,10 @@ TEST(GpuAtOnce, WhoMayNotKeepTheTurnOverANewManagerIsToldToEndIt)
 TEST(GpuAtOnce, WhatIsSaidOfAKindIsCheckedAndCountsForOnesOwnUserOnly)
 {
     TwoAtOnce all;
-    all.join(1, kMiB, kMiB, kClassMemory);
-    all.join(2, kMiB, kMiB, 7);
+    all.join(1, kOneMiB, kOneMiB, kClassMemory);
+    all.join(2, kOneMiB, kOneMiB, 7);
     all.say(1, with_text({.type = MessageType::kKind, .first = kClassCompute}, "late"));
-    all.join(3, kMiB, kMiB, kClassUnknown);
+    all.join(3, kOneMiB, kOneMiB, kClassUnknown);
     all.want(2);
     all.want(3);
 
@@ -308,8 +308,8 @@ RC_GTEST_PROP(GpuAtOnceProperty, NoMessageLetsMoreGoThanMayOrThanMemoryIsFor, ()
         switch (*rc::gen::inRange(0, 8)) {
         case 0:
         case 1:
-            all.join(id, *rc::gen::inRange<std::int64_t>(0, 20) * kMiB, *rc::gen::inRange<std::int64_t>(0, 40) * kMiB,
-                     *rc::gen::inRange<std::int64_t>(0, 3));
+            all.join(id, *rc::gen::inRange<std::int64_t>(0, 20) * kOneMiB,
+                     *rc::gen::inRange<std::int64_t>(0, 40) * kOneMiB, *rc::gen::inRange<std::int64_t>(0, 3));
             break;
         case 2:
             all.leave(id);
@@ -324,9 +324,9 @@ RC_GTEST_PROP(GpuAtOnceProperty, NoMessageLetsMoreGoThanMayOrThanMemoryIsFor, ()
             Message message;
             message.type = static_cast<MessageType>(*rc::gen::inRange(3, 11));
             message.first = *rc::gen::inRange<std::int64_t>(-1, 3);
-            message.second = *rc::gen::inRange<std::int64_t>(-kMiB, 60 * kMiB);
-            message.third = *rc::gen::inRange<std::int64_t>(-1, 40 * kMiB);
-            all.say(id, with_text(message, kGpu));
+            message.second = *rc::gen::inRange<std::int64_t>(-kOneMiB, 60 * kOneMiB);
+            message.third = *rc::gen::inRange<std::int64_t>(-1, 40 * kOneMiB);
+            all.say(id, with_text(message, kOneGpu));
         }
         }
         std::int64_t bytes = 0;
@@ -336,7 +336,7 @@ RC_GTEST_PROP(GpuAtOnceProperty, NoMessageLetsMoreGoThanMayOrThanMemoryIsFor, ()
             bytes += job.persistent.room_bytes + (job.has_turn ? job.temporary.room_bytes : 0);
             turns += job.has_turn ? 1 : 0;
         }
-        RC_ASSERT(bytes <= 64 * kMiB);
+        RC_ASSERT(bytes <= 64 * kOneMiB);
         RC_ASSERT(gpu.free_bytes >= 0);
         RC_ASSERT(turns <= 3);
         (void)all.heard_by(id);

@@ -7,9 +7,9 @@
 namespace fathom::gpu {
 namespace {
 
-constexpr std::int64_t kMiB = 1LL << 20U;
+constexpr std::int64_t kOneMiB = 1LL << 20U;
 
-MemoryBooks books(std::int64_t capacity_bytes, std::int64_t gap_bytes)
+MemoryBooks card_books(std::int64_t capacity_bytes, std::int64_t gap_bytes)
 {
     return MemoryBooks::make({.capacity_bytes = capacity_bytes, .gap_bytes = gap_bytes}).value();
 }
@@ -17,10 +17,10 @@ MemoryBooks books(std::int64_t capacity_bytes, std::int64_t gap_bytes)
 /// Of 64 MiB are 2 persistent of each; 20 and 30 of temporary memory fit beside each other, 20, 30 and 10 do not.
 TEST(GpuBooksAtOnce, TemporaryMemoryOfAllThatHaveTheTurnIsThereAtOnce)
 {
-    MemoryBooks gpu = books(64 * kMiB, 0);
-    ASSERT_TRUE(gpu.admit("a", {2 * kMiB, 20 * kMiB}));
-    ASSERT_TRUE(gpu.admit("b", {2 * kMiB, 30 * kMiB}));
-    ASSERT_TRUE(gpu.admit("c", {2 * kMiB, 10 * kMiB}));
+    MemoryBooks gpu = card_books(64 * kOneMiB, 0);
+    ASSERT_TRUE(gpu.admit("a", {2 * kOneMiB, 20 * kOneMiB}));
+    ASSERT_TRUE(gpu.admit("b", {2 * kOneMiB, 30 * kOneMiB}));
+    ASSERT_TRUE(gpu.admit("c", {2 * kOneMiB, 10 * kOneMiB}));
     gpu.set_turn("a", true);
     gpu.set_turn("a", true);
     EXPECT_EQ(gpu.turn_count(), 1U);
@@ -31,14 +31,14 @@ TEST(GpuBooksAtOnce, TemporaryMemoryOfAllThatHaveTheTurnIsThereAtOnce)
 
     EXPECT_EQ(gpu.turn_count(), 2U);
     EXPECT_FALSE(gpu.can_have_turns({"a", "b", "c"}));
-    EXPECT_EQ(gpu.figures().free_bytes, 28 * kMiB) << "what can be had once they take turns again";
-    EXPECT_FALSE(gpu.grow("c", MemoryKind::kPersistent, 10 * kMiB));
-    EXPECT_FALSE(gpu.grow("a", MemoryKind::kTemporary, 10 * kMiB));
-    EXPECT_FALSE(gpu.admit("d", {10 * kMiB, 0}));
-    EXPECT_TRUE(gpu.in_turns().grow("c", MemoryKind::kPersistent, 10 * kMiB));
-    EXPECT_TRUE(gpu.in_turns().admit("d", {10 * kMiB, 0}));
-    EXPECT_TRUE(gpu.grow("a", MemoryKind::kTemporary, 8 * kMiB)); // 6 + 28 + 30
-    EXPECT_FALSE(gpu.grow("b", MemoryKind::kTemporary, 2 * kMiB));
+    EXPECT_EQ(gpu.figures().free_bytes, 28 * kOneMiB) << "what can be had once they take turns again";
+    EXPECT_FALSE(gpu.grow("c", MemoryKind::kPersistent, 10 * kOneMiB));
+    EXPECT_FALSE(gpu.grow("a", MemoryKind::kTemporary, 10 * kOneMiB));
+    EXPECT_FALSE(gpu.admit("d", {10 * kOneMiB, 0}));
+    EXPECT_TRUE(gpu.in_turns().grow("c", MemoryKind::kPersistent, 10 * kOneMiB));
+    EXPECT_TRUE(gpu.in_turns().admit("d", {10 * kOneMiB, 0}));
+    EXPECT_TRUE(gpu.grow("a", MemoryKind::kTemporary, 8 * kOneMiB)); // 6 + 28 + 30
+    EXPECT_FALSE(gpu.grow("b", MemoryKind::kTemporary, 2 * kOneMiB));
     gpu.remove("b");
     EXPECT_EQ(gpu.turn_count(), 1U);
     EXPECT_TRUE(gpu.can_have_turns({"a", "c"}));
@@ -49,8 +49,8 @@ TEST(GpuBooksAtOnce, TemporaryMemoryOfAllThatHaveTheTurnIsThereAtOnce)
 /// Whoever has the turn at once, as long as there was memory for it when it began.
 RC_GTEST_PROP(GpuBooksAtOnceProperty, ThoseThatHaveTheTurnAtOnceNeverNeedMoreThanTheCard, ())
 {
-    const std::int64_t capacity = *rc::gen::inRange<std::int64_t>(64, 4096) * kMiB;
-    MemoryBooks gpu = books(capacity, *rc::gen::inRange<std::int64_t>(0, 64) * kMiB);
+    const std::int64_t capacity = *rc::gen::inRange<std::int64_t>(64, 4096) * kOneMiB;
+    MemoryBooks gpu = card_books(capacity, *rc::gen::inRange<std::int64_t>(0, 64) * kOneMiB);
     const int steps = *rc::gen::inRange(1, 80);
     for (int step = 0; step < steps; ++step) {
         const std::string name = "job-" + std::to_string(*rc::gen::inRange(0, 6));
