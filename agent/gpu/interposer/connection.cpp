@@ -22,10 +22,13 @@ constexpr std::size_t kMaxUnsent = 1024;
 /// With the mutex held, or before there are other threads.
 bool Share::connect()
 {
-    const std::optional<ManagerSocket> made = connect_to_manager(socket_path_, connections_ + 1);
-    if (!made) return false;
-    ++connections_;
-    socket_ = *made;
+    {
+        const std::scoped_lock changing(socket_changes());
+        const std::optional<ManagerSocket> made = connect_to_manager(socket_path_, connections_ + 1);
+        if (!made) return false;
+        ++connections_;
+        socket_ = *made;
+    }
     is_left_unanswered_ = false;
     const char* const job = std::getenv("FATHOM_GPU_JOB");
     const char* const share = std::getenv("FATHOM_GPU_SHARE");
@@ -138,8 +141,11 @@ void Share::run()
             continue;
         }
         Lock lock(mutex_);
-        close_socket(socket_);
-        socket_ = {};
+        {
+            const std::scoped_lock changing(socket_changes());
+            close_socket(socket_);
+            socket_ = {};
+        }
         unsent_.clear();
         wants_ = false;
         changed_.notify_all();
@@ -177,7 +183,11 @@ void Share::take_answer(const Message& message)
             if (gpu.id == text_of(message)) take_place(gpu, message);
         }
     }
-    if (unanswered_ > 0 && message.type != MessageType::kGrown && message.type != MessageType::kLeft) {
+    // Growth may be asked for, and refused, before what say_all() said is answered.
+    const bool is_of_growth =
+        message.type == MessageType::kGrown ||
+        (message.type == MessageType::kRefused && message.second == static_cast<std::int64_t>(MessageType::kGrow));
+    if (unanswered_ > 0 && !is_of_growth && message.type != MessageType::kLeft) {
         --unanswered_;
         // What this process has cannot be refused: it comes back until its memory is in the manager's books.
         if (message.type == MessageType::kRefused && message.first != kNotShared) shut_down(socket_);
