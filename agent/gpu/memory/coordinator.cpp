@@ -221,6 +221,7 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
                       gpu));
     // Who has it comes back for all of its GPUs together; who had it beside others may not any longer.
     if (client.is_shared && turns_.has_turn(key(id)) == (message.fourth != kHadTurn)) say(id, end_now());
+    if (is_settled_ && client.lacks_turn) tell_who_is_left_alone(); // it comes late
     tick(now_s);
 }
 

@@ -56,6 +56,17 @@ TEST(GpuCoordinator, WhoIsLeftAloneOverANewManagerIsToldSoOnceTheOthersHadTheirT
     EXPECT_TRUE(all.report().gpus.at(0).jobs.at(0).has_turn) << "it has been alone meanwhile";
 }
 
+TEST(GpuCoordinator, WhoComesBackLateAndAloneIsToldSoAtOnce)
+{
+    Coordinator all = begun_anew();
+    all.tick(2);
+    all.connect(1, 101);
+    all.receive(1, with_text({.type = MessageType::kHello}, "late"), 5);
+    all.receive(1, memory_of(kPieceBytes, kPieceBytes, kHadMemory), 5);
+
+    EXPECT_EQ(heard_by(1, all.take_outgoing()), (std::vector{MessageType::kPlace, MessageType::kShared}));
+}
+
 /// Two that waited come back before the one that has the turn.
 TEST(GpuCoordinator, WhoOnlyHadMemoryIsNotTakenForHavingTheTurn)
 {
