@@ -214,10 +214,11 @@ void Share::note_survivors(Lock& lock)
 void Share::keep_in_place(cuda::Address block, Lock& lock)
 {
     if (swaps_all_) return;
-    for (auto& [device, gpu] : gpus_) {
+    for (auto& entry : gpus_) {
+        OwnGpu& gpu = entry.second;
         const std::size_t bytes = gpu.temporary.bytes_to_pin(block);
         if (bytes == 0) continue;
-        const auto missing = [&gpu = gpu, block] {
+        const auto missing = [&gpu, block] {
             return signed_of(gpu.persistent_bytes() + gpu.temporary.bytes_to_pin(block)) -
                    gpu.place.persistent_room_bytes;
         };
