@@ -177,6 +177,7 @@ Json KubernetesExecutor::facts() const
             {"stages_inputs", true},
             {"stores_outputs", true},
             {"keeps_outputs_bytes", options_.input_cache.limit_bytes},
+            {"reads_kept_files", true},
             {"s3", !options_.s3.access.endpoint.empty()},
             {"isolation",
              {{"uid_per_job", false},

@@ -304,6 +304,7 @@ Json LocalExecutor::facts() const
             {"stores_outputs", true},
             {"s3", !options_.s3.access.endpoint.empty()},
             {"keeps_outputs_bytes", options_.input_cache.limit_bytes},
+            {"reads_kept_files", true},
             {"cgroup_controllers", std::move(controllers)},
             {"jobs_run_as", options_.user_ids ? "a user of its own each"
                             : options_.user   ? options_.user->name

@@ -158,7 +158,8 @@ Json SlurmExecutor::facts() const
                   {"stages_inputs", true},
                   {"stores_outputs", true},
                   {"s3", !options_.s3.access.endpoint.empty()},
-                  {"keeps_outputs_bytes", options_.input_cache.limit_bytes}};
+                  {"keeps_outputs_bytes", options_.input_cache.limit_bytes},
+                  {"reads_kept_files", true}};
     if (!options_.mapped.empty()) {
         facts["jobs_run_as"] = "a local user of each user";
         facts["maps_users"] = true; // by which the metascheduler tells whose a job is
