@@ -8,7 +8,6 @@ namespace fathom::link {
 namespace {
 
 constexpr std::int64_t kMaxFileBytes = 1LL << 60U;
-constexpr std::size_t kSha256Digits = 64;
 constexpr std::size_t kMaxCodeLength = 32;
 
 /// Only two classes matter to who asked: there is no copy any more, or anything else.

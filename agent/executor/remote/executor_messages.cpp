@@ -261,7 +261,6 @@ Result<KeptFileQuestion> decode_kept_file_question(std::string_view text)
 {
     const Result<Json> json = parse_json(text, {.max_bytes = 4096});
     if (!json) return json.error();
-    constexpr std::size_t kSha256Digits = 64;
     constexpr auto kFarthest = std::numeric_limits<std::int64_t>::max() - static_cast<std::int64_t>(kMaxOutputBytes);
     std::vector<FieldError> errors;
     ObjectReader reader(*json, "", errors);
