@@ -32,6 +32,12 @@ Result<void> keep_apart(const JobUsers& jobs, const std::optional<UnixUser>& age
     return {};
 }
 
+/// What is set up and not used, for the sake of the key.
+void tell_s3_refusal(const std::string& refusal)
+{
+    if (!refusal.empty()) log_warning("s3_not_signed", {{"reason", refusal}});
+}
+
 /// What jobs are not kept from is said, or stands in the way.
 Result<void> judge_isolation(const AgentConfig& config, const LocalExecutor& executor,
                              const std::string& user_ids_missing)
@@ -42,6 +48,7 @@ Result<void> judge_isolation(const AgentConfig& config, const LocalExecutor& exe
     if (config.require_isolation && !gaps.empty())
         return Error{Errc::kUnavailable, "require_isolation is on, but at this center: " + gaps};
     if (!gaps.empty()) log_warning("jobs_not_isolated", {{"gaps", gaps}, {"see", "docs/security.md"}});
+    tell_s3_refusal(executor.s3_refusal());
     if (executor.shows_agent_files() && ::getuid() != 0)
         log_warning("jobs_can_read_agent_files", {{"effect", "each job can act as this center"},
                                                   {"way_out", "start the agent as root, or allow user namespaces"}});

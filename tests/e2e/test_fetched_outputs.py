@@ -22,6 +22,7 @@ def network():
         keeps = f'output_folders = "{network.results}"'
         network.add_agent("alpha", agent_config(cores=str(cores[0]), extra=keeps))
         network.add_agent("forgetful", agent_config(cores=str(cores[-1]), extra=keeps + "\ninput_cache_bytes = 0"))
+        network.add_agent("small", agent_config(cores=str(cores[-1]), extra=keeps + "\ninput_cache_bytes = 2000000"))
         yield network
     finally:
         network.close()
@@ -105,6 +106,19 @@ def test_a_center_that_keeps_none_says_so(network):
     assert answer.status_code == 404
     assert "center forgetful: this center keeps no copies of files" in answer.json()["detail"]
     assert f"file://{network.results}/forgetful-sum" in answer.json()["detail"]
+
+
+def test_the_copy_of_an_older_one_makes_room_and_its_loss_is_told(network):
+    older = store(network, "seq 200000 > older", "older", center="small")
+    wait_for_copy(network, older, "older")
+    newer = store(network, "seq 100001 250000 > newer", "newer", center="small")
+    wait_for_copy(network, newer, "newer")
+
+    answer = get(network, older, "older")
+
+    assert answer.status_code == 404
+    assert "center small: no copy of it is kept" in answer.json()["detail"]
+    assert (network.results / "small-older").read_bytes() == NUMBERS, "where it was stored it stands"
 
 
 def test_others_do_not_see_it(network, numbers):

@@ -40,7 +40,7 @@ class OutputsApi : public JobsFixture {
             ":= '" +
             code + "'; NEW.refusal := '" + reason + "'; RETURN NEW; END $$");
     }
-    JobId stored(std::int64_t size_bytes, const std::string& url = "file:///results/a?secret=1")
+    JobId stored(std::int64_t size_bytes, const std::string& url = "https://h/results/a?secret=1")
     {
         const JobId job =
             submit(spec({{"outputs",
@@ -130,7 +130,7 @@ TEST_F(OutputsApi, SaysWhereALargeOneLies)
 
     EXPECT_EQ(response.status, 413);
     EXPECT_THAT(response.body, HasSubstr("most_fetched_output_mib"));
-    EXPECT_THAT(response.body, HasSubstr("file:///results/a"));
+    EXPECT_THAT(response.body, HasSubstr("https://h/results/a"));
     EXPECT_THAT(response.body, HasSubstr("job:" + job.value + "/out/a"));
     EXPECT_THAT(response.body, Not(HasSubstr("secret")));
 }
@@ -147,7 +147,7 @@ TEST_F(OutputsApi, SaysWhyThereIsNone)
     const net::Response gone = get(job);
     EXPECT_EQ(gone.status, 404);
     EXPECT_THAT(gone.body,
-                HasSubstr("center alpha: no copy of it is kept; the output was stored at file:///results/a"));
+                HasSubstr("center alpha: no copy of it is kept; the output was stored at https://h/results/a"));
     refuse_with("unavailable", "its copy cannot be read: Input/output error");
     EXPECT_EQ(get(job).status, 503);
     EXPECT_EQ(left_questions(), "0");
