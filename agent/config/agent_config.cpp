@@ -244,6 +244,7 @@ Result<AgentTables> parse_agent_tables(const std::string& toml)
     tables.balance = read_balance(reader, errors);
     tables.gpu_memory = read_gpu_memory(reader, errors);
     tables.slurm_users = read_slurm_users(reader, errors);
+    tables.kubernetes_users = read_kubernetes_users(reader, errors);
     tables.s3 = read_s3(reader, errors);
     if (tables.gpu_memory.enabled && tables.environment.contains("FATHOM_GPU_SOCKET"))
         errors.push_back({"environment.FATHOM_GPU_SOCKET", "names another memory manager than [gpu_memory]'s: leave "

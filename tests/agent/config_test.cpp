@@ -152,6 +152,53 @@ TEST(AgentTables, ReadsLocalUsersOfTheNetworksUsers)
     EXPECT_TRUE(rules[1].users.empty());
 }
 
+TEST(AgentTables, ReadsUserIdsOfPodsOfTheNetworksUsers)
+{
+    const std::vector<KubernetesUserRule> rules = parse_agent_tables(R"(
+        [[kubernetes_user]]
+        users = ["ann", "tok_01KAFP6X5T8Z3Q4R5S6T7V8W9Z"]
+        uid = 20001
+        gid = 20000
+        name = "ann"
+        [[kubernetes_user]]
+        project = "open"
+        uid = 20002
+        gid = 20000
+    )")
+                                                      .value()
+                                                      .kubernetes_users;
+
+    ASSERT_EQ(rules.size(), 2U);
+    EXPECT_THAT(rules[0].users, ElementsAre("ann", "tok_01KAFP6X5T8Z3Q4R5S6T7V8W9Z"));
+    EXPECT_EQ(rules[0].uid, 20001U);
+    EXPECT_EQ(rules[0].gid, 20000U);
+    EXPECT_EQ(rules[0].name, "ann");
+    EXPECT_EQ(rules[1].project, "open");
+    EXPECT_EQ(rules[1].name, "20002");
+}
+
+TEST(AgentTables, RefusesIdsOfTheSystemForPods)
+{
+    const Result<AgentTables> tables = parse_agent_tables(R"(
+        [[kubernetes_user]]
+        uid = 20001
+        gid = 20000
+        [[kubernetes_user]]
+        users = ["bob"]
+        uid = 999
+        gid = 0
+        name = "b b"
+        colour = "red"
+    )");
+
+    ASSERT_FALSE(tables);
+    const Error error = tables.error();
+    for (const char* field : {"kubernetes_user[0].users", "kubernetes_user[1].uid", "kubernetes_user[1].gid",
+                              "kubernetes_user[1].name", "kubernetes_user[1].colour"}) {
+        EXPECT_THAT(error.fields, Contains(Field(&FieldError::field, field)));
+    }
+}
+
 TEST(AgentTables, RefusesLocalUsersOfNobodyAndOptionsInTheirNames)
 {
     const Result<AgentTables> tables = parse_agent_tables(R"(
