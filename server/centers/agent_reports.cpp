@@ -84,7 +84,7 @@ asio::awaitable<Result<void>> AgentSession::note_answer(link::UnitTypesAnswer an
 asio::awaitable<Result<void>> AgentSession::take_piece(link::KeptFilePiece piece)
 {
     co_await files_.take(grant_, std::move(piece));
-    ask_for_pieces(); // there is room for another one
+    if (files_.has_more()) ask_for_pieces(); // there is room for another one
     co_return Result<void>();
 }
 

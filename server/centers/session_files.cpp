@@ -22,9 +22,13 @@ asio::awaitable<void> SessionFiles::offer(CenterId center, std::function<void(co
     std::erase_if(asked_, [&](const MessageId& id) {
         return std::none_of(open->begin(), open->end(), [&](const auto& query) { return query.query_id == id; });
     });
+    has_more_ = false;
     for (const link::KeptFileQuery& query : *open) {
-        if (asked_.size() >= kMaxOnTheirWay) break;
-        if (asked_.insert(query.query_id).second) send(link::make_message(query));
+        if (asked_.contains(query.query_id)) continue;
+        has_more_ = asked_.size() >= kMaxOnTheirWay;
+        if (has_more_) break;
+        asked_.insert(query.query_id);
+        send(link::make_message(query));
     }
 }
 

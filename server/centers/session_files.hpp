@@ -23,10 +23,13 @@ class SessionFiles {
     asio::awaitable<void> offer(CenterId center, std::function<void(const link::Message&)> send);
     /// Keeps a piece for who waits for it. Where that fails, they read of it as an answer that did not come.
     asio::awaitable<void> take(SessionGrant session, link::KeptFilePiece piece);
+    /// More are wanted than were on their way at the last offer.
+    bool has_more() const { return has_more_; }
 
   private:
     Database* database_;
     std::set<MessageId> asked_; ///< whose pieces have not come
+    bool has_more_ = false;
 };
 
 } // namespace fathom::server
