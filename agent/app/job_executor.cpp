@@ -202,6 +202,7 @@ Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config,
     options.input_cache = slurm_input_cache(config, options.folder);
     if (!describes_only) {
         if (Result<void> judged = judge_slurm_isolation(config, options); !judged) return judged.error();
+        if (!options.user) tell_s3_refusal(in_reach_of_jobs(options.s3).refusal);
     }
     return std::unique_ptr<Executor>(std::make_unique<SlurmExecutor>(std::move(options)));
 }
@@ -221,7 +222,7 @@ Result<JobUser> find_pod_user(const AgentConfig& config)
 /// @error kInvalid  they cannot be given, or are the agent's own.
 Result<std::vector<MappedUser>> find_pod_users(const AgentConfig& config, const std::optional<UnixUser>& agent)
 {
-    Result<std::vector<MappedUser>> mapped = find_mapped_users(config.tables.kubernetes_users);
+    Result<std::vector<MappedUser>> mapped = map_ids(config.tables.kubernetes_users);
     if (!mapped) return mapped;
     for (const MappedUser& one : *mapped) {
         if (Result<void> apart = keep_apart({.one = one.user}, agent); !apart) return apart.error();

@@ -48,7 +48,7 @@ Result<std::vector<MappedUser>> find_mapped_users(const std::vector<SlurmUserRul
     return mapped;
 }
 
-Result<std::vector<MappedUser>> find_mapped_users(const std::vector<KubernetesUserRule>& rules)
+Result<std::vector<MappedUser>> map_ids(const std::vector<KubernetesUserRule>& rules)
 {
     std::vector<MappedUser> mapped;
     if (!rules.empty() && ::getuid() != 0)

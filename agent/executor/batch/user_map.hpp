@@ -26,7 +26,7 @@ Result<std::vector<MappedUser>> find_mapped_users(const std::vector<SlurmUserRul
 
 /// The tables with their users, in their order: ids that need no account here.
 /// @error kInvalid  this process is not root, which alone can make files theirs.
-Result<std::vector<MappedUser>> find_mapped_users(const std::vector<KubernetesUserRule>& rules);
+Result<std::vector<MappedUser>> map_ids(const std::vector<KubernetesUserRule>& rules);
 
 /// Who a job runs as, and what it is charged to.
 struct JobIdentity {
