@@ -33,7 +33,7 @@ constexpr Statement kSelectReader{"centers_select_reader", R"sql(
 
 constexpr Statement kInsertPieceQuestions{"centers_insert_piece_questions", R"sql(
     INSERT INTO kept_file_question (id, center_id, sha256, offset_bytes, most_bytes, expires_at)
-    SELECT id, $2, $3, offset_bytes, most_bytes, now() + $6 * interval '1 second'
+    SELECT id, $2::text, $3::text, offset_bytes, most_bytes, now() + $6 * interval '1 second'
     FROM unnest($1::text[], $4::bigint[], $5::integer[]) AS n (id, offset_bytes, most_bytes))sql"};
 
 constexpr Statement kCountPieces{"centers_count_pieces", R"sql(
@@ -77,9 +77,9 @@ Result<AskedPieces> ask_for(pqxx::work& transaction, const KeptRange& range, std
     SqlArray sizes;
     for (std::int64_t at = 0; at < range.size_bytes; at += link::kMaxKeptPieceBytes) {
         asked.questions.push_back(MessageId::make().value);
-        offsets.add(std::to_string(range.offset_bytes + at));
+        offsets.add(range.offset_bytes + at);
         const std::int64_t left_bytes = range.size_bytes - at;
-        sizes.add(std::to_string(std::min<std::int64_t>(left_bytes, link::kMaxKeptPieceBytes)));
+        sizes.add(std::min<std::int64_t>(left_bytes, link::kMaxKeptPieceBytes));
     }
     exec(transaction, kInsertPieceQuestions, sql_array(asked.questions), range.center.value, range.sha256,
          offsets.take(), sizes.take(), wait.count());
