@@ -173,14 +173,14 @@ def test_each_user_has_an_id_of_its_own(network, cluster):
 
     job_id = network.submit(rest=as_ann, command=["sh", "-c", line], units=units, wall_limit_s=300)["id"]
     attempt_id, _, _ = wait_running(network, job_id)
+    [pod] = cluster.items("pods", attempt_id)
     agent.process.kill()
     agent.process.start()
 
-    job = network.wait_job(job_id)
-    expect_end(job, state="failed", exit_code=7)
-    assert output_of(network, job_id).split("\n")[:3] == ["21001", "21002", "ann"], output_of(network, job_id)
-    [pod] = cluster.items("pods", attempt_id) or [{"spec": {"securityContext": {"runAsUser": 21001}}}]
-    assert pod["spec"]["securityContext"]["runAsUser"] == 21001
+    context = pod["spec"]["securityContext"]
+    assert (context["runAsUser"], context["runAsGroup"]) == (21001, 21002)
+    expect_end(network.wait_job(job_id), state="failed", exit_code=7)
+    assert output_of(network, job_id).split("\n")[:5] == ["21001", "21002", "ann", "21001 700", "21001 600"]
     refused = network.wait_job(network.submit(command=["true"], units=units, wall_limit_s=300)["id"])
     expect_end(refused, state="failed", outcome="failed_to_start")
     assert "no local user: " in refused["end_reason"], told(refused)
