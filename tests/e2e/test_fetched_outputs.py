@@ -54,7 +54,7 @@ def numbers(network):
     return job
 
 
-def test_an_output_is_fetched_through_fathomd(network, numbers, tmp_path):
+def test_an_output_is_fetched_through_fathomd(network, numbers):
     whole = get(network, numbers, "numbers")
     part = get(network, numbers, "numbers", Range=f"bytes={MIB - 3}-{MIB + 2}")
     end = get(network, numbers, "numbers", Range="bytes=-7")
