@@ -17,8 +17,8 @@ namespace fathom::agent {
 namespace {
 
 /// Of the config file.
-constexpr const char* kTables[] = {"unit_type", "device",     "sub_units",  "environment", "operators",
-                                   "balance",   "gpu_memory", "slurm_user", "s3",          "s3_access"};
+constexpr const char* kTables[] = {"unit_type",  "device",     "sub_units",       "environment", "operators", "balance",
+                                   "gpu_memory", "slurm_user", "kubernetes_user", "s3",          "s3_access"};
 constexpr std::size_t kMaxKeyBytes = 256UL << 10U;
 constexpr std::int64_t kMaxIoRate = 1LL << 40U;
 constexpr std::size_t kMaxSettingsBytes = 16UL << 20U; ///< of the files together, as JSON
