@@ -12,7 +12,7 @@ const folders = ['core', 'server', 'agent', 'schema', 'simulator'].map((name) =>
 function said(): string {
   const texts = folders.flatMap((folder) => readdirSync(folder, { recursive: true }).map(String)
     .filter((name) => /\.[ch]pp$/.test(name)).map((name) => readFileSync(join(folder, name), 'utf8')))
-  return texts.join('\n').replace(/"\s+"/g, '').replaceAll('\\"', '"').replaceAll('%%', '%')
+  return texts.join('\n').replace(/"\s+"/g, '').replace(/\\(["\\])/g, '$1').replaceAll('%%', '%')
 }
 
 it.runIf(folders.every(existsSync))('every sentence that is translated is one that the server says', () => {
