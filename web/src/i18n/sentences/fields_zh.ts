@@ -18,6 +18,7 @@ export const fieldsZh: readonly Sentence[] = [
   ['is not one that we gave', '不是由此服务器给出的'],
   ['is not a token that this server gave out', '不是由此服务器给出的'],
   ['must be at most {n}| here', '在此最多为 {n}'],
+  ['has {n} bytes as JSON, of at most {most}', '以 JSON 表示有 {n} 字节，最多 {most} 字节'],
   ['must have at most {n}| entries', '最多可有 {n} 项'],
   ['has more than {n}| entries', '超过 {n} 项'],
   ['must be {value}|, as in the path', '必须为 {value}，与路径一致'],
@@ -58,6 +59,7 @@ export const fieldsZh: readonly Sentence[] = [
   ['is more than 1e18 bytes in all', '总共超过 1e18 字节'],
   ['stand in the steps: leave this out', '已在步骤中给出：请省略此项'],
   ['must be a list of 2 to {n}| steps', '必须是 2 到 {n} 个步骤的列表'],
+  ['there is no operator labelled {label}', '没有标号为 {label} 的算子'],
   ['computes on its own results: a cycle', '以自己的结果为输入：形成循环'],
   ['the network has no price book in force, so that prices have no currency', '网络没有生效的价目表，因此价格没有货币'],
   ['leaves out {center}|, which only_centers asks for', '排除了 only_centers 所要求的 {center}'],
@@ -85,6 +87,7 @@ export const fieldsZh: readonly Sentence[] = [
   ['is not a name of 1 to 64 bytes without control characters', '不是 1 到 64 字节且不含控制字符的名称'],
   ['must not contain control characters', '不得含有控制字符'],
   ['is what the NUMA node has where numa is "whole"', '在 numa 为 "whole" 时即 NUMA 节点所有的数量'],
+  ['must be 1 to 63 letters, digits, \'.\', \'_\' or \'-\', a letter or digit first', '必须为 1 到 63 个字母、数字、\'.\'、\'_\' 或 \'-\'，且以字母或数字开头'],
   // Accounts and tokens.
   ['must not hold the account\'s name', '不得包含账户名'],
   ['must be given, or else name and password', '必须给出，或给出名称和密码'],
@@ -145,6 +148,13 @@ export const fieldsZh: readonly Sentence[] = [
   ['is empty', '为空'],
   ['"{text}|": must be @hourly, @daily, @weekly, @every SECONDS or five fields', '"{text}"：必须为 @hourly、@daily、@weekly、@every SECONDS 或五个字段'],
   ['has {n}| fields; five are needed: minute, hour, day of month, month, day of week', '有 {n} 个字段；需要五个：分、时、日、月、星期'],
+  ...([['minute', '分'], ['hour', '时'], ['day of month', '日'], ['month', '月'], ['day of week', '星期']] as const).map<Sentence>(([name, is]) => [
+    `${name}| "{part}": {why:sentence}`, `${is} "{part}"：{why}`]),
+  ['must be {min} to {max}', '必须为 {min} 到 {max}'],
+  ['must be {min} to {max}|, or a name of three letters', '必须为 {min} 到 {max}，或三个字母的名称'],
+  ['runs backwards', '起点在终点之后'],
+  ['a step needs * or a range before it', '步长之前须有 * 或范围'],
+  ['the step must be 1 to {max}', '步长必须为 1 到 {max}'],
   // Changes that are simulated.
   ['must hold a change, unless policy_after is another one than policy', '必须含有更改，除非 policy_after 与 policy 不同'],
   ['must be a list of at most {n}| changes', '必须是最多 {n} 项更改的列表'],

@@ -20,7 +20,7 @@ const elsewhere = [
 ]
 
 /** Sentences of which a function or a variable gives a part with words in it: they are in the list with each of these parts. */
-const withParts = ['this token has {}{}', 'only who manages the network may {}', 'probe task {} {}']
+const withParts = ['this token has {}{}', 'only who manages the network may {}', 'probe task {} {}', 'no center is named {}; {}']
 
 /** What may stand where a sentence is left open. */
 const samples = ['7', '7 units', 'not measured', 'exit code 7']
@@ -56,6 +56,7 @@ it('refusals are found in all shapes in which they are written', () => {
   expect(found('Error(Errc::kInvalid, "the job has 1 error", {{"name", "is taken: " + name}, {field, "is required"}})'))
     .toEqual(['the job has 1 error', 'is taken: {}', 'is required'])
   expect(found('errors.push_back({path + "[" + std::to_string(i) + "]", "must be " + wanted});\nreader.fail("count", "is too large");')).toEqual(['must be {}', 'is too large'])
+  expect(found('errors.push_back(\n    {field, "names " + name(a, b)});')).toEqual(['names {}'])
   expect(found('return value_or_errors(std::move(order), std::move(errors), "the order");')).toEqual(['the order has {} errors'])
   expect(found('// Error{Errc::kInvalid, "in a comment"}\nError{Errc::kInternal, "a defect"}; Error{Errc::kInvalid, text};')).toEqual([])
 })

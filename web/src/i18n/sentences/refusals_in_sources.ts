@@ -85,7 +85,7 @@ function fieldsIn(list: string): string[] {
 }
 
 /** Behind these stand the field, then what is wrong with it. */
-const ofFields = /\b(?:errors_?(?:\.|->)(?:push_back\(\{|emplace_back\()|FieldError\{|parameter_error\()|(?:\.|->)fail\(/g
+const ofFields = /\b(?:errors_?(?:\.|->)(?:push_back\(\s*\{|emplace_back\()|FieldError\{|parameter_error\()|(?:\.|->)fail\(/g
 
 /** What a check of several fields ends with: the fields, and last the name of what they are of. */
 const ofWholes = /\b(?:value_or_errors|no_errors)\(/g
