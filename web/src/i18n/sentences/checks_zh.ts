@@ -217,4 +217,12 @@ export const checksZh: readonly Sentence[] = [
   ['act {n}|, or one before it, was changed', '第 {n} 条或其之前的操作已被更改'],
   ['the last act is number {last}|, and the chain ends at {n}', '最后一条操作的编号是 {last}，而哈希链止于 {n}'],
   ['act {n}|, whose hash was noted, is not kept (any more)', '先前记录了哈希的第 {n} 条操作已不再保留'],
+  // The ledger of billing, computed anew.
+  ['entry {n}| follows entry {last}', '第 {n} 条紧接第 {last} 条'],
+  ['entry {n}| is not chained to the one before it', '第 {n} 条没有与前一条相连'],
+  ['entry {n}| has been changed', '第 {n} 条已被更改'],
+  ['entry {n}| does not balance', '第 {n} 条借贷不平'],
+  ['entry {n}| is not of the usage that it names', '第 {n} 条与其所指的用量不符'],
+  ['entry {n}| has other postings than its charges make', '第 {n} 条的分录与其费用不符'],
+  ['entry {n}| has other charges than its usage rates to', '第 {n} 条的费用与其用量计价的结果不符'],
 ]

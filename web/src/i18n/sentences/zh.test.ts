@@ -24,7 +24,7 @@ it.runIf(folders.every(existsSync))('every sentence that is translated is one th
 
 /** Sources of explanations: what they say goes to people as it is. */
 const explaining = [
-  'core/decide/routing/route.cpp', 'core/decide/routing/route_filter.cpp', 'core/decide/routing/route_reasons.cpp', 'core/decide/explanation/counterfactual.cpp',
+  'core/decide/balance/regulator.cpp', 'core/decide/routing/route.cpp', 'core/decide/routing/route_filter.cpp', 'core/decide/routing/route_reasons.cpp', 'core/decide/explanation/counterfactual.cpp',
   'core/decide/explanation/nearest_alternative.cpp', 'core/decide/explanation/refusal.cpp', 'core/decide/measurement/advice.cpp',
   'core/decide/prediction/job_split.cpp', 'core/decide/prediction/predict_units.cpp', 'core/decide/prediction/speedup_coefficients.cpp',
   'core/decide/probing/probe_budget.cpp', 'core/schedule/decided_places.cpp', 'core/schedule/joint_trial.cpp', 'core/schedule/scheduling_waits.cpp',
@@ -141,6 +141,13 @@ it('why there are no probes, and where coefficients are from, is told in Chinese
     .toBe('计算中心 alpha 不接受探针：其探针份额为 0；`fathom center set alpha --probe-share 0.0020` 可为其留出余量')
   expect(translateZh('PCIe 3.0 x16 class: alpha does not report it')).toBe('PCIe 3.0 x16 级别：alpha 没有报告')
   expect(translateZh('minute "61": must be 0 to 59')).toBe('分 "61"：必须为 0 到 59')
+})
+
+it('what the loop at a unit did is told in Chinese', () => {
+  expect(translateZh('transfer-bound by 0.500: the output -0.700 asks for +2 sub-units, -100 MHz, precision down 1 step, as far as there is room and balance needs'))
+    .toBe('受限于传输，差 0.500：输出 -0.700 要求 +2 个子单元，-100 MHz，精度降低 1 级，以有余地且均衡所需为限')
+  expect(translateZh('no sample: the load is 1.3, more than the stated rate allows')).toBe('没有采样：负载率为 1.3，超过所述速率允许的范围')
+  expect(translateZh('sub_units: absent: the unit is not cut into sub-units')).toBe('子单元：没有：该单元没有划分为子单元')
 })
 
 it('what is longer than any sentence is left as it is', () => {
