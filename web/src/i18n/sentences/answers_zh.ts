@@ -55,6 +55,7 @@ export const answersZh: readonly Sentence[] = [
   ['there is no such cycle', '没有此调度周期'],
   ['its specification cannot be read', '其规格无法读取'],
   ['operator {operator}| is not in the library', '算子库中没有算子 {operator}'],
+  ['project {project} has been billed {billed} this month (UTC), and its budget is {budget}', '项目 {project} 本月（UTC）已计费 {billed}，其预算为 {budget}'],
   // Projects and their members.
   ['the project names centers that there are not', '项目提到了不存在的计算中心'],
   ['the name of a project has 1 to 128 bytes', '项目名称的长度为 1 到 128 字节'],
@@ -81,6 +82,13 @@ export const answersZh: readonly Sentence[] = [
   ['this reservation has ended', '此预留已结束'],
   ['this center has {n}| maintenance windows already', '此计算中心已有 {n} 个维护时段'],
   ['this maintenance has ended', '此维护已结束'],
+  ['{n}| reservation lies| in that time; cancel_reservations cancels what lies there', '该时段内有 {n} 个预留；cancel_reservations 会将其取消'],
+  ['{n}| reservations lie| in that time; cancel_reservations cancels what lies there', '该时段内有 {n} 个预留；cancel_reservations 会将其取消'],
+  ...([
+    ['{units:units} of {place}', '{place} 的 {units}'], ['{units:units} of the {all} that project {project} may hold at once', '项目 {project} 可同时占用的 {all} 个单元中的 {units}'],
+  ] as const).flatMap<Sentence>(([what, is]) => ['is', 'are'].flatMap<Sentence>((verb) => [
+    [`${what}| ${verb}| free for all of that time`, `整个时段内空闲的只有${is}`],
+    ...['is', 'are'].map<Sentence>((next) => [`${what}| ${verb}| free for all of that time|; {n}| ${next}| free for as long from {time}`, `整个时段内空闲的只有${is}；从 {time} 起有 {n} 个空闲同样长的时间`])])),
   // Centers and their sub-units.
   ['not a usable name for a center', '不能用作计算中心的名称'],
   ['there is no enrolment token {id}', '没有注册令牌 {id}'],
@@ -130,6 +138,9 @@ export const answersZh: readonly Sentence[] = [
   ['a next authority is there and does not sign yet: fathom authority rotate --switch goes on, --cancel forgets it', '已有下一个颁发机构，但尚未签发：fathom authority rotate --switch 继续，--cancel 放弃'],
   ['the new authority signs already, and the past one is still trusted: fathom authority rotate --finish', '新的颁发机构已在签发，旧的仍受信任：fathom authority rotate --finish'],
   ['not now', '现在不行'],
+  ...(['center', 'centers'] as const).flatMap<Sentence>((many) => [
+    [`{n}| ${many}| would not believe the new certificates: {centers}. With force they are cut off until they enrol again`, '{n} 个计算中心不会信任新证书：{centers}。强制执行会将其断开，直到重新注册'],
+    [`{n}| ${many}| would be refused with the certificates that they have: {centers}. With force they are cut off until they enrol again`, '{n} 个计算中心会因其现有证书被拒绝：{centers}。强制执行会将其断开，直到重新注册']]),
   // Operators, their keys and packages.
   ['version {n}| of operator {operator}| is withdrawn; make a task with a newer version', '算子 {operator} 的版本 {n} 已撤回；请以更新的版本创建任务'],
   ['the uploaded operators of this task are together larger than 4 MiB; make several tasks of them', '此任务的上传算子合计超过 4 MiB；请分成多个任务'],
@@ -186,6 +197,11 @@ export const answersZh: readonly Sentence[] = [
   ['the event log has no plan of execution {n}', '事件日志中没有执行 {n} 的计划'],
   ['the event log has no plan of a query', '事件日志中没有查询的计划'],
   // Simulations.
+  ['no unit type is what it asks for', '没有符合其要求的单元类型'],
+  ['no run time is known of it', '其运行时间未知'],
+  ['never ran', '从未运行'],
+  ['nothing is known to run at {place}', '{place} 没有已知可运行的内容'],
+  ['maintenance of only {place} is left out', '仅涉及 {place} 的维护不计入'],
   ['the simulation was stopped', '模拟已停止'],
   ['the simulation takes longer than {s}| s: ask for fewer days or jobs, or use `fathom simulate`', '模拟超过 {s} s：请减少天数或作业数，或使用 `fathom simulate`'],
   ['the changes do not fit the network', '更改与网络不符'],

@@ -1,8 +1,8 @@
 import type { Sentence } from './sentence'
 
 /**
- * What is wrong with the files of a job, with policies, prices, operators and the audit log, and what a center or its Slurm says of a job
- * that it could not run. The words of Slurm, of libcurl and of the operating system stand in these as they are.
+ * What is wrong with the files of a job, with policies, prices, operators, the ledger and the audit log, and what a center, its Slurm or its
+ * Kubernetes says of a job that it could not run. The words of these, of libcurl and of the operating system stand in them as they are.
  */
 export const checksZh: readonly Sentence[] = [
   // Addresses and paths of a job's inputs and outputs.
@@ -126,6 +126,42 @@ export const checksZh: readonly Sentence[] = [
   ['Slurm does not know the job any more, and its script has left no end', 'Slurm 已不知道此作业，其脚本也没有留下结束记录'],
   ['Slurm does not know the job any more; its script says how it ended', 'Slurm 已不知道此作业；其脚本说明了结束方式'],
   ['probes run on one node, but for those of mpi_ operators alone: at most {n}| units of this type', '探针在一个节点上运行，仅含 mpi_ 算子的除外：此类单元最多 {n} 个'],
+  // Kubernetes.
+  ['is to be made in Kubernetes', '即将在 Kubernetes 中创建'],
+  ['Kubernetes is asked for it after the agent\'s restart', '代理重新启动后正在向 Kubernetes 查询此作业'],
+  ['its inputs are being kept', '正在保留其输入'],
+  ['its Job is made', '其 Job 已创建'],
+  ['Kubernetes has made no pod of its Job yet', 'Kubernetes 尚未为其 Job 创建 pod'],
+  ['waits for Kubernetes to choose a node', '等待 Kubernetes 选择节点'],
+  ['is being started on {node}', '正在 {node} 上启动'],
+  ['its container begins on {node}', '其容器正在 {node} 上开始'],
+  ['Kubernetes refuses it: {reason}', 'Kubernetes 拒绝此作业：{reason}'],
+  ['Kubernetes does not take it now: {reason}', 'Kubernetes 目前不接受它：{reason}'],
+  ['Kubernetes has a Job {name}| that is not this center\'s', 'Kubernetes 已有名为 {name} 的 Job，不属于此计算中心'],
+  ['Kubernetes could not start it: {reason}', 'Kubernetes 无法启动它：{reason}'],
+  ['Kubernetes ended it|: {reason}', 'Kubernetes 结束了它：{reason}'],
+  ['Kubernetes ended it| on {node}|: {reason}', 'Kubernetes 在 {node} 上结束了它：{reason}'],
+  ['Kubernetes killed it', '被 Kubernetes 终止'],
+  ['Kubernetes killed it| on {node}', '在 {node} 上被 Kubernetes 终止'],
+  ['its container did not begin the program (exit code {code})', '其容器没有启动程序（退出码 {code}）'],
+  ['its container did not begin the program (exit code {code}): {why}', '其容器没有启动程序（退出码 {code}）：{why}'],
+  ['its pod was deleted|, not by who submitted the job', '其 pod 被删除，并非由提交者删除'],
+  ['its pod was deleted| on {node}, not by who submitted the job', '其 pod 在 {node} 上被删除，并非由提交者删除'],
+  ['its pod is {phase}', '其 pod 的状态为 {phase}'],
+  ['its pod is {phase} on {node}', '其 pod 在 {node} 上的状态为 {phase}'],
+  ['its pod is {phase} on {node}: {why}', '其 pod 在 {node} 上的状态为 {phase}：{why}'],
+  ...([['its Job', '其 Job'], ['its pod', '其 pod']] as const).flatMap<Sentence>(([what, is]) => [
+    [`${what}| is gone from Kubernetes; its script says how it ended`, `${is}已不在 Kubernetes 中；其脚本说明了结束方式`],
+    [`${what}| is gone from Kubernetes, not by who submitted the job, and its script has left no end`, `${is}已不在 Kubernetes 中，并非由提交者删除，其脚本也没有留下结束记录`],
+    [`${what}| is gone from Kubernetes, not by who submitted the job, and its script has left no end| ({why})`, `${is}已不在 Kubernetes 中，并非由提交者删除，其脚本也没有留下结束记录（{why}）`]]),
+  ['a job runs in one pod here, so on one node: at most {n} units of this type', '此处一个作业在一个 pod 中运行，因此在一个节点上：此类单元最多 {n} 个'],
+  ['{folder} is not below kubernetes_volume_folder ({volume}), so that no pod sees it', '{folder} 不在 kubernetes_volume_folder（{volume}）之下，因此没有 pod 能看到它'],
+  ['the order does not say where Kubernetes is to run it', '指令没有说明 Kubernetes 应在何处运行它'],
+  ['so many units do not fit beside what other pods request', '在其他 pod 所请求的资源之外容不下这么多单元'],
+  ['no usable node with the labels "{labels}" has room for one unit', '具有标签 "{labels}" 的可用节点中没有一个容得下一个单元'],
+  ['a unit of a Kubernetes cluster has whole devices and a processor of its own', 'Kubernetes 集群的单元拥有整个设备和自己的处理器'],
+  ['kubernetes_device_resources does not say what device plugins call {kind}', 'kubernetes_device_resources 没有说明设备插件如何称呼 {kind}'],
+  ['all unit types are as the agent\'s file says: the nodes of a Kubernetes cluster are cut by it alone', '所有单元类型均按代理的文件：Kubernetes 集群的节点只由它划分'],
   // What a Slurm cluster lacks of what it is to offer.
   ['Slurm has no node', 'Slurm 没有节点'],
   ['Slurm shows no node of the partitions that are offered', 'Slurm 没有显示所提供分区的节点'],

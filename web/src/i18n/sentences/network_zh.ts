@@ -132,6 +132,7 @@ export const networkZh: readonly Sentence[] = [
   // Centers.
   ['{failures} of {attempts} attempts failed by its fault within {min} min', '在 {min} min 内，{attempts} 次尝试中有 {failures} 次因其故障失败'],
   ['{failures} of {attempts} attempts failed by its fault within {min} min|, and so did a probe', '在 {min} min 内，{attempts} 次尝试中有 {failures} 次因其故障失败，探针也失败'],
+  ['its newest {n} jobs took {times} times what jobs of their types took there before, held against what was predicted', '其最近 {n} 个作业所用时间为同类作业此前在那里的 {times} 倍（以预测为基准）'],
   ['catalog changed: {what:sentence}', '目录已更改：{what}'],
   ['new unit type {name}| with {n}| units', '新的单元类型 {name}，{n} 个单元'],
   ['new unit type {name}', '新的单元类型 {name}'],
@@ -141,6 +142,8 @@ export const networkZh: readonly Sentence[] = [
   ['its agent has not said that it trusts the next authority', '其代理尚未表示信任下一个颁发机构'],
   ['its agent has not come with the new certificate yet', '其代理尚未以新证书连接'],
   ['its certificate is of the past authority', '其证书由旧的颁发机构签发'],
+  ['the center has only {n}', '该计算中心只有 {n}'],
+  ['not taken back: {reason:sentence}', '没有收回：{reason}'],
   // Scores and simulations.
   ['not measured', '未测量'],
   ['there is no operator to score by', '没有可用于计算算力值的算子'],

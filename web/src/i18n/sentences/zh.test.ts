@@ -24,6 +24,7 @@ it.runIf(folders.every(existsSync))('every sentence that is translated is one th
 
 /** Sources of explanations: what they say goes to people as it is. */
 const explaining = [
+  'agent/executor/kubernetes/pod_end.cpp', 'server/identity/rotation_step.cpp',
   'core/decide/balance/regulator.cpp', 'core/decide/routing/route.cpp', 'core/decide/routing/route_filter.cpp', 'core/decide/routing/route_reasons.cpp', 'core/decide/explanation/counterfactual.cpp',
   'core/decide/explanation/nearest_alternative.cpp', 'core/decide/explanation/refusal.cpp', 'core/decide/measurement/advice.cpp',
   'core/decide/prediction/job_split.cpp', 'core/decide/prediction/predict_units.cpp', 'core/decide/prediction/speedup_coefficients.cpp',
