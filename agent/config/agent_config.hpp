@@ -32,6 +32,10 @@ struct SlurmConfig {
     std::string qos;                             ///< quality of service; empty: the default
     /// Jobs of users that no `[[slurm_user]]` table is for are refused; else they run as `run_as`.
     bool refuses_unmapped = true;
+    /// slurmrestd, to which orders go: `unix:/path/of/socket` or `http://127.0.0.1:6820`; empty: Slurm's programs take
+    /// them.
+    std::string rest{};
+    std::filesystem::path token_file{}; ///< of `rest`: a secret, read for each request, never kept or logged
 };
 
 /// How a center's Kubernetes cluster is used (docs/kubernetes.md).

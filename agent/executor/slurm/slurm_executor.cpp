@@ -19,7 +19,8 @@ constexpr const char* kWaitsForSubmission = "is to be submitted to Slurm";
 } // namespace
 
 SlurmExecutor::SlurmExecutor(SlurmExecutorOptions options)
-    : options_(std::move(options)), client_(options_.slurm, options_.user), keeper_(options_.input_cache),
+    : options_(std::move(options)), orders_(make_slurm_orders(options_.slurm, options_.user)),
+      client_(options_.slurm, options_.user), keeper_(options_.input_cache),
       descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), poll_interval_(0)
 {
     if (!options_.user) options_.s3 = in_reach_of_jobs(std::move(options_.s3));
@@ -155,6 +156,7 @@ Json SlurmExecutor::facts() const
                       {"filters_system_calls", false}, {"hides_agent_files", options_.user.has_value()}};
     Json facts = {{"executor", "slurm"},
                   {"slurm_version", version_},
+                  {"slurm_orders", options_.slurm.rest.empty() ? "programs" : "rest"},
                   {"jobs_run_as", options_.user_name},
                   {"stages_inputs", true},
                   {"stores_outputs", true},

@@ -208,7 +208,8 @@ class SlurmExecutor final : public Executor {
     void look_at_next_queue();
 
     SlurmExecutorOptions options_;
-    SlurmClient client_;
+    std::unique_ptr<SlurmOrders> orders_; ///< of the thread
+    SlurmClient client_;                  ///< for what no order is
     SystemClock clock_;
     FolderRemovals removals_;
     InputKeeper keeper_;
