@@ -240,6 +240,23 @@ TEST(AgentSettings, RefuseJobsOfUsersWithoutALocalOneUnlessTheySayOtherwise)
     EXPECT_EQ(settings_of({"--slurm-unmapped", "nobody"}).exit_code, 2);
 }
 
+TEST(AgentSettings, NameASlurmrestdOfThisHostWithItsToken)
+{
+    for (const char* rest : {"unix:/run/slurmrestd/socket", "http://127.0.0.1:6820", "http://[::1]:6820"}) {
+        const SlurmConfig slurm =
+            make_agent_config(settings_of({"--slurm-rest", rest, "--slurm-token-file", "/etc/fathom/slurm"}))
+                .value()
+                .slurm;
+        EXPECT_EQ(slurm.rest, rest);
+        EXPECT_EQ(slurm.token_file, "/etc/fathom/slurm");
+    }
+    EXPECT_TRUE(make_agent_config(settings_of({})).value().slurm.rest.empty());
+    EXPECT_FALSE(make_agent_config(settings_of({"--slurm-rest", "http://127.0.0.1:6820"}))) << "without a token";
+    for (const char* rest : {"http://slurm.example.org:6820", "http://127.0.0.1", "http://127.0.0.1:0", "unix:socket",
+                             "https://127.0.0.1:6820", "http://127.0.0.1:6820/x", "http://127.0.0.1:6820@evil:80"})
+        EXPECT_EQ(settings_of({"--slurm-rest", rest}).exit_code, 2) << rest;
+}
+
 TEST(AgentSettings, NameAKubernetesCluster)
 {
     const AgentConfig config =

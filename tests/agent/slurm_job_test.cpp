@@ -52,6 +52,21 @@ TEST(SlurmJobEnd, TellsHowItEnded)
     EXPECT_THAT(end_in("CANCELLED", 15).detail, HasSubstr("at the center"));
 }
 
+TEST(SlurmJobEnd, IsTheScriptsWhereSlurmDoesNotKnowTheStatus)
+{
+    SlurmJob job = job_in("FAILED");
+    job.knows_status = false;
+    ScriptNotes notes{.started_at = kStart, .ended_at = kEnd + std::chrono::milliseconds(300), .exit_code = 7};
+
+    EXPECT_EQ(end_of(job, notes, EndAsked::kNo, kEnd).exit_code, 7);
+
+    notes = {};
+    notes.started_at = kStart;
+    const AttemptEnd end = end_of(job, notes, EndAsked::kNo, kEnd);
+    EXPECT_EQ(end.outcome, AttemptOutcome::kLost);
+    EXPECT_THAT(end.detail, HasSubstr("does not tell how"));
+}
+
 /// The outcome and what people are told, for each state in which Slurm ended a job itself.
 TEST(SlurmJobEnd, TellsWhatTheClusterDid)
 {
