@@ -66,7 +66,7 @@ TEST(SlurmRestSubmission, AsksForWhatTheScriptAsksSbatchFor)
     EXPECT_EQ(job["standard_error"], "/shared/a/stderr");
     EXPECT_EQ(job["standard_input"], "/dev/null");
     EXPECT_EQ(job["open_mode"], "append");
-    EXPECT_EQ(job["requeue"], false);
+    EXPECT_FALSE(job.contains("requeue")); // any value of it would mean true
     EXPECT_EQ(job["environment"].size(), 1U);
 }
 
@@ -182,6 +182,8 @@ TEST(SlurmRestAnswers, ShowJobsAsSqueueDoes)
     EXPECT_EQ(job.used_s, 10);
     EXPECT_EQ(job.nodes, "vm");
     EXPECT_EQ(job.reason, "None");
+    EXPECT_FALSE(job.is_requeued);
+    EXPECT_TRUE(queue_of(shown(R"("job_state":"RUNNING","requeue":true)")).value().at(0).is_requeued);
 }
 
 TEST(SlurmRestAnswers, TellAnEndByTheStatusOfWait)

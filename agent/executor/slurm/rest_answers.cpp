@@ -117,6 +117,7 @@ SlurmJob read_job(const Json& json, const std::string& path, unsigned uid, Times
     job.end = read_epoch(reader, "end_time");
     job.nodes = reader.optional_string("nodes", {.max_length = 1UL << 20U}).value_or("");
     job.reason = reader.required_string("state_reason", {.max_length = 256});
+    job.is_requeued = reader.optional_boolean("requeue").value_or(false);
     const std::optional<Timestamp> changed = read_epoch(reader, "suspend_time");
     const std::int64_t before_s = reader.optional_integer("pre_sus_time", 0, kMaxEpoch_s).value_or(0);
     job.used_s = used_s(job, changed, before_s, now);

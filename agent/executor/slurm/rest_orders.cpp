@@ -3,12 +3,15 @@
 #include "agent/executor/slurm/rest_submission.hpp"
 #include "agent/executor/slurm/rest_token.hpp"
 #include "core/base/file.hpp"
+#include "core/base/id.hpp"
+#include "core/base/log.hpp"
 #include "core/transfer/transfer.hpp"
 
 #include <algorithm>
 #include <array>
 #include <pwd.h>
 #include <unistd.h>
+#include <utility>
 
 namespace fathom::agent {
 namespace {
@@ -135,7 +138,20 @@ Result<std::vector<SlurmJob>> RestOrders::queue(const std::set<unsigned>& users)
     const Question question{.method = "GET", .path = std::string(kJobsPath) + "jobs", .patience = kRestPatience};
     const Result<RestAnswer> answer = ask(question);
     if (!answer) return answer.error();
-    return parse_rest_queue(*answer, users, clock_.now());
+    Result<std::vector<SlurmJob>> jobs = parse_rest_queue(*answer, users, clock_.now());
+    if (jobs) tell_requeue(*jobs);
+    return jobs;
+}
+
+void RestOrders::tell_requeue(const std::vector<SlurmJob>& jobs)
+{
+    // Others of these users may want it for their own jobs.
+    const bool is_none = std::none_of(jobs.begin(), jobs.end(), [](const SlurmJob& job) {
+        return job.is_requeued && AttemptId::parse(job.name).has_value();
+    });
+    if (is_none || std::exchange(has_told_requeue_, true)) return;
+    log_warning("slurm_requeues", {{"effect", "after a node's failure Slurm starts jobs again, which end as lost then"},
+                                   {"way_out", "set JobRequeue=0 in slurm.conf, or leave slurm_rest out"}});
 }
 
 Result<std::vector<SlurmJob>> RestOrders::accounts(const std::vector<std::string>& jobs)

@@ -29,11 +29,14 @@ class RestOrders final : public SlurmOrders {
     };
     /// @error kUnavailable  slurmrestd does not answer, or there is no token for it.
     Result<RestAnswer> ask(const Question& question) const;
+    /// Says once that Slurm would start jobs again by itself, which slurmrestd cannot be told not to have.
+    void tell_requeue(const std::vector<SlurmJob>& jobs);
     std::string name_of(const std::optional<JobUser>& user) const { return user ? user->name : own_name_; }
 
     SlurmConfig config_;
     std::string own_name_; ///< of this process's user
     SystemClock clock_;
+    bool has_told_requeue_ = false;
 };
 
 } // namespace fathom::agent

@@ -80,10 +80,8 @@ std::string_view property_of(std::string_view option)
 Result<void> add_option(Json& job, std::string_view line)
 {
     const std::string_view option = line.substr(kBatchMark.size());
-    if (option == "no-requeue") { // v0.0.38 takes it and does not heed it: see docs/operations.md
-        job["requeue"] = false;
-        return {};
-    }
+    // v0.0.38 takes `requeue` for true whatever its value is. Without it the cluster's JobRequeue counts.
+    if (option == "no-requeue") return {};
     const std::size_t sign = std::min(option.find('='), option.size());
     const std::string_view property = property_of(option.substr(0, sign));
     std::optional<Json> value;

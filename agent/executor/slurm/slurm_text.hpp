@@ -63,6 +63,7 @@ struct SlurmJob {
     std::optional<std::int64_t> used_s{}; ///< that it has run by Slurm's clock, without time in which it was suspended
     std::string nodes;                    ///< that it has, as Slurm writes lists of hosts
     std::string reason;                   ///< why it waits, or ended
+    bool is_requeued = false;             ///< Slurm would start it again by itself; told by slurmrestd only
     bool knows_status = true;             ///< whether `wait_status` is what the script ended with
     // By the accounts only, and 0 where these do not know: where Slurm gathers nothing (JobAcctGatherType), say.
     double cpu_s{};                   ///< user and system, of all its steps on all its nodes
