@@ -197,7 +197,8 @@ Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config,
                                  .programs = std::filesystem::absolute(config.probe_program).parent_path(),
                                  .output_limit_bytes = config.output_limit_bytes,
                                  .staging = config.staging,
-                                 .s3 = std::move(*s3)};
+                                 .s3 = std::move(*s3),
+                                 .software = find_software(config.software)};
     if (options.folder.empty()) options.folder = std::filesystem::weakly_canonical(config.state_dir) / "attempts";
     options.input_cache = slurm_input_cache(config, options.folder);
     if (!describes_only) {
@@ -311,6 +312,7 @@ Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config,
                              .staging = config.staging,
                              .s3 = std::move(*s3),
                              .input_cache = local_input_cache(config, state_dir),
+                             .software = find_software(config.software),
                              .remove_work = config.keep_finished.count() == 0});
     if (Result<void> judged = judge_isolation(config, *executor, users->missing); !judged) return judged.error();
     return std::unique_ptr<Executor>(std::move(executor));
@@ -343,7 +345,8 @@ Result<std::unique_ptr<Executor>> make_described_executor(const AgentConfig& con
                                                              .user_ids = users->ids,
                                                              .hidden = ::getuid() == 0 ? "" : hidden,
                                                              .home = protected_home(config),
-                                                             .shows_home = config.home_folder == HomeRule::kReadOnly}));
+                                                             .shows_home = config.home_folder == HomeRule::kReadOnly,
+                                                             .software = find_software(config.software)}));
 }
 
 Result<CenterOffer> survey_machines(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order,

@@ -124,6 +124,13 @@ std::vector<std::filesystem::path> split_folders(const std::string& text)
     return folders;
 }
 
+std::string check_software(std::string_view text)
+{
+    if (text == "auto" || text == "off") return {};
+    const bool is_plain = text.find_first_of(" \t\n\"'\\%$`") == std::string_view::npos;
+    return text.starts_with('/') && is_plain ? "" : "must be auto, off or an absolute path without spaces and quotes";
+}
+
 std::string check_disk_share(std::string_view value)
 {
     return value.empty() ? "" : check_integer(0, 1LL << 60U)(value);
@@ -286,6 +293,14 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
         {"io_write_bytes_per_s_per_processor", "0", "what it may write, likewise", check_integer(0, kMaxIoRate)},
         {"io_reads_per_s_per_processor", "0", "how often it may read, likewise", check_integer(0, kMaxIoRate)},
         {"io_writes_per_s_per_processor", "0", "how often it may write, likewise", check_integer(0, kMaxIoRate)},
+        {"modules", "auto",
+         "the file that defines `module` for bash, for jobs that name modules: auto: where Environment Modules or Lmod "
+         "have it on this host; off: none; or its path",
+         check_software},
+        {"container_runtime", "auto",
+         "the program that runs containers of jobs that name one: auto: apptainer, singularity or podman, whichever "
+         "this host has; off: none; or its path",
+         check_software},
         {"executor", "local",
          "what runs jobs: this host (local), the cluster that its Slurm has (slurm), or a Kubernetes cluster "
          "(kubernetes)",
@@ -337,6 +352,7 @@ Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
     config.keep_finished = std::chrono::seconds(std::llround(settings.number("keep_finished_hours") * 3600));
     config.log_level = parse_log_level(settings.text("log_level"));
     config.remote_resources = parse_remote_rule(settings.text("remote_resources"));
+    config.software = {.modules = settings.text("modules"), .containers = settings.text("container_runtime")};
     config.uses_slurm = settings.text("executor") == "slurm";
     config.uses_kubernetes = settings.text("executor") == "kubernetes";
     config.kubernetes = read_kubernetes_settings(settings);

@@ -22,6 +22,12 @@
 
 namespace fathom::agent {
 
+/// What software jobs may have of the center's: each auto, off or a path.
+struct SoftwareConfig {
+    std::string modules = "auto";    ///< the file that defines `module` for bash
+    std::string containers = "auto"; ///< apptainer, singularity or podman
+};
+
 /// How a center's Slurm is used.
 struct SlurmConfig {
     std::filesystem::path programs = "/usr/bin"; ///< folder of sbatch, squeue, scancel, sinfo, scontrol and sacct
@@ -118,6 +124,7 @@ struct AgentConfig {
     std::int64_t io_reads_per_s_per_processor{};
     std::int64_t io_writes_per_s_per_processor{};
     std::chrono::seconds keep_finished{0};
+    SoftwareConfig software;
     bool uses_slurm = false; ///< else jobs run on this host
     SlurmConfig slurm;       ///< of `uses_slurm`
     bool uses_kubernetes = false;

@@ -407,6 +407,7 @@ Result<JobSpec> parse_job_spec(const Json& json)
     spec.inputs = parse_job_inputs(reader, errors);
     check_input_paths(spec, errors);
     spec.outputs = parse_job_outputs(reader, errors);
+    spec.software = parse_job_software(reader, errors);
     spec.operators = parse_job_operators(reader, errors);
     if (const Json* units = reader.object("units")) spec.units = parse_unit_request(*units, "units", errors);
     if (const Json* data = reader.object("data")) spec.data = parse_data(*data, "data", errors);
@@ -459,6 +460,7 @@ Json to_json(const JobSpec& spec)
         json["secret_environment"][name] = nullptr;
     if (!spec.inputs.empty()) json["inputs"] = to_json(spec.inputs);
     if (!spec.outputs.empty()) json["outputs"] = to_json(spec.outputs);
+    add_json(json, spec.software);
     if (spec.deadline) json["deadline"] = format_rfc3339(*spec.deadline);
     if (spec.budget) json["budget"] = to_json(*spec.budget);
     if (spec.gang.size > 0) json["gang"] = {{"id", spec.gang.id}, {"size", spec.gang.size}};

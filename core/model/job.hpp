@@ -5,6 +5,7 @@
 #include "core/model/gpu_memory.hpp"
 #include "core/model/job_input.hpp"
 #include "core/model/job_output.hpp"
+#include "core/model/job_software.hpp"
 #include "core/model/money.hpp"
 #include "core/model/probe_task.hpp"
 
@@ -110,7 +111,8 @@ struct JobSpec {
     std::map<std::string, std::string> files; ///< name -> content, written into the working folder
     std::vector<JobInput> inputs;             ///< staged into the working folder by the agent
     std::vector<JobOutput> outputs;           ///< stored by the agent once the command has succeeded
-    std::vector<OperatorUse> operators;       ///< how often the job executes which operator
+    JobSoftware software;
+    std::vector<OperatorUse> operators; ///< how often the job executes which operator
     UnitRequest units;
     JobData data;
     NetworkChoice network = NetworkChoice::kAuto;

@@ -32,7 +32,7 @@ inline void know(const TransferRequest& transfer)
 inline void know(const RouteRequest& request)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
-                                  f20, f21, f22] = request;
+                                  f20, f21, f22, f23] = request;
 }
 inline void know(const KnownRun& run)
 {
@@ -142,6 +142,13 @@ void fields(Archive& archive, T& use)
     archive.real(use.cost, NumberRange::kAmount);
 }
 
+template <class Archive, FieldsOf<SoftwareKinds> T>
+void fields(Archive& archive, T& kinds)
+{
+    archive.flag(kinds.modules);
+    archive.flag(kinds.containers);
+}
+
 /// Without its known run, which jobs share.
 template <class Archive, FieldsOf<RouteRequest> T>
 void fields(Archive& archive, T& request)
@@ -169,6 +176,7 @@ void fields(Archive& archive, T& request)
     if (archive.version() < 11) return;
     map_fields(archive, request.kept_in_bytes, [&](auto& bytes) { archive.real(bytes, NumberRange::kAmount); });
     archive.real(request.staged_in_bytes, NumberRange::kAmount);
+    if (archive.version() >= 12) fields(archive, request.software);
 }
 
 template <class Archive, FieldsOf<ProjectUse> T>

@@ -9,7 +9,9 @@ std::uint8_t written_number(Filter filter)
     const auto place = static_cast<std::uint8_t>(filter);
     if (filter == Filter::kWallLimit) return 11; // later than the first eleven, in their midst
     if (filter == Filter::kSpeedup) return 12;
-    return filter < Filter::kWallLimit ? place : static_cast<std::uint8_t>(place - 1);
+    if (filter == Filter::kSoftware) return 13;
+    if (filter < Filter::kSoftware) return place;
+    return static_cast<std::uint8_t>(place - (filter < Filter::kWallLimit ? 1 : 2));
 }
 
 Filter written_filter(std::uint8_t number)

@@ -70,6 +70,7 @@ bool can_ever_run(const Candidate& candidate)
     case Filter::kDevice:
     case Filter::kMemory:
     case Filter::kUnitCount:
+    case Filter::kSoftware:
     case Filter::kDataSite:
     case Filter::kWallLimit:
         return false;

@@ -18,6 +18,7 @@ constexpr std::array<FilterWords, kFilterCount> kWords{{
     {"device", "is another device or lacks instructions", "are another device or lack instructions"},
     {"memory", "has too little memory", "have too little memory"},
     {"unit_count", "has too few units", "have too few units"},
+    {"software", "lacks modules or containers that the job needs", "lack modules or containers that the job needs"},
     {"data_site", "is not where the data may be", "are not where the data may be"},
     {"wall_limit", "lets no job run as long as this one may", "let no job run as long as this one may"},
     {"quota", "would take more than the project's quota", "would take more than the project's quota"},

@@ -19,6 +19,7 @@ enum class Filter : std::uint8_t {
     kDevice,    ///< CPU or GPU, instruction sets
     kMemory,
     kUnitCount, ///< the unit type has fewer units than the job takes at least
+    kSoftware,  ///< its center lacks modules or containers, which the job needs
     kDataSite,  ///< the job's data may not be there
     kWallLimit, ///< its batch system lets no job run as long as this one may
     kQuota,     ///< its project may not take so much
@@ -28,7 +29,7 @@ enum class Filter : std::uint8_t {
     kBudget,    ///< it would cost too much
     kSpeedup,   ///< S6 speaks for the other of CPU and GPU at its center, which is no worse for the job
 };
-inline constexpr std::size_t kFilterCount = 13;
+inline constexpr std::size_t kFilterCount = 14;
 std::string_view to_string(Filter filter); ///< "policy", "operators", …
 std::optional<Filter> parse_filter(std::string_view text);
 

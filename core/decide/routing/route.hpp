@@ -48,6 +48,7 @@ struct RouteRequest {
     /// After which its run is ended, or the least limit that the same places allow, so that jobs of one kind are
     /// decided together; 0: not known.
     std::int64_t wall_limit_s{};
+    SoftwareKinds software;   ///< that its program needs
     std::int64_t asked_s{};   ///< how long its user says that it runs at most; 0: not said, or its operators tell more
     TransferRequest transfer; ///< with the moment of the decision, the deadline, and whether it may wait
     /// Of transfer.in_bytes, what centers keep already and need not fetch; by their ids.

@@ -264,6 +264,8 @@ void read_shape(ObjectReader& reader, UnitTypeView& view)
     view.gpu_memory_bytes = // older inputs knew none
         reader.optional_integer("gpu_memory_bytes", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);
     view.max_wall_s = reader.optional_integer("max_wall_s", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);
+    view.software = {.modules = reader.optional_boolean("has_modules").value_or(false),
+                     .containers = reader.optional_boolean("has_containers").value_or(false)};
     view.units_per_device = reader.optional_integer("units_per_device", 0, kMaxUnits).value_or(1);
     view.closed_reason = reader.optional_string("closed_reason", {}).value_or("");
     if (const auto filter = reader.optional_string("closed_by", {})) {

@@ -17,6 +17,7 @@ void read_job(const Json& json, const std::string& path, RouteRequest& request, 
     }
     request.units = spec->units;
     request.sites = spec->data.sites;
+    request.software = kinds_of(spec->software);
     request.prefer = spec->prefer;
     request.transfer.network = spec->network;
     request.transfer.deadline = spec->deadline;

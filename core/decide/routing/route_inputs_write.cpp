@@ -226,6 +226,8 @@ Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const
                  {"trust_factor", view.trust_factor}};
     for (const GpuRoom& room : view.gpu_rooms)
         json["gpu_rooms"].push_back({room.capacity_bytes, room.persistent_bytes, room.temporary_bytes, room.gap_bytes});
+    if (view.software.modules) json["has_modules"] = true;
+    if (view.software.containers) json["has_containers"] = true;
     if (view.units_per_device != 1) json["units_per_device"] = view.units_per_device;
     if (view.whole_devices) json["whole_devices"] = availability_json(request, view, *view.whole_devices);
     if (!view.closed_reason.empty()) {

@@ -326,6 +326,7 @@ TEST(FilterNumber, StaysTheSameInDocuments)
     EXPECT_EQ(written_number(Filter::kBudget), 10);
     EXPECT_EQ(written_number(Filter::kWallLimit), 11);
     EXPECT_EQ(written_number(Filter::kSpeedup), 12);
+    EXPECT_EQ(written_number(Filter::kSoftware), 13);
     for (std::uint8_t number = 0; number < kFilterCount; ++number)
         EXPECT_EQ(written_number(written_filter(number)), number);
 }
