@@ -21,7 +21,7 @@ class SlurmCluster:
     """One Slurm with its controller and a node; with `accounting`, with slurmdbd and the users of the tests; with `rest`, with
     slurmrestd, which its agents use."""
 
-    def __init__(self, folder, name, gpus=0, accounting=False, rest=False, settings=""):
+    def __init__(self, folder, name, gpus=0, accounting=False, rest=False, cpus=2, settings=""):
         self.folder = folder / f"slurm-{name}"
         self.name = name
         self.work = folder / f"work-{name}"
@@ -39,7 +39,7 @@ class SlurmCluster:
             # Device files that each machine has; Slurm looks no further.
             (self.folder / "gres.conf").write_text("".join(
                 f"Name=gpu Type=tesla File={file}\n" for file in ("/dev/zero", "/dev/full")[:gpus]))
-        self.call("start", name, "2", "quick", *(["accounting"] if accounting else []),
+        self.call("start", name, str(cpus), "quick", *(["accounting"] if accounting else []),
                   *(["rest"] if rest else []), settings=settings)
         self.token_file = self.folder / "token" if rest else None
         if rest:
