@@ -16,8 +16,6 @@
 namespace fathom::agent {
 namespace {
 
-using namespace std::chrono_literals;
-
 /// slurmrestd itself tries for 9 s to reach a slurmctld that is away.
 constexpr std::chrono::seconds kRestPatience{60};
 /// slurmdbd is asked between looks at slurmctld, which must not wait for long.
