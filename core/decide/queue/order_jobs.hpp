@@ -138,7 +138,7 @@ struct OrderedStart {
 /// and load were taken.
 ///
 /// Work-conserving (as long as a job's option fits into what is free, something starts) with two exceptions: jobs that
-/// wait for a better place, where load is below 1; and units kept for the oldest job that is beyond its starvation
+/// wait for a better place, where load is below 1; and units reserved for the oldest job that is beyond its starvation
 /// limit and does not fit anywhere yet: what could not end before that job starts does not start on them.
 std::vector<OrderedStart> order_starts(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
                                        const OrderSettings& settings);

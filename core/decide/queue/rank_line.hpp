@@ -7,31 +7,31 @@
 /// Who wants the units of one type most; part of core/decide/queue/wait_queue.
 namespace fathom {
 
-/// A job's turn: less comes first, of equals the smaller key.
-struct JobTurn {
+/// A job's rank: less comes first, of equals the smaller key.
+struct PriorityRank {
     double index{};
     std::uint64_t key{};
-    auto operator<=>(const JobTurn&) const = default;
+    auto operator<=>(const PriorityRank&) const = default;
 };
 
-/// The jobs that a unit type suits best, in the order of their turn. Who comes is put in order when the order is asked
+/// The jobs that a unit type suits best, in the order of their rank. Who comes is put in order when the order is asked
 /// for, so that many who come at once are sorted once. Not thread-safe.
-class TurnLine {
+class RankLine {
   public:
-    void add(JobTurn turn, std::int64_t units);
-    /// Takes out the job of this turn, which must be in line.
-    void remove(JobTurn turn);
+    void add(PriorityRank rank, std::int64_t units);
+    /// Takes out the job of this rank, which must be in line.
+    void remove(PriorityRank rank);
     void clear();
-    /// Units that the jobs before this turn want, whether the job itself is in line or not.
-    std::int64_t units_before(JobTurn turn) const;
+    /// Units that the jobs before this rank want, whether the job itself is in line or not.
+    std::int64_t units_before(PriorityRank rank) const;
 
   private:
     struct InLine {
-        JobTurn turn;
+        PriorityRank rank;
         std::int64_t units{};
         mutable std::int64_t units_before{};
     };
-    std::vector<InLine>::iterator find(JobTurn turn) const;
+    std::vector<InLine>::iterator find(PriorityRank rank) const;
     void settle() const;
 
     mutable std::vector<InLine> line_;
