@@ -229,7 +229,7 @@ class RouteTable {
     /// The availability or the holds of this unit type have changed.
     void changed(std::size_t unit_type);
     /// From here on decisions are those of a table that is made now, to the last bit, at a fraction of the time.
-    void begin_page();
+    void begin_batch();
 
     struct Impl;
     Impl& impl() { return *impl_; }

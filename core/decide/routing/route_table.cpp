@@ -61,9 +61,9 @@ void RouteTable::changed(std::size_t unit_type)
     impl_->note_change(unit_type);
 }
 
-void RouteTable::begin_page()
+void RouteTable::begin_batch()
 {
-    impl_->begin_page();
+    impl_->begin_batch();
 }
 
 RouteTable::Impl::Impl(std::shared_ptr<const UnitTypeList> list, RouteKnowledge learned,
@@ -81,11 +81,11 @@ void RouteTable::Impl::note_change(std::size_t unit_type)
     if (!least_.empty()) least_[unit_type].is_known = false;
 }
 
-void RouteTable::Impl::begin_page()
+void RouteTable::Impl::begin_batch()
 {
     ++page_;
-    // Kinds that have not followed for so long cost less to make anew than the list to keep. Within a page they must
-    // stay: a table of this page alone, which decides it again, would have them.
+    // Kinds that have not followed for so long cost less to make anew than the list to keep. Within a batch they must
+    // stay: a table of this batch alone, which decides it again, would have them.
     constexpr std::size_t kMinKept = 4096;
     if (changes.size() <= 4 * unit_types->size() + kMinKept) return;
     kinds_.clear();

@@ -73,7 +73,7 @@ struct RouteTable::Impl {
 
     void note_change(std::size_t unit_type);
     /// From here on decisions are those of a table that is made now: which places were looked at closely is forgotten.
-    void begin_page();
+    void begin_batch();
     /// The kind of the request, up to date. The chooser is of the same request.
     RouteKind& kind_of(const RouteRequest& request, PlaceChooser& chooser);
     /// What the filters of the kind remove, as far as choices were made.

@@ -184,7 +184,7 @@ TEST(UnitLedgerProperty, PageAfterPageOnOneLedgerIsDecidedAsOnNewOnes)
                                         kept.reserved_later().end());
             cycle.moment.gpu_rooms = kept.gpu_rooms();
             const SchedulePlan fresh = decide_cycle(cycle.moment, cycle.catalog);
-            kept.begin_page();
+            kept.begin_batch();
             // Just below what a table follows.
             if (page == 1) change_and_undo(kept, 4 * kept.views().size() + 4090);
 

@@ -105,12 +105,12 @@ TEST_F(Calendar, WhatWasReservedAfterTheSnapshotCountsUnderTheLock)
     ASSERT_TRUE(reserve("p", 2, 0s, 3600s)); // the catalog is older
     const JobId job = submit_for("q", 1);
 
-    run(routing_.run_pass(RoutingService::Pass::kTick)).value();
+    run(routing_.run_cycle(RoutingService::Wake::kTick)).value();
     EXPECT_EQ(state_of(job), "queued");
 
     sql("UPDATE advance_reservation SET cancelled_at = now()");
     ASSERT_TRUE(close(0s, 3600s));
-    run(routing_.run_pass(RoutingService::Pass::kTick)).value();
+    run(routing_.run_cycle(RoutingService::Wake::kTick)).value();
     EXPECT_EQ(state_of(job), "queued");
 }
 
@@ -124,7 +124,7 @@ TEST_F(Calendar, WhatBeginsWhileAPageWaitsForTheLockCounts)
     pqxx::work lock(connection);
     lock.exec("SELECT id FROM unit_type FOR UPDATE");
 
-    auto routed = io_.spawn(routing_.run_pass(RoutingService::Pass::kTick));
+    auto routed = io_.spawn(routing_.run_cycle(RoutingService::Wake::kTick));
     ASSERT_TRUE(test::eventually([this] { return sql("SELECT count(*) FROM pg_locks WHERE NOT granted") != "0"; }));
     clock_.advance(55s);
     lock.abort();
@@ -142,7 +142,7 @@ TEST_F(Calendar, EndsAndReservationsCountFromOneMomentUnderTheLock)
     ASSERT_TRUE(reserve("p", 2, 90s, 3600s)); // the catalog is older
     const JobId job = submit_for("q", 1, 20000);
 
-    run(routing_.run_pass(RoutingService::Pass::kTick)).value();
+    run(routing_.run_cycle(RoutingService::Wake::kTick)).value();
 
     EXPECT_EQ(state_of(job), "queued") << "when the reservation begins, the first job has 10 s to go";
 }

@@ -24,7 +24,7 @@ class Cycles : public JobsFixture {
     }
     void decide()
     {
-        run(recorded_.run_pass(RoutingService::Pass::kTick)).value();
+        run(recorded_.run_cycle(RoutingService::Wake::kTick)).value();
         run(recorder_.write_all()).value();
     }
     std::vector<StoredCycle> newest() { return run(cycles_.list({}, "", 100)).value().items; }

@@ -155,7 +155,7 @@ TEST_F(Gangs, OfManyMembersTheOldestStart)
         "'gang', jsonb_build_object('id', 'g' || i % 4, 'size', 2)), 'x', 'g' || i % 4 FROM generate_series(0, 3599) "
         "i");
 
-    ASSERT_TRUE(run(routing_.run_pass(RoutingService::Pass::kTick)));
+    ASSERT_TRUE(run(routing_.run_cycle(RoutingService::Wake::kTick)));
 
     EXPECT_EQ(sql("SELECT string_agg(right(job_id, 1), '' ORDER BY job_id) FROM attempt"), "01234567");
     EXPECT_EQ(sql("SELECT count(*) FROM job WHERE state = 'queued' AND id < 'job_000100' AND waiting_reason = ''"),
@@ -194,8 +194,8 @@ TEST_F(Gangs, TwoRoutersNeverStartAPart)
     }
 
     for (int round = 0; round < 100 && sql("SELECT count(*) FROM job WHERE state = 'queued'") != "0"; ++round) {
-        auto one = io_.spawn(routing_.run_pass(RoutingService::Pass::kTick));
-        auto two = io_.spawn(other.run_pass(RoutingService::Pass::kTick));
+        auto one = io_.spawn(routing_.run_cycle(RoutingService::Wake::kTick));
+        auto two = io_.spawn(other.run_cycle(RoutingService::Wake::kTick));
         ASSERT_TRUE(test::TestIo::get(std::move(one)));
         ASSERT_TRUE(test::TestIo::get(std::move(two)));
         ASSERT_EQ(sql("SELECT count(*) FROM (SELECT gang FROM job WHERE gang <> '' GROUP BY gang HAVING "

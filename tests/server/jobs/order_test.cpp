@@ -50,7 +50,7 @@ TEST_F(Order, WithUnitsForAllEachGoesWhereItWouldGoAlone)
     for (int i = 0; i < 4; ++i)
         jobs.push_back(submit_dgemm(100));
 
-    run(routing_.run_pass(RoutingService::Pass::kTick)).value();
+    run(routing_.run_cycle(RoutingService::Wake::kTick)).value();
 
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         EXPECT_EQ(center_of(jobs[i]).value, center_id(i < 2 ? "alpha" : "beta"));
@@ -120,11 +120,11 @@ TEST_F(Order, AJobThatIsShortIsFoundBehindThousandsThatAreLong)
         "lpad(n::text, 6, '0'), 'x', 'd', '" +
         document + "', 'x' FROM generate_series(1, 2000) n");
     for (int pass = 0; pass < 3; ++pass)
-        run(routing_.run_pass(RoutingService::Pass::kTick)).value();
+        run(routing_.run_cycle(RoutingService::Wake::kTick)).value();
     const JobId shorter = submit_dgemm(100);
 
     end_all();
-    run(routing_.run_pass(RoutingService::Pass::kTick)).value();
+    run(routing_.run_cycle(RoutingService::Wake::kTick)).value();
 
     EXPECT_EQ(running(), shorter.value);
 }
@@ -144,10 +144,10 @@ TEST_F(Order, AJobWaitsForABetterPlaceWhereUnitsHaveBeenIdle)
         clock.advance(1h);
     }
     submit_dgemm(6000); // a minute of alpha
-    run(routing.run_pass(RoutingService::Pass::kTick)).value();
+    run(routing.run_cycle(RoutingService::Wake::kTick)).value();
     const JobId waits = submit_dgemm(12000);
 
-    run(routing.run_pass(RoutingService::Pass::kTick)).value();
+    run(routing.run_cycle(RoutingService::Wake::kTick)).value();
 
     EXPECT_EQ(state_of(waits), "queued");
     const std::string reason = sql("SELECT waiting_reason FROM job WHERE id = '" + waits.value + "'");

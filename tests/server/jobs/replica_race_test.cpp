@@ -116,7 +116,7 @@ class Replica {
         for (int pass = 0; !stopping_; ++pass) {
             // Now and then its snapshot is of the moment, mostly it is old.
             if (pass % 4 == 3) EXPECT_TRUE(catalog_.load());
-            auto routed = io_->spawn(routing_.run_pass(RoutingService::Pass::kTick));
+            auto routed = io_->spawn(routing_.run_cycle(RoutingService::Wake::kTick));
             const Result<std::int64_t> placed = test::TestIo::get(std::move(routed));
             EXPECT_TRUE(placed) << describe(placed.error());
             if (placed) placed_ += *placed;

@@ -120,8 +120,8 @@ TEST_F(Sharing, TwoRoutersKeepAQuotaTogether)
         submit_for("p");
 
     for (int round = 0; round < 40 && count("job WHERE state = 'queued'") != "0"; ++round) {
-        auto one = io_.spawn(routing_.run_pass(RoutingService::Pass::kWoken));
-        auto two = io_.spawn(other.run_pass(RoutingService::Pass::kWoken));
+        auto one = io_.spawn(routing_.run_cycle(RoutingService::Wake::kWoken));
+        auto two = io_.spawn(other.run_cycle(RoutingService::Wake::kWoken));
         ASSERT_TRUE(test::TestIo::get(std::move(one)));
         ASSERT_TRUE(test::TestIo::get(std::move(two)));
         ASSERT_LE(std::stoi(count("attempt WHERE state <> 'ended'")), 3);
@@ -301,7 +301,7 @@ TEST_F(Sharing, ReadsNoTableAsAWhole)
                            {.replica = {"rep_1"}});
     ProjectUseService uses(database, catalog_);
 
-    ASSERT_TRUE(run(routing.run_pass(RoutingService::Pass::kTick)));
+    ASSERT_TRUE(run(routing.run_cycle(RoutingService::Wake::kTick)));
     ASSERT_TRUE(run(uses.report("p", clock_.now())));
     auto work = [&uses](pqxx::work& transaction) { return uses.count_ended(transaction); };
     ASSERT_TRUE(run(database.run(std::move(work))));

@@ -8,9 +8,9 @@
 #include "server/events/job_event_log.hpp"
 #include "server/ports/probe_ports.hpp"
 #include "server/ports/waiting_job_terminator.hpp"
+#include "server/routing/cycle_ledger.hpp"
 #include "server/routing/cycle_recorder.hpp"
 #include "server/routing/gang_store.hpp"
-#include "server/routing/pass_ledger.hpp"
 #include "server/routing/prediction_store.hpp"
 #include "server/routing/project_uses.hpp"
 #include "server/routing/routing_store.hpp"
@@ -33,24 +33,24 @@ struct PlannedUnits {
 };
 std::vector<Reservation> reservations_of(const std::vector<PlannedUnits>& planned);
 
-/// What a pass of the router carries from page to page. A value: a transaction that runs again begins with the
+/// What a cycle of the router carries from batch to batch. A value: a transaction that runs again begins with the
 /// same one.
-struct PassState {
+struct CycleCursor {
     LinePlace after;                   ///< of the last job that was looked at in turn
-    std::set<std::string> seen;        ///< ids of all that were looked at: a new turn may put a job into a later page
+    std::set<std::string> seen;        ///< ids of all that were looked at: a new turn may put a job into a later batch
     std::set<GangKey> gangs;           ///< whose members were claimed
     std::vector<PlannedUnits> planned; ///< for jobs that were looked at and wait
     bool is_tick{false};               ///< look at waiting jobs even when no unit is free
-    /// Job types whose probes have ended; looked up by the first page.
+    /// Job types whose probes have ended; looked up by the first batch.
     std::vector<std::string> metered_types;
     std::map<std::string, std::string> refusals; ///< of those, why their probe task was refused
     bool are_types_known{false};
 };
 
-/// What one page did.
-struct PageReport {
-    PassState next;
-    bool is_done{false};       ///< nothing more to do in this pass
+/// What one batch did.
+struct BatchReport {
+    CycleCursor next;
+    bool is_done{false};       ///< nothing more to do in this cycle
     bool is_end{false};        ///< no waiting job comes after these
     bool has_free_unit{false}; ///< after what was placed and planned
     std::int64_t placed{};
@@ -68,31 +68,32 @@ struct PageReport {
 struct RoutingSettings {
     ReplicaId replica;
     std::chrono::seconds metering_period{604800};
-    CycleRecorder* recorder = nullptr; ///< keeps what each page is decided on; nullptr: nothing is kept
+    CycleRecorder* recorder = nullptr; ///< keeps what each batch is decided on; nullptr: nothing is kept
 };
 
-/// Routes one page of waiting jobs in three steps: read() in a transaction, plan() in none, with nothing locked, and
+/// Routes one batch of waiting jobs in three steps: read() in a transaction, plan() in none, with nothing locked, and
 /// commit() in a second one, which keeps what still holds: jobs that wait as they did, units that are free, quotas that
-/// are left. A page holds the next jobs in turn; the first of a pass also the oldest of all, so that none waits unseen;
-/// and with a member of a gang come the others. Not thread-safe; one object for each page, and for each run of read().
-class RoutingPage {
+/// are left. A batch holds the next jobs in turn; the first of a cycle also the oldest of all, so that none waits
+/// unseen; and with a member of a gang come the others. Not thread-safe; one object for each batch, and for each run of
+/// read().
+class SchedulingBatch {
   public:
-    RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
-                WaitingJobTerminator& terminator, ProjectUses& uses, ColumnsOfCatalog& columns,
-                std::shared_ptr<const UnitTypeLoads> loads, const Clock& clock, PassLedger& pass);
+    SchedulingBatch(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
+                    WaitingJobTerminator& terminator, ProjectUses& uses, ColumnsOfCatalog& columns,
+                    std::shared_ptr<const UnitTypeLoads> loads, const Clock& clock, CycleLedger& ledger);
 
     /// Claims jobs and reads what they are decided by. Does what comes before a decision: ends what is overdue, has
     /// measured what must be first. Blocks; pqxx's exceptions pass through.
     /// @error what the planner said, when it could not work now.
-    Result<void> read(pqxx::work& transaction, PassState state, std::int64_t limit);
+    Result<void> read(pqxx::work& transaction, CycleCursor state, std::int64_t limit);
     /// Whether there are jobs to decide on; else report() is all.
     bool has_ready() const { return !input_.jobs.empty(); }
-    const PageReport& report() const { return report_; }
+    const BatchReport& report() const { return report_; }
     /// Decides: only computes. @error kInvalid  a job's operators are no longer known.
     Result<void> plan();
-    /// Writes what still holds of the plan. Leaves the page as it is, so that it may be run again. Blocks; pqxx's
+    /// Writes what still holds of the plan. Leaves the batch as it is, so that it may be run again. Blocks; pqxx's
     /// exceptions pass through.
-    Result<PageReport> commit(pqxx::work& transaction) const;
+    Result<BatchReport> commit(pqxx::work& transaction) const;
     /// After plan(), once: what was decided on, for the recorder; empty without one.
     std::optional<DecidedCycle> take_cycle() { return std::exchange(cycle_, std::nullopt); }
 
@@ -128,14 +129,14 @@ class RoutingPage {
         RouteRequest request;
     };
 
-    /// What is in use, for the ledger that the pass is going to make.
+    /// What is in use, for the ledger that the cycle is going to make.
     UseOfUnits read_use_of_units(pqxx::work& transaction);
-    /// Claims the jobs of this page, in order of id; each job once in a pass.
+    /// Claims the jobs of this batch, in order of id; each job once in a cycle.
     std::vector<WaitingJob> claim(pqxx::work& transaction, std::int64_t limit);
-    /// Adds the other members of the gangs of `jobs`. @return the gangs that this page has no room for
+    /// Adds the other members of the gangs of `jobs`. @return the gangs that this batch has no room for
     std::set<GangKey> claim_gangs(pqxx::work& transaction, std::vector<WaitingJob>& jobs);
-    /// Leaves gangs to the next page, which begins with the first of them.
-    /// @param in_turn  how many of `jobs`, from the first, are on the page because of their turn.
+    /// Leaves gangs to the next batch, which begins with the first of them.
+    /// @param in_turn  how many of `jobs`, from the first, are on the batch because of their turn.
     void end_before(const std::set<GangKey>& left, std::vector<WaitingJob>& jobs, std::ptrdiff_t in_turn);
     /// Ends the job, starts its metering, or makes the job ready.
     Result<void> prepare(pqxx::work& transaction, const WaitingJob& job);
@@ -152,11 +153,11 @@ class RoutingPage {
         std::vector<OperatorDemand> probed;
     };
     Result<const KnownDemands*> demands_of(const WaitingJob& job);
-    /// spec_kind_of(); of the catalog that the page decides by.
+    /// spec_kind_of(); of the catalog that the batch decides by.
     const std::string& spec_kind_of(const KnownSpec& spec);
     Result<RouteRequest> request_of(const WaitingJob& job);
     Result<RouteRequest> metering_request_of(const WaitingJob& job);
-    /// Asks for probes, once for all jobs of this page that ask for the same.
+    /// Asks for probes, once for all jobs of this batch that ask for the same.
     Result<RequestedProbes> request_probes(pqxx::work& transaction, const WaitingJob& job,
                                            const std::vector<UnitTypeId>& targets);
     std::vector<std::string> unmeasured_places(const RouteRequest& request);
@@ -165,7 +166,7 @@ class RoutingPage {
     /// Ends the job if its deadline has passed. @return false when there is time left.
     Result<bool> end_overdue(pqxx::work& transaction, const WaitingJob& job);
 
-    /// The ledger that the page decides on, as of the beginning of the page.
+    /// The ledger that the batch decides on, as of the beginning of the batch.
     UnitLedger& begin_ledger();
     /// Makes the ready jobs the input of the plan, all but members of gangs that are not complete, which wait.
     void read_input(pqxx::work& transaction);
@@ -174,12 +175,12 @@ class RoutingPage {
     std::vector<std::size_t> gather_gang(const std::string& gang, const std::vector<std::size_t>& members,
                                          const GangMembers& count);
     void read_projects(pqxx::work& transaction);
-    /// Whether nothing was noted but claims, reasons of waits and turns, all of which the next pass finds again.
+    /// Whether nothing was noted but claims, reasons of waits and turns, all of which the next cycle finds again.
     bool only_claims() const;
     /// Writes the notes so far, and forgets them.
     void write_notes(pqxx::work& transaction);
     Result<void> place(const Ready& ready, ScheduledStart start);
-    /// Keeps for the recorder what the page is going to be decided on.
+    /// Keeps for the recorder what the batch is going to be decided on.
     void note_cycle(const UnitLedger& units);
     void keep_waiting(const std::vector<ScheduledWait>& waits);
     /// Gangs that even an idle network could not start together wait for a while, since missing units may come back;
@@ -205,14 +206,14 @@ class RoutingPage {
     /// projects with quotas. Of a gang all or none.
     CheckedPlacements check_placements(pqxx::work& transaction, const std::set<std::string>& held) const;
     NewAttempt attempt_of(const Placement& placement) const;
-    void commit_placements(pqxx::work& transaction, const std::set<std::string>& held, PageReport& report) const;
+    void commit_placements(pqxx::work& transaction, const std::set<std::string>& held, BatchReport& report) const;
     Result<void> end_gangs(pqxx::work& transaction, const std::set<std::string>& held) const;
-    /// The decisions of this page must not rest on an older catalog than the probes that just ended.
+    /// The decisions of this batch must not rest on an older catalog than the probes that just ended.
     void ensure_fresh_catalog(pqxx::work& transaction);
     bool is_worth_a_look(const WaitingJob& job) const;
 
-    /// Whether the whole page is to be tried again later after this error. False for errors of one job's content, which
-    /// must not stop the other jobs.
+    /// Whether the whole batch is to be tried again later after this error. False for errors of one job's content,
+    /// which must not stop the other jobs.
     static bool may_succeed_again(Errc code);
     /// The same text for jobs that execute the same operators.
     static std::string key_of(const std::vector<OperatorUse>& operators);
@@ -225,14 +226,14 @@ class RoutingPage {
     ColumnsOfCatalog* columns_;
     std::shared_ptr<const UnitTypeLoads> loads_;
     const Clock* clock_;
-    PassLedger* pass_;
+    CycleLedger* ledger_;
     Timestamp now_; ///< of the decisions
     CatalogPointer catalog_;
     bool is_fresh_ = false;
     bool has_free_unit_ = false;
-    std::vector<KnownGpuRoom> gpu_rooms_;        ///< for the ledger of the pass, where it has none yet that serves
+    std::vector<KnownGpuRoom> gpu_rooms_;        ///< for the ledger of the cycle, where it has none yet that serves
     std::optional<UnmeasuredPlaces> unmeasured_; ///< of catalog_
-    PageReport report_;
+    BatchReport report_;
     std::vector<Ready> ready_;         ///< in order of id
     std::vector<std::size_t> decided_; ///< which of them are the jobs of the input
     ScheduleInput input_;
@@ -246,7 +247,7 @@ class RoutingPage {
     std::vector<MeteringStart> metering_;
     std::vector<std::string> metered_;
     std::map<std::string, RequestedProbes> requested_;  ///< by job type, operators and unit types
-    KnownSpecs specs_;                                  ///< of the page's jobs
+    KnownSpecs specs_;                                  ///< of the batch's jobs
     std::map<std::string, KnownDemands> known_demands_; ///< by operators: formulas are slow
     std::unordered_map<const KnownSpec*, const KnownDemands*> demands_of_spec_;
     std::unordered_map<const KnownSpec*, std::string> spec_kinds_;

@@ -11,20 +11,20 @@
 
 namespace fathom::server {
 
-/// The ledger of a pass of the router: made by the first page and used by the next ones, which so need not make it
-/// again. All pages decide at the moment of the first. What other replicas start meanwhile is found when placements are
-/// written. Not thread-safe.
-struct PassLedger {
-    AttemptsInUse attempts;          ///< kept from pass to pass
-    std::optional<UnitLedger> units; ///< empty: the next page makes one
+/// The ledger of a cycle of the router: made by the first batch and used by the next ones, which so need not make it
+/// again. All batches decide at the moment of the first. What other replicas start meanwhile is found when placements
+/// are written. Not thread-safe.
+struct CycleLedger {
+    AttemptsInUse attempts;          ///< kept from cycle to cycle
+    std::optional<UnitLedger> units; ///< empty: the next batch makes one
     CatalogPointer catalog;          ///< of the ledger
     Timestamp now{};                 ///< that the ledger's seconds count from
     std::vector<Reservation> reserved;
     std::vector<Reservation> planned; ///< when the ledger was made
     std::vector<KnownGpuRoom> gpu_rooms;
-    QueueRoom queue_room; ///< less what earlier pages have taken
+    QueueRoom queue_room; ///< less what earlier batches have taken
 
-    /// Whether a page may decide on the ledger: it is of this catalog, and its moment is not long ago.
+    /// Whether a batch may decide on the ledger: it is of this catalog, and its moment is not long ago.
     bool serves(const CatalogPointer& wanted, Timestamp at) const
     {
         constexpr std::chrono::seconds kMaxDuration{5};

@@ -1,4 +1,4 @@
-#include "server/routing/routing_page.hpp"
+#include "server/routing/scheduling_batch.hpp"
 
 // Deciding on what is ready, and writing what was decided.
 
@@ -44,7 +44,7 @@ NewJobEvent placed_event(const JobId& job, const AttemptId& attempt, const Decis
     return event;
 }
 
-/// Others may decide on a page's jobs after so long: whoever has them must be gone.
+/// Others may decide on a batch's jobs after so long: whoever has them must be gone.
 constexpr std::chrono::seconds kClaimLifetime{10};
 
 std::string gang_text(const WaitingJob& job)
@@ -55,7 +55,7 @@ std::string gang_text(const WaitingJob& job)
 
 } // namespace
 
-void RoutingPage::read_input(pqxx::work& transaction)
+void SchedulingBatch::read_input(pqxx::work& transaction)
 {
     decided_ = leave_out_gangs(transaction);
     std::vector<std::string> ids;
@@ -76,28 +76,28 @@ void RoutingPage::read_input(pqxx::work& transaction)
     read_projects(transaction);
     input_.loads = loads_;
     input_.may_queue = true;
-    input_.queue_room = pass_->queue_room.left;
+    input_.queue_room = ledger_->queue_room.left;
     input_.probe_hosts = select_probe_hosts(transaction, probed_centers);
     replace_routing_claim(transaction, settings_->replica.value, ids, kClaimLifetime);
 }
 
-UnitLedger& RoutingPage::begin_ledger()
+UnitLedger& SchedulingBatch::begin_ledger()
 {
-    PassLedger& pass = *pass_;
-    if (pass.units) {
-        pass.units->begin_page();
-        return *pass.units;
+    CycleLedger& ledger = *ledger_;
+    if (ledger.units) {
+        ledger.units->begin_batch();
+        return *ledger.units;
     }
-    pass.catalog = catalog_;
-    pass.now = now_;
-    pass.reserved = pass.attempts.reservations(catalog_->unit_types);
-    pass.planned = reservations_of(report_.next.planned);
-    pass.gpu_rooms = std::move(gpu_rooms_);
-    return pass.units.emplace(catalog_->unit_types, cache_->knowledge_for(*catalog_), catalog_->calendar, pass.reserved,
-                              pass.planned, now_, columns_->get(catalog_), pass.gpu_rooms);
+    ledger.catalog = catalog_;
+    ledger.now = now_;
+    ledger.reserved = ledger.attempts.reservations(catalog_->unit_types);
+    ledger.planned = reservations_of(report_.next.planned);
+    ledger.gpu_rooms = std::move(gpu_rooms_);
+    return ledger.units.emplace(catalog_->unit_types, cache_->knowledge_for(*catalog_), catalog_->calendar,
+                                ledger.reserved, ledger.planned, now_, columns_->get(catalog_), ledger.gpu_rooms);
 }
 
-Result<void> RoutingPage::plan()
+Result<void> SchedulingBatch::plan()
 {
     const auto began = std::chrono::steady_clock::now();
     UnitLedger& units = begin_ledger();
@@ -112,7 +112,7 @@ Result<void> RoutingPage::plan()
     const std::set<std::string> settled = settle_impossible_gangs(units, plan.waits);
     std::erase_if(plan.waits, [&](const ScheduledWait& wait) { return settled.contains(input_.jobs[wait.job].id); });
     keep_waiting(plan.waits);
-    pass_->queue_room.left = std::move(plan.queue_room);
+    ledger_->queue_room.left = std::move(plan.queue_room);
     for (ScheduledStart& start : plan.starts) {
         const Result<void> placed = place(ready_[decided_[start.job]], std::move(start));
         if (!placed) return placed.error();
@@ -123,7 +123,7 @@ Result<void> RoutingPage::plan()
     return {};
 }
 
-void RoutingPage::note_cycle(const UnitLedger& units)
+void SchedulingBatch::note_cycle(const UnitLedger& units)
 {
     cycle_.emplace();
     cycle_->id = CycleId::make();
@@ -132,14 +132,14 @@ void RoutingPage::note_cycle(const UnitLedger& units)
     cycle_->knowledge = units.knowledge();
     cycle_->moment.now = now_;
     cycle_->moment.calendar = catalog_->calendar;
-    cycle_->moment.reserved = pass_->reserved;
+    cycle_->moment.reserved = ledger_->reserved;
     cycle_->moment.gpu_rooms = units.gpu_rooms();
-    cycle_->moment.planned = pass_->planned;
+    cycle_->moment.planned = ledger_->planned;
     cycle_->moment.planned.insert(cycle_->moment.planned.end(), units.reserved_later().begin(),
                                   units.reserved_later().end());
 }
 
-void RoutingPage::read_projects(pqxx::work& transaction)
+void SchedulingBatch::read_projects(pqxx::work& transaction)
 {
     std::set<std::string> limited;
     for (const std::size_t index : decided_) {
@@ -152,7 +152,7 @@ void RoutingPage::read_projects(pqxx::work& transaction)
         input_.quota_uses = select_quota_uses(transaction, {limited.begin(), limited.end()}, scores_of(*catalog_));
 }
 
-Result<void> RoutingPage::place(const Ready& ready, ScheduledStart start)
+Result<void> SchedulingBatch::place(const Ready& ready, ScheduledStart start)
 {
     const Result<RouteRequest> wanted = metering_request_of(ready.job);
     if (!wanted) return wanted.error();
@@ -182,7 +182,7 @@ Result<void> RoutingPage::place(const Ready& ready, ScheduledStart start)
     return {};
 }
 
-void RoutingPage::keep_waiting(const std::vector<ScheduledWait>& waits)
+void SchedulingBatch::keep_waiting(const std::vector<ScheduledWait>& waits)
 {
     for (const ScheduledWait& wait : waits) {
         const WaitingJob& job = ready_[decided_[wait.job]].job;
@@ -205,18 +205,18 @@ void RoutingPage::keep_waiting(const std::vector<ScheduledWait>& waits)
     }
 }
 
-void RoutingPage::note_reason(const WaitingJob& job, const std::string& reason)
+void SchedulingBatch::note_reason(const WaitingJob& job, const std::string& reason)
 {
     // A job that leaves metering has lost the reason that was read with it.
     if (reason != job.waiting_reason || job.state == JobState::kMetering) reasons_.push_back({job.id, reason});
 }
 
-void RoutingPage::note_turn(const WaitingJob& job, double turn)
+void SchedulingBatch::note_turn(const WaitingJob& job, double turn)
 {
     if (turn != job.turn) turns_.push_back({job.id, turn});
 }
 
-std::vector<DecidedJob> RoutingPage::changed_jobs() const
+std::vector<DecidedJob> SchedulingBatch::changed_jobs() const
 {
     std::set<std::string_view> changed;
     for (const Placement& placement : placements_)
@@ -235,9 +235,9 @@ std::vector<DecidedJob> RoutingPage::changed_jobs() const
     return jobs;
 }
 
-Result<PageReport> RoutingPage::commit(pqxx::work& transaction) const
+Result<BatchReport> SchedulingBatch::commit(pqxx::work& transaction) const
 {
-    PageReport report = report_;
+    BatchReport report = report_;
     const std::set<std::string> held = lock_decided_jobs(transaction, changed_jobs());
     const auto holds = [&held](const JobId& id) { return held.contains(id.value); };
     if (const Result<void> ended = end_gangs(transaction, held); !ended) return ended.error();
@@ -253,7 +253,7 @@ Result<PageReport> RoutingPage::commit(pqxx::work& transaction) const
     return report;
 }
 
-Result<void> RoutingPage::end_gangs(pqxx::work& transaction, const std::set<std::string>& held) const
+Result<void> SchedulingBatch::end_gangs(pqxx::work& transaction, const std::set<std::string>& held) const
 {
     for (const GangEnd& end : gang_ends_) {
         if (!held.contains(end.job.value)) continue;
@@ -264,14 +264,14 @@ Result<void> RoutingPage::end_gangs(pqxx::work& transaction, const std::set<std:
 }
 
 /// What placements take from, under locks until the transaction ends.
-struct RoutingPage::LockedPlaces {
+struct SchedulingBatch::LockedPlaces {
     LockedUnits units;
     std::set<std::string> limited{}; ///< projects with quotas
     QuotaUses used{};                ///< of these, with what was taken here
     ScoreOf score_of{};              ///< where there are any
 };
 
-RoutingPage::LockedPlaces RoutingPage::lock_places(pqxx::work& transaction) const
+SchedulingBatch::LockedPlaces SchedulingBatch::lock_places(pqxx::work& transaction) const
 {
     std::set<std::string> chosen;
     std::set<std::string> chosen_for_jobs;
@@ -299,7 +299,7 @@ RoutingPage::LockedPlaces RoutingPage::lock_places(pqxx::work& transaction) cons
     return locked;
 }
 
-bool RoutingPage::take_units(const Placement& placement, LockedPlaces& locked)
+bool SchedulingBatch::take_units(const Placement& placement, LockedPlaces& locked)
 {
     const Candidate& winner = placement.winner;
     const std::string& unit_type = winner.unit_type_id.value;
@@ -309,7 +309,7 @@ bool RoutingPage::take_units(const Placement& placement, LockedPlaces& locked)
            locked.units.admit(unit_type, placement.gpu_memory);
 }
 
-bool RoutingPage::take_quota(const Placement& placement, LockedPlaces& locked) const
+bool SchedulingBatch::take_quota(const Placement& placement, LockedPlaces& locked) const
 {
     if (placement.is_probe || !locked.limited.contains(placement.project)) return true;
     const QuotaUse wanted = use_of(placement.winner, locked.score_of(placement.winner.unit_type_id.value));
@@ -320,8 +320,8 @@ bool RoutingPage::take_quota(const Placement& placement, LockedPlaces& locked) c
     return true;
 }
 
-RoutingPage::CheckedPlacements RoutingPage::check_placements(pqxx::work& transaction,
-                                                             const std::set<std::string>& held) const
+SchedulingBatch::CheckedPlacements SchedulingBatch::check_placements(pqxx::work& transaction,
+                                                                     const std::set<std::string>& held) const
 {
     LockedPlaces locked = lock_places(transaction);
     std::vector<bool> is_good;
@@ -338,7 +338,7 @@ RoutingPage::CheckedPlacements RoutingPage::check_placements(pqxx::work& transac
     return {std::move(is_good), locked.units.moment()};
 }
 
-NewAttempt RoutingPage::attempt_of(const Placement& placement) const
+NewAttempt SchedulingBatch::attempt_of(const Placement& placement) const
 {
     const Candidate& winner = placement.winner;
     NewAttempt attempt;
@@ -355,8 +355,8 @@ NewAttempt RoutingPage::attempt_of(const Placement& placement) const
     return attempt;
 }
 
-void RoutingPage::commit_placements(pqxx::work& transaction, const std::set<std::string>& held,
-                                    PageReport& report) const
+void SchedulingBatch::commit_placements(pqxx::work& transaction, const std::set<std::string>& held,
+                                        BatchReport& report) const
 {
     if (placements_.empty()) return;
     const CheckedPlacements checked = check_placements(transaction, held);

@@ -1,6 +1,6 @@
-#include "server/routing/routing_page.hpp"
+#include "server/routing/scheduling_batch.hpp"
 
-// Measuring before the first run (M10): what a page does before it decides.
+// Measuring before the first run (M10): what a batch does before it decides.
 
 #include "server/store/log_after_commit.hpp"
 
@@ -22,7 +22,7 @@ std::string join(const std::vector<std::string>& words)
 
 } // namespace
 
-Result<void> RoutingPage::find_metered_types(pqxx::work& transaction)
+Result<void> SchedulingBatch::find_metered_types(pqxx::work& transaction)
 {
     if (report_.next.are_types_known) return {};
     std::vector<std::string> ended;
@@ -38,7 +38,7 @@ Result<void> RoutingPage::find_metered_types(pqxx::work& transaction)
     return {};
 }
 
-Result<bool> RoutingPage::meter(pqxx::work& transaction, WaitingJob& job)
+Result<bool> SchedulingBatch::meter(pqxx::work& transaction, WaitingJob& job)
 {
     Result<RouteRequest> wanted = metering_request_of(job);
     if (!wanted) return wanted.error();
@@ -69,8 +69,8 @@ Result<bool> RoutingPage::meter(pqxx::work& transaction, WaitingJob& job)
     return true;
 }
 
-void RoutingPage::start_metering(const WaitingJob& job, const std::vector<std::string>& places,
-                                 const RequestedProbes& probes)
+void SchedulingBatch::start_metering(const WaitingJob& job, const std::vector<std::string>& places,
+                                     const RequestedProbes& probes)
 {
     metering_.push_back({job.id, job.spec.metering_wait_s});
     NewJobEvent event;
@@ -87,7 +87,7 @@ void RoutingPage::start_metering(const WaitingJob& job, const std::vector<std::s
     ++report_.metering;
 }
 
-void RoutingPage::note_obstacle(WaitingJob& job, const std::string& obstacle)
+void SchedulingBatch::note_obstacle(WaitingJob& job, const std::string& obstacle)
 {
     // Once: from now on the job counts as metered and is not looked at for this again.
     metered_.push_back(job.id.value);
@@ -96,8 +96,8 @@ void RoutingPage::note_obstacle(WaitingJob& job, const std::string& obstacle)
     events_.push_back({job.id, JobState::kQueued, obstacle + "; it is placed on what is known", Json::object()});
 }
 
-Result<RequestedProbes> RoutingPage::request_probes(pqxx::work& transaction, const WaitingJob& job,
-                                                    const std::vector<UnitTypeId>& targets)
+Result<RequestedProbes> SchedulingBatch::request_probes(pqxx::work& transaction, const WaitingJob& job,
+                                                        const std::vector<UnitTypeId>& targets)
 {
     std::string key = job.job_type + '\n' + key_of(job.spec.operators);
     for (const UnitTypeId& target : targets)
@@ -109,7 +109,7 @@ Result<RequestedProbes> RoutingPage::request_probes(pqxx::work& transaction, con
     return probes;
 }
 
-Result<RouteRequest> RoutingPage::metering_request_of(const WaitingJob& job)
+Result<RouteRequest> SchedulingBatch::metering_request_of(const WaitingJob& job)
 {
     const Result<const KnownDemands*> demands = demands_of(job);
     if (!demands) return demands.error();
@@ -120,7 +120,7 @@ Result<RouteRequest> RoutingPage::metering_request_of(const WaitingJob& job)
     return request;
 }
 
-void RoutingPage::finish_metering(pqxx::work& transaction, const WaitingJob& job)
+void SchedulingBatch::finish_metering(pqxx::work& transaction, const WaitingJob& job)
 {
     const std::vector<std::string>& types = report_.next.metered_types;
     const bool is_ended = std::find(types.begin(), types.end(), job.job_type) != types.end();
@@ -139,12 +139,12 @@ void RoutingPage::finish_metering(pqxx::work& transaction, const WaitingJob& job
     events_.push_back(std::move(event));
 }
 
-std::vector<std::string> RoutingPage::unmeasured_places(const RouteRequest& request)
+std::vector<std::string> SchedulingBatch::unmeasured_places(const RouteRequest& request)
 {
     return names_of(unmeasured_->find(request, settings_->metering_period));
 }
 
-std::vector<std::string> RoutingPage::names_of(const std::vector<std::size_t>& places) const
+std::vector<std::string> SchedulingBatch::names_of(const std::vector<std::size_t>& places) const
 {
     std::vector<std::string> names;
     for (const std::size_t index : places) {

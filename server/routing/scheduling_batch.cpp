@@ -1,4 +1,4 @@
-#include "server/routing/routing_page.hpp"
+#include "server/routing/scheduling_batch.hpp"
 
 #include "server/routing/device_tenants.hpp"
 #include "server/routing/gpu_rooms.hpp"
@@ -15,8 +15,8 @@
 namespace fathom::server {
 namespace {
 
-/// The oldest waiting jobs are in the first page of each pass, whatever their turns: so many, and of a short page one
-/// more to four in turn.
+/// The oldest waiting jobs are in the first batch of each cycle, whatever their turns: so many, and of a short batch
+/// one more to four in turn.
 constexpr std::int64_t kOldestJobs = 64;
 
 void append(std::vector<WaitingJob>& jobs, std::vector<WaitingJob> more)
@@ -34,32 +34,32 @@ std::vector<Reservation> reservations_of(const std::vector<PlannedUnits>& planne
     return reservations;
 }
 
-RoutingPage::RoutingPage(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
-                         WaitingJobTerminator& terminator, ProjectUses& uses, ColumnsOfCatalog& columns,
-                         std::shared_ptr<const UnitTypeLoads> loads, const Clock& clock, PassLedger& pass)
+SchedulingBatch::SchedulingBatch(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
+                                 WaitingJobTerminator& terminator, ProjectUses& uses, ColumnsOfCatalog& columns,
+                                 std::shared_ptr<const UnitTypeLoads> loads, const Clock& clock, CycleLedger& ledger)
     : settings_(&settings), cache_(&catalog), planner_(&planner), terminator_(&terminator), uses_(&uses),
-      columns_(&columns), loads_(std::move(loads)), clock_(&clock), pass_(&pass), now_(clock.now()),
+      columns_(&columns), loads_(std::move(loads)), clock_(&clock), ledger_(&ledger), now_(clock.now()),
       catalog_(catalog.get())
 {
-    if (pass_->serves(catalog_, now_))
-        now_ = pass_->now;
+    if (ledger_->serves(catalog_, now_))
+        now_ = ledger_->now;
     else
-        pass_->units.reset();
+        ledger_->units.reset();
     unmeasured_.emplace(columns_->get(catalog_), now_);
 }
 
-Result<void> RoutingPage::read(pqxx::work& transaction, PassState state, std::int64_t limit)
+Result<void> SchedulingBatch::read(pqxx::work& transaction, CycleCursor state, std::int64_t limit)
 {
     report_.next = std::move(state);
-    if (pass_->units) {
-        has_free_unit_ = pass_->units->has_free_unit();
+    if (ledger_->units) {
+        has_free_unit_ = ledger_->units->has_free_unit();
     } else {
         UseOfUnits use = read_use_of_units(transaction);
         count_taken(use.taken, reservations_of(report_.next.planned));
         has_free_unit_ = has_free_unit(catalog_->unit_types, catalog_->calendar, use.taken, now_);
     }
     report_.is_done = true;
-    if (!report_.next.is_tick && !has_free_unit_ && !pass_->queue_room.has_some) return {};
+    if (!report_.next.is_tick && !has_free_unit_ && !ledger_->queue_room.has_some) return {};
     if (const Result<void> found = find_metered_types(transaction); !found) return found.error();
     for (const WaitingJob& job : claim(transaction, limit)) {
         if (!is_worth_a_look(job)) continue;
@@ -81,21 +81,21 @@ Result<void> RoutingPage::read(pqxx::work& transaction, PassState state, std::in
     return {};
 }
 
-UseOfUnits RoutingPage::read_use_of_units(pqxx::work& transaction)
+UseOfUnits SchedulingBatch::read_use_of_units(pqxx::work& transaction)
 {
-    pass_->attempts.read(transaction);
-    UseOfUnits use = pass_->attempts.use();
+    ledger_->attempts.read(transaction);
+    UseOfUnits use = ledger_->attempts.use();
     if (has_divided_devices(catalog_->unit_types)) gpu_rooms_ = select_gpu_rooms(transaction);
-    pass_->queue_room = queue_room_of(use, *catalog_);
+    ledger_->queue_room = queue_room_of(use, *catalog_);
     return use;
 }
 
-bool RoutingPage::only_claims() const
+bool SchedulingBatch::only_claims() const
 {
     return report_.overdue == 0 && metered_.empty() && metering_.empty() && requested_.empty() && events_.empty();
 }
 
-void RoutingPage::write_notes(pqxx::work& transaction)
+void SchedulingBatch::write_notes(pqxx::work& transaction)
 {
     update_to_metered(transaction, std::exchange(metered_, {}));
     update_to_metering(transaction, std::exchange(metering_, {}));
@@ -103,37 +103,37 @@ void RoutingPage::write_notes(pqxx::work& transaction)
     record_job_events(transaction, std::exchange(events_, {}));
 }
 
-std::vector<WaitingJob> RoutingPage::claim(pqxx::work& transaction, std::int64_t limit)
+std::vector<WaitingJob> SchedulingBatch::claim(pqxx::work& transaction, std::int64_t limit)
 {
-    PassState& pass = report_.next;
-    const bool is_first = pass.after == LinePlace{};
-    const ClaimTerms terms{settings_->replica.value, pass.metered_types};
-    std::vector<WaitingJob> jobs = claim_waiting_jobs(transaction, {pass.after, limit, terms}, specs_);
-    // A short page is not the end when other replicas held rows; the next tick sees those.
+    CycleCursor& cursor = report_.next;
+    const bool is_first = cursor.after == LinePlace{};
+    const ClaimTerms terms{settings_->replica.value, cursor.metered_types};
+    std::vector<WaitingJob> jobs = claim_waiting_jobs(transaction, {cursor.after, limit, terms}, specs_);
+    // A short batch is not the end when other replicas held rows; the next tick sees those.
     report_.is_end = std::ssize(jobs) < limit;
-    if (!jobs.empty()) pass.after = {jobs.back().turn, jobs.back().id.value};
-    // A page of one job is there to find the one that cannot be routed: it is looked at alone.
+    if (!jobs.empty()) cursor.after = {jobs.back().turn, jobs.back().id.value};
+    // A batch of one job is there to find the one that cannot be routed: it is looked at alone.
     const bool is_alone = limit == 1;
     if (!is_alone) {
         const std::ptrdiff_t in_turn = std::ssize(jobs);
-        // A short page has the oldest, too.
+        // A short batch has the oldest, too.
         if (is_first && !report_.is_end)
             append(jobs, claim_oldest_jobs(transaction, std::min(kOldestJobs, limit / 4), terms, specs_));
         const std::set<GangKey> left = claim_gangs(transaction, jobs);
         if (!left.empty()) end_before(left, jobs, in_turn);
     }
     std::erase_if(jobs, [&](const WaitingJob& job) {
-        return (is_alone && !job.spec.gang.id.empty()) || !pass.seen.insert(job.id.value).second;
+        return (is_alone && !job.spec.gang.id.empty()) || !cursor.seen.insert(job.id.value).second;
     });
     std::sort(jobs.begin(), jobs.end(),
               [](const WaitingJob& a, const WaitingJob& b) { return a.id.value < b.id.value; });
     return jobs;
 }
 
-std::set<GangKey> RoutingPage::claim_gangs(pqxx::work& transaction, std::vector<WaitingJob>& jobs)
+std::set<GangKey> SchedulingBatch::claim_gangs(pqxx::work& transaction, std::vector<WaitingJob>& jobs)
 {
-    PassState& pass = report_.next;
-    std::set<GangKey> known = pass.gangs;
+    CycleCursor& cursor = report_.next;
+    std::set<GangKey> known = cursor.gangs;
     std::vector<GangKey> gangs;
     std::vector<std::string> ids;
     for (const WaitingJob& job : jobs) {
@@ -142,14 +142,14 @@ std::set<GangKey> RoutingPage::claim_gangs(pqxx::work& transaction, std::vector<
     }
     if (gangs.empty()) return {};
     GangClaim claimed =
-        claim_gang_members(transaction, gangs, ids, {settings_->replica.value, pass.metered_types}, specs_);
+        claim_gang_members(transaction, gangs, ids, {settings_->replica.value, cursor.metered_types}, specs_);
     append(jobs, std::move(claimed.jobs));
     const auto first_left = gangs.begin() + static_cast<std::ptrdiff_t>(claimed.gangs);
-    pass.gangs.insert(gangs.begin(), first_left);
+    cursor.gangs.insert(gangs.begin(), first_left);
     return {first_left, gangs.end()};
 }
 
-void RoutingPage::end_before(const std::set<GangKey>& left, std::vector<WaitingJob>& jobs, std::ptrdiff_t in_turn)
+void SchedulingBatch::end_before(const std::set<GangKey>& left, std::vector<WaitingJob>& jobs, std::ptrdiff_t in_turn)
 {
     const auto is_left = [&left](const WaitingJob& job) { return left.contains(gang_key(job)); };
     const auto turn_end = jobs.begin() + in_turn;
@@ -165,25 +165,25 @@ void RoutingPage::end_before(const std::set<GangKey>& left, std::vector<WaitingJ
     std::erase_if(jobs, is_left);
 }
 
-bool RoutingPage::may_succeed_again(Errc code)
+bool SchedulingBatch::may_succeed_again(Errc code)
 {
     // A full queue of probes is no reason to keep everybody waiting: the job is placed on what is known.
     return (is_transient(code) && code != Errc::kTooMany) || code == Errc::kConflict;
 }
 
-bool RoutingPage::is_worth_a_look(const WaitingJob& job) const
+bool SchedulingBatch::is_worth_a_look(const WaitingJob& job) const
 {
     return report_.next.is_tick || job.waiting_reason.empty() || job.state == JobState::kMetering || has_free_unit_ ||
-           pass_->queue_room.has_some;
+           ledger_->queue_room.has_some;
 }
 
-void RoutingPage::ensure_fresh_catalog(pqxx::work& transaction)
+void SchedulingBatch::ensure_fresh_catalog(pqxx::work& transaction)
 {
     if (is_fresh_) return;
     is_fresh_ = true;
     catalog_ = cache_->reload(transaction);
-    if (pass_->units) { // of the old one
-        pass_->units.reset();
+    if (ledger_->units) { // of the old one
+        ledger_->units.reset();
         read_use_of_units(transaction);
     }
     unmeasured_.emplace(columns_->get(catalog_), now_);
@@ -192,7 +192,7 @@ void RoutingPage::ensure_fresh_catalog(pqxx::work& transaction)
         ready.request.budget = make_route_terms(ready.job.spec, *catalog_, now_).budget;
 }
 
-Result<void> RoutingPage::prepare(pqxx::work& transaction, const WaitingJob& job)
+Result<void> SchedulingBatch::prepare(pqxx::work& transaction, const WaitingJob& job)
 {
     if (const std::optional<Error>& unreadable = job.known->unreadable)
         return Error{Errc::kInvalid, "its specification cannot be read", unreadable->fields};
@@ -223,7 +223,7 @@ Result<void> RoutingPage::prepare(pqxx::work& transaction, const WaitingJob& job
     return {};
 }
 
-Result<bool> RoutingPage::end_overdue(pqxx::work& transaction, const WaitingJob& job)
+Result<bool> SchedulingBatch::end_overdue(pqxx::work& transaction, const WaitingJob& job)
 {
     if (!job.spec.deadline || *job.spec.deadline > now_) return false;
     const std::string waited = job.waiting_reason.empty() ? std::string() : ": " + job.waiting_reason;
@@ -235,7 +235,7 @@ Result<bool> RoutingPage::end_overdue(pqxx::work& transaction, const WaitingJob&
     return true;
 }
 
-std::string RoutingPage::key_of(const std::vector<OperatorUse>& operators)
+std::string SchedulingBatch::key_of(const std::vector<OperatorUse>& operators)
 {
     std::string key;
     for (const OperatorUse& use : operators) {
@@ -248,7 +248,7 @@ std::string RoutingPage::key_of(const std::vector<OperatorUse>& operators)
     return key;
 }
 
-Result<const RoutingPage::KnownDemands*> RoutingPage::demands_of(const WaitingJob& job)
+Result<const SchedulingBatch::KnownDemands*> SchedulingBatch::demands_of(const WaitingJob& job)
 {
     const KnownDemands*& of_spec = demands_of_spec_[job.known.get()];
     if (of_spec != nullptr) return of_spec;
@@ -266,14 +266,14 @@ Result<const RoutingPage::KnownDemands*> RoutingPage::demands_of(const WaitingJo
     return of_spec;
 }
 
-const std::string& RoutingPage::spec_kind_of(const KnownSpec& spec)
+const std::string& SchedulingBatch::spec_kind_of(const KnownSpec& spec)
 {
     std::string& kind = spec_kinds_[&spec];
     if (kind.empty()) kind = server::spec_kind_of(spec.spec, *catalog_);
     return kind;
 }
 
-Result<RouteRequest> RoutingPage::request_of(const WaitingJob& job)
+Result<RouteRequest> SchedulingBatch::request_of(const WaitingJob& job)
 {
     const Result<const KnownDemands*> demands = demands_of(job);
     if (!demands) return demands.error();

@@ -19,7 +19,7 @@ TEST_F(Routing, DoesNotLetAWaitingPlaceBlockJobsForOthers)
     add_center("alpha", 1);
     add_center("beta", 1);
     const Json at_alpha = spec({{"units", {{"center", "alpha"}}}});
-    for (int i = 0; i < 300; ++i) // more than one page
+    for (int i = 0; i < 300; ++i) // more than one batch
         submit(at_alpha);
     const JobId last = submit(spec({{"units", {{"center", "beta"}}}}));
 
@@ -41,7 +41,7 @@ TEST_F(Routing, ReachesJobsBehindThousandsThatWait)
     const JobId last = submit(spec({{"units", {{"center", "beta"}}}}));
 
     for (int pass = 0; pass < 4; ++pass)
-        run(routing_.run_pass(RoutingService::Pass::kWoken)).value();
+        run(routing_.run_cycle(RoutingService::Wake::kWoken)).value();
 
     EXPECT_EQ(state_of(last), "placed");
 }
@@ -56,12 +56,12 @@ TEST_F(Routing, GivesWhatBecomesFreeToTheFirstInLine)
         line.push_back(submit(at_alpha));
     const JobId last = submit(spec({{"units", {{"center", "beta"}}}}));
 
-    EXPECT_EQ(run(routing_.run_pass(RoutingService::Pass::kFirst)).value(), 2);
+    EXPECT_EQ(run(routing_.run_cycle(RoutingService::Wake::kFirst)).value(), 2);
 
     EXPECT_EQ(state_of(line[0]), "placed");
     EXPECT_EQ(state_of(line[1]), "placed");
     EXPECT_EQ(state_of(last), "queued") << "a pass through the line finds it";
-    EXPECT_EQ(run(routing_.run_pass(RoutingService::Pass::kWoken)).value(), 1);
+    EXPECT_EQ(run(routing_.run_cycle(RoutingService::Wake::kWoken)).value(), 1);
     EXPECT_EQ(state_of(last), "placed");
 }
 
@@ -72,7 +72,7 @@ TEST_F(Routing, LeavesAJobThatCannotBeRoutedToAPassThroughTheLine)
     sql("UPDATE job SET spec = '{\"units\": {\"count\": 1e300}}' WHERE id = '" + broken.value + "'");
     const JobId good = submit();
 
-    EXPECT_TRUE(run(routing_.run_pass(RoutingService::Pass::kFirst)));
+    EXPECT_TRUE(run(routing_.run_cycle(RoutingService::Wake::kFirst)));
     route();
 
     EXPECT_EQ(state_of(good), "placed");
@@ -98,7 +98,7 @@ TEST_F(Routing, ChecksAgainWhenItsSnapshotIsOld)
         submit();
     sql("UPDATE unit_type SET unit_count = 1");
 
-    run(routing_.run_pass(RoutingService::Pass::kTick)).value();
+    run(routing_.run_cycle(RoutingService::Wake::kTick)).value();
 
     EXPECT_EQ(sql("SELECT count(*) FROM attempt WHERE unit_type_id = '" + unit_type + "'"), "1");
 }
@@ -157,8 +157,8 @@ TEST_F(Routing, NeverOversellsWithTwoRouters)
     };
 
     for (int round = 0; round < 200 && sql("SELECT count(*) FROM job WHERE state = 'queued'") != "0"; ++round) {
-        auto one = io_.spawn(routing_.run_pass(RoutingService::Pass::kWoken));
-        auto two = io_.spawn(other.run_pass(RoutingService::Pass::kWoken));
+        auto one = io_.spawn(routing_.run_cycle(RoutingService::Wake::kWoken));
+        auto two = io_.spawn(other.run_cycle(RoutingService::Wake::kWoken));
         ASSERT_TRUE(test::TestIo::get(std::move(one)));
         ASSERT_TRUE(test::TestIo::get(std::move(two)));
         ASSERT_LE(std::stoi(sold(alpha)), 5);

@@ -1,4 +1,4 @@
-#include "server/routing/routing_page.hpp"
+#include "server/routing/scheduling_batch.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <pqxx/pqxx>
@@ -10,32 +10,32 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A page step by step, as a replica takes them, and what comes between.
-class RoutingPageTest : public JobsFixture {
+/// A batch step by step, as a replica takes them, and what comes between.
+class SchedulingBatchTest : public JobsFixture {
   protected:
-    RoutingPageTest()
+    SchedulingBatchTest()
     {
         add_operators();
         add_measurement(add_center("alpha", 2), 0.01);
     }
-    RoutingPage page(const RoutingSettings& settings)
+    SchedulingBatch batch(const RoutingSettings& settings)
     {
         return {settings,          catalog_, probing_,
                 finalizer_,        uses_,    columns_,
                 unit_loads_.get(), clock_,   passes_.emplace_back()};
     }
-    Result<void> read(RoutingPage& page)
+    Result<void> read(SchedulingBatch& batch)
     {
-        PassState tick;
+        CycleCursor tick;
         tick.is_tick = true;
-        auto work = [&](pqxx::work& transaction) { return page.read(transaction, tick, 256); };
+        auto work = [&](pqxx::work& transaction) { return batch.read(transaction, tick, 256); };
         return database_.blocking_run(work);
     }
-    Result<PageReport> commit(const RoutingPage& page)
+    Result<BatchReport> commit(const SchedulingBatch& batch)
     {
-        PageReport report;
+        BatchReport report;
         auto work = [&](pqxx::work& transaction) -> Result<void> {
-            Result<PageReport> done = page.commit(transaction);
+            Result<BatchReport> done = batch.commit(transaction);
             if (!done) return done.error();
             report = std::move(*done);
             return {};
@@ -47,34 +47,34 @@ class RoutingPageTest : public JobsFixture {
     JobId submit_dgemm() { return submit(spec({{"operators", {{{"id", "dgemm"}, {"count", 100}}}}})); }
 
     ColumnsOfCatalog columns_;
-    std::deque<PassLedger> passes_; ///< each page is the first of its own
+    std::deque<CycleLedger> passes_; ///< each batch is the first of its own
     ProjectUses uses_;
     RoutingSettings mine_{{"rep_1"}};
     RoutingSettings others_{{"rep_2"}};
 };
 
-TEST_F(RoutingPageTest, NothingIsLockedWhileItIsPlanned)
+TEST_F(SchedulingBatchTest, NothingIsLockedWhileItIsPlanned)
 {
     const JobId job = submit_dgemm();
-    RoutingPage one = page(mine_);
+    SchedulingBatch one = batch(mine_);
     ASSERT_TRUE(read(one));
     ASSERT_TRUE(one.has_ready());
 
     EXPECT_EQ(sql("SELECT id FROM job WHERE state = 'queued' FOR UPDATE NOWAIT"), job.value);
     EXPECT_NE(sql("SELECT id FROM unit_type FOR UPDATE NOWAIT"), "");
     ASSERT_TRUE(one.plan());
-    const Result<PageReport> report = commit(one);
+    const Result<BatchReport> report = commit(one);
     ASSERT_TRUE(report);
     EXPECT_EQ(report->placed, 1);
     EXPECT_EQ(state_of(job), "placed");
 }
 
-TEST_F(RoutingPageTest, AttemptsAreReadOnlyWhereTheyHaveChangedSinceTheLastPass)
+TEST_F(SchedulingBatchTest, AttemptsAreReadOnlyWhereTheyHaveChangedSinceTheLastPass)
 {
-    PassLedger& ledger = passes_.emplace_back();
+    CycleLedger& ledger = passes_.emplace_back();
     const auto pass = [&] {
         ledger.units.reset();
-        RoutingPage one{mine_, catalog_, probing_, finalizer_, uses_, columns_, unit_loads_.get(), clock_, ledger};
+        SchedulingBatch one{mine_, catalog_, probing_, finalizer_, uses_, columns_, unit_loads_.get(), clock_, ledger};
         ASSERT_TRUE(read(one));
         if (!one.has_ready()) return;
         ASSERT_TRUE(one.plan());
@@ -97,16 +97,16 @@ TEST_F(RoutingPageTest, AttemptsAreReadOnlyWhereTheyHaveChangedSinceTheLastPass)
     EXPECT_EQ(ledger.attempts.use().taken.begin()->second, 1);
 }
 
-TEST_F(RoutingPageTest, AJobThatChangedMeanwhileIsLeftAlone)
+TEST_F(SchedulingBatchTest, AJobThatChangedMeanwhileIsLeftAlone)
 {
     const JobId cancelled = submit_dgemm();
     const JobId other = submit_dgemm();
-    RoutingPage one = page(mine_);
+    SchedulingBatch one = batch(mine_);
     ASSERT_TRUE(read(one));
     ASSERT_TRUE(one.plan());
     EXPECT_EQ(call(net::Method::kPost, "/jobs/" + cancelled.value + ":cancel").status, 202);
 
-    const Result<PageReport> report = commit(one);
+    const Result<BatchReport> report = commit(one);
     ASSERT_TRUE(report);
     EXPECT_EQ(report->placed, 1);
     EXPECT_EQ(report->conflicts, 1);
@@ -115,32 +115,32 @@ TEST_F(RoutingPageTest, AJobThatChangedMeanwhileIsLeftAlone)
     EXPECT_EQ(sql("SELECT count(*) FROM attempt"), "1");
 }
 
-TEST_F(RoutingPageTest, UnitsThatWereTakenMeanwhileAreNotGivenAgain)
+TEST_F(SchedulingBatchTest, UnitsThatWereTakenMeanwhileAreNotGivenAgain)
 {
     const JobId job = submit_dgemm();
-    RoutingPage one = page(mine_);
+    SchedulingBatch one = batch(mine_);
     ASSERT_TRUE(read(one));
     ASSERT_TRUE(one.plan());
     sql("UPDATE unit_type SET unit_count = 0");
 
-    const Result<PageReport> report = commit(one);
+    const Result<BatchReport> report = commit(one);
     ASSERT_TRUE(report);
     EXPECT_EQ(report->placed, 0);
     EXPECT_EQ(report->conflicts, 1);
     EXPECT_EQ(state_of(job), "queued");
 }
 
-TEST_F(RoutingPageTest, OfAGangAllOrNoneAreKept)
+TEST_F(SchedulingBatchTest, OfAGangAllOrNoneAreKept)
 {
     std::vector<JobId> gang;
     for (int i = 0; i < 2; ++i)
         gang.push_back(submit(spec({{"gang", {{"id", "pair"}, {"size", 2}}}})));
-    RoutingPage one = page(mine_);
+    SchedulingBatch one = batch(mine_);
     ASSERT_TRUE(read(one));
     ASSERT_TRUE(one.plan());
     sql("UPDATE job SET version = version + 1 WHERE id = '" + gang[0].value + "'");
 
-    const Result<PageReport> report = commit(one);
+    const Result<BatchReport> report = commit(one);
     ASSERT_TRUE(report);
     EXPECT_EQ(report->placed, 0);
     EXPECT_EQ(report->conflicts, 2);
@@ -149,14 +149,14 @@ TEST_F(RoutingPageTest, OfAGangAllOrNoneAreKept)
     EXPECT_EQ(state_of(gang[1]), "placed");
 }
 
-TEST_F(RoutingPageTest, OthersLeaveToAReplicaWhatItDecidesOn)
+TEST_F(SchedulingBatchTest, OthersLeaveToAReplicaWhatItDecidesOn)
 {
     const JobId first = submit_dgemm();
-    RoutingPage one = page(mine_);
+    SchedulingBatch one = batch(mine_);
     ASSERT_TRUE(read(one));
     const JobId second = submit_dgemm();
 
-    RoutingPage two = page(others_);
+    SchedulingBatch two = batch(others_);
     ASSERT_TRUE(read(two));
     ASSERT_TRUE(two.plan());
     EXPECT_EQ(commit(two).value().placed, 1);
@@ -165,7 +165,7 @@ TEST_F(RoutingPageTest, OthersLeaveToAReplicaWhatItDecidesOn)
 
     // The first replica has ended: after a while others take over, and if it comes back nothing starts twice.
     sql("UPDATE routing_claim SET until = now() - interval '1 second' WHERE replica = 'rep_1'");
-    RoutingPage three = page(others_);
+    SchedulingBatch three = batch(others_);
     ASSERT_TRUE(read(three));
     ASSERT_TRUE(three.plan());
     EXPECT_EQ(commit(three).value().placed, 1);
@@ -175,12 +175,12 @@ TEST_F(RoutingPageTest, OthersLeaveToAReplicaWhatItDecidesOn)
     EXPECT_EQ(sql("SELECT count(*) FROM attempt"), "2");
 }
 
-TEST_F(RoutingPageTest, WhatWasDecidedForAJobThatIsPlacedElsewhereIsNotNoted)
+TEST_F(SchedulingBatchTest, WhatWasDecidedForAJobThatIsPlacedElsewhereIsNotNoted)
 {
     sql("UPDATE center SET drained = true");
     reload_catalog();
     const JobId job = submit_dgemm();
-    RoutingPage one = page(mine_);
+    SchedulingBatch one = batch(mine_);
     ASSERT_TRUE(read(one));
     ASSERT_TRUE(one.plan());
     sql("UPDATE job SET state = 'placed', version = version + 1, waiting_reason = '' WHERE id = '" + job.value + "'");

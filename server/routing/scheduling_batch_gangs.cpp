@@ -1,4 +1,4 @@
-#include "server/routing/routing_page.hpp"
+#include "server/routing/scheduling_batch.hpp"
 
 // Jobs that start together or not at all.
 
@@ -80,7 +80,7 @@ bool can_ever_run(const Candidate& candidate)
 
 } // namespace
 
-std::vector<std::size_t> RoutingPage::leave_out_gangs(pqxx::work& transaction)
+std::vector<std::size_t> SchedulingBatch::leave_out_gangs(pqxx::work& transaction)
 {
     std::vector<std::size_t> decided;
     std::map<GangKey, std::vector<std::size_t>> gangs;
@@ -106,8 +106,8 @@ std::vector<std::size_t> RoutingPage::leave_out_gangs(pqxx::work& transaction)
     return decided;
 }
 
-std::vector<std::size_t> RoutingPage::gather_gang(const std::string& gang, const std::vector<std::size_t>& members,
-                                                  const GangMembers& count)
+std::vector<std::size_t> SchedulingBatch::gather_gang(const std::string& gang, const std::vector<std::size_t>& members,
+                                                      const GangMembers& count)
 {
     // Members that name different sizes wait for the largest.
     std::int64_t size = 0;
@@ -133,7 +133,7 @@ std::vector<std::size_t> RoutingPage::gather_gang(const std::string& gang, const
 }
 
 /// What a gang needs at least, and all that there is where any of its members could ever run.
-struct RoutingPage::GangNeed {
+struct SchedulingBatch::GangNeed {
     std::vector<const WaitingJob*> members;
     std::int64_t units{};
     std::map<std::string, std::int64_t> offered; ///< units, by unit type
@@ -149,8 +149,8 @@ struct RoutingPage::GangNeed {
     bool is_impossible() const { return is_known && !offered.empty() && units > offered_units(); }
 };
 
-std::map<GangKey, RoutingPage::GangNeed> RoutingPage::gang_needs(const UnitLedger& network,
-                                                                 const std::vector<ScheduledWait>& waits) const
+std::map<GangKey, SchedulingBatch::GangNeed> SchedulingBatch::gang_needs(const UnitLedger& network,
+                                                                         const std::vector<ScheduledWait>& waits) const
 {
     std::map<std::string, std::int64_t> sizes;
     std::map<GangKey, GangNeed> needs;
@@ -173,7 +173,7 @@ std::map<GangKey, RoutingPage::GangNeed> RoutingPage::gang_needs(const UnitLedge
     return needs;
 }
 
-void RoutingPage::settle_impossible_gang(const std::string& gang, const GangNeed& need)
+void SchedulingBatch::settle_impossible_gang(const std::string& gang, const GangNeed& need)
 {
     const std::string why = " start together: its " + members_text(std::ssize(need.members)) + " take " +
                             std::to_string(need.units) + " units, and what can run them has " +
@@ -193,8 +193,8 @@ void RoutingPage::settle_impossible_gang(const std::string& gang, const GangNeed
     }
 }
 
-std::set<std::string> RoutingPage::settle_impossible_gangs(const UnitLedger& network,
-                                                           const std::vector<ScheduledWait>& waits)
+std::set<std::string> SchedulingBatch::settle_impossible_gangs(const UnitLedger& network,
+                                                               const std::vector<ScheduledWait>& waits)
 {
     std::set<std::string> settled;
     for (const auto& [key, need] : gang_needs(network, waits)) {
