@@ -10,7 +10,7 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::int64_t kLessonsATime = 16;
+constexpr std::int64_t kEntriesATime = 16;
 
 JobTypeOrigin origin_of(const JobEvidence& evidence)
 {
@@ -25,13 +25,14 @@ Result<void> JobLearning::learn(pqxx::work& transaction)
 {
     const CatalogPointer catalog = catalog_->get();
     bool has_learned = false;
-    for (const JobId& job : take_lessons(transaction, kLessonsATime)) {
-        const Result<void> tried = try_part(transaction, "lesson_failed", {"job_id", job.value}, [&]() -> Result<void> {
-            const Result<bool> learned = learn_from(transaction, job, *catalog);
-            if (!learned) return learned.error();
-            has_learned = has_learned || *learned;
-            return {};
-        });
+    for (const JobId& job : pop_learning_queue(transaction, kEntriesATime)) {
+        const Result<void> tried =
+            try_part(transaction, "learning_failed", {"job_id", job.value}, [&]() -> Result<void> {
+                const Result<bool> learned = learn_from(transaction, job, *catalog);
+                if (!learned) return learned.error();
+                has_learned = has_learned || *learned;
+                return {};
+            });
         if (!tried) return tried.error();
     }
     if (has_learned) notify(transaction, "catalog", "");

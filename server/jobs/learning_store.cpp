@@ -20,7 +20,7 @@ constexpr const char* kSelectEvidence = R"sql(
     LEFT JOIN attempt_profile p ON p.attempt_id = a.id
     WHERE j.id = $1)sql";
 
-constexpr const char* kTakeLessons = R"sql(
+constexpr const char* kPopLearningQueue = R"sql(
     DELETE FROM job_lesson WHERE (job_type, submitted_by, project) IN (
         SELECT job_type, submitted_by, project FROM job_lesson ORDER BY noted_at LIMIT $1 FOR UPDATE SKIP LOCKED)
     RETURNING job_id)sql";
@@ -123,10 +123,10 @@ std::optional<JobEvidence> select_evidence(pqxx::work& transaction, const std::s
                        .profile = to_json_value(row["profile"])};
 }
 
-std::vector<JobId> take_lessons(pqxx::work& transaction, std::int64_t limit)
+std::vector<JobId> pop_learning_queue(pqxx::work& transaction, std::int64_t limit)
 {
     std::vector<JobId> jobs;
-    for (const pqxx::row& row : transaction.exec_params(kTakeLessons, limit))
+    for (const pqxx::row& row : transaction.exec_params(kPopLearningQueue, limit))
         jobs.push_back({row[0].as<std::string>()});
     return jobs;
 }

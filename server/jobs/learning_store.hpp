@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-/// Rows of what jobs teach: lessons that wait, profiles, and job types. All functions take the caller's transaction,
+/// Rows of what jobs teach: the learning queue, profiles, and job types. All functions take the caller's transaction,
 /// block, and let pqxx's exceptions through to Database::run.
 namespace fathom::server {
 
@@ -30,7 +30,7 @@ struct JobEvidence {
 std::optional<JobEvidence> select_evidence(pqxx::work& transaction, const std::string& job);
 
 /// Takes the jobs out of the line that have waited longest, at most `limit`.
-std::vector<JobId> take_lessons(pqxx::work& transaction, std::int64_t limit);
+std::vector<JobId> pop_learning_queue(pqxx::work& transaction, std::int64_t limit);
 
 struct JobTypeRecord {
     std::string name;
