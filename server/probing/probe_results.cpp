@@ -4,9 +4,9 @@
 #include "core/base/utf8_prefix.hpp"
 #include "core/decide/probing/shrink_task.hpp"
 #include "server/probing/check_result.hpp"
+#include "server/probing/full_benchmark_split.hpp"
 #include "server/probing/lost_runs.hpp"
 #include "server/probing/run_evidence.hpp"
-#include "server/probing/survey_split.hpp"
 #include "server/probing/task_release.hpp"
 #include "server/probing/verification_store.hpp"
 #include "server/store/after_commit.hpp"
@@ -191,7 +191,7 @@ Result<void> ProbeResults::end_failed(pqxx::work& transaction, const EndingRun& 
 {
     Result<bool> is_split = false;
     if (!run.is_pretest && !run.job_cancelled && took_too_long(ended))
-        is_split = split_survey(transaction, *writer_, run);
+        is_split = split_full_benchmark(transaction, *writer_, run);
     if (!is_split) return is_split.error();
     const std::string parts = *is_split ? "; its operators are measured in two parts now" : "";
     end_run(transaction, run.id, state_after(ended, run), gist_of(failure_of(ended)) + parts);

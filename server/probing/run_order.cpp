@@ -106,7 +106,7 @@ Result<RunOrder> parse_run_order(const Json& json)
     if (named > 1) reader.fail("operators", "give only one of probe_task_id, job_type and operators");
     if (order.is_forced && order.probe_task_id.empty()) reader.fail("force", "is only for a probe_task_id");
     order.places = parse_places(reader);
-    if (order.places.selection == RunSelection::kAsk && order.is_survey())
+    if (order.places.selection == RunSelection::kAsk && order.is_full_benchmark())
         reader.fail("selection", "\"ask\" needs something to ask for: a probe_task_id, a job_type or operators");
     reader.finish(UnknownFields::kReject);
     return value_or_errors(std::move(order), std::move(errors), "the probe run");

@@ -38,7 +38,7 @@ class MemorySizes : public testing::Test {
         test::add_center(store_, "alpha", {{report}, {}});
     }
 
-    /// A survey, or an order of the named operators.
+    /// A full benchmark, or an order of the named operators.
     ProbeRunRecord run(std::vector<OperatorUse> operators = {})
     {
         RunOrder order;
@@ -95,7 +95,7 @@ OperatorUse triad(Parameters parameters = {})
     return use;
 }
 
-TEST_F(MemorySizes, ASurveyMeasuresMemoryBeyondTheCachesOfItsUnits)
+TEST_F(MemorySizes, AFullBenchmarkMeasuresMemoryBeyondTheCachesOfItsUnits)
 {
     add_center(100); // 400 bytes an array at least; by default it has 80
 

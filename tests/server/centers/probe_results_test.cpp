@@ -167,14 +167,14 @@ TEST_F(ProbeResultsTest, AFailedJobFailsTheRun)
     EXPECT_EQ(run().error, "exited with 3");
 }
 
-/// Of a survey, as a slow machine ends it.
-TEST_F(ProbeResultsTest, ASurveyThatReachesItsLimitIsDividedUntilOneOperatorIsLeft)
+/// Of a full benchmark, as a slow machine ends it.
+TEST_F(ProbeResultsTest, AFullBenchmarkThatReachesItsLimitIsDividedUntilOneOperatorIsLeft)
 {
     store_.sql("UPDATE probe_run SET state = 'cancelled'");
     RunOrder order;
     order.places.selection = RunSelection::kUser;
     order.places.unit_types = {"alpha/u1"};
-    const ProbeRunRecord survey = io_.run(service_.create_runs({"tok_expert", "req"}, order)).value().runs.front();
+    const ProbeRunRecord benchmark = io_.run(service_.create_runs({"tok_expert", "req"}, order)).value().runs.front();
     const auto reach_limit = [&](const std::string& job) {
         store_
             .run([&](pqxx::work& transaction) {
@@ -192,13 +192,13 @@ TEST_F(ProbeResultsTest, ASurveyThatReachesItsLimitIsDividedUntilOneOperatorIsLe
                           "WHERE r.state = 'queued' AND jsonb_array_length(t.document -> 'operators') = 1");
     };
 
-    reach_limit(survey.job_id.value);
-    EXPECT_THAT(io_.run(service_.get_run(survey.id.value)).value().error, HasSubstr("measured in two parts"));
+    reach_limit(benchmark.job_id.value);
+    EXPECT_THAT(io_.run(service_.get_run(benchmark.id.value)).value().error, HasSubstr("measured in two parts"));
     EXPECT_EQ(queued(), "op1 op3");
     EXPECT_EQ(store_.sql("SELECT string_agg(DISTINCT order_id, ' ') FROM probe_run WHERE state = 'queued'"),
-              survey.order_id);
+              benchmark.order_id);
     EXPECT_EQ(store_.sql("SELECT string_agg(DISTINCT divides_run_id, ' ') FROM probe_run WHERE state = 'queued'"),
-              survey.id.value);
+              benchmark.id.value);
 
     reach_limit(store_.sql("SELECT job_id FROM probe_run WHERE state = 'queued' ORDER BY id LIMIT 1"));
     EXPECT_EQ(queued(), "op3");

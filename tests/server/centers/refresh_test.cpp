@@ -63,7 +63,7 @@ class Refresh : public testing::Test {
     ProbeRefresh refresh_{operators_, writer_, clock_, 168h};
 };
 
-TEST_F(Refresh, WhatWasNeverMeasuredIsSurveyed)
+TEST_F(Refresh, WhatWasNeverMeasuredIsBenchmarked)
 {
     refresh();
     refresh();
@@ -85,7 +85,7 @@ TEST_F(Refresh, OnlyWhatIsStaleIsMeasuredAgain)
 
 TEST_F(Refresh, ADayTakesAThirtiethOfTheBudget)
 {
-    // 864 unit-seconds a day with 10 units; with a share of 0.00003 it is 26 of 777: not all of a survey's 30.
+    // 864 unit-seconds a day with 10 units; with a share of 0.00003 it is 26 of 777: not all of a full benchmark's 30.
     store_.sql("UPDATE center SET probe_share = 0.00003");
 
     refresh();
@@ -154,7 +154,7 @@ TEST_F(Refresh, WhatJobsNeedComesFirst)
         return {};
     };
     store_.run(add_task).value();
-    // Room for one operator of a survey, and for the task of the job type, a day.
+    // Room for one operator of a full benchmark, and for the task of the job type, a day.
     store_.sql("UPDATE center SET probe_share = 0.000025");
 
     refresh();

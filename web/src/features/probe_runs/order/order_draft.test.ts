@@ -9,7 +9,7 @@ describe('an order of probe runs', () => {
 
   it('says what is missing', () => {
     expect(toOrder(emptyDraft).wrong).toEqual({ operators: 'runs.wrong.operators' })
-    expect(toOrder({ ...emptyDraft, what: 'survey', selection: 'user', counting: 'several', counts: '1,x' }).wrong)
+    expect(toOrder({ ...emptyDraft, what: 'full_benchmark', selection: 'user', counting: 'several', counts: '1,x' }).wrong)
       .toEqual({ unitTypes: 'runs.wrong.unit_types', counts: 'runs.wrong.counts' })
     expect(toOrder({ ...emptyDraft, operators: [{ id: 'dgemm', parameters: { m: '1.5' }, count: '1' }] }).wrong).toEqual({ operators: 'runs.wrong.figures' })
   })
@@ -30,7 +30,7 @@ describe('an order of probe runs', () => {
   it('comes back as it was', () => {
     const order = { operators: [{ id: 'dgemm', count: 2, parameters: { m: 8 } }], selection: 'user' as const, unit_types: ['alpha/core'], unit_counts: [1, 2] }
     expect(toOrder(toDraft(order)).order).toEqual(order)
-    expect(toDraft({}).what).toBe('survey')
+    expect(toDraft({}).what).toBe('full_benchmark')
   })
 })
 

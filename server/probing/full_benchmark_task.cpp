@@ -1,4 +1,4 @@
-#include "server/probing/survey_task.hpp"
+#include "server/probing/full_benchmark_task.hpp"
 
 #include "core/decide/probing/size_beyond_caches.hpp"
 
@@ -8,10 +8,10 @@ namespace fathom::server {
 namespace {
 
 /// Fewest that still give a median with an interval: with all operators each sample counts.
-constexpr std::int64_t kSurveyRepeats = 5;
+constexpr std::int64_t kFullBenchmarkRepeats = 5;
 
-/// Beyond those: a survey is to take seconds.
-constexpr double kSurveyBudget_s = 6;
+/// Beyond those: a full benchmark is to take seconds.
+constexpr double kFullBenchmarkBudget_s = 6;
 
 /// What a fetch takes changes with the hour (M20), so one look says little, and a server that is asked by all
 /// units at once refuses some.
@@ -19,7 +19,7 @@ constexpr std::string_view kMeasuredOverTime = "network_fetch";
 
 } // namespace
 
-std::vector<OperatorUse> surveyed_operators(const OperatorLibrary& library, const UnitTypeOffer& offer)
+std::vector<OperatorUse> full_benchmark_operators(const OperatorLibrary& library, const UnitTypeOffer& offer)
 {
     std::vector<OperatorUse> operators;
     for (const OperatorLibrary::Version* version : library.newest()) {
@@ -35,13 +35,13 @@ std::vector<OperatorUse> surveyed_operators(const OperatorLibrary& library, cons
     return operators;
 }
 
-ProbeTask survey_task(std::vector<OperatorUse> operators)
+ProbeTask full_benchmark_task(std::vector<OperatorUse> operators)
 {
     ProbeTask task;
     task.name = "default";
-    task.limit_s = kSurveyLimit_s;
-    task.sample_budget_s = kSurveyBudget_s;
-    task.repeats = kSurveyRepeats;
+    task.limit_s = kFullBenchmarkLimit_s;
+    task.sample_budget_s = kFullBenchmarkBudget_s;
+    task.repeats = kFullBenchmarkRepeats;
     task.operators = std::move(operators);
     return task;
 }

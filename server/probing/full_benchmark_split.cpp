@@ -1,15 +1,15 @@
-#include "server/probing/survey_split.hpp"
+#include "server/probing/full_benchmark_split.hpp"
 
+#include "server/probing/full_benchmark_task.hpp"
 #include "server/probing/probe_task_store.hpp"
 #include "server/probing/run_queue.hpp"
-#include "server/probing/survey_task.hpp"
 #include "server/store/log_after_commit.hpp"
 
 #include <pqxx/pqxx>
 
 namespace fathom::server {
 
-Result<bool> split_survey(pqxx::work& transaction, ProbeJobWriter& writer, const EndingRun& run)
+Result<bool> split_full_benchmark(pqxx::work& transaction, ProbeJobWriter& writer, const EndingRun& run)
 {
     const std::optional<ProbeTaskRecord> task = lock_task(transaction, run.probe_task_id.value);
     const std::optional<ProbeRunRecord> record = select_run(transaction, run.id.value);
@@ -21,7 +21,7 @@ Result<bool> split_survey(pqxx::work& transaction, ProbeJobWriter& writer, const
         half.created_by = record->created_by;
         half.state = ProbeTaskState::kReleased;
         half.origin = "default";
-        half.document = survey_task({begin, end});
+        half.document = full_benchmark_task({begin, end});
         const RunPlace place{.unit_type_id = run.unit_type_id,
                              .center_id = run.center_id,
                              .unit_count = run.unit_count,
@@ -36,7 +36,7 @@ Result<bool> split_survey(pqxx::work& transaction, ProbeJobWriter& writer, const
             queue_run(transaction, writer, find_or_insert_task(transaction, half).record, place);
         if (!queued && queued.error().code != Errc::kInfeasible) return queued.error();
         if (queued)
-            log_after_commit(LogLevel::kInfo, "survey_divided",
+            log_after_commit(LogLevel::kInfo, "full_benchmark_divided",
                              {{"probe_run_id", queued->value},
                               {"of_probe_run_id", run.id.value},
                               {"operators", half.document.operators.size()}});
