@@ -84,7 +84,7 @@ void fields(Archive& archive, T& demand)
     archive.real(demand.bytes, NumberRange::kAmount);
     archive.real(demand.share, NumberRange::kAmount);
     archive.flag(demand.is_serial);
-    archive.real(demand.likeness, NumberRange::kAmount);
+    archive.real(demand.similarity, NumberRange::kAmount);
     archive.text(demand.remainder);
 }
 

@@ -10,7 +10,7 @@
 namespace fathom::profile {
 namespace {
 
-constexpr int kPatience_ms = 20;
+constexpr int kNoteTimeout_ms = 20;
 
 [[noreturn]] void witness(const sigset_t& signals, int notes)
 {
@@ -49,7 +49,7 @@ GroupWitness::~GroupWitness()
 bool GroupWitness::saw(int signal)
 {
     pollfd ready = {notes_, POLLIN, 0};
-    while (notes_ >= 0 && ::poll(&ready, 1, kPatience_ms) > 0) {
+    while (notes_ >= 0 && ::poll(&ready, 1, kNoteTimeout_ms) > 0) {
         char note = 0;
         if (::read(notes_, &note, 1) != 1) return false;
         if (note == static_cast<char>(signal)) return true;

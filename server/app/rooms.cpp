@@ -211,7 +211,7 @@ struct Rooms::State {
     ProbeVerifier verifier{context.database, operators, context.metrics, context.supervisor}; // computes claims itself
     ProbeResults probe_results{operators, probe_jobs, context.metrics,
                                verification_choice(context.settings, can_verify)}; // becomes measurements
-    FindingsService findings{context.database};                                    // what was kept apart
+    FindingsService findings{context.database};                                    // quarantined results
     JobFinalizer job_finalizer{probe_results, context.metrics};                    // how jobs end
     AttemptsService attempts{context.database,
                              context.executor,

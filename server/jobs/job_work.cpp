@@ -144,7 +144,7 @@ std::optional<OperatorDemand> read_part(const Json& item, const CatalogSnapshot&
                           .bytes = bytes ? *bytes : 0,
                           .share = *use->share,
                           .is_serial = flag_in(item, "serial"),
-                          .likeness = number_in(item, "likeness", 0, 1, 1),
+                          .similarity = number_in(item, "likeness", 0, 1, 1),
                           .remainder = use->remainder};
 }
 

@@ -8,9 +8,9 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kCommandTimeout{60};
 /// slurmdbd is asked between looks at slurmctld, which must not wait for long.
-constexpr std::chrono::seconds kAccountsPatience{10};
+constexpr std::chrono::seconds kAccountsTimeout{10};
 constexpr std::size_t kMaxListBytes = 256UL << 20U; ///< some million jobs, or all nodes
 constexpr std::size_t kMaxAnswerBytes = 1UL << 20U;
 
@@ -42,8 +42,8 @@ Result<std::string> SlurmClient::run(const char* program, const std::vector<std:
     command.push_back((config_.programs / program).string());
     command.insert(command.end(), arguments.begin(), arguments.end());
     const bool asks_slurmdbd = std::string_view(program) == "sacct";
-    const std::chrono::seconds patience = asks_slurmdbd ? kAccountsPatience : kPatience;
-    Result<ProgramAnswer> answer = run_program_to_end(command, {}, patience, most_bytes);
+    const std::chrono::seconds timeout = asks_slurmdbd ? kAccountsTimeout : kCommandTimeout;
+    Result<ProgramAnswer> answer = run_program_to_end(command, {}, timeout, most_bytes);
     if (!answer) return Error{Errc::kUnavailable, answer.error().detail};
     if (answer->exit_code == 0) return std::move(answer->text);
     std::string reason = slurm_reason(answer->text);

@@ -40,7 +40,7 @@ struct OperatorDemand {
     // What follows is read where a known run is scaled (core/decide/prediction/predict_from_reference).
     double share{0};         ///< of the reference run's time, 0..1
     bool is_serial{false};   ///< the program's threads decide how many compute it, not the library: FFTW
-    double likeness{1};      ///< how much of this time goes as the operator's does, 0..1; the rest as the core does
+    double similarity{1};    ///< how much of this time goes as the operator's does, 0..1; the rest as the core does
     std::string remainder{}; ///< as OperatorUse: "memory", "compute", "latency", "io"; empty for what was counted
 };
 

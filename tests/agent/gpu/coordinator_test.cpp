@@ -308,8 +308,8 @@ TEST(GpuCoordinator, NoProgramCountsUpToWhatTheMetaschedulerRefuses)
     Coordinator all = coordinator();
     join(all, 1, 0, 0);
     join(all, 2, 0, 0);
-    constexpr std::int64_t kMost = 1LL << 60U; // by core/model/gpu_memory.cpp
-    for (std::int64_t said = 0; said <= kMost; said += kMaxBytes) {
+    constexpr std::int64_t kMaxNumber = 1LL << 60U; // by core/model/gpu_memory.cpp
+    for (std::int64_t said = 0; said <= kMaxNumber; said += kMaxBytes) {
         all.receive(1, {.type = MessageType::kWant}, 1);
         all.receive(1, {.type = MessageType::kGiveBack, .second = kMaxBytes, .fourth = kMaxBytes}, 1);
         (void)all.take_outgoing();
@@ -317,8 +317,8 @@ TEST(GpuCoordinator, NoProgramCountsUpToWhatTheMetaschedulerRefuses)
 
     const SharedGpuJob job = all.report().gpus.at(0).jobs.at(0);
 
-    EXPECT_EQ(job.moved_bytes, kMost);
-    EXPECT_EQ(job.kept_bytes, kMost);
+    EXPECT_EQ(job.moved_bytes, kMaxNumber);
+    EXPECT_EQ(job.kept_bytes, kMaxNumber);
 }
 
 TEST(GpuCoordinator, WhereTheCenterSaysByWhatTurnsAreTakenNoProgramDoes)

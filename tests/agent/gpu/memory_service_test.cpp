@@ -113,10 +113,10 @@ TEST_F(GpuMemoryService, NothingThatProgramsSendBreaksItOrStaysBehind)
     const OpenFile neighbour = joined(64 * kMebibyte);
     ASSERT_TRUE(hears(neighbour, MessageType::kPlace));
     std::mt19937_64 random(4711);
-    constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-    const std::array<std::int64_t, 10> numbers{0,      1,     2,        -1, 2 * kMebibyte, kMaxBytes, kMaxBytes + 1,
-                                               kLeast, kMost, kMost - 1};
+    constexpr std::int64_t kMinNumber = std::numeric_limits<std::int64_t>::min();
+    constexpr std::int64_t kMaxNumber = std::numeric_limits<std::int64_t>::max();
+    const std::array<std::int64_t, 10> numbers{
+        0, 1, 2, -1, 2 * kMebibyte, kMaxBytes, kMaxBytes + 1, kMinNumber, kMaxNumber, kMaxNumber - 1};
     const auto any = [&] { return numbers.at(random() % numbers.size()); };
     std::vector<OpenFile> open(20);
     for (int round = 0; round < 2000; ++round) {

@@ -1,4 +1,4 @@
-#include "simulator/world/sound_scenario.hpp"
+#include "simulator/world/check_scenario.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ constexpr std::size_t kMaxJobs = std::numeric_limits<std::uint32_t>::max();
 constexpr double kMinKept = 1e-3;
 constexpr double kMaxKept = 2;
 
-Error unsound(std::string detail)
+Error invalid_scenario(std::string detail)
 {
     return {Errc::kInvalid, std::move(detail)};
 }
@@ -30,47 +30,48 @@ bool is_amount(double value)
 Result<void> check_devices(const Network& network, const UnitType& type)
 {
     const std::size_t pairs = type.units_per_device == 1 ? 0 : network.job_types.size() * network.job_types.size();
-    const bool is_sound = (type.units_per_device == 1 || type.units_per_device == 2) &&
+    const bool is_valid = (type.units_per_device == 1 || type.units_per_device == 2) &&
                           type.unit_count % type.units_per_device == 0 && type.kept_beside.size() == pairs &&
                           std::all_of(type.kept_beside.begin(), type.kept_beside.end(),
                                       [](double kept) { return kept == 0 || (kept >= kMinKept && kept <= kMaxKept); });
-    if (!is_sound) return unsound(fmt::format("unit type {} has devices that cannot be shared so", type.name));
+    if (!is_valid) return invalid_scenario(fmt::format("unit type {} has devices that cannot be shared so", type.name));
     return {};
 }
 
 Result<void> check_unit_type(const Network& network, const UnitType& type)
 {
-    if (type.center >= network.centers.size()) return unsound(fmt::format("unit type {} has no center", type.name));
-    if (type.unit_count < 0) return unsound(fmt::format("unit type {} has a negative count", type.name));
+    if (type.center >= network.centers.size())
+        return invalid_scenario(fmt::format("unit type {} has no center", type.name));
+    if (type.unit_count < 0) return invalid_scenario(fmt::format("unit type {} has a negative count", type.name));
     if (type.rates.size() != network.job_types.size())
-        return unsound(fmt::format("unit type {} does not say how fast it is at every job type", type.name));
+        return invalid_scenario(fmt::format("unit type {} does not say how fast it is at every job type", type.name));
     for (std::size_t job_type = 0; job_type < type.rates.size(); ++job_type) {
         const UnitTypeRate& rate = type.rates[job_type];
         std::int64_t last_count = 0;
-        bool is_sound = is_amount(rate.rate);
+        bool is_valid = is_amount(rate.rate);
         for (const CountSpeedup& point : rate.speedups) {
-            is_sound = is_sound && point.unit_count > last_count && std::isfinite(point.speedup) && point.speedup > 0;
+            is_valid = is_valid && point.unit_count > last_count && std::isfinite(point.speedup) && point.speedup > 0;
             last_count = point.unit_count;
         }
-        if (!is_sound)
-            return unsound(fmt::format("unit type {} has rates of {} that make no sense", type.name,
-                                       network.job_types[job_type].name));
+        if (!is_valid)
+            return invalid_scenario(fmt::format("unit type {} has rates of {} that make no sense", type.name,
+                                                network.job_types[job_type].name));
     }
     const UnitFailures& failures = type.failures;
     if (!is_amount(failures.mean_between_s) || !is_amount(failures.mean_repair_s) || !is_amount(type.peak_flops) ||
         !is_amount(type.benchmark) || !is_amount(type.idle_power_w))
-        return unsound(fmt::format("unit type {} has figures that make no sense", type.name));
+        return invalid_scenario(fmt::format("unit type {} has figures that make no sense", type.name));
     return check_devices(network, type);
 }
 
 Result<void> check_center(const Center& center)
 {
-    bool is_sound = is_amount(center.start_up_s);
+    bool is_valid = is_amount(center.start_up_s);
     for (const Closure& closure : center.closures)
-        is_sound =
-            is_sound && std::isfinite(closure.from_s) && std::isfinite(closure.to_s) && closure.from_s < closure.to_s;
-    is_sound = is_sound && std::all_of(center.network_rate_bytes.begin(), center.network_rate_bytes.end(), is_amount);
-    if (!is_sound) return unsound(fmt::format("center {} has times or rates that make no sense", center.name));
+        is_valid =
+            is_valid && std::isfinite(closure.from_s) && std::isfinite(closure.to_s) && closure.from_s < closure.to_s;
+    is_valid = is_valid && std::all_of(center.network_rate_bytes.begin(), center.network_rate_bytes.end(), is_amount);
+    if (!is_valid) return invalid_scenario(fmt::format("center {} has times or rates that make no sense", center.name));
     return {};
 }
 
@@ -79,13 +80,15 @@ Result<void> check_job(const Scenario& scenario, std::size_t index, double last_
     const Job& job = scenario.workload.jobs[index];
     const Workload& workload = scenario.workload;
     if (!std::isfinite(job.arrival_s) || job.arrival_s < last_arrival_s)
-        return unsound(fmt::format("job {} arrives before the one ahead of it", index));
+        return invalid_scenario(fmt::format("job {} arrives before the one ahead of it", index));
     if (!std::isfinite(job.work) || job.work <= 0 || !is_amount(job.estimate_s))
-        return unsound(fmt::format("job {} has a run time that makes no sense", index));
-    if (job.unit_count < 1 || job.most_units < 0) return unsound(fmt::format("job {} asks for no units", index));
+        return invalid_scenario(fmt::format("job {} has a run time that makes no sense", index));
+    if (job.unit_count < 1 || job.most_units < 0)
+        return invalid_scenario(fmt::format("job {} asks for no units", index));
     if (job.job_type >= scenario.network.job_types.size() || job.project >= workload.projects.size() ||
         job.user >= workload.users.size() || job.details >= workload.details.size())
-        return unsound(fmt::format("job {} refers to a job type, project, user or details that are not there", index));
+        return invalid_scenario(
+            fmt::format("job {} refers to a job type, project, user or details that are not there", index));
     return {};
 }
 
@@ -95,7 +98,7 @@ Result<void> check_knowledge(const KnowledgeSettings& settings)
          {settings.measurement_noise, settings.job_noise, settings.run_noise, settings.measure_every_s,
           settings.drift_per_day, settings.report_every_s, settings.learn_every_s}) {
         if (!is_amount(value))
-            return unsound("the settings of what is known make no sense: numbers must not be negative");
+            return invalid_scenario("the settings of what is known make no sense: numbers must not be negative");
     }
     return {};
 }
@@ -114,7 +117,7 @@ Result<void> check_details(const Scenario& scenario)
             !is_amount(details.data_in_bytes) || !is_amount(details.data_out_bytes) ||
             (details.deadline_in_s && !std::isfinite(*details.deadline_in_s)) ||
             (details.budget && !is_amount(*details.budget)))
-            return unsound("the details of some job make no sense");
+            return invalid_scenario("the details of some job make no sense");
     }
     return {};
 }
@@ -124,10 +127,10 @@ Result<void> check_details(const Scenario& scenario)
 Result<void> check_scenario(const Scenario& scenario)
 {
     const Workload& workload = scenario.workload;
-    if (scenario.network.unit_types.empty()) return unsound("the network has no unit types");
-    if (workload.jobs.size() > kMaxJobs) return unsound("there are too many jobs");
+    if (scenario.network.unit_types.empty()) return invalid_scenario("the network has no unit types");
+    if (workload.jobs.size() > kMaxJobs) return invalid_scenario("there are too many jobs");
     if (workload.first_counted >= workload.end_counted || workload.end_counted > workload.jobs.size())
-        return unsound("no jobs are counted");
+        return invalid_scenario("no jobs are counted");
     for (const UnitType& type : scenario.network.unit_types) {
         if (Result<void> done = check_unit_type(scenario.network, type); !done) return done;
     }
@@ -141,7 +144,8 @@ Result<void> check_scenario(const Scenario& scenario)
     for (std::size_t job = 0; job < workload.jobs.size(); ++job) {
         if (Result<void> done = check_job(scenario, job, last_arrival_s); !done) return done;
         if (has_parts && (workload.jobs[job].unit_count > 1 || workload.jobs[job].most_units > 1))
-            return unsound(fmt::format("job {} asks for several units: where jobs share devices each has one", job));
+            return invalid_scenario(
+                fmt::format("job {} asks for several units: where jobs share devices each has one", job));
         last_arrival_s = workload.jobs[job].arrival_s;
     }
     return check_knowledge(scenario.knowledge);
