@@ -335,9 +335,9 @@ void fields(Archive& archive, T& run)
     archive.text(run.job_type);
     archive.text(run.unit_type);
     archive.integer(run.unit_count);
-    archive.choice(run.basis, PromiseBasis::kReference);
-    for (auto* time : {&run.promised_s, &run.promised_low_s, &run.promised_high_s, &run.predicted_s, &run.low_s,
-                       &run.high_s, &run.width_factor, &run.actual_s})
+    archive.choice(run.basis, RawBasis::kReference);
+    for (auto* time : {&run.raw_s, &run.raw_low_s, &run.raw_high_s, &run.predicted_s, &run.low_s, &run.high_s,
+                       &run.width_factor, &run.actual_s})
         archive.real(*time, NumberRange::kAmount);
     archive.moment(run.ended_at);
     if (archive.version() < 7) return;

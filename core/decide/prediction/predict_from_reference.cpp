@@ -260,7 +260,7 @@ RunPrediction scale_parts(std::span<const OperatorDemand> demands, const Referen
                           std::vector<RatioThere> ratios)
 {
     RunPrediction prediction;
-    prediction.basis = PromiseBasis::kReference;
+    prediction.basis = RawBasis::kReference;
     const double mean = mean_ratio(demands, ratios);
     double variance = 0; // of the run time, in squared seconds
     double unsure_s = 0; // what is scaled like the rest

@@ -136,8 +136,8 @@ struct Candidate {
     RunPrediction prediction;
     double single_run_s{};    ///< on one unit, without transfers, corrected
     double compute_s{};       ///< on unit_count units, without transfers, corrected
-    RunTime promised;         ///< as compute_s, but before the correction; all 0 when nothing is predicted
-    NeighbourCost neighbours; ///< in `promised`
+    RunTime raw;              ///< as compute_s, but before the correction; all 0 when nothing is predicted
+    NeighbourCost neighbours; ///< in `raw`
     RunCorrection correction;
     /// Seconds of computing that it counts for beyond its prediction, because its measurements are not fully believed:
     /// what they promise takes 1 / trust_factor as long, and what history has corrected already is not counted twice.

@@ -105,7 +105,7 @@ PlaceRun RouteTable::Impl::run_of(const RouteRequest& request, const RouteKind& 
         }
         run.single = known.times[unit_type];
         run.estimated_operators = known.estimated[unit_type];
-        run.basis = PromiseBasis::kReference;
+        run.basis = RawBasis::kReference;
         run.parts = parts_;
         return run;
     }
@@ -204,11 +204,11 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
         kind.has_runs = marks_of_runs(request);
     }
     const bool has_history = knowledge.runs && !request.job_type.empty();
-    const RunPromise promise{.basis = request.known_run ? PromiseBasis::kReference : PromiseBasis::kOperators,
-                             .is_of_own_work = !request.takes_operators,
-                             .run = nullptr,
-                             .known_factor = chooser.known_factor()};
-    if (has_history) kind.least_factor = knowledge.runs->least_factor(request.job_type, request.run_owner(), promise);
+    const RawPrediction raw{.basis = request.known_run ? RawBasis::kReference : RawBasis::kOperators,
+                            .is_of_own_work = !request.takes_operators,
+                            .run = nullptr,
+                            .known_factor = chooser.known_factor()};
+    if (has_history) kind.least_factor = knowledge.runs->least_factor(request.job_type, request.run_owner(), raw);
     set_own_filters(request, kind);
     if (is_rough) {
         estimate_all(request, chooser, kind);

@@ -31,7 +31,8 @@ struct RouteKind {
     /// networks most unit types need no closer look. kQuick, only of an exact kind: a lower bound still, without what
     /// takes long to compute. 0: the columns are those of a choice. Empty: all are.
     std::vector<std::uint8_t> is_rough;
-    /// 1 where times of runs of its type are known, which may be less than any bound of promises. Empty: nowhere.
+    /// 1 where times of runs of its type are known, which may be less than any bound of raw predictions. Empty:
+    /// nowhere.
     std::vector<std::uint8_t> has_runs;
     double least_factor{1};                  ///< of all corrections by what jobs of the type took
     bool knows_work{};                       ///< something is known of run times: else the earliest start wins

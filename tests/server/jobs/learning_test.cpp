@@ -148,7 +148,7 @@ TEST_F(Learning, WhatAProgramComputesInItsOwnThreadsGoesAsProbesWithOneThreadDo)
     profile["operators"][0]["serial"] = profile["operators"][1]["serial"] = true;
     finish_as(admin_, spec({{"type", "solver"}, {"profile", true}, {"units", {{"center", "alpha"}, {"count", 1}}}}),
               profile, 0, 4);
-    const auto promised_at_beta = [&] {
+    const auto raw_at_beta = [&] {
         const JobId job = submit(spec({{"type", "solver"}, {"units", {{"center", "beta"}, {"count", 1}}}}));
         sql("UPDATE job SET metered = true");
         route();
@@ -157,12 +157,12 @@ TEST_F(Learning, WhatAProgramComputesInItsOwnThreadsGoesAsProbesWithOneThreadDo)
     };
 
     // One thread was never measured: at best each core does half of what both do, 0.03 s.
-    EXPECT_NEAR(promised_at_beta(), 2.5 * (0.8 * 3 + 0.05 + 0.15 * 3), 1e-9);
+    EXPECT_NEAR(raw_at_beta(), 2.5 * (0.8 * 3 + 0.05 + 0.15 * 3), 1e-9);
     sql("UPDATE measurement SET one_thread_median_s = 0.02, one_thread_ci_low_s = 0.02, one_thread_ci_high_s = 0.02 "
         "WHERE unit_type_id = '" +
         beta + "'");
     reload_catalog();
-    EXPECT_NEAR(promised_at_beta(), 2.5 * (0.8 * 2 + 0.05 + 0.15 * 2), 1e-9);
+    EXPECT_NEAR(raw_at_beta(), 2.5 * (0.8 * 2 + 0.05 + 0.15 * 2), 1e-9);
 }
 
 TEST_F(Learning, NobodysJobsChangeWhatIsKnownOfAnothersType)
