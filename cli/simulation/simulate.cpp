@@ -7,6 +7,7 @@
 #include "cli/simulation/simulate_tables.hpp"
 #include "core/base/file.hpp"
 #include "core/base/nearest_name.hpp"
+#include "simulator/figures/network_load.hpp"
 #include "simulator/figures/policy_group.hpp"
 #include "simulator/report/report.hpp"
 #include "simulator/what_if/comparison.hpp"

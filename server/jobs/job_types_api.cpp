@@ -1,6 +1,7 @@
 #include "server/jobs/job_types_api.hpp"
 
 #include "server/api/caller.hpp"
+#include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 
 namespace fathom::server {

@@ -1,5 +1,6 @@
 #include "server/jobs/project_members_api.hpp"
 
+#include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 #include "server/jobs/projects_store.hpp"
 

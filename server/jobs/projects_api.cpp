@@ -1,6 +1,7 @@
 #include "server/jobs/projects_api.hpp"
 
 #include "core/model/money.hpp"
+#include "server/api/etag.hpp"
 #include "server/api/record_routes.hpp"
 
 #include <set>

@@ -1,5 +1,6 @@
 #include "server/metering/speedup_api.hpp"
 
+#include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 #include "server/metering/speedup_store.hpp"
 

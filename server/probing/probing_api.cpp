@@ -1,6 +1,8 @@
 #include "server/probing/probing_api.hpp"
 
+#include "server/api/etag.hpp"
 #include "server/api/idempotency.hpp"
+#include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 
 namespace fathom::server {

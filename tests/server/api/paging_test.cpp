@@ -1,4 +1,6 @@
 #include "server/api/api_router.hpp"
+#include "server/api/etag.hpp"
+#include "server/api/paging.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #include "server/identity/audit_chain.hpp"
+#include "server/identity/audit_chain_store.hpp"
 #include "server/retention/retention_task.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
 
