@@ -71,7 +71,7 @@ class OrderPolicy final : public Policy {
         std::vector<PolicyStart> starts;
         for (int looks = 0;; ++looks) {
             const std::size_t started = starts.size();
-            for (const QueuedStart& start : queue_.decide(view.now_s)) {
+            for (const OrderedStart& start : queue_.decide(view.now_s)) {
                 const std::size_t job = jobs_[start.job];
                 starts.push_back({job, start.place.unit_type, start.place.unit_count, start.place.run_s});
                 note_start(starts.back(), view.now_s);

@@ -49,11 +49,7 @@ std::optional<OrderRule> parse_order_rule(std::string_view text)
 std::vector<OrderedStart> order_starts(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
                                        const OrderSettings& settings)
 {
-    WaitQueue queue = queue_of(jobs, unit_types, settings);
-    std::vector<OrderedStart> starts;
-    for (const QueuedStart& start : queue.decide(0))
-        starts.push_back({start.job, start.option});
-    return starts;
+    return queue_of(jobs, unit_types, settings).decide(0);
 }
 
 std::vector<std::size_t> order_waiting(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,

@@ -114,8 +114,9 @@ struct OrderSettings {
 
 /// A start that the rule decides.
 struct OrderedStart {
-    std::size_t job{};    ///< index into the jobs
+    std::size_t job{};    ///< index into the jobs; of a WaitQueue: as add() numbered it
     std::size_t option{}; ///< index into its options
+    JobOption place{};    ///< that option
 };
 
 /// The starts to make now, in the order in which they were found: never more units than are free, each job at most

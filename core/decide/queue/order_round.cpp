@@ -17,7 +17,7 @@ constexpr std::size_t kFewTypes = 6;
 
 } // namespace
 
-const std::vector<QueuedStart>& OrderRound::run(double now_s)
+const std::vector<OrderedStart>& OrderRound::run(double now_s)
 {
     now_s_ = now_s;
     begin();
@@ -373,10 +373,10 @@ void OrderRound::start_assigned()
     }
 }
 
-std::vector<QueuedWait> OrderRound::deferred_starts()
+std::vector<DeferredStart> OrderRound::deferred_starts()
 {
     begin();
-    std::vector<QueuedWait> waits;
+    std::vector<DeferredStart> waits;
     std::unordered_map<const QueuePlaces*, std::uint32_t> best_free_of;
     for (const std::uint32_t job : queue_->waiting()) {
         const QueueEntry& entry = queue_->entry(job);

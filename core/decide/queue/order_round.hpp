@@ -20,11 +20,11 @@ class OrderRound {
     }
 
     /// The starts of this moment, to which the queue has been brought up. Options are numbered as the queue has them.
-    const std::vector<QueuedStart>& run(double now_s);
+    const std::vector<OrderedStart>& run(double now_s);
     /// Whether the last run reserved units for a job beyond its starvation limit.
     bool has_backfill_reservation() const { return has_backfill_reservation_; }
 
-    std::vector<QueuedWait> deferred_starts();
+    std::vector<DeferredStart> deferred_starts();
 
   private:
     enum class IfNoneFits { kGoOn, kReserveUnits };
@@ -76,7 +76,7 @@ class OrderRound {
     double least_index_{};                           ///< of all candidates
     std::int64_t most_units_{};                      ///< that a candidate wants
     std::vector<std::uint32_t> done_;
-    std::vector<QueuedStart> starts_;
+    std::vector<OrderedStart> starts_;
 };
 
 } // namespace fathom

@@ -82,23 +82,23 @@ void WaitQueue::remove_release(std::size_t unit_type, double at_s, std::int64_t 
     parts_->state.releases(unit_type).remove(at_s, units);
 }
 
-std::vector<QueuedStart> WaitQueue::decide(double now_s)
+std::vector<OrderedStart> WaitQueue::decide(double now_s)
 {
     parts_->state.bring_up_to(now_s);
-    std::vector<QueuedStart> starts = parts_->round.run(now_s);
+    std::vector<OrderedStart> starts = parts_->round.run(now_s);
     parts_->state.take(starts, parts_->round.has_backfill_reservation());
-    for (QueuedStart& start : starts)
+    for (OrderedStart& start : starts)
         start.option = parts_->given(start.job, start.option);
     return starts;
 }
 
-std::vector<QueuedWait> WaitQueue::deferred_starts(double now_s)
+std::vector<DeferredStart> WaitQueue::deferred_starts(double now_s)
 {
     parts_->state.bring_up_to(now_s);
-    std::vector<QueuedWait> waits = parts_->round.deferred_starts();
-    for (QueuedWait& wait : waits)
+    std::vector<DeferredStart> waits = parts_->round.deferred_starts();
+    for (DeferredStart& wait : waits)
         wait.option = parts_->given(wait.job, wait.option);
-    std::sort(waits.begin(), waits.end(), [](const QueuedWait& a, const QueuedWait& b) { return a.job < b.job; });
+    std::sort(waits.begin(), waits.end(), [](const DeferredStart& a, const DeferredStart& b) { return a.job < b.job; });
     return waits;
 }
 

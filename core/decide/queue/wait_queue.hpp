@@ -25,17 +25,10 @@ struct QueuedJob {
     std::int64_t gang_size = 0;
 };
 
-/// A start that the rule decides.
-struct QueuedStart {
-    std::size_t job{};    ///< as add() numbered it
-    std::size_t option{}; ///< index into its options
-    JobOption place;      ///< that option
-};
-
 /// A job that leaves units free which it could have, since it does better to wait for others.
-struct QueuedWait {
+struct DeferredStart {
     std::size_t job{};       ///< as add() numbered it
-    std::size_t option{};    ///< what it waits for
+    std::size_t option{};    ///< what it waits for, index into its options
     double wait_s{};         ///< expected
     double longest_wait_s{}; ///< if it took so long the job would do as well with the best of what is free
 };
@@ -69,10 +62,10 @@ class WaitQueue {
 
     /// The starts to make now, in the order in which they were found. Their units are taken from what is free; the jobs
     /// are still in the queue.
-    std::vector<QueuedStart> decide(double now_s);
+    std::vector<OrderedStart> decide(double now_s);
 
     /// Which jobs leave free units alone, and for what, before anything starts; in the order of their numbers.
-    std::vector<QueuedWait> deferred_starts(double now_s);
+    std::vector<DeferredStart> deferred_starts(double now_s);
 
   private:
     struct Parts;

@@ -122,9 +122,9 @@ void WaitQueueState::set_load(std::size_t unit_type, double load)
     prices_ = std::max(prices_, Prices::kNewLoads);
 }
 
-void WaitQueueState::take(const std::vector<QueuedStart>& starts, bool has_backfill_reservation)
+void WaitQueueState::take(const std::vector<OrderedStart>& starts, bool has_backfill_reservation)
 {
-    for (const QueuedStart& start : starts)
+    for (const OrderedStart& start : starts)
         free_.take(start.place);
     for (const std::uint32_t type : opened_)
         is_opened_[type] = 0;

@@ -81,7 +81,7 @@ class WaitQueueState {
     /// Before a decision.
     void bring_up_to(double now_s);
     /// After it.
-    void take(const std::vector<QueuedStart>& starts, bool has_backfill_reservation);
+    void take(const std::vector<OrderedStart>& starts, bool has_backfill_reservation);
 
     const OrderSettings& settings() const { return settings_; }
     QueueEntry& entry(std::uint32_t job) { return entries_[job]; }

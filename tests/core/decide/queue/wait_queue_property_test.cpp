@@ -372,13 +372,13 @@ class Stream {
         std::vector<Start> once;
         for (const OrderedStart& start : order_starts(views, types, settings_))
             once.push_back({std::stoull(views[start.job].id), start.option});
-        const std::vector<QueuedStart> queued = queue_->decide(now_s_);
+        const std::vector<OrderedStart> queued = queue_->decide(now_s_);
         std::vector<Start> again;
-        for (const QueuedStart& start : queued)
+        for (const OrderedStart& start : queued)
             again.push_back({key_of.at(start.job), start.option});
         RC_ASSERT(sorted(once) == sorted(slow));
         RC_ASSERT(again == once);
-        for (const QueuedStart& start : queued)
+        for (const OrderedStart& start : queued)
             begin(key_of.at(start.job), start);
     }
 
@@ -392,7 +392,7 @@ class Stream {
         return result;
     }
 
-    void begin(std::uint64_t key, const QueuedStart& start)
+    void begin(std::uint64_t key, const OrderedStart& start)
     {
         queue_->remove(start.job);
         waiting_.erase(key);
