@@ -9,12 +9,16 @@
 #include "core/model/money.hpp"
 #include "core/model/probe_task.hpp"
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace fathom {
+
+inline constexpr std::size_t kMaxJobNameBytes = 200; ///< of the name of a job, a probe task or a probe run
+inline constexpr std::size_t kMaxJobTypeBytes = 200; ///< of the name of a job type
 
 /// Where a job stands (design: "States"). Who moves it is in docs/architecture.md.
 enum class JobState {

@@ -1,9 +1,9 @@
 #include "core/base/utf8_prefix.hpp"
 #include "core/decide/probing/generate_task.hpp"
 #include "core/decide/probing/size_beyond_caches.hpp"
+#include "core/model/job.hpp"
 #include "server/identity/audit.hpp"
 #include "server/probing/full_benchmark_task.hpp"
-#include "server/probing/probe_naming.hpp"
 #include "server/probing/probing_service.hpp"
 #include "server/probing/task_release.hpp"
 #include "server/store/notifier.hpp"
@@ -19,7 +19,7 @@ std::string name_of(const std::vector<OperatorUse>& operators)
     std::string name;
     for (const OperatorUse& use : operators)
         name += (name.empty() ? "" : "+") + use.id;
-    return std::string(utf8_prefix(name, kMaxRunNameLength));
+    return std::string(utf8_prefix(name, kMaxJobNameBytes));
 }
 
 /// The order as it is at one unit type, where that is another: operators that measure memory and are named without a

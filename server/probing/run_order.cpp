@@ -1,5 +1,7 @@
 #include "server/probing/run_order.hpp"
 
+#include "core/model/job.hpp"
+
 #include "core/model/probe_result.hpp"
 
 #include <algorithm>
@@ -99,7 +101,7 @@ Result<RunOrder> parse_run_order(const Json& json)
         for (std::size_t i = 0; i < items->size(); ++i)
             order.operators.push_back(parse_operator_use((*items)[i], "operators[" + std::to_string(i) + "]", errors));
     }
-    order.job_type = reader.optional_string("job_type", {.min_length = 1, .max_length = 200}).value_or("");
+    order.job_type = reader.optional_string("job_type", {.min_length = 1, .max_length = kMaxJobTypeBytes}).value_or("");
     order.is_forced = reader.optional_boolean("force").value_or(false);
     const int named =
         (order.probe_task_id.empty() ? 0 : 1) + (order.job_type.empty() ? 0 : 1) + (order.operators.empty() ? 0 : 1);
