@@ -53,29 +53,9 @@ std::string surplus_reason(const std::string& gang, std::int64_t size, std::int6
     return "waits for " + more_members_text(size - surplus) + " of gang " + gang + ", " + complete;
 }
 
-/// May one day be otherwise, or hangs on what else runs.
 bool can_ever_run(const Candidate& candidate)
 {
-    if (candidate.feasible || !candidate.removed_by) return true;
-    switch (*candidate.removed_by) {
-    case Filter::kDrain:
-    case Filter::kHealth:
-    case Filter::kQuota:
-    case Filter::kDeadline:
-    case Filter::kBudget:
-    case Filter::kSpeedup:
-        return true;
-    case Filter::kPolicy:
-    case Filter::kOperators:
-    case Filter::kDevice:
-    case Filter::kMemory:
-    case Filter::kUnitCount:
-    case Filter::kSoftware:
-    case Filter::kDataSite:
-    case Filter::kWallLimit:
-        return false;
-    }
-    return false;
+    return candidate.feasible || !candidate.removed_by || !rule_of(*candidate.removed_by).removes_for_good;
 }
 
 } // namespace
