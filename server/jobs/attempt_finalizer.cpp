@@ -1,10 +1,10 @@
 #include "server/jobs/attempt_finalizer.hpp"
 
 #include "schema/link/attempt_detail.hpp"
+#include "server/job_types/job_work.hpp"
 #include "server/jobs/attempt_words.hpp"
 #include "server/jobs/gpu_sharing_store.hpp"
 #include "server/jobs/job_requeue.hpp"
-#include "server/jobs/job_work.hpp"
 #include "server/routing/output_inputs.hpp"
 #include "server/store/after_commit.hpp"
 #include "server/store/log_after_commit.hpp"

@@ -1,4 +1,4 @@
-#include "server/jobs/projects_api.hpp"
+#include "server/projects/projects_api.hpp"
 
 #include "core/model/money.hpp"
 #include "server/api/etag.hpp"

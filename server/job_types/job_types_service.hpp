@@ -2,7 +2,7 @@
 
 #include "server/catalog/catalog_cache.hpp"
 #include "server/identity/job_look.hpp"
-#include "server/jobs/learning_store.hpp"
+#include "server/job_types/learning_store.hpp"
 #include "server/ports/probe_ports.hpp"
 #include "server/store/database.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "server/api/api_router.hpp"
-#include "server/jobs/project_members_service.hpp"
+#include "server/projects/project_members_service.hpp"
 
 namespace fathom::server {
 

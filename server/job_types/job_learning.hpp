@@ -1,7 +1,7 @@
 #pragma once
 
 #include "server/catalog/catalog_cache.hpp"
-#include "server/jobs/learning_store.hpp"
+#include "server/job_types/learning_store.hpp"
 #include "server/ports/probe_ports.hpp"
 
 namespace fathom::server {

@@ -3,7 +3,7 @@
 #include "core/decide/probing/generate_task.hpp"
 #include "server/catalog/catalog_snapshot.hpp"
 #include "server/catalog/known_runs.hpp"
-#include "server/jobs/learning_store.hpp"
+#include "server/job_types/learning_store.hpp"
 
 namespace fathom::server {
 

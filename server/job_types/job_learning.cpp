@@ -1,6 +1,6 @@
-#include "server/jobs/job_learning.hpp"
+#include "server/job_types/job_learning.hpp"
 
-#include "server/jobs/job_work.hpp"
+#include "server/job_types/job_work.hpp"
 #include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/savepoint.hpp"

@@ -1,4 +1,4 @@
-#include "server/jobs/job_typing.hpp"
+#include "server/job_types/job_typing.hpp"
 
 namespace fathom::server {
 namespace {

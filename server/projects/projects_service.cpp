@@ -1,4 +1,4 @@
-#include "server/jobs/projects_service.hpp"
+#include "server/projects/projects_service.hpp"
 
 #include "server/identity/audit.hpp"
 #include "server/store/notifier.hpp"

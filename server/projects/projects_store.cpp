@@ -1,4 +1,4 @@
-#include "server/jobs/projects_store.hpp"
+#include "server/projects/projects_store.hpp"
 
 #include "core/model/money.hpp"
 #include "server/store/column.hpp"

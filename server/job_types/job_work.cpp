@@ -1,4 +1,4 @@
-#include "server/jobs/job_work.hpp"
+#include "server/job_types/job_work.hpp"
 
 #include "server/catalog/job_operators.hpp"
 #include "server/store/column.hpp"

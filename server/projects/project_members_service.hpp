@@ -1,7 +1,7 @@
 #pragma once
 
 #include "server/api/caller.hpp"
-#include "server/jobs/project_members_store.hpp"
+#include "server/projects/project_members_store.hpp"
 #include "server/store/database.hpp"
 
 namespace fathom::server {

@@ -1,6 +1,6 @@
-#include "server/jobs/job_types_service.hpp"
+#include "server/job_types/job_types_service.hpp"
 
-#include "server/jobs/job_work.hpp"
+#include "server/job_types/job_work.hpp"
 
 namespace fathom::server {
 

@@ -1,4 +1,4 @@
-#include "server/jobs/job_types_api.hpp"
+#include "server/job_types/job_types_api.hpp"
 
 #include "server/api/caller.hpp"
 #include "server/api/paging.hpp"

@@ -1,4 +1,4 @@
-#include "server/jobs/project_members_service.hpp"
+#include "server/projects/project_members_service.hpp"
 
 #include "server/identity/audit.hpp"
 #include "server/store/notifier.hpp"

@@ -1,8 +1,8 @@
-#include "server/jobs/project_members_api.hpp"
+#include "server/projects/project_members_api.hpp"
 
 #include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
-#include "server/jobs/projects_store.hpp"
+#include "server/projects/projects_store.hpp"
 
 namespace fathom::server {
 namespace {

@@ -1,4 +1,4 @@
-#include "server/jobs/learning_store.hpp"
+#include "server/job_types/learning_store.hpp"
 
 #include "core/base/log.hpp"
 #include "core/base/log_limit.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "server/api/api_router.hpp"
-#include "server/jobs/projects_service.hpp"
+#include "server/projects/projects_service.hpp"
 
 namespace fathom::server {
 

@@ -1,4 +1,4 @@
-#include "server/jobs/project_members_store.hpp"
+#include "server/projects/project_members_store.hpp"
 
 #include "server/store/column.hpp"
 

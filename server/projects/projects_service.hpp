@@ -1,7 +1,7 @@
 #pragma once
 
 #include "server/api/caller.hpp"
-#include "server/jobs/projects_store.hpp"
+#include "server/projects/projects_store.hpp"
 #include "server/store/database.hpp"
 
 #include <functional>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "server/api/api_router.hpp"
-#include "server/jobs/job_types_service.hpp"
+#include "server/job_types/job_types_service.hpp"
 
 namespace fathom::server {
 
