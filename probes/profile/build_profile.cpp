@@ -1,4 +1,5 @@
-#include "probes/profile/profile.hpp"
+#include "probes/profile/build_profile.hpp"
+
 #include "probes/profile/routine_table.hpp"
 
 #include <fmt/format.h>
