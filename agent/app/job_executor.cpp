@@ -226,7 +226,7 @@ Result<std::vector<MappedUser>> find_pod_users(const AgentConfig& config, const 
     Result<std::vector<MappedUser>> mapped = map_ids(config.tables.kubernetes_users);
     if (!mapped) return mapped;
     for (const MappedUser& one : *mapped) {
-        if (Result<void> apart = keep_apart({.one = one.user}, agent); !apart) return apart.error();
+        if (Result<void> checked = require_own_users({.one = one.user}, agent); !checked) return checked.error();
     }
     return mapped;
 }

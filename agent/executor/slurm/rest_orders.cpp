@@ -99,7 +99,7 @@ Result<RestAnswer> RestOrders::ask(const Question& question) const
     curl_easy_setopt(curl, CURLOPT_NOPROXY, "*"); // whoever stands between would have the token
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, question.method);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT, static_cast<long>(question.patience.count()));
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, static_cast<long>(question.timeout.count()));
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &take_body);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
     if (is_socket) curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, config_.rest.c_str() + kUnixScheme.size());
@@ -125,7 +125,7 @@ Result<std::string> RestOrders::submit(const std::filesystem::path& script, cons
                             .path = std::string(kJobsPath) + "job/submit",
                             .body = order->dump(),
                             .user = name_of(user),
-                            .patience = kRestPatience};
+                            .timeout = kRestPatience};
     const Result<RestAnswer> answer = ask(question);
     if (!answer) return answer.error();
     return parse_rest_submitted(*answer);
@@ -133,7 +133,7 @@ Result<std::string> RestOrders::submit(const std::filesystem::path& script, cons
 
 Result<std::vector<SlurmJob>> RestOrders::queue(const std::set<unsigned>& users)
 {
-    const Question question{.method = "GET", .path = std::string(kJobsPath) + "jobs", .patience = kRestPatience};
+    const Question question{.method = "GET", .path = std::string(kJobsPath) + "jobs", .timeout = kRestPatience};
     const Result<RestAnswer> answer = ask(question);
     if (!answer) return answer.error();
     Result<std::vector<SlurmJob>> jobs = parse_rest_queue(*answer, users, clock_.now());
@@ -159,9 +159,8 @@ Result<std::vector<SlurmJob>> RestOrders::accounts(const std::vector<std::string
         if (is_slurm_number(job)) numbers += (numbers.empty() ? "" : "%2C") + job;
     }
     if (numbers.empty()) return std::vector<SlurmJob>();
-    const Question question{.method = "GET",
-                            .path = std::string(kAccountsPath) + "jobs?step=" + numbers,
-                            .patience = kRestAccountsPatience};
+    const Question question{
+        .method = "GET", .path = std::string(kAccountsPath) + "jobs?step=" + numbers, .timeout = kRestAccountsPatience};
     const Result<RestAnswer> answer = ask(question);
     if (!answer) return answer.error();
     return parse_rest_accounts(*answer, &uid_of_name);
@@ -175,7 +174,7 @@ Result<void> RestOrders::cancel(const std::vector<std::string>& jobs, const std:
         const Question question{.method = "DELETE",
                                 .path = std::string(kJobsPath) + "job/" + job,
                                 .user = name_of(user),
-                                .patience = kRestPatience};
+                                .timeout = kRestPatience};
         const Result<RestAnswer> answer = ask(question);
         if (!answer) return answer.error();
         // One that cannot be ended does not keep the others.

@@ -25,7 +25,7 @@ class RestOrders final : public SlurmOrders {
         std::string path;   ///< with the query
         std::string body{}; ///< JSON
         std::string user{}; ///< as whom; empty: as whose the token is
-        std::chrono::seconds patience;
+        std::chrono::seconds timeout;
     };
     /// @error kUnavailable  slurmrestd does not answer, or there is no token for it.
     Result<RestAnswer> ask(const Question& question) const;

@@ -302,9 +302,9 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
     const RunHistory* runs = knowledge_->runs.get();
     if (!is_unknown_job_ && runs != nullptr && !request_->job_type.empty()) {
         const LoadedRun loaded(*this, view, known, run, *free);
-        const DividedRun promise = known.by_count == nullptr ? DividedRun(loaded) : run;
+        const DividedRun raw = known.by_count == nullptr ? DividedRun(loaded) : run;
         choice_.correction = runs->correction(request_->job_type, view.id.value, request_->run_owner(),
-                                              {known.basis, !request_->takes_operators, &promise, known_factor_});
+                                              {known.basis, !request_->takes_operators, &raw, known_factor_});
     }
     if (known.knee > 0)
         choice_.knee = known.knee;

@@ -20,7 +20,7 @@ describe('an order of probe runs', () => {
   })
 
   it('asks for copies side by side, of which there are two at least', () => {
-    const draft = { ...emptyDraft, what: 'survey' as const, copies: true }
+    const draft = { ...emptyDraft, what: 'full_benchmark' as const, copies: true }
     expect(toOrder(draft).wrong).toEqual({ count: 'runs.wrong.count' })
     expect(toOrder({ ...draft, counting: 'several', counts: '1, 2' }).wrong).toEqual({ counts: 'runs.wrong.counts' })
     expect(toOrder({ ...draft, count: '4' }).order).toEqual({ selection: 'catalog', unit_count: 4, mode: 'throughput' })
