@@ -119,6 +119,11 @@ void add_options(CLI::App& serving, ServeOptions& options)
                     "who has not given the turn back so long after it had to is ended (0: never)")
         ->check(CLI::Range(0.0, 86400.0))
         ->capture_default_str();
+    serving
+        .add_option("--at-once", options.memory.turns.at_once,
+                    "so many may have the turn at once, where their memory fits and more is done so")
+        ->check(CLI::Range(std::size_t{1}, gpu::kMostAtOnce))
+        ->capture_default_str();
 }
 
 } // namespace

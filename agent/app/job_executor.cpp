@@ -32,6 +32,12 @@ Result<void> keep_apart(const JobUsers& jobs, const std::optional<UnixUser>& age
     return {};
 }
 
+/// What is set up and not used, for the sake of the key.
+void tell_s3_refusal(const std::string& refusal)
+{
+    if (!refusal.empty()) log_warning("s3_not_signed", {{"reason", refusal}});
+}
+
 /// What jobs are not kept from is said, or stands in the way.
 Result<void> judge_isolation(const AgentConfig& config, const LocalExecutor& executor,
                              const std::string& user_ids_missing)
@@ -42,6 +48,7 @@ Result<void> judge_isolation(const AgentConfig& config, const LocalExecutor& exe
     if (config.require_isolation && !gaps.empty())
         return Error{Errc::kUnavailable, "require_isolation is on, but at this center: " + gaps};
     if (!gaps.empty()) log_warning("jobs_not_isolated", {{"gaps", gaps}, {"see", "docs/security.md"}});
+    tell_s3_refusal(executor.s3_refusal());
     if (executor.shows_agent_files() && ::getuid() != 0)
         log_warning("jobs_can_read_agent_files", {{"effect", "each job can act as this center"},
                                                   {"way_out", "start the agent as root, or allow user namespaces"}});
@@ -156,9 +163,20 @@ Result<void> judge_slurm_isolation(const AgentConfig& config, const SlurmExecuto
     return {};
 }
 
+/// Tables of users are for one kind of center each.
+Result<void> check_user_tables(const AgentConfig& config)
+{
+    if (!config.tables.slurm_users.empty() && !config.uses_slurm)
+        return Error{Errc::kInvalid, "[[slurm_user]] is for centers with executor = \"slurm\""};
+    if (!config.tables.kubernetes_users.empty() && !config.uses_kubernetes)
+        return Error{Errc::kInvalid, "[[kubernetes_user]] is for centers with executor = \"kubernetes\""};
+    return {};
+}
+
 Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config, const std::optional<UnixUser>& agent,
                                                       bool describes_only)
 {
+    if (Result<void> fit = check_user_tables(config); !fit) return fit.error();
     Result<std::optional<JobUser>> user = find_slurm_user(config);
     if (!user) return user.error();
     if (Result<void> apart = keep_apart({.one = *user}, agent); !apart) return apart.error();
@@ -184,6 +202,7 @@ Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config,
     options.input_cache = slurm_input_cache(config, options.folder);
     if (!describes_only) {
         if (Result<void> judged = judge_slurm_isolation(config, options); !judged) return judged.error();
+        if (!options.user) tell_s3_refusal(in_reach_of_jobs(options.s3).refusal);
     }
     return std::unique_ptr<Executor>(std::make_unique<SlurmExecutor>(std::move(options)));
 }
@@ -199,24 +218,56 @@ Result<JobUser> find_pod_user(const AgentConfig& config)
     return JobUser{std::to_string(::getuid()), ::getuid(), ::getgid()};
 }
 
+/// The user ids of pods of the network's users.
+/// @error kInvalid  they cannot be given, or are the agent's own.
+Result<std::vector<MappedUser>> find_pod_users(const AgentConfig& config, const std::optional<UnixUser>& agent)
+{
+    Result<std::vector<MappedUser>> mapped = map_ids(config.tables.kubernetes_users);
+    if (!mapped) return mapped;
+    for (const MappedUser& one : *mapped) {
+        if (Result<void> apart = keep_apart({.one = one.user}, agent); !apart) return apart.error();
+    }
+    return mapped;
+}
+
+Result<void> judge_pod_isolation(const AgentConfig& config, const std::vector<MappedUser>& mapped, const JobUser& own)
+{
+    std::string gaps;
+    if (mapped.empty())
+        gaps = "the pods of all jobs share the user " + own.name;
+    else if (!config.kubernetes.refuses_unmapped)
+        gaps = "pods of users without a [[kubernetes_user]] share the user " + own.name;
+    if (!mapped.empty()) {
+        for (const std::string& shared : find_shared_users(mapped, own))
+            gaps += (gaps.empty() ? "" : "; ") + shared;
+    }
+    if (gaps.empty()) return {};
+    if (config.require_isolation)
+        return Error{Errc::kUnavailable, "require_isolation is on, but at this center: " + gaps};
+    log_warning("jobs_not_isolated", {{"gaps", gaps}, {"see", "docs/security.md"}});
+    return {};
+}
+
 Result<std::unique_ptr<Executor>> make_kubernetes_executor(const AgentConfig& config,
                                                            const std::optional<UnixUser>& agent, bool describes_only)
 {
-    if (!config.tables.slurm_users.empty())
-        return Error{Errc::kInvalid, "[[slurm_user]] is for centers with executor = \"slurm\""};
+    if (Result<void> fit = check_user_tables(config); !fit) return fit.error();
     if (config.kubernetes.image.empty()) return Error{Errc::kInvalid, "kubernetes_image must name the image of jobs"};
     const Result<JobUser> user = find_pod_user(config);
     if (!user) return user.error();
     if (Result<void> apart = keep_apart({.one = *user}, agent); !apart) return apart.error();
-    const std::string gaps = "the pods of all jobs share the user " + user->name;
-    if (!describes_only && config.require_isolation)
-        return Error{Errc::kUnavailable, "require_isolation is on, but at this center: " + gaps};
-    if (!describes_only) log_warning("jobs_not_isolated", {{"gaps", gaps}, {"see", "docs/security.md"}});
+    Result<std::vector<MappedUser>> mapped = find_pod_users(config, agent);
+    if (!mapped) return mapped.error();
+    if (!describes_only) {
+        const Result<void> judged = judge_pod_isolation(config, *mapped, *user);
+        if (!judged) return judged.error();
+    }
     Result<S3Store> s3 = describes_only ? S3Store() : open_s3_store(config.tables.s3);
     if (!s3) return s3.error();
     KubernetesExecutorOptions options{.folder = config.kubernetes.work_folder,
                                       .kubernetes = config.kubernetes,
                                       .user = *user,
+                                      .mapped = std::move(*mapped),
                                       .gives_files = ::getuid() == 0,
                                       .programs = std::filesystem::absolute(config.probe_program).parent_path(),
                                       .output_limit_bytes = config.output_limit_bytes,
@@ -230,8 +281,7 @@ Result<std::unique_ptr<Executor>> make_kubernetes_executor(const AgentConfig& co
 Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config, const std::optional<UnixUser>& agent,
                                                       const std::filesystem::path& gpu_memory)
 {
-    if (!config.tables.slurm_users.empty())
-        return Error{Errc::kInvalid, "[[slurm_user]] is for centers with executor = \"slurm\""};
+    if (Result<void> fit = check_user_tables(config); !fit) return fit.error();
     const Result<JobUsers> users = find_job_users(config.run_as, config.run_as_uids);
     if (!users) return users.error();
     if (Result<void> apart = keep_apart(*users, agent); !apart) return apart.error();

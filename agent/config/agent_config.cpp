@@ -17,8 +17,8 @@ namespace fathom::agent {
 namespace {
 
 /// Of the config file.
-constexpr const char* kTables[] = {"unit_type", "device",     "sub_units",  "environment", "operators",
-                                   "balance",   "gpu_memory", "slurm_user", "s3",          "s3_access"};
+constexpr const char* kTables[] = {"unit_type",  "device",     "sub_units",       "environment", "operators", "balance",
+                                   "gpu_memory", "slurm_user", "kubernetes_user", "s3",          "s3_access"};
 constexpr std::size_t kMaxKeyBytes = 256UL << 10U;
 constexpr std::int64_t kMaxIoRate = 1LL << 40U;
 constexpr std::size_t kMaxSettingsBytes = 16UL << 20U; ///< of the files together, as JSON
@@ -244,6 +244,7 @@ Result<AgentTables> parse_agent_tables(const std::string& toml)
     tables.balance = read_balance(reader, errors);
     tables.gpu_memory = read_gpu_memory(reader, errors);
     tables.slurm_users = read_slurm_users(reader, errors);
+    tables.kubernetes_users = read_kubernetes_users(reader, errors);
     tables.s3 = read_s3(reader, errors);
     if (tables.gpu_memory.enabled && tables.environment.contains("FATHOM_GPU_SOCKET"))
         errors.push_back({"environment.FATHOM_GPU_SOCKET", "names another memory manager than [gpu_memory]'s: leave "

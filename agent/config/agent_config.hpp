@@ -2,6 +2,7 @@
 
 #include "agent/config/balance_table.hpp"
 #include "agent/config/gpu_memory_table.hpp"
+#include "agent/config/kubernetes_user_tables.hpp"
 #include "agent/config/s3_tables.hpp"
 #include "agent/config/slurm_user_tables.hpp"
 #include "agent/config/staging_order.hpp"
@@ -53,6 +54,7 @@ struct KubernetesConfig {
     std::int64_t grace_s{5};
     std::int64_t finished_ttl_s{86'400};
     std::string priority_class;
+    bool refuses_unmapped = true; ///< where there are [[kubernetes_user]] tables, jobs that none of them is for
 };
 
 /// The tables of the config file, which no flag can express.
@@ -65,7 +67,8 @@ struct AgentTables {
     BalanceConfig balance;                                     ///< off unless it says otherwise
     GpuMemoryConfig gpu_memory;                                ///< likewise
     S3Config s3;                                               ///< no object store unless it names one
-    std::vector<SlurmUserRule> slurm_users; ///< the first that is for a job counts; empty: one for all
+    std::vector<SlurmUserRule> slurm_users;           ///< the first that is for a job counts; empty: one for all
+    std::vector<KubernetesUserRule> kubernetes_users; ///< likewise
 };
 
 /// Whose uploaded operators may run at this center; nobody's without keys.

@@ -27,6 +27,7 @@ enum class MessageType : std::uint32_t {
     kIterationEnd = 7, ///< first: as kIterationBy*
     kShrink = 8,       ///< text: the GPU; first: what it needs of its persistent room, without a gap
     kAskLeft = 9,      ///< text: the GPU. What could its rooms there grow by? Admits nobody
+    kKind = 10,        ///< text: what jobs like its own are called, or nothing; first: its class, as kClass*
     // To a program
     kPlace = 101,             ///< text: the GPU; first to fourth: MemoryPlace
     kRefused = 102,           ///< text: why; first: kNotShared or 0. Answers kUseGpu and kGrow: second: which of
@@ -43,6 +44,9 @@ enum class MessageType : std::uint32_t {
 };
 
 inline constexpr std::int64_t kNotShared = 1; ///< the manager has no such GPU: whoever uses it asks nobody
+inline constexpr std::int64_t kClassUnknown = 0;
+inline constexpr std::int64_t kClassCompute = 1;
+inline constexpr std::int64_t kClassMemory = 2;
 inline constexpr std::int64_t kHadMemory = 1;
 inline constexpr std::int64_t kHadTurn = 2;
 inline constexpr std::int64_t kIterationByCall = 1;    ///< the program or its framework says so

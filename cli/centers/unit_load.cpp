@@ -29,6 +29,20 @@ std::string load_text(const Json& curve)
     return largest ? fmt::format("{:.3g}", *largest) : text_of(curve, "problem");
 }
 
+/// "12 results", "3 runs of copies": what the figures are from.
+std::string source_text(const Json& curve)
+{
+    const auto counted = [](std::int64_t count, const char* what) {
+        return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+    };
+    if (text_of(curve, "source", "") != "copies")
+        return counted(static_cast<std::int64_t>(number_of(curve, "result_count").value_or(0)), "result");
+    std::int64_t runs = 0;
+    for (const Json& point : items_of(curve, "copies"))
+        runs += static_cast<std::int64_t>(number_of(point, "run_count").value_or(0));
+    return counted(runs, "run") + " of copies";
+}
+
 Table unit_load_table(const Json& curves, Timestamp now)
 {
     Table table({{"CENTER"},
@@ -37,14 +51,14 @@ Table unit_load_table(const Json& curves, Timestamp now)
                  {"BUSY CORES", Align::kRight, 0, true},
                  {"TIME BESIDE THEM", Align::kRight},
                  {"BESIDE HALF", Align::kRight, 2},
-                 {"RESULTS", Align::kRight, 3},
+                 {"FROM", Align::kRight, 3},
                  {"MEASURED", Align::kRight, 4}});
     constexpr std::size_t kHalf = 1; // of the points: at a quarter, half and all of the largest load
     constexpr std::size_t kAll = 2;
     for (const Json& curve : curves) {
         table.add_row({text_of(curve, "center"), text_of(curve, "unit_type"), text_of(curve, "operator"),
-                       load_text(curve), factor_text(curve, kAll), factor_text(curve, kHalf),
-                       count_of(curve, "result_count"), age_of(curve, "measured_at", now)});
+                       load_text(curve), factor_text(curve, kAll), factor_text(curve, kHalf), source_text(curve),
+                       age_of(curve, "measured_at", now)});
     }
     return table;
 }
@@ -57,7 +71,7 @@ Outcome list_unit_load(Session& session, const UnitLoadOptions& options)
          .query = {{"center", options.center}, {"unit_type", options.unit_type}, {"operator", options.operator_id}},
          .table = unit_load_table,
          .when_empty = "Nothing was measured beside different loads yet: probes that run while jobs hold "
-                       "other cores of their host tell it."},
+                       "other cores of their host tell it, and `fathom probe run --copies`."},
         options);
 }
 

@@ -42,6 +42,10 @@ void add_probe_order_options(CLI::App& verb, ProbeOrderOptions& options)
     verb.add_flag("--scaling", options.scaling, "Measure on counts that show how each unit type scales: five, or all")
         ->excludes(count)
         ->excludes(counts);
+    verb.add_flag("--copies", options.copies,
+                  "An independent copy on each unit instead of one run on all: what busy neighbours cost "
+                  "(`fathom unit load`). Without a count: on two units, all, and half way between")
+        ->excludes("--let-center-choose");
 }
 
 namespace {
@@ -51,6 +55,7 @@ void add_counts(const ProbeOrderOptions& options, Json& body)
     if (options.count) body["unit_count"] = *options.count;
     if (!options.counts.empty()) body["unit_counts"] = options.counts;
     if (options.scaling) body["count_by"] = "scaling";
+    if (options.copies) body["mode"] = "throughput";
     const bool is_given = options.count || !options.counts.empty() || options.scaling;
     if (options.center_chooses && !is_given) body["count_by"] = "center";
 }

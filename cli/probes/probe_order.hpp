@@ -25,6 +25,7 @@ struct ProbeOrderOptions {
     std::optional<std::int64_t> count;
     std::vector<std::int64_t> counts;
     bool scaling = false;
+    bool copies = false;
 };
 void add_probe_order_options(CLI::App& verb, ProbeOrderOptions& options);
 

@@ -65,10 +65,10 @@ std::map<std::string, double> read_further_figures(ObjectReader& reader)
     return figures;
 }
 
-OneThreadTimes parse_one_thread(const Json& json, const std::string& path, std::vector<FieldError>& errors)
+SampledTimes parse_times(const Json& json, const std::string& path, std::vector<FieldError>& errors)
 {
     ObjectReader reader(json, path, errors);
-    OneThreadTimes times;
+    SampledTimes times;
     read_samples(reader, times.samples_s);
     read_indices(reader, "executions", times.executions);
     times.median_s = reader.required_number("median_s", 1e-12, kMaxDuration);
@@ -114,8 +114,18 @@ OperatorResult parse_operator_result(const Json& json, const std::string& path, 
     }
     result.figures = read_further_figures(reader);
     if (const Json* one_thread = reader.object("one_thread"))
-        result.one_thread = parse_one_thread(*one_thread, reader.path_of("one_thread"), errors);
+        result.one_thread = parse_times(*one_thread, reader.path_of("one_thread"), errors);
+    if (const Json* alone = reader.object("alone")) result.alone = parse_times(*alone, reader.path_of("alone"), errors);
     return result;
+}
+
+Json times_json(const SampledTimes& times)
+{
+    return {{"samples_s", times.samples_s},
+            {"executions", times.executions},
+            {"median_s", times.median_s},
+            {"ci_low_s", times.ci_low_s},
+            {"ci_high_s", times.ci_high_s}};
 }
 
 Json operator_result_json(const OperatorResult& result)
@@ -151,21 +161,16 @@ Json operator_result_json(const OperatorResult& result)
     if (!result.label.empty()) json["label"] = result.label;
     if (!result.cache_verdict.empty()) json["cache_verdict"] = result.cache_verdict;
     if (!result.memory_level.empty()) json["memory_level"] = result.memory_level;
-    if (result.one_thread)
-        json["one_thread"] = {{"samples_s", result.one_thread->samples_s},
-                              {"executions", result.one_thread->executions},
-                              {"median_s", result.one_thread->median_s},
-                              {"ci_low_s", result.one_thread->ci_low_s},
-                              {"ci_high_s", result.one_thread->ci_high_s}};
+    if (result.one_thread) json["one_thread"] = times_json(*result.one_thread);
+    if (result.alone) json["alone"] = times_json(*result.alone);
     return json;
 }
 
-} // namespace
-
-Result<ProbeResult> parse_probe_result(const Json& json)
+/// @param may_have_copies  those of a result have none themselves.
+ProbeResult parse_result(const Json& json, const std::string& path, bool may_have_copies,
+                         std::vector<FieldError>& errors)
 {
-    std::vector<FieldError> errors;
-    ObjectReader reader(json, "", errors);
+    ObjectReader reader(json, path, errors);
     ProbeResult result;
     result.task = reader.required_string("task", {.max_length = 200});
     result.runner_version = reader.optional_string("runner_version", {.max_length = 64}).value_or("");
@@ -177,13 +182,26 @@ Result<ProbeResult> parse_probe_result(const Json& json)
     result.seed = reader.optional_integer("seed", 0, kLargestSeed).value_or(0);
     result.clock_step_s = reader.optional_number("clock_step_s", -kMaxDuration, kMaxDuration).value_or(0);
     if (const Json* items = reader.array("operators", 1, 64)) {
-        for (std::size_t i = 0; i < items->size(); ++i) {
-            result.operators.push_back(
-                parse_operator_result((*items)[i], "operators[" + std::to_string(i) + "]", errors));
-        }
+        for (std::size_t i = 0; i < items->size(); ++i)
+            result.operators.push_back(parse_operator_result(
+                (*items)[i], reader.path_of("operators") + "[" + std::to_string(i) + "]", errors));
     }
     if (const Json* host = reader.object("host")) result.host = *host;
+    const Json* const copies =
+        may_have_copies ? reader.array("copies", 0, static_cast<std::size_t>(kMaxProbeCopies) - 1) : nullptr;
+    for (std::size_t i = 0; copies != nullptr && i < copies->size(); ++i)
+        result.copies.push_back(
+            parse_result((*copies)[i], reader.path_of("copies") + "[" + std::to_string(i) + "]", false, errors));
     reader.finish(UnknownFields::kIgnore);
+    return result;
+}
+
+} // namespace
+
+Result<ProbeResult> parse_probe_result(const Json& json)
+{
+    std::vector<FieldError> errors;
+    ProbeResult result = parse_result(json, "", true, errors);
     return value_or_errors(std::move(result), std::move(errors), "the probe result");
 }
 
@@ -192,17 +210,20 @@ Json to_json(const ProbeResult& result)
     Json operators = Json::array();
     for (const OperatorResult& item : result.operators)
         operators.push_back(operator_result_json(item));
-    return {{"task", result.task},
-            {"runner_version", result.runner_version},
-            {"wall_s", result.wall_s},
-            {"start_up_s", result.start_up_s},
-            {"task_s", result.task_s},
-            {"cores", result.cores},
-            {"unit_count", result.unit_count},
-            {"seed", result.seed},
-            {"clock_step_s", result.clock_step_s},
-            {"operators", std::move(operators)},
-            {"host", result.host}};
+    Json json = {{"task", result.task},
+                 {"runner_version", result.runner_version},
+                 {"wall_s", result.wall_s},
+                 {"start_up_s", result.start_up_s},
+                 {"task_s", result.task_s},
+                 {"cores", result.cores},
+                 {"unit_count", result.unit_count},
+                 {"seed", result.seed},
+                 {"clock_step_s", result.clock_step_s},
+                 {"operators", std::move(operators)},
+                 {"host", result.host}};
+    for (const ProbeResult& copy : result.copies)
+        json["copies"].push_back(to_json(copy));
+    return json;
 }
 
 } // namespace fathom

@@ -13,9 +13,8 @@ struct DisturbedSample {
     std::vector<std::string> causes; ///< "preempted", "steal", "clock", "load"
 };
 
-/// The same operator at the same size with one thread, on a unit of several cores: what a program's own loops, and
-/// libraries whose threads the program chooses, take there. Seconds per execution.
-struct OneThreadTimes {
+/// An operator's samples under other conditions than those that its result is of. Seconds per execution.
+struct SampledTimes {
     std::vector<double> samples_s;        ///< all of them, in order
     std::vector<std::int64_t> executions; ///< of each sample
     double median_s{};
@@ -49,7 +48,11 @@ struct OperatorResult {
     std::string checksum; ///< hex; only the real computation gives it
     /// Of results in floating point: what is compared where checksums differ (check_same_result). Empty: nothing is.
     std::vector<double> projection{};
-    std::optional<OneThreadTimes> one_thread{}; ///< where it was measured, too
+    /// With one thread, on a unit of several cores, where it was measured, too: what a program's own loops, and
+    /// libraries whose threads the program chooses, take there.
+    std::optional<SampledTimes> one_thread{};
+    /// Of the first of several copies side by side: what it took while the others stood still.
+    std::optional<SampledTimes> alone{};
     /// Further figures of the result, by name: "compressed_fraction".
     std::map<std::string, double> figures{};
     /// Set by the metascheduler: why the rate is none of memory although the operator is to measure memory
@@ -75,7 +78,13 @@ struct ProbeResult {
     double clock_step_s{};      ///< how far the wall clock moved against the steady one; times are of the steady one
     std::vector<OperatorResult> operators; ///< one for each of the task's, in its order
     Json host = Json::object();            ///< facts: hostname, cpu_model, isa, cpus, load_before, …
+    /// Of a probe of several copies side by side: this is the result of the first, and these are those of the others,
+    /// without facts of the host.
+    std::vector<ProbeResult> copies{};
 };
+
+/// Copies of one probe side by side (M19, throughput), each on a unit of its own.
+inline constexpr std::int64_t kMaxProbeCopies = 64;
 
 /// @error kInvalid  with every field error. Unknown fields are ignored: runners may be newer.
 Result<ProbeResult> parse_probe_result(const Json& json);

@@ -13,7 +13,7 @@ using cycle::fields;
 [[maybe_unused]] void know(const UnitTypeView& view)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
-                                  f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30] =
+                                  f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31] =
         view; // gpu_rooms: CycleMoment
 }
 [[maybe_unused]] void know(const RouteKnowledge& knowledge)
@@ -112,11 +112,54 @@ std::shared_ptr<const UnitSpeedups> read_speedups(ByteReader& reader)
     return std::make_shared<const UnitSpeedups>(std::move(speedups));
 }
 
+/// The first version whose unit types know what neighbours cost.
+constexpr std::uint64_t kNeighboursVersion = 12;
+
+template <class Archive, FieldsOf<LoadCurve> T>
+void curve_fields(Archive& archive, T& curve)
+{
+    archive.real(curve.slope, NumberRange::kAmount);
+    archive.real(curve.deviation, NumberRange::kAmount);
+    archive.real(curve.largest_busy_cores, NumberRange::kAmount);
+    archive.integer(curve.result_count);
+    double busy_cores = 0;
+    list_fields(archive, curve.copies, [&](auto& point) {
+        archive.integer(point.copies);
+        archive.real(point.busy_cores, NumberRange::kAmount);
+        archive.real(point.log_factor, NumberRange::kAmount);
+        archive.real(point.deviation, NumberRange::kAmount);
+        archive.integer(point.run_count);
+        archive.expect(point.busy_cores > busy_cores, "loads of copies are not in order");
+        busy_cores = point.busy_cores;
+    });
+}
+
+template <class Archive, FieldsOf<UnitLoads> T>
+void loads_fields(Archive& archive, T& loads)
+{
+    list_fields(archive, loads, [&](auto& one) {
+        archive.text(one.operator_id);
+        curve_fields(archive, one.curve);
+    });
+    archive.expect(
+        std::is_sorted(loads.begin(), loads.end(),
+                       [](const OperatorLoad& a, const OperatorLoad& b) { return a.operator_id < b.operator_id; }),
+        "operators are not in order");
+}
+
+std::shared_ptr<const UnitLoads> read_loads(ByteReader& reader)
+{
+    UnitLoads loads;
+    loads_fields(reader, loads);
+    return std::make_shared<const UnitLoads>(std::move(loads));
+}
+
 /// What parts' unit types point at.
 struct SharedOfViews {
     SharedFields<UnitPrice> prices;
     SharedFields<NetworkProfile> networks;
     SharedFields<UnitSpeedups> speedups;
+    SharedFields<UnitLoads> loads;
 };
 
 template <class Archive, FieldsOf<UnitTypeView> T>
@@ -126,6 +169,8 @@ void shared_fields(Archive& archive, T& view, SharedOfViews& shared)
         shared.prices(archive, view.price, [&] { return read_price(archive); });
         shared.networks(archive, view.network, [&] { return read_network(archive); });
         shared.speedups(archive, view.speedups, [&] { return read_speedups(archive); });
+        if (archive.version() >= kNeighboursVersion)
+            shared.loads(archive, view.loads, [&] { return read_loads(archive); });
     } else {
         shared.prices(archive, view.price, [&](const UnitPrice& price) { write_price(archive, price); });
         shared.networks(archive, view.network, [&](const NetworkProfile& network) {
@@ -133,6 +178,7 @@ void shared_fields(Archive& archive, T& view, SharedOfViews& shared)
             fields(archive, known);
         });
         shared.speedups(archive, view.speedups, [&](const UnitSpeedups& one) { write_speedups(archive, one); });
+        shared.loads(archive, view.loads, [&](const UnitLoads& one) { loads_fields(archive, one); });
     }
 }
 

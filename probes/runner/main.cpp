@@ -5,6 +5,7 @@
 #include "probes/runner/list_operators.hpp"
 #include "probes/runner/resources.hpp"
 #include "probes/runner/result_table.hpp"
+#include "probes/runner/run_copies.hpp"
 #include "probes/runner/run_task.hpp"
 #include "probes/runner/watchdog.hpp"
 #include "probes/upload/uploaded_operators.hpp"
@@ -52,6 +53,7 @@ struct Arguments {
     bool list = false;
     bool check_sandbox = false;
     bool is_unsigned = false;
+    int copies = 1;
     UploadSources uploads;
 };
 
@@ -142,7 +144,8 @@ int check_sandbox()
     return print_line("a sandbox for uploaded operators can be made here");
 }
 
-Result<RunConditions> conditions(SteadyTime start)
+/// @param copies  that share the memory; nullptr: none do.
+Result<RunConditions> conditions(SteadyTime start, CopiesInStep* copies)
 {
     const Result<int> cores = usable_cores();
     if (!cores) return cores.error();
@@ -152,10 +155,22 @@ Result<RunConditions> conditions(SteadyTime start)
     return RunConditions{.process_start = start,
                          .cores = *cores,
                          .unit_count = *units,
-                         .usable_memory_bytes = usable_memory_bytes(),
+                         .usable_memory_bytes = usable_memory_bytes() / (copies != nullptr ? copies->count() : 1),
                          .usable_device_memory_bytes = device != nullptr ? device->free_memory_bytes : 0,
                          .progress = nullptr,
-                         .uploads = {}};
+                         .uploads = {},
+                         .copies = copies};
+}
+
+/// Where this process is one of several copies; empty: it is none.
+Result<std::optional<CopiesInStep>> join_copies()
+{
+    const char* const place = std::getenv("FATHOM_COPY");
+    if (place == nullptr) return std::optional<CopiesInStep>();
+    Result<CopiesInStep> joined = CopiesInStep::join(place);
+    if (!joined) return joined.error();
+    end_with_starter();
+    return std::optional(std::move(*joined));
 }
 
 void warn(const ProbeResult& result)
@@ -171,11 +186,18 @@ void warn(const ProbeResult& result)
                    core.used, core.better);
 }
 
+int print_result(const ProbeResult& result)
+{
+    return print_line(to_json(result).dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
 int run(const Arguments& arguments, SteadyTime start)
 {
+    Result<std::optional<CopiesInStep>> copies = join_copies();
+    if (!copies) return fail(copies.error());
     Result<ProbeTask> task = read_task(arguments.task);
     if (!task) return fail(task.error());
-    Result<RunConditions> here = conditions(start);
+    Result<RunConditions> here = conditions(start, *copies ? &**copies : nullptr);
     if (!here) return fail(here.error());
     Result<Uploads> uploads = load_uploads(arguments, *task, start);
     if (!uploads) return fail(uploads.error());
@@ -196,7 +218,35 @@ int run(const Arguments& arguments, SteadyTime start)
         table.pop_back();
         return print_line(table);
     }
-    return print_line(to_json(*result).dump(-1, ' ', false, Json::error_handler_t::replace));
+    return print_result(*result);
+}
+
+/// The program's own, without the one that made it several.
+std::vector<std::string> arguments_of_copy(int argc, const char* const* argv)
+{
+    std::vector<std::string> arguments;
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view argument = argv[i];
+        if (argument == "--copies")
+            ++i; // and its number
+        else if (!argument.starts_with("--copies="))
+            arguments.emplace_back(argument);
+    }
+    return arguments;
+}
+
+int run_several(const Arguments& arguments, const std::vector<std::string>& of_copy, SteadyTime start)
+{
+    std::string obstacle;
+    if (used_resource_type() != ResourceType::kCpu) obstacle = "measures processors only";
+    if (arguments.task == "-") obstacle = "needs a task in a file, which all copies read";
+    if (arguments.output == "table") obstacle = "prints JSON only";
+    if (!obstacle.empty()) return fail({Errc::kInvalid, "--copies " + obstacle});
+    Result<EndedCopies> ended = run_copies(arguments.copies, of_copy);
+    if (!ended) return fail(ended.error());
+    if (ended->exit_code != 0) return ended->exit_code; // it has said why
+    const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return print_result(join_results(std::move(ended->results), wall_s));
 }
 
 void add_upload_options(CLI::App& app, Arguments& arguments, CLI::Option* task)
@@ -238,6 +288,11 @@ int run_program(int argc, const char* const* argv, SteadyTime start)
     app.add_option("--resource-type", arguments.resource_type,
                    "Measure the processors (cpu) or the first CUDA device (cuda); default: FATHOM_RESOURCE_TYPE or cpu")
         ->type_name("TYPE");
+    app.add_option("--copies", arguments.copies,
+                   "Run N copies side by side, each on an equal part of the processors: what they cost each other")
+        ->type_name("N")
+        ->check(CLI::Range(1, static_cast<int>(kMaxProbeCopies)))
+        ->needs(task);
     add_upload_options(app, arguments, task);
     try {
         app.parse(argc, argv);
@@ -256,6 +311,7 @@ int run_program(int argc, const char* const* argv, SteadyTime start)
         fmt::print(stderr, "fathom-probe: give --task FILE or --list; --help explains\n");
         return kWrongInput;
     }
+    if (arguments.copies > 1) return run_several(arguments, arguments_of_copy(argc, argv), start);
     return run(arguments, start);
 }
 

@@ -23,7 +23,7 @@ struct OneThreadTerms {
 /// @param use  complete (validate_task), without inputs from other operators.
 /// @return empty when there is not.
 /// @error kUnavailable  its library refuses it.
-Result<std::optional<OneThreadTimes>> measure_one_thread(const RegisteredOperator& registered, const OperatorUse& use,
-                                                         const OneThreadTerms& terms);
+Result<std::optional<SampledTimes>> measure_one_thread(const RegisteredOperator& registered, const OperatorUse& use,
+                                                       const OneThreadTerms& terms);
 
 } // namespace fathom::probes

@@ -5,6 +5,7 @@
 #include "probes/runner/resources.hpp"
 #include "probes/runner/sampled_operator.hpp"
 #include "probes/runner/seconds_since.hpp"
+#include "probes/runner/task_operators.hpp"
 
 #include <fmt/format.h>
 
@@ -32,68 +33,11 @@ constexpr std::int64_t kMaxSamplesWithOneThread = 4;
 /// A task is given up early only when it is far from its limit; near it, the limit itself decides.
 constexpr double kClearlyOver = 1.25;
 
-/// The operator that a use means: an uploaded one of that version, or the program's own code, described by the
-/// task's manifest when the use asks for a version that is not the program's. Empty when there is none.
-std::optional<RegisteredOperator> operator_for(const ProbeTask& task, const OperatorUse& use, const Uploads& uploads)
+/// @param copies  that share what a control group grants.
+SampleRule sample_rule(const ProbeTask& task, int cores, int copies)
 {
-    for (const RegisteredOperator& upload : uploads) {
-        if (upload.manifest.id == use.id && (use.version == 0 || use.version == upload.manifest.version)) return upload;
-    }
-    const RegisteredOperator* const found = find_operator(use.id);
-    if (found == nullptr) return std::nullopt;
-    RegisteredOperator result = *found;
-    if (use.version == 0 || use.version == found->manifest.version) return result;
-    const auto manifest =
-        std::find_if(task.manifests.begin(), task.manifests.end(), [&](const OperatorManifest& candidate) {
-            return candidate.id == use.id && candidate.version == use.version && !candidate.is_uploaded();
-        });
-    if (manifest == task.manifests.end()) return std::nullopt;
-    result.manifest = *manifest;
-    return result;
-}
-
-/// The code knows these parameters and no others.
-bool has_parameters_of(const OperatorManifest& manifest, const OperatorManifest& program)
-{
-    const auto same = [](const OperatorParameter& a, const OperatorParameter& b) { return a.name == b.name; };
-    return std::equal(manifest.parameters.begin(), manifest.parameters.end(), program.parameters.begin(),
-                      program.parameters.end(), same);
-}
-
-/// Σ over the operators, for all are kept ready at the same time, and the largest once more: operators that
-/// feed others are run in a second instance.
-/// @param memory  of RegisteredOperator: on the host or on the device.
-double needed_memory(const ProbeTask& task, const RunConditions& conditions,
-                     std::function<double(const Parameters&)> RegisteredOperator::* memory)
-{
-    double needed = 0;
-    double largest_producer = 0;
-    for (const OperatorUse& use : task.operators) {
-        const RegisteredOperator item = *operator_for(task, use, conditions.uploads);
-        const double own = item.*memory ? (item.*memory)(use.parameters) : 0;
-        needed += own;
-        if (!use.label.empty()) largest_producer = std::max(largest_producer, own);
-    }
-    return needed + largest_producer;
-}
-
-Result<void> check_memory(const ProbeTask& task, const RunConditions& conditions)
-{
-    const double on_host = needed_memory(task, conditions, &RegisteredOperator::memory);
-    if (on_host > conditions.usable_memory_bytes)
-        return Error{Errc::kTooLarge, fmt::format("out of memory: the task needs {:.1f} MB, {:.1f} MB are usable here",
-                                                  on_host / 1e6, conditions.usable_memory_bytes / 1e6)};
-    const double on_device = needed_memory(task, conditions, &RegisteredOperator::device_memory);
-    if (on_device > conditions.usable_device_memory_bytes)
-        return Error{Errc::kTooLarge, fmt::format("out of memory on the GPU: the task needs {:.1f} MB there, {:.1f} MB "
-                                                  "are free",
-                                                  on_device / 1e6, conditions.usable_device_memory_bytes / 1e6)};
-    return {};
-}
-
-SampleRule sample_rule(const ProbeTask& task, int cores)
-{
-    const std::optional<double> quota = cpu_quota_cores();
+    std::optional<double> quota = cpu_quota_cores();
+    if (quota) *quota /= copies;
     const auto samples = static_cast<double>(task.repeats) * static_cast<double>(task.operators.size());
     return {.min_sample_s = task.min_sample_s,
             .count_budget_s = kCountShare * task.limit_s / samples,
@@ -116,7 +60,9 @@ class TaskRun {
         for (const OperatorUse& use : task_.operators) {
             operators_.emplace_back(*operator_for(task_, use, conditions_.uploads), use, conditions_.cores, &watch_);
             tell("preparing " + operators_.back().name());
-            if (Result<void> started = operators_.back().start(seed_, sample_rule(task_, conditions_.cores)); !started)
+            if (Result<void> started =
+                    operators_.back().start(seed_, sample_rule(task_, conditions_.cores, copy_count()));
+                !started)
                 return started;
         }
         return {};
@@ -152,6 +98,7 @@ class TaskRun {
     /// Where there is time and memory for it.
     void change_instances()
     {
+        if (conditions_.copies != nullptr) return; // making another one would keep all copies waiting
         if (expected_end_s() > kExtraShare * task_.limit_s) return;
         double largest = 0;
         for (const OperatorUse& use : task_.operators) {
@@ -165,16 +112,27 @@ class TaskRun {
             item.change_instances();
     }
 
+    /// Of the first of several copies, while the others stand still.
+    Result<void> take_samples_alone()
+    {
+        alone_.resize(operators_.size());
+        if (conditions_.copies == nullptr) return {};
+        tell("waiting until all copies are ready");
+        conditions_.copies->wait(CopiesInStep::kLongPause);
+        if (conditions_.copies->is_first()) {
+            if (Result<void> sampled = sample_rounds(); !sampled) return sampled;
+            for (std::size_t i = 0; i < operators_.size(); ++i)
+                alone_[i] = operators_[i].set_samples_apart();
+        }
+        tell("waiting until the first copy was measured alone");
+        conditions_.copies->wait(CopiesInStep::kLongPause);
+        is_in_step_ = true;
+        return {};
+    }
+
     Result<void> take_samples()
     {
-        const double begin_s = seconds_since(conditions_.process_start);
-        for (std::int64_t round = 1; round <= task_.repeats; ++round) {
-            keep_instances_when_late(begin_s, round);
-            for (SampledOperator& item : operators_) {
-                tell(fmt::format("sample {} of {} of {}", round, task_.repeats, item.name()));
-                if (Result<double> sampled = item.sample(); !sampled) return sampled.error();
-            }
-        }
+        if (Result<void> sampled = sample_rounds(); !sampled) return sampled;
         watch_.end_stretch();
         return {};
     }
@@ -183,7 +141,7 @@ class TaskRun {
     Result<void> measure_one_thread()
     {
         one_thread_.resize(operators_.size());
-        if (conditions_.cores == 1) return {};
+        if (conditions_.cores == 1 || conditions_.copies != nullptr) return {};
         const double held = needed_memory(task_, conditions_, &RegisteredOperator::memory);
         const auto factor = static_cast<double>(conditions_.cores);
         for (const std::size_t i : shortest_first()) {
@@ -192,10 +150,10 @@ class TaskRun {
             if (!item.has_program_threads || !use.inputs.empty()) continue;
             if (held + item.memory(use.parameters) > conditions_.usable_memory_bytes) continue;
             tell("measuring " + operators_[i].name() + " with one thread");
-            Result<std::optional<OneThreadTimes>> times =
+            Result<std::optional<SampledTimes>> times =
                 probes::measure_one_thread(item, use,
                                            {.seed = seed_,
-                                            .rule = sample_rule(task_, 1),
+                                            .rule = sample_rule(task_, 1, 1),
                                             .samples = std::min(task_.repeats, kMaxSamplesWithOneThread),
                                             .process_start = conditions_.process_start,
                                             .end_s = kOneThreadShare * task_.limit_s,
@@ -225,6 +183,7 @@ class TaskRun {
             if (!one) return one.error();
             one->is_target_reached = task_.target_interval <= 0 || item.is_within(task_.target_interval);
             one->one_thread = std::move(one_thread_[i]);
+            one->alone = std::move(alone_[i]);
             result.task_s += static_cast<double>(one->count) * one->median_s;
             result.operators.push_back(std::move(*one));
         }
@@ -234,6 +193,22 @@ class TaskRun {
     }
 
   private:
+    int copy_count() const { return conditions_.copies != nullptr ? conditions_.copies->count() : 1; }
+
+    Result<void> sample_rounds()
+    {
+        const double begin_s = seconds_since(conditions_.process_start);
+        for (std::int64_t round = 1; round <= task_.repeats; ++round) {
+            keep_instances_when_late(begin_s, round);
+            for (SampledOperator& item : operators_) {
+                tell(fmt::format("sample {} of {} of {}", round, task_.repeats, item.name()));
+                if (is_in_step_) conditions_.copies->wait(CopiesInStep::kShortPause);
+                if (Result<double> sampled = item.sample(); !sampled) return sampled.error();
+            }
+        }
+        return {};
+    }
+
     /// Operators in order of what a sample takes: as many as possible fit into the time that is left.
     std::vector<std::size_t> shortest_first() const
     {
@@ -260,14 +235,15 @@ class TaskRun {
     double expected_end_s() const
     {
         double expected_s = seconds_since(conditions_.process_start);
+        const auto rounds = static_cast<double>(conditions_.copies != nullptr ? 2 * task_.repeats : task_.repeats);
         for (const SampledOperator& item : operators_)
-            expected_s += item.expected_sample_s() * static_cast<double>(task_.repeats);
+            expected_s += item.expected_sample_s() * rounds;
         return expected_s;
     }
 
     Result<void> add_rounds()
     {
-        if (task_.target_interval <= 0) return {};
+        if (task_.target_interval <= 0 || conditions_.copies != nullptr) return {};
         const auto begin = std::chrono::steady_clock::now();
         const double budget_s = task_.sample_budget_s > 0 ? task_.sample_budget_s : task_.limit_s / 3;
         const double end_s = std::min(seconds_since(conditions_.process_start) + budget_s, kExtraShare * task_.limit_s);
@@ -316,53 +292,12 @@ class TaskRun {
     std::uint64_t seed_;
     DisturbanceWatch watch_;
     std::vector<SampledOperator> operators_;
-    std::vector<std::optional<OneThreadTimes>> one_thread_; ///< of each operator, where it was measured
+    std::vector<std::optional<SampledTimes>> one_thread_; ///< of each operator, where it was measured
+    std::vector<std::optional<SampledTimes>> alone_;      ///< of each operator of the first of several copies
+    bool is_in_step_ = false;                             ///< from here on samples begin in all copies at once
 };
 
-FieldError not_here(const OperatorUse& use, const std::string& path, const RegisteredOperator* built_in)
-{
-    if (built_in == nullptr)
-        return {path + ".id", "there is no operator \"" + use.id + "\" here; see --list, or bring it with --operator"};
-    return {path + ".version", fmt::format("this program has version {} of {}, and the task brings no manifest of "
-                                           "version {}",
-                                           built_in->manifest.version, use.id, use.version)};
-}
-
 } // namespace
-
-Result<ProbeTask> validate_task(ProbeTask task, const Uploads& uploads)
-{
-    std::vector<FieldError> errors;
-    for (std::size_t i = 0; i < task.operators.size(); ++i) {
-        OperatorUse& use = task.operators[i];
-        const std::string path = fmt::format("operators[{}]", i);
-        const RegisteredOperator* const built_in = find_operator(use.id);
-        const std::optional<RegisteredOperator> meant = operator_for(task, use, uploads);
-        if (!meant) {
-            errors.push_back(not_here(use, path, built_in));
-            if (built_in != nullptr)
-                complete_parameters(built_in->manifest, use.parameters, path + ".parameters", errors);
-            continue;
-        }
-        use.version = meant->manifest.version;
-        if (meant->manifest.is_uploaded()) {
-            use.parameters = complete_parameters(meant->manifest, use.parameters, path + ".parameters", errors);
-            continue;
-        }
-        if (!has_parameters_of(meant->manifest, built_in->manifest)) {
-            errors.push_back({path + ".version", fmt::format("version {} of {} has other parameters than this "
-                                                             "program's code",
-                                                             use.version, use.id)});
-            continue;
-        }
-        const std::size_t before = errors.size();
-        use.parameters = complete_parameters(meant->manifest, use.parameters, path + ".parameters", errors);
-        // What the code can compute is for the code's own manifest to say.
-        if (errors.size() == before)
-            complete_parameters(built_in->manifest, use.parameters, path + ".parameters", errors);
-    }
-    return value_or_errors(std::move(task), std::move(errors), "the probe task");
-}
 
 Result<ProbeResult> run_task(const ProbeTask& task, const RunConditions& conditions)
 {
@@ -381,6 +316,7 @@ Result<ProbeResult> run_task(const ProbeTask& task, const RunConditions& conditi
     if (Result<void> fed = run.feed_operators(); !fed) return fed.error();
     if (Result<void> in_time = run.check_limit(); !in_time) return in_time.error();
     run.change_instances();
+    if (Result<void> sampled = run.take_samples_alone(); !sampled) return sampled.error();
     if (Result<void> sampled = run.take_samples(); !sampled) return sampled.error();
     // First of what needs time that may not be there: a time with one thread says more than a narrower interval.
     if (Result<void> measured = run.measure_one_thread(); !measured) return measured.error();

@@ -2,6 +2,7 @@
 
 #include "core/model/probe_result.hpp"
 #include "probes/operators/registry.hpp"
+#include "probes/runner/copies_in_step.hpp"
 
 #include <chrono>
 #include <functional>
@@ -24,6 +25,7 @@ struct RunConditions {
     /// Told what happens next ("sample 3 of 7 of dgemm(…)"), never inside a timed part. May be empty.
     std::function<void(const std::string&)> progress;
     Uploads uploads{};
+    CopiesInStep* copies = nullptr; ///< with which other copies of it run side by side; nullptr: it runs by itself
 };
 
 /// Finds every operator and completes its parameters, by the task's manifest of its version if it brings one.
@@ -37,7 +39,10 @@ Result<ProbeTask> validate_task(ProbeTask task, const Uploads& uploads = {});
 /// operators and not one; then, on several cores and while there is time, what programs compute in threads of their own
 /// is measured with one thread; then further rounds go over those whose median is not known within the task's target,
 /// until its sample budget is spent or the limit comes near; then results are verified. A wrong result is reported as
-/// such, not refused. Blocks. Fills everything but `wall_s`; of `host` only "disturbance".
+/// such, not refused.
+/// One of several copies takes exactly `repeats` samples, each begun when all copies are ready for it, of one instance;
+/// before these the first copy takes as many while the others stand still (`alone`). Nothing is measured with one
+/// thread then. Blocks. Fills everything but `wall_s`; of `host` only "disturbance".
 /// @error kTooLarge     the operators need more memory than is usable, on the host or on the device.
 /// @error kDeadline     after the first executions it is clear that the limit will not be kept.
 /// @error kUnavailable  a library refuses an operator.

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <ctime>
 #include <malloc.h>
+#include <utility>
 
 namespace fathom::probes {
 namespace {
@@ -149,11 +150,22 @@ double SampledOperator::expected_sample_s() const
     return estimate_s_ * static_cast<double>(executions_ + (rule_.warm_up_each ? 1 : 0));
 }
 
-OneThreadTimes SampledOperator::times() const
+SampledTimes SampledOperator::times() const
 {
     const SampleStatistics statistics = this->statistics();
     return {.samples_s = samples_s_,
             .executions = sample_executions_,
+            .median_s = statistics.median,
+            .ci_low_s = statistics.ci_low,
+            .ci_high_s = statistics.ci_high};
+}
+
+SampledTimes SampledOperator::set_samples_apart()
+{
+    const SampleStatistics statistics = summarize(samples_s_, {});
+    evidence_.clear();
+    return {.samples_s = std::exchange(samples_s_, {}),
+            .executions = std::exchange(sample_executions_, {}),
             .median_s = statistics.median,
             .ci_low_s = statistics.ci_low,
             .ci_high_s = statistics.ci_high};

@@ -61,7 +61,10 @@ class SampledOperator {
     double expected_sample_s() const;
 
     /// What its samples say. At least one must have been taken.
-    OneThreadTimes times() const;
+    SampledTimes times() const;
+    /// What the samples so far say, whatever disturbed them; its result will be of those that follow. At least one must
+    /// have been taken, and another must follow.
+    SampledTimes set_samples_apart();
 
     std::int64_t sample_count() const { return static_cast<std::int64_t>(samples_s_.size()); }
 

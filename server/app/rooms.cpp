@@ -48,6 +48,7 @@
 #include "server/operators/library_follower.hpp"
 #include "server/operators/operator_keys_api.hpp"
 #include "server/operators/operators_api.hpp"
+#include "server/outputs/outputs_api.hpp"
 #include "server/probing/comparison_api.hpp"
 #include "server/probing/findings_api.hpp"
 #include "server/probing/health_probes.hpp"
@@ -348,6 +349,7 @@ void Rooms::State::add_center_routes()
 void Rooms::State::add_job_routes()
 {
     add_jobs_routes(context.api, jobs, context.database);
+    add_outputs_routes(context.api, jobs, context.database, context.settings.most_fetched_output_bytes);
     add_job_types_routes(context.api, job_types);
     add_projects_routes(context.api, projects);
     add_project_members_routes(context.api, project_members);

@@ -4,11 +4,13 @@
 #include "server/catalog/catalog_curves.hpp"
 #include "server/catalog/device_facts.hpp"
 #include "server/rows/measured_operator.hpp"
+#include "server/rows/operator_loads.hpp"
 #include "server/store/sql_array.hpp"
 
 #include <pqxx/pqxx>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -72,6 +74,7 @@ std::unordered_map<std::string_view, std::size_t> keep_unchanged(CatalogSnapshot
         view.measured = before->measured;
         view.one_core = before->one_core;
         view.speedups = before->speedups;
+        view.loads = before->loads;
     }
     return changed;
 }
@@ -119,6 +122,23 @@ struct SeveralResults {
     }
 };
 
+/// Of these unit types, by id.
+void read_loads(pqxx::work& transaction, CatalogSnapshot& catalog, const std::string& ids,
+                const std::unordered_map<std::string_view, std::size_t>& indices)
+{
+    std::map<std::size_t, UnitLoads> loads;
+    for (const OperatorLoads& one : select_operator_loads(transaction, {.unit_types = ids})) {
+        std::optional<LoadCurve> curve = fit_load_curve(one.results, one.copies);
+        if (curve) loads[indices.at(one.unit_type_id)].push_back({one.operator_id, std::move(*curve)});
+    }
+    for (auto& [index, of_unit_type] : loads) {
+        // The database's collation is another order.
+        std::sort(of_unit_type.begin(), of_unit_type.end(),
+                  [](const OperatorLoad& a, const OperatorLoad& b) { return a.operator_id < b.operator_id; });
+        catalog.unit_types[index].loads = std::make_shared<const UnitLoads>(std::move(of_unit_type));
+    }
+}
+
 } // namespace
 
 void read_measurements(pqxx::work& transaction, CatalogSnapshot& catalog, const CatalogSnapshot& previous)
@@ -131,7 +151,9 @@ void read_measurements(pqxx::work& transaction, CatalogSnapshot& catalog, const 
     for (const auto& [id, index] : changed)
         ids.add(std::string(id));
     CatalogCurves curves;
-    const pqxx::result rows = transaction.exec_params(kSelectMeasurements, ids.take(), kMaxResults);
+    const std::string changed_ids = ids.take();
+    read_loads(transaction, catalog, changed_ids, changed);
+    const pqxx::result rows = transaction.exec_params(kSelectMeasurements, changed_ids, kMaxResults);
     for (auto first = rows.begin(); first != rows.end();) {
         const pqxx::row row = *first;
         const std::size_t index = changed.at(row["unit_type_id"].as<std::string>());

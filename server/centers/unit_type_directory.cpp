@@ -20,7 +20,10 @@ constexpr const char* kSelectOffers = R"sql(
                 WHEN c.drained THEN concat_ws(': ', 'the center is drained', nullif(c.drain_reason, ''))
                 WHEN c.state = 'lost' THEN 'the center is lost'
                 WHEN c.state = 'enrolled' THEN 'the center has never connected'
-                ELSE '' END AS closed_reason
+                ELSE '' END AS closed_reason,
+           CASE WHEN u.resource_type <> 'cpu' THEN 'copies side by side are measured on processors only'
+                WHEN c.host_id IS NULL THEN 'copies side by side need units of one host: its center''s agent does not run jobs itself (Slurm, Kubernetes), or is an older one'
+                ELSE '' END AS copies_obstacle
     FROM unit_type u JOIN center c ON c.id = u.center_id JOIN unit_type_support s ON s.unit_type_id = u.id
     WHERE u.active ORDER BY c.name, u.name)sql";
 
@@ -56,6 +59,7 @@ std::vector<UnitTypeOffer> unit_type_offers(pqxx::transaction_base& transaction)
                           .units_in_use = row["units_in_use"].as<std::int64_t>(),
                           .operators = to_json_value(row["operators"]).get<std::vector<std::string>>(),
                           .closed_reason = row["closed_reason"].as<std::string>(),
+                          .copies_obstacle = row["copies_obstacle"].as<std::string>(),
                           .memory = memory_of(row)});
         // Sorted here: the database's collation is another order.
         std::sort(offers.back().operators.begin(), offers.back().operators.end());

@@ -25,6 +25,8 @@ struct UnitTypeOffer {
     std::vector<std::string> operators; ///< sorted ids, uploaded ones included where the center accepts them
     /// Empty when the center takes new work; else why not, for people.
     std::string closed_reason;
+    /// Empty when copies of a probe can run side by side on its units; else why not, for people.
+    std::string copies_obstacle{};
     /// By which sizes are chosen. Caches by the larger of what its center tells and what its newest probe saw; of units
     /// that are not only processors they are not known.
     UnitMemory memory{};

@@ -73,6 +73,7 @@ constexpr Statement kSelectOrders{"jobs_select_orders", R"sql(
            coalesce(c.facts ->> 'stages_inputs' = 'true', false) AS stages_inputs,
            coalesce(c.facts ->> 'stores_outputs' = 'true', false) AS stores_outputs,
            coalesce(c.facts ->> 's3' = 'true', false) AS has_object_store,
+           left(coalesce(c.facts ->> 's3_refusal', ''), 1000) AS s3_refusal,
            c.facts ->> 'keeps_outputs_bytes' IS NOT NULL AS knows_outputs_of_jobs,
            coalesce(c.facts ->> 'maps_users' = 'true', false) AS maps_users, j.submitted_by,
            coalesce(p.name, '') AS account, j.project
@@ -160,9 +161,12 @@ Result<void> check_staging(const pqxx::row& row, const JobSpec& spec)
     if (!spec.inputs.empty() && !row["stages_inputs"].as<bool>()) return refuse("stage inputs");
     if (!spec.outputs.empty() && !row["stores_outputs"].as<bool>()) return refuse("store outputs");
     // An agent that has never heard of such URLs would not even take the order.
-    if (uses_object_store(spec) && !row["has_object_store"].as<bool>())
+    if (uses_object_store(spec) && !row["has_object_store"].as<bool>()) {
+        const auto refusal = row["s3_refusal"].as<std::string>();
         return Error{Errc::kInfeasible,
-                     std::string(link::kStagingFailed) + "this center has no object store for s3:// URLs"};
+                     std::string(link::kStagingFailed) +
+                         (refusal.empty() ? "this center has no object store for s3:// URLs" : refusal)};
+    }
     return {};
 }
 

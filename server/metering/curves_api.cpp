@@ -48,7 +48,7 @@ Json loads_json(const MeasuredLoads& loads)
     Json json = to_json(loads.place);
     json["operator"] = loads.operator_id;
     json["measured_at"] = format_rfc3339(loads.measured_at);
-    const std::optional<LoadCurve> curve = fit_load_curve(loads.results);
+    const std::optional<LoadCurve> curve = fit_load_curve(loads.results, loads.copies);
     if (curve)
         json.update(fathom::to_json(*curve));
     else

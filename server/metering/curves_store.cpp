@@ -1,11 +1,13 @@
 #include "server/metering/curves_store.hpp"
 
+#include "server/rows/operator_loads.hpp"
 #include "server/rows/timed_transfers.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
 
 #include <pqxx/pqxx>
 
+#include <map>
 #include <utility>
 
 namespace fathom::server {
@@ -28,27 +30,9 @@ constexpr const char* kSelectCounts = R"sql(
     HAVING count(*) >= 2
     ORDER BY u.id, n.operator_id, n.parameters_key LIMIT $7)sql";
 
-// The index measurement_newest has them by unit type and count. Results of what another version of the operator did say
-// nothing of this one.
-constexpr const char* kSelectLoads = R"sql(
-    SELECT c.id AS center_id, c.name AS center, u.id AS unit_type_id, u.name AS unit_type, m.operator_id,
-           json_agg(json_build_array(m.parameters_key, m.busy_cores, m.median_s)
-                    ORDER BY m.measured_at, m.probe_run_id, m.parameters_key) AS results,
-           max(m.measured_at) AS measured_at
-    FROM (SELECT m.*, p.busy_cores,
-                 row_number() OVER (PARTITION BY m.unit_type_id, m.operator_id ORDER BY m.measured_at DESC) AS newness
-          FROM measurement m JOIN probe_run p ON p.id = m.probe_run_id
-          WHERE m.void_reason = '' AND m.unit_count = 1 AND m.measured_at > now() - interval '90 days'
-            AND p.busy_cores IS NOT NULL AND ($3 = '' OR m.operator_id = $3)
-            AND NOT EXISTS (SELECT 1 FROM operator_in_use v
-                            WHERE v.id = m.operator_id AND v.version <> m.operator_version)) m
-         JOIN unit_type u ON u.id = m.unit_type_id JOIN center c ON c.id = u.center_id
-    WHERE m.newness <= 1000
-      AND ($1 = '' OR c.id = $1 OR c.name = $1) AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
-      AND (u.id, m.operator_id) > ($4, $5)
-    GROUP BY c.id, u.id, m.operator_id
-    HAVING max(m.busy_cores) - min(m.busy_cores) >= 0.5
-    ORDER BY u.id, m.operator_id LIMIT $6)sql";
+constexpr const char* kSelectPlaces = R"sql(
+    SELECT c.id AS center_id, c.name AS center, u.id AS unit_type_id, u.name AS unit_type
+    FROM unit_type u JOIN center c ON c.id = u.center_id WHERE u.id = ANY ($1::text[]))sql";
 
 constexpr const char* kSelectFetchingTypes = R"sql(
     SELECT c.id AS center_id, c.name AS center, u.id AS unit_type_id, u.name AS unit_type
@@ -113,14 +97,6 @@ Result<CountsKey> parse_key(const std::string& after)
     return CountsKey{json[0], json[1], json[2]};
 }
 
-MeasuredLoads to_loads(const pqxx::row& row)
-{
-    MeasuredLoads loads{to_place(row), row["operator_id"].as<std::string>(), {}, to_timestamp(row["measured_at"])};
-    for (const Json& result : to_json_value(row["results"]))
-        loads.results.push_back({result[0].get<std::string>(), result[1].get<double>(), result[2].get<double>()});
-    return loads;
-}
-
 /// Unit type and operator.
 Result<std::pair<std::string, std::string>> parse_loads_key(const std::string& after)
 {
@@ -138,10 +114,21 @@ Result<Page<MeasuredLoads>> select_measured_loads(pqxx::transaction_base& transa
 {
     const Result<std::pair<std::string, std::string>> key = parse_loads_key(after);
     if (!key) return key.error();
+    const std::vector<OperatorLoads> rows = select_operator_loads(transaction, {.center = filter.center,
+                                                                                .unit_type = filter.unit_type,
+                                                                                .operator_id = filter.operator_id,
+                                                                                .after_unit_type = key->first,
+                                                                                .after_operator = key->second,
+                                                                                .limit = size + 1});
+    SqlArray ids;
+    for (const OperatorLoads& one : rows)
+        ids.add(one.unit_type_id);
+    std::map<std::string, UnitTypeName> places;
+    for (const pqxx::row& row : transaction.exec_params(kSelectPlaces, ids.take()))
+        places.emplace(row["unit_type_id"].as<std::string>(), to_place(row));
     std::vector<MeasuredLoads> found;
-    for (const pqxx::row& row : transaction.exec_params(kSelectLoads, filter.center, filter.unit_type,
-                                                        filter.operator_id, key->first, key->second, size + 1))
-        found.push_back(to_loads(row));
+    for (const OperatorLoads& one : rows)
+        found.push_back({places.at(one.unit_type_id), one.operator_id, one.results, one.copies, one.measured_at});
     return cut_page(std::move(found), size, [](const MeasuredLoads& loads) {
         return Json{loads.place.unit_type_id, loads.operator_id}.dump();
     });

@@ -45,14 +45,17 @@ struct CurveFilter {
 Result<Page<MeasuredCounts>> select_measured_counts(pqxx::transaction_base& transaction, const CurveFilter& filter,
                                                     std::int64_t size, const std::string& after);
 
-/// One operator on one unit of a type, beside different loads of its host (docs/measurement.md "Neighbours").
+/// One operator on one unit of a type, beside different loads of its host, and in copies side by side
+/// (docs/measurement.md "Neighbours").
 struct MeasuredLoads {
     UnitTypeName place;
     std::string operator_id;
     std::vector<LoadedResult> results; ///< of the last 90 days
+    std::vector<CopyResult> copies;    ///< of the last 90 days
     Timestamp measured_at{};           ///< of the newest
 };
-/// By unit type and operator; `after` is opaque. Those without two loads that differ by half a core are left out.
+/// By unit type and operator; `after` is opaque. Those without two loads that differ by half a core, and without
+/// copies, are left out.
 /// @error kInvalid  `after` is not a key of this list.
 Result<Page<MeasuredLoads>> select_measured_loads(pqxx::transaction_base& transaction, const CurveFilter& filter,
                                                   std::int64_t size, const std::string& after);

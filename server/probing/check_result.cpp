@@ -37,6 +37,7 @@ void check_statistics(const OperatorResult& result, const std::string& path, Fau
     check_median(result, summarize(result.samples_s, result.disturbed), path, faults);
     if (result.one_thread)
         check_median(*result.one_thread, summarize(result.one_thread->samples_s, {}), path + ".one_thread", faults);
+    if (result.alone) check_median(*result.alone, summarize(result.alone->samples_s, {}), path + ".alone", faults);
     const auto count = static_cast<std::int64_t>(result.samples_s.size());
     if (std::any_of(result.outliers.begin(), result.outliers.end(),
                     [&](std::int64_t i) { return i < 0 || i >= count; }))
@@ -122,6 +123,28 @@ std::vector<ResultFault> check_probe_result(const ProbeResult& result, const Pro
     if (std::string problem = check_sums(result); !problem.empty())
         faults.push_back({FindingKind::kNonsense, {"wall_s", std::move(problem)}});
     check_operators(result, task, library, faults);
+    return faults;
+}
+
+std::vector<ResultFault> check_copies(const ProbeResult& result, const ProbeTask& task, std::int64_t copies,
+                                      const OperatorLibrary& library)
+{
+    Faults faults = check_probe_result(result, task, 1, library);
+    const auto printed = static_cast<std::int64_t>(result.copies.size()) + 1;
+    if (printed != copies)
+        faults.push_back({FindingKind::kWrongResult,
+                          {"copies", "are " + std::to_string(printed) + ", ordered were " + std::to_string(copies)}});
+    for (std::size_t i = 0; i < result.operators.size(); ++i) {
+        if (!result.operators[i].alone)
+            faults.push_back({FindingKind::kWrongResult,
+                              {"operators[" + std::to_string(i) + "].alone", "is missing: what it took by itself"}});
+    }
+    for (std::size_t i = 0; i < result.copies.size(); ++i) {
+        for (ResultFault& fault : check_probe_result(result.copies[i], task, 1, library)) {
+            fault.error.field.insert(0, "copies[" + std::to_string(i) + "].");
+            faults.push_back(std::move(fault));
+        }
+    }
     return faults;
 }
 

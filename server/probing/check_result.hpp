@@ -27,6 +27,10 @@ Result<ProbeResult> read_probe_result(const std::string& text);
 std::vector<ResultFault> check_probe_result(const ProbeResult& result, const ProbeTask& task, std::int64_t unit_count,
                                             const OperatorLibrary& library);
 
+/// The same of a probe of so many copies side by side: of each of them, on one unit, with what the first took alone.
+std::vector<ResultFault> check_copies(const ProbeResult& result, const ProbeTask& task, std::int64_t copies,
+                                      const OperatorLibrary& library);
+
 /// Sets the `cache_verdict` of each operator whose arrays were too small beside the caches that the result tells: it is
 /// right, is kept, and predicts jobs of that size, but is no measure of memory. Sets the `memory_level` of those that
 /// measure latency.

@@ -28,7 +28,7 @@ constexpr const char* kSelectToRepeat = R"sql(
       AND (r.cause <> 'pretest' OR (t.state = 'testing' AND t.pretest_run_id = r.id))
       AND NOT EXISTS (SELECT 1 FROM probe_run n
                       WHERE n.probe_task_id = r.probe_task_id AND n.unit_type_id = r.unit_type_id
-                        AND n.unit_count = r.unit_count AND n.id > r.id)
+                        AND n.unit_count = r.unit_count AND n.mode = r.mode AND n.id > r.id)
       AND (SELECT count(*) FROM probe_run a
            WHERE a.id = r.repeats_run_id
               OR a.id = (SELECT b.repeats_run_id FROM probe_run b WHERE b.id = r.repeats_run_id)) < 2
@@ -68,6 +68,7 @@ Result<void> repeat_run(pqxx::work& transaction, ProbeJobWriter& writer, const s
     const RunPlace place{.unit_type_id = lost->unit_type_id,
                          .center_id = lost->center_id,
                          .unit_count = lost->count_by == "center" ? 0 : lost->unit_count,
+                         .mode = lost->mode,
                          .selection = lost->selection,
                          .cause = lost->cause,
                          .created_by = lost->created_by,

@@ -62,17 +62,11 @@ void add_figure(Knowledge& knowledge, const Figures& figures, const std::string&
 
 } // namespace
 
-/// The released task of a job type in use.
-struct ProbeRefresh::JobTask {
-    ProbeTaskRecord task;
-    double share{};
-};
-
 /// What a candidate stands for: an operator of a survey, or a job type's task.
 struct ProbeRefresh::Item {
     const UnitTypeOffer* offer{};
     std::optional<OperatorUse> surveyed{};
-    const JobTask* job_task{};
+    const TaskInUse* job_task{};
 };
 
 struct ProbeRefresh::Survey {
@@ -87,9 +81,9 @@ struct ProbeRefresh::Run {
     ProbeTaskRecord task;
 };
 
-std::vector<ProbeRefresh::JobTask> ProbeRefresh::tasks_in_use(pqxx::work& transaction) const
+std::vector<TaskInUse> ProbeRefresh::tasks_in_use(pqxx::work& transaction) const
 {
-    std::vector<JobTask> tasks;
+    std::vector<TaskInUse> tasks;
     for (const JobTypeUse& use : select_job_type_uses(transaction, kMaxJobTypes)) {
         if (use.job_type.empty()) continue;
         std::optional<ProbeTaskRecord> task = lock_released_task(transaction, use.job_type);
@@ -98,10 +92,10 @@ std::vector<ProbeRefresh::JobTask> ProbeRefresh::tasks_in_use(pqxx::work& transa
     return tasks;
 }
 
-std::map<std::string, double> ProbeRefresh::operator_shares(const std::vector<JobTask>& tasks)
+std::map<std::string, double> ProbeRefresh::operator_shares(const std::vector<TaskInUse>& tasks)
 {
     std::map<std::string, double> shares;
-    for (const JobTask& one : tasks) {
+    for (const TaskInUse& one : tasks) {
         std::set<std::string> ids;
         for (const OperatorUse& use : one.task.document.operators)
             if (ids.insert(use.id).second) shares[use.id] += one.share;
@@ -110,7 +104,7 @@ std::map<std::string, double> ProbeRefresh::operator_shares(const std::vector<Jo
 }
 
 ProbeRefresh::Survey ProbeRefresh::look(pqxx::work& transaction, const Wish& wish,
-                                        const std::vector<JobTask>& tasks) const
+                                        const std::vector<TaskInUse>& tasks) const
 {
     const OperatorLibraryPointer library = operators_->library();
     const std::vector<FigureAge> ages = select_figure_ages(transaction, wish.center);
@@ -141,7 +135,7 @@ ProbeRefresh::Survey ProbeRefresh::look(pqxx::work& transaction, const Wish& wis
             const double cost_s = kSurveyCost_s / static_cast<double>(operators.size());
             add(offer.id.value + " " + use.id, knowledge, shares[use.id], cost_s, {.offer = &offer, .surveyed = use});
         }
-        for (const JobTask& one : tasks) {
+        for (const TaskInUse& one : tasks) {
             std::vector<std::string> ids;
             Knowledge knowledge;
             for (const OperatorUse& use : one.task.document.operators) {
@@ -208,17 +202,24 @@ Result<bool> ProbeRefresh::queue(pqxx::work& transaction, const Survey& survey, 
     return has_room;
 }
 
-Result<bool> ProbeRefresh::measure(pqxx::work& transaction, const Wish& wish, const std::vector<JobTask>& tasks) const
+Result<double> ProbeRefresh::allowance_s(pqxx::work& transaction, const CenterId& center, const std::string& cause,
+                                         double share) const
+{
+    const Result<ProbeBudget> budget = lock_probe_budget(transaction, center);
+    if (!budget) return budget.error();
+    const double spent_s = select_spent_by_cause(transaction, center, cause);
+    return std::min(left_s(*budget), limit_s(*budget) * share - spent_s);
+}
+
+Result<bool> ProbeRefresh::measure(pqxx::work& transaction, const Wish& wish, const std::vector<TaskInUse>& tasks) const
 {
     const Survey survey = look(transaction, wish, tasks);
     if (survey.candidates.empty()) return true;
-    const Result<ProbeBudget> budget = lock_probe_budget(transaction, wish.center);
-    if (!budget) return budget.error();
-    const double a_day_s = limit_s(*budget) * (wish.changed_at ? kChangedShare : kStaleShare);
-    const double spent_s = select_spent_by_cause(transaction, wish.center, wish.cause);
-    const double allowance_s = std::min(left_s(*budget), a_day_s - spent_s);
+    const Result<double> allowed_s =
+        allowance_s(transaction, wish.center, wish.cause, wish.changed_at ? kChangedShare : kStaleShare);
+    if (!allowed_s) return allowed_s.error();
     const ProbePlanRule rule{.metering_period_s = Seconds(metering_period_).count()};
-    const std::vector<std::size_t> picks = plan_probes(survey.candidates, rule, allowance_s);
+    const std::vector<std::size_t> picks = plan_probes(survey.candidates, rule, *allowed_s);
     const Result<bool> has_room = queue(transaction, survey, picks, wish.cause);
     if (!has_room) return has_room.error();
     const auto worth = std::count_if(survey.candidates.begin(), survey.candidates.end(),
@@ -226,15 +227,27 @@ Result<bool> ProbeRefresh::measure(pqxx::work& transaction, const Wish& wish, co
     return *has_room && static_cast<std::size_t>(worth) == picks.size();
 }
 
+Result<void> ProbeRefresh::refresh_center(pqxx::work& transaction, const CenterId& center,
+                                          const std::vector<TaskInUse>& tasks) const
+{
+    const Result<bool> done = measure(transaction, {.center = center, .cause = kStale}, tasks);
+    if (!done || !*done) return done ? Result<void>() : done.error();
+    const Result<double> allowed_s = allowance_s(transaction, center, kStale, kStaleShare);
+    if (!allowed_s) return allowed_s.error();
+    return refresh_copies(transaction, *writer_, tasks,
+                          {.center = center,
+                           .cause = kStale,
+                           .now = clock_->now(),
+                           .metering_period_s = Seconds(metering_period_).count(),
+                           .allowance_s = *allowed_s});
+}
+
 Result<void> ProbeRefresh::refresh(pqxx::work& transaction) const
 {
-    const std::vector<JobTask> tasks = tasks_in_use(transaction);
+    const std::vector<TaskInUse> tasks = tasks_in_use(transaction);
     for (const CenterId& center : select_open_centers(transaction)) {
-        const Result<void> tried =
-            try_part(transaction, "probe_refresh_failed", {"center_id", center.value}, [&]() -> Result<void> {
-                const Result<bool> done = measure(transaction, {.center = center, .cause = kStale}, tasks);
-                return done ? Result<void>() : done.error();
-            });
+        const Result<void> tried = try_part(transaction, "probe_refresh_failed", {"center_id", center.value},
+                                            [&] { return refresh_center(transaction, center, tasks); });
         if (!tried) return tried;
     }
     return {};
@@ -244,7 +257,7 @@ Result<void> ProbeRefresh::serve_requests(pqxx::work& transaction) const
 {
     const std::vector<ProbeRequest> requests = select_probe_requests(transaction);
     if (requests.empty()) return {};
-    const std::vector<JobTask> tasks = tasks_in_use(transaction);
+    const std::vector<TaskInUse> tasks = tasks_in_use(transaction);
     for (const ProbeRequest& request : requests) {
         const Result<void> tried = try_part(transaction, "probe_request_failed", {"center", request.center},
                                             [&] { return serve(transaction, request, tasks); });
@@ -254,7 +267,7 @@ Result<void> ProbeRefresh::serve_requests(pqxx::work& transaction) const
 }
 
 Result<void> ProbeRefresh::serve(pqxx::work& transaction, const ProbeRequest& request,
-                                 const std::vector<JobTask>& tasks) const
+                                 const std::vector<TaskInUse>& tasks) const
 {
     const Result<bool> done = measure(
         transaction, {.center = request.center_id, .cause = kChanged, .changed_at = request.requested_at}, tasks);
@@ -269,7 +282,7 @@ Result<void> ProbeRefresh::serve_drift(pqxx::work& transaction) const
 {
     const std::vector<DriftRequest> requests = select_drift_requests(transaction);
     if (requests.empty()) return {};
-    const std::vector<JobTask> tasks = tasks_in_use(transaction);
+    const std::vector<TaskInUse> tasks = tasks_in_use(transaction);
     for (const DriftRequest& request : requests) {
         const Wish wish{.center = request.center_id,
                         .cause = kDrifted,

@@ -3,6 +3,7 @@
 #include "core/decide/probing/probe_plan.hpp"
 #include "server/operators/operators_service.hpp"
 #include "server/ports/probe_ports.hpp"
+#include "server/probing/copies_refresh.hpp"
 #include "server/probing/probe_task_store.hpp"
 #include "server/probing/refresh_store.hpp"
 
@@ -24,7 +25,8 @@ class ProbeRefresh {
     {
     }
 
-    /// Queues runs of what is stale, with the cause "schedule".
+    /// Queues runs of what is stale, with the cause "schedule"; at centers where nothing is, copies side by side of
+    /// what jobs need (refresh_copies), from the same share of the budget.
     Result<void> refresh(pqxx::work& transaction) const;
     /// Serves the centers that ask to be measured, with the cause "catalog_change": figures from before the request
     /// count as unknown. A request stays until all that it makes worth measuring is queued.
@@ -41,24 +43,28 @@ class ProbeRefresh {
         std::optional<Timestamp> changed_at{}; ///< figures from before count as unknown; empty: only age counts
         std::optional<UnitTypeId> unit_type{}; ///< only this one
     };
-    struct JobTask;
     struct Item;
     struct Survey;
     struct Run;
-    std::vector<JobTask> tasks_in_use(pqxx::work& transaction) const;
+    std::vector<TaskInUse> tasks_in_use(pqxx::work& transaction) const;
     /// Of the run time of jobs the share of those that need an operator, by operator.
-    static std::map<std::string, double> operator_shares(const std::vector<JobTask>& tasks);
+    static std::map<std::string, double> operator_shares(const std::vector<TaskInUse>& tasks);
     /// Everything at a center that could be measured, as plan_probes() looks at it.
-    Survey look(pqxx::work& transaction, const Wish& wish, const std::vector<JobTask>& tasks) const;
+    Survey look(pqxx::work& transaction, const Wish& wish, const std::vector<TaskInUse>& tasks) const;
     /// The runs that measure the picks; tasks of surveys are made where there is none yet.
     std::vector<Run> runs_of(pqxx::work& transaction, const Survey& survey,
                              const std::vector<std::size_t>& picks) const;
     /// Queues the picks. @return false when the center's budget stopped it.
     Result<bool> queue(pqxx::work& transaction, const Survey& survey, const std::vector<std::size_t>& picks,
                        const std::string& cause) const;
-    Result<void> serve(pqxx::work& transaction, const ProbeRequest& request, const std::vector<JobTask>& tasks) const;
+    Result<void> serve(pqxx::work& transaction, const ProbeRequest& request, const std::vector<TaskInUse>& tasks) const;
+    /// Unit-seconds that runs of a cause may take at a center now. @error as lock_probe_budget()
+    Result<double> allowance_s(pqxx::work& transaction, const CenterId& center, const std::string& cause,
+                               double share) const;
+    Result<void> refresh_center(pqxx::work& transaction, const CenterId& center,
+                                const std::vector<TaskInUse>& tasks) const;
     /// @return true when nothing that is worth measuring is left.
-    Result<bool> measure(pqxx::work& transaction, const Wish& wish, const std::vector<JobTask>& tasks) const;
+    Result<bool> measure(pqxx::work& transaction, const Wish& wish, const std::vector<TaskInUse>& tasks) const;
 
     const OperatorsService* operators_;
     ProbeJobWriter* writer_;

@@ -147,7 +147,9 @@ Result<std::optional<Finding>> ProbeResults::store(pqxx::work& transaction, cons
     if (run.task.operators.empty()) // read_task_document()
         return std::optional(Finding{FindingKind::kNonsense, "its probe task cannot be read by this release",
                                      Json{{"probe_task_id", run.probe_task_id.value}}});
-    const std::vector<ResultFault> faults = check_probe_result(*result, run.task, run.unit_count, *library);
+    const std::vector<ResultFault> faults = run.mode == ScalingMode::kThroughput
+                                                ? check_copies(*result, run.task, run.unit_count, *library)
+                                                : check_probe_result(*result, run.task, run.unit_count, *library);
     if (!faults.empty()) return std::optional(to_finding(faults));
     const RunEvidence evidence = select_evidence(transaction, run);
     std::optional<Finding> finding = judge_evidence(*result, evidence);

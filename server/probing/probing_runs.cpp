@@ -129,7 +129,8 @@ Result<void> ProbingService::queue_planned(pqxx::work& transaction, const Caller
     audit(transaction, caller.actor, "probe_run.create", run->value, caller.request_id,
           {{"probe_task_id", planned.task.id.value},
            {"unit_type_id", planned.place.offer.id.value},
-           {"unit_count", place.unit_count}});
+           {"unit_count", place.unit_count},
+           {"mode", to_string(place.mode)}});
     created.runs.push_back(select_run(transaction, run->value).value());
     return {};
 }
@@ -148,6 +149,7 @@ Result<ProbingService::CreatedRuns> ProbingService::create_runs_in(pqxx::work& t
             RunPlace place{.unit_type_id = one.place.offer.id,
                            .center_id = one.place.offer.center_id,
                            .unit_count = unit_count,
+                           .mode = order.places.mode,
                            .selection = std::string(to_string(order.places.selection)),
                            .cause = cause,
                            .created_by = caller.actor,

@@ -8,20 +8,22 @@
 
 #include <pqxx/pqxx>
 
+#include <map>
 #include <set>
+#include <utility>
 
 namespace fathom::server {
 namespace {
 
 constexpr const char* kSelectMeasuredBy = R"sql(
     SELECT DISTINCT unit_type_id FROM probe_run
-    WHERE probe_task_id = $1 AND state = 'succeeded' AND ended_at > now() - $2 * interval '1 second')sql";
+    WHERE probe_task_id = $1 AND mode = 'strong' AND state = 'succeeded' AND ended_at > now() - $2 * interval '1 second')sql";
 
 constexpr const char* kInsertRun = R"sql(
     INSERT INTO probe_run (id, probe_task_id, center_id, unit_type_id, unit_count, selection, cause, job_id, created_by,
-                           document, order_id, count_by, able_unit_types, repeats_run_id, divides_run_id)
+                           document, order_id, count_by, able_unit_types, repeats_run_id, divides_run_id, mode)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11, $12, $13::text[], nullif($14, ''),
-            nullif($15, '')))sql";
+            nullif($15, ''), $16))sql";
 
 // What it really has, or had, is its newest attempt's to say: a center may choose type and count (M13d, M14). Its start
 // is by the center's clock, which may be behind ours.
@@ -41,7 +43,7 @@ constexpr const char* kSelectRun = "SELECT r.*, " FATHOM_RUN_OF_ATTEMPT R"sql(
 // Results are large, so a list does not read them.
 #define FATHOM_LISTED_RUNS                                                                                             \
     "SELECT r.id, r.probe_task_id, r.center_id, r.unit_type_id, r.unit_count, r.selection, r.cause, r.job_id, "        \
-    "r.state, r.error, r.created_at, r.created_by, r.ended_at, r.order_id, r.count_by, r.repeats_run_id, "             \
+    "r.state, r.error, r.created_at, r.created_by, r.ended_at, r.order_id, r.count_by, r.mode, r.repeats_run_id, "     \
     "r.divides_run_id, r.verification, r.verification_detail, r.busy_cores, NULL::jsonb AS document, "                 \
     "NULL::jsonb AS result, " FATHOM_RUN_OF_ATTEMPT                                                                    \
     "FROM probe_run r JOIN center c ON c.id = r.center_id JOIN unit_type u ON u.id = r.unit_type_id "                  \
@@ -56,7 +58,8 @@ constexpr const char* kSelectRuns = FATHOM_LISTED_RUNS R"sql(
 constexpr const char* kSelectTheseRuns = FATHOM_LISTED_RUNS "WHERE r.id = ANY ($1::text[]) ORDER BY r.id";
 
 constexpr const char* kFindQueuedRun = R"sql(
-    SELECT id FROM probe_run WHERE probe_task_id = $1 AND unit_type_id = $2 AND unit_count = $3 AND state = 'queued')sql";
+    SELECT id FROM probe_run WHERE probe_task_id = $1 AND unit_type_id = $2 AND unit_count = $3 AND mode = $4
+      AND state = 'queued')sql";
 
 constexpr const char* kHasQueuedRun = R"sql(
     SELECT 1 FROM probe_run r JOIN probe_task t ON t.id = r.probe_task_id
@@ -68,7 +71,7 @@ constexpr const char* kIsRunLost = R"sql(
 // The newest attempt, because a center that chooses (M13d) may have taken another unit type. The task is locked too:
 // somebody may be making this very run its pre-test.
 constexpr const char* kLockRunOfJob = R"sql(
-    SELECT r.id, r.state, r.order_id, r.repeats_run_id IS NOT NULL AS is_repeat,
+    SELECT r.id, r.state, r.order_id, r.mode, r.repeats_run_id IS NOT NULL AS is_repeat,
            CASE WHEN r.unit_count = 0 THEN coalesce(a.unit_count, 1) ELSE r.unit_count END AS unit_count, coalesce(r.document, t.document) AS document, t.document AS asked,
            j.state AS job_state, r.probe_task_id,
            t.state = 'testing' AND t.pretest_run_id = r.id AS is_pretest,
@@ -104,10 +107,24 @@ constexpr const char* kInsertMeasurements = R"sql(
         library text, checksum text, drawn jsonb, disturbed_count integer, one_thread_median_s float8,
         one_thread_ci_low_s float8, one_thread_ci_high_s float8, cache_verdict text))sql";
 
+constexpr const char* kInsertCopies = R"sql(
+    INSERT INTO copy_measurement (probe_run_id, unit_type_id, copies, copy, operator_id, operator_version, parameters_key,
+        median_s, ci_low_s, ci_high_s, alone_s)
+    SELECT $1, $2, $3, x.copy, x.operator_id, x.operator_version, x.parameters_key, x.median_s, x.ci_low_s, x.ci_high_s,
+           x.alone_s
+    FROM jsonb_to_recordset($4::jsonb) AS x(copy integer, operator_id text, operator_version bigint, parameters_key text,
+        median_s float8, ci_low_s float8, ci_high_s float8, alone_s float8))sql";
+
 // Written where it says something new only: all runs of a unit type say the same.
 constexpr const char* kUpdateCaches = R"sql(
     UPDATE unit_type SET last_level_caches_bytes = $2::bigint
     WHERE id = $1 AND last_level_caches_bytes IS DISTINCT FROM $2::bigint)sql";
+
+ScalingMode to_mode(const pqxx::field& field)
+{
+    return field.as<std::string>() == to_string(ScalingMode::kThroughput) ? ScalingMode::kThroughput
+                                                                          : ScalingMode::kStrong;
+}
 
 ProbeRunRecord to_run(const pqxx::row& row)
 {
@@ -118,6 +135,7 @@ ProbeRunRecord to_run(const pqxx::row& row)
             .unit_type_id = {row["unit_type_id"].as<std::string>()},
             .unit_type = row["unit_type"].as<std::string>(),
             .unit_count = row["units_used"].as<std::int64_t>(),
+            .mode = to_mode(row["mode"]),
             .selection = row["selection"].as<std::string>(),
             .count_by = row["count_by"].as<std::string>(),
             .cause = row["cause"].as<std::string>(),
@@ -202,6 +220,36 @@ Json measurement_rows(const EndingRun& run, const ProbeResult& result, const Ope
     return rows;
 }
 
+/// Those of each copy, with what the first took alone.
+Json copy_rows(const EndingRun& run, const ProbeResult& result, const OperatorLibrary& library)
+{
+    std::map<std::pair<std::string, std::string>, double> alone; // by operator and the size that was asked for
+    for (const OperatorResult& item : result.operators) {
+        const OperatorUse* const asked = asked_for(run, item);
+        const OperatorManifest* const manifest = library.manifest(item.id, item.version);
+        if (asked == nullptr || manifest == nullptr || !item.alone) continue;
+        const double scale = work_of(*manifest, asked->parameters) / work_of(*manifest, item.parameters);
+        alone.emplace(std::pair(item.id, parameters_key(asked->parameters)), item.alone->median_s * scale);
+    }
+    Json rows = Json::array();
+    std::int64_t number = 0;
+    const auto add = [&](const ProbeResult& copy) {
+        ++number;
+        for (Json& row : measurement_rows(run, copy, library)) {
+            const auto found =
+                alone.find({row["operator_id"].get<std::string>(), row["parameters_key"].get<std::string>()});
+            if (found == alone.end()) continue; // check_copies() has refused such results
+            row["copy"] = number;
+            row["alone_s"] = found->second;
+            rows.push_back(std::move(row));
+        }
+    };
+    add(result);
+    for (const ProbeResult& copy : result.copies)
+        add(copy);
+    return rows;
+}
+
 } // namespace
 
 void insert_run(pqxx::transaction_base& transaction, const NewProbeRun& run)
@@ -209,7 +257,8 @@ void insert_run(pqxx::transaction_base& transaction, const NewProbeRun& run)
     transaction.exec_params(kInsertRun, run.id.value, run.probe_task_id.value, run.center_id.value,
                             run.unit_type_id.value, run.unit_count, run.selection, run.cause, run.job_id.value,
                             run.created_by, fathom::to_json(run.document).dump(), run.order_id, run.count_by,
-                            sql_array(run.able_unit_types), run.repeats_run_id, run.divides_run_id);
+                            sql_array(run.able_unit_types), run.repeats_run_id, run.divides_run_id,
+                            std::string(to_string(run.mode)));
 }
 
 std::optional<ProbeRunRecord> select_run(pqxx::transaction_base& transaction, const std::string& id)
@@ -220,9 +269,10 @@ std::optional<ProbeRunRecord> select_run(pqxx::transaction_base& transaction, co
 }
 
 std::optional<ProbeRunId> find_queued_run(pqxx::transaction_base& transaction, const ProbeTaskId& task,
-                                          const UnitTypeId& unit_type, std::int64_t unit_count)
+                                          const UnitTypeId& unit_type, std::int64_t unit_count, ScalingMode mode)
 {
-    const pqxx::result rows = transaction.exec_params(kFindQueuedRun, task.value, unit_type.value, unit_count);
+    const pqxx::result rows =
+        transaction.exec_params(kFindQueuedRun, task.value, unit_type.value, unit_count, std::string(to_string(mode)));
     if (rows.empty()) return std::nullopt;
     return ProbeRunId{rows[0][0].as<std::string>()};
 }
@@ -269,6 +319,7 @@ std::optional<EndingRun> lock_run_of_job(pqxx::transaction_base& transaction, co
                      .order_id = row["order_id"].as<std::string>(),
                      .is_repeat = row["is_repeat"].as<bool>(),
                      .unit_count = row["unit_count"].as<std::int64_t>(),
+                     .mode = to_mode(row["mode"]),
                      .unit_type_id = {row["unit_type_id"].as<std::string>()},
                      .center_id = {row["center_id"].as<std::string>()},
                      .job_cancelled = row["job_state"].as<std::string>() == "cancelled",
@@ -308,6 +359,11 @@ void store_result(pqxx::transaction_base& transaction, const EndingRun& run, con
     transaction.exec_params(kStoreResult, run.id.value, run.unit_type_id.value, run.center_id.value,
                             to_json(result).dump(), seen ? seen->c_str() : nullptr, run.unit_count,
                             busy ? busy->c_str() : nullptr);
+    if (run.mode == ScalingMode::kThroughput) {
+        transaction.exec_params0(kInsertCopies, run.id.value, run.unit_type_id.value, run.unit_count,
+                                 copy_rows(run, result, library).dump());
+        return;
+    }
     transaction.exec_params(kInsertMeasurements, run.id.value, run.unit_type_id.value, run.unit_count,
                             result.start_up_s, measurement_rows(run, result, library).dump());
     const std::optional<std::int64_t> caches_bytes = measured_caches(result);
@@ -324,6 +380,7 @@ Json to_json(const ProbeRunRecord& run)
             {"unit_type_id", run.unit_type_id.value},
             {"unit_type", run.unit_type},
             {"unit_count", run.unit_count},
+            {"mode", to_string(run.mode)},
             {"units", run.units},
             {"cpus", run.cpus},
             {"selection", run.selection},

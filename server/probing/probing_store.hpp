@@ -2,6 +2,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
+#include "core/decide/prediction/scaling.hpp"
 #include "core/model/probe_result.hpp"
 #include "server/operators/operator_library.hpp"
 #include "server/probing/probe_task_store.hpp"
@@ -29,6 +30,7 @@ struct ProbeRunRecord {
     UnitTypeId unit_type_id;
     std::string unit_type;
     std::int64_t unit_count{1};
+    ScalingMode mode{ScalingMode::kStrong};
     std::string selection; ///< "catalog", "ask", "user", "center"
     std::string count_by;  ///< "order", "scaling", "center"
     std::string cause;     ///< "command", "arrival", "schedule", "catalog_change", "pretest", "learned"
@@ -58,6 +60,7 @@ struct NewProbeRun {
     CenterId center_id;
     UnitTypeId unit_type_id;
     std::int64_t unit_count{1};
+    ScalingMode mode{ScalingMode::kStrong};
     std::string selection;
     std::string cause;
     JobId job_id;
@@ -74,7 +77,8 @@ void insert_run(pqxx::transaction_base& transaction, const NewProbeRun& run);
 std::optional<ProbeRunRecord> select_run(pqxx::transaction_base& transaction, const std::string& id);
 /// The queued run of a task on so many units of a type, if there is one.
 std::optional<ProbeRunId> find_queued_run(pqxx::transaction_base& transaction, const ProbeTaskId& task,
-                                          const UnitTypeId& unit_type, std::int64_t unit_count);
+                                          const UnitTypeId& unit_type, std::int64_t unit_count,
+                                          ScalingMode mode = ScalingMode::kStrong);
 
 struct RunFilter {
     std::string state;
@@ -102,6 +106,7 @@ struct EndingRun {
     std::string order_id;
     bool is_repeat{}; ///< of a run that was lost
     std::int64_t unit_count{1};
+    ScalingMode mode{ScalingMode::kStrong};
     UnitTypeId unit_type_id; ///< where it really ran: what the newest attempt says
     CenterId center_id;
     bool job_cancelled{};
@@ -112,13 +117,14 @@ std::optional<EndingRun> lock_run_of_job(pqxx::transaction_base& transaction, co
 /// What the center said when the run's job started: names of all its unit types that could have run it (M18).
 void update_able_unit_types(pqxx::transaction_base& transaction, const JobId& job,
                             const std::vector<std::string>& names);
-/// The unit types on which a run of the task has succeeded within `age`: ids.
+/// The unit types on which a run of the task, not of copies of it, has succeeded within `age`: ids.
 std::set<std::string> select_measured_by(pqxx::transaction_base& transaction, const ProbeTaskId& task,
                                          std::chrono::seconds age);
 void end_run(pqxx::transaction_base& transaction, const ProbeRunId& id, const std::string& state,
              const std::string& error);
 /// Ends the run as succeeded and adds a measurement for each operator, scaled from the size that ran to the one
-/// that was asked for.
+/// that was asked for. Of copies side by side, which are no measurements of a unit, the times of each copy are kept
+/// apart.
 /// @param seen_s  RunEvidence::seen_s
 void store_result(pqxx::transaction_base& transaction, const EndingRun& run, const ProbeResult& result,
                   std::optional<double> seen_s, const OperatorLibrary& library);

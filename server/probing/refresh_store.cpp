@@ -53,10 +53,17 @@ constexpr Statement kSelectSpent{"probing_select_spent_by_cause", R"sql(
 
 constexpr Statement kSelectServed{"probing_select_served_unit_types", R"sql(
     SELECT DISTINCT r.unit_type_id FROM probe_run r
-    WHERE r.center_id = $1 AND r.created_by = 'fathom' AND r.cause = $2
+    WHERE r.center_id = $1 AND r.created_by = 'fathom' AND r.cause = $2 AND r.mode = $4
       AND (r.ended_at IS NULL OR r.ended_at > least(now() - interval '1 day', coalesce($3::timestamptz, now())))
       AND (r.state = 'queued' OR r.created_at >= $3::timestamptz
            OR $3 IS NULL AND r.state = 'failed' AND r.created_at > now() - interval '1 day'))sql"};
+
+constexpr Statement kSelectCopiesAges{"probing_select_copies_ages", R"sql(
+    SELECT m.unit_type_id, m.operator_id, max(m.measured_at) AS measured_at
+    FROM copy_measurement m JOIN unit_type u ON u.id = m.unit_type_id
+    WHERE u.center_id = $1 AND u.active AND m.void_reason = ''
+      AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
+    GROUP BY m.unit_type_id, m.operator_id)sql"};
 
 // Two minutes: what a small probe may take.
 constexpr Statement kSelectHeld{"probing_select_held_unit_types", R"sql(
@@ -80,6 +87,15 @@ std::vector<FigureAge> select_figure_ages(pqxx::transaction_base& transaction, c
                         .parameters_key = row["parameters_key"].as<std::string>(),
                         .measured_at = to_timestamp(row["measured_at"]),
                         .interval = row["interval"].as<double>()});
+    return ages;
+}
+
+CopiesAges select_copies_ages(pqxx::transaction_base& transaction, const CenterId& center)
+{
+    CopiesAges ages;
+    for (const pqxx::row& row : exec(transaction, kSelectCopiesAges, center.value))
+        ages[{row["unit_type_id"].as<std::string>(), row["operator_id"].as<std::string>()}] =
+            to_timestamp(row["measured_at"]);
     return ages;
 }
 
@@ -131,11 +147,13 @@ double select_spent_by_cause(pqxx::transaction_base& transaction, const CenterId
 }
 
 std::vector<std::string> select_served_unit_types(pqxx::transaction_base& transaction, const CenterId& center,
-                                                  const std::string& cause, const std::optional<Timestamp>& since)
+                                                  const std::string& cause, const std::optional<Timestamp>& since,
+                                                  ScalingMode mode)
 {
     const std::optional<std::string> from = since ? std::optional(format_rfc3339(*since)) : std::nullopt;
     std::vector<std::string> ids;
-    for (const pqxx::row& row : exec(transaction, kSelectServed, center.value, cause, from))
+    for (const pqxx::row& row :
+         exec(transaction, kSelectServed, center.value, cause, from, std::string(to_string(mode))))
         ids.push_back(row[0].as<std::string>());
     return ids;
 }

@@ -2,9 +2,12 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
+#include "core/decide/prediction/scaling.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pqxx {
@@ -55,16 +58,22 @@ struct DriftRequest {
 /// Of centers that are online and take work, the oldest first. A request of more than a day ago is given up.
 std::vector<DriftRequest> select_drift_requests(pqxx::transaction_base& transaction);
 
+/// By unit type and operator: when copies side by side of it were last measured there.
+using CopiesAges = std::map<std::pair<std::string, std::string>, Timestamp>;
+/// Of all active unit types of a center.
+CopiesAges select_copies_ages(pqxx::transaction_base& transaction, const CenterId& center);
+
 /// Centers that are online and take work, ordered by name.
 std::vector<CenterId> select_open_centers(pqxx::transaction_base& transaction);
 
 /// Unit-seconds that the runs which Fathom itself queued at a center for this cause within a day used, or may.
 double select_spent_by_cause(pqxx::transaction_base& transaction, const CenterId& center, const std::string& cause);
 
-/// Ids of a center's unit types that Fathom itself need not measure for this cause now: a run of it waits there, ran
-/// there since `since`, or failed there within a day.
+/// Ids of a center's unit types that Fathom itself need not measure for this cause now: a run of it, in this mode,
+/// waits there, ran there since `since`, or failed there within a day.
 std::vector<std::string> select_served_unit_types(pqxx::transaction_base& transaction, const CenterId& center,
-                                                  const std::string& cause, const std::optional<Timestamp>& since);
+                                                  const std::string& cause, const std::optional<Timestamp>& since,
+                                                  ScalingMode mode = ScalingMode::kStrong);
 
 /// Ids of a center's unit types on which nothing small can start now: all units are kept for projects, or it is in
 /// maintenance.

@@ -1,5 +1,7 @@
 #include "server/probing/run_order.hpp"
 
+#include "core/model/probe_result.hpp"
+
 #include <algorithm>
 
 namespace fathom::server {
@@ -49,6 +51,22 @@ CountBy parse_count_by(ObjectReader& reader)
     return CountBy::kOrder;
 }
 
+/// Copies side by side: without a count as many as plan_copies() says.
+void parse_mode(ObjectReader& reader, SelectionOrder& order)
+{
+    const std::string text = reader.optional_string("mode", {.one_of = {"strong", "throughput"}}).value_or("strong");
+    if (text != "throughput") return;
+    order.mode = ScalingMode::kThroughput;
+    const bool has_counts = reader.has("unit_count") || reader.has("unit_counts");
+    if (!has_counts && !reader.has("count_by")) order.count_by = CountBy::kScaling;
+    if (order.count_by == CountBy::kCenter)
+        reader.fail("count_by", "\"center\" is not for the mode \"throughput\": a center does not count copies");
+    if (order.count_by != CountBy::kOrder) return;
+    if (order.unit_counts.front() < 2 || order.unit_counts.back() > kMaxProbeCopies)
+        reader.fail(reader.has("unit_counts") ? "unit_counts" : "unit_count",
+                    "must be from 2 to " + std::to_string(kMaxProbeCopies) + " for the mode \"throughput\"");
+}
+
 SelectionOrder parse_places(ObjectReader& reader)
 {
     SelectionOrder order;
@@ -57,6 +75,7 @@ SelectionOrder parse_places(ObjectReader& reader)
     order.centers = reader.strings("centers", 1000, {.min_length = 1, .max_length = 128});
     order.unit_counts = parse_counts(reader);
     order.count_by = parse_count_by(reader);
+    parse_mode(reader, order);
     const bool is_picked = order.selection == RunSelection::kUser;
     if (is_picked && order.unit_types.empty()) reader.fail("unit_types", "is required when the selection is \"user\"");
     if (!is_picked && !order.unit_types.empty()) reader.fail("unit_types", "is only for the selection \"user\"");

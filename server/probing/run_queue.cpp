@@ -50,6 +50,8 @@ JobSpec make_probe_job(ProbeTask task, const RunPlace& place, const OperatorAtta
     // A type of its own: what probes need to run must not count as experience with the jobs they stand for.
     spec.type = "fathom/probe";
     spec.command = {"fathom-probe", "--task", kTaskFile};
+    if (place.mode == ScalingMode::kThroughput)
+        spec.command.insert(spec.command.end(), {"--copies", std::to_string(place.unit_count)});
     spec.files[kTaskFile] = to_json(task).dump();
     for (const auto& [name, package] : attachments.packages) {
         spec.command.insert(spec.command.end(), {"--operator", name});
@@ -72,7 +74,8 @@ JobSpec make_probe_job(ProbeTask task, const RunPlace& place, const OperatorAtta
 Result<ProbeRunId> queue_run(pqxx::work& transaction, ProbeJobWriter& writer, const ProbeTaskRecord& task,
                              const RunPlace& place)
 {
-    if (const auto queued = find_queued_run(transaction, task.id, place.unit_type_id, place.unit_count)) return *queued;
+    if (const auto queued = find_queued_run(transaction, task.id, place.unit_type_id, place.unit_count, place.mode))
+        return *queued;
     const Result<OperatorAttachments> attachments = operator_attachments(transaction, task.document.operators);
     if (!attachments) return attachments.error();
     const std::int64_t seed = place.seed != 0 ? place.seed : make_seed();
@@ -91,6 +94,7 @@ Result<ProbeRunId> queue_run(pqxx::work& transaction, ProbeJobWriter& writer, co
                           .center_id = place.center_id,
                           .unit_type_id = place.unit_type_id,
                           .unit_count = place.unit_count,
+                          .mode = place.mode,
                           .selection = place.selection,
                           .cause = place.cause,
                           .job_id = job,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/clock.hpp"
+#include "core/decide/prediction/scaling.hpp"
 #include "server/operators/operator_attachments.hpp"
 #include "server/ports/probe_ports.hpp"
 #include "server/probing/probing_store.hpp"
@@ -16,8 +17,9 @@ namespace fathom::server {
 struct RunPlace {
     UnitTypeId unit_type_id;
     CenterId center_id;
-    std::int64_t unit_count{1}; ///< 0: the center takes what is free there (M14)
-    std::string selection;      ///< "center": `unit_type_id` is a proposal
+    std::int64_t unit_count{1};             ///< 0: the center takes what is free there (M14)
+    ScalingMode mode{ScalingMode::kStrong}; ///< kThroughput: a copy of the task on each of 2…kMaxProbeCopies units
+    std::string selection;                  ///< "center": `unit_type_id` is a proposal
     std::string cause;
     std::string created_by;
     /// Of the order that the run belongs to; runs with the same seed compute the same, at the same sizes (M12).

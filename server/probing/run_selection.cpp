@@ -1,6 +1,7 @@
 #include "server/probing/run_selection.hpp"
 
-#include "core/decide/prediction/scaling.hpp"
+#include "core/decide/probing/copies_plan.hpp"
+#include "core/model/probe_result.hpp"
 
 #include <algorithm>
 #include <set>
@@ -50,6 +51,7 @@ std::vector<std::int64_t> wanted_counts(const SelectionOrder& order, std::int64_
     case CountBy::kOrder:
         return order.unit_counts;
     case CountBy::kScaling:
+        if (order.mode == ScalingMode::kThroughput) return plan_copies(unit_count, kMaxProbeCopies);
         return scaling_counts(std::max<std::int64_t>(unit_count, 1), kScalingCounts);
     case CountBy::kCenter:
         return {0};
@@ -65,6 +67,7 @@ std::string too_few(const UnitTypeOffer& offer, std::int64_t count)
 /// What keeps units of this type from running any of the counts now, apart from the operators.
 std::string room_obstacle(const UnitTypeOffer& offer, const SelectionOrder& order)
 {
+    if (order.mode == ScalingMode::kThroughput && !offer.copies_obstacle.empty()) return offer.copies_obstacle;
     const std::vector<std::int64_t> counts = wanted_counts(order, offer.unit_count);
     const std::int64_t least = std::max<std::int64_t>(*std::min_element(counts.begin(), counts.end()), 1);
     if (offer.unit_count < least) return too_few(offer, least);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/decide/prediction/scaling.hpp"
 #include "core/model/probe_task.hpp"
 #include "server/centers/center_questions.hpp"
 #include "server/centers/unit_type_directory.hpp"
@@ -32,8 +33,10 @@ struct SelectionOrder {
     RunSelection selection{RunSelection::kCatalog};
     std::vector<std::string> unit_types; ///< kUser: ids or "center/unit_type"
     std::vector<std::string> centers;    ///< others: ids or names; empty for all
+    /// kThroughput: a copy on each unit of a count, kScaling: on what plan_copies() says.
+    ScalingMode mode{ScalingMode::kStrong};
     CountBy count_by{CountBy::kOrder};
-    std::vector<std::int64_t> unit_counts{1}; ///< kOrder: ascending, each once
+    std::vector<std::int64_t> unit_counts{1}; ///< kOrder: ascending, each once; of copies 2…kMaxProbeCopies
     std::chrono::seconds answer_wait{5};      ///< kAsk: for centers to answer
 };
 

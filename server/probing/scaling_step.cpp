@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kSelectOpen = R"sql(
     SELECT r.order_id, r.probe_task_id, r.unit_type_id, u.unit_count, max(r.id) AS newest
     FROM probe_run r JOIN unit_type u ON u.id = r.unit_type_id JOIN center c ON c.id = u.center_id
-    WHERE r.count_by = 'scaling' AND r.repeats_run_id IS NULL AND r.created_at > now() - interval '1 day'
+    WHERE r.count_by = 'scaling' AND r.mode = 'strong' AND r.repeats_run_id IS NULL AND r.created_at > now() - interval '1 day'
       AND u.active AND c.state = 'online' AND NOT c.drained AND c.revoked_at IS NULL
     GROUP BY r.order_id, r.probe_task_id, r.unit_type_id, u.unit_count
     HAVING count(*) = $1 AND u.unit_count > $1 AND bool_and(r.state = 'succeeded')

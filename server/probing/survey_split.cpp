@@ -25,6 +25,7 @@ Result<bool> split_survey(pqxx::work& transaction, ProbeJobWriter& writer, const
         const RunPlace place{.unit_type_id = run.unit_type_id,
                              .center_id = run.center_id,
                              .unit_count = run.unit_count,
+                             .mode = run.mode,
                              .selection = record->selection,
                              .cause = record->cause,
                              .created_by = record->created_by,

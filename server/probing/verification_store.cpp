@@ -47,6 +47,9 @@ constexpr const char* kSelectUnverified = R"sql(
 constexpr const char* kVoid = R"sql(
     UPDATE measurement SET void_reason = $2 WHERE probe_run_id = ANY ($1::text[]) AND void_reason = '')sql";
 
+constexpr const char* kVoidCopies = R"sql(
+    UPDATE copy_measurement SET void_reason = $2 WHERE probe_run_id = ANY ($1::text[]) AND void_reason = '')sql";
+
 } // namespace
 
 void choose_verification(pqxx::transaction_base& transaction, const EndingRun& run, const ProbeResult& result,
@@ -111,6 +114,7 @@ void void_measurements(pqxx::work& transaction, const CenterId& center, const st
 {
     if (runs.empty()) return;
     transaction.exec_params(kVoid, sql_array(runs), reason);
+    transaction.exec_params(kVoidCopies, sql_array(runs), reason);
     notify(transaction, "catalog", center.value);
 }
 

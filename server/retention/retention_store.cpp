@@ -184,7 +184,7 @@ constexpr Statement kSelectStoredBytes{"retention_select_stored_bytes", R"sql(
                              WHEN c.relname IN ('placement', 'run_prediction') THEN 'decisions'
                              WHEN c.relname IN ('job', 'attempt', 'attempt_profile', 'attempt_gpu', 'job_lesson',
                                                 'kept_output') THEN 'jobs'
-                             WHEN c.relname IN ('probe_run', 'measurement', 'probe_finding') THEN 'measurements'
+                             WHEN c.relname IN ('probe_run', 'measurement', 'copy_measurement', 'probe_finding') THEN 'measurements'
                              WHEN c.relname = 'audit_log' THEN 'audit'
                              WHEN c.relname IN ('project_use', 'usage_record', 'score_evidence', 'ledger_entry',
                                                 'charge', 'posting') THEN 'usage'

@@ -92,6 +92,7 @@ TEST(AgentTables, SharesGpuMemoryOnlyWhereItSaysSo)
         gap_bytes = 0
         slice_s = 0.5
         most_overrun_s = 0
+        at_once = 2
     )")
                                        .value()
                                        .gpu_memory;
@@ -99,6 +100,10 @@ TEST(AgentTables, SharesGpuMemoryOnlyWhereItSaysSo)
     EXPECT_EQ(config.gap_bytes, 0);
     EXPECT_EQ(config.turns.slice_s, 0.5);
     EXPECT_EQ(config.turns.most_overrun_s, 0);
+    EXPECT_EQ(config.turns.at_once, 2U);
+    EXPECT_EQ(GpuMemoryConfig().turns.at_once, 1U);
+    EXPECT_FALSE(parse_agent_tables("[gpu_memory]\nenabled = true\nat_once = 0\n"));
+    EXPECT_FALSE(parse_agent_tables("[gpu_memory]\nenabled = true\nat_once = 17\n"));
     EXPECT_EQ(config.turns.most_slice_s, gpu::TurnSettings().most_slice_s);
 }
 
@@ -145,6 +150,53 @@ TEST(AgentTables, ReadsLocalUsersOfTheNetworksUsers)
     EXPECT_EQ(rules[0].qos, "high");
     EXPECT_EQ(rules[1].project, "open");
     EXPECT_TRUE(rules[1].users.empty());
+}
+
+TEST(AgentTables, ReadsUserIdsOfPodsOfTheNetworksUsers)
+{
+    const std::vector<KubernetesUserRule> rules = parse_agent_tables(R"(
+        [[kubernetes_user]]
+        users = ["ann", "tok_01KAFP6X5T8Z3Q4R5S6T7V8W9Z"]
+        uid = 20001
+        gid = 20000
+        name = "ann"
+        [[kubernetes_user]]
+        project = "open"
+        uid = 20002
+        gid = 20000
+    )")
+                                                      .value()
+                                                      .kubernetes_users;
+
+    ASSERT_EQ(rules.size(), 2U);
+    EXPECT_THAT(rules[0].users, ElementsAre("ann", "tok_01KAFP6X5T8Z3Q4R5S6T7V8W9Z"));
+    EXPECT_EQ(rules[0].uid, 20001U);
+    EXPECT_EQ(rules[0].gid, 20000U);
+    EXPECT_EQ(rules[0].name, "ann");
+    EXPECT_EQ(rules[1].project, "open");
+    EXPECT_EQ(rules[1].name, "20002");
+}
+
+TEST(AgentTables, RefusesIdsOfTheSystemForPods)
+{
+    const Result<AgentTables> tables = parse_agent_tables(R"(
+        [[kubernetes_user]]
+        uid = 20001
+        gid = 20000
+        [[kubernetes_user]]
+        users = ["bob"]
+        uid = 999
+        gid = 0
+        name = "b b"
+        colour = "red"
+    )");
+
+    ASSERT_FALSE(tables);
+    const Error error = tables.error();
+    for (const char* field : {"kubernetes_user[0].users", "kubernetes_user[1].uid", "kubernetes_user[1].gid",
+                              "kubernetes_user[1].name", "kubernetes_user[1].colour"}) {
+        EXPECT_THAT(error.fields, Contains(Field(&FieldError::field, field)));
+    }
 }
 
 TEST(AgentTables, RefusesLocalUsersOfNobodyAndOptionsInTheirNames)

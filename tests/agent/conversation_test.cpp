@@ -158,6 +158,30 @@ TEST_F(ConversationTest, SaysHowAttemptsWaitInABatchSystemToAServerThatTakesIt)
     EXPECT_EQ(said<link::QueueReport>()[0].attempts, told);
 }
 
+TEST_F(ConversationTest, ReadsKeptFilesPieceByPieceOrSaysWhyNot)
+{
+    const std::string sha256(64, 'a');
+    executor_.kept[sha256] = "content";
+    connect();
+    welcome();
+    const MessageId first = MessageId::make();
+    const MessageId last = MessageId::make();
+
+    conversation_.receive(link::make_message(link::KeptFileQuery{first, sha256, 0, 4}));
+    conversation_.receive(link::make_message(link::KeptFileQuery{last, sha256, 4, 4}));
+    conversation_.receive(link::make_message(link::KeptFileQuery{MessageId::make(), std::string(64, 'b'), 0, 4}));
+
+    const std::vector<link::KeptFilePiece> pieces = said<link::KeptFilePiece>();
+    ASSERT_EQ(pieces.size(), 3U);
+    EXPECT_EQ(pieces[0].query_id, first);
+    EXPECT_EQ(pieces[0].data, "cont");
+    EXPECT_EQ(pieces[1].query_id, last);
+    EXPECT_EQ(pieces[1].data, "ent");
+    ASSERT_TRUE(pieces[2].refusal);
+    EXPECT_EQ(pieces[2].refusal->code, Errc::kNotFound);
+    EXPECT_TRUE(said<link::Ack>().empty());
+}
+
 TEST_F(ConversationTest, RefusesOrdersThatCannotBeStoredAndTakesThemOnceTheyCan)
 {
     ASSERT_TRUE(book_.load());

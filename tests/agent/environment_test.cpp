@@ -72,6 +72,22 @@ TEST(JobEnvironment, OnlyTheCenterSaysWhoComesFirstOnASharedGpu)
     EXPECT_FALSE(variables.contains("FATHOM_GPU_PRIORITY"));
 }
 
+TEST(JobEnvironment, TheMetaschedulerSaysWhatAJobOnASharedGpuIsBoundBy)
+{
+    RunOrder run{test::shell_order("true"), {0}, 1, 0, {{"CUDA_VISIBLE_DEVICES", "GPU-1"}}};
+    run.order.environment = {{"FATHOM_GPU_CLASS", "compute"}, {"FATHOM_GPU_KIND", "other"}};
+    const auto unknown = job_environment(run, {"/work", "/programs", "nobody", "/run/fathom-job/gpu-memory"});
+    run.order.kernel_class = KernelClass::kMemory;
+    run.order.gpu_kind = "kind";
+
+    const auto known = job_environment(run, {"/work", "/programs", "nobody", "/run/fathom-job/gpu-memory"});
+
+    EXPECT_FALSE(unknown.contains("FATHOM_GPU_CLASS"));
+    EXPECT_FALSE(unknown.contains("FATHOM_GPU_KIND"));
+    EXPECT_EQ(known.at("FATHOM_GPU_CLASS"), "memory");
+    EXPECT_EQ(known.at("FATHOM_GPU_KIND"), "kind");
+}
+
 TEST(JobEnvironment, AJobWithGpusFindsTheAgentsOwnMemoryManager)
 {
     RunOrder run{test::shell_order("true"), {0}, 1, 0, {{"CUDA_VISIBLE_DEVICES", "GPU-1"}}};

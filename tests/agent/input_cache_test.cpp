@@ -63,6 +63,38 @@ TEST_F(InputCaches, KeepCopiesThatOnlyTheAgentMayOpen)
     EXPECT_EQ(facts.st_mode & 07777U, 0700U);
 }
 
+TEST_F(InputCaches, AreReadPieceByPieceAndNowhereElse)
+{
+    ASSERT_TRUE(keep("content"));
+    const InputCachePlace place{folder_.path() / "cache", 10};
+    const std::string sha256 = sha256_of_text("content");
+
+    EXPECT_EQ(read_kept_file(place, sha256, 0, 4).value(), "cont");
+    EXPECT_EQ(read_kept_file(place, sha256, 4, 4).value(), "ent") << "it ends there";
+    EXPECT_EQ(read_kept_file(place, sha256, 99, 4).value(), "");
+    EXPECT_EQ(read_kept_file(place, sha256_of_text("other"), 0, 4).error().code, Errc::kNotFound);
+    EXPECT_EQ(read_kept_file(place, "own/lock", 0, 4).error().code, Errc::kNotFound);
+    EXPECT_EQ(read_kept_file({folder_.path() / "cache", 0}, sha256, 0, 4).error().code, Errc::kNotFound)
+        << "nothing is kept there";
+    const std::string link = sha256_of_text("link");
+    std::filesystem::create_symlink("/etc/passwd", path(link));
+    EXPECT_EQ(read_kept_file(place, link, 0, 4).error().code, Errc::kNotFound) << "no link is followed";
+}
+
+TEST_F(InputCaches, AreNotGivenUpWhileTheyAreRead)
+{
+    ASSERT_TRUE(keep("aaaa"));
+    ASSERT_TRUE(keep("bbbb"));
+    set_last_use("aaaa", 1000);
+    set_last_use("bbbb", 2000);
+
+    EXPECT_EQ(cache().read(sha256_of_text("aaaa"), 0, 2).value(), "aa");
+    ASSERT_TRUE(keep("cccc"));
+
+    EXPECT_EQ(cache().read(sha256_of_text("aaaa"), 2, 2).value(), "aa") << "it was used last";
+    EXPECT_EQ(cache().read(sha256_of_text("bbbb"), 0, 2).error().code, Errc::kNotFound) << "it made room";
+}
+
 TEST_F(InputCaches, KeepNothingUnderAFalseName)
 {
     EXPECT_EQ(keep("forged", sha256_of_text("content")).error().code, Errc::kInvalid);

@@ -49,6 +49,11 @@ class NotingExecutor final : public Executor {
         const std::string& text = stream == OutputStream::kStderr ? errors : output;
         return text.substr(std::min(static_cast<std::size_t>(offset), text.size()), max_bytes);
     }
+    Result<std::string> read_kept_file(const std::string& sha256, std::int64_t offset, std::size_t max_bytes) override
+    {
+        said.push_back("read " + sha256);
+        return output.substr(std::min(static_cast<std::size_t>(offset), output.size()), max_bytes);
+    }
     void end_leftovers(const AttemptId& id) override { said.push_back("end " + id.value); }
     std::vector<AttemptId> known() override { return folders; }
     Result<void> remove(const AttemptId& /*id*/) override { return Error{Errc::kConflict, "not yet"}; }
@@ -242,6 +247,20 @@ TEST_F(RemoteExecutorTest, ReadsOutputAsItIs)
     EXPECT_EQ(remote_->read_output(id, OutputStream::kStdout, 2, 2).value(), there_.output.substr(2, 2));
     EXPECT_EQ(remote_->read_output(id, OutputStream::kStdout, 99, 2).value(), "");
     EXPECT_EQ(remote_->read_output(id, OutputStream::kStderr, 0, 64UL << 20U).value().size(), kMaxOutputBytes);
+}
+
+TEST_F(RemoteExecutorTest, ReadsKeptFilesByTheirContentAlone)
+{
+    there_.output = std::string(3UL << 20U, 'k');
+    const std::string sha256(64, 'a');
+
+    EXPECT_EQ(remote_->read_kept_file(sha256, 1, 4).value(), "kkkk");
+    EXPECT_EQ(remote_->read_kept_file(sha256, 99LL << 20U, 4).value(), "");
+    EXPECT_EQ(remote_->read_kept_file(sha256, 0, 64UL << 20U).value().size(), kMaxOutputBytes);
+    for (const std::string& name : {std::string("../../etc/passwd"), std::string(64, 'A'), std::string()})
+        EXPECT_EQ(remote_->read_kept_file(name, 0, 4).error().code, Errc::kInvalid) << name;
+    EXPECT_EQ(remote_->read_kept_file(sha256, -1, 4).error().code, Errc::kInvalid);
+    EXPECT_THAT(there_.said, ElementsAre("read " + sha256, "read " + sha256, "read " + sha256));
 }
 
 TEST_F(RemoteExecutorTest, TellsOfChangesWithoutAskingForNone)

@@ -77,6 +77,42 @@ TEST(S3Grants, AreForWhatTheProjectMayWrite)
     EXPECT_THAT(none.s3.at("PUT s3://sets/y").refusal, HasSubstr("no object store"));
 }
 
+TEST(S3Grants, AreForNoOutputOfAJobThatMayOutliveThem)
+{
+    AttemptOrder order = order_of("alpha");
+    order.outputs = {{"x", "s3://results/alpha/x"}};
+    order.inputs = {{"s3://sets/x", "in", "", std::nullopt}};
+    order.wall_limit_s = kMostWallLimitOfSigned_s;
+    EXPECT_NE(grant_of(order, "PUT s3://results/alpha/x").url, "");
+
+    order.wall_limit_s = kMostWallLimitOfSigned_s + 1;
+
+    EXPECT_THAT(grant_of(order, "PUT s3://results/alpha/x").refusal, HasSubstr("6 days and 23 hours"));
+    EXPECT_NE(grant_of(order, "GET s3://sets/x").url, "") << "which is fetched as it starts";
+}
+
+TEST(S3Grants, AreNotGivenWhereJobsCouldReadTheKeyUnlessTheyMay)
+{
+    AttemptOrder order = order_of("alpha");
+    order.inputs = {{"s3://sets/x", "x", "", std::nullopt}};
+    const auto grant_by = [&](const S3Store& store) {
+        return with_s3_grants({}, store, order, Timestamp{}, std::chrono::seconds(60)).s3.at("GET s3://sets/x");
+    };
+    S3Config config = parse_agent_tables(kTablesOfStore).value().s3;
+    EXPECT_FALSE(config.jobs_may_read_key);
+
+    const S3Store refusing = in_reach_of_jobs(store_of(config));
+    EXPECT_EQ(grant_by(refusing).url, "");
+    EXPECT_THAT(grant_by(refusing).refusal, HasSubstr("jobs_may_read_key"));
+    EXPECT_EQ(s3_facts(refusing), Json({{"s3", false}, {"s3_refusal", refusing.refusal}}));
+
+    S3Store open = store_of(config);
+    open.jobs_may_read_key = true;
+    EXPECT_NE(grant_by(in_reach_of_jobs(open)).url, "");
+    EXPECT_EQ(s3_facts(in_reach_of_jobs(open)), Json({{"s3", true}, {"s3_jobs_may_read_key", true}}));
+    EXPECT_EQ(s3_facts(in_reach_of_jobs({})), Json({{"s3", false}})) << "there is no store";
+}
+
 TEST(S3Grants, GoWithTheOrderAndWithoutTheKey)
 {
     AttemptOrder order = order_of("alpha");

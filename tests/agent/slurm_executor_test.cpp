@@ -232,6 +232,7 @@ TEST_F(SlurmExecutorTest, SignsForObjectsThatAJobMayHave)
     signing.s3.access = {
         .endpoint = "https://s3.example", .region = "r", .access_key = "key", .secret_key = "not-told", .ca_file = {}};
     signing.s3.rules = {{"climate", {"s3://sets"}, {}}};
+    signing.s3.jobs_may_read_key = true; // they run as this test does
     show("");
     RunOrder run = run_of(test::shell_order("true"));
     run.order.owner.project = "climate";
@@ -248,6 +249,12 @@ TEST_F(SlurmExecutorTest, SignsForObjectsThatAJobMayHave)
     EXPECT_EQ(rule.s3.at("GET s3://others/y").url, "");
     EXPECT_THAT(order, testing::Not(testing::HasSubstr("not-told")));
     EXPECT_TRUE(executor.facts().at("s3").get<bool>());
+    EXPECT_TRUE(executor.facts().at("s3_jobs_may_read_key").get<bool>());
+
+    signing.s3.jobs_may_read_key = false;
+    const SlurmExecutor refusing(signing);
+    EXPECT_FALSE(refusing.facts().at("s3").get<bool>());
+    EXPECT_THAT(refusing.facts().at("s3_refusal").get<std::string>(), testing::HasSubstr("could read the store's key"));
 }
 
 TEST_F(SlurmExecutorTest, AsksForTheEndOfAJobOverItsLimitUntilSlurmTakesIt)

@@ -152,5 +152,24 @@ TEST(SlurmUserMap, ALocalUserIsReadAsItWasNoted)
     EXPECT_FALSE(decode_job_user("2000 ann"));
 }
 
+TEST(KubernetesUserMap, HasIdsThatNeedNoAccount)
+{
+    const std::vector<KubernetesUserRule> rules{
+        {.users = {"ann"}, .project = {}, .uid = 4'000'001, .gid = 4'000'002, .name = "ann"}};
+    const Result<std::vector<MappedUser>> mapped = map_ids(rules);
+    if (::getuid() != 0) {
+        EXPECT_THAT(mapped.error().detail, testing::HasSubstr("started as root"));
+        return;
+    }
+
+    const JobIdentity identity =
+        choose_identity(order_from({"tok_x", "ann", "p"}), own(), *mapped, true, "[[kubernetes_user]]").value();
+    ASSERT_TRUE(identity.user);
+    EXPECT_EQ(identity.user->uid, 4'000'001U);
+    EXPECT_EQ(identity.user->gid, 4'000'002U);
+    EXPECT_EQ(identity.user_name, "ann");
+    EXPECT_TRUE(map_ids({}).value().empty());
+}
+
 } // namespace
 } // namespace fathom::agent

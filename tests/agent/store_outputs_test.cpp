@@ -123,6 +123,17 @@ TEST_F(StoreOutputs, SendsByHttpOnlyWhereTheCenterAllowsIt)
     EXPECT_THAT(site.requests(), IsEmpty());
 }
 
+TEST_F(StoreOutputs, SaysBeforeTheCommandWhichObjectsItMayNotWrite)
+{
+    const StagingRule rule{.s3 = {{s3_grant_key("PUT", "s3://b/x"), {.url = "https://s3.example/b/x?signed"}},
+                                  {s3_grant_key("PUT", "s3://b/y"), {.refusal = "the job may not"}}}};
+
+    EXPECT_TRUE(check_grants({{"x", "s3://b/x"}, {"z", "https://h/z"}}, rule));
+    const Error refusal = check_grants({{"x", "s3://b/x"}, {"y", "s3://b/y"}}, rule).error();
+    EXPECT_EQ(refusal.code, Errc::kInvalid);
+    EXPECT_EQ(refusal.detail, "y to s3://b/y: the job may not");
+}
+
 TEST_F(StoreOutputs, WantsAFile)
 {
     EXPECT_THAT(store({{"none", "https://127.0.0.1:1/x"}}).error().detail, HasSubstr("No such file"));

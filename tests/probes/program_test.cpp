@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdint>
 #include <fstream>
+#include <sched.h>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -38,6 +39,54 @@ Result<ProbeResult> result_of(const Outcome& outcome)
     const Result<Json> json = parse_json(outcome.out);
     if (!json) return json.error();
     return parse_probe_result(*json);
+}
+
+TEST_F(ProbeProgram, RunsCopiesSideBySideAndSaysWhatEachTook)
+{
+    cpu_set_t allowed;
+    ASSERT_EQ(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+    if (CPU_COUNT(&allowed) < 2) GTEST_SKIP() << "needs two processors";
+    const Outcome outcome = run({"--task", write("task.json", kSmallTask), "--copies", "2"});
+
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Result<ProbeResult> result = result_of(outcome);
+    ASSERT_TRUE(result) << describe(result.error());
+    ASSERT_EQ(result->copies.size(), 1U);
+    for (const ProbeResult* const copy : {&*result, &result->copies[0]}) {
+        EXPECT_EQ(copy->unit_count, 1);
+        EXPECT_EQ(copy->cores, CPU_COUNT(&allowed) / 2);
+        ASSERT_EQ(copy->operators.size(), 6U);
+        for (const OperatorResult& item : copy->operators) {
+            EXPECT_EQ(item.samples_s.size(), 3U) << item.id;
+            EXPECT_LE(item.error, item.tolerance) << item.id;
+            EXPECT_EQ(item.alone.has_value(), copy == &*result) << "the first is measured alone before";
+        }
+    }
+    EXPECT_EQ(result->operators[0].alone->samples_s.size(), 3U);
+    EXPECT_TRUE(result->copies[0].host.empty());
+}
+
+TEST_F(ProbeProgram, ACopyThatFailsEndsTheOthersAndSaysWhy)
+{
+    cpu_set_t allowed;
+    ASSERT_EQ(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+    if (CPU_COUNT(&allowed) < 2) GTEST_SKIP() << "needs two processors";
+    const std::string no_operator = R"({"name": "t", "operators": [{"id": "no_such_operator"}]})";
+    const Outcome outcome = run({"--task", write("task.json", no_operator), "--copies=2"});
+
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr("no_such_operator"));
+}
+
+TEST_F(ProbeProgram, CopiesNeedAFileAProcessorEachAndPrintJson)
+{
+    const std::string task = write("task.json", kSmallTask);
+
+    EXPECT_THAT(run({"--task", "-", "--copies", "2"}, {}, kSmallTask).err, HasSubstr("a task in a file"));
+    EXPECT_THAT(run({"--task", task, "--copies", "2", "--output", "table"}).err, HasSubstr("prints JSON only"));
+    EXPECT_EQ(run({"--task", task, "--copies", "65"}).exit_code, 2);
+    EXPECT_EQ(run({"--task", task}, {"FATHOM_COPY=0:2:0"}).exit_code, 2) << "no memory of copies";
 }
 
 TEST_F(ProbeProgram, PrintsOneLineWithTheResultOfATask)

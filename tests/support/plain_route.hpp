@@ -60,7 +60,8 @@ inline std::vector<PlainPlace> plain_places(const RouteRequest& request, const U
             const OperatorDemand& demand = request.parts()[o];
             const double work = demand.operations > 0 ? demand.operations : std::max(demand.bytes, 1.0);
             parts.push_back({single.operators[o].total_s,
-                             find_speedup(view.speedups.get(), demand.operator_id, demand.parameters_key, work)});
+                             find_speedup(view.speedups.get(), demand.operator_id, demand.parameters_key, work),
+                             find_load(view.loads.get(), demand.operator_id)});
         }
         PlaceRun run{
             {single.run_s, single.low_s, single.high_s}, parts, single.unknown_operators, single.estimated_operators};

@@ -21,6 +21,15 @@ void share_gpus(std::map<std::string, std::string>& variables, const RunOrder& r
     variables["FATHOM_GPU_SOCKET"] = socket;
     variables["FATHOM_GPU_WAIT_S"] = kGpuMemoryWait_s;
     variables["FATHOM_GPU_JOB"] = run.order.job_id.value;
+    // By what it is put beside others, as the agent chose its GPU (agent/jobs/unit_allocator).
+    const auto set_or_leave_out = [&](const char* name, const std::string& value) {
+        variables.erase(name);
+        if (!value.empty()) variables[name] = value;
+    };
+    const KernelClass kernel_class = run.order.kernel_class;
+    set_or_leave_out("FATHOM_GPU_CLASS",
+                     kernel_class == KernelClass::kUnknown ? "" : std::string(to_string(kernel_class)));
+    set_or_leave_out("FATHOM_GPU_KIND", run.order.gpu_kind);
     // What comes before other people's work is for the center to say.
     for (const char* name : {"FATHOM_GPU_SHARE", "FATHOM_GPU_PRIORITY"}) {
         variables.erase(name);

@@ -48,6 +48,7 @@ std::optional<Timestamp> read_started_at(const AttemptFolder& folder)
 LocalExecutor::LocalExecutor(LocalExecutorOptions options) : options_(std::move(options))
 {
     separate_jobs();
+    if (!keeps_key_from_jobs()) options_.s3 = in_reach_of_jobs(std::move(options_.s3));
     try_control_groups();
     isolation_.filter_missing = why_no_system_call_filter();
     isolation_.filters_system_calls = isolation_.filter_missing.empty();
@@ -261,6 +262,12 @@ Result<std::optional<JobUser>> LocalExecutor::user_of(const AttemptId& id)
     return std::optional(std::move(*user));
 }
 
+bool LocalExecutor::keeps_key_from_jobs() const
+{
+    const bool has_other_user = options_.user || options_.user_ids;
+    return has_other_user || (isolation_.files && isolation_.processes && !options_.hidden.empty());
+}
+
 bool LocalExecutor::shows_agent_files() const
 {
     return !options_.user && !options_.user_ids && !(isolation_.files && !options_.hidden.empty());
@@ -299,16 +306,18 @@ Json LocalExecutor::facts() const
         isolation["limits_io"] = isolation_.limits_io;
         if (!isolation_.limits_io) isolation["limits_io_missing"] = isolation_.io_missing;
     }
-    return {{"executor", "local"},
-            {"stages_inputs", true},
-            {"stores_outputs", true},
-            {"s3", !options_.s3.access.endpoint.empty()},
-            {"keeps_outputs_bytes", options_.input_cache.limit_bytes},
-            {"cgroup_controllers", std::move(controllers)},
-            {"jobs_run_as", options_.user_ids ? "a user of its own each"
-                            : options_.user   ? options_.user->name
-                                              : "the agent's own user"},
-            {"isolation", std::move(isolation)}};
+    Json facts = {{"executor", "local"},
+                  {"stages_inputs", true},
+                  {"stores_outputs", true},
+                  {"keeps_outputs_bytes", options_.input_cache.limit_bytes},
+                  {"reads_kept_files", true},
+                  {"cgroup_controllers", std::move(controllers)},
+                  {"jobs_run_as", options_.user_ids ? "a user of its own each"
+                                  : options_.user   ? options_.user->name
+                                                    : "the agent's own user"},
+                  {"isolation", std::move(isolation)}};
+    facts.update(s3_facts(options_.s3));
+    return facts;
 }
 
 } // namespace fathom::agent

@@ -2,6 +2,7 @@
 
 #include "agent/executor/run_order.hpp"
 #include "core/base/error_text.hpp"
+#include "core/base/sha256.hpp"
 #include "schema/link/messages.hpp"
 
 #include <array>
@@ -249,6 +250,27 @@ Result<OutputQuestion> decode_output_question(std::string_view text)
     question.offset = reader.required_integer("offset", 0, kFarthest);
     question.max_bytes = static_cast<std::size_t>(reader.required_integer("max_bytes", 0, kFarthest));
     return value_or_errors(std::move(question), std::move(errors), "a question for output");
+}
+
+std::string encode(const KeptFileQuestion& question)
+{
+    return Json{{"sha256", question.sha256}, {"offset", question.offset}, {"max_bytes", question.max_bytes}}.dump();
+}
+
+Result<KeptFileQuestion> decode_kept_file_question(std::string_view text)
+{
+    const Result<Json> json = parse_json(text, {.max_bytes = 4096});
+    if (!json) return json.error();
+    constexpr auto kFarthest = std::numeric_limits<std::int64_t>::max() - static_cast<std::int64_t>(kMaxOutputBytes);
+    std::vector<FieldError> errors;
+    ObjectReader reader(*json, "", errors);
+    KeptFileQuestion question;
+    question.sha256 = reader.required_string("sha256", {.max_length = kSha256Digits});
+    // It becomes the name of a file.
+    if (!is_sha256(question.sha256)) reader.fail("sha256", "must be 64 lower-case hex digits");
+    question.offset = reader.required_integer("offset", 0, kFarthest);
+    question.max_bytes = static_cast<std::size_t>(reader.required_integer("max_bytes", 0, kFarthest));
+    return value_or_errors(std::move(question), std::move(errors), "a question for a kept file");
 }
 
 } // namespace fathom::agent

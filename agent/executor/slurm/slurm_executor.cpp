@@ -22,6 +22,7 @@ SlurmExecutor::SlurmExecutor(SlurmExecutorOptions options)
     : options_(std::move(options)), client_(options_.slurm, options_.user), keeper_(options_.input_cache),
       descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), poll_interval_(0)
 {
+    if (!options_.user) options_.s3 = in_reach_of_jobs(std::move(options_.s3));
     if (options_.asks_slurm) version_ = client_.version();
 }
 
@@ -157,8 +158,8 @@ Json SlurmExecutor::facts() const
                   {"jobs_run_as", options_.user_name},
                   {"stages_inputs", true},
                   {"stores_outputs", true},
-                  {"s3", !options_.s3.access.endpoint.empty()},
-                  {"keeps_outputs_bytes", options_.input_cache.limit_bytes}};
+                  {"keeps_outputs_bytes", options_.input_cache.limit_bytes},
+                  {"reads_kept_files", true}};
     if (!options_.mapped.empty()) {
         facts["jobs_run_as"] = "a local user of each user";
         facts["maps_users"] = true; // by which the metascheduler tells whose a job is
@@ -166,6 +167,7 @@ Json SlurmExecutor::facts() const
                                     find_shared_users(options_.mapped, *options_.user).empty();
     }
     facts["isolation"] = std::move(isolation);
+    facts.update(s3_facts(options_.s3));
     return facts;
 }
 

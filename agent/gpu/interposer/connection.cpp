@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <string_view>
 #include <thread>
 #include <unistd.h>
 
@@ -21,10 +22,13 @@ constexpr std::size_t kMaxUnsent = 1024;
 /// With the mutex held, or before there are other threads.
 bool Share::connect()
 {
-    const std::optional<ManagerSocket> made = connect_to_manager(socket_path_, connections_ + 1);
-    if (!made) return false;
-    ++connections_;
-    socket_ = *made;
+    {
+        const std::scoped_lock changing(socket_changes());
+        const std::optional<ManagerSocket> made = connect_to_manager(socket_path_, connections_ + 1);
+        if (!made) return false;
+        ++connections_;
+        socket_ = *made;
+    }
     is_left_unanswered_ = false;
     const char* const job = std::getenv("FATHOM_GPU_JOB");
     const char* const share = std::getenv("FATHOM_GPU_SHARE");
@@ -33,7 +37,19 @@ bool Share::connect()
                            .first = ::getpid(),
                            .second = share == nullptr ? 1000 : std::strtoll(share, nullptr, 10),
                            .third = priority == nullptr ? 0 : std::strtoll(priority, nullptr, 10)},
-                          job == nullptr ? "" : job));
+                          job == nullptr ? "" : job)) &&
+           tell_kind();
+}
+
+/// Nothing where the environment says nothing of it.
+bool Share::tell_kind()
+{
+    const char* const kind = std::getenv("FATHOM_GPU_KIND");
+    const char* const said = std::getenv("FATHOM_GPU_CLASS");
+    const std::string_view name = said == nullptr ? "" : said;
+    const std::int64_t number = name == "compute" ? kClassCompute : name == "memory" ? kClassMemory : kClassUnknown;
+    if (kind == nullptr && number == kClassUnknown) return true;
+    return send(with_text({.type = MessageType::kKind, .first = number}, kind == nullptr ? "" : kind));
 }
 
 void Share::tell_of_absence() const
@@ -125,8 +141,11 @@ void Share::run()
             continue;
         }
         Lock lock(mutex_);
-        close_socket(socket_);
-        socket_ = {};
+        {
+            const std::scoped_lock changing(socket_changes());
+            close_socket(socket_);
+            socket_ = {};
+        }
         unsent_.clear();
         wants_ = false;
         changed_.notify_all();
@@ -164,7 +183,11 @@ void Share::take_answer(const Message& message)
             if (gpu.id == text_of(message)) take_place(gpu, message);
         }
     }
-    if (unanswered_ > 0 && message.type != MessageType::kGrown && message.type != MessageType::kLeft) {
+    // Growth may be asked for, and refused, before what say_all() said is answered.
+    const bool is_of_growth =
+        message.type == MessageType::kGrown ||
+        (message.type == MessageType::kRefused && message.second == static_cast<std::int64_t>(MessageType::kGrow));
+    if (unanswered_ > 0 && !is_of_growth && message.type != MessageType::kLeft) {
         --unanswered_;
         // What this process has cannot be refused: it comes back until its memory is in the manager's books.
         if (message.type == MessageType::kRefused && message.first != kNotShared) shut_down(socket_);
@@ -214,6 +237,7 @@ void Share::receive(const Message& message)
     case MessageType::kIterationEnd:
     case MessageType::kShrink:
     case MessageType::kAskLeft:
+    case MessageType::kKind:
         return; // ours
     }
 }

@@ -55,7 +55,7 @@ void Region::give_access(cuda::Device peer)
 std::optional<cuda::Address> Region::extent_with_room(std::size_t bytes, Contents contents) const
 {
     for (const auto& [address, extent] : extents_) {
-        if (!extent.is_for_small || extent.contents != contents) continue;
+        if (!extent.is_for_small || extent.is_pinned || extent.contents != contents) continue;
         for (const auto& [start, free_bytes] : extent.free) {
             if (free_bytes >= bytes) return address;
         }
@@ -169,7 +169,7 @@ void Region::remove_extent(std::map<cuda::Address, Extent>::iterator extent)
         (void)driver().ctx_synchronize();
         unmap(extent->first, extent->second);
     }
-    extent_bytes_ -= extent->second.bytes;
+    (extent->second.is_pinned ? pinned_bytes_ : extent_bytes_) -= extent->second.bytes;
     extents_.erase(extent);
 }
 
@@ -210,11 +210,29 @@ std::optional<std::pair<cuda::Address, std::size_t>> Region::block_at(cuda::Addr
     return std::pair{block->first, block->second.bytes};
 }
 
+std::size_t Region::bytes_to_pin(cuda::Address block) const
+{
+    const auto found = blocks_.find(block);
+    if (found == blocks_.end()) return 0;
+    const Extent& extent = extents_.at(found->second.extent);
+    return extent.contents == Contents::kKept && extent.is_mapped && !extent.is_pinned ? extent.bytes : 0;
+}
+
+void Region::pin(cuda::Address block)
+{
+    const std::size_t bytes = bytes_to_pin(block);
+    if (bytes == 0) return;
+    extents_.at(blocks_.at(block).extent).is_pinned = true;
+    extent_bytes_ -= bytes;
+    pinned_bytes_ += bytes;
+}
+
 std::optional<std::size_t> Region::take_away(bool is_iteration_over)
 {
     std::size_t copied = 0;
     for (auto& [address, extent] : extents_) {
-        if (!extent.is_mapped || (is_iteration_over && extent.contents == Contents::kDead)) continue;
+        if (!extent.is_mapped || extent.is_pinned) continue;
+        if (is_iteration_over && extent.contents == Contents::kDead) continue;
         extent.kept.reset(new (std::nothrow) char[extent.bytes]);
         if (extent.kept == nullptr ||
             driver().memcpy_dtoh(extent.kept.get(), address, extent.bytes) != cuda::kSuccess) {
@@ -224,8 +242,9 @@ std::optional<std::size_t> Region::take_away(bool is_iteration_over)
         }
         copied += extent.bytes;
     }
-    for (auto& [address, extent] : extents_)
-        unmap(address, extent);
+    for (auto& [address, extent] : extents_) {
+        if (!extent.is_pinned) unmap(address, extent);
+    }
     return copied;
 }
 

@@ -44,15 +44,24 @@ class Region {
     /// The block that an address lies in: its start and size.
     std::optional<std::pair<cuda::Address, std::size_t>> block_at(cuda::Address address) const;
 
-    /// Takes all memory away. What is to be kept is copied to the host.
+    /// Memory that stays mapped when the rest is taken away, if pin() is called for a block: all that is mapped
+    /// together with it. 0 where no block begins there, where its content may be lost, where it is away, or where it
+    /// stays anyway.
+    std::size_t bytes_to_pin(cuda::Address block) const;
+    /// From now on the block stays, until it is released. Nothing where bytes_to_pin() is 0.
+    void pin(cuda::Address block);
+
+    /// Takes all memory away but what is pinned. What is to be kept is copied to the host.
     /// @return  bytes copied; nothing where a copy failed: then memory and contents are as before.
     std::optional<std::size_t> take_away(bool is_iteration_over);
     /// Brings it back, with what was kept.
     /// @return  bytes copied; nothing where the driver has no memory: then it is not back, and may be tried again.
     std::optional<std::size_t> bring_back();
 
-    std::size_t used_bytes() const { return used_bytes_; }     ///< of blocks
-    std::size_t extent_bytes() const { return extent_bytes_; } ///< mapped, or to be mapped when memory is back
+    std::size_t used_bytes() const { return used_bytes_; } ///< of blocks
+    /// Mapped, or to be mapped when memory is back; without what is pinned.
+    std::size_t extent_bytes() const { return extent_bytes_; }
+    std::size_t pinned_bytes() const { return pinned_bytes_; }
     std::size_t block_count() const { return blocks_.size(); }
 
   private:
@@ -61,6 +70,7 @@ class Region {
         std::size_t bytes{};
         Contents contents{};
         bool is_mapped{};
+        bool is_pinned{};
         cuda::MemoryHandle handle{};
         std::unique_ptr<char[]> kept; ///< on the host, while away
         std::size_t block_count{};
@@ -88,6 +98,7 @@ class Region {
     std::map<cuda::Address, Block> blocks_;
     std::size_t used_bytes_{};
     std::size_t extent_bytes_{};
+    std::size_t pinned_bytes_{};
 };
 
 } // namespace fathom::gpu

@@ -53,6 +53,12 @@ std::atomic<Share*>& Share::the_one()
     return one;
 }
 
+std::mutex& Share::socket_changes()
+{
+    static std::mutex& changes = *new std::mutex;
+    return changes;
+}
+
 Share& Share::instance()
 {
     Share* const one = the_one().load(std::memory_order_acquire);
@@ -66,12 +72,21 @@ Share& Share::begin()
     static std::once_flag prepared;
     std::call_once(prepared, [] {
         // A child has neither the thread nor the turn; its parent keeps the connection.
-        ::pthread_atfork([] { beginning.lock(); }, [] { beginning.unlock(); },
-                         [] {
-                             const Share* const of_parent = the_one().exchange(nullptr);
-                             if (of_parent != nullptr) close_socket(of_parent->socket_);
-                             beginning.unlock();
-                         });
+        ::pthread_atfork(
+            [] {
+                beginning.lock();
+                socket_changes().lock(); // nor is there a connection that nobody knows yet, or no longer
+            },
+            [] {
+                socket_changes().unlock();
+                beginning.unlock();
+            },
+            [] {
+                const Share* const of_parent = the_one().exchange(nullptr);
+                if (of_parent != nullptr) close_socket(of_parent->socket_);
+                socket_changes().unlock();
+                beginning.unlock();
+            });
     });
     const std::scoped_lock lock(beginning);
     if (the_one().load() == nullptr) the_one().store(new Share); // its threads may use it to the end of the process
@@ -334,6 +349,7 @@ bool Share::release_block(cuda::Address address, bool is_idle)
             if (!is_idle) synchronize(gpu);
             (void)region->release(address);
             owners_.erase(address);
+            std::erase(survivors_, address);
             live_bytes_ -= signed_of(block->second);
             if (const auto alive = alive_.find(address); alive != alive_.end()) {
                 remember(alive->second, true);

@@ -27,7 +27,8 @@ namespace fathom::gpu {
 struct OwnGpu {
     explicit OwnGpu(cuda::Device number) : device(number), persistent(number), temporary(number) {}
 
-    std::size_t persistent_bytes() const { return persistent.extent_bytes() + native_bytes; }
+    /// With what was believed to be temporary, and stays.
+    std::size_t persistent_bytes() const { return persistent.extent_bytes() + temporary.pinned_bytes() + native_bytes; }
 
     cuda::Device device;
     cuda::Context context{};          ///< in which memory is mapped: one of the next
@@ -183,6 +184,9 @@ class Share {
     Share();
     static std::atomic<Share*>& the_one();
     static Share& begin();
+    /// Held where the connection is made or closed, so that a child that is forked meanwhile can close its copy.
+    /// Nothing waits with it.
+    static std::mutex& socket_changes();
 
     cuda::Status allocate_block(cuda::Address* address, std::size_t bytes, bool& is_native);
     cuda::Status begin_native(std::size_t bytes, std::optional<cuda::Device> device = std::nullopt);
@@ -204,6 +208,8 @@ class Share {
     static void synchronize(const OwnGpu& gpu);
     void own_by_current(std::uint64_t key);
     void remember(std::uint64_t event, bool dies);
+    void note_survivors(Lock& lock);
+    void keep_in_place(cuda::Address block, Lock& lock);
     static void give_access(OwnGpu& gpu, cuda::Device peer);
     void add_native(OwnGpu& gpu, std::uint64_t key, std::size_t bytes);
     void note_graph_memory(cuda::Graph graph, std::size_t bytes);
@@ -236,6 +242,7 @@ class Share {
     void give_room_back(OwnGpu& gpu);
 
     bool connect();
+    bool tell_kind();
     bool has_manager(Lock& lock);
     void tell_of_absence() const;
     void run();
@@ -305,6 +312,7 @@ class Share {
     std::uint64_t ordinal_{};                      ///< of the next allocation in this iteration
     std::unordered_map<std::uint64_t, bool> dies_; ///< by allocation: whether it is gone before its iteration ends
     std::unordered_map<cuda::Address, std::uint64_t> alive_; ///< blocks of this iteration
+    std::vector<cuda::Address> survivors_; ///< believed to be temporary, and there at the end of the last iteration
 };
 
 /// Around a function of the driver that runs work.

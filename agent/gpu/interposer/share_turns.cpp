@@ -180,10 +180,7 @@ bool Share::end_iteration(std::int64_t source)
     if (socket_path_.empty() || captures_.is_any()) return false;
     if (source == kIterationByCall) is_told_iterations_.store(true);
     Lock lock(mutex_);
-    for (const auto& [address, event] : alive_)
-        remember(event, false); // also what was believed to be temporary: it is kept, and persistent the next time
-    alive_.clear();
-    ordinal_ = 0;
+    note_survivors(lock);
     for (auto& [device, gpu] : gpus_) {
         report_use(gpu);
         give_room_back(gpu);
@@ -191,6 +188,57 @@ bool Share::end_iteration(std::int64_t source)
     (void)send({.type = MessageType::kIterationEnd, .first = source});
     return is_shared_ && is_to_end_after_iteration_ &&
            give_back(source == kIterationByCall ? TurnEnd::kIterationTold : TurnEnd::kIterationFound, lock);
+}
+
+/// What was believed to be temporary and outlives its iteration is persistent the next time. What outlives another one,
+/// too, stays where it is from now on: else each switch would copy it. One alone may be an end that was found too
+/// early.
+void Share::note_survivors(Lock& lock)
+{
+    const std::vector<cuda::Address> stay = std::exchange(survivors_, {});
+    for (const auto& [address, event] : alive_) {
+        remember(event, false);
+        const auto is_there = [block = address](const auto& entry) {
+            return entry.second.temporary.bytes_to_pin(block) > 0;
+        };
+        if (std::any_of(gpus_.begin(), gpus_.end(), is_there)) survivors_.push_back(address);
+    }
+    alive_.clear();
+    ordinal_ = 0;
+    // Last, since the lock may be let go of meanwhile.
+    for (const cuda::Address block : stay)
+        keep_in_place(block, lock);
+}
+
+/// Where its GPU has the room, and at least as much is left for others: else it is copied as before.
+void Share::keep_in_place(cuda::Address block, Lock& lock)
+{
+    if (swaps_all_) return;
+    for (auto& entry : gpus_) {
+        OwnGpu& gpu = entry.second;
+        const std::size_t bytes = gpu.temporary.bytes_to_pin(block);
+        if (bytes == 0) continue;
+        const auto missing = [&gpu, block] {
+            return signed_of(gpu.persistent_bytes() + gpu.temporary.bytes_to_pin(block)) -
+                   gpu.place.persistent_room_bytes;
+        };
+        if (missing() > 0) {
+            const std::optional<Message> left = ask_left(gpu.id, lock);
+            if (!left || left->first < 2 * signed_of(bytes) || missing() <= 0) return;
+            const std::optional<Message> answer =
+                ask(with_text({.type = MessageType::kGrow,
+                               .first = static_cast<std::int64_t>(MemoryKind::kPersistent),
+                               .second = missing()},
+                              gpu.id),
+                    lock);
+            if (!answer || answer->type != MessageType::kGrown) return;
+            gpu.place.persistent_room_bytes = answer->second;
+        }
+        // The lock was let go of meanwhile.
+        if (missing() <= 0) gpu.temporary.pin(block);
+        gpu.most_persistent_bytes = std::max(gpu.most_persistent_bytes, gpu.persistent_bytes());
+        return;
+    }
 }
 
 void Share::note(std::uint64_t event)

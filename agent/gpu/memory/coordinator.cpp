@@ -63,12 +63,16 @@ void Coordinator::disconnect(ClientId client, double now_s)
     for (auto& [gpu, books] : books_)
         books.remove(key(client));
     turns_.remove(key(client), now_s);
+    pairs_.remove(key(client));
+    std::erase_if(deferred_, [&](const auto& entry) { return entry.first == client; });
     if (const auto found = clients_.find(client); found != clients_.end()) {
         give_name_back(found->second);
         clients_.erase(found);
     }
     is_changed_ = true;
     tell_sharing(0, now_s);
+    note_turns();
+    answer_deferred(now_s);
     tick(now_s);
 }
 
@@ -90,7 +94,7 @@ void Coordinator::receive(ClientId id, const Message& message, double now_s)
         use_gpu(id, client, message, now_s);
         return;
     case MessageType::kGrow:
-        grow(id, client, message);
+        grow(id, client, message, now_s);
         return;
     case MessageType::kShrink:
         shrink(id, client, message);
@@ -109,8 +113,10 @@ void Coordinator::receive(ClientId id, const Message& message, double now_s)
         give_back(id, client, message, now_s);
         return;
     case MessageType::kIterationEnd:
-        for (const std::string& gpu : client.gpus)
-            (void)books_.at(gpu).end_iteration(key(id));
+        end_iteration(id, client, now_s);
+        return;
+    case MessageType::kKind:
+        set_kind(client, message);
         return;
     case MessageType::kPlace:
     case MessageType::kRefused:
@@ -184,6 +190,10 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
     // job says nothing of memory.
     if (!place && place.error().code == Errc::kInfeasible && !is_back && is_beside_own(id, client, gpu))
         place = books->second.admit(key(id), {});
+    if (!place && !is_back && would_admit_in_turns(id, client, gpu, need)) {
+        answer_later(id, message, now_s);
+        return;
+    }
     if (!place) {
         ++refused_counts_[gpu];
         say(id, refused(message, place.error().detail + (place.error().fields.empty()
@@ -193,19 +203,25 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
         return;
     }
     client.gpus.insert(gpu);
+    client.lacks_turn |= message.fourth == kHadMemory;
     turns_.add(key(id), {.gpus = {}, .share = client.share, .priority = client.priority}, now_s);
     turns_.use(key(id), gpu);
+    if (settings_.turns.at_once > 1)
+        pairs_.add(key(id), {.kind = client.kind.empty() ? "program " + key(id) : client.kind,
+                             .kernel_class = client.kernel_class});
     if (message.fourth == kHadTurn) turns_.keep(key(id), now_s);
     // In this order: it knows that it is not alone before it has room.
     tell_sharing(id, now_s);
+    note_turns();
     say(id, with_text({.type = MessageType::kPlace,
                        .first = place->persistent_start,
                        .second = place->persistent_room_bytes,
                        .third = place->temporary_start,
                        .fourth = place->temporary_room_bytes},
                       gpu));
-    if (message.fourth != kHadTurn && turns_.has_turn(key(id)) && client.is_shared)
-        say(id, end_now()); // to come back for all of its GPUs together
+    // Who has it comes back for all of its GPUs together; who had it beside others may not any longer.
+    if (client.is_shared && turns_.has_turn(key(id)) == (message.fourth != kHadTurn)) say(id, end_now());
+    if (is_settled_ && client.lacks_turn) tell_who_is_left_alone(); // it comes late
     tick(now_s);
 }
 
@@ -217,7 +233,7 @@ bool Coordinator::is_beside_own(ClientId id, const Client& client, const std::st
     });
 }
 
-void Coordinator::grow(ClientId id, Client& client, const Message& message)
+void Coordinator::grow(ClientId id, Client& client, const Message& message, double now_s)
 {
     const std::string gpu(text_of(message));
     const std::optional<MemoryKind> kind = kind_of(message.first);
@@ -226,7 +242,13 @@ void Coordinator::grow(ClientId id, Client& client, const Message& message)
         say(id, refused(message, "wrong request of more memory"));
         return;
     }
-    const Result<std::int64_t> room = books_.at(gpu).grow(key(id), *kind, message.second);
+    MemoryBooks& books = books_.at(gpu);
+    const auto grows = [&](MemoryBooks trial) { return trial.grow(key(id), *kind, message.second).has_value(); };
+    if (books.turn_count() > 1 && !grows(books) && grows(books.in_turns())) {
+        answer_later(id, message, now_s);
+        return;
+    }
+    const Result<std::int64_t> room = books.grow(key(id), *kind, message.second);
     say(id, room ? with_text({.type = MessageType::kGrown, .first = message.first, .second = *room}, gpu)
                  : refused(message, room.error().detail));
 }
@@ -251,22 +273,6 @@ void Coordinator::use(ClientId id, Client& client, const Message& message)
         ++client.wrong_messages;
 }
 
-void Coordinator::tell_left(ClientId id, const Message& message)
-{
-    const std::string gpu(text_of(message));
-    Message answer = with_text({.type = MessageType::kLeft, .first = -1}, gpu);
-    if (const auto found = books_.find(gpu); found != books_.end()) {
-        const MemoryBooks& books = found->second;
-        const bool is_there = books.clients().contains(key(id));
-        // Who is not there yet is admitted with a gap, or not at all.
-        const Result<AdmissionFigures> admitted = books.try_admit({});
-        const bool has_place = is_there || (admitted && admitted->fits);
-        answer.first = has_place ? std::max<std::int64_t>(books.figures().free_bytes, 0) : 0;
-        answer.second = books.clients().size() > (is_there ? 1U : 0U) ? 1 : 0;
-    }
-    say(id, answer);
-}
-
 void Coordinator::give_back(ClientId id, Client& client, const Message& message, double now_s)
 {
     if (!turns_.has_turn(key(id))) {
@@ -274,6 +280,8 @@ void Coordinator::give_back(ClientId id, Client& client, const Message& message,
         return;
     }
     turns_.give_back(key(id), now_s);
+    note_turns();
+    answer_deferred(now_s);
     tick(now_s);
     if (message.second < 0 || message.third < 0 || message.fourth < 0 || message.second > kMaxBytes ||
         message.fourth > kMaxBytes) {
@@ -308,9 +316,29 @@ void Coordinator::tell_sharing(ClientId newcomer, double now_s)
                                            [&](const std::string& gpu) { return books_.at(gpu).is_shared(); });
         if (is_shared == client.is_shared) continue;
         client.is_shared = is_shared;
-        if (!is_shared) turns_.stop(key(id), now_s);
-        if (is_shared && id != newcomer) turns_.keep(key(id), now_s);
-        say(id, {.type = MessageType::kShared, .first = is_shared ? 1 : 0, .second = turns_.has_turn(key(id)) ? 1 : 0});
+        if (!is_shared) {
+            turns_.stop(key(id), now_s);
+            client.lacks_turn = false;
+        }
+        if (is_shared && client.lacks_turn)
+            turns_.want(key(id), now_s);
+        else if (is_shared && id != newcomer)
+            turns_.keep(key(id), now_s);
+        const bool has_turn = turns_.has_turn(key(id));
+        say(id, {.type = MessageType::kShared, .first = is_shared ? 1 : 0, .second = has_turn ? 1 : 0});
+        // From before this manager it may believe otherwise.
+        if (is_shared && id != newcomer && !client.lacks_turn && !has_turn) say(id, end_now());
+    }
+}
+
+/// Who shared a GPU when the manager before this one ended, and did not have the turn, waits for it. Those that it
+/// waited for have had their time to come back.
+void Coordinator::tell_who_is_left_alone()
+{
+    for (auto& [id, client] : clients_) {
+        if (!client.lacks_turn || client.is_shared) continue;
+        client.lacks_turn = false;
+        say(id, {.type = MessageType::kShared});
     }
 }
 
@@ -327,11 +355,18 @@ void Coordinator::tick(double now_s)
         is_settled_ = true;
         for (const auto& [id, message] : std::exchange(waiting_, {}))
             receive(id, message, now_s);
+        tell_who_is_left_alone();
     }
-    for (const TurnOrder& order : turns_.decide(now_s)) {
+    ChoosePartner choose;
+    if (settings_.turns.at_once > 1)
+        choose = [this](const auto& holders, const auto& waiting) { return choose_partner(holders, waiting); };
+    const std::vector<TurnOrder> orders = turns_.decide(now_s, choose);
+    if (!orders.empty()) note_turns();
+    for (const TurnOrder& order : orders) {
         const ClientId client = std::stoull(order.client);
         switch (order.action) {
         case TurnAction::kStart:
+            clients_.at(client).lacks_turn = false;
             say(client, {.type = MessageType::kTurn});
             break;
         case TurnAction::kEndAfterIteration:
@@ -360,66 +395,6 @@ std::vector<Outgoing> Coordinator::take_outgoing()
 std::vector<ClientId> Coordinator::take_hung()
 {
     return std::exchange(hung_, {});
-}
-
-GpuMemoryReport Coordinator::report() const
-{
-    GpuMemoryReport report;
-    for (const auto& [gpu, books] : books_)
-        report.gpus.push_back(report_of(gpu, books));
-    return report;
-}
-
-SharedGpu Coordinator::report_of(const std::string& gpu, const MemoryBooks& books) const
-{
-    const AdmissionFigures figures = books.figures();
-    const auto refused = refused_counts_.find(gpu);
-    SharedGpu known{.gpu = gpu,
-                    .capacity_bytes = figures.capacity_bytes,
-                    .persistent_bytes = figures.persistent_bytes,
-                    .temporary_bytes = figures.most_temporary_bytes,
-                    // What came back after a start may be more than there is.
-                    .free_bytes = std::max<std::int64_t>(figures.free_bytes, 0),
-                    .gap_bytes = books.settings().gap_bytes,
-                    .is_shared = books.is_shared(),
-                    .refused_count = refused == refused_counts_.end() ? 0 : refused->second,
-                    .job_count = std::ssize(books.clients()),
-                    .jobs = {}};
-    for (const auto& [id, client] : clients_) {
-        const auto memory = books.clients().find(key(id));
-        if (memory == books.clients().end()) continue;
-        if (known.jobs.size() == kMaxSharedGpuJobs) break;
-        known.jobs.push_back(report_of(id, client, memory->second));
-    }
-    return known;
-}
-
-SharedGpuJob Coordinator::report_of(ClientId id, const Client& client, const ClientMemory& memory) const
-{
-    return {.job = client.job,
-            .process = client.process,
-            .has_turn = turns_.has_turn(key(id)),
-            .share = client.share,
-            .priority = client.priority,
-            .persistent = {.start = memory.place.persistent_start,
-                           .room_bytes = memory.place.persistent_room_bytes,
-                           .used_bytes = memory.persistent.used_bytes,
-                           .peak_bytes = memory.persistent.peak_bytes},
-            .gap_bytes = memory.gap_bytes,
-            .temporary = {.start = memory.place.temporary_start,
-                          .room_bytes = memory.place.temporary_room_bytes,
-                          .used_bytes = memory.temporary.used_bytes,
-                          .peak_bytes = memory.temporary.peak_bytes},
-            .iterations = memory.iterations,
-            .refusals = memory.refusals,
-            .switches = client.switches,
-            .switches_after_iteration = client.switches_after_iteration,
-            .moved_bytes = client.moved_bytes,
-            .kept_bytes = client.kept_bytes,
-            .switch_s = static_cast<double>(client.switch_us) / 1e6,
-            .turn_s = turns_.used_s(key(id)),
-            .longest_wait_s = turns_.longest_wait_s(key(id)),
-            .wrong_messages = client.wrong_messages};
 }
 
 } // namespace fathom::gpu

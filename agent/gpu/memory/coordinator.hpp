@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/gpu/protocol.hpp"
+#include "core/decide/corun/turn_pairs.hpp"
 #include "core/decide/gpu_memory/memory_books.hpp"
 #include "core/decide/gpu_memory/turns.hpp"
 #include "core/model/gpu_memory.hpp"
@@ -75,9 +76,12 @@ class Coordinator {
         bool has_said_hello{};
         double share{1};
         std::int64_t priority{};
+        std::string kind; ///< of its user's jobs; empty: it said nothing
+        KernelClass kernel_class{KernelClass::kUnknown};
         std::set<std::string> gpus;
         std::set<std::string> awaited_gpus; ///< that it asked for before the end of the start
         bool is_shared{};                   ///< as it was told
+        bool lacks_turn{};                  ///< it has waited for it since before this manager began
         std::int64_t switches{};
         std::int64_t switches_after_iteration{};
         std::int64_t moved_bytes{};
@@ -87,7 +91,8 @@ class Coordinator {
     };
 
     explicit Coordinator(const CoordinatorSettings& settings, double now_s)
-        : settings_(settings), settled_at_s_(now_s + settings.settle_s), turns_(settings.turns)
+        : settings_(settings), settled_at_s_(now_s + settings.settle_s), turns_(settings.turns),
+          pairs_(settings.turns.at_once)
     {
     }
 
@@ -98,7 +103,7 @@ class Coordinator {
     void give_name_back(const Client& client);
     void use_gpu(ClientId id, Client& client, const Message& message, double now_s);
     bool is_beside_own(ClientId id, const Client& client, const std::string& gpu) const;
-    void grow(ClientId id, Client& client, const Message& message);
+    void grow(ClientId id, Client& client, const Message& message, double now_s);
     void shrink(ClientId id, Client& client, const Message& message);
     void use(ClientId id, Client& client, const Message& message);
     void tell_left(ClientId id, const Message& message);
@@ -106,6 +111,19 @@ class Coordinator {
     Message end_now() const;
     bool note_shared_gpus();
     void tell_sharing(ClientId newcomer, double now_s);
+    void tell_who_is_left_alone();
+
+    // Several that have the turn at once (coordinator_at_once.cpp)
+    void set_kind(Client& client, const Message& message);
+    void note_turns();
+    std::string choose_partner(const std::vector<std::string>& holders, const std::vector<std::string>& waiting) const;
+    bool may_go_beside(const std::string& program, const std::vector<std::string>& holders) const;
+    void end_iteration(ClientId id, Client& client, double now_s);
+    double switch_s(const std::string& program) const;
+    bool would_admit_in_turns(ClientId id, const Client& client, const std::string& gpu, const MemoryNeed& need) const;
+    void answer_later(ClientId id, const Message& question, double now_s);
+    void answer_deferred(double now_s);
+
     SharedGpu report_of(const std::string& gpu, const MemoryBooks& books) const;
     SharedGpuJob report_of(ClientId id, const Client& client, const ClientMemory& memory) const;
 
@@ -116,6 +134,7 @@ class Coordinator {
     std::map<std::string, std::int64_t> refused_counts_; ///< by GPU: who was not admitted
     std::set<std::string> shared_gpus_;                  ///< as their clients were told
     Turns turns_;
+    TurnPairs pairs_; ///< of programs, where several may have the turn at once
     std::map<ClientId, Client> clients_;
     struct JobName {
         uid_t user{};
@@ -124,7 +143,9 @@ class Coordinator {
     std::map<std::string, JobName> names_; ///< by job
     std::vector<Outgoing> outgoing_;
     std::vector<ClientId> hung_;
-    std::vector<std::pair<ClientId, Message>> waiting_; ///< for the end of the start
+    std::vector<std::pair<ClientId, Message>> waiting_;  ///< for the end of the start
+    std::vector<std::pair<ClientId, Message>> deferred_; ///< until those that have the turn at once take turns again
+    bool is_answering_deferred_{};
     bool is_changed_{true};
 };
 

@@ -53,6 +53,18 @@ std::int64_t Availability::free_at(double at_s) const
     return std::prev(after)->free;
 }
 
+double Availability::mean_free(double from_s, double to_s) const
+{
+    double unit_s = 0;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        const double begin_s = std::max(steps_[i].from_s, from_s);
+        const double end_s = std::min(i + 1 < steps_.size() ? steps_[i + 1].from_s : kForEver, to_s);
+        if (end_s > begin_s)
+            unit_s += (end_s - begin_s) * static_cast<double>(std::max<std::int64_t>(steps_[i].free, 0));
+    }
+    return unit_s / (to_s - from_s);
+}
+
 Availability Availability::sooner(double by_s) const
 {
     std::vector<Step> steps;

@@ -31,6 +31,8 @@ class Availability {
     double earliest_start(std::int64_t units, double duration_s, double not_before_s = 0) const;
     std::int64_t free_at(double at_s) const;
     std::int64_t free_now() const { return free_at(0); }
+    /// On average over a time that begins at 0 or later and ends after that; fewer than none count as none.
+    double mean_free(double from_s, double to_s) const;
     /// The same with all steps earlier by `by_s`, at least 0: as it will look then, or would if all were done sooner.
     Availability sooner(double by_s) const;
     /// The number of steps: what a search costs at most.

@@ -68,7 +68,7 @@ AdmissionFigures MemoryBooks::figures() const
     figures.capacity_bytes =
         (settings_.capacity_bytes - settings_.reserved_bytes) / kMemoryPieceBytes * kMemoryPieceBytes;
     figures.persistent_bytes = persistent_bytes_;
-    figures.most_temporary_bytes = temporary_rooms_.empty() ? 0 : *temporary_rooms_.rbegin();
+    figures.most_temporary_bytes = largest_temporary_room();
     figures.free_bytes = figures.capacity_bytes - figures.persistent_bytes - figures.most_temporary_bytes;
     figures.fits = figures.free_bytes >= 0;
     return figures;
@@ -103,7 +103,7 @@ Result<AdmissionFigures> MemoryBooks::try_admit(const MemoryNeed& need, std::int
     figures.asked_persistent_bytes = whole_pieces(need.persistent_bytes + gap_bytes);
     figures.asked_temporary_bytes = whole_pieces(need.temporary_bytes);
     figures.fits = figures.persistent_bytes + figures.asked_persistent_bytes +
-                       std::max(figures.most_temporary_bytes, figures.asked_temporary_bytes) <=
+                       std::max(temporary_at_once(0), figures.asked_temporary_bytes) <=
                    figures.capacity_bytes;
     return figures;
 }
@@ -169,8 +169,54 @@ void MemoryBooks::leave(ClientMemory& client, std::int64_t bytes)
 void MemoryBooks::set_temporary_room(ClientMemory& client, std::int64_t bytes)
 {
     temporary_rooms_.erase(temporary_rooms_.find(client.place.temporary_room_bytes));
+    if (client.has_turn) temporary_at_once_bytes_ += bytes - client.place.temporary_room_bytes;
     client.place.temporary_room_bytes = bytes;
     temporary_rooms_.insert(bytes);
+}
+
+std::int64_t MemoryBooks::largest_temporary_room() const
+{
+    return temporary_rooms_.empty() ? 0 : *temporary_rooms_.rbegin();
+}
+
+/// The most that temporary memory takes: of who has the largest room, or of all that have the turn.
+/// @param more_bytes  of the latter
+std::int64_t MemoryBooks::temporary_at_once(std::int64_t more_bytes) const
+{
+    return std::max(largest_temporary_room(), temporary_at_once_bytes_ + more_bytes);
+}
+
+void MemoryBooks::set_turn(const std::string& client, bool has_turn)
+{
+    const auto found = clients_.find(client);
+    if (found == clients_.end() || found->second.has_turn == has_turn) return;
+    found->second.has_turn = has_turn;
+    const std::int64_t room = found->second.place.temporary_room_bytes;
+    temporary_at_once_bytes_ += has_turn ? room : -room;
+    if (has_turn)
+        ++turn_count_;
+    else
+        --turn_count_;
+}
+
+bool MemoryBooks::can_have_turns(const std::vector<std::string>& clients) const
+{
+    std::int64_t rooms = 0;
+    for (const std::string& client : clients) {
+        const auto found = clients_.find(client);
+        if (found != clients_.end()) rooms += found->second.place.temporary_room_bytes;
+    }
+    return persistent_bytes_ + std::max(largest_temporary_room(), rooms) <= figures().capacity_bytes;
+}
+
+MemoryBooks MemoryBooks::in_turns() const
+{
+    MemoryBooks same = *this;
+    for (auto& [name, client] : same.clients_)
+        client.has_turn = false;
+    same.turn_count_ = 0;
+    same.temporary_at_once_bytes_ = 0;
+    return same;
 }
 
 /// Rooms have their gaps within, so the end of the last room is where the next may begin.
@@ -201,13 +247,14 @@ Result<std::int64_t> MemoryBooks::grow(const std::string& client, MemoryKind kin
     const std::int64_t asked = whole_pieces(more_bytes);
     if (kind == MemoryKind::kTemporary) {
         const std::int64_t room = memory.place.temporary_room_bytes + asked;
-        if (figures.persistent_bytes + std::max(figures.most_temporary_bytes, room) <= figures.capacity_bytes) {
+        const std::int64_t at_once = std::max(temporary_at_once(memory.has_turn ? asked : 0), room);
+        if (figures.persistent_bytes + at_once <= figures.capacity_bytes) {
             set_temporary_room(memory, room);
             return room;
         }
         figures.asked_temporary_bytes = room;
     } else {
-        if (figures.free_bytes >= asked) {
+        if (figures.persistent_bytes + temporary_at_once(0) + asked <= figures.capacity_bytes) {
             enter(memory, next_start(memory, asked), asked);
             return memory.place.persistent_room_bytes;
         }
@@ -268,6 +315,7 @@ void MemoryBooks::remove(const std::string& client)
 {
     const auto found = clients_.find(client);
     if (found == clients_.end()) return;
+    set_turn(client, false);
     leave(found->second, found->second.place.persistent_room_bytes);
     temporary_rooms_.erase(temporary_rooms_.find(found->second.place.temporary_room_bytes));
     clients_.erase(found);

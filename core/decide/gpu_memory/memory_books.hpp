@@ -73,6 +73,7 @@ struct ClientMemory {
     std::int64_t admitted_room_bytes{}; ///< persistent
     std::int64_t refusals{};            ///< of growth
     std::int64_t iterations{};          ///< ended
+    bool has_turn{};                    ///< MemoryBooks::set_turn()
 };
 
 /// Whether more fits, with the figures (G8). All bytes are whole pieces.
@@ -88,7 +89,8 @@ struct AdmissionFigures {
 
 /// Invariant, after each call: Σ persistent rooms + the largest temporary room ≤ capacity. Clients stay within their
 /// rooms and only the one that has the turn has temporary memory, so the card's memory is enough at every instant of
-/// every schedule (G8).
+/// every schedule (G8). Where several have the turn at once, the sum of their temporary rooms takes the place of the
+/// largest where it is larger, as long as set_turn() is called only where all that then have it can_have_turns().
 class MemoryBooks {
   public:
     /// @error kInvalid  a size that is negative or beyond kMaxBytes; a gap beyond the card; nothing left to give.
@@ -127,6 +129,16 @@ class MemoryBooks {
     /// G4: the temporary memory of a client is gone; its persistent memory is where it was.
     Result<void> end_iteration(const std::string& client);
 
+    /// A client has the turn, or has it no longer: it may have temporary memory, beside others that have the turn.
+    /// Nothing if there is none of that name.
+    void set_turn(const std::string& client, bool has_turn);
+    /// Whether there is memory for all of these to have the turn at once, and nobody else.
+    bool can_have_turns(const std::vector<std::string>& clients) const;
+    /// Clients that have the turn.
+    std::size_t turn_count() const { return turn_count_; }
+    /// The same as if nobody had the turn: what could be had once those that have it at once take turns again.
+    MemoryBooks in_turns() const;
+
     /// G5: all of a client is gone, whatever it had. Nothing if there is none.
     void remove(const std::string& client);
 
@@ -135,7 +147,7 @@ class MemoryBooks {
 
     const std::map<std::string, ClientMemory>& clients() const { return clients_; }
     const GpuMemorySettings& settings() const { return settings_; }
-    /// Of all clients.
+    /// Of all clients, where they take turns.
     AdmissionFigures figures() const;
 
   private:
@@ -148,6 +160,8 @@ class MemoryBooks {
     void enter(ClientMemory& client, std::int64_t start, std::int64_t bytes);
     void leave(ClientMemory& client, std::int64_t bytes);
     void set_temporary_room(ClientMemory& client, std::int64_t bytes);
+    std::int64_t largest_temporary_room() const;
+    std::int64_t temporary_at_once(std::int64_t more_bytes) const;
 
     GpuMemorySettings settings_;
     std::map<std::string, ClientMemory> clients_;
@@ -155,6 +169,8 @@ class MemoryBooks {
     std::map<std::int64_t, std::int64_t> persistent_ranges_; ///< start and end
     std::multiset<std::int64_t> temporary_rooms_;
     std::int64_t persistent_bytes_{};
+    std::size_t turn_count_{};
+    std::int64_t temporary_at_once_bytes_{}; ///< rooms of those that have the turn
 };
 
 } // namespace fathom::gpu

@@ -49,6 +49,9 @@ void Turns::set_state(Client& client, State state)
     if (client.state == State::kWaiting) --waiting_count_;
     if (state == State::kWaiting) ++waiting_count_;
     client.state = state;
+    client.told = Told::kNothing;
+    if (client.parts) --parting_count_;
+    client.parts.reset();
 }
 
 void Turns::want(const std::string& client, double now_s)
@@ -65,12 +68,33 @@ void Turns::keep(const std::string& client, double now_s)
 {
     const auto found = clients_.find(client);
     if (found == clients_.end() || found->second.state == State::kRunning) return;
-    for (const auto& [name, other] : clients_) {
-        if (other.state == State::kRunning && have_common(other.how.gpus, found->second.how.gpus)) return;
-    }
+    if (holders_beside(client).size() >= settings_.at_once) return;
     set_state(found->second, State::kRunning);
-    found->second.since_s = now_s;
-    found->second.told = Told::kNothing;
+    found->second.since_s = found->second.slice_since_s = now_s;
+}
+
+void Turns::part(const std::string& client, double now_s)
+{
+    part(client, TurnAction::kEndAfterIteration, now_s);
+}
+
+void Turns::part_now(const std::string& client, double now_s)
+{
+    part(client, TurnAction::kEndNow, now_s);
+}
+
+void Turns::part(const std::string& client, TurnAction how, double now_s)
+{
+    const auto found = clients_.find(client);
+    if (found == clients_.end() || found->second.state != State::kRunning) return;
+    Client& one = found->second;
+    const Told told = how == TurnAction::kEndNow ? Told::kToEndNow : Told::kToEndAfterIteration;
+    if (one.told >= told || one.parts == TurnAction::kEndNow) return; // it hears that already
+    if (!one.parts) {
+        ++parting_count_;
+        one.parts_at_s = now_s;
+    }
+    one.parts = how;
 }
 
 void Turns::give_back(const std::string& client, double now_s)
@@ -83,7 +107,6 @@ void Turns::give_back(const std::string& client, double now_s)
     one.pass += used_s / one.how.share;
     set_state(one, State::kIdle);
     one.since_s = now_s;
-    one.told = Told::kNothing;
 }
 
 /// Of those that want or have the GPU: a client that did nothing for long would hold it down for ever.
@@ -134,7 +157,7 @@ double Turns::ends_at_s(const Client& running) const
 {
     switch (running.told) {
     case Told::kNothing:
-        return running.since_s + settings_.slice_s;
+        return running.slice_since_s + settings_.slice_s;
     case Told::kToEndAfterIteration:
         return running.told_at_s + settings_.most_slice_s - settings_.slice_s;
     case Told::kToEndNow:
@@ -155,29 +178,97 @@ void Turns::tell_end(const std::string& name, Client& running, double now_s, std
     running.told_at_s = now_s;
 }
 
-std::vector<TurnOrder> Turns::decide(double now_s)
+void Turns::tell_parting(const std::string& name, Client& running, double now_s, std::vector<TurnOrder>& orders)
 {
-    if (waiting_count_ == 0) return {};
+    if (!running.parts) return;
+    orders.push_back({name, *running.parts});
+    running.told = *running.parts == TurnAction::kEndNow ? Told::kToEndNow : Told::kToEndAfterIteration;
+    running.told_at_s = now_s;
+    running.parts.reset();
+    --parting_count_;
+}
+
+void Turns::start(const std::string& name, double now_s, double slice_since_s, std::vector<TurnOrder>& orders)
+{
+    Client& client = clients_.at(name);
+    client.longest_wait_s = std::max(client.longest_wait_s, now_s - client.since_s);
+    set_state(client, State::kRunning);
+    client.since_s = now_s;
+    client.slice_since_s = slice_since_s;
+    orders.push_back({name, TurnAction::kStart});
+}
+
+/// All that hold a turn on its GPUs are these, it uses one of theirs, and each of its GPUs has room for one more.
+bool Turns::may_join(const Client& waiting, const std::vector<std::string>& holders) const
+{
+    std::map<std::string, std::size_t> held;
+    for (const auto& [name, other] : clients_) {
+        if (other.state != State::kRunning || !have_common(other.how.gpus, waiting.how.gpus)) continue;
+        if (std::find(holders.begin(), holders.end(), name) == holders.end()) return false;
+        for (const std::string& gpu : other.how.gpus)
+            ++held[gpu];
+    }
+    return !held.empty() && std::all_of(waiting.how.gpus.begin(), waiting.how.gpus.end(),
+                                        [&](const std::string& gpu) { return held[gpu] < settings_.at_once; });
+}
+
+std::vector<std::string> Turns::who_may_join(const std::vector<std::string>& holders, double now_s) const
+{
+    std::vector<std::string> names;
+    for (const std::string* name : waiting_in_order(now_s)) {
+        if (names.size() == kMostAtOnce) break;
+        if (may_join(clients_.at(*name), holders)) names.push_back(*name);
+    }
+    return names;
+}
+
+/// Beside those whose turn ends already nobody begins: who waits for it comes first.
+bool Turns::let_one_go_beside(const std::string& holder, double now_s, const ChoosePartner& choose,
+                              std::vector<TurnOrder>& orders)
+{
+    std::vector<std::string> holders = holders_beside(holder);
+    holders.push_back(holder);
+    std::sort(holders.begin(), holders.end());
+    double slice_since_s = now_s;
+    for (const std::string& name : holders) {
+        if (is_ending(name)) return false;
+        slice_since_s = std::min(slice_since_s, clients_.at(name).slice_since_s);
+    }
+    const std::vector<std::string> waiting = who_may_join(holders, now_s);
+    if (waiting.empty()) return false;
+    const std::string chosen = choose(holders, waiting);
+    if (std::find(waiting.begin(), waiting.end(), chosen) == waiting.end()) return false;
+    start(chosen, now_s, slice_since_s, orders);
+    return true;
+}
+
+std::vector<TurnOrder> Turns::decide(double now_s, const ChoosePartner& choose)
+{
+    if (waiting_count_ == 0 && parting_count_ == 0) return {};
     std::vector<TurnOrder> orders;
     std::set<std::string> busy;
     for (const auto& [name, client] : clients_) {
         if (client.state == State::kRunning) busy.insert(client.how.gpus.begin(), client.how.gpus.end());
     }
     for (const std::string* name : waiting_in_order(now_s)) {
-        Client& client = clients_.at(*name);
+        const Client& client = clients_.at(*name);
         const bool is_free = !have_common(client.how.gpus, busy);
         // Also where it must wait: who is behind it does not take the GPUs that it needs.
         busy.insert(client.how.gpus.begin(), client.how.gpus.end());
-        if (!is_free) continue;
-        client.longest_wait_s = std::max(client.longest_wait_s, now_s - client.since_s);
-        set_state(client, State::kRunning);
-        client.since_s = now_s;
-        client.told = Told::kNothing;
-        orders.push_back({*name, TurnAction::kStart});
+        if (is_free) start(*name, now_s, now_s, orders);
+    }
+    if (settings_.at_once > 1 && choose) {
+        const auto joins = [&](const auto& entry) {
+            return entry.second.state == State::kRunning && let_one_go_beside(entry.first, now_s, choose, orders);
+        };
+        // From the beginning each time: who was let go is a holder now.
+        while (waiting_count_ > 0 && std::any_of(clients_.begin(), clients_.end(), joins)) {
+        }
     }
     for (auto& [name, client] : clients_) {
-        if (client.state != State::kRunning || !blocks_someone(name, client)) continue;
-        tell_end(name, client, now_s, orders);
+        if (client.state != State::kRunning) continue;
+        tell_parting(name, client, now_s, orders);
+        if (blocks_someone(name, client)) tell_end(name, client, now_s, orders);
     }
     return orders;
 }
@@ -185,12 +276,31 @@ std::vector<TurnOrder> Turns::decide(double now_s)
 double Turns::next_moment_s() const
 {
     double next = std::numeric_limits<double>::infinity();
-    if (waiting_count_ == 0) return next;
+    if (waiting_count_ == 0 && parting_count_ == 0) return next;
     for (const auto& [name, client] : clients_) {
-        if (client.state != State::kRunning || !blocks_someone(name, client)) continue;
-        next = std::min(next, ends_at_s(client));
+        if (client.state != State::kRunning) continue;
+        if (client.parts) next = std::min(next, client.parts_at_s);
+        if (blocks_someone(name, client)) next = std::min(next, ends_at_s(client));
     }
     return next;
+}
+
+bool Turns::is_ending(const std::string& client) const
+{
+    const auto found = clients_.find(client);
+    return found != clients_.end() && (found->second.told != Told::kNothing || found->second.parts);
+}
+
+std::vector<std::string> Turns::holders_beside(const std::string& client) const
+{
+    std::vector<std::string> holders;
+    const auto found = clients_.find(client);
+    if (found == clients_.end()) return holders;
+    for (const auto& [name, other] : clients_) {
+        if (name != client && other.state == State::kRunning && have_common(other.how.gpus, found->second.how.gpus))
+            holders.push_back(name);
+    }
+    return holders;
 }
 
 bool Turns::has_turn(const std::string& client) const

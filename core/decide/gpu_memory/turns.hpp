@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,7 +19,15 @@ struct TurnSettings {
     /// Who has not given the turn back so long after it was told to end now hangs, and is ended; 0: never. To copy what
     /// temporary memory holds must take less.
     double most_overrun_s = 120;
+    /// So many may have the turn on a GPU at once, where whoever is asked lets them (ChoosePartner).
+    std::size_t at_once = 1;
 };
+inline constexpr std::size_t kMostAtOnce = 16;
+
+/// Whom to let go beside `holders`, who have the turn: one of `waiting`, who are in their order and no more than
+/// kMostAtOnce; empty: nobody.
+using ChoosePartner =
+    std::function<std::string(const std::vector<std::string>& holders, const std::vector<std::string>& waiting)>;
 
 /// How a job takes part.
 struct TurnClient {
@@ -43,7 +54,8 @@ struct TurnOrder {
 /// Pure but for its own state: the moment is an argument, in seconds of a clock that never goes back. Who has had the
 /// least time for its share is next among the highest priority that waits (stride scheduling: Waldspurger and Weihl,
 /// 1995); who has waited for most_wait_s comes first, longest wait first. Once it is first, nobody else is given a GPU
-/// that it needs, so that its wait ends at most two longest slices later for each that is before it.
+/// that it needs, so that its wait ends at most two longest slices later for each that is before it. Who is let go
+/// beside others before it is first ends when they do, so that nobody waits longer for that.
 class Turns {
   public:
     explicit Turns(const TurnSettings& settings) : settings_(settings) {}
@@ -64,12 +76,23 @@ class Turns {
     /// It takes no part until it wants again: nobody else is there.
     void stop(const std::string& client, double now_s);
 
+    /// Beside others it does harm, or lacks memory: it gives its turn back at its iteration's end, also where nobody
+    /// waits. Nothing if it has no turn.
+    void part(const std::string& client, double now_s);
+    /// The same between two kernels: somebody waits for it.
+    void part_now(const std::string& client, double now_s);
+
     /// What follows from all that. Each order is given once, until the state of that client changes.
-    std::vector<TurnOrder> decide(double now_s);
+    /// @param choose  who is let go beside others; empty: nobody.
+    std::vector<TurnOrder> decide(double now_s, const ChoosePartner& choose = {});
     /// When decide() may have something to say though nothing was called in between; infinity if never.
     double next_moment_s() const;
 
     bool has_turn(const std::string& client) const;
+    /// Whether it was told to give its turn back, or will be now.
+    bool is_ending(const std::string& client) const;
+    /// Who has a turn on one of its GPUs, without itself.
+    std::vector<std::string> holders_beside(const std::string& client) const;
     /// Of a client, since it was added, the current turn not counted.
     double used_s(const std::string& client) const;
     /// The longest that a client waited for a turn.
@@ -81,24 +104,36 @@ class Turns {
     struct Client {
         TurnClient how;
         State state = State::kIdle;
-        double since_s{}; ///< of the state
-        double used_s{};  ///< time with the turn
-        double pass{};    ///< used_s / share, caught up with the others' when it comes
+        double since_s{};       ///< of the state
+        double slice_since_s{}; ///< of the turn, or of the turn that it was let go beside
+        double used_s{};        ///< time with the turn
+        double pass{};          ///< used_s / share, caught up with the others' when it comes
         double longest_wait_s{};
         Told told = Told::kNothing;
         double told_at_s{};
+        std::optional<TurnAction> parts{}; ///< how, where it is to give its turn back whoever waits
+        double parts_at_s{};
     };
 
     std::vector<const std::string*> waiting_in_order(double now_s) const;
     double ends_at_s(const Client& running) const;
     void tell_end(const std::string& name, Client& running, double now_s, std::vector<TurnOrder>& orders) const;
+    void tell_parting(const std::string& name, Client& running, double now_s, std::vector<TurnOrder>& orders);
+    void part(const std::string& client, TurnAction how, double now_s);
+    void start(const std::string& name, double now_s, double slice_since_s, std::vector<TurnOrder>& orders);
+    std::vector<std::string> who_may_join(const std::vector<std::string>& holders, double now_s) const;
+    bool may_join(const Client& waiting, const std::vector<std::string>& holders) const;
+    bool let_one_go_beside(const std::string& holder, double now_s, const ChoosePartner& choose,
+                           std::vector<TurnOrder>& orders);
     bool blocks_someone(const std::string& client, const Client& running) const;
     double least_pass() const;
     void set_state(Client& client, State state);
 
     TurnSettings settings_;
     std::map<std::string, Client> clients_;
-    std::size_t waiting_count_{}; ///< where nobody waits there is nothing to decide, however many there are
+    // Where both are 0 there is nothing to decide, however many there are.
+    std::size_t waiting_count_{};
+    std::size_t parting_count_{}; ///< that were not told yet
 };
 
 } // namespace fathom::gpu

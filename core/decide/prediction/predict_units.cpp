@@ -182,7 +182,7 @@ ScaledRun::ScaledRun(const RunPrediction& single, std::span<const OperatorDemand
             return candidate.operator_id == one.operator_id && candidate.parameters_key == one.parameters_key;
         });
         const double work = demand == demands.end() ? 1 : size_work(demand->operations, demand->bytes);
-        parts_.push_back({one.total_s, find_speedup(speedups, one.operator_id, one.parameters_key, work)});
+        parts_.push_back({one.total_s, find_speedup(speedups, one.operator_id, one.parameters_key, work), nullptr});
     }
 }
 

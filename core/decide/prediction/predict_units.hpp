@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/decide/prediction/load_curve.hpp"
 #include "core/decide/prediction/predict.hpp"
 #include "core/decide/prediction/scaling.hpp"
 
@@ -68,6 +69,7 @@ struct RunTime {
 struct ScaledPart {
     double total_s{};
     const OperatorSpeedup* curve = nullptr; ///< nullptr: not known
+    const LoadCurve* load = nullptr;        ///< what neighbours cost it; nullptr: not known
 };
 
 /// The curve of an operator at this very size, else of the size nearest in work, the first of equals; nullptr: none.

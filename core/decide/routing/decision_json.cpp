@@ -113,6 +113,8 @@ void add_choice(const Candidate& candidate, std::string_view currency, Json& jso
     json["correction"] = correction_json(candidate);
     if (!candidate.rungs.empty()) json["rungs"] = rungs_json(candidate.rungs);
     if (!candidate.run_basis.empty()) json["run_basis"] = candidate.run_basis;
+    if (candidate.neighbours.is_known)
+        json["neighbours"] = {{"busy_cores", candidate.neighbours.busy_cores}, {"factor", candidate.neighbours.factor}};
     json["expected_start"] = {
         {"wait_s", candidate.start.wait_s}, {"low_s", candidate.start.low_s}, {"high_s", candidate.start.high_s}};
     if (candidate.closed_until_s > 0) json["closed_until_s"] = candidate.closed_until_s;

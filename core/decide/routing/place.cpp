@@ -1,5 +1,6 @@
 #include "core/decide/routing/place.hpp"
 
+#include "core/decide/prediction/neighbours.hpp"
 #include "core/decide/routing/route_reasons.hpp"
 
 #include <algorithm>
@@ -127,6 +128,25 @@ StartPlan PlaceChooser::plan_when_free(const UnitTypeView& view, const Availabil
     }
 }
 
+RunTime PlaceChooser::beside(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone,
+                             const Availability& free, std::int64_t count, NeighbourCost& neighbours) const
+{
+    const bool has_parts = !estimate_ && known.by_count == nullptr;
+    if (!has_parts || alone.run_s <= 0 || !knows_neighbours(known.parts)) return alone;
+    const double start_s =
+        free.earliest_start(count, std::max(alone.high_s, kMinHeld_s), memory_wait_s(view, request_->units.gpu_memory));
+    if (start_s == Availability::kForEver) return alone;
+    // Longer runs see more jobs end, and who comes in their place is not known: the interval is for both.
+    const double end_s = start_s + std::max(alone.run_s, kMinHeld_s);
+    const auto others = static_cast<double>(std::max<std::int64_t>(view.unit_count - count, 0));
+    const double taken = static_cast<double>(view.unit_count) - view.availability.mean_free(start_s, end_s);
+    const auto cores = static_cast<double>(view.cores_per_unit);
+    const HeldCores held{.expected = std::clamp(taken, 0.0, others) * cores, .most = others * cores};
+    const RunTime run = beside_neighbours(alone, known.single.run_s, known.parts, held);
+    neighbours = {.is_known = true, .busy_cores = held.expected, .factor = run.run_s / alone.run_s};
+    return run;
+}
+
 void PlaceChooser::judge(const UnitTypeView& view, Weighed& weighed, std::int64_t count) const
 {
     const StartPlan& plan = weighed.plan;
@@ -209,13 +229,14 @@ DividedRun PlaceChooser::divided(const PlaceRun& known) const
 }
 
 /// @return what removes the unit type when no count is left.
-Filter PlaceChooser::weigh_counts(const UnitTypeView& view, const DividedRun& run, const Availability& free)
+Filter PlaceChooser::weigh_counts(const UnitTypeView& view, const PlaceRun& known, const DividedRun& run,
+                                  const Availability& free)
 {
     const WaitHistory& waits = waits_of(*knowledge_);
     Filter reason = Filter::kQuota;
     for (const std::int64_t count : allowed_) {
         Weighed weighed;
-        const RunTime known_time = run.at(count);
+        const RunTime known_time = beside(view, known, run.at(count), free, count, weighed.neighbours);
         if (!is_unknown_job_) weighed.promised = known_time; // what earlier runs took is no promise
         weighed.compute = corrected(known_time, choice_.correction, choice_.correction.width_factor);
         weighed.trust_penalty_s =
@@ -237,6 +258,30 @@ Filter PlaceChooser::weigh_counts(const UnitTypeView& view, const DividedRun& ru
     return reason;
 }
 
+/// What is promised now on any count of units: beside neighbours. What runs took counts over that, since they had some.
+class PlaceChooser::LoadedRun final : public RunByCount {
+  public:
+    /// All must outlive it.
+    LoadedRun(const PlaceChooser& chooser, const UnitTypeView& view, const PlaceRun& known, const DividedRun& alone,
+              const Availability& free)
+        : chooser_(&chooser), view_(&view), known_(&known), alone_(&alone), free_(&free)
+    {
+    }
+    RunTime at(std::int64_t unit_count) const override
+    {
+        NeighbourCost cost;
+        return chooser_->beside(*view_, *known_, alone_->at(unit_count), *free_, unit_count, cost);
+    }
+    std::int64_t largest_known() const override { return alone_->largest_known(); }
+
+  private:
+    const PlaceChooser* chooser_;
+    const UnitTypeView* view_;
+    const PlaceRun* known_;
+    const DividedRun* alone_;
+    const Availability* free_;
+};
+
 const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun& known, ChoiceAim aim)
 {
     choice_ = {};
@@ -249,22 +294,25 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
     estimate_run(view);
     count_unknown_parts(view, known);
     const DividedRun run = divided(known);
-    const RunHistory* runs = knowledge_->runs.get();
-    if (!is_unknown_job_ && runs != nullptr && !request_->job_type.empty())
-        choice_.correction = runs->correction(request_->job_type, view.id.value, request_->run_owner(),
-                                              {known.basis, !request_->takes_operators, &run, known_factor_});
-    if (known.knee > 0)
-        choice_.knee = known.knee;
-    else if (!request_->units.count)
-        choice_.knee = run.knee(view.unit_count);
-    find_counts(view, run, choice_.knee);
     const Availability* free = &view.open_units(request_->units);
     Availability without_holds;
     if (!view.holds.empty()) {
         without_holds = open_to(request_->project, *free, view.holds);
         free = &without_holds;
     }
-    const Filter reason = weigh_counts(view, run, *free);
+    const RunHistory* runs = knowledge_->runs.get();
+    if (!is_unknown_job_ && runs != nullptr && !request_->job_type.empty()) {
+        const LoadedRun loaded(*this, view, known, run, *free);
+        const DividedRun promise = known.by_count == nullptr ? DividedRun(loaded) : run;
+        choice_.correction = runs->correction(request_->job_type, view.id.value, request_->run_owner(),
+                                              {known.basis, !request_->takes_operators, &promise, known_factor_});
+    }
+    if (known.knee > 0)
+        choice_.knee = known.knee;
+    else if (!request_->units.count)
+        choice_.knee = run.knee(view.unit_count);
+    find_counts(view, run, choice_.knee);
+    const Filter reason = weigh_counts(view, known, run, *free);
     if (counts_.empty()) {
         choice_.removed_by = reason;
         choice_.unit_count = allowed_.front();
@@ -287,6 +335,7 @@ void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, st
     choice_.unit_count = count;
     choice_.wait_s = counts_[picked].wait_s;
     choice_.promised = chosen.promised;
+    choice_.neighbours = chosen.neighbours;
     choice_.compute = chosen.compute;
     choice_.trust_penalty_s = chosen.trust_penalty_s;
     if (aim == ChoiceAim::kBound) {

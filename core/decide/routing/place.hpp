@@ -42,8 +42,9 @@ struct PlaceChoice {
     bool is_run_missing{};
     std::int64_t unit_count{1};
     std::int64_t knee{1};
-    RunTime promised; ///< without transfers, before the correction
-    RunTime compute;  ///< without transfers
+    RunTime promised; ///< without transfers, before the correction, beside neighbours
+    NeighbourCost neighbours;
+    RunTime compute; ///< without transfers
     RunCorrection correction;
     double trust_penalty_s{}; ///< as Candidate::trust_penalty_s
     double wait_s{};
@@ -114,8 +115,10 @@ class PlaceChooser {
     QuotaUse use_of(const UnitTypeView& view, std::int64_t unit_count, double run_s, double cost) const;
 
   private:
+    class LoadedRun;
     struct Weighed {
         RunTime promised;
+        NeighbourCost neighbours;
         RunTime compute;
         double trust_penalty_s{};
         StartPlan plan;
@@ -127,7 +130,11 @@ class PlaceChooser {
     void count_unknown_parts(const UnitTypeView& view, const PlaceRun& known);
     DividedRun divided(const PlaceRun& known) const;
     void find_counts(const UnitTypeView& view, const DividedRun& run, std::int64_t knee);
-    Filter weigh_counts(const UnitTypeView& view, const DividedRun& run, const Availability& free);
+    Filter weigh_counts(const UnitTypeView& view, const PlaceRun& known, const DividedRun& run,
+                        const Availability& free);
+    /// The run on so many units beside those who are expected to have others of the type meanwhile.
+    RunTime beside(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone, const Availability& free,
+                   std::int64_t count, NeighbourCost& neighbours) const;
     StartPlan plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,
                              const RunTime& run) const;
     void judge(const UnitTypeView& view, Weighed& weighed, std::int64_t count) const;

@@ -161,6 +161,7 @@ class Deciding {
         candidate.compute_s = choice.compute.run_s;
         if (!request_->operators.empty() && candidate.prediction.unknown_operators == 0)
             candidate.promised = choice.promised;
+        candidate.neighbours = choice.neighbours;
         candidate.correction = choice.correction;
         candidate.trust_penalty_s = choice.trust_penalty_s;
         candidate.run_basis = basis_of(view);
@@ -382,6 +383,7 @@ class Deciding {
         winner.rungs = list_rungs(*request_, winner);
         winner.knee = run.knee(view.unit_count);
         winner.assumptions = run.assumptions(winner.unit_count);
+        if (winner.neighbours.is_known) winner.assumptions.push_back(neighbours_assumption(winner.neighbours));
         if (!request_->operators.empty())
             winner.count_reason = count_reason_of(run, request_->units, winner.unit_count, winner.knee);
         if (request_->units.is_exclusive() && is_device(view.resource_type)) add_exclusive_reason(winner);

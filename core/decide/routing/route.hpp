@@ -113,6 +113,13 @@ struct PredictionRung {
     std::string text; ///< "3 runs of its type there", for people
 };
 
+/// What other jobs on its host are taken to cost a run.
+struct NeighbourCost {
+    bool is_known{};     ///< a load curve of one of its operators is; else it is predicted as if it were alone
+    double busy_cores{}; ///< that others are expected to hold meanwhile, of units of the same type, on average
+    double factor{1};    ///< of the promised run over that alone
+};
+
 /// One unit type as a place for the job.
 struct Candidate {
     UnitTypeId unit_type_id;
@@ -126,9 +133,10 @@ struct Candidate {
     /// Its operators on one unit as measurements have them; run_s, low_s and high_s on unit_count units, corrected by
     /// history, transfers included: as long as the units are held.
     RunPrediction prediction;
-    double single_run_s{}; ///< on one unit, without transfers, corrected
-    double compute_s{};    ///< on unit_count units, without transfers, corrected
-    RunTime promised;      ///< as compute_s, but before the correction; all 0 when nothing is predicted
+    double single_run_s{};    ///< on one unit, without transfers, corrected
+    double compute_s{};       ///< on unit_count units, without transfers, corrected
+    RunTime promised;         ///< as compute_s, but before the correction; all 0 when nothing is predicted
+    NeighbourCost neighbours; ///< in `promised`
     RunCorrection correction;
     /// Seconds of computing that it counts for beyond its prediction, because its measurements are not fully believed:
     /// what they promise takes 1 / trust_factor as long, and what history has corrected already is not counted twice.

@@ -25,7 +25,7 @@ bool have_same_names(const UnitTypeList& a, const UnitTypeList& b)
 /// Lists are shared from catalog to catalog while they are the same.
 bool have_same_lists(const UnitTypeView& a, const UnitTypeView& b)
 {
-    return a.measured.data() == b.measured.data() && a.speedups == b.speedups &&
+    return a.measured.data() == b.measured.data() && a.speedups == b.speedups && a.loads == b.loads &&
            a.operators.data() == b.operators.data();
 }
 
@@ -426,6 +426,7 @@ void RouteColumns::set_time(const OperatorDemand& demand, OperatorColumn& column
     time.spread = one.execution_s > 0 ? high_s / one.execution_s : 1;
     time.curve = find_speedup(view.speedups.get(), demand.operator_id, demand.parameters_key,
                               size_work(demand.operations, demand.bytes));
+    time.load = find_load(view.loads.get(), demand.operator_id);
     time.basis = one.basis;
     column.is_unknown[unit_type] = one.basis == PredictionBasis::kUnknown ? 1 : 0;
     column.is_estimated[unit_type] = one.basis == PredictionBasis::kEstimated ? 1 : 0;

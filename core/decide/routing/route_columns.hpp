@@ -19,6 +19,7 @@ struct OperatorTime {
     double execution_s{};
     double spread{1}; ///< upper end of the 80 % interval / execution_s
     const OperatorSpeedup* curve = nullptr;
+    const LoadCurve* load = nullptr; ///< what neighbours cost it
     PredictionBasis basis{PredictionBasis::kUnknown};
 };
 

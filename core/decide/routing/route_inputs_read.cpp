@@ -79,6 +79,37 @@ void read_speedup(const Json& json, const std::string& path, UnitSpeedups& speed
     speedups.push_back(std::make_shared<OperatorSpeedup>(operator_id, parameters_key, work, *curve));
 }
 
+void read_load(const Json& json, const std::string& path, UnitLoads& loads, Errors& errors)
+{
+    ObjectReader reader(json, path, errors);
+    OperatorLoad load;
+    load.operator_id = text(reader, "operator_id");
+    LoadCurve& curve = load.curve;
+    curve.slope = number(reader, "slope");
+    curve.deviation = number(reader, "deviation");
+    curve.largest_busy_cores = number(reader, "largest_busy_cores");
+    curve.result_count = reader.required_integer("result_count", 0, kMaxUnits);
+    for_each_item(reader, "copies", kMaxRows, [&](const Json& item, const std::string& at) {
+        const auto row = read_row<5>(item, at, errors);
+        if (!row) return;
+        const auto [copies, busy_cores, log_factor, deviation, run_count] = *row;
+        const double least = curve.copies.empty() ? 0 : curve.copies.back().busy_cores;
+        const bool is_good = copies >= 2 && copies <= 1e6 && busy_cores > least && busy_cores <= kMax &&
+                             log_factor >= 0 && log_factor <= kMax && deviation >= 0 && deviation <= kMax &&
+                             run_count >= 1 && run_count <= 1e6;
+        if (!is_good) {
+            errors.push_back({at, "must be copies, their load, which grows, ln(factor), its deviation and runs"});
+            return;
+        }
+        curve.copies.push_back({static_cast<std::int64_t>(copies), busy_cores, log_factor, deviation,
+                                static_cast<std::int64_t>(run_count)});
+    });
+    reader.finish(UnknownFields::kReject);
+    if (!loads.empty() && load.operator_id <= loads.back().operator_id)
+        errors.push_back({path, "operators must be in order, each once"});
+    loads.push_back(std::move(load));
+}
+
 template <std::size_t Count>
 void read_hours(ObjectReader& network, std::string_view name, std::array<HourOfWeek, Count>& hours, Errors& errors)
 {
@@ -273,6 +304,10 @@ UnitTypeView read_unit_type(const Json& json, const std::string& path, const Rou
     for_each_item(reader, "speedups", kMaxRows,
                   [&](const Json& item, const std::string& at) { read_speedup(item, at, speedups, errors); });
     if (!speedups.empty()) view.speedups = std::make_shared<UnitSpeedups>(std::move(speedups));
+    UnitLoads loads;
+    for_each_item(reader, "loads", kMaxRows,
+                  [&](const Json& item, const std::string& at) { read_load(item, at, loads, errors); });
+    if (!loads.empty()) view.loads = std::make_shared<UnitLoads>(std::move(loads));
     if (const Json* network = reader.object("network"))
         view.network = std::make_shared<NetworkProfile>(read_network(*network, reader.path_of("network"), errors));
     if (const Json* price = reader.object("price"))

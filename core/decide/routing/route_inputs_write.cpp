@@ -28,6 +28,8 @@ Json availability_json(const RouteRequest& request, const UnitTypeView& view, co
     std::int64_t most = view.count_for(units, units.count.value_or(std::max(units.min, units.max)));
     for (const Hold& hold : view.holds)
         most += hold.unit_count;
+    // How many are free is then also how many neighbours there are.
+    if (view.loads != nullptr) most = std::max(most, view.unit_count);
     Json steps = Json::array();
     std::optional<std::int64_t> last;
     for (const Availability::Step& step : availability.steps()) {
@@ -102,6 +104,24 @@ Json speedups_json(const RouteRequest& request, const UnitTypeView& view)
                         {"parameters_key", one->parameters_key()},
                         {"work", one->work()},
                         {"points", std::move(points)}});
+    }
+    return list;
+}
+
+Json loads_json(const RouteRequest& request, const UnitLoads& loads)
+{
+    Json list = Json::array();
+    for (const OperatorLoad& one : loads) {
+        if (!is_wanted(request, one.operator_id)) continue;
+        Json copies = Json::array();
+        for (const CopiesPoint& point : one.curve.copies)
+            copies.push_back({point.copies, point.busy_cores, point.log_factor, point.deviation, point.run_count});
+        list.push_back({{"operator_id", one.operator_id},
+                        {"slope", one.curve.slope},
+                        {"deviation", one.curve.deviation},
+                        {"largest_busy_cores", one.curve.largest_busy_cores},
+                        {"result_count", one.curve.result_count},
+                        {"copies", std::move(copies)}});
     }
     return list;
 }
@@ -213,6 +233,7 @@ Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const
         json["closed_by"] = to_string(view.closed_by);
         json["is_open_to_probes"] = view.is_open_to_probes;
     }
+    if (view.loads != nullptr) json["loads"] = loads_json(request, *view.loads);
     if (view.network != nullptr && request.transfer.moves_data()) json["network"] = network_json(*view.network);
     if (view.price != nullptr) json["price"] = price_json(*view.price);
     if (!view.one_core.empty()) json["one_core"] = wanted_json(request, view.one_core);

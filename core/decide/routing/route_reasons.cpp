@@ -215,6 +215,14 @@ std::vector<PredictionRung> list_rungs(const RouteRequest& request, const Candid
     return rungs;
 }
 
+std::string neighbours_assumption(const NeighbourCost& neighbours)
+{
+    return fmt::format(
+        "other jobs are expected to hold {:.3g} cores of its host meanwhile: it takes {:.3g} times as long "
+        "as alone there; its interval reaches from alone to a full host",
+        neighbours.busy_cores, neighbours.factor);
+}
+
 namespace {
 
 /// Of a job that names no operators.

@@ -28,6 +28,9 @@ std::string missed_deadline_reason(const TransferRequest& request, const Candida
 /// "would cost 12.50, the budget is 10.00".
 std::string missed_budget_reason(double budget, const Candidate& candidate);
 
+/// How many of its host's cores others are expected to hold, and what that costs it.
+std::string neighbours_assumption(const NeighbourCost& neighbours);
+
 /// Sets the reason of each feasible candidate: why it won, or what it lost by. The first has won.
 void explain_ranking(const RouteRequest& request, std::vector<Candidate>& candidates);
 

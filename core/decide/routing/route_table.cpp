@@ -99,8 +99,10 @@ PlaceRun RouteTable::Impl::run_of(const RouteRequest& request, const RouteKind& 
     run.knee = kind.knee[unit_type];
     if (kind.known != nullptr) {
         const KnownRunColumn& known = *kind.known;
-        for (std::size_t i = 0; i < known.operators.size(); ++i)
-            parts_.push_back({known.part(unit_type, i), known.operators[i]->times[unit_type].curve});
+        for (std::size_t i = 0; i < known.operators.size(); ++i) {
+            const OperatorTime& time = known.operators[i]->times[unit_type];
+            parts_.push_back({known.part(unit_type, i), time.curve, time.load});
+        }
         run.single = known.times[unit_type];
         run.estimated_operators = known.estimated[unit_type];
         run.basis = PromiseBasis::kReference;
@@ -120,7 +122,7 @@ PlaceRun RouteTable::Impl::run_of(const RouteRequest& request, const RouteKind& 
         above += to_high_s * to_high_s;
         run.unknown_operators += time.basis == PredictionBasis::kUnknown ? 1 : 0;
         run.estimated_operators += time.basis == PredictionBasis::kEstimated ? 1 : 0;
-        parts_.push_back({total_s, time.curve});
+        parts_.push_back({total_s, time.curve, time.load});
     }
     run.single = {run_s, run_s - std::sqrt(below), run_s + std::sqrt(above)};
     run.parts = parts_;

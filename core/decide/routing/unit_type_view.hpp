@@ -7,6 +7,7 @@
 #include "core/decide/capacity/plan_start.hpp"
 #include "core/decide/capacity/shared_devices.hpp"
 #include "core/decide/capacity/unit_price.hpp"
+#include "core/decide/prediction/load_curve.hpp"
 #include "core/decide/prediction/operator_estimate.hpp"
 #include "core/decide/prediction/predict_run.hpp"
 #include "core/decide/prediction/predict_units.hpp"
@@ -66,6 +67,8 @@ struct UnitTypeView {
     SharedList<MeasuredOperator> one_core;
     /// How its operators scale over units; nullptr when nothing is known.
     std::shared_ptr<const UnitSpeedups> speedups;
+    /// What neighbours on its host cost its operators; nullptr when nothing is known.
+    std::shared_ptr<const UnitLoads> loads;
     /// Its network over the week; nullptr when no transfer was ever timed at its center.
     std::shared_ptr<const NetworkProfile> network;
     /// What it costs; nullptr: it has no price, and is taken to be free.

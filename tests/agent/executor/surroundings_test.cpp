@@ -3,9 +3,12 @@
 #include "tests/agent/support/executor_fixture.hpp"
 
 #include <filesystem>
+#include <optional>
+#include <pwd.h>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace fathom::agent {
 namespace {
@@ -92,6 +95,37 @@ TEST_F(LocalExecutorTest, DropsRootAndHidesOtherJobs)
     EXPECT_EQ(facts.st_mode & 0777U, 0700U);
     executor().cancel(other.attempt_id);
     wait_end(other.attempt_id);
+}
+
+/// A named user with a home folder of its own, as those of services have; empty where there is none.
+std::optional<std::pair<std::string, std::filesystem::path>> user_with_a_home()
+{
+    // NOLINTBEGIN(concurrency-mt-unsafe): this thread alone asks
+    std::optional<std::pair<std::string, std::filesystem::path>> found;
+    ::setpwent();
+    for (const passwd* entry = ::getpwent(); entry != nullptr && !found; entry = ::getpwent()) {
+        struct stat facts{};
+        if (entry->pw_uid != 0 && ::stat(entry->pw_dir, &facts) == 0 && facts.st_uid == entry->pw_uid)
+            found.emplace(entry->pw_name, entry->pw_dir);
+    }
+    ::endpwent();
+    // NOLINTEND(concurrency-mt-unsafe)
+    return found;
+}
+
+TEST_F(LocalExecutorTest, HidesTheHomeFolderOfTheUserThatRootRunsJobsAs)
+{
+    if (::getuid() != 0) GTEST_SKIP() << "needs root";
+    const auto account = user_with_a_home();
+    ASSERT_TRUE(account) << "PostgreSQL's user has one, where it is installed";
+    const std::string home = account->second.string();
+    options_.user = find_job_user(account->first).value();
+
+    const AttemptEnd end =
+        run(shell_order("ls -A " + home + " | wc -l; (echo x > " + home + "/fathom-left) 2>/dev/null && echo could"));
+
+    EXPECT_EQ(output(end.attempt_id, OutputStream::kStdout), "0\n");
+    EXPECT_FALSE(std::filesystem::exists(account->second / "fathom-left"));
 }
 
 TEST(JobUser, MustExist)

@@ -374,7 +374,7 @@ RC_GTEST_PROP(GpuCoordinatorProperty, NoMessageBreaksTheBooksOrGivesTheTurnTwice
             break;
         default: {
             Message message;
-            message.type = static_cast<MessageType>(*rc::gen::inRange(0, 10));
+            message.type = static_cast<MessageType>(*rc::gen::inRange(0, 11));
             message.first = *rc::gen::inRange<std::int64_t>(-1, 3);
             message.second = *rc::gen::inRange<std::int64_t>(-kMiB, 80 * kMiB);
             message.third = *rc::gen::inRange<std::int64_t>(-1, 40 * kMiB);

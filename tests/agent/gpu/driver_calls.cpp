@@ -269,6 +269,7 @@ int main(int argc, char** argv)
                                                  {"clock_second", clock_second},
                                                  {"clock_streams", clock_streams},
                                                  {"contexts", contexts},
+                                                 {"forks", forks},
                                                  {"graph_memory", graph_memory},
                                                  {"graph_memory_beside", graph_memory_beside},
                                                  {"grows", grows},
@@ -289,6 +290,7 @@ int main(int argc, char** argv)
                                                  {"pool_without_context", pool_without_context},
                                                  {"pools", pools},
                                                  {"released_in_use", released_in_use},
+                                                 {"stays", stays},
                                                  {"two_contexts", two_contexts},
                                                  {"view", view},
                                                  {"view_alone", view_alone}};

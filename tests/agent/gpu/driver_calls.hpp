@@ -56,6 +56,8 @@ void released_in_use();
 void many_iterations();
 void many_releases();
 void idle_children();
+void stays();
+void forks();
 void grows();
 void long_kernel();
 void peers();

@@ -1,14 +1,11 @@
-// The ways of driver_calls to allocate, to launch, to load modules, and of programs with child processes.
+// The ways of driver_calls to allocate, to launch, and to load modules.
 #include "tests/agent/gpu/driver_calls.hpp"
 
 #include <array>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <functional>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace fathom::gpu::cuda;
@@ -214,6 +211,32 @@ void many_iterations()
     release(own);
 }
 
+/// A block of a kind that died in each iteration until one is kept: first it is taken for temporary.
+void stays()
+{
+    auto* const end = reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "fathom_gpu_iteration_end"));
+    require(end != nullptr, "the library is not preloaded");
+    make_context();
+    for (int i = 0; i < 3; ++i) {
+        release(allocate(4 * kMiB));
+        end();
+    }
+    const Address kept = allocate(4 * kMiB);
+    launch(kernel("fill"), kept, 4 * kMiB, 77, nullptr);
+    pause("outlives one");
+    pause("outlives two");
+    void* const check = kernel("check");
+    for (int i = 0; i < 400; ++i) {
+        launch(check, kept, 4 * kMiB, 77, nullptr);
+        require(cuCtxSynchronize(), "cuCtxSynchronize");
+        end();
+        ::usleep(5000);
+    }
+    pause("checked");
+    release(kept);
+    pause("released");
+}
+
 /// Of 5 s.
 void long_kernel()
 {
@@ -276,63 +299,6 @@ void launch_graph()
         require(cuGraphExecDestroy(exec), "cuGraphExecDestroy");
         require(cuGraphDestroy(graph), "cuGraphDestroy");
     });
-}
-
-/// With a child that goes on as this program, and one that begins anew.
-void children()
-{
-    auto* const is_shared = reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "fathom_gpu_is_shared"));
-    require(is_shared != nullptr && is_shared() == 0, "fathom_gpu_is_shared"); // the library has begun before the fork
-    const pid_t forked = ::fork();
-    if (forked == 0) {
-        require(cuInit(0), "cuInit");
-        make_context();
-        const Address address = allocate(2 * kMiB);
-        pause("forked");
-        release(address);
-        std::exit(0);
-    }
-    const pid_t executed = ::fork();
-    if (executed == 0) {
-        ::execl("/proc/self/exe", "driver_calls", "child", nullptr);
-        ::_exit(127);
-    }
-    require(cuInit(0), "cuInit");
-    make_context();
-    const Address address = allocate(2 * kMiB);
-    pause("parent");
-    for (const pid_t process : {forked, executed}) {
-        int status = 0;
-        require(::waitpid(process, &status, 0) == process && status == 0, "a child failed");
-    }
-    release(address);
-}
-
-/// Which are there, and never use a GPU.
-void idle_children()
-{
-    make_context(); // the library has begun before the fork
-    std::array<pid_t, 4> children{};
-    for (pid_t& one : children) {
-        one = ::fork();
-        if (one != 0) continue;
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        ::pause();
-        ::_exit(1);
-    }
-    wait_for("forked");
-    for (const pid_t one : children) {
-        int status = 0;
-        require(::kill(one, SIGTERM) == 0 && ::waitpid(one, &status, 0) == one, "a child is gone");
-    }
-}
-
-void child()
-{
-    make_context();
-    const Address address = allocate(4 * kMiB);
-    pause("executed");
-    release(address);
 }
 
 } // namespace driver_calls

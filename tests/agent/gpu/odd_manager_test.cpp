@@ -17,9 +17,10 @@ class GpuOddManager : public GpuSharing {
   protected:
     GpuOddManager() : listener_(listen_for_programs(settings_.socket).value()) {}
 
-    /// The next program that connects.
+    /// The next program that connects; the connection before is closed.
     void accept()
     {
+        program_ = OpenFile();
         pollfd waited{.fd = listener_.number(), .events = POLLIN, .revents = 0};
         ASSERT_EQ(::poll(&waited, 1, kLongest_ms), 1);
         program_ = OpenFile(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -100,6 +101,43 @@ TEST_F(GpuOddManager, ALateAnswerToAnotherQuestionIsNotTaken)
     while (const std::optional<Message> heard = hear())
         EXPECT_NE(heard->type, MessageType::kGrow) << "the room that was given is not known";
     EXPECT_EQ(program->output().find("of another GPU"), std::string::npos) << program->output();
+}
+
+/// Nor for the answer to what the program said when it came back.
+TEST_F(GpuOddManager, GrowthThatIsRefusedAfterAReconnectBreaksNoConnection)
+{
+    const auto program = call("grows"); // 2 MiB, then 12 more
+    accept();
+    expect(MessageType::kHello);
+    expect(MessageType::kUseGpu);
+    Message small = place();
+    small.second = 2 * kMiB;
+    say(small);
+    EXPECT_TRUE(program->wait_for_output("before it grows")) << program->output();
+    accept(); // the connection before is closed
+    expect(MessageType::kHello);
+    expect(MessageType::kUseGpu);
+    go_on("before it grows");
+
+    for (int asked = 0; asked < 2; ++asked) { // for more than it needs, then for that
+        expect(MessageType::kGrow);
+        say(with_text({.type = MessageType::kRefused,
+                       .second = static_cast<std::int64_t>(MessageType::kGrow),
+                       .third = gpu_number(kGpu)},
+                      "there is no more"));
+    }
+
+    EXPECT_EQ(program->wait(), 0) << program->output(); // it is alone: the driver has the memory
+}
+
+/// While the library connects, or closes its connection.
+TEST_F(GpuOddManager, AChildThatIsForkedAtAnyMomentHasNoConnectionOfItsParent)
+{
+    const auto program = call("forks");
+    for (int connections = 0; connections < 4; ++connections)
+        accept();
+
+    EXPECT_EQ(program->wait(), 0) << program->output();
 }
 
 } // namespace

@@ -216,6 +216,40 @@ TEST_F(KubernetesExecutorTest, MakesOneJobAndTellsItsWay)
     EXPECT_THAT(server_.tokens(), Each("Bearer secret-1"));
 }
 
+TEST_F(KubernetesExecutorTest, RunsThePodsOfAUserWithItsOwnIdsAndRefusesWhoHasNone)
+{
+    KubernetesExecutorOptions mapping = options();
+    mapping.mapped = {{{.users = {"ann"}, .project = {}, .local_user = "ann", .account = {}, .qos = {}},
+                       JobUser{"ann", 20001, 20002}}};
+    KubernetesExecutor executor(mapping);
+    EXPECT_TRUE(executor.facts().at("maps_users").get<bool>());
+    EXPECT_TRUE(executor.facts().at("isolation").at("uid_per_user").get<bool>());
+
+    run_.order.owner = {"tok_a", "ann", "climate"};
+    ASSERT_TRUE(executor.start(run_));
+    ASSERT_TRUE(wait_until([&] { return server_.jobs().size() == 1; }));
+    const Json context = server_.jobs()[0]["spec"]["template"]["spec"]["securityContext"];
+    EXPECT_EQ(context["runAsUser"], 20001);
+    EXPECT_EQ(context["runAsGroup"], 20002);
+    EXPECT_TRUE(context["runAsNonRoot"].get<bool>());
+
+    RunOrder others = run_;
+    others.order.attempt_id = AttemptId::make();
+    others.order.owner = {"tok_b", "bob", "climate"};
+    ASSERT_TRUE(executor.start(others));
+    const RunView refused = executor.look(others.order.attempt_id);
+    ASSERT_EQ(refused.phase, RunPhase::kEnded);
+    EXPECT_EQ(refused.end->outcome, AttemptOutcome::kFailedToStart);
+    EXPECT_THAT(refused.end->detail, HasSubstr("no local user: this center has none for bob"));
+    EXPECT_THAT(refused.end->detail, HasSubstr("[[kubernetes_user]]"));
+
+    RunOrder probe = others;
+    probe.order.attempt_id = AttemptId::make();
+    probe.order.label = "probe";
+    ASSERT_TRUE(executor.start(probe));
+    EXPECT_TRUE(wait_until([&] { return server_.jobs().size() == 2; })) << "a probe is nobody's";
+}
+
 TEST_F(KubernetesExecutorTest, TakesAJobThatIsThereForItsOwnByItsLabels)
 {
     server_.set_job({{"metadata",

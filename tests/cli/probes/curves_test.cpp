@@ -86,6 +86,16 @@ TEST(UnitLoadCommand, ShowsWhatNeighboursCost)
     EXPECT_EQ(server.requests().back().query.at("operator"), "stream_triad");
 }
 
+TEST(UnitLoadCommand, SaysThatCopiesSideBySideToldIt)
+{
+    Json json = placed(to_json(*fit_load_curve({}, std::vector<CopyResult>{{"r1", 4, 3, 2}, {"r1", 4, 3, 2}})));
+    json["operator"] = "stream_triad";
+    json["measured_at"] = "2026-11-20T11:00:00Z";
+    const FakeServer server({{"GET /api/v1/load-curves", {answer(200, page(json))}}});
+
+    EXPECT_THAT(fathom(server, {"unit", "load"}).out, AllOf(HasSubstr("1 run of copies"), HasSubstr("2 (")));
+}
+
 TEST(UnitLoadCommand, SaysWhyThereIsNoFigure)
 {
     Json json = placed({{"operator", "dgemm"}, {"measured_at", "2026-11-20T11:00:00Z"}, {"problem", "no two loads"}});

@@ -86,6 +86,16 @@ TEST(OperatorManifest, MustHaveFormulasThatHoldInTheWholeRange)
     EXPECT_THAT(wrong_fields(json), ElementsAre("operation_count"));
 }
 
+TEST(WorkOf, IsOneAtLeastWhereTheFormulasHaveNoValue)
+{
+    OperatorManifest manifest = parse_operator_manifest(manifest_json()).value();
+    manifest.operation_count = "2*m^3/(m-7)";
+    manifest.byte_count = "8/(m-7)";
+
+    EXPECT_EQ(work_of(manifest, {{"m", 7}, {"k", 20}}), 1.0);
+    EXPECT_EQ(work_of(manifest, {{"m", 8}, {"k", 20}}), 1024.0);
+}
+
 TEST(CompleteParameters, FillsDefaultsAndChecksNamesAndRanges)
 {
     const OperatorManifest manifest = parse_operator_manifest(manifest_json()).value();

@@ -43,6 +43,42 @@ TEST(ReadProbeResult, TakesARightResult)
     EXPECT_EQ(refusal(right_result(task_of_two())), "");
 }
 
+/// With what each operator took alone.
+ProbeResult right_copies(int copies)
+{
+    ProbeResult result = right_result(task_of_two());
+    for (int i = 1; i < copies; ++i)
+        result.copies.push_back(right_result(task_of_two()));
+    for (OperatorResult& item : result.operators)
+        item.alone = SampledTimes{item.samples_s, item.executions, item.median_s, item.ci_low_s, item.ci_high_s};
+    return result;
+}
+
+std::string copies_refusal(const ProbeResult& result, std::int64_t copies)
+{
+    const std::vector<ResultFault> faults = check_copies(result, task_of_two(), copies, library());
+    return faults.empty() ? "" : to_finding(faults).detail;
+}
+
+TEST(CheckCopies, EachCopyIsCheckedAndTheFirstSaysWhatItTookAlone)
+{
+    EXPECT_EQ(copies_refusal(right_copies(3), 3), "");
+    EXPECT_THAT(copies_refusal(right_copies(2), 3), HasSubstr("copies are 2, ordered were 3"));
+
+    ProbeResult result = right_copies(3);
+    result.operators[1].alone.reset();
+    EXPECT_THAT(copies_refusal(result, 3), HasSubstr("operators[1].alone is missing"));
+    result = right_copies(3);
+    result.copies[1].operators[0].median_s *= 2;
+    EXPECT_THAT(copies_refusal(result, 3), HasSubstr("copies[1].operators[0].median_s is not the median"));
+    result = right_copies(3);
+    result.operators[0].alone->median_s *= 2;
+    EXPECT_THAT(copies_refusal(result, 3), HasSubstr("operators[0].alone.median_s is not the median"));
+    result = right_copies(3);
+    result.copies[0].unit_count = 2;
+    EXPECT_THAT(copies_refusal(result, 3), HasSubstr("copies[0].unit_count"));
+}
+
 TEST(JudgeCaches, JudgesByTheLibraryAndNotByWhatTheCenterSays)
 {
     OperatorManifest ruled = simple_operator("op1"); // 80 bytes an array at n = 10
@@ -145,7 +181,7 @@ TEST(ReadProbeResult, RefusesFiguresThatDoNotFollow)
     result.operators[0].median_s = 0.0002; // a thousand times as fast as the samples say
     EXPECT_THAT(refusal(result), HasSubstr("median"));
     result = right_result(task_of_two());
-    result.operators[0].one_thread = OneThreadTimes{{0.2, 0.2, 0.2}, {1, 1, 1}, 0.1, 0.2, 0.2};
+    result.operators[0].one_thread = SampledTimes{{0.2, 0.2, 0.2}, {1, 1, 1}, 0.1, 0.2, 0.2};
     EXPECT_THAT(refusal(result), HasSubstr("operators[0].one_thread.median_s is not the median"));
     result = right_result(task_of_two());
     result.operators[0].operations = 2e9;

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <pqxx/pqxx>
 
+#include <cmath>
+
 namespace fathom::server {
 namespace {
 
@@ -28,6 +30,33 @@ class Curves : public testing::Test {
     {
         test::add_measurement(
             store_, {.operator_id = operator_id, .median_s = median_s, .age = "1 hour", .busy_cores = busy_cores});
+    }
+
+    /// Copies side by side, so many times slower than one alone, with cores held by others' jobs.
+    void measure_copies(const std::string& operator_id, const std::vector<double>& times_s, double alone_s,
+                        double busy_cores)
+    {
+        const auto copies = static_cast<std::int64_t>(times_s.size());
+        // The run's own measurement, of copies, is no part of it.
+        test::add_measurement(store_, {.operator_id = operator_id, .unit_count = copies, .median_s = times_s.front()});
+        store_
+            .run([&](pqxx::work& transaction) -> Result<void> {
+                const auto run = transaction
+                                     .exec_params("DELETE FROM measurement WHERE operator_id = $1 AND unit_count = $2 "
+                                                  "RETURNING probe_run_id",
+                                                  operator_id, copies)[0][0]
+                                     .as<std::string>();
+                transaction.exec_params("UPDATE probe_run SET mode = 'throughput', busy_cores = $2 WHERE id = $1", run,
+                                        busy_cores);
+                for (std::size_t i = 0; i < times_s.size(); ++i)
+                    transaction.exec_params(
+                        "INSERT INTO copy_measurement (probe_run_id, copy, operator_id, operator_version, "
+                        "parameters_key, unit_type_id, copies, median_s, ci_low_s, ci_high_s, alone_s) "
+                        "SELECT $1, $2, $3, 1, 'n=10', id, $4, $5, $5, $5, $6 FROM unit_type WHERE name = 'u1'",
+                        run, static_cast<std::int64_t>(i + 1), operator_id, copies, times_s[i], alone_s);
+                return {};
+            })
+            .value();
     }
 
     TestStore store_;
@@ -92,6 +121,36 @@ TEST_F(Curves, ResultsBesideDifferentLoadsTellWhatNeighboursCost)
     EXPECT_GT(curve->at(4).factor, 1.3);
     EXPECT_EQ(curve->largest_busy_cores, 4);
     EXPECT_TRUE(io_.run(service_.measured_loads({"", "", "dgemm"}, 10, "")).value().items.empty());
+}
+
+TEST_F(Curves, CopiesSideBySideTellWhatTheWorstNeighboursCost)
+{
+    measure_copies("stream_triad", {1.5, 1.7}, 1, 0);
+    measure_copies("dgemm", {1.5, 1.7}, 1, 3); // others' jobs were there, too
+
+    const auto page = io_.run(service_.measured_loads({"alpha", "alpha/u1", ""}, 10, "")).value();
+
+    ASSERT_EQ(page.items.size(), 1U);
+    EXPECT_EQ(page.items[0].operator_id, "stream_triad");
+    EXPECT_TRUE(page.items[0].results.empty()) << "a copy is no measurement of a unit";
+    ASSERT_EQ(page.items[0].copies.size(), 2U);
+    const auto curve = fit_load_curve(page.items[0].results, page.items[0].copies);
+    ASSERT_TRUE(curve);
+    EXPECT_NEAR(curve->copies.at(0).log_factor, std::log(1.5 * 1.7) / 2, 1e-9);
+    EXPECT_EQ(curve->copies[0].copies, 2);
+}
+
+TEST_F(Curves, CopiesAndNeighboursStandTogether)
+{
+    measure_beside("stream_triad", 0, 1);
+    measure_beside("stream_triad", 4, 1.5);
+    measure_copies("stream_triad", {1.2, 1.2}, 1, 0);
+
+    const auto page = io_.run(service_.measured_loads({"alpha", "alpha/u1", ""}, 10, "")).value();
+
+    ASSERT_EQ(page.items.size(), 1U);
+    EXPECT_EQ(page.items[0].results.size(), 2U);
+    EXPECT_EQ(page.items[0].copies.size(), 2U);
 }
 
 TEST_F(Curves, ListsOfLoadsGoOnAfterAKey)

@@ -238,7 +238,7 @@ TEST_F(FindingsTest, FasterThanHardwareCanBeIsKeptApart)
 TEST_F(FindingsTest, OneThreadCannotBeFasterThanACoreCanBe)
 {
     ProbeResult result = right_result(task_);
-    result.operators[0].one_thread = OneThreadTimes{{1e-12, 1e-12, 1e-12}, {1, 1, 1}, 1e-12, 1e-12, 1e-12};
+    result.operators[0].one_thread = SampledTimes{{1e-12, 1e-12, 1e-12}, {1, 1, 1}, 1e-12, 1e-12, 1e-12};
     end(run_, result);
 
     EXPECT_EQ(kinds(), "rate");

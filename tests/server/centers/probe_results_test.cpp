@@ -105,6 +105,40 @@ TEST_F(ProbeResultsTest, AGoodResultBecomesMeasurements)
               "2");
 }
 
+TEST_F(ProbeResultsTest, CopiesSideBySideAreKeptApartFromMeasurements)
+{
+    store_.sql("UPDATE probe_run SET mode = 'throughput', unit_count = 2");
+    ProbeResult result = right_result(task_);
+    result.copies = {right_result(task_)};
+    for (OperatorResult& item : result.operators) {
+        const double alone_s = item.median_s / 2;
+        item.alone = SampledTimes{{alone_s}, {1}, alone_s, alone_s, alone_s};
+    }
+    const std::string changes = "SELECT coalesce(sum(version), 0) FROM measurement_change";
+    const std::string before = store_.sql(changes);
+
+    end(true, "", to_json(result).dump());
+
+    EXPECT_EQ(run().state, "succeeded") << run().error;
+    EXPECT_EQ(store_.sql("SELECT count(*) FROM measurement"), "0");
+    EXPECT_EQ(store_.sql("SELECT string_agg(operator_id || ' ' || copy || '/' || copies || ' ' || median_s || ' ' || "
+                         "alone_s, ', ' ORDER BY operator_id, copy) FROM copy_measurement"),
+              "op1 1/2 0.2 0.1, op1 2/2 0.2 0.1, op3 1/2 0.2 0.1, op3 2/2 0.2 0.1");
+    EXPECT_NE(store_.sql(changes), before) << "replicas read them";
+    EXPECT_EQ(run().result["copies"].size(), 1U) << "every sample is kept";
+}
+
+TEST_F(ProbeResultsTest, FewerCopiesThanWereOrderedAreNoResult)
+{
+    store_.sql("UPDATE probe_run SET mode = 'throughput', unit_count = 3");
+
+    end(true, "", to_json(right_result(task_)).dump());
+
+    EXPECT_EQ(run().state, "failed");
+    EXPECT_THAT(run().error, HasSubstr("copies are 1, ordered were 3"));
+    EXPECT_EQ(store_.sql("SELECT count(*) FROM copy_measurement"), "0");
+}
+
 TEST_F(ProbeResultsTest, ATaskThatCannotBeReadFailsItsRunAndNothingElse)
 {
     for (const char* table : {"probe_task", "probe_run"})

@@ -94,6 +94,57 @@ TEST_F(Probing, ARunIsAnOrdinaryJobWithALabel)
     EXPECT_TRUE(parse_job_spec(to_json(spec))) << "a client could have sent it";
 }
 
+TEST_F(Probing, CopiesSideBySideAreOneJobOnAsManyUnits)
+{
+    store_.sql("UPDATE center SET host_id = 'h1'");
+    RunOrder order = order_of({"op4"});
+    order.places.mode = ScalingMode::kThroughput;
+    order.places.unit_counts = {3};
+    const ProbeRunRecord run = create(order).value().front();
+
+    const JobSpec& spec = writer_.jobs.front().second;
+    EXPECT_THAT(spec.command, ElementsAre("fathom-probe", "--task", "probe-task.json", "--copies", "3"));
+    EXPECT_EQ(spec.units.count, 3);
+    EXPECT_EQ(run.mode, ScalingMode::kThroughput);
+    EXPECT_EQ(to_json(run)["mode"], "throughput");
+
+    order.places.mode = ScalingMode::kStrong;
+    EXPECT_NE(create(order).value().front().id, run.id) << "three units on one problem are another run";
+    order.places.mode = ScalingMode::kThroughput;
+    EXPECT_EQ(create(order).value().front().id, run.id) << "it waits already";
+}
+
+TEST_F(Probing, CopiesAreRefusedWhereUnitsAreNotOfOneHost)
+{
+    RunOrder order = order_of({"op4"});
+    order.places.mode = ScalingMode::kThroughput;
+    order.places.unit_counts = {2};
+    order.places.selection = RunSelection::kUser;
+    order.places.unit_types = {"alpha/u1"};
+
+    const auto refused = create(order);
+
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().fields.at(0).detail,
+                testing::HasSubstr("does not run jobs itself (Slurm, Kubernetes)"));
+}
+
+TEST_F(Probing, AnOrderOfCopiesIsReadWithItsCounts)
+{
+    const auto read = [](const Json& more) {
+        Json json = {{"operators", {{{"id", "op4"}}}}, {"mode", "throughput"}};
+        json.update(more);
+        return parse_run_order(json);
+    };
+    EXPECT_EQ(read({})->places.count_by, CountBy::kScaling) << "as many as tell a curve";
+    EXPECT_THAT(read({{"unit_counts", {4, 2}}})->places.unit_counts, ElementsAre(2, 4));
+    EXPECT_EQ(read({{"unit_count", 2}})->places.mode, ScalingMode::kThroughput);
+    EXPECT_FALSE(read({{"unit_count", 1}}));
+    EXPECT_FALSE(read({{"unit_counts", {2, 65}}}));
+    EXPECT_FALSE(read({{"count_by", "center"}}));
+    EXPECT_FALSE(read({{"mode", "weak"}}));
+}
+
 TEST_F(Probing, ACenterThatChoosesGetsOneRunOnAnyOfItsUnits)
 {
     RunOrder order = order_of({"op1"});

@@ -97,6 +97,44 @@ TEST_F(Refresh, ADayTakesAThirtiethOfTheBudget)
     EXPECT_EQ(waiting(), "");
 }
 
+TEST_F(Refresh, WhatNeighboursCostJobsIsMeasuredWhereNothingIsStaleAndAllUnitsAreFree)
+{
+    for (const char* id : {"op1", "op2", "op3"})
+        measure(id, "1 hour");
+    store_.sql("INSERT INTO job (id, name, project, job_type, spec, submitted_by, state, run_s, ended_at) "
+               "VALUES ('job_x', 'n', 'p', 'solver', '{}', 't', 'succeeded', 100, now())");
+    const auto add_task = [&](pqxx::work& transaction) -> Result<void> {
+        NewProbeTask task;
+        task.job_type = "solver";
+        task.origin = "job";
+        task.state = ProbeTaskState::kReleased;
+        OperatorUse use;
+        use.id = "op3";
+        use.version = 1;
+        use.parameters = {{"n", 10}};
+        task.document.name = "solver";
+        task.document.operators = {use};
+        find_or_insert_task(transaction, task);
+        return {};
+    };
+    store_.run(add_task).value();
+
+    refresh();
+    EXPECT_EQ(waiting(), "") << "nobody knows whether its units are of one host";
+
+    store_.sql("UPDATE center SET host_id = 'h1'");
+    refresh();
+    refresh();
+
+    EXPECT_EQ(waiting(), "schedule:op3") << "once";
+    EXPECT_EQ(store_.sql("SELECT mode || ' ' || unit_count FROM probe_run WHERE state = 'queued'"), "throughput 10");
+    EXPECT_TRUE(writer_.jobs.back().second.deadline) << "it does not wait for units that jobs have taken";
+
+    end_runs("failed");
+    refresh();
+    EXPECT_EQ(waiting(), "") << "not again today";
+}
+
 TEST_F(Refresh, WhatJobsNeedComesFirst)
 {
     store_.sql("INSERT INTO job (id, name, project, job_type, spec, submitted_by, state, run_s, ended_at) "

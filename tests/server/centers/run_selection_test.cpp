@@ -187,6 +187,38 @@ TEST(SelectUnitTypes, CountsOfScalingGoFromOneToAll)
     EXPECT_THAT(chosen.places[1].unit_counts, ElementsAre(1, 2, 3, 4, 5));
 }
 
+TEST(SelectUnitTypes, CopiesRunWhereUnitsAreOfOneHost)
+{
+    std::vector<UnitTypeOffer> offers = golden_offers();
+    offers[1].copies_obstacle = "its center does not run jobs itself";
+    SelectionOrder order;
+    order.mode = ScalingMode::kThroughput;
+    order.count_by = CountBy::kScaling;
+
+    const Selection chosen = select_unit_types(order, uses({"op1"}), offers).value();
+    ASSERT_EQ(chosen.places.size(), 2U);
+    EXPECT_EQ(chosen.places[0].offer.name, "u1");
+    EXPECT_THAT(chosen.places[0].unit_counts, ElementsAre(10, 2, 6));
+    EXPECT_EQ(chosen.places[1].offer.name, "u3");
+
+    order.selection = RunSelection::kUser;
+    order.unit_types = {"alpha/u2"};
+    const auto refused = select_unit_types(order, uses({"op1"}), offers);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().fields.at(0).detail, HasSubstr("does not run jobs itself"));
+}
+
+TEST(SelectUnitTypes, CopiesNeedTwoUnits)
+{
+    SelectionOrder order;
+    order.mode = ScalingMode::kThroughput;
+    order.count_by = CountBy::kScaling;
+    const auto refused = select_unit_types(order, uses({"op1"}), {offer("alpha", "u1", 1, {"op1"})});
+
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().fields.at(0).detail, HasSubstr("has 1 units, 2 are asked for"));
+}
+
 TEST(SelectUnitTypes, ACountThatIsLeftToTheCenterIsZero)
 {
     SelectionOrder order;

@@ -133,7 +133,7 @@ class AttemptsInUseTest : public JobsFixture, public ::testing::WithParamInterfa
     }
     void step()
     {
-        switch (number(0, 9)) {
+        switch (number(0, 10)) {
         case 0:
             if (open_.size() < 3) begin_one();
             break;
@@ -148,6 +148,9 @@ class AttemptsInUseTest : public JobsFixture, public ::testing::WithParamInterfa
             if (live_.empty() || number(0, 3) != 0) break;
             sql("DELETE FROM attempt WHERE id = '" + live_.back() + "'");
             live_.pop_back();
+            break;
+        case 5:
+            sql("DELETE FROM attempt WHERE id = (SELECT min(id) FROM attempt WHERE state = 'ended')");
             break;
         default:
             sql(change_or_insertion(live_));

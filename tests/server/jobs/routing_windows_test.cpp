@@ -72,6 +72,32 @@ TEST_F(RoutingWindows, CurvesAreFittedAgainOnlyWhereTheirPointsChange)
     EXPECT_EQ(speedup_of(beta), beta_before);
 }
 
+TEST_F(RoutingWindows, WhatCopiesSideBySideToldIsAPartOfTheCatalog)
+{
+    add_operators();
+    const std::string alpha = add_center("alpha", 8);
+    add_measurement(alpha, 1);
+    EXPECT_EQ(catalog_.get()->find_unit_type(alpha)->loads, nullptr);
+
+    sql("INSERT INTO copy_measurement (probe_run_id, copy, operator_id, operator_version, parameters_key, "
+        "unit_type_id, "
+        "copies, median_s, ci_low_s, ci_high_s, alone_s) SELECT probe_run_id, 1, operator_id, operator_version, "
+        "parameters_key, unit_type_id, 8, 2, 2, 2, 1 FROM measurement");
+    reload_catalog();
+
+    const std::shared_ptr<const UnitLoads> loads = catalog_.get()->find_unit_type(alpha)->loads;
+    ASSERT_NE(loads, nullptr);
+    const LoadCurve* const curve = find_load(loads.get(), "dgemm");
+    ASSERT_NE(curve, nullptr);
+    EXPECT_NEAR(curve->at(curve->known_busy_cores()).factor, 2, 1e-9);
+
+    reload_catalog();
+    EXPECT_EQ(catalog_.get()->find_unit_type(alpha)->loads, loads) << "nothing has changed";
+    sql("UPDATE copy_measurement SET void_reason = 'forged'");
+    reload_catalog();
+    EXPECT_EQ(catalog_.get()->find_unit_type(alpha)->loads, nullptr);
+}
+
 TEST_F(RoutingWindows, MeasurementsAreReadAgainOnlyWhereTheyHaveChanged)
 {
     add_operators();

@@ -90,7 +90,9 @@ TEST_F(DatabaseTest, SortsSqlErrorsIntoClasses)
 {
     ASSERT_TRUE(query("INSERT INTO item VALUES (1, 'a')"));
 
-    EXPECT_EQ(query("INSERT INTO item VALUES (1, 'b')").error().code, Errc::kConflict);
+    const Error conflict = query("INSERT INTO item VALUES (1, 'b')").error();
+    EXPECT_EQ(conflict.code, Errc::kConflict);
+    EXPECT_EQ(conflict.detail, "something like this exists already") << "clients see it, and nothing of tables";
     EXPECT_EQ(query("INSERT INTO item VALUES (2, 'bad')").error().code, Errc::kInternal);
     EXPECT_EQ(query("SELECT nonsense").error().code, Errc::kInternal);
     EXPECT_EQ(query("SELECT pg_sleep(5)").error().code, Errc::kDeadline);

@@ -232,5 +232,148 @@ RC_GTEST_PROP(GpuTurnsProperty, NeverTwoOnOneGpuAndNoWaitWithoutEnd, ())
     }
 }
 
+/// Whoever comes first of those that may.
+std::string first_in_line(const std::vector<std::string>& /*holders*/, const std::vector<std::string>& waiting)
+{
+    return waiting.front();
+}
+
+Turns two_at_once()
+{
+    Turns turns({.slice_s = 1, .most_slice_s = 5, .most_overrun_s = 8, .at_once = 2});
+    for (const char* name : {"a", "b", "c"})
+        turns.add(name, {.gpus = {"gpu-0"}}, 0);
+    return turns;
+}
+
+TEST(GpuTurns, TwoHaveTheTurnAtOnceOnlyWhereSomebodyChoosesTheSecond)
+{
+    Turns turns = two_at_once();
+    turns.want("a", 0);
+    turns.want("b", 0);
+    turns.want("c", 0);
+
+    EXPECT_EQ(turns.decide(0), (Orders{{"a", TurnAction::kStart}})) << "nobody is asked";
+    EXPECT_EQ(turns.decide(0, [](const auto&, const auto&) { return std::string(); }), Orders{});
+    EXPECT_EQ(turns.decide(0, [](const auto&, const auto&) { return std::string("nobody"); }), Orders{});
+    const auto last = [](const std::vector<std::string>& holders, const std::vector<std::string>& waiting) {
+        EXPECT_EQ(holders, std::vector<std::string>{"a"});
+        EXPECT_EQ(waiting, (std::vector<std::string>{"b", "c"}));
+        return waiting.back();
+    };
+    EXPECT_EQ(turns.decide(0, last), (Orders{{"c", TurnAction::kStart}}));
+    EXPECT_EQ(turns.decide(0.5, first_in_line), Orders{}) << "a third has no place";
+    EXPECT_EQ(turns.holders_beside("a"), std::vector<std::string>{"c"});
+    EXPECT_EQ(turns.holders_beside("b"), (std::vector<std::string>{"a", "c"}));
+}
+
+/// Else who is first in line would wait longer since others were let go.
+TEST(GpuTurns, WhoIsLetGoBesideOthersEndsWhenTheyDo)
+{
+    Turns turns = two_at_once();
+    turns.want("a", 0);
+    (void)turns.decide(0, first_in_line);
+    turns.want("c", 0.8);
+    (void)turns.decide(0.8, first_in_line);
+    ASSERT_TRUE(turns.has_turn("c"));
+    turns.want("b", 0.9);
+
+    EXPECT_EQ(turns.next_moment_s(), 1);
+    EXPECT_EQ(turns.decide(1, first_in_line),
+              (Orders{{"a", TurnAction::kEndAfterIteration}, {"c", TurnAction::kEndAfterIteration}}));
+    turns.give_back("a", 1.1);
+    turns.want("a", 1.1);
+    EXPECT_EQ(turns.decide(1.1, first_in_line), Orders{}) << "nobody begins beside a turn that ends";
+    turns.give_back("c", 1.2);
+    turns.want("c", 1.2);
+    const Orders next = turns.decide(1.2, first_in_line);
+    ASSERT_EQ(next.size(), 2U);
+    EXPECT_EQ(next[0], (TurnOrder{"b", TurnAction::kStart}));
+}
+
+TEST(GpuTurns, WhoPartsEndsItsTurnAlsoWhereNobodyWaitsAndIsNotEndedByForce)
+{
+    Turns turns = two_at_once();
+    turns.want("a", 0);
+    turns.want("b", 0);
+    (void)turns.decide(0, first_in_line);
+
+    turns.part("b", 10);
+    turns.part("b", 11);
+    EXPECT_TRUE(turns.is_ending("b"));
+    EXPECT_FALSE(turns.is_ending("a"));
+    EXPECT_EQ(turns.next_moment_s(), 10);
+    EXPECT_EQ(turns.decide(11, first_in_line), (Orders{{"b", TurnAction::kEndAfterIteration}}));
+    EXPECT_EQ(turns.decide(1000, first_in_line), Orders{});
+    turns.part_now("b", 1000);
+    EXPECT_EQ(turns.decide(1000, first_in_line), (Orders{{"b", TurnAction::kEndNow}}));
+    EXPECT_EQ(turns.decide(2000, first_in_line), Orders{});
+    turns.give_back("b", 2000);
+
+    turns.part("b", 2000); // has none
+    EXPECT_EQ(turns.decide(2000, first_in_line), Orders{});
+    EXPECT_TRUE(turns.has_turn("a"));
+}
+
+/// Two may have had the turn before a manager that began anew.
+TEST(GpuTurns, AsManyKeepTheTurnAsMayHaveItAtOnce)
+{
+    Turns turns = two_at_once();
+    for (const char* name : {"a", "b", "c"})
+        turns.keep(name, 0);
+
+    EXPECT_TRUE(turns.has_turn("a"));
+    EXPECT_TRUE(turns.has_turn("b"));
+    EXPECT_FALSE(turns.has_turn("c"));
+}
+
+RC_GTEST_PROP(GpuTurnsProperty, NeverMoreOnOneGpuThanMayBeAndNoWaitWithoutEnd, ())
+{
+    const auto at_once = static_cast<std::size_t>(*rc::gen::inRange(1, 4));
+    const TurnSettings settings{.slice_s = 1, .most_slice_s = 3, .most_wait_s = 10, .at_once = at_once};
+    Turns turns(settings);
+    const int jobs = *rc::gen::inRange(1, 7);
+    std::vector<std::string> names;
+    std::map<std::string, std::set<std::string>> gpus;
+    for (int i = 0; i < jobs; ++i) {
+        names.push_back("job-" + std::to_string(i));
+        std::set<std::string> own{"gpu-" + std::to_string(*rc::gen::inRange(0, 3))};
+        if (*rc::gen::arbitrary<bool>()) own.insert("gpu-" + std::to_string(*rc::gen::inRange(0, 3)));
+        gpus[names.back()] = own;
+        turns.add(names.back(), {.gpus = own, .priority = *rc::gen::inRange(0, 3)}, 0);
+    }
+    const ChoosePartner choose = [](const auto&, const std::vector<std::string>& waiting) {
+        return *rc::gen::arbitrary<bool>() ? waiting.at(*rc::gen::inRange<std::size_t>(0, waiting.size()))
+                                           : std::string();
+    };
+    std::map<std::string, double> waits_since;
+    const double bound = settings.most_wait_s + 2 * jobs * settings.most_slice_s;
+    for (double now = 0; now < 200; now += 0.25) {
+        for (const std::string& name : names) {
+            if (turns.has_turn(name)) {
+                if (*rc::gen::weightedElement<bool>({{1, true}, {20, false}})) turns.part(name, now);
+                continue;
+            }
+            if (waits_since.contains(name) || !*rc::gen::weightedElement<bool>({{1, true}, {3, false}})) continue;
+            turns.want(name, now);
+            waits_since[name] = now;
+        }
+        for (const TurnOrder& order : turns.decide(now, choose)) {
+            if (order.action == TurnAction::kStart) {
+                RC_ASSERT(now - waits_since.at(order.client) <= bound);
+                waits_since.erase(order.client);
+            } else if (order.action == TurnAction::kEndNow || *rc::gen::arbitrary<bool>()) {
+                turns.give_back(order.client, now);
+            }
+        }
+        std::map<std::string, std::size_t> holders;
+        for (const std::string& name : names) {
+            if (!turns.has_turn(name)) continue;
+            for (const std::string& gpu : gpus.at(name))
+                RC_ASSERT(++holders[gpu] <= at_once);
+        }
+    }
+}
+
 } // namespace
 } // namespace fathom::gpu

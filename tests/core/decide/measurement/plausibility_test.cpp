@@ -50,7 +50,7 @@ TEST(CheckSums, WantsAPositiveNumberOfExecutionsForEachSample)
 TEST(CheckSums, CountsWhatWasMeasuredWithOneThread)
 {
     ProbeResult result = honest();
-    result.operators[0].one_thread = OneThreadTimes{{0.2, 0.2}, {1, 2}, 0.2, 0.2, 0.2};
+    result.operators[0].one_thread = SampledTimes{{0.2, 0.2}, {1, 2}, 0.2, 0.2, 0.2};
 
     EXPECT_DOUBLE_EQ(accounted_s(result), 0.2 + 3 * 5 * 0.1 + 3 * 0.2);
     EXPECT_THAT(check_sums(result), HasSubstr("2.4 s together"));

@@ -95,6 +95,91 @@ TEST(LoadCurve, NeighboursMakeNothingFasterAndMoreOfThemThanWereMeasuredAreNotGu
     EXPECT_EQ(slower->at(0).high, 1) << "alone it is what was measured alone";
 }
 
+TEST(LoadCurve, CopiesByHand)
+{
+    // Two copies take e^0.1 and e^0.3 times as long as one alone: ln 0.2 ± 0.1, squares 0.02. Noise² = (2 · 0.0025 +
+    // 0.02) / (2 + 1) = 0.00833, of one run.
+    const auto curve =
+        fit_load_curve({}, std::vector<CopyResult>{{"r1", 2, 1, std::exp(0.1)}, {"r1", 2, 1, std::exp(0.3)}});
+
+    ASSERT_TRUE(curve);
+    ASSERT_EQ(curve->copies.size(), 1U);
+    EXPECT_NEAR(curve->copies[0].log_factor, 0.2, 1e-12);
+    EXPECT_NEAR(curve->copies[0].deviation, std::sqrt(0.025 / 3), 1e-12);
+    EXPECT_EQ(curve->copies[0].run_count, 1);
+    EXPECT_NEAR(curve->at(1).factor, std::exp(0.2), 1e-12);
+    EXPECT_NEAR(curve->at(0.5).factor, std::exp(0.1), 1e-12) << "half way from nothing";
+    EXPECT_NEAR(curve->at(9).factor, std::exp(0.2), 1e-12) << "more were not measured";
+    EXPECT_NEAR(curve->at(1).high, std::exp(0.2 + 1.2815515655446004 * std::sqrt(0.025 / 3)), 1e-12);
+    EXPECT_EQ(curve->at(0).high, 1);
+    EXPECT_EQ(curve->result_count, 0) << "no neighbours told a slope";
+}
+
+TEST(LoadCurve, CopiesShowACurveThatIsFlatUntilMemoryIsFull)
+{
+    const auto curve = fit_load_curve({}, std::vector<CopyResult>{{"r1", 2, 1, 1}, {"r2", 4, 3, 1}, {"r3", 8, 7, 3}});
+
+    ASSERT_TRUE(curve);
+    EXPECT_EQ(curve->at(3).factor, 1);
+    EXPECT_NEAR(curve->at(5).factor, std::sqrt(3), 1e-12);
+    EXPECT_NEAR(curve->at(7).factor, 3, 1e-12);
+    EXPECT_EQ(curve->known_busy_cores(), 7);
+}
+
+TEST(LoadCurve, MoreCopiesAreNeverFasterAndCopiesGoBeforeTheSlope)
+{
+    const std::vector<CopyResult> copies{{"r1", 2, 1, 1.5}, {"r2", 4, 3, 1.2}, {"r3", 8, 7, 0.9}};
+    const auto curve = fit_load_curve(std::vector<LoadedResult>{{"n=1", 0, 1}, {"n=1", 4, 4}}, copies);
+
+    ASSERT_TRUE(curve);
+    EXPECT_GT(curve->slope, 0.1) << "it is told all the same";
+    EXPECT_EQ(curve->result_count, 2);
+    for (const double busy_cores : {1.0, 3.0, 7.0})
+        EXPECT_NEAR(curve->at(busy_cores).factor, 1.5, 1e-12) << busy_cores;
+}
+
+TEST(LoadCurve, CopiesThatCannotBeAreNone)
+{
+    EXPECT_FALSE(fit_load_curve({}, std::vector<CopyResult>{{"r1", 1, 1, 2}, {"r1", 2, 0, 2}, {"r1", 2, 1, 0}}));
+}
+
+TEST(LoadCurve, SeveralSendingsOfCopiesTellMore)
+{
+    std::vector<CopyResult> once{{"r1", 2, 1, 1.2}, {"r1", 2, 1, 1.2}};
+    std::vector<CopyResult> often = once;
+    for (const char* const run : {"r2", "r3", "r4"})
+        often.insert(often.end(), {{run, 2, 1, 1.2}, {run, 2, 1, 1.2}});
+
+    const LoadFactor one = fit_load_curve({}, once)->at(1);
+    const LoadFactor four = fit_load_curve({}, often)->at(1);
+    EXPECT_NEAR(one.factor, four.factor, 1e-12);
+    EXPECT_LT(four.high, one.high);
+    EXPECT_EQ(fit_load_curve({}, often)->copies[0].run_count, 4);
+}
+
+TEST(LoadCurve, IsFoundByItsOperator)
+{
+    const UnitLoads loads{{"dgemm", {.slope = 0.1}}, {"fft1d", {.slope = 0.2}}};
+
+    EXPECT_EQ(find_load(&loads, "fft1d")->slope, 0.2);
+    EXPECT_EQ(find_load(&loads, "fft"), nullptr);
+    EXPECT_EQ(find_load(&loads, "spmv"), nullptr);
+    EXPECT_EQ(find_load(nullptr, "dgemm"), nullptr);
+}
+
+TEST(LoadCurve, SaysWhereItIsFrom)
+{
+    const Json of_copies = to_json(*fit_load_curve({}, std::vector<CopyResult>{{"r1", 4, 3, 2}}));
+    EXPECT_EQ(of_copies["source"], "copies");
+    EXPECT_TRUE(of_copies["slope"].is_null());
+    EXPECT_EQ(of_copies["copies"][0]["copies"], 4);
+    EXPECT_NEAR(of_copies["points"][2]["factor"].get<double>(), 2, 1e-12);
+
+    const Json of_neighbours = to_json(*fit_load_curve(std::vector<LoadedResult>{{"n=1", 0, 1}, {"n=1", 4, 1.5}}));
+    EXPECT_EQ(of_neighbours["source"], "neighbours");
+    EXPECT_TRUE(of_neighbours["copies"].empty());
+}
+
 TEST(LoadCurve, TheOrderOfResultsDoesNotMatter)
 {
     std::vector<LoadedResult> results = results_of("n=1", 2, 0.03, 20, 0.05, 3);

@@ -1,8 +1,13 @@
 // How many units a job gets at one place, from when on, and what that is taken to cost and to be worth.
 #include "core/decide/capacity/objective.hpp"
+#include "core/decide/routing/decision_json.hpp"
 #include "core/decide/routing/route.hpp"
+#include "core/decide/routing/route_json.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace fathom {
 namespace {
@@ -74,6 +79,109 @@ TEST(Place, AsMuchAsNothingForTimeIsNoReasonToLookAtHoursForEver)
         EXPECT_EQ(winner_of(decision).center, "cheap");
         EXPECT_NEAR(winner_of(decision).cost, 0.2, 1e-6) << time;
     }
+}
+
+/// Twice as long beside seven held cores.
+std::shared_ptr<const UnitLoads> twice_beside_seven()
+{
+    OperatorLoad load{.operator_id = "dgemm", .curve = {}};
+    load.curve.copies = {{.copies = 8, .busy_cores = 7, .log_factor = std::log(2.0), .deviation = 0, .run_count = 1}};
+    return std::make_shared<const UnitLoads>(UnitLoads{load});
+}
+
+TEST(PlaceNeighbours, TheHostWhereFewerWorkIsFasterWhereItIsKnownWhatTheyCost)
+{
+    UnitTypeView busy = unit_type("busy", 8);
+    UnitTypeView quiet = unit_type("quiet", 8);
+    busy.cores_per_unit = quiet.cores_per_unit = 1;
+    quiet.measured = {measured("dgemm", 0.012)}; // slower alone
+    busy.availability.take(0, 100 * kHour_s, 7);
+
+    EXPECT_EQ(winner_of(route(job_of(1), std::vector{busy, quiet})).center, "busy") << "no curve is known";
+
+    busy.loads = twice_beside_seven();
+    const Decision decision = route(job_of(1), std::vector{busy, quiet});
+    EXPECT_EQ(winner_of(decision).center, "quiet");
+    const Candidate& other = decision.candidates.at(1);
+    EXPECT_NEAR(other.promised.run_s, 2 * kHour_s, 1);
+    EXPECT_NEAR(other.prediction.run_s, 2 * kHour_s, 1);
+    EXPECT_NEAR(other.promised.low_s, kHour_s, 1) << "they may go";
+    EXPECT_TRUE(other.neighbours.is_known);
+    EXPECT_NEAR(other.neighbours.busy_cores, 7, 1e-9);
+    EXPECT_NEAR(other.neighbours.factor, 2, 1e-9);
+}
+
+TEST(PlaceNeighbours, ThoseWhoEndMeanwhileCountForTheirTime)
+{
+    UnitTypeView view = unit_type("alpha", 8);
+    view.cores_per_unit = 1;
+    view.loads = twice_beside_seven();
+    view.availability.take(0, kHour_s / 2, 7); // half of the run's time alone
+
+    const Candidate winner = winner_of(route(job_of(1), std::vector{view}));
+
+    EXPECT_NEAR(winner.neighbours.busy_cores, 3.5, 1e-9);
+    EXPECT_NEAR(winner.promised.run_s, std::sqrt(2) * kHour_s, 1);
+    EXPECT_NEAR(winner.promised.high_s, 2 * kHour_s, 1) << "others may come";
+}
+
+TEST(PlaceNeighbours, TheExplanationSaysHowManyAreExpected)
+{
+    UnitTypeView view = unit_type("alpha", 8);
+    view.cores_per_unit = 1;
+    view.loads = twice_beside_seven();
+    view.availability.take(0, 100 * kHour_s, 7);
+
+    const Decision decision = route(job_of(1), std::vector{view});
+
+    EXPECT_THAT(decision.assumptions, testing::Contains(testing::HasSubstr(
+                                          "other jobs are expected to hold 7 cores of its host meanwhile: it "
+                                          "takes 2 times as long as alone there")));
+    EXPECT_EQ(to_json(decision, "")["candidates"][0]["neighbours"]["busy_cores"], 7);
+}
+
+TEST(PlaceNeighbours, WhatItsOwnRunsTookThereHadNeighboursInItAlready)
+{
+    UnitTypeView view = unit_type("alpha", 8);
+    view.cores_per_unit = 1;
+    view.loads = twice_beside_seven();
+    view.availability.take(0, 100 * kHour_s, 7);
+    RouteRequest request = job_of(1);
+    request.job_type = "t";
+    request.takes_operators = true;
+    std::vector<PastRun> runs;
+    for (int i = 1; i <= 5; ++i) {
+        PastRun run;
+        run.job_type = "t";
+        run.unit_type = view.id.value;
+        run.promised_s = run.promised_low_s = run.promised_high_s = 2 * kHour_s;
+        run.actual_s = 2 * kHour_s;
+        run.ended_at = kNow - std::chrono::hours(i);
+        runs.push_back(run);
+    }
+    const RouteKnowledge knowledge{.runs = std::make_shared<RunHistory>(runs, kNow), .waits = {}, .estimates = {}};
+
+    const Decision decision = route(request, std::vector{view}, knowledge);
+
+    EXPECT_NEAR(winner_of(decision).prediction.run_s, 2 * kHour_s, 0.05 * kHour_s) << "not twice of that again";
+}
+
+TEST(PlaceNeighbours, ADecisionIsMadeAgainFromItsInputs)
+{
+    UnitTypeView view = unit_type("alpha", 8);
+    view.cores_per_unit = 1;
+    view.loads = twice_beside_seven();
+    view.availability.take(0, kHour_s / 2, 3);
+    const RouteRequest request = job_of(1);
+    const std::vector<UnitTypeView> views{view};
+    const Decision decision = route(request, views);
+
+    const RouteInputs read = parse_route_inputs(route_inputs_json(request, views, {}, decision)).value();
+    const Decision again = route(read.request, read.unit_types, read.knowledge);
+
+    EXPECT_EQ(winner_of(again).promised.run_s, winner_of(decision).promised.run_s);
+    EXPECT_EQ(winner_of(again).promised.high_s, winner_of(decision).promised.high_s);
+    EXPECT_GT(winner_of(again).neighbours.busy_cores, 0);
 }
 
 /// A tenth of a run of 7 h 20 min cannot be shared: 2 units cost 8 by day, 8 units 12.

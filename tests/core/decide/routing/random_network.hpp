@@ -96,6 +96,21 @@ class NetworkMaker {
         return std::make_shared<UnitSpeedups>(std::move(known));
     }
 
+    /// Of a copy: what else is drawn stays as it is.
+    static std::shared_ptr<const UnitLoads> loads(std::mt19937_64 random)
+    {
+        std::uniform_real_distribution<double> share(0, 1);
+        UnitLoads known;
+        for (const char* id : kOperators) {
+            OperatorLoad load{.operator_id = id, .curve = {}};
+            load.curve = {.slope = 0.1 * share(random), .deviation = 0.01, .largest_busy_cores = 8, .result_count = 9};
+            const double log_factor = share(random);
+            if (share(random) < 0.5) load.curve.copies = {{2, 1, log_factor / 4, 0.02, 1}, {8, 7, log_factor, 0.05, 2}};
+            if (share(random) < 0.7) known.push_back(std::move(load));
+        }
+        return known.empty() ? nullptr : std::make_shared<UnitLoads>(std::move(known));
+    }
+
     std::shared_ptr<const NetworkProfile> network()
     {
         std::vector<NetworkSample> samples;
@@ -151,6 +166,7 @@ class NetworkMaker {
             if (chance(0.85)) view.measured.push_back(measured(id, speed * real(0.5, 2)));
         }
         if (chance(0.6)) view.speedups = speedups();
+        if (index % 2 == 1) view.loads = loads(random_);
         if (chance(0.6)) view.network = network();
         if (chance(0.8)) view.price = price();
         if (chance(0.3)) view.trust_factor = real(0.3, 1);

@@ -100,6 +100,8 @@ export const jobsEn = {
   'jobs.tab.data': 'Data',
   'jobs.data.inputs': 'Inputs',
   'jobs.data.outputs': 'Outputs',
+  'jobs.data.fetch': 'Copy at the center',
+  'jobs.data.fetch.do': 'Fetch',
   'jobs.data.path': 'Path',
   'jobs.data.from': 'From',
   'jobs.data.to': 'To',

@@ -102,6 +102,8 @@ export const jobsZh: Record<keyof typeof jobsEn, string> = {
   'jobs.tab.data': '数据',
   'jobs.data.inputs': '输入文件',
   'jobs.data.outputs': '输出文件',
+  'jobs.data.fetch': '计算中心的副本',
+  'jobs.data.fetch.do': '获取',
   'jobs.data.path': '路径',
   'jobs.data.from': '来源',
   'jobs.data.to': '目标',

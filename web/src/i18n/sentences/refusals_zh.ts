@@ -4,8 +4,8 @@ import type { Sentence } from './sentence'
 export const refusalsZh: readonly Sentence[] = [
   // What was sent, as a whole.
   ...([
-    ['the account', '账户'], ['the activation', '启用请求'], ['the array of jobs', '作业数组'], ['the change', '更改'], ['the change of a center', '对计算中心的更改'], ['the dismissal', '对发现的驳回'],
-    ['the enrolment token', '注册令牌'], ['the export schedule', '导出计划'], ['the job', '作业'], ['the maintenance', '维护'], ['the member', '成员'],
+    ['the account', '账户'], ['the activation', '启用请求'], ['the array of jobs', '作业数组'], ['the body', '请求体'], ['the change', '更改'], ['the change of a center', '对计算中心的更改'], ['the dismissal', '对异常结果的解除'],
+    ['the enrolment', '注册'], ['the enrolment token', '注册令牌'], ['the export schedule', '导出计划'], ['the job', '作业'], ['the maintenance', '维护'], ['the member', '成员'],
     ['the metric policy', '度量策略'], ['the operator', '算子'], ['the operator key', '算子密钥'], ['the operator manifest', '算子清单'], ['the operator package', '算子包'],
     ['the price book', '价目表'], ['the probe run', '探针测试'], ['the probe schedule', '探针计划'], ['the probe task', '探针任务'],
     ['the project', '项目'], ['the query', '查询'], ['the question', '提问'], ['the request', '请求'], ['the reservation', '预留'],
@@ -47,6 +47,10 @@ export const refusalsZh: readonly Sentence[] = [
   ['no unit has {bytes} of memory; the largest are those of {place} with {most}', '没有单元有 {bytes} 内存；最大的是 {place} 的单元，有 {most}'],
   ['no unit type says how much memory its units have, so none is known to have {bytes}', '没有单元类型说明其单元的内存，因此不知道哪个有 {bytes}'],
   ['no unit type that could run it has a GPU that is known to have {bytes}', '能运行它的单元类型中，没有已知具有 {bytes} 的 GPU'],
+  ['no unit type that could run it has a GPU that is known to have {bytes} ({kept} persistent, {temporary} temporary)', '能运行它的单元类型中，没有已知具有 {bytes}（持久 {kept}，临时 {temporary}）的 GPU'],
+  ['no GPU has {bytes} ({kept} persistent, {temporary} temporary)| of memory for a job; the largest are those of {place} with {most}', '没有 GPU 能为一个作业提供 {bytes} 显存（持久 {kept}，临时 {temporary}）；最大的是 {place} 的 GPU，有 {most}'],
+  ['no center that could run it can keep a whole device for one job: their agents are of an earlier version', '能运行它的计算中心都不能为一个作业保留整个设备：其代理版本较早'],
+  ['{centers} said that there is no local user for whose job it is', '{centers} 表示没有与作业所属用户对应的本地用户'],
   ['no unit type has all of these operators; |the nearest is {place}, which lacks {missing}', '没有单元类型具备所有这些算子；最接近的是 {place}，缺少 {missing}'],
   ['no unit type has all of these instruction sets; |the nearest is {place}, which lacks {missing}', '没有单元类型具备所有这些指令集；最接近的是 {place}，缺少 {missing}'],
   ['no unit type that could run it lets a job run so long; the longest is {place} with {time}|: set wall_limit_s to {s} or less', '能运行它的单元类型都不允许作业运行这么久；最长的是 {place}，{time}：请把 wall_limit_s 设为 {s} 或更小'],
@@ -56,6 +60,12 @@ export const refusalsZh: readonly Sentence[] = [
   ['center {center} has no unit type {type}|; there is {known}', '计算中心 {center} 没有单元类型 {type}；现有 {known}'],
   ['center {center} has no unit type {type}|; there are {known}', '计算中心 {center} 没有单元类型 {type}；现有 {known}'],
   ['center {center} has no unit type {type}|; did you mean {meant}?', '计算中心 {center} 没有单元类型 {type}；是否指 {meant}？'],
+  ['what project {project} may use| has no unit type {type}|; there is {known}', '项目 {project} 可使用的资源中没有单元类型 {type}；现有 {known}'],
+  ['what project {project} may use| has no unit type {type}|; there are {known}', '项目 {project} 可使用的资源中没有单元类型 {type}；现有 {known}'],
+  ['what project {project} may use| has no unit type {type}|; did you mean {meant}?', '项目 {project} 可使用的资源中没有单元类型 {type}；是否指 {meant}？'],
+  ['{n} more of these names are unknown', '还有 {n} 个名称未知'],
+  ['no center is named {name}; |none is enrolled', '没有名为 {name} 的计算中心；尚无已注册的计算中心'],
+  ['no center is named {name}; |there are {known}', '没有名为 {name} 的计算中心；现有 {known}'],
   ...([['center', '计算中心'], ['unit type', '单元类型'], ['project', '项目'], ['account', '账户'], ['token', '令牌']] as const).flatMap<Sentence>(([what, is]) => [
     [`there is no |${what}| {name}`, `没有${is} {name}`],
     [`there is no |${what}| {name}|; there is {known}`, `没有${is} {name}；现有 {known}`],

@@ -19,6 +19,14 @@ describe('an order of probe runs', () => {
       .toEqual({ probe_task_id: 'ptk_1', selection: 'center', centers: ['alpha'], count_by: 'center' })
   })
 
+  it('asks for copies side by side, of which there are two at least', () => {
+    const draft = { ...emptyDraft, what: 'survey' as const, copies: true }
+    expect(toOrder(draft).wrong).toEqual({ count: 'runs.wrong.count' })
+    expect(toOrder({ ...draft, counting: 'several', counts: '1, 2' }).wrong).toEqual({ counts: 'runs.wrong.counts' })
+    expect(toOrder({ ...draft, count: '4' }).order).toEqual({ selection: 'catalog', unit_count: 4, mode: 'throughput' })
+    expect(toDraft({ mode: 'throughput' })).toMatchObject({ copies: true, counting: 'scaling' })
+  })
+
   it('comes back as it was', () => {
     const order = { operators: [{ id: 'dgemm', count: 2, parameters: { m: 8 } }], selection: 'user' as const, unit_types: ['alpha/core'], unit_counts: [1, 2] }
     expect(toOrder(toDraft(order)).order).toEqual(order)

@@ -23,11 +23,13 @@ export interface OrderDraft {
   counting: 'one' | 'several' | 'scaling' | 'center'
   count: string
   counts: string
+  /** A copy on each unit instead of one run on all. */
+  copies: boolean
 }
 
 export const emptyDraft: OrderDraft = {
   what: 'operators', operators: [], task: '', force: false, jobType: '', selection: 'catalog', centers: [], unitTypes: [],
-  counting: 'one', count: '1', counts: '1, 2, 4',
+  counting: 'one', count: '1', counts: '1, 2, 4', copies: false,
 }
 
 export type DraftField = 'what' | 'operators' | 'unitTypes' | 'count' | 'counts'
@@ -62,14 +64,15 @@ export function toOrder(draft: OrderDraft): { order: ProbeRunOrder | null; wrong
   const wrong: Wrong = {}
   const uses = draft.operators.map(toUse)
   const counts = parseCounts(draft.counts)
-  const count = wholeNumber(draft.count, 1)
+  const least = draft.copies ? 2 : 1
+  const count = wholeNumber(draft.count, least)
   if (draft.what === 'operators' && draft.operators.length === 0) wrong.operators = 'runs.wrong.operators'
   if (draft.what === 'operators' && uses.includes(null)) wrong.operators = 'runs.wrong.figures'
   if (draft.what === 'task' && draft.task === '') wrong.what = 'runs.wrong.task'
   if (draft.what === 'job_type' && draft.jobType.trim() === '') wrong.what = 'runs.wrong.job_type'
   if (draft.selection === 'user' && draft.unitTypes.length === 0) wrong.unitTypes = 'runs.wrong.unit_types'
   if (draft.counting === 'one' && count === null) wrong.count = 'runs.wrong.count'
-  if (draft.counting === 'several' && counts === null) wrong.counts = 'runs.wrong.counts'
+  if (draft.counting === 'several' && (counts === null || (counts[0] ?? 0) < least)) wrong.counts = 'runs.wrong.counts'
   if (Object.keys(wrong).length > 0) return { order: null, wrong }
   return {
     wrong,
@@ -82,6 +85,7 @@ export function toOrder(draft: OrderDraft): { order: ProbeRunOrder | null; wrong
       ...(draft.counting === 'one' ? { unit_count: count ?? 1 } : {}),
       ...(draft.counting === 'several' ? { unit_counts: counts ?? [] } : {}),
       ...(draft.counting === 'scaling' || draft.counting === 'center' ? { count_by: draft.counting } : {}),
+      ...(draft.copies ? { mode: 'throughput' as const } : {}),
     },
   }
 }
@@ -91,12 +95,14 @@ export function toDraft(order: ProbeRunOrder): OrderDraft {
   const lines = (order.operators ?? []).map((use) => ({
     id: use.id, count: String(use.count ?? 1), parameters: Object.fromEntries(Object.entries(use.parameters ?? {}).map(([n, v]) => [n, String(v)])),
   }))
-  const counting = order.count_by === 'scaling' || order.count_by === 'center' ? order.count_by : order.unit_counts ? 'several' : 'one'
+  const counting = order.count_by === 'scaling' || order.count_by === 'center' ? order.count_by
+    : order.unit_counts ? 'several' : order.mode === 'throughput' && !order.unit_count ? 'scaling' : 'one'
   return {
     what: order.probe_task_id ? 'task' : order.job_type ? 'job_type' : lines.length > 0 ? 'operators' : 'survey',
     operators: lines, task: order.probe_task_id ?? '', force: order.force ?? false, jobType: order.job_type ?? '',
     selection: order.selection ?? 'catalog', centers: order.centers ?? [], unitTypes: order.unit_types ?? [], counting,
     count: String(order.unit_count ?? 1), counts: (order.unit_counts ?? [1, 2, 4]).join(', '),
+    copies: order.mode === 'throughput',
   }
 }
 

@@ -50,6 +50,7 @@ export function OrderForm({ draft, wrong, onChange }: { draft: OrderDraft; wrong
           <TextInput label={t('measure.units')} w={120} inputMode="numeric" value={draft.count} error={say(wrong.count)} onChange={(e) => set({ count: e.currentTarget.value })} />) : null}
         {draft.counting === 'several' ? (
           <TextInput label={t('runs.counts')} w={240} value={draft.counts} error={say(wrong.counts)} onChange={(e) => set({ counts: e.currentTarget.value })} />) : null}
+        <Checkbox label={t('runs.copies')} checked={draft.copies} onChange={(e) => set({ copies: e.currentTarget.checked })} />
       </Step>
     </div>
   )

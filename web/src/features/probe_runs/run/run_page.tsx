@@ -60,6 +60,7 @@ function RunFacts({ run }: { run: ProbeRun }) {
         [t('runs.cpus'), run.cpus?.join(', ')],
         [t('runs.selection'), t(`runs.selection.${run.selection}`)],
         [t('runs.count_by'), t(`runs.count_by.${run.count_by}`)],
+        [t('runs.mode'), run.mode === 'throughput' ? t('runs.mode.throughput') : null],
         [t('runs.able'), run.able_unit_types.join(', ')],
         [t('runs.cause'), t(`runs.cause.${run.cause}`)],
         [t('runs.task'), <Link key="t" href={pathTo('/probe-tasks/:id', { id: run.probe_task_id })}><code>{run.probe_task_id}</code></Link>],

@@ -1,0 +1,196 @@
+#include "core/decide/corun/turn_pairs.hpp"
+
+#include "core/decide/corun/choose_device.hpp"
+#include "core/decide/corun/decide_corun.hpp"
+
+#include <algorithm>
+
+namespace fathom {
+namespace {
+
+/// A pace is that of so many iterations: fewer say more of the host's other work than of the GPU.
+constexpr std::int64_t kLeastIterations = 8;
+/// A newer pace alone counts as much as all before: programs have phases.
+constexpr double kNewest = 0.5;
+/// For so long what is found of those that run beside each other is expected to hold: it is what a change gains by.
+constexpr double kHorizon_s = 60;
+/// Below an equal part by more than this: a pace is not known better.
+constexpr double kShareTolerance = 0.05;
+/// Programs come and go for years; what is learned of more kinds than this begins anew.
+constexpr std::size_t kMaxKinds = 256;
+
+} // namespace
+
+void TurnPairs::add(const std::string& program, const PacedProgram& how)
+{
+    programs_.try_emplace(program).first->second.how = how;
+}
+
+void TurnPairs::remove(const std::string& program)
+{
+    programs_.erase(program);
+}
+
+void TurnPairs::forget_run(Program& one)
+{
+    one.iterations = 0;
+    one.share.reset();
+    one.is_share_new = false;
+}
+
+void TurnPairs::run_beside(const std::string& program, const std::set<std::string>& others)
+{
+    const auto found = programs_.find(program);
+    if (found == programs_.end() || found->second.beside == others) return;
+    found->second.beside = others;
+    forget_run(found->second);
+}
+
+void TurnPairs::stop(const std::string& program)
+{
+    const auto found = programs_.find(program);
+    if (found == programs_.end()) return;
+    found->second.beside.reset();
+    forget_run(found->second);
+}
+
+bool TurnPairs::end_iteration(const std::string& program, double now_s)
+{
+    const auto found = programs_.find(program);
+    if (found == programs_.end() || !found->second.beside) return false;
+    Program& one = found->second;
+    // The first that ends here has begun before.
+    if (one.iterations++ == 0) one.first_end_s = now_s;
+    if (one.iterations <= kLeastIterations || now_s <= one.first_end_s) return false;
+    const double pace = static_cast<double>(one.iterations - 1) / (now_s - one.first_end_s);
+    one.iterations = 1;
+    one.first_end_s = now_s;
+    if (one.beside->empty()) {
+        one.alone_pace = one.alone_pace ? kNewest * pace + (1 - kNewest) * *one.alone_pace : pace;
+        return false;
+    }
+    if (!one.alone_pace) return false;
+    one.share = std::clamp(pace / *one.alone_pace, kMinShare, kMaxShare);
+    one.is_share_new = true;
+    learn_pair(one);
+    return true;
+}
+
+/// Where exactly two ran beside each other, and of both it is known.
+void TurnPairs::learn_pair(Program& one)
+{
+    if (one.beside->size() != 1) return;
+    const auto found = programs_.find(*one.beside->begin());
+    if (found == programs_.end() || !found->second.is_share_new) return;
+    Program& other = found->second;
+    if (pairs_.kind_count() >= kMaxKinds) pairs_ = PairModel();
+    const std::size_t known_before = pairs_.pair_count();
+    const bool is_learned = pairs_
+                                .add({.a = {one.how.kind, one.how.kernel_class},
+                                      .b = {other.how.kind, other.how.kernel_class},
+                                      .a_share = *one.share,
+                                      .b_share = *other.share})
+                                .has_value();
+    if (is_learned) one.is_share_new = other.is_share_new = false;
+    if (pairs_.pair_count() != known_before) pairs_.refit();
+}
+
+const TurnPairs::Program* TurnPairs::find(const std::string& program) const
+{
+    const auto found = programs_.find(program);
+    return found == programs_.end() ? nullptr : &found->second;
+}
+
+PairMember TurnPairs::member(const std::string& program) const
+{
+    const Program* const one = find(program);
+    return one == nullptr ? PairMember{} : PairMember{one->how.kind, one->how.kernel_class};
+}
+
+/// Whether it can be told what it would do beside others, or found soon.
+bool TurnPairs::is_known(const std::string& program) const
+{
+    const Program* const one = find(program);
+    return one != nullptr && (one->how.kernel_class != KernelClass::kUnknown || one->alone_pace);
+}
+
+std::optional<double> TurnPairs::share_of(const std::string& program) const
+{
+    const Program* const one = find(program);
+    return one == nullptr ? std::nullopt : one->share;
+}
+
+RunningKernel TurnPairs::running(const std::string& program, double ipc) const
+{
+    const PairMember own = member(program);
+    return {.id = program,
+            .kind = std::string(own.kind),
+            .kernel_class = own.kernel_class,
+            .instructions = kHorizon_s,
+            .ipc = ipc,
+            .ipc_alone = 1};
+}
+
+/// Of its pace, beside these: as measured where they run beside it now, else as expected.
+double TurnPairs::share_beside(const std::string& program, const std::vector<std::string>& holders) const
+{
+    std::set<std::string> others(holders.begin(), holders.end());
+    others.erase(program);
+    const Program* const one = find(program);
+    if (one != nullptr && one->beside == others && one->share) return *one->share;
+    double share = 1;
+    for (const std::string& other : others)
+        share *= pairs_.expect(member(program), member(other)).share;
+    return share;
+}
+
+std::string TurnPairs::choose(const std::vector<std::string>& holders, const std::vector<std::string>& waiting) const
+{
+    CorunState state;
+    state.settings.limit = at_once_;
+    state.settings.may_run_fewer = true;
+    std::vector<PairMember> tenants;
+    for (const std::string& holder : holders) {
+        if (!is_known(holder)) return {};
+        tenants.push_back(member(holder));
+        state.running.push_back(running(holder, share_beside(holder, holders)));
+    }
+    for (const std::string& one : waiting) {
+        const PairMember newcomer = member(one);
+        if (!is_known(one) || !expect_beside(newcomer, tenants, pairs_).keeps_equal_parts()) continue;
+        state.waiting.push_back({.id = one,
+                                 .kind = std::string(newcomer.kind),
+                                 .kernel_class = newcomer.kernel_class,
+                                 .order = static_cast<std::int64_t>(state.waiting.size())});
+    }
+    if (state.waiting.empty()) return {};
+    const Result<CorunDecision> decision = decide_corun(state, pairs_);
+    return decision && decision->action == CorunAction::kLaunch ? decision->launch : std::string();
+}
+
+std::string TurnPairs::find_worse(const std::vector<TurnHolder>& holders) const
+{
+    if (holders.size() < 2) return {};
+    CorunState state;
+    state.settings.limit = std::max(at_once_, holders.size());
+    state.settings.may_run_fewer = true;
+    const double equal_part = 1 / static_cast<double>(holders.size());
+    bool is_below = false;
+    const TurnHolder* most = nullptr;
+    double most_share = 0;
+    for (const TurnHolder& holder : holders) {
+        const std::optional<double> share = share_of(holder.program);
+        // Of who cannot be measured nothing is found out while it runs.
+        if (!share) return {};
+        is_below = is_below || *share < equal_part - kShareTolerance;
+        if (most == nullptr || *share > most_share) most = &holder;
+        most_share = std::max(most_share, *share);
+        state.running.push_back(running(holder.program, *share));
+        state.running.back().preempt_cycles = holder.switch_s;
+    }
+    if (is_below) return most->program;
+    const Result<CorunDecision> decision = decide_corun(state, pairs_);
+    return decision && decision->action == CorunAction::kPreempt ? decision->victims.front() : std::string();
+}
+
+} // namespace fathom

@@ -1,0 +1,347 @@
+// The memory manager where two may have the turn on a GPU at once.
+#include "agent/gpu/memory/coordinator.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+
+namespace fathom::gpu {
+namespace {
+
+constexpr std::int64_t kOneMiB = 1LL << 20U;
+const std::string kOneGpu = "GPU-1";
+
+/// One GPU of 64 MiB.
+class TwoAtOnce {
+  public:
+    explicit TwoAtOnce(std::size_t at_once = 2, double settle_s = 0) : all_(make(at_once, settle_s)) {}
+
+    void join(ClientId id, std::int64_t persistent, std::int64_t temporary, std::int64_t kernel_class,
+              std::int64_t had = 0, std::int64_t priority = 0)
+    {
+        all_.connect(id, 100 + static_cast<std::int64_t>(id));
+        say(id,
+            with_text({.type = MessageType::kHello, .second = 1000, .third = priority}, "job-" + std::to_string(id)));
+        if (kernel_class != kClassUnknown)
+            say(id, with_text({.type = MessageType::kKind, .first = kernel_class}, "kind-" + std::to_string(id)));
+        say(id, with_text({.type = MessageType::kUseGpu, .second = persistent, .third = temporary, .fourth = had},
+                          kOneGpu));
+    }
+    void say(ClientId id, const Message& message) { all_.receive(id, message, now_s_); }
+    void want(ClientId id) { say(id, {.type = MessageType::kWant}); }
+    void give_back(ClientId id) { say(id, {.type = MessageType::kGiveBack, .first = 1, .third = 1000}); }
+    void grow(ClientId id, MemoryKind kind, std::int64_t bytes)
+    {
+        say(id, with_text({.type = MessageType::kGrow, .first = static_cast<std::int64_t>(kind), .second = bytes},
+                          kOneGpu));
+    }
+    /// So many iterations that take so long each.
+    void iterate(ClientId id, double each_s, int count)
+    {
+        for (int i = 0; i < count; ++i) {
+            now_s_ += each_s;
+            say(id, {.type = MessageType::kIterationEnd, .first = kIterationByCall});
+        }
+    }
+    /// Of two beside each other.
+    void iterate_both(double first_each_s, double second_each_s, double for_s)
+    {
+        const double began = now_s_;
+        double first_s = began + first_each_s;
+        double second_s = began + second_each_s;
+        while (std::min(first_s, second_s) < began + for_s) {
+            const ClientId next = first_s <= second_s ? 1 : 2;
+            now_s_ = std::min(first_s, second_s);
+            (next == 1 ? first_s : second_s) += next == 1 ? first_each_s : second_each_s;
+            say(next, {.type = MessageType::kIterationEnd, .first = kIterationByCall});
+        }
+    }
+    void pass(double seconds)
+    {
+        now_s_ += seconds;
+        all_.tick(now_s_);
+    }
+    void leave(ClientId id) { all_.disconnect(id, now_s_); }
+
+    std::vector<MessageType> heard_by(ClientId id)
+    {
+        for (const Outgoing& one : all_.take_outgoing())
+            heard_[one.to].push_back(one.message.type);
+        return std::exchange(heard_[id], {});
+    }
+    bool has_turn(ClientId id) const
+    {
+        const std::vector<SharedGpuJob> jobs = all_.report().gpus.at(0).jobs;
+        return std::any_of(jobs.begin(), jobs.end(), [&](const SharedGpuJob& job) {
+            return job.job == "job-" + std::to_string(id) && job.has_turn;
+        });
+    }
+    SharedGpu gpu() const { return all_.report().gpus.at(0); }
+
+  private:
+    static Coordinator make(std::size_t at_once, double settle_s)
+    {
+        CoordinatorSettings settings;
+        settings.gpus = {{kOneGpu, 64 * kOneMiB}};
+        settings.gap_bytes = 0;
+        settings.settle_s = settle_s;
+        settings.turns.at_once = at_once;
+        return Coordinator::make(settings, 0).value();
+    }
+
+    Coordinator all_;
+    double now_s_ = 0;
+    std::map<ClientId, std::vector<MessageType>> heard_;
+};
+
+using Types = std::vector<MessageType>;
+
+TEST(GpuAtOnce, WhoComplementsTheOneThatHasTheTurnIsLetGoBesideIt)
+{
+    TwoAtOnce all;
+    all.join(1, 4 * kOneMiB, 20 * kOneMiB, kClassMemory);
+    all.join(2, 4 * kOneMiB, 20 * kOneMiB, kClassMemory);
+    all.join(3, 4 * kOneMiB, 20 * kOneMiB, kClassCompute);
+    all.want(2);
+    EXPECT_EQ(all.heard_by(2), (Types{MessageType::kShared, MessageType::kPlace})) << "two of memory gain nothing";
+
+    all.want(3);
+
+    EXPECT_EQ(all.heard_by(3), (Types{MessageType::kShared, MessageType::kPlace, MessageType::kTurn}));
+    EXPECT_TRUE(all.has_turn(1));
+    EXPECT_TRUE(all.has_turn(3));
+    EXPECT_FALSE(all.has_turn(2));
+    all.pass(1.5); // the slice of the first is over, and the other's with it
+    EXPECT_EQ(all.heard_by(1).back(), MessageType::kEndAfterIteration);
+    EXPECT_EQ(all.heard_by(3), Types{MessageType::kEndAfterIteration});
+    all.give_back(3);
+    all.give_back(1);
+    EXPECT_EQ(all.heard_by(2), Types{MessageType::kTurn});
+}
+
+TEST(GpuAtOnce, OneAloneHasTheTurnWhereTheCenterSaysNothing)
+{
+    TwoAtOnce all(1);
+    all.join(1, 4 * kOneMiB, 20 * kOneMiB, kClassMemory);
+    all.join(2, 4 * kOneMiB, 20 * kOneMiB, kClassCompute);
+    all.want(2);
+
+    EXPECT_FALSE(all.has_turn(2));
+}
+
+/// 50 + 20 MiB of temporary memory are not there at once.
+TEST(GpuAtOnce, NobodyIsLetGoWhoseMemoryDoesNotFitBesideTheOthers)
+{
+    TwoAtOnce all;
+    all.join(1, 4 * kOneMiB, 50 * kOneMiB, kClassMemory);
+    all.join(2, 4 * kOneMiB, 20 * kOneMiB, kClassCompute);
+    all.want(2);
+
+    EXPECT_FALSE(all.has_turn(2));
+}
+
+TEST(GpuAtOnce, NobodyIsLetGoBesideWhoHasAHigherPriority)
+{
+    TwoAtOnce all;
+    all.join(1, kOneMiB, kOneMiB, kClassMemory, 0, 5);
+    all.join(2, kOneMiB, kOneMiB, kClassCompute);
+    all.join(3, kOneMiB, kOneMiB, kClassCompute, 0, 5);
+    all.want(2);
+    EXPECT_FALSE(all.has_turn(2));
+    all.want(3);
+    EXPECT_TRUE(all.has_turn(3));
+}
+
+/// Growth that turns would have room for is no worse off since two have the turn at once.
+TEST(GpuAtOnce, WhoNeedsMoreMemoryThanIsLeftBesideOthersGetsItOnceTheyTakeTurns)
+{
+    TwoAtOnce all;
+    all.join(1, 4 * kOneMiB, 20 * kOneMiB, kClassMemory);
+    all.join(2, 4 * kOneMiB, 20 * kOneMiB, kClassCompute);
+    all.want(2);
+    ASSERT_TRUE(all.has_turn(2));
+    (void)all.heard_by(1);
+    (void)all.heard_by(2);
+
+    all.grow(1, MemoryKind::kTemporary, 30 * kOneMiB); // 8 + 50 + 20 of 64
+    all.grow(1, MemoryKind::kTemporary, 30 * kOneMiB); // asked again
+
+    EXPECT_EQ(all.heard_by(1), Types{});
+    EXPECT_EQ(all.heard_by(2), Types{MessageType::kEndNow});
+    all.give_back(2);
+    all.want(2);
+    EXPECT_EQ(all.heard_by(1), Types{MessageType::kGrown});
+    EXPECT_EQ(all.gpu().temporary_bytes, 50 * kOneMiB);
+    EXPECT_FALSE(all.has_turn(2)) << "there is no memory for both any longer";
+    all.grow(1, MemoryKind::kTemporary, 30 * kOneMiB); // not even in turns
+    EXPECT_EQ(all.heard_by(1), Types{MessageType::kRefused});
+}
+
+TEST(GpuAtOnce, ANewcomerThatFitsWhereTurnsAreTakenIsAdmitted)
+{
+    TwoAtOnce all;
+    all.join(1, 4 * kOneMiB, 25 * kOneMiB, kClassMemory);
+    all.join(2, 4 * kOneMiB, 25 * kOneMiB, kClassCompute);
+    all.want(2);
+    ASSERT_TRUE(all.has_turn(2));
+
+    all.join(3, 10 * kOneMiB, 0, kClassUnknown);
+
+    EXPECT_EQ(all.heard_by(3), Types{});
+    EXPECT_EQ(all.heard_by(2).back(), MessageType::kEndNow);
+    all.give_back(2);
+    EXPECT_EQ(all.heard_by(3), (Types{MessageType::kShared, MessageType::kPlace}));
+}
+
+/// Of the classes 1.3 was expected; each alone takes 0.1 s an iteration, beside the other 0.25.
+TEST(GpuAtOnce, WhoDoLessTogetherThanInTurnsPartAndDoNotComeTogetherAgain)
+{
+    TwoAtOnce all;
+    all.join(1, kOneMiB, kOneMiB, kClassMemory);
+    all.iterate(1, 0.1, 20);
+    all.leave(1);
+    all.join(2, kOneMiB, kOneMiB, kClassCompute);
+    all.iterate(2, 0.1, 20);
+    all.join(1, kOneMiB, kOneMiB, kClassUnknown); // nothing is known of it: it waits
+    all.want(1);
+    ASSERT_FALSE(all.has_turn(1));
+    all.pass(2);
+    all.give_back(2);
+    ASSERT_TRUE(all.has_turn(1));
+    all.iterate(1, 0.1, 20);
+    all.want(2); // of both the pace is known: tried
+    ASSERT_TRUE(all.has_turn(2));
+    (void)all.heard_by(1);
+    (void)all.heard_by(2);
+
+    all.iterate_both(0.25, 0.25, 6);
+
+    const bool is_first_to_end = all.heard_by(1) == Types{MessageType::kEndAfterIteration};
+    const bool is_second_to_end = all.heard_by(2) == Types{MessageType::kEndAfterIteration};
+    ASSERT_NE(is_first_to_end, is_second_to_end);
+    const ClientId parts = is_first_to_end ? 1 : 2;
+    all.give_back(parts);
+    all.want(parts);
+    EXPECT_FALSE(all.has_turn(parts));
+    EXPECT_TRUE(all.has_turn(3 - parts));
+}
+
+/// 0.7 and 0.6 of their paces, as the classes say.
+TEST(GpuAtOnce, WhoDoMoreTogetherStayTogether)
+{
+    TwoAtOnce all;
+    all.join(1, kOneMiB, kOneMiB, kClassMemory);
+    all.iterate(1, 0.1, 20);
+    all.join(2, kOneMiB, kOneMiB, kClassCompute);
+    all.want(2);
+    ASSERT_TRUE(all.has_turn(2));
+    (void)all.heard_by(1);
+    (void)all.heard_by(2);
+
+    all.iterate_both(0.1 / 0.7, 0.1 / 0.6, 30);
+    all.pass(100);
+
+    EXPECT_EQ(all.heard_by(1), Types{});
+    EXPECT_EQ(all.heard_by(2), Types{});
+}
+
+TEST(GpuAtOnce, BothKeepTheTurnOverANewManager)
+{
+    TwoAtOnce all(2, 1);
+    all.join(1, kOneMiB, kOneMiB, kClassMemory, kHadTurn);
+    all.join(2, kOneMiB, kOneMiB, kClassCompute, kHadTurn);
+    all.join(3, kOneMiB, kOneMiB, kClassCompute, kHadMemory);
+    all.want(3);
+    all.pass(1);
+
+    EXPECT_TRUE(all.has_turn(1));
+    EXPECT_TRUE(all.has_turn(2));
+    EXPECT_FALSE(all.has_turn(3));
+    all.pass(2);
+    EXPECT_EQ(all.heard_by(1).back(), MessageType::kEndAfterIteration);
+    all.give_back(1);
+    all.give_back(2);
+    EXPECT_EQ(all.heard_by(3).back(), MessageType::kTurn);
+}
+
+/// Both had it, and only one may any longer.
+TEST(GpuAtOnce, WhoMayNotKeepTheTurnOverANewManagerIsToldToEndIt)
+{
+    TwoAtOnce all(1, 1);
+    all.join(1, kOneMiB, kOneMiB, kClassMemory, kHadTurn);
+    all.join(2, kOneMiB, kOneMiB, kClassCompute, kHadTurn);
+    all.pass(1);
+
+    EXPECT_NE(all.has_turn(1), all.has_turn(2));
+    const Types first = all.heard_by(1);
+    const Types second = all.heard_by(2);
+    EXPECT_EQ(std::count(first.begin(), first.end(), MessageType::kEndNow) +
+                  std::count(second.begin(), second.end(), MessageType::kEndNow),
+              1);
+}
+
+TEST(GpuAtOnce, WhatIsSaidOfAKindIsCheckedAndCountsForOnesOwnUserOnly)
+{
+    TwoAtOnce all;
+    all.join(1, kOneMiB, kOneMiB, kClassMemory);
+    all.join(2, kOneMiB, kOneMiB, 7);
+    all.say(1, with_text({.type = MessageType::kKind, .first = kClassCompute}, "late"));
+    all.join(3, kOneMiB, kOneMiB, kClassUnknown);
+    all.want(2);
+    all.want(3);
+
+    EXPECT_FALSE(all.has_turn(2)) << "its class is none";
+    EXPECT_FALSE(all.has_turn(3)) << "it said nothing";
+    EXPECT_EQ(all.gpu().jobs.at(0).wrong_messages, 1);
+    EXPECT_EQ(all.gpu().jobs.at(1).wrong_messages, 1);
+}
+
+/// Whatever programs send that had no memory before: no more have the turn than may, and their memory fits.
+RC_GTEST_PROP(GpuAtOnceProperty, NoMessageLetsMoreGoThanMayOrThanMemoryIsFor, ())
+{
+    TwoAtOnce all(static_cast<std::size_t>(*rc::gen::inRange(2, 4)));
+    const int steps = *rc::gen::inRange(1, 300);
+    for (int step = 0; step < steps; ++step) {
+        const auto id = static_cast<ClientId>(*rc::gen::inRange(1, 6));
+        all.pass(*rc::gen::inRange(0, 20) / 10.0);
+        switch (*rc::gen::inRange(0, 8)) {
+        case 0:
+        case 1:
+            all.join(id, *rc::gen::inRange<std::int64_t>(0, 20) * kOneMiB,
+                     *rc::gen::inRange<std::int64_t>(0, 40) * kOneMiB, *rc::gen::inRange<std::int64_t>(0, 3));
+            break;
+        case 2:
+            all.leave(id);
+            break;
+        case 3:
+            all.want(id);
+            break;
+        case 4:
+            all.iterate(id, *rc::gen::element(0.05, 0.1, 0.3), *rc::gen::inRange(1, 30));
+            break;
+        default: {
+            Message message;
+            message.type = static_cast<MessageType>(*rc::gen::inRange(3, 11));
+            message.first = *rc::gen::inRange<std::int64_t>(-1, 3);
+            message.second = *rc::gen::inRange<std::int64_t>(-kOneMiB, 60 * kOneMiB);
+            message.third = *rc::gen::inRange<std::int64_t>(-1, 40 * kOneMiB);
+            all.say(id, with_text(message, kOneGpu));
+        }
+        }
+        std::int64_t bytes = 0;
+        std::int64_t turns = 0;
+        const SharedGpu gpu = all.gpu();
+        for (const SharedGpuJob& job : gpu.jobs) {
+            bytes += job.persistent.room_bytes + (job.has_turn ? job.temporary.room_bytes : 0);
+            turns += job.has_turn ? 1 : 0;
+        }
+        RC_ASSERT(bytes <= 64 * kOneMiB);
+        RC_ASSERT(gpu.free_bytes >= 0);
+        RC_ASSERT(turns <= 3);
+        (void)all.heard_by(id);
+    }
+}
+
+} // namespace
+} // namespace fathom::gpu

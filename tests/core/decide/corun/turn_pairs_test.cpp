@@ -1,0 +1,168 @@
+#include "core/decide/corun/turn_pairs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace fathom {
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// Iterations of a program that come every so many seconds, from a moment on; the last moment.
+double iterate(TurnPairs& all, const std::string& program, double every_s, int count = 20, double from_s = 0)
+{
+    double now_s = from_s;
+    for (int i = 0; i < count; ++i) {
+        now_s += every_s;
+        (void)all.end_iteration(program, now_s);
+    }
+    return now_s;
+}
+
+/// Programs of a pace each, measured alone.
+TurnPairs measured_alone(const Names& programs, double every_s = 0.1)
+{
+    TurnPairs all(2);
+    for (const std::string& program : programs) {
+        all.add(program, {.kind = "kind of " + program});
+        all.run_beside(program, {});
+        iterate(all, program, every_s);
+        all.stop(program);
+    }
+    return all;
+}
+
+void run_together(TurnPairs& all, double a_every_s, double b_every_s)
+{
+    all.run_beside("a", {"b"});
+    all.run_beside("b", {"a"});
+    iterate(all, "a", a_every_s);
+    iterate(all, "b", b_every_s);
+}
+
+TEST(TurnPairs, ByTheirClassesComputeGoesBesideMemory)
+{
+    TurnPairs all(2);
+    all.add("holder", {.kind = "h", .kernel_class = KernelClass::kMemory});
+    all.add("memory", {.kind = "m", .kernel_class = KernelClass::kMemory});
+    all.add("compute", {.kind = "c", .kernel_class = KernelClass::kCompute});
+
+    EXPECT_EQ(all.choose({"holder"}, {"memory", "compute"}), "compute");
+    EXPECT_EQ(all.choose({"holder"}, {"memory"}), "") << "both would do no more than one";
+    EXPECT_EQ(all.choose({"holder", "compute"}, {"memory"}), "") << "as many as may";
+}
+
+TEST(TurnPairs, NobodyOfWhomNothingIsKnownIsLetGoBesideOthers)
+{
+    TurnPairs all = measured_alone({"a"});
+    all.add("b", {.kind = "b"});
+
+    EXPECT_EQ(all.choose({"a"}, {"b"}), "");
+    EXPECT_EQ(all.choose({"b"}, {"a"}), "");
+    EXPECT_EQ(all.choose({"a"}, {"nobody"}), "");
+    all.run_beside("b", {});
+    iterate(all, "b", 0.1);
+    EXPECT_EQ(all.choose({"a"}, {"b"}), "b") << "its pace is known: how both do is found by trying";
+}
+
+/// Alone both take 0.1 s an iteration; beside each other 0.125 and 0.2: 0.8 and 0.5 of their paces.
+TEST(TurnPairs, WhatBothKeepIsMeasuredByTheirIterations)
+{
+    TurnPairs all = measured_alone({"a", "b"});
+
+    run_together(all, 0.125, 0.2);
+
+    ASSERT_TRUE(all.share_of("a"));
+    EXPECT_NEAR(*all.share_of("a"), 0.8, 1e-6);
+    EXPECT_NEAR(*all.share_of("b"), 0.5, 1e-6);
+    const PairShare pair = all.pairs().expect({"kind of a"}, {"kind of b"});
+    EXPECT_EQ(pair.source, PairSource::kMeasured);
+    EXPECT_NEAR(pair.share, 0.8, 1e-6);
+    EXPECT_EQ(all.find_worse({{"a", 0.01}, {"b", 0.01}}), "") << "1.3 is more than 1";
+    all.stop("b");
+    EXPECT_FALSE(all.share_of("b"));
+    EXPECT_EQ(all.choose({"a"}, {"b"}), "b");
+}
+
+/// 0.5 and 0.46 are less than one alone does; and the pair is remembered.
+TEST(TurnPairs, WhoDoLessTogetherThanInTurnsPart)
+{
+    TurnPairs all = measured_alone({"a", "b"});
+    run_together(all, 0.2, 0.1 / 0.46);
+
+    const std::string worse = all.find_worse({{"a", 0.01}, {"b", 0.01}});
+
+    EXPECT_TRUE(worse == "a" || worse == "b") << worse;
+    EXPECT_EQ(all.find_worse({{"a", 1000}, {"b", 1000}}), "") << "taking a turn away would cost more than is gained";
+    all.stop("b");
+    EXPECT_EQ(all.choose({"a"}, {"b"}), "");
+}
+
+/// 1.2 in all, but a would have more in turns.
+TEST(TurnPairs, NobodyKeepsLessThanAnEqualPart)
+{
+    TurnPairs all = measured_alone({"a", "b"});
+    run_together(all, 0.1 / 0.3, 0.1 / 0.9);
+
+    EXPECT_EQ(all.find_worse({{"a", 0.01}, {"b", 0.01}}), "b");
+    all.stop("b");
+    EXPECT_EQ(all.choose({"a"}, {"b"}), "");
+}
+
+TEST(TurnPairs, FewIterationsSayNothingAndWhoComesOrGoesBeginsAnew)
+{
+    TurnPairs all = measured_alone({"a", "b", "c"});
+    all.run_beside("a", {"b"});
+    iterate(all, "a", 0.2, 8);
+    EXPECT_FALSE(all.share_of("a"));
+
+    all.run_beside("a", {"b", "c"});
+    iterate(all, "a", 0.2, 8, 10);
+    EXPECT_FALSE(all.share_of("a"));
+    EXPECT_EQ(all.find_worse({{"a", 0}, {"b", 0}, {"c", 0}}), "") << "of some nothing is measured";
+    EXPECT_TRUE(all.end_iteration("a", 100));
+    EXPECT_TRUE(all.share_of("a"));
+    EXPECT_EQ(all.pairs().pair_count(), 0U) << "three are no pair";
+}
+
+TEST(TurnPairs, BadMomentsAndStrangersChangeNothing)
+{
+    TurnPairs all = measured_alone({"a"});
+    all.run_beside("a", {"stranger"});
+    for (int i = 0; i < 100; ++i)
+        EXPECT_FALSE(all.end_iteration("a", 50)); // all at one moment
+    EXPECT_FALSE(all.end_iteration("stranger", 51));
+    all.run_beside("stranger", {});
+    all.stop("stranger");
+    all.remove("stranger");
+    EXPECT_TRUE(all.end_iteration("a", 51));
+    EXPECT_TRUE(std::isfinite(all.share_of("a").value_or(0)));
+    EXPECT_EQ(all.find_worse({}), "");
+    EXPECT_EQ(all.choose({"a"}, {}), "");
+}
+
+/// Programs of other names come and go for years.
+TEST(TurnPairs, WhatIsLearnedIsBounded)
+{
+    TurnPairs all(2);
+    for (int round = 0; round < 200; ++round) {
+        const Names both{"a" + std::to_string(round), "b" + std::to_string(round)};
+        for (const std::string& one : both) {
+            all.add(one, {.kind = one});
+            all.run_beside(one, {});
+            iterate(all, one, 0.1, 9);
+        }
+        all.run_beside(both[0], {both[1]});
+        all.run_beside(both[1], {both[0]});
+        for (const std::string& one : both)
+            iterate(all, one, 0.15, 9, 10);
+        for (const std::string& one : both)
+            all.remove(one);
+    }
+    EXPECT_GT(all.pairs().pair_count(), 0U);
+    EXPECT_LE(all.pairs().kind_count(), 300U);
+}
+
+} // namespace
+} // namespace fathom

@@ -1,0 +1,122 @@
+"""Copies of a probe side by side (M19): measured on two real cores, shown as a load curve, and used by predictions."""
+import json
+import os
+
+import pytest
+
+from network import Network, agent_config, wait_until
+
+CORES = sorted(os.sched_getaffinity(0))
+SIZES = {"dgemm": {"m": 256, "n": 256, "k": 256}, "stream_triad": {"n": 2000000}}
+INVALID = 400
+pytestmark = pytest.mark.skipif(len(CORES) < 2, reason="needs two cores")
+
+
+@pytest.fixture(scope="module")
+def network():
+    net = Network()
+    try:
+        net.add_agent("alpha", agent_config(cores=f"{CORES[0]},{CORES[1]}", unit_count=2))
+        net.add_agent("beta", agent_config(cores=f"{CORES[0]}", unit_count=1))
+        yield net
+    finally:
+        net.close()
+
+
+def ended(network, run):
+    path = f"/probe-runs/{run['id']}"
+    wait_until(lambda: network.rest.get(path)["state"] != "queued", 120, "a probe run's end")
+    run = network.rest.get(path)
+    assert run["state"] == "succeeded", run["error"]
+    return run
+
+
+def order(**fields):
+    operators = [{"id": name, "parameters": size} for name, size in SIZES.items()]
+    return {"operators": operators, "selection": "user", "unit_types": ["alpha/core"], **fields}
+
+
+@pytest.fixture(scope="module")
+def copies(network):
+    """One measured alone, as predictions need it, then both side by side."""
+    ended(network, network.rest.post("/probe-runs", order())["items"][0])
+    runs = network.rest.post("/probe-runs", order(mode="throughput"))["items"]
+    assert [run["unit_count"] for run in runs] == [2], "all units, which here is also the least"
+    return ended(network, runs[0])
+
+
+def preview(network):
+    job = {"command": ["true"], "operators": [{"id": "stream_triad", "parameters": SIZES["stream_triad"], "count": 2000}],
+           "units": {"count": 1}, "metering_wait_s": 0}
+    return network.rest.post("/placements:preview", job, expect=200)["decision"]
+
+
+def at_alpha(decision):
+    return next(one for one in decision["candidates"] if one["center"] == "alpha")
+
+
+def test_each_copy_has_a_unit_of_its_own_and_says_what_it_took(network, copies):
+    assert copies["mode"] == "throughput" and copies["units"] == [0, 1] and len(copies["cpus"]) == 2
+    result = copies["result"]
+    assert result["unit_count"] == 1 and len(result["copies"]) == 1
+    for operators in (result["operators"], result["copies"][0]["operators"]):
+        assert [one["id"] for one in operators] == list(SIZES)
+        assert all(one["error"] <= one["tolerance"] and one["median_s"] > 0 for one in operators)
+    assert all(one["alone"]["median_s"] > 0 for one in result["operators"])
+    shown = network.cli("probe", "show", copies["id"])
+    assert "copies side by side" in shown and "Each copy's time over that alone" in shown
+
+
+def test_copies_are_no_measurements_of_a_unit(network, copies):
+    for curve in network.rest.items("/scaling-curves"):
+        assert curve["operator"] not in SIZES, "one count is no curve, and two copies are not two units on one problem"
+
+
+def test_what_they_took_is_the_load_curve(network, copies):
+    curves = {one["operator"]: one for one in network.rest.items("/load-curves?unit_type=alpha/core")}
+    assert set(SIZES) <= set(curves)
+    for index, name in enumerate(SIZES):
+        curve = curves[name]
+        assert curve["source"] == "copies" and len(curve["copies"]) == 1
+        point = curve["copies"][0]
+        assert point["copies"] == 2 and point["busy_cores"] == pytest.approx(1, abs=0.5) and point["run_count"] == 1
+        alone = copies["result"]["operators"][index]["alone"]["median_s"]
+        both = [one["operators"][index]["median_s"] for one in (copies["result"], copies["result"]["copies"][0])]
+        assert point["factor"] == pytest.approx(max((both[0] / alone * both[1] / alone) ** 0.5, 1), rel=1e-6)
+    assert "1 run of copies" in network.cli("unit", "load", "alpha/core")
+
+
+def test_a_run_is_predicted_beside_the_neighbours_that_are_expected(network, copies):
+    def alone():
+        candidate = at_alpha(preview(network))
+        # No job, and no probe, holds the other unit.
+        return candidate if candidate.get("neighbours", {}).get("busy_cores") == 0 else None
+
+    wait_until(alone, 60, "the curve in the catalog")
+    quiet = alone()
+    assert quiet["neighbours"]["factor"] == 1
+    job = network.submit(command=["sleep", "120"], wall_limit_s=3600, units={"count": 1, "type": "core", "center": "alpha"})
+    wait_until(lambda: network.job(job["id"])["state"] == "running", 60, "a neighbour")
+    try:
+        decision = preview(network)
+        loaded = at_alpha(decision)
+        curve = network.rest.items("/load-curves?operator=stream_triad&unit_type=alpha/core")[0]
+        factor = curve["copies"][0]["factor"]
+        assert 0 < loaded["neighbours"]["busy_cores"] <= 1
+        assert 1 <= loaded["neighbours"]["factor"] <= factor * (1 + 1e-9)
+        assert loaded["prediction"]["run_s"] == pytest.approx(
+            quiet["prediction"]["run_s"] * loaded["neighbours"]["factor"], rel=0.01)
+        if decision["candidates"][0]["center"] == "alpha":
+            assert any("cores of its host meanwhile" in one for one in decision["assumptions"])
+    finally:
+        network.rest.call("POST", f"/jobs/{job['id']}:cancel")
+
+
+def test_one_unit_has_no_copies(network):
+    problem = network.rest.post("/probe-runs", order(mode="throughput", unit_types=["beta/core"]), expect=INVALID)
+    assert "has 1 units, 2 are asked for" in json.dumps(problem)
+
+
+def test_a_count_of_copies_is_from_two(network):
+    problem = network.rest.post("/probe-runs", order(mode="throughput", unit_count=1), expect=INVALID)
+    assert "from 2 to 64" in json.dumps(problem)
