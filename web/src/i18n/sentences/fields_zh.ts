@@ -154,6 +154,7 @@ export const fieldsZh: readonly Sentence[] = [
   ['is not for the selection "user"', '不用于选择方式 "user"'],
   ['is only for the selection "ask"', '只用于选择方式 "ask"'],
   ['give only one of probe_task_id, job_type and operators', '请只给出 probe_task_id、job_type 和 operators 之一'],
+  ['"center" is not for the mode "throughput": a center does not count copies', '"center" 不用于模式 "throughput"：计算中心不计副本数'],
   ['is only for a probe_task_id', '只用于 probe_task_id'],
   ['"ask" needs something to ask for: a probe_task_id, a job_type or operators', '"ask" 需要询问的对象：probe_task_id、job_type 或 operators'],
   ['is not a center that offers unit types', '不是提供单元类型的计算中心'],
