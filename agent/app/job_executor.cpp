@@ -22,7 +22,7 @@ namespace {
 constexpr std::int64_t kMaxFiles = 1'000'000; ///< of a job for each processor, unless set
 
 /// A job with the agent's user could read its key.
-Result<void> keep_apart(const JobUsers& jobs, const std::optional<UnixUser>& agent)
+Result<void> require_own_users(const JobUsers& jobs, const std::optional<UnixUser>& agent)
 {
     if (!agent) return {};
     const bool is_in_range = jobs.ids && jobs.ids->first <= agent->uid && agent->uid <= jobs.ids->last;
@@ -132,7 +132,7 @@ Result<std::vector<MappedUser>> find_slurm_users(const AgentConfig& config, cons
     if (!mapped || mapped->empty()) return mapped;
     if (!own) return Error{Errc::kInvalid, "with [[slurm_user]], set run_as to an ordinary user: the probes' one"};
     for (const MappedUser& one : *mapped) {
-        if (Result<void> apart = keep_apart({.one = one.user}, agent); !apart) return apart.error();
+        if (Result<void> checked = require_own_users({.one = one.user}, agent); !checked) return checked.error();
     }
     return mapped;
 }
@@ -179,7 +179,7 @@ Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config,
     if (Result<void> fit = check_user_tables(config); !fit) return fit.error();
     Result<std::optional<JobUser>> user = find_slurm_user(config);
     if (!user) return user.error();
-    if (Result<void> apart = keep_apart({.one = *user}, agent); !apart) return apart.error();
+    if (Result<void> checked = require_own_users({.one = *user}, agent); !checked) return checked.error();
     Result<std::vector<MappedUser>> mapped = find_slurm_users(config, *user, agent);
     if (!mapped) return mapped.error();
     Result<S3Store> s3 = describes_only ? S3Store() : open_s3_store(config.tables.s3);
@@ -197,7 +197,8 @@ Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config,
                                  .programs = std::filesystem::absolute(config.probe_program).parent_path(),
                                  .output_limit_bytes = config.output_limit_bytes,
                                  .staging = config.staging,
-                                 .s3 = std::move(*s3)};
+                                 .s3 = std::move(*s3),
+                                 .software = find_software(config.software)};
     if (options.folder.empty()) options.folder = std::filesystem::weakly_canonical(config.state_dir) / "attempts";
     options.input_cache = slurm_input_cache(config, options.folder);
     if (!describes_only) {
@@ -225,7 +226,7 @@ Result<std::vector<MappedUser>> find_pod_users(const AgentConfig& config, const 
     Result<std::vector<MappedUser>> mapped = map_ids(config.tables.kubernetes_users);
     if (!mapped) return mapped;
     for (const MappedUser& one : *mapped) {
-        if (Result<void> apart = keep_apart({.one = one.user}, agent); !apart) return apart.error();
+        if (Result<void> checked = require_own_users({.one = one.user}, agent); !checked) return checked.error();
     }
     return mapped;
 }
@@ -255,7 +256,7 @@ Result<std::unique_ptr<Executor>> make_kubernetes_executor(const AgentConfig& co
     if (config.kubernetes.image.empty()) return Error{Errc::kInvalid, "kubernetes_image must name the image of jobs"};
     const Result<JobUser> user = find_pod_user(config);
     if (!user) return user.error();
-    if (Result<void> apart = keep_apart({.one = *user}, agent); !apart) return apart.error();
+    if (Result<void> checked = require_own_users({.one = *user}, agent); !checked) return checked.error();
     Result<std::vector<MappedUser>> mapped = find_pod_users(config, agent);
     if (!mapped) return mapped.error();
     if (!describes_only) {
@@ -284,7 +285,7 @@ Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config,
     if (Result<void> fit = check_user_tables(config); !fit) return fit.error();
     const Result<JobUsers> users = find_job_users(config.run_as, config.run_as_uids);
     if (!users) return users.error();
-    if (Result<void> apart = keep_apart(*users, agent); !apart) return apart.error();
+    if (Result<void> checked = require_own_users(*users, agent); !checked) return checked.error();
     if (::getuid() == 0 && !users->one && !users->ids)
         log_warning("jobs_run_as_root", {{"way_out", "set run_as to an ordinary user"}});
 
@@ -311,6 +312,7 @@ Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config,
                              .staging = config.staging,
                              .s3 = std::move(*s3),
                              .input_cache = local_input_cache(config, state_dir),
+                             .software = find_software(config.software),
                              .remove_work = config.keep_finished.count() == 0});
     if (Result<void> judged = judge_isolation(config, *executor, users->missing); !judged) return judged.error();
     return std::unique_ptr<Executor>(std::move(executor));
@@ -343,7 +345,8 @@ Result<std::unique_ptr<Executor>> make_described_executor(const AgentConfig& con
                                                              .user_ids = users->ids,
                                                              .hidden = ::getuid() == 0 ? "" : hidden,
                                                              .home = protected_home(config),
-                                                             .shows_home = config.home_folder == HomeRule::kReadOnly}));
+                                                             .shows_home = config.home_folder == HomeRule::kReadOnly,
+                                                             .software = find_software(config.software)}));
 }
 
 Result<CenterOffer> survey_machines(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order,

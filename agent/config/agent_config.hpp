@@ -22,6 +22,12 @@
 
 namespace fathom::agent {
 
+/// What software jobs may have of the center's: each auto, off or a path.
+struct SoftwareConfig {
+    std::string modules = "auto";    ///< the file that defines `module` for bash
+    std::string containers = "auto"; ///< apptainer, singularity or podman
+};
+
 /// How a center's Slurm is used.
 struct SlurmConfig {
     std::filesystem::path programs = "/usr/bin"; ///< folder of sbatch, squeue, scancel, sinfo, scontrol and sacct
@@ -32,6 +38,10 @@ struct SlurmConfig {
     std::string qos;                             ///< quality of service; empty: the default
     /// Jobs of users that no `[[slurm_user]]` table is for are refused; else they run as `run_as`.
     bool refuses_unmapped = true;
+    /// slurmrestd, to which orders go: `unix:/path/of/socket` or `http://127.0.0.1:6820`; empty: Slurm's programs take
+    /// them.
+    std::string rest{};
+    std::filesystem::path token_file{}; ///< of `rest`: a secret, read for each request, never kept or logged
 };
 
 /// How a center's Kubernetes cluster is used (docs/kubernetes.md).
@@ -114,6 +124,7 @@ struct AgentConfig {
     std::int64_t io_reads_per_s_per_processor{};
     std::int64_t io_writes_per_s_per_processor{};
     std::chrono::seconds keep_finished{0};
+    SoftwareConfig software;
     bool uses_slurm = false; ///< else jobs run on this host
     SlurmConfig slurm;       ///< of `uses_slurm`
     bool uses_kubernetes = false;

@@ -22,6 +22,7 @@ struct RunOrder {
     /// Of a job that is to be profiled: a JSON list of manifests that fathom-profile matches its calls with (M3).
     /// Empty: with its own.
     std::string library{};
+    std::vector<std::string> before{}; ///< words before those of its command: software_words(), by the executor
 };
 
 /// How an attempt stands at the executor.

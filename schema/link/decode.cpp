@@ -112,6 +112,7 @@ Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>& errors)
     order.environment = read_text_map(reader, "environment");
     order.files = read_text_map(reader, "files");
     order.inputs = parse_job_inputs(reader, errors);
+    order.software = parse_job_software(reader, errors);
     order.outputs = parse_job_outputs(reader, errors);
     order.wall_limit_s = reader.required_integer("wall_limit_s", 1, 31'536'000);
     order.owner = read_owner(reader, errors);

@@ -82,6 +82,7 @@ Json body_json(const StartAttempt& start)
     for (const GpuPair& pair : order.gpu_pairs)
         json["gpu_pairs"].push_back(to_json(pair));
     if (!order.known_operators.empty()) json["known_operators"] = order.known_operators;
+    add_json(json, order.software);
     if (!order.inputs.empty()) json["inputs"] = to_json(order.inputs);
     if (!order.outputs.empty()) json["outputs"] = to_json(order.outputs);
     if (!order.owner.submitter.empty()) json["owner"] = owner_json(order.owner);

@@ -114,6 +114,9 @@ Result<void> LocalExecutor::start(const RunOrder& run)
     if (Result<void> made = make_folder(folder.path(), 0700); !made) return made;
     const Result<std::optional<JobUser>> user = user_of(run.order.attempt_id);
     if (!user) return user.error();
+    Result<std::vector<std::string>> before =
+        software_words(run.order.software, options_.software, run.environment.contains("CUDA_VISIBLE_DEVICES"));
+    if (!before) return before.error();
     const std::int64_t processors = std::max<std::int64_t>(std::ssize(run.cpus), 1);
     const SystemClock clock;
     const std::chrono::seconds lasts{run.order.wall_limit_s + kSignedBeyondLimit.count()};
@@ -134,6 +137,7 @@ Result<void> LocalExecutor::start(const RunOrder& run)
                           .gpu_memory = options_.gpu_memory,
                           .staging = with_s3_grants(options_.staging, options_.s3, run.order, clock.now(), lasts),
                           .input_cache = options_.input_cache};
+    order.run.before = *std::move(before);
     // A job with the agent's own user could read what is the agent's.
     if (::geteuid() != 0 && !options_.s3.key_file.empty()) order.run.hidden_files.push_back(options_.s3.key_file);
     // It is in the agent's spool, too: after a power failure it is written anew.
@@ -317,6 +321,7 @@ Json LocalExecutor::facts() const
                                                     : "the agent's own user"},
                   {"isolation", std::move(isolation)}};
     facts.update(s3_facts(options_.s3));
+    if (options_.software.kinds() != SoftwareKinds()) facts["software"] = software_facts(options_.software);
     return facts;
 }
 

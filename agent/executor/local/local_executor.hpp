@@ -5,6 +5,7 @@
 #include "agent/executor/local/job_users.hpp"
 #include "agent/executor/local/spare_supervisors.hpp"
 #include "agent/executor/s3_grants.hpp"
+#include "agent/executor/software.hpp"
 
 namespace fathom::agent {
 
@@ -26,6 +27,7 @@ struct LocalExecutorOptions {
     StagingRule staging{};                       ///< where jobs' inputs may come from
     S3Store s3{};                                ///< of s3:// URLs
     InputCachePlace input_cache{};               ///< of those that were fetched, and of outputs
+    SoftwarePlace software{};                    ///< that jobs may ask for
     bool remove_work = false;                    ///< the job's files go as soon as it has ended
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMaxQueuePlaces = 1000;
 constexpr std::int64_t kMaxQueueWall_s = 86'400;
-constexpr time_t kPatienceS = 60; ///< with the other end, in the middle of a message
+constexpr time_t kMessageTimeoutS = 60; ///< with the other end, in the middle of a message
 
 using Length = std::uint32_t;
 
@@ -82,9 +82,9 @@ Result<ExecutorSockets> make_executor_sockets()
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return failed(error_text(errno));
     for (const int end : ends) {
-        const timeval patience{kPatienceS, 0};
-        ::setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-        ::setsockopt(end, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+        const timeval timeout{kMessageTimeoutS, 0};
+        ::setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+        ::setsockopt(end, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
     }
     return ExecutorSockets{OpenFile(ends[0]), OpenFile(ends[1])};
 }

@@ -162,6 +162,7 @@ export const jobsEn = {
   'jobs.why.filter.device': 'device',
   'jobs.why.filter.memory': 'memory',
   'jobs.why.filter.unit_count': 'unit count',
+  'jobs.why.filter.software': 'software',
   'jobs.why.filter.data_site': 'data site',
   'jobs.why.filter.wall_limit': 'wall limit',
   'jobs.why.filter.quota': 'quota',

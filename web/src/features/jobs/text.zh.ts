@@ -164,6 +164,7 @@ export const jobsZh: Record<keyof typeof jobsEn, string> = {
   'jobs.why.filter.device': '设备',
   'jobs.why.filter.memory': '内存',
   'jobs.why.filter.unit_count': '单元数',
+  'jobs.why.filter.software': '软件',
   'jobs.why.filter.data_site': '数据所在地',
   'jobs.why.filter.wall_limit': '运行时限',
   'jobs.why.filter.quota': '配额',

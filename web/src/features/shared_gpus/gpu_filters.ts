@@ -1,6 +1,6 @@
 import type { SharedGpu } from '../../queries/shared_gpus'
 
-/** '': every GPU whose memory is kept the books of; those that several programs are on; those that some program did not fit on. */
+/** All GPUs that memory managers tell of; those that several programs are on; those that some program did not fit on. */
 export const views = ['', 'shared', 'refused'] as const
 export type View = (typeof views)[number]
 

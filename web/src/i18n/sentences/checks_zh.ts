@@ -53,6 +53,7 @@ export const checksZh: readonly Sentence[] = [
   ['its files took more of the disk than its share of {limit}| bytes (disk_bytes_per_processor)', '其文件占用的磁盘超过其份额 {limit} 字节（disk_bytes_per_processor）'],
   ['it made more files than its share of {n}| (disk_files_per_processor)', '其创建的文件超过其份额 {n} 个（disk_files_per_processor）'],
   ['a file would have become larger than its share of the disk, {limit}| bytes (disk_bytes_per_processor)', '一个文件会超过其磁盘份额 {limit} 字节（disk_bytes_per_processor）'],
+  ['this center has not what the job needs of {software}', '此计算中心没有作业所需的 {software}'],
   ['some output could not be stored at the center', '部分输出无法在计算中心保存'],
   ['the center\'s report of its end could not be stored', '计算中心关于其结束的报告无法保存'],
   ['no supervisor for it came up at the center', '计算中心没有启动其监管进程'],

@@ -51,6 +51,7 @@ export const decisionsZh: readonly Sentence[] = [
   ['has {has:units}|, the job needs {needs}', '有 {has}，作业需要 {needs} 个'],
   ['has {has:units}|, the job needs {needs}| on whole devices, since it shares none', '有 {has}，作业需要 {needs} 个并占用整个设备，因为它不与他人共享'],
   ['the job\'s data may only be at {sites}', '作业的数据只能位于 {sites}'],
+  ['its center has not all of the {software}| that the job needs', '其计算中心没有作业所需的全部 {software}'],
   ['lets a job run {time}| at most, this one may run longer', '一个作业最多运行 {time}，此作业可能更久'],
   ['would take more than project {project}| may have in all', '会超出项目 {project} 的总配额'],
   ['would end after the deadline', '会在截止时间之后结束'],

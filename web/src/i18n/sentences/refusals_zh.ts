@@ -54,6 +54,7 @@ export const refusalsZh: readonly Sentence[] = [
   ['no unit type has all of these operators; |the nearest is {place}, which lacks {missing}', '没有单元类型具备所有这些算子；最接近的是 {place}，缺少 {missing}'],
   ['no unit type has all of these instruction sets; |the nearest is {place}, which lacks {missing}', '没有单元类型具备所有这些指令集；最接近的是 {place}，缺少 {missing}'],
   ['no unit type that could run it lets a job run so long; the longest is {place} with {time}|: set wall_limit_s to {s} or less', '能运行它的单元类型都不允许作业运行这么久；最长的是 {place}，{time}：请把 wall_limit_s 设为 {s} 或更小'],
+  ['no center that could run it has {software}| for jobs; `fathom center show` tells what each has (the fact `software`)', '能运行它的计算中心都没有供作业使用的 {software}；`fathom center show` 显示各中心具备什么（信息项 `software`）'],
   ['what could run it is at {places}, and its data may only be at {sites}', '能运行它的单元在 {places}，而其数据只能位于 {sites}'],
   ['project {project} may only use {centers}', '项目 {project} 只能使用 {centers}'],
   ['project {project} may only use {centers}|, where there are no units', '项目 {project} 只能使用 {centers}，而那里没有单元'],
