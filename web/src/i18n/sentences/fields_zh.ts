@@ -33,6 +33,7 @@ export const fieldsZh: readonly Sentence[] = [
   ['must be {values} or {last}', '必须是 {values} 或 {last}'],
   ['must have {min} to {max}| bytes', '必须为 {min} 到 {max} 字节'],
   ['must be {value}|, as in the path', '必须为 {value}，与路径一致'],
+  ['must be a module\'s name, such as gcc/12.2: letters, digits and _ - . + /', '必须是模块名，例如 gcc/12.2：字母、数字和 _ - . + /'],
   ['must be a day or a time, such as 2026-11-01 or 2026-11-01T00:00:00Z', '必须是日期或时间，例如 2026-11-01 或 2026-11-01T00:00:00Z'],
   ['must be a month, such as 2026-11', '必须是月份，例如 2026-11'],
   ['must be three capital letters (ISO 4217), such as "EUR"', '必须是三个大写字母（ISO 4217），例如 "EUR"'],
