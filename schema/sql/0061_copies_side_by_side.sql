@@ -3,6 +3,8 @@ ALTER TABLE probe_run
     ADD COLUMN mode text NOT NULL DEFAULT 'strong' CHECK (mode IN ('strong', 'throughput')),
     ADD CONSTRAINT probe_run_copies CHECK (mode = 'strong' OR unit_count >= 2);
 COMMENT ON COLUMN probe_run.mode IS 'M19: strong: one process on all of its units; throughput: a copy on each. Copies are no measurements: their times are in copy_measurement.';
+DROP INDEX probe_run_pending;
+CREATE UNIQUE INDEX probe_run_pending ON probe_run (probe_task_id, unit_type_id, unit_count, mode) WHERE state = 'queued'; -- one at a time
 
 CREATE TABLE copy_measurement (
     probe_run_id text NOT NULL REFERENCES probe_run (id) ON DELETE CASCADE,

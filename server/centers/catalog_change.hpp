@@ -29,7 +29,7 @@ Result<void> check_facts(const Catalog& catalog);
 /// Keeps what a center reports of itself, as store_catalog(), and notes how that differs from before. Where
 /// measurements may no longer hold, new ones are asked for (M21). True when anything that routing looks at changed.
 /// Blocks; pqxx's exceptions pass through.
-/// @error kInvalid  with it the center would have named more than 1000 unit types, ever.
+/// @error kInvalid  it names a new unit type, and with it the center would have named more than 1000, ever.
 Result<bool> take_catalog(pqxx::transaction_base& transaction, const CenterId& center, const Catalog& catalog);
 
 /// Notes that a center wants to be measured anew, and wakes "probe_request". Reasons of requests that are not served

@@ -61,8 +61,10 @@ constexpr const char* kUpsertUnitTypes = R"sql(
     RETURNING id)sql";
 
 constexpr const char* kCountNames = R"sql(
-    SELECT count(*) FROM (SELECT name FROM unit_type WHERE center_id = $1
-                          UNION SELECT x.name FROM jsonb_to_recordset($2::jsonb) AS x(name text)) names)sql";
+    WITH earlier AS (SELECT name FROM unit_type WHERE center_id = $1),
+         fresh AS (SELECT x.name FROM jsonb_to_recordset($2::jsonb) AS x(name text) EXCEPT SELECT name FROM earlier)
+    SELECT CASE WHEN EXISTS (SELECT FROM fresh)
+                THEN (SELECT count(*) FROM earlier) + (SELECT count(*) FROM fresh) ELSE 0 END)sql";
 
 constexpr const char* kDeactivateUnitTypes = R"sql(
     UPDATE unit_type SET active = false, changed_at = now()

@@ -54,7 +54,7 @@ bool holds_session(pqxx::transaction_base& transaction, const SessionGrant& gran
 /// Keeps the facts of a center whose session this is. True when they changed.
 bool store_facts(pqxx::transaction_base& transaction, const SessionGrant& grant, const Json& facts);
 
-/// How many names of unit types the center would have used, ever, with those of this catalog.
+/// How many names of unit types the center would have used, ever, with those of this catalog; 0 where none is new.
 std::int64_t count_unit_type_names(pqxx::transaction_base& transaction, const CenterId& center, const Catalog& catalog);
 
 /// Adds and changes unit types by name and makes those that are not named inactive. True when anything

@@ -73,6 +73,7 @@ Result<FollowedVersion> read_version(Json item)
     FollowedVersion version;
     version.origin = text_of(item, "origin");
     version.is_withdrawn = !text_of(item, "withdrawn_at").empty();
+    version.object_sha256 = text_of(item, "object_sha256");
     if (version.origin != "built_in" && version.origin != "expert" && version.origin != "uploaded")
         return Error{Errc::kInvalid, "its origin is not one that is known here"};
     for (const char* const added : {"origin", "created_at", "created_by", "withdrawn_at", "withdrawn_by", "key_id",

@@ -39,6 +39,7 @@ struct FollowedVersion {
     OperatorManifest manifest;
     std::string origin; ///< "built_in", "expert", or "uploaded"
     bool is_withdrawn{};
+    std::string object_sha256; ///< of an uploaded version, as it is told; else empty
 };
 
 struct FollowedLibrary {

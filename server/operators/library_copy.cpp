@@ -47,41 +47,55 @@ class Plan {
     void add(const FollowedVersion& version)
     {
         const OperatorManifest& manifest = version.manifest;
-        if (const OperatorLibrary::Version* const known = own_->find(manifest.id, manifest.version))
+        if (const OperatorLibrary::Version* const known = own_->find(manifest.id, manifest.version)) {
             compare(version, *known);
-        else if (!version.is_withdrawn && !others_.contains(manifest.id))
-            add_missing(version);
+            return;
+        }
+        if (version.origin == "built_in") behind_.insert(manifest.id);
+        if (!version.is_withdrawn && !others_.contains(manifest.id)) add_missing(version);
     }
 
     LibraryCopy take() { return std::move(copy_); }
 
   private:
+    static bool is_same(const FollowedVersion& version, const OperatorLibrary::Version& known)
+    {
+        const bool is_code_of_both = (version.origin == "uploaded") == (known.origin == "uploaded");
+        const bool is_other_code = !version.object_sha256.empty() && version.object_sha256 != known.object_sha256;
+        return is_code_of_both && !is_other_code && same_content(version.manifest, known.manifest);
+    }
+
     void compare(const FollowedVersion& version, const OperatorLibrary::Version& known)
     {
         const OperatorManifest& manifest = version.manifest;
-        const bool is_code_of_both = (version.origin == "uploaded") == (known.origin == "uploaded");
-        if (!is_code_of_both || !same_content(manifest, known.manifest)) {
+        if (!is_same(version, known)) {
             if (others_.insert(manifest.id).second)
                 copy_.differences.push_back(name_of(manifest) +
                                             " is another one here: of this operator nothing more is copied");
             return;
         }
+        if (version.origin == "built_in") behind_.erase(manifest.id);
         if (version.is_withdrawn && !known.withdrawn_at && !others_.contains(manifest.id))
             copy_.withdrawn.emplace_back(manifest.id, manifest.version);
     }
 
     void add_missing(const FollowedVersion& version)
     {
-        const std::string why_not = obstacle(*own_, version);
+        std::string why_not = obstacle(*own_, version);
+        // The release that comes takes the next number here, so that must still be the one that it has there.
+        if (why_not.empty() && behind_.contains(version.manifest.id))
+            why_not =
+                name_of(version.manifest) + " follows one that comes with another release of Fathom than this one";
         if (why_not.empty())
             copy_.missing.push_back(version);
         else
-            copy_.differences.push_back(why_not);
+            copy_.differences.push_back(std::move(why_not));
     }
 
     const OperatorLibrary* own_;
     LibraryCopy copy_;
     std::set<std::string> others_; ///< operators of which a version means something else here
+    std::set<std::string> behind_; ///< operators whose newest built-in version so far is not here
 };
 
 /// Copies within one transaction.

@@ -20,15 +20,25 @@ constexpr Statement kDeleteJobTypes{"retention_delete_job_types", R"sql(
         WHERE t.learned_at < $1::timestamptz
           AND (SELECT j.id FROM job j WHERE j.job_type = t.name AND j.job_type <> '' LIMIT 1) IS NULL
         ORDER BY t.learned_at LIMIT $2))sql"};
+// A task and the run of its pre-test name each other: of those below the run may go, once measurements do.
+#define FATHOM_FORGOTTEN_TASK                                                                                          \
+    "t.origin = 'job' AND t.state_changed_at < $1::timestamptz "                                                       \
+    "AND (SELECT y.name FROM job_type y WHERE y.probe_task_id = t.id LIMIT 1) IS NULL "                                \
+    "AND (SELECT s.id FROM probe_task s WHERE s.scaled_to = t.id LIMIT 1) IS NULL "                                    \
+    "AND (SELECT j.id FROM job j WHERE j.job_type = t.job_type AND j.job_type <> '' LIMIT 1) IS NULL "                 \
+    "AND (SELECT c.id FROM probe_schedule c WHERE c.run_order ->> 'probe_task_id' = t.id "                             \
+    "OR c.run_order ->> 'job_type' = t.job_type LIMIT 1) IS NULL "
+constexpr Statement kForgetPretests{"retention_forget_pretests", R"sql(
+    UPDATE probe_task SET pretest_run_id = NULL WHERE id IN (
+        SELECT t.id FROM probe_task t
+        WHERE t.pretest_run_id IS NOT NULL AND t.state <> 'testing' AND )sql" FATHOM_FORGOTTEN_TASK R"sql(
+        ORDER BY t.state_changed_at LIMIT $2))sql"};
 // Those that were made for types of jobs, where nothing names them any more.
 constexpr Statement kDeleteProbeTasks{"retention_delete_probe_tasks", R"sql(
     DELETE FROM probe_task WHERE id IN (
         SELECT t.id FROM probe_task t
-        WHERE t.origin = 'job' AND t.state_changed_at < $1::timestamptz
-          AND (SELECT r.id FROM probe_run r WHERE r.probe_task_id = t.id LIMIT 1) IS NULL
-          AND (SELECT y.name FROM job_type y WHERE y.probe_task_id = t.id LIMIT 1) IS NULL
-          AND (SELECT s.id FROM probe_task s WHERE s.scaled_to = t.id LIMIT 1) IS NULL
-          AND (SELECT j.id FROM job j WHERE j.job_type = t.job_type AND j.job_type <> '' LIMIT 1) IS NULL
+        WHERE (SELECT r.id FROM probe_run r WHERE r.probe_task_id = t.id LIMIT 1) IS NULL
+          AND )sql" FATHOM_FORGOTTEN_TASK R"sql(
         ORDER BY t.state_changed_at LIMIT $2))sql"};
 // What is yet to be metered stays.
 constexpr Statement kDeleteReservations{"retention_delete_reservations", R"sql(
@@ -60,7 +70,9 @@ std::int64_t remove_kept_outputs(pqxx::work& transaction, Timestamp before, std:
 
 std::int64_t remove_job_types(pqxx::work& transaction, Timestamp before, std::int64_t limit)
 {
-    return remove_by({kDeleteJobTypes, kDeleteProbeTasks}, transaction, before, limit);
+    const std::int64_t removed = remove_by({kDeleteJobTypes, kDeleteProbeTasks}, transaction, before, limit);
+    remove_by({kForgetPretests}, transaction, before, limit);
+    return removed;
 }
 
 std::int64_t remove_calendar_rows(pqxx::work& transaction, Timestamp before, std::int64_t limit)

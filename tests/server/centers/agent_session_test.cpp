@@ -302,10 +302,13 @@ TEST_F(AgentSession, FactsAreBounded)
 TEST_F(AgentSession, NamesOfUnitTypesAreBounded)
 {
     TestAgent agent = greeted_agent();
-    server_.store.sql("INSERT INTO unit_type (id, center_id, name, resource_type, unit_count, cores_per_unit, "
-                      "memory_bytes_per_unit, operators, active) "
-                      "SELECT 'utp_' || i, (SELECT id FROM center LIMIT 1), 'past' || i, 'cpu', 1, 1, 0, '{}', false "
-                      "FROM generate_series(1, 1000 - (SELECT count(*) FROM unit_type)) AS i");
+    const auto add_past_ones = [this](const std::string& numbers) {
+        server_.store.sql("INSERT INTO unit_type (id, center_id, name, resource_type, unit_count, cores_per_unit, "
+                          "memory_bytes_per_unit, operators, active) SELECT 'utp_' || i, (SELECT id FROM center LIMIT "
+                          "1), 'past' || i, 'cpu', 1, 1, 0, '{}', false FROM generate_series(" +
+                          numbers + ") AS i");
+    };
+    add_past_ones("1, 1000 - (SELECT count(*) FROM unit_type)");
     Catalog catalog;
     catalog.unit_types = {unit_type("new", 1, {"op1"})};
     const link::Ack one_more = agent.send_and_wait(link::CatalogChanged{catalog});
@@ -321,6 +324,9 @@ TEST_F(AgentSession, NamesOfUnitTypesAreBounded)
 
     EXPECT_EQ(server_.store.sql("SELECT count(*) FROM unit_type"), "1000");
     EXPECT_EQ(server_.store.sql("SELECT name FROM unit_type WHERE active"), "past1");
+    add_past_ones("2001, 2005"); // before there was a bound
+    greeted_agent();
+    EXPECT_EQ(server_.store.sql("SELECT count(*) FROM unit_type"), "1005");
 }
 
 TEST_F(AgentSession, CatalogsThatChangeAgainAndAgainWait)

@@ -226,6 +226,34 @@ TEST_F(CopiedLibrary, KeepsWhatMeansSomethingElseHereAndSaysSo)
     EXPECT_THAT(copy.differences, ElementsAre(HasSubstr("version 2 of op1 is another one here")));
 }
 
+TEST_F(CopiedLibrary, TakesOtherCodeOfTheSameManifestForAnother)
+{
+    trust_key();
+    other.upload(package(uploaded_operator("lu", 1)));
+    other.upload(package(uploaded_operator("lu", 2)));
+    other.newest("lu")["object_sha256"] = std::string(64, '0');
+    look().value();
+
+    const LibraryCopy copy = look().value();
+
+    EXPECT_THAT(copy.differences, ElementsAre(HasSubstr("version 2 of lu is another one here")));
+}
+
+TEST_F(CopiedLibrary, LeavesTheNumberOfANewerReleaseToThatRelease)
+{
+    other.add(changed(2), "built_in");
+    other.add(changed(3, "told by an expert"), "expert");
+
+    EXPECT_THAT(look().value().differences, ElementsAre(HasSubstr("version 2 of op1 comes with another release"),
+                                                        HasSubstr("version 3 of op1 follows one that comes with")));
+    EXPECT_EQ(stored(), "op1@1 built_in");
+
+    service.seed({changed(1)}).value(); // the same release has come
+    LibraryFollower follower(store.database(), service, runs, place, other.site(), metrics);
+    EXPECT_THAT(follower.look().value().differences, IsEmpty());
+    EXPECT_EQ(stored(), "op1@1 built_in, op1@2 built_in, op1@3 expert");
+}
+
 TEST_F(CopiedLibrary, SaysWhatThisReleaseHasNoCodeFor)
 {
     other.add(changed(2), "built_in");

@@ -57,17 +57,39 @@ TEST_F(OldRows, OfTypesOfJobsGoWhenNoJobIsKept)
         sql("INSERT INTO job_type (name, origin, mix, operators, profiled, learned_from, learned_at) VALUES ('" +
             std::string(name) + "', 'user', '[]', '[]', false, '', now() - interval '100 days')");
     sql("UPDATE job_type SET learned_at = now() WHERE name = 'fresh'");
-    for (const char* type : {"a", "b", "c", "used", "fresh"})
+    for (const char* type : {"a", "b", "c", "used", "fresh", "planned"})
         sql("INSERT INTO probe_task (id, name, job_type, origin, document, document_sha256, created_by, "
             "state_changed_at) VALUES ('ptk_" +
             std::string(type) + "', 't', '" + type + "', 'job', '{}', 'x', 'y', now() - interval '100 days')");
     sql("UPDATE job_type SET probe_task_id = 'ptk_' || name");
     sql("UPDATE probe_task SET origin = 'expert' WHERE id = 'ptk_b'");
+    sql("INSERT INTO probe_schedule (id, name, cron, run_order, created_by) "
+        "VALUES ('psc_1', 'nightly', '0 2 * * *', '{\"probe_task_id\": \"ptk_planned\"}', 'x')");
 
     EXPECT_EQ(turn({.jobs = days(90)}).job_types, 3 + 2);
 
     EXPECT_EQ(sql("SELECT string_agg(name, ' ' ORDER BY name) FROM job_type"), "fresh used");
-    EXPECT_EQ(sql("SELECT string_agg(id, ' ' ORDER BY id) FROM probe_task"), "ptk_b ptk_fresh ptk_used");
+    EXPECT_EQ(sql("SELECT string_agg(id, ' ' ORDER BY id) FROM probe_task"), "ptk_b ptk_fresh ptk_planned ptk_used");
+}
+
+TEST_F(OldRows, OfTasksGoThoughTheirPreTestsNamedThem)
+{
+    add_operators();
+    for (const char* age : {"104 days", "102 days"})
+        add_measurement(alpha_, 1.0, "now() - interval '" + std::string(age) + "'");
+    sql("UPDATE probe_run SET ended_at = now() - interval '100 days'");
+    sql("UPDATE job SET state_changed_at = now() - interval '100 days' WHERE label = 'probe'");
+    sql("UPDATE probe_task t SET origin = 'job', state_changed_at = now() - interval '100 days', "
+        "pretest_run_id = (SELECT r.id FROM probe_run r WHERE r.probe_task_id = t.id)");
+    const RetentionRule rule{.jobs = days(90), .measurements = days(90)};
+
+    const RetentionTask::Removed first = turn(rule);
+    const RetentionTask::Removed second = turn(rule);
+
+    EXPECT_EQ(first.probe_runs + first.job_types, 0) << "each names the other";
+    EXPECT_EQ(second.probe_runs, 1) << "a newer one stands for it";
+    EXPECT_EQ(second.job_types, 1);
+    EXPECT_EQ(sql("SELECT count(*) FROM probe_task WHERE id = (SELECT probe_task_id FROM probe_run)"), "1");
 }
 
 TEST_F(OldRows, OfCopiesOfOutputsGoWhenNobodyAskedForThemOfLate)

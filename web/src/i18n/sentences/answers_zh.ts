@@ -144,6 +144,7 @@ export const answersZh: readonly Sentence[] = [
   // Operators, their keys and packages.
   ['version {n}| of operator {operator}| is withdrawn; make a task with a newer version', '算子 {operator} 的版本 {n} 已撤回；请以更新的版本创建任务'],
   ['the uploaded operators of this task are together larger than 4 MiB; make several tasks of them', '此任务的上传算子合计超过 4 MiB；请分成多个任务'],
+  ['this library is a copy of that of {url}|: change it there', '此算子库是 {url} 的算子库的副本：请在那里更改'],
   ['operator {operator}| is built in: give the uploaded one another id', '算子 {operator} 为内置算子：请给上传的算子另取标识'],
   ['the package is version {n}| of {operator}|, the next one is {next}|: sign it again with that version', '算子包为 {operator} 的版本 {n}，而下一个版本是 {next}：请以该版本重新签名'],
   ['operator {operator}| exists, its newest version is {n}|; change it instead (PUT, `fathom operator change`)', '算子 {operator} 已存在，最新版本为 {n}；请改为更改它（PUT，`fathom operator change`）'],
@@ -205,4 +206,14 @@ export const answersZh: readonly Sentence[] = [
   ['the simulation was stopped', '模拟已停止'],
   ['the simulation takes longer than {s}| s: ask for fewer days or jobs, or use `fathom simulate`', '模拟超过 {s} s：请减少天数或作业数，或使用 `fathom simulate`'],
   ['the changes do not fit the network', '更改与网络不符'],
+  // Outputs of jobs, fetched from where they were stored or from a copy.
+  ['the job has no such output', '此作业没有这样的输出'],
+  ['the output is not stored: the job is {state}', '该输出未存储：作业状态为 {state}'],
+  ['it has {n}| bytes, and no output of more than {most}| MiB passes through fathomd (most_fetched_output_mib): it was stored at {url}| by center {center}|; a job takes it as its input {input}|, and can store it at another https or s3 URL',
+    '它有 {n} 字节，而超过 {most} MiB 的输出不经过 fathomd（most_fetched_output_mib）：它由计算中心 {center} 存储于 {url}；作业可将其作为输入 {input} 取用，并存储到另一 https 或 s3 URL'],
+  ['as many outputs are fetched here as may be at once: come back for it soon', '此处同时取回的输出已达上限：请稍后再来取'],
+  ['its center is not known any more', '其计算中心已不为所知'],
+  ['the agent of center {center}| cannot read kept files, or keeps none', '计算中心 {center} 的代理不能读取保留的文件，或不保留文件'],
+  ['center {center}| did not answer within {s}| s', '计算中心 {center} 未在 {s} s 内应答'],
+  ['center {center}|: its copy is shorter than what was stored', '计算中心 {center}：其副本比存储的内容短'],
 ]

@@ -212,4 +212,6 @@ export const decisionsZh: readonly Sentence[] = [
   ['{one} instead of {other}|, {next:sentence}', '{one} 而不是 {other}，{next}'],
   ['{time} later', '晚 {time}'],
   ['{time} earlier', '早 {time}'],
+  ['other jobs are expected to hold {n}| cores of its host meanwhile: it takes {factor}| times as long as alone there; its interval reaches from alone to a full host',
+    '预计其他作业同时占用其主机的 {n} 个核：所用时间是在那里独自运行的 {factor} 倍；其区间从独自运行到主机满载'],
 ]

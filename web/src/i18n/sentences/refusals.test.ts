@@ -15,7 +15,7 @@ const places = ['server', 'core/model', 'core/decide/explanation', 'core/decide/
 const elsewhere = [
   /^server\/(app|console|events)\//, /^server\/store\/(connection_string|migrations)/, /^server\/identity\/((authority|listener_certificates|sealed_secret)\.cpp|oidc\/)/,
   /^server\/api\/(fetch_test|system_api)/, /^server\/balance\/balance_followers/,
-  /^server\/centers\/(agent_|catalog_change)/, /^server\/jobs\/attempts_/, /^server\/probing\/check_result/, /^server\/routing\/cycle_jobs/,
+  /^server\/centers\/(agent_|catalog_change)/, /^server\/jobs\/attempts_/, /^server\/operators\/followed_library/, /^server\/probing\/check_result/, /^server\/routing\/cycle_jobs/,
   /^core\/model\/(center|gpu_memory|probe_result)\.cpp/,
 ]
 
