@@ -1,6 +1,7 @@
 #include "probes/runner/machine_facts.hpp"
 
 #include "core/base/last_level_cache.hpp"
+#include "core/base/parse_number.hpp"
 #include "probes/runner/proc_files.hpp"
 
 #include <algorithm>
@@ -8,6 +9,8 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <string_view>
+#include <tuple>
 
 namespace fathom::probes {
 namespace {
@@ -34,16 +37,27 @@ std::vector<std::string> names_in(const std::string& folder, std::string_view st
     return names;
 }
 
+std::string folder_of(const std::string& system, int cpu)
+{
+    return system + "/devices/system/cpu/cpu" + std::to_string(cpu);
+}
+
+/// All processors of a core, by the folder of one of them; empty when the kernel does not tell.
+std::set<std::int64_t> core_of(const std::string& folder)
+{
+    std::string list = first_word(folder + "/topology/core_cpus_list");
+    if (list.empty()) list = first_word(folder + "/topology/thread_siblings_list"); // before Linux 5.3
+    return read_kernel_cpu_list(list);
+}
+
 void add_topology(const std::string& system, const std::vector<int>& cpus, Json& facts)
 {
     std::set<std::set<std::int64_t>> cores;
     std::set<std::int64_t> siblings;
     std::set<std::string> nodes;
     for (const int cpu : cpus) {
-        const std::string folder = system + "/devices/system/cpu/cpu" + std::to_string(cpu);
-        std::string list = first_word(folder + "/topology/core_cpus_list");
-        if (list.empty()) list = first_word(folder + "/topology/thread_siblings_list"); // before Linux 5.3
-        std::set<std::int64_t> core = read_kernel_cpu_list(list);
+        const std::string folder = folder_of(system, cpu);
+        std::set<std::int64_t> core = core_of(folder);
         siblings.insert(core.begin(), core.end());
         if (!core.empty()) cores.insert(std::move(core));
         for (std::string& node : names_in(folder, "node"))
@@ -131,10 +145,28 @@ Json machine_facts(const std::string& system, const std::vector<int>& cpus)
     Json facts = Json::object();
     add_topology(system, cpus, facts);
     add_caches(system, cpus, facts);
-    add_clock(system + "/devices/system/cpu/cpu" + std::to_string(cpus.front()) + "/cpufreq", facts);
+    add_clock(folder_of(system, cpus.front()) + "/cpufreq", facts);
     add_hugepages(proc_text(system + "/kernel/mm/transparent_hugepage/enabled"), facts);
     add_memory_channels(system + "/devices/system/edac/mc", facts);
     return facts;
+}
+
+std::vector<int> sorted_by_core(const std::string& system, const std::vector<int>& cpus)
+{
+    std::vector<std::tuple<std::int64_t, std::int64_t, int>> places; // node, first processor of the core, processor
+    for (const int cpu : cpus) {
+        const std::string folder = folder_of(system, cpu);
+        std::int64_t node = 0;
+        for (const std::string& name : names_in(folder, "node"))
+            node = parse_number<std::int64_t>(std::string_view(name).substr(4)).value_or(node);
+        const std::set<std::int64_t> core = core_of(folder);
+        places.emplace_back(node, core.empty() ? cpu : *core.begin(), cpu);
+    }
+    std::sort(places.begin(), places.end());
+    std::vector<int> sorted;
+    for (const auto& [node, core, cpu] : places)
+        sorted.push_back(cpu);
+    return sorted;
 }
 
 } // namespace fathom::probes

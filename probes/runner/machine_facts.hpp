@@ -17,4 +17,9 @@ namespace fathom::probes {
 /// @param cpus    the processors that may be used, ascending, at least one
 Json machine_facts(const std::string& system, const std::vector<int>& cpus);
 
+/// The processors with those of one core beside each other, and the cores of one NUMA node: so agents cut them into
+/// units, while the kernel's numbers jump. In the order of their numbers where the kernel does not tell.
+/// @param system  "/sys", or a folder like it
+std::vector<int> sorted_by_core(const std::string& system, const std::vector<int>& cpus);
+
 } // namespace fathom::probes

@@ -2,6 +2,7 @@
 
 #include "core/base/json_reader.hpp"
 #include "probes/runner/copies_in_step.hpp"
+#include "probes/runner/machine_facts.hpp"
 #include "probes/runner/resources.hpp"
 
 #include <fmt/format.h>
@@ -46,6 +47,7 @@ bool run_on(std::span<const int> cpus)
 }
 
 /// This environment, with what a copy has of its own.
+/// @param cores  as many threads as it may have: fewer than its processors where these are hardware threads of cores.
 std::vector<std::string> environment_of(std::size_t cores, const std::string& place)
 {
     const std::string count = std::to_string(cores);
@@ -158,12 +160,15 @@ int wait_for(std::vector<Copy>& copies, CopiesInStep& in_step)
 Result<void> start_all(std::vector<Copy>& copies, const std::vector<std::vector<int>>& cpus,
                        const std::vector<std::string>& arguments, const CopiesInStep& in_step)
 {
+    const Result<int> cores = usable_cores();
+    if (!cores) return cores.error();
+    const std::size_t each = std::max<std::size_t>(static_cast<std::size_t>(*cores) / copies.size(), 1);
     for (std::size_t i = 0; i < copies.size(); ++i) {
         if (!run_on(cpus[i])) return refused("a part of the processors", errno);
         std::vector<std::string> own{"fathom-probe"};
         own.insert(own.end(), arguments.begin(), arguments.end());
         const Result<void> started =
-            copies[i].start(std::move(own), environment_of(cpus[i].size(), in_step.place_of(static_cast<int>(i))));
+            copies[i].start(std::move(own), environment_of(each, in_step.place_of(static_cast<int>(i))));
         if (!started) return started;
     }
     return {};
@@ -211,7 +216,7 @@ ProbeResult join_results(std::vector<ProbeResult> results, double wall_s)
 Result<EndedCopies> run_copies(int copies, const std::vector<std::string>& arguments)
 {
     const std::vector<int> all = allowed_cpus();
-    const Result<std::vector<std::vector<int>>> cpus = divide_cpus(all, copies);
+    const Result<std::vector<std::vector<int>>> cpus = divide_cpus(sorted_by_core("/sys", all), copies);
     if (!cpus) return cpus.error();
     Result<CopiesInStep> in_step = CopiesInStep::make(copies);
     if (!in_step) return in_step.error();

@@ -12,7 +12,7 @@
 namespace fathom::probes {
 
 /// The processors of each copy: as many for one as for another, in order; what is left over is nobody's. Pure.
-/// @param cpus    ascending.
+/// @param cpus    those of one unit beside each other (sorted_by_core).
 /// @param copies  at least 1.
 /// @error kInvalid  there are more copies than processors.
 Result<std::vector<std::vector<int>>> divide_cpus(std::span<const int> cpus, int copies);

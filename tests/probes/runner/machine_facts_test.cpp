@@ -69,6 +69,23 @@ TEST(MachineFacts, CountCoresSiblingsAndNodes)
     EXPECT_EQ(spread.at("numa_nodes_used"), 2);
 }
 
+TEST(MachineFacts, ProcessorsOfACoreAndCoresOfANodeStandTogether)
+{
+    const System system; // two nodes of two cores with two hardware threads each, numbered across both
+    for (const int cpu : {0, 4})
+        system.add_cpu(cpu, "0,4", 0);
+    for (const int cpu : {1, 5})
+        system.add_cpu(cpu, "1,5", 1);
+    for (const int cpu : {2, 6})
+        system.add_cpu(cpu, "2,6", 0);
+    for (const int cpu : {3, 7})
+        system.add_cpu(cpu, "3,7", 1);
+
+    EXPECT_EQ(sorted_by_core(system.path(), {0, 1, 2, 3, 4, 5, 6, 7}), (std::vector{0, 4, 2, 6, 1, 5, 3, 7}));
+    EXPECT_EQ(sorted_by_core(system.path(), {0, 4, 11}), (std::vector{0, 4, 11})) << "nothing is known of the last";
+    EXPECT_EQ(sorted_by_core("/no/such/folder", {0, 1, 2}), (std::vector{0, 1, 2}));
+}
+
 TEST(MachineFacts, AddUpTheLastLevelCachesOfTheProcessors)
 {
     const System system; // four processors, two of which share a cache each
