@@ -52,7 +52,7 @@ constexpr const char* kSelectUnitTypes = R"sql(
                     SELECT jsonb_agg(jsonb_build_object('id', o->'id', 'operations', o->'operations',
                                                         'median_s', o->'median_s'))
                     FROM jsonb_array_elements(r.result->'operators') o))
-            FROM probe_run r WHERE r.unit_type_id = u.id AND r.state = 'succeeded'
+            FROM probe_run r WHERE r.unit_type_id = u.id AND r.mode = 'strong' AND r.state = 'succeeded'
             ORDER BY r.id DESC LIMIT 1) AS newest_probe
     FROM unit_type u JOIN center c ON c.id = u.center_id
          LEFT JOIN unit_type_queue q ON q.unit_type_id = u.id AND q.expected_start IS NOT NULL

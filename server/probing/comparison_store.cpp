@@ -12,7 +12,7 @@ constexpr const char* kSelectOfOrder = "SELECT id FROM probe_run WHERE order_id 
 
 constexpr const char* kSelectOfTask = R"sql(
     SELECT id FROM (SELECT DISTINCT ON (unit_type_id, unit_count) id FROM probe_run
-                    WHERE probe_task_id = $1 AND state = 'succeeded'
+                    WHERE probe_task_id = $1 AND mode = 'strong' AND state = 'succeeded'
                     ORDER BY unit_type_id, unit_count, id DESC) newest
     ORDER BY id LIMIT 1000)sql";
 

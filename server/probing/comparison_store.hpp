@@ -15,7 +15,7 @@ struct RunReport {
 
 /// All runs of an order, repeats of lost ones included; at most 1000. Empty when there is no such order.
 RunReport select_order_report(pqxx::transaction_base& transaction, const std::string& order_id);
-/// The newest run of a task that succeeded on each unit type at each count; at most 1000.
+/// The newest run of a task, not of copies of it, that succeeded on each unit type at each count; at most 1000.
 RunReport select_task_report(pqxx::transaction_base& transaction, const std::string& probe_task_id);
 
 } // namespace fathom::server

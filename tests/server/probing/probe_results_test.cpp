@@ -1,3 +1,4 @@
+#include "server/probing/comparison_store.hpp"
 #include "server/probing/probe_planning.hpp"
 #include "server/probing/probe_results.hpp"
 #include "server/probing/probing_service.hpp"
@@ -126,6 +127,13 @@ TEST_F(ProbeResultsTest, CopiesSideBySideAreKeptApartFromMeasurements)
               "op1 1/2 0.2 0.1, op1 2/2 0.2 0.1, op3 1/2 0.2 0.1, op3 2/2 0.2 0.1");
     EXPECT_NE(store_.sql(changes), before) << "replicas read them";
     EXPECT_EQ(run().result["copies"].size(), 1U) << "every sample is kept";
+    store_
+        .run([&](pqxx::work& transaction) -> Result<void> {
+            EXPECT_TRUE(select_task_report(transaction, run_.probe_task_id.value).runs.empty())
+                << "they hide no run on as many units";
+            return {};
+        })
+        .value();
 }
 
 TEST_F(ProbeResultsTest, FewerCopiesThanWereOrderedAreNoResult)
