@@ -17,14 +17,15 @@ constexpr const char* kMarkLost = R"sql(
     WHERE r.state = 'queued' AND j.id = r.job_id AND j.state = 'lost' AND c.id = r.center_id
     RETURNING r.id, r.job_id, r.error, c.name AS center)sql";
 
-// Older ones say little about what is worth measuring now; whoever wants them orders them.
+// Older ones say little about what is worth measuring now; whoever wants them orders them. Copies side by side that
+// Fathom itself ordered must not wait for several free units: refresh_copies() looks again when there are.
 constexpr const char* kSelectToRepeat = R"sql(
     SELECT r.id
     FROM probe_run r JOIN center c ON c.id = r.center_id JOIN unit_type u ON u.id = r.unit_type_id
     JOIN probe_task t ON t.id = r.probe_task_id
     WHERE r.state = 'lost' AND r.ended_at > now() - interval '7 days'
       AND c.state = 'online' AND NOT c.drained AND c.revoked_at IS NULL AND u.active
-      AND t.state <> 'retired'
+      AND t.state <> 'retired' AND (r.mode = 'strong' OR r.created_by <> 'fathom')
       AND (r.cause <> 'pretest' OR (t.state = 'testing' AND t.pretest_run_id = r.id))
       AND NOT EXISTS (SELECT 1 FROM probe_run n
                       WHERE n.probe_task_id = r.probe_task_id AND n.unit_type_id = r.unit_type_id

@@ -86,6 +86,21 @@ TEST_F(LostRunsTest, OneThatCannotBeRepeatedKeepsNoOtherFromIt)
     EXPECT_EQ(store_.sql("SELECT count(*) FROM probe_run WHERE repeats_run_id = '" + first_.id.value + "'"), "0");
 }
 
+TEST_F(LostRunsTest, CopiesThatNobodyAskedForAreNotRepeatedForTheyWouldWaitForAllUnits)
+{
+    store_.sql("UPDATE probe_run SET mode = 'throughput', unit_count = 2, created_by = 'fathom'");
+    lose_center();
+    look();
+    bring_back();
+    look();
+    EXPECT_EQ(states(), "lost");
+
+    store_.sql("UPDATE probe_run SET created_by = 'tok_expert'");
+    look();
+    EXPECT_EQ(states(), "lost queued");
+    EXPECT_EQ(store_.sql("SELECT mode || ' ' || unit_count FROM probe_run WHERE state = 'queued'"), "throughput 2");
+}
+
 TEST_F(LostRunsTest, AfterTwoRepeatsItIsGivenUp)
 {
     for (int i = 0; i < 4; ++i) {
