@@ -33,7 +33,7 @@ std::string figure(double value)
     return error == std::errc{} ? std::string(text.data(), end) : std::string("?");
 }
 
-/// @param times  samples_s and executions of one operator, with all threads or with one.
+/// @param times  samples_s and executions of one operator, with all threads or with one, or alone.
 double sampling_s(const auto& times)
 {
     double sum = 0;
@@ -46,7 +46,8 @@ double sampling_s(const auto& times)
 
 double samples_s(const OperatorResult& item)
 {
-    return sampling_s(item) + (item.one_thread ? sampling_s(*item.one_thread) : 0);
+    return sampling_s(item) + (item.one_thread ? sampling_s(*item.one_thread) : 0) +
+           (item.alone ? sampling_s(*item.alone) : 0);
 }
 
 bool counts_executions(const auto& times)
@@ -67,7 +68,8 @@ double untimed_s(const OperatorResult& item, bool is_alone)
 {
     double executions = untimed_executions(item, is_alone);
     if (!item.label.empty()) executions += kFlowExecutions * static_cast<double>(std::min(item.count, kMaxFlowRuns));
-    const double untimed = executions * item.median_s;
+    double untimed = executions * item.median_s;
+    if (item.alone && !is_alone) untimed += static_cast<double>(item.alone->samples_s.size()) * item.alone->median_s;
     if (!item.one_thread) return untimed;
     return untimed + untimed_executions(*item.one_thread, is_alone) * item.one_thread->median_s;
 }
@@ -93,7 +95,8 @@ double accounted_s(const ProbeResult& result)
 std::string check_sums(const ProbeResult& result)
 {
     for (const OperatorResult& item : result.operators) {
-        if (!counts_executions(item) || (item.one_thread && !counts_executions(*item.one_thread)))
+        if (!counts_executions(item) || (item.one_thread && !counts_executions(*item.one_thread)) ||
+            (item.alone && !counts_executions(*item.alone)))
             return operator_key(item.id, item.parameters) + " does not say how many executions each sample holds";
     }
     const double parts_s = result.start_up_s + accounted_s(result);

@@ -47,6 +47,7 @@ TEST(ReadProbeResult, TakesARightResult)
 ProbeResult right_copies(int copies)
 {
     ProbeResult result = right_result(task_of_two());
+    result.wall_s *= 2;
     for (int i = 1; i < copies; ++i)
         result.copies.push_back(right_result(task_of_two()));
     for (OperatorResult& item : result.operators)

@@ -60,6 +60,22 @@ TEST(CheckSums, CountsWhatWasMeasuredWithOneThread)
     EXPECT_THAT(check_sums(result), HasSubstr("executions"));
 }
 
+TEST(CheckSums, CountsWhatTheFirstOfSeveralCopiesTookAlone)
+{
+    ProbeResult result = honest();
+    result.operators[0].alone = SampledTimes{{0.1, 0.1}, {5, 5}, 0.1, 0.1, 0.1};
+
+    EXPECT_DOUBLE_EQ(accounted_s(result), 0.2 + 3 * 5 * 0.1 + 2 * 5 * 0.1);
+    EXPECT_THAT(check_sums(result), HasSubstr("2.8 s together"));
+    result.wall_s = 2.9;
+    EXPECT_EQ(check_sums(result), "");
+    // Explained: 0.1 + 2.7 + two executions of 0.1 to learn = 3.0; the bound is 4 + 3.0.
+    result.wall_s = 9.9;
+    EXPECT_EQ(check_unexplained(result), "") << "it did not stand still meanwhile";
+    result.operators[0].alone->executions = {5};
+    EXPECT_THAT(check_sums(result), HasSubstr("executions"));
+}
+
 TEST(CheckUnexplained, BoundsWhatNothingInTheResultExplains)
 {
     ProbeResult result = honest();
