@@ -39,7 +39,7 @@ inline std::vector<OperatorLoads> select_operator_loads(pqxx::transaction_base& 
         WITH chosen AS MATERIALIZED (
             SELECT u.id, u.cores_per_unit FROM unit_type u JOIN center c ON c.id = u.center_id
             WHERE ($1::text[] = '{}' OR u.id = ANY ($1::text[])) AND ($2 = '' OR c.id = $2 OR c.name = $2)
-              AND ($3 = '' OR u.id = $3 OR c.name || '/' || u.name = $3)),
+              AND ($3 = '' OR u.id = $3 OR c.name || '/' || u.name = $3) AND u.id >= $5),
         results AS (
             SELECT m.unit_type_id, m.operator_id, max(m.measured_at) AS measured_at,
                    json_agg(json_build_array(m.parameters_key, m.busy_cores, m.median_s)
