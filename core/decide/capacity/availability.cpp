@@ -56,7 +56,7 @@ std::int64_t Availability::free_at(double at_s) const
 double Availability::mean_free(double from_s, double to_s) const
 {
     double unit_s = 0;
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
+    for (std::size_t i = 0; i < steps_.size() && steps_[i].from_s < to_s; ++i) {
         const double begin_s = std::max(steps_[i].from_s, from_s);
         const double end_s = std::min(i + 1 < steps_.size() ? steps_[i + 1].from_s : kForEver, to_s);
         if (end_s > begin_s)
