@@ -25,7 +25,7 @@ constexpr const char* kSelectOffers = R"sql(
                 WHEN c.host_id IS NULL THEN 'copies side by side need units of one host: its center''s agent does not run jobs itself (Slurm, Kubernetes), or is an older one'
                 ELSE '' END AS copies_obstacle
     FROM unit_type u JOIN center c ON c.id = u.center_id JOIN unit_type_support s ON s.unit_type_id = u.id
-    WHERE u.active ORDER BY c.name, u.name)sql";
+    WHERE u.active AND ($1 = '' OR u.center_id = $1) ORDER BY c.name, u.name)sql";
 
 UnitMemory memory_of(const pqxx::row& row)
 {
@@ -46,10 +46,10 @@ bool UnitTypeOffer::runs(const std::vector<std::string>& operator_ids) const
     });
 }
 
-std::vector<UnitTypeOffer> unit_type_offers(pqxx::transaction_base& transaction)
+std::vector<UnitTypeOffer> unit_type_offers(pqxx::transaction_base& transaction, const CenterId& center)
 {
     std::vector<UnitTypeOffer> offers;
-    for (const pqxx::row& row : transaction.exec(kSelectOffers)) {
+    for (const pqxx::row& row : transaction.exec_params(kSelectOffers, center.value)) {
         offers.push_back({.id = {row["id"].as<std::string>()},
                           .name = row["name"].as<std::string>(),
                           .center_id = {row["center_id"].as<std::string>()},

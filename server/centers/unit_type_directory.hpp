@@ -35,7 +35,8 @@ struct UnitTypeOffer {
 };
 
 /// All active unit types, ordered by center, then name. Blocks; throws pqxx's exceptions.
-std::vector<UnitTypeOffer> unit_type_offers(pqxx::transaction_base& transaction);
+/// @param center  only this one's; empty: of all.
+std::vector<UnitTypeOffer> unit_type_offers(pqxx::transaction_base& transaction, const CenterId& center = {});
 
 /// Finds one by id or "center/unit_type"; nullptr when there is none.
 const UnitTypeOffer* find_offer(const std::vector<UnitTypeOffer>& offers, const std::string& key);

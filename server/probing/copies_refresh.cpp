@@ -79,7 +79,7 @@ Result<void> refresh_copies(pqxx::work& transaction, ProbeJobWriter& writer, std
                             const CopiesRefreshTerms& terms)
 {
     if (tasks.empty()) return {};
-    std::vector<UnitTypeOffer> offers = unit_type_offers(transaction);
+    std::vector<UnitTypeOffer> offers = unit_type_offers(transaction, terms.center);
     std::vector<std::string> served;
     for (const ScalingMode mode : {ScalingMode::kStrong, ScalingMode::kThroughput}) {
         const std::vector<std::string> of_mode =
@@ -87,8 +87,7 @@ Result<void> refresh_copies(pqxx::work& transaction, ProbeJobWriter& writer, std
         served.insert(served.end(), of_mode.begin(), of_mode.end());
     }
     std::erase_if(offers, [&](const UnitTypeOffer& offer) {
-        return offer.center_id != terms.center || !can_run_copies(offer) ||
-               std::find(served.begin(), served.end(), offer.id.value) != served.end();
+        return !can_run_copies(offer) || std::find(served.begin(), served.end(), offer.id.value) != served.end();
     });
     if (offers.empty()) return {};
     const CopiesAges ages = select_copies_ages(transaction, terms.center);

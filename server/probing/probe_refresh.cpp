@@ -113,12 +113,12 @@ ProbeRefresh::Choices ProbeRefresh::look(pqxx::work& transaction, const Wish& wi
     const std::vector<std::string> served =
         select_served_unit_types(transaction, wish.center, wish.cause, wish.changed_at);
     const auto is_open = [&](const UnitTypeOffer& offer) {
-        return offer.center_id == wish.center && offer.closed_reason.empty() && offer.unit_count > 0 &&
+        return offer.closed_reason.empty() && offer.unit_count > 0 &&
                (!wish.unit_type || offer.id == *wish.unit_type) &&
                std::find(served.begin(), served.end(), offer.id.value) == served.end();
     };
     Choices choices;
-    choices.offers = unit_type_offers(transaction);
+    choices.offers = unit_type_offers(transaction, wish.center);
     std::erase_if(choices.offers, [&](const UnitTypeOffer& offer) { return !is_open(offer); });
     const Timestamp now = clock_->now();
     const auto add = [&](const std::string& id, const Knowledge& knowledge, double use, double cost_s, Item item) {

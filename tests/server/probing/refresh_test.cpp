@@ -1,3 +1,4 @@
+#include "server/centers/unit_type_directory.hpp"
 #include "server/probing/probe_budget_store.hpp"
 #include "server/probing/probe_refresh.hpp"
 #include "tests/server/centers/support/network_data.hpp"
@@ -133,6 +134,21 @@ TEST_F(Refresh, WhatNeighboursCostJobsIsMeasuredWhereNothingIsStaleAndAllUnitsAr
     end_runs("failed");
     refresh();
     EXPECT_EQ(waiting(), "") << "not again today";
+}
+
+TEST_F(Refresh, OfferedUnitTypesAreReadOfOneCenterWhereOnlyThatIsLookedAt)
+{
+    const CenterId beta = test::add_center(store_, "beta", test::golden_catalog());
+    store_
+        .run([&](pqxx::work& transaction) -> Result<void> {
+            const std::vector<UnitTypeOffer> offers = unit_type_offers(transaction, beta);
+            EXPECT_EQ(offers.size(), 3U);
+            for (const UnitTypeOffer& offer : offers)
+                EXPECT_EQ(offer.center_id, beta);
+            EXPECT_GT(unit_type_offers(transaction).size(), 3U);
+            return {};
+        })
+        .value();
 }
 
 TEST_F(Refresh, WhatJobsNeedComesFirst)
