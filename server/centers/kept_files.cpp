@@ -105,7 +105,10 @@ Result<std::string> take_pieces(pqxx::work& transaction, const AskedPieces& aske
 {
     std::vector<std::string> pieces(asked.questions.size());
     std::optional<Error> problem;
-    for (const pqxx::row& row : exec(transaction, kTakePieces, sql_array(asked.questions))) {
+    const pqxx::result rows = exec(transaction, kTakePieces, sql_array(asked.questions));
+    if (static_cast<std::size_t>(rows.size()) < asked.questions.size())
+        problem = Error{Errc::kUnavailable, "center " + asked.center + ": what was asked of it was lost; ask again"};
+    for (const pqxx::row& row : rows) {
         const auto question = std::find(asked.questions.begin(), asked.questions.end(), row["id"].as<std::string>());
         if (question == asked.questions.end()) continue;
         if (!row["refusal"].as<std::string>().empty()) {

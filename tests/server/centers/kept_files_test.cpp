@@ -66,6 +66,23 @@ TEST(KeptFiles, AreRefusedInTheAgentsWords)
     EXPECT_EQ(refusal.detail, "center alpha: no copy is kept");
 }
 
+TEST(KeptFiles, AreAskedForAgainWhereTheDatabaseHasLostTheQuestion)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet(reading_catalog());
+    KeptFiles files(server.store.database());
+
+    auto read = server.io.spawn(files.read(range_of(enrolled.center, 0, 10), 30s));
+    agent.expect<link::KeptFileQuery>();
+    server.store.sql("DELETE FROM kept_file_question"); // as a crash or a failover empties it
+
+    const Error lost = read.get().error();
+    EXPECT_EQ(lost.code, Errc::kUnavailable) << "which clients come back for: the copy may well be there";
+    EXPECT_EQ(lost.detail, "center alpha: what was asked of it was lost; ask again");
+}
+
 TEST(KeptFiles, AreTakenFromTheirOwnCenterAndInTimeOnly)
 {
     AgentServer server;
