@@ -8,6 +8,7 @@
 #include "server/outputs/output_file.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace fathom::server {
 namespace {
@@ -18,6 +19,8 @@ using namespace std::chrono_literals;
 constexpr std::chrono::seconds kPieceWait = 15s;
 /// Answers in work at once in one fathomd, each with a range in memory.
 constexpr std::size_t kMaxAnswers = 32;
+/// Of one token, or of all sessions of one account together: others find room beside slow readers.
+constexpr std::size_t kMaxOfToken = 8;
 constexpr int kPartialContent = 206;
 constexpr int kRangeNotSatisfiable = 416;
 
@@ -32,13 +35,15 @@ struct OutputFiles {
     KeptFiles kept;
     const std::int64_t most_bytes;
     TokenPlaces answers{kMaxAnswers}; ///< of all tokens together
+    TokenPlaces of_token{kMaxOfToken};
 };
 
 /// What of which file an answer holds.
 struct WantedPart {
     OutputFile file;
     ByteRange range;
-    TokenTurns turns; ///< of the client, one for each range that is read
+    TokenTurns turns;     ///< of the client, one for each range that is read
+    std::string token_id; ///< of the client
 };
 
 /// The next bytes of the part, from `at` on.
@@ -131,10 +136,13 @@ asio::awaitable<void> stream_part(std::shared_ptr<OutputFiles> outputs, WantedPa
     }
 }
 
-net::Response too_many_answers(const std::string& request_id)
+net::Response too_many_answers(bool is_of_token, const std::string& request_id)
 {
-    net::Response response = net::problem(
-        Error{Errc::kTooMany, "as many outputs are fetched here as may be at once: come back for it soon"}, request_id);
+    const Error error{Errc::kTooMany,
+                      is_of_token ? "this token fetches " + std::to_string(kMaxOfToken) +
+                                        " outputs already: come back for it when one of them has come"
+                                  : "as many outputs are fetched here as may be at once: come back for it soon"};
+    net::Response response = net::problem(error, request_id);
     response.headers["Retry-After"] = "5";
     return response;
 }
@@ -142,8 +150,12 @@ net::Response too_many_answers(const std::string& request_id)
 asio::awaitable<net::Response> answer_part(std::shared_ptr<OutputFiles> outputs, WantedPart part,
                                            net::Response response, std::string request_id)
 {
-    std::shared_ptr<const void> place = outputs->answers.take("");
-    if (!place) co_return too_many_answers(request_id);
+    const std::shared_ptr<const void> of_token = outputs->of_token.take(part.token_id);
+    if (!of_token) co_return too_many_answers(true, request_id);
+    const std::shared_ptr<const void> of_all = outputs->answers.take("");
+    if (!of_all) co_return too_many_answers(false, request_id);
+    std::shared_ptr<const void> place = std::make_shared<const std::array<std::shared_ptr<const void>, 2>>(
+        std::array<std::shared_ptr<const void>, 2>{of_token, of_all});
     // Before the head: whether the center can give it is told by a status.
     KeptRange range = range_of(part, part.range.first);
     Result<std::string> first = co_await outputs->kept.read(std::move(range), kPieceWait);
@@ -173,7 +185,8 @@ asio::awaitable<net::Response> get_output(std::shared_ptr<OutputFiles> outputs, 
     if (asked.kind == AskedRange::Kind::kNone) co_return not_satisfiable(*file, request_id);
     net::Response response;
     response.headers = file_headers(*file);
-    WantedPart part{.file = std::move(*file), .range = asked.part, .turns = call.turns};
+    WantedPart part{
+        .file = std::move(*file), .range = asked.part, .turns = call.turns, .token_id = call.principal.token_id.value};
     if (asked.kind == AskedRange::Kind::kPart) {
         response.status = kPartialContent;
         response.headers["Content-Range"] = "bytes " + std::to_string(part.range.first) + "-" +

@@ -182,6 +182,25 @@ TEST_F(OutputsApi, CutsAnAnswerOffWhereTheCenterGoesAwayAndStopsAskingWhereTheCl
     EXPECT_EQ(left_questions(), "0");
 }
 
+TEST_F(OutputsApi, LeavesRoomForOthersWhereOneTokenFetchesMuch)
+{
+    const JobId job = stored(10);
+    std::vector<net::Response> fetched; // each until it has been written
+    for (int i = 0; i < 8; ++i) {
+        fetched.push_back(get(job));
+        ASSERT_EQ(fetched.back().status, 200) << fetched.back().body;
+    }
+
+    const net::Response more = get(job);
+    EXPECT_EQ(more.status, 429);
+    EXPECT_EQ(more.headers.at("Retry-After"), "5");
+    EXPECT_THAT(more.body, HasSubstr("this token fetches 8 outputs already"));
+    EXPECT_EQ(get(job, "out/a", {}, "olga").status, 200);
+
+    fetched.clear();
+    EXPECT_EQ(get(job).status, 200);
+}
+
 TEST_F(OutputsApi, IsForThoseWhoMaySeeTheJob)
 {
     const JobId job = stored(10);
