@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <optional>
 
 namespace fathom::server {
@@ -133,10 +134,12 @@ Result<std::string> take_pieces(pqxx::work& transaction, const AskedPieces& aske
 
 } // namespace
 
-asio::awaitable<Result<std::string>> KeptFiles::read(KeptRange range, std::chrono::seconds wait)
+asio::awaitable<Result<std::string>> KeptFiles::read(KeptRange range, std::chrono::seconds wait, TokenTurns turns)
 {
     auto begin = [&](pqxx::work& transaction) -> Result<AskedPieces> { return ask_for(transaction, range, wait); };
+    std::shared_ptr<const void> turn = co_await turns.take();
     const Result<AskedPieces> asked = co_await database_->run(std::move(begin));
+    turn.reset();
     if (!asked) co_return asked.error();
     const std::string questions = sql_array(asked->questions);
     const auto until = std::chrono::steady_clock::now() + wait;
@@ -149,7 +152,9 @@ asio::awaitable<Result<std::string>> KeptFiles::read(KeptRange range, std::chron
             const pqxx::row row = exec(transaction, kCountPieces, questions)[0];
             return PieceCount{row["open"].as<std::int64_t>(), row["refused"].as<std::int64_t>()};
         };
+        turn = co_await turns.take();
         const Result<PieceCount> looked = co_await database_->run(std::move(look));
+        turn.reset();
         if (!looked) co_return looked.error();
         count = *looked;
     }
@@ -159,6 +164,7 @@ asio::awaitable<Result<std::string>> KeptFiles::read(KeptRange range, std::chron
         taken = take_pieces(transaction, *asked, range, wait);
         return {};
     };
+    turn = co_await turns.take();
     const Result<void> finished = co_await database_->run(std::move(finish));
     if (!finished) co_return finished.error();
     co_return std::move(*taken);

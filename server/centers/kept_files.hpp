@@ -2,6 +2,7 @@
 
 #include "core/base/id.hpp"
 #include "schema/link/messages.hpp"
+#include "server/api/token_line.hpp"
 #include "server/store/database.hpp"
 
 #include <chrono>
@@ -33,11 +34,12 @@ class KeptFiles {
     explicit KeptFiles(Database& database) : database_(&database) {}
 
     /// The bytes of a range, all of them.
+    /// @param turns  of who reads: one for each look at the database, none while the center is waited for
     /// @error kNotFound     the center keeps no such copy, or none of that length.
     /// @error kInfeasible   its agent is too old to read one.
     /// @error kUnavailable  it is not connected, or could not read it now; the detail says which.
     /// @error kDeadline     it did not answer in time.
-    asio::awaitable<Result<std::string>> read(KeptRange range, std::chrono::seconds wait);
+    asio::awaitable<Result<std::string>> read(KeptRange range, std::chrono::seconds wait, TokenTurns turns = {});
 
   private:
     Database* database_;

@@ -42,7 +42,7 @@ struct OutputFiles {
 struct WantedPart {
     OutputFile file;
     ByteRange range;
-    TokenTurns turns;     ///< of the client, one for each range that is read
+    TokenTurns turns;     ///< of the client
     std::string token_id; ///< of the client
 };
 
@@ -123,10 +123,8 @@ asio::awaitable<void> stream_part(std::shared_ptr<OutputFiles> outputs, WantedPa
     const Result<void> begun = co_await writer->write(std::move(first));
     if (!begun) co_return;
     while (at < part.range.first + part.range.size) {
-        std::shared_ptr<const void> turn = co_await part.turns.take();
         KeptRange range = range_of(part, at);
-        Result<std::string> bytes = co_await outputs->kept.read(std::move(range), kPieceWait);
-        turn.reset();
+        Result<std::string> bytes = co_await outputs->kept.read(std::move(range), kPieceWait, part.turns);
         // The head has gone out: an answer that is cut short is all that can tell the client, which comes back for
         // the rest.
         if (!bytes) throw_exception_from_error(bytes.error(), BOOST_CURRENT_LOCATION);
@@ -158,7 +156,7 @@ asio::awaitable<net::Response> answer_part(std::shared_ptr<OutputFiles> outputs,
         std::array<std::shared_ptr<const void>, 2>{of_token, of_all});
     // Before the head: whether the center can give it is told by a status.
     KeptRange range = range_of(part, part.range.first);
-    Result<std::string> first = co_await outputs->kept.read(std::move(range), kPieceWait);
+    Result<std::string> first = co_await outputs->kept.read(std::move(range), kPieceWait, part.turns);
     if (!first) {
         Error error = first.error();
         error.detail += "; the output was stored at " + part.file.url;

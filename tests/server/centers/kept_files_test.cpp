@@ -66,6 +66,25 @@ TEST(KeptFiles, AreRefusedInTheAgentsWords)
     EXPECT_EQ(refusal.detail, "center alpha: no copy is kept");
 }
 
+TEST(KeptFiles, LeaveTheLineOfTheirReaderToOthersWhileTheCenterIsWaitedFor)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet(reading_catalog());
+    KeptFiles files(server.store.database());
+    const TokenTurns turns{std::make_shared<TokenLine>(1), "tok_a"};
+
+    auto read = server.io.spawn(files.read(range_of(enrolled.center, 0, 5), 30s, turns));
+    const auto query = agent.expect<link::KeptFileQuery>();
+    std::shared_ptr<const void> turn = server.io.run(turns.take());
+    EXPECT_NE(turn, nullptr) << "another request of the same token";
+    agent.send(link::KeptFilePiece{.query_id = query.query_id, .data = "bytes"});
+    turn.reset();
+
+    EXPECT_EQ(read.get().value(), "bytes");
+}
+
 TEST(KeptFiles, AreAskedForAgainWhereTheDatabaseHasLostTheQuestion)
 {
     AgentServer server;
