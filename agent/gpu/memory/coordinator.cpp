@@ -209,7 +209,9 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
     if (settings_.turns.at_once > 1)
         pairs_.add(key(id), {.kind = client.kind.empty() ? "program " + key(id) : client.kind,
                              .kernel_class = client.kernel_class});
-    if (message.fourth == kHadTurn) turns_.keep(key(id), now_s);
+    // After the start's end a program's word alone lets it go beside nobody.
+    if (message.fourth == kHadTurn && (!is_settled_ || turns_.holders_beside(key(id)).empty()))
+        keep_turn(id, client, now_s);
     // In this order: it knows that it is not alone before it has room.
     tell_sharing(id, now_s);
     note_turns();
@@ -323,7 +325,7 @@ void Coordinator::tell_sharing(ClientId newcomer, double now_s)
         if (is_shared && client.lacks_turn)
             turns_.want(key(id), now_s);
         else if (is_shared && id != newcomer)
-            turns_.keep(key(id), now_s);
+            keep_turn(id, client, now_s);
         const bool has_turn = turns_.has_turn(key(id));
         say(id, {.type = MessageType::kShared, .first = is_shared ? 1 : 0, .second = has_turn ? 1 : 0});
         // From before this manager it may believe otherwise.

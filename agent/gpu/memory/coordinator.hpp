@@ -117,6 +117,7 @@ class Coordinator {
     void set_kind(Client& client, const Message& message);
     void note_turns();
     std::string choose_partner(const std::vector<std::string>& holders, const std::vector<std::string>& waiting) const;
+    void keep_turn(ClientId id, const Client& client, double now_s);
     bool may_go_beside(const std::string& program, const std::vector<std::string>& holders) const;
     void end_iteration(ClientId id, Client& client, double now_s);
     double switch_s(const std::string& program) const;
