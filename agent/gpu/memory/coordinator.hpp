@@ -108,9 +108,11 @@ class Coordinator {
     void use(ClientId id, Client& client, const Message& message);
     void tell_left(ClientId id, const Message& message);
     void give_back(ClientId id, Client& client, const Message& message, double now_s);
+
+    // Who is alone (coordinator_sharing.cpp)
     Message end_now() const;
     bool note_shared_gpus();
-    void tell_sharing(ClientId newcomer, double now_s);
+    void tell_sharing(ClientId newcomer, double now_s, bool does_newcomer_run);
     void tell_who_is_left_alone();
 
     // Several that have the turn at once (coordinator_at_once.cpp)
