@@ -22,7 +22,7 @@ namespace {
 constexpr std::int64_t kMaxFiles = 1'000'000; ///< of a job for each processor, unless set
 
 /// A job with the agent's user could read its key.
-Result<void> keep_apart(const JobUsers& jobs, const std::optional<UnixUser>& agent)
+Result<void> require_own_users(const JobUsers& jobs, const std::optional<UnixUser>& agent)
 {
     if (!agent) return {};
     const bool is_in_range = jobs.ids && jobs.ids->first <= agent->uid && agent->uid <= jobs.ids->last;
@@ -30,6 +30,12 @@ Result<void> keep_apart(const JobUsers& jobs, const std::optional<UnixUser>& age
         return Error{Errc::kInvalid, "jobs would run as user " + agent->name +
                                          ", as the agent itself does: set run_as or run_as_uids to others"};
     return {};
+}
+
+/// What is set up and not used, for the sake of the key.
+void tell_s3_refusal(const std::string& refusal)
+{
+    if (!refusal.empty()) log_warning("s3_not_signed", {{"reason", refusal}});
 }
 
 /// What jobs are not kept from is said, or stands in the way.
@@ -42,6 +48,7 @@ Result<void> judge_isolation(const AgentConfig& config, const LocalExecutor& exe
     if (config.require_isolation && !gaps.empty())
         return Error{Errc::kUnavailable, "require_isolation is on, but at this center: " + gaps};
     if (!gaps.empty()) log_warning("jobs_not_isolated", {{"gaps", gaps}, {"see", "docs/security.md"}});
+    tell_s3_refusal(executor.s3_refusal());
     if (executor.shows_agent_files() && ::getuid() != 0)
         log_warning("jobs_can_read_agent_files", {{"effect", "each job can act as this center"},
                                                   {"way_out", "start the agent as root, or allow user namespaces"}});
@@ -125,7 +132,7 @@ Result<std::vector<MappedUser>> find_slurm_users(const AgentConfig& config, cons
     if (!mapped || mapped->empty()) return mapped;
     if (!own) return Error{Errc::kInvalid, "with [[slurm_user]], set run_as to an ordinary user: the probes' one"};
     for (const MappedUser& one : *mapped) {
-        if (Result<void> apart = keep_apart({.one = one.user}, agent); !apart) return apart.error();
+        if (Result<void> checked = require_own_users({.one = one.user}, agent); !checked) return checked.error();
     }
     return mapped;
 }
@@ -156,12 +163,23 @@ Result<void> judge_slurm_isolation(const AgentConfig& config, const SlurmExecuto
     return {};
 }
 
+/// Tables of users are for one kind of center each.
+Result<void> check_user_tables(const AgentConfig& config)
+{
+    if (!config.tables.slurm_users.empty() && !config.uses_slurm)
+        return Error{Errc::kInvalid, "[[slurm_user]] is for centers with executor = \"slurm\""};
+    if (!config.tables.kubernetes_users.empty() && !config.uses_kubernetes)
+        return Error{Errc::kInvalid, "[[kubernetes_user]] is for centers with executor = \"kubernetes\""};
+    return {};
+}
+
 Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config, const std::optional<UnixUser>& agent,
                                                       bool describes_only)
 {
+    if (Result<void> fit = check_user_tables(config); !fit) return fit.error();
     Result<std::optional<JobUser>> user = find_slurm_user(config);
     if (!user) return user.error();
-    if (Result<void> apart = keep_apart({.one = *user}, agent); !apart) return apart.error();
+    if (Result<void> checked = require_own_users({.one = *user}, agent); !checked) return checked.error();
     Result<std::vector<MappedUser>> mapped = find_slurm_users(config, *user, agent);
     if (!mapped) return mapped.error();
     Result<S3Store> s3 = describes_only ? S3Store() : open_s3_store(config.tables.s3);
@@ -179,11 +197,13 @@ Result<std::unique_ptr<Executor>> make_slurm_executor(const AgentConfig& config,
                                  .programs = std::filesystem::absolute(config.probe_program).parent_path(),
                                  .output_limit_bytes = config.output_limit_bytes,
                                  .staging = config.staging,
-                                 .s3 = std::move(*s3)};
+                                 .s3 = std::move(*s3),
+                                 .software = find_software(config.software)};
     if (options.folder.empty()) options.folder = std::filesystem::weakly_canonical(config.state_dir) / "attempts";
     options.input_cache = slurm_input_cache(config, options.folder);
     if (!describes_only) {
         if (Result<void> judged = judge_slurm_isolation(config, options); !judged) return judged.error();
+        if (!options.user) tell_s3_refusal(in_reach_of_jobs(options.s3).refusal);
     }
     return std::unique_ptr<Executor>(std::make_unique<SlurmExecutor>(std::move(options)));
 }
@@ -199,24 +219,56 @@ Result<JobUser> find_pod_user(const AgentConfig& config)
     return JobUser{std::to_string(::getuid()), ::getuid(), ::getgid()};
 }
 
+/// The user ids of pods of the network's users.
+/// @error kInvalid  they cannot be given, or are the agent's own.
+Result<std::vector<MappedUser>> find_pod_users(const AgentConfig& config, const std::optional<UnixUser>& agent)
+{
+    Result<std::vector<MappedUser>> mapped = map_ids(config.tables.kubernetes_users);
+    if (!mapped) return mapped;
+    for (const MappedUser& one : *mapped) {
+        if (Result<void> checked = require_own_users({.one = one.user}, agent); !checked) return checked.error();
+    }
+    return mapped;
+}
+
+Result<void> judge_pod_isolation(const AgentConfig& config, const std::vector<MappedUser>& mapped, const JobUser& own)
+{
+    std::string gaps;
+    if (mapped.empty())
+        gaps = "the pods of all jobs share the user " + own.name;
+    else if (!config.kubernetes.refuses_unmapped)
+        gaps = "pods of users without a [[kubernetes_user]] share the user " + own.name;
+    if (!mapped.empty()) {
+        for (const std::string& shared : find_shared_users(mapped, own))
+            gaps += (gaps.empty() ? "" : "; ") + shared;
+    }
+    if (gaps.empty()) return {};
+    if (config.require_isolation)
+        return Error{Errc::kUnavailable, "require_isolation is on, but at this center: " + gaps};
+    log_warning("jobs_not_isolated", {{"gaps", gaps}, {"see", "docs/security.md"}});
+    return {};
+}
+
 Result<std::unique_ptr<Executor>> make_kubernetes_executor(const AgentConfig& config,
                                                            const std::optional<UnixUser>& agent, bool describes_only)
 {
-    if (!config.tables.slurm_users.empty())
-        return Error{Errc::kInvalid, "[[slurm_user]] is for centers with executor = \"slurm\""};
+    if (Result<void> fit = check_user_tables(config); !fit) return fit.error();
     if (config.kubernetes.image.empty()) return Error{Errc::kInvalid, "kubernetes_image must name the image of jobs"};
     const Result<JobUser> user = find_pod_user(config);
     if (!user) return user.error();
-    if (Result<void> apart = keep_apart({.one = *user}, agent); !apart) return apart.error();
-    const std::string gaps = "the pods of all jobs share the user " + user->name;
-    if (!describes_only && config.require_isolation)
-        return Error{Errc::kUnavailable, "require_isolation is on, but at this center: " + gaps};
-    if (!describes_only) log_warning("jobs_not_isolated", {{"gaps", gaps}, {"see", "docs/security.md"}});
+    if (Result<void> checked = require_own_users({.one = *user}, agent); !checked) return checked.error();
+    Result<std::vector<MappedUser>> mapped = find_pod_users(config, agent);
+    if (!mapped) return mapped.error();
+    if (!describes_only) {
+        const Result<void> judged = judge_pod_isolation(config, *mapped, *user);
+        if (!judged) return judged.error();
+    }
     Result<S3Store> s3 = describes_only ? S3Store() : open_s3_store(config.tables.s3);
     if (!s3) return s3.error();
     KubernetesExecutorOptions options{.folder = config.kubernetes.work_folder,
                                       .kubernetes = config.kubernetes,
                                       .user = *user,
+                                      .mapped = std::move(*mapped),
                                       .gives_files = ::getuid() == 0,
                                       .programs = std::filesystem::absolute(config.probe_program).parent_path(),
                                       .output_limit_bytes = config.output_limit_bytes,
@@ -230,11 +282,10 @@ Result<std::unique_ptr<Executor>> make_kubernetes_executor(const AgentConfig& co
 Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config, const std::optional<UnixUser>& agent,
                                                       const std::filesystem::path& gpu_memory)
 {
-    if (!config.tables.slurm_users.empty())
-        return Error{Errc::kInvalid, "[[slurm_user]] is for centers with executor = \"slurm\""};
+    if (Result<void> fit = check_user_tables(config); !fit) return fit.error();
     const Result<JobUsers> users = find_job_users(config.run_as, config.run_as_uids);
     if (!users) return users.error();
-    if (Result<void> apart = keep_apart(*users, agent); !apart) return apart.error();
+    if (Result<void> checked = require_own_users(*users, agent); !checked) return checked.error();
     if (::getuid() == 0 && !users->one && !users->ids)
         log_warning("jobs_run_as_root", {{"way_out", "set run_as to an ordinary user"}});
 
@@ -261,6 +312,7 @@ Result<std::unique_ptr<Executor>> make_local_executor(const AgentConfig& config,
                              .staging = config.staging,
                              .s3 = std::move(*s3),
                              .input_cache = local_input_cache(config, state_dir),
+                             .software = find_software(config.software),
                              .remove_work = config.keep_finished.count() == 0});
     if (Result<void> judged = judge_isolation(config, *executor, users->missing); !judged) return judged.error();
     return std::unique_ptr<Executor>(std::move(executor));
@@ -293,7 +345,8 @@ Result<std::unique_ptr<Executor>> make_described_executor(const AgentConfig& con
                                                              .user_ids = users->ids,
                                                              .hidden = ::getuid() == 0 ? "" : hidden,
                                                              .home = protected_home(config),
-                                                             .shows_home = config.home_folder == HomeRule::kReadOnly}));
+                                                             .shows_home = config.home_folder == HomeRule::kReadOnly,
+                                                             .software = find_software(config.software)}));
 }
 
 Result<CenterOffer> survey_machines(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order,

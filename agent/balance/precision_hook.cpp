@@ -59,7 +59,7 @@ Result<void> PrecisionHook::look(UnitPosition& position)
     if (*acknowledged != present_ || asked_ == *acknowledged) asked_.reset();
     present_ = *acknowledged;
     if (asked_) {
-        const bool is_late = std::chrono::steady_clock::now() - asked_at_ > patience_;
+        const bool is_late = std::chrono::steady_clock::now() - asked_at_ > timeout_;
         return Error{Errc::kConflict, std::string(is_late ? "refused: the job does not acknowledge "
                                                           : "the job has not acknowledged yet: ") +
                                           std::string(to_string(*asked_))};

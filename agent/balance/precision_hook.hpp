@@ -18,8 +18,8 @@ Result<void> write_precision(const std::filesystem::path& work, uid_t uid, const
 class PrecisionHook final : public Actuator {
   public:
     /// @param range  that the job states.
-    PrecisionHook(UnitJob job, PrecisionRange range, std::chrono::milliseconds patience)
-        : job_(std::move(job)), range_(range), patience_(patience)
+    PrecisionHook(UnitJob job, PrecisionRange range, std::chrono::milliseconds timeout)
+        : job_(std::move(job)), range_(range), timeout_(timeout)
     {
     }
 
@@ -34,7 +34,7 @@ class PrecisionHook final : public Actuator {
 
     UnitJob job_;
     PrecisionRange range_;
-    std::chrono::milliseconds patience_;
+    std::chrono::milliseconds timeout_;
     std::optional<Precision> asked_; ///< and not acknowledged
     std::chrono::steady_clock::time_point asked_at_{};
     Precision present_{};

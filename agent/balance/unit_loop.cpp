@@ -13,7 +13,7 @@ namespace fathom::agent {
 namespace {
 
 /// How long a job may take to follow a change of its precision.
-constexpr std::chrono::seconds kPrecisionPatience{30};
+constexpr std::chrono::seconds kPrecisionTimeout{30};
 
 bool concerns(const BalanceActions& actions, ActuatorKind kind)
 {
@@ -126,7 +126,7 @@ void UnitLoop::follow_jobs(const std::vector<UnitJob>& jobs)
         part.usable_from = 0;
     // The precision of a unit that several jobs share is nobody's to set.
     const std::optional<PrecisionRange> range = jobs.size() == 1 ? jobs.front().precision : std::nullopt;
-    if (range) parts_.push_back({std::make_unique<PrecisionHook>(jobs.front(), *range, kPrecisionPatience), 0, {}});
+    if (range) parts_.push_back({std::make_unique<PrecisionHook>(jobs.front(), *range, kPrecisionTimeout), 0, {}});
 }
 
 UnitPosition UnitLoop::look(TraceStep& trace)

@@ -2,6 +2,7 @@
 
 #include "agent/config/cpu_list.hpp"
 #include "agent/config/kubernetes_settings.hpp"
+#include "agent/config/slurm_settings.hpp"
 #include "core/base/file.hpp"
 #include "core/base/json_reader.hpp"
 #include "core/base/utf8.hpp"
@@ -17,8 +18,8 @@ namespace fathom::agent {
 namespace {
 
 /// Of the config file.
-constexpr const char* kTables[] = {"unit_type", "device",     "sub_units",  "environment", "operators",
-                                   "balance",   "gpu_memory", "slurm_user", "s3",          "s3_access"};
+constexpr const char* kTables[] = {"unit_type",  "device",     "sub_units",       "environment", "operators", "balance",
+                                   "gpu_memory", "slurm_user", "kubernetes_user", "s3",          "s3_access"};
 constexpr std::size_t kMaxKeyBytes = 256UL << 10U;
 constexpr std::int64_t kMaxIoRate = 1LL << 40U;
 constexpr std::size_t kMaxSettingsBytes = 16UL << 20U; ///< of the files together, as JSON
@@ -123,29 +124,11 @@ std::vector<std::filesystem::path> split_folders(const std::string& text)
     return folders;
 }
 
-std::vector<std::string> split_names(const std::string& text)
+std::string check_software(std::string_view text)
 {
-    std::vector<std::string> names;
-    std::istringstream parts(text);
-    for (std::string part; std::getline(parts, part, ',');)
-        names.push_back(part);
-    return names;
-}
-
-/// Of what becomes part of a batch script's options.
-std::string check_slurm_names(std::string_view text)
-{
-    const auto is_fine = [](unsigned char c) {
-        return std::isalnum(c) != 0 || std::string_view("_-.,").find(static_cast<char>(c)) != std::string_view::npos;
-    };
-    return std::all_of(text.begin(), text.end(), is_fine) ? "" : "may have letters, digits and _ - . only";
-}
-
-std::string check_work_folder(std::string_view text)
-{
-    if (text.empty()) return {};
+    if (text == "auto" || text == "off") return {};
     const bool is_plain = text.find_first_of(" \t\n\"'\\%$`") == std::string_view::npos;
-    return text[0] == '/' && is_plain ? "" : "must be an absolute path without spaces, quotes, %, $ and backslashes";
+    return text.starts_with('/') && is_plain ? "" : "must be auto, off or an absolute path without spaces and quotes";
 }
 
 std::string check_disk_share(std::string_view value)
@@ -244,6 +227,7 @@ Result<AgentTables> parse_agent_tables(const std::string& toml)
     tables.balance = read_balance(reader, errors);
     tables.gpu_memory = read_gpu_memory(reader, errors);
     tables.slurm_users = read_slurm_users(reader, errors);
+    tables.kubernetes_users = read_kubernetes_users(reader, errors);
     tables.s3 = read_s3(reader, errors);
     if (tables.gpu_memory.enabled && tables.environment.contains("FATHOM_GPU_SOCKET"))
         errors.push_back({"environment.FATHOM_GPU_SOCKET", "names another memory manager than [gpu_memory]'s: leave "
@@ -309,24 +293,18 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
         {"io_write_bytes_per_s_per_processor", "0", "what it may write, likewise", check_integer(0, kMaxIoRate)},
         {"io_reads_per_s_per_processor", "0", "how often it may read, likewise", check_integer(0, kMaxIoRate)},
         {"io_writes_per_s_per_processor", "0", "how often it may write, likewise", check_integer(0, kMaxIoRate)},
+        {"modules", "auto",
+         "the file that defines `module` for bash, for jobs that name modules: auto: where Environment Modules or Lmod "
+         "have it on this host; off: none; or its path",
+         check_software},
+        {"container_runtime", "auto",
+         "the program that runs containers of jobs that name one: auto: apptainer, singularity or podman, whichever "
+         "this host has; off: none; or its path",
+         check_software},
         {"executor", "local",
          "what runs jobs: this host (local), the cluster that its Slurm has (slurm), or a Kubernetes cluster "
          "(kubernetes)",
          check_one_of({"local", "slurm", "kubernetes"})},
-        {"slurm_work_folder", "",
-         "with Slurm: folder of jobs' files, at the same path here and on the nodes; empty: attempts in state_dir",
-         check_work_folder},
-        {"slurm_partitions", "", "with Slurm: partitions to offer, commas between them; empty: all", check_slurm_names},
-        {"slurm_account", "", "with Slurm: account that jobs are charged to; empty: the user's default",
-         check_slurm_names},
-        {"slurm_qos", "", "with Slurm: quality of service of jobs; empty: the default", check_slurm_names},
-        {"slurm_unmapped", "refuse",
-         "with Slurm and [[slurm_user]] tables: jobs of users that none of them is for are refused (refuse), or run as "
-         "run_as (run_as)",
-         check_one_of({"refuse", "run_as"})},
-        {"slurm_programs", "/usr/bin", "with Slurm: folder of sbatch, squeue, scancel, sinfo, scontrol and sacct",
-         check_not_empty},
-        {"slurm_conf", "", "with Slurm: its slurm.conf; empty: where Slurm's own programs look"},
         {"keep_finished_hours", "0", "how long the folder of a finished job is kept after its end was reported",
          check_number(0, 8760)},
         {"remote_resources", "within",
@@ -335,8 +313,8 @@ SettingsProgram agent_settings(std::string name, std::string description, bool n
          check_one_of({"off", "within", "machine"})},
         {"log_level", "info", "least level that is logged", check_one_of({"debug", "info", "warning", "error"})},
     };
-    std::vector<SettingSpec> of_kubernetes = kubernetes_settings();
-    std::move(of_kubernetes.begin(), of_kubernetes.end(), std::back_inserter(program.specs));
+    for (std::vector<SettingSpec> more : {slurm_settings(), kubernetes_settings()})
+        std::move(more.begin(), more.end(), std::back_inserter(program.specs));
     program.tables = {std::begin(kTables), std::end(kTables)};
     program.check_tables = table_errors;
     return program;
@@ -374,16 +352,13 @@ Result<AgentConfig> make_agent_config(const SettingsOutcome& outcome)
     config.keep_finished = std::chrono::seconds(std::llround(settings.number("keep_finished_hours") * 3600));
     config.log_level = parse_log_level(settings.text("log_level"));
     config.remote_resources = parse_remote_rule(settings.text("remote_resources"));
+    config.software = {.modules = settings.text("modules"), .containers = settings.text("container_runtime")};
     config.uses_slurm = settings.text("executor") == "slurm";
     config.uses_kubernetes = settings.text("executor") == "kubernetes";
     config.kubernetes = read_kubernetes_settings(settings);
-    config.slurm = {.programs = settings.text("slurm_programs"),
-                    .settings = settings.text("slurm_conf"),
-                    .work_folder = settings.text("slurm_work_folder"),
-                    .partitions = split_names(settings.text("slurm_partitions")),
-                    .account = settings.text("slurm_account"),
-                    .qos = settings.text("slurm_qos"),
-                    .refuses_unmapped = settings.text("slurm_unmapped") == "refuse"};
+    Result<SlurmConfig> slurm = read_slurm_settings(settings);
+    if (!slurm) return slurm.error();
+    config.slurm = *std::move(slurm);
     if (outcome.config_path.empty()) return config;
     if (const Result<void> read = read_tables(outcome.config_path, config); !read) return read.error();
     return config;

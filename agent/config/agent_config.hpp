@@ -2,6 +2,7 @@
 
 #include "agent/config/balance_table.hpp"
 #include "agent/config/gpu_memory_table.hpp"
+#include "agent/config/kubernetes_user_tables.hpp"
 #include "agent/config/s3_tables.hpp"
 #include "agent/config/slurm_user_tables.hpp"
 #include "agent/config/staging_order.hpp"
@@ -21,6 +22,12 @@
 
 namespace fathom::agent {
 
+/// What software jobs may have of the center's: each auto, off or a path.
+struct SoftwareConfig {
+    std::string modules = "auto";    ///< the file that defines `module` for bash
+    std::string containers = "auto"; ///< apptainer, singularity or podman
+};
+
 /// How a center's Slurm is used.
 struct SlurmConfig {
     std::filesystem::path programs = "/usr/bin"; ///< folder of sbatch, squeue, scancel, sinfo, scontrol and sacct
@@ -31,6 +38,10 @@ struct SlurmConfig {
     std::string qos;                             ///< quality of service; empty: the default
     /// Jobs of users that no `[[slurm_user]]` table is for are refused; else they run as `run_as`.
     bool refuses_unmapped = true;
+    /// slurmrestd, to which orders go: `unix:/path/of/socket` or `http://127.0.0.1:6820`; empty: Slurm's programs take
+    /// them.
+    std::string rest{};
+    std::filesystem::path token_file{}; ///< of `rest`: a secret, read for each request, never kept or logged
 };
 
 /// How a center's Kubernetes cluster is used (docs/kubernetes.md).
@@ -53,6 +64,7 @@ struct KubernetesConfig {
     std::int64_t grace_s{5};
     std::int64_t finished_ttl_s{86'400};
     std::string priority_class;
+    bool refuses_unmapped = true; ///< where there are [[kubernetes_user]] tables, jobs that none of them is for
 };
 
 /// The tables of the config file, which no flag can express.
@@ -65,7 +77,8 @@ struct AgentTables {
     BalanceConfig balance;                                     ///< off unless it says otherwise
     GpuMemoryConfig gpu_memory;                                ///< likewise
     S3Config s3;                                               ///< no object store unless it names one
-    std::vector<SlurmUserRule> slurm_users; ///< the first that is for a job counts; empty: one for all
+    std::vector<SlurmUserRule> slurm_users;           ///< the first that is for a job counts; empty: one for all
+    std::vector<KubernetesUserRule> kubernetes_users; ///< likewise
 };
 
 /// Whose uploaded operators may run at this center; nobody's without keys.
@@ -111,6 +124,7 @@ struct AgentConfig {
     std::int64_t io_reads_per_s_per_processor{};
     std::int64_t io_writes_per_s_per_processor{};
     std::chrono::seconds keep_finished{0};
+    SoftwareConfig software;
     bool uses_slurm = false; ///< else jobs run on this host
     SlurmConfig slurm;       ///< of `uses_slurm`
     bool uses_kubernetes = false;

@@ -56,6 +56,11 @@ std::string check_absolute(std::string_view text)
     return text.empty() || text.front() == '/' ? "" : "must be an absolute path";
 }
 
+std::string check_unmapped(std::string_view text)
+{
+    return text == "refuse" || text == "run_as" ? "" : "must be refuse or run_as";
+}
+
 /// As pods are told it.
 std::string api_of_environment()
 {
@@ -109,6 +114,10 @@ std::vector<SettingSpec> kubernetes_settings()
         {"kubernetes_finished_ttl_s", "86400",
          "with Kubernetes: how long it keeps Jobs that have ended and that the agent has not deleted",
          check_integer(60, 31'536'000)},
+        {"kubernetes_unmapped", "refuse",
+         "with Kubernetes and [[kubernetes_user]] tables: jobs of users that none of them is for are refused (refuse), "
+         "or run as run_as (run_as)",
+         check_unmapped},
         {"kubernetes_priority_class", "", "with Kubernetes: priority class of pods; empty: the cluster's default",
          check_names},
     };
@@ -136,6 +145,7 @@ KubernetesConfig read_kubernetes_settings(const Settings& settings)
     config.grace_s = settings.integer("kubernetes_grace_s");
     config.finished_ttl_s = settings.integer("kubernetes_finished_ttl_s");
     config.priority_class = settings.text("kubernetes_priority_class");
+    config.refuses_unmapped = settings.text("kubernetes_unmapped") == "refuse";
     return config;
 }
 

@@ -56,6 +56,7 @@ S3Config read_s3(ObjectReader& reader, std::vector<FieldError>& errors)
         check_s3_endpoint(table, config.endpoint);
         config.region = table.required_string("region", {.min_length = 1, .max_length = kMaxRegion});
         config.key_file = table.required_string("key_file", {.min_length = 1, .max_length = kMaxS3Text});
+        config.jobs_may_read_key = table.optional_boolean("jobs_may_read_key").value_or(false);
         table.finish(UnknownFields::kReject);
     }
     const Json* const items = reader.has("s3_access") ? reader.array("s3_access", 1, kMaxS3Rules) : nullptr;

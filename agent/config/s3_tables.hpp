@@ -19,9 +19,11 @@ struct S3AccessRule {
 
 /// The object store that s3:// URLs of jobs are of: the table `[s3]`.
 struct S3Config {
-    std::string endpoint;             ///< "https://s3.example.org"; empty: there is none
-    std::string region;               ///< as the store is configured
-    std::filesystem::path key_file;   ///< two lines, the access key and the secret key; nobody else may read it
+    std::string endpoint;           ///< "https://s3.example.org"; empty: there is none
+    std::string region;             ///< as the store is configured
+    std::filesystem::path key_file; ///< two lines, the access key and the secret key; nobody else may read it
+    /// Also where jobs run as the agent does and nothing hides the file from them; without it, nothing is signed there.
+    bool jobs_may_read_key{};
     std::vector<S3AccessRule> access; ///< projects without one have none
 
     bool operator==(const S3Config&) const = default;

@@ -22,6 +22,7 @@ struct RunOrder {
     /// Of a job that is to be profiled: a JSON list of manifests that fathom-profile matches its calls with (M3).
     /// Empty: with its own.
     std::string library{};
+    std::vector<std::string> before{}; ///< words before those of its command: software_words(), by the executor
 };
 
 /// How an attempt stands at the executor.
@@ -105,6 +106,16 @@ class Executor {
     /// At most `max_bytes` of kept output from `offset`; empty when there is no more yet.
     virtual Result<std::string> read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
                                             std::size_t max_bytes) = 0;
+
+    /// At most `max_bytes`, from `offset`, of an input or output that the center keeps a copy of; fewer where it ends.
+    /// @param sha256  of its content, 64 lower-case hex digits
+    /// @error kNotFound     no copy is kept.
+    /// @error kUnavailable  it cannot be read now.
+    virtual Result<std::string> read_kept_file(const std::string& /*sha256*/, std::int64_t /*offset*/,
+                                               std::size_t /*max_bytes*/)
+    {
+        return Error{Errc::kNotFound, "this center keeps no copies of files"};
+    }
 
     /// Ends whatever an attempt without a watcher has left running.
     virtual void end_leftovers(const AttemptId& id) = 0;

@@ -43,6 +43,7 @@ Json to_json(const RunOrder& run)
     if (run.place) json["place"] = to_json(*run.place);
     if (!run.hidden_files.empty()) json["hidden_files"] = run.hidden_files;
     if (!run.library.empty()) json["library"] = run.library;
+    if (!run.before.empty()) json["before"] = run.before;
     return json;
 }
 
@@ -61,6 +62,7 @@ Result<RunOrder> read_run_order(const Json& json)
         run.environment = json.at("environment").get<std::map<std::string, std::string>>();
         run.hidden_files = json.value("hidden_files", std::vector<std::string>()); // older agents knew none
         run.library = json.value("library", std::string());                        // nor this one
+        run.before = json.value("before", std::vector<std::string>());             // nor this one
         if (!json.contains("place")) return run;
         Result<BatchPlace> place = read_batch_place(json.at("place"));
         if (!place) return place.error();

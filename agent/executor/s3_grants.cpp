@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::size_t kMaxKeyFileBytes = 4096;
 constexpr std::string_view kS3Scheme = "s3://";
+constexpr const char* kKeyInReach =
+    "this center signs for no s3:// URLs: its jobs run as the agent does and could read the store's key; start the "
+    "agent as root with run_as or run_as_uids, or allow user namespaces, or let them ([s3] jobs_may_read_key)";
 
 Error wrong_key_file(const std::filesystem::path& path, const std::string& cause)
 {
@@ -27,6 +30,12 @@ std::string line_of(const std::string& text, std::size_t& at)
     if (line.ends_with('\r')) line.pop_back();
     at = std::min(end + 1, text.size());
     return line;
+}
+
+/// Inputs are fetched at the start, outputs stored at the end.
+bool could_last(const AttemptOrder& order, std::string_view method)
+{
+    return method != "PUT" || order.wall_limit_s <= kMostWallLimitOfSigned_s;
 }
 
 bool may(const S3Store& store, const std::string& project, std::vector<std::string> S3AccessRule::* prefixes,
@@ -61,7 +70,22 @@ Result<S3Store> open_s3_store(const S3Config& config)
     if (store.access.access_key.empty() || store.access.secret_key.empty())
         return wrong_key_file(config.key_file, "must hold the access key and the secret key, a line each");
     store.rules = config.access;
+    store.jobs_may_read_key = config.jobs_may_read_key;
     return store;
+}
+
+S3Store in_reach_of_jobs(S3Store store)
+{
+    if (!store.access.endpoint.empty() && !store.jobs_may_read_key) store.refusal = kKeyInReach;
+    return store;
+}
+
+Json s3_facts(const S3Store& store)
+{
+    Json facts = {{"s3", !store.access.endpoint.empty() && store.refusal.empty()}};
+    if (!store.refusal.empty()) facts["s3_refusal"] = store.refusal;
+    if (!store.access.endpoint.empty() && store.jobs_may_read_key) facts["s3_jobs_may_read_key"] = true;
+    return facts;
 }
 
 StagingRule with_s3_grants(StagingRule rule, const S3Store& store, const AttemptOrder& order, Timestamp now,
@@ -75,8 +99,13 @@ StagingRule with_s3_grants(StagingRule rule, const S3Store& store, const Attempt
         const std::string path = url.substr(kS3Scheme.size() - 1);
         if (store.access.endpoint.empty())
             granted.refusal = "this center has no object store for s3:// URLs ([s3])";
+        else if (!store.refusal.empty())
+            granted.refusal = store.refusal;
         else if (!may(store, order.owner.project, prefixes, url))
             granted.refusal = "this center gives jobs of their project no such access to it ([[s3_access]])";
+        else if (!could_last(order, method))
+            granted.refusal = "the job may run for longer than any signature is good for: s3:// outputs are for wall "
+                              "limits of 6 days and 23 hours at most";
         else
             granted.url = signed_url(store.access, {.method = method, .path = path, .at = now, .lasts = lasts});
         rule.s3.insert_or_assign(s3_grant_key(method, url), std::move(granted));

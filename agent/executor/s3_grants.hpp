@@ -16,7 +16,16 @@ struct S3Store {
     ObjectStoreAccess access{};
     std::vector<S3AccessRule> rules{};
     std::filesystem::path key_file{}; ///< absolute; jobs must not open it
+    bool jobs_may_read_key{};         ///< as its administrator says (S3Config)
+    std::string refusal{};            ///< not empty: why nothing is signed; for people
 };
+
+/// What a store becomes where jobs run as the agent does, and could read the key: nothing is signed, unless its
+/// administrator says that they may.
+S3Store in_reach_of_jobs(S3Store store);
+
+/// For a center's facts: `s3`, whether s3:// URLs of jobs are signed, and why not or that jobs could read the key.
+Json s3_facts(const S3Store& store);
 
 /// Reads the key. Blocks.
 /// @error kInvalid  the file holds no key, or others may read it.

@@ -9,7 +9,7 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::chrono::seconds kStartPatience{5};  ///< for a supervisor to show itself
+constexpr std::chrono::seconds kStartTimeout{5};   ///< for a supervisor to show itself
 constexpr std::chrono::seconds kCancelInterval{2}; ///< between repeated requests to end
 constexpr int kMaxStarts = 3;
 constexpr std::chrono::minutes kNewStart{1}; ///< an expected start is new when it has moved so far
@@ -85,7 +85,7 @@ AttemptFacts AttemptBook::facts_of(const Entry& entry, const RunView& view, Stea
     facts.runs = view.started_at.has_value();
     facts.cancelled = entry.stored.cancel_reason.has_value();
     facts.is_of_earlier_boot = entry.is_of_earlier_boot;
-    facts.started_lately = entry.start_asked && now - *entry.start_asked < kStartPatience;
+    facts.started_lately = entry.start_asked && now - *entry.start_asked < kStartTimeout;
     facts.output_done = facts.stage == Stage::kEnded && outputs_.is_done(entry.stored.order.attempt_id);
     return facts;
 }

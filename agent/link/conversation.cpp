@@ -151,6 +151,10 @@ bool Conversation::handle_order(const link::Message& message)
         say(link::make_message(book_.answer(*query)));
         return true;
     }
+    if (const auto* query = std::get_if<link::KeptFileQuery>(&message.body)) {
+        say(link::make_message(book_.answer(*query)));
+        return true;
+    }
     if (const auto* cancel = std::get_if<link::CancelAttempt>(&message.body)) {
         settle(); // what comes before it stands
         answer_order(message.id, book_.cancel(cancel->attempt_id, cancel->reason));

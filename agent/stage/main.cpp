@@ -93,7 +93,8 @@ int run(std::string_view option, char* const* command)
     const Result<StagingOrder> order = read_order();
     if (!order) return only_stores ? fail_storing(order.error().detail) : fail_staging(order.error().detail);
     if (only_stores) return store(*order);
-    const int failed = fetch(*order);
+    const Result<void> granted = check_grants(order->outputs, order->rule);
+    const int failed = granted ? fetch(*order) : fail_staging("output " + granted.error().detail);
     for (const auto& [sha256, file] : order->cached)
         ::close(file); // they are not for the command
     if (failed != 0 || *command == nullptr) return failed;

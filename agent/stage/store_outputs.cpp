@@ -101,7 +101,21 @@ Result<StoredOutput> store(const JobOutput& output, const StagingRule& rule, int
     return file->summary();
 }
 
+Error told_of(const JobOutput& output, const Error& error)
+{
+    return {error.code, output.path + " to " + shown_url(output.url) + ": " + error.detail};
+}
+
 } // namespace
+
+Result<void> check_grants(const std::vector<JobOutput>& outputs, const StagingRule& rule)
+{
+    for (const JobOutput& output : outputs) {
+        const Result<std::string> url = transfer_url(rule, "PUT", output.url);
+        if (!url) return told_of(output, url.error());
+    }
+    return {};
+}
 
 Result<void> store_outputs(const std::vector<JobOutput>& outputs, const StagingRule& rule,
                            const std::filesystem::path& work, std::vector<StoredOutput>& stored,
@@ -112,8 +126,7 @@ Result<void> store_outputs(const std::vector<JobOutput>& outputs, const StagingR
     if (folder.number() < 0) return Error{Errc::kUnavailable, "cannot open the working folder: " + error_text(errno)};
     for (const JobOutput& output : outputs) {
         Result<StoredOutput> done = store(output, rule, folder.number(), tries);
-        if (!done)
-            return Error{done.error().code, output.path + " to " + shown_url(output.url) + ": " + done.error().detail};
+        if (!done) return told_of(output, done.error());
         stored.push_back(std::move(*done));
     }
     return {};

@@ -19,4 +19,9 @@ Result<void> store_outputs(const std::vector<JobOutput>& outputs, const StagingR
                            const std::filesystem::path& work, std::vector<StoredOutput>& stored,
                            const TransferTries& tries = {});
 
+/// What of store_outputs() can be known before the command is started, which it would otherwise be for nothing: whether
+/// the job may write the objects that it names.
+/// @error kInvalid  it may not, in the words of store_outputs().
+Result<void> check_grants(const std::vector<JobOutput>& outputs, const StagingRule& rule);
+
 } // namespace fathom::agent

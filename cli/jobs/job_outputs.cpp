@@ -71,8 +71,8 @@ Outcome fetch_output(Session& session, const OutputsOptions& options)
     const Result<Json> fetched =
         download_output(session, {.job = options.id, .path = options.path, .file = options.file});
     return print_answer(session, fetched, [](const Json& output) {
-        return text_of(output, "file") + ": " + format_bytes(number_of(output, "size_bytes").value_or(0)) +
-               ", SHA-256 as stored\n";
+        return text_of(output, "file") + ": " + format_bytes(number_of(output, "size_bytes").value_or(0)) + " from " +
+               text_of(output, "from") + ", SHA-256 as stored\n";
     });
 }
 
@@ -92,9 +92,10 @@ void add_job_outputs_command(CLI::App& job, Invocation& invocation)
         add_verb(job, "outputs", "Which files its center stores where, and which of them stand there; or fetches one",
                  "fathom job outputs job_01JD0000000000000000000000 out/sums.csv --to sums.csv");
     add_required(command, "ID", options->id, "The job's id");
-    command.add_option(
-        "PATH", options->path,
-        "Fetch this output from where it was stored, and check it; goes on where an earlier try broke off");
+    command.add_option("PATH", options->path,
+                       "Fetch this output from where it was stored, or else from the copy that its center keeps, and "
+                       "check it; goes on "
+                       "where an earlier try broke off");
     command.add_option("--to", options->file, "The file it becomes, which must not be there (default: its name, here)");
     on_chosen(command, invocation, std::move(options), run_outputs);
 }

@@ -36,7 +36,8 @@ bool has_choice_flags(const JobRequestOptions& options)
 {
     return !options.budget.empty() || !options.prefer.empty() || options.priority || !options.device.empty() ||
            !options.isa.empty() || !options.sites.empty() || options.memory_bytes || options.gpu_persistent_bytes ||
-           options.gpu_temporary_bytes || !options.sharing.empty();
+           options.gpu_temporary_bytes || !options.sharing.empty() || !options.modules.empty() ||
+           !options.container.empty();
 }
 
 bool has_flags(const JobRequestOptions& options)
@@ -174,6 +175,8 @@ void set_plain_options(Json& job, const JobRequestOptions& options)
     if (options.priority) job["priority"] = *options.priority;
     if (options.wall_limit_s) job["wall_limit_s"] = *options.wall_limit_s;
     if (options.requeue) job["requeue"] = true;
+    if (!options.modules.empty()) job["modules"] = options.modules;
+    if (!options.container.empty()) job["container"] = {{"image", options.container}};
     if (options.metering_wait_s) job["metering_wait_s"] = *options.metering_wait_s;
 }
 

@@ -41,6 +41,8 @@ struct JobRequestOptions {
     std::string sharing; ///< "allowed" or "exclusive"
     std::optional<std::int64_t> wall_limit_s;
     bool requeue = false;
+    std::vector<std::string> modules;
+    std::string container; ///< its image
     std::optional<std::int64_t> metering_wait_s;
     std::vector<std::string> program; ///< after `--`
 };

@@ -70,6 +70,12 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
         ->check(CLI::IsMember({"allowed", "exclusive"}));
     verb.add_option("--site", options.sites, "A center that its data may be at; may stand several times")
         ->allow_extra_args(false);
+    verb.add_option("--module", options.modules,
+                    "An environment module that is loaded before it, such as gcc/12.2; may stand several times")
+        ->allow_extra_args(false);
+    verb.add_option("--container", options.container,
+                    "The image of the container that it runs in, such as docker.io/library/debian:12, or the path of "
+                    "its file at the center");
     verb.add_option("--wall-limit-s", options.wall_limit_s, "Kill it after so many seconds (default 86400)");
     verb.add_flag(
         "--requeue", options.requeue,

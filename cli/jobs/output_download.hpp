@@ -16,11 +16,13 @@ struct OutputDownload {
     TransferTries tries{};
 };
 
-/// Fetches a stored output from where it was stored, and checks it against its SHA-256. The data does not go through
-/// the server. While it takes long, lines on standard error say how far it is.
-/// @return path, file, size_bytes and sha256
-/// @error kNotFound  the job declares no such output, or it is not stored.
-/// @error kInvalid   it was stored where it cannot be read from here; and as download().
+/// Fetches a stored output and checks it against its SHA-256: from its https or http URL, where the data does not go
+/// through the server; else, and where that URL refuses, from the copy that its center keeps, through the server. Goes
+/// on where an earlier call broke off. While it takes long, lines on standard error say how far it is.
+/// @return path, file, size_bytes, sha256, and from: the URL, or that it is the center's copy
+/// @error kNotFound  the job declares no such output, it is not stored, or its center keeps no copy any more.
+/// @error kTooLarge  the copy has more bytes than may pass through the server.
+/// @error kInvalid   as download().
 /// @error kConflict  the file is there already.
 Result<Json> download_output(Session& session, const OutputDownload& wanted);
 

@@ -53,7 +53,7 @@ Outcome list_findings(Session& session, const FindingListOptions& options)
                       {.path = "/probe-findings",
                        .query = std::move(query),
                        .table = findings_table,
-                       .when_empty = "No such findings: no result of a probe was kept apart."},
+                       .when_empty = "No such findings: no result of a probe was quarantined."},
                       options);
 }
 
@@ -72,7 +72,7 @@ Outcome dismiss_finding(Session& session, const DismissOptions& options)
 
 void add_finding_commands(CLI::App& app, Invocation& invocation)
 {
-    CLI::App& noun = add_noun(app, "finding", "Results of probes that were kept apart, and why");
+    CLI::App& noun = add_noun(app, "finding", "Quarantined results of probes, and why");
     auto list_options = std::make_shared<FindingListOptions>();
     CLI::App& list = add_verb(noun, "list", "Findings, newest first", "fathom finding list --open --center alpha");
     list.add_option("--center", list_options->center, "Of this center: its name or id");

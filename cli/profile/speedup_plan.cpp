@@ -5,6 +5,7 @@
 #include "cli/profile/speedup_options.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/decide/prediction/query_plan.hpp"
+#include "core/decide/prediction/spark_log.hpp"
 
 #include <fmt/format.h>
 

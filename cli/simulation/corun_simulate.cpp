@@ -5,6 +5,7 @@
 #include "cli/text/format_units.hpp"
 #include "simulator/corun/corun_figures.hpp"
 #include "simulator/corun/corun_workloads.hpp"
+#include "simulator/figures/confidence.hpp"
 #include "simulator/workloads/inflated_file.hpp"
 
 #include <fmt/format.h>

@@ -7,10 +7,11 @@
 #include "cli/simulation/simulate_tables.hpp"
 #include "core/base/file.hpp"
 #include "core/base/nearest_name.hpp"
+#include "simulator/figures/network_load.hpp"
 #include "simulator/figures/policy_group.hpp"
 #include "simulator/report/report.hpp"
 #include "simulator/what_if/comparison.hpp"
-#include "simulator/world/sound_scenario.hpp"
+#include "simulator/world/check_scenario.hpp"
 
 #include <fmt/format.h>
 
@@ -78,7 +79,7 @@ Result<LoadedScenario> load(Session& session, const SimulateOptions& options)
     Result<JoinedScenario> joined =
         simulation::join_scenario(centers->after, std::move(*input), {.counted = *counted, .load = options.load});
     if (!joined) return joined.error();
-    if (const Result<void> sound = simulation::check_scenario(joined->scenario); !sound) return sound.error();
+    if (const Result<void> valid = simulation::check_scenario(joined->scenario); !valid) return valid.error();
     Result<std::optional<simulation::Scenario>> shared = load_shared(options, joined->scenario);
     if (!shared) return shared.error();
     return LoadedScenario{std::move(*joined), std::move(*shared), format};

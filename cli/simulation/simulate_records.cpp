@@ -1,6 +1,7 @@
 #include "cli/simulation/simulate_records.hpp"
 
 #include "core/base/csv_field.hpp"
+#include "simulator/figures/confidence.hpp"
 #include "simulator/figures/figure_fields.hpp"
 #include "simulator/figures/policy_group.hpp"
 #include "simulator/world/centers_file.hpp"

@@ -1,6 +1,7 @@
 #include "cli/simulation/simulate_tables.hpp"
 
 #include "cli/text/format_units.hpp"
+#include "simulator/figures/confidence.hpp"
 #include "simulator/figures/policy_group.hpp"
 
 #include <fmt/format.h>

@@ -6,6 +6,7 @@
 #include "core/model/gpu_pair.hpp"
 #include "core/model/job_input.hpp"
 #include "core/model/job_output.hpp"
+#include "core/model/job_software.hpp"
 #include "core/model/kernel_class.hpp"
 #include "core/model/staging_use.hpp"
 
@@ -53,6 +54,7 @@ struct AttemptOrder {
     std::map<std::string, std::string> environment;
     std::map<std::string, std::string> files; ///< name -> content
     std::vector<JobInput> inputs{};           ///< staged before the command starts, as the job's user
+    JobSoftware software{};                   ///< of its center's, that the command needs
     std::vector<JobOutput> outputs{};         ///< stored once the command has succeeded, as the job's user
     std::int64_t wall_limit_s{86400};         ///< of staging, the command and storing together
     bool profile{false};                      ///< count the job's operators while it runs (M11)

@@ -26,7 +26,6 @@ constexpr std::array<std::pair<JobState, std::string_view>, 9> kStateNames{{
 constexpr std::size_t kFilesBytes = 1UL << 20U;
 constexpr std::size_t kSecretsBytes = 65536;
 constexpr std::size_t kMaxSecrets = 100;
-constexpr std::size_t kNameBytes = 200;
 constexpr std::size_t kMaxInputs = 1000;
 constexpr double kMaxBytes = 1e18;
 constexpr std::int64_t kMaxMemoryBytes = std::int64_t{1} << 60U;
@@ -270,7 +269,7 @@ void check_input_paths(const JobSpec& spec, std::vector<FieldError>& errors)
 std::string default_name(const std::string& program)
 {
     std::string name = program.substr(program.rfind('/') + 1);
-    name.resize(utf8_prefix(name, kNameBytes).size());
+    name.resize(utf8_prefix(name, kMaxJobNameBytes).size());
     return name.empty() ? "job" : name;
 }
 
@@ -395,7 +394,7 @@ Result<JobSpec> parse_job_spec(const Json& json)
     ObjectReader reader(json, "", errors);
     JobSpec spec;
     spec.project = reader.optional_string("project", {.min_length = 1, .max_length = 128}).value_or(spec.project);
-    spec.type = reader.optional_string("type", {.max_length = 200}).value_or("");
+    spec.type = reader.optional_string("type", {.max_length = kMaxJobTypeBytes}).value_or("");
     spec.command = reader.strings("command", 1000, {.max_length = 65536});
     spec.script = reader.optional_string("script", {.max_length = kFilesBytes}).value_or("");
     spec.environment = parse_text_map(reader, "environment", 500, 32768, is_variable_name,
@@ -407,6 +406,7 @@ Result<JobSpec> parse_job_spec(const Json& json)
     spec.inputs = parse_job_inputs(reader, errors);
     check_input_paths(spec, errors);
     spec.outputs = parse_job_outputs(reader, errors);
+    spec.software = parse_job_software(reader, errors);
     spec.operators = parse_job_operators(reader, errors);
     if (const Json* units = reader.object("units")) spec.units = parse_unit_request(*units, "units", errors);
     if (const Json* data = reader.object("data")) spec.data = parse_data(*data, "data", errors);
@@ -424,7 +424,7 @@ Result<JobSpec> parse_job_spec(const Json& json)
     const bool has_script = !spec.script.empty();
     if (has_command == has_script) reader.fail("command", "give either a command or a script");
     if (has_command && spec.command[0].empty()) reader.fail("command[0]", "must not be empty");
-    spec.name = reader.optional_string("name", {.min_length = 1, .max_length = kNameBytes})
+    spec.name = reader.optional_string("name", {.min_length = 1, .max_length = kMaxJobNameBytes})
                     .value_or(default_name(has_command ? spec.command[0] : "script"));
     reader.finish(UnknownFields::kReject);
     return value_or_errors(std::move(spec), std::move(errors), "the job");
@@ -459,6 +459,7 @@ Json to_json(const JobSpec& spec)
         json["secret_environment"][name] = nullptr;
     if (!spec.inputs.empty()) json["inputs"] = to_json(spec.inputs);
     if (!spec.outputs.empty()) json["outputs"] = to_json(spec.outputs);
+    add_json(json, spec.software);
     if (spec.deadline) json["deadline"] = format_rfc3339(*spec.deadline);
     if (spec.budget) json["budget"] = to_json(*spec.budget);
     if (spec.gang.size > 0) json["gang"] = {{"id", spec.gang.id}, {"size", spec.gang.size}};

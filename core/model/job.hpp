@@ -5,15 +5,20 @@
 #include "core/model/gpu_memory.hpp"
 #include "core/model/job_input.hpp"
 #include "core/model/job_output.hpp"
+#include "core/model/job_software.hpp"
 #include "core/model/money.hpp"
 #include "core/model/probe_task.hpp"
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace fathom {
+
+inline constexpr std::size_t kMaxJobNameBytes = 200; ///< of the name of a job, a probe task or a probe run
+inline constexpr std::size_t kMaxJobTypeBytes = 200; ///< of the name of a job type
 
 /// Where a job stands (design: "States"). Who moves it is in docs/architecture.md.
 enum class JobState {
@@ -110,7 +115,8 @@ struct JobSpec {
     std::map<std::string, std::string> files; ///< name -> content, written into the working folder
     std::vector<JobInput> inputs;             ///< staged into the working folder by the agent
     std::vector<JobOutput> outputs;           ///< stored by the agent once the command has succeeded
-    std::vector<OperatorUse> operators;       ///< how often the job executes which operator
+    JobSoftware software;
+    std::vector<OperatorUse> operators; ///< how often the job executes which operator
     UnitRequest units;
     JobData data;
     NetworkChoice network = NetworkChoice::kAuto;

@@ -25,6 +25,16 @@ struct StoredOutput {
     bool operator==(const StoredOutput&) const = default;
 };
 
+/// The longest wall limit of a job with an s3:// output: the center signs for it when the job starts, for an hour
+/// beyond the limit, and no signature is good for more than 7 days.
+inline constexpr std::int64_t kMostWallLimitOfSigned_s = 7 * 86400 - 3600;
+
+/// Whether it goes to an object store by a signature of its center's.
+inline bool is_signed_by_center(const JobOutput& output)
+{
+    return output.url.starts_with("s3://");
+}
+
 /// Reads the field `outputs` of a job; missing is empty.
 std::vector<JobOutput> parse_job_outputs(ObjectReader& reader, std::vector<FieldError>& errors);
 Json to_json(const std::vector<JobOutput>& outputs);

@@ -218,6 +218,7 @@ void view_fields(Archive& archive, T& view, SharedOfViews& shared)
     archive.integer(view.memory_bytes_per_unit, 0, cycle::kAll);
     if (archive.version() >= 3) archive.integer(view.gpu_memory_bytes, 0, cycle::kAll);
     if (archive.version() >= 5) archive.integer(view.max_wall_s, 0, cycle::kAll);
+    if (archive.version() >= 12) fields(archive, view.software);
     availability_fields(archive, view.availability);
     if (archive.version() >= 4) {
         archive.integer(view.units_per_device);

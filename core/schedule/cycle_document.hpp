@@ -25,7 +25,7 @@ struct CycleMoment {
     Timestamp now{};
     UnitCalendar calendar;
     std::vector<Reservation> reserved; ///< what attempts hold
-    std::vector<Reservation> planned;  ///< for jobs of earlier pages of the pass
+    std::vector<Reservation> planned;  ///< for jobs of earlier batches of the cycle
     std::vector<KnownGpuRoom> gpu_rooms;
     ScheduleInput input;
 };

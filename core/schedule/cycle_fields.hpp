@@ -32,7 +32,7 @@ inline void know(const TransferRequest& transfer)
 inline void know(const RouteRequest& request)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
-                                  f20, f21, f22] = request;
+                                  f20, f21, f22, f23] = request;
 }
 inline void know(const KnownRun& run)
 {
@@ -84,7 +84,7 @@ void fields(Archive& archive, T& demand)
     archive.real(demand.bytes, NumberRange::kAmount);
     archive.real(demand.share, NumberRange::kAmount);
     archive.flag(demand.is_serial);
-    archive.real(demand.likeness, NumberRange::kAmount);
+    archive.real(demand.similarity, NumberRange::kAmount);
     archive.text(demand.remainder);
 }
 
@@ -142,6 +142,13 @@ void fields(Archive& archive, T& use)
     archive.real(use.cost, NumberRange::kAmount);
 }
 
+template <class Archive, FieldsOf<SoftwareKinds> T>
+void fields(Archive& archive, T& kinds)
+{
+    archive.flag(kinds.modules);
+    archive.flag(kinds.containers);
+}
+
 /// Without its known run, which jobs share.
 template <class Archive, FieldsOf<RouteRequest> T>
 void fields(Archive& archive, T& request)
@@ -169,6 +176,7 @@ void fields(Archive& archive, T& request)
     if (archive.version() < 11) return;
     map_fields(archive, request.kept_in_bytes, [&](auto& bytes) { archive.real(bytes, NumberRange::kAmount); });
     archive.real(request.staged_in_bytes, NumberRange::kAmount);
+    if (archive.version() >= 12) fields(archive, request.software);
 }
 
 template <class Archive, FieldsOf<ProjectUse> T>
@@ -327,9 +335,9 @@ void fields(Archive& archive, T& run)
     archive.text(run.job_type);
     archive.text(run.unit_type);
     archive.integer(run.unit_count);
-    archive.choice(run.basis, PromiseBasis::kReference);
-    for (auto* time : {&run.promised_s, &run.promised_low_s, &run.promised_high_s, &run.predicted_s, &run.low_s,
-                       &run.high_s, &run.width_factor, &run.actual_s})
+    archive.choice(run.basis, RawBasis::kReference);
+    for (auto* time : {&run.raw_s, &run.raw_low_s, &run.raw_high_s, &run.predicted_s, &run.low_s, &run.high_s,
+                       &run.width_factor, &run.actual_s})
         archive.real(*time, NumberRange::kAmount);
     archive.moment(run.ended_at);
     if (archive.version() < 7) return;

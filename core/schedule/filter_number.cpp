@@ -6,19 +6,14 @@ namespace fathom {
 
 std::uint8_t written_number(Filter filter)
 {
-    const auto place = static_cast<std::uint8_t>(filter);
-    if (filter == Filter::kWallLimit) return 11; // later than the first eleven, in their midst
-    if (filter == Filter::kSpeedup) return 12;
-    return filter < Filter::kWallLimit ? place : static_cast<std::uint8_t>(place - 1);
+    return rule_of(filter).written_number;
 }
 
 Filter written_filter(std::uint8_t number)
 {
-    for (std::uint8_t place = 0; place < kFilterCount; ++place) {
-        if (written_number(static_cast<Filter>(place)) == number) return static_cast<Filter>(place);
-    }
-    FATHOM_ASSERT(number < kFilterCount);
-    return {};
+    const auto found = find_filter([number](const FilterRule& rule) { return rule.written_number == number; });
+    FATHOM_ASSERT(found);
+    return *found;
 }
 
 } // namespace fathom

@@ -42,9 +42,9 @@ UnitTypeView& UnitLedger::own(std::size_t index)
     return copy;
 }
 
-void UnitLedger::begin_page()
+void UnitLedger::begin_batch()
 {
-    if (table_) table_->begin_page();
+    if (table_) table_->begin_batch();
 }
 
 void UnitLedger::lay_calendar(const UnitCalendar& calendar, Timestamp now)

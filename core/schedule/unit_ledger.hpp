@@ -59,8 +59,8 @@ class UnitLedger {
     /// The GPUs whose memory jobs share, with what has been placed there by now.
     std::vector<KnownGpuRoom> gpu_rooms() const;
     /// Decisions after this call are, to the last bit, those of a new ledger that is made with reserved_later() as its
-    /// `planned`. So one ledger serves page after page, and each page can still be decided again by itself.
-    void begin_page();
+    /// `planned`. So one ledger serves batch after batch, and each batch can still be decided again by itself.
+    void begin_batch();
     /// The reservations since the ledger was made, in order, without those that were undone.
     const std::vector<Reservation>& reserved_later() const { return reserved_later_; }
     /// Reservations after this call can be undone until the trial is kept or undone. One trial at a time.

@@ -24,6 +24,8 @@ std::string measuring_key(const RouteRequest& request, std::chrono::seconds peri
     byte_key::add(key, units.gpu_memory.all_bytes());
     byte_key::add(key, units.count.value_or(units.min));
     byte_key::add(key, units.sharing);
+    byte_key::add(key, request.software.modules);
+    byte_key::add(key, request.software.containers);
     byte_key::add(key, request.wall_limit_s);
     byte_key::add(key, request.is_probe);
     byte_key::add(key, period.count());

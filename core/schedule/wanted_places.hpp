@@ -25,7 +25,7 @@ double typical_run_s(std::span<const WaitingJobView> views);
 std::vector<double> shadow_prices_with(std::span<const std::optional<double>> known,
                                        std::span<const JobOptions> waiting, std::span<const UnitTypeLoad> unit_types);
 
-/// What is free, and what frees when. Worth and load are 1.
+/// What is free, and what frees when. Shadow price and load are 1.
 UnitTypeLoad unit_type_load(const UnitTypeView& view);
 
 /// The unit types that waiting jobs could use, few in a large network, numbered in the order in which they occur. Not

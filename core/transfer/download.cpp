@@ -2,8 +2,6 @@
 
 #include "core/base/error_text.hpp"
 #include "core/base/open_file.hpp"
-#include "core/base/sha256.hpp"
-#include "core/base/write_all.hpp"
 
 #include <array>
 #include <cerrno>
@@ -19,76 +17,9 @@
 namespace fathom {
 namespace {
 
-constexpr std::size_t kReadBlockBytes = 1UL << 18U;
 constexpr long kMaxRedirects = 5;
 constexpr long kOk = 200;
 constexpr long kPartialContent = 206;
-
-Error not_written()
-{
-    // Another try would end as this one does.
-    return {Errc::kInvalid, "it cannot be written: " + error_text(errno)};
-}
-
-/// What has come of a file so far, with its digest. Not thread-safe.
-class PartFile {
-  public:
-    PartFile(OpenFile file, std::int64_t size_bytes) : file_(std::move(file)), size_bytes_(size_bytes) {}
-
-    std::int64_t bytes() const { return bytes_; }
-    int number() const { return file_.number(); }
-    const std::optional<Error>& problem() const { return problem_; }
-
-    /// What an earlier call has left, as far as it can be of this file.
-    bool read_earlier()
-    {
-        std::string block(kReadBlockBytes, '\0');
-        for (;;) {
-            const ssize_t size = ::read(file_.number(), block.data(), block.size());
-            if (size < 0 && errno == EINTR) continue;
-            if (size < 0 || bytes_ + size > size_bytes_) return restart();
-            if (size == 0) return true;
-            digest_->add({block.data(), static_cast<std::size_t>(size)});
-            bytes_ += size;
-        }
-    }
-
-    bool add(std::string_view data)
-    {
-        if (static_cast<std::int64_t>(data.size()) > size_bytes_ - bytes_) {
-            problem_ = Error{Errc::kInvalid, "it has more than the " + std::to_string(size_bytes_) + " bytes expected"};
-            return false;
-        }
-        if (!write_all(file_.number(), data)) {
-            problem_ = not_written();
-            return false;
-        }
-        digest_->add(data);
-        bytes_ += static_cast<std::int64_t>(data.size());
-        return true;
-    }
-
-    bool restart()
-    {
-        if (::ftruncate(file_.number(), 0) != 0 || ::lseek(file_.number(), 0, SEEK_SET) != 0) {
-            problem_ = not_written();
-            return false;
-        }
-        digest_ = std::make_unique<Sha256>();
-        bytes_ = 0;
-        return true;
-    }
-
-    /// Once.
-    std::string sha256() { return digest_->hex(); }
-
-  private:
-    OpenFile file_;
-    std::int64_t size_bytes_;
-    std::int64_t bytes_ = 0;
-    std::unique_ptr<Sha256> digest_ = std::make_unique<Sha256>();
-    std::optional<Error> problem_;
-};
 
 /// One try, for libcurl's callback.
 struct Receipt {
@@ -134,12 +65,11 @@ Result<void> fetch_rest(const std::string& url, PartFile& part, const std::funct
     return {};
 }
 
-Result<void> fetch_all(const Download& wanted, const TransferTries& tries, PartFile& part,
-                       const std::function<void(std::int64_t)>& on_bytes)
+Result<void> fetch_all(const Download& wanted, const TransferTries& tries, PartFile& part, const FetchRest& fetch)
 {
     return with_tries(tries, [&](int) -> Result<void> {
         if (part.bytes() == wanted.size_bytes) return {};
-        Result<void> done = fetch_rest(wanted.url, part, on_bytes);
+        Result<void> done = fetch(part);
         if (done && part.bytes() < wanted.size_bytes)
             done = Error{Errc::kInvalid, "it has " + std::to_string(part.bytes()) + " of the " +
                                              std::to_string(wanted.size_bytes) + " bytes expected"};
@@ -150,13 +80,13 @@ Result<void> fetch_all(const Download& wanted, const TransferTries& tries, PartF
 /// Gives the file its name, which nobody else's file may have by then.
 Result<void> name_file(const PartFile& part, const std::filesystem::path& file)
 {
-    if (::fsync(part.number()) != 0) return not_written();
+    if (::fsync(part.number()) != 0) return not_written(errno);
     const std::filesystem::path from = part_of(file);
     if (::link(from.c_str(), file.c_str()) != 0) {
         if (errno == EEXIST) return Error{Errc::kConflict, file.string() + " is there already"};
         // File systems without links.
         if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, file.c_str(), RENAME_NOREPLACE) == 0) return {};
-        return errno == EEXIST ? Error{Errc::kConflict, file.string() + " is there already"} : not_written();
+        return errno == EEXIST ? Error{Errc::kConflict, file.string() + " is there already"} : not_written(errno);
     }
     ::unlink(from.c_str());
     return {};
@@ -187,6 +117,11 @@ Result<void> download(const Download& wanted, const TransferTries& tries,
                       const std::function<void(std::int64_t)>& on_bytes)
 {
     if (const Result<void> started = start_curl(); !started) return started;
+    return download_by(wanted, tries, [&](PartFile& part) { return fetch_rest(wanted.url, part, on_bytes); });
+}
+
+Result<void> download_by(const Download& wanted, const TransferTries& tries, const FetchRest& fetch)
+{
     std::error_code error;
     if (std::filesystem::exists(std::filesystem::symlink_status(wanted.file, error)))
         return Error{Errc::kConflict, wanted.file.string() + " is there already"};
@@ -198,7 +133,7 @@ Result<void> download(const Download& wanted, const TransferTries& tries,
     if (!part.read_earlier()) return *part.problem();
     // What an earlier call has left may be of another file, which shows when all is there: then once more, anew.
     for (bool is_continued = part.bytes() > 0;; is_continued = false) {
-        if (Result<void> fetched = fetch_all(wanted, tries, part, on_bytes); !fetched) return fetched;
+        if (Result<void> fetched = fetch_all(wanted, tries, part, fetch); !fetched) return fetched;
         const std::string digest = part.sha256();
         if (digest == wanted.sha256) return name_file(part, wanted.file);
         if (is_continued && part.restart()) continue;

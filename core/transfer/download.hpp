@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/transfer/part_file.hpp"
 #include "core/transfer/transfer.hpp"
 
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace fathom {
 
 /// A file that is to be had from a URL, and which content is expected.
 struct Download {
-    std::string url; ///< https or http
+    std::string url; ///< https or http; not of download_by()
     std::int64_t size_bytes{};
     std::string sha256;           ///< 64 lower-case hex digits
     std::filesystem::path file{}; ///< must not be there
@@ -29,5 +30,12 @@ std::filesystem::path part_of(const std::filesystem::path& file);
 /// No detail holds the URL.
 Result<void> download(const Download& wanted, const TransferTries& tries,
                       const std::function<void(std::int64_t)>& on_bytes);
+
+/// Fetches what is missing of a file: adds it to the part from its end on, or restarts the part and adds all.
+/// @error  as download(): the codes say whether another try may help (is_transient()).
+using FetchRest = std::function<Result<void>(PartFile& part)>;
+
+/// download() by other means than a URL.
+Result<void> download_by(const Download& wanted, const TransferTries& tries, const FetchRest& fetch);
 
 } // namespace fathom

@@ -1,5 +1,6 @@
 #include "core/transfer/signed_url.hpp"
 
+#include "core/base/hex.hpp"
 #include "core/base/sha256.hpp"
 
 #include <openssl/evp.h>
@@ -31,13 +32,9 @@ std::string sha256_of(std::string_view text)
 
 std::string hex_of(std::string_view bytes)
 {
-    constexpr std::string_view kDigits = "0123456789abcdef";
     std::string text;
-    for (const char byte : bytes) {
-        const unsigned value = static_cast<unsigned char>(byte);
-        text += kDigits[value >> 4U];
-        text += kDigits[value & 15U];
-    }
+    for (const char byte : bytes)
+        append_hex(text, static_cast<unsigned char>(byte));
     return text;
 }
 

@@ -80,7 +80,7 @@ Result<void> with_tries(const TransferTries& tries, const std::function<Result<v
     std::chrono::milliseconds pause = tries.first_pause;
     for (int i = 1;; ++i) {
         const Result<void> done = attempt(i);
-        if (done || done.error().code == Errc::kInvalid) return done;
+        if (done || !is_transient(done.error().code)) return done;
         if (i >= tries.most)
             return Error{done.error().code, done.error().detail + ", at the last of " + std::to_string(i) + " tries"};
         std::this_thread::sleep_for(pause);

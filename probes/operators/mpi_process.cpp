@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kPatience{3}; ///< for an end, before a signal and before the next
+constexpr std::chrono::seconds kEndTimeout{3}; ///< for an end, before a signal and before the next
 constexpr std::size_t kMaxSkippedBytes = 64UL << 10U;
 constexpr std::size_t kMaxLastWordsBytes = 400;
 constexpr off_t kMaxStderrBytes = 64 << 10; ///< what is written beyond is lost
@@ -90,7 +90,7 @@ MpiProcess::~MpiProcess()
     ::shutdown(socket_.number(), SHUT_WR);
     if (has_failed_) ::kill(pid_, SIGTERM);
     for (const int signal : {SIGTERM, SIGKILL}) {
-        if (wait_for_child(pid_, Clock::now() + kPatience)) break;
+        if (wait_for_child(pid_, Clock::now() + kEndTimeout)) break;
         ::kill(pid_, signal);
     }
     int ignored = 0;

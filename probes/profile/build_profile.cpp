@@ -1,4 +1,5 @@
-#include "probes/profile/profile.hpp"
+#include "probes/profile/build_profile.hpp"
+
 #include "probes/profile/routine_table.hpp"
 
 #include <fmt/format.h>
@@ -91,7 +92,7 @@ ObservedCalls observed_calls(const SymbolInfo& symbol, std::span<const std::int6
     std::int64_t executions = 1;
     calls.operation = describe_calls(symbol, dimensions, executions);
     calls.is_serial = symbol.action == Action::kFftwExecute || symbol.action == Action::kBytes;
-    if (symbol.action == Action::kCall) calls.likeness = product_part(symbol.routine);
+    if (symbol.action == Action::kCall) calls.similarity = product_part(symbol.routine);
     calls.calls = static_cast<std::int64_t>(count);
     calls.batch = executions;
     calls.operation.count = calls.calls * executions;

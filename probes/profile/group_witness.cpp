@@ -10,7 +10,7 @@
 namespace fathom::profile {
 namespace {
 
-constexpr int kPatience_ms = 20;
+constexpr int kNoteTimeout_ms = 20;
 
 [[noreturn]] void witness(const sigset_t& signals, int notes)
 {
@@ -35,12 +35,11 @@ GroupWitness::GroupWitness(const sigset_t& signals)
     process_ = ::fork();
     if (process_ == 0) witness(signals, ends[1]);
     ::close(ends[1]);
-    notes_ = ends[0];
+    notes_ = OpenFile(ends[0]);
 }
 
 GroupWitness::~GroupWitness()
 {
-    if (notes_ >= 0) ::close(notes_);
     if (process_ <= 0) return;
     ::kill(process_, SIGKILL);
     ::waitpid(process_, nullptr, 0);
@@ -48,10 +47,10 @@ GroupWitness::~GroupWitness()
 
 bool GroupWitness::saw(int signal)
 {
-    pollfd ready = {notes_, POLLIN, 0};
-    while (notes_ >= 0 && ::poll(&ready, 1, kPatience_ms) > 0) {
+    pollfd ready = {notes_.number(), POLLIN, 0};
+    while (notes_.number() >= 0 && ::poll(&ready, 1, kNoteTimeout_ms) > 0) {
         char note = 0;
-        if (::read(notes_, &note, 1) != 1) return false;
+        if (::read(notes_.number(), &note, 1) != 1) return false;
         if (note == static_cast<char>(signal)) return true;
     }
     return false;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/base/open_file.hpp"
+
 #include <csignal>
 #include <sys/types.h>
 
@@ -20,7 +22,7 @@ class GroupWitness {
 
   private:
     pid_t process_ = -1;
-    int notes_ = -1;
+    OpenFile notes_;
 };
 
 } // namespace fathom::profile

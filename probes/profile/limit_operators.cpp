@@ -1,4 +1,4 @@
-#include "probes/profile/profile.hpp"
+#include "probes/profile/limit_operators.hpp"
 
 #include <fmt/format.h>
 

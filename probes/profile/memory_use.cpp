@@ -1,5 +1,6 @@
 #include "probes/profile/memory_use.hpp"
 
+#include "core/base/open_file.hpp"
 #include "probes/profile/page_looks.hpp"
 #include "probes/runner/proc_files.hpp"
 
@@ -57,23 +58,18 @@ class Counter {
         attributes.inherit = 1;
         attributes.exclude_kernel = 1;
         attributes.exclude_hv = 1;
-        fd_ = static_cast<int>(::syscall(SYS_perf_event_open, &attributes, process, -1, -1, PERF_FLAG_FD_CLOEXEC));
+        file_ = OpenFile(
+            static_cast<int>(::syscall(SYS_perf_event_open, &attributes, process, -1, -1, PERF_FLAG_FD_CLOEXEC)));
     }
-    ~Counter()
-    {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    Counter(const Counter&) = delete;
-    Counter& operator=(const Counter&) = delete;
-    bool is_open() const { return fd_ >= 0; }
+    bool is_open() const { return file_.number() >= 0; }
     double value() const
     {
         std::uint64_t value = 0;
-        return ::read(fd_, &value, sizeof(value)) == sizeof(value) ? static_cast<double>(value) : 0;
+        return ::read(file_.number(), &value, sizeof(value)) == sizeof(value) ? static_cast<double>(value) : 0;
     }
 
   private:
-    int fd_ = -1;
+    OpenFile file_;
 };
 
 /// Misses of the last cache, a line of memory each, against what the core could move in that time. Such misses

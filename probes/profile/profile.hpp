@@ -67,17 +67,4 @@ struct ProfileInput {
     std::vector<std::string> notes;
 };
 
-/// Reads the counts, matches them with the library, and sums up.
-Profile build_profile(const ProfileInput& input, const std::vector<OperatorManifest>& library);
-
-/// Joins uses of one operator until at most `most` are left: first those of one size class, then all of one
-/// operator; the work of what is joined is kept. Says in `notes` when it did.
-void limit_operators(std::vector<OperatorUse>& uses, const std::vector<OperatorManifest>& library, std::size_t most,
-                     std::vector<std::string>& notes);
-
-/// Adds operators that stand for the remainder, so that the whole program is represented, by running them for
-/// a moment with the prober beside this program.
-/// @error kUnavailable  it cannot be run; the detail says why.
-Result<void> add_remainder_operators(Profile& profile, const std::vector<OperatorManifest>& library);
-
 } // namespace fathom::profile

@@ -1,6 +1,7 @@
+#include "probes/profile/remainder_operators.hpp"
+
 #include "core/model/probe_result.hpp"
 #include "probes/profile/counts_folder.hpp"
-#include "probes/profile/profile.hpp"
 
 #include <algorithm>
 #include <array>

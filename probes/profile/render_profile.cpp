@@ -110,7 +110,7 @@ const OperatorManifest* find_manifest(const std::vector<OperatorManifest>& libra
 
 /// How much of the time of what a use stands for goes as the operator's: the mean of its calls, or of all calls of the
 /// operator where sizes were joined.
-double likeness_of(const OperatorUse& use, const Profile& profile)
+double similarity_of(const OperatorUse& use, const Profile& profile)
 {
     const std::string key = operator_key(use.id, use.parameters);
     double time[2] = {};
@@ -120,7 +120,7 @@ double likeness_of(const OperatorUse& use, const Profile& profile)
         for (const int which : {0, 1}) {
             if (which == 0 && line.use != key) continue;
             time[which] += line.observed.seconds;
-            alike[which] += line.observed.seconds * line.observed.likeness;
+            alike[which] += line.observed.seconds * line.observed.similarity;
         }
     }
     return time[0] > 0 ? alike[0] / time[0] : time[1] > 0 ? alike[1] / time[1] : 1;
@@ -148,8 +148,8 @@ Json use_json(const OperatorUse& use, const Profile& profile, const std::vector<
     if (is_serial(use, profile)) json["serial"] = true;
     if (!use.remainder.empty())
         json["remainder"] = use.remainder;
-    else if (const double likeness = likeness_of(use, profile); likeness < 1)
-        json["likeness"] = rounded(likeness);
+    else if (const double similarity = similarity_of(use, profile); similarity < 1)
+        json["likeness"] = rounded(similarity);
     return json;
 }
 

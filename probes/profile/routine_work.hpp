@@ -15,7 +15,7 @@ struct ObservedCalls {
     std::int64_t batch{1};            ///< problems that each of them solves
     double seconds{};                 ///< spent in them
     bool is_serial{false};            ///< the program, not the library, decides how many threads compute them
-    double likeness{1};               ///< how much of their time goes as the operator's does: product_part
+    double similarity{1};             ///< how much of their time goes as the operator's does: product_part
     bool is_timed{true};              ///< false: too short to be timed exactly; `seconds` is an estimate
     std::vector<std::size_t> entries; ///< in the counts' table
 };

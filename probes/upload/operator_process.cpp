@@ -28,9 +28,9 @@ using wire::Request;
 using wire::Status;
 
 constexpr std::chrono::seconds kStartLimit{10};
-constexpr std::chrono::milliseconds kNoPatience{0};
-constexpr std::chrono::milliseconds kLeavePatience{200}; ///< for a guest that was asked to leave
-constexpr std::chrono::milliseconds kEndPatience{2000};  ///< for bubblewrap to tell how its child ended
+constexpr std::chrono::milliseconds kNoTimeout{0};
+constexpr std::chrono::milliseconds kLeaveTimeout{200}; ///< for a guest that was asked to leave
+constexpr std::chrono::milliseconds kEndTimeout{2000};  ///< for bubblewrap to tell how its child ended
 constexpr std::size_t kMaxLastWords = 400;
 
 /// Text from the sandbox as one printable line.
@@ -108,7 +108,7 @@ OperatorProcess::~OperatorProcess()
     const Request request{.ticket = 0, .command = Command::kEnd};
     const bool asked =
         process_.pid > 0 && ::send(process_.socket.number(), &request, sizeof request, MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
-    reap(asked ? kLeavePatience : kNoPatience);
+    reap(asked ? kLeaveTimeout : kNoTimeout);
 }
 
 Result<void> OperatorProcess::wait_until_ready()
@@ -194,7 +194,7 @@ Result<Reply> OperatorProcess::receive(std::string_view doing, Clock::time_point
 Error OperatorProcess::ended(std::string_view doing)
 {
     // Bubblewrap ends as its child did, with 128 + n for a signal.
-    const int status = reap(kEndPatience);
+    const int status = reap(kEndTimeout);
     const std::string words = last_words();
     const std::string tail = words.empty() ? "" : fmt::format("; it wrote: {}", words);
     if (status == 128 + SIGKILL)
@@ -207,7 +207,7 @@ Error OperatorProcess::ended(std::string_view doing)
 
 Error OperatorProcess::misbehaved(const std::string& what)
 {
-    reap(kNoPatience);
+    reap(kNoTimeout);
     return Error{Errc::kForbidden, "the uploaded code " + what};
 }
 
@@ -218,10 +218,10 @@ std::string OperatorProcess::last_words() const
     return size > 0 ? printable({text.data(), static_cast<std::size_t>(size)}) : "";
 }
 
-int OperatorProcess::reap(std::chrono::milliseconds patience)
+int OperatorProcess::reap(std::chrono::milliseconds timeout)
 {
     if (process_.pid <= 0) return 0;
-    const auto until = Clock::now() + patience;
+    const auto until = Clock::now() + timeout;
     int status = 0;
     pid_t reaped = ::waitpid(process_.pid, &status, WNOHANG);
     while (reaped == 0 && Clock::now() < until) {

@@ -73,9 +73,9 @@ class OperatorProcess {
     Error ended(std::string_view doing);
     Error misbehaved(const std::string& what);
     std::string last_words() const;
-    /// Ends the sandbox if it has not ended by itself within `patience`.
+    /// Ends the sandbox if it has not ended by itself within `timeout`.
     /// @return its exit code; 128 + n for signal n.
-    int reap(std::chrono::milliseconds patience);
+    int reap(std::chrono::milliseconds timeout);
 
     StartedProcess process_;
 };

@@ -1,5 +1,6 @@
 #include "core/base/secret.hpp"
 #include "core/base/utf8_prefix.hpp"
+#include "schema/link/kept_file.hpp"
 #include "schema/link/messages.hpp"
 #include "schema/link/read_fields.hpp"
 
@@ -111,6 +112,7 @@ Body read_start_attempt(ObjectReader& reader, std::vector<FieldError>& errors)
     order.environment = read_text_map(reader, "environment");
     order.files = read_text_map(reader, "files");
     order.inputs = parse_job_inputs(reader, errors);
+    order.software = parse_job_software(reader, errors);
     order.outputs = parse_job_outputs(reader, errors);
     order.wall_limit_s = reader.required_integer("wall_limit_s", 1, 31'536'000);
     order.owner = read_owner(reader, errors);
@@ -252,6 +254,16 @@ Body read_unit_types_answer(ObjectReader& reader, std::vector<FieldError>& error
         }
     }
     return answer;
+}
+
+Body read_file_query(ObjectReader& reader, std::vector<FieldError>&)
+{
+    return read_kept_file_query(reader);
+}
+
+Body read_file_piece(ObjectReader& reader, std::vector<FieldError>& errors)
+{
+    return read_kept_file_piece(reader, errors);
 }
 
 Body read_probe_request(ObjectReader& reader, std::vector<FieldError>&)
@@ -399,6 +411,8 @@ const std::map<std::string, Reader, std::less<>>& readers()
         {"catalog_changed", read_catalog_changed},
         {"unit_types_query", read_unit_types_query},
         {"unit_types_answer", read_unit_types_answer},
+        {"kept_file_query", read_file_query},
+        {"kept_file_piece", read_file_piece},
         {"probe_request", read_probe_request},
         {"sub_unit_state", read_sub_unit_state},
         {"sub_unit_target", read_sub_unit_target},

@@ -1,4 +1,5 @@
 #include "core/base/secret.hpp"
+#include "schema/link/kept_file.hpp"
 #include "schema/link/messages.hpp"
 
 namespace fathom::link {
@@ -81,6 +82,7 @@ Json body_json(const StartAttempt& start)
     for (const GpuPair& pair : order.gpu_pairs)
         json["gpu_pairs"].push_back(to_json(pair));
     if (!order.known_operators.empty()) json["known_operators"] = order.known_operators;
+    add_json(json, order.software);
     if (!order.inputs.empty()) json["inputs"] = to_json(order.inputs);
     if (!order.outputs.empty()) json["outputs"] = to_json(order.outputs);
     if (!order.owner.submitter.empty()) json["owner"] = owner_json(order.owner);
@@ -200,6 +202,16 @@ Json body_json(const UnitTypesAnswer& answer)
     return {{"query_id", answer.query_id.value}, {"able", std::move(able)}, {"unable", std::move(unable)}};
 }
 
+Json body_json(const KeptFileQuery& query)
+{
+    return to_json(query);
+}
+
+Json body_json(const KeptFilePiece& piece)
+{
+    return to_json(piece);
+}
+
 Json body_json(const ProbeRequest& request)
 {
     return {{"reason", request.reason}};
@@ -313,6 +325,8 @@ struct TypeName {
     std::string_view operator()(const CatalogChanged&) const { return "catalog_changed"; }
     std::string_view operator()(const UnitTypesQuery&) const { return "unit_types_query"; }
     std::string_view operator()(const UnitTypesAnswer&) const { return "unit_types_answer"; }
+    std::string_view operator()(const KeptFileQuery&) const { return "kept_file_query"; }
+    std::string_view operator()(const KeptFilePiece&) const { return "kept_file_piece"; }
     std::string_view operator()(const ProbeRequest&) const { return "probe_request"; }
     std::string_view operator()(const SubUnitState&) const { return "sub_unit_state"; }
     std::string_view operator()(const SubUnitTarget&) const { return "sub_unit_target"; }
@@ -340,6 +354,7 @@ bool needs_ack(const Body& body)
 {
     return !std::holds_alternative<Hello>(body) && !std::holds_alternative<Welcome>(body) &&
            !std::holds_alternative<UnitTypesQuery>(body) && !std::holds_alternative<UnitTypesAnswer>(body) &&
+           !std::holds_alternative<KeptFileQuery>(body) && !std::holds_alternative<KeptFilePiece>(body) &&
            !std::holds_alternative<SubUnitState>(body) && !std::holds_alternative<SubUnitTarget>(body) &&
            !std::holds_alternative<GpuMemoryReport>(body) && !std::holds_alternative<ResourceOrder>(body) &&
            !std::holds_alternative<ResourceState>(body) && !std::holds_alternative<MatchLibrary>(body) &&

@@ -159,6 +159,25 @@ struct UnitTypesAnswer {
     std::vector<UnableUnitType> unable;
 };
 
+/// server -> agent: bytes of a file that the center keeps a copy of (its fact `reads_kept_files`), by its SHA-256. The
+/// piece names the same query, so it needs no ack.
+struct KeptFileQuery {
+    MessageId query_id;
+    std::string sha256; ///< 64 lower-case hex digits
+    std::int64_t offset_bytes{};
+    std::int64_t most_bytes{}; ///< 1 to kMaxKeptPieceBytes
+};
+/// Raw bytes of a kept file in one message.
+inline constexpr std::size_t kMaxKeptPieceBytes = 256UL << 10U;
+
+/// agent -> server. Fewer bytes than were asked for: the file ends behind them. Or why there are none.
+struct KeptFilePiece {
+    MessageId query_id;
+    std::string data{};             ///< raw bytes, base64 on the wire
+    std::optional<Error> refusal{}; ///< kNotFound: no copy is kept; kUnavailable: it cannot be read now
+};
+inline constexpr std::size_t kMaxKeptRefusal = 1000; ///< bytes of its detail
+
 /// agent -> server, needs ack. The center asks to be measured anew (M21).
 struct ProbeRequest {
     std::string reason; ///< for people
@@ -263,11 +282,11 @@ struct Ack {
 /// nothing. A ResourceOrder (server -> agent, once in each connection and when it changes) is said to agents only whose
 /// catalog has the fact `remote_resources`; a ResourceState (agent -> server, after each welcome and each change) says
 /// how far the center is with it, or what its machines lack; repeats change nothing.
-using Body =
-    std::variant<Hello, Welcome, StartAttempt, CancelAttempt, RecallAttempt, AttemptStarted, QueueReport, AttemptOutput,
-                 AttemptEnded, CatalogChanged, UnitTypesQuery, UnitTypesAnswer, ProbeRequest, SubUnitState,
-                 SubUnitTarget, SubUnitRequest, GpuMemoryReport, BalanceSteps, ResourceOrder, ResourceState,
-                 MatchLibrary, Heartbeat, RenewCertificate, RenewedCertificate, TrustedAuthorities, Ack>;
+using Body = std::variant<Hello, Welcome, StartAttempt, CancelAttempt, RecallAttempt, AttemptStarted, QueueReport,
+                          AttemptOutput, AttemptEnded, CatalogChanged, UnitTypesQuery, UnitTypesAnswer, KeptFileQuery,
+                          KeptFilePiece, ProbeRequest, SubUnitState, SubUnitTarget, SubUnitRequest, GpuMemoryReport,
+                          BalanceSteps, ResourceOrder, ResourceState, MatchLibrary, Heartbeat, RenewCertificate,
+                          RenewedCertificate, TrustedAuthorities, Ack>;
 
 struct Message {
     MessageId id;

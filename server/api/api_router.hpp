@@ -102,22 +102,6 @@ class ApiRouter {
     std::map<std::string, ApiHandler, std::less<>> inside_; ///< by "GET /path": routes as ask() uses them
 };
 
-/// The part of a list that is asked for.
-struct PageRequest {
-    std::int64_t size = 50; ///< 1…1000
-    std::string after;      ///< opaque key of the last row of the previous page, decoded; empty for the first page
-};
-/// Reads page_size and page_token, of a query that was checked. @error kInvalid  the token is none of ours.
-Result<PageRequest> parse_page_request(const net::Request& request);
-
-/// `{"items": […], "next_page_token": "…"|null}`; `next_after` empty on the last page.
-net::Response page_response(Json items, const std::string& next_after);
-
 net::Response json_response(int status, const Json& body);
-/// A row version as an ETag, and the check of If-Match against it (missing header: allowed).
-std::string etag(std::int64_t version);
-/// @error kConflict (412 is sent by the caller through precondition_failed)
-bool if_match_allows(const net::Request& request, std::int64_t version);
-net::Response precondition_failed(const net::Request& request);
 
 } // namespace fathom::server

@@ -1,3 +1,5 @@
+#include "server/api/etag.hpp"
+
 #include "server/api/api_router.hpp"
 
 namespace fathom::server {

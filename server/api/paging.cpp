@@ -1,3 +1,5 @@
+#include "server/api/paging.hpp"
+
 #include "core/base/base64url.hpp"
 #include "core/base/utf8.hpp"
 #include "server/api/api_router.hpp"

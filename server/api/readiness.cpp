@@ -8,7 +8,7 @@ namespace fathom::server {
 namespace {
 
 constexpr std::chrono::seconds kFresh{1};
-constexpr std::chrono::seconds kPatience{2}; // with a look that goes on
+constexpr std::chrono::seconds kLookTimeout{2}; // with a look that goes on
 
 } // namespace
 
@@ -25,7 +25,7 @@ boost::asio::awaitable<Readiness::State> Readiness::get()
         const bool is_fresh = known_since_ && now - *known_since_ < kFresh;
         const bool is_looked_up = looking_since_ && known_since_; // nothing is known at first: then all look
         if (is_fresh) co_return known_;
-        if (is_looked_up && now - *looking_since_ < kPatience) co_return known_;
+        if (is_looked_up && now - *looking_since_ < kLookTimeout) co_return known_;
         if (is_looked_up) co_return State{false, embedded_state_ ? std::optional(ask_embedded()) : std::nullopt};
         looking_since_ = now;
     }

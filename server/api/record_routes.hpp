@@ -1,6 +1,8 @@
 #pragma once
 
 #include "server/api/caller.hpp"
+#include "server/api/etag.hpp"
+#include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 
 #include <utility>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "server/api/api_router.hpp"
+#include "server/api/paging.hpp"
 #include "server/store/page.hpp"
 
 namespace fathom::server {

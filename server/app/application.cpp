@@ -14,6 +14,7 @@
 #include "server/console/console_api.hpp"
 #include "server/identity/admin_token.hpp"
 #include "server/identity/audit_chain.hpp"
+#include "server/identity/audit_chain_store.hpp"
 #include "server/identity/authority_follower.hpp"
 #include "server/identity/listener_certificates.hpp"
 #include "server/identity/replica_record.hpp"

@@ -26,15 +26,13 @@
 #include "server/identity/oidc/oidc_api.hpp"
 #include "server/identity/oidc/oidc_store.hpp"
 #include "server/identity/session_api.hpp"
+#include "server/job_types/job_learning.hpp"
+#include "server/job_types/job_types_api.hpp"
 #include "server/jobs/attempts_service.hpp"
-#include "server/jobs/job_learning.hpp"
 #include "server/jobs/job_periodic_tasks.hpp"
-#include "server/jobs/job_types_api.hpp"
 #include "server/jobs/jobs_api.hpp"
 #include "server/jobs/jobs_service.hpp"
 #include "server/jobs/probe_job_writer.hpp"
-#include "server/jobs/project_members_api.hpp"
-#include "server/jobs/projects_api.hpp"
 #include "server/learning/drift_watch.hpp"
 #include "server/learning/learning_api.hpp"
 #include "server/learning/learning_service.hpp"
@@ -48,6 +46,7 @@
 #include "server/operators/library_follower.hpp"
 #include "server/operators/operator_keys_api.hpp"
 #include "server/operators/operators_api.hpp"
+#include "server/outputs/outputs_api.hpp"
 #include "server/probing/comparison_api.hpp"
 #include "server/probing/findings_api.hpp"
 #include "server/probing/health_probes.hpp"
@@ -60,6 +59,8 @@
 #include "server/probing/schedule_api.hpp"
 #include "server/probing/schedule_runner.hpp"
 #include "server/probing/withdrawn_runs.hpp"
+#include "server/projects/project_members_api.hpp"
+#include "server/projects/projects_api.hpp"
 #include "server/routing/cycle_api.hpp"
 #include "server/routing/cycle_recorder.hpp"
 #include "server/routing/cycle_service.hpp"
@@ -210,7 +211,7 @@ struct Rooms::State {
     ProbeVerifier verifier{context.database, operators, context.metrics, context.supervisor}; // computes claims itself
     ProbeResults probe_results{operators, probe_jobs, context.metrics,
                                verification_choice(context.settings, can_verify)}; // becomes measurements
-    FindingsService findings{context.database};                                    // what was kept apart
+    FindingsService findings{context.database};                                    // quarantined results
     JobFinalizer job_finalizer{probe_results, context.metrics};                    // how jobs end
     AttemptsService attempts{context.database,
                              context.executor,
@@ -348,6 +349,7 @@ void Rooms::State::add_center_routes()
 void Rooms::State::add_job_routes()
 {
     add_jobs_routes(context.api, jobs, context.database);
+    add_outputs_routes(context.api, jobs, context.database, context.settings.most_fetched_output_bytes);
     add_job_types_routes(context.api, job_types);
     add_projects_routes(context.api, projects);
     add_project_members_routes(context.api, project_members);

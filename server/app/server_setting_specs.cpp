@@ -203,6 +203,10 @@ std::vector<SettingSpec> job_specs()
          check_integer(0, kMaxNumber)},
         {"most_output_mib_of_job", "64", "MiB of a job's output that are kept; what comes after is not; 0: all is",
          check_integer(0, kMaxNumber)},
+        {"most_fetched_output_mib", "256",
+         "MiB of an output that passes through here from the center that keeps it; larger ones are had from where they "
+         "were stored; 0: none passes",
+         check_integer(0, kMaxNumber)},
         {"most_priority_of_users", "0",
          "priority that every submitter may give a job; operators and admins may give more", check_integer(0, 100)},
         {"least_free_mib", "1024",

@@ -171,6 +171,7 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     typed.quota = to_job_quota(settings);
     typed.most_priority = settings.integer("most_priority_of_users");
     typed.most_output_bytes = bytes_of_mib(settings, "most_output_mib_of_job");
+    typed.most_fetched_output_bytes = bytes_of_mib(settings, "most_fetched_output_mib");
     typed.least_free_bytes = static_cast<std::uint64_t>(bytes_of_mib(settings, "least_free_mib"));
     const std::int64_t threads = settings.integer("io_threads");
     typed.io_threads =

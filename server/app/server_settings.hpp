@@ -50,8 +50,9 @@ struct ServerSettings {
     UnknownProjects unknown_projects{UnknownProjects::kRefuseOnceMembers}; ///< projects_must_exist
     RetentionRule keep;                                                    ///< for how long what has ended is kept
     JobQuota quota;                                                        ///< of each token and each project
-    std::int64_t most_priority{};     ///< of jobs whose submitters are no operators
-    std::int64_t most_output_bytes{}; ///< that are kept of a job; 0: all
+    std::int64_t most_priority{};             ///< of jobs whose submitters are no operators
+    std::int64_t most_output_bytes{};         ///< that are kept of a job; 0: all
+    std::int64_t most_fetched_output_bytes{}; ///< of a file that passes from its center to a client; 0: none does
     std::uint64_t least_free_bytes{}; ///< of the embedded database's disk; with less no jobs are taken; 0: never
     std::size_t io_threads{};
     std::size_t database_connections{};

@@ -1,6 +1,7 @@
 #include "server/balance/balance_api.hpp"
 
 #include "core/base/parse_number.hpp"
+#include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 
 #include <limits>

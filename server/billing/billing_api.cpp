@@ -1,6 +1,7 @@
 #include "server/billing/billing_api.hpp"
 
 #include "server/api/caller.hpp"
+#include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 #include "server/billing/bill_statement.hpp"
 #include "server/billing/billing_parameters.hpp"

@@ -4,6 +4,7 @@
 #include "core/model/money.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/idempotency.hpp"
+#include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 
 namespace fathom::server {

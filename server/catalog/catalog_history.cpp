@@ -24,10 +24,10 @@ constexpr Statement kSelectNewest{"routing_select_newest_run", R"sql(
                   (SELECT max(drift_requested_at) FROM unit_type)))sql"};
 
 // What was ended at the limit that its submitter had asked for teaches how much is asked for, and nothing else.
-// A unit type that was measured again because its jobs went otherwise makes other promises now: how far the old ones
-// were off would correct it a second time. Its waits still hold.
-// Whoever moves data itself is predicted for both, so its transfers are taken out of both; should they have been faster
-// than predicted, a tenth of the time is the program's all the same.
+// A unit type that was measured again because its jobs went otherwise makes other raw predictions now: how far the old
+// ones were off would correct it a second time. Its waits still hold. Whoever moves data itself is predicted for both,
+// so its transfers are taken out of both; should they have been faster than predicted, a tenth of the time is the
+// program's all the same.
 constexpr Statement kSelectRuns{"routing_select_past_runs", R"sql(
     SELECT p.submitted_by, p.project, p.job_type, p.unit_type_id, p.unit_count, p.promised_s, p.promised_low_s, p.promised_high_s, p.promise_basis,
            greatest(p.run_s - p.transfers_s, 0) AS run_s, greatest(p.low_s - p.transfers_s, 0) AS low_s,
@@ -47,12 +47,11 @@ PastRun to_past_run(const pqxx::row& row)
             .job_type = row["job_type"].as<std::string>(),
             .unit_type = row["unit_type_id"].as<std::string>(),
             .unit_count = row["unit_count"].as<std::int64_t>(),
-            .promised_s = number("promised_s"),
-            .promised_low_s = number("promised_low_s"),
-            .promised_high_s = number("promised_high_s"),
-            .basis = row["promise_basis"].as<std::string>() == to_string(PromiseBasis::kReference)
-                         ? PromiseBasis::kReference
-                         : PromiseBasis::kOperators,
+            .raw_s = number("promised_s"),
+            .raw_low_s = number("promised_low_s"),
+            .raw_high_s = number("promised_high_s"),
+            .basis = row["promise_basis"].as<std::string>() == to_string(RawBasis::kReference) ? RawBasis::kReference
+                                                                                               : RawBasis::kOperators,
             .predicted_s = number("run_s"),
             .low_s = number("low_s"),
             .high_s = number("high_s"),
@@ -132,7 +131,7 @@ void CatalogHistory::read_runs(pqxx::work& transaction)
                 {row["unit_type_id"].as<std::string>(), row["free_s"].as<double>(), row["actual_wait_s"].as<double>()});
         if (row["teaches"].as<bool>() && !row["actual_run_s"].is_null()) runs.push_back(to_past_run(row));
     }
-    // Also of no runs: how far promises usually are off is known before the first.
+    // Also of no runs: how far raw predictions usually are off is known before the first.
     known_.runs = std::make_shared<const RunHistory>(runs, now);
     known_.waits = waits.empty() ? nullptr : std::make_shared<const WaitHistory>(waits);
     newest_ = std::move(newest);

@@ -121,6 +121,7 @@ RouteRequest make_route_terms(const JobSpec& spec, const CatalogSnapshot& catalo
                         .now = now};
     add_outputs_of_jobs(spec, request);
     request.sites = spec.data.sites;
+    request.software = kinds_of(spec.software);
     request.prefer = spec.prefer;
     // The book may have changed its currency since the job was admitted: then only what is free is sure to be within
     // it.
@@ -168,6 +169,7 @@ Result<RouteRequest> make_metering_request(const JobSpec& spec, const CatalogSna
     probed.units = spec.units;
     probed.wall_limit_s = spec.wall_limit_s;
     probed.data.sites = spec.data.sites;
+    probed.software = spec.software;
     probed.operators = generate_probe_tasks("", spec.operators, catalog.manifests()).front().operators;
     return make_route_request(probed, catalog, {});
 }

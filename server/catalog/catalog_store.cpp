@@ -21,6 +21,8 @@ constexpr const char* kSelectUnitTypes = R"sql(
     SELECT u.id, u.name, u.center_id, c.name AS center, u.resource_type, to_jsonb(s.operators) AS operators,
            u.unit_count, u.cores_per_unit, u.memory_bytes_per_unit, u.facts -> 'isa' AS isa, u.facts -> 'bus_gb_s' AS bus_gb,
            u.facts -> 'device' AS device, u.facts -> 'max_wall_s' AS max_wall,
+           coalesce(c.facts -> 'software' ->> 'modules' = 'true', false) AS has_modules,
+           coalesce(c.facts -> 'software' ->> 'containers' = 'true', false) AS has_containers,
            coalesce((SELECT to_jsonb(max((g.report ->> 'capacity_bytes')::bigint - (g.report ->> 'gap_bytes')::bigint))
                      FROM shared_gpu g
                      WHERE g.center_id = c.id AND u.facts -> 'device' ->> 'sharing' = 'time-slice'),
@@ -87,6 +89,7 @@ UnitTypeView to_view(const pqxx::row& row)
         view.gpu_memory_bytes = std::max<std::int64_t>(gpu_memory.get<std::int64_t>(), 0);
     const Json max_wall = to_json_value(row["max_wall"]);
     if (max_wall.is_number_integer()) view.max_wall_s = std::max<std::int64_t>(max_wall.get<std::int64_t>(), 0);
+    view.software = {.modules = row["has_modules"].as<bool>(), .containers = row["has_containers"].as<bool>()};
     view.isa = to_instruction_sets(to_json_value(row["isa"]));
     const bool is_drained = row["drained"].as<bool>();
     view.closed_reason =

@@ -222,6 +222,9 @@ void AgentHub::subscribe(Notifier& notifier)
     notifier.subscribe("question", [state = state_](const std::string& payload) {
         state->for_sessions(payload, [](AgentSession& session) { session.ask(); });
     });
+    notifier.subscribe("kept_file", [state = state_](const std::string& payload) {
+        state->for_sessions(payload, [](AgentSession& session) { session.ask_for_pieces(); });
+    });
     notifier.subscribe("sub_unit", [state = state_](const std::string& payload) {
         state->for_sessions(payload, [](AgentSession& session) { session.retarget(); });
     });

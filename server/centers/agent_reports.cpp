@@ -22,6 +22,7 @@ asio::awaitable<Result<void>> AgentSession::apply(MessageId id, link::Body body)
     if (auto* changed = std::get_if<link::CatalogChanged>(&body))
         co_return co_await change_catalog(std::move(changed->catalog));
     if (auto* answer = std::get_if<link::UnitTypesAnswer>(&body)) co_return co_await note_answer(std::move(*answer));
+    if (auto* piece = std::get_if<link::KeptFilePiece>(&body)) co_return co_await take_piece(std::move(*piece));
     if (auto* request = std::get_if<link::ProbeRequest>(&body)) co_return co_await note_request(std::move(*request));
     if (auto* state = std::get_if<link::SubUnitState>(&body)) co_return co_await take_sub_units(std::move(*state));
     if (auto* request = std::get_if<link::SubUnitRequest>(&body))
@@ -78,6 +79,13 @@ asio::awaitable<Result<void>> AgentSession::note_answer(link::UnitTypesAnswer an
         if (contains_nul(type.reason)) co_return Error{Errc::kInvalid, "a reason holds a NUL character"};
     }
     co_return co_await questions_.answered(grant_, std::move(answer));
+}
+
+asio::awaitable<Result<void>> AgentSession::take_piece(link::KeptFilePiece piece)
+{
+    co_await files_.take(grant_, std::move(piece));
+    if (files_.has_more()) ask_for_pieces(); // there is room for another one
+    co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> AgentSession::take_sub_units(link::SubUnitState state)

@@ -28,7 +28,8 @@ std::optional<AttemptReport> report_in(link::Body& body)
 /// What is written down when the database has time.
 bool is_usual(const link::Body& body)
 {
-    return std::holds_alternative<link::AttemptOutput>(body) || std::holds_alternative<BalanceSteps>(body);
+    return std::holds_alternative<link::AttemptOutput>(body) || std::holds_alternative<BalanceSteps>(body) ||
+           std::holds_alternative<link::KeptFilePiece>(body);
 }
 
 } // namespace
@@ -37,7 +38,8 @@ AgentSession::AgentSession(std::shared_ptr<net::WebSocket> socket, net::PeerCert
                            AgentSessionParts parts, AgentSessionOptions options, asio::any_io_executor executor)
     : socket_(std::move(socket)), certificate_(std::move(certificate)), parts_(parts), options_(std::move(options)),
       executor_(executor), reports_came_(executor), reports_went_(executor), outputs_(executor), queued_(executor),
-      questions_(*parts_.database), notices_(*parts_.database, executor, options_.notice_pause), wake_timer_(executor),
+      questions_(*parts_.database), files_(*parts_.database),
+      notices_(*parts_.database, executor, options_.notice_pause), wake_timer_(executor),
       catalog_pace_(options_.catalog_changes, options_.catalog_pause),
       sub_unit_pace_(options_.sub_unit_messages, options_.sub_unit_pause)
 {
@@ -248,6 +250,7 @@ asio::awaitable<void> AgentSession::send_orders()
         offer_library(); // before the jobs that are matched with it
         const bool are_offered = co_await offer_orders();
         co_await offer_questions();
+        co_await offer_file_queries();
         co_await offer_targets();
         co_await offer_resources();
         if (wake_pending_ || ended_) continue;
@@ -317,6 +320,16 @@ asio::awaitable<void> AgentSession::offer_questions()
     co_await questions_.offer(grant_.center_id, std::move(send));
 }
 
+asio::awaitable<void> AgentSession::offer_file_queries()
+{
+    if (!piece_pending_ || ended_) co_return;
+    piece_pending_ = false;
+    std::function<void(const link::Message&)> send = [this](const link::Message& message) {
+        if (!ended_ && !socket_->send(link::encode(message))) end("the agent reads too slowly");
+    };
+    co_await files_.offer(grant_.center_id, std::move(send));
+}
+
 void AgentSession::offer_start(link::StartAttempt start)
 {
     const AttemptId attempt = start.order.attempt_id;
@@ -383,6 +396,11 @@ void AgentSession::wake()
 void AgentSession::ask()
 {
     raise(&AgentSession::question_pending_);
+}
+
+void AgentSession::ask_for_pieces()
+{
+    raise(&AgentSession::piece_pending_);
 }
 
 void AgentSession::retarget()

@@ -9,6 +9,7 @@
 #include "server/centers/enrolment_service.hpp"
 #include "server/centers/message_pace.hpp"
 #include "server/centers/output_room.hpp"
+#include "server/centers/session_files.hpp"
 #include "server/centers/session_questions.hpp"
 #include "server/centers/session_store.hpp"
 #include "server/ports/attempt_gateway.hpp"
@@ -99,6 +100,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     void wake();
     /// A question to the center may wait.
     void ask();
+    /// Bytes of a file that the center keeps may be wanted.
+    void ask_for_pieces();
     /// The center may be to have other sub-units than before.
     void retarget();
     /// The center may be to offer something else than before.
@@ -205,6 +208,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<Result<void>> note_queues(link::QueueReport report);
     asio::awaitable<Result<void>> note_request(link::ProbeRequest request);
     asio::awaitable<Result<void>> note_answer(link::UnitTypesAnswer answer);
+    asio::awaitable<Result<void>> take_piece(link::KeptFilePiece piece);
     asio::awaitable<Result<void>> take_sub_units(link::SubUnitState state);
     asio::awaitable<Result<void>> take_sub_unit_request(MessageId id, link::SubUnitRequest request);
     asio::awaitable<Result<void>> take_gpu_memory(GpuMemoryReport report);
@@ -216,6 +220,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     std::int64_t room_for_starts() const;
     void offer_start(link::StartAttempt start);
     asio::awaitable<void> offer_questions();
+    asio::awaitable<void> offer_file_queries();
     asio::awaitable<void> offer_targets();
     asio::awaitable<void> offer_resources();
     void offer_library();
@@ -258,10 +263,12 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     /// What is said of the units while reports before it are not carried out, or stands behind such a message.
     MessageQueue queued_;
     SessionQuestions questions_;
+    SessionFiles files_;
     CatalogNotices notices_; ///< of what the agent reports often
     asio::steady_timer wake_timer_;
     bool wake_pending_ = false;
     bool question_pending_ = true;                    ///< one may have come before this session
+    bool piece_pending_ = true;                       ///< likewise
     bool target_pending_ = true;                      ///< likewise
     bool resources_pending_ = true;                   ///< likewise
     std::optional<ResourceOrder> sent_resources_;     ///< in this connection, last

@@ -1,6 +1,8 @@
 #include "server/centers/centers_api.hpp"
 
+#include "server/api/etag.hpp"
 #include "server/api/idempotency.hpp"
+#include "server/api/paging.hpp"
 #include "server/api/record_routes.hpp"
 
 namespace fathom::server {

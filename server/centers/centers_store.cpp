@@ -86,12 +86,12 @@ CenterRecord to_center(const pqxx::row& row)
 /// a line in the log tells.
 std::optional<ProbeResult> to_probe_summary(const Json& json, const std::string& unit_type_id)
 {
-    constexpr double kMost = std::numeric_limits<double>::max();
+    constexpr double kMaxNumber = std::numeric_limits<double>::max();
     constexpr std::int64_t kMaxWhole = std::numeric_limits<std::int64_t>::max();
     std::vector<FieldError> errors;
     ObjectReader reader(json, "", errors);
     ProbeResult result;
-    result.wall_s = reader.required_number("wall_s", 0, kMost);
+    result.wall_s = reader.required_number("wall_s", 0, kMaxNumber);
     result.cores = reader.required_integer("cores", 0, kMaxWhole);
     result.unit_count = reader.required_integer("unit_count", 0, kMaxWhole);
     if (const Json* const host = reader.object("host")) result.host = *host;
@@ -100,8 +100,8 @@ std::optional<ProbeResult> to_probe_summary(const Json& json, const std::string&
         ObjectReader item((*operators)[i], "operators[" + std::to_string(i) + "]", errors);
         OperatorResult& one = result.operators.emplace_back();
         one.id = item.required_string("id", {});
-        one.operations = item.required_number("operations", 0, kMost);
-        one.median_s = item.required_number("median_s", 0, kMost);
+        one.operations = item.required_number("operations", 0, kMaxNumber);
+        one.median_s = item.required_number("median_s", 0, kMaxNumber);
     }
     if (errors.empty()) return result;
     log_limited("probe_result_unreadable",

@@ -1,5 +1,6 @@
 #include "server/centers/diversity_api.hpp"
 
+#include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 #include "server/centers/diversity_store.hpp"
 

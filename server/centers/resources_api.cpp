@@ -1,6 +1,7 @@
 #include "server/centers/resources_api.hpp"
 
 #include "server/api/caller.hpp"
+#include "server/api/etag.hpp"
 #include "server/centers/centers_store.hpp"
 #include "server/centers/resources_store.hpp"
 #include "server/identity/audit.hpp"

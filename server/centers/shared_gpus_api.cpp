@@ -1,6 +1,7 @@
 #include "server/centers/shared_gpus_api.hpp"
 
 #include "server/api/caller.hpp"
+#include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 #include "server/centers/job_gpus_store.hpp"
 #include "server/centers/shared_gpus_store.hpp"

@@ -2,6 +2,7 @@
 
 #include "core/base/parse_number.hpp"
 #include "server/api/caller.hpp"
+#include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 #include "server/events/events_service.hpp"
 #include "server/events/events_store.hpp"

@@ -3,8 +3,10 @@
 #include "core/base/json_reader.hpp"
 #include "core/base/parse_number.hpp"
 #include "core/base/sha256.hpp"
+#include "server/api/paging.hpp"
 #include "server/api/query.hpp"
 #include "server/identity/audit_chain.hpp"
+#include "server/identity/audit_chain_store.hpp"
 #include "server/identity/audit_store.hpp"
 
 namespace fathom::server {

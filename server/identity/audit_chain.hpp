@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/base/result.hpp"
-#include "server/store/transaction.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -33,14 +32,6 @@ struct AuditChainEnds {
     std::int64_t last_number{};
     std::string last_sha256;
 };
-
-/// Chains acts that are committed and not in the chain yet, in order of time, a bounded number. The periodic task.
-Result<void> chain_audit_log(pqxx::work& transaction);
-
-AuditChainEnds find_audit_chain(pqxx::work& transaction);
-/// In order, from the one after `after`.
-std::vector<ChainedAct> list_chained_acts(pqxx::work& transaction, std::int64_t after, std::int64_t limit);
-std::int64_t count_unchained_acts(pqxx::work& transaction);
 
 /// Follows the chain act by act.
 class AuditChainCheck {

@@ -1,3 +1,5 @@
+#include "server/identity/audit_chain_store.hpp"
+
 #include "server/identity/audit_chain.hpp"
 #include "server/store/sql_array.hpp"
 #include "server/store/statement.hpp"

@@ -1,6 +1,7 @@
 #include "server/identity/identity_api.hpp"
 
 #include "server/api/idempotency.hpp"
+#include "server/api/paging.hpp"
 
 namespace fathom::server {
 namespace {

@@ -1,10 +1,10 @@
 #include "server/jobs/attempt_finalizer.hpp"
 
 #include "schema/link/attempt_detail.hpp"
+#include "server/job_types/job_work.hpp"
 #include "server/jobs/attempt_words.hpp"
 #include "server/jobs/gpu_sharing_store.hpp"
 #include "server/jobs/job_requeue.hpp"
-#include "server/jobs/job_work.hpp"
 #include "server/routing/output_inputs.hpp"
 #include "server/store/after_commit.hpp"
 #include "server/store/log_after_commit.hpp"
@@ -20,7 +20,7 @@ namespace fathom::server {
 namespace {
 
 /// After so long a type that was only told its operators looks again whether its jobs still name the same.
-constexpr auto kLessonHolds = std::chrono::hours(1);
+constexpr auto kRelearnInterval = std::chrono::hours(1);
 
 /// How long the program itself ran, where that is less than its units were held: without what its profiler did, and
 /// without staging. Both figures are the job's user's to forge: of his own jobs' times, not of what they cost. Where
@@ -121,7 +121,7 @@ Result<void> AttemptFinalizer::close(pqxx::work& transaction, const AttemptJob& 
         return {};
     }
     const JobEnding ending = ending_of(end, job.wall_limit_s);
-    take_lesson(transaction, job, end, ending.state);
+    queue_learning(transaction, job, end, ending.state);
     return jobs_->close(transaction, ended_job(job, end, ending, program_s), job.label, end.attempt_id,
                         evidence_of(job, end), changes);
 }
@@ -155,8 +155,8 @@ void AttemptFinalizer::learn_sharing(pqxx::work& transaction, const AttemptJob& 
     }
 }
 
-void AttemptFinalizer::take_lesson(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,
-                                   JobState state) const
+void AttemptFinalizer::queue_learning(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,
+                                      JobState state) const
 {
     if (job.label != "job") return;
     const std::string profile = end.profile.is_object() && !contains_nul(end.profile)
@@ -168,8 +168,8 @@ void AttemptFinalizer::take_lesson(pqxx::work& transaction, const AttemptJob& jo
     // What a job says of itself is old news while its type knows as much: ends of such jobs cost nothing more.
     const CatalogPointer catalog = catalog_->get();
     const KnownJobType* known = catalog->find_own_job_type(job.job_type, {job.submitted_by, job.project});
-    const bool is_news = known == nullptr || (!known->profiled && known->learned_at < clock_->now() - kLessonHolds);
-    if (is_profiled || (job.names_operators && is_news)) note_lesson(transaction, job.job_id);
+    const bool is_news = known == nullptr || (!known->profiled && known->learned_at < clock_->now() - kRelearnInterval);
+    if (is_profiled || (job.names_operators && is_news)) enqueue_learning(transaction, job.job_id);
 }
 
 } // namespace fathom::server

@@ -37,7 +37,7 @@ class AttemptFinalizer final {
     /// Keeps what an attempt that ended well tells of jobs that share GPUs (C8), where its unit type's are shared.
     void learn_sharing(pqxx::work& transaction, const AttemptJob& job, const AttemptId& attempt) const;
     /// Keeps the profile of a job that ended, and puts the job in line for its type to learn from (M11).
-    void take_lesson(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end, JobState state) const;
+    void queue_learning(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end, JobState state) const;
 
     Metrics* metrics_;
     const CatalogCache* catalog_;

@@ -73,6 +73,9 @@ constexpr Statement kSelectOrders{"jobs_select_orders", R"sql(
            coalesce(c.facts ->> 'stages_inputs' = 'true', false) AS stages_inputs,
            coalesce(c.facts ->> 'stores_outputs' = 'true', false) AS stores_outputs,
            coalesce(c.facts ->> 's3' = 'true', false) AS has_object_store,
+           coalesce(c.facts -> 'software' ->> 'modules' = 'true', false) AS has_modules,
+           coalesce(c.facts -> 'software' ->> 'containers' = 'true', false) AS has_containers,
+           left(coalesce(c.facts ->> 's3_refusal', ''), 1000) AS s3_refusal,
            c.facts ->> 'keeps_outputs_bytes' IS NOT NULL AS knows_outputs_of_jobs,
            coalesce(c.facts ->> 'maps_users' = 'true', false) AS maps_users, j.submitted_by,
            coalesce(p.name, '') AS account, j.project
@@ -160,9 +163,12 @@ Result<void> check_staging(const pqxx::row& row, const JobSpec& spec)
     if (!spec.inputs.empty() && !row["stages_inputs"].as<bool>()) return refuse("stage inputs");
     if (!spec.outputs.empty() && !row["stores_outputs"].as<bool>()) return refuse("store outputs");
     // An agent that has never heard of such URLs would not even take the order.
-    if (uses_object_store(spec) && !row["has_object_store"].as<bool>())
+    if (uses_object_store(spec) && !row["has_object_store"].as<bool>()) {
+        const auto refusal = row["s3_refusal"].as<std::string>();
         return Error{Errc::kInfeasible,
-                     std::string(link::kStagingFailed) + "this center has no object store for s3:// URLs"};
+                     std::string(link::kStagingFailed) +
+                         (refusal.empty() ? "this center has no object store for s3:// URLs" : refusal)};
+    }
     return {};
 }
 
@@ -177,6 +183,16 @@ std::vector<JobInput> inputs_of(const pqxx::row& row, JobSpec& spec)
     return std::move(spec.inputs);
 }
 
+/// The router knows what centers have; one may have lost it since.
+/// @error kInfeasible  the center has not what the job needs.
+Result<void> check_software(const pqxx::row& row, const JobSpec& spec)
+{
+    const SoftwareKinds here{.modules = row["has_modules"].as<bool>(), .containers = row["has_containers"].as<bool>()};
+    const SoftwareKinds needed = kinds_of(spec.software);
+    if (here.have(needed)) return {};
+    return Error{Errc::kInfeasible, "this center has not what the job needs of " + to_string(needed)};
+}
+
 /// With its secrets, for the row's center. @error of what cannot be read, or cannot be done there.
 Result<JobSpec> read_spec(const pqxx::row& row)
 {
@@ -185,6 +201,7 @@ Result<JobSpec> read_spec(const pqxx::row& row)
     if (const Result<void> added = add_secrets(row["secret_environment"], spec->environment); !added)
         return added.error();
     if (const Result<void> fits = check_staging(row, *spec); !fits) return fits.error();
+    if (const Result<void> fits = check_software(row, *spec); !fits) return fits.error();
     return spec;
 }
 
@@ -241,6 +258,7 @@ AttemptOrder to_order(const pqxx::row& row, JobSpec spec, const CatalogSnapshot&
             .environment = environment_of(spec),
             .files = std::move(spec.files),
             .inputs = inputs_of(row, spec),
+            .software = std::move(spec.software),
             .outputs = std::move(spec.outputs),
             .wall_limit_s = spec.wall_limit_s,
             .profile = spec.profile,

@@ -187,7 +187,7 @@ constexpr Statement kInsertProfile{"jobs_insert_profile", R"sql(
     ON CONFLICT (attempt_id) DO NOTHING)sql"};
 
 // One job of a type is enough to learn from; DO NOTHING does not wait for a row that stands there already.
-constexpr Statement kNoteLesson{"jobs_note_lesson", R"sql(
+constexpr Statement kEnqueueLearning{"jobs_enqueue_learning", R"sql(
     INSERT INTO job_lesson (job_type, submitted_by, project, job_id)
     SELECT job_type, submitted_by, project, id FROM job WHERE id = $1
     ON CONFLICT (job_type, submitted_by, project) DO NOTHING)sql"};
@@ -459,9 +459,9 @@ void insert_profile(pqxx::work& transaction, const AttemptId& attempt, const std
     exec(transaction, kInsertProfile, attempt.value, profile);
 }
 
-void note_lesson(pqxx::work& transaction, const JobId& job)
+void enqueue_learning(pqxx::work& transaction, const JobId& job)
 {
-    exec(transaction, kNoteLesson, job.value);
+    exec(transaction, kEnqueueLearning, job.value);
 }
 
 std::vector<AffectedJob> lock_jobs_of_lost_centers(pqxx::work& transaction)

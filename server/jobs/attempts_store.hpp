@@ -142,7 +142,7 @@ std::string select_center_name(pqxx::work& transaction, const CenterId& center);
 void insert_profile(pqxx::work& transaction, const AttemptId& attempt, const std::string& profile);
 /// Puts an ended job in line for its type to learn from, unless another of the type, its submitter and its project
 /// waits there.
-void note_lesson(pqxx::work& transaction, const JobId& job);
+void enqueue_learning(pqxx::work& transaction, const JobId& job);
 
 /// A live job whose center came or went, locked.
 struct AffectedJob {

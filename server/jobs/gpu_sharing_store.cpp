@@ -100,19 +100,19 @@ void keep_gpu_sharing(pqxx::work& transaction, const AttemptId& attempt, const C
     const pqxx::row row = rows[0];
     const JobKind own = job_kind_of(row, catalog);
     if (own.name.empty()) return;
-    const auto promised_s = row["promised_s"].as<double>();
+    const auto raw_s = row["promised_s"].as<double>();
     // Jobs that have nothing in common but their class can only be compared with what each was promised.
-    if (promised_s <= 0 && row["job_type"].as<std::string>().empty()) return;
-    const auto promise_basis = row["promise_basis"].as<std::string>();
+    if (raw_s <= 0 && row["job_type"].as<std::string>().empty()) return;
+    const auto raw_basis = row["promise_basis"].as<std::string>();
     SharedRun run{.kind = own.name, .kernel_class = own.kernel_class};
-    run.pace = row["actual_run_s"].as<double>() / (promised_s > 0 ? promised_s : 1);
+    run.pace = row["actual_run_s"].as<double>() / (raw_s > 0 ? raw_s : 1);
     if (!add_others(transaction, attempt, row["run_s"].as<double>(), catalog, run)) return;
     const auto unit_type = row["unit_type_id"].as<std::string>();
     const auto unit_count = row["unit_count"].as<std::int64_t>();
-    exec(transaction, kDeleteOlder, run.kind, run.beside, unit_type, unit_count, promise_basis, kMaxKeptOfPair - 1);
-    const pqxx::result made = exec(transaction, kInsertRun, run.kind, std::string(to_string(run.kernel_class)),
-                                   run.beside, std::string(to_string(run.beside_class)), unit_type, unit_count,
-                                   promise_basis, run.pace, run.together_share);
+    exec(transaction, kDeleteOlder, run.kind, run.beside, unit_type, unit_count, raw_basis, kMaxKeptOfPair - 1);
+    const pqxx::result made =
+        exec(transaction, kInsertRun, run.kind, std::string(to_string(run.kernel_class)), run.beside,
+             std::string(to_string(run.beside_class)), unit_type, unit_count, raw_basis, run.pace, run.together_share);
     exec(transaction, kDeleteOldest, made[0][0].as<std::int64_t>() - kMaxKeptSharingRuns);
 }
 

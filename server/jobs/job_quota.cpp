@@ -33,7 +33,7 @@ constexpr auto kUseIsOld = 60s;        // far from it
 constexpr auto kUseIsJustRead = 200ms; // nobody is refused by older figures
 constexpr int kReadingShare = 100;     // far from a limit, reading takes at most one part in so many of the time
 constexpr std::int64_t kNearLimit = 4; // from one part in so many of a limit on
-constexpr auto kPatienceWithRead = 5s;
+constexpr auto kReadTimeout = 5s;
 constexpr std::size_t kMaxEntries = 10000;
 
 std::string in_mib(std::int64_t bytes)
@@ -95,7 +95,7 @@ std::vector<JobQuotaGuard::Key> JobQuotaGuard::stale(const std::vector<Wanted>& 
         const auto fresh = std::min<SteadyTime::duration>(most, fresh_time(entry, one));
         if (entry.read_at && now - *entry.read_at < fresh) continue;
         // Somebody reads it already: until then what is known counts.
-        if (entry.read_at && entry.reading_since && now - *entry.reading_since < kPatienceWithRead) continue;
+        if (entry.read_at && entry.reading_since && now - *entry.reading_since < kReadTimeout) continue;
         entry.reading_since = now;
         keys.push_back(one.key);
     }

@@ -29,12 +29,28 @@ Result<void> check_sizes(const Json& json)
     return Error{Errc::kInvalid, "the job has more to decide by than is taken", std::move(errors)};
 }
 
+/// Else a job would run for a week, and could not store what it has made.
+Result<void> check_signed_time(const JobSpec& spec)
+{
+    std::vector<FieldError> errors;
+    for (std::size_t i = 0; i < spec.outputs.size() && spec.wall_limit_s > kMostWallLimitOfSigned_s; ++i) {
+        if (is_signed_by_center(spec.outputs[i]))
+            errors.push_back(
+                {"outputs[" + std::to_string(i) + "].url",
+                 "of s3:// needs a wall_limit_s of " + std::to_string(kMostWallLimitOfSigned_s) +
+                     " (6 days and 23 hours) at most: no signature for it is good for longer than 7 days"});
+    }
+    if (errors.empty()) return {};
+    return Error{Errc::kInvalid, "the job could not store its outputs when it has ended", std::move(errors)};
+}
+
 Result<JobSpec> parse_new_job(const Json& json)
 {
     Result<JobSpec> spec = parse_job_spec(json);
     if (!spec) return spec;
     if (const Result<void> small = check_sizes(json); !small) return small.error();
     if (const Result<void> given = check_secrets_given(*spec); !given) return given.error();
+    if (const Result<void> stored = check_signed_time(*spec); !stored) return stored.error();
     return spec;
 }
 

@@ -1,7 +1,9 @@
 #include "server/jobs/jobs_api.hpp"
 
 #include "server/api/caller.hpp"
+#include "server/api/etag.hpp"
 #include "server/api/page_text.hpp"
+#include "server/api/paging.hpp"
 #include "server/jobs/job_requests.hpp"
 
 namespace fathom::server {

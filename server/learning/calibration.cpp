@@ -69,9 +69,9 @@ PastRun to_past_run(const PredictionRecord& record)
     run.job_type = record.job_type;
     run.unit_type = record.unit_type_id.value;
     run.unit_count = record.unit_count;
-    run.promised_s = record.promised.run_s;
-    run.promised_low_s = record.promised.low_s;
-    run.promised_high_s = record.promised.high_s;
+    run.raw_s = record.raw.run_s;
+    run.raw_low_s = record.raw.low_s;
+    run.raw_high_s = record.raw.high_s;
     run.predicted_s = record.run.run_s;
     run.low_s = record.run.low_s;
     run.high_s = record.run.high_s;

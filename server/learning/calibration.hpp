@@ -34,7 +34,8 @@ struct NetworkCalibration {
     std::vector<OfJobType> by_job_type;   ///< in order of name
 };
 
-/// A run that says how predictions of run times are: it has succeeded. Its promise, its prediction or both may be 0.
+/// A run that says how predictions of run times are: it has succeeded. Its raw prediction, its prediction or both may
+/// be 0.
 PastRun to_past_run(const PredictionRecord& record);
 
 /// Pure. @param records  of ended attempts, newest first.

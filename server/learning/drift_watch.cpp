@@ -26,13 +26,13 @@ std::vector<TimedResidual> to_residuals(const std::vector<PredictionRecord>& rec
         if (record.outcome != "succeeded" || !record.actual_run_s || !record.ended_at || record.job_type.empty())
             continue;
         const auto measured = measured_at.find(record.unit_type_id.value);
-        // Its promise is from before the measurement that it ended after: it speaks of neither.
+        // Its raw prediction is from before the measurement that it ended after: it speaks of neither.
         const bool is_between = measured != measured_at.end() && record.decided_at < measured->second &&
                                 *record.ended_at > measured->second;
         if (is_between) continue;
         // Promises of another basis are off by another error: they are compared with their own.
-        residuals.push_back({{record.unit_type_id.value, record.job_type + '\n' + record.promise_basis,
-                              record.promised.run_s, *record.actual_run_s},
+        residuals.push_back({{record.unit_type_id.value, record.job_type + '\n' + record.raw_basis, record.raw.run_s,
+                              *record.actual_run_s},
                              *record.ended_at});
     }
     return residuals;

@@ -1,5 +1,6 @@
 #include "server/learning/learning_api.hpp"
 
+#include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 #include "server/learning/learning_service.hpp"
 

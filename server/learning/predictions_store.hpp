@@ -30,9 +30,9 @@ struct PredictionRecord {
     UnitTypeId unit_type_id;
     std::string unit_type;
     std::int64_t unit_count{};
-    RunTime promised;          ///< by measurements alone; 0: nothing
-    std::string promise_basis; ///< "operators", "reference"
-    RunTime run;               ///< 0: nothing was predicted
+    RunTime raw;           ///< by measurements alone; 0: nothing
+    std::string raw_basis; ///< "operators", "reference"
+    RunTime run;           ///< 0: nothing was predicted
     double width_factor{1};
     double free_s{};
     WaitTime wait;

@@ -1,6 +1,7 @@
 #include "server/metering/curves_api.hpp"
 
 #include "core/base/parse_number.hpp"
+#include "server/api/paging.hpp"
 
 namespace fathom::server {
 namespace {

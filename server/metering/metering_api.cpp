@@ -1,7 +1,9 @@
 #include "server/metering/metering_api.hpp"
 
 #include "core/decide/scoring/find_measured.hpp"
+#include "server/api/etag.hpp"
 #include "server/api/idempotency.hpp"
+#include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 #include "server/store/column.hpp"
 

@@ -1,6 +1,7 @@
 #include "server/metering/scores_api.hpp"
 
 #include "core/decide/scoring/find_measured.hpp"
+#include "server/api/paging.hpp"
 #include "server/store/column.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "server/metering/speedup_api.hpp"
 
+#include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 #include "server/metering/speedup_store.hpp"
 
@@ -99,7 +100,8 @@ asio::awaitable<Result<Completed>> complete_question_of(Database* database, Cent
     co_return co_await database->run(std::move(work));
 }
 
-/// How the center's jobs went against their promises, and the speed-up corrected by that where both kinds have run.
+/// How the center's jobs went against their raw predictions, and the speed-up corrected by that where both kinds have
+/// run.
 Json runs_json(const std::vector<DeviceRuns>& runs, const SpeedupAnswer& answer, double threshold)
 {
     Json json = {{"cpu", nullptr}, {"gpu", nullptr}, {"corrected_speedup", nullptr}, {"corrected_run_on", nullptr}};

@@ -58,7 +58,7 @@ constexpr Statement kSelectBetweenHosts{"metering_speedup_between_hosts", R"sql(
       AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
     ORDER BY abs(ln(m.bytes / 1e8)), m.measured_at DESC LIMIT 1)sql"};
 
-// A job with a promise that measurements alone made, and with an end that says something of its speed.
+// A job with a raw prediction that measurements alone made, and with an end that says something of its speed.
 #define FATHOM_JUDGED_RUNS                                                                                             \
     "run_prediction p JOIN unit_type u ON u.id = p.unit_type_id JOIN center c ON c.id = u.center_id "                  \
     "WHERE p.ended_at > now() - interval '90 days' AND p.outcome = 'succeeded' AND p.actual_run_s > 0 "                \
@@ -152,7 +152,7 @@ Result<Page<DeviceAccuracy>> select_device_accuracy(pqxx::transaction_base& tran
                        .resource_type = row["resource_type"].as<std::string>(),
                        .job_type = row["job_type"].as<std::string>(),
                        .job_count = row["job_count"].as<std::int64_t>(),
-                       .promised_s = row["promised_s"].as<double>(),
+                       .raw_s = row["promised_s"].as<double>(),
                        .actual_s = row["actual_s"].as<double>(),
                        .ratio = row["ratio"].as<double>()});
     }
@@ -173,7 +173,7 @@ Json to_json(const DeviceAccuracy& accuracy)
 {
     return {{"center_id", accuracy.center_id},         {"center", accuracy.center},
             {"resource_type", accuracy.resource_type}, {"job_type", accuracy.job_type},
-            {"job_count", accuracy.job_count},         {"promised_s", accuracy.promised_s},
+            {"job_count", accuracy.job_count},         {"promised_s", accuracy.raw_s},
             {"actual_s", accuracy.actual_s},           {"ratio", accuracy.ratio}};
 }
 

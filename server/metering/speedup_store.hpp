@@ -28,9 +28,9 @@ struct DeviceAccuracy {
     std::string resource_type;
     std::string job_type; ///< empty: none was named
     std::int64_t job_count{};
-    double promised_s{};
+    double raw_s{};
     double actual_s{};
-    double ratio{}; ///< actual / promised, of each job
+    double ratio{}; ///< actual / raw prediction, of each job
 };
 /// In order of center id, job type and resource type. `after` is a key of such a page.
 /// @param center  id or name; empty: all.

@@ -2,7 +2,9 @@
 
 #include "core/base/parse_number.hpp"
 #include "server/api/caller.hpp"
+#include "server/api/etag.hpp"
 #include "server/api/idempotency.hpp"
+#include "server/api/paging.hpp"
 #include "server/api/record_routes.hpp"
 
 namespace fathom::server {

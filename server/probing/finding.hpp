@@ -7,7 +7,7 @@
 
 namespace fathom::server {
 
-/// Why a result of a center is kept apart, gravest first. The first three cannot come about honestly and cost trust.
+/// Why a result of a center is quarantined, gravest first. The first three cannot come about honestly and cost trust.
 enum class FindingKind {
     kChecksum,    ///< not computed, or the result of another run
     kClock,       ///< times that our own clock contradicts

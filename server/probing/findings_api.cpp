@@ -1,6 +1,7 @@
 #include "server/probing/findings_api.hpp"
 
 #include "server/api/idempotency.hpp"
+#include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #include "server/probing/health_probes.hpp"
 
+#include "server/probing/full_benchmark_task.hpp"
 #include "server/probing/probe_naming.hpp"
 #include "server/probing/refresh_store.hpp"
 #include "server/probing/run_queue.hpp"
-#include "server/probing/survey_task.hpp"
 #include "server/store/notifier.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ std::vector<Trial> trials_at(pqxx::work& transaction, const OperatorLibrary& lib
         // At default sizes, whatever the caches: whether it runs well is asked, not how fast its memory is.
         UnitTypeOffer small = offer;
         small.memory = {};
-        std::vector<OperatorUse> operators = surveyed_operators(library, small);
+        std::vector<OperatorUse> operators = full_benchmark_operators(library, small);
         offers.emplace_back(std::move(small), std::move(operators));
         most = std::max(most, offers.back().second.size());
     }
@@ -64,7 +64,7 @@ Result<HealthProbe> HealthProbes::queue(pqxx::work& transaction, const HealthPro
         task.origin = "default";
         task.created_by = kOwnActor;
         task.state = ProbeTaskState::kReleased;
-        task.document = survey_task({trial.use});
+        task.document = full_benchmark_task({trial.use});
         const ProbeTaskRecord record = find_or_insert_task(transaction, task).record;
         const RunPlace place{.unit_type_id = trial.offer.id,
                              .center_id = where.center,

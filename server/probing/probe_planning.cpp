@@ -2,6 +2,7 @@
 
 #include "core/base/utf8_prefix.hpp"
 #include "core/decide/probing/generate_task.hpp"
+#include "core/model/job.hpp"
 #include "server/probing/probe_naming.hpp"
 #include "server/probing/probing_store.hpp"
 #include "server/probing/task_release.hpp"
@@ -13,8 +14,6 @@
 
 namespace fathom::server {
 namespace {
-
-constexpr std::size_t kMaxTypeNameLength = 200;
 
 /// A refusal is not for ever: the unit may have been broken or loaded, or the operator has a new version.
 constexpr auto kRefusalHolds = std::chrono::hours(24);
@@ -77,7 +76,7 @@ Result<ProbeTaskRecord> ProbePlanning::task_of(pqxx::work& transaction, const st
     task.origin = "job";
     const auto manifests = [&](std::string_view id, std::int64_t version) { return library->manifest(id, version); };
     task.document =
-        generate_probe_tasks(std::string(utf8_prefix(job_type, kMaxTypeNameLength)), resolved, manifests).front();
+        generate_probe_tasks(std::string(utf8_prefix(job_type, kMaxJobTypeBytes)), resolved, manifests).front();
     task.created_by = kOwnActor;
     if (from_job != nullptr) task.from_job = from_job->value;
     return find_or_insert_task(transaction, task).record;

@@ -1,9 +1,9 @@
 #include "server/probing/probe_refresh.hpp"
 
+#include "server/probing/full_benchmark_task.hpp"
 #include "server/probing/probe_budget_store.hpp"
 #include "server/probing/probe_naming.hpp"
 #include "server/probing/run_queue.hpp"
-#include "server/probing/survey_task.hpp"
 #include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/savepoint.hpp"
@@ -62,14 +62,14 @@ void add_figure(Knowledge& knowledge, const Figures& figures, const std::string&
 
 } // namespace
 
-/// What a candidate stands for: an operator of a survey, or a job type's task.
+/// What a candidate stands for: an operator of a full benchmark, or a job type's task.
 struct ProbeRefresh::Item {
     const UnitTypeOffer* offer{};
-    std::optional<OperatorUse> surveyed{};
+    std::optional<OperatorUse> benchmarked{};
     const TaskInUse* job_task{};
 };
 
-struct ProbeRefresh::Survey {
+struct ProbeRefresh::Choices {
     std::vector<UnitTypeOffer> offers;
     std::vector<ProbeCandidate> candidates;
     std::vector<Item> items; ///< of each candidate
@@ -103,8 +103,8 @@ std::map<std::string, double> ProbeRefresh::operator_shares(const std::vector<Ta
     return shares;
 }
 
-ProbeRefresh::Survey ProbeRefresh::look(pqxx::work& transaction, const Wish& wish,
-                                        const std::vector<TaskInUse>& tasks) const
+ProbeRefresh::Choices ProbeRefresh::look(pqxx::work& transaction, const Wish& wish,
+                                         const std::vector<TaskInUse>& tasks) const
 {
     const OperatorLibraryPointer library = operators_->library();
     const std::vector<FigureAge> ages = select_figure_ages(transaction, wish.center);
@@ -117,23 +117,24 @@ ProbeRefresh::Survey ProbeRefresh::look(pqxx::work& transaction, const Wish& wis
                (!wish.unit_type || offer.id == *wish.unit_type) &&
                std::find(served.begin(), served.end(), offer.id.value) == served.end();
     };
-    Survey survey;
-    survey.offers = unit_type_offers(transaction);
-    std::erase_if(survey.offers, [&](const UnitTypeOffer& offer) { return !is_open(offer); });
+    Choices choices;
+    choices.offers = unit_type_offers(transaction);
+    std::erase_if(choices.offers, [&](const UnitTypeOffer& offer) { return !is_open(offer); });
     const Timestamp now = clock_->now();
     const auto add = [&](const std::string& id, const Knowledge& knowledge, double use, double cost_s, Item item) {
         ProbeCandidate candidate{.id = id, .interval = knowledge.interval, .use = use, .cost_s = cost_s};
         if (knowledge.is_complete) candidate.age_s = std::max(0.0, Seconds(now - knowledge.oldest).count());
-        survey.candidates.push_back(std::move(candidate));
-        survey.items.push_back(std::move(item));
+        choices.candidates.push_back(std::move(candidate));
+        choices.items.push_back(std::move(item));
     };
-    for (const UnitTypeOffer& offer : survey.offers) {
-        const std::vector<OperatorUse> operators = surveyed_operators(*library, offer);
+    for (const UnitTypeOffer& offer : choices.offers) {
+        const std::vector<OperatorUse> operators = full_benchmark_operators(*library, offer);
         for (const OperatorUse& use : operators) {
             Knowledge knowledge;
             add_figure(knowledge, figures, offer.id.value, use, wish.changed_at);
-            const double cost_s = kSurveyCost_s / static_cast<double>(operators.size());
-            add(offer.id.value + " " + use.id, knowledge, shares[use.id], cost_s, {.offer = &offer, .surveyed = use});
+            const double cost_s = kFullBenchmarkCost_s / static_cast<double>(operators.size());
+            add(offer.id.value + " " + use.id, knowledge, shares[use.id], cost_s,
+                {.offer = &offer, .benchmarked = use});
         }
         for (const TaskInUse& one : tasks) {
             std::vector<std::string> ids;
@@ -147,40 +148,40 @@ ProbeRefresh::Survey ProbeRefresh::look(pqxx::work& transaction, const Wish& wis
                 one.task.pretest_s.value_or(one.task.document.limit_s), {.offer = &offer, .job_task = &one});
         }
     }
-    return survey;
+    return choices;
 }
 
-std::vector<ProbeRefresh::Run> ProbeRefresh::runs_of(pqxx::work& transaction, const Survey& survey,
+std::vector<ProbeRefresh::Run> ProbeRefresh::runs_of(pqxx::work& transaction, const Choices& choices,
                                                      const std::vector<std::size_t>& picks) const
 {
     std::vector<Run> runs;
-    std::map<const UnitTypeOffer*, std::set<std::string>> surveyed; // operators of one unit type go into one run
+    std::map<const UnitTypeOffer*, std::set<std::string>> benchmarked; // operators of one unit type go into one run
     for (const std::size_t pick : picks) {
-        const Item& item = survey.items[pick];
+        const Item& item = choices.items[pick];
         if (item.job_task != nullptr)
             runs.push_back({item.offer, item.job_task->task});
         else
-            surveyed[item.offer].insert(item.surveyed->id);
+            benchmarked[item.offer].insert(item.benchmarked->id);
     }
-    for (const auto& [offer, wanted] : surveyed) {
-        // In the library's order, so that a survey of everything is the same task as an expert's.
-        std::vector<OperatorUse> operators = surveyed_operators(*operators_->library(), *offer);
+    for (const auto& [offer, wanted] : benchmarked) {
+        // In the library's order, so that a full benchmark is the same task as an expert's.
+        std::vector<OperatorUse> operators = full_benchmark_operators(*operators_->library(), *offer);
         const std::set<std::string>& ids = wanted; // not every compiler captures a structured binding
         std::erase_if(operators, [&ids](const OperatorUse& use) { return !ids.contains(use.id); });
         NewProbeTask task;
         task.origin = "default";
         task.created_by = kOwnActor;
         task.state = ProbeTaskState::kReleased;
-        task.document = survey_task(std::move(operators));
+        task.document = full_benchmark_task(std::move(operators));
         runs.push_back({offer, find_or_insert_task(transaction, task).record});
     }
     return runs;
 }
 
-Result<bool> ProbeRefresh::queue(pqxx::work& transaction, const Survey& survey, const std::vector<std::size_t>& picks,
+Result<bool> ProbeRefresh::queue(pqxx::work& transaction, const Choices& choices, const std::vector<std::size_t>& picks,
                                  const std::string& cause) const
 {
-    const std::vector<Run> runs = runs_of(transaction, survey, picks);
+    const std::vector<Run> runs = runs_of(transaction, choices, picks);
     bool has_room = true;
     for (const Run& run : runs) {
         const RunPlace place{.unit_type_id = run.offer->id,
@@ -213,16 +214,16 @@ Result<double> ProbeRefresh::allowance_s(pqxx::work& transaction, const CenterId
 
 Result<bool> ProbeRefresh::measure(pqxx::work& transaction, const Wish& wish, const std::vector<TaskInUse>& tasks) const
 {
-    const Survey survey = look(transaction, wish, tasks);
-    if (survey.candidates.empty()) return true;
+    const Choices choices = look(transaction, wish, tasks);
+    if (choices.candidates.empty()) return true;
     const Result<double> allowed_s =
         allowance_s(transaction, wish.center, wish.cause, wish.changed_at ? kChangedShare : kStaleShare);
     if (!allowed_s) return allowed_s.error();
     const ProbePlanRule rule{.metering_period_s = Seconds(metering_period_).count()};
-    const std::vector<std::size_t> picks = plan_probes(survey.candidates, rule, *allowed_s);
-    const Result<bool> has_room = queue(transaction, survey, picks, wish.cause);
+    const std::vector<std::size_t> picks = plan_probes(choices.candidates, rule, *allowed_s);
+    const Result<bool> has_room = queue(transaction, choices, picks, wish.cause);
     if (!has_room) return has_room.error();
-    const auto worth = std::count_if(survey.candidates.begin(), survey.candidates.end(),
+    const auto worth = std::count_if(choices.candidates.begin(), choices.candidates.end(),
                                      [&](const ProbeCandidate& one) { return value_of(one, rule) > 0; });
     return *has_room && static_cast<std::size_t>(worth) == picks.size();
 }

@@ -12,9 +12,9 @@
 namespace fathom::server {
 
 /// Measures without being asked what has become stale, and what a center says has changed (M21). What is worth it is
-/// decided by plan_probes(), from every operator that a unit type is surveyed with and the released task of every
-/// job type in use. So that the budget is not gone in its first hour, a day may take 1/30 of it for what is stale, and
-/// a quarter of it for what has changed.
+/// decided by plan_probes(), from every operator that a unit type is measured with in a full benchmark and the released
+/// task of every job type in use. So that the budget is not gone in its first hour, a day may take 1/30 of it for what
+/// is stale, and a quarter of it for what has changed.
 ///
 /// All are periodic tasks: one transaction a turn, one replica at a time. Thread-safe. All must outlive it.
 class ProbeRefresh {
@@ -44,18 +44,18 @@ class ProbeRefresh {
         std::optional<UnitTypeId> unit_type{}; ///< only this one
     };
     struct Item;
-    struct Survey;
+    struct Choices;
     struct Run;
     std::vector<TaskInUse> tasks_in_use(pqxx::work& transaction) const;
     /// Of the run time of jobs the share of those that need an operator, by operator.
     static std::map<std::string, double> operator_shares(const std::vector<TaskInUse>& tasks);
     /// Everything at a center that could be measured, as plan_probes() looks at it.
-    Survey look(pqxx::work& transaction, const Wish& wish, const std::vector<TaskInUse>& tasks) const;
-    /// The runs that measure the picks; tasks of surveys are made where there is none yet.
-    std::vector<Run> runs_of(pqxx::work& transaction, const Survey& survey,
+    Choices look(pqxx::work& transaction, const Wish& wish, const std::vector<TaskInUse>& tasks) const;
+    /// The runs that measure the picks; tasks of full benchmarks are made where there is none yet.
+    std::vector<Run> runs_of(pqxx::work& transaction, const Choices& choices,
                              const std::vector<std::size_t>& picks) const;
     /// Queues the picks. @return false when the center's budget stopped it.
-    Result<bool> queue(pqxx::work& transaction, const Survey& survey, const std::vector<std::size_t>& picks,
+    Result<bool> queue(pqxx::work& transaction, const Choices& choices, const std::vector<std::size_t>& picks,
                        const std::string& cause) const;
     Result<void> serve(pqxx::work& transaction, const ProbeRequest& request, const std::vector<TaskInUse>& tasks) const;
     /// Unit-seconds that runs of a cause may take at a center now. @error as lock_probe_budget()

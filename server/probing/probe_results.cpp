@@ -4,9 +4,9 @@
 #include "core/base/utf8_prefix.hpp"
 #include "core/decide/probing/shrink_task.hpp"
 #include "server/probing/check_result.hpp"
+#include "server/probing/full_benchmark_split.hpp"
 #include "server/probing/lost_runs.hpp"
 #include "server/probing/run_evidence.hpp"
-#include "server/probing/survey_split.hpp"
 #include "server/probing/task_release.hpp"
 #include "server/probing/verification_store.hpp"
 #include "server/store/after_commit.hpp"
@@ -124,11 +124,11 @@ FindingPlace place_of(const EndingRun& run)
 
 } // namespace
 
-void ProbeResults::keep_apart(pqxx::work& transaction, const EndingRun& run, const Finding& finding) const
+void ProbeResults::quarantine_result(pqxx::work& transaction, const EndingRun& run, const Finding& finding) const
 {
     if (!insert_finding(transaction, place_of(run), finding)) return;
     after_commit([metrics = metrics_, kind = std::string(to_string(finding.kind))] {
-        metrics->count("fathom_probe_findings_total", "Results of probes that were kept apart.", {{"kind", kind}});
+        metrics->count("fathom_probe_findings_total", "Quarantined results of probes.", {{"kind", kind}});
     });
 }
 
@@ -184,14 +184,14 @@ void ProbeResults::keep_unexpected(pqxx::work& transaction, const EndingRun& run
     const Finding finding{is_second ? FindingKind::kDoubled : FindingKind::kLate,
                           is_second ? "a second result of the run" : "the run had ended without it: " + run.state,
                           Json{{"run_state", run.state}, {"output_bytes", ended.stdout_text.size()}}};
-    keep_apart(transaction, run, finding);
+    quarantine_result(transaction, run, finding);
 }
 
 Result<void> ProbeResults::end_failed(pqxx::work& transaction, const EndingRun& run, const EndedProbeJob& ended)
 {
     Result<bool> is_split = false;
     if (!run.is_pretest && !run.job_cancelled && took_too_long(ended))
-        is_split = split_survey(transaction, *writer_, run);
+        is_split = split_full_benchmark(transaction, *writer_, run);
     if (!is_split) return is_split.error();
     const std::string parts = *is_split ? "; its operators are measured in two parts now" : "";
     end_run(transaction, run.id, state_after(ended, run), gist_of(failure_of(ended)) + parts);
@@ -219,7 +219,7 @@ Result<void> ProbeResults::refuse(pqxx::work& transaction, const EndingRun& run,
     const std::string error = gist_of(finding.detail);
     log_after_commit(LogLevel::kWarning, "probe_result_refused",
                      {{"probe_run_id", run.id.value}, {"job_id", ended.job.value}, {"error", error}});
-    keep_apart(transaction, run, finding);
+    quarantine_result(transaction, run, finding);
     end_run(transaction, run.id, "failed", error);
     if (!run.is_pretest) return {};
     const TestVerdict verdict{.kind = TestVerdict::Kind::kRefused, .reason = error, .wall_s = 0, .may_retry = true};
@@ -260,7 +260,7 @@ Result<void> ProbeResults::probe_job_reported_late(pqxx::work& transaction, cons
     const Finding finding{is_second ? FindingKind::kDoubled : FindingKind::kLate,
                           is_second ? "a second result of the run" : "its attempt had ended: " + ended.reason,
                           Json{{"run_state", run->state}}};
-    keep_apart(transaction, *run, finding);
+    quarantine_result(transaction, *run, finding);
     return {};
 }
 

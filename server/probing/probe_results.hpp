@@ -14,7 +14,7 @@ struct VerificationChoice {
     double share{0.125};     ///< of the results after a unit type's first, 0..1
 };
 
-/// Reads what a probe printed when its job has ended, and keeps it as measurements. What cannot be true is kept apart
+/// Reads what a probe printed when its job has ended, and keeps it as measurements. What cannot be true is quarantined
 /// as a finding, fails the run with the reason, and never reaches the measurements. A pre-test's end also decides
 /// about its task (M7).
 /// Thread-safe. All must outlive it.
@@ -31,7 +31,7 @@ class ProbeResults final : public ProbeJobObserver {
     Result<void> probe_job_reported_late(pqxx::work& transaction, const EndedProbeJob& ended) override;
 
   private:
-    void keep_apart(pqxx::work& transaction, const EndingRun& run, const Finding& finding) const;
+    void quarantine_result(pqxx::work& transaction, const EndingRun& run, const Finding& finding) const;
     /// A result of a run that had ended.
     void keep_unexpected(pqxx::work& transaction, const EndingRun& run, const EndedProbeJob& ended) const;
     // How a run ends that has no right result: its job did not succeed; it may be honest, but came late; it is wrong.

@@ -1,6 +1,9 @@
 #include "server/probing/probing_api.hpp"
 
+#include "core/model/job.hpp"
+#include "server/api/etag.hpp"
 #include "server/api/idempotency.hpp"
+#include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 
 namespace fathom::server {
@@ -32,9 +35,9 @@ Result<TaskOrder> parse_task_order(const Call& call)
     ObjectReader reader(*json, "", errors);
     TaskOrder order;
     read_document(reader, order, errors);
-    order.job_type = reader.optional_string("job_type", {.max_length = 200}).value_or("");
+    order.job_type = reader.optional_string("job_type", {.max_length = kMaxJobTypeBytes}).value_or("");
     order.from_job = reader.optional_string("from_job", {.min_length = 1, .max_length = 64}).value_or("");
-    order.name = reader.optional_string("name", {.min_length = 1, .max_length = 200}).value_or("");
+    order.name = reader.optional_string("name", {.min_length = 1, .max_length = kMaxJobNameBytes}).value_or("");
     const auto form = reader.optional_string("form", {.one_of = {"one_task", "several_tasks"}});
     if (form == "several_tasks") order.form = TaskForm::kSeveralTasks;
     if (!reader.has("document") && order.from_job.empty()) reader.fail("document", "is required without from_job");

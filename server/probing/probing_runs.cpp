@@ -1,10 +1,10 @@
 #include "core/base/utf8_prefix.hpp"
 #include "core/decide/probing/generate_task.hpp"
 #include "core/decide/probing/size_beyond_caches.hpp"
+#include "core/model/job.hpp"
 #include "server/identity/audit.hpp"
-#include "server/probing/probe_naming.hpp"
+#include "server/probing/full_benchmark_task.hpp"
 #include "server/probing/probing_service.hpp"
-#include "server/probing/survey_task.hpp"
 #include "server/probing/task_release.hpp"
 #include "server/store/notifier.hpp"
 
@@ -19,7 +19,7 @@ std::string name_of(const std::vector<OperatorUse>& operators)
     std::string name;
     for (const OperatorUse& use : operators)
         name += (name.empty() ? "" : "+") + use.id;
-    return std::string(utf8_prefix(name, kMaxRunNameLength));
+    return std::string(utf8_prefix(name, kMaxJobNameBytes));
 }
 
 /// The order as it is at one unit type, where that is another: operators that measure memory and are named without a
@@ -55,7 +55,7 @@ Result<ProbeTaskRecord> ProbingService::named_task(pqxx::work& transaction, cons
     return std::move(*task);
 }
 
-/// The task that an order means, locked; not for a survey.
+/// The task that an order means, locked; not for a full benchmark.
 Result<ProbeTaskRecord> ProbingService::task_of(pqxx::work& transaction, const Caller& caller,
                                                 const RunOrder& order) const
 {
@@ -74,8 +74,8 @@ Result<ProbeTaskRecord> ProbingService::task_of(pqxx::work& transaction, const C
     return find_or_insert_task(transaction, task).record;
 }
 
-/// Where an order wants to measure what: one task everywhere but for sizes that caches ask for, or for a survey each
-/// unit type's own.
+/// Where an order wants to measure what: one task everywhere but for sizes that caches ask for, or for a full benchmark
+/// each unit type's own.
 Result<ProbingService::Plan> ProbingService::plan_runs(pqxx::work& transaction, const Caller& caller,
                                                        const RunOrder& order,
                                                        const std::vector<CenterAnswer>& answers) const
@@ -83,7 +83,7 @@ Result<ProbingService::Plan> ProbingService::plan_runs(pqxx::work& transaction, 
     const std::vector<UnitTypeOffer> offers = unit_type_offers(transaction);
     const OperatorLibraryPointer library = operators_->library();
     std::optional<ProbeTaskRecord> task;
-    if (!order.is_survey()) {
+    if (!order.is_full_benchmark()) {
         Result<ProbeTaskRecord> found = task_of(transaction, caller, order);
         if (!found) return found.error();
         task = std::move(*found);
@@ -103,13 +103,13 @@ Result<ProbingService::Plan> ProbingService::plan_runs(pqxx::work& transaction, 
             plan.runs.push_back({std::move(place), std::move(here)});
             continue;
         }
-        NewProbeTask survey;
-        survey.created_by = caller.actor;
-        survey.state = ProbeTaskState::kReleased;
-        survey.origin = "default";
-        survey.document = survey_task(surveyed_operators(*library, place.offer));
-        if (!survey.document.operators.empty())
-            plan.runs.push_back({std::move(place), find_or_insert_task(transaction, survey).record});
+        NewProbeTask benchmark;
+        benchmark.created_by = caller.actor;
+        benchmark.state = ProbeTaskState::kReleased;
+        benchmark.origin = "default";
+        benchmark.document = full_benchmark_task(full_benchmark_operators(*library, place.offer));
+        if (!benchmark.document.operators.empty())
+            plan.runs.push_back({std::move(place), find_or_insert_task(transaction, benchmark).record});
     }
     if (plan.runs.empty()) return Error{Errc::kInfeasible, "no center offers any operator of the library now"};
     return plan;

@@ -3,8 +3,8 @@
 #include "core/base/log.hpp"
 #include "core/base/utf8_prefix.hpp"
 #include "core/decide/probing/generate_task.hpp"
+#include "core/model/job.hpp"
 #include "server/identity/audit.hpp"
-#include "server/probing/probe_naming.hpp"
 #include "server/probing/run_queue.hpp"
 #include "server/probing/task_release.hpp"
 #include "server/store/notifier.hpp"
@@ -73,7 +73,7 @@ Result<std::vector<ProbeTask>> ProbingService::documents_of(pqxx::work& transact
         const auto manifests = [&](std::string_view id, std::int64_t version) {
             return library->manifest(id, version);
         };
-        const std::string name(order.name.empty() ? utf8_prefix(work.name, kMaxRunNameLength) : order.name);
+        const std::string name(order.name.empty() ? utf8_prefix(work.name, kMaxJobNameBytes) : order.name);
         if (errors.empty()) documents = generate_probe_tasks(name, resolved, manifests, {.form = order.form});
     }
     return value_or_errors(std::move(documents), std::move(errors), "the probe task");

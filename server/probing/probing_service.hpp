@@ -64,7 +64,7 @@ class ProbingService {
     };
     /// Queues the runs that an order means (M12, M13, M14); runs that are queued already are joined. Places whose
     /// center has no probe budget left, or that does not answer when it is asked (M13b), are left out. Operators, and
-    /// the survey of all, are an expert's direct command: they need no pre-test.
+    /// the full benchmark of all, are an expert's direct command: they need no pre-test.
     /// @param cause  "command", or "schedule" when it is repeated
     /// @error kInvalid     unknown task, operators, centers or unit types.
     /// @error kConflict    the task is not released, and the order is not forced.

@@ -1,5 +1,7 @@
 #include "server/probing/run_order.hpp"
 
+#include "core/model/job.hpp"
+
 #include "core/model/probe_result.hpp"
 
 #include <algorithm>
@@ -99,14 +101,14 @@ Result<RunOrder> parse_run_order(const Json& json)
         for (std::size_t i = 0; i < items->size(); ++i)
             order.operators.push_back(parse_operator_use((*items)[i], "operators[" + std::to_string(i) + "]", errors));
     }
-    order.job_type = reader.optional_string("job_type", {.min_length = 1, .max_length = 200}).value_or("");
+    order.job_type = reader.optional_string("job_type", {.min_length = 1, .max_length = kMaxJobTypeBytes}).value_or("");
     order.is_forced = reader.optional_boolean("force").value_or(false);
     const int named =
         (order.probe_task_id.empty() ? 0 : 1) + (order.job_type.empty() ? 0 : 1) + (order.operators.empty() ? 0 : 1);
     if (named > 1) reader.fail("operators", "give only one of probe_task_id, job_type and operators");
     if (order.is_forced && order.probe_task_id.empty()) reader.fail("force", "is only for a probe_task_id");
     order.places = parse_places(reader);
-    if (order.places.selection == RunSelection::kAsk && order.is_survey())
+    if (order.places.selection == RunSelection::kAsk && order.is_full_benchmark())
         reader.fail("selection", "\"ask\" needs something to ask for: a probe_task_id, a job_type or operators");
     reader.finish(UnknownFields::kReject);
     return value_or_errors(std::move(order), std::move(errors), "the probe run");

@@ -18,7 +18,7 @@ struct RunOrder {
     SelectionOrder places;
 
     /// Every operator that a unit type runs, at its default size.
-    bool is_survey() const { return probe_task_id.empty() && job_type.empty() && operators.empty(); }
+    bool is_full_benchmark() const { return probe_task_id.empty() && job_type.empty() && operators.empty(); }
 };
 
 /// Reads an order strictly. What it names may not be there: that is found out when its runs are planned.

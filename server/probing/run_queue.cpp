@@ -3,8 +3,8 @@
 #include "core/base/secret.hpp"
 #include "core/base/utf8_prefix.hpp"
 #include "core/decide/probing/draw_size.hpp"
+#include "core/model/job.hpp"
 #include "server/probing/probe_budget_store.hpp"
-#include "server/probing/probe_naming.hpp"
 
 #include <algorithm>
 #include <array>
@@ -45,7 +45,7 @@ JobSpec make_probe_job(ProbeTask task, const RunPlace& place, const OperatorAtta
 {
     task.manifests = attachments.manifests;
     JobSpec spec;
-    spec.name = utf8_prefix("probe " + task.name, kMaxRunNameLength);
+    spec.name = utf8_prefix("probe " + task.name, kMaxJobNameBytes);
     spec.project = "probes";
     // A type of its own: what probes need to run must not count as experience with the jobs they stand for.
     spec.type = "fathom/probe";

@@ -9,7 +9,7 @@ namespace {
 
 /// Times are of no interest: long enough for a slow machine, and for one whose processors are busy, where it stands
 /// still most of the time; but shorter than the lease of claim_verification().
-constexpr double kPatience = 60;
+constexpr double kLimitFactor = 60;
 constexpr double kMaxDuration_s = 540;
 constexpr double kShortSample_s = 1e-4;
 
@@ -78,7 +78,7 @@ Result<ProbeTask> verification_task(const ProbeTask& document, const OperatorLib
     task.repeats = 1;
     task.target_interval = 0;
     task.min_sample_s = kShortSample_s;
-    task.limit_s = std::min(kMaxDuration_s, kPatience * document.limit_s);
+    task.limit_s = std::min(kMaxDuration_s, kLimitFactor * document.limit_s);
     return task;
 }
 

@@ -95,7 +95,7 @@ constexpr Statement kSelectOfNoMonth{"retention_select_of_no_month", R"sql(
 constexpr Statement kDeleteEvents{"retention_delete_events", "DELETE FROM job_event WHERE job_id = ANY ($1::text[])"};
 constexpr Statement kDeleteOfJobs[] = {
     {"retention_delete_kept_outputs", "DELETE FROM kept_output WHERE job_id = ANY ($1::text[])"},
-    {"retention_delete_lessons", "DELETE FROM job_lesson WHERE job_id = ANY ($1::text[])"},
+    {"retention_delete_learning_queue", "DELETE FROM job_lesson WHERE job_id = ANY ($1::text[])"},
     {"retention_delete_jobs", "DELETE FROM job WHERE id = ANY ($1::text[])"}};
 
 constexpr Statement kLockProbeRuns{"retention_lock_probe_runs", R"sql(

@@ -26,11 +26,13 @@ struct UseOfUnits {
     std::set<std::string> with_long;  ///< where others run that are expected to end within kSoon_s
 };
 
-/// The attempts that have not ended, kept from one pass of the router to the next: read() reads those that have changed
-/// since, whoever changed them. It knows these by transactions (attempt.changed_in), not by time or number: one that is
-/// committed late is not missed. All are read again after a crash of the database, and where attempts were deleted
+/// The attempts that have not ended, kept from one cycle of the router to the next: read() reads those that have
+/// changed since, whoever changed them. It knows these by transactions (attempt.changed_in), not by time or number: one
+/// that is committed late is not missed. All are read again after a crash of the
+/// database, and where attempts were deleted
 /// whose last change it had not read; retention deletes those that ended long ago. What is kept is what is committed,
-/// so a transaction that fails afterwards leaves it right. Not thread-safe.
+/// so a transaction that fails afterwards leaves it right. Not
+/// thread-safe.
 class AttemptsInUse {
   public:
     /// As of now. After a transaction that wrote before this the next one reads all. Blocks; pqxx's exceptions pass

@@ -1,6 +1,7 @@
 #include "server/routing/cycle_api.hpp"
 
 #include "core/base/json_reader.hpp"
+#include "server/api/paging.hpp"
 #include "server/api/query.hpp"
 #include "server/api/render_page.hpp"
 #include "server/routing/cycle_service.hpp"

@@ -17,7 +17,7 @@ namespace fathom::server {
 struct CycleKind {
     static constexpr std::string_view kPrefix = "cyc";
 };
-using CycleId = Id<CycleKind>; ///< one call of the scheduler on a page of waiting jobs
+using CycleId = Id<CycleKind>; ///< one call of the scheduler on a batch of waiting jobs
 
 /// A cycle as it is kept: documents of core/schedule, compressed (deflated.hpp).
 struct StoredCycle {

@@ -43,7 +43,7 @@ struct GangClaim {
     std::size_t gangs{}; ///< so many of those asked for were claimed, at least the first; the others not at all
 };
 /// The oldest members that can be claimed now and are not among `claimed`, locked as claim_waiting_jobs() does. Gangs
-/// are taken in the order in which they are given, until there are members enough for one page.
+/// are taken in the order in which they are given, until there are members enough for one batch.
 GangClaim claim_gang_members(pqxx::work& transaction, const std::vector<GangKey>& gangs,
                              const std::vector<std::string>& claimed, const ClaimTerms& terms, KnownSpecs& specs);
 

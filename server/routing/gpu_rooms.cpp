@@ -36,11 +36,11 @@ constexpr Statement kSelectComing{"routing_select_gpu_needs", R"sql(
 /// What no replica of today writes counts as nothing: the other jobs' needs are known all the same.
 GpuMemoryRequest need_of(const Json& json)
 {
-    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t kMaxNumber = std::numeric_limits<std::int64_t>::max();
     std::vector<FieldError> ignored;
     ObjectReader reader(json, "", ignored);
-    return {reader.optional_integer("persistent_bytes", 0, kMost).value_or(0),
-            reader.optional_integer("temporary_bytes", 0, kMost).value_or(0)};
+    return {reader.optional_integer("persistent_bytes", 0, kMaxNumber).value_or(0),
+            reader.optional_integer("temporary_bytes", 0, kMaxNumber).value_or(0)};
 }
 
 } // namespace

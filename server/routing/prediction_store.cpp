@@ -39,10 +39,10 @@ RunTime without_staging(const RunPrediction& held, double staged_s)
 }
 
 /// A known run's own error is no error of the unit type that it was carried to.
-RunTime promise_of(const Candidate& winner)
+RunTime raw_of(const Candidate& winner)
 {
     const double factor = winner.correction.known_factor;
-    return {factor * winner.promised.run_s, factor * winner.promised.low_s, factor * winner.promised.high_s};
+    return {factor * winner.raw.run_s, factor * winner.raw.low_s, factor * winner.raw.high_s};
 }
 
 } // namespace
@@ -60,7 +60,7 @@ NewPrediction make_prediction(const Candidate& winner, const RouteRequest& reque
     // from other unit types this one never promised.
     const bool is_own = winner.prediction.unknown_operators == 0 && winner.prediction.estimated_operators == 0;
     const bool moves_itself = request.moves_data_itself();
-    if (!moves_itself && is_own) made.promised = promise_of(winner);
+    if (!moves_itself && is_own) made.raw = raw_of(winner);
     const bool is_partial = winner.prediction.unknown_operators > 0 || (moves_itself && winner.plan.is_network_unknown);
     if (!is_partial || !winner.run_basis.empty())
         made.run = without_staging(winner.prediction, moves_itself ? 0 : winner.plan.in_s);
@@ -98,9 +98,9 @@ void insert_predictions(pqxx::work& transaction, std::span<const NewPrediction> 
         bases.add(std::string(to_string(one.basis)));
         asked.add(one.asked_s);
         transfers.add(kept(one.transfers_s));
-        const std::array<double, 13> values{one.promised.run_s, one.promised.low_s, one.promised.high_s, one.run.run_s,
-                                            one.run.low_s,      one.run.high_s,     one.width_factor,    one.free_s,
-                                            one.start.wait_s,   one.start.low_s,    one.start.high_s,    one.cost,
+        const std::array<double, 13> values{one.raw.run_s,    one.raw.low_s,   one.raw.high_s,   one.run.run_s,
+                                            one.run.low_s,    one.run.high_s,  one.width_factor, one.free_s,
+                                            one.start.wait_s, one.start.low_s, one.start.high_s, one.cost,
                                             one.energy_j};
         for (std::size_t i = 0; i < values.size(); ++i)
             figures[i].add(kept(values[i]));

@@ -19,14 +19,14 @@ struct NewPrediction {
     UnitTypeId unit_type_id;
     std::int64_t unit_count{1};
     std::int64_t asked_s{}; ///< how long its submitter had said that it runs at most; 0: not said
-    RunTime promised; ///< by measurements alone; 0 for a job that moves data itself: its actual time does not tell them
-                      ///< apart
-    PromiseBasis basis{PromiseBasis::kOperators}; ///< of the promise
-    RunTime run;                                  ///< with transfers but those of staging, corrected
-    double transfers_s{};                         ///< of `run`, what a job that moves data itself moves it in
-    double width_factor{1};                       ///< of the interval of `run` (RunCorrection)
-    double free_s{};                              ///< until its units are free
-    WaitTime start;                               ///< until it runs
+    RunTime raw; ///< by measurements alone; 0 for a job that moves data itself: its actual time does not tell them
+                 ///< apart
+    RawBasis basis{RawBasis::kOperators}; ///< of the raw prediction
+    RunTime run;                          ///< with transfers but those of staging, corrected
+    double transfers_s{};                 ///< of `run`, what a job that moves data itself moves it in
+    double width_factor{1};               ///< of the interval of `run` (RunCorrection)
+    double free_s{};                      ///< until its units are free
+    WaitTime start;                       ///< until it runs
     double cost{};
     double energy_j{};    ///< 0: not known
     std::string currency; ///< empty: there are no prices

@@ -17,7 +17,7 @@ std::vector<UnitTypeSize> unit_type_sizes(const CatalogSnapshot& catalog);
 /// Scores of a snapshot's unit types; kAssumedScore for others. The snapshot is not needed afterwards.
 ScoreOf scores_of(const CatalogSnapshot& catalog);
 
-/// Keeps what projects hold and have used for some seconds: fair sharing need not read it for every page.
+/// Keeps what projects hold and have used for some seconds: fair sharing need not read it for every batch.
 /// Thread-safe: two callers may read at once, and both are right.
 class ProjectUses {
   public:

@@ -12,20 +12,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The order of jobs is that within a page.
-constexpr std::int64_t kPageJobs = 4096;
-/// Of the first page after the network was full: what became free goes to the first in line, and thousands that wait
-/// behind them need not be read for it. The next page follows if they do not take all, and each tick orders all.
+/// The order of jobs is that within a batch.
+constexpr std::int64_t kBatchJobs = 4096;
+/// Of the first batch after the network was full: what became free goes to the first in line, and thousands that wait
+/// behind them need not be read for it. The next batch follows if they do not take all, and each tick orders all.
 constexpr std::int64_t kFirstJobsWhenFull = 32;
-/// A pass must end so that the next one sees what has changed; the rest waits for it.
-constexpr int kPagesPerPass = 4;
+/// A cycle must end so that the next one sees what has changed; the rest waits for it.
+constexpr int kBatchesPerCycle = 4;
 /// When nothing can be placed a tick only refreshes reasons and looks after metering: no need to hurry.
-constexpr int kPagesWhenFull = 2;
+constexpr int kBatchesWhenFull = 2;
 constexpr auto kTick = 2s;
-/// Passes that go through the line may read thousands of jobs: one part in so many of the router's time is for them, so
+/// Cycles that go through the line may read thousands of jobs: one part in so many of the router's time is for them, so
 /// that between them what becomes free is given away at once.
 constexpr int kLineShare = 4;
-/// Wake-ups come in bursts; and the other passes take half of the router's time at most.
+/// Wake-ups come in bursts; and the other cycles take half of the router's time at most.
 constexpr auto kMinPause = 2ms;
 
 constexpr std::string_view kSubmitted = "submitted"; ///< payload of the wake-up of new jobs
@@ -33,31 +33,31 @@ constexpr std::string_view kSubmitted = "submitted"; ///< payload of the wake-up
 constexpr const char* kDecisions = "fathom_routing_decisions_total";
 constexpr const char* kDecisionsHelp = "Decisions of the router on waiting jobs, by result.";
 
-/// When passes may come again.
-struct NextPasses {
-    using Pass = RoutingService::Pass;
+/// When cycles may come again.
+struct NextCycles {
+    using Wake = RoutingService::Wake;
     using Time = std::chrono::steady_clock::time_point;
 
     Time tick;
-    Time line; ///< a pass may go through the line
+    Time line; ///< a cycle may go through the line
 
-    Pass kind_at(Time now) const
+    Wake kind_at(Time now) const
     {
-        if (now >= tick) return Pass::kTick;
-        return now >= line ? Pass::kWoken : Pass::kFirst;
+        if (now >= tick) return Wake::kTick;
+        return now >= line ? Wake::kWoken : Wake::kFirst;
     }
 
-    /// After a pass that began then, so that it has no more than its share of the time.
-    void put_off(Pass kind, Time began, std::chrono::milliseconds share)
+    /// After a cycle that began then, so that it has no more than its share of the time.
+    void put_off(Wake kind, Time began, std::chrono::milliseconds share)
     {
-        if (kind == Pass::kTick) tick = began + std::max<std::chrono::milliseconds>(kTick, share);
-        if (kind != Pass::kFirst) line = began + share;
+        if (kind == Wake::kTick) tick = began + std::max<std::chrono::milliseconds>(kTick, share);
+        if (kind != Wake::kFirst) line = began + share;
     }
 };
 
-std::chrono::milliseconds pause_after(RoutingService::Pass kind, std::chrono::milliseconds took)
+std::chrono::milliseconds pause_after(RoutingService::Wake kind, std::chrono::milliseconds took)
 {
-    return std::clamp<std::chrono::milliseconds>(kind == RoutingService::Pass::kFirst ? took : 0ms, kMinPause, 1s);
+    return std::clamp<std::chrono::milliseconds>(kind == RoutingService::Wake::kFirst ? took : 0ms, kMinPause, 1s);
 }
 
 /// 0 or more.
@@ -67,7 +67,7 @@ std::chrono::milliseconds time_until(Timestamp when, Timestamp now)
 }
 
 /// Some job of it cannot be routed.
-bool is_unroutable(const Result<PageReport>& report)
+bool is_unroutable(const Result<BatchReport>& report)
 {
     return !report && report.error().code == Errc::kInternal;
 }
@@ -86,7 +86,7 @@ RoutingService::RoutingService(Database& database, const asio::any_io_executor& 
       overdue_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "overdue"}})),
       decision_seconds_(
           metrics.seconds_histogram("fathom_routing_decision_seconds", "Time of one decision, averaged over a page.")),
-      pass_seconds_(metrics.seconds_histogram("fathom_routing_pass_seconds", "Time of one pass of the router."))
+      cycle_seconds_(metrics.seconds_histogram("fathom_routing_pass_seconds", "Time of one cycle of the router."))
 {
 }
 
@@ -107,14 +107,14 @@ void RoutingService::start(net::TaskGroup& group)
 asio::awaitable<void> RoutingService::follow()
 {
     const auto start = std::chrono::steady_clock::now();
-    NextPasses next{start, start};
+    NextCycles next{start, start};
     for (;;) {
         const auto began = std::chrono::steady_clock::now();
-        const Pass kind = next.kind_at(began);
-        if (kind == Pass::kTick) next_window_.reset();
-        const Result<std::int64_t> placed = co_await run_pass(kind);
+        const Wake kind = next.kind_at(began);
+        if (kind == Wake::kTick) next_window_.reset();
+        const Result<std::int64_t> placed = co_await run_cycle(kind);
         const auto ended = std::chrono::steady_clock::now();
-        pass_seconds_.observe(std::chrono::duration<double>(ended - began).count());
+        cycle_seconds_.observe(std::chrono::duration<double>(ended - began).count());
         if (!placed) log_warning("routing_pass_failed", {{"error", describe(placed.error())}});
         const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(ended - began);
         // One that failed is made up for soon.
@@ -130,36 +130,36 @@ asio::awaitable<void> RoutingService::follow()
     }
 }
 
-asio::awaitable<Result<std::int64_t>> RoutingService::run_pass(Pass kind)
+asio::awaitable<Result<std::int64_t>> RoutingService::run_cycle(Wake kind)
 {
-    if (kind != Pass::kFirst) co_return co_await go_through_line(kind);
-    const Result<PageReport> first = co_await place_first();
+    if (kind != Wake::kFirst) co_return co_await go_through_line(kind);
+    const Result<BatchReport> first = co_await place_first();
     if (!first) co_return first.error();
     co_return first->placed;
 }
 
-asio::awaitable<Result<std::int64_t>> RoutingService::go_through_line(Pass kind)
+asio::awaitable<Result<std::int64_t>> RoutingService::go_through_line(Wake kind)
 {
     is_line_due_ = false;
-    PassState state;
-    state.is_tick = kind == Pass::kTick;
-    std::int64_t limit = state.is_tick || has_room_ ? kPageJobs : kFirstJobsWhenFull;
-    pass_.units.reset();
+    CycleCursor state;
+    state.is_tick = kind == Wake::kTick;
+    std::int64_t limit = state.is_tick || has_room_ ? kBatchJobs : kFirstJobsWhenFull;
+    ledger_.units.reset();
     std::int64_t placed = 0;
-    int pages = kPagesPerPass;
-    for (int page = 0; page < pages; ++page) {
-        if (page == pages / 2) state.after = std::max(state.after, sweep_after_);
-        Result<PageReport> report = co_await run_page(state, std::exchange(limit, kPageJobs));
-        if (is_unroutable(report)) report = co_await run_page_singly(state);
-        note_page(report);
+    int batches = kBatchesPerCycle;
+    for (int batch = 0; batch < batches; ++batch) {
+        if (batch == batches / 2) state.after = std::max(state.after, sweep_after_);
+        Result<BatchReport> report = co_await run_batch(state, std::exchange(limit, kBatchJobs));
+        if (is_unroutable(report)) report = co_await run_batch_singly(state);
+        note_batch(report);
         if (!report) co_return report.error();
         placed += report->placed;
         if (report->is_end) sweep_after_ = {};
         if (report->is_done) co_return placed;
-        if (!report->has_free_unit) pages = kPagesWhenFull;
+        if (!report->has_free_unit) batches = kBatchesWhenFull;
         state = std::move(report->next);
         if (!wake_.take()) continue;
-        const Result<PageReport> first = co_await place_first();
+        const Result<BatchReport> first = co_await place_first();
         if (!first) co_return first.error();
         placed += first->placed;
         std::erase_if(state.planned, [&](const PlannedUnits& units) { return first->placed_jobs.contains(units.job); });
@@ -168,21 +168,21 @@ asio::awaitable<Result<std::int64_t>> RoutingService::go_through_line(Pass kind)
     co_return placed;
 }
 
-asio::awaitable<Result<PageReport>> RoutingService::place_first()
+asio::awaitable<Result<BatchReport>> RoutingService::place_first()
 {
-    pass_.units.reset(); // something became free since they were read
-    PassState from_the_first;
-    Result<PageReport> report = co_await run_page(std::move(from_the_first), kFirstJobsWhenFull);
-    pass_.units.reset(); // a pass that is under way counts on what it has planned for jobs that wait
-    note_page(report);
-    // Of jobs that cannot be routed a pass through the line finds which one it is.
+    ledger_.units.reset(); // something became free since they were read
+    CycleCursor from_the_first;
+    Result<BatchReport> report = co_await run_batch(std::move(from_the_first), kFirstJobsWhenFull);
+    ledger_.units.reset(); // a cycle that is under way counts on what it has planned for jobs that wait
+    note_batch(report);
+    // Of jobs that cannot be routed a cycle through the line finds which one it is.
     is_line_due_ = is_line_due_ || !report;
-    if (is_unroutable(report)) report = PageReport();
+    if (is_unroutable(report)) report = BatchReport();
     if (report && report->has_free_unit && !report->is_end) is_line_due_ = true;
     co_return report;
 }
 
-void RoutingService::note_page(const Result<PageReport>& report)
+void RoutingService::note_batch(const Result<BatchReport>& report)
 {
     has_room_ = !report || report->has_free_unit;
     if (!report) return;
@@ -203,40 +203,40 @@ asio::awaitable<Result<void>> RoutingService::prepare_columns()
     co_return co_await planning_.run(std::string(), std::move(prepare));
 }
 
-asio::awaitable<Result<PageReport>> RoutingService::run_page(PassState state, std::int64_t limit)
+asio::awaitable<Result<BatchReport>> RoutingService::run_batch(CycleCursor state, std::int64_t limit)
 {
     const Result<void> prepared = co_await prepare_columns();
     if (!prepared) co_return prepared.error();
-    std::optional<RoutingPage> page;
+    std::optional<SchedulingBatch> batch;
     auto look = [&](pqxx::work& transaction) -> Result<void> {
-        page.emplace(settings_, *catalog_, *planner_, *terminator_, uses_, columns_, loads_->get(), *clock_, pass_);
-        Result<void> read = page->read(transaction, state, limit);
-        // What runs teach goes into the units of the pass, which its first decision makes.
-        if (read && page->has_ready() && !pass_.units) catalog_->read_new_runs(transaction);
+        batch.emplace(settings_, *catalog_, *planner_, *terminator_, uses_, columns_, loads_->get(), *clock_, ledger_);
+        Result<void> read = batch->read(transaction, state, limit);
+        // What runs teach goes into the units of the cycle, which its first decision makes.
+        if (read && batch->has_ready() && !ledger_.units) catalog_->read_new_runs(transaction);
         return read;
     };
     const Result<void> seen = co_await database_->run(std::move(look));
     if (!seen) co_return seen.error();
-    if (!page->has_ready()) co_return page->report();
-    auto decide = [&]() -> Result<void> { return page->plan(); };
+    if (!batch->has_ready()) co_return batch->report();
+    auto decide = [&]() -> Result<void> { return batch->plan(); };
     const Result<void> planned = co_await planning_.run(std::string(), std::move(decide));
-    if (!planned) pass_.units.reset();
+    if (!planned) ledger_.units.reset();
     if (!planned) co_return planned.error();
-    auto write = [&](pqxx::work& transaction) -> Result<PageReport> { return page->commit(transaction); };
-    Result<PageReport> report = co_await database_->run(std::move(write));
+    auto write = [&](pqxx::work& transaction) -> Result<BatchReport> { return batch->commit(transaction); };
+    Result<BatchReport> report = co_await database_->run(std::move(write));
     if (report) uses_.add(report->started);
     // It has units as taken that are not.
-    if (!report || report->conflicts > 0) pass_.units.reset();
-    if (std::optional<DecidedCycle> cycle = page->take_cycle(); report && cycle)
+    if (!report || report->conflicts > 0) ledger_.units.reset();
+    if (std::optional<DecidedCycle> cycle = batch->take_cycle(); report && cycle)
         settings_.recorder->add(std::move(*cycle));
     co_return report;
 }
 
-asio::awaitable<Result<PageReport>> RoutingService::run_page_singly(PassState state)
+asio::awaitable<Result<BatchReport>> RoutingService::run_batch_singly(CycleCursor state)
 {
-    PageReport total;
-    for (std::int64_t i = 0; i < kPageJobs; ++i) {
-        const Result<PageReport> report = co_await run_page(state, 1);
+    BatchReport total;
+    for (std::int64_t i = 0; i < kBatchJobs; ++i) {
+        const Result<BatchReport> report = co_await run_batch(state, 1);
         if (report) {
             total.placed += report->placed;
             total.waiting += report->waiting;
@@ -269,7 +269,7 @@ asio::awaitable<Result<PageReport>> RoutingService::run_page_singly(PassState st
     co_return total;
 }
 
-void RoutingService::observe(const PageReport& report)
+void RoutingService::observe(const BatchReport& report)
 {
     placed_.add(static_cast<double>(report.placed));
     waiting_.add(static_cast<double>(report.waiting));

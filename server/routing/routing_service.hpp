@@ -1,6 +1,6 @@
 #pragma once
 
-#include "server/routing/routing_page.hpp"
+#include "server/routing/scheduling_batch.hpp"
 
 #include <atomic>
 
@@ -8,14 +8,14 @@ namespace fathom::server {
 
 /// The router: moves waiting jobs to places. Each replica runs this loop, and leaves to the others what they decide on.
 ///
-/// A pass looks at waiting jobs in order of their turns, page by page; it decides on a thread of its own, outside of
-/// any transaction (RoutingPage). It runs on wake-ups "route" (those of new jobs only while some unit is free) and
+/// A cycle looks at waiting jobs in order of their turns, batch by batch; it decides on a thread of its own, outside of
+/// any transaction (SchedulingBatch). It runs on wake-ups "route" (those of new jobs only while some unit is free) and
 /// "catalog", and every two seconds (a tick), which also refreshes the reasons that jobs wait for, and comes early when
-/// a network window opens that a job waits for. Where many jobs wait, these passes come less often: they take a quarter
+/// a network window opens that a job waits for. Where many jobs wait, these cycles come less often: they take a quarter
 /// of the router's time at most. What becomes free meanwhile goes to the first in line, between two of them and between
-/// two of their pages. When more jobs wait than a pass can look at, its first half starts at the first and its second
-/// half goes on where the last pass ended: jobs that wait for one center cannot hide those for another for ever. Runs
-/// on: one coroutine at a time.
+/// two of their batches. When more jobs wait than a cycle can look at, its first half starts at the first and its
+/// second half goes on where the last cycle ended: jobs that wait for one center cannot hide those for another for
+/// ever. Runs on: one coroutine at a time.
 class RoutingService {
   public:
     RoutingService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, const Clock& clock,
@@ -27,23 +27,23 @@ class RoutingService {
     void start(net::TaskGroup& group);
 
     /// kFirst: only the first in line are looked at.
-    enum class Pass { kFirst, kWoken, kTick };
-    /// One pass; called by the loop, and by tests. Returns how many jobs were placed.
-    asio::awaitable<Result<std::int64_t>> run_pass(Pass kind);
+    enum class Wake { kFirst, kWoken, kTick };
+    /// One cycle; called by the loop, and by tests. Returns how many jobs were placed.
+    asio::awaitable<Result<std::int64_t>> run_cycle(Wake kind);
 
   private:
     asio::awaitable<void> follow();
-    /// Page by page: a pass of any kind but kFirst.
-    asio::awaitable<Result<std::int64_t>> go_through_line(Pass kind);
+    /// Batch by batch: a cycle of any kind but kFirst.
+    asio::awaitable<Result<std::int64_t>> go_through_line(Wake kind);
     /// What became free goes to the first in line.
-    asio::awaitable<Result<PageReport>> place_first();
-    asio::awaitable<Result<PageReport>> run_page(PassState state, std::int64_t limit);
+    asio::awaitable<Result<BatchReport>> place_first();
+    asio::awaitable<Result<BatchReport>> run_batch(CycleCursor state, std::int64_t limit);
     /// Makes what is kept of a newer catalog before a transaction is open: in a large network that takes a while.
     asio::awaitable<Result<void>> prepare_columns();
-    /// After a page failed: job by job, so that one that cannot be routed does not stop the others.
-    asio::awaitable<Result<PageReport>> run_page_singly(PassState state);
-    void note_page(const Result<PageReport>& report);
-    void observe(const PageReport& report);
+    /// After a batch failed: job by job, so that one that cannot be routed does not stop the others.
+    asio::awaitable<Result<BatchReport>> run_batch_singly(CycleCursor state);
+    void note_batch(const Result<BatchReport>& report);
+    void observe(const BatchReport& report);
 
     Database* database_;
     const Clock* clock_;
@@ -55,11 +55,11 @@ class RoutingService {
     WakeSignal wake_;
     ColumnsOfCatalog columns_;
     ProjectUses uses_;
-    PassLedger pass_; ///< of the pass that runs
+    CycleLedger ledger_; ///< of the cycle that runs
     ComputePool planning_{{.threads = 1}};
-    LinePlace sweep_after_;                ///< where the second half of the next pass goes on
+    LinePlace sweep_after_;                ///< where the second half of the next cycle goes on
     std::optional<Timestamp> next_window_; ///< the earliest that the last ticks found
-    std::atomic<bool> has_room_{true};     ///< some unit was free after the last page
+    std::atomic<bool> has_room_{true};     ///< some unit was free after the last batch
     bool is_line_due_{false};              ///< the first in line have left room for those behind them
     Metrics::Counter placed_;
     Metrics::Counter waiting_;
@@ -67,7 +67,7 @@ class RoutingService {
     Metrics::Counter conflicts_;
     Metrics::Counter overdue_;
     Metrics::SecondsHistogram decision_seconds_;
-    Metrics::SecondsHistogram pass_seconds_;
+    Metrics::SecondsHistogram cycle_seconds_;
 };
 
 } // namespace fathom::server

@@ -150,6 +150,8 @@ const char* const kWaitingJobColumns = R"sql(
                                       'kept_at', i -> 'kept_at')))
                                   FROM jsonb_path_query(spec, 'lax $.inputs[*] ? (exists(@.from))') AS i) END,
                               'network', spec -> 'network', 'deadline', spec -> 'deadline',
+                              'modules', CASE WHEN spec ? 'modules' THEN '["any"]'::jsonb END,
+                              'container', CASE WHEN spec ? 'container' THEN '{"image": "any"}'::jsonb END,
                               'project', spec -> 'project', 'prefer', spec -> 'prefer', 'budget', spec -> 'budget',
                               'priority', spec -> 'priority', 'gang', spec -> 'gang')::text AS spec)sql";
 

@@ -66,7 +66,7 @@ struct ClaimTerms {
     /// time for metering is over.
     std::vector<std::string> metered_types;
 };
-/// Which waiting jobs a page claims.
+/// Which waiting jobs a batch claims.
 struct ClaimRange {
     LinePlace after;
     std::int64_t limit{};

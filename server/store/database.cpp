@@ -29,8 +29,8 @@ namespace {
 using SteadyTime = std::chrono::steady_clock::time_point;
 using namespace std::chrono_literals;
 
-constexpr int kMaxRuns = 4;        // the first and three repeats
-constexpr auto kPatience = 1500ms; // how long work waits for a database that has just gone: a restart, a failover
+constexpr int kMaxRuns = 4;             // the first and three repeats
+constexpr auto kOutageTimeout = 1500ms; // how long work waits for a database that has just gone: a restart, a failover
 constexpr auto kBetweenConnects = 100ms;
 
 /// One connection and what it was set to. pqxx reconnects a dead one at BEGIN by itself and then sets the
@@ -144,7 +144,7 @@ struct Database::State {
     std::vector<std::unique_ptr<Slot>> spares; // for threads outside the pool
     bool stopping = false;
     // While the database is down: since when, and when someone may try next. Else every queued piece of work
-    // would wait its own patience out, one after another.
+    // would wait its own timeout out, one after another.
     std::optional<SteadyTime> down_since;
     SteadyTime next_try{};
     std::string down_reason;
@@ -396,7 +396,7 @@ std::unique_ptr<Link> Database::State::connect(std::string& failure) const
 }
 
 /// Makes sure that the slot has a connection. While the database is down only one thread at a time tries,
-/// and work is refused at once after a short patience.
+/// and work is refused at once after a short timeout.
 Result<void> Database::State::open(Slot& slot)
 {
     if (slot.link) return {};
@@ -420,7 +420,7 @@ Result<void> Database::State::open(Slot& slot)
             }
             down_reason = std::move(failure);
         }
-        if (std::chrono::steady_clock::now() - *down_since > kPatience)
+        if (std::chrono::steady_clock::now() - *down_since > kOutageTimeout)
             return Error{Errc::kUnavailable, "the database is not available; try again"};
         stopped.wait_for(lock, kBetweenConnects, [this] { return stopping; });
         if (stopping) return Error{Errc::kUnavailable, "the server is stopping"};

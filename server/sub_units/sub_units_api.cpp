@@ -1,6 +1,7 @@
 #include "server/sub_units/sub_units_api.hpp"
 
 #include "server/api/idempotency.hpp"
+#include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 
 namespace fathom::server {

@@ -1,6 +1,7 @@
 #include "simulator/corun/corun_figures.hpp"
 
 #include "core/decide/statistics/sample_statistics.hpp"
+#include "simulator/figures/confidence.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "simulator/corun/corun_simulation.hpp"
+#include "simulator/figures/confidence.hpp"
 #include "simulator/figures/figures.hpp"
 
 #include <string>

@@ -372,14 +372,14 @@ Result<void> check_jobs(const CorunWorkload& workload)
 
 Result<void> check_corun(const CorunWorld& world, const CorunWorkload& workload)
 {
-    if (Result<void> sound = check_shares(world); !sound) return sound;
+    if (Result<void> valid = check_shares(world); !valid) return valid;
     if (world.limit < 1 || !(world.preempt_s >= 0) || !(world.observe_s >= 0) || !(world.measurement_noise >= 0))
         return wrong("the limit must be at least 1, times and noise not negative");
     for (const std::vector<CorunStage>& program : workload.programs) {
-        const bool is_sound = !program.empty() && std::all_of(program.begin(), program.end(), [&](const auto& stage) {
+        const bool is_valid = !program.empty() && std::all_of(program.begin(), program.end(), [&](const auto& stage) {
             return stage.kind < world.kinds.size() && stage.solo_s > 0 && std::isfinite(stage.solo_s);
         });
-        if (!is_sound) return wrong("a program has no stages, or one of an unknown kind or without length");
+        if (!is_valid) return wrong("a program has no stages, or one of an unknown kind or without length");
     }
     return check_jobs(workload);
 }
@@ -387,7 +387,7 @@ Result<void> check_corun(const CorunWorld& world, const CorunWorkload& workload)
 Result<CorunResult> simulate_corun(const CorunWorld& world, const CorunWorkload& workload, CorunPolicy& policy,
                                    std::uint64_t seed, const CorunHooks& hooks)
 {
-    if (const Result<void> sound = check_corun(world, workload); !sound) return sound.error();
+    if (const Result<void> valid = check_corun(world, workload); !valid) return valid.error();
     return GpuSimulation(world, workload, policy, seed, hooks).run();
 }
 

@@ -125,10 +125,10 @@ Result<CorunWorld> read_gavel_pairs(std::istream& input, std::string_view gpu)
     while (lines->next()) {
         const std::array values{lines->number(kSoloA), lines->number(kSoloB), lines->number(kColocA),
                                 lines->number(kColocB)};
-        const bool is_sound = lines->excess() == 0 && std::all_of(values.begin(), values.end(), [](const auto& value) {
+        const bool is_valid = lines->excess() == 0 && std::all_of(values.begin(), values.end(), [](const auto& value) {
                                   return value && *value >= 0;
                               });
-        if (!is_sound) return Error{Errc::kInvalid, fmt::format("line {}: expected a measured pair", lines->line())};
+        if (!is_valid) return Error{Errc::kInvalid, fmt::format("line {}: expected a measured pair", lines->line())};
         if (lines->text(kGpu) != gpu || *values[0] <= 0 || *values[1] <= 0) continue;
         const bool fits = *values[2] > 0 && *values[3] > 0;
         pairs.push_back({kind_of(lines->text(kJobA)), kind_of(lines->text(kJobB)), fits ? *values[2] / *values[0] : 0,

@@ -120,7 +120,7 @@ void DeviceSharing::learn(std::size_t unit_type, const Device& device, double no
     Type& type = types_[unit_type];
     if (a_share <= 0 || !type.seen.insert({a, b}).second) return;
     const std::vector<JobType>& job_types = scenario_->network.job_types;
-    // A sound scenario (check_scenario) has no shares that are refused.
+    // A valid scenario (check_scenario) has no shares that are refused.
     [[maybe_unused]] const Result<void> added = type.pairs.add(
         {.a = {job_types[a].name, {}}, .b = {job_types[b].name, {}}, .a_share = a_share, .b_share = b_share});
     type.pairs.refit();

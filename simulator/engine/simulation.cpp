@@ -5,7 +5,7 @@
 #include "simulator/engine/event.hpp"
 #include "simulator/engine/network_state.hpp"
 #include "simulator/engine/series_recorder.hpp"
-#include "simulator/world/sound_scenario.hpp"
+#include "simulator/world/check_scenario.hpp"
 #include "simulator/world/truth.hpp"
 
 #include <fmt/format.h>
@@ -409,7 +409,7 @@ class Simulation {
 Result<SimulationResult> run_with(const Scenario& scenario, const PolicyMaker& make, KnowledgeKind kind,
                                   std::uint64_t seed, const SimulationHooks& hooks)
 {
-    if (Result<void> sound = check_scenario(scenario); !sound) return sound.error();
+    if (Result<void> valid = check_scenario(scenario); !valid) return valid.error();
     Truth truth(scenario, seed);
     const std::unique_ptr<Knowledge> knowledge = make_knowledge(kind, scenario, truth, seed);
     const std::unique_ptr<Policy> policy = make(scenario, *knowledge, seed);

@@ -73,7 +73,7 @@ struct SimulationHooks {
 /// Simulates until the counted jobs have ended. At one moment ends come before repairs, these before arrivals, and the
 /// policy is asked once after all of them. Checked all the time: no unit is used twice, no job lost or run twice, time
 /// never runs back, units add up.
-/// @error kInvalid   the scenario is not sound: says which job or unit type and why.
+/// @error kInvalid   the scenario is not valid: says which job or unit type and why.
 /// @error kInternal  a check failed: the policy, or this program, is wrong.
 Result<SimulationResult> simulate(const Scenario& scenario, std::string_view policy, std::uint64_t seed,
                                   const SimulationHooks& hooks = {});

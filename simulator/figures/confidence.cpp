@@ -1,3 +1,5 @@
+#include "simulator/figures/confidence.hpp"
+
 #include "simulator/figures/figures.hpp"
 #include "simulator/figures/no_figure.hpp"
 

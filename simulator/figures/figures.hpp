@@ -58,15 +58,4 @@ struct PolicyRun {
 
 PolicyRun figure_out(const Scenario& scenario, std::string policy, std::uint64_t seed, SimulationResult result);
 
-/// A mean over seeds with its 95 % interval (Student); without a width for one seed.
-struct Confidence {
-    double mean{};
-    double half_width{}; ///< NaN with fewer than two values
-};
-Confidence confidence(const std::vector<double>& values);
-
-/// Load of the network: the least share of its unit-time in which the counted jobs could be done, each where it suits
-/// the whole best (core/decide/queue/shadow_price).
-double load_of(const Scenario& scenario);
-
 } // namespace fathom::simulation

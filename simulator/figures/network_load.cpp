@@ -1,3 +1,5 @@
+#include "simulator/figures/network_load.hpp"
+
 #include "core/decide/queue/shadow_price.hpp"
 #include "simulator/figures/figures.hpp"
 #include "simulator/world/job_kinds.hpp"

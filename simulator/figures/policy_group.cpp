@@ -1,5 +1,7 @@
 #include "simulator/figures/policy_group.hpp"
 
+#include "simulator/figures/confidence.hpp"
+
 #include <algorithm>
 
 namespace fathom::simulation {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "simulator/figures/confidence.hpp"
 #include "simulator/figures/figures.hpp"
 
 #include <functional>

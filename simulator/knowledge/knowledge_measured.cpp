@@ -42,7 +42,7 @@ double MeasuredKnowledge::expected_s(std::size_t job, std::size_t unit_type, std
         known.learned = learned_;
         known.correction = learning_->correction(job_type, unit_type);
     }
-    return promised_s(job, unit_type, unit_count, known.promise) * asked_share(job) * known.correction;
+    return raw_s(job, unit_type, unit_count, known.raw) * asked_share(job) * known.correction;
 }
 
 bool MeasuredKnowledge::is_asked(const Job& job) const
@@ -62,14 +62,14 @@ double MeasuredKnowledge::asked_share(std::size_t job)
     return asked_share_;
 }
 
-double MeasuredKnowledge::promised_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count, double promise)
+double MeasuredKnowledge::raw_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count, double raw)
 {
     const Job& facts = scenario_->workload.jobs[job];
     if (!is_asked(facts))
-        return true_run_s(scenario_->network, facts, unit_type, unit_count) * errors_.factor(job) * promise;
+        return true_run_s(scenario_->network, facts, unit_type, unit_count) * errors_.factor(job) * raw;
     Job estimated = facts;
     estimated.work = facts.estimate_s;
-    return true_run_s(scenario_->network, estimated, unit_type, unit_count) * promise;
+    return true_run_s(scenario_->network, estimated, unit_type, unit_count) * raw;
 }
 
 void MeasuredKnowledge::measure(std::size_t unit_type, double at_s)
@@ -83,9 +83,9 @@ void MeasuredKnowledge::measure(std::size_t unit_type, double at_s)
         const double error =
             noise > 0 ? portable::exp(noise * normal_of(seed_, kMeasurementErrorPurpose, number, known.measurements))
                       : 1;
-        const double promise = 1 / (truth_->drift(job_type, unit_type, at_s) * error);
-        known.promise_before = known.measurements == 0 ? promise : known.promise;
-        known.promise = promise;
+        const double raw = 1 / (truth_->drift(job_type, unit_type, at_s) * error);
+        known.raw_before = known.measurements == 0 ? raw : known.raw;
+        known.raw = raw;
         ++known.measurements;
         ++measurements_;
     }
@@ -102,13 +102,13 @@ void MeasuredKnowledge::learn(std::size_t job, std::size_t unit_type, std::int64
     const Place& known = place(job_type, unit_type);
     // Held against what its measurement promised when it began, not against a newer one that knows the drift since.
     const double started_s = now_s - actual_s;
-    const double promise = started_s < measured_at_s_[unit_type] ? known.promise_before : known.promise;
+    const double raw = started_s < measured_at_s_[unit_type] ? known.raw_before : known.raw;
     learning_->note({.job_type = job_type,
                      .unit_type = static_cast<std::uint32_t>(unit_type),
                      .unit_count = unit_count,
                      .user = facts.user,
                      .project = facts.project,
-                     .promised_s = promised_s(job, unit_type, unit_count, promise),
+                     .raw_s = raw_s(job, unit_type, unit_count, raw),
                      .is_asked = is_asked(facts),
                      .actual_s = actual_s,
                      .started_s = started_s,

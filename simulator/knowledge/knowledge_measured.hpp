@@ -34,8 +34,8 @@ class MeasuredKnowledge final : public Knowledge {
   private:
     /// A job type on a unit type.
     struct Place {
-        double promise = 1;           ///< by the newest measurement: expected / true seconds, were there no drift
-        double promise_before = 1;    ///< by the one before
+        double raw = 1;               ///< by the newest measurement: expected / true seconds, were there no drift
+        double raw_before = 1;        ///< by the one before
         std::uint64_t measurements{}; ///< so far
         double correction = 1;        ///< by history
         std::uint64_t learned{};      ///< the learning that the correction is of
@@ -46,7 +46,7 @@ class MeasuredKnowledge final : public Knowledge {
         return places_[unit_type * scenario_->network.job_types.size() + job_type];
     }
     /// What profile and measurement let expect of a job, without history.
-    double promised_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count, double promise);
+    double raw_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count, double raw);
     /// Its work is known by its user's estimate only.
     bool is_asked(const Job& job) const;
     /// What such jobs of this user take of what was estimated; else 1.

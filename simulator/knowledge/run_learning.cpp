@@ -23,8 +23,8 @@ std::string id_of(std::size_t index)
 
 } // namespace
 
-RunLearning::RunLearning(const Network& network, double promise_deviation)
-    : promise_width_(portable::exp(kDeviationsOf80Percent * promise_deviation))
+RunLearning::RunLearning(const Network& network, double raw_deviation)
+    : raw_width_(portable::exp(kDeviationsOf80Percent * raw_deviation))
 {
     for (std::size_t type = 0; type < network.job_types.size(); ++type)
         job_type_ids_.push_back(id_of(type));
@@ -54,9 +54,9 @@ void RunLearning::rebuild(double now_s)
         one.job_type = job_type_ids_[run.job_type];
         one.unit_type = unit_type_ids_[run.unit_type];
         one.unit_count = run.unit_count;
-        one.promised_s = run.promised_s * share;
-        one.promised_low_s = one.promised_s / promise_width_;
-        one.promised_high_s = one.promised_s * promise_width_;
+        one.raw_s = run.raw_s * share;
+        one.raw_low_s = one.raw_s / raw_width_;
+        one.raw_high_s = one.raw_s * raw_width_;
         one.actual_s = run.actual_s;
         one.ended_at = moment_of(run.ended_s);
     }
@@ -81,7 +81,7 @@ void RunLearning::learn_asked(double now_s)
         asked.push_back({.owner = users[i],
                          .project = projects[i],
                          .job_type = job_type_ids_[run.job_type],
-                         .asked_s = run.promised_s,
+                         .asked_s = run.raw_s,
                          .actual_s = run.actual_s,
                          .is_cut_off = false, // simulated jobs are not ended at their estimates
                          .ended_at = moment_of(run.ended_s)});
@@ -107,10 +107,10 @@ std::vector<std::size_t> RunLearning::find_drifted(std::span<const double> measu
     std::vector<TimedResidual> residuals;
     residuals.reserve(runs_.size());
     for (const LearnedRun& run : runs_) {
-        // Its promise is from before the measurement that it ended after: it speaks of neither.
+        // Its raw prediction is from before the measurement that it ended after: it speaks of neither.
         const double measured_s = measured_at_s[run.unit_type];
         if (run.started_s < measured_s && measured_s < run.ended_s) continue;
-        residuals.push_back({{unit_type_ids_[run.unit_type], job_type_ids_[run.job_type], run.promised_s, run.actual_s},
+        residuals.push_back({{unit_type_ids_[run.unit_type], job_type_ids_[run.job_type], run.raw_s, run.actual_s},
                              moment_of(run.ended_s)});
     }
     std::map<std::string, Timestamp> measured_at;

@@ -19,8 +19,8 @@ struct LearnedRun {
     std::int64_t unit_count{1};
     std::uint32_t user{};
     std::uint32_t project{};
-    double promised_s{}; ///< what its measurements alone let expect
-    bool is_asked{};     ///< of the work that its user had estimated
+    double raw_s{};  ///< what its measurements alone let expect
+    bool is_asked{}; ///< of the work that its user had estimated
     double actual_s{};
     double started_s{};
     double ended_s{};
@@ -31,18 +31,18 @@ struct LearnedRun {
 /// when they were measured (find_drift). Not thread-safe.
 class RunLearning {
   public:
-    /// @param promise_deviation  of ln(actual / promised), as the measurements themselves tell it.
-    RunLearning(const Network& network, double promise_deviation);
+    /// @param raw_deviation  of ln(actual / raw prediction), as the measurements themselves tell it.
+    RunLearning(const Network& network, double raw_deviation);
 
     void note(const LearnedRun& run);
     /// Whether enough was noted since rebuild(): a twentieth of what is remembered. Fewer of many change next to
     /// nothing, and long logs would be learned from for longer than they are simulated.
     bool has_news() const { return news_ > 0 && news_ * 20 >= runs_.size(); }
     void rebuild(double now_s);
-    /// Of promises, by what rebuild() learned.
+    /// Of raw predictions, by what rebuild() learned.
     double correction(std::uint32_t job_type, std::size_t unit_type) const;
-    /// Of a promise that rests on the user's estimate, by what rebuild() learned: actual / promised, before
-    /// correction().
+    /// Of a raw prediction that rests on the user's estimate, by what rebuild() learned: actual / raw prediction,
+    /// before correction().
     double asked_share(std::uint32_t job_type, std::uint32_t user, std::uint32_t project) const;
     /// Unit types that are to be measured again.
     std::vector<std::size_t> find_drifted(std::span<const double> measured_at_s) const;
@@ -52,7 +52,7 @@ class RunLearning {
 
     std::vector<std::string> job_type_ids_;
     std::vector<std::string> unit_type_ids_; ///< ascending
-    double promise_width_;                   ///< half the 80 % interval, as a factor
+    double raw_width_;                       ///< half the 80 % interval, as a factor
     std::vector<LearnedRun> runs_;           ///< the newest, in a ring
     std::size_t oldest_ = 0;
     std::size_t news_ = 0; ///< noted since rebuild()

@@ -38,7 +38,7 @@ class OrderPolicy final : public Policy {
                 const DecisionEffort& effort)
         : scenario_(scenario), knowledge_(knowledge), weighs_places_(weighs_places(settings.rule)), load_(load),
           effort_(effort), finder_(scenario, knowledge), prices_(scenario), projects_(scenario),
-          version_(knowledge.version()), book_(settings, unit_counts(scenario.network)),
+          version_(knowledge.version()), queue_(settings, unit_counts(scenario.network)),
           wanted_units_(scenario.network.unit_types.size()), option_counts_(scenario.network.unit_types.size(), 0),
           shadow_prices_(scenario.network.unit_types.size()), free_units_(scenario.network.unit_types.size(), 0),
           running_(scenario.network.unit_types.size())
@@ -57,7 +57,7 @@ class OrderPolicy final : public Policy {
         if (places.is_hopeless) return false;
         if (weighs_places_) note_arrival(job, places, view.now_s);
         if (!finder_.is_fixed(job)) changing_.insert(job);
-        book(waiting_.emplace(job, waiting).first, std::move(places));
+        queue(waiting_.emplace(job, waiting).first, std::move(places));
         return true;
     }
 
@@ -71,7 +71,7 @@ class OrderPolicy final : public Policy {
         std::vector<PolicyStart> starts;
         for (int looks = 0;; ++looks) {
             const std::size_t started = starts.size();
-            for (const BookedStart& start : book_.decide(view.now_s)) {
+            for (const OrderedStart& start : queue_.decide(view.now_s)) {
                 const std::size_t job = jobs_[start.job];
                 starts.push_back({job, start.place.unit_type, start.place.unit_count, start.place.run_s});
                 note_start(starts.back(), view.now_s);
@@ -97,7 +97,7 @@ class OrderPolicy final : public Policy {
         const Job& job = scenario_.workload.jobs[start.job];
         prices_.note_use(start.unit_type, -start.unit_count, view.now_s);
         projects_.note_end(job, start.unit_type, start.unit_count, view.now_s - started_s, view.now_s);
-        book_.remove_release(start.unit_type, started_s + start.predicted_s, start.unit_count);
+        queue_.remove_release(start.unit_type, started_s + start.predicted_s, start.unit_count);
         std::map<double, std::int64_t>& running = running_[start.unit_type];
         const auto release = running.find(started_s + start.predicted_s);
         release->second -= start.unit_count;
@@ -106,7 +106,7 @@ class OrderPolicy final : public Policy {
 
   private:
     struct Waiting {
-        std::optional<std::size_t> number; ///< in the book; none: there is no place now, or it is held
+        std::optional<std::size_t> number; ///< in the queue; none: there is no place now, or it is held
         std::optional<double> fair_load;   ///< as the last decision had it; none: it is new
         double alarm_s = kNever;           ///< its places are to be found anew then
         double possible_at_s{};            ///< when it last had a place, now or later
@@ -132,7 +132,7 @@ class OrderPolicy final : public Policy {
         return places;
     }
 
-    void book(WaitingJobs::iterator entry, JobPlaces places)
+    void queue(WaitingJobs::iterator entry, JobPlaces places)
     {
         auto& [job, waiting] = *entry;
         if (waiting.alarm_s < kNever) alarms_.emplace(waiting.alarm_s, job);
@@ -141,14 +141,14 @@ class OrderPolicy final : public Policy {
         waiting.alone = option_alone(places.options);
         wanted_units_[waiting.alone.unit_type].add(waiting.alone);
         count_options(places.options, 1);
-        BookedJob booked;
-        booked.key = job;
-        booked.options = std::move(places.options);
-        booked.since_s = asked.arrival_s;
-        booked.fair_load = waiting.fair_load.value_or(projects_.load(asked.project));
-        booked.priority = details(job).priority;
-        if (places.latest_start_s < kNever) booked.latest_start_s = places.latest_start_s;
-        waiting.number = book_.add(std::move(booked));
+        QueuedJob queued;
+        queued.key = job;
+        queued.options = std::move(places.options);
+        queued.since_s = asked.arrival_s;
+        queued.fair_load = waiting.fair_load.value_or(projects_.load(asked.project));
+        queued.priority = details(job).priority;
+        if (places.latest_start_s < kNever) queued.latest_start_s = places.latest_start_s;
+        waiting.number = queue_.add(std::move(queued));
         jobs_.resize(std::max(jobs_.size(), *waiting.number + 1));
         jobs_[*waiting.number] = job;
     }
@@ -158,8 +158,8 @@ class OrderPolicy final : public Policy {
         Waiting& waiting = entry->second;
         if (waiting.alarm_s < kNever) alarms_.erase({waiting.alarm_s, entry->first});
         if (!waiting.number) return;
-        count_options(book_.options(*waiting.number), -1);
-        book_.remove(*std::exchange(waiting.number, std::nullopt));
+        count_options(queue_.options(*waiting.number), -1);
+        queue_.remove(*std::exchange(waiting.number, std::nullopt));
         wanted_units_[waiting.alone.unit_type].remove(waiting.alone);
     }
 
@@ -185,7 +185,7 @@ class OrderPolicy final : public Policy {
             changing_.erase(entry->first);
             waiting_.erase(entry);
         } else {
-            book(entry, std::move(places));
+            queue(entry, std::move(places));
         }
     }
 
@@ -196,7 +196,7 @@ class OrderPolicy final : public Policy {
         if (!options.empty()) prices_.note_arrival(scenario_.workload.jobs[job], std::move(options));
     }
 
-    /// Whether the places of a job in the book may change while others start.
+    /// Whether the places of a job in the queue may change while others start.
     bool has_changing() const
     {
         return std::any_of(changing_.begin(), changing_.end(),
@@ -258,8 +258,8 @@ class OrderPolicy final : public Policy {
     {
         const Network& network = scenario_.network;
         for (std::size_t type = 0; type < network.unit_types.size(); ++type)
-            book_.set_free(type, view.reports[type].free_units,
-                           open_for_s(network.centers[network.unit_types[type].center], view.now_s));
+            queue_.set_free(type, view.reports[type].free_units,
+                            open_for_s(network.centers[network.unit_types[type].center], view.now_s));
     }
 
     /// Whether work on so many places may be done again that was done last at that decision.
@@ -277,8 +277,8 @@ class OrderPolicy final : public Policy {
         if (load_ == LoadKnowledge::kAssumedFull || !is_time(loads_at_, places, effort_.places)) return;
         loads_at_ = decisions_;
         for (std::size_t type = 0; type < types; ++type)
-            book_.set_load(type, load_now(prices_.load(type, view.now_s), unit_types_[type].unit_count,
-                                          view.reports[type].free_units, wanted_units_[type]));
+            queue_.set_load(type, load_now(prices_.load(type, view.now_s), unit_types_[type].unit_count,
+                                           view.reports[type].free_units, wanted_units_[type]));
     }
 
     void look_at_shadow_prices(double now_s, std::size_t places)
@@ -295,7 +295,7 @@ class OrderPolicy final : public Policy {
         }
         const std::vector<double> shadow_prices = shadow_prices_with(shadow_prices_, rows, unit_types_);
         for (std::size_t type = 0; type < shadow_prices.size(); ++type)
-            book_.set_shadow_price(type, shadow_prices[type]);
+            queue_.set_shadow_price(type, shadow_prices[type]);
     }
 
     /// Whether a job waits for a unit type of which the newest arrivals say nothing.
@@ -325,7 +325,7 @@ class OrderPolicy final : public Policy {
 
     void set_fair_load(std::size_t number, double load)
     {
-        book_.set_fair_load(number, load);
+        queue_.set_fair_load(number, load);
         waiting_.find(jobs_[number])->second.fair_load = load;
     }
 
@@ -333,7 +333,7 @@ class OrderPolicy final : public Policy {
     {
         prices_.note_use(start.unit_type, start.unit_count, now_s);
         projects_.note_start(scenario_.workload.jobs[start.job], start.unit_type, start.unit_count);
-        book_.add_release(start.unit_type, now_s + start.predicted_s, start.unit_count);
+        queue_.add_release(start.unit_type, now_s + start.predicted_s, start.unit_count);
         running_[start.unit_type][now_s + start.predicted_s] += start.unit_count;
         free_units_[start.unit_type] -= start.unit_count;
     }
@@ -347,11 +347,11 @@ class OrderPolicy final : public Policy {
     ShadowPriceTracker prices_;
     ProjectLoads projects_;
     std::uint64_t version_; ///< of the knowledge, when the places were found
-    WaitQueue book_;
-    std::vector<std::size_t> jobs_;                    ///< by number in the book
+    WaitQueue queue_;
+    std::vector<std::size_t> jobs_;                    ///< by number in the queue
     std::vector<UnitTypeLoad> unit_types_;             ///< their counts only
-    std::vector<WantedUnits> wanted_units_;            ///< by unit type: of the jobs in the book
-    std::vector<std::int64_t> option_counts_;          ///< by unit type: of the jobs in the book
+    std::vector<WantedUnits> wanted_units_;            ///< by unit type: of the jobs in the queue
+    std::vector<std::int64_t> option_counts_;          ///< by unit type: of the jobs in the queue
     std::vector<std::optional<double>> shadow_prices_; ///< by unit type: to the newest arrivals
     WaitingJobs waiting_;
     std::vector<std::int64_t> free_units_;                ///< by unit type: in this decision

@@ -1,6 +1,7 @@
 #include "simulator/report/report.hpp"
 
 #include "cli/text/format_units.hpp"
+#include "simulator/figures/network_load.hpp"
 #include "simulator/report/report_curves.hpp"
 #include "simulator/report/report_embedded.hpp"
 #include "simulator/report/report_markup.hpp"

@@ -1,5 +1,6 @@
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"
+#include "simulator/figures/confidence.hpp"
 #include "simulator/report/report_curves.hpp"
 #include "simulator/report/report_markup.hpp"
 

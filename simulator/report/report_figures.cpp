@@ -1,6 +1,7 @@
 #include "simulator/report/report_figures.hpp"
 
 #include "cli/text/format_units.hpp"
+#include "simulator/figures/confidence.hpp"
 #include "simulator/figures/no_figure.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "simulator/figures/confidence.hpp"
 #include "simulator/figures/policy_group.hpp"
 #include "simulator/report/report_texts.hpp"
 

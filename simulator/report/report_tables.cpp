@@ -1,4 +1,5 @@
 #include "cli/text/format_units.hpp"
+#include "simulator/figures/confidence.hpp"
 #include "simulator/report/report_markup.hpp"
 #include "simulator/report/report_sections.hpp"
 

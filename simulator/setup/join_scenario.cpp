@@ -1,6 +1,7 @@
 #include "simulator/setup/join_scenario.hpp"
 
 #include "simulator/figures/figures.hpp"
+#include "simulator/figures/network_load.hpp"
 #include "simulator/workloads/workload_builder.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "simulator/corun/corun_workloads.hpp"
 #include "simulator/workloads/gavel.hpp"
-#include "simulator/world/sound_scenario.hpp"
+#include "simulator/world/check_scenario.hpp"
 
 #include <algorithm>
 #include <map>
@@ -84,7 +84,7 @@ Result<Scenario> share_gpus(const Scenario& scenario, const std::string& pairs)
     }
     if (kept_by_gpu.empty())
         return Error{Errc::kInvalid, "none of the network's unit types is a GPU that the table of pairs names"};
-    if (const Result<void> sound = check_scenario(shared); !sound) return sound.error();
+    if (const Result<void> valid = check_scenario(shared); !valid) return valid.error();
     return shared;
 }
 

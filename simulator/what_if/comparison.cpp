@@ -1,7 +1,7 @@
 #include "simulator/what_if/comparison.hpp"
 
 #include "simulator/figures/figure_fields.hpp"
-#include "simulator/world/sound_scenario.hpp"
+#include "simulator/world/check_scenario.hpp"
 
 #include <algorithm>
 
@@ -63,7 +63,7 @@ Result<ComparedResult> simulate_case(const ComparedCase& one, const ComparisonOr
     Result<JoinedScenario> joined = join_scenario(*one.centers, workload, {.counted = order.counted});
     if (!joined) return joined.error();
     const Scenario& scenario = joined->scenario;
-    if (const Result<void> sound = check_scenario(scenario); !sound) return sound.error();
+    if (const Result<void> valid = check_scenario(scenario); !valid) return valid.error();
     if (order.on_begin) order.on_begin(one.policy);
     Result<SimulationResult> result = simulate(scenario, one.policy, order.seed, hooks);
     if (!result) return result.error();

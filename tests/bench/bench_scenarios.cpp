@@ -1,6 +1,7 @@
 #include "tests/bench/bench_scenarios.hpp"
 
 #include "simulator/figures/figures.hpp"
+#include "simulator/figures/network_load.hpp"
 #include "simulator/setup/join_scenario.hpp"
 #include "simulator/workloads/inflated_file.hpp"
 

@@ -1,6 +1,7 @@
 // Which jobs and kernels share a GPU: policies side by side (see tests/bench/corun).
 #include "simulator/corun/corun_figures.hpp"
 #include "simulator/corun/corun_workloads.hpp"
+#include "simulator/figures/confidence.hpp"
 #include "simulator/workloads/inflated_file.hpp"
 
 #include <CLI/CLI.hpp>

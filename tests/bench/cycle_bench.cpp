@@ -15,8 +15,8 @@ namespace fathom {
 namespace {
 
 constexpr int kCenters = 100;
-constexpr std::size_t kPagesPerPass = 4; ///< RoutingService's
-constexpr double kFreeShare = 0.05;      ///< of the unit types some units are free
+constexpr std::size_t kBatchesPerCycle = 4; ///< RoutingService's
+constexpr double kFreeShare = 0.05;         ///< of the unit types some units are free
 
 double peak_memory_mb()
 {
@@ -57,7 +57,7 @@ class Bench {
         std::size_t kept_bytes{};
     };
 
-    /// Page after page, as RoutingService does: each on the units that are taken and what was planned before.
+    /// Batch after batch, as RoutingService does: each on the units that are taken and what was planned before.
     Cycle run(std::size_t job_count)
     {
         const Timestamp now = kRoutingWorldTime;
@@ -65,20 +65,20 @@ class Bench {
         Cycle cycle;
         std::vector<Reservation> reserved = world_.reserved;
         std::vector<Reservation> planned;
-        std::optional<UnitLedger> ledger; // of a pass
-        std::size_t pages = 0;
-        for (std::size_t first = 0; first < jobs.size(); first += kPageJobs) {
+        std::optional<UnitLedger> ledger; // of a cycle
+        std::size_t batches = 0;
+        for (std::size_t first = 0; first < jobs.size(); first += kBatchJobs) {
             ScheduleInput input;
             input.loads = loads_;
-            const std::size_t last = std::min(first + kPageJobs, jobs.size());
+            const std::size_t last = std::min(first + kBatchJobs, jobs.size());
             std::move(jobs.begin() + static_cast<std::ptrdiff_t>(first),
                       jobs.begin() + static_cast<std::ptrdiff_t>(last), std::back_inserter(input.jobs));
             const double began_ms = thread_ms();
             const server::CatalogSnapshot& catalog = world_.catalog;
-            if (pages++ % kPagesPerPass == 0)
+            if (batches++ % kBatchesPerCycle == 0)
                 ledger.emplace(catalog.unit_types, catalog.knowledge, catalog.calendar, reserved, planned, now,
                                columns_);
-            ledger->begin_page();
+            ledger->begin_batch();
             UnmeasuredPlaces unmeasured(columns_, now);
             for (const ReadyJob& job : input.jobs)
                 unmeasured.find(job.request, kMeteringPeriod);
@@ -102,7 +102,7 @@ class Bench {
     }
 
   private:
-    /// For the pages that follow.
+    /// For the batches that follow.
     static void keep(const SchedulePlan& plan, std::vector<Reservation>& reserved, std::vector<Reservation>& planned)
     {
         for (const ScheduledStart& start : plan.starts)

@@ -44,7 +44,7 @@ ReadyJob make_ready_job(Random& random, std::span<const RouteRequest> kinds, int
                         Timestamp now);
 
 inline constexpr int kKinds = 200;                                    ///< of jobs
-inline constexpr std::size_t kPageJobs = 4096;                        ///< RoutingService's
+inline constexpr std::size_t kBatchJobs = 4096;                       ///< RoutingService's
 inline constexpr auto kMeteringPeriod = std::chrono::seconds(604800); ///< RoutingSettings'
 
 } // namespace fathom

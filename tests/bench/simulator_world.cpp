@@ -2,6 +2,7 @@
 #include "core/base/portable_math.hpp"
 #include "core/model/price_book.hpp"
 #include "simulator/figures/figures.hpp"
+#include "simulator/figures/network_load.hpp"
 #include "simulator/world/centers_file.hpp"
 #include "simulator/world/keyed_draw.hpp"
 

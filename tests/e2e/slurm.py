@@ -12,15 +12,16 @@ JOBS_USER = "nobody" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_nam
 
 
 def why_no_slurm(*options):
-    """Why none can run here; empty where one can. `options`: "accounting", for one with slurmdbd."""
+    """Why none can run here; empty where one can. `options`: "accounting", for one with slurmdbd; "rest", with slurmrestd."""
     outcome = subprocess.run([PROGRAM, "check", *options], capture_output=True, text=True)
     return outcome.stdout.strip()
 
 
 class SlurmCluster:
-    """One Slurm with its controller and a node; with `accounting`, with slurmdbd and the users of the tests."""
+    """One Slurm with its controller and a node; with `accounting`, with slurmdbd and the users of the tests; with `rest`, with
+    slurmrestd, which its agents use."""
 
-    def __init__(self, folder, name, gpus=0, accounting=False, settings=""):
+    def __init__(self, folder, name, gpus=0, accounting=False, rest=False, cpus=2, settings=""):
         self.folder = folder / f"slurm-{name}"
         self.name = name
         self.work = folder / f"work-{name}"
@@ -38,7 +39,11 @@ class SlurmCluster:
             # Device files that each machine has; Slurm looks no further.
             (self.folder / "gres.conf").write_text("".join(
                 f"Name=gpu Type=tesla File={file}\n" for file in ("/dev/zero", "/dev/full")[:gpus]))
-        self.call("start", name, "2", "quick", *(["accounting"] if accounting else []), settings=settings)
+        self.call("start", name, str(cpus), "quick", *(["accounting"] if accounting else []),
+                  *(["rest"] if rest else []), settings=settings)
+        self.token_file = self.folder / "token" if rest else None
+        if rest:
+            self.write_token()
         if accounting:
             self.manage("add", "account", "fathom")
             for user in {JOBS_USER, pwd.getpwuid(os.geteuid()).pw_name}:
@@ -52,6 +57,7 @@ class SlurmCluster:
         lines = lines or ("[[unit_type]]", f'name = "core-{self.name}"', "cores_per_unit = 1")
         return "\n".join([
             'executor = "slurm"', f'slurm_conf = "{self.folder}/slurm.conf"', f'slurm_work_folder = "{work or self.work}"',
+            *([f'slurm_rest = "unix:{self.folder}/run/slurmrestd"', f'slurm_token_file = "{self.token_file}"'] if self.token_file else []),
             *(['run_as = "nobody"'] if os.geteuid() == 0 else []), f'probe_program = "{probe_for_jobs()}"',
             f'input_folders = "{self.inputs}"', f'output_folders = "{self.outputs}"', *lines]) + "\n"
 
@@ -73,6 +79,16 @@ class SlurmCluster:
 
     def kill_accounting(self):
         os.kill(int((self.folder / "run" / "slurmdbd.pid").read_text()), signal.SIGKILL)
+
+    def write_token(self, lifespan_s=86_400):
+        """One of this process's user, by which root submits for others."""
+        new = self.token_file.with_suffix(".new")
+        new.touch(mode=0o600)
+        new.write_text(self.run("scontrol", "token", f"lifespan={lifespan_s}"))
+        new.rename(self.token_file)
+
+    def kill_rest(self):
+        os.kill(int((self.folder / "run" / "slurmrestd.pid").read_text()), signal.SIGKILL)
 
     def jobs_of(self, attempt_id):
         """States of all jobs that were ever submitted for an attempt."""

@@ -1,5 +1,6 @@
 """A Kubernetes cluster as a center of a network: the stand-in or, run by tests/kubernetes, Kubernetes' own control plane."""
 import contextlib
+import os
 
 import pytest
 import requests
@@ -157,6 +158,33 @@ def test_an_image_that_nobody_has_is_told_and_ends_the_attempt(network, cluster)
     expect_end(job, state="failed", outcome="failed_to_start")
     assert UNPULLABLE in job["end_reason"], told(job)
     wait_until(lambda: not cluster.items("pods", job["attempt"]["id"]), 60, "its pod being gone from the cluster")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's agent gives files to several users")
+def test_each_user_has_an_id_of_its_own(network, cluster):
+    work = network.folder / "work-mapped"
+    work.mkdir(mode=0o755)
+    ann = network.rest.post("/tokens", {"name": "ann", "role": "user"})
+    as_ann = network.rest_of(network.server, ann["token"])
+    agent = network.add_agent("mapped", cluster.agent_config(
+        "[[kubernetes_user]]", f'users = ["{ann["id"]}"]', "uid = 21001", "gid = 21002", 'name = "ann"', center="mapped", work=work))
+    units = {"center": "mapped", "type": SMALL}
+    line = "id -u; id -g; echo $USER; echo secret >s; stat -c '%u %a' . s; sleep 5; exit 7"
+
+    job_id = network.submit(rest=as_ann, command=["sh", "-c", line], units=units, wall_limit_s=300)["id"]
+    attempt_id, _, _ = wait_running(network, job_id)
+    [pod] = cluster.items("pods", attempt_id)
+    agent.process.kill()
+    agent.process.start()
+
+    context = pod["spec"]["securityContext"]
+    assert (context["runAsUser"], context["runAsGroup"]) == (21001, 21002)
+    expect_end(network.wait_job(job_id), state="failed", exit_code=7)
+    assert output_of(network, job_id).split("\n")[:5] == ["21001", "21002", "ann", "21001 700", "21001 600"]
+    refused = network.wait_job(network.submit(command=["true"], units=units, wall_limit_s=300)["id"])
+    expect_end(refused, state="failed", outcome="failed_to_start")
+    assert "no local user: " in refused["end_reason"], told(refused)
+    assert network.center("mapped")["facts"]["isolation"]["uid_per_user"]
 
 
 def test_a_job_is_cancelled_in_kubernetes(network, cluster):

@@ -129,7 +129,7 @@ def test_a_profiled_run_predicts_its_program_elsewhere_and_the_last_run_there_th
                                       "0123456789abcdef", "-in", "/etc/os-release", "-out", "/dev/null"]}
     first = network.wait_job(network.submit(**job, profile=True, units={"center": "alpha", "count": 1})["id"])
     assert first["state"] == "succeeded", first["end_reason"]
-    wait_until(lambda: any(t["learned_from"] == first["id"] for t in network.rest.items("/job-types")), 60, "the lesson")
+    wait_until(lambda: any(t["learned_from"] == first["id"] for t in network.rest.items("/job-types")), 60, "what the type learns")
     for _ in range(3):
         wait_until(lambda: not is_measuring(network), 120, "the end of all probes")
 

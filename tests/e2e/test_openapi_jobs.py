@@ -31,6 +31,8 @@ def test_jobs(call, shared_network):
     assert text == "hello\n"
     assert call("GET", A + f"/jobs/{job['id']}/logs/stdout?attempt=1").text == "hello\n"
     call("GET", A + f"/jobs/{job['id']}/logs/stdout?attempt=2", 404)
+    call("GET", A + f"/jobs/{job['id']}/output?path=none", 404)
+    call("GET", A + f"/jobs/{job['id']}/output", 400)
     call("GET", A + "/jobs?label=all")
     begun = f"submitted_after={job['submitted_at']}&name={job['name']}"
     assert job["id"] in call("GET", A + f"/jobs?{begun}&submitted_by={job['submitted_by']}").text

@@ -30,7 +30,7 @@ def budget(network):
 
 def test_a_center_that_joins_is_measured_without_being_asked(network):
     survey = wait_until(lambda: [r for r in runs(network, "catalog_change") if r["state"] != "queued"], 120,
-                        "the survey of a new center")
+                        "the full benchmark of a new center")
     assert [(run["state"], run["error"], run["created_by"]) for run in survey] == [("succeeded", None, "fathom")]
     assert network.center("alpha")["probe_requested_at"] is None
     used = budget(network)

@@ -141,4 +141,4 @@ def test_a_probe_whose_agent_dies_is_marked_and_repeated_and_counts_once(network
     assert [place["probe_run_id"] for place in places] == [report["runs"][1]["id"]], "nothing is counted twice"
     network.wait_job(first["job_id"])
     late = [f for f in network.rest.items("/probe-findings?kind=late") if f["probe_run_id"] == first["id"]]
-    assert len(late) == 1, "what the supervisor had finished all the same is kept apart"
+    assert len(late) == 1, "what the supervisor had finished all the same is quarantined"

@@ -74,6 +74,10 @@ def test_outputs_are_stored_from_the_node_after_the_program(network):
     assert missing["state"] == "failed" and missing["end_reason"].startswith("outputs could not be stored: sum to "), missing
     assert failed["exit_code"] == 5 and not (outputs / "failed").exists(), failed
 
+    def copy():  # which is made after the job's end
+        return network.rest.patient("GET", f"/jobs/{stored['id']}/output", 200, params={"path": "sum"}).content
+    wait_until(lambda: copy() == b"42", 120, "the copy of the output, from outside of the cluster")
+
 
 def test_an_input_with_a_checksum_is_kept_for_later_jobs(network):
     content = b"kept for later jobs\n"

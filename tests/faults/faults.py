@@ -196,6 +196,10 @@ class SlurmctldHalted(Fault):
         kill([self.pid], signal.SIGCONT)
 
 
+class SlurmAgentKilled(AgentKilled):
+    """That of a center with a Slurm: what it had submitted it finds again by its name, also where Slurm's answer got lost."""
+
+
 class SlurmdbdKilled(Fault):
     """Slurm goes on, and tells it later what happened meanwhile."""
     lasts_s = (0.0, 8.0)
@@ -230,10 +234,11 @@ FAULTS = {
     "slurmctld_killed": SlurmctldKilled,
     "slurmctld_halted": SlurmctldHalted,
     "slurmdbd_killed": SlurmdbdKilled,
+    "slurm_agent_killed": SlurmAgentKilled,
 }
 NEEDS_ROOT = {"agent_disk_full"}
 NEEDS_ACCOUNTS = {"slurmdbd_killed"}
-NEEDS_SLURM = {"slurmctld_killed", "slurmctld_halted", *NEEDS_ACCOUNTS}
+NEEDS_SLURM = {"slurmctld_killed", "slurmctld_halted", "slurm_agent_killed", *NEEDS_ACCOUNTS}
 
 
 def kill(pids, number):

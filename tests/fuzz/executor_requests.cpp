@@ -2,6 +2,7 @@
 #include "agent/executor/remote/executor_service.hpp"
 #include "agent/executor/run_order.hpp"
 #include "core/base/process_answer.hpp"
+#include "core/base/sha256.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
 namespace fathom::agent {
@@ -53,6 +54,12 @@ class StrictExecutor final : public Executor {
     {
         check(id);
         FATHOM_ASSERT(stream == OutputStream::kStdout || stream == OutputStream::kStderr);
+        FATHOM_ASSERT(offset >= 0 && max_bytes <= kMaxOutputBytes);
+        return std::string();
+    }
+    Result<std::string> read_kept_file(const std::string& sha256, std::int64_t offset, std::size_t max_bytes) override
+    {
+        FATHOM_ASSERT(fathom::is_sha256(sha256)); // it becomes the name of a file
         FATHOM_ASSERT(offset >= 0 && max_bytes <= kMaxOutputBytes);
         return std::string();
     }

@@ -1,6 +1,8 @@
 #include "core/base/parse_number.hpp"
 #include "core/net/url.hpp"
 #include "server/api/api_router.hpp"
+#include "server/api/etag.hpp"
+#include "server/api/paging.hpp"
 #include "server/api/query_contract.hpp"
 #include "server/jobs/job_requests.hpp"
 #include "tests/fuzz/fuzz_input.hpp"

@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRUE_ALL_THE_SAME = {
     ("server/catalog/catalog_prices.cpp", "price_book_unreadable"): "of a row that is there",
     ("server/catalog/catalog_store.cpp", "manifest_unreadable"): "of a row that is there",
-    ("server/jobs/learning_store.cpp", "job_unreadable"): "of a row that is there",
+    ("server/job_types/learning_store.cpp", "job_unreadable"): "of a row that is there",
     ("server/identity/admin_token.cpp", "admin_token_elsewhere"): "of rows that are there",
     ("server/identity/admin_token.cpp", "admin_token_unknown"): "of rows that are there",
     ("server/retention/retention_task.cpp", "not_removed"): "it failed",

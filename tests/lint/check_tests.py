@@ -2,8 +2,8 @@
 """A test that exists runs, and can fail: check_tests.py BUILD_FOLDER
 
 Compares every C++ and Python test, fuzz target, benchmark and command under tests/ with what is compiled
-(compile_commands.json), what CTest runs and what README names; looks for tests that assert nothing (assertions.py), and for
-proofs in docs/requirements.md that no test is called.
+(compile_commands.json), what CTest runs and what README names; looks for tests that lie elsewhere than what they test, or
+assert nothing (assertions.py), and for proofs in docs/requirements.md that no test is called.
 """
 import dataclasses
 import fnmatch
@@ -105,6 +105,25 @@ def check_cpp_tests(root, known):
                 yield f"{place}: {test['name']} leaves no results of its cases; register it with fathom_test()"
 
 
+def check_places(root):
+    """C++ tests lie where the tree has what they test: who looks for the test of a source finds it by its path."""
+    homes, folders = {}, set()
+    for top in sorted(path for path in root.iterdir() if path.is_dir() and (root / "tests" / path.name).is_dir()):
+        for source in (path for path in top.rglob("*") if path.suffix in SOURCES | {".hpp"}):
+            place = source.parent.relative_to(root)
+            folders.add(place)
+            homes.setdefault((top.name, source.stem), set()).add(place)
+    for path in files(root, {".cpp"}):
+        place = path.parent.relative_to(root / "tests")
+        if not path.name.endswith("_test.cpp") or not place.parts or not (root / place.parts[0]).is_dir():
+            continue
+        wanted = homes.get((place.parts[0], path.stem.removesuffix("_test")), set())
+        if wanted and place not in wanted:
+            yield f"{path.relative_to(root)}: belongs in tests/{sorted(wanted)[0]}, with what it is named after"
+        elif place not in folders:
+            yield f"{path.relative_to(root)}: there are no sources in {place}; move it to the folder of what it tests"
+
+
 def check_python_tests(root, known):
     for path in filter(is_python_test, files(root, {".py"})):
         place = path.relative_to(root)
@@ -195,7 +214,7 @@ def check_proofs(root, known):
 
 def check(root, known):
     readme = (root / "README.md").read_text()
-    return [*check_cpp_tests(root, known), *check_python_tests(root, known), *check_fuzz_targets(root, known),
+    return [*check_cpp_tests(root, known), *check_places(root), *check_python_tests(root, known), *check_fuzz_targets(root, known),
             *check_sources(root, known), *check_commands(root, known, readme), *check_presets(root, readme), *check_assertions(root),
             *check_proofs(root, known)]
 

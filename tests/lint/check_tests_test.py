@@ -188,3 +188,19 @@ def test_a_proof_that_no_test_is_called_is_found(tree):
     assert tree.problems() == []
     tree.write("docs/requirements.md", table + "| 2 | `Sum.IsRight`, `Summe.*` |\n")
     only(tree.problems(), "docs/requirements.md:4", "no test is called `Summe.*`")
+
+
+def test_a_cpp_test_that_lies_elsewhere_than_its_source_is_found(tree):
+    tree.write("a/b/more.cpp", "int f();\n")
+    tree.write("a/sum.cpp", "int g();\n")
+    tree.add_cpp("tests/a/more_test.cpp", GOOD_CPP)
+    only(tree.problems(), "tests/a/more_test.cpp: belongs in tests/a/b")
+
+
+def test_a_cpp_test_of_several_sources_lies_in_their_folder(tree):
+    tree.write("a/b/more.cpp", "int f();\n")
+    tree.write("a/sum.hpp", "int g();\n")
+    tree.add_cpp("tests/a/b/several_test.cpp", GOOD_CPP)
+    assert tree.problems() == []
+    tree.add_cpp("tests/a/c/several_test.cpp", GOOD_CPP)
+    only(tree.problems(), "tests/a/c/several_test.cpp: there are no sources in a/c")

@@ -14,10 +14,11 @@ export function openBrowser() {
 
 /**
  * A page that remembers what the console of the browser complained about, violations of the policy among them. Its scheme: light, dark,
- * or auto, as the system's (`page.emulateMedia`), which is light at first.
+ * or auto, as the system's (`page.emulateMedia`), which is light at first. Its time zone: the machine's, unless one is named.
  */
-export async function openPage(browser, { url, size = [1440, 900], scheme = 'light', language = 'en' }) {
+export async function openPage(browser, { url, size = [1440, 900], scheme = 'light', language = 'en', zone }) {
   const context = await browser.newContext({
+    ...(zone ? { timezoneId: zone } : {}),
     viewport: { width: size[0], height: size[1] }, colorScheme: scheme === 'dark' ? 'dark' : 'light', ignoreHTTPSErrors: true, reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   })

@@ -56,9 +56,11 @@ std::string program_line(const RunOrder& run, const std::string& launcher)
             line += option + " ";
         line += "-- ";
     }
+    if (run.order.script.empty()) line += launcher;
+    for (const std::string& word : run.before)
+        line += shell_quoted(word) + " ";
     if (run.order.script.starts_with("#!")) return line + "./" + kJobScriptName;
     if (!run.order.script.empty()) return line + "/bin/sh ./" + kJobScriptName;
-    line += launcher;
     for (const std::string& word : run.order.command)
         line += shell_quoted(word) + " ";
     return line;

@@ -13,7 +13,7 @@ namespace fathom::agent {
 namespace {
 
 /// As AttemptEnd::detail.
-std::string describe_unmapped(const AttemptOwner& owner)
+std::string describe_unmapped(const AttemptOwner& owner, const char* table)
 {
     std::string detail(link::kNoLocalUser);
     if (owner.submitter.empty())
@@ -21,7 +21,7 @@ std::string describe_unmapped(const AttemptOwner& owner)
                         "be older than this agent";
     const std::string user = owner.account.empty() ? owner.submitter : owner.account + " (" + owner.submitter + ")";
     return detail + "this center has none for " + user + " in the project " + owner.project +
-           "; its administrator can add one ([[slurm_user]])";
+           "; its administrator can add one (" + table + ")";
 }
 
 } // namespace
@@ -48,14 +48,28 @@ Result<std::vector<MappedUser>> find_mapped_users(const std::vector<SlurmUserRul
     return mapped;
 }
 
+Result<std::vector<MappedUser>> map_ids(const std::vector<KubernetesUserRule>& rules)
+{
+    std::vector<MappedUser> mapped;
+    if (!rules.empty() && ::getuid() != 0)
+        return Error{Errc::kInvalid,
+                     "[[kubernetes_user]] needs an agent that is started as root: the files of jobs must "
+                     "be made their users'"};
+    for (const KubernetesUserRule& rule : rules)
+        mapped.push_back(
+            {{.users = rule.users, .project = rule.project, .local_user = rule.name, .account = {}, .qos = {}},
+             JobUser{rule.name, rule.uid, rule.gid}});
+    return mapped;
+}
+
 Result<JobIdentity> choose_identity(const AttemptOrder& order, const JobIdentity& own,
-                                    const std::vector<MappedUser>& mapped, bool refuses_unmapped)
+                                    const std::vector<MappedUser>& mapped, bool refuses_unmapped, const char* table)
 {
     if (mapped.empty() || order.label == "probe") return own;
     const auto found = std::find_if(mapped.begin(), mapped.end(),
                                     [&](const MappedUser& one) { return is_for(one.rule, order.owner); });
     if (found == mapped.end()) {
-        if (refuses_unmapped) return Error{Errc::kInfeasible, describe_unmapped(order.owner)};
+        if (refuses_unmapped) return Error{Errc::kInfeasible, describe_unmapped(order.owner, table)};
         return own;
     }
     JobIdentity identity = own;

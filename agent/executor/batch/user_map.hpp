@@ -1,11 +1,12 @@
 #pragma once
 
+#include "agent/config/kubernetes_user_tables.hpp"
 #include "agent/config/slurm_user_tables.hpp"
 #include "agent/executor/local/attempt_folder.hpp"
 
 namespace fathom::agent {
 
-/// A `[[slurm_user]]` table with its local user.
+/// A `[[slurm_user]]` table with its local user, or what a `[[kubernetes_user]]` table says, as one.
 struct MappedUser {
     SlurmUserRule rule;
     JobUser user;
@@ -23,6 +24,10 @@ Result<void> check_mapped_user(const JobUser& user);
 /// @error kInvalid  this process is not root; there is no such user; check_mapped_user().
 Result<std::vector<MappedUser>> find_mapped_users(const std::vector<SlurmUserRule>& rules);
 
+/// The tables with their users, in their order: ids that need no account here.
+/// @error kInvalid  this process is not root, which alone can make files theirs.
+Result<std::vector<MappedUser>> map_ids(const std::vector<KubernetesUserRule>& rules);
+
 /// Who a job runs as, and what it is charged to.
 struct JobIdentity {
     std::optional<JobUser> user; ///< empty: as the agent does
@@ -32,9 +37,11 @@ struct JobIdentity {
 };
 
 /// Without tables a job's is `own`, as a probe's always is; else that of the first table that is for its owner. Pure.
+/// @param table  what an administrator adds for somebody, for people
 /// @error kInfeasible  none is, and `refuses_unmapped`; the detail is for the attempt's end.
 Result<JobIdentity> choose_identity(const AttemptOrder& order, const JobIdentity& own,
-                                    const std::vector<MappedUser>& mapped, bool refuses_unmapped);
+                                    const std::vector<MappedUser>& mapped, bool refuses_unmapped,
+                                    const char* table = "[[slurm_user]]");
 
 /// Where a local user runs jobs of more than one user of the network, or is also `own`, who runs the probes: for
 /// people. Pure.

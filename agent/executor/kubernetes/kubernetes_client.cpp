@@ -224,19 +224,29 @@ Result<std::string> KubernetesClient::read_log(const std::string& pod)
 Result<ObjectList> KubernetesClient::list(const std::string& path, const std::string& query)
 {
     ObjectList list;
+    Result<std::string> version = list_each(path, query, [&](const Json& item) { list.items.push_back(item); });
+    if (!version) return version.error();
+    list.version = std::move(*version);
+    return list;
+}
+
+Result<std::string> KubernetesClient::list_each(const std::string& path, const std::string& query,
+                                                const std::function<void(const Json&)>& on_item)
+{
     std::string next;
     for (std::size_t page = 0; page < kMaxPages; ++page) {
         std::string target = path + "?limit=500" + (query.empty() ? "" : "&" + query);
         if (!next.empty()) target += "&continue=" + percent_encode(next);
         const Result<net::ClientResponse> answer = ask(net::Method::kGet, target, "", "list " + path);
         if (!answer) return answer.error();
-        Result<Json> json = parse_object(answer->body);
+        const Result<Json> json = parse_object(answer->body);
         if (!json) return json.error();
-        if (const Json* items = find_in(*json, {"items"}); items != nullptr && items->is_array())
-            list.items.insert(list.items.end(), items->begin(), items->end());
-        list.version = text_in(*json, {"metadata", "resourceVersion"});
+        if (const Json* items = find_in(*json, {"items"}); items != nullptr && items->is_array()) {
+            for (const Json& item : *items)
+                on_item(item);
+        }
         next = text_in(*json, {"metadata", "continue"});
-        if (next.empty()) return list;
+        if (next.empty()) return text_in(*json, {"metadata", "resourceVersion"});
     }
     return Error{Errc::kTooLarge, "more objects at " + path + " than are read"};
 }

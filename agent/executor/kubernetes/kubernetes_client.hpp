@@ -57,6 +57,10 @@ class KubernetesClient {
     /// All objects below a path of the API, such as `/api/v1/nodes`, in pages.
     /// @param query  a selector, encoded: `labelSelector=…`; may be empty
     Result<ObjectList> list(const std::string& path, const std::string& query);
+    /// The same, object by object, so that no more than a page of them is in memory.
+    /// @return the version from which on changes are told; after an error some may have been handed over
+    Result<std::string> list_each(const std::string& path, const std::string& query,
+                                  const std::function<void(const Json&)>& on_item);
     /// Tells changes as they come, for some minutes at most.
     /// @param version   from which on; becomes that of the last event
     /// @param on_event  with the type (ADDED, MODIFIED, DELETED) and the object

@@ -38,7 +38,16 @@ KubernetesExecutor::~KubernetesExecutor()
     wake_.notify_all();
 }
 
-JobManifestOptions KubernetesExecutor::manifest_options(const std::string& label) const
+Result<JobUser> KubernetesExecutor::user_of(const AttemptOrder& order) const
+{
+    const JobIdentity own{options_.user, options_.user.name, {}, {}};
+    const Result<JobIdentity> identity =
+        choose_identity(order, own, options_.mapped, options_.kubernetes.refuses_unmapped, "[[kubernetes_user]]");
+    if (!identity) return identity.error();
+    return identity->user.value_or(options_.user);
+}
+
+JobManifestOptions KubernetesExecutor::manifest_options(const std::string& label, const JobUser& user) const
 {
     const KubernetesConfig& config = options_.kubernetes;
     const bool is_probe = label == "probe" && !config.probe_image.empty();
@@ -51,8 +60,8 @@ JobManifestOptions KubernetesExecutor::manifest_options(const std::string& label
             .pull_secrets = config.pull_secrets,
             .priority_class = config.priority_class,
             .node_selector = config.node_selector,
-            .uid = options_.user.uid,
-            .gid = options_.user.gid,
+            .uid = user.uid,
+            .gid = user.gid,
             .volume_claim = config.volume_claim,
             .volume_folder = config.volume_folder.empty() ? options_.folder : config.volume_folder,
             .programs = options_.programs,
@@ -78,7 +87,9 @@ Result<void> KubernetesExecutor::start(const RunOrder& run)
     const BatchFolder folder = folder_of(id);
     const std::scoped_lock lock(mutex_);
     if (find_or_adopt(id) != nullptr) return {};
-    const Result<Json> manifest = job_manifest(run, folder, manifest_options(run.order.label));
+    const Result<JobUser> pod_user = user_of(run.order);
+    const Result<Json> manifest =
+        pod_user ? job_manifest(run, folder, manifest_options(run.order.label, *pod_user)) : pod_user.error();
     // A volume's own folder has the mode and owner that its driver gave it.
     std::error_code ignored;
     if (!std::filesystem::exists(options_.folder, ignored)) {
@@ -86,17 +97,18 @@ Result<void> KubernetesExecutor::start(const RunOrder& run)
     }
     std::optional<JobUser> user;
     if (options_.gives_files) {
-        user = options_.user;
+        user = pod_user ? *pod_user : options_.user;
         if (Result<void> checked = check_is_roots(options_.folder, "kubernetes_work_folder"); !checked) return checked;
     }
     if (Result<void> made = make_folder_with(folder.path, 0755); !made) return made;
     Attempt& attempt = attempts_[id];
+    attempt.user = user;
     attempt.limits = limits_of(run);
     if (!manifest) {
         end_uncreated(id, attempt, AttemptOutcome::kFailedToStart, manifest.error().detail);
         return {};
     }
-    const std::string script = pod_script(run, folder, options_.programs, options_.user.name);
+    const std::string script = pod_script(run, folder, options_.programs, pod_user->name);
     Result<void> prepared = write_file(folder.path / kManifestName, manifest->dump(), 0600);
     // Nobody knows how long it waits for a node.
     const BatchFolderOptions parts{
@@ -171,20 +183,24 @@ Result<void> KubernetesExecutor::remove(const AttemptId& id)
 Json KubernetesExecutor::facts() const
 {
     // Each pod has namespaces and files of its own; what else keeps pods apart is the cluster's.
-    return {{"executor", "kubernetes"},
-            {"kubernetes_version", version_},
-            {"jobs_run_as", options_.user.name},
-            {"stages_inputs", true},
-            {"stores_outputs", true},
-            {"keeps_outputs_bytes", options_.input_cache.limit_bytes},
-            {"s3", !options_.s3.access.endpoint.empty()},
-            {"isolation",
-             {{"uid_per_job", false},
-              {"pid_namespace", true},
-              {"mount_namespace", true},
-              {"ipc_namespace", true},
-              {"filters_system_calls", true},
-              {"hides_agent_files", true}}}};
+    Json isolation = {{"uid_per_job", false},  {"pid_namespace", true},        {"mount_namespace", true},
+                      {"ipc_namespace", true}, {"filters_system_calls", true}, {"hides_agent_files", true}};
+    Json facts = {{"executor", "kubernetes"},
+                  {"kubernetes_version", version_},
+                  {"jobs_run_as", options_.user.name},
+                  {"stages_inputs", true},
+                  {"stores_outputs", true},
+                  {"keeps_outputs_bytes", options_.input_cache.limit_bytes},
+                  {"reads_kept_files", true}};
+    if (!options_.mapped.empty()) {
+        facts["jobs_run_as"] = "a user id of each user";
+        facts["maps_users"] = true; // by which the metascheduler tells whose a job is
+        isolation["uid_per_user"] =
+            options_.kubernetes.refuses_unmapped && find_shared_users(options_.mapped, options_.user).empty();
+    }
+    facts["isolation"] = std::move(isolation);
+    facts.update(s3_facts(options_.s3));
+    return facts;
 }
 
 /// An attempt of an earlier run of the agent stands as its folder says, until Kubernetes has been heard.
@@ -195,6 +211,7 @@ KubernetesExecutor::Attempt* KubernetesExecutor::find_or_adopt(const AttemptId& 
     if (::access(folder.script().c_str(), F_OK) != 0) return nullptr; // it was never to be made
     Attempt& attempt = attempts_[id];
     attempt.is_adopted = true;
+    attempt.user = decode_job_user(read_own_note(folder.user()));
     attempt.limits = decode_batch_limits(read_own_note(folder.limits()));
     attempt.job_uid = read_own_note(folder.job_id());
     attempt.is_created = !attempt.job_uid.empty();
@@ -233,8 +250,8 @@ void KubernetesExecutor::set_waiting(const AttemptId& id, Attempt& attempt, std:
 void KubernetesExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end)
 {
     end.detail = std::string(utf8_prefix(end.detail, kMaxDetailBytes));
-    complete_end(end, {id, folder_of(id), attempt.limits, options_.user.uid}, read_usage(report_of(id, "usage")),
-                 keeper_);
+    complete_end(end, {id, folder_of(id), attempt.limits, owner_of(attempt)},
+                 read_usage(report_of(id, attempt, "usage")), keeper_);
     attempt.view = {.phase = RunPhase::kEnded, .started_at = end.started_at};
     attempt.view.end = std::move(end);
     tell(id);
@@ -264,9 +281,9 @@ void KubernetesExecutor::delete_later(const AttemptId& id, const std::string& ui
     wake();
 }
 
-std::string KubernetesExecutor::report_of(const AttemptId& id, const char* name) const
+std::string KubernetesExecutor::report_of(const AttemptId& id, const Attempt& attempt, const char* name) const
 {
-    return read_report(folder_of(id), name, options_.user.uid);
+    return read_report(folder_of(id), name, owner_of(attempt));
 }
 
 EndFacts KubernetesExecutor::facts_of(const AttemptId& id, const Attempt& attempt) const
@@ -274,11 +291,11 @@ EndFacts KubernetesExecutor::facts_of(const AttemptId& id, const Attempt& attemp
     EndFacts facts;
     facts.asked = attempt.asked;
     facts.never_reason = attempt.never_reason;
-    facts.notes = read_notes(report_of(id, "started"), report_of(id, "ended"));
+    facts.notes = read_notes(report_of(id, attempt, "started"), report_of(id, attempt, "ended"));
     // Its user can write a later start or remove the note, but not undo that it was seen to run.
     if (attempt.started_at && (!facts.notes.started_at || *attempt.started_at < *facts.notes.started_at))
         facts.notes.started_at = attempt.started_at;
-    const std::string usage = report_of(id, "usage");
+    const std::string usage = report_of(id, attempt, "usage");
     facts.was_out_of_memory =
         usage.find("oom_kill ") != std::string::npos && usage.find("oom_kill 0") == std::string::npos;
     facts.memory_bytes = attempt.limits.memory_bytes;

@@ -18,9 +18,10 @@ namespace fathom::agent {
 struct KubernetesExecutorOptions {
     std::filesystem::path folder; ///< holds one folder for each attempt; the same path here and in pods
     KubernetesConfig kubernetes;
-    JobUser user;                   ///< of pods; not root
-    bool gives_files = false;       ///< files must be made this user's: the agent is root
-    std::filesystem::path programs; ///< folder of fathom-probe, in pods
+    JobUser user;                     ///< of pods; not root
+    std::vector<MappedUser> mapped{}; ///< users of pods of some of the network's users; empty: `user` for all
+    bool gives_files = false;         ///< files must be made the pod's user's: the agent is root
+    std::filesystem::path programs;   ///< folder of fathom-probe, in pods
     std::int64_t output_limit_bytes = 16LL << 20U;
     StagingRule staging{};
     S3Store s3{}; ///< of s3:// URLs
@@ -48,6 +49,10 @@ class KubernetesExecutor final : public Executor {
     void cancel(const AttemptId& id) override;
     Result<std::string> read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
                                     std::size_t max_bytes) override;
+    Result<std::string> read_kept_file(const std::string& sha256, std::int64_t offset, std::size_t max_bytes) override
+    {
+        return agent::read_kept_file(options_.input_cache, sha256, offset, max_bytes);
+    }
     void end_leftovers(const AttemptId& id) override { cancel(id); }
     std::vector<AttemptId> known() override;
     Result<void> remove(const AttemptId& id) override;
@@ -58,6 +63,7 @@ class KubernetesExecutor final : public Executor {
 
     /// An attempt until remove().
     struct Attempt {
+        std::optional<JobUser> user{}; ///< that its pod runs as, where that was noted; else `options_.user`
         BatchLimits limits;
         bool is_adopted{}; ///< of an earlier run of the agent: its Job may be there
         bool is_created{}; ///< its Job was made, or found
@@ -83,7 +89,10 @@ class KubernetesExecutor final : public Executor {
     };
 
     BatchFolder folder_of(const AttemptId& id) const { return {options_.folder / id.value}; }
-    JobManifestOptions manifest_options(const std::string& label) const;
+    JobManifestOptions manifest_options(const std::string& label, const JobUser& user) const;
+    /// Who the pod of an order runs as. @error kInfeasible  nobody.
+    Result<JobUser> user_of(const AttemptOrder& order) const;
+    unsigned owner_of(const Attempt& attempt) const { return attempt.user ? attempt.user->uid : options_.user.uid; }
 
     // With mutex_ held.
     Attempt* find_or_adopt(const AttemptId& id);
@@ -94,7 +103,7 @@ class KubernetesExecutor final : public Executor {
     void end_uncreated(const AttemptId& id, Attempt& attempt, AttemptOutcome outcome, std::string detail);
     void stop(const AttemptId& id, Attempt& attempt, EndAsked why);
     void delete_later(const AttemptId& id, const std::string& uid);
-    std::string report_of(const AttemptId& id, const char* name) const;
+    std::string report_of(const AttemptId& id, const Attempt& attempt, const char* name) const;
     EndFacts facts_of(const AttemptId& id, const Attempt& attempt) const;
     const ClusterJob* job_of(const AttemptId& id) const;
     /// The pod that runs the attempt: of several the first.
@@ -120,7 +129,7 @@ class KubernetesExecutor final : public Executor {
     void watch_objects(const std::stop_token& stopped, bool is_of_pods);
     /// @return whether all objects were read
     bool list_objects(KubernetesClient& client, const std::string& path, bool is_of_pods, std::string& version);
-    void note_reached(const Result<void>& reached);
+    void note_reached(bool is_of_pods, const Result<void>& reached);
 
     KubernetesExecutorOptions options_;
     SystemClock clock_;
@@ -141,7 +150,8 @@ class KubernetesExecutor final : public Executor {
     std::map<std::string, Deletion> deletions_; ///< by the Job's name
     SteadyTime create_after_{};                 ///< none is made before
     bool has_news_ = false;
-    bool is_reached_ = true;
+    bool are_jobs_reached_ = true; ///< by their watch; each has a connection of its own
+    bool are_pods_reached_ = true;
     std::jthread pod_thread_;
     std::jthread job_thread_;
     std::jthread thread_; ///< from the first use on: the helper forks before; last, so that they end first

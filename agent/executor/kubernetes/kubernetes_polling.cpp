@@ -68,7 +68,7 @@ void KubernetesExecutor::create_due()
             if (attempt.is_adopted) {
                 // Its Job may have come to its end, and be gone: what has begun is not made again.
                 if (!has_listed() || job_of(id) != nullptr) continue;
-                if (!report_of(id, "first").empty()) {
+                if (!report_of(id, attempt, "first").empty()) {
                     attempt.is_created = true;
                     continue;
                 }
@@ -187,7 +187,7 @@ const ClusterPod* KubernetesExecutor::pod_of(const AttemptId& id, const Attempt&
     if (found == pods_.end() || found->second.empty()) return nullptr;
     const std::map<std::string, ClusterPod>& pods = found->second;
     if (pods.size() == 1 && attempt.last_pod && pods.contains(attempt.last_pod->uid)) return &pods.begin()->second;
-    std::string first = report_of(id, "first");
+    std::string first = report_of(id, attempt, "first");
     while (first.ends_with('\n'))
         first.pop_back();
     if (first.empty()) return &pods.begin()->second;
@@ -259,7 +259,7 @@ void KubernetesExecutor::judge_wait(const AttemptId& id, Attempt& attempt, const
 void KubernetesExecutor::judge_run(const AttemptId& id, Attempt& attempt, const ClusterPod& pod)
 {
     if (attempt.view.phase != RunPhase::kAlive) {
-        const ScriptNotes notes = read_notes(report_of(id, "started"), "");
+        const ScriptNotes notes = read_notes(report_of(id, attempt, "started"), "");
         if (!notes.started_at) return set_waiting(id, attempt, "its container begins on " + pod.node);
         attempt.started_at = notes.started_at;
         attempt.view = {.phase = RunPhase::kAlive, .started_at = notes.started_at};
@@ -348,7 +348,7 @@ bool KubernetesExecutor::list_objects(KubernetesClient& client, const std::strin
     const std::string query = own_objects(options_.kubernetes.center);
     const Result<ObjectList> list = client.list(path, query);
     const std::scoped_lock lock(mutex_);
-    note_reached(list ? Result<void>() : list.error());
+    note_reached(is_of_pods, list ? Result<void>() : list.error());
     if (is_of_pods) is_pods_watched_ = list.has_value();
     if (!list) return false;
     if (is_of_pods) {
@@ -400,7 +400,7 @@ void KubernetesExecutor::watch_objects(const std::stop_token& stopped, bool is_o
             if (is_of_pods && !end) is_pods_watched_ = false;
             // Pods are listed anew after a failure, too: what has no pod is not judged before.
             if (!is_well && (end || is_of_pods)) version.clear();
-            if (!stopped.stop_requested()) note_reached(end ? Result<void>() : end.error());
+            if (!stopped.stop_requested()) note_reached(is_of_pods, end ? Result<void>() : end.error());
         }
         // A server that ends watches or lists at once is not asked without a pause.
         const std::chrono::milliseconds pause =
@@ -411,14 +411,19 @@ void KubernetesExecutor::watch_objects(const std::stop_token& stopped, bool is_o
     }
 }
 
-void KubernetesExecutor::note_reached(const Result<void>& reached)
+void KubernetesExecutor::note_reached(bool is_of_pods, const Result<void>& reached)
 {
-    if (std::exchange(is_reached_, reached.has_value()) == reached.has_value()) return;
+    bool& is_reached = is_of_pods ? are_pods_reached_ : are_jobs_reached_;
+    if (std::exchange(is_reached, reached.has_value()) == reached.has_value()) return;
+    const char* const watched = is_of_pods ? "pods" : "jobs";
     if (reached)
-        log_info("kubernetes_answers");
+        log_info("kubernetes_answers", {{"watched", watched}});
     else
         log_warning("kubernetes_unreachable",
-                    {{"reason", reached.error().detail}, {"effect", "jobs go on; none is made, and no end is told"}});
+                    {{"watched", watched},
+                     {"reason", reached.error().detail},
+                     {"effect", is_of_pods ? "jobs go on; no start and no end is told"
+                                           : "jobs go on; what becomes of their Jobs is not seen"}});
 }
 
 } // namespace fathom::agent

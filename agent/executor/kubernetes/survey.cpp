@@ -13,28 +13,34 @@ NodeUnitOptions unit_options(const KubernetesConfig& config)
             .device_resources = config.device_resources};
 }
 
-/// Pods that hold something: of all namespaces, or where that is not allowed of the Jobs' own.
-Result<ObjectList> list_holders(KubernetesClient& client)
+/// What pods hold: of all namespaces, or where that is not allowed of the Jobs' own. A cluster has thousands of pods,
+/// of each of which a few numbers are kept.
+Result<std::vector<PodDemand>> list_demands(KubernetesClient& client)
 {
     const std::string query = "fieldSelector=" + percent_encode("status.phase!=Succeeded,status.phase!=Failed");
-    Result<ObjectList> pods = client.list("/api/v1/pods", query);
-    if (!pods && pods.error().code == Errc::kForbidden) return client.list(client.path_of("/api/v1", "pods"), query);
-    return pods;
+    std::vector<PodDemand> demands;
+    const auto add = [&](const Json& pod) {
+        if (std::optional<PodDemand> demand = read_demand(pod)) demands.push_back(std::move(*demand));
+    };
+    Result<std::string> listed = client.list_each("/api/v1/pods", query, add);
+    if (!listed && listed.error().code == Errc::kForbidden) {
+        demands.clear();
+        listed = client.list_each(client.path_of("/api/v1", "pods"), query, add);
+    }
+    if (!listed) return listed.error();
+    return demands;
 }
 
 Result<ClusterView> view_cluster(const KubernetesConfig& config)
 {
     KubernetesClient client(config);
-    const Result<ObjectList> nodes = client.list("/api/v1/nodes", "");
-    if (!nodes) return nodes.error();
-    const Result<ObjectList> pods = list_holders(client);
-    if (!pods) return pods.error();
     ClusterView view;
-    for (const Json& node : nodes->items)
-        view.nodes.push_back(read_node(node));
-    for (const Json& pod : pods->items) {
-        if (std::optional<PodDemand> demand = read_demand(pod)) view.demands.push_back(std::move(*demand));
-    }
+    const Result<std::string> nodes =
+        client.list_each("/api/v1/nodes", "", [&](const Json& node) { view.nodes.push_back(read_node(node)); });
+    if (!nodes) return nodes.error();
+    Result<std::vector<PodDemand>> demands = list_demands(client);
+    if (!demands) return demands.error();
+    view.demands = std::move(*demands);
     return view;
 }
 

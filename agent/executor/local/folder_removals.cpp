@@ -7,7 +7,7 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::chrono::milliseconds kPatienceWithRemoval{50};
+constexpr std::chrono::milliseconds kRemovalTimeout{50};
 
 } // namespace
 
@@ -27,7 +27,7 @@ Result<void> FolderRemovals::remove(const AttemptId& id, std::vector<std::filesy
         changed_.notify_all();
         // Not behind others: many would be waited for one after another.
         if (line_.size() == 1)
-            changed_.wait_for(lock, kPatienceWithRemoval, [&removal] { return removal.outcome.has_value(); });
+            changed_.wait_for(lock, kRemovalTimeout, [&removal] { return removal.outcome.has_value(); });
     }
     if (!removal.outcome) return Error{Errc::kConflict, "its files are being deleted"};
     Result<void> outcome = std::move(*removal.outcome);

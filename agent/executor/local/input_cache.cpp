@@ -256,6 +256,24 @@ bool InputCache::give_up(const std::string& sha256) const
     return true;
 }
 
+Result<std::string> InputCache::read(const std::string& sha256, std::int64_t offset, std::size_t max_bytes) const
+{
+    const OpenFile file = find(sha256);
+    if (file.number() < 0) return Error{Errc::kNotFound, "no copy of it is kept"};
+    std::string data(max_bytes, '\0');
+    std::size_t filled = 0;
+    while (filled < max_bytes) {
+        const ssize_t size = ::pread(file.number(), data.data() + filled, max_bytes - filled,
+                                     static_cast<off_t>(offset) + static_cast<off_t>(filled));
+        if (size < 0 && errno == EINTR) continue;
+        if (size < 0) return Error{Errc::kUnavailable, "its copy cannot be read: " + error_text(errno)};
+        if (size == 0) break;
+        filled += static_cast<std::size_t>(size);
+    }
+    data.resize(filled);
+    return data;
+}
+
 bool InputCache::check(const std::string& sha256, const KeepManner& manner) const
 {
     const OpenFile held = lock(manner);
@@ -267,6 +285,15 @@ bool InputCache::check(const std::string& sha256, const KeepManner& manner) cons
     if (digest && *digest == sha256) return false;
     give_up(sha256);
     return true;
+}
+
+Result<std::string> read_kept_file(const InputCachePlace& place, const std::string& sha256, std::int64_t offset,
+                                   std::size_t max_bytes)
+{
+    if (place.limit_bytes <= 0) return Error{Errc::kNotFound, "this center keeps no copies of files"};
+    const Result<InputCache> cache = InputCache::open(place);
+    if (!cache) return Error{Errc::kUnavailable, cache.error().detail};
+    return cache->read(sha256, offset, max_bytes);
 }
 
 } // namespace fathom::agent

@@ -58,6 +58,11 @@ class InputCache {
     /// @error kUnavailable  it cannot be read, or its copy not be written, or others took too long, or it was to stop.
     Result<void> keep(int file, const std::string& sha256, const KeepManner& manner = {}) const;
 
+    /// At most `max_bytes` of a file from `offset`, fewer where it ends. It counts as a use, as find() does.
+    /// @error kNotFound     there is none.
+    /// @error kUnavailable  it cannot be read.
+    Result<std::string> read(const std::string& sha256, std::int64_t offset, std::size_t max_bytes) const;
+
     /// Gives up a file that has other content than its name says.
     /// @return false: it has that content
     bool check(const std::string& sha256, const KeepManner& manner = {}) const;
@@ -80,5 +85,9 @@ class InputCache {
     OpenFile own_;
     InputCachePlace place_;
 };
+
+/// As InputCache::read(); no file is there where none are kept. Blocks.
+Result<std::string> read_kept_file(const InputCachePlace& place, const std::string& sha256, std::int64_t offset,
+                                   std::size_t max_bytes);
 
 } // namespace fathom::agent

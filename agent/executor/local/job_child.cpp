@@ -181,12 +181,18 @@ JobPlace place_of(const SupervisorOrder& order, const AttemptFolder& folder)
     return {kViewWork, kViewPrograms, order.user->name, order.gpu_memory.empty() ? "" : kViewGpuMemory};
 }
 
-std::vector<std::string> ordered_command(const AttemptOrder& order)
+std::vector<std::string> ordered_command(const RunOrder& run)
 {
-    if (order.script.empty()) return order.command;
+    std::vector<std::string> words = run.before;
+    const AttemptOrder& order = run.order;
     const std::string script = std::string("./") + kJobScriptName;
-    if (order.script.starts_with("#!")) return {script};
-    return {"/bin/sh", script};
+    if (order.script.empty())
+        words.insert(words.end(), order.command.begin(), order.command.end());
+    else if (order.script.starts_with("#!"))
+        words.push_back(script);
+    else
+        words.insert(words.end(), {"/bin/sh", script});
+    return words;
 }
 
 /// The command below fathom-stage, where there is something to stage or to store.
@@ -232,8 +238,8 @@ TextList::TextList(std::vector<std::string> texts) : texts_(std::move(texts))
 
 JobStart::JobStart(const SupervisorOrder& job_order, const AttemptFolder& job_folder, int supervisor)
     : order(job_order), folder(job_folder), parent(supervisor), place(place_of(order, folder)),
-      view(view_of(order, folder)), command(ordered_command(order.run.order)),
-      search_path(search_path_of(order.run, place)), profiler(place.programs + "/fathom-profile"),
+      view(view_of(order, folder)), command(ordered_command(order.run)), search_path(search_path_of(order.run, place)),
+      profiler(place.programs + "/fathom-profile"),
       stager(uses_staging(order.run.order) ? place.programs + "/" + kStagingProgram : ""),
       variables(environment_lines(order.run, place)), arguments(staged(stager, command)),
       profiled_arguments(staged(stager, profiled(order.run, profiler, command)))

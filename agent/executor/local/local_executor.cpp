@@ -48,6 +48,7 @@ std::optional<Timestamp> read_started_at(const AttemptFolder& folder)
 LocalExecutor::LocalExecutor(LocalExecutorOptions options) : options_(std::move(options))
 {
     separate_jobs();
+    if (!keeps_key_from_jobs()) options_.s3 = in_reach_of_jobs(std::move(options_.s3));
     try_control_groups();
     isolation_.filter_missing = why_no_system_call_filter();
     isolation_.filters_system_calls = isolation_.filter_missing.empty();
@@ -113,6 +114,9 @@ Result<void> LocalExecutor::start(const RunOrder& run)
     if (Result<void> made = make_folder(folder.path(), 0700); !made) return made;
     const Result<std::optional<JobUser>> user = user_of(run.order.attempt_id);
     if (!user) return user.error();
+    Result<std::vector<std::string>> before =
+        software_words(run.order.software, options_.software, run.environment.contains("CUDA_VISIBLE_DEVICES"));
+    if (!before) return before.error();
     const std::int64_t processors = std::max<std::int64_t>(std::ssize(run.cpus), 1);
     const SystemClock clock;
     const std::chrono::seconds lasts{run.order.wall_limit_s + kSignedBeyondLimit.count()};
@@ -133,6 +137,7 @@ Result<void> LocalExecutor::start(const RunOrder& run)
                           .gpu_memory = options_.gpu_memory,
                           .staging = with_s3_grants(options_.staging, options_.s3, run.order, clock.now(), lasts),
                           .input_cache = options_.input_cache};
+    order.run.before = *std::move(before);
     // A job with the agent's own user could read what is the agent's.
     if (::geteuid() != 0 && !options_.s3.key_file.empty()) order.run.hidden_files.push_back(options_.s3.key_file);
     // It is in the agent's spool, too: after a power failure it is written anew.
@@ -261,6 +266,12 @@ Result<std::optional<JobUser>> LocalExecutor::user_of(const AttemptId& id)
     return std::optional(std::move(*user));
 }
 
+bool LocalExecutor::keeps_key_from_jobs() const
+{
+    const bool has_other_user = options_.user || options_.user_ids;
+    return has_other_user || (isolation_.files && isolation_.processes && !options_.hidden.empty());
+}
+
 bool LocalExecutor::shows_agent_files() const
 {
     return !options_.user && !options_.user_ids && !(isolation_.files && !options_.hidden.empty());
@@ -299,16 +310,19 @@ Json LocalExecutor::facts() const
         isolation["limits_io"] = isolation_.limits_io;
         if (!isolation_.limits_io) isolation["limits_io_missing"] = isolation_.io_missing;
     }
-    return {{"executor", "local"},
-            {"stages_inputs", true},
-            {"stores_outputs", true},
-            {"s3", !options_.s3.access.endpoint.empty()},
-            {"keeps_outputs_bytes", options_.input_cache.limit_bytes},
-            {"cgroup_controllers", std::move(controllers)},
-            {"jobs_run_as", options_.user_ids ? "a user of its own each"
-                            : options_.user   ? options_.user->name
-                                              : "the agent's own user"},
-            {"isolation", std::move(isolation)}};
+    Json facts = {{"executor", "local"},
+                  {"stages_inputs", true},
+                  {"stores_outputs", true},
+                  {"keeps_outputs_bytes", options_.input_cache.limit_bytes},
+                  {"reads_kept_files", true},
+                  {"cgroup_controllers", std::move(controllers)},
+                  {"jobs_run_as", options_.user_ids ? "a user of its own each"
+                                  : options_.user   ? options_.user->name
+                                                    : "the agent's own user"},
+                  {"isolation", std::move(isolation)}};
+    facts.update(s3_facts(options_.s3));
+    if (options_.software.kinds() != SoftwareKinds()) facts["software"] = software_facts(options_.software);
+    return facts;
 }
 
 } // namespace fathom::agent

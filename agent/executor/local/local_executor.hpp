@@ -5,6 +5,7 @@
 #include "agent/executor/local/job_users.hpp"
 #include "agent/executor/local/spare_supervisors.hpp"
 #include "agent/executor/s3_grants.hpp"
+#include "agent/executor/software.hpp"
 
 namespace fathom::agent {
 
@@ -26,6 +27,7 @@ struct LocalExecutorOptions {
     StagingRule staging{};                       ///< where jobs' inputs may come from
     S3Store s3{};                                ///< of s3:// URLs
     InputCachePlace input_cache{};               ///< of those that were fetched, and of outputs
+    SoftwarePlace software{};                    ///< that jobs may ask for
     bool remove_work = false;                    ///< the job's files go as soon as it has ended
 };
 
@@ -46,6 +48,10 @@ class LocalExecutor final : public Executor {
     void cancel(const AttemptId& id) override;
     Result<std::string> read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
                                     std::size_t max_bytes) override;
+    Result<std::string> read_kept_file(const std::string& sha256, std::int64_t offset, std::size_t max_bytes) override
+    {
+        return agent::read_kept_file(options_.input_cache, sha256, offset, max_bytes);
+    }
     void end_leftovers(const AttemptId& id) override;
     std::vector<AttemptId> known() override;
     Result<void> remove(const AttemptId& id) override;
@@ -55,6 +61,8 @@ class LocalExecutor final : public Executor {
     std::vector<std::string> isolation_gaps() const;
     /// Whether jobs run as the agent does, with its key and its notes before their eyes.
     bool shows_agent_files() const;
+    /// Why nothing is signed for s3:// URLs although there is a store; empty: it is, or there is none.
+    const std::string& s3_refusal() const { return options_.s3.refusal; }
 
   private:
     AttemptFolder folder_of(const AttemptId& id) const { return AttemptFolder(options_.attempts / id.value); }
@@ -63,6 +71,8 @@ class LocalExecutor final : public Executor {
     /// Who the attempt runs as; the same whenever it is asked.
     Result<std::optional<JobUser>> user_of(const AttemptId& id);
     void find_used_ids();
+    /// Whether jobs can read neither the object store's key nor the memory of who has read it.
+    bool keeps_key_from_jobs() const;
     /// Finds out what separates jobs here, by trying.
     void separate_jobs();
     /// Finds out which control groups work here, likewise.

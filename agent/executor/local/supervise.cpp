@@ -162,7 +162,7 @@ AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder
     AttemptEnd end = job ? watch_job(order, folder, *job, ready.cgroup)
                          : never_ran(id, AttemptOutcome::kFailedToStart, job.error().detail);
     const uid_t owner = order.user ? order.user->uid : ::geteuid();
-    const bool has_run = job && (order.run.order.inputs.empty() || note_inputs(end, folder.work(), owner));
+    const bool has_run = job && (!uses_staging(order.run.order) || note_inputs(end, folder.work(), owner));
     if (has_run && !order.run.order.outputs.empty()) note_outputs(end, folder.work(), owner);
     if (has_run && order.run.order.profile) add_profile(end, folder.work());
     return end;

@@ -2,6 +2,7 @@
 
 #include "agent/executor/run_order.hpp"
 #include "core/base/error_text.hpp"
+#include "core/base/sha256.hpp"
 #include "schema/link/messages.hpp"
 
 #include <array>
@@ -17,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMaxQueuePlaces = 1000;
 constexpr std::int64_t kMaxQueueWall_s = 86'400;
-constexpr time_t kPatienceS = 60; ///< with the other end, in the middle of a message
+constexpr time_t kMessageTimeoutS = 60; ///< with the other end, in the middle of a message
 
 using Length = std::uint32_t;
 
@@ -81,9 +82,9 @@ Result<ExecutorSockets> make_executor_sockets()
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return failed(error_text(errno));
     for (const int end : ends) {
-        const timeval patience{kPatienceS, 0};
-        ::setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-        ::setsockopt(end, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+        const timeval timeout{kMessageTimeoutS, 0};
+        ::setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+        ::setsockopt(end, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
     }
     return ExecutorSockets{OpenFile(ends[0]), OpenFile(ends[1])};
 }
@@ -249,6 +250,27 @@ Result<OutputQuestion> decode_output_question(std::string_view text)
     question.offset = reader.required_integer("offset", 0, kFarthest);
     question.max_bytes = static_cast<std::size_t>(reader.required_integer("max_bytes", 0, kFarthest));
     return value_or_errors(std::move(question), std::move(errors), "a question for output");
+}
+
+std::string encode(const KeptFileQuestion& question)
+{
+    return Json{{"sha256", question.sha256}, {"offset", question.offset}, {"max_bytes", question.max_bytes}}.dump();
+}
+
+Result<KeptFileQuestion> decode_kept_file_question(std::string_view text)
+{
+    const Result<Json> json = parse_json(text, {.max_bytes = 4096});
+    if (!json) return json.error();
+    constexpr auto kFarthest = std::numeric_limits<std::int64_t>::max() - static_cast<std::int64_t>(kMaxOutputBytes);
+    std::vector<FieldError> errors;
+    ObjectReader reader(*json, "", errors);
+    KeptFileQuestion question;
+    question.sha256 = reader.required_string("sha256", {.max_length = kSha256Digits});
+    // It becomes the name of a file.
+    if (!is_sha256(question.sha256)) reader.fail("sha256", "must be 64 lower-case hex digits");
+    question.offset = reader.required_integer("offset", 0, kFarthest);
+    question.max_bytes = static_cast<std::size_t>(reader.required_integer("max_bytes", 0, kFarthest));
+    return value_or_errors(std::move(question), std::move(errors), "a question for a kept file");
 }
 
 } // namespace fathom::agent

@@ -21,6 +21,7 @@ enum class ExecutorRequest : char {
     kGivenCpus = 'g',    ///< answer: a list of processors as the kernel writes it
     kCancel = 'x',       ///<
     kReadOutput = 'o',   ///< with an OutputQuestion; answer: the bytes themselves
+    kReadKeptFile = 'f', ///< with a KeptFileQuestion; answer: the bytes themselves
     kEndLeftovers = 'e', ///<
     kKnown = 'k',        ///< with nothing; answer: a line for each attempt
     kRemove = 'r',       ///<
@@ -30,7 +31,7 @@ enum class ExecutorRequest : char {
 
 /// Longest message: an order with a job's files.
 inline constexpr std::size_t kMaxExecutorMessageBytes = 64UL << 20U;
-/// Most bytes of output in one answer.
+/// Most bytes of output, or of a kept file, in one answer.
 inline constexpr std::size_t kMaxOutputBytes = 1UL << 20U;
 
 struct ExecutorSockets {
@@ -69,5 +70,13 @@ struct OutputQuestion {
 };
 std::string encode(const OutputQuestion& question);
 Result<OutputQuestion> decode_output_question(std::string_view text);
+
+struct KeptFileQuestion {
+    std::string sha256; ///< 64 lower-case hex digits
+    std::int64_t offset{};
+    std::size_t max_bytes{};
+};
+std::string encode(const KeptFileQuestion& question);
+Result<KeptFileQuestion> decode_kept_file_question(std::string_view text);
 
 } // namespace fathom::agent

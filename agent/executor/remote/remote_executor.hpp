@@ -32,6 +32,7 @@ class RemoteExecutor final : public Executor {
     void cancel(const AttemptId& id) override;
     Result<std::string> read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
                                     std::size_t max_bytes) override;
+    Result<std::string> read_kept_file(const std::string& sha256, std::int64_t offset, std::size_t max_bytes) override;
     void end_leftovers(const AttemptId& id) override;
     std::vector<AttemptId> known() override;
     Result<void> remove(const AttemptId& id) override;

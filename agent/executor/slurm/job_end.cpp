@@ -53,7 +53,10 @@ void set_asked(AttemptEnd& end, EndAsked asked)
 void set_outcome(AttemptEnd& end, const SlurmJob& job, EndAsked asked)
 {
     const std::string where = job.nodes.empty() ? "" : " on " + job.nodes;
-    if (job.state == "COMPLETED" || job.state == "FAILED") {
+    if (job.state == "FAILED" && !job.knows_status) {
+        end.outcome = AttemptOutcome::kLost;
+        end.detail = "it failed" + where + ", but Slurm's accounting does not tell how, and its script has left no end";
+    } else if (job.state == "COMPLETED" || job.state == "FAILED") {
         set_exit_of_status(end, job.wait_status);
         if (job.state == "FAILED" && job.wait_status == 0) { // it never ran
             end.outcome = AttemptOutcome::kFailedToStart;
@@ -91,6 +94,7 @@ bool has_end(const ScriptNotes& notes)
 bool had_ended(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked)
 {
     if (!has_end(notes)) return false;
+    if (!job.knows_status) return true;
     if (job.state == "COMPLETED" || job.state == "OUT_OF_MEMORY" || job.state == "PREEMPTED") return false;
     // So ends what Slurm kills, or a node that is shut down.
     if (*notes.exit_code == kShellSignalled + SIGTERM || *notes.exit_code == kShellSignalled + SIGKILL) return false;

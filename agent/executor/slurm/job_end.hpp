@@ -20,8 +20,10 @@ std::optional<Timestamp> start_of(const SlurmJob& job, const ScriptNotes& notes)
 /// controller does that was killed and comes back knowing less, that is the program's end; its run is then the longer
 /// of what the script noted and what Slurm says. A job that was started again meanwhile is `lost`. A node's failure and
 /// a failed boot are `node_failure`, a pre-emption `preempted`. A cancellation that nobody asked us for is `lost`: an
-/// administrator's, or that of a slurmctld which comes back without the job. `now` where Slurm gives no time. Of
-/// kNeverStarts the detail is for the caller to end with the reason, of kOutOfMemory with the memory that the job had.
+/// administrator's, or that of a slurmctld which comes back without the job. Where Slurm does not know what the script
+/// ended with (SlurmJob::knows_status), its note says it; without one the job is `lost`. `now` where Slurm gives no
+/// time. Of kNeverStarts the detail is for the caller to end with the reason, of kOutOfMemory with the memory that the
+/// job had.
 AttemptEnd end_of(const SlurmJob& job, const ScriptNotes& notes, EndAsked asked, Timestamp now);
 
 /// How a job's program ended of which Slurm does not know that it has, as when its controller was killed just after it

@@ -145,7 +145,7 @@ void SlurmExecutor::settle_ends()
     }
     if (!asked.empty()) {
         const auto began = steady_clock::now();
-        const Result<std::vector<SlurmJob>> accounts = client_.accounts(numbers);
+        const Result<std::vector<SlurmJob>> accounts = orders_->accounts(numbers);
         note_accounts(accounts, std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - began));
         const std::scoped_lock lock(mutex_);
         for (const AttemptId& id : asked) {

@@ -8,21 +8,11 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kCommandTimeout{60};
 /// slurmdbd is asked between looks at slurmctld, which must not wait for long.
-constexpr std::chrono::seconds kAccountsPatience{10};
+constexpr std::chrono::seconds kAccountsTimeout{10};
 constexpr std::size_t kMaxListBytes = 256UL << 20U; ///< some million jobs, or all nodes
 constexpr std::size_t kMaxAnswerBytes = 1UL << 20U;
-
-/// Of refusals, those that say that slurmctld, which may have the job, or slurmdbd was not reached.
-bool is_unreached(std::string_view text)
-{
-    for (const char* words : {"Unable to contact slurm controller", "Socket timed out", "Connection refused",
-                              "Zero Bytes were transmitted", "Transport endpoint", "Problem talking to the database"}) {
-        if (text.find(words) != std::string_view::npos) return true;
-    }
-    return false;
-}
 
 /// Who a job is of: options of sbatch.
 std::vector<std::string> user_options(const std::optional<JobUser>& user)
@@ -52,8 +42,8 @@ Result<std::string> SlurmClient::run(const char* program, const std::vector<std:
     command.push_back((config_.programs / program).string());
     command.insert(command.end(), arguments.begin(), arguments.end());
     const bool asks_slurmdbd = std::string_view(program) == "sacct";
-    const std::chrono::seconds patience = asks_slurmdbd ? kAccountsPatience : kPatience;
-    Result<ProgramAnswer> answer = run_program_to_end(command, {}, patience, most_bytes);
+    const std::chrono::seconds timeout = asks_slurmdbd ? kAccountsTimeout : kCommandTimeout;
+    Result<ProgramAnswer> answer = run_program_to_end(command, {}, timeout, most_bytes);
     if (!answer) return Error{Errc::kUnavailable, answer.error().detail};
     if (answer->exit_code == 0) return std::move(answer->text);
     std::string reason = slurm_reason(answer->text);
@@ -61,7 +51,7 @@ Result<std::string> SlurmClient::run(const char* program, const std::vector<std:
     return Error{is_unreached(reason) ? Errc::kUnavailable : Errc::kTooMany, reason};
 }
 
-Result<std::string> SlurmClient::submit(const std::filesystem::path& script, const std::optional<JobUser>& user) const
+Result<std::string> SlurmClient::submit(const std::filesystem::path& script, const std::optional<JobUser>& user)
 {
     std::vector<std::string> arguments{"--parsable", "--export=ALL"};
     for (std::string& option : user_options(user))
@@ -95,7 +85,7 @@ Result<std::optional<Timestamp>> SlurmClient::expected_start(const BatchPlace& p
     return parse_tested_start(*text);
 }
 
-Result<std::vector<SlurmJob>> SlurmClient::queue(const std::set<unsigned>& users) const
+Result<std::vector<SlurmJob>> SlurmClient::queue(const std::set<unsigned>& users)
 {
     std::string uids;
     for (const unsigned uid : users)
@@ -107,7 +97,7 @@ Result<std::vector<SlurmJob>> SlurmClient::queue(const std::set<unsigned>& users
     return parse_queue(*text);
 }
 
-Result<std::vector<SlurmJob>> SlurmClient::accounts(const std::vector<std::string>& jobs) const
+Result<std::vector<SlurmJob>> SlurmClient::accounts(const std::vector<std::string>& jobs)
 {
     std::string numbers;
     for (const std::string& job : jobs)
@@ -122,7 +112,7 @@ Result<std::vector<SlurmJob>> SlurmClient::accounts(const std::vector<std::strin
     return Error{is_away ? Errc::kUnavailable : Errc::kInfeasible, text.error().detail};
 }
 
-Result<void> SlurmClient::cancel(const std::vector<std::string>& jobs, const std::optional<JobUser>& user) const
+Result<void> SlurmClient::cancel(const std::vector<std::string>& jobs, const std::optional<JobUser>& user)
 {
     constexpr std::size_t kMaxAtOnce = 500;
     for (std::size_t first = 0; first < jobs.size(); first += kMaxAtOnce) {

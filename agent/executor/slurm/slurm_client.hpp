@@ -1,12 +1,9 @@
 #pragma once
 
 #include "agent/catalog/batch_place.hpp"
-#include "agent/config/agent_config.hpp"
-#include "agent/executor/local/attempt_folder.hpp"
-#include "agent/executor/slurm/slurm_text.hpp"
+#include "agent/executor/slurm/slurm_orders.hpp"
 
 #include <chrono>
-#include <set>
 
 namespace fathom::agent {
 
@@ -20,34 +17,21 @@ struct SlurmReserves {
 inline constexpr std::chrono::minutes kReservesInterval{5};
 
 /// Slurm's own programs. Each function blocks until the program has ended, for a minute at most. Thread-safe.
-class SlurmClient {
+class SlurmClient final : public SlurmOrders {
   public:
     /// `user` is who asks when a job would start; without one it is this process.
     SlurmClient(SlurmConfig config, std::optional<JobUser> user) : config_(std::move(config)), user_(std::move(user)) {}
 
-    /// Submits a script, whose job runs as `user`, which takes root; as this process without one.
-    /// @return the job's number.
-    /// @error kTooMany      Slurm refuses it now, for a limit, say; the detail has its words. Try again later.
-    /// @error kUnavailable  Slurm does not answer, or sbatch cannot be run. It may have the job all the same.
-    Result<std::string> submit(const std::filesystem::path& script, const std::optional<JobUser>& user) const;
+    /// With another user than this process's, it takes root.
+    Result<std::string> submit(const std::filesystem::path& script, const std::optional<JobUser>& user) override;
+    Result<std::vector<SlurmJob>> queue(const std::set<unsigned>& users) override;
+    Result<std::vector<SlurmJob>> accounts(const std::vector<std::string>& jobs) override;
+    Result<void> cancel(const std::vector<std::string>& jobs, const std::optional<JobUser>& user) override;
 
     /// When a job of one unit there with such a limit would start if it were submitted now; empty: Slurm does not say,
     /// or would not take it. Submits nothing.
     /// @error kUnavailable  Slurm does not answer.
     Result<std::optional<Timestamp>> expected_start(const BatchPlace& place, std::int64_t wall_limit_s) const;
-
-    /// All jobs of these users, at least one, also those that ended lately.
-    /// @error kUnavailable  Slurm does not answer.
-    Result<std::vector<SlurmJob>> queue(const std::set<unsigned>& users) const;
-
-    /// Of these jobs, at least one, those that Slurm's accounting knows.
-    /// @error kInfeasible   Slurm keeps none here that could be asked.
-    /// @error kUnavailable  slurmdbd does not answer.
-    Result<std::vector<SlurmJob>> accounts(const std::vector<std::string>& jobs) const;
-
-    /// Asks for the end of jobs; those that have ended are passed over. It is asked as `user`, so that Slurm ends no
-    /// other user's job, whatever numbers stand in notes of jobs.
-    Result<void> cancel(const std::vector<std::string>& jobs, const std::optional<JobUser>& user) const;
 
     /// The nodes of all partitions that the center offers, less what they keep for their systems.
     /// @param reserves  what is known of that from earlier calls; brought up to date.

@@ -19,9 +19,11 @@ constexpr const char* kWaitsForSubmission = "is to be submitted to Slurm";
 } // namespace
 
 SlurmExecutor::SlurmExecutor(SlurmExecutorOptions options)
-    : options_(std::move(options)), client_(options_.slurm, options_.user), keeper_(options_.input_cache),
+    : options_(std::move(options)), orders_(make_slurm_orders(options_.slurm, options_.user)),
+      client_(options_.slurm, options_.user), keeper_(options_.input_cache),
       descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), poll_interval_(0)
 {
+    if (!options_.user) options_.s3 = in_reach_of_jobs(std::move(options_.s3));
     if (options_.asks_slurm) version_ = client_.version();
 }
 
@@ -60,7 +62,7 @@ Result<void> SlurmExecutor::start(const RunOrder& run)
     }
     const BatchOptions batch{
         .account = identity->account, .qos = identity->qos, .user = identity->user_name, .programs = options_.programs};
-    const Result<std::string> script = batch_script(run, folder, batch);
+    const Result<std::string> script = script_of(run, batch);
     if (Result<void> made = make_folder_with(options_.folder, 0755); !made) return made;
     if (identity->user) {
         if (Result<void> checked = check_is_roots(options_.folder, "slurm_work_folder"); !checked) return checked;
@@ -87,6 +89,15 @@ Result<void> SlurmExecutor::start(const RunOrder& run)
     wake_.notify_all();
     prepare();
     return {};
+}
+
+Result<std::string> SlurmExecutor::script_of(RunOrder run, const BatchOptions& batch) const
+{
+    const bool has_gpus = run.place && run.place->devices_per_unit > 0;
+    Result<std::vector<std::string>> before = software_words(run.order.software, options_.software, has_gpus);
+    if (!before) return before.error();
+    run.before = *std::move(before);
+    return batch_script(run, folder_of(run.order.attempt_id), batch);
 }
 
 RunView SlurmExecutor::look(const AttemptId& id)
@@ -154,11 +165,13 @@ Json SlurmExecutor::facts() const
                       {"filters_system_calls", false}, {"hides_agent_files", options_.user.has_value()}};
     Json facts = {{"executor", "slurm"},
                   {"slurm_version", version_},
+                  {"slurm_orders", options_.slurm.rest.empty() ? "programs" : "rest"},
                   {"jobs_run_as", options_.user_name},
                   {"stages_inputs", true},
                   {"stores_outputs", true},
-                  {"s3", !options_.s3.access.endpoint.empty()},
-                  {"keeps_outputs_bytes", options_.input_cache.limit_bytes}};
+                  {"keeps_outputs_bytes", options_.input_cache.limit_bytes},
+                  {"reads_kept_files", true}};
+    if (options_.software.kinds() != SoftwareKinds()) facts["software"] = software_facts(options_.software);
     if (!options_.mapped.empty()) {
         facts["jobs_run_as"] = "a local user of each user";
         facts["maps_users"] = true; // by which the metascheduler tells whose a job is
@@ -166,6 +179,7 @@ Json SlurmExecutor::facts() const
                                     find_shared_users(options_.mapped, *options_.user).empty();
     }
     facts["isolation"] = std::move(isolation);
+    facts.update(s3_facts(options_.s3));
     return facts;
 }
 

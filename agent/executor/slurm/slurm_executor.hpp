@@ -8,6 +8,7 @@
 #include "agent/executor/slurm/job_end.hpp"
 #include "agent/executor/slurm/queue_looks.hpp"
 #include "agent/executor/slurm/slurm_client.hpp"
+#include "agent/executor/software.hpp"
 #include "core/base/open_file.hpp"
 
 #include <chrono>
@@ -30,6 +31,7 @@ struct SlurmExecutorOptions {
     StagingRule staging{};         ///< where jobs' inputs may come from
     S3Store s3{};                  ///< of s3:// URLs
     InputCachePlace input_cache{}; ///< of jobs' inputs and outputs; the same path here and on the nodes
+    SoftwarePlace software{};      ///< that jobs may ask for, at the same paths here and on the nodes
     bool asks_slurm = true;        ///< for its version, for facts()
     /// Before Slurm's accounting is asked again when it has not answered.
     std::chrono::milliseconds accounts_pause{30'000};
@@ -68,6 +70,10 @@ class SlurmExecutor final : public Executor {
     void cancel(const AttemptId& id) override;
     Result<std::string> read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
                                     std::size_t max_bytes) override;
+    Result<std::string> read_kept_file(const std::string& sha256, std::int64_t offset, std::size_t max_bytes) override
+    {
+        return agent::read_kept_file(options_.input_cache, sha256, offset, max_bytes);
+    }
     void end_leftovers(const AttemptId& id) override { cancel(id); }
     std::vector<AttemptId> known() override;
     Result<void> remove(const AttemptId& id) override;
@@ -105,6 +111,8 @@ class SlurmExecutor final : public Executor {
     };
 
     BatchFolder folder_of(const AttemptId& id) const { return {options_.folder / id.value}; }
+    /// batch_script() with what the job needs of the cluster's software.
+    Result<std::string> script_of(RunOrder run, const BatchOptions& batch) const;
     static unsigned owner_of(const Attempt& attempt);
     Result<JobIdentity> identity_of(const AttemptOrder& order) const;
 
@@ -204,7 +212,8 @@ class SlurmExecutor final : public Executor {
     void look_at_next_queue();
 
     SlurmExecutorOptions options_;
-    SlurmClient client_;
+    std::unique_ptr<SlurmOrders> orders_; ///< of the thread
+    SlurmClient client_;                  ///< for what no order is
     SystemClock clock_;
     FolderRemovals removals_;
     InputKeeper keeper_;

@@ -93,7 +93,7 @@ std::string SlurmExecutor::submit(const AttemptId& id)
         if (found == attempts_.end()) return {};
         user = found->second.user;
     }
-    const Result<std::string> job = client_.submit(folder_of(id).script(), user);
+    const Result<std::string> job = orders_->submit(folder_of(id).script(), user);
     // Before anything else: a crash from here on finds the job by this, one before by its name.
     if (job) static_cast<void>(write_file(folder_of(id).job_id(), *job));
     const std::scoped_lock lock(mutex_);
@@ -149,7 +149,7 @@ void SlurmExecutor::cancel_asked()
         if (!jobs_by_user.empty()) next_poll_ = std::min(next_poll_, steady_clock::now() + kMinPoll);
     }
     for (const auto& [uid, jobs] : jobs_by_user) {
-        const Result<void> done = client_.cancel(jobs.numbers, jobs.user);
+        const Result<void> done = orders_->cancel(jobs.numbers, jobs.user);
         if (done) continue;
         log_warning("slurm_cancel_failed", {{"reason", done.error().detail},
                                             {"jobs", static_cast<std::int64_t>(jobs.numbers.size())},
@@ -180,7 +180,7 @@ void SlurmExecutor::cancel_leftovers()
         leftovers.swap(leftovers_);
     }
     for (auto& [uid, jobs] : leftovers) {
-        const Result<void> done = client_.cancel(jobs.numbers, jobs.user);
+        const Result<void> done = orders_->cancel(jobs.numbers, jobs.user);
         if (done) continue;
         const bool is_last = ++jobs.tries >= kMaxLeftoverTries;
         log_warning("slurm_cancel_failed", {{"reason", done.error().detail},
@@ -236,7 +236,7 @@ void SlurmExecutor::poll()
         }
     }
     const auto began = steady_clock::now();
-    const Result<std::vector<SlurmJob>> jobs = client_.queue(users);
+    const Result<std::vector<SlurmJob>> jobs = orders_->queue(users);
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - began);
 
     const std::scoped_lock lock(mutex_);

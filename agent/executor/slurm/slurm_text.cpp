@@ -303,6 +303,16 @@ bool is_final_refusal(std::string_view text)
                        [&](const char* words) { return text.find(words) != std::string_view::npos; });
 }
 
+bool is_unreached(std::string_view text)
+{
+    for (const char* words :
+         {"Unable to contact slurm controller", "Socket timed out", "Connection refused", "Zero Bytes were transmitted",
+          "Transport endpoint", "Problem talking to the database", "Unable to connect to database"}) {
+        if (text.find(words) != std::string_view::npos) return true;
+    }
+    return false;
+}
+
 bool never_starts(std::string_view reason)
 {
     constexpr std::array kNever{

@@ -63,6 +63,8 @@ struct SlurmJob {
     std::optional<std::int64_t> used_s{}; ///< that it has run by Slurm's clock, without time in which it was suspended
     std::string nodes;                    ///< that it has, as Slurm writes lists of hosts
     std::string reason;                   ///< why it waits, or ended
+    bool is_requeued = false;             ///< Slurm would start it again by itself; told by slurmrestd only
+    bool knows_status = true;             ///< whether `wait_status` is what the script ended with
     // By the accounts only, and 0 where these do not know: where Slurm gathers nothing (JobAcctGatherType), say.
     double cpu_s{};                   ///< user and system, of all its steps on all its nodes
     std::int64_t peak_memory_bytes{}; ///< of its largest step, of all its processes together; sampled now and then
@@ -90,6 +92,9 @@ Result<std::string> parse_submitted(std::string_view text);
 /// Whether sbatch's refusal holds for this job as long as the cluster's settings and limits are what they are, such as
 /// a time limit above the partition's; else it may be taken later, such as when there are fewer jobs.
 bool is_final_refusal(std::string_view text);
+
+/// Of refusals, whether it says that slurmctld, which may have the job, or slurmdbd was not reached.
+bool is_unreached(std::string_view text);
 
 /// Whether a waiting job's reason (SlurmJob::reason) says that it never starts.
 bool never_starts(std::string_view reason);

@@ -38,7 +38,7 @@ bool is_positive(double value)
     return std::isfinite(value) && value > 0;
 }
 
-bool is_sound(const ClockTimings& timings)
+bool is_valid(const ClockTimings& timings)
 {
     return is_positive(timings.time_ratio) && timings.clock_ratio >= kMinClockRatio &&
            timings.clock_ratio <= kMaxClockRatio;
@@ -94,7 +94,7 @@ Result<ClassFinding> classify_kernel(const IntensityEvidence& evidence)
         if (value && !is_positive(*value))
             return Error{Errc::kInvalid, "operations, memory bytes and the device's balance must be above 0"};
     }
-    if (evidence.timings && !is_sound(*evidence.timings))
+    if (evidence.timings && !is_valid(*evidence.timings))
         return Error{Errc::kInvalid, fmt::format("times must be above 0, the ratio of clocks between {:g} and {:g}",
                                                  kMinClockRatio, kMaxClockRatio)};
     const KernelClass stated = evidence.stated.value_or(KernelClass::kUnknown);

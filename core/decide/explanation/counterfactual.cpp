@@ -324,7 +324,7 @@ std::vector<Counterfactual> find_counterfactuals(const RouteRequest& request, co
                                                  std::string_view currency)
 {
     RouteTrial trial(request, decision, unit_types, knowledge);
-    if (!trial.is_sound()) return {};
+    if (!trial.is_valid()) return {};
     return find_counterfactuals(trial, currency);
 }
 

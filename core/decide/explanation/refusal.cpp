@@ -158,6 +158,13 @@ FieldError unkept_count(const UnitRequest& units, const Places& places)
                 place_name(best) + " with " + std::to_string(best.unit_count)};
 }
 
+FieldError unkept_software(const RouteRequest& request)
+{
+    return {request.software.containers ? "container" : "modules",
+            "no center that could run it has " + to_string(request.software) +
+                " for jobs; `fathom center show` tells what each has (the fact `software`)"};
+}
+
 FieldError unkept_sites(const RouteRequest& request, const Places& places)
 {
     const Names centers = names_of(places, [](const UnitTypeView& view) { return view.center_name; });
@@ -187,6 +194,8 @@ FieldError unkept(const RouteRequest& request, Filter filter, const Places& plac
         return unkept_memory(request.units, places);
     case Filter::kUnitCount:
         return unkept_count(request.units, places);
+    case Filter::kSoftware:
+        return unkept_software(request);
     case Filter::kDataSite:
         return unkept_sites(request, places);
     case Filter::kWallLimit:

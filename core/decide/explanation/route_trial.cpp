@@ -36,7 +36,7 @@ RouteTrial::RouteTrial(const RouteRequest& request, const Decision& decision, co
 {
     if (!is_complete()) return; // decided on others
     const Decision again = route(request, views_, knowledge);
-    is_sound_ = again.winner.has_value() == decision.winner.has_value() &&
+    is_valid_ = again.winner.has_value() == decision.winner.has_value() &&
                 (!again.winner || again.candidates[*again.winner].unit_type_id == winner()->unit_type_id);
 }
 

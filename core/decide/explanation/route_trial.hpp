@@ -52,13 +52,13 @@ class RouteTrial : public DecisionTrial {
                const RouteKnowledge& knowledge);
 
     /// These unit types give the same winner, so that trials on them say something of the decision.
-    bool is_sound() const { return is_sound_; }
+    bool is_valid() const { return is_valid_; }
     bool wins_with(std::size_t index, const Change& change) override;
     Decision decide(const RouteRequest& request) override;
 
   private:
     const RouteKnowledge* knowledge_;
-    bool is_sound_ = false;
+    bool is_valid_ = false;
 };
 
 } // namespace fathom

@@ -193,14 +193,14 @@ std::vector<std::string_view> RecentRuns::unit_types(std::string_view job_type) 
 }
 
 std::optional<RecentRuns::Answer> RecentRuns::find(std::string_view job_type, std::string_view unit_type,
-                                                   const DividedRun& promise) const
+                                                   const DividedRun& raw) const
 {
     const Cell* const cell = find_cell(job_type, unit_type);
     if (cell == nullptr) return std::nullopt;
     std::vector<WeightedValue> ratios;
     for (const Run& run : cell->runs) {
-        const double promised_s = promise.at(run.unit_count).run_s;
-        if (is_time(promised_s)) ratios.push_back({run.log_time - portable::log(promised_s), run.weight});
+        const double raw_s = raw.at(run.unit_count).run_s;
+        if (is_time(raw_s)) ratios.push_back({run.log_time - portable::log(raw_s), run.weight});
     }
     if (ratios.empty()) return std::nullopt;
     const std::optional<double> known = centre_of(ratios);

@@ -19,8 +19,8 @@ struct TimedRun;
 /// Newer runs count more: half of a run's weight is that of all older ones together, roughly (kOlder for each newer
 /// run), and half after 30 days. So what a place does now is believed at once, and still a run's own noise is averaged.
 /// A run farther than three deviations from the median of all counts as three. Two runs are taken as they are if
-/// neither took twice as long as the other; of one, or two that do not agree, what is farther from the promise than a
-/// factor of kMaxSurprise counts as that: it may have been given something else to do.
+/// neither took twice as long as the other; of one, or two that do not agree, what is farther from the raw prediction
+/// than a factor of kMaxSurprise counts as that: it may have been given something else to do.
 ///
 /// A first run may be longer for once: it reads its program and files from disks and fills caches. So the first run
 /// on the unit type counts noise² / (noise² + longer²) of a run, with `longer` what the logarithm of its time is above
@@ -39,14 +39,14 @@ class RecentRuns {
 
     /// The runs against what is promised now.
     struct Answer {
-        double log_ratio{}; ///< weighted mean of ln(actual / promised now, on as many units)
+        double log_ratio{}; ///< weighted mean of ln(actual / raw prediction now, on as many units)
         double noise{};     ///< deviation from run to run
         double weight{};    ///< as how many runs it counts: the variance of the mean is noise² / weight
         std::int64_t count{};
-        std::int64_t compared{}; ///< the newest of them, as far as the promise says what they should have taken
+        std::int64_t compared{}; ///< the newest of them, as far as the raw prediction says what they should have taken
     };
     /// Empty: none of the type ran there.
-    std::optional<Answer> find(std::string_view job_type, std::string_view unit_type, const DividedRun& promise) const;
+    std::optional<Answer> find(std::string_view job_type, std::string_view unit_type, const DividedRun& raw) const;
     /// Ids of the unit types where any of the type ran, in order.
     std::vector<std::string_view> unit_types(std::string_view job_type) const;
 

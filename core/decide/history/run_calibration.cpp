@@ -37,7 +37,7 @@ void gather(const PastRun& run, Gathered& to)
     to.ratios.push_back(run.actual_s / run.predicted_s);
     if (run.actual_s < run.low_s) ++to.below;
     if (run.actual_s > run.high_s) ++to.above;
-    if (!is_time(run.promised_s) || !is_time(run.width_factor)) return;
+    if (!is_time(run.raw_s) || !is_time(run.width_factor)) return;
     const double away = portable::log(run.actual_s / run.predicted_s);
     const double limit_s = away < 0 ? run.low_s : run.high_s;
     const double width = is_time(limit_s) ? std::abs(portable::log(limit_s / run.predicted_s)) : 0;

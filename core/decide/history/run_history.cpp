@@ -67,9 +67,9 @@ struct RunHistory::Model {
     /// Of a history that was rebuilt: by job type and unit type.
     std::map<std::string, std::map<std::string, RunAnswer, std::less<>>, std::less<>> answers;
 
-    const RunLevels& levels(PromiseBasis basis) const
+    const RunLevels& levels(RawBasis basis) const
     {
-        return basis == PromiseBasis::kReference ? by_reference : by_operators;
+        return basis == RawBasis::kReference ? by_reference : by_operators;
     }
     const RunAnswer* find_answer(std::string_view job_type, std::string_view unit_type) const
     {
@@ -86,8 +86,8 @@ std::shared_ptr<const RunHistory::Model> RunHistory::make_model(std::span<const 
     auto model = std::make_shared<Model>();
     for (const PastRun& run : runs)
         model->job_types.insert(run.job_type);
-    model->by_operators = RunLevels(runs, now, PromiseBasis::kOperators);
-    model->by_reference = RunLevels(runs, now, PromiseBasis::kReference);
+    model->by_operators = RunLevels(runs, now, RawBasis::kOperators);
+    model->by_reference = RunLevels(runs, now, RawBasis::kReference);
     model->recent = RecentRuns(runs, now);
     model->times = TypicalTimes(runs, now);
     model->width_factor = calibrations.all.width_factor;
@@ -146,27 +146,27 @@ RunHistory RunHistory::from(std::span<const RunAnswer> answers)
 
 namespace {
 
-/// The deviation of a promise's logarithm, as its interval admits.
-double deviation_of(const RunTime& promised)
+/// The deviation of a raw prediction's logarithm, as its interval admits.
+double deviation_of(const RunTime& raw)
 {
-    if (!is_time(promised.run_s)) return 0;
-    return (log_distance(promised.low_s, promised.run_s) + log_distance(promised.high_s, promised.run_s)) /
-           (2 * kWidthOf80Percent);
+    if (!is_time(raw.run_s)) return 0;
+    return (log_distance(raw.low_s, raw.run_s) + log_distance(raw.high_s, raw.run_s)) / (2 * kWidthOf80Percent);
 }
 
 /// The level of the job type, and the runs of the type there, by their variances.
-RunCorrection combine(const RunLevels::Level& level, const RecentRuns::Answer& runs, const RunTime& promised)
+RunCorrection combine(const RunLevels::Level& level, const RecentRuns::Answer& runs, const RunTime& raw)
 {
     const double noise = portable::square(runs.noise);
     const double of_mean = noise / std::max(runs.weight, 1e-9);
-    const double usual = level.variance + portable::square(deviation_of(promised));
-    // How far off the promise is there the runs tell themselves: where that is more than usual, more is to be learned.
+    const double usual = level.variance + portable::square(deviation_of(raw));
+    // How far off the raw prediction is there the runs tell themselves: where that is more than usual, more is to be
+    // learned.
     const double unknown = std::max(usual, portable::square(runs.log_ratio - level.log_factor) - of_mean);
     const double own = unknown / (unknown + of_mean);
     const double rest = portable::square(1 - own) * level.variance;
     return {.factor = portable::exp(level.log_factor + own * (runs.log_ratio - level.log_factor)),
             .deviation = std::sqrt(noise + portable::square(own) * of_mean + rest),
-            .promise_share = 1 - own,
+            .raw_share = 1 - own,
             .own_share = own,
             .job_count = runs.count,
             .like_count = level.run_count,
@@ -200,36 +200,36 @@ double RunHistory::known_run_factor(std::string_view job_type, RunOwner owner, c
 }
 
 RunCorrection RunHistory::correction(std::string_view job_type, std::string_view unit_type, RunOwner owner,
-                                     const RunPromise& promise) const
+                                     const RawPrediction& raw) const
 {
     const Model* const model = find_model(job_type, owner);
     if (model == nullptr) return {};
     if (const RunAnswer* answer = model->find_answer(job_type, unit_type)) return answer->correction;
-    const RunLevels& levels = model->levels(promise.basis);
+    const RunLevels& levels = model->levels(raw.basis);
     RunCorrection correction;
-    if (promise.is_of_own_work || promise.run == nullptr) {
+    if (raw.is_of_own_work || raw.run == nullptr) {
         correction = levels.find(job_type, unit_type);
-    } else if (const auto runs = model->recent.find(job_type, unit_type, *promise.run)) {
+    } else if (const auto runs = model->recent.find(job_type, unit_type, *raw.run)) {
         RunLevels::Level level = levels.level(job_type, unit_type);
-        level.log_factor += portable::log(promise.known_factor);
-        correction = combine(level, *runs, promise.run->at(1));
+        level.log_factor += portable::log(raw.known_factor);
+        correction = combine(level, *runs, raw.run->at(1));
     } else {
         correction = levels.elsewhere(job_type, unit_type);
-        correction.factor *= promise.known_factor;
+        correction.factor *= raw.known_factor;
     }
-    correction.known_factor = promise.known_factor;
+    correction.known_factor = raw.known_factor;
     const auto width = model->width_factors.find(unit_type);
     correction.width_factor = width == model->width_factors.end() ? model->width_factor : width->second;
     return correction;
 }
 
-double RunHistory::least_factor(std::string_view job_type, RunOwner owner, const RunPromise& promise) const
+double RunHistory::least_factor(std::string_view job_type, RunOwner owner, const RawPrediction& raw) const
 {
     const Model* const model = find_model(job_type, owner);
     if (model == nullptr) return 1;
-    const RunLevels& levels = model->levels(promise.basis);
-    double least = promise.is_of_own_work ? levels.least_factor(job_type)
-                                          : levels.least_elsewhere(job_type) * promise.known_factor;
+    const RunLevels& levels = model->levels(raw.basis);
+    double least =
+        raw.is_of_own_work ? levels.least_factor(job_type) : levels.least_elsewhere(job_type) * raw.known_factor;
     const auto answers = model->answers.find(job_type);
     if (answers == model->answers.end()) return least;
     for (const auto& [unit_type, answer] : answers->second)
@@ -268,16 +268,16 @@ AskedTime RunHistory::asked_time(std::string_view job_type, RunOwner owner, doub
     return {asked_s, std::make_shared<const AskedShare>(std::move(*share))};
 }
 
-RunTime corrected(const RunTime& promised, const RunCorrection& correction, double width_factor)
+RunTime corrected(const RunTime& raw, const RunCorrection& correction, double width_factor)
 {
-    const bool is_as_promised =
-        correction.factor == 1 && correction.deviation == 0 && correction.promise_share == 1 && width_factor == 1;
-    if (!is_time(promised.run_s) || is_as_promised) return promised;
+    const bool is_raw =
+        correction.factor == 1 && correction.deviation == 0 && correction.raw_share == 1 && width_factor == 1;
+    if (!is_time(raw.run_s) || is_raw) return raw;
     const double own = kWidthOf80Percent * correction.deviation;
-    const double share = correction.promise_share;
-    const double below = portable::hypot(share * log_distance(promised.low_s, promised.run_s), own);
-    const double above = portable::hypot(share * log_distance(promised.high_s, promised.run_s), own);
-    const double run_s = promised.run_s * correction.factor;
+    const double share = correction.raw_share;
+    const double below = portable::hypot(share * log_distance(raw.low_s, raw.run_s), own);
+    const double above = portable::hypot(share * log_distance(raw.high_s, raw.run_s), own);
+    const double run_s = raw.run_s * correction.factor;
     return {run_s, run_s * portable::exp(-width_factor * below), run_s * portable::exp(width_factor * above)};
 }
 

@@ -32,10 +32,10 @@ struct PastRun {
     std::int64_t unit_count{1};
     /// What its measurements alone let expect, on unit_count units, with the limits of the 80 % interval; of a known
     /// run as its place had taken it until then (RunHistory::known_run_factor()). 0: nothing was.
-    double promised_s{};
-    double promised_low_s{};
-    double promised_high_s{};
-    PromiseBasis basis{PromiseBasis::kOperators}; ///< of the promise
+    double raw_s{};
+    double raw_low_s{};
+    double raw_high_s{};
+    RawBasis basis{RawBasis::kOperators}; ///< of the raw prediction
     /// What was predicted for it in the end, corrected, with its interval: what calibration is judged by. 0: nothing
     /// was.
     double predicted_s{};
@@ -48,25 +48,25 @@ struct PastRun {
     bool is_cut_off{}; ///< ended at that limit: nothing but how much is asked for is learned from it
 };
 
-/// How a promise becomes a prediction: run = promised × factor, and its logarithm is off by `deviation` beside what the
-/// measurements themselves are unsure of.
+/// How a raw prediction becomes a prediction: run = raw prediction × factor, and its logarithm is off by `deviation`
+/// beside what the measurements themselves are unsure of.
 struct RunCorrection {
     double factor = 1;
-    double deviation = 0;      ///< of ln(actual / (promised × factor)); never 0 once anything is known
-    double promise_share = 1;  ///< of the deviation of the promise: the rest is known from runs
+    double deviation = 0;      ///< of ln(actual / (raw prediction × factor)); never 0 once anything is known
+    double raw_share = 1;      ///< of the deviation of the raw prediction: the rest is known from runs
     double own_share = 0;      ///< 0..1: how much the runs of this job type on this unit type weigh in it
     std::int64_t job_count{};  ///< runs of this job type on this unit type
     std::int64_t like_count{}; ///< other runs that it leans on
-    bool knows_type = false;   ///< there are runs of the job type, wherever, that tell what promises leave out
+    bool knows_type = false;   ///< there are runs of the job type, wherever, that tell what raw predictions leave out
     double width_factor = 1;   ///< Calibration::width_factor of the unit type: what corrected() is to be given
-    double known_factor = 1;   ///< RunPromise::known_factor, which is in `factor`
+    double known_factor = 1;   ///< RawPrediction::known_factor, which is in `factor`
 };
 
-/// A promise that is to be corrected.
-struct RunPromise {
-    PromiseBasis basis{PromiseBasis::kOperators};
+/// A raw prediction that is to be corrected.
+struct RawPrediction {
+    RawBasis basis{RawBasis::kOperators};
     /// The job itself says what it executes: other runs of its type may have done other work, and only how far they
-    /// were from their promises tells anything.
+    /// were from their raw predictions tells anything.
     bool is_of_own_work = true;
     const DividedRun* run = nullptr; ///< by count of units; needed unless is_of_own_work
     double known_factor = 1;         ///< RunHistory::known_run_factor(), where it was made of a known run
@@ -113,13 +113,13 @@ struct AskedTime {
 /// Learned from past runs; immutable, so any thread may read it.
 ///
 /// The upper rungs of the ladder of predictions: what runs of a job's type say on top of what measurements promise.
-/// Every rung counts by its variance. A promise is off by an error common to all of its basis, one of the job type,
-/// one of the unit type and one of the job type on this unit type (RunLevels); how large these usually are, per basis,
-/// says how much a run elsewhere tells of it: much of what named operators do not cover, next to nothing of how a known
-/// run is carried over. On top of that come the runs of the type on this unit type: for a job that says what it
-/// executes by how far they were from their promises; for one that does what its type does by the times that they took
-/// (RecentRuns). With errors of promises of 0.1 to 0.2 and runs that differ by 0.05 the first of them counts 0.8 to
-/// 0.94. Without any run the factor is 1.
+/// Every rung counts by its variance. A raw prediction is off by an error common to all of its basis, one of the job
+/// type, one of the unit type and one of the job type on this unit type (RunLevels); how large these usually are, per
+/// basis, says how much a run elsewhere tells of it: much of what named operators do not cover, next to nothing of how
+/// a known run is carried over. On top of that come the runs of the type on this unit type: for a job that says what it
+/// executes by how far they were from their raw predictions; for one that does what its type does by the times that
+/// they took (RecentRuns). With errors of raw predictions of 0.1 to 0.2 and runs that differ by 0.05 the first of them
+/// counts 0.8 to 0.94. Without any run the factor is 1.
 ///
 /// Names of job types are anybody's to use, so each owner's runs make a model of their own: nothing that others run
 /// changes what it says. A type that the owner never ran starts from the model of its project, where that knows the
@@ -137,14 +137,14 @@ class RunHistory {
     static RunHistory from(std::span<const RunAnswer> answers);
 
     RunCorrection correction(std::string_view job_type, std::string_view unit_type, RunOwner owner = {},
-                             const RunPromise& promise = {}) const;
+                             const RawPrediction& raw = {}) const;
     /// What jobs of the type take where their known run was made, over what that run took, as far as the runs there
     /// tell; 1 where they do not. Wherever a known run is carried to, its own error comes along: it may have been a
     /// first run, which read its files from disks, or one on a busy day.
     double known_run_factor(std::string_view job_type, RunOwner owner, const KnownRun& known) const;
-    /// No correction() of such a promise for the job type has a smaller factor, on whatever unit type; of promises
-    /// that are not of the job's own work: on those without runs of the type.
-    double least_factor(std::string_view job_type, RunOwner owner = {}, const RunPromise& promise = {}) const;
+    /// No correction() of such a raw prediction for the job type has a smaller factor, on whatever unit type; of raw
+    /// predictions that are not of the job's own work: on those without runs of the type.
+    double least_factor(std::string_view job_type, RunOwner owner = {}, const RawPrediction& raw = {}) const;
     /// Ids of the unit types of which times of runs of the type are known to this owner. They live as long as it does.
     std::vector<std::string_view> unit_types_with_runs(std::string_view job_type, RunOwner owner = {}) const;
     /// For a job without known operators: from the runs of its type there, else of its type elsewhere carried over by
@@ -187,9 +187,9 @@ class RunHistory {
     Timestamp learned_at_{};
 };
 
-/// The promise with the correction: run time and interval. The interval's half width, on the log scale, is
-/// width_factor × 1.28 × hypot(promise_share × deviation of the promise, deviation of the correction).
-RunTime corrected(const RunTime& promised, const RunCorrection& correction, double width_factor);
+/// The raw prediction with the correction: run time and interval. The interval's half width, on the log scale, is
+/// width_factor × 1.28 × hypot(raw_share × deviation of the raw prediction, deviation of the correction).
+RunTime corrected(const RunTime& raw, const RunCorrection& correction, double width_factor);
 
 Json to_json(const Calibration& calibration);
 

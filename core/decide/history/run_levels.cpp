@@ -22,7 +22,7 @@ constexpr double kPriorTypes = 2;
 struct UnitRuns {
     std::string_view unit_type;
     std::vector<WeightedValue> residuals;
-    double promise_variance{}; ///< that the promises admit, on average
+    double raw_variance{}; ///< that the raw predictions admit, on average
     double weight{};
     double median{};
     double mean{};      ///< y_tu
@@ -45,35 +45,35 @@ struct Spread {
     double noise{};     ///< from run to run
     double unit_type{}; ///< of a unit type from its job type
     double job_type{};  ///< of a job type from all
-    double promise_variance{};
+    double raw_variance{};
 };
 
-double promise_variance(const PastRun& run)
+double raw_variance(const PastRun& run)
 {
-    if (!is_time(run.promised_low_s) || !is_time(run.promised_high_s)) return 0;
-    return portable::square(portable::log(run.promised_high_s / run.promised_low_s) / (2 * kWidthOf80Percent));
+    if (!is_time(run.raw_low_s) || !is_time(run.raw_high_s)) return 0;
+    return portable::square(portable::log(run.raw_high_s / run.raw_low_s) / (2 * kWidthOf80Percent));
 }
 
 struct Residual {
     double value{}; ///< r
     double weight{};
-    double promise_variance{};
+    double raw_variance{};
 };
 
 /// Sums of floating-point numbers depend on their order, and runs come in any: they are sorted first.
 UnitRuns sum_up(std::string_view unit_type, std::vector<Residual> residuals)
 {
     std::sort(residuals.begin(), residuals.end(), [](const Residual& a, const Residual& b) {
-        return std::tie(a.value, a.weight, a.promise_variance) < std::tie(b.value, b.weight, b.promise_variance);
+        return std::tie(a.value, a.weight, a.raw_variance) < std::tie(b.value, b.weight, b.raw_variance);
     });
     UnitRuns cell;
     cell.unit_type = unit_type;
     for (const Residual& one : residuals) {
         cell.residuals.push_back({one.value, one.weight});
         cell.weight += one.weight;
-        cell.promise_variance += one.weight * one.promise_variance;
+        cell.raw_variance += one.weight * one.raw_variance;
     }
-    cell.promise_variance /= cell.weight;
+    cell.raw_variance /= cell.weight;
     cell.median = weighted_median(cell.residuals);
     return cell;
 }
@@ -94,15 +94,15 @@ void set_certainties(std::vector<TypeRuns>& types, const Spread& spread)
     }
 }
 
-std::vector<TypeRuns> arrange(std::span<const PastRun> runs, Timestamp now, PromiseBasis basis)
+std::vector<TypeRuns> arrange(std::span<const PastRun> runs, Timestamp now, RawBasis basis)
 {
     std::map<std::string_view, std::map<std::string_view, std::vector<Residual>>> cells;
     for (const PastRun& run : runs) {
-        if (run.basis != basis || !is_time(run.promised_s) || !is_time(run.actual_s)) continue;
-        const double residual = portable::log(run.actual_s) - portable::log(run.promised_s);
+        if (run.basis != basis || !is_time(run.raw_s) || !is_time(run.actual_s)) continue;
+        const double residual = portable::log(run.actual_s) - portable::log(run.raw_s);
         const double weight = recency(run.ended_at, now);
         if (!(weight > 0)) continue;
-        cells[run.job_type][run.unit_type].push_back({residual, weight, promise_variance(run)});
+        cells[run.job_type][run.unit_type].push_back({residual, weight, raw_variance(run)});
     }
     std::vector<TypeRuns> types;
     for (auto& [job_type, by_unit_type] : cells) {
@@ -158,7 +158,7 @@ Spread find_spread(const std::vector<TypeRuns>& types, double centre, const Leve
     return {.noise = deviation(std::move(noise), priors.noise, kPriorJobs),
             .unit_type = deviation(std::move(of_units), priors.unit_type, 1),
             .job_type = deviation(std::move(of_types), priors.job_type, 1),
-            .promise_variance = 0};
+            .raw_variance = 0};
 }
 
 /// Cuts the wild runs of a cell (step 1) and takes its mean. What is not known yet is what the other runs there leave
@@ -194,7 +194,7 @@ void find_means(std::vector<TypeRuns>& types, double centre, const LevelPriors& 
 {
     double squares = kPriorJobs * portable::square(priors.noise);
     double count = kPriorJobs;
-    double promises = 0;
+    double raw_variances = 0;
     double weights = 0;
     const auto own_squares = [](const UnitRuns& cell) {
         double sum = 0;
@@ -213,13 +213,13 @@ void find_means(std::vector<TypeRuns>& types, double centre, const LevelPriors& 
             sum += cell.certainty * cell.mean;
             squares += own_squares(cell);
             count += std::max(cell.weight - 1, 0.0);
-            promises += cell.weight * cell.promise_variance;
+            raw_variances += cell.weight * cell.raw_variance;
             weights += cell.weight;
         }
         type.mean = sum / type.count;
     }
     spread.noise = std::sqrt(squares / count);
-    spread.promise_variance = weights > 0 ? promises / weights : 0;
+    spread.raw_variance = weights > 0 ? raw_variances / weights : 0;
     for (TypeRuns& type : types) {
         for (UnitRuns& cell : type.cells)
             cell.variance = (kPriorJobs * portable::square(spread.noise) + own_squares(cell)) /
@@ -227,10 +227,10 @@ void find_means(std::vector<TypeRuns>& types, double centre, const LevelPriors& 
     }
 }
 
-/// What of the variance from run to run the promises do not admit.
-double excess(double variance, double promise_variance)
+/// What of the variance from run to run the raw predictions do not admit.
+double excess(double variance, double raw_variance)
 {
-    return std::max(variance - promise_variance, portable::square(kMinDeviation));
+    return std::max(variance - raw_variance, portable::square(kMinDeviation));
 }
 
 /// What all job types have in common; step 3 begins with it.
@@ -238,7 +238,7 @@ struct Common {
     double level{};      ///< m
     double of_units{};   ///< τ_u²
     double of_unknown{}; ///< variance of the level of a job type without runs, around m
-    double noise{};      ///< from run to run, in excess of what the promises admit
+    double noise{};      ///< from run to run, in excess of what the raw predictions admit
     std::int64_t run_count{};
 };
 
@@ -258,7 +258,7 @@ Common common_of(const std::vector<TypeRuns>& types, const Spread& spread, const
     common.level = sum / (weights + parent);
     common.of_units = portable::square(spread.unit_type);
     common.of_unknown = of_types + of_types / (weights + parent);
-    common.noise = excess(portable::square(spread.noise), spread.promise_variance);
+    common.noise = excess(portable::square(spread.noise), spread.raw_variance);
     return common;
 }
 
@@ -317,7 +317,7 @@ RunCorrection correction_on(const UnitRuns& cell, const TypeRuns& type, const St
                        portable::square(1 - c) * (common.of_units + standing.variance);
     const auto count = static_cast<std::int64_t>(cell.residuals.size());
     return {.factor = portable::exp(standing.level + c * (cell.mean - standing.level)),
-            .deviation = std::sqrt(excess(cell.variance, cell.promise_variance) + own),
+            .deviation = std::sqrt(excess(cell.variance, cell.raw_variance) + own),
             .own_share = c,
             .job_count = count,
             .like_count = type.run_count - count,
@@ -326,18 +326,18 @@ RunCorrection correction_on(const UnitRuns& cell, const TypeRuns& type, const St
 
 } // namespace
 
-LevelPriors priors_of(PromiseBasis basis)
+LevelPriors priors_of(RawBasis basis)
 {
     switch (basis) {
-    case PromiseBasis::kOperators:
+    case RawBasis::kOperators:
         return {.noise = 0.1, .unit_type = 0.2, .job_type = 0.5, .all = 0.2, .all_on_unit_type = 0.05};
-    case PromiseBasis::kReference:
+    case RawBasis::kReference:
         return {.noise = 0.05, .unit_type = 0.1, .job_type = 0.03, .all = 0.01, .all_on_unit_type = 0.05};
     }
     return {};
 }
 
-RunLevels::RunLevels(std::span<const PastRun> runs, Timestamp now, PromiseBasis basis)
+RunLevels::RunLevels(std::span<const PastRun> runs, Timestamp now, RawBasis basis)
 {
     const LevelPriors priors = priors_of(basis);
     std::vector<TypeRuns> types = arrange(runs, now, basis);

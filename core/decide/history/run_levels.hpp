@@ -9,7 +9,7 @@
 
 namespace fathom {
 
-/// The corrections of RunHistory. With r = ln(actual / promised) of a run and w its weight (recency()):
+/// The corrections of RunHistory. With r = ln(actual / raw prediction) of a run and w its weight (recency()):
 ///
 /// 1. Where a (job type, unit type) stands is first told by medians, which a wild run does not move. Runs farther from
 ///    there than three deviations, of runs and of what is not known yet, count as if they were so far (winsorized: a
@@ -19,23 +19,25 @@ namespace fathom {
 ///    of types: the mean y_tu = Σ w r / W counts c = τ_u² / (τ_u² + σ² / W); the job type's mean y_t = Σ c y_tu / Σ c
 ///    counts f = τ_t² / (τ_t² + τ_u² / Σ c); m = Σ f y_t / (Σ f + τ_t² / τ_m²).
 /// 3. Top down: A_t = m + f (y_t − m).
-/// 4. What promises are off by on a unit type whatever the job type, because its probes came at a bad moment, say, is
+/// 4. What raw predictions are off by on a unit type whatever the job type, because its probes came at a bad moment,
+/// say, is
 ///    told by all types that ran there: M_u is the median of their y_tu − A_t, each counting c, and of a 0 that counts
 ///    two; U_u = M_u · τ_U² / (τ_U² + s² / Σ c), with s how far the types are from M_u. So one type or two say nothing
 ///    of others, and many that agree do.
 /// 5. B_tu = A_t + U_u + c (y_tu − A_t − U_u): the factor is exp(B_tu), that of a unit type that never ran the job type
 ///    exp(A_t + U_u), that of an unknown job type exp(m + U_u).
-/// 6. The deviation is the root of the variance from run to run in excess of what promises admit, and that of the
+/// 6. The deviation is the root of the variance from run to run in excess of what raw predictions admit, and that of
+/// the
 ///    level: how much levels differ, as far as its own runs do not tell.
 ///
-/// σ, τ_u, τ_t are told by the runs, held towards what is usual for the basis of the promises (LevelPriors).
+/// σ, τ_u, τ_t are told by the runs, held towards what is usual for the basis of the raw predictions (LevelPriors).
 ///
 /// Immutable.
 class RunLevels {
   public:
     RunLevels() = default;
-    /// Of the runs whose promises have this basis.
-    RunLevels(std::span<const PastRun> runs, Timestamp now, PromiseBasis basis = PromiseBasis::kOperators);
+    /// Of the runs whose raw predictions have this basis.
+    RunLevels(std::span<const PastRun> runs, Timestamp now, RawBasis basis = RawBasis::kOperators);
 
     /// Without width factor. Of a default one: {}.
     RunCorrection find(std::string_view job_type, std::string_view unit_type) const;
@@ -49,7 +51,7 @@ class RunLevels {
     /// What is known of a job type on a unit type from its runs elsewhere, and from other types there.
     struct Level {
         double log_factor{};
-        double variance{}; ///< of the promise's error there around it, without the noise of runs
+        double variance{}; ///< of the raw prediction's error there around it, without the noise of runs
         std::int64_t run_count{};
     };
     /// @param unit_type  empty: of the job type alone, wherever it runs.
@@ -75,7 +77,7 @@ class RunLevels {
     Level other_level_;
 };
 
-/// How far promises of a basis usually are off, as deviations of ln(actual / promised).
+/// How far raw predictions of a basis usually are off, as deviations of ln(actual / raw prediction).
 struct LevelPriors {
     double noise;            ///< from run to run
     double unit_type;        ///< of a job type on one unit type from the type's own error
@@ -87,7 +89,7 @@ struct LevelPriors {
 /// sum are within one deviation. Known runs: they have all of the program, so that a type's error is that of one run;
 /// on other units two probes differ by 5 % each from sending to sending, and programs from their probes as much again.
 /// What all operators of one sending have in common is no more than that.
-LevelPriors priors_of(PromiseBasis basis);
+LevelPriors priors_of(RawBasis basis);
 
 /// As how many runs counts what is known of noise from elsewhere.
 inline constexpr double kPriorJobs = 4;

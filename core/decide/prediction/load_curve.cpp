@@ -21,7 +21,7 @@ constexpr double kSendingNoise = 0.05;
 /// As how many results counts what is known of noise from elsewhere.
 constexpr double kSendingNoiseResults = 2;
 /// Loads that are closer tell noise.
-constexpr double kLeastApart_cores = 0.5;
+constexpr double kMinDistance_cores = 0.5;
 
 struct LoadPoint {
     double busy_cores{};
@@ -157,7 +157,7 @@ std::optional<LoadCurve> fit_load_curve(std::span<const LoadedResult> results, s
     curve.copies = points_of(copies);
     for (const auto& [key, size] : by_size(results)) {
         const double apart = size.points.back().busy_cores - size.points.front().busy_cores;
-        if (apart < kLeastApart_cores) continue;
+        if (apart < kMinDistance_cores) continue;
         for (const LoadPoint& point : size.points) {
             const double busy = point.busy_cores - size.mean.busy_cores;
             const double time = point.log_time - size.mean.log_time;

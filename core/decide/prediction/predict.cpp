@@ -132,12 +132,12 @@ std::string_view to_string(PredictionBasis basis)
     return "unknown";
 }
 
-std::string_view to_string(PromiseBasis basis)
+std::string_view to_string(RawBasis basis)
 {
     switch (basis) {
-    case PromiseBasis::kOperators:
+    case RawBasis::kOperators:
         return "operators";
-    case PromiseBasis::kReference:
+    case RawBasis::kReference:
         return "reference";
     }
     return "operators";

@@ -40,7 +40,7 @@ struct OperatorDemand {
     // What follows is read where a known run is scaled (core/decide/prediction/predict_from_reference).
     double share{0};         ///< of the reference run's time, 0..1
     bool is_serial{false};   ///< the program's threads decide how many compute it, not the library: FFTW
-    double likeness{1};      ///< how much of this time goes as the operator's does, 0..1; the rest as the core does
+    double similarity{1};    ///< how much of this time goes as the operator's does, 0..1; the rest as the core does
     std::string remainder{}; ///< as OperatorUse: "memory", "compute", "latency", "io"; empty for what was counted
 };
 
@@ -71,12 +71,12 @@ struct OperatorPrediction {
     std::optional<Timestamp> measured_at;
 };
 
-/// What measurements make a promise of.
-enum class PromiseBasis {
+/// What measurements make a raw prediction of.
+enum class RawBasis {
     kOperators, ///< the sum of a job's operators; what they do not cover is not in it
     kReference, ///< a known run of the job's type, each part scaled by the ratio of probes
 };
-std::string_view to_string(PromiseBasis basis);
+std::string_view to_string(RawBasis basis);
 
 struct RunPrediction {
     double run_s{}; ///< start_up_s + waiting_s + unmatched_s + Σ total_s
@@ -86,7 +86,7 @@ struct RunPrediction {
     std::vector<OperatorPrediction> operators;
     std::int64_t unknown_operators{};   ///< their time is not in run_s
     std::int64_t estimated_operators{}; ///< never measured there: estimated, or scaled like the rest of a known run
-    PromiseBasis basis{PromiseBasis::kOperators};
+    RawBasis basis{RawBasis::kOperators};
     // Of a known run only; 0 elsewhere.
     double waiting_s{};     ///< part of run_s that no unit makes shorter
     double unmatched_s{};   ///< part of run_s that no operator stands for

@@ -164,7 +164,7 @@ double spread_of_remainder(std::span<const OperatorDemand> demands, std::span<co
 }
 
 /// Moves what only resembles its operator towards the core's speed in general, as far as it is known.
-void apply_likeness(std::span<const OperatorDemand> demands, std::vector<RatioThere>& ratios)
+void apply_similarity(std::span<const OperatorDemand> demands, std::vector<RatioThere>& ratios)
 {
     const auto core = std::find_if(demands.begin(), demands.end(),
                                    [](const OperatorDemand& demand) { return demand.remainder == "compute"; });
@@ -173,9 +173,9 @@ void apply_likeness(std::span<const OperatorDemand> demands, std::vector<RatioTh
     if (general.basis == PredictionBasis::kUnknown) return;
     constexpr double kDoubt = 0.25; // of the way between the two, as a standard deviation
     for (std::size_t i = 0; i < demands.size(); ++i) {
-        if (demands[i].likeness >= 1 || ratios[i].basis == PredictionBasis::kUnknown) continue;
+        if (demands[i].similarity >= 1 || ratios[i].basis == PredictionBasis::kUnknown) continue;
         const double way = general.log_ratio - ratios[i].log_ratio;
-        ratios[i].log_ratio += (1 - std::max(0.0, demands[i].likeness)) * way;
+        ratios[i].log_ratio += (1 - std::max(0.0, demands[i].similarity)) * way;
         ratios[i].deviation = portable::hypot(ratios[i].deviation, kDoubt * way);
     }
 }
@@ -211,7 +211,7 @@ std::vector<RatioThere> find_ratios(std::span<const OperatorDemand> demands, con
         if (is_own && ratio.basis != PredictionBasis::kUnknown) ratio.log_ratio += threads_log_factor(reference, there);
         found.push_back(ratio);
     }
-    apply_likeness(demands, found);
+    apply_similarity(demands, found);
     const double half_spread = spread_of_remainder(demands, found) / 2;
     for (std::size_t i = 0; i < demands.size(); ++i) {
         if (is_estimated_class(demands[i])) found[i].deviation = portable::hypot(found[i].deviation, half_spread);
@@ -260,7 +260,7 @@ RunPrediction scale_parts(std::span<const OperatorDemand> demands, const Referen
                           std::vector<RatioThere> ratios)
 {
     RunPrediction prediction;
-    prediction.basis = PromiseBasis::kReference;
+    prediction.basis = RawBasis::kReference;
     const double mean = mean_ratio(demands, ratios);
     double variance = 0; // of the run time, in squared seconds
     double unsure_s = 0; // what is scaled like the rest

@@ -21,15 +21,15 @@ struct ReferenceRun {
 
 /// Predicts a program's run time on one unit type from a known run on another (M23). The time of each operator in
 /// the known run, share × run_s, is multiplied by the ratio of the probes' times, there to reference, so that what is
-/// wrong alike on both sides (cold caches, call overhead, the likeness of the operator itself) cancels:
+/// wrong alike on both sides (cold caches, call overhead, the similarity of the operator itself) cancels:
 ///
 ///     T = run_s · (Σ share_i · t_i(there)/t_i(reference) + unmatched · mean ratio + waiting)
 ///
 /// The ratio of a size that was not measured on both is interpolated, in its logarithm, between the nearest sizes of
 /// the operator that were, by their distance in work and in operations per byte.
 ///
-/// Where calls only resemble the operator (`likeness` l < 1), the logarithm of their ratio lies between the operator's
-/// and that of the computing remainder, which is the core's in general: l·log r + (1 − l)·log r(core).
+/// Where calls only resemble the operator (`similarity` l < 1), the logarithm of their ratio lies between the
+/// operator's and that of the computing remainder, which is the core's in general: l·log r + (1 − l)·log r(core).
 ///
 /// The remainder, and operators whose library does not thread by itself, run with the threads that the program uses:
 /// their times are those with one thread (`one_core`; where it was not measured, time × cores), divided by Amdahl's
@@ -37,7 +37,7 @@ struct ReferenceRun {
 /// known of it: it is taken as serial.
 ///
 /// The 80 % interval combines, as independent deviations of logarithms weighted by their part of the time: the
-/// measurements' own intervals, the distance of interpolation, a quarter of what likeness moved between, for the
+/// measurements' own intervals, the distance of interpolation, a quarter of what similarity moved between, for the
 /// remainder half the logarithm by which the ratios of its classes differ (it may be of another class than it seems),
 /// and the run-to-run variation of programs. What was measured on one side only, and what no operator stands for, is
 /// off by one common error.

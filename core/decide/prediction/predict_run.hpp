@@ -35,8 +35,8 @@ struct RunQuestion {
     EstimateSource missing; ///< its unit_type says which unit type is asked about
 };
 
-/// The promise of the measurements (M23), by the best that is known of the job: its type's known run, scaled by the
-/// ratios of probes (predict_from_reference); the run itself where it was on these very units; else the sum of its
+/// The raw prediction of the measurements (M23), by the best that is known of the job: its type's known run, scaled by
+/// the ratios of probes (predict_from_reference); the run itself where it was on these very units; else the sum of its
 /// operators. The sum adds nothing to a known run: both have the errors of the probes, and the sum has in addition all
 /// that its operators do not cover, so the best weight of the two by their variances is 1 and 0. What runs of the type
 /// say comes on top (RunHistory). The router, `fathom place` and `fathom predict run` all ask this one function.

@@ -3,7 +3,6 @@
 #include "core/decide/prediction/speedup.hpp"
 #include "core/decide/prediction/split_steps.hpp"
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,25 +35,6 @@ OperatorClass class_of_operator(std::string_view name);
 /// @error kInvalid  it is none; the detail says where.
 /// @error kTooLarge  more than 10 000 operators, or nested deeper than 200.
 Result<std::vector<PlanOperator>> read_postgres_plan(const Json& explain);
-
-/// Reads a Spark event log, line by line.
-class SparkLog {
-  public:
-    /// Takes one line; events that are not of a plan or a task are left out.
-    /// @error kInvalid  it is no JSON object.
-    Result<void> add_line(std::string_view line);
-
-    /// The last plan of the execution, as Spark has adapted it; sizes as its tasks told them.
-    /// @param execution  its number; none: the last that has a plan.
-    /// @error kNotFound  there is no such execution.
-    Result<std::vector<PlanOperator>> plan(std::optional<std::int64_t> execution) const;
-
-  private:
-    void add_tasks_counters(const Json& event);
-
-    std::map<std::int64_t, Json> plans_; ///< by execution
-    std::map<std::int64_t, double> counters_;
-};
 
 /// What the model says of one operator.
 struct PlannedOperator {

@@ -1,3 +1,5 @@
+#include "core/decide/prediction/spark_log.hpp"
+
 #include "core/base/parse_number.hpp"
 #include "core/decide/prediction/query_plan.hpp"
 

@@ -11,7 +11,6 @@
 namespace fathom {
 namespace {
 
-constexpr std::size_t kMaxNameLength = 200;
 constexpr std::size_t kNamedParts = 4;
 
 /// FNV-1a: the same on every machine and in every release, which names that are stored must be.
@@ -271,8 +270,8 @@ std::string name_of_mix(const OperatorMix& mix)
         if (i < kNamedParts) name += (i == 0 ? "mix/" : "+") + text;
     }
     const std::string tail = "#" + fingerprint(whole);
-    const bool is_short = name.size() + tail.size() > kMaxNameLength;
-    if (is_short) name.resize(utf8_prefix(name, kMaxNameLength - tail.size()).size());
+    const bool is_short = name.size() + tail.size() > kMaxJobTypeBytes;
+    if (is_short) name.resize(utf8_prefix(name, kMaxJobTypeBytes - tail.size()).size());
     return is_short || parts.size() > kNamedParts ? name + tail : name;
 }
 
@@ -302,9 +301,9 @@ JobType job_type_for(const JobSpec& spec, std::span<const KnownMix> known, const
     if (!spec.type.empty()) return {spec.type, JobTypeOrigin::kUser};
     if (spec.operators.empty()) {
         const std::string name = "app/" + application_of(spec) + units_suffix(spec.units);
-        if (name.size() <= kMaxNameLength) return {name, JobTypeOrigin::kApplication};
+        if (name.size() <= kMaxJobTypeBytes) return {name, JobTypeOrigin::kApplication};
         const std::string tail = "#" + fingerprint(name);
-        return {std::string(utf8_prefix(name, kMaxNameLength - tail.size())) + tail, JobTypeOrigin::kApplication};
+        return {std::string(utf8_prefix(name, kMaxJobTypeBytes - tail.size())) + tail, JobTypeOrigin::kApplication};
     }
     const OperatorMix mix = operator_mix(spec.operators, manifests);
     const KnownMix* nearest = nullptr;

@@ -199,7 +199,7 @@ double similarity(const ObservedOperation& observed, const OperatorManifest& man
         add(rule.argument_weight, overlap(observed.argument_kinds, manifest.signature.argument_kinds));
     if (observed.bytes > 0) add(rule.intensity_weight, intensity_closeness(observed, manifest));
     if (!observed.category.empty()) add(rule.category_weight, observed.category == manifest.category ? 1 : 0);
-    // The category alone says too little to be a likeness.
+    // The category alone says too little to be a similarity.
     return weight > rule.category_weight ? sum / weight : 0;
 }
 

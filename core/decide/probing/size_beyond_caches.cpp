@@ -8,7 +8,7 @@
 namespace fathom {
 namespace {
 
-/// Other operators of a survey are ready at the same time, and the rest of the machine needs some, too.
+/// Other operators of a full benchmark are ready at the same time, and the rest of the machine needs some, too.
 constexpr double kMaxMemoryShare = 0.5;
 
 /// The smallest that draw_size() may make of it.

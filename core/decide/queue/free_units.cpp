@@ -14,20 +14,20 @@ void FreeUnits::take(const JobOption& option)
 {
     Type& type = types_[option.unit_type];
     type.count -= option.unit_count;
-    if (type.is_kept && option.run_s > type.kept.start_s) type.kept.spare_units -= option.unit_count;
+    if (type.is_reserved && option.run_s > type.reservation.start_s) type.reservation.spare_units -= option.unit_count;
 }
 
 void FreeUnits::give_back(const JobOption& option)
 {
     Type& type = types_[option.unit_type];
     type.count += option.unit_count;
-    if (type.is_kept && option.run_s > type.kept.start_s) type.kept.spare_units += option.unit_count;
+    if (type.is_reserved && option.run_s > type.reservation.start_s) type.reservation.spare_units += option.unit_count;
 }
 
-void FreeUnits::keep(std::size_t unit_type, const KeptUnits& kept)
+void FreeUnits::reserve(std::size_t unit_type, const BackfillReservation& reservation)
 {
-    types_[unit_type].is_kept = true;
-    types_[unit_type].kept = kept;
+    types_[unit_type].is_reserved = true;
+    types_[unit_type].reservation = reservation;
 }
 
 } // namespace fathom

@@ -16,7 +16,7 @@ bool can_be_used(const JobOption& option, std::span<const UnitTypeLoad> unit_typ
            option.unit_count <= unit_types[option.unit_type].unit_count;
 }
 
-/// Work of the option in seconds of a unit of worth 1.
+/// Work of the option in seconds of a unit of shadow price 1.
 double shadow_price_of(const JobOption& option, std::span<const UnitTypeLoad> unit_types)
 {
     return unit_types[option.unit_type].shadow_price * option.run_s * static_cast<double>(option.unit_count);

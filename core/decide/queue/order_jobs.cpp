@@ -49,11 +49,7 @@ std::optional<OrderRule> parse_order_rule(std::string_view text)
 std::vector<OrderedStart> order_starts(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
                                        const OrderSettings& settings)
 {
-    WaitQueue book = book_of(jobs, unit_types, settings);
-    std::vector<OrderedStart> starts;
-    for (const BookedStart& start : book.decide(0))
-        starts.push_back({start.job, start.option});
-    return starts;
+    return queue_of(jobs, unit_types, settings).decide(0);
 }
 
 std::vector<std::size_t> order_waiting(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
@@ -66,12 +62,12 @@ std::vector<std::size_t> order_waiting(std::span<const WaitingJobView> jobs, std
     best.reserve(jobs.size());
     for (const OrderIndex& job : indices.jobs)
         best.push_back(job.least());
-    const auto has_turn = [&](std::size_t i) {
+    const auto goes_first = [&](std::size_t i) {
         return settings.rule == OrderRule::kFirstCome || indices.jobs[i].is_overdue;
     };
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        if (has_turn(a) != has_turn(b)) return has_turn(a);
-        if (has_turn(a)) return comes_first(indices.jobs[a], jobs[a], indices.jobs[b], jobs[b]);
+        if (goes_first(a) != goes_first(b)) return goes_first(a);
+        if (goes_first(a)) return comes_first(indices.jobs[a], jobs[a], indices.jobs[b], jobs[b]);
         return std::tie(best[a], jobs[a].id) < std::tie(best[b], jobs[b].id);
     });
     return order;

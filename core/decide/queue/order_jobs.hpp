@@ -114,8 +114,9 @@ struct OrderSettings {
 
 /// A start that the rule decides.
 struct OrderedStart {
-    std::size_t job{};    ///< index into the jobs
+    std::size_t job{};    ///< index into the jobs; of a WaitQueue: as add() numbered it
     std::size_t option{}; ///< index into its options
+    JobOption place{};    ///< that option
 };
 
 /// The starts to make now, in the order in which they were found: never more units than are free, each job at most
@@ -138,7 +139,7 @@ struct OrderedStart {
 /// and load were taken.
 ///
 /// Work-conserving (as long as a job's option fits into what is free, something starts) with two exceptions: jobs that
-/// wait for a better place, where load is below 1; and units kept for the oldest job that is beyond its starvation
+/// wait for a better place, where load is below 1; and units reserved for the oldest job that is beyond its starvation
 /// limit and does not fit anywhere yet: what could not end before that job starts does not start on them.
 std::vector<OrderedStart> order_starts(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
                                        const OrderSettings& settings);

@@ -17,25 +17,25 @@ constexpr std::size_t kFewTypes = 6;
 
 } // namespace
 
-const std::vector<BookedStart>& OrderRound::run(double now_s)
+const std::vector<OrderedStart>& OrderRound::run(double now_s)
 {
     now_s_ = now_s;
     begin();
     if (!open_types_.empty()) {
-        const bool is_first_come = book_->settings().rule == OrderRule::kFirstCome;
-        start_in_turn(is_first_come ? IfNoneFits::kGoOn : IfNoneFits::kKeepUnits);
-        if (book_->settings().rule == OrderRule::kMinCostAssignment) start_assigned();
+        const bool is_first_come = queue_->settings().rule == OrderRule::kFirstCome;
+        start_overdue(is_first_come ? IfNoneFits::kGoOn : IfNoneFits::kReserveUnits);
+        if (queue_->settings().rule == OrderRule::kMinCostAssignment) start_assigned();
         if (!is_first_come) start_by_index();
     }
     for (const std::uint32_t job : done_)
-        book_->entry(job).is_done = false;
+        queue_->entry(job).is_done = false;
     return starts_;
 }
 
 void OrderRound::begin()
 {
-    free_ = book_->free();
-    has_kept_ = false;
+    free_ = queue_->free();
+    has_backfill_reservation_ = false;
     done_.clear();
     starts_.clear();
     find_open_types();
@@ -44,7 +44,7 @@ void OrderRound::begin()
 void OrderRound::find_open_types()
 {
     open_types_.clear();
-    for (std::uint32_t type = 0; type < book_->unit_types().size(); ++type) {
+    for (std::uint32_t type = 0; type < queue_->unit_types().size(); ++type) {
         if (free_.is_open(type)) open_types_.push_back(type);
     }
 }
@@ -93,32 +93,33 @@ std::uint32_t OrderRound::best_free(const QueuePlaces& places) const
 /// has been freed can be better.
 std::uint32_t OrderRound::known_best_free(QueuePlaces& places) const
 {
-    const std::int64_t seen_at = std::exchange(places.wanted_at, book_->decisions());
+    const std::int64_t seen_at = std::exchange(places.wanted_at, queue_->decisions());
     const bool is_lost = places.wanted != kNoOption && !free_.fits(places.options[places.wanted]);
-    const bool is_of_now = seen_at == book_->decisions();
-    const bool is_of_last = seen_at != QueuePlaces::kNotYet && seen_at + 1 == book_->decisions();
-    const bool is_known = is_of_now || (is_of_last && !has_kept_ && !book_->had_kept_units());
+    const bool is_of_now = seen_at == queue_->decisions();
+    const bool is_of_last = seen_at != QueuePlaces::kNotYet && seen_at + 1 == queue_->decisions();
+    const bool is_known =
+        is_of_now || (is_of_last && !has_backfill_reservation_ && !queue_->had_backfill_reservation());
     if (is_lost || !is_known) return places.wanted = best_free(places);
     if (is_of_now) return places.wanted;
-    for (const std::uint32_t type : book_->opened())
+    for (const std::uint32_t type : queue_->opened())
         consider(places, type, places.wanted);
     return places.wanted;
 }
 
-void OrderRound::start_in_turn(IfNoneFits otherwise)
+void OrderRound::start_overdue(IfNoneFits otherwise)
 {
-    for (const auto& [turn_s, key, job] : book_->in_turn()) {
+    for (const auto& [order_s, key, job] : queue_->overdue()) {
         if (open_types_.empty()) return;
-        if (book_->entry(job).is_done || start(job)) continue;
-        if (otherwise == IfNoneFits::kKeepUnits && !book_->entry(job).has_gang()) keep_units_for(job);
+        if (queue_->entry(job).is_done || start(job)) continue;
+        if (otherwise == IfNoneFits::kReserveUnits && !queue_->entry(job).has_gang()) reserve_units_for(job);
     }
 }
 
 /// Starts the job, and its gang, where each suits best. Whatever comes of it, the job has had its turn.
 bool OrderRound::start(std::uint32_t job)
 {
-    BookEntry& entry = book_->entry(job);
-    if (entry.has_gang()) return start_gang(book_->gangs().at(entry.job.gang));
+    QueueEntry& entry = queue_->entry(job);
+    if (entry.has_gang()) return start_gang(queue_->gangs().at(entry.job.gang));
     const std::uint32_t option = best_free(*entry.places);
     if (option == kNoOption) return false;
     start_at(job, option);
@@ -127,7 +128,7 @@ bool OrderRound::start(std::uint32_t job)
 
 void OrderRound::start_at(std::uint32_t job, std::uint32_t option)
 {
-    BookEntry& entry = book_->entry(job);
+    QueueEntry& entry = queue_->entry(job);
     const JobOption& place = entry.option(option);
     const auto type = static_cast<std::uint32_t>(place.unit_type);
     free_.take(place);
@@ -141,7 +142,7 @@ bool OrderRound::start_gang(const std::vector<std::uint32_t>& members)
 {
     const std::size_t before = starts_.size();
     for (const std::uint32_t member : members) {
-        if (const std::uint32_t option = best_free(*book_->entry(member).places); option != kNoOption) {
+        if (const std::uint32_t option = best_free(*queue_->entry(member).places); option != kNoOption) {
             start_at(member, option);
             continue;
         }
@@ -150,7 +151,7 @@ bool OrderRound::start_gang(const std::vector<std::uint32_t>& members)
         find_open_types();
         // What is free only gets less from here: the gang need not be tried again.
         for (const std::uint32_t each : members) {
-            book_->entry(each).is_done = true;
+            queue_->entry(each).is_done = true;
             done_.push_back(each);
         }
         return false;
@@ -159,38 +160,41 @@ bool OrderRound::start_gang(const std::vector<std::uint32_t>& members)
 }
 
 /// What keeping the option's units would be, from what frees when; nothing when it could not run there even then.
-std::optional<KeptUnits> OrderRound::plan_keeping(const JobOption& option) const
+std::optional<BackfillReservation> OrderRound::plan_reservation(const JobOption& option) const
 {
     const std::int64_t free = free_.count(option.unit_type);
     const std::int64_t missing = option.unit_count - free;
     if (missing <= 0) return std::nullopt; // it is not units that it lacks
-    const std::optional<FreedUnits> freed = book_->releases(option.unit_type).when(missing, now_s_);
-    const KeptUnits kept =
-        freed ? KeptUnits{freed->in_s, free + freed->units - option.unit_count, true} : KeptUnits{0, 0, false};
-    if (kept.start_s + option.run_s > free_.free_for_s(option.unit_type)) return std::nullopt;
-    return kept;
+    const std::optional<FreedUnits> freed = queue_->releases(option.unit_type).when(missing, now_s_);
+    const BackfillReservation reservation =
+        freed ? BackfillReservation{freed->in_s, free + freed->units - option.unit_count, true}
+              : BackfillReservation{0, 0, false};
+    if (reservation.start_s + option.run_s > free_.free_for_s(option.unit_type)) return std::nullopt;
+    return reservation;
 }
 
-/// Keeps units where the job would end first, as far as that is known, unless an older job has them kept already.
-void OrderRound::keep_units_for(std::uint32_t job)
+/// Reserves units where the job would end first, as far as that is known, unless an older job has them reserved
+/// already.
+void OrderRound::reserve_units_for(std::uint32_t job)
 {
-    const QueuePlaces& places = *book_->entry(job).places;
+    const QueuePlaces& places = *queue_->entry(job).places;
     const JobOptions& options = places.options;
     std::optional<std::size_t> best;
-    KeptUnits best_kept;
-    const auto rank = [](const KeptUnits& kept, const JobOption& option) {
-        return std::tuple(!kept.is_known, kept.start_s + option.run_s);
+    BackfillReservation best_reservation;
+    const auto rank = [](const BackfillReservation& reservation, const JobOption& option) {
+        return std::tuple(!reservation.is_known, reservation.start_s + option.run_s);
     };
     for (std::size_t i = 0; i < options.size(); ++i) {
-        if (places.base[i] == kNever || free_.is_kept(options[i].unit_type)) continue;
-        const std::optional<KeptUnits> kept = plan_keeping(options[i]);
-        if (!kept || (best && rank(*kept, options[i]) >= rank(best_kept, options[*best]))) continue;
+        if (places.base[i] == kNever || free_.is_reserved(options[i].unit_type)) continue;
+        const std::optional<BackfillReservation> reservation = plan_reservation(options[i]);
+        if (!reservation || (best && rank(*reservation, options[i]) >= rank(best_reservation, options[*best])))
+            continue;
         best = i;
-        best_kept = *kept;
+        best_reservation = *reservation;
     }
     if (!best) return;
-    free_.keep(options[*best].unit_type, best_kept);
-    has_kept_ = true;
+    free_.reserve(options[*best].unit_type, best_reservation);
+    has_backfill_reservation_ = true;
 }
 
 /// Again and again, of all pairs of a job and the free place that it does best at, the one of least index starts. Jobs
@@ -198,13 +202,13 @@ void OrderRound::keep_units_for(std::uint32_t job)
 void OrderRound::start_by_index()
 {
     most_units_ = 0;
-    auto next_job = book_->by_index().begin();
+    auto next_job = queue_->by_index().begin();
     while (!open_types_.empty()) {
         least_index_ = kNever;
         for (const std::uint32_t type : wanted_types_) {
             if (!candidates_[type].empty()) least_index_ = std::min(least_index_, candidates_[type].front().index);
         }
-        for (; next_job != book_->by_index().end() && std::get<double>(*next_job) <= least_index_; ++next_job)
+        for (; next_job != queue_->by_index().end() && std::get<double>(*next_job) <= least_index_; ++next_job)
             gather(std::get<std::uint32_t>(*next_job));
         const std::optional<Candidate> next = take_next();
         if (!next) break;
@@ -222,7 +226,7 @@ void OrderRound::start_by_index()
 
 void OrderRound::gather(std::uint32_t job)
 {
-    BookEntry& entry = book_->entry(job);
+    QueueEntry& entry = queue_->entry(job);
     if (entry.is_done) return;
     const std::uint32_t option = entry.has_gang() ? best_free(*entry.places) : known_best_free(*entry.places);
     if (option != kNoOption) add_candidate(job, option);
@@ -230,7 +234,7 @@ void OrderRound::gather(std::uint32_t job)
 
 void OrderRound::add_candidate(std::uint32_t job, std::uint32_t option)
 {
-    const BookEntry& entry = book_->entry(job);
+    const QueueEntry& entry = queue_->entry(job);
     const JobOption& place = entry.option(option);
     std::vector<Candidate>& wanting = candidates_[place.unit_type];
     if (std::exchange(is_wanted_[place.unit_type], 1) == 0)
@@ -259,7 +263,7 @@ std::optional<OrderRound::Candidate> OrderRound::take_next()
 /// Starts the job there unless it does better to wait.
 void OrderRound::offer(const Candidate& candidate)
 {
-    BookEntry& entry = book_->entry(candidate.job);
+    QueueEntry& entry = queue_->entry(candidate.job);
     if (entry.is_done) return;
     if (entry.has_gang()) {
         start(candidate.job);
@@ -272,20 +276,20 @@ void OrderRound::offer(const Candidate& candidate)
 /// Finds new places for the candidates that have lost theirs to starts on this unit type.
 void OrderRound::look_again(std::size_t unit_type)
 {
-    if (!free_.is_kept(unit_type) && free_.count(unit_type) >= most_units_) return;
+    if (!free_.is_reserved(unit_type) && free_.count(unit_type) >= most_units_) return;
     std::vector<Candidate>& wanting = candidates_[unit_type];
     if (wanting.empty()) return;
     const auto lost = free_.count(unit_type) == 0
                           ? wanting.begin()
                           : std::partition(wanting.begin(), wanting.end(), [&](const Candidate& one) {
-                                return free_.fits(book_->entry(one.job).option(one.option));
+                                return free_.fits(queue_->entry(one.job).option(one.option));
                             });
     if (lost == wanting.end()) return;
     const std::vector<Candidate> moving(lost, wanting.end());
     wanting.erase(lost, wanting.end());
     std::make_heap(wanting.begin(), wanting.end(), std::greater<>());
     for (const Candidate& one : moving) {
-        const BookEntry& entry = book_->entry(one.job);
+        const QueueEntry& entry = queue_->entry(one.job);
         if (entry.is_done) continue;
         const std::uint32_t wanted = entry.has_gang() ? best_free(*entry.places) : known_best_free(*entry.places);
         if (wanted != kNoOption) add_candidate(one.job, wanted);
@@ -293,12 +297,12 @@ void OrderRound::look_again(std::size_t unit_type)
 }
 
 /// Whether a place that the job has to wait for promises more than one of that cost.
-bool OrderRound::is_worth_waiting(const BookEntry& entry, double cost) const
+bool OrderRound::is_worth_waiting(const QueueEntry& entry, double cost) const
 {
-    if (!book_->has_room()) return false;
+    if (!queue_->has_room()) return false;
     QueuePlaces& places = *entry.places;
     const auto is_better = [&](std::uint32_t option) {
-        return places.cost[option] < cost && book_->promise(entry, option).cost < cost;
+        return places.cost[option] < cost && queue_->promise(entry, option).cost < cost;
     };
     if (places.waits_for != kNoOption && is_better(places.waits_for)) return true;
     for (std::uint32_t option = 0; option < places.cost.size(); ++option) {
@@ -310,14 +314,14 @@ bool OrderRound::is_worth_waiting(const BookEntry& entry, double cost) const
 }
 
 /// The best of those that promise less than `below`.
-OrderRound::BestPromise OrderRound::best_promise(const BookEntry& entry, double below) const
+OrderRound::BestPromise OrderRound::best_promise(const QueueEntry& entry, double below) const
 {
     const QueuePlaces& places = *entry.places;
     BestPromise best;
-    const std::size_t options = book_->has_room() ? places.options.size() : 0;
+    const std::size_t options = queue_->has_room() ? places.options.size() : 0;
     for (std::uint32_t option = 0; option < options; ++option) {
         if (!(places.cost[option] < below)) continue; // with a wait it only costs more
-        const WaitQueueState::Promise one = book_->promise(entry, option);
+        const WaitQueueState::Promise one = queue_->promise(entry, option);
         if (!(one.cost < below)) continue;
         below = one.cost;
         best = {one, option};
@@ -328,17 +332,17 @@ OrderRound::BestPromise OrderRound::best_promise(const BookEntry& entry, double 
 std::vector<PossibleStart> OrderRound::possible_starts() const
 {
     std::vector<PossibleStart> possible;
-    for (const std::uint32_t job : book_->waiting()) {
-        const BookEntry& entry = book_->entry(job);
+    for (const std::uint32_t job : queue_->waiting()) {
+        const QueueEntry& entry = queue_->entry(job);
         const QueuePlaces& places = *entry.places;
-        if (entry.is_done || entry.is_held || entry.in_turn.is_in || entry.has_gang()) continue;
+        if (entry.is_done || entry.is_held || entry.overdue.is_in || entry.has_gang()) continue;
         const std::uint32_t best = best_free(places);
         if (best == kNoOption) continue;
         const double promised = best_promise(entry, kNever).promise.cost;
         for (std::uint32_t option = 0; option < places.options.size(); ++option) {
             const JobOption& place = places.options[option];
             if (places.base[option] == kNever || promised < places.cost[option] || !free_.fits(place)) continue;
-            const bool has_room = book_->unit_types()[place.unit_type].load < 1;
+            const bool has_room = queue_->unit_types()[place.unit_type].load < 1;
             if (has_room && places.cost[best] < places.cost[option]) continue;
             possible.push_back({job, option, place.unit_type, entry.index(option)});
         }
@@ -352,32 +356,32 @@ void OrderRound::start_assigned()
     std::vector<PossibleStart> possible = possible_starts();
     const auto goes_before = [this](const PossibleStart& a, const PossibleStart& b) {
         const auto key = [this](const PossibleStart& one) {
-            return book_->entry(static_cast<std::uint32_t>(one.job)).job.key;
+            return queue_->entry(static_cast<std::uint32_t>(one.job)).job.key;
         };
         return std::tuple(a.index, key(a), a.option) < std::tuple(b.index, key(b), b.option);
     };
     std::sort(possible.begin(), possible.end(), goes_before);
     std::vector<std::int64_t> free;
-    for (std::size_t type = 0; type < book_->unit_types().size(); ++type)
+    for (std::size_t type = 0; type < queue_->unit_types().size(); ++type)
         free.push_back(free_.count(type));
     std::vector<PossibleStart> starts = assign_free(possible, free);
     std::sort(starts.begin(), starts.end(), goes_before);
     for (const PossibleStart& one : starts) {
         const auto job = static_cast<std::uint32_t>(one.job);
         const auto option = static_cast<std::uint32_t>(one.option);
-        if (free_.fits(book_->entry(job).option(option))) start_at(job, option);
+        if (free_.fits(queue_->entry(job).option(option))) start_at(job, option);
     }
 }
 
-std::vector<BookedWait> OrderRound::deferred_starts()
+std::vector<DeferredStart> OrderRound::deferred_starts()
 {
     begin();
-    std::vector<BookedWait> waits;
+    std::vector<DeferredStart> waits;
     std::unordered_map<const QueuePlaces*, std::uint32_t> best_free_of;
-    for (const std::uint32_t job : book_->waiting()) {
-        const BookEntry& entry = book_->entry(job);
+    for (const std::uint32_t job : queue_->waiting()) {
+        const QueueEntry& entry = queue_->entry(job);
         const QueuePlaces& places = *entry.places;
-        if (!book_->has_room() || entry.has_gang() || entry.in_turn.is_in || !entry.has_place()) continue;
+        if (!queue_->has_room() || entry.has_gang() || entry.overdue.is_in || !entry.has_place()) continue;
         const auto [known, is_new] = best_free_of.try_emplace(&places, kNoOption);
         if (is_new) known->second = best_free(places);
         const std::uint32_t here = known->second;
@@ -385,7 +389,7 @@ std::vector<BookedWait> OrderRound::deferred_starts()
         const BestPromise there = best_promise(entry, places.cost[here]);
         if (there.option == kNoOption) continue;
         const double gain_s = places.cost[here] - places.cost[there.option];
-        const double share = book_->starvation_limit_share(places.options[there.option].unit_type);
+        const double share = queue_->starvation_limit_share(places.options[there.option].unit_type);
         waits.push_back({job, there.option, there.promise.wait_s, gain_s * share});
     }
     return waits;

@@ -12,22 +12,22 @@ struct PossibleStart;
 
 class OrderRound {
   public:
-    /// Keeps the book, which must outlive it.
-    explicit OrderRound(WaitQueueState& book)
-        : book_(&book), free_(book.unit_types().size()), candidates_(book.unit_types().size()),
-          is_wanted_(book.unit_types().size(), 0)
+    /// Keeps the queue, which must outlive it.
+    explicit OrderRound(WaitQueueState& queue)
+        : queue_(&queue), free_(queue.unit_types().size()), candidates_(queue.unit_types().size()),
+          is_wanted_(queue.unit_types().size(), 0)
     {
     }
 
-    /// The starts of this moment, to which the book has been brought up. Options are numbered as the book has them.
-    const std::vector<BookedStart>& run(double now_s);
-    /// Whether the last run kept units for a job beyond its starvation limit.
-    bool has_kept_units() const { return has_kept_; }
+    /// The starts of this moment, to which the queue has been brought up. Options are numbered as the queue has them.
+    const std::vector<OrderedStart>& run(double now_s);
+    /// Whether the last run reserved units for a job beyond its starvation limit.
+    bool has_backfill_reservation() const { return has_backfill_reservation_; }
 
-    std::vector<BookedWait> deferred_starts();
+    std::vector<DeferredStart> deferred_starts();
 
   private:
-    enum class IfNoneFits { kGoOn, kKeepUnits };
+    enum class IfNoneFits { kGoOn, kReserveUnits };
     /// A job with the free place that it does best at.
     struct Candidate {
         double index{};
@@ -42,12 +42,12 @@ class OrderRound {
     std::uint32_t best_free(const QueuePlaces& places) const;
     std::uint32_t known_best_free(QueuePlaces& places) const;
     void consider(const QueuePlaces& places, std::size_t unit_type, std::uint32_t& best) const;
-    void start_in_turn(IfNoneFits otherwise);
+    void start_overdue(IfNoneFits otherwise);
     bool start(std::uint32_t job);
     void start_at(std::uint32_t job, std::uint32_t option);
     bool start_gang(const std::vector<std::uint32_t>& members);
-    void keep_units_for(std::uint32_t job);
-    std::optional<KeptUnits> plan_keeping(const JobOption& option) const;
+    void reserve_units_for(std::uint32_t job);
+    std::optional<BackfillReservation> plan_reservation(const JobOption& option) const;
     void start_by_index();
     void gather(std::uint32_t job);
     void add_candidate(std::uint32_t job, std::uint32_t option);
@@ -58,17 +58,17 @@ class OrderRound {
     /// room.
     std::vector<PossibleStart> possible_starts() const;
     void start_assigned();
-    bool is_worth_waiting(const BookEntry& entry, double cost) const;
+    bool is_worth_waiting(const QueueEntry& entry, double cost) const;
     struct BestPromise {
         WaitQueueState::Promise promise;
         std::uint32_t option = kNoOption;
     };
-    BestPromise best_promise(const BookEntry& entry, double below) const;
+    BestPromise best_promise(const QueueEntry& entry, double below) const;
 
-    WaitQueueState* book_;
+    WaitQueueState* queue_;
     double now_s_{};
     FreeUnits free_;
-    bool has_kept_ = false;
+    bool has_backfill_reservation_ = false;
     std::vector<std::uint32_t> open_types_;          ///< where anything at all can start
     std::vector<std::vector<Candidate>> candidates_; ///< by unit type that they want, each a heap, least first
     std::vector<std::uint32_t> wanted_types_;        ///< that some want, or wanted
@@ -76,7 +76,7 @@ class OrderRound {
     double least_index_{};                           ///< of all candidates
     std::int64_t most_units_{};                      ///< that a candidate wants
     std::vector<std::uint32_t> done_;
-    std::vector<BookedStart> starts_;
+    std::vector<OrderedStart> starts_;
 };
 
 } // namespace fathom

@@ -14,7 +14,7 @@ namespace {
 constexpr int kRounds = 200;
 constexpr double kFirstStep = 0.5; ///< of the first round; step k takes 1/√k of it
 constexpr std::size_t kNoKind = std::numeric_limits<std::size_t>::max();
-constexpr double kMinWorth = 1e-3; ///< nothing is for nothing: jobs are compared by products of shadow prices
+constexpr double kMinShadowPrice = 1e-3; ///< nothing is for nothing: jobs are compared by products of shadow prices
 
 /// A job's place on one unit type: unit-seconds, of the count of units that takes fewest.
 struct Place {
@@ -105,7 +105,7 @@ class Market {
             const std::vector<double> load = demand();
             for (std::size_t type = 0; type < shadow_price_.size(); ++type) {
                 if (is_wanted_[type] && load[market_[type]] > best[type].load)
-                    best[type] = {std::max(shadow_price_[type], kMinWorth), load[market_[type]]};
+                    best[type] = {std::max(shadow_price_[type], kMinShadowPrice), load[market_[type]]};
             }
             move(kFirstStep / std::sqrt(1.0 + round));
         }
@@ -115,7 +115,7 @@ class Market {
   private:
     double units(std::size_t type) const { return static_cast<double>(unit_types_[type].unit_count); }
 
-    /// The mean unit of each market gets worth 1.
+    /// The mean unit of each market gets the shadow price 1.
     void normalize()
     {
         std::vector<double> shadow_price(shadow_price_.size(), 0);
@@ -130,7 +130,7 @@ class Market {
         }
     }
 
-    /// Sends each job to its cheapest place; notes each type's load, returns each market's by worth.
+    /// Sends each job to its cheapest place; notes each type's load, returns each market's by shadow price.
     std::vector<double> demand()
     {
         std::fill(demand_.begin(), demand_.end(), 0.0);

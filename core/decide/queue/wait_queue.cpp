@@ -37,7 +37,7 @@ WaitQueue::~WaitQueue() = default;
 WaitQueue::WaitQueue(WaitQueue&&) noexcept = default;
 WaitQueue& WaitQueue::operator=(WaitQueue&&) noexcept = default;
 
-std::size_t WaitQueue::add(BookedJob job)
+std::size_t WaitQueue::add(QueuedJob job)
 {
     return parts_->state.add(std::move(job));
 }
@@ -82,40 +82,40 @@ void WaitQueue::remove_release(std::size_t unit_type, double at_s, std::int64_t 
     parts_->state.releases(unit_type).remove(at_s, units);
 }
 
-std::vector<BookedStart> WaitQueue::decide(double now_s)
+std::vector<OrderedStart> WaitQueue::decide(double now_s)
 {
     parts_->state.bring_up_to(now_s);
-    std::vector<BookedStart> starts = parts_->round.run(now_s);
-    parts_->state.take(starts, parts_->round.has_kept_units());
-    for (BookedStart& start : starts)
+    std::vector<OrderedStart> starts = parts_->round.run(now_s);
+    parts_->state.take(starts, parts_->round.has_backfill_reservation());
+    for (OrderedStart& start : starts)
         start.option = parts_->given(start.job, start.option);
     return starts;
 }
 
-std::vector<BookedWait> WaitQueue::deferred_starts(double now_s)
+std::vector<DeferredStart> WaitQueue::deferred_starts(double now_s)
 {
     parts_->state.bring_up_to(now_s);
-    std::vector<BookedWait> waits = parts_->round.deferred_starts();
-    for (BookedWait& wait : waits)
+    std::vector<DeferredStart> waits = parts_->round.deferred_starts();
+    for (DeferredStart& wait : waits)
         wait.option = parts_->given(wait.job, wait.option);
-    std::sort(waits.begin(), waits.end(), [](const BookedWait& a, const BookedWait& b) { return a.job < b.job; });
+    std::sort(waits.begin(), waits.end(), [](const DeferredStart& a, const DeferredStart& b) { return a.job < b.job; });
     return waits;
 }
 
-WaitQueue book_of(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
-                  const OrderSettings& settings)
+WaitQueue queue_of(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
+                   const OrderSettings& settings)
 {
     std::vector<std::int64_t> unit_counts;
     for (const UnitTypeLoad& type : unit_types)
         unit_counts.push_back(type.unit_count);
-    WaitQueue book(settings, unit_counts);
+    WaitQueue queue(settings, unit_counts);
     for (std::size_t type = 0; type < unit_types.size(); ++type) {
         const UnitTypeLoad& load = unit_types[type];
-        book.set_free(type, load.free_units, load.free_for_s);
-        book.set_shadow_price(type, load.shadow_price);
-        book.set_load(type, load.load);
+        queue.set_free(type, load.free_units, load.free_for_s);
+        queue.set_shadow_price(type, load.shadow_price);
+        queue.set_load(type, load.load);
         for (const UnitRelease& release : load.releases)
-            book.add_release(type, std::max(release.in_s, 0.0), release.unit_count);
+            queue.add_release(type, std::max(release.in_s, 0.0), release.unit_count);
     }
     std::vector<std::size_t> by_id(jobs.size());
     std::iota(by_id.begin(), by_id.end(), std::size_t{0});
@@ -128,10 +128,10 @@ WaitQueue book_of(std::span<const WaitingJobView> jobs, std::span<const UnitType
         keys[by_id[rank]] = rank;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         const WaitingJobView& job = jobs[i];
-        book.add({keys[i], job.options, -job.waited_s, job.fair_load, job.priority, job.latest_start_s, job.gang,
-                  job.gang_size});
+        queue.add({keys[i], job.options, -job.waited_s, job.fair_load, job.priority, job.latest_start_s, job.gang,
+                   job.gang_size});
     }
-    return book;
+    return queue;
 }
 
 } // namespace fathom

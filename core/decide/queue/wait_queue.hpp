@@ -14,7 +14,7 @@
 namespace fathom {
 
 /// A job that waits. Times are on the clock of decide().
-struct BookedJob {
+struct QueuedJob {
     std::uint64_t key{};                  ///< of equals the smaller one goes first; no two jobs have the same
     JobOptions options;                   ///< none: it is left out
     double since_s{};                     ///< it has waited
@@ -25,17 +25,10 @@ struct BookedJob {
     std::int64_t gang_size = 0;
 };
 
-/// A start that the rule decides.
-struct BookedStart {
-    std::size_t job{};    ///< as add() numbered it
-    std::size_t option{}; ///< index into its options
-    JobOption place;      ///< that option
-};
-
 /// A job that leaves units free which it could have, since it does better to wait for others.
-struct BookedWait {
+struct DeferredStart {
     std::size_t job{};       ///< as add() numbered it
-    std::size_t option{};    ///< what it waits for
+    std::size_t option{};    ///< what it waits for, index into its options
     double wait_s{};         ///< expected
     double longest_wait_s{}; ///< if it took so long the job would do as well with the best of what is free
 };
@@ -51,10 +44,10 @@ class WaitQueue {
     WaitQueue& operator=(WaitQueue&&) noexcept;
 
     /// A number for the job, which may have been that of a job that is gone.
-    std::size_t add(BookedJob job);
+    std::size_t add(QueuedJob job);
     /// The job is gone: it has started, or does not wait any more.
     void remove(std::size_t job);
-    /// Of a job in the book, by unit type.
+    /// Of a job in the queue, by unit type.
     std::span<const JobOption> options(std::size_t job) const;
     void set_fair_load(std::size_t job, double fair_load);
 
@@ -68,19 +61,19 @@ class WaitQueue {
     void remove_release(std::size_t unit_type, double at_s, std::int64_t units);
 
     /// The starts to make now, in the order in which they were found. Their units are taken from what is free; the jobs
-    /// are still in the book.
-    std::vector<BookedStart> decide(double now_s);
+    /// are still in the queue.
+    std::vector<OrderedStart> decide(double now_s);
 
     /// Which jobs leave free units alone, and for what, before anything starts; in the order of their numbers.
-    std::vector<BookedWait> deferred_starts(double now_s);
+    std::vector<DeferredStart> deferred_starts(double now_s);
 
   private:
     struct Parts;
     std::unique_ptr<Parts> parts_;
 };
 
-/// All in a book whose clock stands at 0, numbered as they are.
-WaitQueue book_of(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
-                  const OrderSettings& settings);
+/// All in a queue whose clock stands at 0, numbered as they are.
+WaitQueue queue_of(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
+                   const OrderSettings& settings);
 
 } // namespace fathom

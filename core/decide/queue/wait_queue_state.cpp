@@ -42,7 +42,7 @@ WaitQueueState::WaitQueueState(const OrderSettings& settings, std::span<const st
         unit_types_[type].unit_count = unit_counts[type];
 }
 
-std::uint32_t WaitQueueState::add(BookedJob job)
+std::uint32_t WaitQueueState::add(QueuedJob job)
 {
     if (unused_.empty()) {
         unused_.push_back(static_cast<std::uint32_t>(entries_.size()));
@@ -54,7 +54,7 @@ std::uint32_t WaitQueueState::add(BookedJob job)
     places_[number] = static_cast<std::uint32_t>(waiting_.size());
     waiting_.push_back(number);
 
-    BookEntry& entry = entries_[number];
+    QueueEntry& entry = entries_[number];
     entry.job = std::move(job);
     entry.is_overdue = entry.is_held = entry.is_done = false;
     entry.places = places_of(std::exchange(entry.job.options, {}));
@@ -67,7 +67,7 @@ std::uint32_t WaitQueueState::add(BookedJob job)
     if (!entry.has_place()) return number;
     line_up(number);
     if (settings_.rule == OrderRule::kFirstCome)
-        stand_in_turn(number, entry.job.since_s);
+        stand_overdue(number, entry.job.since_s);
     else
         dues_.push({due_s(entry), number, entry.generation});
     return number;
@@ -75,10 +75,10 @@ std::uint32_t WaitQueueState::add(BookedJob job)
 
 void WaitQueueState::remove(std::uint32_t job)
 {
-    BookEntry& entry = entries_[job];
+    QueueEntry& entry = entries_[job];
     leave_line(entry);
     leave_order(job);
-    leave_turn(job);
+    leave_overdue(job);
     if (entry.has_gang()) remove_from_gang(job);
     if (entry.job.latest_start_s) hurried_.erase(job);
     forget_places(entry);
@@ -92,7 +92,7 @@ void WaitQueueState::remove(std::uint32_t job)
 
 void WaitQueueState::set_fair_load(std::uint32_t job, double fair_load)
 {
-    BookEntry& entry = entries_[job];
+    QueueEntry& entry = entries_[job];
     if (entry.job.fair_load == fair_load) return;
     entry.job.fair_load = fair_load;
     entry.weight = weight_of(entry);
@@ -122,25 +122,25 @@ void WaitQueueState::set_load(std::size_t unit_type, double load)
     prices_ = std::max(prices_, Prices::kNewLoads);
 }
 
-void WaitQueueState::take(const std::vector<BookedStart>& starts, bool has_kept_units)
+void WaitQueueState::take(const std::vector<OrderedStart>& starts, bool has_backfill_reservation)
 {
-    for (const BookedStart& start : starts)
+    for (const OrderedStart& start : starts)
         free_.take(start.place);
     for (const std::uint32_t type : opened_)
         is_opened_[type] = 0;
     opened_.clear();
-    had_kept_units_ = has_kept_units;
+    had_backfill_reservation_ = has_backfill_reservation;
     ++decisions_;
 }
 
-WaitQueueState::Promise WaitQueueState::promise(const BookEntry& entry, std::uint32_t option) const
+WaitQueueState::Promise WaitQueueState::promise(const QueueEntry& entry, std::uint32_t option) const
 {
     const QueuePlaces& places = *entry.places;
     const JobOption& place = places.options[option];
     const std::size_t type = place.unit_type;
     if (places.base[option] == kNever || unit_types_[type].load >= 1) return {};
     // All that suit it best and whose turn is earlier have units before it.
-    const std::int64_t missing = lines_[type].units_before(entry.turn) + place.unit_count - free_.count(type);
+    const std::int64_t missing = lines_[type].units_before(entry.rank) + place.unit_count - free_.count(type);
     if (missing <= 0) return {};
     const std::optional<FreedUnits> freed = releases_[type].when(missing, now_s_);
     if (!freed || freed->in_s <= 0) return {};
@@ -148,7 +148,7 @@ WaitQueueState::Promise WaitQueueState::promise(const BookEntry& entry, std::uin
     return {freed->in_s / starvation_limit_shares_[type] + places.cost[option], freed->in_s};
 }
 
-/// Those of the list, known already where jobs in the book share it.
+/// Those of the list, known already where jobs in the queue share it.
 std::shared_ptr<QueuePlaces> WaitQueueState::places_of(const JobOptions& options)
 {
     std::shared_ptr<QueuePlaces> own;
@@ -162,7 +162,7 @@ std::shared_ptr<QueuePlaces> WaitQueueState::places_of(const JobOptions& options
     return known;
 }
 
-void WaitQueueState::forget_places(BookEntry& entry)
+void WaitQueueState::forget_places(QueueEntry& entry)
 {
     constexpr long kInMapAndEntry = 2;
     const auto known = shared_places_.find(entry.places->as_given.list());
@@ -200,14 +200,14 @@ void WaitQueueState::set_costs(QueuePlaces& places)
                              : place_cost(options[i], unit_types_[options[i].unit_type], places.fewest_units);
 }
 
-double WaitQueueState::weight_of(const BookEntry& entry) const
+double WaitQueueState::weight_of(const QueueEntry& entry) const
 {
     std::optional<double> latest_start_s = entry.job.latest_start_s;
     if (latest_start_s) *latest_start_s -= now_s_;
     return own_weight(entry.job.fair_load, entry.job.priority, latest_start_s, entry.places->shortest_s);
 }
 
-double WaitQueueState::due_s(const BookEntry& entry) const
+double WaitQueueState::due_s(const QueueEntry& entry) const
 {
     return entry.job.since_s + starvation_limit_of(settings_, entry.places->shortest_s);
 }
@@ -215,7 +215,7 @@ double WaitQueueState::due_s(const BookEntry& entry) const
 /// Puts the job where it belongs now by its weight.
 void WaitQueueState::line_up(std::uint32_t job)
 {
-    BookEntry& entry = entries_[job];
+    QueueEntry& entry = entries_[job];
     const bool has_place = entry.has_place() && !entry.is_held;
     if (has_place && weighs_places(settings_.rule))
         stand_in_line(entry);
@@ -227,47 +227,47 @@ void WaitQueueState::line_up(std::uint32_t job)
         leave_order(job);
 }
 
-void WaitQueueState::stand_in_line(BookEntry& entry)
+void WaitQueueState::stand_in_line(QueueEntry& entry)
 {
-    const JobTurn turn{entry.is_overdue ? -1 : entry.index(entry.places->best), entry.job.key};
-    if (entry.is_in_line && entry.turn == turn) return;
+    const PriorityRank rank{entry.is_overdue ? -1 : entry.index(entry.places->best), entry.job.key};
+    if (entry.is_in_line && entry.rank == rank) return;
     leave_line(entry);
     const JobOption& best = entry.option(entry.places->best);
-    lines_[best.unit_type].add(turn, best.unit_count);
-    entry.turn = turn;
+    lines_[best.unit_type].add(rank, best.unit_count);
+    entry.rank = rank;
     entry.line = best.unit_type;
     entry.is_in_line = true;
 }
 
 void WaitQueueState::stand_in_order(std::uint32_t job)
 {
-    BookEntry& entry = entries_[job];
+    QueueEntry& entry = entries_[job];
     by_index_.stand(entry.by_index, entry.index(entry.places->best), entry.job.key, job);
 }
 
 void WaitQueueState::leave_order(std::uint32_t job)
 {
-    BookEntry& entry = entries_[job];
+    QueueEntry& entry = entries_[job];
     by_index_.leave(entry.by_index, entry.job.key, job);
 }
 
-void WaitQueueState::leave_line(BookEntry& entry)
+void WaitQueueState::leave_line(QueueEntry& entry)
 {
     if (!entry.is_in_line) return;
-    lines_[entry.line].remove(entry.turn);
+    lines_[entry.line].remove(entry.rank);
     entry.is_in_line = false;
 }
 
-void WaitQueueState::stand_in_turn(std::uint32_t job, double turn_s)
+void WaitQueueState::stand_overdue(std::uint32_t job, double order_s)
 {
-    BookEntry& entry = entries_[job];
-    in_turn_.stand(entry.in_turn, turn_s, entry.job.key, job);
+    QueueEntry& entry = entries_[job];
+    overdue_.stand(entry.overdue, order_s, entry.job.key, job);
 }
 
-void WaitQueueState::leave_turn(std::uint32_t job)
+void WaitQueueState::leave_overdue(std::uint32_t job)
 {
-    BookEntry& entry = entries_[job];
-    in_turn_.leave(entry.in_turn, entry.job.key, job);
+    QueueEntry& entry = entries_[job];
+    overdue_.leave(entry.overdue, entry.job.key, job);
 }
 
 void WaitQueueState::bring_up_to(double now_s)
@@ -275,7 +275,7 @@ void WaitQueueState::bring_up_to(double now_s)
     now_s_ = now_s;
     reprice();
     for (const std::uint32_t job : hurried_) {
-        BookEntry& entry = entries_[job];
+        QueueEntry& entry = entries_[job];
         entry.weight = weight_of(entry);
         if (!entry.has_gang()) line_up(job);
     }
@@ -307,10 +307,10 @@ void WaitQueueState::reprice()
 /// All lines are made anew: taking jobs out of long ones one by one would take longer than all the rest.
 void WaitQueueState::weigh_all()
 {
-    for (TurnLine& line : lines_)
+    for (RankLine& line : lines_)
         line.clear();
     for (const std::uint32_t job : waiting_) {
-        BookEntry& entry = entries_[job];
+        QueueEntry& entry = entries_[job];
         entry.is_in_line = false;
         if (entry.places->priced != pricing_) weigh(*entry.places);
         if (!entry.has_gang()) line_up(job);
@@ -322,10 +322,10 @@ void WaitQueueState::let_starvation_limits_pass()
     while (!dues_.empty() && dues_.top().at_s <= now_s_) {
         const Due due = dues_.top();
         dues_.pop();
-        BookEntry& entry = entries_[due.job];
+        QueueEntry& entry = entries_[due.job];
         if (entry.generation != due.generation) continue;
         entry.is_overdue = true;
-        stand_in_turn(due.job, due.at_s);
+        stand_overdue(due.job, due.at_s);
         line_up(due.job);
     }
 }
@@ -348,7 +348,7 @@ WaitQueueState::GangFigures WaitQueueState::figures_of(const std::vector<std::ui
 {
     GangFigures gang{.mean_index = 0, .due_s = kNever, .since_s = kNever};
     for (const std::uint32_t member : members) {
-        const BookEntry& own = entries_[member];
+        const QueueEntry& own = entries_[member];
         const double best = own.has_place() ? weight_of(own) * own.places->base[own.places->best] : kNever;
         gang.mean_index += best / static_cast<double>(members.size());
         if (own.has_place()) gang.due_s = std::min(gang.due_s, due_s(own));
@@ -365,19 +365,19 @@ void WaitQueueState::align_gang(const std::vector<std::uint32_t>& members)
     const bool is_held = !is_complete || gang.mean_index == kNever;
     const bool is_first_come = settings_.rule == OrderRule::kFirstCome;
     const bool is_overdue = !is_first_come && gang.due_s <= now_s_;
-    const bool has_turn = !is_held && (is_overdue || is_first_come);
+    const bool goes_first = !is_held && (is_overdue || is_first_come);
     for (const std::uint32_t member : members) {
-        BookEntry& own = entries_[member];
+        QueueEntry& own = entries_[member];
         own.is_held = is_held;
         own.is_overdue = is_overdue;
         own.weight = weight_of(own);
         const double best = own.has_place() ? own.index(own.places->best) : kNever;
         if (!own.is_held && best > 0) own.weight *= gang.mean_index / best;
         line_up(member);
-        if (has_turn)
-            stand_in_turn(member, is_first_come ? gang.since_s : gang.due_s);
+        if (goes_first)
+            stand_overdue(member, is_first_come ? gang.since_s : gang.due_s);
         else
-            leave_turn(member);
+            leave_overdue(member);
     }
 }
 

@@ -2,7 +2,7 @@
 
 #include "core/decide/queue/free_units.hpp"
 #include "core/decide/queue/job_order.hpp"
-#include "core/decide/queue/turn_line.hpp"
+#include "core/decide/queue/rank_line.hpp"
 #include "core/decide/queue/unit_releases.hpp"
 #include "core/decide/queue/wait_queue.hpp"
 
@@ -33,7 +33,7 @@ struct QueuePlaces {
     double shortest_s = kNever;       ///< infinite: such jobs can be run nowhere
     std::int64_t fewest_units{1};
     std::uint32_t best = kNoOption; ///< of least index
-    std::uint64_t priced = 0;       ///< when base and cost were made: the book's count
+    std::uint64_t priced = 0;       ///< when base and cost were made: the queue's count
 
     /// What the last decision that looked at them found, as hints for the next.
     std::int64_t wanted_at = kNotYet;
@@ -41,11 +41,11 @@ struct QueuePlaces {
     std::uint32_t waits_for = kNoOption; ///< for which a job left that alone
 };
 
-/// A job in the book.
-struct BookEntry {
+/// A job in the queue.
+struct QueueEntry {
     static constexpr double kNever = QueuePlaces::kNever;
 
-    BookedJob job; ///< without its options
+    QueuedJob job; ///< without its options
     std::shared_ptr<QueuePlaces> places;
     double weight{};              ///< of the job itself
     std::uint64_t generation = 0; ///< of the jobs that have had this number
@@ -55,9 +55,9 @@ struct BookEntry {
 
     bool is_in_line = false; ///< of this unit type, its best, by this turn
     std::size_t line{};
-    JobTurn turn;
+    PriorityRank rank;
     JobOrder::Standing by_index; ///< by its least index
-    JobOrder::Standing in_turn;  ///< has its turn whatever it weighs, by this time
+    JobOrder::Standing overdue;  ///< has its turn whatever it weighs, by this time
 
     bool has_gang() const { return !job.gang.empty(); }
     bool has_place() const { return places->best != kNoOption; }
@@ -70,7 +70,7 @@ class WaitQueueState {
   public:
     WaitQueueState(const OrderSettings& settings, std::span<const std::int64_t> unit_counts);
 
-    std::uint32_t add(BookedJob job);
+    std::uint32_t add(QueuedJob job);
     void remove(std::uint32_t job);
     void set_fair_load(std::uint32_t job, double fair_load);
     void set_free(std::size_t unit_type, std::int64_t units, double free_for_s);
@@ -81,34 +81,34 @@ class WaitQueueState {
     /// Before a decision.
     void bring_up_to(double now_s);
     /// After it.
-    void take(const std::vector<BookedStart>& starts, bool has_kept_units);
+    void take(const std::vector<OrderedStart>& starts, bool has_backfill_reservation);
 
     const OrderSettings& settings() const { return settings_; }
-    BookEntry& entry(std::uint32_t job) { return entries_[job]; }
+    QueueEntry& entry(std::uint32_t job) { return entries_[job]; }
     const std::vector<std::uint32_t>& waiting() const { return waiting_; }
     const std::vector<UnitTypeLoad>& unit_types() const { return unit_types_; }
     const FreeUnits& free() const { return free_; }
     using Gangs = std::map<std::string, std::vector<std::uint32_t>, std::less<>>;
     const Gangs& gangs() const { return gangs_; } ///< members by key
     /// Jobs that have their turn whatever they weigh, those whose turn it is longest first.
-    const JobOrder::Places& in_turn() const { return in_turn_.places(); }
+    const JobOrder::Places& overdue() const { return overdue_.places(); }
     /// The other jobs by the index of their best place: nowhere do they weigh less.
     const JobOrder::Places& by_index() const { return by_index_.places(); }
     /// Decisions before this one.
     std::int64_t decisions() const { return decisions_; }
     /// Unit types where more may start than when the last decision ended.
     const std::vector<std::uint32_t>& opened() const { return opened_; }
-    /// Units were kept from jobs at the last decision, so that what these found free is less than there is.
-    bool had_kept_units() const { return had_kept_units_; }
+    /// Units were reserved at the last decision, so that what jobs found free is less than there is.
+    bool had_backfill_reservation() const { return had_backfill_reservation_; }
 
     /// Some load is below 1, so that it may be worth waiting for a place.
     bool has_room() const { return has_room_; }
     /// Waiting for one of the job's places that is not free.
     struct Promise {
-        double cost = BookEntry::kNever; ///< with the wait, stretched; infinite: it promises nothing
-        double wait_s{};                 ///< as it is
+        double cost = QueueEntry::kNever; ///< with the wait, stretched; infinite: it promises nothing
+        double wait_s{};                  ///< as it is
     };
-    Promise promise(const BookEntry& entry, std::uint32_t option) const;
+    Promise promise(const QueueEntry& entry, std::uint32_t option) const;
     /// 1 / how much a wait for this unit type is stretched.
     double starvation_limit_share(std::size_t unit_type) const { return starvation_limit_shares_[unit_type]; }
 
@@ -116,18 +116,18 @@ class WaitQueueState {
     enum class Prices { kKnown, kNewLoads, kNewShadowPrices };
 
     std::shared_ptr<QueuePlaces> places_of(const JobOptions& options);
-    void forget_places(BookEntry& entry);
+    void forget_places(QueueEntry& entry);
     void weigh(QueuePlaces& places);
     void set_costs(QueuePlaces& places);
-    double weight_of(const BookEntry& entry) const;
-    double due_s(const BookEntry& entry) const;
+    double weight_of(const QueueEntry& entry) const;
+    double due_s(const QueueEntry& entry) const;
     void line_up(std::uint32_t job);
-    void stand_in_line(BookEntry& entry);
-    void leave_line(BookEntry& entry);
+    void stand_in_line(QueueEntry& entry);
+    void leave_line(QueueEntry& entry);
     void stand_in_order(std::uint32_t job);
     void leave_order(std::uint32_t job);
-    void stand_in_turn(std::uint32_t job, double turn_s);
-    void leave_turn(std::uint32_t job);
+    void stand_overdue(std::uint32_t job, double order_s);
+    void leave_overdue(std::uint32_t job);
     void reprice();
     void weigh_all();
     void let_starvation_limits_pass();
@@ -143,27 +143,27 @@ class WaitQueueState {
     void remove_from_gang(std::uint32_t job);
 
     OrderSettings settings_;
-    double now_s_ = -BookEntry::kNever; ///< of the last decision
+    double now_s_ = -QueueEntry::kNever; ///< of the last decision
     std::vector<UnitTypeLoad> unit_types_;
     std::vector<double> starvation_limit_shares_; ///< by unit type
     std::vector<UnitReleases> releases_;          ///< by unit type
-    std::vector<TurnLine> lines_;                 ///< by unit type
+    std::vector<RankLine> lines_;                 ///< by unit type
     FreeUnits free_;
     std::vector<std::uint32_t> opened_;
     std::vector<std::uint8_t> is_opened_; ///< by unit type
-    bool had_kept_units_ = false;
+    bool had_backfill_reservation_ = false;
     bool has_room_ = false;
     Prices prices_ = Prices::kKnown;
 
     std::unordered_map<const void*, std::shared_ptr<QueuePlaces>> shared_places_; ///< by JobOptions::list()
     std::uint64_t pricing_ = 1; ///< QueuePlaces::priced of those whose base and cost are right
-    std::deque<BookEntry> entries_;
+    std::deque<QueueEntry> entries_;
     std::vector<std::uint32_t> unused_; ///< entries
     std::vector<std::uint32_t> waiting_;
     std::vector<std::uint32_t> places_; ///< of each entry in waiting_
     Gangs gangs_;
     std::set<std::uint32_t> hurried_; ///< with a latest start: their weight changes as time goes by
-    JobOrder in_turn_;
+    JobOrder overdue_;
     JobOrder by_index_;
     std::int64_t decisions_ = 0;
     struct Due {

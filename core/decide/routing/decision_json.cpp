@@ -82,10 +82,13 @@ Json counts_json(const std::vector<CountChoice>& counts, std::string_view curren
 /// What measurements alone let expect, and what history made of it; null where nothing was promised.
 Json correction_json(const Candidate& candidate)
 {
-    if (candidate.promised.run_s <= 0) return nullptr;
-    return {{"promised_s", candidate.promised.run_s},       {"promised_low_s", candidate.promised.low_s},
-            {"promised_high_s", candidate.promised.high_s}, {"factor", candidate.correction.factor},
-            {"deviation", candidate.correction.deviation},  {"job_count", candidate.correction.job_count},
+    if (candidate.raw.run_s <= 0) return nullptr;
+    return {{"promised_s", candidate.raw.run_s},
+            {"promised_low_s", candidate.raw.low_s},
+            {"promised_high_s", candidate.raw.high_s},
+            {"factor", candidate.correction.factor},
+            {"deviation", candidate.correction.deviation},
+            {"job_count", candidate.correction.job_count},
             {"like_count", candidate.correction.like_count}};
 }
 

@@ -1,36 +1,15 @@
 #pragma once
 
 #include "core/base/json_reader.hpp"
+#include "core/decide/routing/filters.hpp"
 
-#include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 /// The ordered filters that candidates pass before they are compared.
 namespace fathom {
-
-/// In this order: a candidate is counted by the first one that removes it.
-enum class Filter : std::uint8_t {
-    kPolicy,    ///< the job asks for another center or unit type, or an administrator keeps its project out
-    kOperators, ///< the unit type lacks one of the job's operators (M8)
-    kDevice,    ///< CPU or GPU, instruction sets
-    kMemory,
-    kUnitCount, ///< the unit type has fewer units than the job takes at least
-    kDataSite,  ///< the job's data may not be there
-    kWallLimit, ///< its batch system lets no job run as long as this one may
-    kQuota,     ///< its project may not take so much
-    kDrain,     ///< drained, or closed for maintenance for good
-    kHealth,    ///< silent, lost, quarantined, never connected
-    kDeadline,  ///< it would end too late
-    kBudget,    ///< it would cost too much
-    kSpeedup,   ///< S6 speaks for the other of CPU and GPU at its center, which is no worse for the job
-};
-inline constexpr std::size_t kFilterCount = 13;
-std::string_view to_string(Filter filter); ///< "policy", "operators", …
-std::optional<Filter> parse_filter(std::string_view text);
 
 /// What one filter removed at one center.
 struct TracedCenter {

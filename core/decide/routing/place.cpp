@@ -9,10 +9,10 @@
 namespace fathom {
 namespace {
 
-/// Candidate::trust_penalty_s. What history says beyond the promise counts already; that it says less adds none.
-double find_trust_penalty_s(double trust_factor, double promised_s, double compute_s)
+/// Candidate::trust_penalty_s. What history says beyond the raw prediction counts already; that it says less adds none.
+double find_trust_penalty_s(double trust_factor, double raw_s, double compute_s)
 {
-    return std::max(0.0, promised_s / trust_factor - std::max(promised_s, compute_s));
+    return std::max(0.0, raw_s / trust_factor - std::max(raw_s, compute_s));
 }
 
 /// How long to look ahead for GPU memory that nobody is known to give back.
@@ -237,10 +237,9 @@ Filter PlaceChooser::weigh_counts(const UnitTypeView& view, const PlaceRun& know
     for (const std::int64_t count : allowed_) {
         Weighed weighed;
         const RunTime known_time = beside(view, known, run.at(count), free, count, weighed.neighbours);
-        if (!is_unknown_job_) weighed.promised = known_time; // what earlier runs took is no promise
+        if (!is_unknown_job_) weighed.raw = known_time; // what earlier runs took is no raw prediction
         weighed.compute = corrected(known_time, choice_.correction, choice_.correction.width_factor);
-        weighed.trust_penalty_s =
-            find_trust_penalty_s(view.trust_factor, weighed.promised.run_s, weighed.compute.run_s);
+        weighed.trust_penalty_s = find_trust_penalty_s(view.trust_factor, weighed.raw.run_s, weighed.compute.run_s);
         weighed.plan = plan_when_free(view, free, count, weighed.compute);
         const bool is_never = weighed.plan.start_s == Availability::kForEver;
         if (!is_never && has_costs_) judge(view, weighed, count);
@@ -303,9 +302,9 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
     const RunHistory* runs = knowledge_->runs.get();
     if (!is_unknown_job_ && runs != nullptr && !request_->job_type.empty()) {
         const LoadedRun loaded(*this, view, known, run, *free);
-        const DividedRun promise = known.by_count == nullptr ? DividedRun(loaded) : run;
+        const DividedRun raw = known.by_count == nullptr ? DividedRun(loaded) : run;
         choice_.correction = runs->correction(request_->job_type, view.id.value, request_->run_owner(),
-                                              {known.basis, !request_->takes_operators, &promise, known_factor_});
+                                              {known.basis, !request_->takes_operators, &raw, known_factor_});
     }
     if (known.knee > 0)
         choice_.knee = known.knee;
@@ -334,7 +333,7 @@ void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, st
     choice_.removed_by.reset();
     choice_.unit_count = count;
     choice_.wait_s = counts_[picked].wait_s;
-    choice_.promised = chosen.promised;
+    choice_.raw = chosen.raw;
     choice_.neighbours = chosen.neighbours;
     choice_.compute = chosen.compute;
     choice_.trust_penalty_s = chosen.trust_penalty_s;

@@ -16,9 +16,9 @@ struct PlaceRun {
     std::span<const ScaledPart> parts;
     std::int64_t unknown_operators{};
     std::int64_t estimated_operators{};
-    std::int64_t knee{};                          ///< where it is known already; 0: it is not
-    PromiseBasis basis{PromiseBasis::kOperators}; ///< of `single`
-    const RunByCount* by_count = nullptr;         ///< instead of `single` and `parts`, of a request without operators
+    std::int64_t knee{};                  ///< where it is known already; 0: it is not
+    RawBasis basis{RawBasis::kOperators}; ///< of `single`
+    const RunByCount* by_count = nullptr; ///< instead of `single` and `parts`, of a request without operators
 };
 
 /// What is known of waits; where nothing is, what is assumed.
@@ -42,7 +42,7 @@ struct PlaceChoice {
     bool is_run_missing{};
     std::int64_t unit_count{1};
     std::int64_t knee{1};
-    RunTime promised; ///< without transfers, before the correction, beside neighbours
+    RunTime raw;     ///< without transfers, before the correction, beside neighbours
     NeighbourCost neighbours;
     RunTime compute; ///< without transfers
     RunCorrection correction;
@@ -93,7 +93,7 @@ class PlaceChooser {
     const std::string& run_basis() const { return run_basis_; }
     /// What the time that is asked for lets expect of the request.
     const AskedTime& asked() const { return asked_; }
-    /// RunPromise::known_factor of the request.
+    /// RawPrediction::known_factor of the request.
     double known_factor() const { return known_factor_; }
 
     /// Whether the counts of the next choices get their costs also where these decide nothing.
@@ -117,7 +117,7 @@ class PlaceChooser {
   private:
     class LoadedRun;
     struct Weighed {
-        RunTime promised;
+        RunTime raw;
         NeighbourCost neighbours;
         RunTime compute;
         double trust_penalty_s{};

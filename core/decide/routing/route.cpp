@@ -159,8 +159,7 @@ class Deciding {
         candidate.prediction.low_s = choice.plan.occupied.low_s;
         candidate.prediction.high_s = choice.plan.occupied.high_s;
         candidate.compute_s = choice.compute.run_s;
-        if (!request_->operators.empty() && candidate.prediction.unknown_operators == 0)
-            candidate.promised = choice.promised;
+        if (!request_->operators.empty() && candidate.prediction.unknown_operators == 0) candidate.raw = choice.raw;
         candidate.neighbours = choice.neighbours;
         candidate.correction = choice.correction;
         candidate.trust_penalty_s = choice.trust_penalty_s;

@@ -48,6 +48,7 @@ struct RouteRequest {
     /// After which its run is ended, or the least limit that the same places allow, so that jobs of one kind are
     /// decided together; 0: not known.
     std::int64_t wall_limit_s{};
+    SoftwareKinds software;   ///< that its program needs
     std::int64_t asked_s{};   ///< how long its user says that it runs at most; 0: not said, or its operators tell more
     TransferRequest transfer; ///< with the moment of the decision, the deadline, and whether it may wait
     /// Of transfer.in_bytes, what centers keep already and need not fetch; by their ids.
@@ -135,8 +136,8 @@ struct Candidate {
     RunPrediction prediction;
     double single_run_s{};    ///< on one unit, without transfers, corrected
     double compute_s{};       ///< on unit_count units, without transfers, corrected
-    RunTime promised;         ///< as compute_s, but before the correction; all 0 when nothing is predicted
-    NeighbourCost neighbours; ///< in `promised`
+    RunTime raw;              ///< as compute_s, but before the correction; all 0 when nothing is predicted
+    NeighbourCost neighbours; ///< in `raw`
     RunCorrection correction;
     /// Seconds of computing that it counts for beyond its prediction, because its measurements are not fully believed:
     /// what they promise takes 1 / trust_factor as long, and what history has corrected already is not counted twice.
@@ -228,7 +229,7 @@ class RouteTable {
     /// The availability or the holds of this unit type have changed.
     void changed(std::size_t unit_type);
     /// From here on decisions are those of a table that is made now, to the last bit, at a fraction of the time.
-    void begin_page();
+    void begin_batch();
 
     struct Impl;
     Impl& impl() { return *impl_; }

@@ -53,6 +53,12 @@ bool has_instructions(const UnitRequest& units, const UnitTypeView& view)
     });
 }
 
+/// Most requests need none: the view is not read then.
+bool has_software(const RouteRequest& request, const UnitTypeView& view)
+{
+    return request.software == SoftwareKinds() || view.software.have(request.software);
+}
+
 bool is_at_site(const RouteRequest& request, const UnitTypeView& view)
 {
     return request.sites.empty() || std::any_of(request.sites.begin(), request.sites.end(),
@@ -170,6 +176,7 @@ std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTyp
         return Filter::kDevice;
     if (!has_memory(units, facts)) return Filter::kMemory;
     if (facts.least_count_for(units) > facts.unit_count) return Filter::kUnitCount;
+    if (!has_software(request, view)) return Filter::kSoftware;
     if (!is_at_site(request, view)) return Filter::kDataSite;
     if (!may_run_so_long(request, facts)) return Filter::kWallLimit;
     if (!takes_work(request, facts)) return facts.closed_by;
@@ -191,6 +198,8 @@ std::string filter_reason(const RouteRequest& request, const UnitTypeView& view,
         return "has " + units_text(view.unit_count) + ", the job needs " +
                std::to_string(view.least_count_for(request.units)) +
                (view.count_for(request.units, 1) > 1 ? " on whole devices, since it shares none" : "");
+    case Filter::kSoftware:
+        return "its center has not all of the " + to_string(request.software) + " that the job needs";
     case Filter::kDataSite:
         return "the job's data may only be at " + join(request.sites);
     case Filter::kWallLimit:

@@ -175,7 +175,7 @@ RunAnswer read_run(const Json& json, const std::string& path, Errors& errors)
     answer.correction.factor = number(reader, "factor");
     answer.correction.deviation = number(reader, "deviation");
     // Missing in decisions from before these were kept.
-    answer.correction.promise_share = reader.optional_number("promise_share", 0, 1).value_or(1);
+    answer.correction.raw_share = reader.optional_number("promise_share", 0, 1).value_or(1);
     answer.correction.own_share = reader.optional_number("own_share", 0, 1).value_or(0);
     answer.correction.knows_type = reader.optional_boolean("knows_type").value_or(false);
     answer.correction.known_factor = reader.optional_number("known_factor", 0, kMaxFactor).value_or(1);
@@ -264,6 +264,8 @@ void read_shape(ObjectReader& reader, UnitTypeView& view)
     view.gpu_memory_bytes = // older inputs knew none
         reader.optional_integer("gpu_memory_bytes", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);
     view.max_wall_s = reader.optional_integer("max_wall_s", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);
+    view.software = {.modules = reader.optional_boolean("has_modules").value_or(false),
+                     .containers = reader.optional_boolean("has_containers").value_or(false)};
     view.units_per_device = reader.optional_integer("units_per_device", 0, kMaxUnits).value_or(1);
     view.closed_reason = reader.optional_string("closed_reason", {}).value_or("");
     if (const auto filter = reader.optional_string("closed_by", {})) {

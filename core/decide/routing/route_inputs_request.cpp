@@ -17,6 +17,7 @@ void read_job(const Json& json, const std::string& path, RouteRequest& request, 
     }
     request.units = spec->units;
     request.sites = spec->data.sites;
+    request.software = kinds_of(spec->software);
     request.prefer = spec->prefer;
     request.transfer.network = spec->network;
     request.transfer.deadline = spec->deadline;
@@ -30,7 +31,7 @@ OperatorDemand read_demand(const Json& json, const std::string& path, bool is_pa
     if (is_part) {
         demand.share = reader.required_number("share", 0, 1);
         demand.is_serial = reader.optional_boolean("serial").value_or(false);
-        demand.likeness = reader.required_number("likeness", 0, 1);
+        demand.similarity = reader.required_number("likeness", 0, 1);
         demand.remainder = text(reader, "remainder");
     }
     demand.operator_id = text(reader, "operator_id");

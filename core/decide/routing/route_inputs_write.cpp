@@ -160,14 +160,10 @@ Json run_json(const RunHistory& runs, const RouteRequest& request, const std::st
 {
     const RunCorrection correction =
         decided != nullptr ? *decided : runs.correction(request.job_type, unit_type, request.run_owner());
-    Json json = {{"factor", correction.factor},
-                 {"deviation", correction.deviation},
-                 {"promise_share", correction.promise_share},
-                 {"own_share", correction.own_share},
-                 {"knows_type", correction.knows_type},
-                 {"job_count", correction.job_count},
-                 {"like_count", correction.like_count},
-                 {"width_factor", correction.width_factor}};
+    Json json = {{"factor", correction.factor},           {"deviation", correction.deviation},
+                 {"promise_share", correction.raw_share}, {"own_share", correction.own_share},
+                 {"knows_type", correction.knows_type},   {"job_count", correction.job_count},
+                 {"like_count", correction.like_count},   {"width_factor", correction.width_factor}};
     if (correction.known_factor != 1) json["known_factor"] = correction.known_factor;
     const std::optional<RunEstimate> estimate =
         runs.estimate(request.job_type, unit_type, request.run_owner(), asked_time_of(request, &runs));
@@ -226,6 +222,8 @@ Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const
                  {"trust_factor", view.trust_factor}};
     for (const GpuRoom& room : view.gpu_rooms)
         json["gpu_rooms"].push_back({room.capacity_bytes, room.persistent_bytes, room.temporary_bytes, room.gap_bytes});
+    if (view.software.modules) json["has_modules"] = true;
+    if (view.software.containers) json["has_containers"] = true;
     if (view.units_per_device != 1) json["units_per_device"] = view.units_per_device;
     if (view.whole_devices) json["whole_devices"] = availability_json(request, view, *view.whole_devices);
     if (!view.closed_reason.empty()) {

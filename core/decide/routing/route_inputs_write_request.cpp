@@ -50,7 +50,7 @@ Json known_run_json(const RouteRequest& request)
         Json json = demand_json(one);
         json["share"] = one.share;
         json["serial"] = one.is_serial;
-        json["likeness"] = one.likeness;
+        json["likeness"] = one.similarity;
         json["remainder"] = one.remainder;
         operators.push_back(std::move(json));
     }
@@ -78,12 +78,14 @@ Json request_json(const RouteRequest& request)
     job.command = {"-"};
     job.units = request.units;
     job.data.sites = request.sites;
+    if (request.software.modules) job.software.modules = {"any"};
+    if (request.software.containers) job.software.image = "any";
     job.network = request.transfer.network;
     job.deadline = request.transfer.deadline;
     job.prefer = request.prefer;
     Json written = to_json(job);
     Json said = Json::object();
-    for (const char* name : {"units", "data", "network", "deadline", "prefer"}) {
+    for (const char* name : {"units", "data", "network", "deadline", "prefer", "modules", "container"}) {
         if (written.contains(name)) said[name] = std::move(written[name]);
     }
     Json json = {

@@ -42,6 +42,8 @@ std::string kind_key(const RouteRequest& request)
     add(key, request.operators.size());
     add_units(key, request.units);
     add(key, request.wall_limit_s);
+    add(key, request.software.modules);
+    add(key, request.software.containers);
     add(key, request.asked_s);
     add(key, request.transfer.in_bytes);
     add(key, request.transfer.out_bytes);

@@ -175,7 +175,7 @@ std::string known_factor_text(double factor)
     return fmt::format(", times {:.2f}, which is what its runs there took of that since", factor);
 }
 
-PredictionRung promise_rung(const RouteRequest& request, const Candidate& winner)
+PredictionRung raw_rung(const RouteRequest& request, const Candidate& winner)
 {
     if (request.known_run) {
         const KnownRun& known = *request.known_run;
@@ -205,7 +205,7 @@ std::vector<PredictionRung> list_rungs(const RouteRequest& request, const Candid
         if (winner.run_basis.empty()) return {};
         return {{"type", 1, winner.run_basis}};
     }
-    std::vector<PredictionRung> rungs{promise_rung(request, winner)};
+    std::vector<PredictionRung> rungs{raw_rung(request, winner)};
     const double own = winner.correction.own_share;
     if (own <= 0) return rungs;
     rungs.front().weight = 1 - own;

@@ -61,9 +61,9 @@ void RouteTable::changed(std::size_t unit_type)
     impl_->note_change(unit_type);
 }
 
-void RouteTable::begin_page()
+void RouteTable::begin_batch()
 {
-    impl_->begin_page();
+    impl_->begin_batch();
 }
 
 RouteTable::Impl::Impl(std::shared_ptr<const UnitTypeList> list, RouteKnowledge learned,
@@ -81,11 +81,11 @@ void RouteTable::Impl::note_change(std::size_t unit_type)
     if (!least_.empty()) least_[unit_type].is_known = false;
 }
 
-void RouteTable::Impl::begin_page()
+void RouteTable::Impl::begin_batch()
 {
     ++page_;
-    // Kinds that have not followed for so long cost less to make anew than the list to keep. Within a page they must
-    // stay: a table of this page alone, which decides it again, would have them.
+    // Kinds that have not followed for so long cost less to make anew than the list to keep. Within a batch they must
+    // stay: a table of this batch alone, which decides it again, would have them.
     constexpr std::size_t kMinKept = 4096;
     if (changes.size() <= 4 * unit_types->size() + kMinKept) return;
     kinds_.clear();
@@ -105,7 +105,7 @@ PlaceRun RouteTable::Impl::run_of(const RouteRequest& request, const RouteKind& 
         }
         run.single = known.times[unit_type];
         run.estimated_operators = known.estimated[unit_type];
-        run.basis = PromiseBasis::kReference;
+        run.basis = RawBasis::kReference;
         run.parts = parts_;
         return run;
     }
@@ -204,11 +204,11 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
         kind.has_runs = marks_of_runs(request);
     }
     const bool has_history = knowledge.runs && !request.job_type.empty();
-    const RunPromise promise{.basis = request.known_run ? PromiseBasis::kReference : PromiseBasis::kOperators,
-                             .is_of_own_work = !request.takes_operators,
-                             .run = nullptr,
-                             .known_factor = chooser.known_factor()};
-    if (has_history) kind.least_factor = knowledge.runs->least_factor(request.job_type, request.run_owner(), promise);
+    const RawPrediction raw{.basis = request.known_run ? RawBasis::kReference : RawBasis::kOperators,
+                            .is_of_own_work = !request.takes_operators,
+                            .run = nullptr,
+                            .known_factor = chooser.known_factor()};
+    if (has_history) kind.least_factor = knowledge.runs->least_factor(request.job_type, request.run_owner(), raw);
     set_own_filters(request, kind);
     if (is_rough) {
         estimate_all(request, chooser, kind);

@@ -31,7 +31,8 @@ struct RouteKind {
     /// networks most unit types need no closer look. kQuick, only of an exact kind: a lower bound still, without what
     /// takes long to compute. 0: the columns are those of a choice. Empty: all are.
     std::vector<std::uint8_t> is_rough;
-    /// 1 where times of runs of its type are known, which may be less than any bound of promises. Empty: nowhere.
+    /// 1 where times of runs of its type are known, which may be less than any bound of raw predictions. Empty:
+    /// nowhere.
     std::vector<std::uint8_t> has_runs;
     double least_factor{1};                  ///< of all corrections by what jobs of the type took
     bool knows_work{};                       ///< something is known of run times: else the earliest start wins
@@ -73,7 +74,7 @@ struct RouteTable::Impl {
 
     void note_change(std::size_t unit_type);
     /// From here on decisions are those of a table that is made now: which places were looked at closely is forgotten.
-    void begin_page();
+    void begin_batch();
     /// The kind of the request, up to date. The chooser is of the same request.
     RouteKind& kind_of(const RouteRequest& request, PlaceChooser& chooser);
     /// What the filters of the kind remove, as far as choices were made.

@@ -43,6 +43,7 @@ struct UnitTypeView {
     std::int64_t cores_per_unit{};
     std::int64_t memory_bytes_per_unit{}; ///< 0: not known
     std::int64_t gpu_memory_bytes{};      ///< that jobs may have of each of its GPUs; 0: it has none, or not known
+    SoftwareKinds software;               ///< that its center has for jobs
     std::int64_t max_wall_s{};            ///< that its batch system lets a job run; 0: as long as it likes
     /// Empty when it takes work; else why not, for people ("the center is drained"), and which filter says so.
     std::string closed_reason;

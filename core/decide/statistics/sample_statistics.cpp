@@ -2,10 +2,16 @@
 
 #include "core/base/portable_math.hpp"
 #include "core/base/result.hpp"
+#include "core/model/probe_result.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 

@@ -11,7 +11,7 @@
 namespace fathom::gpu {
 namespace {
 
-constexpr int kLongest_ms = 60'000; ///< machines are shared
+constexpr int kMaxWait_ms = 60'000; ///< machines are shared
 
 class GpuOddManager : public GpuSharing {
   protected:
@@ -22,13 +22,13 @@ class GpuOddManager : public GpuSharing {
     {
         program_ = OpenFile();
         pollfd waited{.fd = listener_.number(), .events = POLLIN, .revents = 0};
-        ASSERT_EQ(::poll(&waited, 1, kLongest_ms), 1);
+        ASSERT_EQ(::poll(&waited, 1, kMaxWait_ms), 1);
         program_ = OpenFile(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
         ASSERT_GE(program_.number(), 0);
     }
 
     /// What the program says next, within the time; nothing where it does not.
-    std::optional<Message> hear(int within_ms = kLongest_ms) const
+    std::optional<Message> hear(int within_ms = kMaxWait_ms) const
     {
         pollfd waited{.fd = program_.number(), .events = POLLIN, .revents = 0};
         Message message;

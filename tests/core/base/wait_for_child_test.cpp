@@ -109,5 +109,24 @@ TEST(ChildPollLimit, IsNeededOnlyWhereTheSystemHasNoDescriptorOfTheChild)
     EXPECT_EQ(child_poll_limit_ms(OpenFile(::dup(STDERR_FILENO))), -1);
 }
 
+TEST(ReapChild, TellsHowTheChildEnded)
+{
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(3);
+    ASSERT_GT(child, 0);
+
+    int status = 0;
+    EXPECT_EQ(reap_child(child, status), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 3);
+}
+
+TEST(ReapChild, FailsWithoutSuchAChild)
+{
+    int status = 7;
+    EXPECT_EQ(reap_child(::getpid(), status), -1); // nobody is the own child
+    EXPECT_EQ(status, 7);
+}
+
 } // namespace
 } // namespace fathom

@@ -184,7 +184,7 @@ TEST(UnitLedgerProperty, PageAfterPageOnOneLedgerIsDecidedAsOnNewOnes)
                                         kept.reserved_later().end());
             cycle.moment.gpu_rooms = kept.gpu_rooms();
             const SchedulePlan fresh = decide_cycle(cycle.moment, cycle.catalog);
-            kept.begin_page();
+            kept.begin_batch();
             // Just below what a table follows.
             if (page == 1) change_and_undo(kept, 4 * kept.views().size() + 4090);
 
@@ -326,6 +326,7 @@ TEST(FilterNumber, StaysTheSameInDocuments)
     EXPECT_EQ(written_number(Filter::kBudget), 10);
     EXPECT_EQ(written_number(Filter::kWallLimit), 11);
     EXPECT_EQ(written_number(Filter::kSpeedup), 12);
+    EXPECT_EQ(written_number(Filter::kSoftware), 13);
     for (std::uint8_t number = 0; number < kFilterCount; ++number)
         EXPECT_EQ(written_number(written_filter(number)), number);
 }

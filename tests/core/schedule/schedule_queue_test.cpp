@@ -31,7 +31,7 @@ class QueueTest : public ScheduleTest {
         PastRun run;
         run.job_type = "short";
         run.unit_type = "ut_beta";
-        run.promised_s = run.promised_low_s = run.promised_high_s = run.actual_s = 0.01;
+        run.raw_s = run.raw_low_s = run.raw_high_s = run.actual_s = 0.01;
         run.ended_at = kNow - 1h;
         knowledge_.runs = std::make_shared<const RunHistory>(std::vector<PastRun>(count, run), kNow);
     }

@@ -1,5 +1,5 @@
 #include "probes/operators/manifests.hpp"
-#include "probes/profile/profile.hpp"
+#include "probes/profile/limit_operators.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 #include "server/identity/audit.hpp"
 #include "server/identity/audit_api.hpp"
 #include "server/identity/audit_chain.hpp"
+#include "server/identity/audit_chain_store.hpp"
 #include "tests/server/identity/session_fixture.hpp"
 
 namespace fathom::server {

@@ -78,8 +78,8 @@ class History : public JobsFixture {
 TEST_F(History, AUnitTypeThatTakesTwiceItsPromiseIsPredictedSoAndLosesJobs)
 {
     add_operators();
-    add_measurement(add_center("alpha"), 0.02); // promises 2.1 s
-    add_measurement(add_center("beta"), 0.03);  // promises 3.1 s
+    add_measurement(add_center("alpha"), 0.02); // raw prediction: 2.1 s
+    add_measurement(add_center("beta"), 0.03);  // raw prediction: 3.1 s
     const JobId first = submit(dgemm_job());
     route();
     const Json before = winner_of(first);
@@ -109,7 +109,7 @@ TEST_F(History, AUnitTypeThatTakesTwiceItsPromiseIsPredictedSoAndLosesJobs)
 TEST_F(History, AJobThatFollowsAnotherOfItsTypeAtOnceIsToldWhatThatTook)
 {
     add_operators();
-    add_measurement(add_center("alpha"), 0.02); // promises 2.1 s
+    add_measurement(add_center("alpha"), 0.02); // raw prediction: 2.1 s
     const JobId first = submit(dgemm_job());
     route();
     end(first, 4.2);
@@ -125,7 +125,7 @@ TEST_F(History, AJobThatFollowsAnotherOfItsTypeAtOnceIsToldWhatThatTook)
 TEST_F(History, WhatAClusterDidToARunTeachesNoRunTime)
 {
     add_operators();
-    add_measurement(add_center("alpha"), 0.02); // promises 2.1 s
+    add_measurement(add_center("alpha"), 0.02); // raw prediction: 2.1 s
     for (const AttemptOutcome outcome :
          {AttemptOutcome::kNodeFailure, AttemptOutcome::kPreempted, AttemptOutcome::kOutOfMemory}) {
         const JobId job = submit(dgemm_job());
@@ -153,7 +153,7 @@ TEST_F(History, WhatWasLearnedBeforeAUnitTypeWasMeasuredAgainDoesNotCorrectItTwi
     learn();
     const double learned_s = place(dgemm_job())["prediction"]["run_s"].get<double>();
 
-    add_measurement(alpha, 0.04); // promises 4.1 s
+    add_measurement(alpha, 0.04); // raw prediction: 4.1 s
     sql("UPDATE unit_type SET drift_requested_at = now()");
     ASSERT_TRUE(test::eventually([&] {
         reload_catalog();

@@ -216,7 +216,7 @@ JobId JobsFixture::submit(const Json& body, const Principal& who)
 
 void JobsFixture::route()
 {
-    while (run(routing_.run_pass(RoutingService::Pass::kTick)).value() > 0) {
+    while (run(routing_.run_cycle(RoutingService::Wake::kTick)).value() > 0) {
     }
 }
 

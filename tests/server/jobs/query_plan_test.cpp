@@ -51,8 +51,8 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     for (const JobGrouping by : {JobGrouping::kState, JobGrouping::kProject, JobGrouping::kType, JobGrouping::kCenter})
         ASSERT_TRUE(run(jobs.count_groups({}, by)));
     ASSERT_TRUE(run(jobs.get(job, JobReader{ann, ""})));
-    ASSERT_TRUE(run(routing.run_pass(RoutingService::Pass::kTick)));
-    ASSERT_TRUE(run(routing.run_pass(RoutingService::Pass::kTick))); // reads what the first one changed
+    ASSERT_TRUE(run(routing.run_cycle(RoutingService::Wake::kTick)));
+    ASSERT_TRUE(run(routing.run_cycle(RoutingService::Wake::kTick))); // reads what the first one changed
     PlacementService placements(database, catalog, clock_, compute_);
     PlacementService::Question question;
     question.job = job;
@@ -94,7 +94,7 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
         return writer.insert_probe_job(transaction, probe, of_alpha, "x");
     };
     ASSERT_TRUE(run(database.run(insert_probe)));
-    ASSERT_TRUE(run(routing.run_pass(RoutingService::Pass::kTick)));
+    ASSERT_TRUE(run(routing.run_cycle(RoutingService::Wake::kTick)));
     ASSERT_EQ(run(attempts.pending_orders(center, {}, 16 << 20)).value().bodies.size(), 1U);
     end.attempt_id = attempt_of(probe);
     ASSERT_TRUE(run(report(attempts, center, link::AttemptEnded{end})));

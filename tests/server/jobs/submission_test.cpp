@@ -248,6 +248,18 @@ TEST_F(Submission, BoundsWhatTheRouterKeepsOfAJobInMemory)
     EXPECT_EQ(taken.status, 201) << taken.body;
 }
 
+TEST_F(Submission, RefusesOutputsThatNoSignatureWouldOutlast)
+{
+    const auto with_limit = [](std::int64_t wall_limit_s) {
+        const Json outputs =
+            Json::array({{{"path", "x"}, {"url", "https://h/x"}}, {{"path", "y"}, {"url", "s3://b/y"}}});
+        return spec({{"outputs", outputs}, {"wall_limit_s", wall_limit_s}}).dump();
+    };
+
+    EXPECT_THAT(fields_of(post(with_limit(kMostWallLimitOfSigned_s + 1))), ::testing::ElementsAre("outputs[1].url"));
+    EXPECT_THAT(post(with_limit(kMostWallLimitOfSigned_s)).body, ::testing::Not(::testing::HasSubstr("signature")));
+}
+
 TEST_F(Submission, RefusesWhatIsNotAJob)
 {
     add_center("alpha");

@@ -1,3 +1,4 @@
+#include "server/api/paging.hpp"
 #include "server/learning/learning_api.hpp"
 #include "server/learning/learning_service.hpp"
 #include "server/simulations/simulations_api.hpp"

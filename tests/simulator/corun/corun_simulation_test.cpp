@@ -172,14 +172,14 @@ TEST(CorunSimulation, RefusesWorldsAndWorkloadsThatCannotBe)
     const auto refused = [](const CorunWorld& world, const CorunWorkload& workload) {
         return !check_corun(world, workload);
     };
-    const CorunWorkload sound{{{{0, 1}}}, {job(0, 0, 1)}};
-    EXPECT_FALSE(refused(two_kinds(), sound));
+    const CorunWorkload valid{{{{0, 1}}}, {job(0, 0, 1)}};
+    EXPECT_FALSE(refused(two_kinds(), valid));
     CorunWorld one_way = two_kinds();
     one_way.shares.set(0, 1, 0);
-    EXPECT_TRUE(refused(one_way, sound));
+    EXPECT_TRUE(refused(one_way, valid));
     CorunWorld no_place = two_kinds();
     no_place.limit = 0;
-    EXPECT_TRUE(refused(no_place, sound));
+    EXPECT_TRUE(refused(no_place, valid));
     EXPECT_TRUE(refused(two_kinds(), {{{{7, 1}}}, {job(0, 0, 1)}}));
     EXPECT_TRUE(refused(two_kinds(), {{{{0, 0}}}, {job(0, 0, 1)}}));
     EXPECT_TRUE(refused(two_kinds(), {{{{0, 1}}}, {job(5, 0, 1), job(0, 0, 1)}}));

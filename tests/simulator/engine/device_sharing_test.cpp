@@ -1,4 +1,4 @@
-#include "simulator/world/sound_scenario.hpp"
+#include "simulator/world/check_scenario.hpp"
 #include "tests/simulator/engine/small_scenario.hpp"
 
 #include <gmock/gmock.h>

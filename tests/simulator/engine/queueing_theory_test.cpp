@@ -1,4 +1,5 @@
 #include "core/base/portable_math.hpp"
+#include "simulator/figures/confidence.hpp"
 #include "simulator/figures/figures.hpp"
 #include "simulator/world/draw.hpp"
 #include "tests/simulator/engine/small_scenario.hpp"

@@ -118,7 +118,7 @@ void expect_no_unit_used_twice(const Scenario& scenario, const SimulationResult&
     }
 }
 
-void expect_sound_end(const Scenario& scenario, std::size_t job, const JobOutcome& outcome, const std::string& where)
+void expect_valid_end(const Scenario& scenario, std::size_t job, const JobOutcome& outcome, const std::string& where)
 {
     const Job& asked = scenario.workload.jobs[job];
     const UnitType& type = scenario.network.unit_types[outcome.unit_type];
@@ -148,7 +148,7 @@ void expect_sound(const Scenario& scenario, const SimulationResult& result, cons
         attempts += outcome.attempts;
         EXPECT_NE(outcome.state, JobState::kUnfinished) << which;
         if (outcome.state == JobState::kEnded) {
-            expect_sound_end(scenario, job, outcome, which);
+            expect_valid_end(scenario, job, outcome, which);
             continue;
         }
         const JobDetails& details = scenario.workload.details[scenario.workload.jobs[job].details];

@@ -1,4 +1,6 @@
+#include "simulator/figures/confidence.hpp"
 #include "simulator/figures/figures.hpp"
+#include "simulator/figures/network_load.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #include "simulator/figures/figures.hpp"
+#include "simulator/figures/network_load.hpp"
 #include "tests/bench/bench_scenarios.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
 #include "simulator/figures/figures.hpp"
+#include "simulator/figures/network_load.hpp"
 #include "simulator/setup/join_scenario.hpp"
 #include "simulator/workloads/workload_lines.hpp"
 

@@ -11,6 +11,8 @@ export const manageRoutes: readonly Route[] = [
     page: page(async () => (await import('../features/unit_types/unit_types_page')).UnitTypesPage) },
   { path: '/unit-types/:id', permission: 'read_network',
     page: page(async () => (await import('../features/unit_types/unit_type_page')).UnitTypePage) },
+  { path: '/shared-gpus', permission: 'read_network', entry: { group: 'network', title: 'sharedgpus.title' },
+    page: page(async () => (await import('../features/shared_gpus/shared_gpus_page')).SharedGpusPage) },
   { path: '/sub-units', permission: 'read_network', entry: { group: 'network', title: 'subunits.title' },
     page: page(async () => (await import('../features/sub_units/sub_units_page')).SubUnitsPage) },
   { path: '/balance', permission: 'read_network', entry: { group: 'network', title: 'balance.title' },

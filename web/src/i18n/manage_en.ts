@@ -10,11 +10,12 @@ import { qualityEn } from '../features/prediction_quality/text.en'
 import { pricesEn } from '../features/prices/text.en'
 import { projectsEn } from '../features/projects/text.en'
 import { settingsEn } from '../features/settings/text.en'
+import { sharedGpusEn } from '../features/shared_gpus/text.en'
 import { simulationEn } from '../features/simulation/text.en'
 import { subUnitsEn } from '../features/sub_units/text.en'
 import { unitTypesEn } from '../features/unit_types/text.en'
 import { formsEn } from '../ui/forms/text.en'
 
 export const manageEn = {
-  ...formsEn, ...unitTypesEn, ...subUnitsEn, ...simulationEn, ...cyclesEn, ...balanceEn, ...qualityEn, ...projectsEn, ...calendarEn, ...pricesEn, ...billingEn, ...accountsEn, ...auditEn, ...authorityEn, ...settingsEn,
+  ...formsEn, ...unitTypesEn, ...sharedGpusEn, ...subUnitsEn, ...simulationEn, ...cyclesEn, ...balanceEn, ...qualityEn, ...projectsEn, ...calendarEn, ...pricesEn, ...billingEn, ...accountsEn, ...auditEn, ...authorityEn, ...settingsEn,
 }

@@ -9,11 +9,12 @@ import { qualityZh } from '../features/prediction_quality/text.zh'
 import { pricesZh } from '../features/prices/text.zh'
 import { projectsZh } from '../features/projects/text.zh'
 import { settingsZh } from '../features/settings/text.zh'
+import { sharedGpusZh } from '../features/shared_gpus/text.zh'
 import { simulationZh } from '../features/simulation/text.zh'
 import { subUnitsZh } from '../features/sub_units/text.zh'
 import { unitTypesZh } from '../features/unit_types/text.zh'
 import { formsZh } from '../ui/forms/text.zh'
 
 export const manageZh = {
-  ...formsZh, ...unitTypesZh, ...subUnitsZh, ...simulationZh, ...cyclesZh, ...balanceZh, ...qualityZh, ...projectsZh, ...calendarZh, ...pricesZh, ...billingZh, ...accountsZh, ...auditZh, ...authorityZh, ...settingsZh,
+  ...formsZh, ...unitTypesZh, ...sharedGpusZh, ...subUnitsZh, ...simulationZh, ...cyclesZh, ...balanceZh, ...qualityZh, ...projectsZh, ...calendarZh, ...pricesZh, ...billingZh, ...accountsZh, ...auditZh, ...authorityZh, ...settingsZh,
 }

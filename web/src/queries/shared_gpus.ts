@@ -17,6 +17,17 @@ export function useSharedGpus(center: string, isWanted: boolean) {
   })
 }
 
+/** The GPUs whose memory jobs share, of one center or, with '', of all. */
+export function useAllSharedGpus(center: string) {
+  return useWholeList({
+    key: ['shared-gpus', 'all', center],
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/shared-gpus', {
+      signal, params: { query: { page_size: 200, ...(center ? { center } : {}), ...(page_token ? { page_token } : {}) } } })),
+    refetchInterval: 10_000,
+    keepsPrevious: true,
+  })
+}
+
 /** The GPUs that programs of a job are on now, with the programs that share them, as far as the reader may know them. */
 export function useGpusOfJob(job: string, isWanted: boolean) {
   return useWholeList({

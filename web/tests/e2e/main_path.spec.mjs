@@ -131,6 +131,23 @@ describe('the console', limit, () => {
     await leave(page)
   })
 
+  it('tells times in UTC or in local time, always with the zone, and remembers which', async () => {
+    const page = await signedIn(jobPath, { zone: 'Asia/Shanghai' })
+    const submitted = page.locator('main time').first()
+    await submitted.filter({ hasText: / UTC$/ }).waitFor()
+    const moment = await submitted.getAttribute('datetime')
+    await page.getByRole('button', { name: /^Account/ }).click()
+    await page.getByText('Local', { exact: true }).click()
+    await page.keyboard.press('Escape')
+    await submitted.filter({ hasText: / GMT\+8$/ }).waitFor()
+    assert.equal(await submitted.getAttribute('datetime'), moment)
+    const hour = (await submitted.textContent()).split(' ')[1].slice(0, 2)
+    assert.equal(Number(hour), (new Date(moment).getUTCHours() + 8) % 24)
+    await page.reload()
+    await submitted.filter({ hasText: / GMT\+8$/ }).waitFor()
+    await leave(page)
+  })
+
   it('is used by keyboard alone', async () => {
     const page = await openPage(browser, { url: network.url })
     await page.getByRole('tab').first().waitFor()

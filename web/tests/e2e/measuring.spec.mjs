@@ -52,6 +52,17 @@ describe('measuring', limit, () => {
     await page.locator('main table').getByText('dgemm').first().waitFor()
   })
 
+  it('tells on the page of a unit type what is known of it beside busy neighbours', async () => {
+    const { items: [unitType] } = await ask(page, 'GET', '/unit-types?center=alpha')
+    const { items: curves } = await ask(page, 'GET', `/load-curves?unit_type=${unitType.id}`)
+    await at(`/unit-types/${unitType.id}`)
+    const section = page.getByRole('region', { name: 'Beside busy neighbours' })
+    // Whether jobs held other cores while it was measured is up to the host.
+    if (curves.length === 0) await section.getByText('Nothing was measured beside different loads yet').waitFor()
+    else await section.getByRole('table').getByText(curves[0].operator, { exact: true }).waitFor()
+    assert.deepEqual(await violations(page), [])
+  })
+
   it('composes a probe task from a job, tries it, and releases it', async () => {
     await at(`/probe-tasks/compose?job=${await solverThatEnded()}`)
     await page.getByRole('button', { name: 'Make the draft' }).click()

@@ -144,6 +144,13 @@ TEST(Refusal, NamesTheLongestThatAJobMayRun)
                                       "with 2 h: set wall_limit_s to 7200 or less");
 }
 
+TEST(Refusal, SaysThatNoCenterHasTheSoftware)
+{
+    EXPECT_EQ(refusal_of(asking([](RouteRequest& job) { job.software.modules = true; })),
+              "modules no center that could run it has modules for jobs; `fathom center show` tells what each has (the "
+              "fact `software`)");
+}
+
 TEST(Refusal, NamesTheNearestInstructionSets)
 {
     EXPECT_EQ(refusal_of(asking([](RouteRequest& job) { job.units.isa = {"avx512f", "amx_tile"}; })),

@@ -8,14 +8,14 @@ namespace fathom::test {
 
 inline constexpr Timestamp kNow{std::chrono::sys_days{std::chrono::year{2026} / 11 / 20}};
 
-inline PastRun make_run(const std::string& job_type, const std::string& unit_type, double promised_s, double actual_s)
+inline PastRun make_run(const std::string& job_type, const std::string& unit_type, double raw_s, double actual_s)
 {
     PastRun run;
     run.job_type = job_type;
     run.unit_type = unit_type;
-    run.promised_s = promised_s;
-    run.promised_low_s = promised_s / 1.02;
-    run.promised_high_s = promised_s * 1.02;
+    run.raw_s = raw_s;
+    run.raw_low_s = raw_s / 1.02;
+    run.raw_high_s = raw_s * 1.02;
     run.actual_s = actual_s;
     run.ended_at = kNow;
     return run;

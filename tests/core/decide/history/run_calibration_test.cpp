@@ -84,12 +84,11 @@ Outcome live_through(const World& world, unsigned seed)
         PastRun run;
         run.job_type = "t" + std::to_string(type);
         run.unit_type = "u" + std::to_string(unit);
-        run.promised_s = truth_s * std::exp(measurement[type][unit]);
-        run.promised_low_s = run.promised_s * std::exp(-kWidthOf80Percent * world.claimed);
-        run.promised_high_s = run.promised_s * std::exp(kWidthOf80Percent * world.claimed);
+        run.raw_s = truth_s * std::exp(measurement[type][unit]);
+        run.raw_low_s = run.raw_s * std::exp(-kWidthOf80Percent * world.claimed);
+        run.raw_high_s = run.raw_s * std::exp(kWidthOf80Percent * world.claimed);
         const RunCorrection correction = history.correction(run.job_type, run.unit_type);
-        const RunTime time =
-            corrected({run.promised_s, run.promised_low_s, run.promised_high_s}, correction, correction.width_factor);
+        const RunTime time = corrected({run.raw_s, run.raw_low_s, run.raw_high_s}, correction, correction.width_factor);
         run.predicted_s = time.run_s;
         run.low_s = time.low_s;
         run.high_s = time.high_s;
@@ -142,7 +141,7 @@ PastRun predicted_run(double predicted_s, double half_width, double actual_s)
     PastRun run;
     run.job_type = "scf";
     run.unit_type = "u1";
-    run.promised_s = predicted_s;
+    run.raw_s = predicted_s;
     run.predicted_s = predicted_s;
     run.low_s = predicted_s * std::exp(-half_width);
     run.high_s = predicted_s * std::exp(half_width);

@@ -17,17 +17,14 @@ using namespace std::chrono_literals;
 using test::kNow;
 using test::make_run;
 
-/// A promise for a job that does what its type does.
+/// A raw prediction for a job that does what its type does.
 class OfType {
   public:
-    explicit OfType(double promised_s, double width = 1.05)
-        : run_({promised_s, promised_s / width, promised_s * width}, {})
-    {
-    }
-    RunPromise promise() const { return {PromiseBasis::kReference, false, &run_}; }
+    explicit OfType(double raw_s, double width = 1.05) : run_({raw_s, raw_s / width, raw_s * width}, {}) {}
+    RawPrediction raw() const { return {RawBasis::kReference, false, &run_}; }
     RunTime predict(const RunHistory& history, const std::string& unit_type) const
     {
-        const RunCorrection correction = history.correction("scf", unit_type, {}, promise());
+        const RunCorrection correction = history.correction("scf", unit_type, {}, raw());
         return corrected(run_.at(1), correction, correction.width_factor);
     }
 
@@ -35,10 +32,10 @@ class OfType {
     DividedRun run_;
 };
 
-PastRun reference_run(const std::string& unit_type, double promised_s, double actual_s)
+PastRun reference_run(const std::string& unit_type, double raw_s, double actual_s)
 {
-    PastRun run = make_run("scf", unit_type, promised_s, actual_s);
-    run.basis = PromiseBasis::kReference;
+    PastRun run = make_run("scf", unit_type, raw_s, actual_s);
+    run.basis = RawBasis::kReference;
     return run;
 }
 
@@ -47,7 +44,7 @@ TEST(RunHistory, TheLastRunOfATypeThereIsBelievedAtOnce)
     // Promised 7.6, took 4.05: what stayed at 7.6, 5.9, 5.8 when corrections moved by a fifth of the way.
     const std::vector<PastRun> runs{reference_run("u1", 7.6, 4.05)};
     const RunHistory history(runs, kNow);
-    const RunCorrection correction = history.correction("scf", "u1", {}, OfType(7.6).promise());
+    const RunCorrection correction = history.correction("scf", "u1", {}, OfType(7.6).raw());
     const RunTime next = OfType(7.6).predict(history, "u1");
 
     EXPECT_GE(correction.own_share, 0.8);
@@ -72,7 +69,7 @@ TEST(RunHistory, TwoRunsThatAgreeAreBelievedHoweverFarThePromiseIsOff)
 TEST(RunHistory, ARunNearItsPromiseWeighsByTheVariances)
 {
     const std::vector<PastRun> runs{reference_run("u1", 10, 10.5)};
-    const double own = RunHistory(runs, kNow).correction("scf", "u1", {}, OfType(10).promise()).own_share;
+    const double own = RunHistory(runs, kNow).correction("scf", "u1", {}, OfType(10).raw()).own_share;
 
     EXPECT_GE(own, 0.8);
     EXPECT_LE(own, 0.94);
@@ -80,10 +77,10 @@ TEST(RunHistory, ARunNearItsPromiseWeighsByTheVariances)
 
 TEST(RunHistory, WhatRunsOfATypeTookCountsNotWhatWasPromisedThen)
 {
-    // The promise was another before the units were measured anew; the runs were the same.
+    // The raw prediction was another before the units were measured anew; the runs were the same.
     std::vector<PastRun> runs;
-    for (const double promised_s : {3.0, 9.0, 30.0, 4.0})
-        runs.push_back(reference_run("u1", promised_s, 10));
+    for (const double raw_s : {3.0, 9.0, 30.0, 4.0})
+        runs.push_back(reference_run("u1", raw_s, 10));
     const RunHistory history(runs, kNow);
 
     EXPECT_NEAR(OfType(10).predict(history, "u1").run_s, 10, 0.35);
@@ -142,7 +139,7 @@ TEST(RunHistory, RunsOnOtherNumbersOfUnitsAreDividedByThePromise)
     past.unit_count = 4;
     const RunHistory history(std::vector{past}, kNow);
 
-    EXPECT_GT(history.correction("scf", "u1", {}, {PromiseBasis::kReference, false, &run}).factor, 1.6);
+    EXPECT_GT(history.correction("scf", "u1", {}, {RawBasis::kReference, false, &run}).factor, 1.6);
 }
 
 TEST(RunHistory, AProgramWhoseTimeDependsOnWhatItIsGivenIsNotPromisedNarrowly)
@@ -197,15 +194,15 @@ TEST(RunHistory, TwoRunsThatDifferTellOfNoFirstRunAlone)
 TEST(RunHistory, WhereRunsHardlyDifferOneIsBelievedMore)
 {
     std::vector<PastRun> runs = runs_one_by_one("scf", {12});
-    const double alone = RunHistory(runs, kNow).correction("scf", "u1", {}, OfType(11).promise()).own_share;
+    const double alone = RunHistory(runs, kNow).correction("scf", "u1", {}, OfType(11).raw()).own_share;
     for (const char* type : {"md", "fft", "sort"}) {
         const std::vector<PastRun> others = runs_one_by_one(type, {10, 10.05, 9.95, 10, 10.05});
         runs.insert(runs.end(), others.begin(), others.end());
     }
-    const double steady = RunHistory(runs, kNow).correction("scf", "u1", {}, OfType(11).promise()).own_share;
+    const double steady = RunHistory(runs, kNow).correction("scf", "u1", {}, OfType(11).raw()).own_share;
     const std::vector<PastRun> wild = runs_one_by_one("search", {1, 40, 7, 20, 3});
     runs.insert(runs.end(), wild.begin(), wild.end());
-    const double beside_wild = RunHistory(runs, kNow).correction("scf", "u1", {}, OfType(11).promise()).own_share;
+    const double beside_wild = RunHistory(runs, kNow).correction("scf", "u1", {}, OfType(11).raw()).own_share;
 
     EXPECT_LT(alone, 0.94);
     EXPECT_GT(steady, 0.95);
@@ -233,7 +230,7 @@ TEST(RunHistory, IsAsGoodAsTheLastRunThereWhereFirstRunsReadTheirFiles)
         take(once(random));
         const double last_s = take(0);
         const RunCorrection correction =
-            RunHistory(runs, kNow).correction(runs.back().job_type, "u1", {}, OfType(last_s).promise());
+            RunHistory(runs, kNow).correction(runs.back().job_type, "u1", {}, OfType(last_s).raw());
         const double actual_s = take(0);
         off.push_back(last_s * correction.factor / actual_s - 1);
         off_by_last.push_back(last_s / actual_s - 1);
@@ -270,9 +267,8 @@ TEST(RunHistory, WhatAllTypesMeetOnAUnitTypeIsExpectedOfOneThatNeverRanThere)
 
     EXPECT_NEAR(job.predict(history, "u2").run_s, 8.1, 0.3);
     EXPECT_NEAR(job.predict(history, "u3").run_s, 10, 0.3) << "it is that unit type's error, not of all";
-    EXPECT_LE(history.least_factor("scf", {}, job.promise()),
-              history.correction("scf", "u2", {}, job.promise()).factor);
-    EXPECT_NEAR(history.correction("never ran", "u2", {}, job.promise()).factor, 0.81, 0.03);
+    EXPECT_LE(history.least_factor("scf", {}, job.raw()), history.correction("scf", "u2", {}, job.raw()).factor);
+    EXPECT_NEAR(history.correction("never ran", "u2", {}, job.raw()).factor, 0.81, 0.03);
 }
 
 TEST(RunHistory, WhatOneTypeOrTwoMeetThereIsTheirOwn)
@@ -288,13 +284,13 @@ TEST(RunHistory, AKnownRunThatWasLongForOnceIsCarriedOverAsItsPlaceTakesIt)
     // The profiled run was the first there: 12 s, and then 10 s. Another place takes twice as long.
     std::vector<PastRun> runs = runs_one_by_one("scf", {12, 10, 10});
     for (PastRun& run : runs)
-        run.promised_s = run.promised_low_s = run.promised_high_s = 12;
+        run.raw_s = run.raw_low_s = run.raw_high_s = 12;
     KnownRun known;
     known.unit_type = "u1";
     known.run_s = 12;
     const RunHistory history(runs, kNow);
     const OfType job(24);
-    RunPromise elsewhere = job.promise();
+    RawPrediction elsewhere = job.raw();
     elsewhere.known_factor = history.known_run_factor("scf", {}, known);
     const RunCorrection correction = history.correction("scf", "u2", {}, elsewhere);
 
@@ -312,14 +308,14 @@ TEST(RunHistory, AKnownRunThatWasLongForOnceIsCarriedOverAsItsPlaceTakesIt)
 
 TEST(Corrected, KeepsOfThePromisesIntervalItsShare)
 {
-    const RunTime time = corrected({10, 10 / 1.1, 11}, {.factor = 1, .deviation = 0, .promise_share = 0.5}, 1);
+    const RunTime time = corrected({10, 10 / 1.1, 11}, {.factor = 1, .deviation = 0, .raw_share = 0.5}, 1);
 
     EXPECT_NEAR(time.high_s, 10 * std::sqrt(1.1), 1e-9);
 }
 
 TEST(Corrected, WidensByBothDeviationsOnTheLogScale)
 {
-    // Half widths: ln 1.1 of the promise, 1.2816 · 0.1 of the correction.
+    // Half widths: ln 1.1 of the raw prediction, 1.2816 · 0.1 of the correction.
     const RunTime time = corrected({10, 10 / 1.1, 11}, {.factor = 2, .deviation = 0.1}, 1.5);
     const double half = 1.5 * std::hypot(std::log(1.1), 1.2815515655446004 * 0.1);
 

@@ -34,7 +34,7 @@ TEST(RunHistory, OfNoRunsAtAllCorrectsNothing)
 TEST(RunHistory, BeforeTheFirstRunNamedOperatorsPromiseLittleAndAKnownRunMuch)
 {
     const RunHistory history({}, kNow);
-    const RunPromise reference{PromiseBasis::kReference, false, nullptr};
+    const RawPrediction reference{RawBasis::kReference, false, nullptr};
     const RunTime by_operators = corrected({10, 9, 11}, history.correction("scf", "u1"), 1);
     const RunTime by_reference = corrected({10, 9, 11}, history.correction("scf", "u1", {}, reference), 1);
 
@@ -63,7 +63,7 @@ TEST(RunHistory, TheFirstRunCountsForNearlyAllAndManyForAll)
 
 TEST(RunHistory, CanBeCheckedByHand)
 {
-    // One run that took e^0.1 times its promise; deviations as usual: 0.1, 0.2, 0.5, 0.2.
+    // One run that took e^0.1 times its raw prediction; deviations as usual: 0.1, 0.2, 0.5, 0.2.
     // c = 0.04 / (0.04 + 0.01) = 0.8, f = 0.25 / (0.25 + 0.04 / 0.8) = 5/6,
     // m = 5/6 · 0.1 / (5/6 + 0.25 / 0.04) = 0.2/17, A = m + 5/6 · (0.1 − m), B = A + 0.8 · (0.1 − A).
     const std::vector<PastRun> runs{make_run("scf", "u1", 10, 10 * std::exp(0.1))};
@@ -80,7 +80,7 @@ TEST(RunHistory, CanBeCheckedByHand)
 
 TEST(RunHistory, TellsAUnitTypesDeviationFromTheJobTypesError)
 {
-    // The job type takes 1.5 times its promise everywhere, on u3 three times.
+    // The job type takes 1.5 times its raw prediction everywhere, on u3 three times.
     std::vector<PastRun> runs;
     for (const char* unit_type : {"u1", "u2", "u4", "u5"})
         add_runs(runs, "scf", unit_type, 40, 1.5);
@@ -159,8 +159,8 @@ TEST(RunHistory, OrderDoesNotMatter)
         PastRun run = make_run(std::to_string(random() % 4), std::to_string(random() % 5), 10,
                                10 * std::exp(static_cast<double>(random() % 100) / 100));
         run.ended_at -= std::chrono::hours(random() % 1000);
-        run.promised_low_s = 10 - static_cast<double>(random() % 50) / 10;
-        run.promised_high_s = 14;
+        run.raw_low_s = 10 - static_cast<double>(random() % 50) / 10;
+        run.raw_high_s = 14;
         run.predicted_s = 12;
         run.low_s = 9;
         run.high_s = 14;

@@ -126,7 +126,7 @@ TEST(PredictFromReference, WhatOnlyResemblesItsOperatorLiesBetweenItAndTheCore)
     const std::vector before{measured("dgemm", 1e6, 1), measured("trigonometric", 1e6, 1)};
     const std::vector there{measured("dgemm", 1e6, 4), measured("trigonometric", 1e6, 1)};
     std::vector job{demand("dgemm", 1e6, 0.5), demand("trigonometric", 1e6, 0.5, "compute")};
-    job[0].likeness = 0.5;
+    job[0].similarity = 0.5;
 
     const RunPrediction found = predict_from_reference(job, run_on(before, 2), {.operators = there});
 

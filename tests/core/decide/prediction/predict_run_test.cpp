@@ -71,7 +71,7 @@ TEST(PredictRun, IsTheKnownRunWhereThereIsOne)
     const RunPrediction run = predict_run({known.operators, &known, {.operators = kBeta}, {nullptr, "ut_beta"}});
 
     // 6 s · 2 + 2 s / 2 + 1 s waiting + 1 s · the mean ratio (6 · 2 + 2 / 2) / 8.
-    EXPECT_EQ(run.basis, PromiseBasis::kReference);
+    EXPECT_EQ(run.basis, RawBasis::kReference);
     EXPECT_NEAR(run.run_s, 12 + 1 + 1 + 13.0 / 8, 1e-9);
 }
 
@@ -80,7 +80,7 @@ TEST(PredictRun, IsTheSumOfTheOperatorsWhereThereIsNone)
     const KnownRun known = run_on_alpha();
     const RunPrediction run = predict_run({known.operators, nullptr, {.operators = kBeta}, {}});
 
-    EXPECT_EQ(run.basis, PromiseBasis::kOperators);
+    EXPECT_EQ(run.basis, RawBasis::kOperators);
     EXPECT_NEAR(run.run_s, 2.5, 1e-9);
 }
 
@@ -128,10 +128,10 @@ TEST(PredictRun, IsWhatTheRouterPromises)
 
     ASSERT_TRUE(decision.winner);
     const Candidate& winner = decision.candidates[*decision.winner];
-    EXPECT_DOUBLE_EQ(winner.promised.run_s, run.run_s);
+    EXPECT_DOUBLE_EQ(winner.raw.run_s, run.run_s);
     EXPECT_DOUBLE_EQ(winner.prediction.run_s, run.run_s);
     EXPECT_DOUBLE_EQ(winner.prediction.high_s, run.high_s);
-    EXPECT_EQ(winner.prediction.basis, PromiseBasis::kReference);
+    EXPECT_EQ(winner.prediction.basis, RawBasis::kReference);
     ASSERT_EQ(winner.rungs.size(), 1U);
     EXPECT_EQ(winner.rungs[0].rung, "reference");
     EXPECT_EQ(winner.rungs[0].text,
@@ -144,8 +144,8 @@ TEST(PredictRun, RunsThereAndTheKnownRunWeighByTheirVariances)
     PastRun past;
     past.job_type = "solver";
     past.unit_type = "ut_beta";
-    past.promised_s = past.promised_low_s = past.promised_high_s = 15.6;
-    past.basis = PromiseBasis::kReference;
+    past.raw_s = past.raw_low_s = past.raw_high_s = 15.6;
+    past.basis = RawBasis::kReference;
     past.actual_s = 12;
     RouteKnowledge knowledge;
     knowledge.runs = std::make_shared<const RunHistory>(std::vector{past}, Timestamp{});
@@ -179,8 +179,8 @@ TEST(PredictRun, AKnownRunIsCarriedOverAsLaterRunsOfItsPlaceTakeIt)
         PastRun past;
         past.job_type = "solver";
         past.unit_type = "ut_alpha";
-        past.promised_s = past.promised_low_s = past.promised_high_s = 10;
-        past.basis = PromiseBasis::kReference;
+        past.raw_s = past.raw_low_s = past.raw_high_s = 10;
+        past.basis = RawBasis::kReference;
         past.actual_s = actual_s;
         past.ended_at = Timestamp{} + std::chrono::hours(runs.size());
         runs.push_back(past);
@@ -193,8 +193,8 @@ TEST(PredictRun, AKnownRunIsCarriedOverAsLaterRunsOfItsPlaceTakeIt)
 
     ASSERT_TRUE(decision.winner);
     const Candidate& winner = decision.candidates[*decision.winner];
-    EXPECT_NEAR(winner.promised.run_s, 12 + 1 + 1 + 13.0 / 8, 1e-9) << "what measurements make of the known run";
-    EXPECT_NEAR(winner.prediction.run_s, 0.8 * winner.promised.run_s, 0.3) << "the known run was a first one";
+    EXPECT_NEAR(winner.raw.run_s, 12 + 1 + 1 + 13.0 / 8, 1e-9) << "what measurements make of the known run";
+    EXPECT_NEAR(winner.prediction.run_s, 0.8 * winner.raw.run_s, 0.3) << "the known run was a first one";
     ASSERT_FALSE(winner.rungs.empty());
     EXPECT_NE(winner.rungs[0].text.find(", times 0.8"), std::string::npos) << winner.rungs[0].text;
 

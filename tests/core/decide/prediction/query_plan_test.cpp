@@ -1,4 +1,5 @@
 #include "core/decide/prediction/query_plan.hpp"
+#include "core/decide/prediction/spark_log.hpp"
 
 #include <gmock/gmock.h>
 

@@ -136,7 +136,7 @@ RC_GTEST_PROP(OrderJobsProperty, TheOrderOfJobsDoesNotMatter, ())
     RC_ASSERT(started(drawn) == before);
 }
 
-// Where nothing waits for better places, only units kept for an overdue job stay free.
+// Where nothing waits for better places, only units reserved for an overdue job stay free.
 RC_GTEST_PROP(OrderJobsProperty, IsWorkConserving, ())
 {
     Case drawn = draw_case(/*with_gangs=*/false);

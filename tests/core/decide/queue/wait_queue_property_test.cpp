@@ -58,11 +58,11 @@ class SlowOrder {
 
     std::vector<OrderedStart> run()
     {
-        for (const std::size_t job : in_turn()) {
+        for (const std::size_t job : overdue()) {
             if (const auto option = best_free(job))
                 start(job, *option);
             else if (settings_.rule != OrderRule::kFirstCome)
-                keep_units_for(job);
+                reserve_units_for(job);
         }
         if (settings_.rule == OrderRule::kFirstCome) return starts_;
         while (const auto next = next_start())
@@ -94,8 +94,8 @@ class SlowOrder {
         const JobOption& place = jobs_[job].options[option];
         if (index(job, option) == kNever || place.unit_count > free_[place.unit_type]) return false;
         if (place.run_s > types_[place.unit_type].free_for_s) return false;
-        const auto& kept = kept_[place.unit_type];
-        return !kept || place.run_s <= kept->start_s || place.unit_count <= kept->spare;
+        const auto& reservation = kept_[place.unit_type];
+        return !reservation || place.run_s <= reservation->start_s || place.unit_count <= reservation->spare;
     }
 
     std::optional<std::size_t> best_free(std::size_t job) const
@@ -110,19 +110,19 @@ class SlowOrder {
         return best;
     }
 
-    std::vector<std::size_t> in_turn() const
+    std::vector<std::size_t> overdue() const
     {
         std::vector<std::size_t> order;
         for (std::size_t job = 0; job < jobs_.size(); ++job) {
-            const bool has_turn = settings_.rule == OrderRule::kFirstCome || indices_.jobs[job].is_overdue;
-            if (has_turn && best_index(job) < kNever) order.push_back(job);
+            const bool goes_first = settings_.rule == OrderRule::kFirstCome || indices_.jobs[job].is_overdue;
+            if (goes_first && best_index(job) < kNever) order.push_back(job);
         }
-        const auto turn_s = [&](std::size_t job) {
+        const auto order_s = [&](std::size_t job) {
             const OrderIndex& own = indices_.jobs[job];
             return settings_.rule == OrderRule::kFirstCome ? own.waited_s : own.overdue_s;
         };
         std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-            return std::tuple(-turn_s(a), jobs_[a].id) < std::tuple(-turn_s(b), jobs_[b].id);
+            return std::tuple(-order_s(a), jobs_[a].id) < std::tuple(-order_s(b), jobs_[b].id);
         });
         return order;
     }
@@ -149,23 +149,23 @@ class SlowOrder {
         return std::nullopt;
     }
 
-    void keep_units_for(std::size_t job)
+    void reserve_units_for(std::size_t job)
     {
         std::optional<std::tuple<bool, double, std::size_t, std::size_t>> best;
-        Kept best_kept;
+        Kept best_reservation;
         for (std::size_t option = 0; option < jobs_[job].options.size(); ++option) {
             const JobOption& place = jobs_[job].options[option];
             const std::int64_t free = free_[place.unit_type];
             if (index(job, option) == kNever || kept_[place.unit_type] || place.unit_count <= free) continue;
             const auto known = freed(place.unit_type, place.unit_count - free);
-            const Kept kept = known ? Kept{known->first, free + known->second - place.unit_count} : Kept{0, 0};
-            if (kept.start_s + place.run_s > types_[place.unit_type].free_for_s) continue;
-            const std::tuple rank(!known, kept.start_s + place.run_s, place.unit_type, option);
+            const Kept reservation = known ? Kept{known->first, free + known->second - place.unit_count} : Kept{0, 0};
+            if (reservation.start_s + place.run_s > types_[place.unit_type].free_for_s) continue;
+            const std::tuple rank(!known, reservation.start_s + place.run_s, place.unit_type, option);
             if (best && rank >= *best) continue;
             best = rank;
-            best_kept = kept;
+            best_reservation = reservation;
         }
-        if (best) kept_[std::get<2>(*best)] = best_kept;
+        if (best) kept_[std::get<2>(*best)] = best_reservation;
     }
 
     std::pair<double, std::string> turn(std::size_t job) const
@@ -224,8 +224,8 @@ class SlowOrder {
     {
         const JobOption& place = jobs_[job].options[option];
         free_[place.unit_type] -= place.unit_count;
-        auto& kept = kept_[place.unit_type];
-        if (kept && place.run_s > kept->start_s) kept->spare -= place.unit_count;
+        auto& reservation = kept_[place.unit_type];
+        if (reservation && place.run_s > reservation->start_s) reservation->spare -= place.unit_count;
         started_.insert(job);
         starts_.push_back({job, option});
     }
@@ -240,7 +240,7 @@ class SlowOrder {
     std::vector<OrderedStart> starts_;
 };
 
-/// A small network in the course of time, told to a book piece by piece.
+/// A small network in the course of time, told to a queue piece by piece.
 class Stream {
   public:
     explicit Stream(std::uint64_t seed) : dice_(seed)
@@ -257,7 +257,7 @@ class Stream {
             type.unit_count = type.free_units = dice_.roll(1, 6);
             counts.push_back(type.unit_count);
         }
-        book_.emplace(settings_, counts);
+        queue_.emplace(settings_, counts);
     }
 
     void step()
@@ -280,17 +280,17 @@ class Stream {
 
     void arrive()
     {
-        BookedJob job;
+        QueuedJob job;
         job.key = next_key_++;
         job.options = options();
         job.since_s = now_s_;
         job.fair_load = dice_.pick({0.5, 1, 1, 1});
         job.priority = 20 * dice_.roll(-1, 1);
         if (dice_.roll(0, 5) == 0) job.latest_start_s = now_s_ + 16 * static_cast<double>(dice_.roll(0, 8)) + 2;
-        waiting_.emplace(job.key, std::pair(job, book_->add(job)));
+        waiting_.emplace(job.key, std::pair(job, queue_->add(job)));
     }
 
-    /// New ones, or those that an earlier job has, which the book weighs together.
+    /// New ones, or those that an earlier job has, which the queue weighs together.
     JobOptions options()
     {
         if (!lists_.empty() && dice_.roll(0, 1) == 0)
@@ -310,7 +310,7 @@ class Stream {
     {
         if (waiting_.empty()) return;
         const auto gone = std::next(waiting_.begin(), dice_.roll(0, std::ssize(waiting_) - 1));
-        book_->remove(gone->second.second);
+        queue_->remove(gone->second.second);
         waiting_.erase(gone);
     }
 
@@ -320,7 +320,7 @@ class Stream {
             const bool ends = dice_.roll(0, 3) == 0;
             if (!ends) return false;
             types_[one.type].free_units += one.units;
-            book_->remove_release(one.type, one.expected_end_s, one.units);
+            queue_->remove_release(one.type, one.expected_end_s, one.units);
             return true;
         });
     }
@@ -330,28 +330,28 @@ class Stream {
         for (std::size_t type = 0; type < types_.size(); ++type) {
             if (dice_.roll(0, 9) == 0) {
                 types_[type].shadow_price = dice_.pick({0.5, 1, 2});
-                book_->set_shadow_price(type, types_[type].shadow_price);
+                queue_->set_shadow_price(type, types_[type].shadow_price);
             }
             if (dice_.roll(0, 4) == 0) {
                 types_[type].load = dice_.pick({0, 0.75, 0.75, 1});
-                book_->set_load(type, types_[type].load);
+                queue_->set_load(type, types_[type].load);
             }
             if (dice_.roll(0, 9) == 0) types_[type].free_for_s = dice_.pick({kNever, kNever, 40, 16, 0});
-            book_->set_free(type, types_[type].free_units, types_[type].free_for_s);
+            queue_->set_free(type, types_[type].free_units, types_[type].free_for_s);
         }
         for (auto& [key, waiting] : waiting_) {
             if (dice_.roll(0, 19) != 0) continue;
             waiting.first.fair_load = dice_.pick({0.5, 1, 2});
-            book_->set_fair_load(waiting.second, waiting.first.fair_load);
+            queue_->set_fair_load(waiting.second, waiting.first.fair_load);
         }
     }
 
     void decide()
     {
         std::vector<WaitingJobView> views;
-        std::map<std::size_t, std::uint64_t> key_of; // by number in the book
+        std::map<std::size_t, std::uint64_t> key_of; // by number in the queue
         for (const auto& [key, waiting] : waiting_) {
-            const BookedJob& job = waiting.first;
+            const QueuedJob& job = waiting.first;
             WaitingJobView view;
             view.id = fmt::format("{:06}", key);
             view.options = job.options;
@@ -372,13 +372,13 @@ class Stream {
         std::vector<Start> once;
         for (const OrderedStart& start : order_starts(views, types, settings_))
             once.push_back({std::stoull(views[start.job].id), start.option});
-        const std::vector<BookedStart> booked = book_->decide(now_s_);
+        const std::vector<OrderedStart> queued = queue_->decide(now_s_);
         std::vector<Start> again;
-        for (const BookedStart& start : booked)
+        for (const OrderedStart& start : queued)
             again.push_back({key_of.at(start.job), start.option});
         RC_ASSERT(sorted(once) == sorted(slow));
         RC_ASSERT(again == once);
-        for (const BookedStart& start : booked)
+        for (const OrderedStart& start : queued)
             begin(key_of.at(start.job), start);
     }
 
@@ -392,22 +392,22 @@ class Stream {
         return result;
     }
 
-    void begin(std::uint64_t key, const BookedStart& start)
+    void begin(std::uint64_t key, const OrderedStart& start)
     {
-        book_->remove(start.job);
+        queue_->remove(start.job);
         waiting_.erase(key);
         types_[start.place.unit_type].free_units -= start.place.unit_count;
         running_.push_back({start.place.unit_type, start.place.unit_count, now_s_ + start.place.run_s});
-        book_->add_release(start.place.unit_type, now_s_ + start.place.run_s, start.place.unit_count);
+        queue_->add_release(start.place.unit_type, now_s_ + start.place.run_s, start.place.unit_count);
     }
 
     Dice dice_;
     OrderSettings settings_;
     std::vector<UnitTypeLoad> types_; ///< without releases
-    std::optional<WaitQueue> book_;
+    std::optional<WaitQueue> queue_;
     double now_s_ = 0;
     std::uint64_t next_key_ = 1;
-    std::map<std::uint64_t, std::pair<BookedJob, std::size_t>> waiting_; ///< with the number in the book
+    std::map<std::uint64_t, std::pair<QueuedJob, std::size_t>> waiting_; ///< with the number in the queue
     std::vector<Running> running_;
     std::vector<JobOptions> lists_; ///< that jobs came with
 };

@@ -87,14 +87,14 @@ class World {
     double cost(std::size_t place) const { return per_hour_[place] * run_s(place) / 3600; }
 
     /// A run of the job at a place, as the ledger has it.
-    PastRun past_run(std::size_t place, double promised_s)
+    PastRun past_run(std::size_t place, double raw_s)
     {
         PastRun run;
         run.job_type = "solver";
         run.unit_type = "ut_" + std::to_string(place);
-        run.promised_s = promised_s;
-        run.promised_low_s = 0.95 * promised_s;
-        run.promised_high_s = 1.05 * promised_s;
+        run.raw_s = raw_s;
+        run.raw_low_s = 0.95 * raw_s;
+        run.raw_high_s = 1.05 * raw_s;
         run.actual_s = run_s(place) * (1 + 0.01 * normal());
         run.ended_at = kNow - 1h;
         return run;
@@ -213,9 +213,9 @@ TEST(MoreInformation, OfEarlierRunsNeverWorsensWhatAJobIsToExpect)
     const auto with_runs = [](std::size_t places_with_runs) {
         return [places_with_runs](World& world, const RouteRequest& request) {
             const std::vector<UnitTypeView> views = world.views(kPlaces, 0);
-            const Decision promise = route(request, views);
+            const Decision raw = route(request, views);
             std::vector<PastRun> runs;
-            for (const Candidate& candidate : promise.candidates) {
+            for (const Candidate& candidate : raw.candidates) {
                 const std::size_t place = place_of(candidate.unit_type_id);
                 for (int i = 0; place < places_with_runs && i < 3; ++i)
                     runs.push_back(world.past_run(place, candidate.prediction.run_s));

@@ -103,9 +103,9 @@ TEST(PlaceNeighbours, TheHostWhereFewerWorkIsFasterWhereItIsKnownWhatTheyCost)
     const Decision decision = route(job_of(1), std::vector{busy, quiet});
     EXPECT_EQ(winner_of(decision).center, "quiet");
     const Candidate& other = decision.candidates.at(1);
-    EXPECT_NEAR(other.promised.run_s, 2 * kHour_s, 1);
+    EXPECT_NEAR(other.raw.run_s, 2 * kHour_s, 1);
     EXPECT_NEAR(other.prediction.run_s, 2 * kHour_s, 1);
-    EXPECT_NEAR(other.promised.low_s, kHour_s, 1) << "they may go";
+    EXPECT_NEAR(other.raw.low_s, kHour_s, 1) << "they may go";
     EXPECT_TRUE(other.neighbours.is_known);
     EXPECT_NEAR(other.neighbours.busy_cores, 7, 1e-9);
     EXPECT_NEAR(other.neighbours.factor, 2, 1e-9);
@@ -121,8 +121,8 @@ TEST(PlaceNeighbours, ThoseWhoEndMeanwhileCountForTheirTime)
     const Candidate winner = winner_of(route(job_of(1), std::vector{view}));
 
     EXPECT_NEAR(winner.neighbours.busy_cores, 3.5, 1e-9);
-    EXPECT_NEAR(winner.promised.run_s, std::sqrt(2) * kHour_s, 1);
-    EXPECT_NEAR(winner.promised.high_s, 2 * kHour_s, 1) << "others may come";
+    EXPECT_NEAR(winner.raw.run_s, std::sqrt(2) * kHour_s, 1);
+    EXPECT_NEAR(winner.raw.high_s, 2 * kHour_s, 1) << "others may come";
 }
 
 TEST(PlaceNeighbours, TheExplanationSaysHowManyAreExpected)
@@ -154,7 +154,7 @@ TEST(PlaceNeighbours, WhatItsOwnRunsTookThereHadNeighboursInItAlready)
         PastRun run;
         run.job_type = "t";
         run.unit_type = view.id.value;
-        run.promised_s = run.promised_low_s = run.promised_high_s = 2 * kHour_s;
+        run.raw_s = run.raw_low_s = run.raw_high_s = 2 * kHour_s;
         run.actual_s = 2 * kHour_s;
         run.ended_at = kNow - std::chrono::hours(i);
         runs.push_back(run);
@@ -179,8 +179,8 @@ TEST(PlaceNeighbours, ADecisionIsMadeAgainFromItsInputs)
     const RouteInputs read = parse_route_inputs(route_inputs_json(request, views, {}, decision)).value();
     const Decision again = route(read.request, read.unit_types, read.knowledge);
 
-    EXPECT_EQ(winner_of(again).promised.run_s, winner_of(decision).promised.run_s);
-    EXPECT_EQ(winner_of(again).promised.high_s, winner_of(decision).promised.high_s);
+    EXPECT_EQ(winner_of(again).raw.run_s, winner_of(decision).raw.run_s);
+    EXPECT_EQ(winner_of(again).raw.high_s, winner_of(decision).raw.high_s);
     EXPECT_GT(winner_of(again).neighbours.busy_cores, 0);
 }
 

@@ -186,12 +186,5 @@ TEST(FilterTrace, SaysWhereTheCandidatesWent)
     EXPECT_EQ(json["left"], 8);
 }
 
-TEST(FilterTrace, EveryFilterHasAName)
-{
-    for (std::size_t i = 0; i < kFilterCount; ++i)
-        EXPECT_EQ(parse_filter(to_string(static_cast<Filter>(i))), static_cast<Filter>(i));
-    EXPECT_FALSE(parse_filter("closed"));
-}
-
 } // namespace
 } // namespace fathom

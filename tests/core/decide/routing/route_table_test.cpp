@@ -124,9 +124,9 @@ RouteKnowledge any_knowledge(std::span<const UnitTypeView> views)
         PastRun run;
         run.job_type = *rc::gen::inRange(0, 4) == 0 ? "other" : "solver";
         run.unit_type = any_id();
-        run.promised_s = 100;
-        run.promised_low_s = 90;
-        run.promised_high_s = 110;
+        run.raw_s = 100;
+        run.raw_low_s = 90;
+        run.raw_high_s = 110;
         run.actual_s = *rc::gen::inRange(20, 300);
         run.ended_at = kNow - 1h;
         runs.push_back(std::move(run));

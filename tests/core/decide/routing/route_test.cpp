@@ -187,6 +187,24 @@ TEST(Route, LeavesOutWhereNoJobMayRunSoLong)
     EXPECT_EQ(feasible_names(route(request, catalog)).size(), 2U);
 }
 
+TEST(Route, LeavesOutCentersWithoutTheSoftwareThatAJobNeeds)
+{
+    std::vector catalog{unit_type("bare", {"dgemm"}), unit_type("modules", {"dgemm"}), unit_type("all", {"dgemm"})};
+    catalog[1].software = {.modules = true};
+    catalog[2].software = {.modules = true, .containers = true};
+    RouteRequest request = job({demand("dgemm", 1)});
+    EXPECT_EQ(feasible_names(route(request, catalog)).size(), 3U);
+    request.software = {.modules = true, .containers = true};
+
+    const Decision decision = route(request, catalog);
+
+    EXPECT_EQ(feasible_names(decision), std::vector<std::string>{"all"});
+    EXPECT_EQ(decision.candidates[1].removed_by, Filter::kSoftware);
+    EXPECT_EQ(decision.candidates[1].reason, "its center has not all of the modules and containers that the job needs");
+    request.software = {.modules = true};
+    EXPECT_EQ(feasible_names(route(request, catalog)).size(), 2U);
+}
+
 TEST(Route, LeavesOutCentersThatHaveNoLocalUserForWhoseJobItIs)
 {
     const std::vector catalog{unit_type("alpha", {"dgemm"}), unit_type("beta", {"dgemm"})};

@@ -40,9 +40,9 @@ class Metering : public testing::Test {
                                        .age = std::to_string(age_s) + " seconds"});
     }
 
-    /// A job that its unit type's measurements promised to take `promised_s`. What history makes of promises must not
+    /// A job that its unit type's measurements promised to take `raw_s`. What history makes of raw predictions must not
     /// count: its prediction was right.
-    void run_job(const std::string& unit_type, double promised_s, double actual_s)
+    void run_job(const std::string& unit_type, double raw_s, double actual_s)
     {
         const std::string job = JobId::make().value;
         const std::string attempt = AttemptId::make().value;
@@ -59,7 +59,7 @@ class Metering : public testing::Test {
                                         "unit_count, promised_s, run_s, actual_run_s, ended_at, outcome) "
                                         "SELECT $1, $2, 'mix', id, 1, $4, $5, $5, now(), 'succeeded' "
                                         "FROM unit_type WHERE name = $3",
-                                        attempt, job, unit_type, promised_s, actual_s);
+                                        attempt, job, unit_type, raw_s, actual_s);
                 return {};
             })
             .value();

@@ -15,6 +15,7 @@ import { StatePill, type Tone } from '../../ui/state_pill'
 import { Ready, StaleMark } from '../../ui/states'
 import { Time } from '../../ui/zone'
 import { BalanceChart } from './balance_chart'
+import { Faults } from './faults'
 import { HowToBalance } from './how_to'
 import { OutcomePill } from './outcome_pill'
 import { changesOf, deedsOf, lawText, pointsOf, regionText, signed } from './steps'
@@ -83,7 +84,7 @@ function Now({ center, step }: { center: string; step: BalanceStep }) {
     [t('balance.job'), step.job_id ? <Link key="j" href={`/jobs/${step.job_id}`}><code>{step.job_id}</code></Link> : null],
     [t('balance.center'), <Link key="c" href={pathTo('/centers/:center', { center })}>{center}</Link>],
     [t('balance.newest'), <Ago key="n" at={step.at} />],
-    [t('balance.faults'), step.faults.join('; ')],
+    [t('balance.faults'), step.faults.length > 0 ? <Faults key="f" step={step} /> : null],
   ]
   return <Facts items={items} />
 }
@@ -103,7 +104,7 @@ function Deeds({ steps }: { steps: readonly BalanceStep[] }) {
     { id: 'output', title: t('balance.output'), isNumber: true, cell: (step) => signed(step.output) ?? nothing, csv: (step) => step.output },
     { id: 'actions', title: t('balance.actions'), cell: (step) => actions(step) || nothing, csv: actions },
     { id: 'reason', title: t('balance.reason'), isText: true, cell: (step) => <ServerText>{step.reason}</ServerText>, csv: (step) => step.reason },
-    { id: 'faults', title: t('balance.faults'), isText: true, isHidden: true, cell: (step) => step.faults.join('; ') || nothing, csv: (step) => step.faults.join('; ') },
+    { id: 'faults', title: t('balance.faults'), isText: true, isHidden: true, cell: (step) => (step.faults.length > 0 ? <Faults step={step} /> : nothing), csv: (step) => step.faults.join('; ') },
     { id: 'transfer', title: t('balance.transfer'), isNumber: true, isHidden: true, cell: (step) => formatShare(step.transfer), csv: (step) => step.transfer },
     { id: 'load', title: t('balance.load'), isNumber: true, isHidden: true, cell: (step) => formatShare(step.load), csv: (step) => step.load },
     { id: 'proportional', title: 'K_p', isNumber: true, isHidden: true, cell: (step) => step.gains.proportional?.toFixed(3) ?? nothing, csv: (step) => step.gains.proportional },

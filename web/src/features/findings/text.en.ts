@@ -1,8 +1,8 @@
 export const findingsEn = {
   'findings.title': 'Findings',
-  'findings.intro': 'Results that were kept apart: none of them is a measurement or counts in a score.',
+  'findings.intro': 'Quarantined results: none of them is a measurement or counts in a score.',
   'findings.none': 'No finding fits the filters',
-  'findings.none.yet': 'No result was ever kept apart',
+  'findings.none.yet': 'No result was ever quarantined',
   'findings.kind': 'Kind',
   'findings.kind.checksum': 'Not computed',
   'findings.kind.clock': 'Clock contradicted',

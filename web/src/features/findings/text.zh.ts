@@ -2,9 +2,9 @@ import type { findingsEn } from './text.en'
 
 export const findingsZh: Record<keyof typeof findingsEn, string> = {
   'findings.title': '异常结果',
-  'findings.intro': '被单独存放的结果：均不作为度量，也不计入算力值。',
+  'findings.intro': '被隔离的结果：均不作为度量，也不计入算力值。',
   'findings.none': '没有符合筛选条件的异常结果',
-  'findings.none.yet': '从未有结果被单独存放',
+  'findings.none.yet': '从未有结果被隔离',
   'findings.kind': '种类',
   'findings.kind.checksum': '未实际计算',
   'findings.kind.clock': '时钟矛盾',

@@ -9,7 +9,7 @@ export const runsEn = {
   'runs.what.operators': 'Operators at chosen sizes',
   'runs.what.task': 'A probe task',
   'runs.what.job_type': 'The released probe task of a job type',
-  'runs.what.survey': 'A survey: every operator that is offered, at its default size',
+  'runs.what.full_benchmark': 'A full benchmark: every operator that is offered, at its default size',
   'runs.operator.add': 'Add an operator',
   'runs.operator.choose': 'Choose…',
   'runs.operator.remove': 'Remove {id}',

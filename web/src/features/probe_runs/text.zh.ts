@@ -11,7 +11,7 @@ export const runsZh: Record<keyof typeof runsEn, string> = {
   'runs.what.operators': '指定规模的探针算子',
   'runs.what.task': '一个探针任务',
   'runs.what.job_type': '某作业类型的已发布探针任务',
-  'runs.what.survey': '普查：所提供的全部算子，默认规模',
+  'runs.what.full_benchmark': '完整基准测试：所提供的全部算子，默认规模',
   'runs.operator.add': '添加算子',
   'runs.operator.choose': '请选择…',
   'runs.operator.remove': '移除 {id}',

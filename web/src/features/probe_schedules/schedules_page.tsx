@@ -22,7 +22,7 @@ function whatOf(schedule: ProbeSchedule, t: Translate): string {
   const { order } = schedule
   if (order.probe_task_id) return t('schedules.what.task', { id: order.probe_task_id })
   if (order.job_type) return t('schedules.what.job_type', { type: order.job_type })
-  return order.operators?.length ? order.operators.map((use) => use.id).join(', ') : t('schedules.what.survey')
+  return order.operators?.length ? order.operators.map((use) => use.id).join(', ') : t('schedules.what.full_benchmark')
 }
 
 function whereOf({ order }: ProbeSchedule, t: Translate): string {

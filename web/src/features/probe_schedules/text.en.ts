@@ -8,7 +8,7 @@ export const schedulesEn = {
   'schedules.when': 'When (UTC)',
   'schedules.when.hint': 'Five fields as cron has them, in UTC: minute, hour, day of month, month, day of week. Or @hourly, @daily, @weekly, @every 900 (seconds, 10 at least).',
   'schedules.what': 'What',
-  'schedules.what.survey': 'everything',
+  'schedules.what.full_benchmark': 'everything',
   'schedules.what.task': 'task {id}',
   'schedules.what.job_type': 'task of {type}',
   'schedules.where': 'Where',

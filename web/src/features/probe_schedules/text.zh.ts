@@ -10,7 +10,7 @@ export const schedulesZh: Record<keyof typeof schedulesEn, string> = {
   'schedules.when': '时间（UTC）',
   'schedules.when.hint': '与 cron 相同的五个字段，UTC 时间：分、时、日、月、星期。或 @hourly、@daily、@weekly、@every 900（秒，至少 10）。',
   'schedules.what': '测量对象',
-  'schedules.what.survey': '全部',
+  'schedules.what.full_benchmark': '全部',
   'schedules.what.task': '任务 {id}',
   'schedules.what.job_type': '{type} 的任务',
   'schedules.where': '位置',

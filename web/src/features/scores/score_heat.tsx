@@ -1,4 +1,4 @@
-import { useLanguage } from '../../i18n/language'
+import { useLanguage, useSentence } from '../../i18n/language'
 import type { AnyScore } from '../../queries/scores'
 import { formatDuration, formatNumber, formatTime } from '../../ui/format'
 import { type HeatCell, HeatLegend, HeatMap } from '../../ui/heat_map'
@@ -12,13 +12,15 @@ import { isOperatorScore, type ScoreMap } from './score_map'
 export function ScoreHeat({ map, shades, policy }: { map: ScoreMap; shades: 'column' | 'all'; policy: string }) {
   const { t, locale } = useLanguage()
   const { zone } = useZone()
+  const say = useSentence()
   const valuesOf = (column: string) => map.rows.map((row) => map.at(row.key, column)?.score)
   const all = rangeOf(map.columns.flatMap((column) => valuesOf(column.key)))
   const ranges = new Map(map.columns.map((column) => [column.key, shades === 'all' ? all : rangeOf(valuesOf(column.key))]))
 
   function titleOf(score: AnyScore): string {
-    if (!isOperatorScore(score)) return score.missing_reason ?? ''
-    return [formatDuration(score.median_s), formatTime(score.measured_at, zone), score.missing_reason].filter(Boolean).join(' · ')
+    const missing = score.missing_reason ? say(score.missing_reason) : ''
+    if (!isOperatorScore(score)) return missing
+    return [formatDuration(score.median_s), formatTime(score.measured_at, zone), missing].filter(Boolean).join(' · ')
   }
   function cell(row: string, column: string): HeatCell | null {
     const score = map.at(row, column)

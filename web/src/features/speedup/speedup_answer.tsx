@@ -4,6 +4,7 @@ import { DataTable } from '../../ui/data_table'
 import { formatDuration } from '../../ui/format'
 import { Facts, Section } from '../../ui/page'
 import { formatFigure } from '../../ui/rates'
+import { ServerText } from '../../ui/server_text'
 
 type Runs = NonNullable<SpeedupAnswer['runs']>['cpu']
 
@@ -32,7 +33,7 @@ export function Answer({ answer }: { answer: SpeedupAnswer }) {
             { id: 'name', title: t('speedup.coefficient'), cell: ([name]) => <code>{name}</code>, csv: ([name]) => name },
             { id: 'value', title: t('speedup.value'), isNumber: true, cell: ([, one]) => formatFigure(one.value), csv: ([, one]) => one.value },
             { id: 'source', title: t('speedup.source'), cell: ([, one]) => t(`speedup.source.${one.source}`), csv: ([, one]) => one.source },
-            { id: 'basis', title: t('speedup.basis'), cell: ([, one]) => one.basis, csv: ([, one]) => one.basis },
+            { id: 'basis', title: t('speedup.basis'), cell: ([, one]) => <ServerText>{one.basis}</ServerText>, csv: ([, one]) => one.basis },
           ]} />
         </>) : null}
     </Section>

@@ -1,3 +1,4 @@
+import { Link } from '../../app/router/link'
 import { useText } from '../../i18n/language'
 import { type SharedGpu, useSharedGpus } from '../../queries/shared_gpus'
 import type { UnitType } from '../../queries/unit_types'
@@ -17,7 +18,7 @@ export function SharedGpus({ unit }: { unit: UnitType }) {
   const gpus = gpusOf(unit, query.data ?? [])
   if (!isShared || gpus.length === 0) return null
   return (
-    <Section title={t('units.gpus')}>
+    <Section title={t('units.gpus')} side={<Link href={`/shared-gpus?center=${encodeURIComponent(unit.center)}`}>{t('sharedgpus.title')}</Link>}>
       {gpus.map((gpu) => <Gpu key={gpu.gpu} gpu={gpu} />)}
     </Section>
   )

@@ -9,6 +9,7 @@ import { Facts, Page, Section } from '../../ui/page'
 import { ServerText } from '../../ui/server_text'
 import { Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
+import { BusyNeighbours } from './busy_neighbours'
 import { flatFacts } from './facts'
 import { freeUnits } from './filters'
 import { SharedGpus } from './shared_gpus'
@@ -55,6 +56,7 @@ function Content({ unit }: { unit: UnitType }) {
         ]} />
       </Section>
       <SharedGpus unit={unit} />
+      <BusyNeighbours unitType={unit.id} />
       <Section title={t('units.price')}><UnitPrice unit={unit} /></Section>
       <Section title={t('units.trust')}><UnitTrust unit={unit} /></Section>
       <Section title={t('units.advice')}><Advice unit={unit} /></Section>

@@ -1,8 +1,8 @@
 import type { Sentence } from './sentence'
 
 /**
- * What is wrong with the files of a job, with policies, prices, operators and the audit log, and what a center or its Slurm says of a job
- * that it could not run. The words of Slurm, of libcurl and of the operating system stand in these as they are.
+ * What is wrong with the files of a job, with policies, prices, operators, the ledger and the audit log, and what a center, its Slurm or its
+ * Kubernetes says of a job that it could not run. The words of these, of libcurl and of the operating system stand in them as they are.
  */
 export const checksZh: readonly Sentence[] = [
   // Addresses and paths of a job's inputs and outputs.
@@ -53,6 +53,7 @@ export const checksZh: readonly Sentence[] = [
   ['its files took more of the disk than its share of {limit}| bytes (disk_bytes_per_processor)', '其文件占用的磁盘超过其份额 {limit} 字节（disk_bytes_per_processor）'],
   ['it made more files than its share of {n}| (disk_files_per_processor)', '其创建的文件超过其份额 {n} 个（disk_files_per_processor）'],
   ['a file would have become larger than its share of the disk, {limit}| bytes (disk_bytes_per_processor)', '一个文件会超过其磁盘份额 {limit} 字节（disk_bytes_per_processor）'],
+  ['this center has not what the job needs of {software}', '此计算中心没有作业所需的 {software}'],
   ['some output could not be stored at the center', '部分输出无法在计算中心保存'],
   ['the center\'s report of its end could not be stored', '计算中心关于其结束的报告无法保存'],
   ['no supervisor for it came up at the center', '计算中心没有启动其监管进程'],
@@ -64,8 +65,11 @@ export const checksZh: readonly Sentence[] = [
   ['staging failed: |cannot open the working folder: {cause}', '获取输入失败：无法打开工作目录：{cause}'],
   ['staging failed: |fathom-stage ended with exit code {code} on {host}', '获取输入失败：fathom-stage 在 {host} 上以退出码 {code} 结束'],
   ['staging failed: |this center has no object store for s3:// URLs', '获取输入失败：此计算中心没有用于 s3:// URL 的对象存储'],
+  ['staging failed: |this center signs for no s3:// URLs: its jobs run as the agent does and could read the store\'s key; start the agent as root with run_as or run_as_uids, or allow user namespaces, or let them ([s3] jobs_may_read_key)',
+    '获取输入失败：此计算中心不为 s3:// URL 签名：其作业与代理以同一用户运行，可能读取对象存储的密钥；请以 root 启动代理并设置 run_as 或 run_as_uids，或允许用户命名空间，或允许作业读取（[s3] jobs_may_read_key）'],
   ['staging failed: |the agent of this center is too old to |stage inputs|; update it', '获取输入失败：此计算中心的代理过旧，不能获取输入；请更新'],
   ['staging failed: |the agent of this center is too old to |store outputs|; update it', '获取输入失败：此计算中心的代理过旧，不能存储输出；请更新'],
+  ['staging failed: |output |{path}| to |{url}|: |{why:sentence}', '获取输入失败：输出 {path} 到 {url}：{why}'],
   ['staging failed: {url}: {why:sentence}', '获取输入失败：{url}：{why}'],
   ['staging failed: {url}: {why}', '获取输入失败：{url}：{why}'],
   ['outputs could not be stored: |no reason given', '无法存储输出：没有给出原因'],
@@ -92,6 +96,11 @@ export const checksZh: readonly Sentence[] = [
   ['this center sends no outputs by http, only by https (output_http)', '此计算中心不通过 http 发送输出，只通过 https（output_http）'],
   ['this center has no object store for s3:// URLs ([s3])', '此计算中心没有用于 s3:// URL 的对象存储（[s3]）'],
   ['this center gives jobs of their project no such access to it ([[s3_access]])', '此计算中心不给其项目的作业对它的这种访问权（[[s3_access]]）'],
+  ['the job may run for longer than any signature is good for: s3:// outputs are for wall limits of 6 days and 23 hours at most',
+    '作业的运行时间可能超过任何签名的有效期：s3:// 输出要求时间上限不超过 6 天 23 小时'],
+  ['of s3:// needs a wall_limit_s of |{n}| (6 days and 23 hours) at most: no signature for it is good for longer than 7 days',
+    's3:// 输出要求 wall_limit_s 不超过 {n}（6 天 23 小时）：其签名的有效期不超过 7 天'],
+  ['the job could not store its outputs when it has ended', '作业结束时将无法存储其输出'],
   ['this center\'s agent knows no s3:// URLs', '此计算中心的代理不支持 s3:// URL'],
   ['its path {path}: {cause}', '其路径 {path}：{cause}'],
   ['it has more bytes than the {n}| that were declared', '字节数超过声明的 {n}'],
@@ -118,6 +127,42 @@ export const checksZh: readonly Sentence[] = [
   ['Slurm does not know the job any more, and its script has left no end', 'Slurm 已不知道此作业，其脚本也没有留下结束记录'],
   ['Slurm does not know the job any more; its script says how it ended', 'Slurm 已不知道此作业；其脚本说明了结束方式'],
   ['probes run on one node, but for those of mpi_ operators alone: at most {n}| units of this type', '探针在一个节点上运行，仅含 mpi_ 算子的除外：此类单元最多 {n} 个'],
+  // Kubernetes.
+  ['is to be made in Kubernetes', '即将在 Kubernetes 中创建'],
+  ['Kubernetes is asked for it after the agent\'s restart', '代理重新启动后正在向 Kubernetes 查询此作业'],
+  ['its inputs are being kept', '正在保留其输入'],
+  ['its Job is made', '其 Job 已创建'],
+  ['Kubernetes has made no pod of its Job yet', 'Kubernetes 尚未为其 Job 创建 pod'],
+  ['waits for Kubernetes to choose a node', '等待 Kubernetes 选择节点'],
+  ['is being started on {node}', '正在 {node} 上启动'],
+  ['its container begins on {node}', '其容器正在 {node} 上开始'],
+  ['Kubernetes refuses it: {reason}', 'Kubernetes 拒绝此作业：{reason}'],
+  ['Kubernetes does not take it now: {reason}', 'Kubernetes 目前不接受它：{reason}'],
+  ['Kubernetes has a Job {name}| that is not this center\'s', 'Kubernetes 已有名为 {name} 的 Job，不属于此计算中心'],
+  ['Kubernetes could not start it: {reason}', 'Kubernetes 无法启动它：{reason}'],
+  ['Kubernetes ended it|: {reason}', 'Kubernetes 结束了它：{reason}'],
+  ['Kubernetes ended it| on {node}|: {reason}', 'Kubernetes 在 {node} 上结束了它：{reason}'],
+  ['Kubernetes killed it', '被 Kubernetes 终止'],
+  ['Kubernetes killed it| on {node}', '在 {node} 上被 Kubernetes 终止'],
+  ['its container did not begin the program (exit code {code})', '其容器没有启动程序（退出码 {code}）'],
+  ['its container did not begin the program (exit code {code}): {why}', '其容器没有启动程序（退出码 {code}）：{why}'],
+  ['its pod was deleted|, not by who submitted the job', '其 pod 被删除，并非由提交者删除'],
+  ['its pod was deleted| on {node}, not by who submitted the job', '其 pod 在 {node} 上被删除，并非由提交者删除'],
+  ['its pod is {phase}', '其 pod 的状态为 {phase}'],
+  ['its pod is {phase} on {node}', '其 pod 在 {node} 上的状态为 {phase}'],
+  ['its pod is {phase} on {node}: {why}', '其 pod 在 {node} 上的状态为 {phase}：{why}'],
+  ...([['its Job', '其 Job'], ['its pod', '其 pod']] as const).flatMap<Sentence>(([what, is]) => [
+    [`${what}| is gone from Kubernetes; its script says how it ended`, `${is}已不在 Kubernetes 中；其脚本说明了结束方式`],
+    [`${what}| is gone from Kubernetes, not by who submitted the job, and its script has left no end`, `${is}已不在 Kubernetes 中，并非由提交者删除，其脚本也没有留下结束记录`],
+    [`${what}| is gone from Kubernetes, not by who submitted the job, and its script has left no end| ({why})`, `${is}已不在 Kubernetes 中，并非由提交者删除，其脚本也没有留下结束记录（{why}）`]]),
+  ['a job runs in one pod here, so on one node: at most {n} units of this type', '此处一个作业在一个 pod 中运行，因此在一个节点上：此类单元最多 {n} 个'],
+  ['{folder} is not below kubernetes_volume_folder ({volume}), so that no pod sees it', '{folder} 不在 kubernetes_volume_folder（{volume}）之下，因此没有 pod 能看到它'],
+  ['the order does not say where Kubernetes is to run it', '指令没有说明 Kubernetes 应在何处运行它'],
+  ['so many units do not fit beside what other pods request', '在其他 pod 所请求的资源之外容不下这么多单元'],
+  ['no usable node with the labels "{labels}" has room for one unit', '具有标签 "{labels}" 的可用节点中没有一个容得下一个单元'],
+  ['a unit of a Kubernetes cluster has whole devices and a processor of its own', 'Kubernetes 集群的单元拥有整个设备和自己的处理器'],
+  ['kubernetes_device_resources does not say what device plugins call {kind}', 'kubernetes_device_resources 没有说明设备插件如何称呼 {kind}'],
+  ['all unit types are as the agent\'s file says: the nodes of a Kubernetes cluster are cut by it alone', '所有单元类型均按代理的文件：Kubernetes 集群的节点只由它划分'],
   // What a Slurm cluster lacks of what it is to offer.
   ['Slurm has no node', 'Slurm 没有节点'],
   ['Slurm shows no node of the partitions that are offered', 'Slurm 没有显示所提供分区的节点'],
@@ -126,8 +171,8 @@ export const checksZh: readonly Sentence[] = [
     'Slurm 节点的设备中只提供 GPU；请将 resource_type 设为 cuda，或去掉它'],
   ['a unit on Slurm\'s nodes has whole GPUs and a core of its own', 'Slurm 节点上的单元拥有整块 GPU 和自己的核心'],
   ['GPUs of Slurm\'s nodes are offered by the agent\'s file only', 'Slurm 节点的 GPU 只能由代理的配置文件提供'],
-  ['no local user: |this center has none for {user}| in the project {project}|; its administrator can add one ([[slurm_user]])',
-    '没有本地用户：此计算中心没有为项目 {project} 中的 {user} 设置本地用户；其管理员可以添加（[[slurm_user]]）'],
+  ['no local user: |this center has none for {user}| in the project {project}|; its administrator can add one (|{table}|)',
+    '没有本地用户：此计算中心没有为项目 {project} 中的 {user} 设置本地用户；其管理员可以添加（{table}）'],
   ['no local user: |this center has one for each user, and the metascheduler does not say whose job it is; it may |be older than this agent',
     '没有本地用户：此计算中心为每个用户设置一个本地用户，而元调度器没有说明作业属于谁；它可能比此代理旧'],
   ['no node of partition "{partition}" has the features {features}', '分区 "{partition}" 中没有节点具有特性 {features}'],
@@ -209,4 +254,12 @@ export const checksZh: readonly Sentence[] = [
   ['act {n}|, or one before it, was changed', '第 {n} 条或其之前的操作已被更改'],
   ['the last act is number {last}|, and the chain ends at {n}', '最后一条操作的编号是 {last}，而哈希链止于 {n}'],
   ['act {n}|, whose hash was noted, is not kept (any more)', '先前记录了哈希的第 {n} 条操作已不再保留'],
+  // The ledger of billing, computed anew.
+  ['entry {n}| follows entry {last}', '第 {n} 条紧接第 {last} 条'],
+  ['entry {n}| is not chained to the one before it', '第 {n} 条没有与前一条相连'],
+  ['entry {n}| has been changed', '第 {n} 条已被更改'],
+  ['entry {n}| does not balance', '第 {n} 条借贷不平'],
+  ['entry {n}| is not of the usage that it names', '第 {n} 条与其所指的用量不符'],
+  ['entry {n}| has other postings than its charges make', '第 {n} 条的分录与其费用不符'],
+  ['entry {n}| has other charges than its usage rates to', '第 {n} 条的费用与其用量计价的结果不符'],
 ]

@@ -43,6 +43,8 @@ function patternOf([english, translated]: Sentence): Pattern {
 const mostKept = 2000
 /** Sentences within sentences are followed so deep. */
 const deepest = 6
+/** What is longer is no sentence, but the output of a program: to look for sentences in it would take long. */
+const longest = 2000
 
 /**
  * Makes what translates the server's sentences; null is the answer for one that is not in the list. `units` says a count of units. Of
@@ -76,7 +78,7 @@ export function translatorOf(sentences: readonly Sentence[], units: (count: stri
   return (english) => {
     const known = kept.get(english)
     if (known !== undefined) return known
-    const translated = translate(english, 0)
+    const translated = english.length > longest ? null : translate(english, 0)
     if (kept.size >= mostKept) kept.clear()
     kept.set(english, translated)
     return translated

@@ -12,7 +12,7 @@ const folders = ['core', 'server', 'agent', 'schema', 'simulator'].map((name) =>
 function said(): string {
   const texts = folders.flatMap((folder) => readdirSync(folder, { recursive: true }).map(String)
     .filter((name) => /\.[ch]pp$/.test(name)).map((name) => readFileSync(join(folder, name), 'utf8')))
-  return texts.join('\n').replace(/"\s+"/g, '').replaceAll('\\"', '"').replaceAll('%%', '%')
+  return texts.join('\n').replace(/"\s+"/g, '').replace(/\\(["\\])/g, '$1').replaceAll('%%', '%')
 }
 
 it.runIf(folders.every(existsSync))('every sentence that is translated is one that the server says', () => {
@@ -20,6 +20,28 @@ it.runIf(folders.every(existsSync))('every sentence that is translated is one th
   expect(sources.length).toBeGreaterThan(100_000)
   const unsaid = sentencesZh.filter((sentence) => literalsOf(sentence).some((literal) => !sources.includes(literal)))
   expect(unsaid.map(([english]) => english)).toEqual([])
+})
+
+/** Sources of explanations: what they say goes to people as it is. */
+const explaining = [
+  'agent/executor/kubernetes/pod_end.cpp', 'server/identity/rotation_step.cpp',
+  'core/decide/balance/regulator.cpp', 'core/decide/routing/route.cpp', 'core/decide/routing/route_filter.cpp', 'core/decide/routing/route_reasons.cpp', 'core/decide/explanation/counterfactual.cpp',
+  'core/decide/explanation/nearest_alternative.cpp', 'core/decide/explanation/refusal.cpp', 'core/decide/measurement/advice.cpp',
+  'core/decide/prediction/job_split.cpp', 'core/decide/prediction/predict_units.cpp', 'core/decide/prediction/speedup_coefficients.cpp',
+  'core/decide/probing/probe_budget.cpp', 'core/schedule/decided_places.cpp', 'core/schedule/joint_trial.cpp', 'core/schedule/scheduling_waits.cpp',
+  'core/schedule/waiting_reason.cpp', 'server/probing/health_probes.cpp', 'server/probing/run_selection.cpp', 'server/probing/task_release.cpp',
+  'server/probing/verify_run.cpp', 'server/routing/scheduling_batch_gangs.cpp', 'server/routing/scheduling_batch_metering.cpp', 'server/routing/scheduling_batch_placing.cpp']
+
+it.runIf(folders.every(existsSync))('what explains a decision is translated', () => {
+  const known = sentencesZh.flatMap(literalsOf).join('\n')
+  const lacking = explaining.flatMap((name) => {
+    const text = readFileSync(join(root, name), 'utf8').replace(/^ *\/\/.*$/gm, '').replace(/R"sql\(.*?\)sql"/gs, '').replace(/"\s+"/g, '')
+    return [...text.matchAll(/"((?:[^"\\\n]|\\.)*)"/g)].map((match) => (match[1] ?? '').replace(/\\(["\\])/g, '$1'))
+      .filter((said) => /\w+ \w+ \w+/.test(said))
+      .filter((said) => said.replaceAll('%%', '%').split(/\{[^}]*\}|%\.\d\w/).some((part) => part.trim() !== '' && !known.includes(part)))
+      .map((said) => `${name}: ${said}`)
+  })
+  expect(lacking).toEqual([])
 })
 
 it('each part of a translation is a part of its sentence, and none is lost', () => {
@@ -98,6 +120,40 @@ it('what Slurm did with a job is told in Chinese', () => {
   expect(translateZh('out of memory: Slurm killed it on n1; its units have 1000 bytes; its largest process had 990 B; ask for units with more memory (units.memory_bytes), or for more units'))
     .toBe('内存不足：在 n1 上被 Slurm 终止；其单元有 1000 字节；其最大的进程有 990 B；请要求内存更大的单元（units.memory_bytes）或更多单元')
   expect(translateZh('unit type "batch": no node of partition "long" has the features avx512')).toBe('单元类型 "batch"：分区 "long" 中没有节点具有特性 avx512')
+})
+
+it('of several places, each with its reason, no reason swallows the next', () => {
+  expect(translateZh('no unit type can run it now: alpha/core: has 1 unit, the job needs 4; beta/core: the center is drained; gamma/core: the center is lost'))
+    .toBe('目前没有单元类型能运行它：alpha/core：有 1 个单元，作业需要 4 个；beta/core：计算中心已停止接收作业；gamma/core：计算中心已失联')
+  expect(translateZh('waits for a unit of alpha/core, free in about 10 min: runs 2 s there, 4 s on beta/core, which is free'))
+    .toBe('正在等待：alpha/core 的一个单元，约 10 min 后空闲：在那里运行 2 s，在空闲的 beta/core 上则为 4 s')
+  expect(translateZh('4 units: the most that the job takes; 4 units, all parts of a device: sharing: exclusive, so no other job computes on its devices'))
+    .toBe('4 个单元：作业可接受的最多数量；4 个单元，即一个设备的所有部分：不与他人共享（sharing: exclusive），因此没有其他作业在其设备上计算')
+})
+
+it('why members of gangs wait is told in Chinese', () => {
+  expect(translateZh('waits for 3 more members of gang g1; 1 of it cancelled; 2 of it ended')).toBe('正在等待成组作业 g1 的另外 3 个成员；其中 1 个已取消；其中 2 个已结束')
+  expect(translateZh('waits until all 4 members of gang g can start together; alone it waits for a unit of alpha/core, free in about 10 min'))
+    .toBe('等待成组作业 g 的全部 4 个成员能一起开始；单独而言：正在等待：alpha/core 的一个单元，约 10 min 后空闲')
+})
+
+it('why there are no probes, and where coefficients are from, is told in Chinese', () => {
+  expect(translateZh('center alpha takes no probes: its probe share is 0; `fathom center set alpha --probe-share 0.0020` gives it room'))
+    .toBe('计算中心 alpha 不接受探针：其探针份额为 0；`fathom center set alpha --probe-share 0.0020` 可为其留出余量')
+  expect(translateZh('PCIe 3.0 x16 class: alpha does not report it')).toBe('PCIe 3.0 x16 级别：alpha 没有报告')
+  expect(translateZh('minute "61": must be 0 to 59')).toBe('分 "61"：必须为 0 到 59')
+})
+
+it('what the loop at a unit did is told in Chinese', () => {
+  expect(translateZh('transfer-bound by 0.500: the output -0.700 asks for +2 sub-units, -100 MHz, precision down 1 step, as far as there is room and balance needs'))
+    .toBe('受限于传输，差 0.500：输出 -0.700 要求 +2 个子单元，-100 MHz，精度降低 1 级，以有余地且均衡所需为限')
+  expect(translateZh('no sample: the load is 1.3, more than the stated rate allows')).toBe('没有采样：负载率为 1.3，超过所述速率允许的范围')
+  expect(translateZh('sub_units: absent: the unit is not cut into sub-units')).toBe('子单元：没有：该单元没有划分为子单元')
+})
+
+it('what is longer than any sentence is left as it is', () => {
+  expect(translateZh(`exit code ${'7'.repeat(100)}`)).toBe(`退出码 ${'7'.repeat(100)}`)
+  expect(translateZh(`exit code ${'7'.repeat(5000)}`)).toBeNull()
 })
 
 it('a sentence that is not known, or has a part that is not, is not translated', () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Job } from '../../../queries/jobs'
-import { dataOf } from './job_data'
+import { dataOf, outputAddress } from './job_data'
 
 it('joins what a job declares with what its attempt has stored', () => {
   const job = {
@@ -21,4 +21,8 @@ it('joins what a job declares with what its attempt has stored', () => {
   const later = { spec: { inputs: [{ from: 'job:job_1/sum', url: 'https://h/sum?signature=secret', path: 'a' }] } } as unknown as Job
   expect(dataOf(later).inputs[0]?.url).toBe('job:job_1/sum')
   expect(dataOf({ ...job, spec: {}, attempt: null } as unknown as Job)).toEqual({ inputs: [], outputs: [] })
+})
+
+it('names the copy of an output by its job and its path', () => {
+  expect(outputAddress('job_1', 'out/a b&c.csv')).toBe('/api/v1/jobs/job_1/output?path=out%2Fa%20b%26c.csv')
 })

@@ -16,6 +16,11 @@ export function shownUrl(url: string): string {
   return url.replace(/[?#].*$/, '')
 }
 
+/** Where an output's content is had from the copy that its center keeps; large ones are refused there, with where they lie. */
+export function outputAddress(jobId: string, path: string): string {
+  return `/api/v1/jobs/${encodeURIComponent(jobId)}/output?path=${encodeURIComponent(path)}`
+}
+
 /** A job's inputs, with what was declared of them, outputs of earlier jobs by their names, and its outputs, with what was stored of them. */
 export function dataOf(job: Pick<Job, 'spec' | 'attempt'>): { inputs: JobFile[], outputs: JobOutputFile[] } {
   const stored = new Map((job.attempt?.outputs ?? []).map((output) => [output.path, output]))

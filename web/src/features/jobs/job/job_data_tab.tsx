@@ -3,7 +3,7 @@ import type { Job } from '../../../queries/jobs'
 import { DataTable } from '../../../ui/data_table'
 import { formatBytes, nothing } from '../../../ui/format'
 import { Section } from '../../../ui/page'
-import { dataOf } from './job_data'
+import { dataOf, outputAddress } from './job_data'
 
 /** What its center fetches for it, and what it stores elsewhere, with what of that stands there. */
 export function JobDataTab({ job }: { job: Job }) {
@@ -26,7 +26,11 @@ export function JobDataTab({ job }: { job: Job }) {
         <Section title={t('jobs.data.outputs')}>
           <DataTable isPlain name="job-outputs" label={t('jobs.data.outputs')} rows={outputs} rowKey={(row) => row.path}
             columns={[path, { id: 'to', title: t('jobs.data.to'), cell: (row) => row.url, csv: (row) => row.url },
-              { id: 'stored', title: t('jobs.data.stored'), cell: (row) => t(row.isStored ? 'jobs.data.yes' : 'jobs.data.no'), csv: (row) => row.isStored }, size, digest]} />
+              { id: 'stored', title: t('jobs.data.stored'), cell: (row) => t(row.isStored ? 'jobs.data.yes' : 'jobs.data.no'), csv: (row) => row.isStored }, size, digest,
+              { id: 'fetch', title: t('jobs.data.fetch'),
+                cell: (row) => row.isStored
+                  // In a tab of its own: where there is no copy, that shows the reason.
+                  ? <a href={outputAddress(job.id, row.path)} target="_blank" rel="noreferrer">{t('jobs.data.fetch.do')}</a> : nothing }]} />
         </Section>
       ) : null}
     </>

@@ -9,7 +9,7 @@ describe('an order of probe runs', () => {
 
   it('says what is missing', () => {
     expect(toOrder(emptyDraft).wrong).toEqual({ operators: 'runs.wrong.operators' })
-    expect(toOrder({ ...emptyDraft, what: 'survey', selection: 'user', counting: 'several', counts: '1,x' }).wrong)
+    expect(toOrder({ ...emptyDraft, what: 'full_benchmark', selection: 'user', counting: 'several', counts: '1,x' }).wrong)
       .toEqual({ unitTypes: 'runs.wrong.unit_types', counts: 'runs.wrong.counts' })
     expect(toOrder({ ...emptyDraft, operators: [{ id: 'dgemm', parameters: { m: '1.5' }, count: '1' }] }).wrong).toEqual({ operators: 'runs.wrong.figures' })
   })
@@ -20,7 +20,7 @@ describe('an order of probe runs', () => {
   })
 
   it('asks for copies side by side, of which there are two at least', () => {
-    const draft = { ...emptyDraft, what: 'survey' as const, copies: true }
+    const draft = { ...emptyDraft, what: 'full_benchmark' as const, copies: true }
     expect(toOrder(draft).wrong).toEqual({ count: 'runs.wrong.count' })
     expect(toOrder({ ...draft, counting: 'several', counts: '1, 2' }).wrong).toEqual({ counts: 'runs.wrong.counts' })
     expect(toOrder({ ...draft, count: '4' }).order).toEqual({ selection: 'catalog', unit_count: 4, mode: 'throughput' })
@@ -30,7 +30,7 @@ describe('an order of probe runs', () => {
   it('comes back as it was', () => {
     const order = { operators: [{ id: 'dgemm', count: 2, parameters: { m: 8 } }], selection: 'user' as const, unit_types: ['alpha/core'], unit_counts: [1, 2] }
     expect(toOrder(toDraft(order)).order).toEqual(order)
-    expect(toDraft({}).what).toBe('survey')
+    expect(toDraft({}).what).toBe('full_benchmark')
   })
 })
 

@@ -11,7 +11,7 @@ export interface OperatorLine {
 }
 
 export interface OrderDraft {
-  what: 'operators' | 'task' | 'job_type' | 'survey'
+  what: 'operators' | 'task' | 'job_type' | 'full_benchmark'
   operators: readonly OperatorLine[]
   task: string
   force: boolean
@@ -98,7 +98,7 @@ export function toDraft(order: ProbeRunOrder): OrderDraft {
   const counting = order.count_by === 'scaling' || order.count_by === 'center' ? order.count_by
     : order.unit_counts ? 'several' : order.mode === 'throughput' && !order.unit_count ? 'scaling' : 'one'
   return {
-    what: order.probe_task_id ? 'task' : order.job_type ? 'job_type' : lines.length > 0 ? 'operators' : 'survey',
+    what: order.probe_task_id ? 'task' : order.job_type ? 'job_type' : lines.length > 0 ? 'operators' : 'full_benchmark',
     operators: lines, task: order.probe_task_id ?? '', force: order.force ?? false, jobType: order.job_type ?? '',
     selection: order.selection ?? 'catalog', centers: order.centers ?? [], unitTypes: order.unit_types ?? [], counting,
     count: String(order.unit_count ?? 1), counts: (order.unit_counts ?? [1, 2, 4]).join(', '),

@@ -9,7 +9,7 @@ import { OperatorLines } from './operator_lines'
 import styles from './order.module.css'
 import { PlaceChoice } from './place_choice'
 
-const kinds = ['operators', 'task', 'job_type', 'survey'] as const
+const kinds = ['operators', 'task', 'job_type', 'full_benchmark'] as const
 const countings = ['one', 'several', 'scaling', 'center'] as const
 
 /** What to measure, where, and on how many units: what a single order and a schedule both say. */

@@ -4,6 +4,7 @@ import { useText } from '../../../i18n/language'
 import type { ProbeRun } from '../../../queries/probe_runs'
 import type { Column } from '../../../ui/data_table'
 import { formatDuration, nothing } from '../../../ui/format'
+import { ServerText } from '../../../ui/server_text'
 import { Time } from '../../../ui/zone'
 import { RunStatePill } from '../run_state'
 
@@ -21,7 +22,7 @@ export function useRunColumns(): Column<ProbeRun>[] {
     { id: 'created_at', title: t('measure.created'), cell: (r) => <Time at={r.created_at} />, csv: (r) => r.created_at },
     { id: 'queue_wait_s', title: t('runs.waited'), isNumber: true, cell: (r) => (r.queue_wait_s === null ? nothing : formatDuration(r.queue_wait_s)), csv: (r) => r.queue_wait_s, isHidden: true },
     { id: 'ended_at', title: t('runs.ended'), cell: (r) => <Time at={r.ended_at} />, csv: (r) => r.ended_at, isHidden: true },
-    { id: 'error', title: t('measure.error'), cell: (r) => r.error ?? nothing, csv: (r) => r.error },
+    { id: 'error', title: t('measure.error'), isText: true, cell: (r) => (r.error ? <ServerText>{r.error}</ServerText> : nothing), csv: (r) => r.error },
     { id: 'selection', title: t('runs.selection'), cell: (r) => t(`runs.selection.${r.selection}`), csv: (r) => r.selection, isHidden: true },
     { id: 'task', title: t('runs.task'), cell: (r) => <Link href={pathTo('/probe-tasks/:id', { id: r.probe_task_id })}><code>{r.probe_task_id}</code></Link>,
       csv: (r) => r.probe_task_id, isHidden: true },

@@ -1,0 +1,16 @@
+export const sharedGpusEn = {
+  'sharedgpus.title': 'GPU sharing',
+  'sharedgpus.intro': 'GPUs on which programs of several jobs take turns: what of each one\'s memory stays there, what only counts in a turn, and what the turns cost.',
+  'sharedgpus.gpus': 'GPUs',
+  'sharedgpus.show': 'Show',
+  'sharedgpus.show.all': 'all',
+  'sharedgpus.show.shared': 'with several programs',
+  'sharedgpus.show.refused': 'where a program did not fit',
+  'sharedgpus.taken': 'Taken',
+  'sharedgpus.gap': 'Gap',
+  'sharedgpus.programs': 'Programs and their memory',
+  'sharedgpus.programs.none': 'No program that you may see has memory on these GPUs.',
+  'sharedgpus.none': 'No center has a GPU that jobs share by turns',
+  'sharedgpus.none.text': 'A center shares GPUs by turns where a unit type of its agent\'s file has sharing = "time-slice".',
+  'sharedgpus.none.units': 'To the unit types',
+}

@@ -1,0 +1,63 @@
+import type { Sentence } from './sentence'
+
+/** What the loop that balances transfer and compute at a unit says of its steps: what it did, or why nothing. */
+export const balanceZh: readonly Sentence[] = [
+  ['balanced: the error {error} is within the band of {band}', '已均衡：误差 {error} 在死区 {band} 之内'],
+  // Which of the two limits the work, and by how much.
+  ['transfer-bound| by {share}', '受限于传输，差 {share}'],
+  ['compute-bound| by {share}', '受限于计算，差 {share}'],
+  ['{bound:sentence}: waits {n} more |period| for the last action to show', '{bound}：再等 {n} 个周期，待上次动作生效'],
+  ['{bound:sentence}: waits {n} more |periods| for the last action to show', '{bound}：再等 {n} 个周期，待上次动作生效'],
+  ['{bound:sentence} in {n} |sample|: could be noise, which is {noise} of that mean', '{bound}（{n} 个样本）：可能是噪声，其均值的噪声为 {noise}'],
+  ['{bound:sentence} in {n} |samples|: could be noise, which is {noise} of that mean', '{bound}（{n} 个样本）：可能是噪声，其均值的噪声为 {noise}'],
+  ['{bound:sentence}: the output {output} asks for nothing', '{bound}：输出 {output} 不要求动作'],
+  ['{bound:sentence}: the output {output} is against the error: nothing is done', '{bound}：输出 {output} 与误差方向相反：不动作'],
+  ['{bound:sentence}: the output {output} asks for {actions:sentence}', '{bound}：输出 {output} 要求 {actions}'],
+  ['{bound:sentence}: the output {output} asks for {actions:sentence}|, as far as there is room and balance needs', '{bound}：输出 {output} 要求 {actions}，以有余地且均衡所需为限'],
+  ['{bound:sentence}: the output {output} asks for {actions:sentence}, but the clock stays: |when it was lower, the work was slower', '{bound}：输出 {output} 要求 {actions}，但时钟不变：此前降低时工作变慢'],
+  ['{bound:sentence}: the output {output} asks for {actions:sentence}, but the clock stays: |neither link nor unit is so saturated that the work would not slow down with it',
+    '{bound}：输出 {output} 要求 {actions}，但时钟不变：链路和单元都没有饱和到降低时钟也不使工作变慢的程度'],
+  ['{bound:sentence}|: no actuator is there that can bring it nearer to balance', '{bound}：没有可使其更接近均衡的执行机构'],
+  ['let go: its actions reversed each other; left alone for {n} more periods or until its error, {error}, changes by {change}', '放手：其动作相互抵消；再放置 {n} 个周期，或直到其误差 {error} 变化 {change}'],
+  ['let go: {count} actions reversed each other, so that it does not settle; left alone for {n} periods or until its error, {error}, changes by {change}',
+    '放手：{count} 次动作相互抵消，无法稳定；放置 {n} 个周期，或直到其误差 {error} 变化 {change}'],
+  ['the link is at {now} and was at {before}, the unit at {load}, and the clock is lower than it was before: {actions:sentence}, so that the work is not slower',
+    '链路为 {now}，此前为 {before}，单元为 {load}，而时钟低于此前：{actions}，使工作不变慢'],
+  // What it changes.
+  ['{n} sub-units', '{n} 个子单元'],
+  ['{n} sub-units|, {more:sentence}', '{n} 个子单元，{more}'],
+  ['{n} MHz', '{n} MHz'],
+  ['{n} MHz|, {more:sentence}', '{n} MHz，{more}'],
+  ...([['up', '提高'], ['down', '降低']] as const).flatMap<Sentence>(([way, is]) => [
+    [`precision |${way}| {n} |step`, `精度${is} {n} 级`], [`precision |${way}| {n} |steps`, `精度${is} {n} 级`]]),
+  // Periods without a sample.
+  ['no sample: {why:sentence}', '没有采样：{why}'],
+  ['no sample: {why}', '没有采样：{why}'],
+  ['sub-units came or went in this period, which is of both counts', '此周期内子单元有增减，两种数量并存'],
+  ['the period lasted {s} s instead of {wanted} s: what was counted is too old', '此周期持续 {s} s 而不是 {wanted} s：所计数据过旧'],
+  ['{what:sentence} is {value}, and must be in [0, 1]', '{what}为 {value}，须在 [0, 1] 之内'],
+  ['{what:sentence} is {value}, more than the stated rate allows', '{what}为 {value}，超过所述速率允许的范围'],
+  ['the transfer occupancy', '传输占用率'],
+  ['the load', '负载率'],
+  ['the link\'s bandwidth and the peak rate must be greater than 0', '链路带宽和峰值速率必须大于 0'],
+  ['the sampling period must be greater than 0 s', '采样周期必须大于 0 s'],
+  ['a counter went backwards: the device or its driver was started anew', '计数器倒退：设备或其驱动已重新启动'],
+  ['the sample is from the future', '样本来自未来'],
+  ['the sample is {age} s old; at most {most} s are allowed', '样本已有 {age} s；最多允许 {most} s'],
+  // What is missing at the unit, or refuses.
+  ...([['sub_units', '子单元'], ['clock', '时钟'], ['precision', '精度']] as const).flatMap<Sentence>(([kind, is]) => [
+    [`${kind}|: {why:sentence}`, `${is}：{why}`], [`${kind}|: {why}`, `${is}：{why}`]]),
+  ['absent', '没有'],
+  ['absent: the unit has no processors', '没有：该单元没有处理器'],
+  ['absent: the unit is not cut into sub-units', '没有：该单元没有划分为子单元'],
+  ['absent: a processor of the unit is offline', '没有：该单元有处理器离线'],
+  ['absent: counters of what is moved (no resctrl, and no control group is set)', '没有：传输量的计数器（没有 resctrl，也没有设置控制组）'],
+  ['absent: the job has not said which precision it computes in', '没有：作业没有说明其计算精度'],
+  ['absent: NVIDIA\'s driver', '没有：NVIDIA 的驱动'],
+  ['absent: no table [[sub_units]] has unit type {type}', '没有：没有 [[sub_units]] 表含单元类型 {type}'],
+  ['absent: {what}', '没有：{what}'],
+  ['refused: the job acknowledges what is no precision', '被拒绝：作业确认的不是精度'],
+  ['refused: the job does not acknowledge {precision}', '被拒绝：作业不确认 {precision}'],
+  ['refused: {why}', '被拒绝：{why}'],
+  ['failed: {why}', '失败：{why}'],
+]
