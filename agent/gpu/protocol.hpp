@@ -33,7 +33,8 @@ enum class MessageType : std::uint32_t {
     kRefused = 102,           ///< text: why; first: kNotShared or 0. Answers kUseGpu and kGrow: second: which of
                               ///< them; third: gpu_number() of its GPU. Both are 0 from a manager of before
     kGrown = 103,             ///< text: the GPU; first: the kind; second: the room
-    kShared = 104,            ///< first: whether others have memory on one of its GPUs; second: whether it has the turn
+    kShared = 104,            ///< first: whether others have memory on one of its GPUs; second: whether it has the
+                              ///< turn, or was alone and is to end it: kEndNow follows
     kTurn = 105,              ///< it has the turn
     kEndAfterIteration = 106, ///< to give it back when its iteration ends
     kEndNow =

@@ -140,8 +140,7 @@ OwnGpu* Share::gpu_of(cuda::Device device, Lock& lock)
 {
     OwnGpu* const gpu = known_gpu(device);
     if (gpu == nullptr) return nullptr;
-    const bool is_known = gpu->is_placed || gpu->is_refused || gpu->is_private || gpu->is_said;
-    if (!is_known && has_manager(lock)) place(*gpu, lock);
+    if (!gpu->is_known() && has_manager(lock)) place(*gpu, lock);
     return gpu;
 }
 
@@ -152,12 +151,21 @@ void Share::place(OwnGpu& gpu, Lock& lock)
         std::max(number_from("FATHOM_GPU_PERSISTENT_BYTES"), signed_of(gpu.persistent_bytes()));
     const std::int64_t temporary =
         std::max(number_from("FATHOM_GPU_TEMPORARY_BYTES"), signed_of(gpu.temporary.extent_bytes()));
-    const std::optional<Message> answer = ask(with_text({.type = MessageType::kUseGpu,
-                                                         .first = signed_of(gpu.capacity_bytes),
-                                                         .second = persistent,
-                                                         .third = temporary},
-                                                        gpu.id),
-                                              lock);
+    const Message question = with_text({.type = MessageType::kUseGpu,
+                                        .first = signed_of(gpu.capacity_bytes),
+                                        .second = persistent,
+                                        .third = temporary},
+                                       gpu.id);
+    // The answer may wait until others have given their turns back: without it, memory would be in nobody's books.
+    const auto until = std::chrono::steady_clock::now() + absence_;
+    std::optional<Message> answer;
+    while (true) {
+        changed_.wait(lock, [&] { return !question_; });
+        if (gpu.is_known()) return; // another thread has asked, or the answer came late
+        answer = ask(question, lock);
+        if (answer || !socket_.is_open() || std::chrono::steady_clock::now() >= until) break;
+        changed_.wait_for(lock, kTryAgain);
+    }
     if (!answer) return;
     if (answer->type == MessageType::kRefused) {
         gpu.is_private = answer->first == kNotShared;

@@ -27,6 +27,8 @@ namespace fathom::gpu {
 struct OwnGpu {
     explicit OwnGpu(cuda::Device number) : device(number), persistent(number), temporary(number) {}
 
+    /// Whether a memory manager need not be asked for it.
+    bool is_known() const { return is_placed || is_refused || is_private || is_said; }
     /// With what was believed to be temporary, and stays.
     std::size_t persistent_bytes() const { return persistent.extent_bytes() + temporary.pinned_bytes() + native_bytes; }
 

@@ -3,7 +3,6 @@
 #include "core/base/utf8.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -70,7 +69,7 @@ void Coordinator::disconnect(ClientId client, double now_s)
         clients_.erase(found);
     }
     is_changed_ = true;
-    tell_sharing(0, now_s);
+    tell_sharing(0, now_s, false);
     note_turns();
     answer_deferred(now_s);
     tick(now_s);
@@ -202,6 +201,8 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
                                                                    place.error().fields.front().detail)));
         return;
     }
+    // Who was alone on others runs there.
+    const bool runs = message.fourth == kHadTurn || (!is_back && !client.gpus.empty() && !client.is_shared);
     client.gpus.insert(gpu);
     client.lacks_turn |= message.fourth == kHadMemory;
     turns_.add(key(id), {.gpus = {}, .share = client.share, .priority = client.priority}, now_s);
@@ -209,9 +210,11 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
     if (settings_.turns.at_once > 1)
         pairs_.add(key(id), {.kind = client.kind.empty() ? "program " + key(id) : client.kind,
                              .kernel_class = client.kernel_class});
-    if (message.fourth == kHadTurn) turns_.keep(key(id), now_s);
+    // After the start's end a program's word alone lets it go beside nobody.
+    if (message.fourth == kHadTurn && (!is_settled_ || turns_.holders_beside(key(id)).empty()))
+        keep_turn(id, client, now_s);
     // In this order: it knows that it is not alone before it has room.
-    tell_sharing(id, now_s);
+    tell_sharing(id, now_s, runs);
     note_turns();
     say(id, with_text({.type = MessageType::kPlace,
                        .first = place->persistent_start,
@@ -293,59 +296,6 @@ void Coordinator::give_back(ClientId id, Client& client, const Message& message,
     client.moved_bytes = std::min(client.moved_bytes + message.second, kMaxCountedBytes);
     client.switch_us += std::min<std::int64_t>(message.third, 3'600'000'000);
     client.kept_bytes = std::min(client.kept_bytes + message.fourth, kMaxCountedBytes);
-}
-
-/// @return  whether a GPU is shared that was not, or the other way round.
-bool Coordinator::note_shared_gpus()
-{
-    std::set<std::string> shared;
-    for (const auto& [gpu, books] : books_) {
-        if (books.is_shared()) shared.insert(gpu);
-    }
-    return std::exchange(shared_gpus_, shared) != shared;
-}
-
-/// Each is told when it is no longer alone, or alone again (G6). Who was alone has the turn: its memory is there.
-void Coordinator::tell_sharing(ClientId newcomer, double now_s)
-{
-    const bool has_changed = note_shared_gpus();
-    for (auto& [id, client] : clients_) {
-        // Thousands of clients cost no more than few.
-        if (!has_changed && id != newcomer) continue;
-        const bool is_shared = std::any_of(client.gpus.begin(), client.gpus.end(),
-                                           [&](const std::string& gpu) { return books_.at(gpu).is_shared(); });
-        if (is_shared == client.is_shared) continue;
-        client.is_shared = is_shared;
-        if (!is_shared) {
-            turns_.stop(key(id), now_s);
-            client.lacks_turn = false;
-        }
-        if (is_shared && client.lacks_turn)
-            turns_.want(key(id), now_s);
-        else if (is_shared && id != newcomer)
-            turns_.keep(key(id), now_s);
-        const bool has_turn = turns_.has_turn(key(id));
-        say(id, {.type = MessageType::kShared, .first = is_shared ? 1 : 0, .second = has_turn ? 1 : 0});
-        // From before this manager it may believe otherwise.
-        if (is_shared && id != newcomer && !client.lacks_turn && !has_turn) say(id, end_now());
-    }
-}
-
-/// Who shared a GPU when the manager before this one ended, and did not have the turn, waits for it. Those that it
-/// waited for have had their time to come back.
-void Coordinator::tell_who_is_left_alone()
-{
-    for (auto& [id, client] : clients_) {
-        if (!client.lacks_turn || client.is_shared) continue;
-        client.lacks_turn = false;
-        say(id, {.type = MessageType::kShared});
-    }
-}
-
-Message Coordinator::end_now() const
-{
-    return {.type = MessageType::kEndNow,
-            .first = static_cast<std::int64_t>(std::ceil(settings_.turns.most_overrun_s * 1000))};
 }
 
 void Coordinator::tick(double now_s)

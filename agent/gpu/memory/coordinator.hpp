@@ -108,15 +108,18 @@ class Coordinator {
     void use(ClientId id, Client& client, const Message& message);
     void tell_left(ClientId id, const Message& message);
     void give_back(ClientId id, Client& client, const Message& message, double now_s);
+
+    // Who is alone (coordinator_sharing.cpp)
     Message end_now() const;
     bool note_shared_gpus();
-    void tell_sharing(ClientId newcomer, double now_s);
+    void tell_sharing(ClientId newcomer, double now_s, bool does_newcomer_run);
     void tell_who_is_left_alone();
 
     // Several that have the turn at once (coordinator_at_once.cpp)
     void set_kind(Client& client, const Message& message);
     void note_turns();
     std::string choose_partner(const std::vector<std::string>& holders, const std::vector<std::string>& waiting) const;
+    void keep_turn(ClientId id, const Client& client, double now_s);
     bool may_go_beside(const std::string& program, const std::vector<std::string>& holders) const;
     void end_iteration(ClientId id, Client& client, double now_s);
     double switch_s(const std::string& program) const;

@@ -63,6 +63,17 @@ std::string Coordinator::choose_partner(const std::vector<std::string>& holders,
     return able.empty() ? std::string() : pairs_.choose(holders, able);
 }
 
+/// It has the turn and goes on. Beside others that have it only where each of its GPUs has memory for all of them.
+void Coordinator::keep_turn(ClientId id, const Client& client, double now_s)
+{
+    std::vector<std::string> all = turns_.holders_beside(key(id));
+    all.push_back(key(id));
+    const bool fits =
+        all.size() == 1 || std::all_of(client.gpus.begin(), client.gpus.end(),
+                                       [&](const std::string& gpu) { return books_.at(gpu).can_have_turns(all); });
+    if (fits) turns_.keep(key(id), now_s);
+}
+
 /// Not beside who has a higher priority, whom it would slow down; and each GPU has memory for all at once.
 bool Coordinator::may_go_beside(const std::string& program, const std::vector<std::string>& holders) const
 {
@@ -126,8 +137,10 @@ void Coordinator::answer_later(ClientId id, const Message& question, double now_
     for (const std::string& holder : holders)
         turns_.part_now(holder, now_s);
     std::erase_if(deferred_, [&](const auto& entry) {
-        // Who was not answered in time asks again.
-        return entry.first == id && entry.second.type == question.type && entry.second.first == question.first &&
+        // Who was not answered in time asks again. Of growth the first is the kind; of a place it is anything, and one
+        // that lies must not make many questions of it.
+        return entry.first == id && entry.second.type == question.type &&
+               (question.type != MessageType::kGrow || entry.second.first == question.first) &&
                text_of(entry.second) == text_of(question);
     });
     deferred_.emplace_back(id, question);

@@ -76,13 +76,14 @@ bool TurnPairs::end_iteration(const std::string& program, double now_s)
     return true;
 }
 
-/// Where exactly two ran beside each other, and of both it is known.
+/// Where exactly two ran beside each other, and of both it is known: not where one has a third on another GPU.
 void TurnPairs::learn_pair(Program& one)
 {
     if (one.beside->size() != 1) return;
     const auto found = programs_.find(*one.beside->begin());
     if (found == programs_.end() || !found->second.is_share_new) return;
     Program& other = found->second;
+    if (!other.beside || other.beside->size() != 1) return;
     if (pairs_.kind_count() >= kMaxKinds) pairs_ = PairModel();
     const std::size_t known_before = pairs_.pair_count();
     const bool is_learned = pairs_

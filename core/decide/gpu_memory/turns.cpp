@@ -198,26 +198,30 @@ void Turns::start(const std::string& name, double now_s, double slice_since_s, s
     orders.push_back({name, TurnAction::kStart});
 }
 
-/// All that hold a turn on its GPUs are these, it uses one of theirs, and each of its GPUs has room for one more.
-bool Turns::may_join(const Client& waiting, const std::vector<std::string>& holders) const
-{
-    std::map<std::string, std::size_t> held;
-    for (const auto& [name, other] : clients_) {
-        if (other.state != State::kRunning || !have_common(other.how.gpus, waiting.how.gpus)) continue;
-        if (std::find(holders.begin(), holders.end(), name) == holders.end()) return false;
-        for (const std::string& gpu : other.how.gpus)
-            ++held[gpu];
-    }
-    return !held.empty() && std::all_of(waiting.how.gpus.begin(), waiting.how.gpus.end(),
-                                        [&](const std::string& gpu) { return held[gpu] < settings_.at_once; });
-}
-
+/// Who uses one of the GPUs of these that have the turn, where each of its GPUs has room for one more and nobody else
+/// has a turn. The GPUs are counted once, so that thousands that wait cost no more than few.
 std::vector<std::string> Turns::who_may_join(const std::vector<std::string>& holders, double now_s) const
 {
+    std::map<std::string, std::size_t> held;
+    std::set<std::string> full; ///< or of others
+    for (const auto& [name, other] : clients_) {
+        if (other.state != State::kRunning) continue;
+        if (std::find(holders.begin(), holders.end(), name) == holders.end()) {
+            full.insert(other.how.gpus.begin(), other.how.gpus.end());
+            continue;
+        }
+        for (const std::string& gpu : other.how.gpus) {
+            if (++held[gpu] >= settings_.at_once) full.insert(gpu);
+        }
+    }
     std::vector<std::string> names;
+    if (std::all_of(held.begin(), held.end(), [&](const auto& entry) { return full.contains(entry.first); }))
+        return names;
+    const auto is_held = [&](const std::string& gpu) { return held.contains(gpu); };
     for (const std::string* name : waiting_in_order(now_s)) {
         if (names.size() == kMostAtOnce) break;
-        if (may_join(clients_.at(*name), holders)) names.push_back(*name);
+        const std::set<std::string>& gpus = clients_.at(*name).how.gpus;
+        if (std::any_of(gpus.begin(), gpus.end(), is_held) && !have_common(gpus, full)) names.push_back(*name);
     }
     return names;
 }

@@ -122,7 +122,6 @@ class Turns {
     void part(const std::string& client, TurnAction how, double now_s);
     void start(const std::string& name, double now_s, double slice_since_s, std::vector<TurnOrder>& orders);
     std::vector<std::string> who_may_join(const std::vector<std::string>& holders, double now_s) const;
-    bool may_join(const Client& waiting, const std::vector<std::string>& holders) const;
     bool let_one_go_beside(const std::string& holder, double now_s, const ChoosePartner& choose,
                            std::vector<TurnOrder>& orders);
     bool blocks_someone(const std::string& client, const Client& running) const;

@@ -140,5 +140,22 @@ TEST_F(GpuOddManager, AChildThatIsForkedAtAnyMomentHasNoConnectionOfItsParent)
     EXPECT_EQ(program->wait(), 0) << program->output();
 }
 
+/// A place may be there only once others have given their turns back.
+TEST_F(GpuOddManager, WhoIsNotAnsweredInTimeAsksAgainBeforeItTakesMemory)
+{
+    const auto program = call("holds", {{"FATHOM_GPU_WAIT_S", "60"}});
+    accept();
+    expect(MessageType::kHello);
+    expect(MessageType::kUseGpu);
+
+    expect(MessageType::kUseGpu); // 10 s later
+    EXPECT_EQ(program->output().find("holds"), std::string::npos) << program->output();
+    say(place());
+
+    EXPECT_TRUE(program->wait_for_output("holds")) << program->output();
+    go_on("holds");
+    EXPECT_EQ(program->wait(), 0) << program->output();
+}
+
 } // namespace
 } // namespace fathom::gpu

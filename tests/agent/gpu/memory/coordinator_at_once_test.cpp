@@ -281,6 +281,47 @@ TEST(GpuAtOnce, WhoMayNotKeepTheTurnOverANewManagerIsToldToEndIt)
               1);
 }
 
+/// 4 + 40 + 40 of 64 MiB.
+TEST(GpuAtOnce, NobodyKeepsTheTurnBesideOthersWhoseMemoryDoesNotFit)
+{
+    TwoAtOnce all(2, 1);
+    all.join(1, 2 * kOneMiB, 40 * kOneMiB, kClassMemory, kHadTurn);
+    all.join(2, 2 * kOneMiB, 40 * kOneMiB, kClassCompute, kHadTurn);
+    all.pass(1);
+
+    EXPECT_NE(all.has_turn(1), all.has_turn(2));
+    EXPECT_EQ(all.heard_by(all.has_turn(1) ? 2 : 1).back(), MessageType::kEndNow);
+}
+
+TEST(GpuAtOnce, ASayingThatOneHadTheTurnLetsNobodyGoBesideOthersOnceTheStartIsOver)
+{
+    TwoAtOnce all;
+    all.join(1, kOneMiB, kOneMiB, kClassMemory);
+    all.join(2, kOneMiB, kOneMiB, kClassUnknown);
+    all.join(3, kOneMiB, kOneMiB, kClassUnknown, kHadTurn);
+
+    EXPECT_TRUE(all.has_turn(1));
+    EXPECT_FALSE(all.has_turn(3));
+    EXPECT_EQ(all.heard_by(3).back(), MessageType::kEndNow);
+}
+
+/// One question of each GPU waits, whatever numbers it has.
+TEST(GpuAtOnce, ManyQuestionsForOnePlaceAreOne)
+{
+    TwoAtOnce all;
+    all.join(1, 4 * kOneMiB, 25 * kOneMiB, kClassMemory);
+    all.join(2, 4 * kOneMiB, 25 * kOneMiB, kClassCompute);
+    all.want(2);
+    ASSERT_TRUE(all.has_turn(2));
+    all.join(3, 10 * kOneMiB, 0, kClassUnknown);
+    for (int i = 1; i < 10; ++i)
+        all.say(3, with_text({.type = MessageType::kUseGpu, .first = i, .second = 10 * kOneMiB}, kOneGpu));
+
+    all.give_back(2);
+
+    EXPECT_EQ(all.heard_by(3), (Types{MessageType::kShared, MessageType::kPlace}));
+}
+
 TEST(GpuAtOnce, WhatIsSaidOfAKindIsCheckedAndCountsForOnesOwnUserOnly)
 {
     TwoAtOnce all;

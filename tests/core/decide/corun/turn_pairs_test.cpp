@@ -126,6 +126,20 @@ TEST(TurnPairs, FewIterationsSayNothingAndWhoComesOrGoesBeginsAnew)
     EXPECT_EQ(all.pairs().pair_count(), 0U) << "three are no pair";
 }
 
+/// a has c beside it on another GPU.
+TEST(TurnPairs, NoPairIsLearnedWhereOneOfTwoHasAThirdBesideIt)
+{
+    TurnPairs all = measured_alone({"a", "b", "c"});
+    all.run_beside("a", {"b", "c"});
+    all.run_beside("b", {"a"});
+    all.run_beside("c", {"a"});
+    for (const char* one : {"a", "b", "c"})
+        iterate(all, one, 0.2);
+
+    EXPECT_TRUE(all.share_of("b"));
+    EXPECT_EQ(all.pairs().pair_count(), 0U);
+}
+
 TEST(TurnPairs, BadMomentsAndStrangersChangeNothing)
 {
     TurnPairs all = measured_alone({"a"});

@@ -1,0 +1,66 @@
+#include "agent/gpu/memory/coordinator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+/// The part of Coordinator that knows who is alone on its GPUs, and tells when that changes.
+namespace fathom::gpu {
+
+/// @return  whether a GPU is shared that was not, or the other way round.
+bool Coordinator::note_shared_gpus()
+{
+    std::set<std::string> shared;
+    for (const auto& [gpu, books] : books_) {
+        if (books.is_shared()) shared.insert(gpu);
+    }
+    return std::exchange(shared_gpus_, shared) != shared;
+}
+
+/// Each is told when it is no longer alone, or alone again (G6). Who was alone has the turn: its memory is there.
+/// @param does_newcomer_run  it has memory that goes when a turn ends
+void Coordinator::tell_sharing(ClientId newcomer, double now_s, bool does_newcomer_run)
+{
+    const bool has_changed = note_shared_gpus();
+    for (auto& [id, client] : clients_) {
+        // Thousands of clients cost no more than few.
+        if (!has_changed && id != newcomer) continue;
+        const bool is_shared = std::any_of(client.gpus.begin(), client.gpus.end(),
+                                           [&](const std::string& gpu) { return books_.at(gpu).is_shared(); });
+        if (is_shared == client.is_shared) continue;
+        client.is_shared = is_shared;
+        if (!is_shared) {
+            turns_.stop(key(id), now_s);
+            client.lacks_turn = false;
+        }
+        if (is_shared && client.lacks_turn)
+            turns_.want(key(id), now_s);
+        else if (is_shared && id != newcomer)
+            keep_turn(id, client, now_s);
+        const bool has_turn = turns_.has_turn(key(id));
+        // As it believes: only who has the turn takes its memory away when it is told to end it.
+        const bool runs = id == newcomer ? does_newcomer_run : !client.lacks_turn;
+        const bool must_end = is_shared && runs && !has_turn;
+        say(id, {.type = MessageType::kShared, .first = is_shared ? 1 : 0, .second = has_turn || must_end ? 1 : 0});
+        if (must_end) say(id, end_now());
+    }
+}
+
+/// Who shared a GPU when the manager before this one ended, and did not have the turn, waits for it. Those that it
+/// waited for have had their time to come back.
+void Coordinator::tell_who_is_left_alone()
+{
+    for (auto& [id, client] : clients_) {
+        if (!client.lacks_turn || client.is_shared) continue;
+        client.lacks_turn = false;
+        say(id, {.type = MessageType::kShared});
+    }
+}
+
+Message Coordinator::end_now() const
+{
+    return {.type = MessageType::kEndNow,
+            .first = static_cast<std::int64_t>(std::ceil(settings_.turns.most_overrun_s * 1000))};
+}
+
+} // namespace fathom::gpu
