@@ -27,7 +27,9 @@ class Traffic {
     this.open = new Set()
     this.done = []
     this.quietSince = Date.now()
-    const isStream = (request) => new URL(request.url()).pathname === '/api/v1/events'
+    // What the server goes on telling (/api/v1/events, /api/v1/centers/…/balance/events) never ends. The events of a job
+    // (/api/v1/jobs/…/events) are an answer.
+    const isStream = (request) => request.resourceType() === 'eventsource'
     page.on('request', (request) => {
       if (!isStream(request)) this.open.add(request)
     })
