@@ -61,20 +61,42 @@ it('chooses only what may be chosen', () => {
   expect(change).toHaveBeenCalledWith(new Set(['b']))
 })
 
-it('draws a long list in parts', () => {
-  const many = Array.from({ length: 450 }, (_, i) => ({ id: `row ${i}`, n: i }))
+const many = Array.from({ length: 230 }, (_, i) => ({ id: `row ${i}`, n: i }))
+
+function showMany(more: { rowsAtFirst?: number; pages?: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown } }) {
   render(
     <MantineProvider env="test">
       <LanguageProvider language="en" dictionary={en}>
-        <DataTable name="test" label="Rows" columns={columns} rows={many} rowKey={(row) => row.id} />
+        <DataTable name="test" label="Rows" columns={columns} rows={many} rowKey={(row) => row.id} {...more} />
       </LanguageProvider>
     </MantineProvider>)
-  expect(screen.getAllByRole('cell')).toHaveLength(200)
-  screen.getByText('200 shown, there are more')
+}
+
+it('draws a long list in parts', () => {
+  showMany({})
+  expect(screen.getAllByRole('cell')).toHaveLength(50)
+  screen.getByText('50 shown, there are more')
   fireEvent.click(screen.getByText('Load more'))
   fireEvent.click(screen.getByText('Load more'))
-  expect(screen.getAllByRole('cell')).toHaveLength(450)
+  expect(screen.getAllByRole('cell')).toHaveLength(230)
   expect(screen.queryByText('Load more')).toBeNull()
+})
+
+it('draws fewer rows at first where a page has many tables', () => {
+  showMany({ rowsAtFirst: 10 })
+  expect(screen.getAllByRole('cell')).toHaveLength(10)
+})
+
+it('asks for the next page once all rows that are here are drawn', () => {
+  const fetchNextPage = vi.fn()
+  showMany({ pages: { hasNextPage: true, isFetchingNextPage: false, fetchNextPage } })
+  fireEvent.click(screen.getByText('Load more'))
+  fireEvent.click(screen.getByText('Load more'))
+  expect(screen.getAllByRole('cell')).toHaveLength(230)
+  expect(fetchNextPage).not.toHaveBeenCalled()
+  screen.getByText('230 shown, there are more')
+  fireEvent.click(screen.getByText('Load more'))
+  expect(fetchNextPage).toHaveBeenCalledTimes(1)
 })
 
 it('does not say that there is nothing while there are pages that it does not have', () => {

@@ -5,6 +5,7 @@ import { useText } from '../i18n/language'
 import type { CsvValue } from './csv'
 import { CsvButton } from './csv_button'
 import styles from './data_table.module.css'
+import { ListFoot, useFirstRows } from './first_rows'
 import { SavedViewsMenu } from './saved_views_menu'
 
 export interface Column<Row> {
@@ -58,15 +59,6 @@ function useColumns<Row>(name: string, columns: readonly Column<Row>[]) {
   return { shown: columns.filter((c) => !hidden.has(c.id)), hidden, hide, toggle }
 }
 
-// Drawing thousands of rows takes seconds.
-const rowsAtOnce = 200
-
-/** The first rows of a list that is here as a whole; the others when they are asked for. CSV has all of them. */
-function useFirstRows<Row>(rows: readonly Row[]) {
-  const [most, setMost] = useState(rowsAtOnce)
-  return { drawn: rows.slice(0, most), hasMore: rows.length > most, drawMore: () => setMost(most + rowsAtOnce) }
-}
-
 function styleOf(column: { isNumber?: boolean; isText?: boolean }): string | undefined {
   return column.isNumber ? styles.number : column.isText ? styles.text : undefined
 }
@@ -87,15 +79,22 @@ export function DataTable<Row>(props: {
   tools?: ReactNode
   /** A small table within a page has no tools of its own. Where its columns have plain values, a button below it saves its rows. */
   isPlain?: boolean
+  /** How many rows are drawn before more are asked for, where a page has many tables. */
+  rowsAtFirst?: number
   empty?: ReactNode
 }) {
   const t = useText()
   const { shown, hidden, hide, toggle } = useColumns(props.name, props.columns)
   const csvColumns = shown.filter((c) => c.csv)
-  const first = useFirstRows(props.rows)
-  const drawn = props.pages ? props.rows : first.drawn
+  const first = useFirstRows(props.rows, props.rowsAtFirst)
+  const { drawn } = first
   // Of the pages that are here, a filter of the page's own may leave none: that says nothing of those that are not.
   const hasMorePages = props.pages?.hasNextPage ?? false
+  // Rows that are here are drawn before others are asked for.
+  function showMore() {
+    if (!first.hasMore) void props.pages?.fetchNextPage()
+    first.drawMore()
+  }
   const csv = (
     <CsvButton name={props.name} header={csvColumns.map((c) => c.id)} rows={() => props.rows.map((row) => csvColumns.map((c) => c.csv?.(row)))} />
   )
@@ -140,18 +139,8 @@ export function DataTable<Row>(props: {
           </table>
         </div>
       )}
-      {props.pages && (props.rows.length > 0 || hasMorePages) ? (
-        <div className={styles.foot}>
-          <span>{t(props.pages.hasNextPage ? 'ui.shown.more' : 'ui.shown', { n: props.rows.length })}</span>
-          {props.pages.hasNextPage ? (
-            <Button loading={props.pages.isFetchingNextPage} onClick={() => void props.pages?.fetchNextPage()}>{t('ui.more')}</Button>
-          ) : null}
-        </div>
-      ) : !props.pages && first.hasMore ? (
-        <div className={styles.foot}>
-          <span>{t('ui.shown.more', { n: drawn.length })}</span>
-          <Button onClick={first.drawMore}>{t('ui.more')}</Button>
-        </div>
+      {first.hasMore || (props.pages && (props.rows.length > 0 || hasMorePages)) ? (
+        <ListFoot shown={drawn.length} hasMore={first.hasMore || hasMorePages} isBusy={props.pages?.isFetchingNextPage ?? false} onMore={showMore} />
       ) : null}
       {props.isPlain && csvColumns.length > 0 && props.rows.length > 0 ? <div className={styles.below}>{csv}</div> : null}
     </div>

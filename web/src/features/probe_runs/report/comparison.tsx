@@ -11,6 +11,9 @@ import { formatFigure, formatSize } from '../../../ui/rates'
 import { EmptyState } from '../../../ui/states'
 import measuring from '../../measuring/measuring.module.css'
 
+// There is a table for each operator, size and count of units, the best places first.
+const bestAtFirst = 10
+
 /** The same work on the same count of units, place by place, best first (M12). */
 export function Comparison({ name, items }: { name: string; items: readonly ResultComparison[] }) {
   const t = useText()
@@ -30,11 +33,11 @@ export function Comparison({ name, items }: { name: string; items: readonly Resu
 function ComparedOperator({ item }: { item: ResultComparison }) {
   const t = useText()
   const title = t('runs.comparison.on', { operator: item.operator_id, size: formatSize(item.parameters), n: item.unit_count })
-  const to = Math.max(...item.places.map((place) => place.ci_high_s))
+  const to = item.places.reduce((most, place) => Math.max(most, place.ci_high_s), 0)
   return (
     <div>
       <h3 style={{ fontSize: 12, fontWeight: 500, margin: '0 0 4px' }}>{title}</h3>
-      <DataTable isPlain name="comparison" label={title} rows={item.places} rowKey={(p) => p.probe_run_id} columns={[
+      <DataTable isPlain name="comparison" label={title} rowsAtFirst={bestAtFirst} rows={item.places} rowKey={(p) => p.probe_run_id} columns={[
         { id: 'place', title: t('runs.place'), cell: (p) => <Link href={pathTo('/probe-runs/:id', { id: p.probe_run_id })}>{p.center} / {p.unit_type}</Link> },
         { id: 'median', title: t('measure.median'), isNumber: true, cell: (p) => formatDuration(p.median_s) },
         { id: 'interval', title: t('measure.interval'), isNumber: true, cell: (p) => `${formatDuration(p.ci_low_s)} – ${formatDuration(p.ci_high_s)}` },

@@ -1,0 +1,26 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { useText } from '../i18n/language'
+import styles from './first_rows.module.css'
+
+// What a screen shows of a list, and a little more. To draw thousands of rows takes seconds, and each is drawn again when a filter changes.
+const rowsAtFirst = 50
+// For each time that more are asked for.
+const moreRows = 100
+
+/** The first rows of a list that is here; the others when they are asked for (CSV has all). `atFirst`: how many, where a page has many lists. */
+export function useFirstRows<Row>(rows: readonly Row[], atFirst = rowsAtFirst) {
+  const [most, setMost] = useState(atFirst)
+  return { drawn: rows.length > most ? rows.slice(0, most) : rows, hasMore: rows.length > most, drawMore: () => setMost((before) => before + moreRows) }
+}
+
+/** Below a list: how many of its rows are shown, and a button for more, if there are. */
+export function ListFoot({ shown, hasMore, isBusy = false, onMore }: { shown: number; hasMore: boolean; isBusy?: boolean; onMore: () => void }) {
+  const t = useText()
+  return (
+    <div className={styles.foot}>
+      <span>{t(hasMore ? 'ui.shown.more' : 'ui.shown', { n: shown })}</span>
+      {hasMore ? <Button loading={isBusy} onClick={onMore}>{t('ui.more')}</Button> : null}
+    </div>
+  )
+}
