@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { Link } from '../app/router/link'
+import { ListFoot, useFirstRows } from './first_rows'
 import styles from './heat_map.module.css'
 import { shadeCount } from './heat_scale'
 
@@ -21,7 +22,7 @@ export interface HeatLine {
 
 const shades = Array.from({ length: shadeCount }, (_, i) => styles[`s${i}`] ?? '')
 
-/** A table whose cells are shaded by what stands in them: every figure is text, so nothing is told by colour alone. */
+/** A table whose cells are shaded by what stands in them: every figure is text, so nothing is told by colour alone. A long one is drawn in parts. */
 export function HeatMap(props: {
   label: string
   corner: string
@@ -30,31 +31,35 @@ export function HeatMap(props: {
   cell: (row: string, column: string) => HeatCell | null
   isCompact?: boolean
 }) {
+  const { drawn, hasMore, drawMore } = useFirstRows(props.rows)
   return (
-    // A region that scrolls must be reachable by keyboard.
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <div className={styles.scroll} role="region" aria-label={props.label} tabIndex={0}>
-      <table className={`${styles.table} ${props.isCompact ? styles.compact : ''}`}>
-        <thead>
-          <tr>
-            <th scope="col">{props.corner}</th>
-            {props.columns.map((column) => (
-              <th key={column.key} scope="col" className={column.isStrong ? styles.strong : undefined}>
-                {column.name}{column.sub ? <span className={styles.sub}>{column.sub}</span> : null}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {props.rows.map((row) => (
-            <tr key={row.key}>
-              <th scope="row">{row.name}{row.sub ? <span className={styles.sub}>{row.sub}</span> : null}</th>
-              {props.columns.map((column) => <Cell key={column.key} cell={props.cell(row.key, column.key)} />)}
+    <>
+      {/* A region that scrolls must be reachable by keyboard. */}
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <div className={styles.scroll} role="region" aria-label={props.label} tabIndex={0}>
+        <table className={`${styles.table} ${props.isCompact ? styles.compact : ''}`}>
+          <thead>
+            <tr>
+              <th scope="col">{props.corner}</th>
+              {props.columns.map((column) => (
+                <th key={column.key} scope="col" className={column.isStrong ? styles.strong : undefined}>
+                  {column.name}{column.sub ? <span className={styles.sub}>{column.sub}</span> : null}
+                </th>
+              ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+          </thead>
+          <tbody>
+            {drawn.map((row) => (
+              <tr key={row.key}>
+                <th scope="row">{row.name}{row.sub ? <span className={styles.sub}>{row.sub}</span> : null}</th>
+                {props.columns.map((column) => <Cell key={column.key} cell={props.cell(row.key, column.key)} />)}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {hasMore ? <ListFoot shown={drawn.length} hasMore onMore={drawMore} /> : null}
+    </>
   )
 }
 

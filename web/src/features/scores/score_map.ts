@@ -50,7 +50,11 @@ export function mapOf(scores: readonly AnyScore[], unitCount: number): ScoreMap 
   }
   for (const score of scores) {
     if (!isOperatorScore(score)) put(score, { key: columnOf(score), name: columnOf(score), size: '' })
-    else if (score.unit_count === unitCount) operators.set(score.operator, [...(operators.get(score.operator) ?? []), score])
+    else if (score.unit_count === unitCount) {
+      const others = operators.get(score.operator)
+      if (others) others.push(score)
+      else operators.set(score.operator, [score])
+    }
   }
   for (const [operator, all] of operators) {
     const size = usualSize(all)

@@ -1,5 +1,5 @@
 import { Button, NativeSelect } from '@mantine/core'
-import { useState } from 'react'
+import { memo, useMemo, useState } from 'react'
 import { Link } from '../../app/router/link'
 import { useFilters } from '../../app/router/search'
 import { useSession } from '../../app/session'
@@ -15,10 +15,11 @@ import { pathOfPolicy } from '../metric_policies/policy_path'
 import { PolicySelect } from '../metric_policies/policy_select'
 import { useGroupedScoreColumns, useOperatorScoreColumns } from './score_columns'
 import { ScoreHeat } from './score_heat'
-import { countsOf, isOperatorScore, mapOf } from './score_map'
+import { countsOf, isOperatorScore, mapOf, type ScoreMap } from './score_map'
 import { ScoreParts } from './score_parts'
 
 const names = ['by', 'policy', 'center', 'name', 'units', 'view', 'shade'] as const
+const noScores: readonly AnyScore[] = []
 
 export function ScoresPage() {
   const t = useText()
@@ -26,12 +27,14 @@ export function ScoresPage() {
   const [raw, change] = useFilters(names)
   const by = scoreSubjects.find((one) => one === raw.by) ?? 'operator'
   const query = useScores({ by, policy: raw.policy, center: raw.center, name: raw.name })
-  const scores = query.data ?? []
-  const counts = countsOf(scores)
+  const scores = query.data ?? noScores
+  const counts = useMemo(() => countsOf(scores), [scores])
   const wanted = Number(raw.units)
   const unitCount = counts.includes(wanted) ? wanted : counts[0] ?? 1
   const isTable = raw.view === 'table'
-  const subjects = [...new Set([...scores.map((score) => (isOperatorScore(score) ? score.operator : score.name ?? '')), raw.name])].filter(Boolean).sort()
+  const map = useMemo(() => (isTable ? null : mapOf(scores, unitCount)), [isTable, scores, unitCount])
+  const subjects = useMemo(() => [...new Set([...scores.map((score) => (isOperatorScore(score) ? score.operator : score.name ?? '')), raw.name])].filter(Boolean).sort(),
+    [scores, raw.name])
   return (
     <Page title={t('scores.title')} actions={<Link href="/metric-policies">{t('scores.policy.read')}</Link>}>
       <div className={measuring.tools}>
@@ -39,17 +42,17 @@ export function ScoresPage() {
           data={scoreSubjects.map((one) => ({ value: one, label: t(`scores.by.${one}`) }))} />
         {by === 'unit_type' ? null : (
           <NativeSelect label={t('scores.of')} value={raw.name} onChange={(e) => change({ name: e.currentTarget.value })} data={[{ value: '', label: t('ui.any') }, ...subjects]} />)}
-        <CenterSelect value={raw.center} onChange={(center) => change({ center })} />
+        <CenterSelect value={raw.center} change={change} />
         <PolicySelect value={raw.policy} onChange={(policy) => change({ policy })} />
         {by === 'operator' && !isTable && counts.length > 1 ? (
           <NativeSelect label={t('scores.units')} value={String(unitCount)} onChange={(e) => change({ units: e.currentTarget.value })} data={counts.map(String)} />) : null}
         <NativeSelect label={t('scores.view')} value={raw.view} onChange={(e) => change({ view: e.currentTarget.value })}
           data={[{ value: '', label: t('scores.view.map') }, { value: 'table', label: t('scores.view.table') }]} />
-        {isTable ? null : (
+        {map === null ? null : (
           <>
             <NativeSelect label={t('scores.shade')} value={raw.shade} onChange={(e) => change({ shade: e.currentTarget.value })}
               data={[{ value: '', label: t('scores.shade.column') }, { value: 'all', label: t('scores.shade.all') }]} />
-            <span className={measuring.push}><MapCsv scores={scores} unitCount={unitCount} /></span>
+            <span className={measuring.push}><MapCsv map={map} /></span>
           </>
         )}
       </div>
@@ -62,7 +65,7 @@ export function ScoresPage() {
               <Button onClick={() => change({ name: '', center: '', policy: '' })}>{t('measure.clear')}</Button>
               {may('manage_metering') ? <Link href="/measure">{t('runs.measure')}</Link> : null}
             </>}>{t('scores.none.text')}</EmptyState>
-        ) : isTable ? <ScoreTable scores={scores} policy={raw.policy} /> : <ScoreHeat policy={raw.policy} map={mapOf(scores, unitCount)} shades={raw.shade === 'all' ? 'all' : 'column'} />}
+        ) : map === null ? <ScoreTable scores={scores} policy={raw.policy} /> : <ScoreHeat policy={raw.policy} map={map} shades={raw.shade === 'all' ? 'all' : 'column'} />}
       </Ready>
     </Page>
   )
@@ -86,14 +89,14 @@ function ScoreTable({ scores, policy }: { scores: readonly AnyScore[]; policy: s
   )
 }
 
-function MapCsv({ scores, unitCount }: { scores: readonly AnyScore[]; unitCount: number }) {
-  const map = mapOf(scores, unitCount)
+function MapCsv({ map }: { map: ScoreMap }) {
   return <CsvButton name="scores" header={['center', 'unit_type', ...map.columns.map((c) => (c.size ? `${c.name} ${c.size}` : c.name || 'all'))]}
     rows={() => map.rows.map((row) => [row.center, row.unitType, ...map.columns.map((column) => map.at(row.key, column.key)?.score)])} />
 }
 
-function CenterSelect({ value, onChange }: { value: string; onChange: (center: string) => void }) {
+/** There may be a thousand centers: it is not drawn again when another filter changes. */
+const CenterSelect = memo(function CenterSelect({ value, change }: { value: string; change: (filters: { center: string }) => void }) {
   const t = useText()
   const options = useCenterOptions({ none: t('ui.any'), chosen: value })
-  return <NativeSelect label={t('measure.center')} value={value} onChange={(e) => onChange(e.currentTarget.value)} data={options} />
-}
+  return <NativeSelect label={t('measure.center')} value={value} onChange={(e) => change({ center: e.currentTarget.value })} data={options} />
+})
