@@ -1,4 +1,4 @@
-import { keepPreviousData, type QueryKey, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, type QueryClient, type QueryKey, skipToken, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 
 export interface Page<T> {
   readonly items: readonly T[]
@@ -37,11 +37,13 @@ export interface WholeList<T> {
   readonly isCut: boolean
 }
 
-/** Every entry of a list that is known to be short; `limit` guards against one that is not. */
-export async function readAll<T>(read: (pageToken: string | undefined) => Promise<Page<T>>, limit = 5000): Promise<WholeList<T>> {
+/** Every entry of a list that is known to be short; `limit` guards against one that is not. `tell`: what has come while more is asked for. */
+export async function readAll<T>(read: (pageToken: string | undefined) => Promise<Page<T>>, limit = 5000,
+  tell: (items: readonly T[]) => void = () => undefined): Promise<WholeList<T>> {
   const items: T[] = []
   let token: string | undefined
   do {
+    if (token !== undefined) tell([...items])
     const page = await read(token)
     items.push(...page.items)
     token = page.next_page_token ?? undefined
@@ -49,8 +51,7 @@ export async function readAll<T>(read: (pageToken: string | undefined) => Promis
   return { items, isCut: token !== undefined }
 }
 
-/** A list that is read as a whole. `data` are its entries; `isCut`: those that were read, and there are more. */
-export function useWholeList<T>(options: {
+interface ListOptions<T> {
   key: QueryKey
   read: (pageToken: string | undefined, signal: AbortSignal) => Promise<Page<T>>
   limit?: number
@@ -59,10 +60,13 @@ export function useWholeList<T>(options: {
   staleTime?: number
   /** Shows the answer to an earlier question until the one to this has come. */
   keepsPrevious?: boolean
-}) {
+}
+
+/** A list that is read as a whole. `data` are its entries; `isCut`: those that were read, and there are more. */
+export function useWholeList<T>(options: ListOptions<T>) {
   const query = useQuery({
     queryKey: options.key,
-    queryFn: ({ signal }) => readAll((token) => options.read(token, signal), options.limit),
+    queryFn: ({ signal, client }) => readAll((token) => options.read(token, signal), options.limit, (items) => tellPart(client, options.key, items)),
     enabled: options.enabled ?? true,
     refetchInterval: options.refetchInterval ?? false,
     ...(options.staleTime === undefined ? {} : { staleTime: options.staleTime }),
@@ -73,9 +77,41 @@ export function useWholeList<T>(options: {
     get data() { return query.data?.items },
     get isCut() { return query.data?.isCut ?? false },
     get isPending() { return query.isPending },
+    get isFetching() { return query.isFetching },
+    get isPlaceholderData() { return query.isPlaceholderData },
     get isError() { return query.isError },
     get error() { return query.error },
     get dataUpdatedAt() { return query.dataUpdatedAt },
     refetch: () => query.refetch(),
+  }
+}
+
+/** What has come of a list is kept beside the list: who needs all of it never takes a part for it. */
+const partKey = (key: QueryKey): QueryKey => ['part', ...key]
+
+/** Tells those who show a list while it is read what has come: nobody is shown less than before. */
+function tellPart<T>(client: QueryClient, key: QueryKey, items: readonly T[]) {
+  const part = client.getQueryCache().find<readonly T[]>({ queryKey: partKey(key), exact: true })
+  if (part && (part.state.data?.length ?? 0) < items.length) client.setQueryData(partKey(key), items)
+}
+
+/**
+ * The same for a page that shows the first entries of a long list, whose pages can only be asked for one after the other: until all is
+ * there, `data` is what has come, and `isPart` is true. What is said of a part is not said of the list: whoever shows it has to say so.
+ */
+export function useListInParts<T>(options: ListOptions<T>) {
+  const list = useWholeList(options)
+  const part = useQuery<readonly T[]>({ queryKey: partKey(options.key), queryFn: skipToken })
+  const isPart = list.isFetching && (list.data === undefined || list.isPlaceholderData) && part.data !== undefined
+  return {
+    data: isPart ? part.data : list.data,
+    isPart,
+    isCut: !isPart && list.isCut,
+    isPlaceholderData: !isPart && list.isPlaceholderData,
+    isPending: list.isPending,
+    isError: list.isError,
+    error: list.error,
+    dataUpdatedAt: list.dataUpdatedAt,
+    refetch: list.refetch,
   }
 }

@@ -1,5 +1,5 @@
 import { api, unwrap } from '../api/client'
-import { useWholeList } from '../api/pages'
+import { useListInParts, useWholeList } from '../api/pages'
 import type { components } from '../api/schema'
 
 export type Score = components['schemas']['Score']
@@ -18,10 +18,10 @@ export interface ScoreFilters {
   name: string
 }
 
-/** A table of scores needs all of them; of a network that has more, it is cut. */
+/** A table of scores needs all of them, and shows the first while they are read; of a network that has more, it is cut. */
 export function useScores(filters: ScoreFilters) {
   const { by, policy, center, name } = filters
-  return useWholeList<AnyScore>({
+  return useListInParts<AnyScore>({
     key: ['metering', 'scores', filters],
     read: (page_token, signal) => unwrap(api.GET('/api/v1/scores', { signal, params: { query: {
       by, page_size: 1000, ...(policy ? { policy } : {}), ...(center ? { center } : {}), ...(name && by !== 'unit_type' ? { [by]: name } : {}),

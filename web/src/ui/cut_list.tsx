@@ -15,7 +15,14 @@ export function CutMark({ list, name }: { list: MaybeCut; name: string }) {
   return <p role="status" className={styles.cut}>{t('ui.cut', { name, n: formatNumber(list.data?.length, locale) })}</p>
 }
 
-/** The same at the end of what a field offers to choose from: an entry that cannot be chosen; none where the list is whole. */
+/** Says that what is shown is a part of a list that is being read. */
+export function PartMark({ list }: { list: { readonly data: readonly unknown[] | undefined; readonly isPart: boolean } }) {
+  const { t, locale } = useLanguage()
+  if (!list.isPart) return null
+  return <p role="status" className={styles.floating}>{t('ui.part', { n: formatNumber(list.data?.length, locale) })}</p>
+}
+
+/** That a list is longer, at the end of what a field offers to choose from: an entry that cannot be chosen; none where the list is whole. */
 export function cutOption(t: Translate, list: MaybeCut): { value: string; label: string; disabled: true }[] {
   return list.isCut ? [{ value: '…', label: t('ui.cut.option', { n: list.data?.length ?? 0 }), disabled: true }] : []
 }

@@ -19,6 +19,7 @@ export const uiEn = {
   'ui.shown': '{n} shown',
   'ui.shown.more': '{n} shown, there are more',
   'ui.cut': '{name}: only the first {n} were read. What is shown and counted leaves out the rest.',
+  'ui.part': '{n} read so far, the rest is on its way',
   'ui.cut.option': 'and more than these {n}',
   'ui.select.all': 'Select all that are shown',
   'ui.select.row': 'Select {name}',

@@ -21,6 +21,7 @@ export const uiZh: Record<keyof typeof uiEn, string> = {
   'ui.shown': '显示 {n} 项',
   'ui.shown.more': '显示 {n} 项，还有更多',
   'ui.cut': '{name}：只读取了前 {n} 项，其余未显示，也未计入。',
+  'ui.part': '已读取 {n} 项，其余正在载入',
   'ui.cut.option': '超过 {n} 项，其余未列出',
   'ui.select.all': '选择全部已显示的项',
   'ui.select.row': '选择 {name}',

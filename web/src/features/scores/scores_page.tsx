@@ -6,6 +6,7 @@ import { useSession } from '../../app/session'
 import { useText } from '../../i18n/language'
 import { type AnyScore, type GroupedScore, scoreSubjects, useScores } from '../../queries/scores'
 import { CsvButton } from '../../ui/csv_button'
+import { PartMark } from '../../ui/cut_list'
 import { DataTable } from '../../ui/data_table'
 import { Page } from '../../ui/page'
 import { EmptyState, Ready } from '../../ui/states'
@@ -58,6 +59,7 @@ export function ScoresPage() {
       </div>
       {raw.policy && scores[0] ? <p role="status" className={measuring.warn}>{t('scores.policy.preview', { policy: scores[0].policy })} <Link className="in-text" href={pathOfPolicy(scores[0].policy)}>{t('scores.policy.open')}</Link></p> : null}
       <Ready query={query}>
+        <PartMark list={query} />
         {query.isCut ? <p className={measuring.warn}>{t('scores.most', { n: scores.length })}</p> : null}
         {scores.length === 0 ? (
           <EmptyState title={t('scores.none')} action={

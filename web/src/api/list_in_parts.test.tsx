@@ -1,0 +1,70 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { act, cleanup, renderHook } from '@testing-library/react'
+import type { ReactNode } from 'react'
+import { afterEach, expect, it } from 'vitest'
+import { type Page, useListInParts, useWholeList } from './pages'
+
+afterEach(cleanup)
+
+const settle = () => act(() => new Promise((resolve) => setTimeout(resolve, 10)))
+
+/** A list of three pages, each of which comes when it is let go. */
+function slowList() {
+  const waiting: (() => void)[] = []
+  const read = (token: string | undefined) => {
+    const n = Number(token ?? 0)
+    return new Promise<Page<number>>((resolve, reject) => {
+      waiting.push(() => {
+        if (n === 9) reject(new Error('gone'))
+        else resolve({ items: [n], next_page_token: n < 2 ? String(n + 1) : null })
+      })
+    })
+  }
+  const letGo = async () => {
+    waiting.shift()?.()
+    await settle()
+  }
+  return { read, letGo }
+}
+
+function within(client: QueryClient) {
+  return ({ children }: { children: ReactNode }) => <QueryClientProvider client={client}>{children}</QueryClientProvider>
+}
+
+it('shows what has come of a list, and who needs all of it waits', async () => {
+  const { read, letGo } = slowList()
+  const client = new QueryClient()
+  const { result } = renderHook(() => ({ inParts: useListInParts({ key: ['n'], read }), whole: useWholeList({ key: ['n'], read }) }), { wrapper: within(client) })
+  await letGo()
+  expect(result.current.inParts).toMatchObject({ data: [0], isPart: true, isCut: false })
+  expect(result.current.whole.data).toBeUndefined()
+  await letGo()
+  expect(result.current.inParts).toMatchObject({ data: [0, 1], isPart: true })
+  await letGo()
+  expect(result.current.inParts).toMatchObject({ data: [0, 1, 2], isPart: false })
+  expect(result.current.whole.data).toEqual([0, 1, 2])
+  client.clear()
+})
+
+it('a list that is there stays whole while it is read anew', async () => {
+  const { read, letGo } = slowList()
+  const client = new QueryClient()
+  const { result } = renderHook(() => useListInParts({ key: ['n'], read }), { wrapper: within(client) })
+  for (let page = 0; page < 3; page++) await letGo()
+  act(() => void result.current.refetch())
+  await letGo()
+  expect(result.current).toMatchObject({ data: [0, 1, 2], isPart: false })
+  client.clear()
+})
+
+it('a list of which a page fails is an error, not a part', async () => {
+  const { read, letGo } = slowList()
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false } } })
+  const failing = (token: string | undefined) => read(token === undefined ? token : '9')
+  const { result } = renderHook(() => useListInParts({ key: ['n'], read: failing }), { wrapper: within(client) })
+  await letGo()
+  expect(result.current).toMatchObject({ data: [0], isPart: true })
+  await letGo()
+  expect(result.current).toMatchObject({ data: undefined, isPart: false, isError: true })
+  client.clear()
+})
