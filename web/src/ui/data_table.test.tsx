@@ -1,6 +1,7 @@
 import { MantineProvider } from '@mantine/core'
 import { cleanup, fireEvent, render, screen } from '@testing-library/react'
 import { afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { type Dispatch, type SetStateAction, useState } from 'react'
 import { en } from '../i18n/en'
 import { LanguageProvider } from '../i18n/language'
 import type * as Csv from './csv'
@@ -23,7 +24,7 @@ const rows = [{ id: 'a', n: 1 }, { id: 'b', n: 2 }]
 const columns = [
   { id: 'id', title: 'Id', cell: (row: { id: string }) => row.id }, { id: 'n', title: 'Number', cell: (row: { n: number }) => row.n, isHidden: true }]
 
-function show(selection?: { chosen: ReadonlySet<string>; change: (chosen: ReadonlySet<string>) => void; can: (row: { id: string }) => boolean }) {
+function show(selection?: { chosen: ReadonlySet<string>; change: Dispatch<SetStateAction<ReadonlySet<string>>>; can: (row: { id: string }) => boolean }) {
   render(
     <MantineProvider env="test">
       <LanguageProvider language="en" dictionary={en}>
@@ -59,6 +60,28 @@ it('chooses only what may be chosen', () => {
   expect(screen.getByLabelText<HTMLInputElement>('Select a').disabled).toBe(true)
   fireEvent.click(screen.getByLabelText('Select all that are shown'))
   expect(change).toHaveBeenCalledWith(new Set(['b']))
+})
+
+it('draws only the row again that is chosen', () => {
+  const cell = vi.fn((row: { id: string }) => row.id)
+  const kept = [{ id: 'id', title: 'Id', cell }]
+  function Chooser() {
+    const [chosen, change] = useState<ReadonlySet<string>>(new Set())
+    return (
+      <DataTable name="test" label="Rows" columns={kept} rows={rows} rowKey={(row) => row.id}
+        selection={{ chosen, change, can: () => true }} />
+    )
+  }
+  render(
+    <MantineProvider env="test">
+      <LanguageProvider language="en" dictionary={en}><Chooser /></LanguageProvider>
+    </MantineProvider>)
+  cell.mockClear()
+  fireEvent.click(screen.getByLabelText('Select b'))
+  expect(screen.getByLabelText<HTMLInputElement>('Select b').checked).toBe(true)
+  expect(cell.mock.calls.map(([row]) => row.id)).toEqual(['b'])
+  fireEvent.click(screen.getByLabelText('Select b'))
+  expect(screen.getByLabelText<HTMLInputElement>('Select b').checked).toBe(false)
 })
 
 const many = Array.from({ length: 230 }, (_, i) => ({ id: `row ${i}`, n: i }))

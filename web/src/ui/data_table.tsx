@@ -1,5 +1,5 @@
 import { Button, Checkbox, Menu } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
+import { type Dispatch, memo, type ReactNode, type SetStateAction, useMemo, useState } from 'react'
 import { readStored, store } from '../app/storage'
 import { useText } from '../i18n/language'
 import type { CsvValue } from './csv'
@@ -31,7 +31,8 @@ interface Sort {
 
 interface Selection<Row> {
   chosen: ReadonlySet<string>
-  change: (chosen: ReadonlySet<string>) => void
+  /** The same from one drawing to the next, so that rows which have not changed are not drawn again. */
+  change: Dispatch<SetStateAction<ReadonlySet<string>>>
   can: (row: Row) => boolean
 }
 
@@ -56,12 +57,37 @@ function useColumns<Row>(name: string, columns: readonly Column<Row>[]) {
     if (!next.delete(id)) next.add(id)
     hide(next)
   }
-  return { shown: columns.filter((c) => !hidden.has(c.id)), hidden, hide, toggle }
+  const shown = useMemo(() => columns.filter((c) => !hidden.has(c.id)), [columns, hidden])
+  return { shown, hidden, hide, toggle }
 }
 
 function styleOf(column: { isNumber?: boolean; isText?: boolean }): string | undefined {
   return column.isNumber ? styles.number : column.isText ? styles.text : undefined
 }
+
+/**
+ * One row. It is drawn again only when something of it is another than before: of a table whose columns are kept (useMemo), a change
+ * elsewhere on the page, or rows that are added below, leave it alone.
+ */
+function TableRow<Row>({ row, columns, id, selectName, isChosen, isAble, onChoose }: {
+  row: Row
+  columns: readonly Column<Row>[]
+  id: string
+  /** What the row is called where it can be chosen. */
+  selectName: string | undefined
+  isChosen: boolean
+  isAble: boolean
+  onChoose: Selection<Row>['change'] | undefined
+}) {
+  return (
+    <tr>
+      {selectName === undefined || !onChoose ? null : <SelectRow id={id} name={selectName} isChosen={isChosen} isAble={isAble} change={onChoose} />}
+      {columns.map((c) => <td key={c.id} className={styleOf(c)}>{c.cell(row)}</td>)}
+    </tr>
+  )
+}
+// What memo gives forgets that its rows may be of any kind.
+const KeptRow = memo(TableRow) as typeof TableRow
 
 /** A table of what REST lists: saved views of its filters, column chooser, CSV of what is shown, selection, more pages. */
 export function DataTable<Row>(props: {
@@ -129,12 +155,13 @@ export function DataTable<Row>(props: {
               </tr>
             </thead>
             <tbody>
-              {drawn.map((row) => (
-                <tr key={props.rowKey(row)}>
-                  {props.selection ? <SelectRow row={row} id={props.rowKey(row)} name={(props.rowName ?? props.rowKey)(row)} selection={props.selection} /> : null}
-                  {shown.map((c) => <td key={c.id} className={styleOf(c)}>{c.cell(row)}</td>)}
-                </tr>
-              ))}
+              {drawn.map((row) => {
+                const id = props.rowKey(row)
+                return (
+                  <KeptRow key={id} row={row} columns={shown} id={id} selectName={props.selection ? (props.rowName?.(row) ?? id) : undefined}
+                    isChosen={props.selection?.chosen.has(id) ?? false} isAble={props.selection?.can(row) ?? false} onChoose={props.selection?.change} />
+                )
+              })}
             </tbody>
           </table>
         </div>
@@ -173,16 +200,24 @@ function SelectAll<Row>({ rows, rowKey, selection }: { rows: readonly Row[]; row
   )
 }
 
-function SelectRow<Row>({ row, id, name, selection }: { row: Row; id: string; name: string; selection: Selection<Row> }) {
+function SelectRow({ id, name, isChosen, isAble, change }: {
+  id: string
+  name: string
+  isChosen: boolean
+  isAble: boolean
+  change: Dispatch<SetStateAction<ReadonlySet<string>>>
+}) {
   const t = useText()
   function toggle() {
-    const next = new Set(selection.chosen)
-    if (!next.delete(id)) next.add(id)
-    selection.change(next)
+    change((chosen) => {
+      const next = new Set(chosen)
+      if (!next.delete(id)) next.add(id)
+      return next
+    })
   }
   return (
     <td className={styles.check}>
-      <Checkbox aria-label={t('ui.select.row', { name })} disabled={!selection.can(row)} checked={selection.chosen.has(id)} onChange={toggle} />
+      <Checkbox aria-label={t('ui.select.row', { name })} disabled={!isAble} checked={isChosen} onChange={toggle} />
     </td>
   )
 }

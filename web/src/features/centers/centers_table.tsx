@@ -16,25 +16,27 @@ export function CentersTable({ centers, isPlain = false, tools, empty }: { cente
   const t = useText()
   const unitTypes = useUnitTypes()
   const units = unitTypes.data
-  const occupancies = useMemo(() => occupancyByCenter(units ?? []), [units])
-  const occupancyOf = (id: string) => {
-    const { used, all } = occupancies.get(id) ?? { used: 0, all: 0 }
-    return `${used} / ${all}`
-  }
-  const columns: Column<Center>[] = [
-    { id: 'name', title: t('centers.name'), cell: (c) => <Link href={pathTo('/centers/:center', { center: c.name })}>{c.name}</Link>, csv: (c) => c.name },
-    { id: 'health', title: t('centers.state'), cell: (c) => <HealthPill center={c} />, csv: healthOf },
-    { id: 'last_seen_at', title: t('centers.seen'), cell: (c) => <Ago at={c.last_seen_at} />, csv: (c) => c.last_seen_at },
-    { id: 'units_in_use', title: t('centers.units'), isNumber: true, cell: (c) => occupancyOf(c.id), csv: (c) => occupancyOf(c.id) },
-    { id: 'unit_types', title: t('centers.types'), isNumber: true, cell: (c) => c.unit_type_count, csv: (c) => c.unit_type_count },
-    ...(isPlain ? [] : [
-      { id: 'host', title: t('centers.host'), cell: (c: Center) => hostOf(c) ?? nothing, csv: hostOf },
-      { id: 'agent_version', title: t('centers.version'), cell: (c: Center) => c.agent_version ?? nothing, csv: (c: Center) => c.agent_version },
-      { id: 'certificate_not_after', title: t('centers.certificate'), cell: (c: Center) => <Time at={c.certificate_not_after} />, csv: (c: Center) => c.certificate_not_after },
-      { id: 'created_at', title: t('centers.created'), cell: (c: Center) => <Time at={c.created_at} />, csv: (c: Center) => c.created_at, isHidden: true },
-      { id: 'id', title: t('centers.id'), cell: (c: Center) => <code>{c.id}</code>, csv: (c: Center) => c.id, isHidden: true },
-    ]),
-  ]
+  const columns = useMemo((): Column<Center>[] => {
+    const occupancies = occupancyByCenter(units ?? [])
+    const occupancyOf = (id: string) => {
+      const { used, all } = occupancies.get(id) ?? { used: 0, all: 0 }
+      return `${used} / ${all}`
+    }
+    return [
+      { id: 'name', title: t('centers.name'), cell: (c) => <Link href={pathTo('/centers/:center', { center: c.name })}>{c.name}</Link>, csv: (c) => c.name },
+      { id: 'health', title: t('centers.state'), cell: (c) => <HealthPill center={c} />, csv: healthOf },
+      { id: 'last_seen_at', title: t('centers.seen'), cell: (c) => <Ago at={c.last_seen_at} />, csv: (c) => c.last_seen_at },
+      { id: 'units_in_use', title: t('centers.units'), isNumber: true, cell: (c) => occupancyOf(c.id), csv: (c) => occupancyOf(c.id) },
+      { id: 'unit_types', title: t('centers.types'), isNumber: true, cell: (c) => c.unit_type_count, csv: (c) => c.unit_type_count },
+      ...(isPlain ? [] : [
+        { id: 'host', title: t('centers.host'), cell: (c: Center) => hostOf(c) ?? nothing, csv: hostOf },
+        { id: 'agent_version', title: t('centers.version'), cell: (c: Center) => c.agent_version ?? nothing, csv: (c: Center) => c.agent_version },
+        { id: 'certificate_not_after', title: t('centers.certificate'), cell: (c: Center) => <Time at={c.certificate_not_after} />, csv: (c: Center) => c.certificate_not_after },
+        { id: 'created_at', title: t('centers.created'), cell: (c: Center) => <Time at={c.created_at} />, csv: (c: Center) => c.created_at, isHidden: true },
+        { id: 'id', title: t('centers.id'), cell: (c: Center) => <code>{c.id}</code>, csv: (c: Center) => c.id, isHidden: true },
+      ]),
+    ]
+  }, [t, units, isPlain])
   return (
     <>
       <CutMark list={unitTypes} name={t('units.title')} />

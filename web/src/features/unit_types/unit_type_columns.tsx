@@ -1,3 +1,4 @@
+import { useMemo } from 'react'
 import { Link } from '../../app/router/link'
 import { pathTo } from '../../app/router/match'
 import { useText } from '../../i18n/language'
@@ -11,7 +12,7 @@ import { freeUnits } from './filters'
 
 export function useUnitTypeColumns(): Column<UnitType>[] {
   const t = useText()
-  return [
+  return useMemo(() => [
     { id: 'unit_type', title: t('units.unit'), cell: (u) => <Link href={pathTo('/unit-types/:id', { id: u.id })}>{u.name}</Link>, csv: (u) => u.name },
     { id: 'id', title: t('ui.id'), cell: (u) => <code>{u.id}</code>, csv: (u) => u.id, isHidden: true },
     { id: 'center', title: t('units.center'), cell: (u) => <Link href={pathTo('/centers/:center', { center: u.center })}>{u.center}</Link>, csv: (u) => u.center },
@@ -26,7 +27,7 @@ export function useUnitTypeColumns(): Column<UnitType>[] {
     { id: 'operators', title: t('units.operators'), isNumber: true, cell: (u) => <span title={u.operators.join(', ')}>{u.operators.length}</span>, csv: (u) => u.operators.join(' ') },
     { id: 'advice', title: t('units.advice'), isNumber: true, cell: (u) => (u.advice.length ? <StatePill tone="warn">{u.advice.length}</StatePill> : 0), csv: (u) => u.advice.length },
     { id: 'changed_at', title: t('units.changed'), cell: (u) => <Time at={u.changed_at} />, csv: (u) => u.changed_at, isHidden: true },
-  ]
+  ], [t])
 }
 
 export function UnitState({ unit }: { unit: UnitType }) {

@@ -1,3 +1,4 @@
+import { useMemo } from 'react'
 import { Link } from '../../../app/router/link'
 import { pathTo } from '../../../app/router/match'
 import { useText } from '../../../i18n/language'
@@ -11,7 +12,7 @@ import { JobStatePill } from '../job_state'
 
 export function useJobColumns(): Column<Job>[] {
   const t = useText()
-  return [
+  return useMemo(() => [
     { id: 'name', title: t('jobs.name'), cell: (job) => <Link href={pathTo('/jobs/:id', { id: job.id })}>{job.name || job.id}</Link>, csv: (job) => job.name, sortName: 'name' },
     { id: 'id', title: t('jobs.id'), cell: (job) => <code>{job.id}</code>, csv: (job) => job.id, isHidden: true },
     { id: 'state', title: t('jobs.state'), cell: (job) => <JobStatePill state={job.state} />, csv: (job) => job.state, sortName: 'state' },
@@ -27,5 +28,5 @@ export function useJobColumns(): Column<Job>[] {
     { id: 'run_s', title: t('jobs.run'), isNumber: true, cell: (job) => formatDuration(job.run_s), csv: (job) => job.run_s },
     { id: 'exit_code', title: t('jobs.exit'), isNumber: true, cell: (job) => job.exit_code ?? nothing, csv: (job) => job.exit_code },
     { id: 'waiting_reason', title: t('jobs.waiting'), isText: true, cell: (job) => (job.waiting_reason ? <ServerText>{job.waiting_reason}</ServerText> : nothing), csv: (job) => job.waiting_reason, isHidden: true },
-  ]
+  ], [t])
 }
