@@ -8,7 +8,7 @@ import { Ready } from './states'
 
 afterEach(cleanup)
 
-const pending = { isPending: true, isError: false, error: null as unknown, data: undefined as unknown, dataUpdatedAt: 0, refetch: () => undefined }
+const pending = { isPending: true, isError: false, error: null as unknown, data: undefined as unknown, dataUpdatedAt: 0, isPlaceholderData: false, refetch: () => undefined }
 const refused = { ...pending, isPending: false, isError: true, error: new ApiError(400, 'the question has 1 error') }
 
 function show(query: typeof pending) {
@@ -31,4 +31,11 @@ it('keeps the filters where the server refuses them', () => {
 it('has the filters once only where there is a list, which brings its own', () => {
   expect(show({ ...pending, isPending: false, data: [] })).toEqual({ filters: 0, list: 1 })
   expect(show(pending)).toEqual({ filters: 0, list: 0 })
+})
+
+it('says that an answer is on its way while the list answers an earlier question', () => {
+  expect(show({ ...pending, isPending: false, data: [], isPlaceholderData: true })).toEqual({ filters: 0, list: 1 })
+  screen.getByRole('status')
+  show({ ...pending, isPending: false, data: [], isPlaceholderData: false })
+  expect(screen.queryByRole('status')).toBeNull()
 })

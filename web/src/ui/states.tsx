@@ -75,12 +75,15 @@ interface Watched {
   isError: boolean
   error: unknown
   data?: unknown
+  /** What is there answers an earlier question; the answer to this one is on its way. */
+  isPlaceholderData?: boolean
   dataUpdatedAt: number
   refetch: () => unknown
 }
 
 /**
- * Loading, failed, out of date, or ready: the same for everything that is asked for. `tools`: the filters among the children; they stay
+ * Loading, failed, out of date, or ready: the same for everything that is asked for. While the answer to an earlier question is shown, it
+ * says over the page that another is on its way. `tools`: the filters among the children; they stay
  * where the server refuses what they ask for, so that it can be put right.
  */
 export function Ready({ query, tools, children }: { query: Watched; tools?: ReactNode; children: ReactNode }) {
@@ -88,7 +91,13 @@ export function Ready({ query, tools, children }: { query: Watched; tools?: Reac
     if (!query.isError) return <LoadingState />
     return <>{tools ? <div className={styles.tools}>{tools}</div> : null}<ErrorState error={query.error} retry={() => void query.refetch()} /></>
   }
-  return <>{query.isError ? <StaleMark since={query.dataUpdatedAt} /> : null}{children}</>
+  return (
+    <>
+      {query.isError ? <StaleMark since={query.dataUpdatedAt} /> : null}
+      {query.isPlaceholderData ? <div className={styles.floating}><LoadingState /></div> : null}
+      {children}
+    </>
+  )
 }
 
 /** Says that what is shown is not current any more. */
