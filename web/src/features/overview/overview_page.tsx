@@ -5,6 +5,7 @@ import { useCenters } from '../../queries/centers'
 import { CutMark } from '../../ui/cut_list'
 import { Page, Section } from '../../ui/page'
 import { Ready } from '../../ui/states'
+import { AskForUnits } from '../centers/ask_for_units'
 import { CentersTable } from '../centers/centers_table'
 import { Attention } from './attention'
 import { FirstRun } from './first_run'
@@ -19,6 +20,7 @@ export function OverviewPage() {
   const centers = useCenters()
   return (
     <Page title={t('overview.title')}>
+      <AskForUnits />
       <Ready query={centers}>
         <FirstRun centers={centers.data ?? []} />
         {centers.data?.length === 0 ? null : (

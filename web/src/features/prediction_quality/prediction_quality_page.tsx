@@ -1,10 +1,12 @@
 import { Button, NativeSelect } from '@mantine/core'
-import { useMemo } from 'react'
+import { useEffect, useMemo } from 'react'
 import { Link } from '../../app/router/link'
 import { useFilters } from '../../app/router/search'
 import { useSession } from '../../app/session'
 import { useText } from '../../i18n/language'
-import { type NetworkCalibration, type PredictionFilters, useCalibration, useEndedPredictions } from '../../queries/calibration'
+import { type NetworkCalibration, type PredictionFilters, useCalibration, useDeviceAccuracy, useEndedPredictions } from '../../queries/calibration'
+import { useTrust } from '../../queries/trust'
+import { loadCharts } from '../../ui/chart'
 import { Page, Section } from '../../ui/page'
 import { EmptyState, Ready } from '../../ui/states'
 import { AttemptsTable } from './attempts_table'
@@ -14,6 +16,8 @@ import { pointsOf } from './residuals'
 import { Summary } from './summary'
 import { DeviceTable, TrustTable, TypeTable, UnitTable } from './tables'
 
+const filterNames = ['unit_type', 'job_type'] as const
+
 /** How well run times, waits and costs were predicted, and how far measurements can be believed. */
 export function PredictionQualityPage() {
   const t = useText()
@@ -22,6 +26,8 @@ export function PredictionQualityPage() {
   const isNothing = query.data !== undefined && query.data.run.job_count === 0 && query.data.by_unit_type.length === 0
   return (
     <Page title={t('quality.title')}>
+      <AskAtOnce />
+      {may('read_jobs') ? <AskForPredictions /> : null}
       <Ready query={query}>
         {isNothing ? (
           <Section title={t('quality.summary')}>
@@ -37,10 +43,24 @@ export function PredictionQualityPage() {
   )
 }
 
+/** What the sections ask for is asked for with the calibration, not after it. */
+function AskAtOnce() {
+  useTrust()
+  useDeviceAccuracy()
+  return null
+}
+
+function AskForPredictions() {
+  const [filters] = useFilters(filterNames)
+  useEndedPredictions(filters)
+  useEffect(loadCharts, [])
+  return null
+}
+
 function Quality({ calibration }: { calibration: NetworkCalibration }) {
   const t = useText()
   const { may } = useSession()
-  const [filters, change] = useFilters(['unit_type', 'job_type'])
+  const [filters, change] = useFilters(filterNames)
   const unit = calibration.by_unit_type.find((row) => row.unit_type_id === filters.unit_type)
   const type = calibration.by_job_type.find((row) => row.job_type === filters.job_type)
   // REST calibrates by one of the two; the charts below heed both.

@@ -7,6 +7,7 @@ import { CutMark } from '../../../ui/cut_list'
 import { TextFilter } from '../../../ui/forms/text_filter'
 import { Page, Section } from '../../../ui/page'
 import { EmptyState, Ready } from '../../../ui/states'
+import { AskForUnits } from '../ask_for_units'
 import { CentersTable } from '../centers_table'
 import { healths } from '../health'
 import { MapView } from '../map/map_view'
@@ -38,6 +39,7 @@ export function CentersPage() {
     : <EmptyState title={t('centers.none')} action={mayEnrol ? enrol : undefined} />
   return (
     <Page title={t('centers.title')} actions={mayEnrol ? enrol : null}>
+      <AskForUnits />
       <Ready query={query}>
         <CutMark list={query} name={t('centers.title')} />
         {raw.view === 'map' ? <MapView centers={found} tools={tools} empty={empty} /> : <CentersTable centers={found} tools={tools} empty={empty} />}
