@@ -67,7 +67,7 @@ function styleOf(column: { isNumber?: boolean; isText?: boolean }): string | und
 
 /**
  * One row. It is drawn again only when something of it is another than before: of a table whose columns are kept (useMemo), a change
- * elsewhere on the page, or rows that are added below, leave it alone.
+ * elsewhere on the page, or rows that are added below, leave it alone; and its choice, its cells.
  */
 function TableRow<Row>({ row, columns, id, selectName, isChosen, isAble, onChoose }: {
   row: Row
@@ -82,12 +82,18 @@ function TableRow<Row>({ row, columns, id, selectName, isChosen, isAble, onChoos
   return (
     <tr>
       {selectName === undefined || !onChoose ? null : <SelectRow id={id} name={selectName} isChosen={isChosen} isAble={isAble} change={onChoose} />}
-      {columns.map((c) => <td key={c.id} className={styleOf(c)}>{c.cell(row)}</td>)}
+      <KeptCells row={row} columns={columns} />
     </tr>
   )
 }
-// What memo gives forgets that its rows may be of any kind.
+
+function Cells<Row>({ row, columns }: { row: Row; columns: readonly Column<Row>[] }) {
+  return columns.map((c) => <td key={c.id} className={styleOf(c)}>{c.cell(row)}</td>)
+}
+
+// What memo gives forgets that rows may be of any kind.
 const KeptRow = memo(TableRow) as typeof TableRow
+const KeptCells = memo(Cells) as typeof Cells
 
 /** A table of what REST lists: saved views of its filters, column chooser, CSV of what is shown, selection, more pages. */
 export function DataTable<Row>(props: {
