@@ -108,6 +108,7 @@ it('draws a long list in parts', () => {
 
 it('draws fewer rows at first where a page has many tables', () => {
   showMany({ rowsAtFirst: 10 })
+  expect(screen.getByText('Load more').closest('button')?.getAttribute('aria-label')).toBe('Load more: Rows')
   expect(screen.getAllByRole('cell')).toHaveLength(10)
 })
 

@@ -173,7 +173,8 @@ export function DataTable<Row>(props: {
         </div>
       )}
       {first.hasMore || (props.pages && (props.rows.length > 0 || hasMorePages)) ? (
-        <ListFoot shown={drawn.length} hasMore={first.hasMore || hasMorePages} isBusy={props.pages?.isFetchingNextPage ?? false} onMore={showMore} />
+        <ListFoot of={props.label} shown={drawn.length} hasMore={first.hasMore || hasMorePages} isBusy={props.pages?.isFetchingNextPage ?? false}
+          onMore={showMore} />
       ) : null}
       {props.isPlain && csvColumns.length > 0 && props.rows.length > 0 ? <div className={styles.below}>{csv}</div> : null}
     </div>

@@ -14,13 +14,13 @@ export function useFirstRows<Row>(rows: readonly Row[], atFirst = rowsAtFirst) {
   return { drawn: rows.length > most ? rows.slice(0, most) : rows, hasMore: rows.length > most, drawMore: () => setMost((before) => before + moreRows) }
 }
 
-/** Below a list: how many of its rows are shown, and a button for more, if there are. */
-export function ListFoot({ shown, hasMore, isBusy = false, onMore }: { shown: number; hasMore: boolean; isBusy?: boolean; onMore: () => void }) {
+/** Below a list: how many of its rows are shown, and a button for more, if there are. `of`: what the list is called, for those who do not see it above. */
+export function ListFoot({ of, shown, hasMore, isBusy = false, onMore }: { of: string; shown: number; hasMore: boolean; isBusy?: boolean; onMore: () => void }) {
   const t = useText()
   return (
     <div className={styles.foot}>
       <span>{t(hasMore ? 'ui.shown.more' : 'ui.shown', { n: shown })}</span>
-      {hasMore ? <Button loading={isBusy} onClick={onMore}>{t('ui.more')}</Button> : null}
+      {hasMore ? <Button aria-label={`${t('ui.more')}: ${of}`} loading={isBusy} onClick={onMore}>{t('ui.more')}</Button> : null}
     </div>
   )
 }

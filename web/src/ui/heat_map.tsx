@@ -58,7 +58,7 @@ export function HeatMap(props: {
           </tbody>
         </table>
       </div>
-      {hasMore ? <ListFoot shown={drawn.length} hasMore onMore={drawMore} /> : null}
+      {hasMore ? <ListFoot of={props.label} shown={drawn.length} hasMore onMore={drawMore} /> : null}
     </>
   )
 }
