@@ -88,7 +88,7 @@ function TableRow<Row>({ row, columns, id, selectName, isChosen, isAble, onChoos
 }
 
 function Cells<Row>({ row, columns }: { row: Row; columns: readonly Column<Row>[] }) {
-  return columns.map((c) => <td key={c.id} className={styleOf(c)}>{c.cell(row)}</td>)
+  return <>{columns.map((c) => <td key={c.id} className={styleOf(c)}>{c.cell(row)}</td>)}</>
 }
 
 // What memo gives forgets that rows may be of any kind.
