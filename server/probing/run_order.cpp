@@ -1,7 +1,6 @@
 #include "server/probing/run_order.hpp"
 
 #include "core/model/job.hpp"
-
 #include "core/model/probe_result.hpp"
 
 #include <algorithm>

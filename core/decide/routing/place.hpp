@@ -42,7 +42,7 @@ struct PlaceChoice {
     bool is_run_missing{};
     std::int64_t unit_count{1};
     std::int64_t knee{1};
-    RunTime raw;     ///< without transfers, before the correction, beside neighbours
+    RunTime raw; ///< without transfers, before the correction, beside neighbours
     NeighbourCost neighbours;
     RunTime compute; ///< without transfers
     RunCorrection correction;
