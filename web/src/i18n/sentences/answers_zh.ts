@@ -212,8 +212,10 @@ export const answersZh: readonly Sentence[] = [
   ['it has {n}| bytes, and no output of more than {most}| MiB passes through fathomd (most_fetched_output_mib): it was stored at {url}| by center {center}|; a job takes it as its input {input}|, and can store it at another https or s3 URL',
     '它有 {n} 字节，而超过 {most} MiB 的输出不经过 fathomd（most_fetched_output_mib）：它由计算中心 {center} 存储于 {url}；作业可将其作为输入 {input} 取用，并存储到另一 https 或 s3 URL'],
   ['as many outputs are fetched here as may be at once: come back for it soon', '此处同时取回的输出已达上限：请稍后再来取'],
+  ['this token fetches {n}| outputs already: come back for it when one of them has come', '此令牌已在取回 {n} 个输出：请在其中一个取完后再来取'],
   ['its center is not known any more', '其计算中心已不为所知'],
   ['the agent of center {center}| cannot read kept files, or keeps none', '计算中心 {center} 的代理不能读取保留的文件，或不保留文件'],
   ['center {center}| did not answer within {s}| s', '计算中心 {center} 未在 {s} s 内应答'],
+  ['center {center}|: what was asked of it was lost; ask again', '计算中心 {center}：向它提出的请求已丢失；请重新请求'],
   ['center {center}|: its copy is shorter than what was stored', '计算中心 {center}：其副本比存储的内容短'],
 ]
