@@ -62,9 +62,9 @@ TEST(PredictProgram, IsTheSameNumberAsTheRouterPromises)
     const Decision decision = route(request, std::vector{view});
 
     ASSERT_TRUE(decision.winner);
-    EXPECT_DOUBLE_EQ(decision.candidates[0].promised.run_s, by_hand.run_s);
-    EXPECT_DOUBLE_EQ(decision.candidates[0].promised.low_s, by_hand.low_s);
-    EXPECT_DOUBLE_EQ(decision.candidates[0].promised.high_s, by_hand.high_s);
+    EXPECT_DOUBLE_EQ(decision.candidates[0].raw.run_s, by_hand.run_s);
+    EXPECT_DOUBLE_EQ(decision.candidates[0].raw.low_s, by_hand.low_s);
+    EXPECT_DOUBLE_EQ(decision.candidates[0].raw.high_s, by_hand.high_s);
     // 0.55 · 1.7 + 0.3 · 0.8 + 0.05 waiting + 0.1 · their mean.
     EXPECT_NEAR(by_hand.run_s, 8 * (0.935 + 0.24 + 0.05 + 0.1 * 1.175 / 0.85), 1e-9);
 }

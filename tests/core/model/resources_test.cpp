@@ -8,7 +8,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<std::string> wrong_fields(const std::string& document)
+std::vector<std::string> wrong_fields_of(const std::string& document)
 {
     const Result<std::vector<UnitCut>> cuts = parse_resource_document(parse_json(document).value());
     std::vector<std::string> fields;
@@ -45,11 +45,11 @@ TEST(ResourceDocument, IsWrittenAsItWasRead)
 
 TEST(ResourceDocument, NamesEveryFieldThatIsWrong)
 {
-    EXPECT_THAT(wrong_fields(
+    EXPECT_THAT(wrong_fields_of(
                     R"({"unit_types": [{"name": "a", "run_as": "root"}, {"name": "a", "cores_per_unit": 0}], "x": 1})"),
                 ElementsAre("unit_types[0].run_as", "unit_types[1].cores_per_unit", "unit_types[1].name", "x"));
-    EXPECT_THAT(wrong_fields(R"({})"), ElementsAre("unit_types"));
-    EXPECT_THAT(wrong_fields(R"({"unit_types": [{"name": "a", "labels": {"b": "c\n", "": "d"}}]})"),
+    EXPECT_THAT(wrong_fields_of(R"({})"), ElementsAre("unit_types"));
+    EXPECT_THAT(wrong_fields_of(R"({"unit_types": [{"name": "a", "labels": {"b": "c\n", "": "d"}}]})"),
                 testing::UnorderedElementsAre("unit_types[0].labels.b", "unit_types[0].labels."));
 }
 
