@@ -113,7 +113,7 @@ def test_everything_goes_on_while_the_other_is_away(networks, network):
     run = networks.probe_here([{"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}},
                                {"id": "dense_lu", "parameters": {"n": 64}}])
     assert run["state"] == "succeeded", run["error"]
-    assert [(one["id"], one["version"]) for one in run["result"]["operators"]] == [("dgemm", version), ("dense_lu", 1)]
+    assert {one["id"]: one["version"] for one in run["result"]["operators"]} == {"dgemm": version, "dense_lu": 1}
 
 
 def test_what_is_withdrawn_there_is_withdrawn_here(networks, network):

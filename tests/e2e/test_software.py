@@ -28,8 +28,7 @@ def network():
         (software / "modules.sh").write_text(MODULES)
         (software / "apptainer").write_text(APPTAINER)
         (software / "apptainer").chmod(0o755)
-        settings = "\n".join([f'shared_folders = "{software}"', f'modules = "{software}/modules.sh"',
-                              f'container_runtime = "{software}/apptainer"'])
+        settings = f'modules = "{software}/modules.sh"\ncontainer_runtime = "{software}/apptainer"'
         network.add_agent("with", agent_config(unit_name="core-with", extra=settings))
         network.add_agent("without", agent_config(unit_name="core-without", extra='modules = "off"\ncontainer_runtime = "off"'))
         yield network
