@@ -9,6 +9,7 @@ namespace fathom::server {
 
 asio::awaitable<void> SessionFiles::offer(CenterId center, std::function<void(const link::Message&)> send)
 {
+    taken_.clear();
     auto work = [&](pqxx::work& transaction) -> Result<std::vector<link::KeptFileQuery>> {
         return select_open_pieces(transaction, center);
     };
@@ -24,7 +25,7 @@ asio::awaitable<void> SessionFiles::offer(CenterId center, std::function<void(co
     });
     has_more_ = false;
     for (const link::KeptFileQuery& query : *open) {
-        if (asked_.contains(query.query_id)) continue;
+        if (asked_.contains(query.query_id) || taken_.contains(query.query_id)) continue;
         has_more_ = asked_.size() >= kMaxOnTheirWay;
         if (has_more_) break;
         asked_.insert(query.query_id);
@@ -43,6 +44,7 @@ asio::awaitable<void> SessionFiles::take(SessionGrant session, link::KeptFilePie
     };
     const Result<void> kept = co_await database_->run(std::move(work));
     asked_.erase(piece.query_id); // only now: until then it looks as if it had not come
+    taken_.insert(piece.query_id);
     if (!kept)
         log_limited("kept_file_piece_failed",
                     {{"center_id", session.center_id.value}, {"error", describe(kept.error())}});

@@ -29,6 +29,7 @@ class SessionFiles {
   private:
     Database* database_;
     std::set<MessageId> asked_; ///< whose pieces have not come
+    std::set<MessageId> taken_; ///< whose pieces came since the last offer began: what it read may have them still open
     bool has_more_ = false;
 };
 

@@ -225,6 +225,7 @@ Result<std::vector<SlurmJob>> parse_rest_queue(const RestAnswer& answer, const s
     std::vector<FieldError> errors;
     ObjectReader reader(*json, "", errors);
     const Json* const items = reader.array("jobs", 0, kMaxListedJobs);
+    if (items == nullptr && errors.empty()) errors.push_back({"jobs", "is missing"});
     std::vector<SlurmJob> jobs;
     for (std::size_t i = 0; items != nullptr && i < items->size() && errors.empty(); ++i) {
         const std::string path = "jobs[" + std::to_string(i) + "]";

@@ -69,7 +69,7 @@ void Coordinator::disconnect(ClientId client, double now_s)
         clients_.erase(found);
     }
     is_changed_ = true;
-    tell_sharing(0, now_s, false);
+    tell_sharing(0, now_s, Newcomer::kWaits);
     note_turns();
     answer_deferred(now_s);
     tick(now_s);
@@ -202,7 +202,10 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
         return;
     }
     // Who was alone on others runs there.
-    const bool runs = message.fourth == kHadTurn || (!is_back && !client.gpus.empty() && !client.is_shared);
+    const bool was_alone = !is_back && !client.gpus.empty() && !client.is_shared;
+    const Newcomer newcomer = message.fourth == kHadTurn ? Newcomer::kRanBefore
+                              : was_alone                ? Newcomer::kRuns
+                                                         : Newcomer::kWaits;
     client.gpus.insert(gpu);
     client.lacks_turn |= message.fourth == kHadMemory;
     turns_.add(key(id), {.gpus = {}, .share = client.share, .priority = client.priority}, now_s);
@@ -214,7 +217,7 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
     if (message.fourth == kHadTurn && (!is_settled_ || turns_.holders_beside(key(id)).empty()))
         keep_turn(id, client, now_s);
     // In this order: it knows that it is not alone before it has room.
-    tell_sharing(id, now_s, runs);
+    tell_sharing(id, now_s, newcomer);
     note_turns();
     say(id, with_text({.type = MessageType::kPlace,
                        .first = place->persistent_start,

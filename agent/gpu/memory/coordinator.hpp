@@ -112,7 +112,13 @@ class Coordinator {
     // Who is alone (coordinator_sharing.cpp)
     Message end_now() const;
     bool note_shared_gpus();
-    void tell_sharing(ClientId newcomer, double now_s, bool does_newcomer_run);
+    /// What who is placed on a GPU has there, or on its others.
+    enum class Newcomer {
+        kWaits,
+        kRuns,     ///< memory that goes when a turn ends: it was alone
+        kRanBefore ///< the same, by its turn under the manager before: it is told to end it once it has its place
+    };
+    void tell_sharing(ClientId newcomer_id, double now_s, Newcomer newcomer);
     void tell_who_is_left_alone();
 
     // Several that have the turn at once (coordinator_at_once.cpp)

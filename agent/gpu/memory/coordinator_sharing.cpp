@@ -18,13 +18,13 @@ bool Coordinator::note_shared_gpus()
 }
 
 /// Each is told when it is no longer alone, or alone again (G6). Who was alone has the turn: its memory is there.
-/// @param does_newcomer_run  it has memory that goes when a turn ends
-void Coordinator::tell_sharing(ClientId newcomer, double now_s, bool does_newcomer_run)
+/// @param newcomer_id  who is placed, as `newcomer` says; 0: nobody is
+void Coordinator::tell_sharing(ClientId newcomer_id, double now_s, Newcomer newcomer)
 {
     const bool has_changed = note_shared_gpus();
     for (auto& [id, client] : clients_) {
         // Thousands of clients cost no more than few.
-        if (!has_changed && id != newcomer) continue;
+        if (!has_changed && id != newcomer_id) continue;
         const bool is_shared = std::any_of(client.gpus.begin(), client.gpus.end(),
                                            [&](const std::string& gpu) { return books_.at(gpu).is_shared(); });
         if (is_shared == client.is_shared) continue;
@@ -35,14 +35,15 @@ void Coordinator::tell_sharing(ClientId newcomer, double now_s, bool does_newcom
         }
         if (is_shared && client.lacks_turn)
             turns_.want(key(id), now_s);
-        else if (is_shared && id != newcomer)
+        else if (is_shared && id != newcomer_id)
             keep_turn(id, client, now_s);
         const bool has_turn = turns_.has_turn(key(id));
         // As it believes: only who has the turn takes its memory away when it is told to end it.
-        const bool runs = id == newcomer ? does_newcomer_run : !client.lacks_turn;
+        const bool is_newcomer = id == newcomer_id;
+        const bool runs = is_newcomer ? newcomer != Newcomer::kWaits : !client.lacks_turn;
         const bool must_end = is_shared && runs && !has_turn;
         say(id, {.type = MessageType::kShared, .first = is_shared ? 1 : 0, .second = has_turn || must_end ? 1 : 0});
-        if (must_end) say(id, end_now());
+        if (must_end && !(is_newcomer && newcomer == Newcomer::kRanBefore)) say(id, end_now());
     }
 }
 

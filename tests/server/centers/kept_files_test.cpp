@@ -1,6 +1,8 @@
 #include "server/centers/kept_files.hpp"
 #include "tests/server/centers/support/test_agent.hpp"
 
+#include <set>
+
 namespace fathom::server {
 namespace {
 
@@ -155,8 +157,10 @@ TEST(KeptFiles, AreAskedForAFewPiecesAtATime)
     // All that are wanted are there, and only some of them on their way.
     ASSERT_TRUE(
         fathom::test::eventually([&] { return server.store.sql("SELECT count(*) FROM kept_file_question") == "16"; }));
+    std::set<MessageId> asked;
     for (int answered = 0; answered < 16; ++answered) {
         const auto query = agent.expect<link::KeptFileQuery>();
+        EXPECT_TRUE(asked.insert(query.query_id).second) << "asked for twice";
         agent.send(link::KeptFilePiece{.query_id = query.query_id, .data = std::string(kPiece, 'x')});
     }
 

@@ -287,6 +287,7 @@ TEST_F(Metering, TheNetworkBetweenHostsIsWhatMpiMeasuredThere)
             .value()
             .between_hosts;
     };
+    test::add_center(store_, "alpha", test::golden_catalog());
     test::StoredMeasurement measurement;
     measurement.operator_id = "mpi_bandwidth";
     measurement.unit_count = 2;

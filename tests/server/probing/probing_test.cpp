@@ -136,7 +136,7 @@ TEST_F(Probing, AnOrderOfCopiesIsReadWithItsCounts)
         json.update(more);
         return parse_run_order(json);
     };
-    EXPECT_EQ(read({})->places.count_by, CountBy::kScaling) << "as many as tell a curve";
+    EXPECT_EQ(read(Json::object())->places.count_by, CountBy::kScaling) << "as many as tell a curve";
     EXPECT_THAT(read({{"unit_counts", {4, 2}}})->places.unit_counts, ElementsAre(2, 4));
     EXPECT_EQ(read({{"unit_count", 2}})->places.mode, ScalingMode::kThroughput);
     EXPECT_FALSE(read({{"unit_count", 1}}));
