@@ -86,7 +86,7 @@ def wait_account(network, job_id, state):
 
 def test_what_a_job_used_is_what_slurms_accounts_say(network):
     """tail keeps in its memory what has no line's end, until somebody reads it."""
-    job = network.wait_job(submit(network, "timeout 3 sh -c 'while :; do :; done'; head -c 150M /dev/zero | tail | (sleep 4; wc -c)"))
+    job = network.wait_job(submit(network, "(ulimit -t 3; while :; do :; done); head -c 150M /dev/zero | tail | (sleep 4; wc -c)"))
 
     assert job["state"] == "succeeded", job["end_reason"]
     attempt = job["attempt"]

@@ -192,7 +192,7 @@ def test_what_slurm_has_forgotten_ends_as_its_script_noted(network):
 
 @pytest.mark.skipif(not HAS_ACCOUNTS, reason="no slurmdbd here")
 def test_what_a_job_used_is_what_its_account_says(network):
-    job = network.wait_job(submit(network, "timeout 2 sh -c 'while :; do :; done'; true"))
+    job = network.wait_job(submit(network, "(ulimit -t 2; while :; do :; done); true"))
 
     assert job["state"] == "succeeded", job["end_reason"]
     [(state, total)] = network.cluster.accounts_of(job["attempt"]["id"], "State", "TotalCPU")
