@@ -173,8 +173,14 @@ int measure(const std::filesystem::path& folder, const std::filesystem::path& pr
     center.work_until([&] {
         while (known < attempts.size() && center.runs(attempts[known]))
             ++known;
-        return known == attempts.size();
+        return known == attempts.size() || center.phase_of(attempts[known]) == RunPhase::kEnded;
     });
+    if (known < attempts.size()) {
+        std::cerr << fmt::format("attempts_bench: {} of {} jobs run, and the next did not start: is there room for 3 "
+                                 "processes of each (kernel.pid_max, pids.max)?\n",
+                                 known, jobs);
+        return 1;
+    }
     const double took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     std::cout << fmt::format("  {} jobs run, {:.0f} s after the first was ordered\n", jobs, took_s) << std::flush;
     center.work_for(5s);
