@@ -2,164 +2,19 @@
 
 #include "core/base/portable_math.hpp"
 #include "core/decide/history/run_calibration.hpp"
+#include "core/decide/history/type_runs.hpp"
 #include "core/decide/statistics/weighted_median.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 #include <vector>
 
 namespace fathom {
 namespace {
 
-/// No history knows better.
-constexpr double kMinDeviation = 0.02;
 constexpr double kWildDeviations = 3;
 /// Job types that are taken to have met no error of a unit type, beside those that ran there.
 constexpr double kPriorTypes = 2;
-
-/// The runs of one job type on one unit type.
-struct UnitRuns {
-    std::string_view unit_type;
-    std::vector<WeightedValue> residuals;
-    double raw_variance{}; ///< that the raw predictions admit, on average
-    double weight{};
-    double median{};
-    double mean{};      ///< y_tu
-    double variance{};  ///< from run to run
-    double certainty{}; ///< c
-};
-
-struct TypeRuns {
-    std::string_view job_type;
-    std::vector<UnitRuns> cells;
-    double median{};
-    double mean{};      ///< y_t
-    double count{};     ///< Σ c
-    double certainty{}; ///< f
-    std::int64_t run_count{};
-};
-
-/// How much things differ.
-struct Spread {
-    double noise{};     ///< from run to run
-    double unit_type{}; ///< of a unit type from its job type
-    double job_type{};  ///< of a job type from all
-    double raw_variance{};
-};
-
-double raw_variance(const PastRun& run)
-{
-    if (!is_time(run.raw_low_s) || !is_time(run.raw_high_s)) return 0;
-    return portable::square(portable::log(run.raw_high_s / run.raw_low_s) / (2 * kWidthOf80Percent));
-}
-
-struct Residual {
-    double value{}; ///< r
-    double weight{};
-    double raw_variance{};
-};
-
-/// Sums of floating-point numbers depend on their order, and runs come in any: they are sorted first.
-UnitRuns sum_up(std::string_view unit_type, std::vector<Residual> residuals)
-{
-    std::sort(residuals.begin(), residuals.end(), [](const Residual& a, const Residual& b) {
-        return std::tie(a.value, a.weight, a.raw_variance) < std::tie(b.value, b.weight, b.raw_variance);
-    });
-    UnitRuns cell;
-    cell.unit_type = unit_type;
-    for (const Residual& one : residuals) {
-        cell.residuals.push_back({one.value, one.weight});
-        cell.weight += one.weight;
-        cell.raw_variance += one.weight * one.raw_variance;
-    }
-    cell.raw_variance /= cell.weight;
-    cell.median = weighted_median(cell.residuals);
-    return cell;
-}
-
-/// Step 2's weights, by how much things differ.
-void set_certainties(std::vector<TypeRuns>& types, const Spread& spread)
-{
-    const double noise = portable::square(spread.noise);
-    const double of_units = portable::square(spread.unit_type);
-    const double of_types = portable::square(spread.job_type);
-    for (TypeRuns& type : types) {
-        type.count = 0;
-        for (UnitRuns& cell : type.cells) {
-            cell.certainty = of_units / (of_units + noise / cell.weight);
-            type.count += cell.certainty;
-        }
-        type.certainty = of_types / (of_types + of_units / type.count);
-    }
-}
-
-std::vector<TypeRuns> arrange(std::span<const PastRun> runs, Timestamp now, RawBasis basis)
-{
-    std::map<std::string_view, std::map<std::string_view, std::vector<Residual>>> cells;
-    for (const PastRun& run : runs) {
-        if (run.basis != basis || !is_time(run.raw_s) || !is_time(run.actual_s)) continue;
-        const double residual = portable::log(run.actual_s) - portable::log(run.raw_s);
-        const double weight = recency(run.ended_at, now);
-        if (!(weight > 0)) continue;
-        cells[run.job_type][run.unit_type].push_back({residual, weight, raw_variance(run)});
-    }
-    std::vector<TypeRuns> types;
-    for (auto& [job_type, by_unit_type] : cells) {
-        TypeRuns& type = types.emplace_back();
-        type.job_type = job_type;
-        for (auto& [unit_type, residuals] : by_unit_type) {
-            UnitRuns cell = sum_up(unit_type, std::move(residuals));
-            type.run_count += static_cast<std::int64_t>(cell.residuals.size());
-            type.cells.push_back(std::move(cell));
-        }
-    }
-    const LevelPriors priors = priors_of(basis);
-    set_certainties(types, {priors.noise, priors.unit_type, priors.job_type, 0});
-    for (TypeRuns& type : types) {
-        std::vector<WeightedValue> medians;
-        medians.reserve(type.cells.size());
-        for (const UnitRuns& cell : type.cells)
-            medians.push_back({cell.median, cell.certainty});
-        type.median = weighted_median(std::move(medians));
-    }
-    return types;
-}
-
-double overall_median(const std::vector<TypeRuns>& types)
-{
-    std::vector<WeightedValue> medians{{0, 1}};
-    for (const TypeRuns& type : types)
-        medians.push_back({type.median, type.certainty});
-    return weighted_median(std::move(medians));
-}
-
-/// Told by medians of absolute deviations, so that neither a wild run nor a wild unit type makes all others unsure.
-Spread find_spread(const std::vector<TypeRuns>& types, double centre, const LevelPriors& priors)
-{
-    std::vector<WeightedValue> noise;
-    std::vector<WeightedValue> of_units;
-    std::vector<WeightedValue> of_types;
-    for (const TypeRuns& type : types) {
-        of_types.push_back({std::abs(type.median - centre), type.certainty});
-        const auto cells = static_cast<double>(type.cells.size());
-        for (const UnitRuns& cell : type.cells) {
-            // Of one or two runs the median leaves nothing to see, nor does that of one unit type.
-            for (const WeightedValue& one : cell.residuals) {
-                if (cell.residuals.size() > 2) noise.push_back({std::abs(one.value - cell.median), one.weight});
-            }
-            const double unseen = std::sqrt(cells / std::max(cells - 1, 1.0));
-            if (cells > 1) of_units.push_back({unseen * std::abs(cell.median - type.median), cell.certainty});
-        }
-    }
-    const auto deviation = [](std::vector<WeightedValue> away, double prior, double prior_weight) {
-        return std::max(weighted_deviation(std::move(away), prior, prior_weight), kMinDeviation);
-    };
-    return {.noise = deviation(std::move(noise), priors.noise, kPriorJobs),
-            .unit_type = deviation(std::move(of_units), priors.unit_type, 1),
-            .job_type = deviation(std::move(of_types), priors.job_type, 1),
-            .raw_variance = 0};
-}
 
 /// Cuts the wild runs of a cell (step 1) and takes its mean. What is not known yet is what the other runs there leave
 /// unknown: of the first run that is all by which types and unit types differ.
@@ -169,14 +24,13 @@ void winsorize(UnitRuns& cell, double parent, const Spread& spread)
     const double noise_square = portable::square(spread.noise);
     std::vector<WeightedValue> with_prior = cell.residuals;
     with_prior.push_back({parent, std::min(noise_square / of_units, kPriorJobs)});
-    // One or two runs have no median to speak of.
-    const bool has_median = cell.residuals.size() > 2;
-    const double centre = has_median ? weighted_median(std::move(with_prior)) : parent;
+    const bool is_median_known = cell.has_median();
+    const double centre = is_median_known ? weighted_median(std::move(with_prior)) : parent;
     std::vector<WeightedValue> away;
     away.reserve(cell.residuals.size());
     for (const WeightedValue& one : cell.residuals)
         away.push_back({std::abs(one.value - centre), one.weight});
-    const double noise = has_median ? weighted_deviation(std::move(away), spread.noise, kPriorJobs) : spread.noise;
+    const double noise = is_median_known ? weighted_deviation(std::move(away), spread.noise, kPriorJobs) : spread.noise;
     double sum = 0;
     for (WeightedValue& one : cell.residuals) {
         const double others = std::max(cell.weight - one.weight, 0.0);
@@ -340,7 +194,7 @@ LevelPriors priors_of(RawBasis basis)
 RunLevels::RunLevels(std::span<const PastRun> runs, Timestamp now, RawBasis basis)
 {
     const LevelPriors priors = priors_of(basis);
-    std::vector<TypeRuns> types = arrange(runs, now, basis);
+    std::vector<TypeRuns> types = arrange_runs(runs, now, basis);
     const double centre = overall_median(types);
     Spread spread = find_spread(types, centre, priors);
     set_certainties(types, spread);
