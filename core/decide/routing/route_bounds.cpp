@@ -191,7 +191,7 @@ void RouteTable::Impl::set_moved_bytes(const RouteRequest& request, Range range)
 }
 
 /// Plain loops over columns, from starts and runs.
-void RouteTable::Impl::set_outcomes(const RouteRequest& request, RouteKind& kind, Range range)
+void RouteTable::Impl::set_outcomes(const RouteRequest& request, const RouteKind& kind, Range range)
 {
     const FactColumns& facts = columns->fact_columns();
     const double factor = kind.least_factor;
@@ -217,7 +217,20 @@ void RouteTable::Impl::set_outcomes(const RouteRequest& request, RouteKind& kind
         cost[i] = cost_per_s[i] * taken_unit_s;
         energy_j[i] = power_w[i] * taken_unit_s;
     }
+}
+
+/// What limits are compared with: without neighbours, so that what is removed does not depend on where these were
+/// counted.
+void RouteTable::Impl::set_limited(RouteKind& kind, double fewest, Range range)
+{
     if (kind.cost.empty()) return;
+    const FactColumns& facts = columns->fact_columns();
+    const double factor = kind.least_factor;
+    const double* const run_s = bounds_.run_s.data();
+    const double* const unit_s = bounds_.unit_s.data();
+    const double* const moved_bytes = bounds_.moved_bytes.data();
+    const double* const s_per_byte = facts.least_s_per_byte.data();
+    const double* const cost_per_s = facts.least_cost_per_s.data();
     for (std::size_t i = range.first; i < range.last; ++i) {
         const double moved_s = moved_bytes[i] * s_per_byte[i];
         kind.completion_s[i] = kBoundFactor * (bounds_.wait_s[i] + moved_s + run_s[i] * factor);
@@ -252,7 +265,7 @@ void RouteTable::Impl::begin_bounds(const RouteRequest& request, RouteKind& kind
 }
 
 void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
-                                        std::size_t unit_type)
+                                        std::size_t unit_type, Neighbours neighbours)
 {
     if (least_of(unit_type).free_s == Availability::kForEver) {
         update(request, chooser, kind, unit_type);
@@ -261,10 +274,16 @@ void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChoose
     const Range range{unit_type, unit_type + 1};
     begin_bounds(request, kind, range);
     if (kind.cost.empty()) bounds_.delay_s[unit_type] = least_delay_s(request, unit_type);
+    set_limited(kind, static_cast<double>(request.units.count.value_or(request.units.min)), range);
+    const bool is_counted = neighbours == Neighbours::kCounted;
+    if (is_counted && kind.has_loads) count_neighbours(request, kind, unit_type);
     set_outcomes(request, kind, range);
     const OutcomeColumns& outcomes = bounds_.outcomes;
     kind.filter[unit_type] = RouteKind::kStays;
-    kind.is_rough[unit_type] = RouteKind::kRough;
+    if (is_counted)
+        kind.is_rough[unit_type] = kind.is_exact ? RouteKind::kRough : RouteKind::kSharp;
+    else
+        kind.is_rough[unit_type] = kind.is_exact && kind.has_loads ? RouteKind::kQuick : RouteKind::kRough;
     kind.objective[unit_type] =
         kBoundFactor * objective(request.prefer, {outcomes.completion_s[unit_type], outcomes.cost[unit_type],
                                                   outcomes.energy_j[unit_type]});
@@ -277,8 +296,9 @@ void RouteTable::Impl::estimate_all(const RouteRequest& request, PlaceChooser& c
     // Networks hour by hour and powers take most of the time; a kind that is not exact moves its data when it likes. Of
     // such a kind bounds also say which places are shown beside the winner.
     const bool has_delay = request.transfer.in_bytes > 0 && kind.cost.empty();
-    const bool is_quick = kind.is_exact && (has_delay || weighs_several(request.prefer));
+    const bool is_quick = kind.is_exact && (has_delay || kind.has_loads || weighs_several(request.prefer));
     set_outcomes(request, kind, all);
+    set_limited(kind, static_cast<double>(request.units.count.value_or(request.units.min)), all);
     (is_quick ? set_objective_bounds : set_objectives)(request.prefer, bounds_.outcomes, kind.objective);
     for (double& bound : kind.objective)
         bound *= kBoundFactor;

@@ -99,6 +99,7 @@ void OperatorColumn::take(std::size_t unit_type, const OperatorColumn& other, st
     is_offered[unit_type] = other.is_offered[from];
     is_unknown[unit_type] = other.is_unknown[from];
     is_estimated[unit_type] = other.is_estimated[from];
+    has_loads = has_loads || times[unit_type].load != nullptr;
 }
 
 RouteColumns::RouteColumns(const UnitTypeList& unit_types, std::shared_ptr<const OperatorEstimates> estimates,
@@ -427,6 +428,7 @@ void RouteColumns::set_time(const OperatorDemand& demand, OperatorColumn& column
     time.curve = find_speedup(view.speedups.get(), demand.operator_id, demand.parameters_key,
                               size_work(demand.operations, demand.bytes));
     time.load = find_load(view.loads.get(), demand.operator_id);
+    column.has_loads = column.has_loads || time.load != nullptr;
     time.basis = one.basis;
     column.is_unknown[unit_type] = one.basis == PredictionBasis::kUnknown ? 1 : 0;
     column.is_estimated[unit_type] = one.basis == PredictionBasis::kEstimated ? 1 : 0;

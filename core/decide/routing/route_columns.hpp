@@ -35,6 +35,7 @@ struct OperatorColumn {
     std::vector<std::uint8_t> is_offered;   ///< 1 where the unit type runs it at all
     std::vector<std::uint8_t> is_unknown;   ///< 1 where OperatorTime::basis says so
     std::vector<std::uint8_t> is_estimated; ///< 1 where OperatorTime::basis says so
+    bool has_loads = false;                 ///< what neighbours cost it may be known somewhere; else nowhere
 
     explicit OperatorColumn(std::size_t size);
     /// What the other column says of a unit type of its list becomes that of one here.

@@ -148,6 +148,10 @@ class Search {
         return {kind_->unknown_parts[i], kind_->objective[i], static_cast<std::uint32_t>(i)};
     }
 
+    void count_neighbours(std::size_t i)
+    {
+        table_->estimate_roughly(*request_, *chooser_, *kind_, i, RouteTable::Impl::Neighbours::kCounted);
+    }
     void refine(std::size_t i) { table_->refine(*request_, *chooser_, *kind_, i); }
     bool is_exact_at(std::size_t i) const { return !kind_->is_rough_at(i); }
 
@@ -185,7 +189,7 @@ class Search {
                 std::pop_heap(bounds.begin(), bounds.end(), kLeastFirst);
                 bounds.pop_back();
                 if (RouteTable::Impl::is_quick_at(*kind_, unit_type)) {
-                    table_->estimate_roughly(*request_, *chooser_, *kind_, unit_type);
+                    count_neighbours(unit_type);
                     put_back(unit_type, bounds, end);
                     continue;
                 }
@@ -297,7 +301,10 @@ class Search {
 
     void refine_bound(std::size_t unit_type, std::vector<Bound>& bounds, const std::optional<Bound>& end)
     {
-        refine(unit_type);
+        if (RouteTable::Impl::is_without_neighbours(*kind_, unit_type))
+            count_neighbours(unit_type);
+        else
+            refine(unit_type);
         put_back(unit_type, bounds, end);
     }
 

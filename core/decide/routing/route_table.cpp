@@ -148,13 +148,14 @@ void RouteTable::Impl::roughen(const RouteRequest& request, PlaceChooser& choose
 {
     kind.page = page_;
     for (std::size_t i = 0; i < kind.is_rough.size(); ++i) {
-        if (kind.is_rough[i] != 0 || kind.own_filter[i] != RouteKind::kStays || kind.has_runs_at(i)) continue;
+        const bool is_like_new = kind.is_rough[i] == RouteKind::kRough || kind.is_rough[i] == RouteKind::kQuick;
+        if (is_like_new || kind.own_filter[i] != RouteKind::kStays || kind.has_runs_at(i)) continue;
         if (kind.filter[i] != RouteKind::kStays) {
             --kind.removed[kind.filter[i]];
             kind.filter[i] = RouteKind::kStays;
             kind.is_filter_trace_made = false;
         }
-        estimate_roughly(request, chooser, kind, i);
+        estimate_roughly(request, chooser, kind, i, Neighbours::kLeftOut);
     }
 }
 
@@ -192,6 +193,8 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
     for (const OperatorDemand& demand : request.operators)
         kind.operators.push_back(columns->find(demand));
     if (request.known_run) kind.known = columns->find(*request.known_run);
+    const auto& parts = kind.known != nullptr ? kind.known->operators : kind.operators;
+    kind.has_loads = std::any_of(parts.begin(), parts.end(), [](const auto& column) { return column->has_loads; });
     kind.seen_changes = changes.size();
     kind.page = page_;
     kind.knows_work = kind.knows_work || has_run_estimate(request, chooser);
@@ -332,7 +335,7 @@ void RouteTable::Impl::follow_changes(const RouteRequest& request, PlaceChooser&
         is_marked_[unit_type] = 0;
         kind.found.erase(unit_type);
         if (kind.is_rough_at(unit_type))
-            estimate_roughly(request, chooser, kind, unit_type);
+            estimate_roughly(request, chooser, kind, unit_type, Neighbours::kLeftOut);
         else
             update(request, chooser, kind, unit_type);
     }

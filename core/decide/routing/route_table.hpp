@@ -23,18 +23,21 @@ struct RouteKind {
     /// In `is_rough`.
     static constexpr std::uint8_t kRough = 1;
     static constexpr std::uint8_t kQuick = 2;
+    static constexpr std::uint8_t kSharp = 3;
 
     /// The objective is that of the choice itself, not a bound of it, and so are the others; a deadline or budget only
     /// has to be compared with completion_s and cost.
     bool is_exact{};
     /// kRough where no choice was made yet, and the columns have what none can beat by run times alone: in large
     /// networks most unit types need no closer look. kQuick, only of an exact kind: a lower bound still, without what
-    /// takes long to compute. 0: the columns are those of a choice. Empty: all are.
+    /// takes long to compute. kSharp, only of a kind that is not: as kRough, and with what neighbours cost at least. 0:
+    /// the columns are those of a choice. Empty: all are.
     std::vector<std::uint8_t> is_rough;
     /// 1 where times of runs of its type are known, which may be less than any bound of raw predictions. Empty:
     /// nowhere.
     std::vector<std::uint8_t> has_runs;
     double least_factor{1};                  ///< of all corrections by what jobs of the type took
+    bool has_loads{};                        ///< what neighbours cost may be known of one of its operators
     bool knows_work{};                       ///< something is known of run times: else the earliest start wins
     std::vector<std::uint8_t> filter;        ///< the Filter that removes it whatever deadline and budget
     std::vector<std::uint8_t> own_filter;    ///< the one that neither load nor quota can change; kStays
@@ -79,13 +82,21 @@ struct RouteTable::Impl {
     RouteKind& kind_of(const RouteRequest& request, PlaceChooser& chooser);
     /// What the filters of the kind remove, as far as choices were made.
     const FilterTrace& filter_trace_of(const RouteRequest& request, RouteKind& kind) const;
+    /// Whether the bound of a unit type, of a kind that is not exact, has what neighbours cost still to be counted.
+    static bool is_without_neighbours(const RouteKind& kind, std::size_t unit_type)
+    {
+        return kind.has_loads && kind.is_rough_at(unit_type) && kind.is_rough[unit_type] == RouteKind::kRough;
+    }
     /// Whether the bound of a unit type is only a quick one.
     static bool is_quick_at(const RouteKind& kind, std::size_t unit_type)
     {
         return kind.is_rough_at(unit_type) && kind.is_rough[unit_type] == RouteKind::kQuick;
     }
-    /// What no choice on the unit type can beat, into the columns.
-    void estimate_roughly(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
+    enum class Neighbours { kLeftOut, kCounted };
+    /// What no choice on the unit type can beat, into the columns. What its neighbours cost a run is left out of quick
+    /// bounds, and at first of those of kinds that are not exact: of most places nobody asks for it.
+    void estimate_roughly(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type,
+                          Neighbours neighbours);
     /// Makes the choice of a unit type where there was none yet.
     void refine(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
     /// Looks at a unit type closely, for the best count and start; valid until the next call.
@@ -118,6 +129,18 @@ struct RouteTable::Impl {
         std::int64_t unknown{};
         bool is_estimated{};
     };
+    /// How many times as long as alone a run is at least, beside those who hold units there.
+    struct LeastSlowdown {
+        double of_run{1};   ///< where it ends as early as it can
+        double of_units{1}; ///< whenever it starts
+    };
+    /// @param delay_s  least_delay_s()
+    LeastSlowdown least_slowdown(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type,
+                                 const PlaceRun& run, double delay_s);
+    /// By bounds of runs alone, with what distrust costs.
+    double least_compute_s(const RouteKind& kind, std::size_t unit_type) const;
+    /// Counts the neighbours into the bounds of a unit type.
+    void count_neighbours(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
     LeastRun least_run(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
     /// Room for what bounds are computed with, by unit type.
     struct BoundRoom {
@@ -141,8 +164,10 @@ struct RouteTable::Impl {
     void sum_runs(const RouteRequest& request, const RouteKind& kind, Range range);
     void set_moved_bytes(const RouteRequest& request, Range range);
     void set_starts(RouteKind& kind, Range range);
-    /// From runs, starts and delays; also the kind's earliest completions and least costs.
-    void set_outcomes(const RouteRequest& request, RouteKind& kind, Range range);
+    /// From runs, starts and delays.
+    void set_outcomes(const RouteRequest& request, const RouteKind& kind, Range range);
+    /// The kind's earliest completions and least costs.
+    void set_limited(RouteKind& kind, double fewest, Range range);
     /// Runs and starts, with the columns of the kind that need no more: starts, counts, unknown parts.
     void begin_bounds(const RouteRequest& request, RouteKind& kind, Range range);
     /// Whether a place of a new kind may have a bound of its own: else the choice itself is made.
