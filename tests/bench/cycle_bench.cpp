@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <iostream>
 #include <stdexcept>
+#include <string_view>
 #include <sys/resource.h>
 
 namespace fathom {
@@ -25,24 +26,16 @@ double peak_memory_mb()
     return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-/// A network under load: nearly all units are taken, for as long as jobs take.
+/// A network under load.
 class Bench {
   public:
-    Bench() : world_(make_routing_world(kCenters))
+    enum class Load {
+        kNearlyAll, ///< units are taken, for as long as jobs take
+        kHalf       ///< take_half()
+    };
+
+    explicit Bench(Load load) : world_(make_world(load))
     {
-        world_.reserved.clear();
-        UnitTypeLoads loads;
-        for (UnitTypeView& view : world_.catalog.unit_types) {
-            loads.busy_shares[view.id.value] = 0.95;
-            std::int64_t left = view.unit_count;
-            if (uniform(random_, 0, 1) < kFreeShare) left = std::max<std::int64_t>(left - pick(random_, 1, 8), 0);
-            while (left > 0) {
-                const std::int64_t units = std::min<std::int64_t>(left, pick(random_, 1, 8));
-                world_.reserved.push_back({view.id, units, uniform(random_, 10, 7200), 0, {}});
-                left -= units;
-            }
-        }
-        loads_ = std::make_shared<const UnitTypeLoads>(std::move(loads));
         for (int i = 0; i < kKinds; ++i)
             kinds_.push_back(make_kind(random_, i));
     }
@@ -102,6 +95,34 @@ class Bench {
     }
 
   private:
+    RoutingWorld make_world(Load load)
+    {
+        RoutingWorld world = make_routing_world(kCenters);
+        if (load == Load::kHalf)
+            take_half(world);
+        else
+            take_nearly_all(world);
+        UnitTypeLoads loads;
+        for (const UnitTypeView& view : world.catalog.unit_types)
+            loads.busy_shares[view.id.value] = load == Load::kHalf ? 0.5 : 0.95;
+        loads_ = std::make_shared<const UnitTypeLoads>(std::move(loads));
+        return world;
+    }
+
+    void take_nearly_all(RoutingWorld& world)
+    {
+        world.reserved.clear();
+        for (const UnitTypeView& view : world.catalog.unit_types) {
+            std::int64_t left = view.unit_count;
+            if (uniform(random_, 0, 1) < kFreeShare) left = std::max<std::int64_t>(left - pick(random_, 1, 8), 0);
+            while (left > 0) {
+                const std::int64_t units = std::min<std::int64_t>(left, pick(random_, 1, 8));
+                world.reserved.push_back({view.id, units, uniform(random_, 10, 7200), 0, {}});
+                left -= units;
+            }
+        }
+    }
+
     /// For the batches that follow.
     static void keep(const SchedulePlan& plan, std::vector<Reservation>& reserved, std::vector<Reservation>& planned)
     {
@@ -126,27 +147,38 @@ class Bench {
     }
 
     Random random_{11};
+    std::shared_ptr<const UnitTypeLoads> loads_;
     RoutingWorld world_;
     std::shared_ptr<RouteColumns> columns_ = std::make_shared<RouteColumns>(world_.catalog.unit_types);
-    std::shared_ptr<const UnitTypeLoads> loads_;
     std::vector<RouteRequest> kinds_;
 };
 
+/// @param suffix  of the names of figures.
+void measure(Bench& bench, std::size_t jobs, std::string_view suffix)
+{
+    const Bench::Cycle cycle = bench.run(jobs);
+    if (cycle.starts == 0 || cycle.planned == 0) throw std::runtime_error("not a network under load");
+    fmt::print("{} jobs wait: {} started, {} were planned; {:.1f} us a job\n", jobs, cycle.starts, cycle.planned,
+               cycle.took_ms * 1e3 / static_cast<double>(jobs));
+    const auto print = [&](std::string_view name, double value, std::string_view unit) {
+        fmt::print("RESULT {}_{}_jobs{} {:.1f} {}\n", name, jobs, suffix, value, unit);
+    };
+    print("cycle_ms", cycle.took_ms, "ms");
+    print("largest_page_ms", cycle.largest_page_ms, "ms");
+    print("noted_to_replay_ms", cycle.noted_ms, "ms");
+    print("written_to_replay_ms", cycle.written_ms, "ms");
+    print("kept_to_replay_kb", static_cast<double>(cycle.kept_bytes) / 1000, "KB");
+    std::cout.flush();
+}
+
 int run(const std::vector<std::size_t>& sizes)
 {
-    Bench bench;
-    for (const std::size_t jobs : sizes) {
-        const Bench::Cycle cycle = bench.run(jobs);
-        if (cycle.starts == 0 || cycle.planned == 0) throw std::runtime_error("not a network under load");
-        fmt::print("{} jobs wait: {} started, {} were planned; {:.1f} us a job\n", jobs, cycle.starts, cycle.planned,
-                   cycle.took_ms * 1e3 / static_cast<double>(jobs));
-        fmt::print("RESULT cycle_ms_{}_jobs {:.0f} ms\n", jobs, cycle.took_ms);
-        fmt::print("RESULT largest_page_ms_{}_jobs {:.1f} ms\n", jobs, cycle.largest_page_ms);
-        fmt::print("RESULT noted_to_replay_ms_{}_jobs {:.1f} ms\n", jobs, cycle.noted_ms);
-        fmt::print("RESULT written_to_replay_ms_{}_jobs {:.1f} ms\n", jobs, cycle.written_ms);
-        fmt::print("RESULT kept_to_replay_kb_{}_jobs {:.0f} KB\n", jobs, static_cast<double>(cycle.kept_bytes) / 1000);
-        std::cout.flush();
-    }
+    Bench nearly_all(Bench::Load::kNearlyAll);
+    for (const std::size_t jobs : sizes)
+        measure(nearly_all, jobs, "");
+    Bench half(Bench::Load::kHalf);
+    for (const std::size_t jobs : sizes)
+        measure(half, jobs, "_half_taken");
     fmt::print("RESULT peak_memory_mb {:.0f} MiB\n", peak_memory_mb());
     return 0;
 }

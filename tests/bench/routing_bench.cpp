@@ -12,6 +12,7 @@
 #include <iostream>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace fathom {
 namespace {
@@ -42,7 +43,7 @@ using Figures = std::vector<std::pair<std::string, double>>;
 
 class Bench {
   public:
-    explicit Bench(int centers) : world_(make_routing_world(centers)), random_(7)
+    explicit Bench(RoutingWorld world) : world_(std::move(world)), random_(7)
     {
         for (int i = 0; i < kKinds; ++i)
             kinds_.push_back(make_kind(random_, i));
@@ -200,24 +201,37 @@ void print_growth(std::span<const int> sizes, std::span<const Figures> of_size)
     }
 }
 
+Figures measure(RoutingWorld world, int centers, std::string_view what)
+{
+    Bench bench(std::move(world));
+    Figures figures = bench.run();
+    fmt::print("{} centers{}, {} unit types; of the last page {} jobs started\n", centers, what, bench.unit_types(),
+               bench.starts());
+    for (const auto& [name, value] : figures)
+        fmt::print("  {:<18} {:>12.3f}\n", name, value);
+    std::cout.flush();
+    return figures;
+}
+
+void print_results(const Figures& figures, int centers, std::string_view suffix)
+{
+    for (const auto& [name, value] : figures)
+        fmt::print("RESULT {}_ms_{}_centers{} {:.3f} ms\n", name, centers, suffix, value);
+}
+
 int run(std::span<const int> sizes)
 {
     fmt::print("{} kinds of jobs, pages of {}, each at its own moment; milliseconds of processor time\n", kKinds,
                kJobs);
     std::vector<Figures> of_size;
-    for (const int centers : sizes) {
-        Bench bench(centers);
-        of_size.push_back(bench.run());
-        fmt::print("{} centers, {} unit types; of the last page {} jobs started\n", centers, bench.unit_types(),
-                   bench.starts());
-        for (const auto& [name, value] : of_size.back())
-            fmt::print("  {:<18} {:>12.3f}\n", name, value);
-        std::cout.flush();
-    }
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-        for (const auto& [name, value] : of_size[i])
-            fmt::print("RESULT {}_ms_{}_centers {:.3f} ms\n", name, sizes[i], value);
-    }
+    for (const int centers : sizes)
+        of_size.push_back(measure(make_routing_world(centers), centers, ""));
+    RoutingWorld worst = make_routing_world(sizes.back());
+    take_half(worst);
+    const Figures of_worst = measure(std::move(worst), sizes.back(), " with half of the units taken");
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+        print_results(of_size[i], sizes[i], "");
+    print_results(of_worst, sizes.back(), "_half_taken");
     print_growth(sizes, of_size);
     const Figures& last = of_size.back();
     fmt::print("RESULT plain_loop_over_decision {:.1f} times\n", figure(last, "plain_loop") / figure(last, "p50"));

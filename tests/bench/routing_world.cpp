@@ -159,6 +159,36 @@ RoutingWorld make_routing_world(int centers)
     return world;
 }
 
+void take_half(RoutingWorld& world)
+{
+    Random random(20261130);
+    world.reserved.clear();
+    for (UnitTypeView& view : world.catalog.unit_types) {
+        view.cores_per_unit = pick(random, 1, 4);
+        UnitLoads loads;
+        for (const std::string& operator_id : view.operators) {
+            const auto most_cores = static_cast<double>((view.unit_count - 1) * view.cores_per_unit);
+            loads.push_back({operator_id,
+                             {.slope = uniform(random, 0, 0.7) / most_cores,
+                              .deviation = 0.05 / most_cores,
+                              .largest_busy_cores = most_cores,
+                              .result_count = 12}});
+        }
+        std::sort(loads.begin(), loads.end(),
+                  [](const OperatorLoad& a, const OperatorLoad& b) { return a.operator_id < b.operator_id; });
+        view.loads = std::make_shared<const UnitLoads>(std::move(loads));
+        for (std::int64_t left = view.unit_count / 2; left > 0;) {
+            const std::int64_t units = std::min<std::int64_t>(left, pick(random, 1, 8));
+            world.reserved.push_back({.unit_type_id = view.id,
+                                      .unit_count = units,
+                                      .release_s = uniform(random, 3600, 86400),
+                                      .from_s = 0,
+                                      .project = {}});
+            left -= units;
+        }
+    }
+}
+
 RouteRequest make_kind(Random& random, int number)
 {
     RouteRequest request;

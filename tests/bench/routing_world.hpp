@@ -30,6 +30,10 @@ struct RoutingWorld {
 /// bandwidth and prices by the hour.
 RoutingWorld make_routing_world(int centers);
 
+/// The users' worst case: half of the units of each unit type are taken, each for an hour to a day, and there is a load
+/// curve of each of its operators. Its columns must be made afterwards.
+void take_half(RoutingWorld& world);
+
 /// What jobs of one kind have in common: one to six operators, up to eight units, and mostly nothing but an early end.
 RouteRequest make_kind(Random& random, int number);
 
