@@ -368,11 +368,16 @@ class OrderPolicy final : public Policy {
 
 } // namespace
 
-PolicyMaker order_policy(OrderRule rule, LoadKnowledge load, const DecisionEffort& effort)
+PolicyMaker order_policy(const OrderSettings& settings, LoadKnowledge load, const DecisionEffort& effort)
 {
     return [=](const Scenario& scenario, Knowledge& knowledge, std::uint64_t /*seed*/) {
-        return std::make_unique<OrderPolicy>(scenario, knowledge, OrderSettings{.rule = rule}, load, effort);
+        return std::make_unique<OrderPolicy>(scenario, knowledge, settings, load, effort);
     };
+}
+
+PolicyMaker order_policy(OrderRule rule, LoadKnowledge load, const DecisionEffort& effort)
+{
+    return order_policy(OrderSettings{.rule = rule}, load, effort);
 }
 
 } // namespace fathom::simulation

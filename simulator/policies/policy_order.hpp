@@ -20,6 +20,9 @@ struct DecisionEffort {
 /// (core/decide/queue/busy_share), shadow prices come from the newest arrivals, the load of projects from what they
 /// hold and have used (core/decide/queue/fair_share). Budgets and deadlines are hard: a job for which no place is left
 /// is given up.
+PolicyMaker order_policy(const OrderSettings& settings, LoadKnowledge load = LoadKnowledge::kMeasured,
+                         const DecisionEffort& effort = {});
+/// With the settings in use.
 PolicyMaker order_policy(OrderRule rule, LoadKnowledge load = LoadKnowledge::kMeasured,
                          const DecisionEffort& effort = {});
 

@@ -2,8 +2,10 @@
 #include "core/decide/queue/order_jobs.hpp"
 #include "core/decide/statistics/sample_statistics.hpp"
 #include "simulator/figures/figures.hpp"
+#include "simulator/policies/policy_order.hpp"
 #include "simulator/world/draw.hpp"
 #include "tests/bench/ordering_worlds.hpp"
+#include "tests/bench/synthetic_worlds.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -11,6 +13,8 @@
 #include <array>
 #include <cmath>
 #include <ctime>
+#include <string>
+#include <vector>
 
 namespace fathom::simulation {
 namespace {
@@ -121,6 +125,70 @@ double decision_ms(std::size_t jobs, std::size_t places, OrderRule rule)
     return median(times_ms);
 }
 
+/// Mean completion of the counted jobs of a world under these settings, and the worst slowdown.
+Row run_settings(const OrderingWorld& world, const OrderSettings& settings, std::uint64_t seeds)
+{
+    Row row;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        const Scenario drawn = world.draw(seed);
+        Result<SimulationResult> result = simulate(drawn, order_policy(settings), seed);
+        if (!result) throw std::runtime_error(world.name + ": " + describe(result.error()));
+        const Figures one = figure_out(drawn, "settings", seed, std::move(*result)).all;
+        if (one.ended != one.jobs) throw std::runtime_error(world.name + ": counted jobs did not end");
+        row.mean_completion_s += one.mean_completion_s / static_cast<double>(seeds);
+        row.most_slowdown = std::max(row.most_slowdown, one.most_slowdown);
+    }
+    return row;
+}
+
+struct Setting {
+    std::string title;
+    OrderSettings settings;
+};
+
+/// The settings in use, then each parameter by itself.
+std::vector<Setting> settings_to_try()
+{
+    std::vector<Setting> all{{"in use", {}}};
+    for (const double exponent : {1.0, 2.0, 3.0, 4.0, 8.0, 12.0})
+        all.push_back({fmt::format("advantage_exponent {}", exponent), {.advantage_exponent = exponent}});
+    for (const double factor : {5.0, 10.0, 40.0, 1e9})
+        all.push_back({fmt::format("starvation_limit_factor {}", factor), {.starvation_limit_factor = factor}});
+    for (const double limit_s : {300.0, 14'400.0})
+        all.push_back({fmt::format("starvation_limit_s {}", limit_s), {.starvation_limit_s = limit_s}});
+    for (const double stretch : {0.0, 0.25, 1.0, 2.0})
+        all.push_back({fmt::format("wait_stretch {}", stretch), {.wait_stretch = stretch}});
+    return all;
+}
+
+/// Parameters are chosen by this table, of drawn worlds only; whatever is published then confirms the choice or not.
+int try_settings(std::uint64_t seeds)
+{
+    const std::vector<OrderingWorld> worlds = synthetic_worlds();
+    std::vector<double> in_use_s;
+    fmt::print("{:<34}{:>14}{:>14}{:>14}  {}\n", "mean completion over that in use", "geometric mean", "largest",
+               "max slowdown", "largest in");
+    for (const Setting& setting : settings_to_try()) {
+        double logs = 0;
+        double largest = 0;
+        double slowdown = 0;
+        std::string largest_in;
+        for (std::size_t i = 0; i < worlds.size(); ++i) {
+            const Row row = run_settings(worlds[i], setting.settings, seeds);
+            if (in_use_s.size() == i) in_use_s.push_back(row.mean_completion_s);
+            const double ratio = row.mean_completion_s / in_use_s[i];
+            logs += std::log(ratio) / static_cast<double>(worlds.size());
+            slowdown = std::max(slowdown, row.most_slowdown);
+            if (ratio > largest) largest_in = worlds[i].name;
+            largest = std::max(largest, ratio);
+        }
+        fmt::print("{:<34}{:>14.4f}{:>14.3f}{:>14.1f}  {}\n", setting.title, std::exp(logs), largest, slowdown,
+                   largest_in);
+        std::fflush(stdout);
+    }
+    return 0;
+}
+
 int run(const std::string& folder, std::uint64_t seeds)
 {
     const Result<std::vector<OrderingWorld>> worlds = ordering_worlds(folder);
@@ -157,10 +225,14 @@ int main(int argc, char** argv)
     CLI::App app{"Compares rules for the order of waiting jobs"};
     std::string folder;
     std::uint64_t seeds = 3;
-    app.add_option("--data", folder)->required()->check(CLI::ExistingDirectory);
+    bool is_choice = false;
+    app.add_option("--data", folder)->check(CLI::ExistingDirectory);
+    app.add_flag("--parameters", is_choice);
     app.add_option("--seeds", seeds)->check(CLI::Range(1, 100));
     CLI11_PARSE(app, argc, argv);
     try {
+        if (is_choice) return fathom::simulation::try_settings(seeds);
+        if (folder.empty()) throw std::runtime_error("--data is wanted, or --parameters");
         return fathom::simulation::run(folder, seeds);
     } catch (const std::exception& e) {
         fmt::print(stderr, "ordering_bench: {}\n", e.what());

@@ -110,6 +110,9 @@ struct OrderSettings {
     /// that have not: nothing starves. Among those, who is longest beyond its starvation limit goes first.
     double starvation_limit_factor = 20;
     double starvation_limit_s = 3600;
+    /// A wait for a better place counts (1 − load)^−wait_stretch times: the busier such units are, the less a promise
+    /// holds. Cycles are kept without it: who changes it must go on reading those as they were decided.
+    double wait_stretch = 0.5;
 };
 
 /// A start that the rule decides.

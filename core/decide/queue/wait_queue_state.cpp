@@ -1,6 +1,7 @@
 #include "core/decide/queue/wait_queue_state.hpp"
 
 #include "core/base/never.hpp"
+#include "core/base/portable_math.hpp"
 #include "core/base/result.hpp"
 #include "core/decide/queue/order_index.hpp"
 
@@ -290,7 +291,9 @@ void WaitQueueState::reprice()
     has_room_ = false;
     for (std::size_t type = 0; type < unit_types_.size(); ++type) {
         const double load = unit_types_[type].load;
-        starvation_limit_shares_[type] = std::sqrt(1 - std::clamp(load, 0.0, 1.0));
+        const double idle = 1 - std::clamp(load, 0.0, 1.0);
+        starvation_limit_shares_[type] =
+            settings_.wait_stretch == 0.5 ? std::sqrt(idle) : portable::pow(idle, settings_.wait_stretch);
         has_room_ = has_room_ || (weighs_places(settings_.rule) && load < 1);
     }
     ++pricing_;

@@ -68,6 +68,21 @@ TEST(OrderJobs, FirstComeTakesTheFastestFreePlace)
                 ElementsAre("early@1", "middle@0"));
 }
 
+// The place that suits it better is free in 100 s, and three quarters of such units are busy: 100 s + 100 / (1/4)^h
+// against 250 s at once.
+TEST(OrderJobs, HowMuchAWaitCountsUnderLoadIsASetting)
+{
+    UnitTypeLoad better = type(1, 0, 1, 0.75);
+    better.releases = {{100, 1}};
+    const std::vector jobs{job("a", {100, 250})};
+    const std::vector types{better, type(1, 1, 1, 0.75)};
+
+    EXPECT_THAT(starts(jobs, types, {.wait_stretch = 0}), IsEmpty());
+    EXPECT_THAT(starts(jobs, types, {.wait_stretch = 0.25}), IsEmpty()) << "241 s";
+    EXPECT_THAT(starts(jobs, types), ElementsAre("a@1")) << "300 s";
+    EXPECT_THAT(starts(jobs, types, {.wait_stretch = 1}), ElementsAre("a@1"));
+}
+
 TEST(OrderJobs, ShortestFirstGoesByTheRunTimeOnTheFreeType)
 {
     const std::vector jobs{job("a", {100, 10}), job("b", {40, 30}), job("c", {50, 60})};
