@@ -4,6 +4,7 @@
 #include "simulator/figures/figures.hpp"
 #include "simulator/policies/policy_order.hpp"
 #include "simulator/world/draw.hpp"
+#include "tests/bench/interrupted.hpp"
 #include "tests/bench/ordering_worlds.hpp"
 #include "tests/bench/synthetic_worlds.hpp"
 
@@ -189,6 +190,36 @@ int try_settings(std::uint64_t seeds)
     return 0;
 }
 
+/// What jobs that keep checkpoints could be interrupted for, at most.
+class InterruptingGain {
+  public:
+    explicit InterruptingGain(Checkpoints checkpoints) : checkpoints_(checkpoints) {}
+
+    /// Worlds in which run times are known exactly: else knowing them would be taken for a gain.
+    void add(const OrderingWorld& world, std::uint64_t seeds, double in_use_s)
+    {
+        if (world.draw(1).knowledge.job_noise > 0) return;
+        double mean_s = 0;
+        double interruptions = 0;
+        for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+            const InterruptedRun run = run_interrupted(world.draw(seed), checkpoints_, seed);
+            mean_s += run.mean_completion_s / static_cast<double>(seeds);
+            interruptions += run.interruptions / static_cast<double>(seeds);
+        }
+        fmt::print("{:<24}{:>12.2f}   {:.2f} interruptions a job, a checkpoint every {:g} min\n", "if interrupted",
+                   mean_s / 3600, interruptions, checkpoints_.every_s / 60);
+        std::fflush(stdout);
+        logs_ += std::log(in_use_s / mean_s);
+        ++worlds_;
+    }
+    double mean() const { return std::exp(logs_ / worlds_); }
+
+  private:
+    Checkpoints checkpoints_;
+    double logs_ = 0;
+    double worlds_ = 0;
+};
+
 int run(const std::string& folder, std::uint64_t seeds)
 {
     const Result<std::vector<OrderingWorld>> worlds = ordering_worlds(folder);
@@ -196,8 +227,12 @@ int run(const std::string& folder, std::uint64_t seeds)
     std::vector<WorldRows> rows;
     double reference_s = 0;
     double worst_slowdown = 0;
+    InterruptingGain rarely({.every_s = 1800});
+    InterruptingGain often({.every_s = 300, .restart_s = 30});
     for (const OrderingWorld& world : *worlds) {
         rows.push_back(run_world(world, seeds));
+        for (InterruptingGain* const gain_of : {&rarely, &often})
+            gain_of->add(world, std::min(seeds, world.most_seeds), rows.back()[kAdvantage].mean_completion_s);
         const Row& used = rows.back()[kAdvantage];
         worst_slowdown = std::max(worst_slowdown, used.most_slowdown);
         if (world.is_reference) reference_s = used.mean_completion_s;
@@ -212,6 +247,8 @@ int run(const std::string& folder, std::uint64_t seeds)
     fmt::print("RESULT gain_over_shortest_first {:.2f} times\n", gain(rows, kAdvantage, kShortestFirst));
     fmt::print("RESULT worst_max_slowdown {:.1f} times\n", worst_slowdown);
     fmt::print("RESULT assignment_over_greedy {:.4f} times\n", gain(rows, kAssignment, kAdvantage));
+    fmt::print("RESULT gain_by_interrupting_30_min {:.3f} times\n", rarely.mean());
+    fmt::print("RESULT gain_by_interrupting_5_min {:.3f} times\n", often.mean());
     fmt::print("RESULT decision_10000_jobs_40_places_ms {:.1f} ms\n", greedy_ms);
     fmt::print("RESULT assignment_10000_jobs_40_places_ms {:.1f} ms\n", assignment_ms);
     return 0;
