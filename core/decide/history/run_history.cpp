@@ -211,7 +211,7 @@ RunCorrection RunHistory::correction(std::string_view job_type, std::string_view
         correction = levels.find(job_type, unit_type);
     } else if (const auto runs = model->recent.find(job_type, unit_type, *raw.run)) {
         RunLevels::Level level = levels.level(job_type, unit_type);
-        level.log_factor += portable::log(raw.known_factor);
+        if (!raw.is_known_run) level.log_factor += portable::log(raw.known_factor);
         correction = combine(level, *runs, raw.run->at(1));
     } else {
         correction = levels.elsewhere(job_type, unit_type);

@@ -59,7 +59,8 @@ struct RunCorrection {
     std::int64_t like_count{}; ///< other runs that it leans on
     bool knows_type = false;   ///< there are runs of the job type, wherever, that tell what raw predictions leave out
     double width_factor = 1;   ///< Calibration::width_factor of the unit type: what corrected() is to be given
-    double known_factor = 1;   ///< RawPrediction::known_factor, which is in `factor`
+    /// RawPrediction::known_factor, which is in `factor`; where the known run ran, by what its runs there say.
+    double known_factor = 1;
 };
 
 /// A raw prediction that is to be corrected.
@@ -70,6 +71,9 @@ struct RawPrediction {
     bool is_of_own_work = true;
     const DividedRun* run = nullptr; ///< by count of units; needed unless is_of_own_work
     double known_factor = 1;         ///< RunHistory::known_run_factor(), where it was made of a known run
+    /// It is that known run itself, where it ran: what the type takes there its runs there tell, and known_factor,
+    /// which is told by the same runs, is no further reason to believe it.
+    bool is_known_run = false;
 };
 
 /// The run time of a job of which no operator is known, from its type's runs and the time asked for.

@@ -303,8 +303,10 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
     if (!is_unknown_job_ && runs != nullptr && !request_->job_type.empty()) {
         const LoadedRun loaded(*this, view, known, run, *free);
         const DividedRun raw = known.by_count == nullptr ? DividedRun(loaded) : run;
-        choice_.correction = runs->correction(request_->job_type, view.id.value, request_->run_owner(),
-                                              {known.basis, !request_->takes_operators, &raw, known_factor_});
+        const bool is_known_run = request_->known_run && request_->known_run->unit_type == view.id.value;
+        choice_.correction =
+            runs->correction(request_->job_type, view.id.value, request_->run_owner(),
+                             {known.basis, !request_->takes_operators, &raw, known_factor_, is_known_run});
     }
     if (known.knee > 0)
         choice_.knee = known.knee;

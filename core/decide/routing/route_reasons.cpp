@@ -182,8 +182,10 @@ PredictionRung raw_rung(const RouteRequest& request, const Candidate& winner)
         const bool is_there = known.unit_type == winner.unit_type_id.value;
         return {"reference", 1,
                 "its type's profiled run on " + known.place + ", " + duration_text(known.run_s) + " (" + known.job_id +
-                    ")" + (is_there ? "" : ", each part scaled by the ratio of probes") +
-                    known_factor_text(winner.correction.known_factor)};
+                    ")" +
+                    (is_there ? std::string() // what its runs there took is a rung of its own
+                              : ", each part scaled by the ratio of probes" +
+                                    known_factor_text(winner.correction.known_factor))};
     }
     return {"operators", 1,
             winner.correction.knows_type

@@ -306,6 +306,53 @@ TEST(RunHistory, AKnownRunThatWasLongForOnceIsCarriedOverAsItsPlaceTakesIt)
     EXPECT_EQ(history.known_run_factor("other", {}, known), 1);
 }
 
+TEST(RunHistory, WhereTheKnownRunRanItsRunsThereCountOnce)
+{
+    std::vector<PastRun> runs = runs_one_by_one("scf", {12, 10, 10});
+    for (PastRun& run : runs)
+        run.raw_s = run.raw_low_s = run.raw_high_s = 12;
+    KnownRun known;
+    known.unit_type = "u1";
+    known.run_s = 12;
+    const RunHistory history(runs, kNow);
+    const OfType job(12);
+    const RunCorrection by_runs = history.correction("scf", "u1", {}, job.raw());
+    RawPrediction there = job.raw();
+    there.known_factor = history.known_run_factor("scf", {}, known);
+    there.is_known_run = true;
+    const RunCorrection correction = history.correction("scf", "u1", {}, there);
+
+    ASSERT_LT(there.known_factor, 0.9);
+    EXPECT_EQ(correction.factor, by_runs.factor) << "the same runs told both";
+    EXPECT_EQ(correction.deviation, by_runs.deviation);
+    EXPECT_EQ(correction.own_share, by_runs.own_share);
+    EXPECT_EQ(correction.known_factor, there.known_factor) << "the ledger's raw prediction has it";
+
+    there.is_known_run = false;
+    EXPECT_LT(history.correction("scf", "u1", {}, there).factor, by_runs.factor) << "counted twice it would go too far";
+}
+
+TEST(RunHistory, RunsThatDisagreeWhereTheKnownRunRanAreNotBelievedForBeingCountedTwice)
+{
+    // A run of 40 s is known; others there took 5 s and 20 s: half of what they say is believed, once.
+    std::vector<PastRun> runs = runs_one_by_one("scf", {40, 5, 20});
+    for (PastRun& run : runs)
+        run.raw_s = run.raw_low_s = run.raw_high_s = 40;
+    KnownRun known;
+    known.unit_type = "u1";
+    known.run_s = 40;
+    const RunHistory history(runs, kNow);
+    const OfType job(40);
+    RawPrediction there = job.raw();
+    const double by_runs = history.correction("scf", "u1", {}, there).factor;
+    there.known_factor = history.known_run_factor("scf", {}, known);
+    there.is_known_run = true;
+
+    EXPECT_EQ(history.correction("scf", "u1", {}, there).factor, by_runs);
+    there.is_known_run = false;
+    EXPECT_LT(history.correction("scf", "u1", {}, there).factor, by_runs);
+}
+
 TEST(Corrected, KeepsOfThePromisesIntervalItsShare)
 {
     const RunTime time = corrected({10, 10 / 1.1, 11}, {.factor = 1, .deviation = 0, .raw_share = 0.5}, 1);

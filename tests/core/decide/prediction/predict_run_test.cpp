@@ -172,7 +172,8 @@ TEST(PredictRun, RunsThereAndTheKnownRunWeighByTheirVariances)
     EXPECT_EQ(to_json(again)["candidates"][0]["rungs"], to_json(decision)["candidates"][0]["rungs"]);
 }
 
-TEST(PredictRun, AKnownRunIsCarriedOverAsLaterRunsOfItsPlaceTakeIt)
+/// The profiled run on alpha, 10 s, was a first one: since then 8 s each.
+RouteKnowledge later_runs_on_alpha()
 {
     std::vector<PastRun> runs;
     for (const double actual_s : {10.0, 8.0, 8.0}) {
@@ -187,6 +188,12 @@ TEST(PredictRun, AKnownRunIsCarriedOverAsLaterRunsOfItsPlaceTakeIt)
     }
     RouteKnowledge knowledge;
     knowledge.runs = std::make_shared<const RunHistory>(runs, Timestamp{} + std::chrono::hours(4));
+    return knowledge;
+}
+
+TEST(PredictRun, AKnownRunIsCarriedOverAsLaterRunsOfItsPlaceTakeIt)
+{
+    const RouteKnowledge knowledge = later_runs_on_alpha();
     const std::vector<UnitTypeView> views{view_of("beta", kBeta)};
     const RouteRequest request = request_of_type();
     const Decision decision = route(request, views, knowledge);
@@ -203,6 +210,28 @@ TEST(PredictRun, AKnownRunIsCarriedOverAsLaterRunsOfItsPlaceTakeIt)
     const Decision again = route(inputs->request, inputs->unit_types, inputs->knowledge);
     EXPECT_DOUBLE_EQ(again.candidates[0].prediction.run_s, winner.prediction.run_s);
     EXPECT_EQ(to_json(again)["candidates"][0]["rungs"], to_json(decision)["candidates"][0]["rungs"]);
+}
+
+TEST(PredictRun, WhereAKnownRunRanItsLaterRunsCountOnce)
+{
+    const RouteKnowledge knowledge = later_runs_on_alpha();
+    const std::vector<UnitTypeView> views{view_of("alpha", kBeta)}; // whatever was measured since
+    const RouteRequest request = request_of_type();
+    const Decision decision = route(request, views, knowledge);
+
+    ASSERT_TRUE(decision.winner);
+    const Candidate& winner = decision.candidates[*decision.winner];
+    const RunTime raw = winner.raw;
+    const DividedRun run(raw, {});
+    const RunCorrection by_runs = knowledge.runs->correction(
+        "solver", "ut_alpha", {},
+        {.basis = RawBasis::kReference, .is_of_own_work = false, .run = &run, .known_factor = 1});
+    EXPECT_DOUBLE_EQ(raw.run_s, 10) << "the known run itself";
+    EXPECT_DOUBLE_EQ(winner.prediction.run_s, corrected(raw, by_runs, by_runs.width_factor).run_s);
+    EXPECT_NEAR(winner.prediction.run_s, 8, 0.2);
+    ASSERT_EQ(winner.rungs.size(), 2U);
+    EXPECT_EQ(winner.rungs[1].rung, "reference");
+    EXPECT_EQ(winner.rungs[1].text.find("times"), std::string::npos) << winner.rungs[1].text;
 }
 
 TEST(PredictRun, NamedOperatorsSayThatTheyAreNotAll)
