@@ -92,6 +92,12 @@ void Daemon::begin_conversation(CenterOffer offer)
     conversation_->on_certificate = [this](const std::string& pem) { store_certificate(pem); };
     // A batch system's jobs run on its nodes.
     if (!config_.uses_slurm && !config_.uses_kubernetes) conversation_->runs_on(host_id(boot_id()));
+    kept_files_ = std::make_unique<KeptFileReader>(executor_.kept_file_read(), [this](link::KeptFilePiece piece) {
+        asio::post(work_, [this, piece = std::move(piece)] { conversation_->tell_kept_file(piece); });
+    });
+    conversation_->on_kept_file_query = [this](const link::KeptFileQuery& query) {
+        kept_files_->ask(query, std::chrono::steady_clock::now());
+    };
     conversation_->trusts(files_.trusted_authorities());
     conversation_->on_authorities = [this](const link::TrustedAuthorities& trusted) {
         return take_authorities(trusted);
@@ -117,6 +123,7 @@ void Daemon::run()
     network_.stop();
     network_thread.join();
     survey_.join();
+    kept_files_.reset();
     // What was posted meanwhile holds parts of the connection, which must not outlive the network context.
     timer_.cancel();
     signals_.cancel();
@@ -134,6 +141,7 @@ void Daemon::tick()
 {
     const SteadyTime now = std::chrono::steady_clock::now();
     conversation_->tick(now);
+    kept_files_->refuse_late(now);
     renew_certificate(now);
     take_probe_request(now);
     take_sub_unit_request(now);

@@ -9,6 +9,7 @@
 #include "agent/catalog/catalog.hpp"
 #include "agent/config/agent_config.hpp"
 #include "agent/executor/remote/remote_executor.hpp"
+#include "agent/jobs/kept_file_reader.hpp"
 #include "agent/jobs/profile_library.hpp"
 #include "agent/link/connector.hpp"
 #include "core/net/task_group.hpp"
@@ -25,8 +26,8 @@ namespace fathom::agent {
 /// working folder; jobs are started by another process (run_with_helper).
 ///
 /// Threads: `work_` (the caller of run()) has the attempts, the spool and the executor, and may block for
-/// milliseconds on files; `network_` has the connection and never blocks; `survey_` looks at the machine
-/// again when told to or when it has changed, which may take seconds.
+/// milliseconds on files; copies of files are read by a thread of KeptFileReader; `network_` has the connection and
+/// never blocks; `survey_` looks at the machine again when told to or when it has changed, which may take seconds.
 class Daemon {
   public:
     /// The executor must outlive the daemon.
@@ -84,6 +85,7 @@ class Daemon {
     std::optional<Spool> spool_;
     std::unique_ptr<AttemptBook> book_;
     std::unique_ptr<Conversation> conversation_;
+    std::unique_ptr<KeptFileReader> kept_files_;
     std::unique_ptr<SubUnitKeeper> sub_units_;
     std::shared_ptr<Connector> connector_;
     GpuMemoryPlace gpu_memory_place_;

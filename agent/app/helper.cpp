@@ -7,6 +7,7 @@
 #include "agent/config/cpu_list.hpp"
 #include "agent/executor/local/cgroup.hpp"
 #include "agent/executor/remote/executor_service.hpp"
+#include "agent/executor/remote/kept_file_channel.hpp"
 #include "core/base/error_text.hpp"
 #include "core/base/log.hpp"
 #include "core/base/process_limits.hpp"
@@ -187,6 +188,8 @@ int run_with_helper(const AgentConfig& config, const std::function<std::optional
     keep_memory_private(); // not before: to try what isolates jobs, a secret process may not map its users
     Result<ExecutorSockets> sockets = make_executor_sockets();
     if (!sockets) return refuse(sockets.error());
+    Result<ExecutorSockets> files = make_executor_sockets();
+    if (!files) return refuse(files.error());
     const pid_t helper = ::getpid();
     sigset_t before;
     OpenFile signals = catch_signals(before);
@@ -196,14 +199,18 @@ int run_with_helper(const AgentConfig& config, const std::function<std::optional
     if (agent == 0) {
         signals = OpenFile();
         sockets->helper = OpenFile();
+        files->helper = OpenFile();
         ::sigprocmask(SIG_SETMASK, &before, nullptr);
         RemoteExecutor executor(std::move(sockets->agent), OpenFile(ready->executor->change_descriptor()),
-                                ready->executor->facts(), ready->executor->places());
+                                ready->executor->facts(), ready->executor->places(),
+                                ask_for_kept_files(std::move(files->agent)));
         // Not return: what is held here is the helper's to take down.
         std::exit(run_agent_process(config, ready->folder, helper, std::move(executor), std::move(ready->gpu_memory),
                                     serve)); // NOLINT(concurrency-mt-unsafe): all its threads have ended
     }
     sockets->agent = OpenFile();
+    files->agent = OpenFile();
+    serve_kept_files(std::move(files->helper), ready->executor->kept_file_read());
     ready->gpu_memory.listener = OpenFile();
     ExecutorService service(*ready->executor);
     service.offer(offered_cpus(config));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/catalog/batch_place.hpp"
+#include "agent/executor/kept_file_read.hpp"
 #include "core/base/json_reader.hpp"
 #include "core/model/attempt.hpp"
 #include "core/model/type_queue.hpp"
@@ -107,14 +108,12 @@ class Executor {
     virtual Result<std::string> read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
                                             std::size_t max_bytes) = 0;
 
-    /// At most `max_bytes`, from `offset`, of an input or output that the center keeps a copy of; fewer where it ends.
-    /// @param sha256  of its content, 64 lower-case hex digits
-    /// @error kNotFound     no copy is kept.
-    /// @error kUnavailable  it cannot be read now.
-    virtual Result<std::string> read_kept_file(const std::string& /*sha256*/, std::int64_t /*offset*/,
-                                               std::size_t /*max_bytes*/)
+    /// Reads the files that the center keeps copies of.
+    virtual KeptFileRead kept_file_read() const
     {
-        return Error{Errc::kNotFound, "this center keeps no copies of files"};
+        return [](const std::string&, std::int64_t, std::size_t) -> Result<std::string> {
+            return Error{Errc::kNotFound, "this center keeps no copies of files"};
+        };
     }
 
     /// Ends whatever an attempt without a watcher has left running.

@@ -2,7 +2,6 @@
 
 #include "agent/catalog/host_id.hpp"
 #include "core/base/log.hpp"
-#include "core/base/utf8_prefix.hpp"
 
 #include <utility>
 
@@ -340,16 +339,6 @@ std::int64_t AttemptBook::running_count() const
     return std::count_if(entries_.begin(), entries_.end(), [](const Entry& entry) {
         return entry.stored.stage == Stage::kStarting || entry.stored.stage == Stage::kRunning;
     });
-}
-
-link::KeptFilePiece AttemptBook::answer(const link::KeptFileQuery& query)
-{
-    Result<std::string> data =
-        executor_.read_kept_file(query.sha256, query.offset_bytes, static_cast<std::size_t>(query.most_bytes));
-    if (data) return {.query_id = query.query_id, .data = std::move(*data)};
-    Error refusal = data.error();
-    refusal.detail = utf8_prefix(refusal.detail, link::kMaxKeptRefusal);
-    return {.query_id = query.query_id, .refusal = std::move(refusal)};
 }
 
 AttemptBook::Entry* AttemptBook::find(const AttemptId& id)

@@ -93,9 +93,6 @@ class AttemptBook {
     /// Which of this center's unit types can run what is asked for (M13b).
     link::UnitTypesAnswer answer(const link::UnitTypesQuery& query) const { return answer_query(query, units_); }
 
-    /// A piece of a file that this center keeps a copy of.
-    link::KeptFilePiece answer(const link::KeptFileQuery& query);
-
     /// What is new of how attempts wait in the center's own batch system, some at a time, and of its queues.
     link::QueueReport queue_news();
     /// All of it is new again: to a metascheduler that has just been reached.

@@ -152,7 +152,11 @@ bool Conversation::handle_order(const link::Message& message)
         return true;
     }
     if (const auto* query = std::get_if<link::KeptFileQuery>(&message.body)) {
-        say(link::make_message(book_.answer(*query)));
+        if (on_kept_file_query)
+            on_kept_file_query(*query);
+        else
+            tell_kept_file({.query_id = query->query_id,
+                            .refusal = Error{Errc::kUnavailable, "this agent reads no copies of files"}});
         return true;
     }
     if (const auto* cancel = std::get_if<link::CancelAttempt>(&message.body)) {
@@ -226,6 +230,11 @@ void Conversation::offer_changed(Catalog catalog)
     catalog_ = std::move(catalog);
     greeted_otherwise_ = peer_ && !welcome_;
     if (welcome_) say(link::make_message(link::CatalogChanged{catalog_}));
+}
+
+void Conversation::tell_kept_file(link::KeptFilePiece piece)
+{
+    if (welcome_) say(link::make_message(std::move(piece)));
 }
 
 Result<void> Conversation::request_probes(const std::string& reason)

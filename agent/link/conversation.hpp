@@ -72,6 +72,10 @@ class Conversation {
     std::function<void(const link::SubUnitTarget&)> on_sub_unit_target;
     /// Called with what this center has asked for and the metascheduler does not take, and why.
     std::function<void(const link::SubUnitRequest&, const link::SubUnitRefusal&)> on_sub_units_refused;
+    /// Called with the pieces of kept files that are asked for; returns at once. tell_kept_file() answers.
+    std::function<void(const link::KeptFileQuery&)> on_kept_file_query;
+    /// What came of such a query. Where the connection has gone since, whoever asked asks again on the next one.
+    void tell_kept_file(link::KeptFilePiece piece);
     /// Asks for a new certificate; false when there is nobody to ask.
     bool request_certificate(const std::string& request_pem);
     /// Called with a new certificate.

@@ -1,5 +1,6 @@
 #include "agent/executor/remote/executor_messages.hpp"
 #include "agent/executor/remote/executor_service.hpp"
+#include "agent/executor/remote/kept_file_channel.hpp"
 #include "agent/executor/run_order.hpp"
 #include "core/base/process_answer.hpp"
 #include "core/base/sha256.hpp"
@@ -57,11 +58,13 @@ class StrictExecutor final : public Executor {
         FATHOM_ASSERT(offset >= 0 && max_bytes <= kMaxOutputBytes);
         return std::string();
     }
-    Result<std::string> read_kept_file(const std::string& sha256, std::int64_t offset, std::size_t max_bytes) override
+    KeptFileRead kept_file_read() const override
     {
-        FATHOM_ASSERT(fathom::is_sha256(sha256)); // it becomes the name of a file
-        FATHOM_ASSERT(offset >= 0 && max_bytes <= kMaxOutputBytes);
-        return std::string();
+        return [](const std::string& sha256, std::int64_t offset, std::size_t max_bytes) -> Result<std::string> {
+            FATHOM_ASSERT(fathom::is_sha256(sha256)); // it becomes the name of a file
+            FATHOM_ASSERT(offset >= 0 && max_bytes <= kMaxOutputBytes);
+            return std::string();
+        };
     }
     void end_leftovers(const AttemptId& id) override { check(id); }
     std::vector<AttemptId> known() override { return {}; }
@@ -93,7 +96,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ExecutorService service(executor);
     service.offer({0, 1});
     const std::string message(fathom::fuzz::text_of(data, size));
-    const std::optional<std::string> answer = service.serve(message);
+    // 'f': on the sockets of kept files.
+    const std::optional<std::string> answer =
+        message.starts_with('f') ? answer_kept_file_question(executor.kept_file_read(), message.substr(1))
+                                 : service.serve(message);
     if (!answer) return 0;
     const fathom::Result<std::string> decoded = fathom::decode_answer(*answer);
     FATHOM_ASSERT(decoded.has_value() || decoded.error().code != fathom::Errc::kInternal);

@@ -296,4 +296,11 @@ Result<std::string> read_kept_file(const InputCachePlace& place, const std::stri
     return cache->read(sha256, offset, max_bytes);
 }
 
+KeptFileRead kept_file_read_of(InputCachePlace place)
+{
+    return [place = std::move(place)](const std::string& sha256, std::int64_t offset, std::size_t max_bytes) {
+        return read_kept_file(place, sha256, offset, max_bytes);
+    };
+}
+
 } // namespace fathom::agent

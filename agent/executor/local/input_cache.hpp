@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/executor/kept_file_read.hpp"
 #include "agent/executor/local/input_cache_room.hpp"
 #include "core/base/open_file.hpp"
 #include "core/base/result.hpp"
@@ -89,5 +90,7 @@ class InputCache {
 /// As InputCache::read(); no file is there where none are kept. Blocks.
 Result<std::string> read_kept_file(const InputCachePlace& place, const std::string& sha256, std::int64_t offset,
                                    std::size_t max_bytes);
+/// The same as a function.
+KeptFileRead kept_file_read_of(InputCachePlace place);
 
 } // namespace fathom::agent

@@ -48,10 +48,7 @@ class LocalExecutor final : public Executor {
     void cancel(const AttemptId& id) override;
     Result<std::string> read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
                                     std::size_t max_bytes) override;
-    Result<std::string> read_kept_file(const std::string& sha256, std::int64_t offset, std::size_t max_bytes) override
-    {
-        return agent::read_kept_file(options_.input_cache, sha256, offset, max_bytes);
-    }
+    KeptFileRead kept_file_read() const override { return kept_file_read_of(options_.input_cache); }
     void end_leftovers(const AttemptId& id) override;
     std::vector<AttemptId> known() override;
     Result<void> remove(const AttemptId& id) override;

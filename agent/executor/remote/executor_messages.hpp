@@ -9,7 +9,8 @@ namespace fathom::agent {
 
 // What the agent says to its helper, which owns the executor and may run as root, and what that answers: messages over
 // a pair of local sockets, each four bytes of length in the machine's order and then so many bytes. A request starts
-// with a byte that says which; each but kPrepare gets one answer (process_answer), in order.
+// with a byte that says which; each but kPrepare gets one answer (process_answer), in order. Kept files have a pair of
+// sockets of their own (kept_file_channel).
 
 enum class ExecutorRequest : char {
     kPrepare = 'p',      ///< no answer
@@ -21,7 +22,6 @@ enum class ExecutorRequest : char {
     kGivenCpus = 'g',    ///< answer: a list of processors as the kernel writes it
     kCancel = 'x',       ///<
     kReadOutput = 'o',   ///< with an OutputQuestion; answer: the bytes themselves
-    kReadKeptFile = 'f', ///< with a KeptFileQuestion; answer: the bytes themselves
     kEndLeftovers = 'e', ///<
     kKnown = 'k',        ///< with nothing; answer: a line for each attempt
     kRemove = 'r',       ///<

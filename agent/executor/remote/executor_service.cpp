@@ -54,8 +54,6 @@ Result<std::string> ExecutorService::answer(char kind, std::string_view text)
         return encode(executor_.changes());
     case ExecutorRequest::kReadOutput:
         return read_output(text);
-    case ExecutorRequest::kReadKeptFile:
-        return read_kept_file(text);
     case ExecutorRequest::kKnown:
         return known();
     case ExecutorRequest::kLookAtQueues:
@@ -102,7 +100,6 @@ Result<std::string> ExecutorService::answer_of_attempt(ExecutorRequest request, 
     case ExecutorRequest::kStart:
     case ExecutorRequest::kChanges:
     case ExecutorRequest::kReadOutput:
-    case ExecutorRequest::kReadKeptFile:
     case ExecutorRequest::kKnown:
     case ExecutorRequest::kLookAtQueues:
     case ExecutorRequest::kReadSettings:
@@ -162,13 +159,6 @@ Result<std::string> ExecutorService::read_output(std::string_view text)
     if (!question) return question.error();
     return executor_.read_output(question->attempt_id, question->stream, question->offset,
                                  std::min(question->max_bytes, kMaxOutputBytes));
-}
-
-Result<std::string> ExecutorService::read_kept_file(std::string_view text)
-{
-    const Result<KeptFileQuestion> question = decode_kept_file_question(text);
-    if (!question) return question.error();
-    return executor_.read_kept_file(question->sha256, question->offset, std::min(question->max_bytes, kMaxOutputBytes));
 }
 
 Result<std::string> ExecutorService::known() const

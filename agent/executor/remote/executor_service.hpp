@@ -37,7 +37,6 @@ class ExecutorService {
     static Result<void> check_place(RunOrder& run);
     Result<std::string> look_at_queues(std::string_view text);
     Result<std::string> read_output(std::string_view text);
-    Result<std::string> read_kept_file(std::string_view text);
     Result<std::string> known() const;
 
     Executor& executor_;

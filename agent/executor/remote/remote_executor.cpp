@@ -99,12 +99,6 @@ Result<std::string> RemoteExecutor::read_output(const AttemptId& id, OutputStrea
     return ask(ExecutorRequest::kReadOutput, encode(OutputQuestion{id, stream, offset, max_bytes}));
 }
 
-Result<std::string> RemoteExecutor::read_kept_file(const std::string& sha256, std::int64_t offset,
-                                                   std::size_t max_bytes)
-{
-    return ask(ExecutorRequest::kReadKeptFile, encode(KeptFileQuestion{sha256, offset, max_bytes}));
-}
-
 void RemoteExecutor::end_leftovers(const AttemptId& id)
 {
     require_helper(ask(ExecutorRequest::kEndLeftovers, id.value));

@@ -12,9 +12,11 @@ namespace fathom::agent {
 /// Not thread-safe.
 class RemoteExecutor final : public Executor {
   public:
-    /// `changes` is the other executor's change_descriptor(), or none; `facts` and `places` are its own.
-    RemoteExecutor(OpenFile socket, OpenFile changes, Json facts, bool places = false)
-        : socket_(std::move(socket)), changes_(std::move(changes)), facts_(std::move(facts)), places_(places)
+    /// `changes` is the other executor's change_descriptor(), or none; `facts` and `places` are its own, and
+    /// `kept_file_read` reads what it keeps (ask_for_kept_files).
+    RemoteExecutor(OpenFile socket, OpenFile changes, Json facts, bool places, KeptFileRead kept_file_read)
+        : socket_(std::move(socket)), changes_(std::move(changes)), facts_(std::move(facts)), places_(places),
+          kept_file_read_(std::move(kept_file_read))
     {
     }
 
@@ -32,7 +34,7 @@ class RemoteExecutor final : public Executor {
     void cancel(const AttemptId& id) override;
     Result<std::string> read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
                                     std::size_t max_bytes) override;
-    Result<std::string> read_kept_file(const std::string& sha256, std::int64_t offset, std::size_t max_bytes) override;
+    KeptFileRead kept_file_read() const override { return kept_file_read_; }
     void end_leftovers(const AttemptId& id) override;
     std::vector<AttemptId> known() override;
     Result<void> remove(const AttemptId& id) override;
@@ -50,6 +52,7 @@ class RemoteExecutor final : public Executor {
     OpenFile changes_;
     Json facts_;
     bool places_;
+    KeptFileRead kept_file_read_;
     bool has_started_ = true; ///< something, since prepare() was passed on
     std::chrono::steady_clock::time_point prepared_{};
 };

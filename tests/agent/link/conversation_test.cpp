@@ -158,28 +158,37 @@ TEST_F(ConversationTest, SaysHowAttemptsWaitInABatchSystemToAServerThatTakesIt)
     EXPECT_EQ(said<link::QueueReport>()[0].attempts, told);
 }
 
-TEST_F(ConversationTest, ReadsKeptFilesPieceByPieceOrSaysWhyNot)
+TEST_F(ConversationTest, PassesQueriesForKeptFilesOnAndTellsWhatCameOfThemLater)
 {
-    const std::string sha256(64, 'a');
-    executor_.kept[sha256] = "content";
+    std::vector<link::KeptFileQuery> asked;
+    conversation_.on_kept_file_query = [&](const link::KeptFileQuery& query) { asked.push_back(query); };
     connect();
     welcome();
-    const MessageId first = MessageId::make();
-    const MessageId last = MessageId::make();
+    const MessageId query = MessageId::make();
 
-    conversation_.receive(link::make_message(link::KeptFileQuery{first, sha256, 0, 4}));
-    conversation_.receive(link::make_message(link::KeptFileQuery{last, sha256, 4, 4}));
-    conversation_.receive(link::make_message(link::KeptFileQuery{MessageId::make(), std::string(64, 'b'), 0, 4}));
+    conversation_.receive(link::make_message(link::KeptFileQuery{query, std::string(64, 'a'), 4, 3}));
 
-    const std::vector<link::KeptFilePiece> pieces = said<link::KeptFilePiece>();
-    ASSERT_EQ(pieces.size(), 3U);
-    EXPECT_EQ(pieces[0].query_id, first);
-    EXPECT_EQ(pieces[0].data, "cont");
-    EXPECT_EQ(pieces[1].query_id, last);
-    EXPECT_EQ(pieces[1].data, "ent");
-    ASSERT_TRUE(pieces[2].refusal);
-    EXPECT_EQ(pieces[2].refusal->code, Errc::kNotFound);
+    ASSERT_EQ(asked.size(), 1U);
+    EXPECT_EQ(asked[0].offset_bytes, 4);
+    EXPECT_TRUE(said<link::KeptFilePiece>().empty()) << "nothing waits for it";
+    conversation_.tell_kept_file({.query_id = query, .data = "ent"});
+    ASSERT_EQ(said<link::KeptFilePiece>().size(), 1U);
+    EXPECT_EQ(said<link::KeptFilePiece>()[0].query_id, query);
+    EXPECT_EQ(said<link::KeptFilePiece>()[0].data, "ent");
     EXPECT_TRUE(said<link::Ack>().empty());
+    conversation_.disconnected();
+    conversation_.tell_kept_file({.query_id = query, .data = "ent"}); // nobody hears it
+}
+
+TEST_F(ConversationTest, SaysThatItReadsNoKeptFiles)
+{
+    connect();
+    welcome();
+
+    conversation_.receive(link::make_message(link::KeptFileQuery{MessageId::make(), std::string(64, 'a'), 0, 4}));
+
+    ASSERT_EQ(said<link::KeptFilePiece>().size(), 1U);
+    EXPECT_EQ(said<link::KeptFilePiece>()[0].refusal.value().code, Errc::kUnavailable);
 }
 
 TEST_F(ConversationTest, RefusesOrdersThatCannotBeStoredAndTakesThemOnceTheyCan)

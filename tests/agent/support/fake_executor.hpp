@@ -37,12 +37,6 @@ class FakeExecutor final : public Executor {
         const auto begin = std::min(static_cast<std::size_t>(offset), found->second.size());
         return found->second.substr(begin, max_bytes);
     }
-    Result<std::string> read_kept_file(const std::string& sha256, std::int64_t offset, std::size_t max_bytes) override
-    {
-        const auto found = kept.find(sha256);
-        if (found == kept.end()) return Error{Errc::kNotFound, "no copy of it is kept"};
-        return found->second.substr(std::min(static_cast<std::size_t>(offset), found->second.size()), max_bytes);
-    }
     void end_leftovers(const AttemptId& /*id*/) override {}
     std::vector<AttemptId> known() override { return folders; }
     Result<void> remove(const AttemptId& id) override
@@ -57,7 +51,6 @@ class FakeExecutor final : public Executor {
 
     std::map<AttemptId, RunView> views;       ///< of others: they have ended
     std::map<AttemptId, std::string> written; ///< standard output
-    std::map<std::string, std::string> kept;  ///< files, by their SHA-256
     std::map<AttemptId, std::vector<std::int64_t>> cpus;
     ExecutorChanges news;
     std::vector<AttemptId> folders;

@@ -1,6 +1,7 @@
 #include "agent/executor/local/folder_removals.hpp"
 #include "agent/executor/local/remove_tree.hpp"
 #include "tests/agent/support/builders.hpp"
+#include "tests/agent/support/eventually.hpp"
 
 #include <gmock/gmock.h>
 
@@ -11,17 +12,8 @@ namespace fathom::agent {
 namespace {
 
 namespace fs = std::filesystem;
+using test::eventually;
 using testing::HasSubstr;
-
-bool eventually(const std::function<bool()>& condition)
-{
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > limit) return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return true;
-}
 
 class FolderRemovalsTest : public testing::Test {
   protected:

@@ -1,6 +1,7 @@
 // The agent's process and its helper: what one asks for, the other does, and no more.
 
 #include "agent/executor/remote/executor_service.hpp"
+#include "agent/executor/remote/kept_file_channel.hpp"
 #include "agent/executor/remote/remote_executor.hpp"
 #include "agent/executor/run_order.hpp"
 #include "core/base/process_answer.hpp"
@@ -8,6 +9,7 @@
 
 #include <gmock/gmock.h>
 
+#include <future>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <thread>
@@ -49,10 +51,13 @@ class NotingExecutor final : public Executor {
         const std::string& text = stream == OutputStream::kStderr ? errors : output;
         return text.substr(std::min(static_cast<std::size_t>(offset), text.size()), max_bytes);
     }
-    Result<std::string> read_kept_file(const std::string& sha256, std::int64_t offset, std::size_t max_bytes) override
+    KeptFileRead kept_file_read() const override
     {
-        said.push_back("read " + sha256);
-        return output.substr(std::min(static_cast<std::size_t>(offset), output.size()), max_bytes);
+        return [this](const std::string& sha256, std::int64_t offset, std::size_t max_bytes) -> Result<std::string> {
+            if (hung.valid()) hung.wait();
+            ++reads[sha256];
+            return output.substr(std::min(static_cast<std::size_t>(offset), output.size()), max_bytes);
+        };
     }
     void end_leftovers(const AttemptId& id) override { said.push_back("end " + id.value); }
     std::vector<AttemptId> known() override { return folders; }
@@ -70,6 +75,8 @@ class NotingExecutor final : public Executor {
     ExecutorChanges news;
     std::string output;
     std::string errors;
+    std::shared_future<void> hung;            ///< valid: no kept file is read before
+    mutable std::map<std::string, int> reads; ///< of kept files
     int descriptor = ::eventfd(0, EFD_CLOEXEC);
 };
 
@@ -80,7 +87,10 @@ class RemoteExecutorTest : public testing::Test {
     {
         ExecutorSockets sockets = make_executor_sockets().value();
         service_.offer({0, 1});
-        remote_.emplace(std::move(sockets.agent), OpenFile(::dup(there_.descriptor)), there_.facts());
+        ExecutorSockets files = make_executor_sockets().value();
+        remote_.emplace(std::move(sockets.agent), OpenFile(::dup(there_.descriptor)), there_.facts(), false,
+                        ask_for_kept_files(std::move(files.agent)));
+        serve_kept_files(std::move(files.helper), there_.kept_file_read());
         helper_ = std::jthread([this, socket = std::move(sockets.helper)] {
             for (;;) {
                 const Result<std::string> request = receive_message(socket.number());
@@ -254,13 +264,41 @@ TEST_F(RemoteExecutorTest, ReadsKeptFilesByTheirContentAlone)
     there_.output = std::string(3UL << 20U, 'k');
     const std::string sha256(64, 'a');
 
-    EXPECT_EQ(remote_->read_kept_file(sha256, 1, 4).value(), "kkkk");
-    EXPECT_EQ(remote_->read_kept_file(sha256, 99LL << 20U, 4).value(), "");
-    EXPECT_EQ(remote_->read_kept_file(sha256, 0, 64UL << 20U).value().size(), kMaxOutputBytes);
+    const KeptFileRead read = remote_->kept_file_read();
+
+    EXPECT_EQ(read(sha256, 1, 4).value(), "kkkk");
+    EXPECT_EQ(read(sha256, 99LL << 20U, 4).value(), "");
+    EXPECT_EQ(read(sha256, 0, 64UL << 20U).value().size(), kMaxOutputBytes);
     for (const std::string& name : {std::string("../../etc/passwd"), std::string(64, 'A'), std::string()})
-        EXPECT_EQ(remote_->read_kept_file(name, 0, 4).error().code, Errc::kInvalid) << name;
-    EXPECT_EQ(remote_->read_kept_file(sha256, -1, 4).error().code, Errc::kInvalid);
-    EXPECT_THAT(there_.said, ElementsAre("read " + sha256, "read " + sha256, "read " + sha256));
+        EXPECT_EQ(read(name, 0, 4).error().code, Errc::kInvalid) << name;
+    EXPECT_EQ(read(sha256, -1, 4).error().code, Errc::kInvalid);
+    EXPECT_THAT(there_.reads, ElementsAre(testing::Pair(sha256, 3)));
+}
+
+TEST_F(RemoteExecutorTest, GoesOnWhileAKeptFileIsNotRead)
+{
+    std::promise<void> back;
+    there_.hung = back.get_future().share();
+    there_.output = "kept";
+    auto reading = std::async(std::launch::async,
+                              [read = remote_->kept_file_read()] { return read(std::string(64, 'a'), 0, 4).value(); });
+
+    const AttemptId id = AttemptId::make();
+    there_.views[id] = {.phase = RunPhase::kAlive};
+    EXPECT_EQ(remote_->look(id).phase, RunPhase::kAlive);
+    EXPECT_EQ(remote_->read_output(id, OutputStream::kStdout, 0, 4).value(), "kept");
+
+    back.set_value();
+    EXPECT_EQ(reading.get(), "kept");
+}
+
+TEST(KeptFileChannel, SaysThatTheHelperIsGone)
+{
+    ExecutorSockets sockets = make_executor_sockets().value();
+    const KeptFileRead read = ask_for_kept_files(std::move(sockets.agent));
+    sockets.helper = OpenFile();
+
+    EXPECT_EQ(read(std::string(64, 'a'), 0, 4).error().code, Errc::kUnavailable);
 }
 
 TEST_F(RemoteExecutorTest, TellsOfChangesWithoutAskingForNone)
