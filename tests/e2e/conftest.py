@@ -22,9 +22,8 @@ def best_core_type():
 def two_centers():
     """A server with two centers that differ: alpha's linear algebra is set to an old processor, beta's to the best. Where the
     processor itself is old, alpha's products of matrices take several times as long."""
-    net = Network()
-    cores = sorted(os.sched_getaffinity(0))
-    try:
+    with Network() as net:
+        cores = sorted(os.sched_getaffinity(0))
         slower = {"OPENBLAS_CORETYPE": "Prescott"}
         if best_core_type() not in ("SkylakeX", "Haswell"):
             slower["LD_PRELOAD"] = build_slow_products(net.folder, 4)
@@ -33,8 +32,6 @@ def two_centers():
             cores=str(cores[-1]), unit_name="core-large", environment={"OPENBLAS_CORETYPE": best_core_type()}))
         net.url, net.ca = net.server.url, net.server.ca
         yield net
-    finally:
-        net.close()
 
 
 @pytest.fixture(scope="module")

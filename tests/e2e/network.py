@@ -310,6 +310,12 @@ class Network:
             lambda: (lambda job: job if job["state"] in ENDED else None)(
                 self.job(job_id, rest)), limit_s, f"the end of {job_id}")
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
     def close(self):
         for agent in self.agents:
             if agent.process.alive():
@@ -326,6 +332,42 @@ class Network:
         for process in [s.process for s in self.servers] + [a.process for a in self.agents]:
             text += f"--- {process.name}\n" + "\n".join(process.log().splitlines()[-lines:]) + "\n"
         return text
+
+
+class Gate:
+    """Holds up a job until the test opens it: how long a job runs is then the test's to say, whatever else its machine does."""
+
+    def __init__(self, network, name):
+        self.path = network.folder / f"gate-{name}"
+
+    @property
+    def passing(self):
+        """What a job's shell waits by."""
+        return f"while ! test -e {self.path}; do sleep 0.1; done"
+
+    def open(self):
+        self.path.touch()
+
+
+def attempt_of(network, job_id):
+    """The last attempt of a job, once it has one."""
+    return wait_until(lambda: network.job(job_id)["attempt"], 60, f"an attempt of {job_id}")
+
+
+def wait_running(network, job_id):
+    return wait_until(lambda: network.job(job_id)["state"] == "running", 120, f"{job_id} running")
+
+
+def wait_told(network, job_id, words):
+    """The reason why it waits at its center, once that has these words."""
+    def reason():
+        return ((network.job(job_id)["attempt"] or {}).get("center_queue") or {}).get("reason", "")
+    return wait_until(lambda: words in reason() and reason(), 90, f"{words} being told of {job_id}")
+
+
+def output_of(network, job_id):
+    """What it wrote to its standard output."""
+    return network.rest.call("GET", f"/jobs/{job_id}/logs/stdout").text
 
 
 def kill_all_of(folder):

@@ -1,11 +1,12 @@
 """A real Slurm on this machine, as a center has one."""
+import contextlib
 import os
 import pathlib
 import pwd
 import signal
 import subprocess
 
-from network import probe_for_jobs
+from network import Network, probe_for_jobs
 
 PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "slurm_cluster"
 JOBS_USER = "nobody" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
@@ -94,3 +95,18 @@ class SlurmCluster:
         """States of all jobs that were ever submitted for an attempt."""
         lines = self.run("squeue", "-h", "-a", "-t", "all", "-o", "%j %T").splitlines()
         return [line.split()[1] for line in lines if line.split()[0] == attempt_id]
+
+
+@contextlib.contextmanager
+def slurm_network(agent_lines=(), **cluster):
+    """A network with one center, alpha: a SlurmCluster, `network.cluster`, with its agent, `network.agent`."""
+    with Network() as network, contextlib.ExitStack() as stack:
+        network.cluster = SlurmCluster(network.folder, "alpha", **cluster)
+        stack.callback(network.cluster.call, "stop")
+        network.agent = network.add_agent("alpha", network.cluster.agent_config(*agent_lines))
+        yield network
+
+
+def submit(network, line, **more):
+    """A job of the shell at alpha; its id."""
+    return network.submit(command=["sh", "-c", line], units={"center": "alpha"}, **{"wall_limit_s": 300, **more})["id"]

@@ -19,11 +19,8 @@ ROOT = os.geteuid() == 0
 
 @pytest.fixture(scope="module")
 def network():
-    net = Network()
-    try:
+    with Network() as net:
         yield net
-    finally:
-        net.close()
 
 
 @pytest.fixture

@@ -13,11 +13,8 @@ from network import Network, Server, wait_until
 
 @pytest.fixture(scope="module")
 def network():
-    net = Network()
-    try:
+    with Network() as net:
         yield net
-    finally:
-        net.close()
 
 
 def sql(net, statement):

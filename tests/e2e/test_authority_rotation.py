@@ -14,11 +14,8 @@ LIMIT_S = 60  # replicas look every second, agents renew within one
 
 @pytest.fixture(scope="module")
 def network():
-    net = Network()
-    try:
+    with Network() as net:
         yield net
-    finally:
-        net.close()
 
 
 def url_of_database(net):

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from network import BIN, SLOWER, Network, wait_until
+from network import BIN, Network, SLOWER, wait_running, wait_until
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "faults"))
 from cluster import PostgreSqlServer  # noqa: E402
@@ -70,10 +70,6 @@ def fathomd(*arguments, expect=0, environment=None):
 
 def stdout_of(network, job_id):
     return network.rest.call("GET", f"/jobs/{job_id}/logs/stdout").content.decode()
-
-
-def wait_running(network, job_id):
-    wait_until(lambda: network.job(job_id)["state"] == "running", 60, f"{job_id} running")
 
 
 def wait_all_online(network):

@@ -13,13 +13,10 @@ PATIENCE_S = 120
 def network():
     """Both centers offer the same cores: these jobs compute nothing."""
     cores = sorted(os.sched_getaffinity(0))[:2]
-    net = Network()
-    try:
+    with Network() as net:
         for center in ("alpha", "beta"):
             net.add_agent(center, agent_config(cores=",".join(map(str, cores)), unit_count=len(cores)))
         yield net
-    finally:
-        net.close()
 
 
 def submit_bystanders(network):

@@ -22,11 +22,8 @@ STEPS = "/centers/alpha/units/gpu0/balance"
 
 @pytest.fixture(scope="module")
 def network():
-    net = Network()
-    try:
+    with Network() as net:
         yield net
-    finally:
-        net.close()
 
 
 @pytest.fixture(scope="module")
@@ -233,8 +230,11 @@ def descendants(ancestor):
 def test_no_step_is_told_once_no_job_runs(network, gpu):
     network.cli("job", "cancel", gpu.job)
     network.wait_job(gpu.job)
-    time.sleep(3)
-    last = gpu.steps("?page_size=1")[0]["number"]
-    time.sleep(2)
-    assert gpu.steps("?page_size=1")[0]["number"] == last
+
+    def is_still():
+        """Loops make several steps a second."""
+        last = gpu.steps("?page_size=1")[0]["number"]
+        time.sleep(2)
+        return gpu.steps("?page_size=1")[0]["number"] == last
+    wait_until(is_still, 30, "the last step being told")
     assert "Balancing is off until" in network_error(network, "unit", "balance", "beta/gpu0", expect=None)

@@ -16,12 +16,9 @@ NOTICED_S = 60  # the requirement: within a minute
 
 @pytest.fixture(scope="module")
 def network():
-    net = Network()
-    try:
+    with Network() as net:
         net.add_agent("alpha", agent_config(cores=",".join(map(str, CORES)), unit_count=len(CORES)))
         yield net
-    finally:
-        net.close()
 
 
 @pytest.fixture(autouse=True)

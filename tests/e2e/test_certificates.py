@@ -69,11 +69,8 @@ def files(tmp_path_factory):
 def network(issuer, files):
     certificate, key, _ = issuer.pair(days=30)
     files.write(certificate, key)
-    net = Network(settings=files.settings(), rest_ca=issuer.pem)
-    try:
+    with Network(settings=files.settings(), rest_ca=issuer.pem) as net:
         yield net
-    finally:
-        net.close()
 
 
 def connect(port, ca):

@@ -14,13 +14,10 @@ pytestmark = pytest.mark.skipif(len(CORES) < 2, reason="needs two cores")
 
 @pytest.fixture(scope="module")
 def network():
-    net = Network()
-    try:
+    with Network() as net:
         net.add_agent("alpha", agent_config(cores=f"{CORES[0]},{CORES[1]}", unit_count=2))
         net.add_agent("beta", agent_config(cores=f"{CORES[0]}", unit_count=1))
         yield net
-    finally:
-        net.close()
 
 
 def ended(network, run):

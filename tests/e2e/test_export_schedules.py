@@ -117,18 +117,12 @@ def test_what_an_object_store_refuses_is_told_and_tried_again(network, store):
 
 def test_an_object_store_that_is_not_the_right_one_gets_nothing(network, store):
     """Neither its certificate nor its key is believed unseen."""
-    other = Network(settings=("--s3-ca-file", str(network.server.ca)))
-    try:
+    with Network(settings=("--s3-ca-file", str(network.server.ca))) as other:
         other.cli("bill", "schedule", "add", "archive", "--cron", "@daily", "--format", "ledger", "--to", f"s3://{BUCKET}")
         assert "certificate" in run_now(other, "archive")["last_error"].lower()
-    finally:
-        other.close()
-    other = Network(settings=("--s3-secret-key", "another"))
-    try:
+    with Network(settings=("--s3-secret-key", "another")) as other:
         other.cli("bill", "schedule", "add", "archive", "--cron", "@daily", "--format", "ledger", "--to", f"s3://{BUCKET}")
         assert "SignatureDoesNotMatch" in run_now(other, "archive")["last_error"]
-    finally:
-        other.close()
 
 
 def test_schedules_that_cannot_work_are_refused_with_the_cause(network):

@@ -7,22 +7,19 @@ import time
 import pytest
 import requests
 
-from network import Network, Rest, agent_config, wait_until
+from network import Gate, Network, Rest, agent_config, wait_until
 
 
 @pytest.fixture
 def network(tmp_path):
-    net = Network(settings=["--suspect-after-s", "5"])
-    cores = sorted(os.sched_getaffinity(0))
-    net.runs = net.folder / "runs"
-    net.runs.mkdir()
-    net.runs.chmod(0o777)
-    try:
+    with Network(settings=["--suspect-after-s", "5"]) as net:
+        cores = sorted(os.sched_getaffinity(0))
+        net.runs = net.folder / "runs"
+        net.runs.mkdir()
+        net.runs.chmod(0o777)
         net.add_agent("alpha", agent_config(cores=str(cores[0])))
         net.add_agent("beta", agent_config(cores=str(cores[-1])))
         yield net
-    finally:
-        net.close()
 
 
 class Submitter(threading.Thread):
@@ -108,27 +105,33 @@ def test_an_agent_is_killed_while_jobs_run(network):
 
 
 def test_a_long_job_survives_the_agents_and_the_servers_restart(network):
+    gate = Gate(network, "long")
     begun = time.monotonic()
-    job = network.submit(name="long", command=["sh", "-c", f"mktemp {network.runs}/long.XXXXXX; sleep 6; echo done; exit 5"],
+    job = network.submit(name="long", command=["sh", "-c", f"mktemp {network.runs}/long.XXXXXX; {gate.passing}; echo done; exit 5"],
                          units={"center": "alpha"})
     wait_until(lambda: network.job(job["id"])["state"] == "running", 120, "running")
+    seen_running = time.monotonic()
     network.agents[0].process.kill()
     network.server.process.kill()
     time.sleep(1)
     network.server.start()
     network.agents[0].start()
+    held_s = time.monotonic() - seen_running
+    gate.open()
     ended = network.wait_job(job["id"])
     assert (ended["state"], ended["exit_code"]) == ("failed", 5)
-    assert 6 <= ended["run_s"] <= time.monotonic() - begun
+    assert held_s <= ended["run_s"] <= time.monotonic() - begun
     assert network.rest.call("GET", f"/jobs/{job['id']}/logs/stdout").text.endswith("done\n")
     assert len(list(network.runs.glob("long.*"))) == 1
 
 
 def test_a_job_ends_while_its_agent_is_away(network):
-    job = network.submit(command=["sh", "-c", "sleep 2; exit 4"], units={"center": "alpha"})
+    gate, done = Gate(network, "away"), network.runs / "done"
+    job = network.submit(command=["sh", "-c", f"{gate.passing}; touch {done}; exit 4"], units={"center": "alpha"})
     wait_until(lambda: network.job(job["id"])["state"] == "running", 120, "running")
     network.agents[0].process.stop()
-    time.sleep(3)
+    gate.open()
+    wait_until(done.exists, 120, "the job's end")
     network.agents[0].start()
     ended = network.wait_job(job["id"])
     assert (ended["state"], ended["exit_code"]) == ("failed", 4)
@@ -168,12 +171,11 @@ def test_an_enrolment_token_works_once(network):
 
 def test_two_replicas_share_the_work(tmp_path):
     """Two fathomd on one database: both take jobs, both place them, none runs twice (design: equal replicas)."""
-    net = Network()
-    net.runs = net.folder / "runs"
-    net.runs.mkdir()
-    net.runs.chmod(0o777)
-    cores = sorted(os.sched_getaffinity(0))
-    try:
+    with Network() as net:
+        net.runs = net.folder / "runs"
+        net.runs.mkdir()
+        net.runs.chmod(0o777)
+        cores = sorted(os.sched_getaffinity(0))
         database = next(iter(net.server.state_dir.rglob("postmaster.pid"))).read_text().splitlines()
         socket_dir, port = database[4].strip(), database[3].strip()
         url = f"postgresql:///fathom?host={socket_dir}&port={port}&user={os.environ.get('FATHOM_PG_USER', 'fathomd')}"
@@ -196,5 +198,3 @@ def test_two_replicas_share_the_work(tmp_path):
         second.process.kill()
         job = net.submit(command=["true"], units={"center": "alpha"})
         assert net.wait_job(job["id"])["state"] == "succeeded"
-    finally:
-        net.close()

@@ -13,8 +13,7 @@ NUMBERS = "".join(f"{i}\n" for i in range(1, 200001)).encode()  # more than a ra
 
 @pytest.fixture(scope="module")
 def network():
-    network = Network(settings=("--most-fetched-output-mib", "2", "--suspect-after-s", "5"))
-    try:
+    with Network(settings=("--most-fetched-output-mib", "2", "--suspect-after-s", "5")) as network:
         network.results = network.folder / "results"
         network.results.mkdir()
         network.results.chmod(0o777)  # jobs have users of their own
@@ -24,8 +23,6 @@ def network():
         network.add_agent("forgetful", agent_config(cores=str(cores[-1]), extra=keeps + "\ninput_cache_bytes = 0"))
         network.add_agent("small", agent_config(cores=str(cores[-1]), extra=keeps + "\ninput_cache_bytes = 2000000"))
         yield network
-    finally:
-        network.close()
 
 
 def store(network, line, path, center="alpha"):

@@ -24,8 +24,7 @@ def lay_out(folder):
 
 @pytest.fixture(scope="module")
 def network():
-    network = Network()
-    try:
+    with Network() as network:
         network.data = network.folder / "data"
         lay_out(network.data)
         cores = sorted(os.sched_getaffinity(0))
@@ -34,8 +33,6 @@ def network():
                                         f'output_http = "on"\noutput_folders = "{network.data / "results"}"'))
         network.add_agent("strict", agent_config(cores=str(cores[-1])))
         yield network
-    finally:
-        network.close()
 
 
 @pytest.fixture(scope="module")

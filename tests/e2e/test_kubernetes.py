@@ -6,7 +6,7 @@ import pytest
 import requests
 
 from kube.cluster import JOBS_USER, UNPULLABLE, Cluster
-from network import Network, wait_until
+from network import Gate, Network, attempt_of, output_of, wait_until
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 SMALL, LARGE, TIGHT = "small-amd64", "large-amd64", "tight-amd64"  # unit types, as the nodes' labels name them
@@ -50,15 +50,6 @@ def cluster(network):
 def submit(network, line, unit_type=SMALL, **more):
     units = {"center": "alpha", "type": unit_type, **more.pop("units", {})}
     return network.submit(command=["sh", "-c", line], units=units, **{"wall_limit_s": 300, **more})["id"]
-
-
-def attempt_of(network, job_id):
-    """The last attempt of a job, once it has one."""
-    return wait_until(lambda: network.job(job_id)["attempt"], 60, f"an attempt of {job_id}")
-
-
-def output_of(network, job_id):
-    return network.rest.call("GET", f"/jobs/{job_id}/logs/stdout").text
 
 
 def wait_running(network, job_id):
@@ -115,10 +106,12 @@ def test_what_a_job_writes_is_not_taken_for_kubernetes_variables(network):
 
 
 def test_several_units_are_one_pod_with_all_their_processors(network, cluster):
-    job_id = submit(network, "sleep 3", LARGE, units={"count": 3})
+    gate = Gate(network, "several")
+    job_id = submit(network, gate.passing, LARGE, units={"count": 3})
     attempt_id, _, node = wait_running(network, job_id)
 
     [pod] = cluster.items("pods", attempt_id)
+    gate.open()
 
     assert pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "3" and node.name == "large-1"
     expect_end(network.wait_job(job_id), state="succeeded")
@@ -169,12 +162,14 @@ def test_each_user_has_an_id_of_its_own(network, cluster):
     agent = network.add_agent("mapped", cluster.agent_config(
         "[[kubernetes_user]]", f'users = ["{ann["id"]}"]', "uid = 21001", "gid = 21002", 'name = "ann"', center="mapped", work=work))
     units = {"center": "mapped", "type": SMALL}
-    line = "id -u; id -g; echo $USER; echo secret >s; stat -c '%u %a' . s; sleep 5; exit 7"
+    gate = Gate(network, "mapped")
+    line = f"id -u; id -g; echo $USER; echo secret >s; stat -c '%u %a' . s; {gate.passing}; exit 7"
 
     job_id = network.submit(rest=as_ann, command=["sh", "-c", line], units=units, wall_limit_s=300)["id"]
     attempt_id, _, _ = wait_running(network, job_id)
     [pod] = cluster.items("pods", attempt_id)
     agent.process.kill()
+    gate.open()
     agent.process.start()
 
     context = pod["spec"]["securityContext"]
@@ -332,9 +327,11 @@ def test_an_api_server_that_refuses_for_a_while_is_asked_again(network, cluster,
 
 
 def test_an_api_server_that_goes_and_comes_back_loses_nothing(network, cluster):
-    job_id = submit(network, "sleep 8; echo survived; exit 3")
+    gate = Gate(network, "api-server")
+    job_id = submit(network, f"{gate.passing}; echo survived; exit 3")
     wait_running(network, job_id)
     cluster.control.stop_api()
+    gate.open()
     try:
         late_id = submit(network, "echo late", LARGE)
         wait_log(network, "kubernetes_unreachable", "that the API server is away")

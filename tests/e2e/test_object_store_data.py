@@ -39,16 +39,13 @@ def object_store_tables(network, store):
 
 @pytest.fixture(scope="module")
 def network(store):
-    network = Network()
-    try:
+    with Network() as network:
         cores = sorted(os.sched_getaffinity(0))
         for name, core in (("alpha", cores[0]), ("beta", cores[-1])):
             # Alpha signs by itself for one project.
             extra = object_store_tables(network, store) if name == "alpha" else ""
             network.add_agent(name, agent_config(cores=str(core), extra='input_http = "on"\noutput_http = "on"\n' + extra))
         yield network
-    finally:
-        network.close()
 
 
 def run(network, line, center="alpha", **more):

@@ -121,13 +121,10 @@ class Load:
 @pytest.fixture(scope="module")
 def network():
     """It has begun with the database of its own."""
-    net = Network()
-    try:
+    with Network() as net:
         net.add_agent("alpha")
         net.wait_job(net.submit(name="before", command=["true"])["id"])
         yield net
-    finally:
-        net.close()
 
 
 @pytest.fixture(scope="module")

@@ -15,11 +15,8 @@ OPEN = {"signIn", "getSignInProvider", "startProviderSignIn", "finishProviderSig
 
 @pytest.fixture(scope="module")
 def network():
-    net = Network()
-    try:
+    with Network() as net:
         yield net
-    finally:
-        net.close()
 
 
 @pytest.fixture(scope="module")

@@ -11,13 +11,10 @@ SMALL = "dgemm:m=64;n=64;k=64"
 
 @pytest.fixture(scope="module")
 def network():
-    net = Network(settings=["--probe-on-change", "on"])
-    try:
+    with Network(settings=["--probe-on-change", "on"]) as net:
         # What a center is measured with must end within a probe's limit on a busy machine, too.
         net.add_agent("alpha", agent_config(cores="0", extra='[operators]\ncpu = ["dgemm", "fft1d", "sort"]'))
         yield net
-    finally:
-        net.close()
 
 
 def runs(network, cause):

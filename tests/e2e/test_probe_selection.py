@@ -26,14 +26,11 @@ SMALL = "dgemm:m=256;n=256;k=256"
 def network():
     """alpha: two units of one type; beta: two unit types of one unit, of which one offers only matrix products."""
     # Two heartbeats may be missed: a center that dies is missed soon, and none that a busy machine holds up.
-    net = Network(settings=["--suspect-after-s", "21", "--lost-after-s", "25"])
-    cores = ",".join(str(core) for core in sorted(os.sched_getaffinity(0))[:2])
-    try:
+    with Network(settings=["--suspect-after-s", "21", "--lost-after-s", "25"]) as net:
+        cores = ",".join(str(core) for core in sorted(os.sched_getaffinity(0))[:2])
         net.add_agent("alpha", agent_config(cores=cores, unit_count=2))
         net.add_agent("beta", TWO_TYPES.format(cores=cores))
         yield net
-    finally:
-        net.close()
 
 
 def run(network, *options):

@@ -18,11 +18,8 @@ SERVER, SUPERVISOR = "fathomd-server", "fathomd"
 
 @pytest.fixture
 def network():
-    net = Network()
-    try:
+    with Network() as net:
         yield net
-    finally:
-        net.close()
 
 
 def server_pid(net):

@@ -12,8 +12,7 @@ pytestmark = pytest.mark.skipif(len(CORES) < 2, reason="needs two cores")
 
 @pytest.fixture(scope="module")
 def network():
-    net = Network()
-    try:
+    with Network() as net:
         net.add_agent("alpha", agent_config(cores=f"{CORES[0]},{CORES[1]}", unit_count=2))
         runs = net.rest.post("/probe-runs", {"operators": [DGEMM], "unit_counts": [1, 2]})["items"]
         for run in runs:
@@ -21,8 +20,6 @@ def network():
             ended = net.rest.get(f"/probe-runs/{run['id']}")
             assert ended["state"] == "succeeded", ended["error"]
         yield net
-    finally:
-        net.close()
 
 
 def curve_of(network):

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from network import Network, wait_until
+from network import Gate, Network, attempt_of, output_of, wait_running, wait_until
 from slurm import JOBS_USER, SlurmCluster, why_no_slurm
 
 NO_SLURM = why_no_slurm()
@@ -18,41 +18,18 @@ pytestmark = pytest.mark.skipif(bool(NO_SLURM), reason=f"Slurm cannot run here: 
 
 @pytest.fixture(scope="module")
 def network():
-    network = Network()
-    network.clusters = {}
-    try:
+    with Network() as network, contextlib.ExitStack() as stack:
+        network.clusters = {}
         for name, gpus in (("alpha", 2), ("beta", 0)):
-            network.clusters[name] = SlurmCluster(network.folder, name, gpus, accounting=name == "beta" and HAS_ACCOUNTS)
-            network.add_agent(name, network.clusters[name].agent_config())
+            cluster = SlurmCluster(network.folder, name, gpus, accounting=name == "beta" and HAS_ACCOUNTS)
+            stack.callback(cluster.call, "stop")
+            network.clusters[name] = cluster
+            network.add_agent(name, cluster.agent_config())
         yield network
-    finally:
-        for cluster in network.clusters.values():
-            cluster.call("stop")
-        network.close()
-
-
-@pytest.fixture(autouse=True)
-def logs(network, request):
-    yield
-    if getattr(request.node, "failed", False):
-        print(network.dump_logs())
 
 
 def submit(network, center, line, **more):
     return network.submit(command=["sh", "-c", line], units={"center": center}, **{"wall_limit_s": 300, **more})["id"]
-
-
-def attempt_of(network, job_id):
-    """The last attempt of a job, once it has one."""
-    return wait_until(lambda: network.job(job_id)["attempt"], 60, f"an attempt of {job_id}")
-
-
-def wait_running(network, job_id):
-    return wait_until(lambda: network.job(job_id)["state"] == "running", 120, f"{job_id} running")
-
-
-def output_of(network, job_id):
-    return network.rest.call("GET", f"/jobs/{job_id}/logs/stdout").text
 
 
 def test_offers_what_slurm_has(network):
@@ -89,12 +66,14 @@ def test_time_in_which_slurm_suspends_a_job_is_not_the_jobs(network):
     """As Slurm's own limits have it."""
     beta = network.clusters["beta"]
     limit_s = 8
-    job_id = submit(network, "beta", "sleep 4", wall_limit_s=limit_s)
+    gate = Gate(network, "suspended")
+    job_id = submit(network, "beta", gate.passing, wall_limit_s=limit_s)
     wait_running(network, job_id)
     slurm_job = beta.run("squeue", "-h", "-n", attempt_of(network, job_id)["id"], "-o", "%A").strip()
 
     beta.run("scontrol", "suspend", slurm_job)
     time.sleep(limit_s + 2)
+    gate.open()
     beta.run("scontrol", "resume", slurm_job)
 
     job = network.wait_job(job_id)
@@ -264,10 +243,12 @@ def test_of_two_jobs_for_one_attempt_the_one_that_runs_counts(network):
 
 def test_a_controller_that_goes_and_comes_back_loses_nothing(network):
     beta = network.clusters["beta"]
-    job_id = submit(network, "beta", "sleep 8; echo survived; exit 3")
+    gate = Gate(network, "controller")
+    job_id = submit(network, "beta", f"{gate.passing}; echo survived; exit 3")
     wait_running(network, job_id)
 
     beta.call("stop-controller")
+    gate.open()
     late_id = submit(network, "beta", "echo late")
     attempt_of(network, late_id)
     log = next(a for a in network.agents if a.name == "beta").process.log
@@ -425,10 +406,12 @@ def test_each_user_has_a_local_user_and_none_reads_what_is_anothers(network):
     def run(rest, line):
         return submit(network, "mapped", line, rest=rest)
 
-    anns = run(as_ann, "id -un; echo secret >s; chmod 666 s; sleep 5; exit 7")
+    gate = Gate(network, "mapped")
+    anns = run(as_ann, f"id -un; echo secret >s; chmod 666 s; {gate.passing}; exit 7")
     wait_running(network, anns)
     attempt = attempt_of(network, anns)["id"]
     agent.process.kill()
+    gate.open()
     agent.process.start()
     job = network.wait_job(anns)
     assert (job["state"], job["exit_code"]) == ("failed", 7), job["end_reason"]

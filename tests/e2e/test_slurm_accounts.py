@@ -3,8 +3,8 @@ import contextlib
 
 import pytest
 
-from network import Network, wait_until
-from slurm import SlurmCluster, why_no_slurm
+from network import Gate, attempt_of, wait_running, wait_told, wait_until
+from slurm import slurm_network, submit, why_no_slurm
 
 NO_SLURM = why_no_slurm("accounting")
 pytestmark = pytest.mark.skipif(bool(NO_SLURM), reason=f"Slurm with accounts cannot run here: {NO_SLURM}")
@@ -16,35 +16,8 @@ SETTINGS = "MinJobAge=5\n"
 
 @pytest.fixture(scope="module")
 def network():
-    network = Network()
-    network.cluster = None
-    try:
-        network.cluster = SlurmCluster(network.folder, "alpha", accounting=True, settings=SETTINGS)
-        network.agent = network.add_agent("alpha", network.cluster.agent_config())
+    with slurm_network(accounting=True, settings=SETTINGS) as network:
         yield network
-    finally:
-        if network.cluster is not None:
-            network.cluster.call("stop")
-        network.close()
-
-
-def submit(network, line, **more):
-    return network.submit(command=["sh", "-c", line], units={"center": "alpha"}, **{"wall_limit_s": 300, **more})["id"]
-
-
-def attempt_of(network, job_id):
-    return wait_until(lambda: network.job(job_id)["attempt"], 60, f"an attempt of {job_id}")
-
-
-def wait_running(network, job_id):
-    return wait_until(lambda: network.job(job_id)["state"] == "running", 120, f"{job_id} running")
-
-
-def wait_told(network, job_id, words):
-    """The reason why it waits at its center, once that has these words."""
-    def reason():
-        return ((network.job(job_id)["attempt"] or {}).get("center_queue") or {}).get("reason", "")
-    return wait_until(lambda: words in reason() and reason(), 90, f"{words} being told of {job_id}")
 
 
 @contextlib.contextmanager
@@ -85,14 +58,15 @@ def wait_account(network, job_id, state):
 
 
 def test_what_a_job_used_is_what_slurms_accounts_say(network):
-    """tail keeps in its memory what has no line's end, until somebody reads it."""
+    """tail keeps in its memory what has no line's end, until somebody reads it. The program itself takes more than 7 s."""
     job = network.wait_job(submit(network, "(ulimit -t 3; while :; do :; done); head -c 150M /dev/zero | tail | (sleep 4; wc -c)"))
 
     assert job["state"] == "succeeded", job["end_reason"]
     attempt = job["attempt"]
     _, _, elapsed_s, cpu, nodes = wait_account(network, job["id"], "COMPLETED")
     assert 0.5 < seconds(cpu) < 10 and attempt["cpu_s"] == pytest.approx(seconds(cpu), abs=0.01), (attempt, cpu)
-    assert attempt["run_s"] == pytest.approx(int(elapsed_s), abs=3), (attempt, elapsed_s)
+    # What Slurm counts begins before the program, however long its node takes to start it, and is in whole seconds.
+    assert 6.9 <= attempt["run_s"] <= int(elapsed_s) + 1, (attempt, elapsed_s)
     assert 150 << 20 < attempt["max_resident_bytes"] < 1 << 30, attempt
     assert attempt["nodes"] == nodes and f"Nodes: {nodes}" in " ".join(network.cli("job", "show", job["id"]).split())
 
@@ -137,17 +111,20 @@ def test_a_job_that_a_limit_never_lets_in_ends_with_the_reason(network):
 def test_slurmdbd_that_is_killed_loses_and_doubles_nothing(network):
     """While one job runs and ends, another is submitted, and a third waits in Slurm's queue."""
     cluster = network.cluster
-    runs = submit(network, "sleep 6; echo once; exit 3")
+    while_away, afterwards = Gate(network, "away"), Gate(network, "afterwards")
+    runs = submit(network, f"{while_away.passing}; echo once; exit 3")
     wait_running(network, runs)
     with without_slurmdbd(cluster):
+        while_away.open()
         meanwhile = submit(network, "echo once; exit 4")
         ends = {job_id: network.wait_job(job_id) for job_id in (runs, meanwhile)}
-        stays = submit(network, "sleep 12; echo once; exit 5")
+        stays = submit(network, f"{afterwards.passing}; echo once; exit 5")
         wait_running(network, stays)
         cluster.run("scontrol", "update", "partitionname=main", "state=down")
         waits = submit(network, "echo once; exit 6")
         wait_told(network, waits, "PartitionDown")
     cluster.run("scontrol", "update", "partitionname=main", "state=up")
+    afterwards.open()
     ends |= {job_id: network.wait_job(job_id) for job_id in (stays, waits)}
 
     for job_id, code in ((runs, 3), (meanwhile, 4), (stays, 5), (waits, 6)):

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from data_site import Site
-from network import Network, wait_until
-from slurm import SlurmCluster, why_no_slurm
+from network import output_of, wait_until
+from slurm import slurm_network, submit, why_no_slurm
 
 NO_SLURM = why_no_slurm()
 pytestmark = pytest.mark.skipif(bool(NO_SLURM), reason=f"Slurm cannot run here: {NO_SLURM}")
@@ -14,32 +14,8 @@ pytestmark = pytest.mark.skipif(bool(NO_SLURM), reason=f"Slurm cannot run here: 
 
 @pytest.fixture(scope="module")
 def network():
-    network = Network()
-    network.cluster = None
-    try:
-        network.cluster = SlurmCluster(network.folder, "alpha")
-        network.add_agent("alpha", network.cluster.agent_config(
-            'input_http = "on"', "[[unit_type]]", 'name = "core-alpha"', "cores_per_unit = 1"))
+    with slurm_network(agent_lines=('input_http = "on"', "[[unit_type]]", 'name = "core-alpha"', "cores_per_unit = 1")) as network:
         yield network
-    finally:
-        if network.cluster is not None:
-            network.cluster.call("stop")
-        network.close()
-
-
-@pytest.fixture(autouse=True)
-def logs(network, request):
-    yield
-    if getattr(request.node, "failed", False):
-        print(network.dump_logs())
-
-
-def submit(network, line, **more):
-    return network.submit(command=["sh", "-c", line], units={"center": "alpha"}, **{"wall_limit_s": 300, **more})["id"]
-
-
-def output_of(network, job_id):
-    return network.rest.call("GET", f"/jobs/{job_id}/logs/stdout").text
 
 
 def test_inputs_are_staged_on_the_node_before_the_program(network):

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from network import Network, wait_until
-from slurm import JOBS_USER, SlurmCluster, why_no_slurm
+from network import Gate, attempt_of, output_of, wait_running, wait_told, wait_until
+from slurm import JOBS_USER, slurm_network, submit, why_no_slurm
 
 NO_SLURM = why_no_slurm("rest")
 HAS_ACCOUNTS = not why_no_slurm("accounting")
@@ -15,47 +15,9 @@ pytestmark = pytest.mark.skipif(bool(NO_SLURM), reason=f"Slurm with slurmrestd c
 
 @pytest.fixture(scope="module")
 def network():
-    network = Network()
-    network.cluster = None
-    try:
-        # What Slurm forgets soon is asked of its accounts.
-        network.cluster = SlurmCluster(network.folder, "alpha", accounting=HAS_ACCOUNTS, rest=True, settings="MinJobAge=5\n")
-        network.agent = network.add_agent("alpha", network.cluster.agent_config())
+    # What Slurm forgets soon is asked of its accounts.
+    with slurm_network(accounting=HAS_ACCOUNTS, rest=True, settings="MinJobAge=5\n") as network:
         yield network
-    finally:
-        if network.cluster is not None:
-            network.cluster.call("stop")
-        network.close()
-
-
-@pytest.fixture(autouse=True)
-def logs(network, request):
-    yield
-    if getattr(request.node, "failed", False):
-        print(network.dump_logs())
-
-
-def submit(network, line, **more):
-    return network.submit(command=["sh", "-c", line], units={"center": "alpha"}, **{"wall_limit_s": 300, **more})["id"]
-
-
-def attempt_of(network, job_id):
-    return wait_until(lambda: network.job(job_id)["attempt"], 60, f"an attempt of {job_id}")
-
-
-def wait_running(network, job_id):
-    return wait_until(lambda: network.job(job_id)["state"] == "running", 120, f"{job_id} running")
-
-
-def wait_told(network, job_id, words):
-    """The reason why it waits at its center, once that has these words."""
-    def reason():
-        return ((network.job(job_id)["attempt"] or {}).get("center_queue") or {}).get("reason", "")
-    return wait_until(lambda: words in reason() and reason(), 90, f"{words} being told of {job_id}")
-
-
-def output_of(network, job_id):
-    return network.rest.call("GET", f"/jobs/{job_id}/logs/stdout").text
 
 
 def accounts_say(cluster, attempt_id, state):
@@ -135,9 +97,11 @@ def test_an_agent_killed_around_the_submission_submits_nothing_twice(network):
 
 def test_slurmrestd_that_is_killed_loses_nothing(network):
     cluster = network.cluster
-    job_id = submit(network, "sleep 5; echo survived; exit 3")
+    gate = Gate(network, "slurmrestd")
+    job_id = submit(network, f"{gate.passing}; echo survived; exit 3")
     wait_running(network, job_id)
     cluster.kill_rest()
+    gate.open()
     late_id = submit(network, "echo late")
     wait_told(network, late_id, "slurmrestd")
 
@@ -177,10 +141,12 @@ def test_a_token_that_others_may_read_is_not_used(network):
 def test_what_slurm_has_forgotten_ends_as_its_script_noted(network):
     """slurmrestd 22.05 tells of a job's account that it failed, but not with which exit code."""
     cluster = network.cluster
-    job_id = submit(network, "sleep 3; exit 7")
+    gate = Gate(network, "forgotten")
+    job_id = submit(network, f"{gate.passing}; exit 7")
     wait_running(network, job_id)
     attempt = attempt_of(network, job_id)["id"]
     network.agent.process.kill()
+    gate.open()
     wait_until(lambda: not cluster.jobs_of(attempt), 120, "Slurm forgetting it")
     wait_until(lambda: accounts_say(cluster, attempt, "FAILED"), 60, "its account")
     network.agent.process.start()
@@ -205,9 +171,11 @@ def test_what_a_job_used_is_what_its_account_says(network):
 def test_a_controller_that_is_killed_at_each_step_loses_nothing(network):
     """While a job is submitted, while it runs, and while it ends."""
     cluster = network.cluster
-    running_id = submit(network, "sleep 4; echo survived; exit 3")
+    gate = Gate(network, "controller")
+    running_id = submit(network, f"{gate.passing}; echo survived; exit 3")
     wait_running(network, running_id)
     os.kill(int((cluster.folder / "run" / "slurmctld.pid").read_text()), signal.SIGKILL)
+    gate.open()
     late_id = submit(network, "echo late")
     wait_told(network, late_id, "slurm controller")
     wait_until((cluster.work / attempt_of(network, running_id)["id"] / "report" / "ended").exists, 60, "its program's end")

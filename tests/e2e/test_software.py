@@ -21,8 +21,7 @@ IN_CONTAINER=yes exec "$@"
 
 @pytest.fixture(scope="module")
 def network():
-    network = Network()
-    try:
+    with Network() as network:
         software = network.folder / "software"
         software.mkdir(mode=0o755)
         (software / "modules.sh").write_text(MODULES)
@@ -32,15 +31,6 @@ def network():
         network.add_agent("with", agent_config(unit_name="core-with", extra=settings))
         network.add_agent("without", agent_config(unit_name="core-without", extra='modules = "off"\ncontainer_runtime = "off"'))
         yield network
-    finally:
-        network.close()
-
-
-@pytest.fixture(autouse=True)
-def logs(network, request):
-    yield
-    if getattr(request.node, "failed", False):
-        print(network.dump_logs())
 
 
 def run(network, **spec):

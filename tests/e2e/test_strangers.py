@@ -13,11 +13,8 @@ from network import Agent, Network, Rest, Server, agent_config, wait_until
 
 @pytest.fixture
 def network():
-    net = Network()
-    try:
+    with Network() as net:
         yield net
-    finally:
-        net.close()
 
 
 class FrugalNetwork(Network):
@@ -62,10 +59,8 @@ def test_idle_strangers_keep_no_agent_out(frugal_network):
 
     strangers = idle_strangers(net.server.agent_port, 250)
     agent.start()
-    began = time.monotonic()
     wait_until(lambda: net.center("alpha")["state"] == "online", 25, "the agent being online among strangers")
 
-    assert time.monotonic() - began < 25
     assert len(strangers) == 250
     assert net.server.process.log().count("too_many_connections") <= 3
 
