@@ -15,6 +15,7 @@
 #include "server/centers/centers_api.hpp"
 #include "server/centers/diversity_api.hpp"
 #include "server/centers/heartbeat_monitor.hpp"
+#include "server/centers/kept_files.hpp"
 #include "server/centers/resources_api.hpp"
 #include "server/centers/shared_gpu_gauges.hpp"
 #include "server/centers/shared_gpus_api.hpp"
@@ -289,7 +290,8 @@ struct Rooms::State {
     AgentHub agents{context.database, attempts,
                     enrolment,        hub_options(context),
                     &sub_units,       context.settings.keep.balance_steps > 0 ? &balance : nullptr,
-                    &operators}; // the agents' connections
+                    &operators};            // the agents' connections
+    KeptFiles kept_files{context.database}; // copies that centers keep of outputs
     SimulationsService simulations{{&context.api, &context.tasks, context.executor},
                                    context.clock}; // what changes would do
 };
@@ -349,7 +351,7 @@ void Rooms::State::add_center_routes()
 void Rooms::State::add_job_routes()
 {
     add_jobs_routes(context.api, jobs, context.database);
-    add_outputs_routes(context.api, jobs, context.database, context.settings.most_fetched_output_bytes);
+    add_outputs_routes(context.api, jobs, kept_files, context.settings.most_fetched_output_bytes);
     add_job_types_routes(context.api, job_types);
     add_projects_routes(context.api, projects);
     add_project_members_routes(context.api, project_members);
@@ -376,6 +378,7 @@ void Rooms::State::subscribe()
     catalog.subscribe(context.notifier);
     routing.subscribe(context.notifier);
     events.subscribe(context.notifier);
+    kept_files.subscribe(context.notifier);
     job_periodic_tasks.subscribe(context.notifier);
 }
 

@@ -3,33 +3,15 @@
 #include "core/base/metrics.hpp"
 #include "core/base/result.hpp"
 #include "core/net/http.hpp"
+#include "server/api/paced_stream.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace fathom::server {
-
-/// How fast a reader takes what is written to it: bytes by the time that writing them took, over windows of such time.
-/// Time in which there is nothing to write does not count. Not thread-safe.
-class ReaderPace {
-  public:
-    /// Of time spent writing. What the kernel and the network buffer is taken at once, whoever reads.
-    static constexpr std::chrono::seconds kWindow{30};
-
-    /// @param took  from the begin of a write to its end.
-    void note(std::size_t bytes, std::chrono::steady_clock::duration took);
-    /// In the last whole window, in bytes a second; empty before the first has passed.
-    std::optional<double> last() const { return last_; }
-
-  private:
-    std::size_t bytes_ = 0;
-    std::chrono::steady_clock::duration took_{};
-    std::optional<double> last_;
-};
 
 struct ExportLimits {
     std::size_t all = 8; ///< at this server
@@ -92,8 +74,7 @@ class ExportSlot {
     std::string cut_off_; ///< why; empty: it is not
 };
 
-/// The stream of an export, cut off when its place says so. Cut off, not ended: the client must not take what it has
-/// for all there was.
+/// The stream of an export, cut off when its place says so.
 /// @param now  the time, for tests.
 std::function<net::asio::awaitable<void>(std::shared_ptr<net::BodyWriter>)>
 pace_stream(std::function<net::asio::awaitable<void>(std::shared_ptr<net::BodyWriter>)> stream,

@@ -1,10 +1,10 @@
 #include "server/centers/kept_files.hpp"
 
-#include "core/net/task_group.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/sql_array.hpp"
 #include "server/store/statement.hpp"
 
+#include <boost/asio/this_coro.hpp>
 #include <pqxx/pqxx>
 
 #include <algorithm>
@@ -14,12 +14,6 @@
 
 namespace fathom::server {
 namespace {
-
-using namespace std::chrono_literals;
-
-/// Looking costs less than one more channel with its list of waiters.
-constexpr auto kFirstPieceLook = 10ms;
-constexpr auto kMaxPiecePause = 250ms;
 
 constexpr Statement kDeleteOldPieces{"centers_delete_old_pieces",
                                      "DELETE FROM kept_file_question WHERE expires_at < now() - interval '1 minute'"};
@@ -63,12 +57,22 @@ struct AskedPieces {
     std::vector<std::string> questions;
 };
 
-Result<AskedPieces> ask_for(pqxx::work& transaction, const KeptRange& range, std::chrono::seconds wait)
+/// Ids for the questions that a range takes.
+std::vector<std::string> questions_for(const KeptRange& range)
+{
+    std::vector<std::string> questions;
+    for (std::int64_t at = 0; at < range.size_bytes; at += link::kMaxKeptPieceBytes)
+        questions.push_back(MessageId::make().value);
+    return questions;
+}
+
+Result<AskedPieces> ask_for(pqxx::work& transaction, const KeptRange& range, const std::vector<std::string>& questions,
+                            std::chrono::seconds wait)
 {
     exec(transaction, kDeleteOldPieces);
     const pqxx::result rows = exec(transaction, kSelectReader, range.center.value);
     if (rows.empty()) return Error{Errc::kNotFound, "its center is not known any more"};
-    AskedPieces asked{.center = rows[0]["name"].as<std::string>(), .questions = {}};
+    AskedPieces asked{.center = rows[0]["name"].as<std::string>(), .questions = questions};
     const auto silence = rows[0]["silence"].as<std::string>();
     if (!silence.empty()) return Error{Errc::kUnavailable, "center " + asked.center + ": " + silence};
     if (!rows[0]["reads_kept_files"].as<bool>())
@@ -77,7 +81,6 @@ Result<AskedPieces> ask_for(pqxx::work& transaction, const KeptRange& range, std
     SqlArray offsets;
     SqlArray sizes;
     for (std::int64_t at = 0; at < range.size_bytes; at += link::kMaxKeptPieceBytes) {
-        asked.questions.push_back(MessageId::make().value);
         offsets.add(range.offset_bytes + at);
         const std::int64_t left_bytes = range.size_bytes - at;
         sizes.add(std::min<std::int64_t>(left_bytes, link::kMaxKeptPieceBytes));
@@ -88,11 +91,12 @@ Result<AskedPieces> ask_for(pqxx::work& transaction, const KeptRange& range, std
     return asked;
 }
 
-/// Of the pieces as they stand.
-struct PieceCount {
-    std::int64_t open{};
-    std::int64_t refused{};
-};
+/// Whether there is nothing to wait for any more: every piece has come, or one will not.
+bool are_settled(pqxx::work& transaction, const std::string& questions)
+{
+    const pqxx::row row = exec(transaction, kCountPieces, questions)[0];
+    return row["open"].as<std::int64_t>() == 0 || row["refused"].as<std::int64_t>() > 0;
+}
 
 Error piece_refusal(const pqxx::row& row, const std::string& center)
 {
@@ -134,30 +138,56 @@ Result<std::string> take_pieces(pqxx::work& transaction, const AskedPieces& aske
 
 } // namespace
 
+KeptFiles::KeptFiles(Database& database, std::chrono::milliseconds look_every)
+    : database_(&database), look_every_(look_every), arrivals_(std::make_shared<PieceArrivals>())
+{
+}
+
+KeptFiles::~KeptFiles() = default;
+
+void KeptFiles::subscribe(Notifier& notifier)
+{
+    notifier.subscribe("kept_piece", [arrivals = arrivals_](const std::string& question) {
+        if (question.empty())
+            arrivals->look_again();
+        else
+            arrivals->came(question);
+    });
+}
+
+asio::awaitable<Result<void>> KeptFiles::wait_for(std::vector<std::string> asked, PieceArrivals::Wait& arrival,
+                                                  std::chrono::seconds wait, TokenTurns turns)
+{
+    const std::string questions = sql_array(asked);
+    const auto until = std::chrono::steady_clock::now() + wait;
+    for (;;) {
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+        if (left.count() <= 0) co_return Result<void>();
+        const bool all_came = co_await arrival.until_all_came(std::min(look_every_, left));
+        if (all_came) co_return Result<void>();
+        auto look = [&](pqxx::work& transaction) -> Result<bool> { return are_settled(transaction, questions); };
+        const std::shared_ptr<const void> turn = co_await turns.take();
+        const Result<bool> settled = co_await database_->run(std::move(look));
+        if (!settled) co_return settled.error();
+        if (*settled) co_return Result<void>();
+    }
+}
+
 asio::awaitable<Result<std::string>> KeptFiles::read(KeptRange range, std::chrono::seconds wait, TokenTurns turns)
 {
-    auto begin = [&](pqxx::work& transaction) -> Result<AskedPieces> { return ask_for(transaction, range, wait); };
+    const std::vector<std::string> questions = questions_for(range);
+    const std::unique_ptr<PieceArrivals::Wait> arrival =
+        arrivals_->expect(questions, co_await asio::this_coro::executor);
+    auto begin = [&](pqxx::work& transaction) -> Result<AskedPieces> {
+        return ask_for(transaction, range, questions, wait);
+    };
     std::shared_ptr<const void> turn = co_await turns.take();
     const Result<AskedPieces> asked = co_await database_->run(std::move(begin));
     turn.reset();
     if (!asked) co_return asked.error();
-    const std::string questions = sql_array(asked->questions);
-    const auto until = std::chrono::steady_clock::now() + wait;
-    std::chrono::milliseconds pause = kFirstPieceLook;
-    for (PieceCount count{.open = 1};
-         count.open > 0 && count.refused == 0 && std::chrono::steady_clock::now() < until;) {
-        co_await net::TaskGroup::sleep(pause);
-        pause = std::min<std::chrono::milliseconds>(2 * pause, kMaxPiecePause);
-        auto look = [&](pqxx::work& transaction) -> Result<PieceCount> {
-            const pqxx::row row = exec(transaction, kCountPieces, questions)[0];
-            return PieceCount{row["open"].as<std::int64_t>(), row["refused"].as<std::int64_t>()};
-        };
-        turn = co_await turns.take();
-        const Result<PieceCount> looked = co_await database_->run(std::move(look));
-        turn.reset();
-        if (!looked) co_return looked.error();
-        count = *looked;
-    }
+    const Result<void> waited = co_await wait_for(questions, *arrival, wait, turns);
+    if (!waited) co_return waited.error();
     // A refusal is a value here: as an error it would undo the removal.
     std::optional<Result<std::string>> taken;
     auto finish = [&](pqxx::work& transaction) -> Result<void> {
@@ -183,11 +213,12 @@ std::vector<link::KeptFileQuery> select_open_pieces(pqxx::transaction_base& tran
 
 void store_piece(pqxx::transaction_base& transaction, const CenterId& center, const link::KeptFilePiece& piece)
 {
-    if (piece.refusal)
-        exec(transaction, kStorePieceRefusal, piece.query_id.value, center.value,
-             std::string(to_string(piece.refusal->code)), piece.refusal->detail);
-    else
-        exec(transaction, kStorePiece, piece.query_id.value, center.value, pqxx::binarystring(piece.data));
+    const std::string& question = piece.query_id.value;
+    const pqxx::result stored =
+        piece.refusal ? exec(transaction, kStorePieceRefusal, question, center.value,
+                             std::string(to_string(piece.refusal->code)), piece.refusal->detail)
+                      : exec(transaction, kStorePiece, question, center.value, pqxx::binarystring(piece.data));
+    if (stored.affected_rows() > 0) notify(transaction, "kept_piece", question);
 }
 
 } // namespace fathom::server

@@ -3,9 +3,11 @@
 #include "core/base/id.hpp"
 #include "schema/link/messages.hpp"
 #include "server/api/token_line.hpp"
+#include "server/centers/piece_arrivals.hpp"
 #include "server/store/database.hpp"
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,15 +25,24 @@ struct KeptRange {
     std::int64_t size_bytes{}; ///< 1 to KeptFiles::kMaxRangeBytes
 };
 
+class Notifier;
+
 /// Reads files that centers keep copies of, through the sessions of their agents. The agent may be connected to another
-/// replica: each piece is a row, a wake-up "kept_file" brings it to the session, and the bytes come into the row.
-/// Whoever reads asks for the next range when it has use for it, so that nothing gathers anywhere. Whether somebody may
-/// read the file is the caller's to know. Thread-safe.
+/// replica: each piece is a row, a wake-up "kept_file" brings it to the session, the bytes come into the row, and a
+/// wake-up "kept_piece" says so. Whoever reads asks for the next range when it has use for it, so that nothing gathers
+/// anywhere. Whether somebody may read the file is the caller's to know. Thread-safe.
 class KeptFiles {
   public:
     static constexpr std::int64_t kMaxRangeBytes = 4 * static_cast<std::int64_t>(link::kMaxKeptPieceBytes);
 
-    explicit KeptFiles(Database& database) : database_(&database) {}
+    /// @param look_every  how often a reader looks at the database that no wake-up reached
+    explicit KeptFiles(Database& database, std::chrono::milliseconds look_every = kLookEvery);
+    ~KeptFiles();
+    KeptFiles(const KeptFiles&) = delete;
+    KeptFiles& operator=(const KeptFiles&) = delete;
+
+    /// Listens to "kept_piece" (a piece has come, or a refusal; payload: its question's id). Before Notifier::start().
+    void subscribe(Notifier& notifier);
 
     /// The bytes of a range, all of them.
     /// @param turns  of who reads: one for each look at the database, none while the center is waited for
@@ -42,7 +53,15 @@ class KeptFiles {
     asio::awaitable<Result<std::string>> read(KeptRange range, std::chrono::seconds wait, TokenTurns turns = {});
 
   private:
+    /// Until there is nothing to wait for any more, `wait` at the longest.
+    asio::awaitable<Result<void>> wait_for(std::vector<std::string> asked, PieceArrivals::Wait& arrival,
+                                           std::chrono::seconds wait, TokenTurns turns);
+
+    static constexpr std::chrono::milliseconds kLookEvery{1000};
+
     Database* database_;
+    std::chrono::milliseconds look_every_;
+    std::shared_ptr<PieceArrivals> arrivals_;
 };
 
 // The session's side. These take the caller's transaction, block, and let pqxx's exceptions through.

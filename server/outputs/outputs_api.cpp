@@ -3,12 +3,13 @@
 #include "core/base/hex.hpp"
 #include "core/base/secret.hpp"
 #include "server/api/caller.hpp"
-#include "server/centers/kept_files.hpp"
+#include "server/api/paced_stream.hpp"
 #include "server/outputs/byte_range.hpp"
 #include "server/outputs/output_file.hpp"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 namespace fathom::server {
 namespace {
@@ -21,19 +22,22 @@ constexpr std::chrono::seconds kPieceWait = 15s;
 constexpr std::size_t kMaxAnswers = 32;
 /// Of one token, or of all sessions of one account together: others find room beside slow readers.
 constexpr std::size_t kMaxOfToken = 8;
+/// Whoever takes an answer more slowly has it ended, and can go on from there.
+constexpr double kMinBytesPerS = 64.0 * 1024;
 constexpr int kPartialContent = 206;
 constexpr int kRangeNotSatisfiable = 416;
 
 /// What the answers have in common.
 struct OutputFiles {
-    OutputFiles(JobsService& service, Database& database, std::int64_t most)
-        : jobs(&service), kept(database), most_bytes(most)
+    OutputFiles(JobsService& service, KeptFiles& files, std::int64_t most, SteadyNow clock)
+        : jobs(&service), kept(&files), most_bytes(most), now(std::move(clock))
     {
     }
 
     JobsService* const jobs;
-    KeptFiles kept;
+    KeptFiles* const kept;
     const std::int64_t most_bytes;
+    const SteadyNow now;
     TokenPlaces answers{kMaxAnswers}; ///< of all tokens together
     TokenPlaces of_token{kMaxOfToken};
 };
@@ -124,7 +128,7 @@ asio::awaitable<void> stream_part(std::shared_ptr<OutputFiles> outputs, WantedPa
     if (!begun) co_return;
     while (at < part.range.first + part.range.size) {
         KeptRange range = range_of(part, at);
-        Result<std::string> bytes = co_await outputs->kept.read(std::move(range), kPieceWait, part.turns);
+        Result<std::string> bytes = co_await outputs->kept->read(std::move(range), kPieceWait, part.turns);
         // The head has gone out: an answer that is cut short is all that can tell the client, which comes back for
         // the rest.
         if (!bytes) throw_exception_from_error(bytes.error(), BOOST_CURRENT_LOCATION);
@@ -132,6 +136,18 @@ asio::awaitable<void> stream_part(std::shared_ptr<OutputFiles> outputs, WantedPa
         const Result<void> sent = co_await writer->write(std::move(*bytes));
         if (!sent) co_return;
     }
+}
+
+/// Ends the answer of a client that takes it so slowly that its place is better given to others.
+NoteTaken hold_to_pace(const std::string& token_id)
+{
+    return [token_id, pace = ReaderPace()](std::size_t bytes, std::chrono::steady_clock::duration took) mutable {
+        pace.note(bytes, took);
+        const double rate = pace.last().value_or(kMinBytesPerS);
+        if (rate >= kMinBytesPerS) return Result<void>();
+        return Result<void>(Error{Errc::kUnavailable, "an output of " + token_id + " is read at " + kib_per_s(rate) +
+                                                          ", less than " + kib_per_s(kMinBytesPerS)});
+    };
 }
 
 net::Response too_many_answers(bool is_of_token, const std::string& request_id)
@@ -156,17 +172,19 @@ asio::awaitable<net::Response> answer_part(std::shared_ptr<OutputFiles> outputs,
         std::array<std::shared_ptr<const void>, 2>{of_token, of_all});
     // Before the head: whether the center can give it is told by a status.
     KeptRange range = range_of(part, part.range.first);
-    Result<std::string> first = co_await outputs->kept.read(std::move(range), kPieceWait, part.turns);
+    Result<std::string> first = co_await outputs->kept->read(std::move(range), kPieceWait, part.turns);
     if (!first) {
         Error error = first.error();
         error.detail += "; the output was stored at " + part.file.url;
         co_return net::problem(error, request_id);
     }
     response.headers["Content-Length"] = std::to_string(part.range.size);
-    response.stream = [outputs, part = std::move(part), bytes = std::move(*first),
-                       place = std::move(place)](std::shared_ptr<net::BodyWriter> writer) {
+    NoteTaken note = hold_to_pace(part.token_id);
+    auto stream = [outputs, part = std::move(part), bytes = std::move(*first),
+                   place = std::move(place)](std::shared_ptr<net::BodyWriter> writer) {
         return stream_part(outputs, part, bytes, place, std::move(writer));
     };
+    response.stream = pace_stream(std::move(stream), std::move(note), outputs->now);
     co_return response;
 }
 
@@ -199,9 +217,9 @@ asio::awaitable<net::Response> get_output(std::shared_ptr<OutputFiles> outputs, 
 
 } // namespace
 
-void add_outputs_routes(ApiRouter& api, JobsService& jobs, Database& database, std::int64_t most_bytes)
+void add_outputs_routes(ApiRouter& api, JobsService& jobs, KeptFiles& files, std::int64_t most_bytes, SteadyNow now)
 {
-    const auto outputs = std::make_shared<OutputFiles>(jobs, database, most_bytes);
+    const auto outputs = std::make_shared<OutputFiles>(jobs, files, most_bytes, std::move(now));
     api.add_unlined(net::Method::kGet, "/jobs/{id}/output", Permission::kReadJobs,
                     [outputs](Call call) { return get_output(outputs, std::move(call)); });
 }

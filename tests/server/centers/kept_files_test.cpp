@@ -1,4 +1,5 @@
 #include "server/centers/kept_files.hpp"
+#include "server/store/notifier.hpp"
 #include "tests/server/centers/support/test_agent.hpp"
 
 #include <set>
@@ -49,6 +50,32 @@ TEST(KeptFiles, AreReadPieceByPieceByTheAgent)
 
     EXPECT_TRUE(read.get().value() == std::string(kPiece, '\0') + "end");
     EXPECT_EQ(server.store.sql("SELECT count(*) FROM kept_file_question"), "0");
+}
+
+TEST(KeptFiles, AreHandedOnWhenTheyComeWithoutALookAtTheDatabase)
+{
+    AgentServer server;
+    const auto enrolled = server.enrol("alpha");
+    TestAgent agent(server, &enrolled.credential);
+    agent.greet(reading_catalog());
+    KeptFiles files(server.store.database(), 10min); // longer than anybody waits here
+    Notifier notifier(server.store.url());
+    files.subscribe(notifier);
+    notifier.start();
+
+    auto read = server.io.spawn(files.read(range_of(enrolled.center, 0, kPiece + 1), 5min));
+    for (int i = 0; i < 2; ++i) {
+        const auto query = agent.expect<link::KeptFileQuery>();
+        agent.send(link::KeptFilePiece{.query_id = query.query_id,
+                                       .data = std::string(static_cast<std::size_t>(query.most_bytes), 'x')});
+    }
+    EXPECT_EQ(read.get().value().size(), static_cast<std::size_t>(kPiece + 1));
+
+    auto refused = server.io.spawn(files.read(range_of(enrolled.center, 0, 1), 5min));
+    const auto query = agent.expect<link::KeptFileQuery>();
+    agent.send(link::KeptFilePiece{.query_id = query.query_id, .refusal = Error{Errc::kUnavailable, "it is broken"}});
+    EXPECT_EQ(refused.get().error().code, Errc::kUnavailable);
+    notifier.stop();
 }
 
 TEST(KeptFiles, AreRefusedInTheAgentsWords)

@@ -2,11 +2,14 @@
 #include "server/outputs/outputs_api.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <future>
 
 namespace fathom::server {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -23,7 +26,7 @@ class OutputsApi : public JobsFixture {
         // Every letter of the alphabet in turn: what comes says which bytes it is.
         answer_with("substring(repeat('abcdefghijklmnopqrstuvwxyz', 200000), (NEW.offset_bytes + 1)::integer, "
                     "NEW.most_bytes)::bytea");
-        add_outputs_routes(api_, jobs_, database_, kMostBytes);
+        add_outputs_routes(api_, jobs_, files_, kMostBytes, [this] { return now_.load(); });
     }
 
     /// What the agent of every center sends; NULL: nothing.
@@ -74,6 +77,8 @@ class OutputsApi : public JobsFixture {
         return text;
     }
 
+    std::atomic<std::chrono::steady_clock::time_point> now_{};  ///< for how fast clients read
+    KeptFiles files_{database_, std::chrono::milliseconds(10)}; ///< nothing wakes it: a trigger answers
     const Principal ann_ = add_token("ann", Role::kUser);
     const Principal bob_ = add_token("bob", Role::kUser);
     const Principal olga_ = add_token("olga", Role::kOperator);
@@ -180,6 +185,42 @@ TEST_F(OutputsApi, CutsAnAnswerOffWhereTheCenterGoesAwayAndStopsAskingWhereTheCl
 
     EXPECT_THROW(body_of(cut), std::runtime_error);
     EXPECT_EQ(left_questions(), "0");
+}
+
+/// Takes so long for each piece.
+class SlowWriter final : public net::BodyWriter {
+  public:
+    SlowWriter(std::atomic<std::chrono::steady_clock::time_point>& now, std::chrono::milliseconds of_piece)
+        : now_(&now), of_piece_(of_piece)
+    {
+    }
+    asio::awaitable<Result<void>> write(std::string chunk) override
+    {
+        *now_ = now_->load() + of_piece_;
+        bytes_ += static_cast<std::int64_t>(chunk.size());
+        co_return Result<void>();
+    }
+    asio::awaitable<Result<void>> sleep(std::chrono::milliseconds /*duration*/) override { co_return Result<void>(); }
+    std::int64_t bytes() const { return bytes_; }
+
+  private:
+    std::atomic<std::chrono::steady_clock::time_point>* now_;
+    std::chrono::milliseconds of_piece_;
+    std::atomic<std::int64_t> bytes_{0};
+};
+
+TEST_F(OutputsApi, CutsAnAnswerOffThatIsTakenTooSlowlySoThatItsPlaceIsForOthers)
+{
+    constexpr std::int64_t kPiece = 256 << 10U;
+    const JobId job = stored(3 * kMib);
+    const auto slow = std::make_shared<SlowWriter>(now_, 5s); // 51 KiB/s
+    const auto steady = std::make_shared<SlowWriter>(now_, 3s);
+
+    EXPECT_THROW(test::TestIo::get(io_.spawn(get(job).stream(slow))), std::runtime_error) << "cut off, not ended";
+    EXPECT_EQ(slow->bytes(), 6 * kPiece) << "after half a minute";
+    EXPECT_EQ(left_questions(), "0");
+    test::TestIo::get(io_.spawn(get(job).stream(steady)));
+    EXPECT_EQ(steady->bytes(), 3 * kMib);
 }
 
 TEST_F(OutputsApi, LeavesRoomForOthersWhereOneTokenFetchesMuch)
