@@ -10,11 +10,13 @@
 namespace fathom::server {
 namespace {
 
-// ON CONFLICT waits for a transaction in flight that has inserted the same key, and then sees its outcome.
-// A claim without an answer after a minute belongs to a replica that died: it is taken over.
+// Waits for a transaction in flight that has taken the same key, and then sees its outcome: by the lock, which single
+// submissions of many try for without waiting (jobs_insert_jobs), and by ON CONFLICT where an earlier version took
+// none. A claim without an answer after a minute belongs to a replica that died: it is taken over.
 constexpr Statement kClaim{"api_claim_idempotency_key", R"sql(
-    INSERT INTO idempotency_key AS mine (token_id, key, request_sha256) VALUES ($1, $2, $3)
-    ON CONFLICT (token_id, key) DO UPDATE SET created_at = now(), request_sha256 = $3
+    WITH held AS MATERIALIZED (SELECT pg_advisory_xact_lock(7233019, hashtext($1::text || ' ' || $2::text)))
+    INSERT INTO idempotency_key AS mine (token_id, key, request_sha256) SELECT $1::text, $2::text, $3::text FROM held
+    ON CONFLICT (token_id, key) DO UPDATE SET created_at = now(), request_sha256 = $3::text
         WHERE mine.response_status = 0 AND mine.created_at < now() - interval '1 minute'
     RETURNING 1)sql"};
 constexpr Statement kFind{"api_find_idempotency_key", R"sql(

@@ -16,18 +16,22 @@ namespace {
 
 // Jobs, their keys, their first events and the wake-ups (as notify() sends them) in one round trip: this statement is
 // most of what a submission costs. What is known of the specification is told, so that PostgreSQL reads it once and
-// writes it once. Keys are taken in their order, so that two such statements never wait for each other; one that
-// another transaction has just taken is waited for, and then left.
+// writes it once. A key that another transaction has just taken (claim_key) is left to whoever asks for it alone:
+// waited for here, it would hold up everybody's jobs. Keys are taken in their order, so that two such statements never
+// wait for each other where a replica of an earlier version locks none.
 constexpr Statement kInsertJobs{"jobs_insert_jobs", R"sql(
     WITH offered AS MATERIALIZED (
         SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
                              $8::text[], $9::text[], $10::integer[], $11::text[], $12::text[], $13::text[])
             WITH ORDINALITY AS n (id, label, name, project, job_type, spec, submitted_by, operators_from,
                                   secret_environment, priority, gang, key, request_sha256, place)),
+    keyed AS MATERIALIZED (
+        SELECT DISTINCT ON (submitted_by, key) submitted_by, key, request_sha256, id
+        FROM offered WHERE key <> '' ORDER BY submitted_by, key, place),
     taken AS (
         INSERT INTO idempotency_key (token_id, key, request_sha256, response_status, response_jobs)
-        SELECT DISTINCT ON (submitted_by, key) submitted_by, key, request_sha256, 201, ARRAY[id]
-        FROM offered WHERE key <> '' ORDER BY submitted_by, key, place
+        SELECT submitted_by, key, request_sha256, 201, ARRAY[id] FROM keyed
+        WHERE pg_try_advisory_xact_lock(7233019, hashtext(submitted_by || ' ' || key)) ORDER BY submitted_by, key
         ON CONFLICT (token_id, key) DO NOTHING
         RETURNING response_jobs[1] AS id),
     added AS (

@@ -23,8 +23,8 @@ struct SubmittedJob {
     std::string key;            ///< of the job's submitter; empty: none
     std::string request_sha256; ///< IdempotencyKey::request_sha256
 };
-/// As insert_jobs(), key by key: a job whose key is in use already, or is that of an earlier one of `jobs`, is
-/// left out. The key is stored with its job, so that a repeat finds it.
+/// As insert_jobs(), key by key: a job whose key is in use already, is being taken by another transaction (claim_key),
+/// or is that of an earlier one of `jobs`, is left out. The key is stored with its job, so that a repeat finds it.
 /// @return for each when it was submitted; nullopt: left out
 std::vector<std::optional<Timestamp>> insert_submitted_jobs(pqxx::transaction_base& transaction,
                                                             std::span<const SubmittedJob> jobs);

@@ -1,7 +1,9 @@
+#include "server/api/idempotency.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <pqxx/pqxx>
 
+#include <future>
 #include <set>
 
 namespace fathom::server {
@@ -121,7 +123,34 @@ TEST_F(KeyedSubmission, AKeyThatAKilledReplicaLeftIsTakenOverAfterAMinute)
     EXPECT_EQ(sql("SELECT count(*) FROM job"), "1");
 }
 
-TEST_F(KeyedSubmission, WaitsForTheOutcomeOfATransactionThatHasTakenItsKey)
+TEST_F(KeyedSubmission, NobodyElseWaitsForATransactionThatHasTakenAKey)
+{
+    pqxx::connection other(url_);
+    pqxx::work taking(other);
+    ASSERT_TRUE(claim_key(taking, key_of("held"))); // as another replica does that stands still before it commits
+    std::vector<std::future<FirstAnswer>> others;
+    std::future<FirstAnswer> held = submit("held");
+    for (int i = 0; i < 20; ++i)
+        others.push_back(submit("key-" + std::to_string(i)));
+
+    for (auto& answer : others) {
+        const FirstAnswer first = test::TestIo::get(std::move(answer));
+        ASSERT_TRUE(first && *first);
+    }
+    const FirstAnswer left = test::TestIo::get(std::move(held));
+    ASSERT_TRUE(left);
+    EXPECT_FALSE(*left) << "its key is left to submit_once(), which waits alone";
+    EXPECT_EQ(sql("SELECT count(*) FROM job"), "20");
+
+    std::future<net::Response> waiting = std::async(std::launch::async, [this] { return post("held"); });
+    EXPECT_EQ(waiting.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
+    taking.abort();
+    EXPECT_EQ(waiting.get().status, 201) << "the other one gave the key back";
+    EXPECT_EQ(sql("SELECT count(*) FROM job"), "21");
+}
+
+/// As a replica of an earlier version takes keys.
+TEST_F(KeyedSubmission, WaitsForTheOutcomeOfATransactionThatHasTakenItsKeyWithoutTheLock)
 {
     pqxx::connection other(url_);
     pqxx::work taking(other);
