@@ -9,6 +9,7 @@ namespace fathom {
 namespace {
 
 constexpr std::size_t kMaxNameLength = 64;
+constexpr std::size_t kMaxIdLength = 64;
 constexpr std::int64_t kLargestParameter = 1LL << 40U;
 
 bool is_identifier(std::string_view text)
@@ -252,13 +253,18 @@ const SizeClass* size_class_of(const OperatorManifest& manifest, const Parameter
     return nearest;
 }
 
+bool is_operator_id(std::string_view text)
+{
+    return text.size() <= kMaxIdLength && is_identifier(text);
+}
+
 Result<OperatorManifest> parse_operator_manifest(const Json& json)
 {
     std::vector<FieldError> errors;
     ObjectReader reader(json, "", errors);
     OperatorManifest manifest;
-    manifest.id = reader.required_string("id", {.min_length = 1, .max_length = 64});
-    if (!manifest.id.empty() && !is_identifier(manifest.id))
+    manifest.id = reader.required_string("id", {.min_length = 1, .max_length = kMaxIdLength});
+    if (!manifest.id.empty() && !is_operator_id(manifest.id))
         reader.fail("id", "must be lower-case letters, digits and _, starting with a letter");
     manifest.version = reader.optional_integer("version", 1, 1000000).value_or(1);
     manifest.category = reader.required_string("category", {.min_length = 1, .max_length = 32});

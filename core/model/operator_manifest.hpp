@@ -97,6 +97,9 @@ struct OperatorManifest {
 /// one processor cannot run them, and they alone can be measured where the units of a probe lie on several hosts.
 bool is_mpi_operator(std::string_view id);
 
+/// Lower-case letters, digits and _, starting with a letter; at most 64 of them. It is safe in a path.
+bool is_operator_id(std::string_view text);
+
 /// Reads and checks a manifest, formulas included (evaluated at the defaults and at the ranges' ends).
 /// @error kInvalid  with every field error.
 Result<OperatorManifest> parse_operator_manifest(const Json& json);

@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kMaxAnswerBytes = 4UL << 20U;
 constexpr std::size_t kMaxOperators = 1000;
 constexpr std::size_t kMaxVersions = 1000; ///< of one operator
+/// Of all manifests together, as JSON: a library has thousands of versions of a kilobyte or two.
+constexpr std::size_t kMaxLibraryBytes = 64UL << 20U;
 constexpr const char* kPageSize = "20";
 
 Error not_a_library(const std::string& target, const std::string& what)
@@ -39,7 +41,9 @@ bool is_plain_token(const std::string& token)
 }
 
 /// All items of a list, page by page.
-Result<std::vector<Json>> read_list(const LibrarySite& site, const std::string& path, std::size_t most)
+/// @param left_bytes  of what may still be read of the library; this list's are taken off it
+Result<std::vector<Json>> read_list(const LibrarySite& site, const std::string& path, std::size_t most,
+                                    std::size_t& left_bytes)
 {
     std::vector<Json> items;
     std::string token;
@@ -50,6 +54,11 @@ Result<std::vector<Json>> read_list(const LibrarySite& site, const std::string& 
         const bool is_page = page->is_object() && page->contains("items") && page->at("items").is_array() &&
                              page->contains("next_page_token");
         if (!is_page) return not_a_library(target, "is not a page of a list");
+        const std::size_t page_bytes = page->at("items").dump().size();
+        if (page_bytes > left_bytes)
+            return Error{Errc::kTooLarge,
+                         "the library has manifests of more than " + std::to_string(kMaxLibraryBytes >> 20U) + " MiB"};
+        left_bytes -= page_bytes;
         for (Json& item : page->at("items"))
             items.push_back(std::move(item));
         if (items.size() > most) break;
@@ -85,14 +94,6 @@ Result<FollowedVersion> read_version(Json item)
     return version;
 }
 
-/// What stands in a path: no more than ids and file names have.
-bool is_operator_id(const std::string& id)
-{
-    return !id.empty() && id.size() <= 64 && std::all_of(id.begin(), id.end(), [](unsigned char c) {
-        return std::islower(c) != 0 || std::isdigit(c) != 0 || c == '_';
-    });
-}
-
 } // namespace
 
 Result<LibrarySite> library_over_https(const LibraryPlace& place)
@@ -121,13 +122,14 @@ Result<LibrarySite> library_over_https(const LibraryPlace& place)
 Result<FollowedLibrary> read_followed_library(const LibrarySite& site)
 {
     const std::string path = "/api/v1/operators";
-    const Result<std::vector<Json>> operators = read_list(site, path, kMaxOperators);
+    std::size_t left_bytes = kMaxLibraryBytes;
+    const Result<std::vector<Json>> operators = read_list(site, path, kMaxOperators, left_bytes);
     if (!operators) return operators.error();
     FollowedLibrary library;
     for (const Json& one : *operators) {
         const std::string id = text_of(one, "id");
         if (!is_operator_id(id)) return not_a_library(path, "has an item without an id");
-        Result<std::vector<Json>> versions = read_list(site, path + "/" + id + "/versions", kMaxVersions);
+        Result<std::vector<Json>> versions = read_list(site, path + "/" + id + "/versions", kMaxVersions, left_bytes);
         if (!versions) return versions.error();
         for (Json& item : *versions) {
             Result<FollowedVersion> version = read_version(std::move(item));

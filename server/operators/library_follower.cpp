@@ -4,6 +4,7 @@
 #include "core/base/utf8_prefix.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace fathom::server {
 namespace {
@@ -13,6 +14,17 @@ constexpr std::size_t kMaxToldBytes = 500; ///< of a sentence: names and faults 
 std::string brief(const std::string& text)
 {
     return std::string(utf8_prefix(text, kMaxToldBytes));
+}
+
+/// What one transaction copied is added to what those before it did. They all tell of the whole library's differences.
+void add_copy(LibraryCopy& all, LibraryCopy copied)
+{
+    std::move(copied.missing.begin(), copied.missing.end(), std::back_inserter(all.missing));
+    std::move(copied.withdrawn.begin(), copied.withdrawn.end(), std::back_inserter(all.withdrawn));
+    for (std::string& difference : copied.differences) {
+        if (std::find(all.differences.begin(), all.differences.end(), difference) == all.differences.end())
+            all.differences.push_back(std::move(difference));
+    }
 }
 
 } // namespace
@@ -61,31 +73,37 @@ Result<LibraryCopy> LibraryFollower::look()
 {
     const Result<FollowedLibrary> followed = read_followed_library(site_);
     if (!followed) return followed.error();
-    std::vector<std::string> not_had;
     const OperatorLibraryPointer own = operators_->library();
-    const std::map<VersionName, OperatorPackage> packages =
-        fetch_packages(plan_library_copy(*own, *followed).missing, not_had);
-    auto work = [&](pqxx::work& transaction) {
-        return copy_library(transaction, *followed, packages, place_.url, *runs_);
-    };
-    Result<LibraryCopy> copy = database_->blocking_run(work);
-    if (copy) copy->differences.insert(copy->differences.end(), not_had.begin(), not_had.end());
-    return copy;
+    std::vector<FollowedVersion> signed_ones = plan_library_copy(*own, *followed).missing;
+    std::erase_if(signed_ones, [](const FollowedVersion& version) { return version.origin != "uploaded"; });
+    LibraryCopy all;
+    std::span<const FollowedVersion> next = signed_ones;
+    do {
+        const std::map<VersionName, OperatorPackage> packages = fetch_packages(next, all);
+        auto work = [&](pqxx::work& transaction) {
+            return copy_library(transaction, *followed, packages, place_.url, *runs_);
+        };
+        Result<LibraryCopy> copied = database_->blocking_run(work);
+        if (!copied) return copied.error();
+        add_copy(all, std::move(*copied));
+    } while (!next.empty());
+    return all;
 }
 
-std::map<VersionName, OperatorPackage> LibraryFollower::fetch_packages(const std::vector<FollowedVersion>& missing,
-                                                                       std::vector<std::string>& differences) const
+std::map<VersionName, OperatorPackage> LibraryFollower::fetch_packages(std::span<const FollowedVersion>& next,
+                                                                       LibraryCopy& copy) const
 {
     std::map<VersionName, OperatorPackage> packages;
-    for (const FollowedVersion& version : missing) {
-        if (version.origin != "uploaded") continue;
-        const OperatorManifest& manifest = version.manifest;
+    for (std::size_t held_bytes = 0; !next.empty() && held_bytes < kMaxHeldBytes; next = next.subspan(1)) {
+        const OperatorManifest& manifest = next.front().manifest;
         Result<OperatorPackage> package = read_followed_package(site_, manifest);
-        if (package)
-            packages.emplace(VersionName(manifest.id, manifest.version), std::move(*package));
-        else
-            differences.push_back("the package of version " + std::to_string(manifest.version) + " of " + manifest.id +
-                                  " was not had: " + package.error().detail);
+        if (!package) {
+            copy.differences.push_back("the package of version " + std::to_string(manifest.version) + " of " +
+                                       manifest.id + " was not had: " + package.error().detail);
+            continue;
+        }
+        held_bytes += package->object.size();
+        packages.emplace(VersionName(manifest.id, manifest.version), std::move(*package));
     }
     return packages;
 }

@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,18 +29,22 @@ class LibraryFollower {
     /// Ends a look that is under way. Blocks.
     void stop();
 
-    /// One look. Blocks; for the thread, and for tests without it.
+    /// One look. Blocks; for the thread, and for tests without it. Of packages, no more than some are in memory at once
+    /// (kMaxHeldBytes of code, and one): these are copied before the next are asked for.
     /// @return what was copied, and what cannot be.
-    /// @error as read_followed_library, and of the database
+    /// @error as read_followed_library, and of the database; what was copied by then stays
     Result<LibraryCopy> look();
 
   private:
     void repeat();
     /// Says what is new in the log and the metrics.
     void tell(const Result<LibraryCopy>& outcome);
-    /// Of what is missing and signed. What cannot be had is missing in it, too, and said in `differences`.
-    std::map<VersionName, OperatorPackage> fetch_packages(const std::vector<FollowedVersion>& missing,
-                                                          std::vector<std::string>& differences) const;
+    static constexpr std::size_t kMaxHeldBytes = 8UL << 20U;
+
+    /// The next packages of versions that are missing, from `next` on, which moves on. One that cannot be had is said
+    /// in `copy`.
+    std::map<VersionName, OperatorPackage> fetch_packages(std::span<const FollowedVersion>& next,
+                                                          LibraryCopy& copy) const;
 
     Database* database_;
     const OperatorsService* operators_;

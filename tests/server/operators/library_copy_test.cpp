@@ -200,6 +200,52 @@ TEST_F(CopiedLibrary, HasNoCodeThatNobodySignedWhoIsTrustedHere)
     EXPECT_EQ(stored(), "lu@1 uploaded, op1@1 built_in, op1@2 expert") << "once the key is trusted";
 }
 
+/// A whole library's code is not in memory at once: what has come is copied before more is asked for.
+TEST_F(CopiedLibrary, IsCopiedPartByPartWhereItsCodeIsLarge)
+{
+    trust_key();
+    constexpr std::int64_t kVersions = 40; // of 480 KiB: 19 MiB, which is more than twice what is held
+    const std::string code = tiny_object() + std::string(480UL << 10U, 'x');
+    for (std::int64_t version = 1; version <= kVersions; ++version)
+        other.upload(sign_operator(uploaded_operator("lu", version), code, keys.private_pem).value());
+    std::vector<std::string> copied_before; ///< each package that was asked for
+    LibrarySite site = other.site();
+    site.ask = [&, ask = site.ask](const std::string& target) {
+        if (target.ends_with("/package")) copied_before.push_back(store.sql("SELECT count(*) FROM operator_package"));
+        return ask(target);
+    };
+    service.seed({simple_operator("op1")}).value();
+    LibraryFollower follower(store.database(), service, runs, place, site, metrics);
+
+    const LibraryCopy copy = follower.look().value();
+
+    EXPECT_EQ(copy.missing.size(), static_cast<std::size_t>(kVersions));
+    EXPECT_THAT(copy.differences, IsEmpty());
+    EXPECT_EQ(store.sql("SELECT count(*) FROM operator_package"), "40");
+    ASSERT_EQ(copied_before.size(), static_cast<std::size_t>(kVersions)) << "each is asked for once";
+    EXPECT_EQ(copied_before[17], "0");
+    EXPECT_EQ(copied_before[18], "18") << "18 of them have 8 MiB";
+    EXPECT_EQ(copied_before[39], "36");
+}
+
+TEST_F(CopiedLibrary, DoesNotFollowOneWhoseManifestsHaveNoEnd)
+{
+    LibrarySite site = other.site();
+    const Json item = other.newest("op1");
+    std::size_t asked = 0;
+    site.ask = [&](const std::string&) -> Result<Json> {
+        Json large = item;
+        large["id"] = "op" + std::to_string(++asked);
+        large["description"] = std::string(3UL << 20U, 'x');
+        return Json{{"items", Json::array({std::move(large)})}, {"next_page_token", "more"}};
+    };
+
+    const Error error = read_followed_library(site).error();
+    EXPECT_EQ(error.code, Errc::kTooLarge);
+    EXPECT_THAT(error.detail, HasSubstr("64 MiB"));
+    EXPECT_EQ(asked, 22U);
+}
+
 TEST_F(CopiedLibrary, HasNoPackageOfAnotherManifest)
 {
     trust_key();
