@@ -10,8 +10,7 @@ from profiling import HOST, PLUGIN, counts, run
 def test_closing_a_library_costs_little_where_nothing_was_called(tmp_path):
     """What is remembered of libraries is forgotten once, not again at each dlclose()."""
     ended = run([HOST, "closing", PLUGIN, "1000"], "--no-calibration", "--output-file", str(tmp_path / "profile"))
-    again_us, after_call_us = map(float, ended.stdout.split())
-    assert again_us < 0.8 * after_call_us
+    assert float(ended.stdout) < 0.8, "of the processor time that closing takes after a call"
 
 
 OTHER_TOOL = """
