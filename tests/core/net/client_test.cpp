@@ -164,7 +164,7 @@ TEST(HttpClient, CanBeInterruptedByAnotherThread)
 /// Holds up the thread that it interrupts.
 void pause_thread(int)
 {
-    const timespec pause{0, 600'000'000};
+    const timespec pause{2, 400'000'000};
     ::nanosleep(&pause, nullptr);
 }
 
@@ -172,7 +172,7 @@ TEST(HttpClient, TakesAnAnswerThatCameJustBeforeItsDeadline)
 {
     const TestServer server(router());
     ClientOptions options;
-    options.response_time = 500ms;
+    options.response_time = 2s;
     HttpClient client = server.client(options);
     struct sigaction action{};
     action.sa_handler = pause_thread;
@@ -180,7 +180,7 @@ TEST(HttpClient, TakesAnAnswerThatCameJustBeforeItsDeadline)
     ASSERT_EQ(::sigaction(SIGUSR1, &action, &before), 0);
     const pthread_t reader = ::pthread_self();
 
-    // The answer, after which the server closes, comes at 300 ms; the client wakes after the deadline.
+    // The answer, after which the server closes, comes at 300 ms; the client wakes after the deadline, at 2.6 s.
     std::thread interrupter([&] {
         std::this_thread::sleep_for(200ms);
         ::pthread_kill(reader, SIGUSR1);

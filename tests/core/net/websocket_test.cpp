@@ -186,7 +186,7 @@ TEST(WebSocket, DropsAPeerThatIsSilent)
 TEST(WebSocket, KeepsAQuietConnectionAliveByPings)
 {
     ServerLimits limits;
-    limits.websocket_idle_time = 1s;
+    limits.websocket_idle_time = 3s; // a busy machine answers within half of it
     const TestServer server(router_of([](Socket socket, Request) -> asio::awaitable<void> {
                                 const Result<std::string> message = co_await socket->read();
                                 if (message) socket->send("still here").value();
@@ -195,7 +195,7 @@ TEST(WebSocket, KeepsAQuietConnectionAliveByPings)
     run_on_loop([&]() -> asio::awaitable<void> {
         const Socket socket = (co_await connect(server)).value();
         std::thread later([socket] {
-            std::this_thread::sleep_for(3s);
+            std::this_thread::sleep_for(7s); // more than twice as long
             socket->send("hello").value();
         });
         const Result<std::string> answer = co_await socket->read();

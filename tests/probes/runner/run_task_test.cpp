@@ -361,6 +361,7 @@ TEST(RunTask, TakesNoMoreSamplesThanTheTaskAllows)
     ProbeTask task = uneven_task();
     task.target_interval = 0.001; // out of reach
     task.sample_budget_s = 1;
+    task.limit_s = 100;
     const auto start = std::chrono::steady_clock::now();
 
     const Result<ProbeResult> result = run_uneven(task);
@@ -368,7 +369,7 @@ TEST(RunTask, TakesNoMoreSamplesThanTheTaskAllows)
     ASSERT_TRUE(result) << describe(result.error());
     EXPECT_FALSE(result->operators[0].is_target_reached);
     EXPECT_GT(sample_counts(*result)[0], 3);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5)); // 60 % of the limit without a budget
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30)); // 60 % of the limit without a budget
 
     task.target_interval = 0;
     EXPECT_THAT(sample_counts(*run_uneven(task)), ElementsAre(3, 3));

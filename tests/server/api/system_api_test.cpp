@@ -86,11 +86,13 @@ TEST_F(SystemApiTest, LooksForItsDatabaseOnceASecond)
     };
     answer({.path = "/readyz"});
     const double before = transactions();
+    const auto began = std::chrono::steady_clock::now();
 
     for (int i = 0; i < 100; ++i)
         EXPECT_EQ(answer({.path = "/readyz"}).status, 200);
 
-    EXPECT_LE(transactions(), before + 3); // slow machines take more than a second
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    EXPECT_LE(transactions(), before + took.count() + 2); // slow machines take more than a second
 }
 
 TEST_F(SystemApiTest, ExposesMetrics)

@@ -64,14 +64,14 @@ TEST_F(LiveEvents, ComeInOrderAsTheyHappen)
 TEST_F(LiveEvents, WaitOnceForAllNumbersThatNeverCome)
 {
     const auto listening = listen();
-    const auto began = std::chrono::steady_clock::now();
     for (int i = 0; i < 10; ++i) {
         sql("SELECT nextval(pg_get_serial_sequence('job_event', 'id'))"); // its transaction was rolled back
         submit();
     }
+    const auto submitted = std::chrono::steady_clock::now();
 
     EXPECT_TRUE(test::eventually([&] { return listening->ids().size() == 10; }));
-    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(7)) << "one second, and some for the jobs";
+    EXPECT_LT(std::chrono::steady_clock::now() - submitted, std::chrono::seconds(7)) << "one second, not ten";
 }
 
 TEST_F(LiveEvents, ReachWhoSeesTheJobByAProject)

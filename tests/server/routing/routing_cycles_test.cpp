@@ -202,9 +202,12 @@ TEST_F(Routing, NewJobsDoNotWakeItWhileNoUnitIsFree)
                    ? std::stol(found[1])
                    : 0;
     };
-    std::this_thread::sleep_for(100ms); // what the placing has woken
+    long before = -1;
+    while (before != passes()) { // until what the placing has woken is done: besides it comes a cycle every two seconds
+        before = passes();
+        std::this_thread::sleep_for(500ms);
+    }
 
-    const long before = passes();
     const auto began = std::chrono::steady_clock::now();
     for (int i = 0; i < 50; ++i) {
         submit();

@@ -113,7 +113,7 @@ TEST(Notifier, StopsAtOnceAlsoWithoutADatabase)
 
     notifier.stop();
 
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30)) << "it waits for nothing";
 }
 
 } // namespace
