@@ -1,9 +1,7 @@
 #include "server/centers/centers_service.hpp"
 #include "server/probing/probe_budget_store.hpp"
 #include "server/probing/probe_planning.hpp"
-#include "server/probing/probing_service.hpp"
-#include "tests/server/centers/support/network_data.hpp"
-#include "tests/support/test_io.hpp"
+#include "tests/server/probing/probing_fixture.hpp"
 
 #include <gmock/gmock.h>
 #include <pqxx/pqxx>
@@ -13,32 +11,21 @@
 namespace fathom::server {
 namespace {
 
-using test::TestStore;
 using testing::HasSubstr;
 
-const Caller kExpert{"tok_expert", "req_1"};
-
 /// Center alpha has u1 with one unit: 2592 unit-seconds of probing in 30 days. Each probe of it may take 70 s.
-class Budget : public testing::Test {
+class Budget : public ProbingFixture {
   protected:
-    Budget()
+    Budget() : ProbingFixture({"op1", "op2", "op3"})
     {
-        std::vector<OperatorManifest> manifests;
-        for (const char* id : {"op1", "op2", "op3"})
-            manifests.push_back(test::simple_operator(id));
-        operators_.seed(std::move(manifests)).value();
         alpha_ = test::add_center(store_, "alpha", {{test::unit_type("u1", 1, {"op1", "op2", "op3"})}, {}});
     }
-    ~Budget() override { store_.database().stop(); }
 
     Result<ProbingService::CreatedRuns> create(const std::string& operator_id, std::int64_t n = 10)
     {
-        RunOrder order;
-        OperatorUse use;
-        use.id = operator_id;
-        use.parameters = {{"n", n}};
-        order.operators = {use};
-        return io_.run(service_.create_runs(kExpert, std::move(order)));
+        RunOrder order = order_of({operator_id.c_str()});
+        order.operators.front().parameters = {{"n", n}};
+        return io_.run(service_.create_runs(expert_, std::move(order)));
     }
     /// One that ended: its attempt ran so long, on so many units.
     void add_spent(double run_s, const std::string& age, std::int64_t unit_count = 1)
@@ -58,12 +45,6 @@ class Budget : public testing::Test {
         return store_.run([&](pqxx::work& transaction) { return lock_probe_budget(transaction, alpha_); }).value();
     }
 
-    TestStore store_;
-    fathom::test::TestIo io_;
-    OperatorsService operators_{store_.database()};
-    test::FakeJobWriter writer_;
-    test::FakeJobWork jobs_;
-    ProbingService service_{store_.database(), operators_, writer_, jobs_};
     ProbePlanning planning_{operators_, writer_};
     CenterId alpha_;
     std::int64_t size_ = 0;
@@ -158,7 +139,7 @@ TEST_F(Budget, TwoAtOnceDoNotExceedIt)
         use.id = "op1";
         use.parameters = {{"n", n}};
         order.operators = {use};
-        answers.push_back(io_.spawn(service_.create_runs(kExpert, std::move(order))));
+        answers.push_back(io_.spawn(service_.create_runs(expert_, std::move(order))));
     }
     int allowed = 0;
     for (auto& answer : answers)
@@ -177,7 +158,7 @@ TEST_F(Budget, WhoLooksAtABudgetIsAloneUntilTheEnd)
         OperatorUse use;
         use.id = "op1";
         order.operators = {use};
-        other = io_.spawn(service_.create_runs(kExpert, std::move(order)));
+        other = io_.spawn(service_.create_runs(expert_, std::move(order)));
         EXPECT_EQ(other.wait_for(std::chrono::milliseconds(500)), std::future_status::timeout)
             << "another one saw the same room";
         return has_room;

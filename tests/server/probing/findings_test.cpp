@@ -1,10 +1,8 @@
 #include "server/probing/findings_service.hpp"
 #include "server/probing/probe_results.hpp"
-#include "server/probing/probing_service.hpp"
 #include "server/probing/run_evidence.hpp"
 #include "server/probing/verification_store.hpp"
-#include "tests/server/centers/support/network_data.hpp"
-#include "tests/support/test_io.hpp"
+#include "tests/server/probing/probing_fixture.hpp"
 
 #include <gmock/gmock.h>
 #include <pqxx/pqxx>
@@ -13,30 +11,22 @@ namespace fathom::server {
 namespace {
 
 using test::right_result;
-using test::TestStore;
 using testing::HasSubstr;
 
 /// One queued run of op1 on unit type u1 of center alpha; results are verified.
-class FindingsTest : public testing::Test {
+class FindingsTest : public ProbingFixture {
   protected:
-    FindingsTest()
+    FindingsTest() : ProbingFixture({"op1"})
     {
-        operators_.seed({test::simple_operator("op1")}).value();
         test::add_center(store_, "alpha", test::golden_catalog());
         run_ = new_run();
         task_ = parse_probe_task(run_.document).value();
     }
-    ~FindingsTest() override { store_.database().stop(); }
 
     ProbeRunRecord new_run()
     {
-        RunOrder order;
-        OperatorUse use;
-        use.id = "op1";
-        order.operators.push_back(use);
-        order.places.selection = RunSelection::kUser;
-        order.places.unit_types = {"alpha/u1"};
-        const ProbeRunRecord made = io_.run(service_.create_runs({"tok_expert", "req"}, order)).value().runs.front();
+        const ProbeRunRecord made =
+            io_.run(service_.create_runs(expert_, order_on("alpha/u1", {"op1"}))).value().runs.front();
         return io_.run(service_.get_run(made.id.value)).value();
     }
 
@@ -60,13 +50,7 @@ class FindingsTest : public testing::Test {
         return store_.sql("SELECT state || ': ' || error FROM probe_run WHERE id = '" + run.id.value + "'");
     }
 
-    TestStore store_;
-    fathom::test::TestIo io_;
-    OperatorsService operators_{store_.database()};
-    test::FakeJobWriter writer_;
-    test::FakeJobWork jobs_;
     Metrics metrics_;
-    ProbingService service_{store_.database(), operators_, writer_, jobs_};
     ProbeResults results_{operators_, writer_, metrics_, {.is_possible = true, .share = 0}};
     FindingsService findings_{store_.database()};
     ProbeRunRecord run_;

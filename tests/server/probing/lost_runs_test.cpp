@@ -1,26 +1,18 @@
 #include "server/probing/lost_runs.hpp"
-#include "server/probing/probing_service.hpp"
-#include "tests/server/centers/support/network_data.hpp"
-#include "tests/support/test_io.hpp"
+#include "tests/server/probing/probing_fixture.hpp"
 
 #include <gmock/gmock.h>
 
 namespace fathom::server {
 namespace {
 
-class LostRunsTest : public testing::Test {
+class LostRunsTest : public ProbingFixture {
   protected:
-    LostRunsTest()
+    LostRunsTest() : ProbingFixture({"op4"})
     {
-        operators_.seed({test::simple_operator("op4")}).value();
         test::add_center(store_, "alpha", test::golden_catalog());
-        OperatorUse use;
-        use.id = "op4";
-        RunOrder order;
-        order.operators = {use};
-        first_ = io_.run(service_.create_runs({"tok_expert", "req_1"}, order)).value().runs.front();
+        first_ = io_.run(service_.create_runs(expert_, order_of({"op4"}))).value().runs.front();
     }
-    ~LostRunsTest() override { store_.database().stop(); }
 
     void look()
     {
@@ -35,12 +27,6 @@ class LostRunsTest : public testing::Test {
     void bring_back() { store_.sql("UPDATE center SET state = 'online'"); }
     std::string states() { return store_.sql("SELECT string_agg(state, ' ' ORDER BY id) FROM probe_run"); }
 
-    test::TestStore store_;
-    fathom::test::TestIo io_;
-    OperatorsService operators_{store_.database()};
-    test::FakeJobWriter writer_;
-    test::FakeJobWork jobs_;
-    ProbingService service_{store_.database(), operators_, writer_, jobs_};
     LostRuns lost_{writer_};
     ProbeRunRecord first_;
 };

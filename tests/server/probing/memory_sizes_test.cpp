@@ -1,8 +1,6 @@
 #include "server/probing/health_probes.hpp"
 #include "server/probing/probe_results.hpp"
-#include "server/probing/probing_service.hpp"
-#include "tests/server/centers/support/network_data.hpp"
-#include "tests/support/test_io.hpp"
+#include "tests/server/probing/probing_fixture.hpp"
 
 #include <gmock/gmock.h>
 #include <pqxx/pqxx>
@@ -10,7 +8,6 @@
 namespace fathom::server {
 namespace {
 
-using test::TestStore;
 using testing::HasSubstr;
 
 /// An operator that is to measure memory: by default 10 elements of 8 bytes, at most 500.
@@ -25,10 +22,9 @@ OperatorManifest memory_operator()
 }
 
 /// A center whose units have 5 cores and the given caches.
-class MemorySizes : public testing::Test {
+class MemorySizes : public ProbingFixture {
   protected:
-    MemorySizes() { operators_.seed({test::simple_operator("op1"), memory_operator()}).value(); }
-    ~MemorySizes() override { store_.database().stop(); }
+    MemorySizes() : ProbingFixture({}) { operators_.seed({test::simple_operator("op1"), memory_operator()}).value(); }
 
     void add_center(const Json& caches, std::int64_t memory_bytes = 1'000'000)
     {
@@ -43,7 +39,7 @@ class MemorySizes : public testing::Test {
     {
         RunOrder order;
         order.operators = std::move(operators);
-        return io_.run(service_.create_runs({"tok_expert", "req"}, order)).value().runs.front();
+        return io_.run(service_.create_runs(expert_, order)).value().runs.front();
     }
     ProbeTask task_of(const ProbeRunRecord& run)
     {
@@ -77,12 +73,6 @@ class MemorySizes : public testing::Test {
             .value();
     }
 
-    TestStore store_;
-    fathom::test::TestIo io_;
-    OperatorsService operators_{store_.database()};
-    test::FakeJobWriter writer_;
-    test::FakeJobWork jobs_;
-    ProbingService service_{store_.database(), operators_, writer_, jobs_};
     Metrics metrics_;
     ProbeResults results_{operators_, writer_, metrics_, {}};
 };

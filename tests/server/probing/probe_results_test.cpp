@@ -1,9 +1,7 @@
 #include "server/probing/comparison_store.hpp"
 #include "server/probing/probe_planning.hpp"
 #include "server/probing/probe_results.hpp"
-#include "server/probing/probing_service.hpp"
-#include "tests/server/centers/support/network_data.hpp"
-#include "tests/support/test_io.hpp"
+#include "tests/server/probing/probing_fixture.hpp"
 
 #include <gmock/gmock.h>
 #include <pqxx/pqxx>
@@ -12,28 +10,18 @@ namespace fathom::server {
 namespace {
 
 using test::right_result;
-using test::TestStore;
 using testing::HasSubstr;
 
 /// One queued run of {op1, op3} on unit type u1.
-class ProbeResultsTest : public testing::Test {
+class ProbeResultsTest : public ProbingFixture {
   protected:
-    ProbeResultsTest()
+    ProbeResultsTest() : ProbingFixture({"op1", "op3"})
     {
-        operators_.seed({test::simple_operator("op1"), test::simple_operator("op3")}).value();
         test::add_center(store_, "alpha", test::golden_catalog());
-        RunOrder order;
-        for (const char* id : {"op1", "op3"}) {
-            OperatorUse use;
-            use.id = id;
-            order.operators.push_back(use);
-        }
-        order.places.selection = RunSelection::kUser;
-        order.places.unit_types = {"alpha/u1"};
-        run_ = io_.run(service_.create_runs({"tok_expert", "req"}, order)).value().runs.front();
+        const RunOrder order = order_on("alpha/u1", {"op1", "op3"});
+        run_ = io_.run(service_.create_runs(expert_, order)).value().runs.front();
         task_ = parse_probe_task(io_.run(service_.get_run(run_.id.value)).value().document).value();
     }
-    ~ProbeResultsTest() override { store_.database().stop(); }
 
     void end(bool succeeded, const std::string& reason, const std::string& output)
     {
@@ -81,12 +69,6 @@ class ProbeResultsTest : public testing::Test {
         return job;
     }
 
-    TestStore store_;
-    fathom::test::TestIo io_;
-    OperatorsService operators_{store_.database()};
-    test::FakeJobWriter writer_;
-    test::FakeJobWork jobs_;
-    ProbingService service_{store_.database(), operators_, writer_, jobs_};
     Metrics metrics_;
     ProbeResults results_{operators_, writer_, metrics_, {}};
     ProbeRunRecord run_;

@@ -1,7 +1,5 @@
 #include "server/probing/probe_planning.hpp"
-#include "server/probing/probing_service.hpp"
-#include "tests/server/centers/support/network_data.hpp"
-#include "tests/support/test_io.hpp"
+#include "tests/server/probing/probing_fixture.hpp"
 
 #include <gmock/gmock.h>
 #include <pqxx/pqxx>
@@ -9,43 +7,20 @@
 namespace fathom::server {
 namespace {
 
-using test::TestStore;
 using testing::ElementsAre;
 
-const Caller kExpert{"tok_expert", "req_1"};
-
-OperatorUse use_of(const std::string& id, std::int64_t count = 1)
-{
-    OperatorUse use;
-    use.id = id;
-    use.count = count;
-    return use;
-}
-
-class Probing : public testing::Test {
+class Probing : public ProbingFixture {
   protected:
-    Probing()
+    Probing() : ProbingFixture({"op1", "op2", "op3", "op4", "op5"})
     {
-        std::vector<OperatorManifest> manifests;
-        for (const char* id : {"op1", "op2", "op3", "op4", "op5"})
-            manifests.push_back(test::simple_operator(id));
-        operators_.seed(std::move(manifests)).value();
         center_ = test::add_center(store_, "alpha", test::golden_catalog());
     }
-    ~Probing() override { store_.database().stop(); }
 
     Result<std::vector<ProbeRunRecord>> create(RunOrder order)
     {
-        Result<ProbingService::CreatedRuns> created = io_.run(service_.create_runs(kExpert, std::move(order)));
+        Result<ProbingService::CreatedRuns> created = io_.run(service_.create_runs(expert_, std::move(order)));
         if (!created) return created.error();
         return std::move(created->runs);
-    }
-    static RunOrder order_of(std::initializer_list<const char*> ids)
-    {
-        RunOrder order;
-        for (const char* id : ids)
-            order.operators.push_back(use_of(id));
-        return order;
     }
     static std::vector<std::string> unit_types(const std::vector<ProbeRunRecord>& runs)
     {
@@ -55,12 +30,6 @@ class Probing : public testing::Test {
         return names;
     }
 
-    TestStore store_;
-    fathom::test::TestIo io_;
-    OperatorsService operators_{store_.database()};
-    test::FakeJobWriter writer_;
-    test::FakeJobWork jobs_;
-    ProbingService service_{store_.database(), operators_, writer_, jobs_};
     CenterId center_;
 };
 
@@ -203,7 +172,7 @@ TEST_F(Probing, TasksAreKeptOnceAndListedNewestFirst)
     document.name = "mine";
     document.operators = {use_of("op1", 3)};
     const auto add = [&](const std::string& type) {
-        return io_.run(service_.create_tasks(kExpert, {.document = document, .job_type = type}));
+        return io_.run(service_.create_tasks(expert_, {.document = document, .job_type = type}));
     };
     const ProbeTaskRecord task = add("solver").value().front();
 

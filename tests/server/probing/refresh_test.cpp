@@ -1,7 +1,7 @@
 #include "server/centers/unit_type_directory.hpp"
 #include "server/probing/probe_budget_store.hpp"
 #include "server/probing/probe_refresh.hpp"
-#include "tests/server/centers/support/network_data.hpp"
+#include "tests/server/probing/probing_fixture.hpp"
 
 #include <gmock/gmock.h>
 #include <pqxx/pqxx>
@@ -10,20 +10,14 @@ namespace fathom::server {
 namespace {
 
 using namespace std::chrono_literals;
-using test::TestStore;
 
-class Refresh : public testing::Test {
+class Refresh : public ProbingFixture {
   protected:
-    Refresh()
+    Refresh() : ProbingFixture({"op1", "op2", "op3", "network_fetch", "mpi_latency"})
     {
-        std::vector<OperatorManifest> manifests;
-        for (const char* id : {"op1", "op2", "op3", "network_fetch", "mpi_latency"})
-            manifests.push_back(test::simple_operator(id));
-        operators_.seed(std::move(manifests)).value();
         test::add_center(store_, "alpha",
                          {{test::unit_type("u1", 10, {"op1", "op2", "op3", "network_fetch", "mpi_latency"})}, {}});
     }
-    ~Refresh() override { store_.database().stop(); }
 
     void refresh()
     {
@@ -57,9 +51,6 @@ class Refresh : public testing::Test {
         test::add_measurement(store_, {.operator_id = operator_id, .median_s = 0.1, .age = age});
     }
 
-    TestStore store_;
-    OperatorsService operators_{store_.database()};
-    test::FakeJobWriter writer_;
     SystemClock clock_;
     ProbeRefresh refresh_{operators_, writer_, clock_, 168h};
 };

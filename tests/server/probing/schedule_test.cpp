@@ -1,7 +1,6 @@
 #include "server/probing/schedule_runner.hpp"
 #include "server/probing/schedule_service.hpp"
-#include "tests/server/centers/support/network_data.hpp"
-#include "tests/support/test_io.hpp"
+#include "tests/server/probing/probing_fixture.hpp"
 
 #include <gmock/gmock.h>
 #include <pqxx/pqxx>
@@ -12,11 +11,9 @@ namespace fathom::server {
 namespace {
 
 using namespace std::chrono_literals;
-using test::TestStore;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const Caller kExpert{"tok_expert", "req_1"};
 const ScheduleService::VersionCheck kAnyVersion = [](std::int64_t) { return true; };
 
 class FakeClock final : public Clock {
@@ -28,38 +25,27 @@ class FakeClock final : public Clock {
     Timestamp now_ = parse_rfc3339("2026-11-21T13:00:00Z").value();
 };
 
-class Schedule : public testing::Test {
+class Schedule : public ProbingFixture {
   protected:
-    Schedule()
+    Schedule() : ProbingFixture({"op1", "op2"})
     {
-        std::vector<OperatorManifest> manifests;
-        for (const char* id : {"op1", "op2"})
-            manifests.push_back(test::simple_operator(id));
-        operators_.seed(std::move(manifests)).value();
         test::add_center(store_, "alpha", {{test::unit_type("u1", 10, {"op1", "op2"})}, {}});
     }
-    ~Schedule() override { store_.database().stop(); }
 
     Result<ProbeSchedule> add(const std::string& name, const std::string& cron, Json order = Json::object())
     {
-        return io_.run(service_.create(kExpert, {.name = name, .cron = cron, .order = std::move(order)}));
+        return io_.run(schedules_.create(expert_, {.name = name, .cron = cron, .order = std::move(order)}));
     }
-    ProbeSchedule get(const std::string& key) { return io_.run(service_.get(key)).value(); }
+    ProbeSchedule get(const std::string& key) { return io_.run(schedules_.get(key)).value(); }
     std::int64_t run_due() { return io_.run(task_.run_due()).value(); }
     std::string runs() const { return store_.sql("SELECT count(*) FROM probe_run"); }
     /// So that the next runs are not joined to these.
     void end_runs() { store_.sql("UPDATE probe_run SET state = 'succeeded', ended_at = now()"); }
 
-    TestStore store_;
-    fathom::test::TestIo io_;
-    OperatorsService operators_{store_.database()};
-    test::FakeJobWriter writer_;
-    test::FakeJobWork jobs_;
-    ProbingService probing_{store_.database(), operators_, writer_, jobs_};
     FakeClock clock_;
     Metrics metrics_;
-    ScheduleService service_{store_.database(), operators_, clock_};
-    ScheduleRunner task_{store_.database(), probing_, clock_, metrics_};
+    ScheduleService schedules_{store_.database(), operators_, clock_};
+    ScheduleRunner task_{store_.database(), service_, clock_, metrics_};
 };
 
 TEST_F(Schedule, RunsWhenItsTimeHasComeAndSaysWhoWantedIt)
@@ -114,7 +100,7 @@ TEST_F(Schedule, ReplicasShareTheWork)
         add("s" + std::to_string(i), "@hourly", {{"operators", {{{"id", "op1"}, {"parameters", {{"n", 10 + i}}}}}}})
             .value();
     clock_.set("2026-11-21T14:00:00Z");
-    ScheduleRunner other(store_.database(), probing_, clock_, metrics_);
+    ScheduleRunner other(store_.database(), service_, clock_, metrics_);
 
     std::future<Result<std::int64_t>> here = io_.spawn(task_.run_due());
     std::future<Result<std::int64_t>> there = io_.spawn(other.run_due());
@@ -165,14 +151,14 @@ TEST_F(Schedule, OneThatIsNotEnabledHasNoNextTime)
 {
     const ProbeSchedule schedule = add("hourly", "@hourly").value();
     const ProbeSchedule disabled =
-        io_.run(service_.change(kExpert, schedule.id.value, {.enabled = false}, kAnyVersion)).value().value();
+        io_.run(schedules_.change(expert_, schedule.id.value, {.enabled = false}, kAnyVersion)).value().value();
     EXPECT_FALSE(disabled.next_run_at);
     EXPECT_EQ(disabled.version, 2);
     clock_.set("2026-11-21T14:00:00Z");
     EXPECT_EQ(run_due(), 0);
 
     const ProbeSchedule enabled =
-        io_.run(service_.change(kExpert, "hourly", {.enabled = true}, kAnyVersion)).value().value();
+        io_.run(schedules_.change(expert_, "hourly", {.enabled = true}, kAnyVersion)).value().value();
     EXPECT_EQ(format_rfc3339(enabled.next_run_at.value()), "2026-11-21T15:00:00.000000Z") << "nothing is made up for";
 }
 
@@ -185,23 +171,23 @@ TEST_F(Schedule, OrdersAndNamesAreChecked)
     add("a", "@hourly").value();
     add("b", "@hourly").value();
     EXPECT_EQ(add("a", "@daily").error().code, Errc::kConflict);
-    EXPECT_EQ(io_.run(service_.change(kExpert, "b", {.name = "a"}, kAnyVersion)).error().code, Errc::kConflict);
-    EXPECT_EQ(io_.run(service_.get("c")).error().code, Errc::kNotFound);
+    EXPECT_EQ(io_.run(schedules_.change(expert_, "b", {.name = "a"}, kAnyVersion)).error().code, Errc::kConflict);
+    EXPECT_EQ(io_.run(schedules_.get("c")).error().code, Errc::kNotFound);
 }
 
 TEST_F(Schedule, ChangesNeedTheVersionThatWasSeenAndAreAudited)
 {
     add("a", "@hourly").value();
     const ScheduleService::VersionCheck stale = [](std::int64_t version) { return version == 7; };
-    EXPECT_FALSE(io_.run(service_.change(kExpert, "a", {.cron = "@daily"}, stale)).value());
-    EXPECT_FALSE(io_.run(service_.remove(kExpert, "a", stale)).value());
+    EXPECT_FALSE(io_.run(schedules_.change(expert_, "a", {.cron = "@daily"}, stale)).value());
+    EXPECT_FALSE(io_.run(schedules_.remove(expert_, "a", stale)).value());
 
-    EXPECT_TRUE(io_.run(service_.change(kExpert, "a", {.cron = "@daily"}, kAnyVersion)).value());
-    EXPECT_TRUE(io_.run(service_.remove(kExpert, "a", kAnyVersion)).value());
+    EXPECT_TRUE(io_.run(schedules_.change(expert_, "a", {.cron = "@daily"}, kAnyVersion)).value());
+    EXPECT_TRUE(io_.run(schedules_.remove(expert_, "a", kAnyVersion)).value());
 
     EXPECT_EQ(store_.sql("SELECT string_agg(action, ' ' ORDER BY id) FROM audit_log"),
               "probe_schedule.create probe_schedule.change probe_schedule.remove");
-    EXPECT_EQ(io_.run(service_.remove(kExpert, "a", kAnyVersion)).error().code, Errc::kNotFound);
+    EXPECT_EQ(io_.run(schedules_.remove(expert_, "a", kAnyVersion)).error().code, Errc::kNotFound);
 }
 
 TEST_F(Schedule, GaugesShowBudgetsAndWaitingProbes)

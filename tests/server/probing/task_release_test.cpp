@@ -1,9 +1,7 @@
 #include "server/probing/probe_planning.hpp"
 #include "server/probing/probe_results.hpp"
-#include "server/probing/probing_service.hpp"
 #include "server/probing/task_release.hpp"
-#include "tests/server/centers/support/network_data.hpp"
-#include "tests/support/test_io.hpp"
+#include "tests/server/probing/probing_fixture.hpp"
 
 #include <gmock/gmock.h>
 #include <pqxx/pqxx>
@@ -11,32 +9,16 @@
 namespace fathom::server {
 namespace {
 
-using test::TestStore;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const Caller kExpert{"tok_expert", "req_1"};
-
-OperatorUse use_of(const std::string& id, std::int64_t count = 1)
-{
-    OperatorUse use;
-    use.id = id;
-    use.count = count;
-    return use;
-}
-
 /// {op1, op3} run on u1 and u2 of alpha (M8's golden catalog).
-class TaskRelease : public testing::Test {
+class TaskRelease : public ProbingFixture {
   protected:
-    TaskRelease()
+    TaskRelease() : ProbingFixture({"op1", "op2", "op3", "op4", "op5"})
     {
-        std::vector<OperatorManifest> manifests;
-        for (const char* id : {"op1", "op2", "op3", "op4", "op5"})
-            manifests.push_back(test::simple_operator(id));
-        operators_.seed(std::move(manifests)).value();
         test::add_center(store_, "alpha", test::golden_catalog());
     }
-    ~TaskRelease() override { store_.database().stop(); }
 
     std::string unit_type(const std::string& name) const
     {
@@ -100,21 +82,15 @@ class TaskRelease : public testing::Test {
         ProbeTask document;
         document.name = "mine";
         document.operators = {use_of("op1", 3)};
-        return io_.run(service_.create_tasks(kExpert, {.document = document, .job_type = "solver"})).value().front();
+        return io_.run(service_.create_tasks(expert_, {.document = document, .job_type = "solver"})).value().front();
     }
     Result<ProbingService::StepAnswer> move(const ProbeTaskRecord& task, ProbingService::TaskStep step)
     {
         const ProbingService::VersionCheck any = [](std::int64_t) { return true; };
-        return io_.run(service_.move_task(kExpert, task.id.value, step, any));
+        return io_.run(service_.move_task(expert_, task.id.value, step, any));
     }
 
     using Step = ProbingService::TaskStep;
-    TestStore store_;
-    fathom::test::TestIo io_;
-    OperatorsService operators_{store_.database()};
-    test::FakeJobWriter writer_;
-    test::FakeJobWork jobs_;
-    ProbingService service_{store_.database(), operators_, writer_, jobs_};
     ProbePlanning planning_{operators_, writer_};
     Metrics metrics_;
     ProbeResults results_{operators_, writer_, metrics_, {}};
@@ -278,18 +254,18 @@ TEST_F(TaskRelease, OnlyReleasedTasksRunUnlessForced)
     const ProbeTaskRecord task = composed();
     RunOrder order;
     order.probe_task_id = task.id.value;
-    EXPECT_EQ(io_.run(service_.create_runs(kExpert, order)).error().code, Errc::kConflict);
+    EXPECT_EQ(io_.run(service_.create_runs(expert_, order)).error().code, Errc::kConflict);
     order.is_forced = true;
-    EXPECT_TRUE(io_.run(service_.create_runs(kExpert, order)));
+    EXPECT_TRUE(io_.run(service_.create_runs(expert_, order)));
 }
 
 TEST_F(TaskRelease, AStoredTaskRunsByItsJobType)
 {
     RunOrder order;
     order.job_type = "solver";
-    EXPECT_EQ(io_.run(service_.create_runs(kExpert, order)).error().fields.at(0).field, "job_type");
+    EXPECT_EQ(io_.run(service_.create_runs(expert_, order)).error().fields.at(0).field, "job_type");
     pass(request({"u1"}).runs[0]);
-    EXPECT_EQ(io_.run(service_.create_runs(kExpert, order)).value().runs.size(), 2U);
+    EXPECT_EQ(io_.run(service_.create_runs(expert_, order)).value().runs.size(), 2U);
 }
 
 TEST_F(TaskRelease, WhatAJobTaughtIsTriedAndMeasuredEverywhere)
@@ -314,7 +290,7 @@ TEST_F(TaskRelease, ATaskIsMadeFromAJob)
 {
     jobs_.jobs["job_1"] = {"solver", "my job", {use_of("op1", 3000), use_of("op2", 1)}};
     const auto make = [&](TaskForm form) {
-        return io_.run(service_.create_tasks(kExpert, {.from_job = "job_1", .form = form}));
+        return io_.run(service_.create_tasks(expert_, {.from_job = "job_1", .form = form}));
     };
     const std::vector<ProbeTaskRecord> one = make(TaskForm::kOneTask).value();
     ASSERT_EQ(one.size(), 1U);
@@ -326,7 +302,7 @@ TEST_F(TaskRelease, ATaskIsMadeFromAJob)
     EXPECT_EQ(make(TaskForm::kSeveralTasks).value().size(), 2U) << "M5: operators that share no data";
     jobs_.jobs["job_1"].operators.clear();
     EXPECT_EQ(make(TaskForm::kOneTask).error().fields.at(0).field, "from_job");
-    EXPECT_EQ(io_.run(service_.create_tasks(kExpert, {.from_job = "job_2"})).error().fields.at(0).field, "from_job");
+    EXPECT_EQ(io_.run(service_.create_tasks(expert_, {.from_job = "job_2"})).error().fields.at(0).field, "from_job");
 }
 
 } // namespace
