@@ -17,7 +17,8 @@ struct SubmitOptions : JobRequestOptions {
     JobWaitOptions waiting;
 };
 
-void add_request_options(CLI::App& verb, JobRequestOptions& options)
+/// What it computes, how, and whose it is.
+void add_program_options(CLI::App& verb, JobRequestOptions& options)
 {
     verb.add_option("FILE", options.file, "The job as YAML or JSON, - for standard input; or use the flags");
     verb.add_option("--operators", options.operators,
@@ -37,6 +38,11 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
                     "Name of an environment variable whose value here the job gets, and nobody else ever sees")
         ->allow_extra_args(false);
     verb.add_flag("--profile", options.profile, "Count the operators that it executes; its type learns from them");
+}
+
+/// What it fetches and stores.
+void add_data_options(CLI::App& verb, JobRequestOptions& options)
+{
     verb.add_option("--input", options.inputs,
                     "URL=PATH: what its center puts into its working folder first, by https, http, s3 or file:///, or "
                     "the output of an earlier job, job:ID/path; may stand several times")
@@ -49,6 +55,11 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
     verb.add_option("--out-bytes", options.out_bytes, "Bytes that it sends away at its end");
     verb.add_option("--network", options.network, "auto: may wait for a good network window; now: never does")
         ->check(CLI::IsMember({"auto", "now"}));
+}
+
+/// What its place is chosen by.
+void add_wish_options(CLI::App& verb, JobRequestOptions& options)
+{
     verb.add_option("--deadline", options.deadline, "By when it must have ended: 2030-12-01T18:00:00Z");
     verb.add_option("--budget", options.budget, "What it may cost at most: 12.50EUR");
     verb.add_option(
@@ -57,6 +68,11 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
     verb.add_option("--priority", options.priority,
                     "-100 to 100 (default 0): among the jobs of its project first, then against others'; above 0 "
                     "only for operators and admins, unless fathomd's settings allow more");
+}
+
+/// What its units must have.
+void add_need_options(CLI::App& verb, JobRequestOptions& options)
+{
     verb.add_option("--device", options.device, "Only CPUs, or only GPUs")->check(CLI::IsMember({"cpu", "gpu"}));
     verb.add_option("--isa", options.isa, "An instruction set that it needs, such as avx512f; may stand several times")
         ->allow_extra_args(false);
@@ -70,6 +86,11 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
         ->check(CLI::IsMember({"allowed", "exclusive"}));
     verb.add_option("--site", options.sites, "A center that its data may be at; may stand several times")
         ->allow_extra_args(false);
+}
+
+/// How it is run.
+void add_run_options(CLI::App& verb, JobRequestOptions& options)
+{
     verb.add_option("--module", options.modules,
                     "An environment module that is loaded before it, such as gcc/12.2; may stand several times")
         ->allow_extra_args(false);
@@ -83,6 +104,15 @@ void add_request_options(CLI::App& verb, JobRequestOptions& options)
         "center takes its units away for other jobs");
     verb.add_option("--metering-wait-s", options.metering_wait_s,
                     "Wait at most so long for measurements before it is placed (default 120)");
+}
+
+void add_request_options(CLI::App& verb, JobRequestOptions& options)
+{
+    add_program_options(verb, options);
+    add_data_options(verb, options);
+    add_wish_options(verb, options);
+    add_need_options(verb, options);
+    add_run_options(verb, options);
 }
 
 /// Follows one job's output, then gives the job as it ended.

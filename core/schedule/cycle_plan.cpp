@@ -35,6 +35,20 @@ class Fingerprint {
     std::uint64_t sum_ = 0xcbf29ce484222325U;
 };
 
+void add(Fingerprint& print, const CountOffer& offer)
+{
+    print.add(offer.unit_count);
+    for (const double number : {offer.run_s, offer.beyond_s, offer.objective})
+        print.add(number);
+}
+
+void add(Fingerprint& print, const CountChoice& count)
+{
+    print.add(count.unit_count);
+    for (const double number : {count.wait_s, count.run_s, count.completion_s, count.cost, count.objective})
+        print.add(number);
+}
+
 void add(Fingerprint& print, const Candidate& one)
 {
     print.add(one.unit_type_id.value);
@@ -74,16 +88,10 @@ void add(Fingerprint& print, const Candidate& one)
                                 one.objective,
                                 one.trust_factor})
         print.add(number);
-    for (const CountOffer& offer : one.offers) {
-        print.add(offer.unit_count);
-        for (const double number : {offer.run_s, offer.beyond_s, offer.objective})
-            print.add(number);
-    }
-    for (const CountChoice& count : one.counts) {
-        print.add(count.unit_count);
-        for (const double number : {count.wait_s, count.run_s, count.completion_s, count.cost, count.objective})
-            print.add(number);
-    }
+    for (const CountOffer& offer : one.offers)
+        add(print, offer);
+    for (const CountChoice& count : one.counts)
+        add(print, count);
 }
 
 std::uint64_t figures_of(const Decision& decision)

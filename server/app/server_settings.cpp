@@ -129,6 +129,19 @@ SettingsProgram server_program()
     return program;
 }
 
+/// How much is done at once, and by whom.
+void read_capacity(const Settings& settings, ServerSettings& typed)
+{
+    const std::int64_t threads = settings.integer("io_threads");
+    typed.io_threads =
+        threads > 0 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());
+    typed.database_connections = static_cast<std::size_t>(settings.integer("database_connections"));
+    typed.connections_of_one_address = static_cast<std::size_t>(settings.integer("connections_of_one_address"));
+    typed.requests_per_s_of_token = settings.integer("requests_per_s_of_token");
+    typed.reads_at_once_of_token = static_cast<std::size_t>(settings.integer("reads_at_once_of_token"));
+    typed.changes_at_once_of_token = static_cast<std::size_t>(settings.integer("changes_at_once_of_token"));
+}
+
 LogLevel parse_log_level(const std::string& text)
 {
     if (text == "debug") return LogLevel::kDebug;
@@ -173,14 +186,7 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     typed.most_output_bytes = bytes_of_mib(settings, "most_output_mib_of_job");
     typed.most_fetched_output_bytes = bytes_of_mib(settings, "most_fetched_output_mib");
     typed.least_free_bytes = static_cast<std::uint64_t>(bytes_of_mib(settings, "least_free_mib"));
-    const std::int64_t threads = settings.integer("io_threads");
-    typed.io_threads =
-        threads > 0 ? static_cast<std::size_t>(threads) : std::max(1U, std::thread::hardware_concurrency());
-    typed.database_connections = static_cast<std::size_t>(settings.integer("database_connections"));
-    typed.connections_of_one_address = static_cast<std::size_t>(settings.integer("connections_of_one_address"));
-    typed.requests_per_s_of_token = settings.integer("requests_per_s_of_token");
-    typed.reads_at_once_of_token = static_cast<std::size_t>(settings.integer("reads_at_once_of_token"));
-    typed.changes_at_once_of_token = static_cast<std::size_t>(settings.integer("changes_at_once_of_token"));
+    read_capacity(settings, typed);
     typed.are_metrics_open = settings.text("metrics_access") == "open";
     typed.longest_token = std::chrono::days(settings.integer("most_token_days"));
     typed.proxies = net::AddressNetworks::parse(settings.text("proxy_networks")).value(); // checked by read_settings

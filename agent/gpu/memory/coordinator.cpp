@@ -201,6 +201,15 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
                                                                    place.error().fields.front().detail)));
         return;
     }
+    take_place(id, client, message, *place, now_s);
+}
+
+/// What follows once a client has its place on a GPU.
+void Coordinator::take_place(ClientId id, Client& client, const Message& message, const MemoryPlace& place,
+                             double now_s)
+{
+    const std::string gpu(text_of(message));
+    const bool is_back = message.fourth == kHadMemory || message.fourth == kHadTurn;
     // Who was alone on others runs there.
     const bool was_alone = !is_back && !client.gpus.empty() && !client.is_shared;
     const Newcomer newcomer = message.fourth == kHadTurn ? Newcomer::kRanBefore
@@ -220,10 +229,10 @@ void Coordinator::use_gpu(ClientId id, Client& client, const Message& message, d
     tell_sharing(id, now_s, newcomer);
     note_turns();
     say(id, with_text({.type = MessageType::kPlace,
-                       .first = place->persistent_start,
-                       .second = place->persistent_room_bytes,
-                       .third = place->temporary_start,
-                       .fourth = place->temporary_room_bytes},
+                       .first = place.persistent_start,
+                       .second = place.persistent_room_bytes,
+                       .third = place.temporary_start,
+                       .fourth = place.temporary_room_bytes},
                       gpu));
     // Who has it comes back for all of its GPUs together; who had it beside others may not any longer.
     if (client.is_shared && turns_.has_turn(key(id)) == (message.fourth != kHadTurn)) say(id, end_now());

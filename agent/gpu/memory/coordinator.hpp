@@ -102,6 +102,7 @@ class Coordinator {
     bool take_name(Client& client, const std::string& job);
     void give_name_back(const Client& client);
     void use_gpu(ClientId id, Client& client, const Message& message, double now_s);
+    void take_place(ClientId id, Client& client, const Message& message, const MemoryPlace& place, double now_s);
     bool is_beside_own(ClientId id, const Client& client, const std::string& gpu) const;
     void grow(ClientId id, Client& client, const Message& message, double now_s);
     void shrink(ClientId id, Client& client, const Message& message);

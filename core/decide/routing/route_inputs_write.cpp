@@ -193,6 +193,22 @@ Json estimates_json(const RouteRequest& request, const OperatorEstimates& estima
     return list;
 }
 
+/// What only some unit types have.
+void add_unusual(Json& json, const RouteRequest& request, const UnitTypeView& view)
+{
+    for (const GpuRoom& room : view.gpu_rooms)
+        json["gpu_rooms"].push_back({room.capacity_bytes, room.persistent_bytes, room.temporary_bytes, room.gap_bytes});
+    if (view.software.modules) json["has_modules"] = true;
+    if (view.software.containers) json["has_containers"] = true;
+    if (view.units_per_device != 1) json["units_per_device"] = view.units_per_device;
+    if (view.whole_devices) json["whole_devices"] = availability_json(request, view, *view.whole_devices);
+    if (!view.closed_reason.empty()) {
+        json["closed_reason"] = view.closed_reason;
+        json["closed_by"] = to_string(view.closed_by);
+        json["is_open_to_probes"] = view.is_open_to_probes;
+    }
+}
+
 Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const RouteKnowledge& knowledge,
                     const RunCorrection* decided)
 {
@@ -220,17 +236,7 @@ Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const
                  {"measured", measured_json(request, view)},
                  {"speedups", speedups_json(request, view)},
                  {"trust_factor", view.trust_factor}};
-    for (const GpuRoom& room : view.gpu_rooms)
-        json["gpu_rooms"].push_back({room.capacity_bytes, room.persistent_bytes, room.temporary_bytes, room.gap_bytes});
-    if (view.software.modules) json["has_modules"] = true;
-    if (view.software.containers) json["has_containers"] = true;
-    if (view.units_per_device != 1) json["units_per_device"] = view.units_per_device;
-    if (view.whole_devices) json["whole_devices"] = availability_json(request, view, *view.whole_devices);
-    if (!view.closed_reason.empty()) {
-        json["closed_reason"] = view.closed_reason;
-        json["closed_by"] = to_string(view.closed_by);
-        json["is_open_to_probes"] = view.is_open_to_probes;
-    }
+    add_unusual(json, request, view);
     if (view.loads != nullptr) json["loads"] = loads_json(request, *view.loads);
     if (view.network != nullptr && request.transfer.moves_data()) json["network"] = network_json(*view.network);
     if (view.price != nullptr) json["price"] = price_json(*view.price);
