@@ -74,6 +74,16 @@ Result<StagingRule> read_staging_rule(const Json& json)
     }
 }
 
+void take_grants(StagingRule& rule, const std::string& renewed)
+{
+    const Json json = Json::parse(renewed, nullptr, false);
+    if (!json.is_object()) return;
+    Result<StagingRule> other = read_staging_rule(json);
+    if (!other) return;
+    for (auto& [key, grant] : other->s3)
+        rule.s3.insert_or_assign(key, std::move(grant));
+}
+
 std::string encode(const StagingOrder& order)
 {
     const Json json = {{"inputs", to_json(order.inputs)},

@@ -32,6 +32,10 @@ Json to_json(const StagingRule& rule);
 /// @error kInvalid  not what to_json() wrote.
 Result<StagingRule> read_staging_rule(const Json& json);
 
+/// The grants of another rule, as to_json() wrote it, take the place of those that this one has. What is no rule
+/// changes nothing.
+void take_grants(StagingRule& rule, const std::string& renewed);
+
 /// The URL that a transfer is made with: the job's own, or what is signed for it.
 /// @param method  "GET" or "PUT"
 /// @error kInvalid  it is an s3:// URL that this job may not use so; the detail says why.
@@ -60,6 +64,9 @@ inline bool uses_staging(const AttemptOrder& order)
 
 /// The order, in the working folder of a job with inputs or outputs.
 inline constexpr const char* kStagingOrderName = ".fathom-staging.json";
+/// What was signed anew since the order was written, where that is done: a StagingRule of which the grants count, in
+/// the folder above the working folder.
+inline constexpr const char* kRenewedName = "signed";
 /// Where fathom-stage says why it could not stage an input, beside it.
 inline constexpr const char* kStagingFailureName = ".fathom-staging-failed";
 /// Where it says how long it took to fetch the inputs, how large those are that are complete, how much of that the

@@ -25,7 +25,12 @@ Result<StagingOrder> read_order()
 {
     const Result<std::string> text = read_file(kStagingOrderName, kMaxOrderBytes);
     if (!text) return text.error();
-    return decode_staging_order(*text);
+    Result<StagingOrder> order = decode_staging_order(*text);
+    if (!order) return order;
+    // What was signed when the job was submitted may be good no more.
+    const Result<std::string> renewed = read_file(std::string("../") + kRenewedName, kMaxOrderBytes);
+    if (renewed) take_grants(order->rule, *renewed);
+    return order;
 }
 
 void note(const char* name, const std::string& text)

@@ -13,6 +13,8 @@ namespace fathom::agent {
 ///                      `outputs` when it has some, and `profile` when it wants one
 ///     user             who the job runs as: ids of user and group, and the name; not where it runs as the agent does
 ///     inputs           those of its inputs that may be kept for later jobs; not where it has none
+///     signed_urls      what of its order is to be signed anew (GrantRenewals); not where it names no s3:// URL
+///     signed           what was signed anew since; the job's user's
 ///     stop             why its end was asked for: `cancelled` or `wall_limit`
 ///     stdout, stderr   of the program; written as the job's user
 ///     report/          the job's user's: `first` (the job that may run), `started`,
@@ -26,6 +28,7 @@ struct BatchFolder {
     std::filesystem::path limits() const { return path / "limits"; }
     std::filesystem::path user() const { return path / "user"; }
     std::filesystem::path inputs() const { return path / "inputs"; }
+    std::filesystem::path signed_urls() const { return path / "signed_urls"; }
     std::filesystem::path stop() const { return path / "stop"; }
     std::filesystem::path report() const { return path / "report"; }
     std::filesystem::path work() const { return path / "work"; }

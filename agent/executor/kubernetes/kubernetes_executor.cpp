@@ -23,7 +23,7 @@ constexpr std::size_t kMaxDetailBytes = 2000;
 } // namespace
 
 KubernetesExecutor::KubernetesExecutor(KubernetesExecutorOptions options)
-    : options_(std::move(options)), keeper_(options_.input_cache),
+    : options_(std::move(options)), renewals_(options_.folder, options_.s3), keeper_(options_.input_cache),
       descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), client_(options_.kubernetes)
 {
     // By a connection of its own: this process forks before client_ is used.
@@ -115,6 +115,7 @@ Result<void> KubernetesExecutor::start(const RunOrder& run)
         .staging = with_s3_grants(options_.staging, options_.s3, run.order, SystemClock().now(), kMaxSignedTime),
         .input_cache = options_.input_cache,
         .job_reads_script = true};
+    if (prepared) prepared = note_signed(run.order, folder, user);
     if (prepared) prepared = write_batch_folder(run, folder, script, user, parts);
     if (!prepared) {
         attempts_.erase(id);

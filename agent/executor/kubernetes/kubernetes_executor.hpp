@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/executor/batch/grant_renewals.hpp"
 #include "agent/executor/batch/input_keeper.hpp"
 #include "agent/executor/batch/user_map.hpp"
 #include "agent/executor/kubernetes/job_manifest.hpp"
@@ -129,6 +130,7 @@ class KubernetesExecutor final : public Executor {
     void note_reached(bool is_of_pods, const Result<void>& reached);
 
     KubernetesExecutorOptions options_;
+    GrantRenewals renewals_; ///< of `thread_`
     SystemClock clock_;
     FolderRemovals removals_;
     InputKeeper keeper_;

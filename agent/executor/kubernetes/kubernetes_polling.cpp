@@ -45,6 +45,7 @@ void KubernetesExecutor::work(const std::stop_token& stopped)
         create_due();
         delete_due();
         explain_due();
+        renewals_.look(SystemClock().now());
         std::unique_lock lock(mutex_);
         for (auto& [id, attempt] : attempts_) {
             if (attempt.view.phase != RunPhase::kEnded && !attempt.unexplained_end) judge(id, attempt);

@@ -24,6 +24,7 @@ SlurmExecutor::SlurmExecutor(SlurmExecutorOptions options)
       descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), poll_interval_(0)
 {
     if (!options_.user) options_.s3 = in_reach_of_jobs(std::move(options_.s3));
+    renewals_ = GrantRenewals(options_.folder, options_.s3);
     if (options_.asks_slurm) version_ = client_.version();
 }
 
@@ -78,8 +79,10 @@ Result<void> SlurmExecutor::start(const RunOrder& run)
     // Nobody knows how long it waits in Slurm's queue.
     const StagingRule staging =
         with_s3_grants(options_.staging, options_.s3, run.order, SystemClock().now(), kMaxSignedTime);
-    const Result<void> prepared = write_batch_folder(run, folder, *script, identity->user,
-                                                     {.staging = staging, .input_cache = options_.input_cache});
+    Result<void> prepared = note_signed(run.order, folder, identity->user);
+    if (prepared)
+        prepared = write_batch_folder(run, folder, *script, identity->user,
+                                      {.staging = staging, .input_cache = options_.input_cache});
     if (!prepared) {
         attempts_.erase(id);
         return prepared;

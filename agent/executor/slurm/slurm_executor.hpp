@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/executor/batch/grant_renewals.hpp"
 #include "agent/executor/batch/input_keeper.hpp"
 #include "agent/executor/batch/user_map.hpp"
 #include "agent/executor/local/folder_removals.hpp"
@@ -209,6 +210,7 @@ class SlurmExecutor final : public Executor {
     void look_at_next_queue();
 
     SlurmExecutorOptions options_;
+    GrantRenewals renewals_{{}, {}};      ///< the thread's
     std::unique_ptr<SlurmOrders> orders_; ///< of the thread
     SlurmClient client_;                  ///< for what no order is
     SystemClock clock_;

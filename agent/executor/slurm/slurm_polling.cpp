@@ -38,6 +38,7 @@ void SlurmExecutor::work(const std::stop_token& stopped)
         const bool is_poll_due = steady_clock::now() >= next_poll_;
         lock.unlock();
         if (is_poll_due) poll();
+        renewals_.look(SystemClock().now());
         settle_ends();
         lock.lock();
         // What was submitted before the agent's last start is to be seen before anything is submitted again.

@@ -248,6 +248,8 @@ TEST_F(SlurmExecutorTest, SignsForObjectsThatAJobMayHave)
         << "it may wait for days";
     EXPECT_EQ(rule.s3.at("GET s3://others/y").url, "");
     EXPECT_THAT(order, testing::Not(testing::HasSubstr("not-told")));
+    EXPECT_TRUE(std::filesystem::exists(signing.folder / run.order.attempt_id.value / "signed_urls"))
+        << "and is signed anew meanwhile";
     EXPECT_TRUE(executor.facts().at("s3").get<bool>());
     EXPECT_TRUE(executor.facts().at("s3_jobs_may_read_key").get<bool>());
 

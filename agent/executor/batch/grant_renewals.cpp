@@ -1,0 +1,125 @@
+#include "agent/executor/batch/grant_renewals.hpp"
+
+#include "core/base/error_text.hpp"
+#include "core/base/file.hpp"
+#include "core/base/log.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <iterator>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fathom::agent {
+namespace {
+
+constexpr std::chrono::hours kLookEvery{1};
+/// What is signed is good for seven.
+constexpr std::chrono::hours kRenewAfter{24};
+constexpr std::size_t kMaxSignedBytes = 1UL << 22U;
+constexpr std::string_view kObjectScheme = "s3://";
+
+/// BatchFolder::signed_urls().
+struct SignedUrls {
+    AttemptOrder order;          ///< its project, its wall limit, and its s3:// URLs
+    std::optional<JobUser> user; ///< whose what is signed is to be; empty: the agent's
+};
+
+Json encode(const SignedUrls& urls)
+{
+    Json json = {{"project", urls.order.owner.project}, {"wall_limit_s", urls.order.wall_limit_s}};
+    json["inputs"] = json["outputs"] = Json::array();
+    for (const JobInput& input : urls.order.inputs)
+        json["inputs"].push_back(input.url);
+    for (const JobOutput& output : urls.order.outputs)
+        json["outputs"].push_back(output.url);
+    if (urls.user) json["user"] = {{"uid", urls.user->uid}, {"gid", urls.user->gid}};
+    return json;
+}
+
+Result<SignedUrls> decode_signed_urls(const std::string& text)
+{
+    // Our own words: a type error in them can only be damage.
+    try {
+        const Json json = Json::parse(text);
+        SignedUrls urls;
+        urls.order.owner.project = json.at("project").get<std::string>();
+        urls.order.wall_limit_s = json.at("wall_limit_s").get<std::int64_t>();
+        for (const Json& url : json.at("inputs"))
+            urls.order.inputs.emplace_back().url = url.get<std::string>();
+        for (const Json& url : json.at("outputs"))
+            urls.order.outputs.emplace_back().url = url.get<std::string>();
+        if (json.contains("user"))
+            urls.user =
+                JobUser{"", json.at("user").at("uid").get<unsigned>(), json.at("user").at("gid").get<unsigned>()};
+        return urls;
+    } catch (const Json::exception& e) {
+        return Error{Errc::kInvalid, std::string("not what was signed: ") + e.what()};
+    }
+}
+
+/// When a file was written; empty where there is none.
+std::optional<Timestamp> written_at(const std::filesystem::path& path)
+{
+    struct stat facts{};
+    if (::lstat(path.c_str(), &facts) != 0) return std::nullopt;
+    return Timestamp(std::chrono::seconds(facts.st_mtim.tv_sec));
+}
+
+bool exists(const std::filesystem::path& path)
+{
+    struct stat facts{};
+    return ::lstat(path.c_str(), &facts) == 0;
+}
+
+/// The job's user may read it, and nobody else; readers see the old or the new one, never half of it.
+Result<void> write_for(const std::filesystem::path& path, const std::string& text, const std::optional<JobUser>& user)
+{
+    const std::filesystem::path part = path.string() + ".part";
+    if (Result<void> written = write_file(part, text, 0400); !written) return written;
+    if (user && ::lchown(part.c_str(), user->uid, user->gid) != 0)
+        return Error{Errc::kUnavailable, "cannot give it to the job's user: " + error_text(errno)};
+    if (::rename(part.c_str(), path.c_str()) == 0) return {};
+    return Error{Errc::kUnavailable, error_text(errno)};
+}
+
+Result<void> renew(const BatchFolder& folder, const S3Store& store, Timestamp now)
+{
+    const Result<std::string> text = read_file(folder.signed_urls(), kMaxSignedBytes);
+    if (!text) return text.error();
+    const Result<SignedUrls> urls = decode_signed_urls(*text);
+    if (!urls) return urls.error();
+    const StagingRule rule = with_s3_grants({}, store, urls->order, now, kMaxSignedTime);
+    return write_for(folder.path / kRenewedName, to_json(rule).dump(), urls->user);
+}
+
+} // namespace
+
+Result<void> note_signed(const AttemptOrder& order, const BatchFolder& folder, const std::optional<JobUser>& user)
+{
+    SignedUrls urls{.order = {}, .user = user};
+    urls.order.owner.project = order.owner.project;
+    urls.order.wall_limit_s = order.wall_limit_s;
+    const auto is_object = [](const auto& file) { return file.url.starts_with(kObjectScheme); };
+    std::copy_if(order.inputs.begin(), order.inputs.end(), std::back_inserter(urls.order.inputs), is_object);
+    std::copy_if(order.outputs.begin(), order.outputs.end(), std::back_inserter(urls.order.outputs), is_object);
+    if (urls.order.inputs.empty() && urls.order.outputs.empty()) return {};
+    return write_file(folder.signed_urls(), encode(urls).dump(), 0600);
+}
+
+void GrantRenewals::look(Timestamp now)
+{
+    if (store_.access.endpoint.empty() || (looked_at_ && now - *looked_at_ < kLookEvery)) return;
+    looked_at_ = now;
+    for (const AttemptId& id : attempts_in(folder_)) {
+        const BatchFolder folder{folder_ / id.value};
+        const std::optional<Timestamp> first = written_at(folder.signed_urls());
+        if (!first || exists(folder.report() / "ended")) continue;
+        if (now - written_at(folder.path / kRenewedName).value_or(*first) < kRenewAfter) continue;
+        if (const Result<void> renewed = renew(folder, store_, now); !renewed)
+            log_warning("s3_not_signed_anew", {{"attempt_id", id.value}, {"reason", renewed.error().detail}});
+    }
+}
+
+} // namespace fathom::agent
