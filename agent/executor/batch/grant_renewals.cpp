@@ -3,6 +3,7 @@
 #include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
+#include "core/transfer/signed_url.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -67,12 +68,6 @@ std::optional<Timestamp> written_at(const std::filesystem::path& path)
     return Timestamp(std::chrono::seconds(facts.st_mtim.tv_sec));
 }
 
-bool exists(const std::filesystem::path& path)
-{
-    struct stat facts{};
-    return ::lstat(path.c_str(), &facts) == 0;
-}
-
 /// The job's user may read it, and nobody else; readers see the old or the new one, never half of it.
 Result<void> write_for(const std::filesystem::path& path, const std::string& text, const std::optional<JobUser>& user)
 {
@@ -115,7 +110,7 @@ void GrantRenewals::look(Timestamp now)
     for (const AttemptId& id : attempts_in(folder_)) {
         const BatchFolder folder{folder_ / id.value};
         const std::optional<Timestamp> first = written_at(folder.signed_urls());
-        if (!first || exists(folder.report() / "ended")) continue;
+        if (!first || written_at(folder.report() / "ended")) continue;
         if (now - written_at(folder.path / kRenewedName).value_or(*first) < kRenewAfter) continue;
         if (const Result<void> renewed = renew(folder, store_, now); !renewed)
             log_warning("s3_not_signed_anew", {{"attempt_id", id.value}, {"reason", renewed.error().detail}});
