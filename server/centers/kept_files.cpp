@@ -177,8 +177,8 @@ asio::awaitable<Result<void>> KeptFiles::wait_for(std::vector<std::string> asked
 asio::awaitable<Result<std::string>> KeptFiles::read(KeptRange range, std::chrono::seconds wait, TokenTurns turns)
 {
     const std::vector<std::string> questions = questions_for(range);
-    const std::unique_ptr<PieceArrivals::Wait> arrival =
-        arrivals_->expect(questions, co_await asio::this_coro::executor);
+    const asio::any_io_executor here = co_await asio::this_coro::executor;
+    const std::unique_ptr<PieceArrivals::Wait> arrival = arrivals_->expect(questions, here);
     auto begin = [&](pqxx::work& transaction) -> Result<AskedPieces> {
         return ask_for(transaction, range, questions, wait);
     };
