@@ -218,7 +218,5 @@ export const answersZh: readonly Sentence[] = [
   ['center {center}| did not answer within {s}| s', '计算中心 {center} 未在 {s} s 内应答'],
   ['center {center}|: what was asked of it was lost; ask again', '计算中心 {center}：向它提出的请求已丢失；请重新请求'],
   ['center {center}|: its copy is shorter than what was stored', '计算中心 {center}：其副本比存储的内容短'],
-  ['center {center}|: its copies cannot be read now: their file system takes longer than {s}| s', '计算中心 {center}：其副本暂时无法读取：文件系统超过 {s} s 未应答'],
-  ['center {center}|: too many pieces of kept files are asked for at once: ask again soon', '计算中心 {center}：同时请求的保留文件片段过多：请稍后再请求'],
   ['an output of {token}| is read at {rate}|, less than {least}', '{token} 的输出以 {rate} 的速度被读取，低于 {least}'],
 ]
