@@ -1,27 +1,13 @@
 #include "core/transfer/signed_url.hpp"
 
 #include "core/base/hex.hpp"
+#include "core/base/hmac.hpp"
 #include "core/base/sha256.hpp"
 
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-
-#include <array>
 #include <cctype>
 
 namespace fathom {
 namespace {
-
-constexpr std::size_t kDigestBytes = 32;
-
-std::string hmac(const std::string& key, std::string_view text)
-{
-    std::array<unsigned char, kDigestBytes> digest{};
-    unsigned size = 0;
-    ::HMAC(::EVP_sha256(), key.data(), static_cast<int>(key.size()),
-           reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data(), &size);
-    return {reinterpret_cast<const char*>(digest.data()), size};
-}
 
 std::string sha256_of(std::string_view text)
 {
@@ -92,9 +78,9 @@ std::string signed_url(const ObjectStoreAccess& access, const SignedRequest& req
     const std::string canonical =
         std::string(request.method) + "\n" + path + "\n" + query + "\nhost:" + host + "\n\nhost\nUNSIGNED-PAYLOAD";
     const std::string text = "AWS4-HMAC-SHA256\n" + time + "\n" + scope + "\n" + sha256_of(canonical);
-    const std::string key =
-        hmac(hmac(hmac(hmac("AWS4" + access.secret_key, day), access.region), "s3"), "aws4_request");
-    return access.endpoint + path + "?" + query + "&X-Amz-Signature=" + hex_of(hmac(key, text));
+    const std::string key = hmac_sha256(
+        hmac_sha256(hmac_sha256(hmac_sha256("AWS4" + access.secret_key, day), access.region), "s3"), "aws4_request");
+    return access.endpoint + path + "?" + query + "&X-Amz-Signature=" + hex_of(hmac_sha256(key, text));
 }
 
 } // namespace fathom
