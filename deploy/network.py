@@ -60,7 +60,7 @@ def choose_programs(asked, state_dir):
         return built
     copy = state_dir / "bin"
     copy.mkdir(exist_ok=True)
-    for name in ("fathomd", "fathom-agent", "fathom-probe", "fathom-mpi-probe", "fathom-operator-host", "fathom-profile",
+    for name in ("fathomd", "fathom-agent", "fathom-probe", "fathom-mpi-probe", "fathom-tcp-probe", "fathom-operator-host", "fathom-profile",
                  "fathom-stage", "libfathom-profile.so", "fathom-operators-cuda.so", "fathom"):
         if (built / name).exists():  # without nvcc there is no library of operators for GPUs
             shutil.copy2(built / name, copy / name)

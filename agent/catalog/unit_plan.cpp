@@ -26,7 +26,7 @@ std::vector<std::string> operators_of(const UnitCut& cut, std::size_t size, cons
     for (const std::string& id : offered_operators(cut.resource_type, abilities)) {
         if (by_resource != tables.operators.end() && !contains(by_resource->second, id)) continue;
         if (!cut.operators.empty() && !contains(cut.operators, id)) continue;
-        if (cut.operators.empty() && size < 2 && is_mpi_operator(id)) continue;
+        if (cut.operators.empty() && size < 2 && is_exchange_operator(id)) continue;
         ids.push_back(id);
     }
     return ids;

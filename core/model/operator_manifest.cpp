@@ -220,9 +220,9 @@ bool OperatorManifest::is_uploaded() const
                        [](const auto& implementation) { return implementation.library == "uploaded"; });
 }
 
-bool is_mpi_operator(std::string_view id)
+bool is_exchange_operator(std::string_view id)
 {
-    return id.starts_with("mpi_");
+    return id.starts_with("mpi_") || id.starts_with("tcp_");
 }
 
 void leave_out_own_fields(OperatorManifest& manifest)

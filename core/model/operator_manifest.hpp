@@ -93,9 +93,10 @@ struct OperatorManifest {
     bool runs_on(std::string_view resource_type) const;
 };
 
-/// Operators that are measured between processes which a center's MPI starts have ids that begin with `mpi_`. A unit of
-/// one processor cannot run them, and they alone can be measured where the units of a probe lie on several hosts.
-bool is_mpi_operator(std::string_view id);
+/// Operators that are measured between processes have ids that begin with `mpi_`, where a center's MPI starts and
+/// connects them, or `tcp_`, where `fathom-probe` does. A unit of one processor cannot run them, and they alone can be
+/// measured where the units of a probe lie on several hosts.
+bool is_exchange_operator(std::string_view id);
 
 /// Lower-case letters, digits and _, starting with a letter; at most 64 of them. It is safe in a path.
 bool is_operator_id(std::string_view text);

@@ -1,8 +1,9 @@
 /// What MPI starts for the operators mpi_latency, mpi_bandwidth, mpi_allreduce and mpi_alltoall: fathom-probe tells
 /// rank 0 by its standard input what to do, a line each ("run 1000", "check"), and reads the answers, lines that begin
-/// with "fathom-mpi" (probes/operators/mpi_reply.hpp). The end of that input ends all processes.
+/// with "fathom-exchange" (probes/operators/exchange_reply.hpp). The end of that input ends all processes.
 #include "core/base/parse_number.hpp"
 #include "probes/mpi/exchange.hpp"
+#include "probes/operators/exchange_command.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,29 +26,8 @@ constexpr int kMaxBytes = 268'435'456; ///< of a message or a vector: MPI counts
 constexpr long kFirstSleep_ns = 50'000;
 constexpr long kMaxSleep_ns = 10'000'000;
 
-enum class Task : std::int64_t { kEnd, kRun, kCheck };
-
-struct Command {
-    Task task = Task::kEnd;
-    std::int64_t count{};
-};
-
-/// The next line of standard input; the end of the input, and what is no command, ends.
-Command read_command()
-{
-    std::array<char, 64> line{};
-    if (std::fgets(line.data(), static_cast<int>(line.size()), stdin) == nullptr) return {};
-    std::string_view text(line.data());
-    while (text.ends_with('\n'))
-        text.remove_suffix(1);
-    if (text == "check") return {Task::kCheck};
-    if (!text.starts_with("run ")) return {};
-    const std::optional<std::int64_t> count = parse_number<std::int64_t>(text.substr(4));
-    return count && *count > 0 ? Command{Task::kRun, *count} : Command{};
-}
-
 /// In ranks other than 0: asleep until rank 0 has sent one.
-Command receive_command()
+ExchangeCommand receive_command()
 {
     long sleep_ns = kFirstSleep_ns;
     int is_there = 0;
@@ -60,13 +40,13 @@ Command receive_command()
     }
     std::array<std::int64_t, 2> words{};
     MPI_Recv(words.data(), 2, MPI_INT64_T, 0, kCommandTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    return {static_cast<Task>(words[0]), words[1]};
+    return {static_cast<ExchangeTask>(words[0]), words[1]};
 }
 
-Command next_command(const MpiWorld& world)
+ExchangeCommand next_command(const MpiWorld& world)
 {
     if (world.rank != 0) return receive_command();
-    const Command command = read_command();
+    const ExchangeCommand command = read_exchange_command();
     const std::array<std::int64_t, 2> words{static_cast<std::int64_t>(command.task), command.count};
     for (int rank = 1; rank < world.size; ++rank)
         MPI_Send(words.data(), 2, MPI_INT64_T, rank, kCommandTag, MPI_COMM_WORLD);
@@ -91,26 +71,26 @@ void check(const MpiWorld& world, Exchange& exchange)
     if (!std::isfinite(error)) error = std::numeric_limits<double>::max(); // a maximum with NaN may be anything
     MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     const std::string checksum = exchange.checksum();
-    if (world.rank == 0) std::printf("fathom-mpi checked %.17g %s\n", error, checksum.c_str());
+    if (world.rank == 0) std::printf("fathom-exchange checked %.17g %s\n", error, checksum.c_str());
 }
 
 void serve(const MpiWorld& world, Exchange& exchange)
 {
     if (world.rank == 0)
-        std::printf("fathom-mpi ready %d %d %d %s\n", world.size, world.hosts, world.is_crowded ? 1 : 0,
+        std::printf("fathom-exchange ready %d %d %d %s\n", world.size, world.hosts, world.is_crowded ? 1 : 0,
                     library_name().c_str());
     while (true) {
         std::fflush(stdout);
-        const Command command = next_command(world);
+        const ExchangeCommand command = next_command(world);
         switch (command.task) {
-        case Task::kEnd:
+        case ExchangeTask::kEnd:
             return;
-        case Task::kRun: {
+        case ExchangeTask::kRun: {
             const double elapsed_s = exchange.run(command.count);
-            if (world.rank == 0) std::printf("fathom-mpi done %.9e\n", elapsed_s);
+            if (world.rank == 0) std::printf("fathom-exchange done %.9e\n", elapsed_s);
             break;
         }
-        case Task::kCheck:
+        case ExchangeTask::kCheck:
             check(world, exchange);
             break;
         }
@@ -165,7 +145,7 @@ int main(int argc, char** argv)
     using namespace fathom::probes;
     // Whether the libraries are there, and which: that this runs at all says so.
     if (argc == 2 && std::strcmp(argv[1], "--library") == 0)
-        return std::printf("fathom-mpi library %s\n", library_name().c_str()) > 0 ? 0 : 1;
+        return std::printf("fathom-exchange library %s\n", library_name().c_str()) > 0 ? 0 : 1;
     MPI_Init(&argc, &argv);
     const int exit_code = run(argc, argv);
     MPI_Finalize();

@@ -1,5 +1,7 @@
 #include "probes/mpi/world.hpp"
 
+#include "probes/operators/own_processor.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <mpi.h>
@@ -36,14 +38,6 @@ std::vector<int> first_ranks(const HostGroup& group, int world_rank, int world_s
     return {unique.begin(), unique.end()};
 }
 
-cpu_set_t allowed_processors()
-{
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    sched_getaffinity(0, sizeof(allowed), &allowed);
-    return allowed;
-}
-
 /// More processes than processors that one of them may use: a launcher may have given each its own.
 bool is_crowded(const HostGroup& group, const cpu_set_t& own)
 {
@@ -53,23 +47,6 @@ bool is_crowded(const HostGroup& group, const cpu_set_t& own)
     for (const cpu_set_t& one : all)
         CPU_OR(&any, &any, &one);
     return CPU_COUNT(&any) < group.size;
-}
-
-/// Spread evenly over the processors in their order: two processes get the first and the last.
-void bind_to_own_processor(const HostGroup& group, const cpu_set_t& allowed)
-{
-    const int count = CPU_COUNT(&allowed);
-    if (count < group.size || group.size < 2) return;
-    const int wanted = group.rank * (count - 1) / (group.size - 1);
-    int seen = 0;
-    for (std::size_t processor = 0; processor < CPU_SETSIZE; ++processor) {
-        if (!CPU_ISSET(processor, &allowed) || seen++ != wanted) continue;
-        cpu_set_t own;
-        CPU_ZERO(&own);
-        CPU_SET(processor, &own);
-        sched_setaffinity(0, sizeof(own), &own);
-        return;
-    }
 }
 
 } // namespace
@@ -94,7 +71,7 @@ MpiWorld join_world()
     int crowded = is_crowded(group, allowed) ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &crowded, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     world.is_crowded = crowded != 0;
-    bind_to_own_processor(group, allowed);
+    bind_to_own_processor(group.rank, group.size, allowed);
     MPI_Comm_free(&group.communicator);
     return world;
 }

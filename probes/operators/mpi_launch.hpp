@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "probes/operators/exchange_place.hpp"
 
 #include <cstdint>
 #include <string>
@@ -9,19 +10,6 @@
 
 /// How the processes of MPI operators are started.
 namespace fathom::probes {
-
-/// Where they run.
-struct MpiPlace {
-    int processes{};
-    bool is_slurm_job{}; ///< as the tasks of the Slurm job that this process belongs to, on its hosts
-};
-
-/// A process for each task of a Slurm job that has several, on one host or more; else one for each processor.
-/// @param threads      processors that may be used here, at least 1
-/// @param slurm_tasks  SLURM_NTASKS; empty where there is none
-MpiPlace mpi_place(int threads, std::string_view slurm_tasks);
-/// By this process's environment.
-MpiPlace mpi_place_here(int threads);
 
 /// What is there to start them with.
 struct MpiLauncher {
@@ -39,7 +27,7 @@ const Result<MpiLauncher>& find_mpi_launcher();
 
 /// The command that starts the processes.
 /// @param kind  of the exchange: "latency"
-std::vector<std::string> mpi_command(const MpiLauncher& launcher, const MpiPlace& place, std::string_view kind,
+std::vector<std::string> mpi_command(const MpiLauncher& launcher, const ExchangePlace& place, std::string_view kind,
                                      std::int64_t size, std::uint64_t seed);
 
 /// The launcher's environment: `own` (NAME=VALUE), in which a batch system's job is not seen where its tasks are not
@@ -49,7 +37,7 @@ std::vector<std::string> mpi_environment(std::vector<std::string> own, bool is_s
 /// Whether the launcher starts processes on the unit's own processors there: srun does so only in a job of several
 /// tasks.
 /// @error kUnavailable  "no MPI on this unit: …"
-Result<void> check_launcher(const MpiLauncher& launcher, const MpiPlace& place);
+Result<void> check_launcher(const MpiLauncher& launcher, const ExchangePlace& place);
 
 /// Whether MPI operators can run here at all: there is a launcher, and there are processors for two processes.
 /// @error kUnavailable  why not

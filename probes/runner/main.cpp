@@ -40,6 +40,8 @@ Environment:
   FATHOM_FETCH_URL   the data site that network_fetch fetches from; FATHOM_FETCH_CA_FILE: who signed its certificate
   FATHOM_FILE_FOLDER   where file_read and file_write make their files (default: the working folder)
   FATHOM_MPI_LAUNCHER   what starts the processes of the mpi_ operators (default: mpirun; in a job of Slurm else srun)
+  FATHOM_TCP_LAUNCHER   what starts those of tcp_allreduce on several hosts (default: srun)
+  FATHOM_TCP_INTERFACE  the network interface that those meet at, such as ib0 (default: any)
   FATHOM_UNITS   compute units that this run stands for (default 1)
   FATHOM_RESOURCE_TYPE   what to measure, when --resource-type is not given
   FATHOM_OPERATOR_KEYS   file of trusted public keys, when --operator-keys is not given

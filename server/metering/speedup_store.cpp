@@ -44,19 +44,23 @@ constexpr Statement kSelectRate{"metering_speedup_rate", R"sql(
     WHERE (c.id = $1 OR c.name = $1) AND m.operator_id = 'network_fetch' AND m.void_reason = '' AND m.bytes > 0
       AND m.measured_at > now() - interval '8 weeks')sql"};
 
-// Between two hosts or more; of several sizes the nearest to 100 MB, as long messages are the model's.
+// Between two hosts or more; of several sizes the nearest to 100 MB, as long messages are the model's. MPI's before
+// what goes without: its bytes are those that a host sends. In a ring of P processes each sends (P - 1) / P of the
+// bytes that tcp_allreduce counts, and so does each host, for neighbours are of one host where they can be.
 constexpr Statement kSelectBetweenHosts{"metering_speedup_between_hosts", R"sql(
-    SELECT m.bytes / m.median_s AS rate, f.hosts, m.probe_run_id
+    SELECT m.operator_id, f.hosts, m.probe_run_id,
+           m.bytes / m.median_s * CASE m.operator_id WHEN 'tcp_allreduce' THEN (f.processes - 1) / f.processes
+                                                     ELSE 1 END AS rate
     FROM measurement m JOIN unit_type u ON u.id = m.unit_type_id JOIN center c ON c.id = u.center_id
     JOIN probe_run r ON r.id = m.probe_run_id
     CROSS JOIN LATERAL (
-        SELECT (o -> 'figures' ->> 'hosts')::float8 AS hosts
+        SELECT (o -> 'figures' ->> 'hosts')::float8 AS hosts, (o -> 'figures' ->> 'processes')::float8 AS processes
         FROM jsonb_array_elements(r.result -> 'operators') AS o
-        WHERE o ->> 'id' = 'mpi_bandwidth' AND o -> 'parameters' = COALESCE(m.drawn, m.parameters) LIMIT 1) f
-    WHERE (c.id = $1 OR c.name = $1) AND m.operator_id = 'mpi_bandwidth' AND m.void_reason = '' AND m.bytes > 0
-      AND m.median_s > 0 AND f.hosts BETWEEN 2 AND 1000000
+        WHERE o ->> 'id' = m.operator_id AND o -> 'parameters' = COALESCE(m.drawn, m.parameters) LIMIT 1) f
+    WHERE (c.id = $1 OR c.name = $1) AND m.operator_id IN ('mpi_bandwidth', 'tcp_allreduce') AND m.void_reason = ''
+      AND m.bytes > 0 AND m.median_s > 0 AND f.hosts BETWEEN 2 AND 1000000 AND f.processes BETWEEN 2 AND 1000000
       AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
-    ORDER BY abs(ln(m.bytes / 1e8)), m.measured_at DESC LIMIT 1)sql"};
+    ORDER BY m.operator_id, abs(ln(m.bytes / 1e8)), m.measured_at DESC LIMIT 1)sql"};
 
 // A job with a raw prediction that measurements alone made, and with an end that says something of its speed.
 #define FATHOM_JUDGED_RUNS                                                                                             \
@@ -134,8 +138,8 @@ std::optional<MeasuredCenter> select_measured_center(pqxx::transaction_base& tra
     if (!rate[0]["rate"].is_null()) found.network_bytes = rate[0]["rate"].as<double>();
     for (const pqxx::row& row : exec(transaction, kSelectBetweenHosts, center))
         found.between_hosts =
-            NodeNetwork{row["rate"].as<double>(), static_cast<std::int64_t>(row["hosts"].as<double>()),
-                        row["probe_run_id"].as<std::string>()};
+            NodeNetwork{row["operator_id"].as<std::string>(), row["rate"].as<double>(),
+                        static_cast<std::int64_t>(row["hosts"].as<double>()), row["probe_run_id"].as<std::string>()};
     return found;
 }
 

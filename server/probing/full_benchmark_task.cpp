@@ -24,7 +24,7 @@ std::vector<OperatorUse> full_benchmark_operators(const OperatorLibrary& library
     std::vector<OperatorUse> operators;
     for (const OperatorLibrary::Version* version : library.newest()) {
         const OperatorManifest& manifest = version->manifest;
-        if (manifest.is_uploaded() || manifest.id == kMeasuredOverTime || is_mpi_operator(manifest.id)) continue;
+        if (manifest.is_uploaded() || manifest.id == kMeasuredOverTime || is_exchange_operator(manifest.id)) continue;
         if (!offer.runs({manifest.id})) continue;
         OperatorUse use;
         use.id = manifest.id;

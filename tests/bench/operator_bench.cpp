@@ -220,8 +220,8 @@ Result<std::string> compare_with_libraries(const Options& options)
             fmt::print("{:<19} cannot run here: {}\n", id, available.error().detail);
             continue;
         }
-        // Between processes: beside MPI's below. Those of MPI are MPI's calls.
-        if (id == "reduction" || is_mpi_operator(id)) continue;
+        // Between processes: beside MPI's below. Those of MPI are MPI's calls, and that of TCP has no library.
+        if (id == "reduction" || is_exchange_operator(id)) continue;
         const Result<double> ratio = compare(registered, {"bare", [&id] { return make_bare_operator(id); }}, options);
         if (!ratio) return ratio.error();
         results += fmt::format("RESULT ratio_{} {:.3f} ratio\n", id, *ratio);

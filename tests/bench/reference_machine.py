@@ -18,7 +18,7 @@ def manifests(wanted):
     if unknown:
         sys.exit(f"no such operator: {', '.join(sorted(unknown))}")
     # The reference machine is one core: nothing runs between processes there.
-    found = [manifest for manifest in found if not manifest["id"].startswith("mpi_")]
+    found = [manifest for manifest in found if not manifest["id"].startswith(("mpi_", "tcp_"))]
     return [manifest for manifest in found if not wanted or manifest["id"] in wanted]
 
 

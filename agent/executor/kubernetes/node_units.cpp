@@ -111,7 +111,7 @@ UnitTypeReport cluster_report(const UnitCut& cut, std::size_t nodes, const Batch
         report.operators =
             named != tables.operators.end() ? named->second : offered_operators(cut.resource_type, abilities);
     // One pod has one process of MPI at most where a unit has one processor.
-    if (place.cpus_per_unit < 2 && cut.operators.empty()) std::erase_if(report.operators, is_mpi_operator);
+    if (place.cpus_per_unit < 2 && cut.operators.empty()) std::erase_if(report.operators, is_exchange_operator);
     report.facts = {{"nodes", nodes},
                     {"units_per_node", place.units_per_node},
                     {"last_level_cache_bytes", {{"absent", "Kubernetes tells no caches; a probe on a node does"}}}};

@@ -25,13 +25,13 @@ bool spans_nodes(const RunOrder& run)
     return run.order.unit_count > run.place->units_per_node;
 }
 
-/// A probe that MPI's processes run: they measure what lies between hosts, and nothing else does.
-bool is_mpi_probe(const RunOrder& run)
+/// A probe of what processes of their own execute: they measure what lies between hosts, and nothing else does.
+bool is_exchange_probe(const RunOrder& run)
 {
     const std::vector<OperatorNeed>& operators = run.order.operators;
     return run.order.label == "probe" && !operators.empty() &&
            std::all_of(operators.begin(), operators.end(),
-                       [](const OperatorNeed& need) { return is_mpi_operator(need.id); });
+                       [](const OperatorNeed& need) { return is_exchange_operator(need.id); });
 }
 
 void add_demands(std::string& script, const RunOrder& run)
@@ -51,10 +51,10 @@ std::string environment_of(const RunOrder& run, const BatchFolder& folder, const
     return environment_lines(one, folder.work(), options.programs, options.user);
 }
 
-/// fathom-probe itself has MPI start the processes of all tasks.
+/// fathom-probe itself has the processes of all tasks started.
 std::string launcher_of(const RunOrder& run)
 {
-    return spans_nodes(run) && !is_mpi_probe(run) ? "srun --kill-on-bad-exit=1 " : "";
+    return spans_nodes(run) && !is_exchange_probe(run) ? "srun --kill-on-bad-exit=1 " : "";
 }
 
 /// Of a node for the one task there, or of each of several tasks wherever it runs.
@@ -103,9 +103,10 @@ Result<std::string> batch_script(const RunOrder& run, const BatchFolder& folder,
 {
     if (!run.place) return Error{Errc::kInvalid, "the order does not say where Slurm is to run it"};
     if (const Result<void> checked = check_batch_place(*run.place); !checked) return checked.error();
-    if (run.order.label == "probe" && spans_nodes(run) && !is_mpi_probe(run))
-        return Error{Errc::kInfeasible, "probes run on one node, but for those of mpi_ operators alone: at most " +
-                                            std::to_string(run.place->units_per_node) + " units of this type"};
+    if (run.order.label == "probe" && spans_nodes(run) && !is_exchange_probe(run))
+        return Error{Errc::kInfeasible,
+                     "probes run on one node, but for those of mpi_ and tcp_ operators alone: at most " +
+                         std::to_string(run.place->units_per_node) + " units of this type"};
     std::string script = "#!/bin/bash\n";
     add_option(script, "job-name", run.order.attempt_id.value);
     add_option(script, "comment", "\"fathom " + run.order.label + " " + run.order.job_id.value + "\"");

@@ -146,7 +146,7 @@ UnitTypeReport report_of(const UnitCut& cut, const NodeList& nodes, const BatchP
     report.operators = operators_of(cut, tables, abilities);
     // One of them has no two processes. Whoever names such operators means several of them, on several nodes.
     const bool names_operators = !cut.operators.empty() || tables.operators.contains(cut.resource_type);
-    if (place.cpus_per_unit < 2 && !names_operators) std::erase_if(report.operators, is_mpi_operator);
+    if (place.cpus_per_unit < 2 && !names_operators) std::erase_if(report.operators, is_exchange_operator);
     report.facts = {{"partition", place.partition},
                     {"nodes", nodes.size()},
                     {"units_per_node", place.units_per_node},

@@ -178,7 +178,7 @@ class Finder {
         if (is_given(kField)) return;
         if (const std::optional<NodeNetwork>& hosts = center_->between_hosts)
             add(kField, hosts->bytes_per_s / 1e9, "measured",
-                "mpi_bandwidth between " + std::to_string(hosts->hosts) + " hosts of " + center_->name +
+                hosts->operator_id + " between " + std::to_string(hosts->hosts) + " hosts of " + center_->name +
                     ", probe run " + hosts->probe_run_id);
         else if (center_->network_bytes)
             add(kField, *center_->network_bytes / 1e9, "measured", "median of the timed transfers of " + center_->name);

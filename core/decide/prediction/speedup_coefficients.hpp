@@ -29,8 +29,9 @@ struct CenterUnitType {
     std::vector<MeasuredCompression> compressions{}; ///< newest of each size
 };
 
-/// How fast messages go between hosts of a center, by the operator mpi_bandwidth.
+/// How fast messages go between hosts of a center, by the operator mpi_bandwidth, or tcp_allreduce where no MPI is.
 struct NodeNetwork {
+    std::string operator_id;
     double bytes_per_s{};
     std::int64_t hosts{};     ///< that it was measured between, at least 2
     std::string probe_run_id; ///< of the measurement

@@ -133,7 +133,7 @@ std::vector<Scored> candidates(const ObservedOperation& observed, std::span<cons
     std::vector<Scored> all;
     for (const OperatorManifest& manifest : library) {
         // Most units cannot run them, and a job that has one could run nowhere else: its time in MPI is told as such.
-        if (is_mpi_operator(manifest.id)) continue;
+        if (is_exchange_operator(manifest.id)) continue;
         const Scored scored{&manifest, similarity(observed, manifest, rule)};
         all.push_back(scored);
         if (names_symbol(manifest, observed.symbol)) exact.push_back(scored);

@@ -117,12 +117,12 @@ TEST(UnitPlan, OffersWhatRunsBetweenProcessesWhereAUnitHasTwoProcessors)
 {
     AgentTables config = tables({cut("core", 1, 1), cut("pair", 2, 1), cut("named", 1, 1)});
     config.unit_types[2].operators = {"mpi_latency"};
-    const ProbeAbilities abilities{.operators = {"dgemm", "mpi_latency"}, .blas_core_type = ""};
+    const ProbeAbilities abilities{.operators = {"dgemm", "mpi_latency", "tcp_allreduce"}, .blas_core_type = ""};
 
     const UnitPlan plan = cut_units(host(4), config, abilities).value();
 
     EXPECT_THAT(plan[0].report.operators, ElementsAre("dgemm"));
-    EXPECT_THAT(plan[1].report.operators, ElementsAre("dgemm", "mpi_latency"));
+    EXPECT_THAT(plan[1].report.operators, ElementsAre("dgemm", "mpi_latency", "tcp_allreduce"));
     EXPECT_THAT(plan[2].report.operators, ElementsAre("mpi_latency")) << "of several units together";
 }
 

@@ -40,22 +40,24 @@ TEST(OperatorManifests, AreTheOperatorsOfTheProgram)
     for (const OperatorManifest& manifest : operator_manifests())
         ids.push_back(manifest.id);
 
-    EXPECT_THAT(ids, ElementsAre("compression", "conjugate_gradient", "conv2d", "decompression", "dgemm", "fft1d",
-                                 "fft2d", "fft3d", "file_read", "file_write", "gemm_mixed", "mpi_allreduce",
-                                 "mpi_alltoall", "mpi_bandwidth", "mpi_latency", "network_fetch", "random_access",
-                                 "reduction", "sgemm", "sort", "spmv", "stream_triad", "trigonometric"));
+    EXPECT_THAT(ids,
+                ElementsAre("compression", "conjugate_gradient", "conv2d", "decompression", "dgemm", "fft1d", "fft2d",
+                            "fft3d", "file_read", "file_write", "gemm_mixed", "mpi_allreduce", "mpi_alltoall",
+                            "mpi_bandwidth", "mpi_latency", "network_fetch", "random_access", "reduction", "sgemm",
+                            "sort", "spmv", "stream_triad", "tcp_allreduce", "trigonometric"));
     ASSERT_EQ(registered_operators().size(), ids.size());
     EXPECT_EQ(find_operator("dgemm")->manifest.id, "dgemm");
     EXPECT_EQ(find_operator("lu"), nullptr);
 }
 
 /// By their ids centers and surveys know them (core/model/operator_manifest.hpp).
-TEST(OperatorManifests, OfMpiAreKnownByTheirIds)
+TEST(OperatorManifests, BetweenProcessesAreKnownByTheirIds)
 {
     for (const OperatorManifest& manifest : operator_manifests()) {
-        EXPECT_EQ(is_mpi_operator(manifest.id), manifest.implementations.front().library == "mpi") << manifest.id;
-        // What the metascheduler verifies on its own machine must not need MPI: it leaves transfers out.
-        if (is_mpi_operator(manifest.id)) EXPECT_EQ(manifest.category + manifest.operation_count, "network0");
+        const bool is_of_mpi = manifest.implementations.front().library == "mpi";
+        EXPECT_EQ(is_exchange_operator(manifest.id), is_of_mpi || manifest.id == "tcp_allreduce") << manifest.id;
+        // What the metascheduler verifies on its own machine must not need several processors: it leaves transfers out.
+        if (is_exchange_operator(manifest.id)) EXPECT_EQ(manifest.category + manifest.operation_count, "network0");
     }
 }
 
@@ -80,7 +82,7 @@ TEST(OperatorManifests, SayWhichSizesAreDrawn)
                             "file_write.bytes", "gemm_mixed.m", "gemm_mixed.n", "gemm_mixed.k", "mpi_allreduce.n",
                             "mpi_alltoall.bytes", "mpi_bandwidth.bytes", "network_fetch.bytes", "random_access.n",
                             "reduction.n", "sgemm.m", "sgemm.n", "sgemm.k", "sort.n", "spmv.rows", "stream_triad.n",
-                            "trigonometric.n"));
+                            "tcp_allreduce.n", "trigonometric.n"));
 }
 
 /// A center that has prepared itself for one size is wrong most of the time.

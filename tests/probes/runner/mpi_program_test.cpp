@@ -130,13 +130,14 @@ constexpr const char* kLatencyTask =
 
 TEST_F(MpiPrograms, AreNotBelievedWhenTheyAnswerNonsense)
 {
-    const Outcome outcome =
-        run_task(kLatencyTask, {"FATHOM_CORES=2", launcher("echo fathom-mpi ready 2 1 0 Stand-in\n"
-                                                           "while read line; do echo fathom-mpi done never; done\n")});
+    const Outcome outcome = run_task(
+        kLatencyTask, {"FATHOM_CORES=2", launcher("echo fathom-exchange ready 2 1 0 Stand-in\n"
+                                                  "while read line; do echo fathom-exchange done never; done\n")});
 
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_EQ(outcome.out, "");
-    EXPECT_THAT(outcome.err, AllOf(HasSubstr("mpi_latency(bytes=8)"), HasSubstr("answered \"fathom-mpi done never\"")));
+    EXPECT_THAT(outcome.err,
+                AllOf(HasSubstr("mpi_latency(bytes=8)"), HasSubstr("answered \"fathom-exchange done never\"")));
 }
 
 TEST_F(MpiPrograms, AreStartedByTheLauncherThatTheCenterNames)
@@ -151,7 +152,7 @@ TEST_F(MpiPrograms, AreStartedByTheLauncherThatTheCenterNames)
 TEST_F(MpiPrograms, ThatShareProcessorsAreNotMeasured)
 {
     const Outcome outcome =
-        run_task(kLatencyTask, {"FATHOM_CORES=2", launcher("echo fathom-mpi ready 2 1 1 Stand-in\nread line\n")});
+        run_task(kLatencyTask, {"FATHOM_CORES=2", launcher("echo fathom-exchange ready 2 1 1 Stand-in\nread line\n")});
 
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_THAT(outcome.err, HasSubstr("more of them than processors"));

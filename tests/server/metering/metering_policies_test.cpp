@@ -21,7 +21,8 @@ TEST_F(Metering, TheShippedPolicyIsActiveAndKnowsEveryOperator)
         measured.parameters_key = parameters_key(defaults);
         measured.operations = evaluate_formula(manifest.operation_count, defaults).value();
         measured.bytes = evaluate_formula(manifest.byte_count, defaults).value();
-        if (is_mpi_operator(manifest.id)) { // the reference machine is one core: nothing lies between processes there
+        if (is_exchange_operator(
+                manifest.id)) { // the reference machine is one core: nothing lies between processes there
             EXPECT_EQ(score(policy, measured).error().code, Errc::kNotFound) << manifest.id << " is not scored";
             continue;
         }
@@ -68,7 +69,7 @@ TEST_F(Metering, TheShippedPoliciesObeyTheRulesForUploads)
         for (const FieldError& fault : check_against_library(policy, manifests))
             ADD_FAILURE() << policy.id << ": " << fault.field << ": " << fault.detail;
         for (const OperatorManifest& manifest : probes::operator_manifests()) {
-            if (is_mpi_operator(manifest.id)) continue; // has no reference
+            if (is_exchange_operator(manifest.id)) continue; // has no reference
             for (const SizeClass& size : manifest.size_classes) {
                 EXPECT_TRUE(std::any_of(policy.reference.begin(), policy.reference.end(),
                                         [&](const auto& figure) {

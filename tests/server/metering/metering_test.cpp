@@ -307,6 +307,14 @@ TEST_F(Metering, TheNetworkBetweenHostsIsWhatMpiMeasuredThere)
     EXPECT_DOUBLE_EQ(found->bytes_per_s, 1e10) << "80 bytes in 8 ns";
     EXPECT_EQ(found->hosts, 2);
     EXPECT_FALSE(found->probe_run_id.empty());
+    EXPECT_EQ(found->operator_id, "mpi_bandwidth");
+
+    store_.sql("UPDATE measurement SET operator_id = 'tcp_allreduce'");
+    store_.sql("UPDATE probe_run SET result = replace(result::text, 'mpi_bandwidth', 'tcp_allreduce')::jsonb");
+    const std::optional<NodeNetwork> without = between_hosts();
+    ASSERT_TRUE(without) << "without MPI";
+    EXPECT_EQ(without->operator_id, "tcp_allreduce");
+    EXPECT_DOUBLE_EQ(without->bytes_per_s, 5e9) << "each of two processes sends half of what is counted";
 }
 
 } // namespace

@@ -440,13 +440,13 @@ TEST(BatchScript, RefusesAProbeOnSeveralNodes)
 }
 
 /// It starts the processes of all tasks itself; what else is measured would be one node's alone.
-TEST(BatchScript, LetsMpiOperatorsAloneBeMeasuredOnSeveralNodes)
+TEST(BatchScript, LetsOperatorsBetweenProcessesAloneBeMeasuredOnSeveralNodes)
 {
     RunOrder run = order_of(5);
     run.order.label = "probe";
     run.order.script.clear();
     run.order.command = {"fathom-probe", "--task", "probe-task.json"};
-    run.order.operators = {{"mpi_latency"}, {"mpi_alltoall"}};
+    run.order.operators = {{"mpi_latency"}, {"mpi_alltoall"}, {"tcp_allreduce"}};
 
     const std::string script = script_of(run);
 

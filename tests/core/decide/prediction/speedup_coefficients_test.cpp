@@ -53,7 +53,7 @@ TEST(SpeedupCoefficients, ComeFromProbesAndReports)
 TEST(SpeedupCoefficients, TheNetworkIsThatBetweenHostsWhereItWasMeasured)
 {
     MeasuredCenter center = alpha();
-    center.between_hosts = NodeNetwork{12.5e9, 4, "prn_mpi"};
+    center.between_hosts = NodeNetwork{"mpi_bandwidth", 12.5e9, 4, "prn_mpi"};
 
     const auto found = find_coefficients(kOpen, OperatorClass::kQuadratic, "", center);
 

@@ -126,7 +126,7 @@ export const checksZh: readonly Sentence[] = [
   ['Slurm killed it| on {nodes}', '在 {nodes} 上被 Slurm 终止'],
   ['Slurm does not know the job any more, and its script has left no end', 'Slurm 已不知道此作业，其脚本也没有留下结束记录'],
   ['Slurm does not know the job any more; its script says how it ended', 'Slurm 已不知道此作业；其脚本说明了结束方式'],
-  ['probes run on one node, but for those of mpi_ operators alone: at most {n}| units of this type', '探针在一个节点上运行，仅含 mpi_ 算子的除外：此类单元最多 {n} 个'],
+  ['probes run on one node, but for those of mpi_ and tcp_ operators alone: at most {n}| units of this type', '探针在一个节点上运行，仅含 mpi_ 与 tcp_ 算子的除外：此类单元最多 {n} 个'],
   // Kubernetes.
   ['is to be made in Kubernetes', '即将在 Kubernetes 中创建'],
   ['Kubernetes is asked for it after the agent\'s restart', '代理重新启动后正在向 Kubernetes 查询此作业'],

@@ -1,4 +1,4 @@
-#include "probes/operators/mpi_reply.hpp"
+#include "probes/operators/exchange_reply.hpp"
 
 #include "core/base/parse_number.hpp"
 #include "core/base/split_text.hpp"
@@ -25,14 +25,14 @@ std::string printable(std::string_view text, std::size_t most_bytes)
 
 Error nonsense(std::string_view line)
 {
-    return Error{Errc::kUnavailable, "fathom-mpi-probe answered \"" + printable(line, kMaxQuotedBytes) + '"'};
+    return Error{Errc::kUnavailable, "its processes answered \"" + printable(line, kMaxQuotedBytes) + '"'};
 }
 
 /// The words after the prefix and the line's name, `most` at most, the last with the rest; empty: it is another line.
 std::vector<std::string_view> words_of(std::string_view line, std::string_view name, std::size_t most)
 {
-    if (!line.starts_with(kMpiReplyPrefix)) return {};
-    std::vector<std::string_view> words = split_text(line.substr(kMpiReplyPrefix.size()), ' ', most + 1);
+    if (!line.starts_with(kExchangeReplyPrefix)) return {};
+    std::vector<std::string_view> words = split_text(line.substr(kExchangeReplyPrefix.size()), ' ', most + 1);
     if (words.front() != name || words.size() != most + 1) return {};
     words.erase(words.begin());
     return words;
@@ -45,7 +45,7 @@ bool is_hex(char c)
 
 } // namespace
 
-Result<MpiReady> parse_mpi_ready(std::string_view line)
+Result<ExchangeReady> parse_exchange_ready(std::string_view line)
 {
     const std::vector<std::string_view> words = words_of(line, "ready", 4);
     if (words.empty()) return nonsense(line);
@@ -54,13 +54,13 @@ Result<MpiReady> parse_mpi_ready(std::string_view line)
     const bool is_complete = processes && hosts && (words[2] == "0" || words[2] == "1") && !words[3].empty();
     if (!is_complete || *processes < 2 || *processes > kMaxProcesses || *hosts < 1 || *hosts > *processes)
         return nonsense(line);
-    return MpiReady{.processes = *processes,
-                    .hosts = *hosts,
-                    .is_crowded = words[2] == "1",
-                    .library = printable(words[3], kMaxLibraryBytes)};
+    return ExchangeReady{.processes = *processes,
+                         .hosts = *hosts,
+                         .is_crowded = words[2] == "1",
+                         .library = printable(words[3], kMaxLibraryBytes)};
 }
 
-Result<double> parse_mpi_done(std::string_view line)
+Result<double> parse_exchange_done(std::string_view line)
 {
     const std::vector<std::string_view> words = words_of(line, "done", 1);
     const std::optional<double> seconds = words.empty() ? std::nullopt : parse_number<double>(words[0]);
@@ -68,17 +68,17 @@ Result<double> parse_mpi_done(std::string_view line)
     return *seconds;
 }
 
-Result<MpiChecked> parse_mpi_checked(std::string_view line)
+Result<ExchangeChecked> parse_exchange_checked(std::string_view line)
 {
     const std::vector<std::string_view> words = words_of(line, "checked", 2);
     if (words.empty()) return nonsense(line);
     const std::optional<double> error = parse_number<double>(words[0]);
     const bool is_digest = words[1].size() == kDigestLength && std::all_of(words[1].begin(), words[1].end(), is_hex);
     if (!error || *error < 0 || !is_digest) return nonsense(line);
-    return MpiChecked{*error, std::string(words[1])};
+    return ExchangeChecked{*error, std::string(words[1])};
 }
 
-Result<std::string> parse_mpi_library(std::string_view line)
+Result<std::string> parse_exchange_library(std::string_view line)
 {
     const std::vector<std::string_view> words = words_of(line, "library", 1);
     if (words.empty() || words[0].empty()) return nonsense(line);

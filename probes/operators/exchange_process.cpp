@@ -1,8 +1,8 @@
-#include "probes/operators/mpi_process.hpp"
+#include "probes/operators/exchange_process.hpp"
 
 #include "core/base/argument_pointers.hpp"
 #include "core/base/wait_for_child.hpp"
-#include "probes/operators/mpi_reply.hpp"
+#include "probes/operators/exchange_reply.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@ Error cannot(const std::string& what)
 /// A file in memory that does not grow: how much was written is where its position is, which the child shares.
 OpenFile stderr_file()
 {
-    OpenFile file(::memfd_create("fathom-mpi-stderr", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    OpenFile file(::memfd_create("fathom-exchange-stderr", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (file.number() < 0 || ::ftruncate(file.number(), kMaxStderrBytes) != 0 ||
         ::fcntl(file.number(), F_ADD_SEALS, F_SEAL_GROW) != 0)
         return OpenFile();
@@ -62,13 +62,13 @@ std::vector<std::string> own_environment()
     return settings;
 }
 
-MpiProcess::MpiProcess(pid_t pid, OpenFile socket, OpenFile stderr_memory)
-    : pid_(pid), socket_(std::move(socket)), stderr_memory_(std::move(stderr_memory))
+ExchangeProcess::ExchangeProcess(pid_t pid, OpenFile socket, OpenFile stderr_memory, std::string name)
+    : pid_(pid), socket_(std::move(socket)), stderr_memory_(std::move(stderr_memory)), name_(std::move(name))
 {
 }
 
-Result<std::unique_ptr<MpiProcess>> MpiProcess::start(std::vector<std::string> command,
-                                                      std::vector<std::string> environment)
+Result<std::unique_ptr<ExchangeProcess>> ExchangeProcess::start(std::vector<std::string> command,
+                                                                std::vector<std::string> environment, std::string name)
 {
     std::array<int, 2> ends{-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return cannot("cannot make a socket");
@@ -82,10 +82,11 @@ Result<std::unique_ptr<MpiProcess>> MpiProcess::start(std::vector<std::string> c
     const pid_t child = ::fork();
     if (child == 0) become_launcher(arguments.data(), variables.data(), theirs.number(), words.number(), parent);
     if (child < 0) return cannot("cannot start " + command.front());
-    return std::unique_ptr<MpiProcess>(new MpiProcess(child, std::move(ours), std::move(words)));
+    return std::unique_ptr<ExchangeProcess>(
+        new ExchangeProcess(child, std::move(ours), std::move(words), std::move(name)));
 }
 
-MpiProcess::~MpiProcess()
+ExchangeProcess::~ExchangeProcess()
 {
     ::shutdown(socket_.number(), SHUT_WR);
     if (has_failed_) ::kill(pid_, SIGTERM);
@@ -97,7 +98,7 @@ MpiProcess::~MpiProcess()
     reap_child(pid_, ignored);
 }
 
-Result<std::string> MpiProcess::read_reply(std::chrono::milliseconds limit)
+Result<std::string> ExchangeProcess::read_reply(std::chrono::milliseconds limit)
 {
     const Clock::time_point deadline = Clock::now() + limit;
     std::size_t seen = 0;
@@ -106,7 +107,7 @@ Result<std::string> MpiProcess::read_reply(std::chrono::milliseconds limit)
         if (end != std::string::npos) {
             std::string line = unread_.substr(0, end);
             unread_.erase(0, end + 1);
-            if (line.starts_with(kMpiReplyPrefix) && line.size() < kMaxMpiReplyBytes) return line;
+            if (line.starts_with(kExchangeReplyPrefix) && line.size() < kMaxExchangeReplyBytes) return line;
             continue;
         }
         if (seen > kMaxSkippedBytes) return failed("says much, and no answer");
@@ -120,7 +121,7 @@ Result<std::string> MpiProcess::read_reply(std::chrono::milliseconds limit)
     }
 }
 
-Result<std::string> MpiProcess::ask(std::string_view command, std::chrono::milliseconds limit)
+Result<std::string> ExchangeProcess::ask(std::string_view command, std::chrono::milliseconds limit)
 {
     const std::string line = std::string(command) + "\n";
     // A command is shorter than any buffer, and is sent when the last one was answered.
@@ -130,7 +131,7 @@ Result<std::string> MpiProcess::ask(std::string_view command, std::chrono::milli
 }
 
 /// The end of what it wrote to standard error, on one line.
-std::string MpiProcess::last_words() const
+std::string ExchangeProcess::last_words() const
 {
     const off_t end = ::lseek(stderr_memory_.number(), 0, SEEK_CUR);
     if (end <= 0) return "";
@@ -144,11 +145,11 @@ std::string MpiProcess::last_words() const
     return text;
 }
 
-Error MpiProcess::failed(const std::string& what)
+Error ExchangeProcess::failed(const std::string& what)
 {
     has_failed_ = true;
     const std::string words = last_words();
-    return Error{Errc::kUnavailable, "fathom-mpi-probe " + what + (words.empty() ? "" : "; it says: " + words)};
+    return Error{Errc::kUnavailable, name_ + ' ' + what + (words.empty() ? "" : "; it says: " + words)};
 }
 
 } // namespace fathom::probes

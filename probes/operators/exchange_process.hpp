@@ -15,24 +15,25 @@ namespace fathom::probes {
 /// This process's environment, as NAME=VALUE.
 std::vector<std::string> own_environment();
 
-/// The launcher of MPI processes as this side sees it: it is told something a line and answers with lines of
-/// fathom-mpi-probe's rank 0. It ends with this object, and with the thread that started it.
-/// What comes from it is bounded: a reply by kMaxMpiReplyBytes, all that it says between two replies by 64 KiB.
-/// Not thread-safe.
-class MpiProcess {
+/// What executes an operator between processes, as this side sees it: it is told something a line and answers a line.
+/// Of MPI it is the launcher, and rank 0 of fathom-mpi-probe answers; else fathom-tcp-probe. It ends with this object,
+/// and with the thread that started it. What comes from it is bounded: a reply by kMaxExchangeReplyBytes, all that it
+/// says between two replies by 64 KiB. Not thread-safe.
+class ExchangeProcess {
   public:
     /// @param command      the first word is the path of a program
     /// @param environment  NAME=VALUE
+    /// @param name         of the program that answers, for messages
     /// @error kUnavailable  the system starts no process
-    static Result<std::unique_ptr<MpiProcess>> start(std::vector<std::string> command,
-                                                     std::vector<std::string> environment);
+    static Result<std::unique_ptr<ExchangeProcess>> start(std::vector<std::string> command,
+                                                          std::vector<std::string> environment, std::string name);
     /// Closes its standard input, at which it should end; what does not end in some seconds is ended, and what has
     /// failed at once.
-    ~MpiProcess();
-    MpiProcess(const MpiProcess&) = delete;
-    MpiProcess& operator=(const MpiProcess&) = delete;
+    ~ExchangeProcess();
+    ExchangeProcess(const ExchangeProcess&) = delete;
+    ExchangeProcess& operator=(const ExchangeProcess&) = delete;
 
-    /// The next line that begins with kMpiReplyPrefix; others are skipped. Blocks.
+    /// The next line that begins with kExchangeReplyPrefix; others are skipped. Blocks.
     /// @error kUnavailable  it has ended, says too much, or nothing within `limit`; with its last words on standard
     /// error
     Result<std::string> read_reply(std::chrono::milliseconds limit);
@@ -42,13 +43,14 @@ class MpiProcess {
     Result<std::string> ask(std::string_view command, std::chrono::milliseconds limit);
 
   private:
-    MpiProcess(pid_t pid, OpenFile socket, OpenFile stderr_memory);
+    ExchangeProcess(pid_t pid, OpenFile socket, OpenFile stderr_memory, std::string name);
     std::string last_words() const;
     Error failed(const std::string& what);
 
     pid_t pid_;
     OpenFile socket_; ///< its standard input and output
     OpenFile stderr_memory_;
+    std::string name_;
     std::string unread_;
     bool has_failed_ = false;
 };
