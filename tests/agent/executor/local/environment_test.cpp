@@ -34,6 +34,21 @@ TEST(JobEnvironment, LetsTheCenterWinOverTheBaseAndTheUserOverTheCenter)
     EXPECT_EQ(variables.at("OPENBLAS_CORETYPE"), "SkylakeX");
 }
 
+/// A first thread that is bound leaves one processor to all that it forks (docs/decisions/0043).
+TEST(JobEnvironment, BindsThreadsOnlyWhereTheJobOrTheCenterAsks)
+{
+    RunOrder run{test::shell_order("true"), {0, 1}, 2, 0, {}};
+    const auto plain = job_environment(run, {"/work", "/programs", "nobody"});
+    run.environment = {{"OMP_PROC_BIND", "spread"}};
+    run.order.environment = {{"OMP_PLACES", "cores"}};
+    const auto asked = job_environment(run, {"/work", "/programs", "nobody"});
+
+    EXPECT_FALSE(plain.contains("OMP_PROC_BIND"));
+    EXPECT_FALSE(plain.contains("OMP_PLACES"));
+    EXPECT_EQ(asked.at("OMP_PROC_BIND"), "spread");
+    EXPECT_EQ(asked.at("OMP_PLACES"), "cores");
+}
+
 TEST(JobEnvironment, LeavesTheUserNoSayInWhoseProcessesTheseAre)
 {
     RunOrder run{test::shell_order("true"), {0}, 1, 0, {}};
