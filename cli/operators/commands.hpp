@@ -8,8 +8,10 @@ namespace fathom::cli {
 void add_operator_commands(CLI::App& app, Invocation& invocation);
 /// `fathom operator add`, `change`, `withdraw`
 void add_operator_change_commands(CLI::App& noun, Invocation& invocation);
-/// `fathom operator sign`, `upload`
+/// `fathom operator sign`, `upload`, `submit`
 void add_operator_package_commands(CLI::App& noun, Invocation& invocation);
+/// `fathom operator review`
+void add_operator_review_commands(CLI::App& noun, Invocation& invocation);
 /// `fathom operator key`
 void add_operator_key_commands(CLI::App& noun, Invocation& invocation);
 /// Under `operator`.

@@ -171,6 +171,7 @@ void add_operator_commands(CLI::App& app, Invocation& invocation)
     add_operator_diversity(noun, invocation);
     add_operator_change_commands(noun, invocation);
     add_operator_package_commands(noun, invocation);
+    add_operator_review_commands(noun, invocation);
     add_operator_key_commands(noun, invocation);
 }
 

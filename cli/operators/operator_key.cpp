@@ -14,6 +14,7 @@ struct CreateOptions {
 
 struct AddOptions {
     std::string name;
+    std::string center;
     std::string file;
 };
 
@@ -57,10 +58,12 @@ Outcome add_key(Session& session, const AddOptions& options)
         return Error{Errc::kInvalid, options.file +
                                          ": is a private key, which stays with its owner; the public one is in " +
                                          options.file + ".pub"};
-    const Json body{{"name", options.name}, {"public_key_pem", *pem}};
+    Json body{{"name", options.name}, {"public_key_pem", *pem}};
+    if (!options.center.empty()) body["center"] = options.center;
     return print_answer(session, session.post("/operator-keys", body), [](const Json& key) {
-        return "Packages signed by " + text_of(key, "name") + " (key " + text_of(key, "id") +
-               ") can be uploaded now.\n";
+        const std::string signer = text_of(key, "name") + " (key " + text_of(key, "id") + ")";
+        if (member(key, "center").is_null()) return "Packages signed by " + signer + " can be uploaded now.\n";
+        return "Packages signed by " + signer + " can be submitted for review now (`fathom operator submit`).\n";
     });
 }
 
@@ -76,13 +79,14 @@ Table keys_table(const Json& keys, Timestamp now)
 {
     Table table({{"ID"},
                  {"NAME"},
+                 {"CENTER", Align::kLeft, 3},
                  {"STATE"},
                  {"CREATED", Align::kRight, 1},
                  {"CREATED BY", Align::kLeft, 2},
                  {"SIGNED", Align::kLeft, 0, true}});
     for (const Json& key : keys) {
         const bool is_revoked = !member(key, "revoked_at").is_null();
-        table.add_row({text_of(key, "id"), text_of(key, "name"),
+        table.add_row({text_of(key, "id"), text_of(key, "name"), text_of(key, "center"),
                        is_revoked ? Cell("revoked", Tone::kFaint) : Cell("trusted", Tone::kGood),
                        age_of(key, "created_at", now), text_of(key, "created_by"), signed_operators(key)});
     }
@@ -129,6 +133,8 @@ void add_operator_key_commands(CLI::App& noun, Invocation& invocation)
     CLI::App& add = add_verb(key, "add", "Trust a key: its holder may upload operators",
                              "fathom operator key add --name ada ada.key.pub");
     add.add_option("--name", add_options->name, "Whose key it is")->required();
+    add.add_option("--center", add_options->center,
+                   "The center whose expert has it: what it signs is reviewed before it is used");
     add_required(add, "FILE", add_options->file, "The public key, PEM");
     on_chosen(add, invocation, std::move(add_options), add_key);
 

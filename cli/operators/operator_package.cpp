@@ -102,7 +102,9 @@ std::string plan_of(const OperatorPackage& package, std::int64_t newest, const T
         style);
 }
 
-Outcome upload_package(Session& session, const UploadOptions& options)
+/// Shows what is in the file before it is sent; with --dry-run that is all.
+Outcome send_package(Session& session, const UploadOptions& options, const char* path, const char* nothing_done,
+                     const std::function<std::string(const OperatorPackage&, const Json& answer)>& render)
 {
     const Result<Json> document = read_input_file(options.file, session.console());
     if (!document) return document.error();
@@ -112,13 +114,30 @@ Outcome upload_package(Session& session, const UploadOptions& options)
     if (!newest) return newest.error();
     *session.console().err << plan_of(*package, *newest, {});
     if (options.dry_run) {
-        say(session, "Nothing was uploaded.");
+        say(session, nothing_done);
         return ExitCode::kOk;
     }
-    return print_answer(session, session.post("/operators", {{"package", *document}}), [&](const Json&) {
-        return "Uploaded " + manifest_name_of(package->manifest) + "; `fathom probe run --operators " +
-               package->manifest.id + "` measures it.\n";
-    });
+    return print_answer(session, session.post(path, {{"package", *document}}),
+                        [&](const Json& answer) { return render(*package, answer); });
+}
+
+Outcome upload_package(Session& session, const UploadOptions& options)
+{
+    return send_package(session, options, "/operators", "Nothing was uploaded.",
+                        [](const OperatorPackage& package, const Json&) {
+                            return "Uploaded " + manifest_name_of(package.manifest) +
+                                   "; `fathom probe run --operators " + package.manifest.id + "` measures it.\n";
+                        });
+}
+
+Outcome submit_package(Session& session, const UploadOptions& options)
+{
+    return send_package(session, options, "/operator-reviews", "Nothing was submitted.",
+                        [](const OperatorPackage& package, const Json& review) {
+                            return manifest_name_of(package.manifest) + " awaits review as " + text_of(review, "id") +
+                                   ": an admin of the network approves it by `fathom operator review approve " +
+                                   text_of(review, "id") + "`.\n";
+                        });
 }
 
 } // namespace
@@ -143,6 +162,13 @@ void add_operator_package_commands(CLI::App& noun, Invocation& invocation)
     add_required(upload, "FILE", upload_options->file, "The package, - for standard input");
     upload.add_flag("--dry-run", upload_options->dry_run, "Only say what would happen");
     on_chosen(upload, invocation, std::move(upload_options), upload_package);
+
+    auto submit_options = std::make_shared<UploadOptions>();
+    CLI::App& submit = add_verb(noun, "submit", "Submit a center's signed package for review",
+                                "fathom operator submit lu-package.json");
+    add_required(submit, "FILE", submit_options->file, "The package, - for standard input");
+    submit.add_flag("--dry-run", submit_options->dry_run, "Only say what would happen");
+    on_chosen(submit, invocation, std::move(submit_options), submit_package);
 }
 
 } // namespace fathom::cli

@@ -67,6 +67,9 @@ struct MessageKind {
 struct ReplicaKind {
     static constexpr std::string_view kPrefix = "rep";
 };
+struct OperatorReviewKind {
+    static constexpr std::string_view kPrefix = "orv";
+};
 struct RequestKind {
     static constexpr std::string_view kPrefix = "req";
 };
@@ -81,6 +84,7 @@ using TokenId = Id<TokenKind>;
 using EnrolmentTokenId = Id<EnrolmentTokenKind>;
 using MessageId = Id<MessageKind>;
 using ReplicaId = Id<ReplicaKind>;
+using OperatorReviewId = Id<OperatorReviewKind>;
 using RequestId = Id<RequestKind>;
 
 } // namespace fathom

@@ -46,6 +46,7 @@
 #include "server/metering/trust_store.hpp"
 #include "server/operators/library_follower.hpp"
 #include "server/operators/operator_keys_api.hpp"
+#include "server/operators/operator_reviews_api.hpp"
 #include "server/operators/operators_api.hpp"
 #include "server/outputs/outputs_api.hpp"
 #include "server/probing/comparison_api.hpp"
@@ -198,6 +199,7 @@ struct Rooms::State {
     const std::unique_ptr<LibraryFollower> library =
         make_library_follower(context, operators, withdrawn_runs);              // copies another network's
     OperatorKeysService operator_keys{context.database};                        // who may upload operators
+    OperatorReviewsService operator_reviews{context.database, operators};       // what centers submit
     MeteringService metering{context.database, operators};                      // policies
     ScoresService scores{context.database, operators, compute, kTrustLifetime}; // scores by them
     CurvesService curves{context.database};  // over counts, over the week, against jobs
@@ -321,6 +323,7 @@ void Rooms::State::add_measurement_routes()
 {
     add_operators_routes(context.api, operators, context.database);
     add_operator_keys_routes(context.api, operator_keys, context.database);
+    add_operator_reviews_routes(context.api, operator_reviews, context.database);
     add_metering_routes(context.api, metering, scores, context.database);
     add_scores_routes(context.api, scores);
     add_curves_routes(context.api, curves, context.clock, context.settings.network_calendar);

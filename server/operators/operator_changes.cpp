@@ -21,16 +21,11 @@ OperatorRecord stored(pqxx::work& transaction, const OperatorManifest& manifest)
 Result<OperatorRecord> upload(pqxx::work& transaction, const Caller& caller, const OperatorPackage& package)
 {
     const OperatorManifest& manifest = package.manifest;
-    if (select_built_in(transaction, manifest.id))
-        return Error{Errc::kConflict, "operator " + manifest.id + " is built in: give the uploaded one another id"};
-    lock_operator_keys(transaction);
-    const std::vector<PublicKey> trusted = select_trusted_keys(transaction);
-    if (const Result<void> verified = verify_operator_package(package, trusted); !verified) return verified.error();
-    const std::int64_t next = select_last_version(transaction, manifest.id) + 1;
-    if (manifest.version != next)
-        return Error{Errc::kConflict, "the package is version " + std::to_string(manifest.version) + " of " +
-                                          manifest.id + ", the next one is " + std::to_string(next) +
-                                          ": sign it again with that version"};
+    if (const Result<void> good = check_package(transaction, package); !good) return good.error();
+    if (const std::string center = select_operator_key(transaction, package.key_id)->center; !center.empty())
+        return Error{Errc::kConflict, "key " + package.key_id + " is of the center " + center +
+                                          ", whose operators are reviewed first: submit the package "
+                                          "(`fathom operator submit`)"};
     insert_operator(transaction, manifest, "uploaded", caller.actor);
     insert_package(transaction, package);
     OperatorRecord record = stored(transaction, manifest);
@@ -69,6 +64,21 @@ void wake_library_readers(pqxx::work& transaction)
 {
     notify(transaction, "operators", "");
     notify(transaction, "catalog", "");
+}
+
+Result<void> check_package(pqxx::work& transaction, const OperatorPackage& package)
+{
+    const OperatorManifest& manifest = package.manifest;
+    if (select_built_in(transaction, manifest.id))
+        return Error{Errc::kConflict, "operator " + manifest.id + " is built in: give the uploaded one another id"};
+    lock_operator_keys(transaction);
+    const std::vector<PublicKey> trusted = select_trusted_keys(transaction);
+    if (Result<void> verified = verify_operator_package(package, trusted); !verified) return verified;
+    const std::int64_t next = select_last_version(transaction, manifest.id) + 1;
+    if (manifest.version == next) return {};
+    return Error{Errc::kConflict, "the package is version " + std::to_string(manifest.version) + " of " + manifest.id +
+                                      ", the next one is " + std::to_string(next) +
+                                      ": sign it again with that version"};
 }
 
 int add_release(pqxx::work& transaction, const std::vector<OperatorManifest>& manifests)

@@ -29,7 +29,13 @@ int add_release(pqxx::work& transaction, const std::vector<OperatorManifest>& ma
 /// @error kInvalid    a plain manifest: there is no code for it.
 /// @error kConflict   the operator exists (plain manifest), is built in, or the package has not the next version.
 /// @error kForbidden  the package's signature is not one of a trusted key.
+/// What a center's key signed is reviewed first: kConflict, too.
 Result<OperatorRecord> add_operator(pqxx::work& transaction, const Caller& caller, const OperatorOrder& order);
+
+/// Whether a package can become the next version of its operator. The library must be locked.
+/// @error kConflict   the operator is built in, or the package has not the next version.
+/// @error kForbidden  the package's signature is not one of a trusted key.
+Result<void> check_package(pqxx::work& transaction, const OperatorPackage& package);
 
 /// Makes the next version of an operator; what changes nothing gives the version in use as it is.
 /// Empty when `rule` refuses the version in use.

@@ -18,6 +18,7 @@ Result<OperatorKeyOrder> parse_key_order(const Call& call)
     OperatorKeyOrder order;
     order.name = reader.required_string("name", {.min_length = 1, .max_length = 128});
     order.public_key_pem = reader.required_string("public_key_pem", {.min_length = 1, .max_length = 4096});
+    order.center = reader.optional_string("center", {.max_length = 64}).value_or("");
     if (!order.public_key_pem.empty()) {
         const Result<std::vector<PublicKey>> keys = parse_public_keys(order.public_key_pem);
         if (!keys)

@@ -23,12 +23,20 @@ Result<OperatorKeyRecord> add_key(pqxx::work& transaction, const Caller& caller,
                                                         : "key " + id + " is trusted already, as " + known->name};
     }
     OperatorKeyRecord key;
+    if (!order.center.empty()) {
+        const std::optional<std::string> center = select_center_of_key(transaction, order.center);
+        if (!center)
+            return Error{
+                Errc::kInvalid, "the operator key has 1 error", {{"center", "there is no center " + order.center}}};
+        key.center_id = *center;
+    }
     key.id = id;
     key.name = order.name;
     key.public_key_pem = order.public_key_pem;
     key.created_by = caller.actor;
     insert_operator_key(transaction, key);
-    audit(transaction, caller.actor, "operator_key.add", id, caller.request_id, {{"name", order.name}});
+    audit(transaction, caller.actor, "operator_key.add", id, caller.request_id,
+          {{"name", order.name}, {"center", order.center}});
     return stored(transaction, id);
 }
 

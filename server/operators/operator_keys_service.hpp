@@ -9,6 +9,7 @@ namespace fathom::server {
 /// A key to trust; `id` is made of the key.
 struct OperatorKeyOrder {
     std::string name;
+    std::string center{}; ///< id or name of the center whose expert has it; empty: of the network
     std::string public_key_pem;
     PublicKey key;
 };
@@ -18,6 +19,7 @@ class OperatorKeysService {
   public:
     explicit OperatorKeysService(Database& database) : database_(&database) {}
 
+    /// @error kInvalid   there is no such center.
     /// @error kConflict  the key is there already, or was revoked.
     asio::awaitable<Result<OperatorKeyRecord>> add(Caller caller, OperatorKeyOrder order);
     asio::awaitable<Result<Page<OperatorKeyRecord>>> list(std::int64_t size, std::string after);

@@ -11,18 +11,19 @@ namespace {
 /// What to_key() reads.
 constexpr const char* kColumns = R"sql(
     SELECT k.id, k.name, k.public_key_pem, k.created_at, k.created_by, k.revoked_at,
-           coalesce(k.revoked_by, '') AS revoked_by,
+           coalesce(k.revoked_by, '') AS revoked_by, coalesce(k.center_id, '') AS center_id, coalesce(c.name, '') AS center,
            (SELECT coalesce(jsonb_agg(jsonb_build_array(p.operator_id, p.operator_version)
                                       ORDER BY p.operator_id, p.operator_version), '[]')
             FROM operator_package p WHERE p.key_id = k.id) AS signed_versions
-    FROM operator_key k )sql";
+    FROM operator_key k LEFT JOIN center c ON c.id = k.center_id )sql";
 
 const std::string kSelectKeys = std::string(kColumns) + "WHERE k.id > $1 ORDER BY k.id LIMIT $2";
 const std::string kSelectKey = std::string(kColumns) + "WHERE k.id = $1";
 constexpr const char* kSelectTrusted =
     "SELECT id, public_key_pem FROM operator_key WHERE revoked_at IS NULL ORDER BY id";
-constexpr const char* kInsertKey =
-    "INSERT INTO operator_key (id, name, public_key_pem, created_by) VALUES ($1, $2, $3, $4)";
+constexpr const char* kInsertKey = "INSERT INTO operator_key (id, name, public_key_pem, created_by, center_id) VALUES "
+                                   "($1, $2, $3, $4, nullif($5, ''))";
+constexpr const char* kSelectCenter = "SELECT id FROM center WHERE id = $1 OR name = $1";
 constexpr const char* kRevoke =
     "UPDATE operator_key SET revoked_at = now(), revoked_by = $2 WHERE id = $1 AND revoked_at IS NULL";
 constexpr const char* kLockKeys = "LOCK TABLE operator_key IN SHARE ROW EXCLUSIVE MODE";
@@ -32,6 +33,8 @@ OperatorKeyRecord to_key(const pqxx::row& row)
     OperatorKeyRecord key{.id = row["id"].as<std::string>(),
                           .name = row["name"].as<std::string>(),
                           .public_key_pem = row["public_key_pem"].as<std::string>(),
+                          .center_id = row["center_id"].as<std::string>(),
+                          .center = row["center"].as<std::string>(),
                           .created_at = to_timestamp(row["created_at"]),
                           .created_by = row["created_by"].as<std::string>(),
                           .revoked_at = to_optional_timestamp(row["revoked_at"]),
@@ -76,7 +79,14 @@ std::vector<PublicKey> select_trusted_keys(pqxx::transaction_base& transaction)
 
 void insert_operator_key(pqxx::transaction_base& transaction, const OperatorKeyRecord& key)
 {
-    transaction.exec_params(kInsertKey, key.id, key.name, key.public_key_pem, key.created_by);
+    transaction.exec_params(kInsertKey, key.id, key.name, key.public_key_pem, key.created_by, key.center_id);
+}
+
+std::optional<std::string> select_center_of_key(pqxx::transaction_base& transaction, const std::string& center)
+{
+    const pqxx::result rows = transaction.exec_params(kSelectCenter, center);
+    if (rows.empty()) return std::nullopt;
+    return rows[0]["id"].as<std::string>();
 }
 
 void update_to_revoked(pqxx::transaction_base& transaction, const std::string& id, const std::string& revoked_by)
@@ -97,6 +107,7 @@ Json to_json(const OperatorKeyRecord& key)
     return {{"id", key.id},
             {"name", key.name},
             {"public_key_pem", key.public_key_pem},
+            {"center", text_or_null(key.center)},
             {"created_at", format_rfc3339(key.created_at)},
             {"created_by", key.created_by},
             {"revoked_at", time_json(key.revoked_at)},

@@ -27,6 +27,8 @@ struct OperatorKeyRecord {
     std::string id; ///< key_id() of the key
     std::string name;
     std::string public_key_pem;
+    std::string center_id; ///< of the center whose expert has it; empty: of the network
+    std::string center;    ///< its name
     Timestamp created_at{};
     std::string created_by;
     std::optional<Timestamp> revoked_at;
@@ -41,6 +43,8 @@ std::optional<OperatorKeyRecord> select_operator_key(pqxx::transaction_base& tra
 /// Those that are not revoked, in order of id.
 std::vector<PublicKey> select_trusted_keys(pqxx::transaction_base& transaction);
 void insert_operator_key(pqxx::transaction_base& transaction, const OperatorKeyRecord& key);
+/// The id of a center, by its id or name; empty: there is none.
+std::optional<std::string> select_center_of_key(pqxx::transaction_base& transaction, const std::string& center);
 /// Revokes once.
 void update_to_revoked(pqxx::transaction_base& transaction, const std::string& id, const std::string& revoked_by);
 /// Uploads and changes of keys go one after the other: no package gets in with a key that is being revoked.

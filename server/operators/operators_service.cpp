@@ -131,9 +131,15 @@ asio::awaitable<Result<std::string>> OperatorsService::package(std::string id, s
     co_return co_await database_->run(std::move(work));
 }
 
+Result<void> OperatorsService::check_is_own() const
+{
+    if (!copied_from_.empty()) return changed_elsewhere(copied_from_);
+    return {};
+}
+
 asio::awaitable<Result<OperatorRecord>> OperatorsService::add(Caller caller, OperatorOrder order)
 {
-    if (!copied_from_.empty()) co_return changed_elsewhere(copied_from_);
+    if (const Result<void> own = check_is_own(); !own) co_return own.error();
     auto work = [&](pqxx::work& transaction) { return add_operator(transaction, caller, order); };
     Result<OperatorRecord> record = co_await database_->run(std::move(work));
     if (record) co_await reload();
@@ -143,7 +149,7 @@ asio::awaitable<Result<OperatorRecord>> OperatorsService::add(Caller caller, Ope
 asio::awaitable<Result<std::optional<OperatorRecord>>>
 OperatorsService::change(Caller caller, std::string id, OperatorOrder order, OperatorVersionRule rule)
 {
-    if (!copied_from_.empty()) co_return changed_elsewhere(copied_from_);
+    if (const Result<void> own = check_is_own(); !own) co_return own.error();
     auto work = [&](pqxx::work& transaction) { return change_operator(transaction, caller, id, order, rule); };
     Result<std::optional<OperatorRecord>> record = co_await database_->run(std::move(work));
     if (record) co_await reload();

@@ -50,6 +50,11 @@ class OperatorsService final : public LibrarySource {
     /// The signed package of an uploaded version, as JSON text. @error kNotFound
     asio::awaitable<Result<std::string>> package(std::string id, std::int64_t version);
 
+    /// Reads the library again, after a change that others made of it in this process.
+    asio::awaitable<void> reload();
+    /// @error kConflict  it is copied: versions come from elsewhere
+    Result<void> check_is_own() const;
+
     // Changes; library() knows of them when they return. Errors as in operator_changes.hpp. Of a library that is copied
     // only withdrawing is possible here: what harms must end at once, whoever is away.
 
@@ -59,7 +64,6 @@ class OperatorsService final : public LibrarySource {
     asio::awaitable<Result<void>> withdraw(Caller caller, std::string id, std::int64_t version);
 
   private:
-    asio::awaitable<void> reload();
     void replace(OperatorLibrary library, std::uint64_t read);
     std::uint64_t start_read();
 

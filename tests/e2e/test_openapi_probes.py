@@ -114,7 +114,39 @@ def test_operators_are_changed_and_uploaded(call, shared_network, tmp_path):
     assert call("GET", A + "/operator-keys").json()["items"][0]["operators"] == [{"id": "from_openapi", "version": 1}]
     call("DELETE", A + "/operators/from_openapi/versions/1", 204)
     call("DELETE", A + f"/operator-keys/{key['id']}")
+    review_operators(call, shared_network, tmp_path)
     call("DELETE", A + "/operator-keys/0123456789abcdef", 404)
+
+
+def review_operators(call, shared_network, tmp_path):
+    """What a center's key signed is approved, or rejected, by somebody else."""
+    key = json.loads(shared_network.cli("--output", "json", "operator", "key", "create", "--output-file", tmp_path / "c"))
+    public = pathlib.Path(key["public_key_file"]).read_text()
+    call("POST", A + "/operator-keys", 400, json={"name": "c", "public_key_pem": public, "center": "nowhere"})
+    call("POST", A + "/operator-keys", 201, json={"name": "c", "public_key_pem": public, "center": "alpha"})
+    manifest = json.loads((tmp_path / "m.json").read_text())
+    expert = call("POST", A + "/tokens", 201, json={"name": "of a center", "role": "expert"}).json()["token"]
+    reviews = []
+    for name in ("from_center", "not_from_center"):
+        (tmp_path / "c.json").write_text(json.dumps({**manifest, "id": name}))
+        shared_network.cli("operator", "sign", "--manifest", tmp_path / "c.json", "--object", tmp_path / "x.so", "--key",
+                           tmp_path / "c", "-o", tmp_path / "c-package.json")
+        package = json.loads((tmp_path / "c-package.json").read_text())
+        call("POST", A + "/operators", 409, json={"package": package})
+        submit = {"json": {"package": package}, "headers": {"Authorization": f"Bearer {expert}"}}
+        reviews.append(call("POST", A + "/operator-reviews", 201, **submit).json()["id"])
+        call("POST", A + "/operator-reviews", 409, **submit)
+    call("POST", A + "/operator-reviews", 400, json={"package": {}})
+    assert len(call("GET", A + "/operator-reviews?state=awaiting_review").json()["items"]) == 2
+    assert call("GET", A + f"/operator-reviews/{reviews[1]}/package").json() == package
+    call("POST", A + f"/operator-reviews/{reviews[0]}:approve")
+    call("POST", A + f"/operator-reviews/{reviews[0]}:approve", 409)
+    call("GET", A + f"/operator-reviews/{reviews[0]}/package", 404)
+    call("POST", A + f"/operator-reviews/{reviews[1]}:reject", 400, json={})
+    call("POST", A + f"/operator-reviews/{reviews[1]}:reject", json={"reason": "not wanted"})
+    call("POST", A + "/operator-reviews/orv_0:approve", 404)
+    call("DELETE", A + "/operators/from_center/versions/1", 204)
+    call("DELETE", A + f"/operator-keys/{key['id']}")
 
 
 def manifest_of(operator):

@@ -204,5 +204,64 @@ TEST_F(OperatorCommands, APrivateKeyIsNeverSent)
     EXPECT_TRUE(server.requests().empty());
 }
 
+/// A review as the server shows it.
+Json review(const std::string& state)
+{
+    return {{"id", "orv_1"},
+            {"operator", "lu"},
+            {"version", 1},
+            {"center", "alpha"},
+            {"key_id", "0123456789abcdef"},
+            {"manifest", {{"sandbox", {{"network", true}, {"memory_bytes", 1024}}}}},
+            {"object_sha256", std::string(64, 'a')},
+            {"object_bytes", 64},
+            {"state", state},
+            {"submitted_at", "2026-11-20T11:04:14Z"},
+            {"submitted_by", "tok_dana"},
+            {"decided_at", nullptr},
+            {"decided_by", nullptr},
+            {"reason", nullptr}};
+}
+
+TEST_F(OperatorCommands, SubmitForReviewAndDecide)
+{
+    make_key();
+    const Json page{{"items", {review("awaiting_review")}}, {"next_page_token", nullptr}};
+    const FakeServer server({{"GET /api/v1/operators/lu/versions", {refusal(Errc::kNotFound, "x")}},
+                             {"POST /api/v1/operator-reviews", {answer(201, review("awaiting_review").dump())}},
+                             {"GET /api/v1/operator-reviews", {answer(200, page.dump())}},
+                             {"GET /api/v1/operator-reviews/orv_1/package", {answer(200, R"({"key_id": "k"})")}},
+                             {"POST /api/v1/operator-reviews/orv_1:approve", {answer(200, review("approved").dump())}},
+                             {"POST /api/v1/operator-reviews/orv_1:reject", {answer(200, review("rejected").dump())}}});
+    ASSERT_EQ(fathom(server, sign_arguments()).code, 0);
+
+    const Ran submitted = fathom(server, {"operator", "submit", path("package.json")});
+    EXPECT_EQ(submitted.code, 0) << submitted.err;
+    EXPECT_THAT(submitted.out, HasSubstr("fathom operator review approve orv_1"));
+    const Ran listed = fathom(server, {"operator", "review", "list", "--state", "awaiting_review"});
+    EXPECT_THAT(listed.out, AllOf(HasSubstr("orv_1"), HasSubstr("alpha"), HasSubstr("awaiting review")));
+    EXPECT_EQ(fathom(server, {"operator", "review", "list", "--state", "lost"}).code, 2);
+    EXPECT_EQ(fathom(server, {"operator", "review", "package", "orv_1", "-o", path("saved.json")}).code, 0);
+    EXPECT_EQ(parse_json(read_file(path("saved.json")).value()).value()["key_id"], "k");
+    EXPECT_THAT(fathom(server, {"operator", "review", "approve", "orv_1"}).out, HasSubstr("lu version 1 of alpha"));
+    EXPECT_EQ(fathom(server, {"operator", "review", "reject", "orv_1"}).code, 2) << "without a reason";
+    EXPECT_EQ(fathom(server, {"operator", "review", "reject", "orv_1", "--reason", "no check"}).code, 0);
+    EXPECT_EQ(parse_json(server.requests().back().body).value()["reason"], "no check");
+}
+
+TEST_F(OperatorCommands, TrustAKeyAsACenters)
+{
+    make_key();
+    const Json key{{"id", "0123456789abcdef"}, {"name", "dana"}, {"center", "alpha"}, {"operators", Json::array()}};
+    const FakeServer server({{"POST /api/v1/operator-keys", {answer(201, key.dump())}}});
+
+    const Ran ran =
+        fathom(server, {"operator", "key", "add", "--name", "dana", "--center", "alpha", path("ada.key.pub")});
+
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("fathom operator submit"));
+    EXPECT_EQ(parse_json(server.requests().back().body).value()["center"], "alpha");
+}
+
 } // namespace
 } // namespace fathom::cli::test
