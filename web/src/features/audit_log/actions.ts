@@ -8,7 +8,7 @@ export const actions = [
   'center.probe_share', 'center.quarantine', 'center.release', 'center.renew_certificate', 'center.resources',
   'center.revoke', 'center.undrain', 'enrolment_token.create', 'enrolment_token.withdraw', 'export_schedule.change',
   'export_schedule.create', 'export_schedule.remove', 'export_schedule.run', 'job.cancel', 'job.list', 'job.read',
-  'job.read_cost', 'job.read_events', 'job.read_gpus', 'job.read_operators', 'job.read_output', 'job.read_placement', 'maintenance.cancel', 'maintenance.plan', 'metric_policy.activate', 'metric_policy.create', 'operator.change', 'operator.copy', 'operator.upload',
+  'job.read_cost', 'job.read_events', 'job.read_gpus', 'job.read_operators', 'job.read_output', 'job.read_placement', 'maintenance.cancel', 'maintenance.plan', 'metric_policy.activate', 'metric_policy.create', 'operator.approve', 'operator.change', 'operator.copy', 'operator.reject', 'operator.submit', 'operator.upload',
   'operator.withdraw', 'operator_key.add', 'operator_key.revoke', 'price_book.set', 'probe_finding.dismiss',
   'probe_run.create', 'probe_schedule.change', 'probe_schedule.create', 'probe_schedule.remove', 'probe_task.create',
   'probe_task.release', 'probe_task.retire', 'probe_task.test', 'project.change', 'project_member.put',

@@ -6,7 +6,7 @@ export const refusalsZh: readonly Sentence[] = [
   ...([
     ['the account', '账户'], ['the activation', '启用请求'], ['the array of jobs', '作业数组'], ['the body', '请求体'], ['the change', '更改'], ['the change of a center', '对计算中心的更改'], ['the dismissal', '对异常结果的解除'],
     ['the enrolment', '注册'], ['the enrolment token', '注册令牌'], ['the export schedule', '导出计划'], ['the job', '作业'], ['the maintenance', '维护'], ['the member', '成员'],
-    ['the metric policy', '度量策略'], ['the operator', '算子'], ['the operator key', '算子密钥'], ['the operator manifest', '算子清单'], ['the operator package', '算子包'],
+    ['the metric policy', '度量策略'], ['the operator', '算子'], ['the operator key', '算子密钥'], ['the operator manifest', '算子清单'], ['the operator package', '算子包'], ['the rejection', '驳回'],
     ['the price book', '价目表'], ['the probe run', '探针测试'], ['the probe schedule', '探针计划'], ['the probe task', '探针任务'],
     ['the project', '项目'], ['the query', '查询'], ['the question', '提问'], ['the request', '请求'], ['the reservation', '预留'],
     ['the resource configuration', '资源配置'], ['the sign-in', '登录'], ['the simulation', '模拟'], ['the step of the rotation', '轮换步骤'], ['the token', '令牌'],
@@ -91,6 +91,7 @@ export const refusalsZh: readonly Sentence[] = [
   ['no such unit type', '没有此单元类型'],
   ['no such operator', '没有此算子'],
   ['no such operator or version', '没有此算子或版本'],
+  ['no such operator review', '没有此算子审核'],
   ['no such operator key', '没有此算子密钥'],
   ['no such probe task', '没有此探针任务'],
   ['no such probe run', '没有此探针测试'],

@@ -62,6 +62,7 @@ function useKeyColumns(onRevoke: (key: SigningKey) => void): Column<SigningKey>[
   return [
     { id: 'name', title: t('keys.name'), cell: (k) => k.name, csv: (k) => k.name },
     { id: 'id', title: t('keys.id'), cell: (k) => <code>{k.id}</code>, csv: (k) => k.id },
+    { id: 'center', title: t('keys.center'), cell: (k) => k.center ?? nothing, csv: (k) => k.center },
     { id: 'state', title: t('measure.state'), csv: (k) => (k.revoked_at ? 'revoked' : 'trusted'),
       cell: (k) => <StatePill tone={k.revoked_at ? 'idle' : 'good'}>{t(k.revoked_at ? 'keys.state.revoked' : 'keys.state.trusted')}</StatePill> },
     { id: 'operators', title: t('keys.signed'), cell: (k) => (k.operators.length > 0 ? <SignedList signed={k.operators} /> : nothing), csv: (k) => k.operators.map(nameOf).join(' ') },

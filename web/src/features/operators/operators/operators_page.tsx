@@ -15,6 +15,7 @@ import { StatePill } from '../../../ui/state_pill'
 import { EmptyState, Ready } from '../../../ui/states'
 import { Time } from '../../../ui/zone'
 import { filterOperators, operatorFilterNames, parseOperatorFilters } from './filters'
+import { OperatorReviews } from '../reviews/operator_reviews'
 import { UploadPackage } from '../upload_package'
 
 function useOperatorColumns(diversity: ReadonlyMap<string, Diversity>): Column<Operator>[] {
@@ -53,6 +54,7 @@ export function OperatorsPage() {
   return (
     <Page title={t('operators.title')} actions={may('manage_metering')
       ? <Button onClick={() => setUploading(true)}>{t('operators.upload')}</Button> : undefined}>
+      <OperatorReviews />
       <Ready query={query}>
         <DataTable name="operators" label={t('operators.title')} columns={columns} rows={filterOperators(all, filters)} rowKey={(o) => o.id}
           tools={
