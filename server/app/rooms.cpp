@@ -19,6 +19,7 @@
 #include "server/centers/resources_api.hpp"
 #include "server/centers/shared_gpu_gauges.hpp"
 #include "server/centers/shared_gpus_api.hpp"
+#include "server/centers/unit_use_api.hpp"
 #include "server/events/events_api.hpp"
 #include "server/events/events_service.hpp"
 #include "server/identity/account_api.hpp"
@@ -340,6 +341,7 @@ void Rooms::State::add_center_routes()
 {
     add_diversity_routes(context.api, context.database);
     add_shared_gpus_routes(context.api, context.database);
+    add_unit_use_routes(context.api, context.database);
     add_resources_routes(context.api, context.database);
     add_centers_routes(context.api, centers, enrolment, context.database);
     add_enrolment_routes(context.api, enrolment);

@@ -60,8 +60,10 @@ Answer list_unit_types(CentersService* service, Call call)
 {
     const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
+    const bool is_advised = query_flag(call.request.query, "advised").value_or(false);
     const Result<Page<UnitTypeRecord>> unit_types =
-        co_await service->list_unit_types(query_text(call.request.query, "center"), page->size, page->after);
+        co_await service->list_unit_types(query_text(call.request.query, "center"), page->size, page->after,
+                                          is_advised ? UnitTypesWanted::kAdvised : UnitTypesWanted::kAll);
     if (!unit_types) co_return net::problem(unit_types.error(), call.request.request_id);
     co_return render_page(*unit_types);
 }

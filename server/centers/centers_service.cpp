@@ -87,10 +87,10 @@ asio::awaitable<Result<CenterRecord>> CentersService::revoke(Caller caller, std:
 }
 
 asio::awaitable<Result<Page<UnitTypeRecord>>> CentersService::list_unit_types(std::string center, std::int64_t size,
-                                                                              std::string after)
+                                                                              std::string after, UnitTypesWanted wanted)
 {
     auto work = [&](pqxx::work& transaction) -> Result<Page<UnitTypeRecord>> {
-        return select_unit_types(transaction, center, size, after);
+        return select_unit_types(transaction, center, size, after, wanted);
     };
     co_return co_await database_->run(std::move(work));
 }

@@ -31,7 +31,7 @@ class CentersService {
     asio::awaitable<Result<CenterRecord>> revoke(Caller caller, std::string key);
 
     asio::awaitable<Result<Page<UnitTypeRecord>>> list_unit_types(std::string center, std::int64_t size,
-                                                                  std::string after);
+                                                                  std::string after, UnitTypesWanted wanted);
     /// @error kNotFound
     asio::awaitable<Result<UnitTypeRecord>> get_unit_type(std::string id);
 

@@ -14,12 +14,16 @@ namespace {
 
 constexpr const char* kSelectCenters = R"sql(
     SELECT c.*, (SELECT count(*) FROM unit_type u WHERE u.center_id = c.id AND u.active) AS unit_type_count,
+           (SELECT coalesce(sum(a.unit_count), 0)::bigint FROM attempt a JOIN unit_type u ON u.id = a.unit_type_id
+            WHERE a.center_id = c.id AND u.active AND a.state <> 'ended' AND a.queued_until IS NULL) AS units_in_use,
            concat_ws('; ', c.quarantine_reason, nullif(c.quarantine_obstacle, '')) AS quarantine_text,
            b.share, b.unit_count, b.used_s, b.reserved_s
     FROM center c JOIN probe_budget b ON b.center_id = c.id WHERE c.name > $1 ORDER BY c.name LIMIT $2)sql";
 
 constexpr const char* kSelectCenter = R"sql(
     SELECT c.*, (SELECT count(*) FROM unit_type u WHERE u.center_id = c.id AND u.active) AS unit_type_count,
+           (SELECT coalesce(sum(a.unit_count), 0)::bigint FROM attempt a JOIN unit_type u ON u.id = a.unit_type_id
+            WHERE a.center_id = c.id AND u.active AND a.state <> 'ended' AND a.queued_until IS NULL) AS units_in_use,
            concat_ws('; ', c.quarantine_reason, nullif(c.quarantine_obstacle, '')) AS quarantine_text,
            b.share, b.unit_count, b.used_s, b.reserved_s
     FROM center c JOIN probe_budget b ON b.center_id = c.id WHERE c.id = $1 OR c.name = $1)sql";
@@ -75,6 +79,8 @@ CenterRecord to_center(const pqxx::row& row)
             .agent_version = row["agent_version"].as<std::string>(""),
             .facts = to_json_value(row["facts"]),
             .unit_type_count = row["unit_type_count"].as<std::int64_t>(),
+            .unit_count = row["unit_count"].as<std::int64_t>(),
+            .units_in_use = row["units_in_use"].as<std::int64_t>(),
             .probe_budget = to_probe_budget(row),
             .probe_requested_at = to_optional_timestamp(row["probe_requested_at"]),
             .probe_request_reason = row["probe_request_reason"].as<std::string>(),
@@ -168,14 +174,19 @@ void update_revoked(pqxx::transaction_base& transaction, const CenterId& id)
 }
 
 Page<UnitTypeRecord> select_unit_types(pqxx::transaction_base& transaction, const std::string& center,
-                                       std::int64_t size, const std::string& after)
+                                       std::int64_t size, const std::string& after, UnitTypesWanted wanted)
 {
     const PlaceKey key = place_key(after);
     std::vector<UnitTypeRecord> unit_types;
     for (const pqxx::row& row : transaction.exec_params(kSelectUnitTypes, center, key.center, key.name, size + 1, ""))
         unit_types.push_back(to_unit_type(row));
-    return cut_page(std::move(unit_types), size,
-                    [](const UnitTypeRecord& unit_type) { return to_text({unit_type.center, unit_type.name}); });
+    Page<UnitTypeRecord> page = cut_page(std::move(unit_types), size, [](const UnitTypeRecord& unit_type) {
+        return to_text({unit_type.center, unit_type.name});
+    });
+    // Advice is made of what was read: the page goes on after the last that was, whether it has any or not.
+    if (wanted == UnitTypesWanted::kAdvised)
+        std::erase_if(page.items, [](const UnitTypeRecord& unit_type) { return unit_type.advice.empty(); });
+    return page;
 }
 
 std::optional<UnitTypeRecord> select_unit_type(pqxx::transaction_base& transaction, const UnitTypeId& id)
@@ -201,6 +212,8 @@ Json to_json(const CenterRecord& center)
             {"agent_version", text_or_null(center.agent_version)},
             {"facts", center.facts},
             {"unit_type_count", center.unit_type_count},
+            {"unit_count", center.unit_count},
+            {"units_in_use", center.units_in_use},
             {"probe_budget",
              {{"share", center.probe_budget.share},
               {"limit_s", limit_s(center.probe_budget)},

@@ -34,6 +34,8 @@ struct CenterRecord {
     std::string agent_version;
     Json facts;
     std::int64_t unit_type_count{}; ///< active ones
+    std::int64_t unit_count{};      ///< of these
+    std::int64_t units_in_use{};    ///< of these, by attempts that have not ended
     ProbeBudget probe_budget{};
     std::optional<Timestamp> probe_requested_at{}; ///< it waits for new measurements since then
     std::string probe_request_reason{};
@@ -79,9 +81,14 @@ void update_center(pqxx::transaction_base& transaction, const CenterId& id, cons
 /// tokens of the same name worthless: else one that was issued before could undo this.
 void update_revoked(pqxx::transaction_base& transaction, const CenterId& id);
 
+/// Of the unit types of a page, all, or those alone that have advice: then it may have fewer than asked for, or none,
+/// while there are more.
+enum class UnitTypesWanted { kAll, kAdvised };
+
 /// Ordered by center name, then name; `center` is an id, a name, or empty for all. `after` is opaque.
 Page<UnitTypeRecord> select_unit_types(pqxx::transaction_base& transaction, const std::string& center,
-                                       std::int64_t size, const std::string& after);
+                                       std::int64_t size, const std::string& after,
+                                       UnitTypesWanted wanted = UnitTypesWanted::kAll);
 std::optional<UnitTypeRecord> select_unit_type(pqxx::transaction_base& transaction, const UnitTypeId& id);
 
 Json to_json(const CenterRecord& center);

@@ -25,6 +25,19 @@ def test_centers(call):
     call("GET", A + f"/unit-types/{unit_types[0]['id']}")
 
 
+def test_how_full_the_network_is(call):
+    unit_types = [unit for unit in call("GET", A + "/unit-types").json()["items"] if unit["active"]]
+    use = call("GET", A + "/unit-use?fullest=1").json()
+    assert use["unit_type_count"] == len(unit_types)
+    assert use["unit_count"] == sum(unit["unit_count"] for unit in unit_types)
+    assert len(use["fullest"]) == 1 and use["fullest"][0]["id"] in {unit["id"] for unit in unit_types}
+    for center in call("GET", A + "/centers").json()["items"]:
+        assert center["unit_count"] == sum(unit["unit_count"] for unit in unit_types if unit["center"] == center["name"])
+    call("GET", A + "/unit-use?fullest=0", 400)
+    advised = call("GET", A + "/unit-types?advised=true").json()["items"]
+    assert all(unit["advice"] for unit in advised)
+
+
 def test_center_resources(call):
     path = A + "/centers/alpha/resources"
     before = call("GET", path)
