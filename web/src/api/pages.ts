@@ -1,4 +1,5 @@
 import { keepPreviousData, type QueryClient, type QueryKey, skipToken, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
 
 export interface Page<T> {
   readonly items: readonly T[]
@@ -26,7 +27,9 @@ export function usePages<T>(options: {
     refetchInterval: options.refetchInterval ?? false,
     ...(options.keepsPrevious ? { placeholderData: keepPreviousData } : {}),
   })
-  const items = query.data?.pages.flatMap((page) => page.items)
+  const pages = query.data?.pages
+  // The same as long as the answer is: what is worked out of it is kept.
+  const items = useMemo(() => pages?.flatMap((page) => page.items), [pages])
   return { ...query, items }
 }
 

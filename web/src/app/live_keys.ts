@@ -4,6 +4,7 @@ import { predictionKeys } from '../queries/predictions'
 import { probeKeys } from '../queries/probe_keys'
 import { queueKeys } from '../queries/queue'
 import { unitTypeKeys } from '../queries/unit_types'
+import { unitUseKeys } from '../queries/unit_use'
 
 /** Answers that jobs change. */
 export interface LiveKey {
@@ -20,6 +21,7 @@ export const keysThatJobsChange: readonly LiveKey[] = [
   { key: queueKeys.all, everyMs: 1500 },
   { key: predictionKeys.all, everyMs: 1500 },
   { key: probeKeys.all, everyMs: 1500 },
+  { key: unitUseKeys.all, everyMs: 3000 },
   // All unit types of the network in one list, of which a job changes one figure.
   { key: unitTypeKeys.all, everyMs: 10_000 },
 ]

@@ -1,4 +1,5 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { api, idempotencyKey, unwrap } from '../api/client'
 import { usePages } from '../api/pages'
 import type { components, operations } from '../api/schema'
@@ -73,7 +74,8 @@ export function useJobs(filters: JobFilters, size = 50, enabled = true) {
     })),
   })
   // Of a list by state, a job that changes between two pages is on both.
-  const items = query.items && [...new Map(query.items.map((job) => [job.id, job])).values()]
+  const all = query.items
+  const items = useMemo(() => all && [...new Map(all.map((job) => [job.id, job])).values()], [all])
   return { ...query, items }
 }
 

@@ -1,5 +1,5 @@
 import { api, unwrap } from '../api/client'
-import { usePages, useWholeList } from '../api/pages'
+import { useListInParts, usePages } from '../api/pages'
 import type { components } from '../api/schema'
 
 export type NetworkWindow = components['schemas']['NetworkWindow']
@@ -25,11 +25,11 @@ export function useNetworkWindows({ center, sizeBytes, latestStart }: WindowFilt
 
 /**
  * Of all centers, without a planned transfer. The server computes each from weeks of transfers, so that only so many are read, in small
- * pages, and seldom: what they say changes from hour to hour.
+ * pages, and seldom: what they say changes from hour to hour. What has come is shown while the rest is read.
  */
 export function useTimedNetworks() {
   const everyMs = 600_000
-  return useWholeList({
+  return useListInParts({
     key: ['metering', 'windows', 'all'],
     read: (page_token, signal) => unwrap(api.GET('/api/v1/network-windows', {
       signal, params: { query: { page_size: 20, ...(page_token ? { page_token } : {}) } } })),

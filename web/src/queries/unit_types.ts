@@ -7,6 +7,8 @@ export type UnitType = components['schemas']['UnitType']
 export const unitTypeKeys = {
   all: ['unit-types'] as const,
   list: (center: string) => ['unit-types', 'list', center] as const,
+  /** Not among `all`: advice follows probes, not jobs. */
+  advised: ['advised unit-types'] as const,
 }
 
 function list(center: string) {
@@ -18,8 +20,21 @@ function list(center: string) {
 }
 
 /** Unit types of one center, or of all ('' ). */
-export function useUnitTypes(center = '') {
-  return useWholeList(list(center))
+export function useUnitTypes(center = '', enabled = true) {
+  return useWholeList({ ...list(center), enabled })
+}
+
+/** Those whose newest probe says what holds them back. */
+export function useAdvisedUnitTypes(enabled: boolean) {
+  const everyMs = 300_000
+  return useWholeList({
+    key: unitTypeKeys.advised,
+    read: (page_token, signal) => unwrap(api.GET('/api/v1/unit-types', {
+      signal, params: { query: { advised: true, page_size: 1000, ...(page_token ? { page_token } : {}) } } })),
+    refetchInterval: everyMs,
+    staleTime: everyMs,
+    enabled,
+  })
 }
 
 /** Those of all centers, also while they are read. */

@@ -1,5 +1,6 @@
 import { type Translate, useLanguage } from '../i18n/language'
 import { formatNumber } from './format'
+import { BusyMark } from './states'
 import styles from './states.module.css'
 
 /** A list that was read as a whole, or as far as it is read. */
@@ -19,7 +20,7 @@ export function CutMark({ list, name }: { list: MaybeCut; name: string }) {
 export function PartMark({ list }: { list: { readonly data: readonly unknown[] | undefined; readonly isPart: boolean } }) {
   const { t, locale } = useLanguage()
   if (!list.isPart) return null
-  return <p role="status" className={styles.floating}>{t('ui.part', { n: formatNumber(list.data?.length, locale) })}</p>
+  return <BusyMark>{t('ui.part', { n: formatNumber(list.data?.length, locale) })}</BusyMark>
 }
 
 /** That a list is longer, at the end of what a field offers to choose from: an entry that cannot be chosen; none where the list is whole. */

@@ -1,5 +1,5 @@
 import { MantineProvider } from '@mantine/core'
-import { cleanup, fireEvent, render, screen } from '@testing-library/react'
+import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/react'
 import { afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { type Dispatch, type SetStateAction, useState } from 'react'
 import { en } from '../i18n/en'
@@ -96,12 +96,21 @@ function showMany(more: { rowsAtFirst?: number; pages?: { hasNextPage: boolean; 
     </MantineProvider>)
 }
 
-it('draws a long list in parts', () => {
+const moreButton = () => screen.getByRole<HTMLButtonElement>('button', { name: 'Load more: Rows' })
+
+/** Asks for more and waits until that has been done. */
+async function loadMore() {
+  fireEvent.click(moreButton())
+  await waitFor(() => expect(screen.queryByRole<HTMLButtonElement>('button', { name: 'Load more: Rows' })?.disabled ?? false).toBe(false))
+}
+
+it('draws a long list in parts', async () => {
   showMany({})
   expect(screen.getAllByRole('cell')).toHaveLength(50)
   screen.getByText('50 shown, there are more')
-  fireEvent.click(screen.getByText('Load more'))
-  fireEvent.click(screen.getByText('Load more'))
+  await loadMore()
+  expect(screen.getAllByRole('cell')).toHaveLength(150)
+  await loadMore()
   expect(screen.getAllByRole('cell')).toHaveLength(230)
   expect(screen.queryByText('Load more')).toBeNull()
 })
@@ -112,19 +121,46 @@ it('draws fewer rows at first where a page has many tables', () => {
   expect(screen.getAllByRole('cell')).toHaveLength(10)
 })
 
-it('asks for the next page once all rows that are here are drawn', () => {
+it('shows that the click was heard before it asks for rows or draws them, and gives the focus back', async () => {
+  let end: () => void = () => undefined
+  const fetchNextPage = vi.fn(() => new Promise<void>((resolve) => {
+    end = resolve
+  }))
+  const cell = vi.fn((row: { id: string }) => row.id)
+  render(
+    <MantineProvider env="test">
+      <LanguageProvider language="en" dictionary={en}>
+        <DataTable name="test" label="Rows" columns={[{ id: 'id', title: 'Id', cell }]} rows={rows} rowKey={(row) => row.id}
+          pages={{ hasNextPage: true, isFetchingNextPage: false, fetchNextPage }} />
+      </LanguageProvider>
+    </MantineProvider>)
+  moreButton().focus()
+  cell.mockClear()
+  fireEvent.click(moreButton())
+  expect(moreButton().hasAttribute('data-loading')).toBe(true)
+  expect(fetchNextPage).not.toHaveBeenCalled()
+  expect(cell).not.toHaveBeenCalled()
+  await waitFor(() => expect(fetchNextPage).toHaveBeenCalledTimes(1))
+  expect(moreButton().disabled).toBe(true)
+  moreButton().blur() // as browsers do with what is disabled
+  end()
+  await waitFor(() => expect(moreButton().disabled).toBe(false))
+  expect(document.activeElement).toBe(moreButton())
+})
+
+it('asks for the next page once all rows that are here are drawn', async () => {
   const fetchNextPage = vi.fn()
   showMany({ pages: { hasNextPage: true, isFetchingNextPage: false, fetchNextPage } })
-  fireEvent.click(screen.getByText('Load more'))
-  fireEvent.click(screen.getByText('Load more'))
+  await loadMore()
+  await loadMore()
   expect(screen.getAllByRole('cell')).toHaveLength(230)
   expect(fetchNextPage).not.toHaveBeenCalled()
   screen.getByText('230 shown, there are more')
-  fireEvent.click(screen.getByText('Load more'))
+  await loadMore()
   expect(fetchNextPage).toHaveBeenCalledTimes(1)
 })
 
-it('does not say that there is nothing while there are pages that it does not have', () => {
+it('does not say that there is nothing while there are pages that it does not have', async () => {
   const fetchNextPage = vi.fn()
   const table = (hasNextPage: boolean) => (
     <MantineProvider env="test">
@@ -136,7 +172,7 @@ it('does not say that there is nothing while there are pages that it does not ha
   const { rerender } = render(table(true))
   expect(screen.queryByText('Nothing')).toBeNull()
   screen.getByText('0 shown, there are more')
-  fireEvent.click(screen.getByText('Load more'))
+  await loadMore()
   expect(fetchNextPage).toHaveBeenCalledTimes(1)
   rerender(table(false))
   screen.getByText('Nothing')

@@ -123,9 +123,9 @@ export function DataTable<Row>(props: {
   // Of the pages that are here, a filter of the page's own may leave none: that says nothing of those that are not.
   const hasMorePages = props.pages?.hasNextPage ?? false
   // Rows that are here are drawn before others are asked for.
-  function showMore() {
-    if (!first.hasMore) void props.pages?.fetchNextPage()
+  function showMore(): unknown {
     first.drawMore()
+    return first.hasMore ? undefined : props.pages?.fetchNextPage()
   }
   const csv = (
     <CsvButton name={props.name} header={csvColumns.map((c) => c.id)} rows={() => props.rows.map((row) => csvColumns.map((c) => c.csv?.(row)))} />

@@ -100,6 +100,11 @@ export function Ready({ query, tools, children }: { query: Watched; tools?: Reac
   )
 }
 
+/** Says over the page that something of it is on its way, while the rest is there. */
+export function BusyMark({ children }: { children: ReactNode }) {
+  return <p role="status" className={styles.floating}>{children}</p>
+}
+
 /** Says that what is shown is not current any more. */
 export function StaleMark({ since }: { since: number }) {
   const t = useText()

@@ -2,6 +2,7 @@ import { Checkbox, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useText } from '../../i18n/language'
 import { usePlanMaintenance, useReserve } from '../../queries/calendar'
+import { useCenters } from '../../queries/centers'
 import { useUnitTypes } from '../../queries/unit_types'
 import { cutOption } from '../../ui/cut_list'
 import { useFieldErrors } from '../../ui/forms/field_errors'
@@ -9,6 +10,7 @@ import { FormDialog } from '../../ui/forms/form_dialog'
 import { MomentInput, toIso } from '../../ui/forms/moment_input'
 import { useOrderKey } from '../../ui/forms/order_key'
 import { useZone } from '../../ui/zone'
+import { namesWith } from '../centers/center_options'
 import { choices } from '../unit_types/filters'
 
 /** The times of either form, with what is wrong about them. */
@@ -35,12 +37,12 @@ function useTimes() {
 /** Center and unit type, out of what is offered now. */
 function usePlace(center: string, canBeAll: boolean) {
   const t = useText()
-  const all = useUnitTypes()
-  const units = (all.data ?? []).filter((unit) => unit.active)
-  const centers = choices(units.map((unit) => unit.center))
+  const all = useCenters()
   const [chosen, setChosen] = useState({ center, unit: '' })
+  const centers = namesWith((all.data ?? []).filter((one) => one.unit_type_count > 0), chosen.center)
   const place = chosen.center || (centers[0] ?? '')
-  const names = choices(units.filter((unit) => unit.center === place).map((unit) => unit.name))
+  const units = useUnitTypes(place, place !== '')
+  const names = choices((units.data ?? []).filter((unit) => unit.active).map((unit) => unit.name))
   const unit = chosen.unit || (canBeAll ? '' : names[0] ?? '')
   return {
     center: place, unit,
@@ -48,7 +50,7 @@ function usePlace(center: string, canBeAll: boolean) {
       <>
         <NativeSelect label={t('calendar.center')} data-autofocus={canBeAll || undefined} value={place} data={[...centers, ...cutOption(t, all)]} error={errors.center} onChange={(e) => setChosen({ center: e.currentTarget.value, unit: '' })} />
         <NativeSelect label={t('calendar.unit')} value={unit} error={errors.unit_type} onChange={(e) => setChosen({ center: place, unit: e.currentTarget.value })}
-          data={[...(canBeAll ? [{ value: '', label: t('calendar.unit.all') }] : []), ...names.map((name) => ({ value: name, label: name })), ...cutOption(t, all)]} />
+          data={[...(canBeAll ? [{ value: '', label: t('calendar.unit.all') }] : []), ...names.map((name) => ({ value: name, label: name })), ...cutOption(t, units)]} />
       </>
     ),
   }

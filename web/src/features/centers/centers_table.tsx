@@ -3,30 +3,21 @@ import { Link } from '../../app/router/link'
 import { pathTo } from '../../app/router/match'
 import { useText } from '../../i18n/language'
 import type { Center } from '../../queries/centers'
-import { useUnitTypes } from '../../queries/unit_types'
 import { Ago } from '../../ui/ago'
-import { CutMark } from '../../ui/cut_list'
 import { type Column, DataTable } from '../../ui/data_table'
 import { nothing } from '../../ui/format'
 import { Time } from '../../ui/zone'
 import { HealthPill, healthOf } from './health'
-import { occupancyByCenter } from './occupancy'
 
 export function CentersTable({ centers, isPlain = false, tools, empty }: { centers: readonly Center[]; isPlain?: boolean; tools?: ReactNode; empty?: ReactNode }) {
   const t = useText()
-  const unitTypes = useUnitTypes()
-  const units = unitTypes.data
   const columns = useMemo((): Column<Center>[] => {
-    const occupancies = occupancyByCenter(units ?? [])
-    const occupancyOf = (id: string) => {
-      const { used, all } = occupancies.get(id) ?? { used: 0, all: 0 }
-      return `${used} / ${all}`
-    }
+    const use = (c: Center) => `${c.units_in_use} / ${c.unit_count}`
     return [
       { id: 'name', title: t('centers.name'), cell: (c) => <Link href={pathTo('/centers/:center', { center: c.name })}>{c.name}</Link>, csv: (c) => c.name },
       { id: 'health', title: t('centers.state'), cell: (c) => <HealthPill center={c} />, csv: healthOf },
       { id: 'last_seen_at', title: t('centers.seen'), cell: (c) => <Ago at={c.last_seen_at} />, csv: (c) => c.last_seen_at },
-      { id: 'units_in_use', title: t('centers.units'), isNumber: true, cell: (c) => occupancyOf(c.id), csv: (c) => occupancyOf(c.id) },
+      { id: 'units_in_use', title: t('centers.units'), isNumber: true, cell: use, csv: use },
       { id: 'unit_types', title: t('centers.types'), isNumber: true, cell: (c) => c.unit_type_count, csv: (c) => c.unit_type_count },
       ...(isPlain ? [] : [
         { id: 'host', title: t('centers.host'), cell: (c: Center) => hostOf(c) ?? nothing, csv: hostOf },
@@ -36,12 +27,9 @@ export function CentersTable({ centers, isPlain = false, tools, empty }: { cente
         { id: 'id', title: t('centers.id'), cell: (c: Center) => <code>{c.id}</code>, csv: (c: Center) => c.id, isHidden: true },
       ]),
     ]
-  }, [t, units, isPlain])
+  }, [t, isPlain])
   return (
-    <>
-      <CutMark list={unitTypes} name={t('units.title')} />
-      <DataTable name="centers" isPlain={isPlain} label={t('centers.title')} columns={columns} rows={centers} rowKey={(c) => c.id} tools={tools} empty={empty} />
-    </>
+    <DataTable name="centers" isPlain={isPlain} label={t('centers.title')} columns={columns} rows={centers} rowKey={(c) => c.id} tools={tools} empty={empty} />
   )
 }
 

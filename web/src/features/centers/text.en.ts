@@ -30,6 +30,8 @@ export const centersEn = {
   'centers.map.connected': '{n} of {all} connected',
   'centers.map.state': '{health}, {used} / {all} units in use',
   'centers.map.untimed': 'its network was never timed',
+  'centers.map.reading': 'its bandwidth is being read',
+  'centers.map.reading.all': 'The bandwidths are being read…',
   'centers.map.rate': 'Bandwidth now',
   'centers.map.most': '{n} of {all} centers are drawn: those with trouble first, then by name. The filters choose others; the table has all.',
   'centers.map.key': 'Figures at lines: median bandwidth of timed transfers from the data site to the center, at this hour; wider lines have more. Lines without a figure: never timed. Dashed lines: the agent is not connected. Ways from center to center are not measured.',

@@ -8,7 +8,7 @@ function center(change: Partial<Center>): Center {
   return {
     id: 'ctr_1', name: 'alpha', state: 'online', drained: false, drain_reason: null, version: 1, created_at: '2026-01-01T00:00:00Z',
     certificate_not_after: '2027-01-01T00:00:00Z', revoked_at: null, connected_at: null, last_seen_at: null, agent_version: null,
-    facts: {}, unit_type_count: 0, probe_budget: { share: 0, limit_s: 0, used_s: 0, reserved_s: 0 }, probe_requested_at: null,
+    facts: {}, unit_type_count: 0, unit_count: 0, units_in_use: 0, probe_budget: { share: 0, limit_s: 0, used_s: 0, reserved_s: 0 }, probe_requested_at: null,
     probe_request_reason: null, quarantined_at: null, quarantine_reason: null, ...change,
   }
 }

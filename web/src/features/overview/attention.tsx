@@ -5,7 +5,7 @@ import { pathTo } from '../../app/router/match'
 import { useText } from '../../i18n/language'
 import { useCenters } from '../../queries/centers'
 import { useOpenFindings } from '../../queries/findings'
-import { useUnitTypes } from '../../queries/unit_types'
+import { useAdvisedUnitTypes } from '../../queries/unit_types'
 import { useNow } from '../../ui/ago'
 import { formatTime } from '../../ui/format'
 import { ServerText } from '../../ui/server_text'
@@ -24,7 +24,8 @@ export function Attention() {
   const t = useText()
   const centers = useCenters()
   const findings = useOpenFindings()
-  const units = useUnitTypes()
+  // The server looks through all measurements for it: what matters more is asked for first.
+  const units = useAdvisedUnitTypes(centers.data !== undefined && findings.data !== undefined)
   const now = useNow()
   const [most, setMost] = useState(fewAlerts)
   const alerts = alertsOf(centers.data ?? [], findings.data?.items ?? [], units.data ?? [], now)

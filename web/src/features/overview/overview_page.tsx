@@ -5,8 +5,8 @@ import { useCenters } from '../../queries/centers'
 import { CutMark } from '../../ui/cut_list'
 import { Page, Section } from '../../ui/page'
 import { Ready } from '../../ui/states'
-import { AskForUnits } from '../centers/ask_for_units'
 import { CentersTable } from '../centers/centers_table'
+import { AskAhead } from './ask_ahead'
 import { Attention } from './attention'
 import { FirstRun } from './first_run'
 import styles from './overview.module.css'
@@ -20,7 +20,7 @@ export function OverviewPage() {
   const centers = useCenters()
   return (
     <Page title={t('overview.title')}>
-      <AskForUnits />
+      <AskAhead />
       <Ready query={centers}>
         <FirstRun centers={centers.data ?? []} />
         {centers.data?.length === 0 ? null : (

@@ -11,10 +11,15 @@ import { Outcome } from '../jobs/job_state'
 import { Place } from '../routing/place'
 import { placeName } from '../routing/place_name'
 
+/** Those of a center, or of all (''). */
+export function useRecentPlacements(center = '') {
+  return useNewestPredictions(10, center)
+}
+
 export function RecentPlacements({ center = '' }: { center?: string }) {
   const t = useText()
   const { may } = useSession()
-  const query = useNewestPredictions(10, center)
+  const query = useRecentPlacements(center)
   const columns: Column<Prediction>[] = [
     { id: 'job', title: t('jobs.job'), cell: (p) => <Link href={pathTo('/jobs/:id', { id: p.job_id })}>{p.job_type}</Link>, csv: (p) => p.job_id },
     { id: 'place', title: t('jobs.place'), cell: (p) => <Place at={p} />, csv: placeName },

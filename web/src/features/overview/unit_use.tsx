@@ -1,24 +1,21 @@
 import { Link } from '../../app/router/link'
 import { pathTo } from '../../app/router/match'
 import { useText } from '../../i18n/language'
-import { useUnitTypes } from '../../queries/unit_types'
+import { useUnitUse } from '../../queries/unit_use'
 import { Ready } from '../../ui/states'
 import { Bars } from './bars'
-import { busiest } from './busiest'
+import { inOrder } from './in_order'
 import styles from './overview.module.css'
-
-const mostBars = 12
 
 /** How full each unit type is; of many, the fullest. */
 export function UnitUse() {
   const t = useText()
-  const query = useUnitTypes()
-  const active = (query.data ?? []).filter((unit) => unit.active)
-  const shown = busiest(active, mostBars)
-  const rest = active.length - shown.length
+  const query = useUnitUse()
+  const shown = query.data ? inOrder(query.data) : []
+  const rest = (query.data?.unit_type_count ?? 0) - shown.length
   return (
     <Ready query={query}>
-      {active.length === 0 ? <p className="dim">{t('overview.units.none')}</p> : (
+      {shown.length === 0 ? <p className="dim">{t('overview.units.none')}</p> : (
         <Bars bars={shown.map((unit) => ({
           id: unit.id, name: <Link href={pathTo('/centers/:center', { center: unit.center })}>{unit.center} / {unit.name}</Link>,
           value: unit.units_in_use, of: unit.unit_count, text: t('overview.units.of', { used: unit.units_in_use, all: unit.unit_count }),

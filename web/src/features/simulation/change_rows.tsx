@@ -1,6 +1,6 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useText } from '../../i18n/language'
-import type { UnitType } from '../../queries/unit_types'
+import { useUnitTypes } from '../../queries/unit_types'
 import measuring from '../measuring/measuring.module.css'
 import { centersBefore, type ChangeRow, type Complaint, firstRow, type Kind, kinds, mostChanges, originOf, type WrongRow } from './choices'
 import styles from './simulation.module.css'
@@ -9,7 +9,8 @@ interface RowProps {
   at: number
   rows: readonly ChangeRow[]
   wrong: WrongRow
-  unitTypes: readonly UnitType[]
+  /** Of the network, by name. */
+  centers: readonly string[]
   onChange: (row: ChangeRow) => void
   onRemove: () => void
 }
@@ -17,16 +18,18 @@ interface RowProps {
 /** What a row begins with when its kind is chosen. */
 const startValues: Record<Kind, string> = { scale_units: '2', set_units: '', add_center: '', remove_center: '' }
 
-function Row({ at, rows, wrong, unitTypes, onChange, onRemove }: RowProps) {
+function Row({ at, rows, wrong, centers, onChange, onRemove }: RowProps) {
   const t = useText()
   const row = rows[at] ?? firstRow
   const say = (complaint: Complaint | undefined) => (complaint ? t(complaint.key, complaint.values) : '')
-  const names = centersBefore([...new Set(unitTypes.map((one) => one.center))].sort(), rows, at)
+  const names = centersBefore(centers, rows, at)
   // What an address names is offered, even when the network has it no more.
   const offered = (all: readonly string[], chosen: string, none: string) =>
     [{ value: '', label: none }, ...all, ...(chosen === '' || all.includes(chosen) ? [] : [chosen])]
-  const types = unitTypes.filter((one) => one.center === originOf(rows.slice(0, at), row.center)).map((one) => one.name)
   const hasUnits = row.kind === 'scale_units' || row.kind === 'set_units'
+  const origin = originOf(rows.slice(0, at), row.center)
+  const unitTypes = useUnitTypes(origin, hasUnits && origin !== '')
+  const types = (unitTypes.data ?? []).map((one) => one.name)
   return (
     <fieldset className={styles.row}>
       <legend>{t('simulation.change', { n: at + 1 })}</legend>
@@ -54,14 +57,14 @@ function Row({ at, rows, wrong, unitTypes, onChange, onRemove }: RowProps) {
 }
 
 /** The changes, one after another. */
-export function ChangeRows({ rows, wrong, complaint, unitTypes, onChange }: {
-  rows: readonly ChangeRow[]; wrong: readonly WrongRow[]; complaint: string; unitTypes: readonly UnitType[]; onChange: (rows: readonly ChangeRow[]) => void
+export function ChangeRows({ rows, wrong, complaint, centers, onChange }: {
+  rows: readonly ChangeRow[]; wrong: readonly WrongRow[]; complaint: string; centers: readonly string[]; onChange: (rows: readonly ChangeRow[]) => void
 }) {
   const t = useText()
   return (
     <div className={measuring.stack}>
       {rows.map((_, at) => (
-        <Row key={at} at={at} rows={rows} wrong={wrong[at] ?? {}} unitTypes={unitTypes} onRemove={() => onChange(rows.filter((__, i) => i !== at))}
+        <Row key={at} at={at} rows={rows} wrong={wrong[at] ?? {}} centers={centers} onRemove={() => onChange(rows.filter((__, i) => i !== at))}
           onChange={(row) => onChange(rows.map((one, i) => (i === at ? row : one)))} />
       ))}
       {complaint ? <p role="alert" className={measuring.bad}>{complaint}</p> : null}

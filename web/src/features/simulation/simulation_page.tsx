@@ -1,9 +1,9 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useMemo, useState } from 'react'
 import { useFilters } from '../../app/router/search'
 import { useText } from '../../i18n/language'
+import { useCenters } from '../../queries/centers'
 import { type SimulationOrder, useSimulation } from '../../queries/simulations'
-import { type UnitType, useUnitTypes } from '../../queries/unit_types'
 import { CutMark } from '../../ui/cut_list'
 import { Page, Section } from '../../ui/page'
 import { EmptyState, ErrorState, Ready } from '../../ui/states'
@@ -43,7 +43,8 @@ function Answer({ asked, isOther }: { asked: SimulationOrder | null; isOther: bo
   )
 }
 
-function Question({ unitTypes }: { unitTypes: readonly UnitType[] }) {
+/** `centers`: names of those that have units. */
+function Question({ centers }: { centers: readonly string[] }) {
   const t = useText()
   const [raw, change] = useFilters(choiceNames)
   const [choices, setChoices] = useState<Choices>(() => choicesOf(raw))
@@ -69,7 +70,7 @@ function Question({ unitTypes }: { unitTypes: readonly UnitType[] }) {
     <>
       <form onSubmit={submit} aria-label={t('simulation.form')}>
         <Section title={t('simulation.changes')}>
-          <ChangeRows rows={rows} wrong={shown.rows} unitTypes={unitTypes} onChange={setChanges}
+          <ChangeRows rows={rows} wrong={shown.rows} centers={centers} onChange={setChanges}
             complaint={shown.wrong.changes ? t(shown.wrong.changes.key, shown.wrong.changes.values) : ''} />
         </Section>
         <Section title={t('simulation.period')}>
@@ -85,13 +86,14 @@ function Question({ unitTypes }: { unitTypes: readonly UnitType[] }) {
 /** What a change of the network would do. The choices stand in the address; it is simulated only when that is asked for. */
 export function SimulationPage() {
   const t = useText()
-  const unitTypes = useUnitTypes()
+  const centers = useCenters()
+  const names = useMemo(() => (centers.data ?? []).filter((center) => center.unit_type_count > 0).map((center) => center.name), [centers.data])
   return (
     <Page title={t('simulation.title')}>
       <p className={measuring.note}>{t('simulation.intro')}</p>
-      <Ready query={unitTypes}>
-        <CutMark list={unitTypes} name={t('units.title')} />
-        {unitTypes.data?.length === 0 ? <EmptyState title={t('simulation.empty.network')} /> : <Question unitTypes={unitTypes.data ?? []} />}
+      <Ready query={centers}>
+        <CutMark list={centers} name={t('centers.title')} />
+        {names.length === 0 ? <EmptyState title={t('simulation.empty.network')} /> : <Question centers={names} />}
       </Ready>
     </Page>
   )

@@ -7,10 +7,9 @@ import { CutMark } from '../../../ui/cut_list'
 import { TextFilter } from '../../../ui/forms/text_filter'
 import { Page, Section } from '../../../ui/page'
 import { EmptyState, Ready } from '../../../ui/states'
-import { AskForUnits } from '../ask_for_units'
 import { CentersTable } from '../centers_table'
 import { healths } from '../health'
-import { MapView } from '../map/map_view'
+import { AskForNetworks, MapView } from '../map/map_view'
 import { EnrolDialog } from './enrol_dialog'
 import { EnrolmentTokens } from './enrolment_tokens'
 import { filterCenters, parseCenterFilters } from './filters'
@@ -39,7 +38,7 @@ export function CentersPage() {
     : <EmptyState title={t('centers.none')} action={mayEnrol ? enrol : undefined} />
   return (
     <Page title={t('centers.title')} actions={mayEnrol ? enrol : null}>
-      <AskForUnits />
+      {raw.view === 'map' ? <AskForNetworks /> : null}
       <Ready query={query}>
         <CutMark list={query} name={t('centers.title')} />
         {raw.view === 'map' ? <MapView centers={found} tools={tools} empty={empty} /> : <CentersTable centers={found} tools={tools} empty={empty} />}

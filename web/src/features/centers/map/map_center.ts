@@ -1,8 +1,6 @@
 import type { Center } from '../../../queries/centers'
 import type { NetworkWindow } from '../../../queries/network_windows'
-import type { UnitType } from '../../../queries/unit_types'
 import { type Health, healthOf } from '../health'
-import { occupancyByCenter } from '../occupancy'
 
 /** What was measured of a center's way to the data site. */
 export interface MapLink {
@@ -22,8 +20,8 @@ export interface MapCenter {
   isConnected: boolean
   used: number
   all: number
-  /** null: its network was never timed. */
-  link: MapLink | null
+  /** null: its network was never timed; undefined: that is not known yet. */
+  link: MapLink | null | undefined
 }
 
 /** For each center the unit type whose network was timed most often, as predictions take it. */
@@ -37,11 +35,11 @@ function linksByCenter(windows: readonly NetworkWindow[]): ReadonlyMap<string, M
   return links
 }
 
-export function mapCenters(centers: readonly Center[], units: readonly UnitType[], windows: readonly NetworkWindow[]): MapCenter[] {
-  const occupancies = occupancyByCenter(units)
+/** `isWhole`: all that was timed is among the windows, so that a center without one was not. */
+export function mapCenters(centers: readonly Center[], windows: readonly NetworkWindow[], isWhole: boolean): MapCenter[] {
   const links = linksByCenter(windows)
   return centers.map((center) => ({
     id: center.id, name: center.name, health: healthOf(center), isConnected: center.state === 'online' && !center.revoked_at,
-    ...(occupancies.get(center.id) ?? { used: 0, all: 0 }), link: links.get(center.id) ?? null,
+    used: center.units_in_use, all: center.unit_count, link: links.get(center.id) ?? (isWhole ? null : undefined),
   }))
 }

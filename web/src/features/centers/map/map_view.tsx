@@ -1,16 +1,15 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import { Link } from '../../../app/router/link'
 import { pathTo } from '../../../app/router/match'
 import { useText } from '../../../i18n/language'
 import type { Center } from '../../../queries/centers'
 import { useTimedNetworks } from '../../../queries/network_windows'
-import { useUnitTypes } from '../../../queries/unit_types'
-import { CutMark } from '../../../ui/cut_list'
+import { CutMark, PartMark } from '../../../ui/cut_list'
 import { type Column, DataTable } from '../../../ui/data_table'
 import { nothing } from '../../../ui/format'
 import { formatByteRate } from '../../../ui/rates'
 import { StatePill } from '../../../ui/state_pill'
-import { ErrorState, LoadingState } from '../../../ui/states'
+import { BusyMark, ErrorState } from '../../../ui/states'
 import measuring from '../../measuring/measuring.module.css'
 import { goodHoursText } from '../../network_windows/good_hours_text'
 import { toneOf } from '../health'
@@ -18,18 +17,24 @@ import { type MapCenter, mapCenters } from './map_center'
 import { drawnOf } from './map_layout'
 import { NetworkMap } from './network_map'
 
+/** Asks for what the map's lines tell together with the centers, not after them. Draws nothing. */
+export function AskForNetworks() {
+  useTimedNetworks()
+  return null
+}
+
 /** The centers that fit the filters as a map, and as a table of the same figures. */
 export function MapView({ centers, tools, empty }: { centers: readonly Center[]; tools: ReactNode; empty: ReactNode }) {
   const t = useText()
-  const units = useUnitTypes()
   const networks = useTimedNetworks()
-  const all = mapCenters(centers, units.data ?? [], networks.data ?? [])
-  const drawn = drawnOf(all)
+  const { data: windows, isPart } = networks
+  const all = useMemo(() => mapCenters(centers, windows ?? [], windows !== undefined && !isPart), [centers, windows, isPart])
+  const drawn = useMemo(() => drawnOf(all), [all])
   return (
     <>
       <div className={measuring.tools}>{tools}</div>
-      {[units, networks].map((query, i) => (query.data === undefined ? <Missing key={i} query={query} /> : null))}
-      <CutMark list={units} name={t('units.title')} />
+      {windows === undefined ? <Missing query={networks} /> : null}
+      <PartMark list={networks} />
       <CutMark list={networks} name={t('windows.title')} />
       {all.length === 0 ? empty : (
         <>
@@ -46,9 +51,10 @@ export function MapView({ centers, tools, empty }: { centers: readonly Center[];
   )
 }
 
-/** What the map waits for; it is drawn without that meanwhile. */
+/** The map is drawn without what its lines tell until that has come. */
 function Missing({ query }: { query: { isError: boolean; error: unknown; refetch: () => unknown } }) {
-  return query.isError ? <ErrorState error={query.error} retry={() => void query.refetch()} /> : <LoadingState />
+  const t = useText()
+  return query.isError ? <ErrorState error={query.error} retry={() => void query.refetch()} /> : <BusyMark>{t('centers.map.reading.all')}</BusyMark>
 }
 
 function MapTable({ centers }: { centers: readonly MapCenter[] }) {
