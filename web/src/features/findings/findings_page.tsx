@@ -55,21 +55,21 @@ export function FindingsPage() {
   const [dismissed, setDismissed] = useState<ProbeFinding | null>(null)
   const columns = useFindingColumns(showEvidence, may('manage_metering') ? setDismissed : null)
   const isFiltered = filters.center !== '' || filters.kind !== '' || filters.open !== ''
+  const tools = (
+    <>
+      <NativeSelect label={t('measure.center')} value={filters.center} onChange={(e) => change({ center: e.currentTarget.value })}
+        data={centers} />
+      <NativeSelect label={t('findings.kind')} value={filters.kind} onChange={(e) => change({ kind: e.currentTarget.value })}
+        data={[{ value: '', label: t('ui.any') }, ...findingKinds.map((kind) => ({ value: kind, label: t(`findings.kind.${kind}`) }))]} />
+      <NativeSelect label={t('findings.state')} value={filters.open} onChange={(e) => change({ open: e.currentTarget.value })}
+        data={[{ value: '', label: t('ui.any') }, { value: 'open', label: t('findings.state.open') }, { value: 'dismissed', label: t('findings.state.dismissed') }]} />
+    </>
+  )
   return (
     <Page title={t('findings.title')}>
       <p className={measuring.note}>{t('findings.intro')}</p>
-      <Ready query={query}>
-        <DataTable name="findings" label={t('findings.title')} columns={columns} rows={query.items ?? []} rowKey={(f) => f.id} pages={query}
-          tools={
-            <>
-              <NativeSelect label={t('measure.center')} value={filters.center} onChange={(e) => change({ center: e.currentTarget.value })}
-                data={centers} />
-              <NativeSelect label={t('findings.kind')} value={filters.kind} onChange={(e) => change({ kind: e.currentTarget.value })}
-                data={[{ value: '', label: t('ui.any') }, ...findingKinds.map((kind) => ({ value: kind, label: t(`findings.kind.${kind}`) }))]} />
-              <NativeSelect label={t('findings.state')} value={filters.open} onChange={(e) => change({ open: e.currentTarget.value })}
-                data={[{ value: '', label: t('ui.any') }, { value: 'open', label: t('findings.state.open') }, { value: 'dismissed', label: t('findings.state.dismissed') }]} />
-            </>
-          }
+      <Ready query={query} tools={tools}>
+        <DataTable name="findings" label={t('findings.title')} columns={columns} rows={query.items ?? []} rowKey={(f) => f.id} pages={query} tools={tools}
           empty={isFiltered
             ? <EmptyState title={t('findings.none')} action={<Button onClick={() => change({ center: '', kind: '', open: '' })}>{t('measure.clear')}</Button>} />
             : <EmptyState title={t('findings.none.yet')} />} />

@@ -35,13 +35,15 @@ export function KeysPage() {
   const all = query.items ?? []
   const keys = all.filter((key) => raw.show === 'all' || key.revoked_at === null)
   const add = <Button variant="filled" onClick={() => setAdding(true)}>{t('keys.add')}</Button>
+  const tools = (
+    <NativeSelect label={t('keys.show')} value={raw.show === 'all' ? 'all' : ''} onChange={(e) => change({ show: e.currentTarget.value })}
+      data={[{ value: '', label: t('keys.show.trusted') }, { value: 'all', label: t('keys.show.all') }]} />
+  )
   return (
     <Page title={t('keys.title')} actions={add}>
       <p className={measuring.note}>{t('keys.intro')}</p>
-      <Ready query={query}>
-        <DataTable name="operator-keys" label={t('keys.title')} columns={columns} rows={keys} rowKey={(key) => key.id} pages={query}
-          tools={<NativeSelect label={t('keys.show')} value={raw.show === 'all' ? 'all' : ''} onChange={(e) => change({ show: e.currentTarget.value })}
-            data={[{ value: '', label: t('keys.show.trusted') }, { value: 'all', label: t('keys.show.all') }]} />}
+      <Ready query={query} tools={tools}>
+        <DataTable name="operator-keys" label={t('keys.title')} columns={columns} rows={keys} rowKey={(key) => key.id} pages={query} tools={tools}
           empty={all.length === 0 ? <EmptyState title={t('keys.none.yet')}>{t('keys.none.hint')}</EmptyState>
             : <EmptyState title={t('keys.none')} action={<Button onClick={() => change({ show: 'all' })}>{`${t('keys.show')}: ${t('keys.show.all')}`}</Button>} />} />
       </Ready>

@@ -22,19 +22,19 @@ export function RunsPage() {
   const names = (unitTypes.data ?? []).map((one) => `${one.center}/${one.name}`)
   const isFiltered = filters.state !== '' || filters.unit_type !== '' || filters.probe_task !== ''
   const measure = may('manage_metering') ? <Button variant="filled" onClick={() => navigate('/measure')}>{t('runs.measure')}</Button> : undefined
+  const tools = (
+    <>
+      <NativeSelect label={t('measure.state')} value={filters.state} onChange={(e) => change({ state: e.currentTarget.value })}
+        data={[{ value: '', label: t('ui.any') }, ...runStates.map((state) => ({ value: state, label: t(`runs.state.${state}`) }))]} />
+      <NativeSelect label={t('measure.unit_type')} value={filters.unit_type} onChange={(e) => change({ unit_type: e.currentTarget.value })}
+        data={[{ value: '', label: t('ui.any') }, ...new Set([...names, ...(filters.unit_type ? [filters.unit_type] : [])]), ...cutOption(t, unitTypes)]} />
+      {filters.probe_task ? <Button onClick={() => change({ probe_task: '' })}>{t('runs.task')}: {filters.probe_task} ×</Button> : null}
+    </>
+  )
   return (
     <Page title={t('runs.title')} actions={measure}>
-      <Ready query={query}>
-        <DataTable name="probe-runs" label={t('runs.title')} columns={columns} rows={query.items ?? []} rowKey={(r) => r.id} pages={query}
-          tools={
-            <>
-              <NativeSelect label={t('measure.state')} value={filters.state} onChange={(e) => change({ state: e.currentTarget.value })}
-                data={[{ value: '', label: t('ui.any') }, ...runStates.map((state) => ({ value: state, label: t(`runs.state.${state}`) }))]} />
-              <NativeSelect label={t('measure.unit_type')} value={filters.unit_type} onChange={(e) => change({ unit_type: e.currentTarget.value })}
-                data={[{ value: '', label: t('ui.any') }, ...new Set([...names, ...(filters.unit_type ? [filters.unit_type] : [])]), ...cutOption(t, unitTypes)]} />
-              {filters.probe_task ? <Button onClick={() => change({ probe_task: '' })}>{t('runs.task')}: {filters.probe_task} ×</Button> : null}
-            </>
-          }
+      <Ready query={query} tools={tools}>
+        <DataTable name="probe-runs" label={t('runs.title')} columns={columns} rows={query.items ?? []} rowKey={(r) => r.id} pages={query} tools={tools}
           empty={isFiltered
             ? <EmptyState title={t('runs.none')} action={<Button onClick={() => change({ state: '', unit_type: '', probe_task: '' })}>{t('measure.clear')}</Button>} />
             : <EmptyState title={t('runs.none.yet')} action={measure} />} />

@@ -42,17 +42,17 @@ export function TasksPage() {
   const columns = useTaskColumns()
   const isFiltered = filters.state !== '' || filters.job_type !== ''
   const compose = may('manage_metering') ? <Button variant="filled" onClick={() => navigate('/probe-tasks/compose')}>{t('compose.title')}</Button> : undefined
+  const tools = (
+    <>
+      <NativeSelect label={t('measure.state')} value={filters.state} onChange={(e) => change({ state: e.currentTarget.value })}
+        data={[{ value: '', label: t('ui.any') }, ...taskStates.map((state) => ({ value: state, label: t(`tasks.state.${state}`) }))]} />
+      <TextFilter label={t('tasks.job_type')} value={filters.job_type} width={170} onChange={(job_type) => change({ job_type })} />
+    </>
+  )
   return (
     <Page title={t('tasks.title')} actions={compose}>
-      <Ready query={query}>
-        <DataTable name="probe-tasks" label={t('tasks.title')} columns={columns} rows={query.items ?? []} rowKey={(k) => k.id} pages={query}
-          tools={
-            <>
-              <NativeSelect label={t('measure.state')} value={filters.state} onChange={(e) => change({ state: e.currentTarget.value })}
-                data={[{ value: '', label: t('ui.any') }, ...taskStates.map((state) => ({ value: state, label: t(`tasks.state.${state}`) }))]} />
-              <TextFilter label={t('tasks.job_type')} value={filters.job_type} width={170} onChange={(job_type) => change({ job_type })} />
-            </>
-          }
+      <Ready query={query} tools={tools}>
+        <DataTable name="probe-tasks" label={t('tasks.title')} columns={columns} rows={query.items ?? []} rowKey={(k) => k.id} pages={query} tools={tools}
           empty={isFiltered ? (
             <EmptyState title={t('tasks.none')} action={<Button onClick={() => change({ state: '', job_type: '' })}>{t('measure.clear')}</Button>} />
           ) : <EmptyState title={t('tasks.none.yet')} action={compose}>{t('tasks.none.text')}</EmptyState>} />
