@@ -8,7 +8,7 @@ import { nothing } from '../../ui/format'
 import { Section } from '../../ui/page'
 import { ServerText } from '../../ui/server_text'
 import { StatePill, type Tone } from '../../ui/state_pill'
-import { EmptyState, ErrorState, Ready } from '../../ui/states'
+import { EmptyState, ErrorState, NoneFits, Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
 
 const tones: Record<SubUnitRequest['state'], Tone> = { waiting: 'warn', draining: 'busy', giving: 'busy', done: 'good', refused: 'bad', cancelled: 'idle' }
@@ -40,19 +40,20 @@ export function Requests({ kinds }: { kinds: readonly SubUnitKind[] }) {
   const query = useSubUnitRequests({ kind: raw.kind, open: raw.open === 'true' })
   const cancel = useCancelSubUnitRequest()
   const columns = useRequestColumns(may('manage_network') ? (id) => cancel.mutate(id) : null)
+  const isFiltered = raw.kind !== '' || raw.open === 'true'
+  const tools = (
+    <>
+      <NativeSelect label={t('subunits.kind')} value={raw.kind} onChange={(e) => change({ kind: e.currentTarget.value })}
+        data={[{ value: '', label: t('ui.any') }, ...kinds.map((one) => one.kind)]} />
+      <Checkbox label={t('subunits.open')} checked={raw.open === 'true'} onChange={(e) => change({ open: e.currentTarget.checked ? 'true' : '' })} />
+    </>
+  )
   return (
     <Section title={t('subunits.requests')}>
       {cancel.error ? <ErrorState error={cancel.error} /> : null}
-      <Ready query={query}>
-        <DataTable name="sub-unit-requests" label={t('subunits.requests')} columns={columns} rows={query.items ?? []} rowKey={(one) => one.id} pages={query}
-          tools={
-            <>
-              <NativeSelect label={t('subunits.kind')} value={raw.kind} onChange={(e) => change({ kind: e.currentTarget.value })}
-                data={[{ value: '', label: t('ui.any') }, ...kinds.map((one) => one.kind)]} />
-              <Checkbox label={t('subunits.open')} checked={raw.open === 'true'} onChange={(e) => change({ open: e.currentTarget.checked ? 'true' : '' })} />
-            </>
-          }
-          empty={<EmptyState title={t('subunits.requests.none')} />} />
+      <Ready query={query} tools={tools}>
+        <DataTable name="sub-unit-requests" label={t('subunits.requests')} columns={columns} rows={query.items ?? []} rowKey={(one) => one.id} pages={query} tools={tools}
+          empty={isFiltered ? <NoneFits onClear={() => change({ kind: '', open: '' })} /> : <EmptyState title={t('subunits.requests.none')} />} />
       </Ready>
     </Section>
   )
