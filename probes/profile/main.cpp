@@ -7,6 +7,7 @@
 #include "probes/profile/remainder_operators.hpp"
 #include "probes/profile/render_profile.hpp"
 #include "probes/profile/seen_symbols.hpp"
+#include "probes/profile/stand_ins.hpp"
 #include "probes/runner/resources.hpp"
 
 #include <CLI/CLI.hpp>
@@ -139,6 +140,7 @@ class Run {
         if (!end) return fail(end.error(), end.error().code == Errc::kNotFound ? kNotFound : kNotExecutable);
         input_.cpu_s = end->cpu_s;
         take_time();
+        sampler_->look_back();
         // A FATHOM_CORES that is no number is fathom-probe's to refuse.
         if (const Result<int> cores = probes::usable_cores()) input_.cores = *cores;
         const int code = end->signal != 0 ? 128 + end->signal : end->exit_code;
@@ -214,8 +216,7 @@ class Run {
     Result<void> report()
     {
         Profile profile = build_profile(input_, library_);
-        constexpr std::size_t kStandIns = 4; // that the remainder may need
-        limit_operators(profile.operators, library_, kMaxOperators - kStandIns, profile.notes);
+        limit_operators(profile.operators, library_, kMaxOperators - kMaxStandIns, profile.notes);
         if (!arguments_.has_calibration) {
             profile.notes.emplace_back("the remainder has no operators that stand for it (--no-calibration)");
         } else if (arguments_.format != "table") {

@@ -2,9 +2,11 @@
 
 #include "core/decide/probing/match.hpp"
 #include "probes/profile/child_process.hpp"
+#include "probes/profile/own_code.hpp"
 #include "probes/profile/routine_work.hpp"
 #include "probes/profile/sampler.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +50,10 @@ struct Profile {
     };
     std::vector<Flow> flows;
     Remainder remainder;
+    OwnCode own_code; ///< what the memory and compute parts of the remainder are, as far as it was seen
+    /// How alike what stands for a part of the remainder is to the loops that it stands for, 0..1: by operator_key and
+    /// the part's name.
+    std::map<std::string, double> stand_in_similarity;
     double coverage{}; ///< share of calls that have an operator
     double missed{};   ///< share of calls that have none
     std::vector<std::string> notes;

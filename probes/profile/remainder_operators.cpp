@@ -2,6 +2,7 @@
 
 #include "core/model/probe_result.hpp"
 #include "probes/profile/counts_folder.hpp"
+#include "probes/profile/stand_ins.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,27 +17,6 @@
 
 namespace fathom::profile {
 namespace {
-
-/// What stands for a part of the remainder: a size that one execution takes milliseconds for.
-struct StandIn {
-    const char* remainder;
-    const char* id;
-    Parameters parameters;
-    double share;
-};
-
-constexpr double kSmallestShare = 0.005; // less is not worth a probe's time
-
-std::vector<StandIn> stand_ins(const Remainder& remainder)
-{
-    // Reading and writing cannot be told apart from outside; half of each.
-    std::vector<StandIn> all{{"memory", "stream_triad", {{"n", 2'000'000}}, remainder.memory},
-                             {"compute", "trigonometric", {{"n", 200'000}}, remainder.compute},
-                             {"io", "file_read", {{"bytes", 1 << 20}}, remainder.io / 2},
-                             {"io", "file_write", {{"bytes", 1 << 20}}, remainder.io / 2}};
-    std::erase_if(all, [](const StandIn& one) { return one.share < kSmallestShare; });
-    return all;
-}
 
 std::string task_of(const std::vector<StandIn>& parts)
 {
@@ -99,7 +79,7 @@ Result<std::string> run_with_input(const std::string& program, const std::string
 
 Result<void> add_remainder_operators(Profile& profile, const std::vector<OperatorManifest>& library)
 {
-    std::vector<StandIn> parts = stand_ins(profile.remainder);
+    std::vector<StandIn> parts = stand_ins(profile.remainder, profile.own_code);
     std::erase_if(parts, [&](const StandIn& part) {
         return std::none_of(library.begin(), library.end(),
                             [&](const OperatorManifest& manifest) { return manifest.id == part.id; });
@@ -122,6 +102,7 @@ Result<void> add_remainder_operators(Profile& profile, const std::vector<Operato
         use.count = std::max<std::int64_t>(1, std::llround(parts[i].share * profile.thread_s / each_s));
         use.share = parts[i].share;
         use.remainder = parts[i].remainder;
+        profile.stand_in_similarity[operator_key(use.id, use.parameters) + use.remainder] = parts[i].similarity;
         profile.operators.push_back(std::move(use));
     }
     return {};

@@ -1,6 +1,7 @@
 #include "probes/profile/render_profile.hpp"
 
 #include "core/decide/probing/generate_task.hpp"
+#include "probes/profile/render_own_code.hpp"
 
 #include <fmt/format.h>
 
@@ -126,6 +127,12 @@ double similarity_of(const OperatorUse& use, const Profile& profile)
     return time[0] > 0 ? alike[0] / time[0] : time[1] > 0 ? alike[1] / time[1] : 1;
 }
 
+double similarity_of_stand_in(const OperatorUse& use, const Profile& profile)
+{
+    const auto found = profile.stand_in_similarity.find(operator_key(use.id, use.parameters) + use.remainder);
+    return found == profile.stand_in_similarity.end() ? 1 : found->second;
+}
+
 bool is_serial(const OperatorUse& use, const Profile& profile)
 {
     const auto is_other = [&](const ProfileLine& line) {
@@ -146,10 +153,10 @@ Json use_json(const OperatorUse& use, const Profile& profile, const std::vector<
     if (!use.label.empty()) json["label"] = use.label;
     if (!use.inputs.empty()) json["inputs"] = use.inputs;
     if (is_serial(use, profile)) json["serial"] = true;
-    if (!use.remainder.empty())
-        json["remainder"] = use.remainder;
-    else if (const double similarity = similarity_of(use, profile); similarity < 1)
-        json["likeness"] = rounded(similarity);
+    if (!use.remainder.empty()) json["remainder"] = use.remainder;
+    const double similarity =
+        use.remainder.empty() ? similarity_of(use, profile) : similarity_of_stand_in(use, profile);
+    if (similarity < 1) json["likeness"] = rounded(similarity);
     return json;
 }
 
@@ -213,6 +220,7 @@ std::string profile_table(const Profile& profile)
     text += fmt::format("  of the remainder: memory-bound {}, compute-bound {}, I/O {}, waiting {}\n",
                         percent(rest.memory), percent(rest.compute), percent(rest.io), percent(rest.waiting));
     if (!rest.method.empty()) text += "  told apart by: " + rest.method + "\n";
+    text += own_code_table(profile.own_code);
     for (const std::string& note : profile.notes)
         text += "note: " + note + "\n";
     return text;
@@ -266,7 +274,8 @@ Json profile_json(const Profile& profile, const std::vector<OperatorManifest>& l
                 {"compute", rounded(rest.compute)},
                 {"io", rounded(rest.io)},
                 {"waiting", rounded(rest.waiting)},
-                {"method", rest.method}}},
+                {"method", rest.method},
+                {"code", own_code_json(profile.own_code)}}},
               {"coverage", rounded(profile.coverage)},
               {"missed", rounded(profile.missed)},
               {"wall_s", profile.wall_s},

@@ -46,8 +46,8 @@ ThreadState state_of_all(const std::vector<ThreadView>& threads)
 } // namespace
 
 Sampler::Sampler(const Counts& counts, pid_t root)
-    : counts_(counts), tree_(root), memory_use_(make_memory_use(root)), last_look_(std::chrono::steady_clock::now()),
-      interval_(kMin)
+    : counts_(counts), tree_(root), memory_use_(make_memory_use(root)), counters_(root),
+      last_look_(std::chrono::steady_clock::now()), interval_(kMin)
 {
 }
 
@@ -65,6 +65,7 @@ void Sampler::look()
     const double cpu_before_s = own_cpu_s();
     const std::vector<ThreadView> threads = tree_.look(attached());
     const auto now = std::chrono::steady_clock::now();
+    counters_.look();
     attribute(threads, std::chrono::duration<double>(now - last_look_).count());
     last_look_ = now;
     constexpr double kMaxOfACore = 0.007;

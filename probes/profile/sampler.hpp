@@ -3,6 +3,7 @@
 #include "probes/profile/counts_file.hpp"
 #include "probes/profile/memory_use.hpp"
 #include "probes/profile/process_tree.hpp"
+#include "probes/profile/program_counters.hpp"
 
 #include <chrono>
 
@@ -26,11 +27,15 @@ class Sampler {
     /// How long to wait before the next look, so that looking costs at most a hundredth of a core.
     std::chrono::milliseconds interval() const { return interval_; }
 
+    /// After the program has ended: takes the last of what the kernel saw of it.
+    void look_back() { counters_.look(); }
     /// After the program has ended: whether what was seen of its memory can be believed. May take 0.2 s.
     void check_machine() { memory_use_->check_machine(); }
 
     const OutsideTime& outside() const { return outside_; }
     const MemoryUse& memory_use() const { return *memory_use_; }
+    /// Where it was within its code.
+    const ProgramCounters& counters() const { return counters_; }
     const ProcessTree& tree() const { return tree_; }
     /// When a slot's thread was last seen alive, in ticks; 0: never.
     std::uint64_t last_alive(std::size_t slot) const { return slot < last_alive_.size() ? last_alive_[slot] : 0; }
@@ -42,6 +47,7 @@ class Sampler {
     const Counts& counts_;
     ProcessTree tree_;
     std::unique_ptr<MemoryUse> memory_use_;
+    ProgramCounters counters_;
     OutsideTime outside_;
     std::vector<std::uint64_t> last_alive_;
     std::chrono::steady_clock::time_point last_look_;

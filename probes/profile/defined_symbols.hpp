@@ -1,0 +1,14 @@
+#pragma once
+
+#include "probes/profile/hot_loops.hpp"
+
+#include <set>
+#include <string>
+
+namespace fathom::profile {
+
+/// Whether an ELF file offers one of the names to others (its dynamic symbols). The file may be anything; tables of
+/// more than 32 MiB are not read.
+bool defines_any(const ReadCode& read, const std::set<std::string, std::less<>>& names);
+
+} // namespace fathom::profile

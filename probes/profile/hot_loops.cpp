@@ -1,0 +1,86 @@
+#include "probes/profile/hot_loops.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace fathom::profile {
+namespace {
+
+constexpr std::uint64_t kLongestLoop = 4096; // bytes
+constexpr std::size_t kMostInstructions = 1024;
+
+struct Extent {
+    std::uint64_t begin{};
+    std::uint64_t end{};
+};
+
+/// Follows the code from a place that the program was at: there an instruction begins.
+Extent extent_around(std::uint64_t place, const ReadCode& read, const Disassembler& disassembler)
+{
+    Extent extent{place, place};
+    std::uint64_t farthest = place; // that a branch forward reaches
+    for (const Instruction& one : disassembler.decode(read(place, kLongestLoop), place, kMostInstructions)) {
+        const std::uint64_t behind = one.address + one.bytes;
+        if (one.target && !one.is_call) {
+            if (*one.target <= place && place - *one.target <= kLongestLoop) return {*one.target, behind};
+            if (*one.target > one.address && *one.target - place <= kLongestLoop)
+                farthest = std::max(farthest, *one.target);
+        }
+        extent.end = behind;
+        if (one.ends && behind > farthest) break;
+    }
+    return extent;
+}
+
+CodeMix mix_of_extent(const Extent& extent, const ReadCode& read, const Disassembler& disassembler)
+{
+    const std::string code = read(extent.begin, static_cast<std::size_t>(extent.end - extent.begin));
+    std::vector<Instruction> instructions = disassembler.decode(code, extent.begin, kMostInstructions);
+    mark_indirect(instructions);
+    std::vector<CodeInstruction> loop;
+    loop.reserve(instructions.size());
+    for (const Instruction& one : instructions)
+        loop.push_back(one.code);
+    return mix_of(loop);
+}
+
+/// Takes the samples within an extent away from those that no loop has yet.
+std::uint64_t take(const Extent& extent, CodeSamples& left)
+{
+    std::uint64_t taken = 0;
+    const auto first = left.lower_bound(extent.begin);
+    const auto last = left.lower_bound(extent.end);
+    for (auto at = first; at != last; ++at)
+        taken += at->second;
+    left.erase(first, last);
+    return taken;
+}
+
+} // namespace
+
+std::vector<HotLoop> find_loops(const CodeSamples& samples, const ReadCode& read, const Disassembler& disassembler,
+                                std::size_t most)
+{
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> hottest(samples.begin(), samples.end());
+    std::sort(hottest.begin(), hottest.end(),
+              [](const auto& a, const auto& b) { return std::tie(b.second, a.first) < std::tie(a.second, b.first); });
+    CodeSamples left = samples;
+    std::vector<HotLoop> loops;
+    for (const auto& [place, count] : hottest) {
+        if (loops.size() >= most) break;
+        if (!left.contains(place)) continue;
+        const Extent extent = extent_around(place, read, disassembler);
+        if (extent.end <= place) {
+            left.erase(place); // no code that anybody could read
+            continue;
+        }
+        const std::uint64_t taken = take(extent, left);
+        loops.push_back({extent.begin, extent.end, taken, mix_of_extent(extent, read, disassembler)});
+    }
+    std::sort(loops.begin(), loops.end(), [](const HotLoop& a, const HotLoop& b) {
+        return std::tie(b.samples, a.begin) < std::tie(a.samples, b.begin);
+    });
+    return loops;
+}
+
+} // namespace fathom::profile

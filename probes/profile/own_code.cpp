@@ -1,0 +1,102 @@
+#include "probes/profile/own_code.hpp"
+
+#include "probes/profile/defined_symbols.hpp"
+#include "probes/profile/program_counters.hpp"
+#include "probes/profile/routine_work.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <tuple>
+
+namespace fathom::profile {
+namespace {
+
+constexpr std::size_t kMaxLoops = 16;
+constexpr std::size_t kMaxLoopsOfFile = 64; // that are looked at: programs may have many small ones
+constexpr double kSmallestShare = 0.005;    // as of operators: less is not worth a probe's time
+constexpr std::uint64_t kFewestSamples = 20;
+
+std::vector<OperatorCode> code_of(const std::vector<OperatorManifest>& library)
+{
+    std::vector<OperatorCode> known;
+    for (const OperatorCode& one : operator_code()) {
+        if (std::any_of(library.begin(), library.end(),
+                        [&](const OperatorManifest& manifest) { return manifest.id == one.operator_id; }))
+            known.push_back(one);
+    }
+    return known;
+}
+
+/// "mpi/MPI_Allreduce" and "fftw_execute/1d" are the functions' names with what tells their kinds apart.
+std::set<std::string, std::less<>> names_of(const std::vector<ObservedCalls>& called)
+{
+    std::set<std::string, std::less<>> names;
+    for (const ObservedCalls& calls : called) {
+        const std::string& symbol = calls.operation.symbol;
+        const std::size_t slash = symbol.find('/');
+        names.insert(symbol.substr(0, slash));
+        if (slash != std::string::npos) names.insert(symbol.substr(slash + 1));
+    }
+    return names;
+}
+
+std::uint64_t samples_of(const SampledFile& file)
+{
+    std::uint64_t sum = 0;
+    for (const auto& [place, count] : file.samples())
+        sum += count;
+    return sum;
+}
+
+OwnLoop match(const std::string& file, const HotLoop& found, double share, const std::vector<OperatorCode>& known)
+{
+    OwnLoop loop{file, found.begin, share, found.mix, "", 0};
+    if (found.mix.waits > 0) return loop;
+    const CodeMatch nearest = nearest_operator(found.mix, known);
+    loop.similarity = nearest.similarity;
+    if (nearest.similarity >= kLeastCodeSimilarity) loop.operator_id = nearest.operator_id;
+    return loop;
+}
+
+} // namespace
+
+OwnCode find_own_code(const ProgramCounters& counters, double running, const std::vector<ObservedCalls>& called,
+                      const std::vector<OperatorManifest>& library)
+{
+    OwnCode code{{}, running, counters.why_none()};
+    if (running < kSmallestShare || !code.why_none.empty()) return code;
+    const std::set<std::string, std::less<>> names = names_of(called);
+    std::vector<const SampledFile*> own;
+    std::uint64_t total = counters.total();
+    for (const SampledFile& file : counters.files()) {
+        if (defines_any([&](auto offset, auto bytes) { return file.read(offset, bytes); }, names))
+            total -= samples_of(file);
+        else
+            own.push_back(&file);
+    }
+    if (total < kFewestSamples) {
+        code.why_none = "too short to find the program's own loops";
+        return code;
+    }
+    const Disassembler disassembler;
+    const std::vector<OperatorCode> known = code_of(library);
+    for (const SampledFile* file : own) {
+        const auto read = [&](std::uint64_t offset, std::size_t bytes) { return file->read(offset, bytes); };
+        const std::string name = std::filesystem::path(file->path()).filename().string();
+        for (const HotLoop& found : find_loops(file->samples(), read, disassembler, kMaxLoopsOfFile)) {
+            const double share = running * static_cast<double>(found.samples) / static_cast<double>(total);
+            if (share >= kSmallestShare) code.loops.push_back(match(name, found, share, known));
+        }
+    }
+    std::sort(code.loops.begin(), code.loops.end(), [](const OwnLoop& a, const OwnLoop& b) {
+        return std::tie(b.share, a.file, a.offset) < std::tie(a.share, b.file, b.offset);
+    });
+    if (code.loops.size() > kMaxLoops) code.loops.resize(kMaxLoops);
+    for (const OwnLoop& loop : code.loops)
+        code.others -= loop.share;
+    code.others = std::max(0.0, code.others);
+    return code;
+}
+
+} // namespace fathom::profile

@@ -1,0 +1,102 @@
+#include "probes/profile/stand_ins.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace fathom::profile {
+namespace {
+
+constexpr double kSmallestShare = 0.005; // less is not worth a probe's time
+
+/// Loops of one operator.
+struct Matched {
+    std::string id;
+    double share{};
+    double similarity{};
+};
+
+/// The operators that most of the matched loops' time goes to.
+std::vector<Matched> matched_operators(const OwnCode& code)
+{
+    constexpr std::size_t kMost = 3; // each may stand twice
+    std::map<std::string, Matched> by_id;
+    for (const OwnLoop& loop : code.loops) {
+        if (loop.operator_id.empty()) continue;
+        Matched& one = by_id[loop.operator_id];
+        one.id = loop.operator_id;
+        one.similarity = (one.similarity * one.share + loop.similarity * loop.share) / (one.share + loop.share);
+        one.share += loop.share;
+    }
+    std::vector<Matched> matched;
+    for (const auto& [id, one] : by_id)
+        matched.push_back(one);
+    std::sort(matched.begin(), matched.end(),
+              [](const Matched& a, const Matched& b) { return std::tie(b.share, a.id) < std::tie(a.share, b.id); });
+    if (matched.size() > kMost) matched.resize(kMost);
+    return matched;
+}
+
+/// Milliseconds of an operator, within a core's caches or beyond all.
+Parameters size_of(const std::string& id, bool is_beyond_caches)
+{
+    if (id == "spmv") return {{"rows", is_beyond_caches ? 300'000 : 1000}};
+    if (id == "random_access") return {{"n", is_beyond_caches ? 4'000'000 : 8192}};
+    if (id == "sort") return {{"n", is_beyond_caches ? 1'000'000 : 32'768}};
+    if (id == "trigonometric") return {{"n", 200'000}};
+    if (id == "compression" || id == "decompression")
+        return {{"bytes", is_beyond_caches ? 2'097'152 : 131'072}, {"random_percent", 10}};
+    return {{"n", is_beyond_caches ? 2'000'000 : 1000}};
+}
+
+/// Parts of one operator at one size are one; what stands for loops of no operator leaves their similarity as it is.
+void add(StandIn part, std::vector<StandIn>& parts)
+{
+    const auto same = std::find_if(parts.begin(), parts.end(), [&](const StandIn& one) {
+        return one.remainder == part.remainder && one.id == part.id && one.parameters == part.parameters;
+    });
+    if (same == parts.end())
+        parts.push_back(std::move(part));
+    else
+        same->share += part.share;
+}
+
+} // namespace
+
+std::vector<StandIn> stand_ins(const Remainder& remainder, const OwnCode& code)
+{
+    std::vector<StandIn> parts;
+    const double running = remainder.memory + remainder.compute;
+    double unmatched = 1; // of the running time
+    const auto is_large = [](double share) { return share >= kSmallestShare; };
+    for (const Matched& one : matched_operators(code)) {
+        if (running <= 0) break;
+        const double part = std::min(unmatched, one.share / running);
+        const double memory = part * remainder.memory;
+        const double compute = part * remainder.compute;
+        // What is too small for a probe goes with the other part: it is the same loop.
+        const bool is_one = !is_large(memory) || !is_large(compute);
+        if (!is_large(memory + compute)) continue;
+        unmatched -= part;
+        const bool is_memory = memory > compute;
+        if (is_one) {
+            add({is_memory ? "memory" : "compute", one.id, size_of(one.id, is_memory), memory + compute,
+                 one.similarity},
+                parts);
+            continue;
+        }
+        add({"memory", one.id, size_of(one.id, true), memory, one.similarity}, parts);
+        add({"compute", one.id, size_of(one.id, false), compute, one.similarity}, parts);
+    }
+    // Reading and writing cannot be told apart from outside; half of each.
+    const StandIn rest[] = {
+        {"memory", "stream_triad", size_of("stream_triad", true), unmatched * remainder.memory},
+        {"compute", "trigonometric", size_of("trigonometric", false), unmatched * remainder.compute},
+        {"io", "file_read", {{"bytes", 1 << 20}}, remainder.io / 2},
+        {"io", "file_write", {{"bytes", 1 << 20}}, remainder.io / 2}};
+    for (const StandIn& part : rest) {
+        if (is_large(part.share)) add(part, parts);
+    }
+    return parts;
+}
+
+} // namespace fathom::profile
