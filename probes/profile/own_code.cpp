@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxLoops = 16;
 constexpr std::size_t kMaxLoopsOfFile = 64; // that are looked at: programs may have many small ones
-constexpr double kSmallestShare = 0.005;    // as of operators: less is not worth a probe's time
+constexpr double kSmallestLoop = 0.005;     // as of operators: less is not worth a probe's time
 constexpr std::uint64_t kFewestSamples = 20;
 
 std::vector<OperatorCode> code_of(const std::vector<OperatorManifest>& library)
@@ -65,7 +65,7 @@ OwnCode find_own_code(const ProgramCounters& counters, double running, const std
                       const std::vector<OperatorManifest>& library)
 {
     OwnCode code{{}, running, counters.why_none()};
-    if (running < kSmallestShare || !code.why_none.empty()) return code;
+    if (running < kSmallestLoop || !code.why_none.empty()) return code;
     const std::set<std::string, std::less<>> names = names_of(called);
     std::vector<const SampledFile*> own;
     std::uint64_t total = counters.total();
@@ -86,7 +86,7 @@ OwnCode find_own_code(const ProgramCounters& counters, double running, const std
         const std::string name = std::filesystem::path(file->path()).filename().string();
         for (const HotLoop& found : find_loops(file->samples(), read, disassembler, kMaxLoopsOfFile)) {
             const double share = running * static_cast<double>(found.samples) / static_cast<double>(total);
-            if (share >= kSmallestShare) code.loops.push_back(match(name, found, share, known));
+            if (share >= kSmallestLoop) code.loops.push_back(match(name, found, share, known));
         }
     }
     std::sort(code.loops.begin(), code.loops.end(), [](const OwnLoop& a, const OwnLoop& b) {

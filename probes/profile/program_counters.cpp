@@ -31,7 +31,7 @@ constexpr std::size_t kRingPages = 8; // of samples of 24 bytes: some seconds
 constexpr std::size_t kMaxFiles = 256;
 constexpr std::size_t kMaxPaths = 4096; // also of files that cannot be read
 constexpr std::size_t kMaxPlaces = 65'536;
-constexpr std::size_t kMaxProcesses = 1024; // whose mappings are kept
+constexpr std::size_t kMaxKeptProcesses = 1024; // whose mappings are kept
 constexpr std::size_t kNoFile = std::numeric_limits<std::size_t>::max();
 
 /// The processors that a process may use, or evenly some of them.
@@ -202,7 +202,7 @@ const std::vector<CodeMapping>& ProgramCounters::mappings_of(pid_t process)
     if (is_read_[process]) return mappings_[process];
     is_read_[process] = true;
     std::vector<CodeMapping> now = read_code_mappings(probes::proc_text("/proc/" + std::to_string(process) + "/maps"));
-    if (mappings_.size() >= kMaxProcesses && !mappings_.contains(process)) mappings_.clear();
+    if (mappings_.size() >= kMaxKeptProcesses && !mappings_.contains(process)) mappings_.clear();
     // A process that has ended has none any more: those of before tell where it was.
     if (!now.empty()) mappings_[process] = std::move(now);
     return mappings_[process];

@@ -8,12 +8,12 @@
 namespace fathom::profile {
 namespace {
 
-struct Part {
+struct MixPart {
     const char* name;
     double value;
 };
 
-std::array<Part, 11> parts_of(const CodeMix& mix)
+std::array<MixPart, 11> parts_of(const CodeMix& mix)
 {
     return {{{"floating", mix.floating},
              {"slow_floating", mix.slow_floating},
@@ -28,7 +28,7 @@ std::array<Part, 11> parts_of(const CodeMix& mix)
              {"crypto", mix.crypto}}};
 }
 
-double rounded(double value)
+double to_four_places(double value)
 {
     return std::round(value * 1e4) / 1e4;
 }
@@ -38,7 +38,7 @@ std::string mix_text(const CodeMix& mix)
     if (mix.waits > 0) return "waits in a loop";
     constexpr double kSmallest = 0.05;
     std::string text;
-    for (const Part& part : parts_of(mix)) {
+    for (const MixPart& part : parts_of(mix)) {
         if (part.value < kSmallest) continue;
         std::string name = part.name;
         if (const std::size_t at = name.find('_'); at != std::string::npos) name[at] = ' ';
@@ -76,22 +76,22 @@ Json own_code_json(const OwnCode& code)
     Json loops = Json::array();
     for (const OwnLoop& loop : code.loops) {
         Json mix = Json::object();
-        for (const Part& part : parts_of(loop.mix)) {
-            if (part.value > 0) mix[part.name] = rounded(part.value);
+        for (const MixPart& part : parts_of(loop.mix)) {
+            if (part.value > 0) mix[part.name] = to_four_places(part.value);
         }
         Json json{{"file", loop.file},
                   {"offset", loop.offset},
-                  {"share", rounded(loop.share)},
+                  {"share", to_four_places(loop.share)},
                   {"operator", loop.operator_id.empty() ? Json() : Json(loop.operator_id)},
-                  {"likeness", rounded(loop.similarity)},
+                  {"likeness", to_four_places(loop.similarity)},
                   {"mix", std::move(mix)},
-                  {"packed", rounded(loop.mix.packed)},
-                  {"operations_per_byte", rounded(loop.mix.flops_per_byte)}};
+                  {"packed", to_four_places(loop.mix.packed)},
+                  {"operations_per_byte", to_four_places(loop.mix.flops_per_byte)}};
         if (loop.mix.waits > 0) json["waits"] = true;
         loops.push_back(std::move(json));
     }
     return {{"loops", std::move(loops)},
-            {"others", rounded(code.others)},
+            {"others", to_four_places(code.others)},
             {"why_none", code.why_none.empty() ? Json() : Json(code.why_none)}};
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/base/json.hpp"
+#include "core/base/json_reader.hpp"
 #include "probes/profile/own_code.hpp"
 
 #include <string>

@@ -6,7 +6,7 @@
 namespace fathom::profile {
 namespace {
 
-constexpr double kSmallestShare = 0.005; // less is not worth a probe's time
+constexpr double kSmallestPart = 0.005; // less is not worth a probe's time
 
 /// Loops of one operator.
 struct Matched {
@@ -67,7 +67,7 @@ std::vector<StandIn> stand_ins(const Remainder& remainder, const OwnCode& code)
     std::vector<StandIn> parts;
     const double running = remainder.memory + remainder.compute;
     double unmatched = 1; // of the running time
-    const auto is_large = [](double share) { return share >= kSmallestShare; };
+    const auto is_large = [](double share) { return share >= kSmallestPart; };
     for (const Matched& one : matched_operators(code)) {
         if (running <= 0) break;
         const double part = std::min(unmatched, one.share / running);

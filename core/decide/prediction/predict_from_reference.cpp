@@ -166,9 +166,14 @@ double spread_of_remainder(std::span<const OperatorDemand> demands, std::span<co
 /// Moves what only resembles its operator towards the core's speed in general, as far as it is known.
 void apply_similarity(std::span<const OperatorDemand> demands, std::vector<RatioThere>& ratios)
 {
-    const auto core = std::find_if(demands.begin(), demands.end(),
-                                   [](const OperatorDemand& demand) { return demand.remainder == "compute"; });
-    if (core == demands.end()) return;
+    // What is not known to be like an operator tells most of the core in general.
+    const auto core = std::max_element(demands.begin(), demands.end(), [](const auto& a, const auto& b) {
+        const auto generality = [](const OperatorDemand& demand) {
+            return demand.remainder == "compute" ? demand.similarity : -1;
+        };
+        return generality(a) < generality(b);
+    });
+    if (core == demands.end() || core->remainder != "compute") return;
     const RatioThere general = ratios[static_cast<std::size_t>(core - demands.begin())];
     if (general.basis == PredictionBasis::kUnknown) return;
     constexpr double kDoubt = 0.25; // of the way between the two, as a standard deviation
@@ -193,6 +198,10 @@ RatioThere estimate_ratio(const OperatorDemand& demand, const ReferenceRun& refe
             portable::hypot(estimate->deviation, deviation_of(*before->second)), nullptr};
 }
 
+/// By how much the logarithm of a ratio is off, as a standard deviation, for a loop that has nothing in common with the
+/// operator that stands for it.
+constexpr double kDoubtOfLoops = 0.5;
+
 std::vector<RatioThere> find_ratios(std::span<const OperatorDemand> demands, const ReferenceRun& reference,
                                     const UnitMeasurements& there, const EstimateSource& missing)
 {
@@ -214,7 +223,9 @@ std::vector<RatioThere> find_ratios(std::span<const OperatorDemand> demands, con
     apply_similarity(demands, found);
     const double half_spread = spread_of_remainder(demands, found) / 2;
     for (std::size_t i = 0; i < demands.size(); ++i) {
-        if (is_estimated_class(demands[i])) found[i].deviation = portable::hypot(found[i].deviation, half_spread);
+        if (!is_estimated_class(demands[i])) continue;
+        const double unlike = 1 - std::clamp(demands[i].similarity, 0.0, 1.0);
+        found[i].deviation = portable::hypot(portable::hypot(found[i].deviation, half_spread), kDoubtOfLoops * unlike);
     }
     return found;
 }

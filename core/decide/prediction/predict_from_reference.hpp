@@ -39,6 +39,7 @@ struct ReferenceRun {
 /// The 80 % interval combines, as independent deviations of logarithms weighted by their part of the time: the
 /// measurements' own intervals, the distance of interpolation, a quarter of what similarity moved between, for the
 /// remainder half the logarithm by which the ratios of its classes differ (it may be of another class than it seems),
+/// for loops of the remainder half of what they do not have in common with their operator,
 /// and the run-to-run variation of programs. What was measured on one side only, and what no operator stands for, is
 /// off by one common error.
 /// @param demands  with shares; shares and waiting_share sum to at most 1.

@@ -10,8 +10,8 @@ namespace fathom {
 namespace {
 
 /// As in core/decide/probing/match: intensities this far apart have nothing in common.
-constexpr double kIntensityDecades = 2;
-constexpr double kIntensityWeight = 0.5;
+constexpr double kCodeIntensityDecades = 2;
+constexpr double kCodeIntensityWeight = 0.5;
 
 /// The parts by the time that one of each takes: an address that has to come from memory first is waited for, as are
 /// divisions and locks; integers and branches are worked on beside all else.
@@ -25,10 +25,10 @@ std::array<double, 11> weighed_parts(const CodeMix& mix)
             mix.crypto};
 }
 
-double intensity_closeness(double a, double b)
+double closeness_of_intensities(double a, double b)
 {
     if (a <= 0 || b <= 0) return a <= 0 && b <= 0 ? 1 : 0;
-    return std::max(0.0, 1 - std::abs(portable::log10(a / b)) / kIntensityDecades);
+    return std::max(0.0, 1 - std::abs(portable::log10(a / b)) / kCodeIntensityDecades);
 }
 
 } // namespace
@@ -44,8 +44,8 @@ double code_similarity(const CodeMix& a, const CodeMix& b)
         all += first[i] + second[i];
     }
     if (all <= 0) return 0;
-    const double closeness = intensity_closeness(a.flops_per_byte, b.flops_per_byte);
-    return std::clamp(common / all * (1 - kIntensityWeight * (1 - closeness)), 0.0, 1.0);
+    const double closeness = closeness_of_intensities(a.flops_per_byte, b.flops_per_byte);
+    return std::clamp(common / all * (1 - kCodeIntensityWeight * (1 - closeness)), 0.0, 1.0);
 }
 
 CodeMatch nearest_operator(const CodeMix& loop, std::span<const OperatorCode> operators)

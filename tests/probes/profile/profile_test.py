@@ -302,8 +302,8 @@ def test_the_job_block_is_yaml_and_stands_for_the_remainder(tmp_path):
     assert ended.returncode == 0, ended.stderr
     uses = yaml.safe_load(report.read_text())["operators"]
     assert {use["remainder"] for use in uses} <= {"memory", "compute", "io"}
-    computing = next(use for use in uses if use["remainder"] == "compute")
-    assert computing["id"] == "trigonometric" and computing["count"] > 1 and computing["share"] > 0.3
+    computing = [use for use in uses if use["remainder"] == "compute"]
+    assert all(use["count"] >= 1 for use in computing) and sum(use["share"] for use in computing) > 0.3
 
 
 def test_time_in_mpi_is_no_computing(tmp_path):

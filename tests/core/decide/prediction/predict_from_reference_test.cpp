@@ -133,6 +133,35 @@ TEST(PredictFromReference, WhatOnlyResemblesItsOperatorLiesBetweenItAndTheCore)
     EXPECT_NEAR(found.operators[0].total_s, 2, 1e-9); // the root of four, in the middle of the logarithms
 }
 
+TEST(PredictFromReference, TheLessALoopIsLikeItsOperatorTheWiderTheInterval)
+{
+    const std::vector before{measured("sort", 1e6, 1)};
+    const std::vector there{measured("sort", 1e6, 2)};
+    std::vector job{demand("sort", 1e6, 1, "compute")};
+    const RunPrediction sure = predict_from_reference(job, run_on(before, 1), {.operators = there});
+    job[0].similarity = 0.7;
+
+    const RunPrediction doubted = predict_from_reference(job, run_on(before, 1), {.operators = there});
+
+    EXPECT_NEAR(doubted.run_s, sure.run_s, 1e-9);
+    EXPECT_LT(doubted.low_s, sure.low_s);
+    EXPECT_GT(doubted.high_s, sure.high_s);
+}
+
+TEST(PredictFromReference, TheCoreInGeneralIsWhatIsLikeNoOperator)
+{
+    const std::vector before{measured("dgemm", 1e6, 1), measured("sort", 1e6, 1), measured("trigonometric", 1e6, 1)};
+    const std::vector there{measured("dgemm", 1e6, 4), measured("sort", 1e6, 9), measured("trigonometric", 1e6, 1)};
+    std::vector job{demand("dgemm", 1e6, 0.5), demand("sort", 1e6, 0.25, "compute"),
+                    demand("trigonometric", 1e6, 0.25, "compute")};
+    job[0].similarity = 0.5;
+    job[1].similarity = 0.8;
+
+    const RunPrediction found = predict_from_reference(job, run_on(before, 2), {.operators = there});
+
+    EXPECT_NEAR(found.operators[0].total_s, 2, 1e-9); // between dgemm and the sines
+}
+
 TEST(PredictFromReference, SaysWhatWasNotMeasuredAndScalesItLikeTheRest)
 {
     const std::vector before{measured("dgemm", 1e6, 0.01)};

@@ -1,0 +1,125 @@
+"""What programs compute outside library calls, found by sampling: loops, what they are made of, and what they are like."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import pytest
+
+from profiling import BIN, PROFILE, profile, run
+
+LOOPS = str(BIN / "profile_loops")
+PROBE = str(BIN / "fathom-probe")
+
+NUMBERS = {"stream_triad", "trigonometric"}
+POINTERS = {"random_access", "compression", "decompression"}
+BYTES = {"sort", "compression", "decompression"}
+
+
+def paranoid():
+    try:
+        return int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text())
+    except OSError:
+        return 4
+
+
+@pytest.fixture(autouse=True)
+def sampled(tmp_path):
+    """The kernel says whether this user may look; where it may not, the profile says so (below)."""
+    code = profile(tmp_path, [LOOPS, "dot", "3"])["remainder"]["code"]
+    if code["why_none"] is not None:
+        assert paranoid() > 2 or "kernel" in code["why_none"], code
+        pytest.skip(f"this kernel does not show where programs are: {code['why_none']}")
+
+
+def matched(result):
+    """operator -> share of the time in loops"""
+    shares = {}
+    for loop in result["remainder"]["code"]["loops"]:
+        if loop["operator"] is not None:
+            shares[loop["operator"]] = shares.get(loop["operator"], 0) + loop["share"]
+    return shares
+
+
+@pytest.mark.parametrize("name, like", [("dot", NUMBERS), ("stencil", NUMBERS), ("chase", POINTERS), ("hash", BYTES),
+                                        ("interpret", BYTES)])
+def test_a_loop_is_like_operators_of_its_class(tmp_path, name, like):
+    result = profile(tmp_path, [LOOPS, name, "4"])
+    code = result["remainder"]["code"]
+    shares = matched(result)
+    assert sum(shares.values()) > 0.25, code
+    assert max(shares, key=shares.get) in like, code
+    total = sum(loop["share"] for loop in code["loops"]) + code["others"]
+    assert abs(total - result["remainder"]["memory"] - result["remainder"]["compute"]) < 0.01, code
+    for loop in code["loops"]:
+        assert 0 <= loop["likeness"] <= 1 and loop["file"]
+        assert not loop["mix"] or abs(sum(loop["mix"].values()) - 1) < 0.01
+
+
+def test_what_a_loop_is_made_of_is_seen(tmp_path):
+    dot = profile(tmp_path, [LOOPS, "dot", "4"])["remainder"]["code"]["loops"][0]
+    assert dot["file"] == "profile_loops" and dot["share"] > 0.5
+    assert dot["mix"]["floating"] > 0.1 and dot["mix"]["load"] > 0.1 and "indirect_load" not in dot["mix"]
+    assert 0.05 < dot["operations_per_byte"] < 0.3
+    chase = profile(tmp_path, [LOOPS, "chase", "4"])["remainder"]["code"]["loops"][0]
+    assert chase["mix"]["indirect_load"] > 0.15 and "floating" not in chase["mix"]
+    assert chase["operations_per_byte"] == 0
+
+
+def test_an_interpreter_is_like_operators_on_bytes(tmp_path):
+    script = "x = 0\nfor i in range(20_000_000): x += i * i % 7"
+    shares = matched(profile(tmp_path, [sys.executable, "-c", script]))
+    assert shares and max(shares, key=shares.get) in BYTES | POINTERS, shares
+
+
+@pytest.mark.parametrize("operator, parameters", [("stream_triad", {"n": 200_000}), ("spmv", {"rows": 100_000}),
+                                                  ("random_access", {"n": 524_288}), ("sort", {"n": 200_000})])
+def test_the_loops_of_operators_are_like_themselves(tmp_path, operator, parameters):
+    task = {"name": "loops", "repeats": 150, "limit_s": 60,
+            "operators": [{"id": operator, "parameters": parameters, "count": 1}]}
+    (tmp_path / "task.json").write_text(json.dumps(task))
+    result = profile(tmp_path, [PROBE, "--task", str(tmp_path / "task.json")], env={**os.environ, "FATHOM_CORES": "1"})
+    shares = matched(result)
+    assert max(shares, key=shares.get) == operator, result["remainder"]["code"]
+
+
+def test_matched_loops_stand_for_the_remainder_with_their_similarity(tmp_path):
+    report = tmp_path / "profile.json"
+    ended = run([LOOPS, "hash", "4"], "--output", "json", "--output-file", str(report))
+    assert ended.returncode == 0, ended.stderr
+    result = json.loads(report.read_text())
+    standing = [use for use in result["operators"] if use.get("remainder") in ("memory", "compute")]
+    assert any(use["id"] in BYTES and 0.6 < use["likeness"] < 1 and use["share"] > 0.3 for use in standing), standing
+
+
+def test_the_table_says_what_loops_are_like_in_words():
+    ended = run([LOOPS, "hash", "4"])
+    assert "its own loops, found by sampling" in ended.stderr
+    assert "like sort" in ended.stderr or "like decompression" in ended.stderr or "like compression" in ended.stderr
+
+
+def test_code_of_counted_libraries_is_not_the_programs_own(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    assert numpy.ones(1).sum() == 1
+    script = "import numpy\na = numpy.random.rand(400, 400)\nfor i in range(150): a @ a"
+    code = profile(tmp_path, [sys.executable, "-c", script])["remainder"]["code"]
+    assert not any("blas" in loop["file"] for loop in code["loops"]), code
+
+
+def test_sampling_costs_at_most_three_percent():
+    def seconds(command):
+        before = os.times()
+        subprocess.run(command, check=True, capture_output=True, timeout=120)
+        after = os.times()
+        return after.children_user - before.children_user
+
+    ratios = []
+    for _ in range(5):
+        alone = seconds([LOOPS, "hash", "6"])
+        # The sampler's own time is in it, and so is the report's.
+        profiled = seconds([PROFILE, "--no-calibration", "--", LOOPS, "hash", "6"])
+        ratios.append((profiled - 0.5) / alone)
+        time.sleep(0.1)
+    assert sorted(ratios)[0] < 1.03, ratios
