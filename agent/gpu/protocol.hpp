@@ -28,14 +28,19 @@ enum class MessageType : std::uint32_t {
     kShrink = 8,       ///< text: the GPU; first: what it needs of its persistent room, without a gap
     kAskLeft = 9,      ///< text: the GPU. What could its rooms there grow by? Admits nobody
     kKind = 10,        ///< text: what jobs like its own are called, or nothing; first: its class, as kClass*
+    kCommunicator =
+        11,            ///< text: its name, or nothing; first: 1 where the process makes or joins one, 0 where it leaves
+                       ///< one; second: how many ranks it has, which wait for each other in collective calls
+    kCollectives = 12, ///< it is about to give the turn back. first: how many collective calls it has made
     // To a program
-    kPlace = 101,             ///< text: the GPU; first to fourth: MemoryPlace
-    kRefused = 102,           ///< text: why; first: kNotShared or 0. Answers kUseGpu and kGrow: second: which of
-                              ///< them; third: gpu_number() of its GPU. Both are 0 from a manager of before
-    kGrown = 103,             ///< text: the GPU; first: the kind; second: the room
-    kShared = 104,            ///< first: whether others have memory on one of its GPUs; second: whether it has the
-                              ///< turn, or was alone and is to end it: kEndNow follows
-    kTurn = 105,              ///< it has the turn
+    kPlace = 101,   ///< text: the GPU; first to fourth: MemoryPlace
+    kRefused = 102, ///< text: why; first: kNotShared or 0. Answers kUseGpu and kGrow: second: which of
+                    ///< them; third: gpu_number() of its GPU. Both are 0 from a manager of before
+    kGrown = 103,   ///< text: the GPU; first: the kind; second: the room
+    kShared = 104,  ///< first: whether others have memory on one of its GPUs; second: whether it has the
+                    ///< turn, or was alone and is to end it: kEndNow follows
+    kTurn = 105,    ///< it has the turn. first: to give it back before its next collective call after so many;
+                    ///< 0: as it is told
     kEndAfterIteration = 106, ///< to give it back when its iteration ends
     kEndNow =
         107,     ///< to give it back between two kernels. first: within so many milliseconds, or it hangs; 0: no limit

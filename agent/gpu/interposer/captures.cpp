@@ -72,6 +72,7 @@ void Share::finish_captures(Lock& lock)
         for (const cuda::Address address : std::exchange(released_in_capture_, {}))
             (void)release_block(address, false);
     }
+    if (collectives_running_.load() != 0) return;
     if (std::exchange(is_to_end_after_capture_, false)) (void)give_back(TurnEnd::kWithinIteration, lock);
 }
 

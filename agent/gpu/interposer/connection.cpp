@@ -38,7 +38,7 @@ bool Share::connect()
                            .second = share == nullptr ? 1000 : std::strtoll(share, nullptr, 10),
                            .third = priority == nullptr ? 0 : std::strtoll(priority, nullptr, 10)},
                           job == nullptr ? "" : job)) &&
-           tell_kind();
+           tell_kind() && tell_communicators();
 }
 
 /// Nothing where the environment says nothing of it.
@@ -219,6 +219,7 @@ void Share::receive(const Message& message)
         set_shared(message.first != 0, message.second != 0, lock);
         return;
     case MessageType::kTurn:
+        collectives_until_.store(message.first);
         take_turn(lock);
         return;
     case MessageType::kEndAfterIteration:
@@ -238,6 +239,8 @@ void Share::receive(const Message& message)
     case MessageType::kShrink:
     case MessageType::kAskLeft:
     case MessageType::kKind:
+    case MessageType::kCommunicator:
+    case MessageType::kCollectives:
         return; // ours
     }
 }

@@ -20,6 +20,9 @@ enum class WorkEntry : std::size_t {
 void* own_function(const char* name);
 /// The same of NVIDIA's management library (management.cpp).
 void* own_management_function(const char* name);
+/// The same of NVIDIA's library for collective calls (collective_calls.cpp).
+/// @param of_nccl  that library's own, which is called from then on where none was yet; null: it is looked for
+void* own_collective_function(const char* name, void* of_nccl);
 /// This library's function in place of the driver's; `function` itself if it has none for it.
 void* own_for(void* function);
 

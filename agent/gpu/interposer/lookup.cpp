@@ -34,6 +34,12 @@ Dlsym* real_dlsym_function()
 
 void* own_if_found(void* handle, const char* name)
 {
+    if (handle != RTLD_NEXT && std::strncmp(name, "nccl", 4) == 0) {
+        void* const of_nccl = real()(handle, name);
+        // RTLD_DEFAULT finds this library's function itself.
+        const bool is_real = of_nccl != own_collective_function(name, nullptr);
+        return of_nccl == nullptr ? nullptr : own_collective_function(name, is_real ? of_nccl : nullptr);
+    }
     void* own = nullptr;
     if (handle != RTLD_NEXT && name[0] == 'c' && name[1] == 'u') own = own_function(name);
     if (handle != RTLD_NEXT && name[0] == 'n' && name[1] == 'v') own = own_management_function(name);

@@ -91,6 +91,16 @@ class Share {
     void end_capture(cuda::Stream stream);
     /// No capture begins as long as the lock lives; it owns nothing where there is one.
     std::unique_lock<std::mutex> hold_off_captures() { return captures_.hold_off(); }
+    /// Around what makes collective calls: it begins with the turn, and the turn stays until it has ended, so that no
+    /// call is begun on some GPUs and not on others.
+    void begin_collective();
+    void end_collective();
+    /// Before the process makes or joins a communicator of several ranks, whose processes then take turns together.
+    /// @param key  of the communicator in this process
+    void join_communicator(const void* key, std::int64_t ranks, const std::string& name);
+    /// The same communicator by another key, as soon as it has one.
+    void rename_communicator(const void* key, const void* new_key);
+    void leave_communicator(const void* key);
     /// An event of the program, by which its iterations are found where nothing tells of them.
     void note(std::uint64_t event);
 
@@ -225,6 +235,9 @@ class Share {
     bool release_block(cuda::Address address, bool is_idle);
     void finish_captures(Lock& lock);
 
+    bool tell_communicators();
+    bool tell_communicator(std::int64_t ranks, const std::string& name, bool joins);
+    bool ends_before_collective(Lock& lock);
     void wait_for_turn(Lock& lock);
     /// Whether such memory is there only during the program's own turns.
     bool needs_turn(MemoryKind kind) const { return kind == MemoryKind::kTemporary || swaps_all_; }
@@ -299,6 +312,14 @@ class Share {
     bool is_to_end_after_iteration_{};
     bool is_to_end_after_capture_{};
     Captures captures_;
+    struct Communicator {
+        std::int64_t ranks{};
+        std::string name;
+    };
+    std::map<const void*, Communicator> communicators_; ///< of several ranks
+    std::atomic<std::int64_t> collectives_{0};          ///< that began
+    std::atomic<std::int64_t> collectives_until_{0};    ///< in this turn; 0: no limit
+    std::atomic<std::int64_t> collectives_running_{0};  ///< calls, now
     std::vector<cuda::Address> released_in_capture_;
     std::atomic<std::uint64_t> turns_ended_{0};
     std::atomic<bool> others_wait_{true}; ///< as the manager said last; known before the mutex is had

@@ -43,12 +43,15 @@ bool Share::give_back(TurnEnd end, Lock& /*held*/)
     may_run_.store(false);
     while (running_.load() != 0)
         std::this_thread::yield();
-    // Nothing of a capture runs, but what follows would end it with an error.
-    if (captures_.is_any()) {
+    // Nothing of a capture runs, but what follows would end it with an error. What a collective call has begun on one
+    // GPU it has to begin on all.
+    if (captures_.is_any() || collectives_running_.load() != 0) {
         is_to_end_after_capture_ = true;
         may_run_.store(true);
         return false;
     }
+    // Before this process waits for its work, which may wait for other processes.
+    if (!communicators_.empty()) (void)send({.type = MessageType::kCollectives, .first = collectives_.load()});
     std::size_t moved = std::exchange(moved_back_bytes_, 0);
     std::size_t stayed = 0;
     for (const auto& [device, gpu] : gpus_)
@@ -67,6 +70,7 @@ bool Share::give_back(TurnEnd end, Lock& /*held*/)
         report_use(gpu);
     }
     has_turn_ = is_to_end_after_iteration_ = is_to_end_after_capture_ = wants_ = false;
+    collectives_until_.store(0);
     turns_ended_.fetch_add(1);
     const auto took =
         std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began + std::exchange(took_back_, {}))

@@ -117,6 +117,12 @@ void Coordinator::receive(ClientId id, const Message& message, double now_s)
     case MessageType::kKind:
         set_kind(client, message);
         return;
+    case MessageType::kCommunicator:
+        note_communicator(id, client, message, now_s);
+        return;
+    case MessageType::kCollectives:
+        note_collectives(id, client, message, now_s);
+        return;
     case MessageType::kPlace:
     case MessageType::kRefused:
     case MessageType::kGrown:
@@ -217,8 +223,9 @@ void Coordinator::take_place(ClientId id, Client& client, const Message& message
                                                          : Newcomer::kWaits;
     client.gpus.insert(gpu);
     client.lacks_turn |= message.fourth == kHadMemory;
-    turns_.add(key(id), {.gpus = {}, .share = client.share, .priority = client.priority}, now_s);
-    turns_.use(key(id), gpu);
+    turns_.add(key(id), {.gpus = {}, .share = client.share, .priority = client.priority, .group = group_of(id, client)},
+               now_s);
+    turns_.use(key(id), gpu, now_s);
     if (settings_.turns.at_once > 1)
         pairs_.add(key(id), {.kind = client.kind.empty() ? "program " + key(id) : client.kind,
                              .kernel_class = client.kernel_class});
@@ -329,7 +336,7 @@ void Coordinator::tick(double now_s)
         switch (order.action) {
         case TurnAction::kStart:
             clients_.at(client).lacks_turn = false;
-            say(client, {.type = MessageType::kTurn});
+            say(client, {.type = MessageType::kTurn, .first = order.until_progress});
             break;
         case TurnAction::kEndAfterIteration:
             say(client, {.type = MessageType::kEndAfterIteration});

@@ -76,7 +76,9 @@ class Coordinator {
         bool has_said_hello{};
         double share{1};
         std::int64_t priority{};
-        std::string kind; ///< of its user's jobs; empty: it said nothing
+        std::string kind;             ///< of its user's jobs; empty: it said nothing
+        std::int64_t communicators{}; ///< of several ranks, that it is in
+        std::string communicator;     ///< its user's name of the first; empty: it has none
         KernelClass kernel_class{KernelClass::kUnknown};
         std::set<std::string> gpus;
         std::set<std::string> awaited_gpus; ///< that it asked for before the end of the start
@@ -121,6 +123,11 @@ class Coordinator {
     };
     void tell_sharing(ClientId newcomer_id, double now_s, Newcomer newcomer);
     void tell_who_is_left_alone();
+
+    // Processes that wait for each other (coordinator_sharing.cpp)
+    void note_communicator(ClientId id, Client& client, const Message& message, double now_s);
+    void note_collectives(ClientId id, Client& client, const Message& message, double now_s);
+    static std::string group_of(ClientId id, const Client& client);
 
     // Several that have the turn at once (coordinator_at_once.cpp)
     void set_kind(Client& client, const Message& message);

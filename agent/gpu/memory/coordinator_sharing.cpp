@@ -1,11 +1,55 @@
 #include "agent/gpu/memory/coordinator.hpp"
+#include "core/base/utf8.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-/// The part of Coordinator that knows who is alone on its GPUs, and tells when that changes.
+/// The part of Coordinator that knows who is alone on its GPUs, and which processes wait for each other, and tells when
+/// that changes.
 namespace fathom::gpu {
+namespace {
+
+constexpr std::int64_t kMostRanks = 1'000'000;
+constexpr std::int64_t kMostCommunicators = 10'000;
+
+} // namespace
+
+/// Its job's processes that are in communicators take turns together. A word of it alone lengthens no turn by more than
+/// most_wait_s, and names of other users' jobs it cannot have.
+void Coordinator::note_communicator(ClientId id, Client& client, const Message& message, double now_s)
+{
+    const bool joins = message.first == 1;
+    const std::int64_t communicators = client.communicators + (joins ? 1 : -1);
+    if ((!joins && message.first != 0) || message.second < 2 || message.second > kMostRanks ||
+        !is_utf8(text_of(message)) || communicators < 0 || communicators > kMostCommunicators) {
+        ++client.wrong_messages;
+        return;
+    }
+    if (joins && client.communicators == 0) client.communicator = text_of(message);
+    client.communicators = communicators;
+    turns_.set_group(key(id), group_of(id, client), now_s);
+    tick(now_s);
+}
+
+void Coordinator::note_collectives(ClientId id, Client& client, const Message& message, double now_s)
+{
+    if (client.communicators == 0 || message.first < 0) {
+        ++client.wrong_messages;
+        return;
+    }
+    turns_.note_progress(key(id), message.first);
+    tick(now_s);
+}
+
+/// Empty where it waits for nobody.
+std::string Coordinator::group_of(ClientId id, const Client& client)
+{
+    if (client.communicators == 0) return {};
+    if (!client.job.empty()) return "job " + client.job;
+    if (client.communicator.empty()) return "process " + key(id);
+    return "user " + std::to_string(client.user) + " " + client.communicator;
+}
 
 /// @return  whether a GPU is shared that was not, or the other way round.
 bool Coordinator::note_shared_gpus()

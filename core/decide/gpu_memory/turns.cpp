@@ -5,29 +5,26 @@
 #include <limits>
 
 namespace fathom::gpu {
-namespace {
-
-bool have_common(const std::set<std::string>& one, const std::set<std::string>& other)
-{
-    return std::any_of(one.begin(), one.end(), [&](const std::string& gpu) { return other.contains(gpu); });
-}
-
-} // namespace
 
 void Turns::add(const std::string& client, const TurnClient& how, double now_s)
 {
     if (clients_.contains(client)) return;
     Client made;
     made.how = how;
+    made.claimed = how.gpus;
     made.since_s = now_s;
     // Who comes later has no right to the time that passed before.
     made.pass = least_pass();
     clients_.emplace(client, std::move(made));
+    note_group(how.group, now_s);
 }
 
-void Turns::use(const std::string& client, const std::string& gpu)
+void Turns::use(const std::string& client, const std::string& gpu, double now_s)
 {
-    if (const auto found = clients_.find(client); found != clients_.end()) found->second.how.gpus.insert(gpu);
+    const auto found = clients_.find(client);
+    if (found == clients_.end() || !found->second.how.gpus.insert(gpu).second) return;
+    found->second.claimed.insert(gpu);
+    note_group(found->second.how.group, now_s);
 }
 
 void Turns::stop(const std::string& client, double now_s)
@@ -36,12 +33,14 @@ void Turns::stop(const std::string& client, double now_s)
     if (const auto found = clients_.find(client); found != clients_.end()) set_state(found->second, State::kIdle);
 }
 
-void Turns::remove(const std::string& client, double /*now_s*/)
+void Turns::remove(const std::string& client, double now_s)
 {
     const auto found = clients_.find(client);
     if (found == clients_.end()) return;
     set_state(found->second, State::kIdle);
+    const std::string group = found->second.how.group;
     clients_.erase(found);
+    note_group(group, now_s);
 }
 
 void Turns::set_state(Client& client, State state)
@@ -68,7 +67,8 @@ void Turns::keep(const std::string& client, double now_s)
 {
     const auto found = clients_.find(client);
     if (found == clients_.end() || found->second.state == State::kRunning) return;
-    if (holders_beside(client).size() >= settings_.at_once) return;
+    const std::size_t holders = holders_beside(client).size();
+    if (holders >= settings_.at_once || (holders > 0 && found->second.is_together)) return;
     set_state(found->second, State::kRunning);
     found->second.since_s = found->second.slice_since_s = now_s;
 }
@@ -146,8 +146,7 @@ std::vector<const std::string*> Turns::waiting_in_order(double now_s) const
 bool Turns::blocks_someone(const std::string& client, const Client& running) const
 {
     return std::any_of(clients_.begin(), clients_.end(), [&](const auto& other) {
-        return other.first != client && other.second.state == State::kWaiting &&
-               have_common(other.second.how.gpus, running.how.gpus);
+        return other.first != client && other.second.state == State::kWaiting && are_in_conflict(other.second, running);
     });
 }
 
@@ -155,6 +154,7 @@ bool Turns::blocks_someone(const std::string& client, const Client& running) con
 /// the slice whenever others begin to wait; who hangs a quarter more than its own library, which says why it ends it.
 double Turns::ends_at_s(const Client& running) const
 {
+    if (running.is_together && running.told != Told::kNothing) return group_ends_at_s(running);
     switch (running.told) {
     case Told::kNothing:
         return running.slice_since_s + settings_.slice_s;
@@ -172,6 +172,7 @@ double Turns::ends_at_s(const Client& running) const
 void Turns::tell_end(const std::string& name, Client& running, double now_s, std::vector<TurnOrder>& orders) const
 {
     if (now_s < ends_at_s(running)) return;
+    if (running.told == Told::kNothing) inherit_end(name, running, now_s);
     constexpr std::array kActions{TurnAction::kEndAfterIteration, TurnAction::kEndNow, TurnAction::kEndByForce};
     orders.push_back({name, kActions.at(static_cast<std::size_t>(running.told))});
     running.told = static_cast<Told>(static_cast<int>(running.told) + 1);
@@ -182,6 +183,7 @@ void Turns::tell_parting(const std::string& name, Client& running, double now_s,
 {
     if (!running.parts) return;
     orders.push_back({name, *running.parts});
+    if (running.told == Told::kNothing) inherit_end(name, running, now_s);
     running.told = *running.parts == TurnAction::kEndNow ? Told::kToEndNow : Told::kToEndAfterIteration;
     running.told_at_s = now_s;
     running.parts.reset();
@@ -207,10 +209,12 @@ std::vector<std::string> Turns::who_may_join(const std::vector<std::string>& hol
     for (const auto& [name, other] : clients_) {
         if (other.state != State::kRunning) continue;
         if (std::find(holders.begin(), holders.end(), name) == holders.end()) {
-            full.insert(other.how.gpus.begin(), other.how.gpus.end());
+            full.insert(other.claimed.begin(), other.claimed.end());
             continue;
         }
-        for (const std::string& gpu : other.how.gpus) {
+        // Beside a group nobody goes: who slows down one of it slows down all of them.
+        if (other.is_together) full.insert(other.claimed.begin(), other.claimed.end());
+        for (const std::string& gpu : other.claimed) {
             if (++held[gpu] >= settings_.at_once) full.insert(gpu);
         }
     }
@@ -220,7 +224,9 @@ std::vector<std::string> Turns::who_may_join(const std::vector<std::string>& hol
     const auto is_held = [&](const std::string& gpu) { return held.contains(gpu); };
     for (const std::string* name : waiting_in_order(now_s)) {
         if (names.size() == kMostAtOnce) break;
-        const std::set<std::string>& gpus = clients_.at(*name).how.gpus;
+        const Client& client = clients_.at(*name);
+        if (client.is_together) continue;
+        const std::set<std::string>& gpus = client.claimed;
         if (std::any_of(gpus.begin(), gpus.end(), is_held) && !have_common(gpus, full)) names.push_back(*name);
     }
     return names;
@@ -250,16 +256,20 @@ std::vector<TurnOrder> Turns::decide(double now_s, const ChoosePartner& choose)
 {
     if (waiting_count_ == 0 && parting_count_ == 0) return {};
     std::vector<TurnOrder> orders;
+    let_mates_rejoin(now_s, orders);
     std::set<std::string> busy;
     for (const auto& [name, client] : clients_) {
-        if (client.state == State::kRunning) busy.insert(client.how.gpus.begin(), client.how.gpus.end());
+        if (client.state == State::kRunning) busy.insert(client.claimed.begin(), client.claimed.end());
     }
     for (const std::string* name : waiting_in_order(now_s)) {
         const Client& client = clients_.at(*name);
-        const bool is_free = !have_common(client.how.gpus, busy);
+        if (client.state != State::kWaiting) continue;
+        const bool is_free = !have_common(client.claimed, busy);
         // Also where it must wait: who is behind it does not take the GPUs that it needs.
-        busy.insert(client.how.gpus.begin(), client.how.gpus.end());
-        if (is_free) start(*name, now_s, now_s, orders);
+        busy.insert(client.claimed.begin(), client.claimed.end());
+        if (!is_free) continue;
+        start(*name, now_s, now_s, orders);
+        let_mates_rejoin(now_s, orders);
     }
     if (settings_.at_once > 1 && choose) {
         const auto joins = [&](const auto& entry) {
@@ -282,6 +292,9 @@ double Turns::next_moment_s() const
     double next = std::numeric_limits<double>::infinity();
     if (waiting_count_ == 0 && parting_count_ == 0) return next;
     for (const auto& [name, client] : clients_) {
+        if (client.state == State::kWaiting) {
+            if (const std::optional<Rejoin> rejoin = rejoin_of(name, client)) next = std::min(next, rejoin->at_s);
+        }
         if (client.state != State::kRunning) continue;
         if (client.parts) next = std::min(next, client.parts_at_s);
         if (blocks_someone(name, client)) next = std::min(next, ends_at_s(client));
@@ -301,7 +314,7 @@ std::vector<std::string> Turns::holders_beside(const std::string& client) const
     const auto found = clients_.find(client);
     if (found == clients_.end()) return holders;
     for (const auto& [name, other] : clients_) {
-        if (name != client && other.state == State::kRunning && have_common(other.how.gpus, found->second.how.gpus))
+        if (name != client && other.state == State::kRunning && are_in_conflict(other, found->second))
             holders.push_back(name);
     }
     return holders;

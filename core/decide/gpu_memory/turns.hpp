@@ -23,6 +23,12 @@ struct TurnSettings {
     std::size_t at_once = 1;
 };
 inline constexpr std::size_t kMostAtOnce = 16;
+/// Who gave the turn back before it did what others of its group wait for gets it again after this time.
+inline constexpr double kGroupGrace_s = 0.1;
+/// The same where nothing is known that they could wait for.
+inline constexpr double kGroupPatience_s = 10;
+/// For so long at least it has the turn then, whoever waits.
+inline constexpr double kGroupLeast_s = 1;
 
 /// Whom to let go beside `holders`, who have the turn: one of `waiting`, who are in their order and no more than
 /// kMostAtOnce; empty: nobody.
@@ -34,6 +40,9 @@ struct TurnClient {
     std::set<std::string> gpus; ///< it has the turn on all of them, or on none
     double share = 1;           ///< > 0; of two that always want the GPU, who has twice the share has it twice as long
     std::int64_t priority = 0;  ///< higher first
+    /// Of those that wait for each other in their kernels, as in collective calls; empty: none. Where each has GPUs of
+    /// its own, they have the turn on the GPUs of all of them together.
+    std::string group{};
 };
 
 /// What is to be said to a client now.
@@ -47,6 +56,8 @@ enum class TurnAction {
 struct TurnOrder {
     std::string client;
     TurnAction action{};
+    /// Of a start: to give the turn back before it waits for its group more often than this; 0: as often as it likes.
+    std::int64_t until_progress = 0;
 
     friend bool operator==(const TurnOrder&, const TurnOrder&) = default;
 };
@@ -56,6 +67,12 @@ struct TurnOrder {
 /// 1995); who has waited for most_wait_s comes first, longest wait first. Once it is first, nobody else is given a GPU
 /// that it needs, so that its wait ends at most two longest slices later for each that is before it. Who is let go
 /// beside others before it is first ends when they do, so that nobody waits longer for that.
+///
+/// One of a group may wait in a kernel for what another would launch next, and cannot give its turn back before. So
+/// their GPUs are given together, to all of them that want, and to the others as soon as they want; they end with their
+/// iterations, between kernels only most_wait_s after they were told; and who gave the turn back before it waited as
+/// often for the others as one of them that still has the turn gets it again, until it has. Who holds others up longer
+/// is ended by force, as anybody is.
 class Turns {
   public:
     explicit Turns(const TurnSettings& settings) : settings_(settings) {}
@@ -63,7 +80,13 @@ class Turns {
     /// Nothing if there is one of that name.
     void add(const std::string& client, const TurnClient& how, double now_s);
     /// It has work on one GPU more. Its turn, if it has one, is not for that.
-    void use(const std::string& client, const std::string& gpu);
+    void use(const std::string& client, const std::string& gpu, double now_s);
+    /// From now on it is of that group; empty: of none. Those of the group that have the turn give it back between two
+    /// kernels where somebody else has a GPU of the group's: they have not waited for each other yet.
+    void set_group(const std::string& client, const std::string& group, double now_s);
+    /// It is about to give its turn back, and has waited so often for others of its group since it began: each of them
+    /// has to, or had to, as often.
+    void note_progress(const std::string& client, std::int64_t progress);
     /// It is gone, and its turn with it.
     void remove(const std::string& client, double now_s);
     /// It has work for the GPU. Nothing if it has the turn or waits already.
@@ -113,7 +136,26 @@ class Turns {
         double told_at_s{};
         std::optional<TurnAction> parts{}; ///< how, where it is to give its turn back whoever waits
         double parts_at_s{};
+        std::set<std::string> claimed; ///< its GPUs, or those of all of its group where they take turns together
+        bool is_together{};            ///< with its group
+        std::int64_t progress{};       ///< when it was about to give its turn back last
+        double ending_since_s{}; ///< it, or one of its group, was told to end this turn; where told is not kNothing
     };
+
+    // Groups (turns_groups.cpp)
+    static bool have_common(const std::set<std::string>& one, const std::set<std::string>& other);
+    static bool are_in_conflict(const Client& one, const Client& other);
+    static bool are_mates(const Client& one, const Client& other);
+    void note_group(const std::string& group, double now_s);
+    struct Rejoin {
+        double at_s{};
+        double slice_since_s{};
+        std::int64_t until_progress{};
+    };
+    std::optional<Rejoin> rejoin_of(const std::string& name, const Client& waiting) const;
+    void let_mates_rejoin(double now_s, std::vector<TurnOrder>& orders);
+    void inherit_end(const std::string& name, Client& running, double now_s) const;
+    double group_ends_at_s(const Client& running) const;
 
     std::vector<const std::string*> waiting_in_order(double now_s) const;
     double ends_at_s(const Client& running) const;
