@@ -22,7 +22,8 @@
 // launches).
 //
 // Kernels, by name: fill(address, words, value) writes value + i; check(address, words, value) expects that; spin(any,
-// any, microseconds) takes that long.
+// any, microseconds) takes that long; meet(host address, any, count) adds 1 to a number of the host's memory, and waits
+// until it is `count` at least.
 #include "tests/support/standin_gpu/virtual_clock.hpp"
 
 #include <algorithm>

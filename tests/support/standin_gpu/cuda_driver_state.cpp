@@ -1,6 +1,7 @@
 #include "tests/support/standin_gpu/virtual_clock.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +17,13 @@ void run(const Launch& launch)
     const auto [address, words, value] = launch.arguments;
     if (launch.kernel == "spin") {
         if (!is_virtual()) std::this_thread::sleep_for(std::chrono::microseconds(value));
+        return;
+    }
+    if (launch.kernel == "meet") {
+        std::atomic_ref<std::uint64_t> arrived(*reinterpret_cast<std::uint64_t*>(address));
+        ++arrived;
+        while (arrived < value)
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
         return;
     }
     if (run_memory_node(launch) || run_event_or_copy(launch)) return;

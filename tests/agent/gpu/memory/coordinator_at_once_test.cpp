@@ -363,7 +363,7 @@ RC_GTEST_PROP(GpuAtOnceProperty, NoMessageLetsMoreGoThanMayOrThanMemoryIsFor, ()
             break;
         default: {
             Message message;
-            message.type = static_cast<MessageType>(*rc::gen::inRange(3, 11));
+            message.type = static_cast<MessageType>(*rc::gen::inRange(3, 13));
             message.first = *rc::gen::inRange<std::int64_t>(-1, 3);
             message.second = *rc::gen::inRange<std::int64_t>(-kOneMiB, 60 * kOneMiB);
             message.third = *rc::gen::inRange<std::int64_t>(-1, 40 * kOneMiB);

@@ -1,0 +1,137 @@
+// One process of several that train together: each has a GPU, and in each iteration waits for all others in collective
+// calls. It checks all that it wrote, and knows nothing of sharing but the ends of its iterations.
+//
+//   collective_trainer RANK RANKS DEVICE COMMUNICATOR ITERATIONS WAY
+//
+// WAY: `linked` to NVIDIA's library; `dlsym`: found in it; `group`: calls are grouped; `silent`: linked, and nothing is
+// said of iterations.
+#include "agent/gpu/cuda_abi.hpp"
+#include "agent/gpu/interposer/fathom_gpu.h"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <string>
+#include <thread>
+
+using namespace fathom::gpu::cuda;
+
+extern "C" {
+Status cuInit(unsigned flags);
+Status cuDeviceGet(Device* device, int ordinal);
+Status cuCtxCreate_v2(Context* context, unsigned flags, Device device);
+Status cuModuleLoadData(void** module, const void* image);
+Status cuModuleGetFunction(void** function, void* module, const char* name);
+Status cuCtxSynchronize();
+Status cuMemAlloc_v2(Address* address, std::size_t bytes);
+Status cuMemFree_v2(Address address);
+LaunchKernel cuLaunchKernel;
+
+struct NcclUniqueId {
+    std::array<char, 128> bytes;
+};
+using InitRank = int(void** made, int ranks, NcclUniqueId id, int rank);
+using AllReduce = int(const void* from, void* to, std::size_t count, int type, int operation, void* communicator,
+                      Stream stream);
+using Destroy = int(void* communicator);
+InitRank ncclCommInitRank;
+AllReduce ncclAllReduce;
+Destroy ncclCommDestroy;
+int ncclGroupStart();
+int ncclGroupEnd();
+}
+
+namespace {
+
+constexpr std::uint64_t kWords = (2U << 20U) / 8;
+
+void require(int status, const char* what)
+{
+    if (status == 0) return;
+    std::fprintf(stderr, "collective trainer: %s: status %d\n", what, status);
+    std::exit(4);
+}
+
+void run(void* kernel, std::uint64_t address, std::uint64_t words, std::uint64_t value)
+{
+    void* parameters[] = {&address, &words, &value};
+    require(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), "launch");
+}
+
+/// By the way in which the program finds NVIDIA's library.
+struct Nccl {
+    InitRank* init = &ncclCommInitRank;
+    AllReduce* all_reduce = &ncclAllReduce;
+    Destroy* destroy = &ncclCommDestroy;
+};
+
+Nccl find_nccl(const std::string& way)
+{
+    Nccl found;
+    if (way != "dlsym") return found;
+    void* const library = ::dlopen("libnccl.so.2", RTLD_NOW);
+    found.init = reinterpret_cast<InitRank*>(::dlsym(library, "ncclCommInitRank"));
+    found.all_reduce = reinterpret_cast<AllReduce*>(::dlsym(library, "ncclAllReduce"));
+    found.destroy = reinterpret_cast<Destroy*>(::dlsym(library, "ncclCommDestroy"));
+    return found;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    if (argc != 7) return 2;
+    const int rank = std::stoi(argv[1]);
+    const int ranks = std::stoi(argv[2]);
+    const std::string way = argv[6];
+    require(cuInit(0), "cuInit");
+    Device device = 0;
+    Context context = nullptr;
+    require(cuDeviceGet(&device, std::stoi(argv[3])), "cuDeviceGet");
+    require(cuCtxCreate_v2(&context, 0, device), "cuCtxCreate");
+    void* module = nullptr;
+    void* fill = nullptr;
+    void* check = nullptr;
+    require(cuModuleLoadData(&module, ""), "cuModuleLoadData");
+    require(cuModuleGetFunction(&fill, module, "fill"), "fill");
+    require(cuModuleGetFunction(&check, module, "check"), "check");
+    Address weights = 0;
+    require(cuMemAlloc_v2(&weights, kWords * 8), "allocate");
+    run(fill, weights, kWords, 1);
+
+    const Nccl nccl = find_nccl(way);
+    NcclUniqueId id{};
+    std::string(argv[4]).copy(id.bytes.data(), id.bytes.size() - 1);
+    void* communicator = nullptr;
+    require(nccl.init(&communicator, ranks, id, rank), "ncclCommInitRank");
+    std::printf("joined\n");
+    std::fflush(stdout);
+    auto* const end_iteration =
+        way == "silent"
+            ? nullptr
+            : reinterpret_cast<decltype(fathom_gpu_iteration_end)*>(::dlsym(RTLD_DEFAULT, "fathom_gpu_iteration_end"));
+    const int iterations = std::stoi(argv[5]);
+    for (int iteration = 1; iteration <= iterations; ++iteration) {
+        Address activations = 0;
+        require(cuMemAlloc_v2(&activations, kWords * 8), "allocate");
+        const auto value = static_cast<std::uint64_t>(iteration);
+        run(fill, activations, kWords, value);
+        if (way == "group") require(ncclGroupStart(), "ncclGroupStart");
+        for (int bucket = 0; bucket < 3; ++bucket)
+            require(nccl.all_reduce(nullptr, nullptr, 0, 0, 0, communicator, nullptr), "ncclAllReduce");
+        if (way == "group") require(ncclGroupEnd(), "ncclGroupEnd");
+        run(check, activations, kWords, value);
+        run(check, weights, kWords, value);
+        run(fill, weights, kWords, value + 1);
+        require(cuCtxSynchronize(), "cuCtxSynchronize");
+        require(cuMemFree_v2(activations), "free");
+        if (end_iteration != nullptr) end_iteration();
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    require(nccl.destroy(communicator), "ncclCommDestroy");
+    require(cuMemFree_v2(weights), "free");
+    return 0;
+}
