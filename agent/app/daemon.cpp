@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <fcntl.h>
+#include <functional>
 #include <thread>
 #include <unistd.h>
 
@@ -57,6 +58,13 @@ Result<void> Daemon::prepare()
     Result<Spool> spool = Spool::open("spool.db");
     if (!spool) return spool.error();
     spool_.emplace(std::move(*spool));
+    std::function<std::string(const std::string&)> gpu_proof;
+    if (!gpu_memory_place_.folder.empty()) {
+        Result<gpu::JobNames> names = gpu::JobNames::load("gpu-memory-key");
+        if (!names) return names.error();
+        gpu_memory_place_.names = *names;
+        gpu_proof = [names = *names](const std::string& job) { return std::to_string(names.proof(job)); };
+    }
     book_ = std::make_unique<AttemptBook>(*spool_, executor_, clock_, std::move(offer->plan),
                                           BookOptions{.environment = config_.tables.environment,
                                                       .keep_finished = config_.keep_finished,
@@ -64,7 +72,8 @@ Result<void> Daemon::prepare()
                                                       .fetch_url = fetch_url_,
                                                       .fetch_ca_pem = enrolment->authority_pem,
                                                       .operator_trust = config_.operator_trust,
-                                                      .library = library_.text()});
+                                                      .library = library_.text(),
+                                                      .gpu_proof = std::move(gpu_proof)});
     sub_units_ = std::make_unique<SubUnitKeeper>(work_.get_executor(), survey_.get_executor(),
                                                  std::filesystem::path(kFolder) / "sub-units.json");
     if (Result<void> loaded = sub_units_->load(config_.tables.sub_units); !loaded) return loaded;

@@ -103,6 +103,10 @@ Result<std::unique_ptr<gpu::MemoryService>> start_gpu_memory(const GpuMemoryConf
             return users.first <= user && user <= users.last;
         };
     settings->coordinator.right = place.right;
+    if (place.names)
+        settings->coordinator.is_of_job = [names = *place.names](const std::string& job, std::int64_t proof) {
+            return names.is_of_job(job, proof);
+        };
     const std::size_t gpus = settings->coordinator.gpus.size();
     Result<std::unique_ptr<gpu::MemoryService>> service =
         gpu::MemoryService::start(std::move(*settings), std::move(place.listener));

@@ -1,11 +1,13 @@
 #pragma once
 
 #include "agent/config/agent_config.hpp"
+#include "agent/gpu/memory/job_names.hpp"
 #include "agent/gpu/memory/memory_service.hpp"
 #include "core/base/open_file.hpp"
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace fathom::agent {
@@ -18,10 +20,11 @@ Result<gpu::MemoryServiceSettings> memory_service_settings(const GpuMemoryConfig
 
 /// STATE/gpu-memory: where jobs find the memory manager of this host's GPUs, which the agent's process runs.
 struct GpuMemoryPlace {
-    std::filesystem::path folder; ///< empty: this center's jobs do not share GPU memory
-    OpenFile listener;            ///< its socket
-    std::optional<UserIds> users; ///< of jobs, who alone may connect; empty: all
-    gpu::TurnRight right;         ///< of all jobs: a job's own word does not put it before others
+    std::filesystem::path folder;       ///< empty: this center's jobs do not share GPU memory
+    OpenFile listener;                  ///< its socket
+    std::optional<UserIds> users;       ///< of jobs, who alone may connect; empty: all
+    gpu::TurnRight right;               ///< of all jobs: a job's own word does not put it before others
+    std::optional<gpu::JobNames> names; ///< by which programs are known to be a job's
 };
 
 /// Makes the folder and the socket, anew, with the rights of whoever starts the agent: nobody else can put another in

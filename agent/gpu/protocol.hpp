@@ -17,11 +17,12 @@ inline constexpr const char* kSocketName = "socket";
 
 enum class MessageType : std::uint32_t {
     // From a program
-    kHello = 1,    ///< text: its job; first: its process; second: its share in thousandths; third: its priority
-    kUseGpu = 2,   ///< text: the GPU; first: its bytes; second and third: the need, persistent and temporary
-    kGrow = 3,     ///< text: the GPU; first: the kind; second: how many bytes more
-    kUse = 4,      ///< text: the GPU; first: the kind; second: bytes in use
-    kWant = 5,     ///< it has work
+    kHello = 1,  ///< text: its job; first: its process; second: its share in thousandths; third: its priority; fourth:
+                 ///< what it was given to show that it is its job's
+    kUseGpu = 2, ///< text: the GPU; first: its bytes; second and third: the need, persistent and temporary
+    kGrow = 3,   ///< text: the GPU; first: the kind; second: how many bytes more
+    kUse = 4,    ///< text: the GPU; first: the kind; second: bytes in use
+    kWant = 5,   ///< it has work
     kGiveBack = 6, ///< the turn. first: 1 at the end of an iteration; second: bytes moved; third: microseconds it took;
                    ///< fourth: bytes that stayed
     kIterationEnd = 7, ///< first: as kIterationBy*

@@ -8,6 +8,7 @@
 #include "agent/jobs/type_queues.hpp"
 
 #include <deque>
+#include <functional>
 #include <list>
 #include <unordered_map>
 
@@ -23,6 +24,8 @@ struct BookOptions {
     std::string fetch_ca_pem = {};                       ///< the authority that its server is known by
     OperatorTrust operator_trust = {};                   ///< whose uploaded operators run
     std::string library = {};                            ///< RunOrder::library of jobs that are to be profiled
+    /// By what the memory manager of the GPUs knows a job's programs; empty: there is none.
+    std::function<std::string(const std::string& job)> gpu_proof = {};
 };
 
 /// All attempts of this center: accepts orders, gives them units, has the executor run them, and reports.

@@ -119,6 +119,7 @@ RunOrder AttemptBook::run_order(const Entry& entry) const
     const AttemptOrder& order = entry.stored.order;
     RunOrder run{order, entry.stored.cpus, static_cast<std::int64_t>(entry.stored.cpus.size()), 0,
                  options_.environment};
+    if (options_.gpu_proof) run.environment["FATHOM_GPU_PROOF"] = options_.gpu_proof(order.job_id.value);
     run.order.unit_type = entry.stored.unit_type;
     run.order.unit_count = static_cast<std::int64_t>(entry.stored.units.size());
     if (executor_.places()) run.cpus.clear(); // they only stood for units

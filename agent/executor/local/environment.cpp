@@ -30,8 +30,8 @@ void share_gpus(std::map<std::string, std::string>& variables, const RunOrder& r
     set_or_leave_out("FATHOM_GPU_CLASS",
                      kernel_class == KernelClass::kUnknown ? "" : std::string(to_string(kernel_class)));
     set_or_leave_out("FATHOM_GPU_KIND", run.order.gpu_kind);
-    // What comes before other people's work is for the center to say.
-    for (const char* name : {"FATHOM_GPU_SHARE", "FATHOM_GPU_PRIORITY"}) {
+    // What comes before other people's work, and whose a program is, is for the center to say.
+    for (const char* name : {"FATHOM_GPU_PROOF", "FATHOM_GPU_SHARE", "FATHOM_GPU_PRIORITY"}) {
         variables.erase(name);
         if (const auto said = run.environment.find(name); said != run.environment.end()) variables.insert(*said);
     }

@@ -31,12 +31,14 @@ bool Share::connect()
     }
     is_left_unanswered_ = false;
     const char* const job = std::getenv("FATHOM_GPU_JOB");
+    const char* const proof = std::getenv("FATHOM_GPU_PROOF");
     const char* const share = std::getenv("FATHOM_GPU_SHARE");
     const char* const priority = std::getenv("FATHOM_GPU_PRIORITY");
     return send(with_text({.type = MessageType::kHello,
                            .first = ::getpid(),
                            .second = share == nullptr ? 1000 : std::strtoll(share, nullptr, 10),
-                           .third = priority == nullptr ? 0 : std::strtoll(priority, nullptr, 10)},
+                           .third = priority == nullptr ? 0 : std::strtoll(priority, nullptr, 10),
+                           .fourth = proof == nullptr ? 0 : std::strtoll(proof, nullptr, 10)},
                           job == nullptr ? "" : job)) &&
            tell_kind() && tell_communicators();
 }

@@ -145,7 +145,8 @@ void Coordinator::hello(Client& client, const Message& message)
     }
     client.has_said_hello = true;
     // It is shown to people and told to others, in JSON.
-    if (!is_utf8(text_of(message)) || !take_name(client, std::string(text_of(message)))) ++client.wrong_messages;
+    if (!is_utf8(text_of(message)) || !take_name(client, std::string(text_of(message)), message.fourth))
+        ++client.wrong_messages;
     const TurnRight right =
         settings_.right.value_or(TurnRight{static_cast<double>(message.second) / 1000, message.third});
     client.share = std::clamp(right.share, 1.0 / kMaxShare, kMaxShare);
@@ -153,10 +154,11 @@ void Coordinator::hello(Client& client, const Message& message)
 }
 
 /// A job runs as one user. Its processes stand for it in what people see, and share what it was promised.
-/// @return  false where the name is another user's: then the client has none.
-bool Coordinator::take_name(Client& client, const std::string& job)
+/// @return  false where the name is another user's or job's: then the client has none.
+bool Coordinator::take_name(Client& client, const std::string& job, std::int64_t proof)
 {
     if (job.empty()) return true;
+    if (settings_.is_of_job && !settings_.is_of_job(job, proof)) return false;
     JobName& name = names_.try_emplace(job, JobName{client.user, 0}).first->second;
     if (name.user != client.user) return false;
     ++name.clients;
@@ -232,6 +234,9 @@ void Coordinator::take_place(ClientId id, Client& client, const Message& message
     // After the start's end a program's word alone lets it go beside nobody.
     if (message.fourth == kHadTurn && (!is_settled_ || turns_.holders_beside(key(id)).empty()))
         keep_turn(id, client, now_s);
+    // It has the turn on its other GPUs, as before a manager that began anew, and comes late for one where others have
+    // it by now.
+    if (turns_.has_turn(key(id)) && !fits_beside_holders(id, client)) turns_.part_now(key(id), now_s);
     // In this order: it knows that it is not alone before it has room.
     tell_sharing(id, now_s, newcomer);
     note_turns();

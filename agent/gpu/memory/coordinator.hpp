@@ -7,6 +7,7 @@
 #include "core/model/gpu_memory.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -36,6 +37,8 @@ struct CoordinatorSettings {
     std::int64_t reserved_bytes{}; ///< of each GPU, for what the driver and its contexts take
     TurnSettings turns;
     std::optional<TurnRight> right; ///< of all programs, whatever they say; empty: each says its own
+    /// Whether a program that said that number is of that job; empty: all are believed.
+    std::function<bool(const std::string& job, std::int64_t proof)> is_of_job;
     /// After a start nobody is admitted or given a turn for so long: programs that had memory or a turn before come
     /// back and say so.
     double settle_s = 2;
@@ -101,7 +104,7 @@ class Coordinator {
     static std::string key(ClientId client);
     void say(ClientId to, const Message& message) { outgoing_.push_back({to, message}); }
     void hello(Client& client, const Message& message);
-    bool take_name(Client& client, const std::string& job);
+    bool take_name(Client& client, const std::string& job, std::int64_t proof);
     void give_name_back(const Client& client);
     void use_gpu(ClientId id, Client& client, const Message& message, double now_s);
     void take_place(ClientId id, Client& client, const Message& message, const MemoryPlace& place, double now_s);
@@ -133,6 +136,7 @@ class Coordinator {
     void set_kind(Client& client, const Message& message);
     void note_turns();
     std::string choose_partner(const std::vector<std::string>& holders, const std::vector<std::string>& waiting) const;
+    bool fits_beside_holders(ClientId id, const Client& client) const;
     void keep_turn(ClientId id, const Client& client, double now_s);
     bool may_go_beside(const std::string& program, const std::vector<std::string>& holders) const;
     void end_iteration(ClientId id, Client& client, double now_s);
@@ -163,6 +167,7 @@ class Coordinator {
     std::vector<std::pair<ClientId, Message>> waiting_;  ///< for the end of the start
     std::vector<std::pair<ClientId, Message>> deferred_; ///< until those that have the turn at once take turns again
     bool is_answering_deferred_{};
+    std::map<uid_t, double> forced_at_s_; ///< when a user's program last ended others' turns between kernels
     bool is_changed_{true};
 };
 

@@ -12,6 +12,8 @@ namespace {
 
 /// Of who has not switched yet.
 constexpr double kUnknownSwitch_s = 0.1;
+/// Shorter than a program waits for memory before it asks again.
+constexpr double kForcedEvery_s = 5;
 
 std::optional<KernelClass> class_of(std::int64_t number)
 {
@@ -63,15 +65,21 @@ std::string Coordinator::choose_partner(const std::vector<std::string>& holders,
     return able.empty() ? std::string() : pairs_.choose(holders, able);
 }
 
-/// It has the turn and goes on. Beside others that have it only where each of its GPUs has memory for all of them.
-void Coordinator::keep_turn(ClientId id, const Client& client, double now_s)
+/// Whether it can have the turn beside those that have it: each of its GPUs has memory for all of them.
+bool Coordinator::fits_beside_holders(ClientId id, const Client& client) const
 {
     std::vector<std::string> all = turns_.holders_beside(key(id));
+    if (all.empty()) return true;
     all.push_back(key(id));
-    const bool fits =
-        all.size() == 1 || std::all_of(client.gpus.begin(), client.gpus.end(),
-                                       [&](const std::string& gpu) { return books_.at(gpu).can_have_turns(all); });
-    if (fits) turns_.keep(key(id), now_s);
+    return all.size() <= settings_.turns.at_once &&
+           std::all_of(client.gpus.begin(), client.gpus.end(),
+                       [&](const std::string& gpu) { return books_.at(gpu).can_have_turns(all); });
+}
+
+/// It has the turn and goes on.
+void Coordinator::keep_turn(ClientId id, const Client& client, double now_s)
+{
+    if (fits_beside_holders(id, client)) turns_.keep(key(id), now_s);
 }
 
 /// Not beside who has a higher priority, whom it would slow down; and each GPU has memory for all at once.
@@ -123,7 +131,9 @@ bool Coordinator::would_admit_in_turns(ClientId id, const Client& client, const 
     return in_turns.admit(key(id), need) || (is_beside_own(id, client, gpu) && in_turns.admit(key(id), {}));
 }
 
-/// All but one that have the turn on that GPU give it back between two kernels; then the question is answered.
+/// All but one that have the turn on that GPU give it back between two kernels, then the question is answered. A user
+/// whose programs ask for that again and again, as one does that lies of what it needs, has it at once no more often
+/// than every kForcedEvery_s: until then turns end with their iterations.
 void Coordinator::answer_later(ClientId id, const Message& question, double now_s)
 {
     const std::string gpu(text_of(question));
@@ -134,8 +144,21 @@ void Coordinator::answer_later(ClientId id, const Message& question, double now_
     // Who asks keeps its turn: it would wait for itself.
     const auto asks = std::find(holders.begin(), holders.end(), key(id));
     holders.erase(asks == holders.end() ? holders.begin() : asks);
-    for (const std::string& holder : holders)
-        turns_.part_now(holder, now_s);
+    const uid_t user = clients_.at(id).user;
+    const auto forced = forced_at_s_.find(user);
+    const bool is_forced = forced == forced_at_s_.end() || now_s - forced->second >= kForcedEvery_s;
+    // Whom it has asked to end its turn already it forces no more.
+    if (is_forced && std::any_of(holders.begin(), holders.end(),
+                                 [&](const std::string& holder) { return !turns_.is_ending(holder); })) {
+        std::erase_if(forced_at_s_, [&](const auto& entry) { return now_s - entry.second >= kForcedEvery_s; });
+        forced_at_s_[user] = now_s;
+    }
+    for (const std::string& holder : holders) {
+        if (is_forced)
+            turns_.part_now(holder, now_s);
+        else
+            turns_.part(holder, now_s);
+    }
     std::erase_if(deferred_, [&](const auto& entry) {
         // Who was not answered in time asks again. Of growth the first is the kind; of a place it is anything, and one
         // that lies must not make many questions of it.

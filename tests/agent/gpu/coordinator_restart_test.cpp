@@ -91,5 +91,66 @@ TEST(GpuCoordinator, WhoOnlyHadMemoryIsNotTakenForHavingTheTurn)
     EXPECT_EQ(heard_by(1, all.take_outgoing()), (std::vector{MessageType::kTurn}));
 }
 
+/// A program on two GPUs that has the turn says so of one GPU in time, and of the other when others have it there.
+TEST(GpuCoordinator, WhoComesBackLateOnOneOfItsGpusEndsItsTurnWhereOthersHaveItMeanwhile)
+{
+    CoordinatorSettings settings;
+    settings.gpus = {{"GPU-1", 32 * kPieceBytes}, {"GPU-2", 32 * kPieceBytes}};
+    settings.gap_bytes = kPieceBytes;
+    settings.settle_s = 2;
+    Coordinator all = Coordinator::make(settings, 0).value();
+    const auto come = [&](ClientId id, const std::string& gpu, std::int64_t had, double now_s) {
+        all.receive(
+            id,
+            with_text({.type = MessageType::kUseGpu, .second = kPieceBytes, .third = kPieceBytes, .fourth = had}, gpu),
+            now_s);
+    };
+    for (const ClientId id : {1U, 2U, 3U, 4U}) {
+        all.connect(id, 100 + static_cast<std::int64_t>(id));
+        all.receive(id, with_text({.type = MessageType::kHello}, "job-" + std::to_string(id)), 0);
+    }
+    come(1, "GPU-1", kHadTurn, 0);
+    come(2, "GPU-1", kHadMemory, 0); // so that the first takes turns
+    all.tick(2);
+    come(3, "GPU-2", 0, 2.1);
+    come(4, "GPU-2", 0, 2.1);
+    all.receive(4, {.type = MessageType::kWant}, 2.1);
+    (void)all.take_outgoing();
+
+    come(1, "GPU-2", kHadTurn, 2.2);
+
+    const std::vector<MessageType> heard = heard_by(1, all.take_outgoing());
+    EXPECT_EQ(heard, (std::vector{MessageType::kPlace, MessageType::kEndNow}));
+    all.receive(1, {.type = MessageType::kGiveBack}, 2.3);
+    all.receive(1, {.type = MessageType::kWant}, 2.3);
+    for (const SharedGpuJob& job : all.report().gpus.at(1).jobs)
+        EXPECT_EQ(job.has_turn, job.job == "job-3") << job.job;
+}
+
+/// Who says the name of another's job has none; what the agent gave that job nobody else can know.
+TEST(GpuCoordinator, ANameCountsOnlyWithWhatTheAgentGaveThatJob)
+{
+    CoordinatorSettings settings;
+    settings.gpus = {{kOldGpu, 32 * kPieceBytes}};
+    settings.gap_bytes = 0;
+    settings.settle_s = 0;
+    settings.is_of_job = [](const std::string& job, std::int64_t proof) { return job == "job" && proof == 7; };
+    Coordinator all = Coordinator::make(settings, 0).value();
+    const auto come = [&](ClientId id, std::int64_t proof) {
+        all.connect(id, 100 + static_cast<std::int64_t>(id), 1000 + static_cast<uid_t>(id));
+        all.receive(id, with_text({.type = MessageType::kHello, .fourth = proof}, "job"), 0);
+        all.receive(id, memory_of(0, 0, 0), 0);
+    };
+
+    come(1, 0); // the first, and a liar
+    come(2, 7);
+
+    const std::vector<SharedGpuJob> jobs = all.report().gpus.at(0).jobs;
+    EXPECT_EQ(jobs.at(0).job, "");
+    EXPECT_EQ(jobs.at(0).wrong_messages, 1);
+    EXPECT_EQ(jobs.at(1).job, "job");
+    EXPECT_EQ(jobs.at(1).wrong_messages, 0);
+}
+
 } // namespace
 } // namespace fathom::gpu

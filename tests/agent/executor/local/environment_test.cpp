@@ -77,13 +77,18 @@ TEST(JobEnvironment, AJobWithGpusTakesPartWhereTheCenterSharesThemWhateverItSays
 
 TEST(JobEnvironment, OnlyTheCenterSaysWhoComesFirstOnASharedGpu)
 {
-    RunOrder run{
-        test::shell_order("true"), {0}, 1, 0, {{"CUDA_VISIBLE_DEVICES", "GPU-1"}, {"FATHOM_GPU_SHARE", "500"}}};
-    run.order.environment = {{"FATHOM_GPU_SHARE", "1000000"}, {"FATHOM_GPU_PRIORITY", "1000000"}};
+    RunOrder run{test::shell_order("true"),
+                 {0},
+                 1,
+                 0,
+                 {{"CUDA_VISIBLE_DEVICES", "GPU-1"}, {"FATHOM_GPU_SHARE", "500"}, {"FATHOM_GPU_PROOF", "7"}}};
+    run.order.environment = {
+        {"FATHOM_GPU_SHARE", "1000000"}, {"FATHOM_GPU_PRIORITY", "1000000"}, {"FATHOM_GPU_PROOF", "8"}};
 
     const auto variables = job_environment(run, {"/work", "/programs", "nobody", "/run/fathom-job/gpu-memory"});
 
     EXPECT_EQ(variables.at("FATHOM_GPU_SHARE"), "500");
+    EXPECT_EQ(variables.at("FATHOM_GPU_PROOF"), "7");
     EXPECT_FALSE(variables.contains("FATHOM_GPU_PRIORITY"));
 }
 

@@ -178,6 +178,29 @@ TEST(GpuAtOnce, WhoNeedsMoreMemoryThanIsLeftBesideOthersGetsItOnceTheyTakeTurns)
     EXPECT_EQ(all.heard_by(1), Types{MessageType::kRefused});
 }
 
+/// Who lies of what it needs does not end others' turns between kernels as often as it asks.
+TEST(GpuAtOnce, WhoAsksForMoreAgainAndAgainForcesOthersNowAndThenOnly)
+{
+    TwoAtOnce all;
+    all.join(1, 4 * kOneMiB, 20 * kOneMiB, kClassMemory);
+    all.join(2, 4 * kOneMiB, 20 * kOneMiB, kClassCompute);
+    int forced = 0;
+    for (int i = 0; i < 40; ++i) {
+        all.want(1);
+        all.want(2);
+        all.grow(1, MemoryKind::kTemporary, 30 * kOneMiB);
+        const Types heard = all.heard_by(2);
+        forced += static_cast<int>(std::count(heard.begin(), heard.end(), MessageType::kEndNow));
+        all.give_back(2);
+        // It says that it needs nothing of all that.
+        all.leave(1);
+        all.join(1, 4 * kOneMiB, 20 * kOneMiB, kClassMemory);
+        all.pass(0.25);
+    }
+    EXPECT_GE(forced, 1);
+    EXPECT_LE(forced, 3) << "in ten seconds";
+}
+
 TEST(GpuAtOnce, ANewcomerThatFitsWhereTurnsAreTakenIsAdmitted)
 {
     TwoAtOnce all;
