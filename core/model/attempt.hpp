@@ -3,6 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
 #include "core/base/json_reader.hpp"
+#include "core/model/attempt_cause.hpp"
 #include "core/model/gpu_pair.hpp"
 #include "core/model/job_input.hpp"
 #include "core/model/job_output.hpp"
@@ -78,7 +79,7 @@ enum class AttemptOutcome {
     kSignalled,     ///< by `signal`
     kWallLimit,     ///< killed at its wall-time limit
     kCancelled,     ///< killed, or never started, on request
-    kFailedToStart, ///< the program could not be started; `detail` says why
+    kFailedToStart, ///< the program could not be started; `cause` says whose failure that is, `detail` why
     kLost,          ///< nobody knows: its supervisor vanished (a reboot, say)
     kOutOfMemory,   ///< killed because it wanted more memory than its units have
     kNodeFailure,   ///< a node that it was to run on, or ran on, failed
@@ -96,8 +97,9 @@ struct AttemptEnd {
     AttemptOutcome outcome{AttemptOutcome::kLost};
     std::optional<std::int64_t> exit_code; ///< for kExited
     std::optional<std::int64_t> signal;    ///< for kSignalled and kOutOfMemory
-    std::string detail;                    ///< for people
-    std::optional<Timestamp> started_at;   ///< empty when it never ran
+    AttemptCause cause{AttemptCause::kNone};
+    std::string detail;                  ///< for people; of kOutOfMemory a sentence that says so
+    std::optional<Timestamp> started_at; ///< empty when it never ran
     Timestamp ended_at{};
     double run_s{}; ///< wall time, steady clock, with staging: as long as it held its units
     double cpu_s{}; ///< user + system, all its processes

@@ -3,6 +3,7 @@
 #include "schema/link/kept_file.hpp"
 #include "schema/link/messages.hpp"
 #include "schema/link/read_fields.hpp"
+#include "schema/link/told_cause.hpp"
 
 #include <functional>
 #include <map>
@@ -204,6 +205,7 @@ Body read_attempt_ended(ObjectReader& reader, std::vector<FieldError>& errors)
     end.attempt_id = read_id<AttemptId>(reader, "attempt_id");
     read_outcome(reader, end);
     end.exit_code = reader.optional_integer("exit_code", 0, 255);
+    end.cause = read_cause(reader, end);
     end.signal = reader.optional_integer("signal", 1, 64);
     end.started_at = reader.optional_time("started_at");
     end.ended_at = read_time(reader, "ended_at");

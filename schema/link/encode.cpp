@@ -1,6 +1,7 @@
 #include "core/base/secret.hpp"
 #include "schema/link/kept_file.hpp"
 #include "schema/link/messages.hpp"
+#include "schema/link/told_cause.hpp"
 
 namespace fathom::link {
 namespace {
@@ -170,6 +171,7 @@ Json body_json(const AttemptEnded& ended)
                  {"stdout_bytes", end.stdout_bytes},
                  {"stderr_bytes", end.stderr_bytes}};
     if (older != end.outcome) json["exact_outcome"] = to_string(end.outcome);
+    if (may_have_cause(end)) json["cause"] = to_string(end.cause);
     if (end.exit_code) json["exit_code"] = *end.exit_code;
     if (end.signal) json["signal"] = *end.signal;
     if (end.started_at) json["started_at"] = format_rfc3339(*end.started_at);

@@ -1,6 +1,5 @@
 #include "server/jobs/attempt_finalizer.hpp"
 
-#include "schema/link/attempt_detail.hpp"
 #include "server/job_types/job_work.hpp"
 #include "server/jobs/attempt_words.hpp"
 #include "server/jobs/gpu_sharing_store.hpp"
@@ -35,7 +34,7 @@ std::optional<double> program_s_of(const AttemptJob& job, const AttemptEnd& end)
 /// Whether its center has local users for some users of the network, and none for whose job it is.
 bool is_refused_for_owner(const AttemptEnd& end)
 {
-    return end.outcome == AttemptOutcome::kFailedToStart && end.detail.starts_with(link::kNoLocalUser);
+    return end.outcome == AttemptOutcome::kFailedToStart && end.cause == AttemptCause::kNoLocalUser;
 }
 
 /// By the prices that are in force now; nothing where nobody pays, as what failed or was taken away at its center.

@@ -1,6 +1,5 @@
 #include "core/decide/corun/shared_runs.hpp"
 #include "core/model/operator_package.hpp"
-#include "schema/link/attempt_detail.hpp"
 #include "server/jobs/attempts_store.hpp"
 #include "server/jobs/gpu_class.hpp"
 #include "server/rows/live_probes.hpp"
@@ -157,17 +156,16 @@ bool uses_object_store(const JobSpec& spec)
 Result<void> check_staging(const pqxx::row& row, const JobSpec& spec)
 {
     const auto refuse = [](const std::string& what) {
-        return Error{Errc::kInfeasible, std::string(link::kStagingFailed) + "the agent of this center is too old to " +
-                                            what + "; update it"};
+        return Error{Errc::kInfeasible,
+                     "staging failed: the agent of this center is too old to " + what + "; update it"};
     };
     if (!spec.inputs.empty() && !row["stages_inputs"].as<bool>()) return refuse("stage inputs");
     if (!spec.outputs.empty() && !row["stores_outputs"].as<bool>()) return refuse("store outputs");
     // An agent that has never heard of such URLs would not even take the order.
     if (uses_object_store(spec) && !row["has_object_store"].as<bool>()) {
         const auto refusal = row["s3_refusal"].as<std::string>();
-        return Error{Errc::kInfeasible,
-                     std::string(link::kStagingFailed) +
-                         (refusal.empty() ? "this center has no object store for s3:// URLs" : refusal)};
+        const std::string cause = refusal.empty() ? "this center has no object store for s3:// URLs" : refusal;
+        return Error{Errc::kInfeasible, "staging failed: " + cause};
     }
     return {};
 }
@@ -193,16 +191,24 @@ Result<void> check_software(const pqxx::row& row, const JobSpec& spec)
     return Error{Errc::kInfeasible, "this center has not what the job needs of " + to_string(needed)};
 }
 
-/// With its secrets, for the row's center. @error of what cannot be read, or cannot be done there.
+/// With its secrets. @error of what cannot be read.
 Result<JobSpec> read_spec(const pqxx::row& row)
 {
     Result<JobSpec> spec = parse_job_spec(to_json_value(row["spec"]));
     if (!spec) return spec;
     if (const Result<void> added = add_secrets(row["secret_environment"], spec->environment); !added)
         return added.error();
-    if (const Result<void> fits = check_staging(row, *spec); !fits) return fits.error();
-    if (const Result<void> fits = check_software(row, *spec); !fits) return fits.error();
     return spec;
+}
+
+/// What the row's center cannot do of it; empty: it can do all.
+std::optional<UnreadableOrder> find_refusal(const pqxx::row& row, const JobSpec& spec)
+{
+    const AttemptId id{row["id"].as<std::string>()};
+    if (const Result<void> fits = check_staging(row, spec); !fits)
+        return UnreadableOrder{id, fits.error(), AttemptCause::kStagingFailed};
+    if (const Result<void> fits = check_software(row, spec); !fits) return UnreadableOrder{id, fits.error()};
+    return std::nullopt;
 }
 
 /// Centers that have no use for it are not told.
@@ -296,10 +302,12 @@ ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, cons
     }
     for (const pqxx::row& row : exec(transaction, kSelectOrders, ids)) {
         Result<JobSpec> spec = read_spec(row);
-        if (spec)
-            claimed.orders.push_back(to_order(row, std::move(*spec), catalog));
-        else
+        if (!spec)
             claimed.unreadable.push_back({{row["id"].as<std::string>()}, spec.error()});
+        else if (std::optional<UnreadableOrder> refused = find_refusal(row, *spec))
+            claimed.unreadable.push_back(std::move(*refused));
+        else
+            claimed.orders.push_back(to_order(row, std::move(*spec), catalog));
     }
     return claimed;
 }

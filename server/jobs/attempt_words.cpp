@@ -1,7 +1,6 @@
 #include "server/jobs/attempt_words.hpp"
 
 #include "core/decide/routing/decision_text.hpp"
-#include "schema/link/attempt_detail.hpp"
 
 #include <cmath>
 #include <csignal>
@@ -64,8 +63,7 @@ std::string with_detail(std::string words, const std::string& detail)
 /// With the limit as far as its center says it, what was used, and what would help.
 std::string memory_words(const AttemptEnd& end)
 {
-    std::string words =
-        end.detail.starts_with(link::kOutOfMemory) ? end.detail : with_detail("out of memory", end.detail);
+    std::string words = end.detail.empty() ? "out of memory" : end.detail;
     if (end.max_resident_bytes > 0)
         words += "; its largest process had " + bytes_text(static_cast<double>(end.max_resident_bytes));
     return words + "; ask for units with more memory (units.memory_bytes), or for more units";
@@ -122,7 +120,7 @@ JobEnding ending_of(const AttemptEnd& end, std::int64_t wall_limit_s)
     switch (end.outcome) {
     case AttemptOutcome::kExited:
         if (end.exit_code.value_or(-1) == 0) return {JobState::kSucceeded, with_detail("exit code 0", end.detail)};
-        if (!end.exit_code && end.detail.starts_with(link::kOutputsFailed)) return {JobState::kFailed, end.detail};
+        if (end.cause == AttemptCause::kOutputsFailed) return {JobState::kFailed, end.detail};
         return {
             JobState::kFailed,
             with_detail(end.exit_code ? "exit code " + std::to_string(*end.exit_code) : "no exit code", end.detail)};

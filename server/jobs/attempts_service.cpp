@@ -228,6 +228,7 @@ Result<void> AttemptsService::end_unreadable(pqxx::work& transaction, const Cent
     AttemptEnd end;
     end.attempt_id = order.attempt_id;
     end.outcome = AttemptOutcome::kFailedToStart;
+    end.cause = order.cause;
     end.detail = is_readable ? order.error.detail : "its specification cannot be read: " + describe(order.error);
     end.ended_at = clock_->now();
     return ends_.close(transaction, *job, end, changes);

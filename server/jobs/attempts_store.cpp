@@ -95,7 +95,7 @@ constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
                               ELSE greatest(least($6::timestamptz, clock_timestamp()), created_at) END,
             ended_at = $7::timestamptz, run_s = $8, cpu_s = $9,
             max_resident_bytes = $10, stdout_bytes = $11, stderr_bytes = $12, outputs = $15::jsonb,
-            staging = $16::jsonb, nodes = $17, energy_j = $18
+            staging = $16::jsonb, nodes = $17, energy_j = $18, cause = $19
         WHERE id = $1 AND state <> 'ended'
         RETURNING id, unit_type_id, unit_count, queued_until IS NULL AS had_units, outcome, exit_code, started_at, run_s,
             least(greatest(ended_at, coalesce(dispatched_at, created_at)), closed_at) AS ended_at),
@@ -361,7 +361,7 @@ EndedAttemptRow update_to_ended(pqxx::work& transaction, const AttemptEnd& end, 
         exec(transaction, kUpdateToEnded, end.attempt_id.value, std::string(to_string(end.outcome)), or_null(exit_code),
              or_null(signal), end.detail, or_null(started_at), format_rfc3339(end.ended_at), end.run_s, end.cpu_s,
              end.max_resident_bytes, end.stdout_bytes, end.stderr_bytes, cost, program_s, to_json(end.outputs).dump(),
-             or_null(staging), end.nodes, end.energy_j);
+             or_null(staging), end.nodes, end.energy_j, std::string(to_string(end.cause)));
     if (rows.empty()) return {};
     const pqxx::row row = rows[0];
     if (row["frees_for_queued"].as<bool>())

@@ -99,11 +99,12 @@ struct OrderLimit {
 };
 struct UnreadableOrder {
     AttemptId attempt_id;
-    Error error;
+    Error error; ///< kInfeasible: it can be read, but its center cannot do what it says
+    AttemptCause cause{AttemptCause::kNone};
 };
 struct ClaimedOrders {
     std::vector<AttemptOrder> orders;        ///< oldest first
-    std::vector<UnreadableOrder> unreadable; ///< their jobs can be started by nobody
+    std::vector<UnreadableOrder> unreadable; ///< their attempts end: they cannot be started
     bool has_more{false};                    ///< beyond the limit
 };
 /// Placed attempts of a center whose jobs are wanted; marks them as sent. A probe is left out while another one is at

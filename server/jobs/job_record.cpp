@@ -50,6 +50,7 @@ Json attempt_json(const AttemptRecord& attempt)
                  {"outputs", Json::parse(attempt.outputs)},
                  {"staging", Json::parse(attempt.staging)},
                  {"decided_by", attempt.decided_by}};
+    if (attempt.cause != to_string(AttemptCause::kNone)) json["cause"] = attempt.cause;
     if (!attempt.nodes.empty()) json["nodes"] = attempt.nodes;
     if (attempt.energy_j > 0) json["energy_j"] = attempt.energy_j;
     if (attempt.staged_so_far) json["staging_progress"] = to_json(*attempt.staged_so_far);

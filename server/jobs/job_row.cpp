@@ -12,7 +12,8 @@ namespace {
     "j.state_changed_at, j.waiting_reason, j.exit_code, j.end_reason, j.started_at, j.ended_at, j.run_s, "             \
     "a.id AS a_id, a.epoch AS a_epoch, a.center_id AS a_center_id, c.name AS a_center, "                               \
     "a.unit_type_id AS a_unit_type_id, u.name AS a_unit_type, a.unit_count AS a_unit_count, a.state AS a_state, "      \
-    "a.outcome AS a_outcome, a.exit_code AS a_exit_code, a.signal AS a_signal, a.detail AS a_detail, "                 \
+    "a.outcome AS a_outcome, a.cause AS a_cause, a.exit_code AS a_exit_code, a.signal AS a_signal, a.detail AS "       \
+    "a_detail, "                                                                                                       \
     "a.created_at AS a_created_at, a.dispatched_at AS a_dispatched_at, a.started_at AS a_started_at, "                 \
     "q.reason AS q_reason, q.expected_start AS q_expected_start, q.told_at AS q_told_at, "                             \
     "a.ended_at AS a_ended_at, a.run_s AS a_run_s, a.cpu_s AS a_cpu_s, a.max_resident_bytes AS a_max_resident_bytes, " \
@@ -46,6 +47,7 @@ AttemptRecord to_attempt_record(const pqxx::row& row)
     attempt.unit_count = row["a_unit_count"].as<std::int64_t>();
     attempt.state = row["a_state"].as<std::string>();
     attempt.outcome = row["a_outcome"].as<std::string>("");
+    attempt.cause = row["a_cause"].as<std::string>();
     attempt.exit_code = optional_of<std::int64_t>(row["a_exit_code"]);
     attempt.signal = optional_of<std::int64_t>(row["a_signal"]);
     attempt.detail = row["a_detail"].as<std::string>();

@@ -1,6 +1,5 @@
 #include "server/learning/health_store.hpp"
 
-#include "schema/link/attempt_detail.hpp"
 #include "server/store/column.hpp"
 #include "server/store/statement.hpp"
 
@@ -24,12 +23,11 @@ constexpr Statement kSelectAttempts{"learning_select_center_attempts", R"sql(
            c.quarantine_lifted_at IS NULL OR p.decided_at > c.quarantine_lifted_at AS counts,
            p.outcome = 'lost' AND a.started_at IS NOT NULL AS was_lost_running,
            (p.outcome = 'lost' AND a.started_at IS NULL) OR p.outcome = 'node_failure'
-               OR (p.outcome = 'failed_to_start' AND NOT starts_with(a.detail, $2)
-                   AND NOT starts_with(a.detail, $3)) AS centers_fault
+               OR (p.outcome = 'failed_to_start' AND a.cause = 'none') AS centers_fault
     FROM run_prediction p JOIN attempt a ON a.id = p.attempt_id JOIN center c ON c.id = a.center_id
     WHERE p.ended_at > now() - $1 * interval '1 second' AND p.outcome NOT IN ('cancelled', 'preempted')
       AND (p.outcome <> 'lost' OR a.dispatched_at IS NOT NULL)
-      AND NOT (p.outcome = 'failed_to_start' AND starts_with(a.detail, $4))
+      AND NOT (p.outcome = 'failed_to_start' AND a.cause = 'no_local_user')
     ORDER BY p.ended_at DESC LIMIT 20000)sql"};
 
 // Whoever asked for a probe, it tells as much. One that has waited for an hour may wait for days.
@@ -99,9 +97,7 @@ std::vector<CenterAttempts> select_center_attempts(pqxx::transaction_base& trans
 {
     std::map<std::string, CenterAttempts> centers;
     std::map<std::string, std::set<std::string>> successes;
-    for (const pqxx::row& row :
-         exec(transaction, kSelectAttempts, window.count(), std::string(link::kProgramNotStarted),
-              std::string(link::kStagingFailed), std::string(link::kNoLocalUser))) {
+    for (const pqxx::row& row : exec(transaction, kSelectAttempts, window.count())) {
         const auto id = row["id"].as<std::string>();
         CenterAttempts& center = centers[id];
         center.id = {id};

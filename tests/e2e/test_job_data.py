@@ -110,6 +110,7 @@ def test_other_content_is_not_taken_and_the_command_not_started(network, site):
 
     assert job["state"] == "failed"
     assert "staging failed" in job["end_reason"] and f"{site.url}/set.txt" in job["end_reason"]
+    assert job["attempt"]["cause"] == "staging_failed"
     assert "signature" not in job["end_reason"]
     assert job["attempt"]["outcome"] == "failed_to_start"
     assert output_of(network, job) == ""
@@ -213,6 +214,7 @@ def test_an_output_that_cannot_be_stored_fails_the_job_with_the_cause(network, s
     assert job["state"] == "failed" and job["exit_code"] is None
     assert job["end_reason"].startswith("outputs could not be stored: sum to ") and cause in job["end_reason"], job["end_reason"]
     assert job["attempt"]["outputs"] == [] and output_of(network, job) == "done\n"
+    assert job["attempt"]["cause"] == "outputs_failed"
 
 
 def test_a_job_that_leaves_no_output_fails(network, site):

@@ -178,7 +178,7 @@ def test_each_user_has_an_id_of_its_own(network, cluster):
     assert output_of(network, job_id).split("\n")[:5] == ["21001", "21002", "ann", "21001 700", "21001 600"]
     refused = network.wait_job(network.submit(command=["true"], units=units, wall_limit_s=300)["id"])
     expect_end(refused, state="failed", outcome="failed_to_start")
-    assert "no local user: " in refused["end_reason"], told(refused)
+    assert "no local user: " in refused["end_reason"] and refused["attempt"]["cause"] == "no_local_user", told(refused)
     assert network.center("mapped")["facts"]["isolation"]["uid_per_user"]
 
 

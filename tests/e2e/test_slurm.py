@@ -426,6 +426,7 @@ def test_each_user_has_a_local_user_and_none_reads_what_is_anothers(network):
 
     refused = network.wait_job(run(network.rest, "true"))
     assert refused["attempt"]["outcome"] == "failed_to_start" and "no local user: " in refused["end_reason"], refused
+    assert refused["attempt"]["cause"] == "no_local_user"
 
     ended = run(as_ann, "sleep 600")
     wait_running(network, ended)

@@ -1,7 +1,6 @@
 #include "agent/executor/batch/user_map.hpp"
 
 #include "agent/executor/local/job_users.hpp"
-#include "schema/link/attempt_detail.hpp"
 
 #include <algorithm>
 #include <map>
@@ -15,7 +14,7 @@ namespace {
 /// As AttemptEnd::detail.
 std::string describe_unmapped(const AttemptOwner& owner, const char* table)
 {
-    std::string detail(link::kNoLocalUser);
+    const std::string detail = "no local user: ";
     if (owner.submitter.empty())
         return detail + "this center has one for each user, and the metascheduler does not say whose job it is; it may "
                         "be older than this agent";

@@ -38,7 +38,8 @@ struct JobIdentity {
 
 /// Without tables a job's is `own`, as a probe's always is; else that of the first table that is for its owner. Pure.
 /// @param table  what an administrator adds for somebody, for people
-/// @error kInfeasible  none is, and `refuses_unmapped`; the detail is for the attempt's end.
+/// @error kInfeasible  none is, and `refuses_unmapped`; the detail is for the attempt's end, whose cause is
+/// kNoLocalUser.
 Result<JobIdentity> choose_identity(const AttemptOrder& order, const JobIdentity& own,
                                     const std::vector<MappedUser>& mapped, bool refuses_unmapped,
                                     const char* table = "[[slurm_user]]");

@@ -105,7 +105,8 @@ Result<void> KubernetesExecutor::start(const RunOrder& run)
     attempt.user = user;
     attempt.limits = limits_of(run);
     if (!manifest) {
-        end_uncreated(id, attempt, AttemptOutcome::kFailedToStart, manifest.error().detail);
+        end_uncreated(id, attempt, AttemptOutcome::kFailedToStart, manifest.error().detail,
+                      pod_user ? AttemptCause::kNone : AttemptCause::kNoLocalUser);
         return {};
     }
     const std::string script = pod_script(run, folder, options_.programs, pod_user->name);
@@ -259,10 +260,11 @@ void KubernetesExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptE
 }
 
 void KubernetesExecutor::end_uncreated(const AttemptId& id, Attempt& attempt, AttemptOutcome outcome,
-                                       std::string detail)
+                                       std::string detail, AttemptCause cause)
 {
     AttemptEnd end;
     end.outcome = outcome;
+    end.cause = cause;
     end.detail = std::move(detail);
     end.ended_at = clock_.now();
     set_end(id, attempt, std::move(end));

@@ -98,7 +98,8 @@ class KubernetesExecutor final : public Executor {
     void wake();
     void set_waiting(const AttemptId& id, Attempt& attempt, std::string reason);
     void set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end);
-    void end_uncreated(const AttemptId& id, Attempt& attempt, AttemptOutcome outcome, std::string detail);
+    void end_uncreated(const AttemptId& id, Attempt& attempt, AttemptOutcome outcome, std::string detail,
+                       AttemptCause cause = AttemptCause::kNone);
     void stop(const AttemptId& id, Attempt& attempt, EndAsked why);
     void delete_later(const AttemptId& id, const std::string& uid);
     std::string report_of(const AttemptId& id, const Attempt& attempt, const char* name) const;

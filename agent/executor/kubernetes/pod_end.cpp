@@ -1,7 +1,5 @@
 #include "agent/executor/kubernetes/pod_end.hpp"
 
-#include "schema/link/attempt_detail.hpp"
-
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -98,7 +96,7 @@ void set_out_of_memory(AttemptEnd& end, const ClusterPod& pod, const EndFacts& f
 {
     end.outcome = AttemptOutcome::kOutOfMemory;
     end.signal = SIGKILL;
-    end.detail = std::string(link::kOutOfMemory) + "Kubernetes killed it" + where(pod);
+    end.detail = "out of memory: Kubernetes killed it" + where(pod);
     if (facts.memory_bytes > 0) end.detail += "; its units have " + std::to_string(facts.memory_bytes) + " bytes";
 }
 

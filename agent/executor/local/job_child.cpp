@@ -2,7 +2,6 @@
 
 #include "agent/executor/local/job_limits.hpp"
 #include "agent/executor/local/profile_report.hpp"
-#include "schema/link/attempt_detail.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -22,10 +21,12 @@
 namespace fathom::agent {
 namespace {
 
-[[noreturn]] void give_up(const JobStart& start, std::string_view step, int error)
+[[noreturn]] void give_up(const JobStart& start, std::string_view step, int error,
+                          StartFailure failure = StartFailure::kCenters)
 {
     {
-        std::string text(step);
+        std::string text(1, static_cast<char>(failure));
+        text += step;
         if (error != 0) text += ": " + std::error_code(error, std::generic_category()).message();
         // A short write could only shorten the text.
         static_cast<void>(!::write(start.report_fd, text.data(), text.size()));
@@ -119,12 +120,11 @@ void filter_system_calls(const JobStart& start)
     const int error = errno;
     const bool was_searched =
         error == ENOENT && start.stager.empty() && start.command[0].find('/') == std::string::npos;
-    give_up(
-        start,
-        // That fathom-stage is not there is not the job's failure.
-        std::string(start.stager.empty() ? link::kProgramNotStarted : "cannot stage its inputs and outputs: no \"") +
-            arguments[0] + "\"" + (was_searched ? " (PATH is " + start.search_path + ")" : ""),
-        error);
+    const std::string program = arguments[0] + std::string("\"");
+    // That fathom-stage is not there is not the job's failure.
+    if (!start.stager.empty()) give_up(start, "cannot stage its inputs and outputs: no \"" + program, error);
+    give_up(start, "cannot start \"" + program + (was_searched ? " (PATH is " + start.search_path + ")" : ""), error,
+            StartFailure::kPrograms);
 }
 
 int become_job(void* argument)

@@ -25,6 +25,9 @@ class TextList {
     std::vector<char*> pointers_;
 };
 
+/// Whose failure it is that a job cannot start: the first byte of what is said of it.
+enum class StartFailure : char { kCenters = 'c', kPrograms = 'p' };
+
 /// All that the process that becomes a job needs. Made before it: a process that shares its parent's memory must leave
 /// nothing there.
 struct JobStart {
@@ -47,7 +50,7 @@ struct JobStart {
     std::vector<std::string> join_files; ///< of its control groups
     int stdout_fd{};
     int stderr_fd{};
-    int report_fd{}; ///< a pipe, closed by exec(); a sentence in it says why the job cannot start
+    int report_fd{}; ///< a pipe, closed by exec(); a StartFailure and a sentence in it say why the job cannot start
     int pids_fd{};   ///< a pipe for JobPids
     std::optional<Lifeline> lifeline;
     const SystemCallFilter* filter{}; ///< null: none

@@ -253,7 +253,9 @@ Result<JobProcess> start_job(const SupervisorOrder& order, const AttemptFolder& 
     if (problem.empty() && pids.job > 0)
         return JobProcess{pids.job, pipes.output.release_read_end(), pipes.errors.release_read_end(), init};
     clear_away(pids, init);
-    return Error{Errc::kUnavailable, problem.empty() ? "the process that was to become the job is gone" : problem};
+    if (problem.empty()) return Error{Errc::kUnavailable, "the process that was to become the job is gone"};
+    const bool is_programs = problem.front() == static_cast<char>(StartFailure::kPrograms);
+    return Error{is_programs ? Errc::kInvalid : Errc::kUnavailable, problem.substr(1)};
 }
 
 } // namespace fathom::agent

@@ -37,7 +37,8 @@ struct JobChildren {
 /// the kernel should this process, which must have one thread, die. Returns when the program runs.
 /// @param filter  of its system calls; null: none.
 /// @param cached_inputs  as above
-/// @error kUnavailable  the program could not be started; the detail says at which step and why. Nothing is left of it.
+/// @error kInvalid      the job's own program cannot be executed. Nothing is left of it, here and below.
+/// @error kUnavailable  it could not be started for another reason. The details say at which step and why.
 Result<JobProcess> start_job(const SupervisorOrder& order, const AttemptFolder& folder, const Cgroup& cgroup,
                              const SystemCallFilter* filter, JobChildren& children,
                              const std::map<std::string, int>& cached_inputs);

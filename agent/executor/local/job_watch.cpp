@@ -4,7 +4,6 @@
 #include "agent/executor/local/output_copier.hpp"
 #include "agent/executor/local/process_tree.hpp"
 #include "core/base/file.hpp"
-#include "schema/link/attempt_detail.hpp"
 
 #include <array>
 #include <cerrno>
@@ -212,7 +211,7 @@ class JobWatch {
         else if (end.signal == SIGXFSZ)
             end.detail = "a file would have become larger than its share of the disk, " + disk_limit();
         else if (out_of_memory)
-            end.detail = std::string(link::kOutOfMemory) + memory_limit();
+            end.detail = "out of memory: " + memory_limit();
     }
 
     std::string memory_limit() const

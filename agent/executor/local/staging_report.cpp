@@ -4,7 +4,6 @@
 #include "core/base/open_inside.hpp"
 #include "core/base/sha256.hpp"
 #include "core/base/utf8.hpp"
-#include "schema/link/attempt_detail.hpp"
 
 #include <algorithm>
 #include <fcntl.h>
@@ -90,7 +89,8 @@ bool note_inputs(AttemptEnd& end, const std::filesystem::path& work, uid_t owner
     if (!reason) return true; // the command ran
     end.outcome = AttemptOutcome::kFailedToStart;
     end.exit_code.reset();
-    end.detail = std::string(link::kStagingFailed) + *reason;
+    end.cause = AttemptCause::kStagingFailed;
+    end.detail = "staging failed: " + *reason;
     return false;
 }
 
@@ -104,7 +104,8 @@ void note_outputs(AttemptEnd& end, const std::filesystem::path& work, uid_t owne
     const std::optional<std::string> reason = read_reason(folder->number(), kOutputFailureName, owner);
     if (!reason) return; // the command failed
     end.exit_code.reset();
-    end.detail = std::string(link::kOutputsFailed) + *reason;
+    end.cause = AttemptCause::kOutputsFailed;
+    end.detail = "outputs could not be stored: " + *reason;
 }
 
 } // namespace fathom::agent

@@ -146,6 +146,14 @@ AttemptEnd never_ran(const AttemptId& id, AttemptOutcome outcome, const std::str
     return end;
 }
 
+/// @param error  of start_job()
+AttemptEnd not_started(const AttemptId& id, const Error& error)
+{
+    AttemptEnd end = never_ran(id, AttemptOutcome::kFailedToStart, error.detail);
+    if (error.code == Errc::kInvalid) end.cause = AttemptCause::kProgramNotStarted;
+    return end;
+}
+
 AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder, Preparation& ready,
                        CachedInputs& inputs)
 {
@@ -159,8 +167,7 @@ AttemptEnd run_attempt(const SupervisorOrder& order, const AttemptFolder& folder
     const Result<JobProcess> job =
         start_job(order, folder, ready.cgroup, ready.filter, ready.children, inputs.numbers());
     inputs.close();
-    AttemptEnd end = job ? watch_job(order, folder, *job, ready.cgroup)
-                         : never_ran(id, AttemptOutcome::kFailedToStart, job.error().detail);
+    AttemptEnd end = job ? watch_job(order, folder, *job, ready.cgroup) : not_started(id, job.error());
     const uid_t owner = order.user ? order.user->uid : ::geteuid();
     const bool has_run = job && (!uses_staging(order.run.order) || note_inputs(end, folder.work(), owner));
     if (has_run && !order.run.order.outputs.empty()) note_outputs(end, folder.work(), owner);

@@ -1,7 +1,5 @@
 #include "agent/executor/slurm/job_end.hpp"
 
-#include "schema/link/attempt_detail.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -79,7 +77,7 @@ void set_outcome(AttemptEnd& end, const SlurmJob& job, EndAsked asked)
         end.detail = "Slurm ended it as " + job.state + where;
         if (end.outcome != AttemptOutcome::kOutOfMemory) return;
         end.signal = SIGKILL;
-        end.detail = std::string(link::kOutOfMemory) + "Slurm killed it" + where;
+        end.detail = "out of memory: Slurm killed it" + where;
     }
 }
 

@@ -58,7 +58,8 @@ Result<void> SlurmExecutor::start(const RunOrder& run)
     const std::scoped_lock lock(mutex_);
     if (find_or_adopt(id) != nullptr) return {};
     if (!identity) {
-        end_unsubmitted(id, attempts_[id], AttemptOutcome::kFailedToStart, identity.error().detail);
+        end_unsubmitted(id, attempts_[id], AttemptOutcome::kFailedToStart, identity.error().detail,
+                        AttemptCause::kNoLocalUser);
         return {};
     }
     const BatchOptions batch{
@@ -274,10 +275,12 @@ void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd en
     tell(id);
 }
 
-void SlurmExecutor::end_unsubmitted(const AttemptId& id, Attempt& attempt, AttemptOutcome outcome, std::string detail)
+void SlurmExecutor::end_unsubmitted(const AttemptId& id, Attempt& attempt, AttemptOutcome outcome, std::string detail,
+                                    AttemptCause cause)
 {
     AttemptEnd end;
     end.outcome = outcome;
+    end.cause = cause;
     end.detail = std::move(detail);
     end.ended_at = clock_.now();
     set_end(id, attempt, std::move(end));

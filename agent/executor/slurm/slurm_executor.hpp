@@ -175,7 +175,8 @@ class SlurmExecutor final : public Executor {
     void settle_forgotten(const AttemptId& id, Attempt& attempt, const Result<std::vector<SlurmJob>>& accounts);
     void stop(const AttemptId& id, Attempt& attempt, EndAsked why);
     /// It ends without a job of Slurm's.
-    void end_unsubmitted(const AttemptId& id, Attempt& attempt, AttemptOutcome outcome, std::string detail);
+    void end_unsubmitted(const AttemptId& id, Attempt& attempt, AttemptOutcome outcome, std::string detail,
+                         AttemptCause cause = AttemptCause::kNone);
     /// Users of attempts that have not ended.
     std::set<unsigned> live_users() const;
     static void take_limits(Attempt& attempt, const BatchLimits& limits);

@@ -59,6 +59,30 @@ TEST(Spool, KnowsAnOrderAfterTheProcessWasKilled)
     EXPECT_EQ(messages[0].text, link::encode(message));
 }
 
+TEST(Spool, KnowsTheCauseOfAnEndAfterARestart)
+{
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "spool.db";
+    StoredAttempt attempt;
+    attempt.order = shell_order("true");
+    attempt.stage = Stage::kReported;
+    attempt.end.emplace();
+    attempt.end->attempt_id = attempt.order.attempt_id;
+    attempt.end->outcome = AttemptOutcome::kFailedToStart;
+    attempt.end->cause = AttemptCause::kStagingFailed;
+    {
+        Spool spool = Spool::open(file).value();
+        ASSERT_TRUE(spool.accept(attempt.order).value());
+        ASSERT_TRUE(spool.save(attempt, {}));
+    }
+
+    const std::vector<StoredAttempt> stored = Spool::open(file).value().attempts().value().attempts;
+
+    ASSERT_EQ(stored.size(), 1U);
+    ASSERT_TRUE(stored[0].end);
+    EXPECT_EQ(stored[0].end->cause, AttemptCause::kStagingFailed);
+}
+
 TEST(Spool, HasRoomForWhatHappensOnAFullDisk)
 {
     if (::getuid() != 0) GTEST_SKIP() << "needs root";

@@ -61,8 +61,9 @@ TEST_F(Attempts, InputsGoToCentersWhoseAgentStagesThem)
 
     EXPECT_TRUE(orders_for(center_of(refused)).empty());
     EXPECT_EQ(state_of(refused), "failed");
-    EXPECT_THAT(sql("SELECT outcome || ' ' || detail FROM attempt WHERE job_id = '" + refused.value + "'"),
-                testing::StartsWith("failed_to_start staging failed: the agent of this center is too old"));
+    EXPECT_THAT(
+        sql("SELECT outcome || ' ' || cause || ' ' || detail FROM attempt WHERE job_id = '" + refused.value + "'"),
+        testing::StartsWith("failed_to_start staging_failed staging failed: the agent of this center is too old"));
 
     sql("UPDATE center SET facts = facts || '{\"stages_inputs\": true}'");
     const JobId taken = submit(body);

@@ -435,12 +435,15 @@ TEST_F(Attempts, TellWhatTheyHaveStored)
     end.outputs = {{"out/x", 7, std::string(64, 'a')}};
     ASSERT_TRUE(report_end(good, end));
     EXPECT_EQ(job_json(good)["attempt"]["outputs"], to_json(end.outputs));
+    EXPECT_FALSE(job_json(good)["attempt"].contains("cause"));
 
     const JobId bad = job_in("running");
     end.exit_code.reset();
+    end.cause = AttemptCause::kOutputsFailed;
     end.detail = "outputs could not be stored: y to https://h/y: the server answered 403";
     ASSERT_TRUE(report_end(bad, end));
     EXPECT_EQ(state_of(bad), "failed");
+    EXPECT_EQ(job_json(bad)["attempt"]["cause"], "outputs_failed");
     EXPECT_EQ(job_json(bad)["end_reason"], end.detail);
     EXPECT_EQ(job_json(bad)["exit_code"], nullptr);
     EXPECT_EQ(sql("SELECT p.outcome FROM run_prediction p JOIN attempt a ON a.id = p.attempt_id WHERE a.job_id = '" +

@@ -1,4 +1,3 @@
-#include "schema/link/attempt_detail.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
 
 namespace fathom::server {
@@ -36,7 +35,8 @@ class JobRequeue : public JobsFixture {
     {
         AttemptEnd end;
         end.outcome = AttemptOutcome::kFailedToStart;
-        end.detail = std::string(link::kNoLocalUser) + "this center has none for ann in the project p";
+        end.cause = AttemptCause::kNoLocalUser;
+        end.detail = "no local user: this center has none for ann in the project p";
         return end;
     }
     std::string outcomes_of_first_attempts() const
@@ -191,6 +191,19 @@ TEST_F(JobRequeue, OfAJobThatItsCenterHasNoLocalUserForComesUnaskedAndElsewhere)
     ASSERT_TRUE(report_start(job));
     ASSERT_TRUE(report_end(job, exited(0)));
     EXPECT_EQ(state_of(job), "succeeded");
+}
+
+TEST_F(JobRequeue, DoesNotComeForAnEndThatHasTheWordsOfAnotherAndNotItsCause)
+{
+    const JobId job = submit();
+    route();
+    add_center("beta");
+    AttemptEnd end = refused();
+    end.cause = AttemptCause::kNone;
+
+    ASSERT_TRUE(report_end(job, end));
+
+    EXPECT_EQ(state_of(job), "failed");
 }
 
 TEST_F(JobRequeue, NeverGoesToACenterThatHadNoLocalUserForIt)

@@ -1,4 +1,3 @@
-#include "schema/link/attempt_detail.hpp"
 #include "server/learning/health_store.hpp"
 #include "server/learning/learning_api.hpp"
 #include "server/learning/learning_service.hpp"
@@ -6,6 +5,7 @@
 
 #include <pqxx/pqxx>
 
+#include <algorithm>
 #include <future>
 
 namespace fathom::server {
@@ -205,14 +205,43 @@ TEST_F(Predictions, NodeFailuresSpeakAgainstTheirCenterPreemptionsAndWantOfMemor
     EXPECT_THAT(centers[0].types_that_succeed, ::testing::IsEmpty());
 }
 
-TEST_F(Predictions, AUserWithoutALocalUserSpeaksNotAgainstTheCenter)
+/// Of an attempt that failed to start.
+AttemptEnd not_started(AttemptEnd end, AttemptCause cause, const std::string& detail)
 {
-    const JobId job = place();
-    AttemptEnd end = exited(0, 0);
     end.exit_code.reset();
     end.started_at.reset();
     end.outcome = AttemptOutcome::kFailedToStart;
-    end.detail = std::string(link::kNoLocalUser) + "this center has none for ann";
+    end.cause = cause;
+    end.detail = detail;
+    return end;
+}
+
+TEST_F(Predictions, WhatFailedToStartSpeaksAgainstTheCenterByItsCauseAndNotByItsWords)
+{
+    const std::vector<std::pair<AttemptCause, std::string>> ends{
+        {AttemptCause::kNone, "staging failed: no disk"},
+        {AttemptCause::kStagingFailed, "the server answered 404"},
+        {AttemptCause::kProgramNotStarted, "not there"}};
+    for (const auto& [cause, detail] : ends) {
+        const JobId job = place();
+        ASSERT_TRUE(report_end(job, not_started(exited(0, 0), cause, detail)));
+    }
+    const auto select = [](pqxx::work& transaction) -> Result<std::vector<CenterAttempts>> {
+        return select_center_attempts(transaction, std::chrono::minutes(10));
+    };
+
+    const std::vector<CenterAttempts> centers = run(database_.run(select)).value();
+
+    ASSERT_EQ(centers.size(), 1U);
+    const auto& attempts = centers[0].attempts;
+    EXPECT_EQ(attempts.size(), 3U);
+    EXPECT_EQ(std::count_if(attempts.begin(), attempts.end(), [](const auto& one) { return one.is_centers_fault; }), 1);
+}
+
+TEST_F(Predictions, AUserWithoutALocalUserSpeaksNotAgainstTheCenter)
+{
+    const JobId job = place();
+    const AttemptEnd end = not_started(exited(0, 0), AttemptCause::kNoLocalUser, "this center has none for ann");
     ASSERT_TRUE(report_end(job, end));
     ASSERT_EQ(column(job, "outcome"), "failed_to_start");
     const auto select = [](pqxx::work& transaction) -> Result<std::vector<CenterAttempts>> {

@@ -209,6 +209,37 @@ TEST(Migrations, NoteWhichTransactionChangedAttemptsThatThereWere)
     EXPECT_EQ(run_sql(url, "SELECT changed_in::text = xmin::text FROM attempt"), "t");
 }
 
+TEST(Migrations, EndsThatThereWereGetTheCauseThatTheirWordsTold)
+{
+    const std::string url = test::empty_database();
+    ASSERT_TRUE(migrate_url(url, files_before("sql/0064")));
+    run_sql(url, "INSERT INTO center (id, name) VALUES ('ctr_1', 'alpha')");
+    run_sql(url, "INSERT INTO unit_type (id, center_id, name, resource_type, unit_count, cores_per_unit,"
+                 " memory_bytes_per_unit, operators) VALUES ('ut_1', 'ctr_1', 'core', 'cpu', 4, 1, 0, '{}')");
+    run_sql(url, "INSERT INTO job (id, name, project, spec, submitted_by) VALUES ('job_1', 'n', 'p', '{}', 'tok_1')");
+    const auto add_end = [&](int epoch, const std::string& outcome, const std::string& exit_code,
+                             const std::string& detail) {
+        run_sql(url, "INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, decided_by, state,"
+                     " outcome, exit_code, detail) VALUES ('att_" +
+                         std::to_string(epoch) + "', 'job_1', " + std::to_string(epoch) +
+                         ", 'ctr_1', 'ut_1', 1, 'rep_1', 'ended', '" + outcome + "', " + exit_code + ", '" + detail +
+                         "')");
+    };
+    add_end(1, "failed_to_start", "NULL", "cannot start \"x\": No such file or directory");
+    add_end(2, "failed_to_start", "NULL", "staging failed: https://h/x: the server answered 404");
+    add_end(3, "failed_to_start", "NULL", "no local user: this center has none for ann");
+    add_end(4, "exited", "NULL", "outputs could not be stored: y to https://h/y");
+    add_end(5, "failed_to_start", "NULL", "Slurm refuses it");
+    add_end(6, "exited", "0", "staging failed: so it says");
+    add_end(7, "lost", "NULL", "no local user: so it says");
+
+    const auto all = schema::sql::embedded_files();
+    ASSERT_TRUE(migrate_url(url, {all.begin(), all.end()}));
+
+    EXPECT_EQ(run_sql(url, "SELECT string_agg(cause, ' ' ORDER BY epoch) FROM attempt"),
+              "program_not_started staging_failed no_local_user outputs_failed none none none");
+}
+
 TEST(Migrations, ApplyOnlyWhatIsNew)
 {
     const std::string url = test::empty_database();

@@ -1,7 +1,6 @@
 // As whom jobs of the network's users run in Slurm.
 
 #include "agent/executor/batch/user_map.hpp"
-#include "schema/link/attempt_detail.hpp"
 #include "tests/agent/support/builders.hpp"
 
 #include <gmock/gmock.h>
@@ -68,7 +67,7 @@ TEST(SlurmUserMap, WhoHasNoTableIsRefusedOrRunsAsAllOthers)
     const Result<JobIdentity> shared = choose_identity(order_from({"tok_x", "bob", "p"}), own(), kMap, false);
 
     ASSERT_FALSE(refused);
-    EXPECT_THAT(refused.error().detail, StartsWith(std::string(link::kNoLocalUser)));
+    EXPECT_THAT(refused.error().detail, StartsWith("no local user: "));
     EXPECT_THAT(refused.error().detail, HasSubstr("bob (tok_x) in the project p"));
     EXPECT_EQ(shared.value().user_name, "probes");
 }

@@ -240,6 +240,7 @@ TEST_F(KubernetesExecutorTest, RunsThePodsOfAUserWithItsOwnIdsAndRefusesWhoHasNo
     const RunView refused = executor.look(others.order.attempt_id);
     ASSERT_EQ(refused.phase, RunPhase::kEnded);
     EXPECT_EQ(refused.end->outcome, AttemptOutcome::kFailedToStart);
+    EXPECT_EQ(refused.end->cause, AttemptCause::kNoLocalUser);
     EXPECT_THAT(refused.end->detail, HasSubstr("no local user: this center has none for bob"));
     EXPECT_THAT(refused.end->detail, HasSubstr("[[kubernetes_user]]"));
 

@@ -44,8 +44,11 @@ TEST_F(LocalExecutorTest, TellsWhyAProgramCouldNotStart)
     EXPECT_THAT(missing.detail, HasSubstr("no-such-program"));
     EXPECT_THAT(missing.detail, HasSubstr("No such file"));
     EXPECT_FALSE(missing.started_at);
+    EXPECT_EQ(missing.cause, AttemptCause::kProgramNotStarted);
 
-    EXPECT_THAT(run(order({"/etc/passwd"})).detail, HasSubstr("Permission denied"));
+    const AttemptEnd forbidden = run(order({"/etc/passwd"}));
+    EXPECT_THAT(forbidden.detail, HasSubstr("Permission denied"));
+    EXPECT_EQ(forbidden.cause, AttemptCause::kProgramNotStarted);
 }
 
 TEST_F(LocalExecutorTest, CountsWallAndProcessorTimeOfAllProcesses)

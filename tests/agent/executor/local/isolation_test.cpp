@@ -422,6 +422,7 @@ TEST_F(HostileJobs, DoNotRunWhereTheirViewFailsHalfWay)
     EXPECT_EQ(end.outcome, AttemptOutcome::kFailedToStart);
     EXPECT_THAT(end.detail,
                 HasSubstr("cannot be separated from other jobs: cannot show a folder at " + shared.string()));
+    EXPECT_EQ(end.cause, AttemptCause::kNone) << "it is the center's failure";
     EXPECT_FALSE(end.started_at);
     EXPECT_EQ(text_of(end), "");
 }

@@ -71,6 +71,7 @@ TEST_F(LocalExecutorTest, TellsStagingThatFailedFromTheJobsOwnFailure)
 
     EXPECT_EQ(end.outcome, AttemptOutcome::kFailedToStart);
     EXPECT_EQ(end.exit_code, std::nullopt);
+    EXPECT_EQ(end.cause, AttemptCause::kStagingFailed);
     EXPECT_THAT(end.detail, StartsWith("staging failed: http://127.0.0.1:1/x: "));
     ASSERT_TRUE(end.staging);
     EXPECT_EQ(end.staging->in_bytes, 0);
@@ -247,6 +248,7 @@ TEST_F(LocalExecutorTest, TellsOutputsThatCouldNotBeStoredFromTheJobsOwnFailure)
 
     EXPECT_EQ(end.outcome, AttemptOutcome::kExited);
     EXPECT_EQ(end.exit_code, std::nullopt);
+    EXPECT_EQ(end.cause, AttemptCause::kOutputsFailed);
     EXPECT_THAT(end.detail,
                 StartsWith("outputs could not be stored: sum to https://127.0.0.1:1/sum: it cannot be opened"));
     EXPECT_EQ(output(end.attempt_id, OutputStream::kStdout), "done\n");

@@ -343,6 +343,7 @@ TEST_F(SlurmExecutorTest, AJobOfAUserWithoutALocalOneEndsUnsubmitted)
     const RunView view = executor.look(run.order.attempt_id);
     ASSERT_EQ(view.phase, RunPhase::kEnded);
     EXPECT_EQ(view.end->outcome, AttemptOutcome::kFailedToStart);
+    EXPECT_EQ(view.end->cause, AttemptCause::kNoLocalUser);
     EXPECT_TRUE(view.end->detail.starts_with("no local user: ")) << view.end->detail;
     EXPECT_TRUE(executor.known().empty());
 }
