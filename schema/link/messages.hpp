@@ -18,7 +18,8 @@
 ///     {"v": 1, "id": "msg_…", "type": "attempt_ended", "body": {…}}
 ///
 /// Delivery is at least once: a message with `needs_ack` is sent again after a reconnect until an `ack`
-/// names its id; receivers are idempotent. Unknown fields are ignored and unknown types are answered by
+/// names its id; receivers are idempotent. What a field of a message is called on the wire, and its bounds, are in the
+/// message's Declaration (schema/link/declaration.hpp). Unknown fields are ignored and unknown types are answered by
 /// an ack with an error, so that either side may be one minor version ahead. Golden samples that must
 /// decode for ever are in schema/link/golden/.
 namespace fathom::link {

@@ -1,9 +1,12 @@
 #include "schema/link/read_fields.hpp"
 
+#include "core/base/secret.hpp"
+
 namespace fathom::link {
 namespace {
 
 constexpr std::uint64_t kMaxNumber = 1'000'000'000; ///< of a processor or a unit
+constexpr std::size_t kMaxCodeLength = 32;
 
 } // namespace
 
@@ -52,6 +55,27 @@ std::map<std::string, std::string> read_text_map(ObjectReader& reader, std::stri
             reader.fail(name, "must hold strings");
     }
     return values;
+}
+
+std::string read_bytes(ObjectReader& reader, std::string_view name, std::size_t max_bytes)
+{
+    // Four characters for three bytes, and what fills up the last four.
+    Base64Decoded decoded = base64_decode(reader.required_string(name, {.max_length = max_bytes * 4 / 3 + 8}));
+    if (!decoded.ok || decoded.data.size() > max_bytes) reader.fail(name, "is not base64, or too long");
+    return std::move(decoded.data);
+}
+
+std::optional<Error> read_told_error(ObjectReader& reader, std::string_view name, const ToldErrorRule& rule,
+                                     std::vector<FieldError>& errors)
+{
+    const Json* json = reader.object(name);
+    if (json == nullptr) return std::nullopt;
+    ObjectReader item(*json, reader.path_of(name), errors);
+    const std::string code = item.required_string("code", {.max_length = kMaxCodeLength});
+    const Errc errc = code == to_string(rule.known) ? rule.known : rule.others;
+    const ObjectReader::StringRule detail{.min_length = rule.min_detail, .max_length = rule.max_detail};
+    if (rule.min_detail > 0) return Error{errc, item.required_string("detail", detail)};
+    return Error{errc, item.optional_string("detail", detail).value_or(code)};
 }
 
 Catalog read_catalog(ObjectReader& reader, std::vector<FieldError>& errors)

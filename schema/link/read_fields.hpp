@@ -35,6 +35,19 @@ std::vector<std::int64_t> read_numbers(ObjectReader& reader, std::string_view na
 /// A JSON object whose values are strings.
 std::map<std::string, std::string> read_text_map(ObjectReader& reader, std::string_view name);
 
+/// Required: bytes that are base64 on the wire, at most `max_bytes` of them.
+std::string read_bytes(ObjectReader& reader, std::string_view name, std::size_t max_bytes);
+
+/// An error that the other side names. Only one class of them matters here.
+struct ToldErrorRule {
+    Errc known;             ///< that class
+    Errc others;            ///< what every other one is taken for
+    std::size_t min_detail; ///< bytes; 0: an error without one has its code for it
+    std::size_t max_detail;
+};
+std::optional<Error> read_told_error(ObjectReader& reader, std::string_view name, const ToldErrorRule& rule,
+                                     std::vector<FieldError>& errors);
+
 /// The field `catalog`, required; what is wrong in it is noted in `errors`.
 Catalog read_catalog(ObjectReader& reader, std::vector<FieldError>& errors);
 
