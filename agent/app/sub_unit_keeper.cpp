@@ -1,8 +1,8 @@
 #include "agent/app/sub_unit_keeper.hpp"
 
-#include "agent/catalog/run_program.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
+#include "core/base/run_program.hpp"
 
 #include <boost/asio/post.hpp>
 

@@ -1,8 +1,8 @@
 #include "agent/catalog/catalog.hpp"
 
 #include "agent/catalog/nvidia.hpp"
-#include "agent/catalog/run_program.hpp"
 #include "agent/config/cpu_list.hpp"
+#include "core/base/run_program.hpp"
 #include "core/base/utf8_prefix.hpp"
 
 #include <algorithm>

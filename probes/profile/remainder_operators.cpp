@@ -1,22 +1,19 @@
 #include "probes/profile/remainder_operators.hpp"
 
+#include "core/base/run_program.hpp"
 #include "core/model/probe_result.hpp"
 #include "probes/profile/counts_folder.hpp"
 #include "probes/profile/stand_ins.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <csignal>
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace fathom::profile {
 namespace {
+
+constexpr std::chrono::seconds kMaxTime(30);
 
 std::string task_of(const std::vector<StandIn>& parts)
 {
@@ -27,52 +24,6 @@ std::string task_of(const std::vector<StandIn>& parts)
     for (const StandIn& part : parts)
         task.operators.push_back({.id = part.id, .version = 0, .parameters = part.parameters, .count = 1});
     return to_json(task).dump();
-}
-
-/// Runs a program with a text on its standard input and gives its standard output.
-Result<std::string> run_with_input(const std::string& program, const std::string& input)
-{
-    int in[2] = {-1, -1};
-    int out[2] = {-1, -1};
-    if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0)
-        return Error{Errc::kUnavailable, "cannot make a pipe"};
-    const pid_t child = ::fork();
-    if (child < 0) return Error{Errc::kUnavailable, "cannot start a process"};
-    if (child == 0) {
-        ::dup2(in[0], STDIN_FILENO);
-        ::dup2(out[1], STDOUT_FILENO);
-        const int silence = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-        ::dup2(silence, STDERR_FILENO);
-        ::setenv("FATHOM_CORES", "1", 1); // counts are of one thread
-        sigset_t none;
-        sigemptyset(&none);
-        ::sigprocmask(SIG_SETMASK, &none, nullptr);
-        ::execl(program.c_str(), program.c_str(), "--task", "-", nullptr);
-        ::_exit(127);
-    }
-    ::close(in[0]);
-    ::close(out[1]);
-    // Shorter than a pipe holds.
-    const bool is_written = ::write(in[1], input.data(), input.size()) == static_cast<ssize_t>(input.size());
-    ::close(in[1]);
-    std::string output;
-    std::array<char, 4096> buffer{};
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
-    while (output.size() < kMaxBytes && std::chrono::steady_clock::now() < limit) {
-        pollfd ready = {out[0], POLLIN, 0};
-        if (::poll(&ready, 1, 1000) <= 0) continue;
-        const ssize_t bytes = ::read(out[0], buffer.data(), buffer.size());
-        if (bytes <= 0) break;
-        output.append(buffer.data(), static_cast<std::size_t>(bytes));
-    }
-    ::close(out[0]);
-    if (std::chrono::steady_clock::now() >= limit) ::kill(child, SIGKILL);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    if (!is_written || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return Error{Errc::kUnavailable, program + " failed on the operators that stand for the remainder"};
-    return output;
 }
 
 } // namespace
@@ -87,8 +38,12 @@ Result<void> add_remainder_operators(Profile& profile, const std::vector<Operato
     if (parts.empty()) return {};
     const std::string program = own_folder() + "/fathom-probe";
     if (::access(program.c_str(), X_OK) != 0) return Error{Errc::kUnavailable, program + " is missing"};
-    const Result<std::string> output = run_with_input(program, task_of(parts));
-    if (!output) return output.error();
+    // Counts are of one thread.
+    const Result<std::string> output =
+        run_program_on(task_of(parts), {program, "--task", "-"}, {{"FATHOM_CORES", "1"}}, kMaxTime);
+    if (!output)
+        return Error{output.error().code,
+                     "the operators that stand for the remainder cannot be timed: " + output.error().detail};
     const Result<Json> json = parse_json(*output);
     if (!json) return json.error();
     const Result<ProbeResult> result = parse_probe_result(*json);

@@ -39,7 +39,7 @@ IMPURE = re.compile(
     r"#include <(boost/(asio|beast|random|thread)|pqxx|openssl|spdlog|CLI|sys/|unistd|fcntl|poll|signal|cstdio|stdio|ctime"
     r"|csignal|random|thread|mutex|shared_mutex|atomic|future|condition_variable|semaphore|latch|barrier|stop_token"
     r"|fstream|iostream|filesystem|syncstream|locale|clocale)"
-    r'|#include "core/base/(last_level_cache|log|log_limit|metrics|file|open_inside|own_user|process_limits|settings|wait_for_child)\.hpp"'
+    r'|#include "core/base/(last_level_cache|log|log_limit|metrics|file|open_inside|own_user|process_limits|run_program|settings|wait_for_child)\.hpp"'
     r"|\bnow\(\)|\bstd::(time|clock|rand|getenv|setlocale|system)\b|\bmt19937|\bthread_local\b"
     r"|^ +static (?!const |constexpr |thread_local )[^(;{=]*[;{=]"
     r"|\bstd::(exp|exp2|expm1|log|log2|log10|log1p|pow|hypot|cbrt|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|erf"

@@ -1,6 +1,6 @@
 #include "agent/executor/slurm/slurm_client.hpp"
 
-#include "agent/catalog/run_program.hpp"
+#include "core/base/run_program.hpp"
 #include "agent/executor/slurm/batch_script.hpp"
 
 #include <algorithm>

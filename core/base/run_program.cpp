@@ -1,17 +1,20 @@
-#include "agent/catalog/run_program.hpp"
+#include "core/base/run_program.hpp"
 
 #include "core/base/argument_pointers.hpp"
+#include "core/base/open_file.hpp"
 #include "core/base/wait_for_child.hpp"
+#include "core/base/write_all.hpp"
 
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace fathom::agent {
+namespace fathom {
 namespace {
 
 constexpr std::size_t kMaxOutput = 4UL << 20U;
@@ -46,23 +49,42 @@ Result<std::string> read_output(int fd, std::chrono::steady_clock::time_point de
     }
 }
 
-int spawn(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment, int output,
-          bool takes_errors, pid_t& pid)
+/// Where a program's standard error goes.
+enum class ErrorOutput { kOurs, kInOutput, kDropped };
+
+/// Of a program.
+struct ProgramStreams {
+    int input; ///< -1: nothing
+    int output;
+    ErrorOutput errors;
+};
+
+int spawn(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment,
+          const ProgramStreams& streams, pid_t& pid)
 {
     std::vector<std::string> arguments = command;
     std::vector<std::string> variables = joined_environment(environment);
-    posix_spawnattr_t group_of_its_own;
-    ::posix_spawnattr_init(&group_of_its_own);
-    ::posix_spawnattr_setflags(&group_of_its_own, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_t attributes;
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    if (takes_errors) ::posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-    const int error = ::posix_spawn(&pid, arguments.front().c_str(), &actions, &group_of_its_own,
+    if (streams.input >= 0)
+        ::posix_spawn_file_actions_adddup2(&actions, streams.input, STDIN_FILENO);
+    else
+        ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&actions, streams.output, STDOUT_FILENO);
+    if (streams.errors == ErrorOutput::kInOutput)
+        ::posix_spawn_file_actions_adddup2(&actions, streams.output, STDERR_FILENO);
+    if (streams.errors == ErrorOutput::kDropped)
+        ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    const int error = ::posix_spawn(&pid, arguments.front().c_str(), &actions, &attributes,
                                     argument_pointers(arguments).data(), argument_pointers(variables).data());
     ::posix_spawn_file_actions_destroy(&actions);
-    ::posix_spawnattr_destroy(&group_of_its_own);
+    ::posix_spawnattr_destroy(&attributes);
     return error;
 }
 
@@ -71,21 +93,27 @@ struct Run {
     int wait_status{};
 };
 
+struct RunLimits {
+    std::chrono::milliseconds time;
+    std::size_t most_bytes = kMaxOutput; ///< of output
+};
+
+/// @param input  -1: none
 Result<Run> run_and_wait(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment,
-                         std::chrono::milliseconds limit, std::size_t most_bytes, bool takes_errors)
+                         const RunLimits& limits, int input, ErrorOutput errors)
 {
-    const auto deadline = std::chrono::steady_clock::now() + limit;
+    const auto deadline = std::chrono::steady_clock::now() + limits.time;
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return Error{Errc::kInternal, "cannot make a pipe"};
     pid_t pid = 0;
-    const int spawn_error = spawn(command, environment, ends[1], takes_errors, pid);
+    const int spawn_error = spawn(command, environment, {input, ends[1], errors}, pid);
     ::close(ends[1]);
     if (spawn_error != 0) {
         ::close(ends[0]);
         return Error{Errc::kNotFound, "cannot run " + command.front() + ": " +
                                           std::error_code(spawn_error, std::generic_category()).message()};
     }
-    Result<std::string> output = read_output(ends[0], deadline, most_bytes);
+    Result<std::string> output = read_output(ends[0], deadline, limits.most_bytes);
     ::close(ends[0]);
     if (output && !wait_for_child(pid, deadline)) output = Error{Errc::kDeadline, "took too long"};
     if (!output) ::kill(-pid, SIGKILL);
@@ -96,12 +124,9 @@ Result<Run> run_and_wait(const std::vector<std::string>& command, const std::map
     return run;
 }
 
-} // namespace
-
-Result<std::string> run_program(const std::vector<std::string>& command,
-                                const std::map<std::string, std::string>& environment, std::chrono::milliseconds limit)
+/// Of one that ended with 0.
+Result<std::string> output_of(const std::vector<std::string>& command, Result<Run> run)
 {
-    Result<Run> run = run_and_wait(command, environment, limit, kMaxOutput, false);
     if (!run) return run.error();
     if (!WIFEXITED(run->wait_status) || WEXITSTATUS(run->wait_status) != 0)
         return Error{Errc::kUnavailable,
@@ -109,14 +134,33 @@ Result<std::string> run_program(const std::vector<std::string>& command,
     return std::move(run->output);
 }
 
+} // namespace
+
+Result<std::string> run_program(const std::vector<std::string>& command,
+                                const std::map<std::string, std::string>& environment, std::chrono::milliseconds limit)
+{
+    return output_of(command, run_and_wait(command, environment, {limit}, -1, ErrorOutput::kOurs));
+}
+
+Result<std::string> run_program_on(const std::string& input, const std::vector<std::string>& command,
+                                   const std::map<std::string, std::string>& environment,
+                                   std::chrono::milliseconds limit)
+{
+    // Unlike a pipe it takes all before the program runs.
+    const OpenFile file(::memfd_create("input", MFD_CLOEXEC));
+    if (file.number() < 0 || !write_all(file.number(), input) || ::lseek(file.number(), 0, SEEK_SET) != 0)
+        return Error{Errc::kUnavailable, "cannot keep the input of " + command.front()};
+    return output_of(command, run_and_wait(command, environment, {limit}, file.number(), ErrorOutput::kDropped));
+}
+
 Result<ProgramAnswer> run_program_to_end(const std::vector<std::string>& command,
                                          const std::map<std::string, std::string>& environment,
                                          std::chrono::milliseconds limit, std::size_t most_bytes)
 {
-    Result<Run> run = run_and_wait(command, environment, limit, most_bytes, true);
+    Result<Run> run = run_and_wait(command, environment, {limit, most_bytes}, -1, ErrorOutput::kInOutput);
     if (!run) return run.error();
     const int status = run->wait_status;
     return ProgramAnswer{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), std::move(run->output)};
 }
 
-} // namespace fathom::agent
+} // namespace fathom

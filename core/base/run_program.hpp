@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
-namespace fathom::agent {
+namespace fathom {
 
-/// Runs a program to its end and gives what it wrote to standard output. Its standard error is ours.
-/// Blocks for at most `limit`, then kills it with all of its process group, which is its own.
+/// Runs a program to its end and gives what it wrote to standard output. Its standard input is empty, its standard
+/// error is ours, and no signal is blocked in it. Blocks for at most `limit`, then kills it with all of its process
+/// group, which is its own.
 /// @param environment  added to ours; wins over it.
 /// @error kNotFound     there is no such program, or it may not be executed.
 /// @error kDeadline     it took longer than `limit`.
@@ -18,6 +19,11 @@ namespace fathom::agent {
 /// @error kUnavailable  it ended with another status than 0.
 Result<std::string> run_program(const std::vector<std::string>& command,
                                 const std::map<std::string, std::string>& environment, std::chrono::milliseconds limit);
+
+/// As run_program(), with `input` on its standard input, and what it writes to standard error dropped.
+Result<std::string> run_program_on(const std::string& input, const std::vector<std::string>& command,
+                                   const std::map<std::string, std::string>& environment,
+                                   std::chrono::milliseconds limit);
 
 /// How a program ended that may fail.
 struct ProgramAnswer {
@@ -31,4 +37,4 @@ Result<ProgramAnswer> run_program_to_end(const std::vector<std::string>& command
                                          const std::map<std::string, std::string>& environment,
                                          std::chrono::milliseconds limit, std::size_t most_bytes);
 
-} // namespace fathom::agent
+} // namespace fathom

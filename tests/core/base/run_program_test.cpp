@@ -1,14 +1,15 @@
-#include "agent/catalog/run_program.hpp"
 #include "core/base/open_file.hpp"
+#include "core/base/run_program.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <csignal>
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
-namespace fathom::agent {
+namespace fathom {
 namespace {
 
 using namespace std::chrono_literals;
@@ -21,6 +22,26 @@ TEST(RunProgram, GivesWhatAProgramWroteAndHowItEnded)
     EXPECT_EQ(answer.exit_code, 3);
     EXPECT_EQ(answer.text, "two\n");
     EXPECT_EQ(run_program({"/nonexistent/program"}, {}, 60s).error().code, Errc::kNotFound);
+}
+
+TEST(RunProgram, GivesAProgramItsInputAndDropsItsErrors)
+{
+    const std::string input(300'000, 'x'); // more than a pipe holds
+    EXPECT_EQ(run_program_on(input, {"/bin/sh", "-c", "cat; echo no >&2"}, {}, 60s).value(), input);
+    EXPECT_EQ(run_program_on("", {"/bin/cat"}, {}, 60s).value(), "");
+    EXPECT_EQ(run_program_on("x", {"/bin/sh", "-c", "exit 3"}, {}, 60s).error().code, Errc::kUnavailable);
+}
+
+TEST(RunProgram, LetsAProgramHaveItsSignalsWhateverIsBlockedHere)
+{
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ASSERT_EQ(::pthread_sigmask(SIG_SETMASK, &all, &before), 0);
+    const Result<ProgramAnswer> answer = run_program_to_end({"/bin/sh", "-c", "kill $$; sleep 60"}, {}, 30s, 100);
+    ASSERT_EQ(::pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
+
+    EXPECT_EQ(answer.value().exit_code, 128 + SIGTERM);
 }
 
 TEST(RunProgram, KillsAProgramThatTakesTooLongAndWhatItStarted)
@@ -45,4 +66,4 @@ TEST(RunProgram, KillsAProgramThatTakesTooLongAndWhatItStarted)
 }
 
 } // namespace
-} // namespace fathom::agent
+} // namespace fathom
