@@ -1,5 +1,6 @@
 #include "server/jobs/job_record.hpp"
 
+#include "core/model/attempt_cause.hpp"
 #include "server/store/column.hpp"
 
 #include <algorithm>

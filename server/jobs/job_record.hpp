@@ -22,8 +22,8 @@ struct AttemptRecord {
     std::string unit_type;
     std::int64_t unit_count{};
     std::string state;
-    std::string outcome; ///< empty until it has ended
-    std::string cause;   ///< an AttemptCause, as it is written
+    std::string outcome;        ///< empty until it has ended
+    std::string cause = "none"; ///< an AttemptCause, as it is written
     std::optional<std::int64_t> exit_code;
     std::optional<std::int64_t> signal;
     std::string detail;
