@@ -18,28 +18,32 @@ struct Declaration<StartAttempt> {
     static void declare(Fields& fields, Self& start)
     {
         auto& order = start.order;
-        fields.id("attempt_id", order.attempt_id);
-        fields.id("job_id", order.job_id);
-        fields.text("name", order.name, {.max_length = 200});
-        fields.text("label", order.label, {.one_of = {"job", "probe"}});
-        fields.text("unit_type", order.unit_type, name_rule());
-        fields.integer("unit_count", order.unit_count, 1, 1'000'000);
-        fields.flag("center_chooses", order.center_chooses);
-        fields.flag("center_counts", order.center_counts);
-        fields.flag_if_set("exclusive", order.is_exclusive);
+        auto& [attempt_id, job_id, name, label, unit_type, center_chooses, unit_count, center_counts, is_exclusive,
+               operators, command, script, environment, files, inputs, software, outputs, wall_limit_s, profile,
+               known_operators, kernel_class, gpu_kind, gpu_pairs, owner] = order;
+        fields.id("attempt_id", attempt_id);
+        fields.id("job_id", job_id);
+        fields.text("name", name, {.max_length = 200});
+        fields.text("label", label, {.one_of = {"job", "probe"}});
+        fields.text("unit_type", unit_type, name_rule());
+        fields.integer("unit_count", unit_count, 1, 1'000'000);
+        fields.flag("center_chooses", center_chooses);
+        fields.flag("center_counts", center_counts);
+        fields.flag_if_set("exclusive", is_exclusive);
         declare_sharing(fields, order);
-        fields.items("operators", order.operators, kMaxOperators, DeclareNeed{});
-        fields.flag("profile", order.profile);
-        fields.strings_if_any("known_operators", order.known_operators, kMaxLibraryOperators,
+        fields.items("operators", operators, kMaxOperators, DeclareNeed{});
+        fields.flag("profile", profile);
+        fields.strings_if_any("known_operators", known_operators, kMaxLibraryOperators,
                               {.min_length = 1, .max_length = 64});
         declare_program(fields, order);
         declare_surroundings(fields, order);
-        fields.integer("wall_limit_s", order.wall_limit_s, 1, 31'536'000);
+        fields.integer("wall_limit_s", wall_limit_s, 1, 31'536'000);
         // Older servers tell none.
-        fields.object_if("owner", !order.owner.submitter.empty(), order.owner, [](auto& of, auto& owner) {
-            of.text("submitter", owner.submitter, name_rule());
-            of.text_if_any("account", owner.account, {.max_length = 128});
-            of.text("project", owner.project, {.max_length = 128});
+        fields.object_if("owner", !owner.submitter.empty(), owner, [](auto& of, auto& told) {
+            auto& [submitter, account, project] = told;
+            of.text("submitter", submitter, name_rule());
+            of.text_if_any("account", account, {.max_length = 128});
+            of.text("project", project, {.max_length = 128});
         });
     }
 
@@ -97,8 +101,9 @@ struct Declaration<CancelAttempt> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& cancel)
     {
-        fields.id("attempt_id", cancel.attempt_id);
-        fields.text_or_empty("reason", cancel.reason, {.max_length = kMaxReason});
+        auto& [attempt_id, reason] = cancel;
+        fields.id("attempt_id", attempt_id);
+        fields.text_or_empty("reason", reason, {.max_length = kMaxReason});
     }
 };
 
@@ -110,8 +115,9 @@ struct Declaration<RecallAttempt> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& recall)
     {
-        fields.id("attempt_id", recall.attempt_id);
-        fields.text_or_empty("reason", recall.reason, {.max_length = kMaxReason});
+        auto& [attempt_id, reason] = recall;
+        fields.id("attempt_id", attempt_id);
+        fields.text_or_empty("reason", reason, {.max_length = kMaxReason});
     }
 };
 
@@ -123,17 +129,18 @@ struct Declaration<AttemptStarted> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& started)
     {
-        fields.id("attempt_id", started.attempt_id);
-        fields.time("started_at", started.started_at);
-        fields.numbers("cpus", started.cpus);
-        fields.numbers("units", started.units);
-        fields.text_or_empty("unit_type", started.unit_type, {.max_length = 128});
-        fields.strings("able_unit_types", started.able_unit_types, kMaxUnitTypes, name_rule());
-        fields.optional_object("neighbours", started.neighbours, [](auto& of, auto& neighbours) {
+        auto& [attempt_id, started_at, cpus, units, unit_type, able_unit_types, neighbours] = started;
+        fields.id("attempt_id", attempt_id);
+        fields.time("started_at", started_at);
+        fields.numbers("cpus", cpus);
+        fields.numbers("units", units);
+        fields.text_or_empty("unit_type", unit_type, {.max_length = 128});
+        fields.strings("able_unit_types", able_unit_types, kMaxUnitTypes, name_rule());
+        fields.optional_object("neighbours", neighbours, [](auto& of, auto& told) {
             if constexpr (std::decay_t<decltype(of)>::kReads)
-                neighbours = read_device_neighbours(of.reader());
+                told = read_device_neighbours(of.reader());
             else
-                of.json() = to_json(neighbours);
+                of.json() = to_json(told);
         });
     }
 };
@@ -146,17 +153,19 @@ struct Declaration<QueueReport> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& report)
     {
-        fields.items("attempts", report.attempts, kMaxQueuedAttempts, [](auto& of, auto& attempt) {
-            of.id("attempt_id", attempt.attempt_id);
-            of.text("reason", attempt.reason, {.max_length = kMaxQueueReason});
-            of.optional_time("expected_start", attempt.expected_start);
+        auto& [attempts, unit_types] = report;
+        fields.items("attempts", attempts, kMaxQueuedAttempts, [](auto& of, auto& attempt) {
+            auto& [attempt_id, reason, expected_start] = attempt;
+            of.id("attempt_id", attempt_id);
+            of.text("reason", reason, {.max_length = kMaxQueueReason});
+            of.optional_time("expected_start", expected_start);
         });
-        fields.items("unit_types", report.unit_types, kMaxUnitTypes, [](auto& of, auto& type) {
-            of.text("unit_type", type.unit_type, name_rule());
-            of.optional_time("expected_start", type.expected_start);
+        fields.items("unit_types", unit_types, kMaxUnitTypes, [](auto& of, auto& type) {
+            auto& [unit_type, expected_start] = type;
+            of.text("unit_type", unit_type, name_rule());
+            of.optional_time("expected_start", expected_start);
         });
-        fields.require(!report.attempts.empty() || !report.unit_types.empty(), "attempts",
-                       "or unit_types must say something");
+        fields.require(!attempts.empty() || !unit_types.empty(), "attempts", "or unit_types must say something");
     }
 };
 
@@ -168,10 +177,11 @@ struct Declaration<AttemptOutput> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& output)
     {
-        fields.id("attempt_id", output.attempt_id);
-        fields.text("stream", output.stream, {.one_of = {"stdout", "stderr"}});
-        fields.integer("offset_bytes", output.offset_bytes, 0, kMaxBytes);
-        fields.bytes("data_base64", output.data, kMaxOutputBytes);
+        auto& [attempt_id, stream, offset_bytes, data] = output;
+        fields.id("attempt_id", attempt_id);
+        fields.text("stream", stream, {.one_of = {"stdout", "stderr"}});
+        fields.integer("offset_bytes", offset_bytes, 0, kMaxBytes);
+        fields.bytes("data_base64", data, kMaxOutputBytes);
     }
 };
 
@@ -184,21 +194,23 @@ struct Declaration<AttemptEnded> {
     static void declare(Fields& fields, Self& ended)
     {
         auto& end = ended.end;
-        fields.id("attempt_id", end.attempt_id);
+        auto& [attempt_id, outcome, exit_code, signal, cause, detail, started_at, ended_at, run_s, cpu_s,
+               max_resident_bytes, nodes, energy_j, stdout_bytes, stderr_bytes, profile, outputs, staging] = end;
+        fields.id("attempt_id", attempt_id);
         if constexpr (Fields::kReads)
             read_outcome(fields.reader(), end);
         else
             write_outcome(fields.json(), end);
-        fields.optional_integer("exit_code", end.exit_code, 0, 255);
+        fields.optional_integer("exit_code", exit_code, 0, 255);
         if constexpr (Fields::kReads)
-            end.cause = read_cause(fields.reader(), end);
+            cause = read_cause(fields.reader(), end);
         else if (may_have_cause(end))
-            fields.json()["cause"] = to_string(end.cause);
-        fields.optional_integer("signal", end.signal, 1, 64);
-        fields.optional_time("started_at", end.started_at);
-        fields.time("ended_at", end.ended_at);
+            fields.json()["cause"] = to_string(cause);
+        fields.optional_integer("signal", signal, 1, 64);
+        fields.optional_time("started_at", started_at);
+        fields.time("ended_at", ended_at);
         declare_use(fields, end);
-        fields.json_object_if_any("profile", end.profile);
+        fields.json_object_if_any("profile", profile);
         declare_data(fields, end);
     }
 

@@ -14,15 +14,17 @@ struct Declaration<Hello> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& hello)
     {
-        fields.text("agent_version", hello.agent_version, {.max_length = 64});
-        fields.catalog(hello.catalog);
-        fields.items("inventory", hello.inventory, 1'000'000, [](auto& of, auto& item) {
-            of.id("attempt_id", item.attempt_id);
-            of.text("state", item.state, {.one_of = {"running", "ended"}});
+        auto& [agent_version, catalog, inventory, library_digest, authorities, host_id] = hello;
+        fields.text("agent_version", agent_version, {.max_length = 64});
+        fields.catalog(catalog);
+        fields.items("inventory", inventory, 1'000'000, [](auto& of, auto& item) {
+            auto& [attempt_id, state] = item;
+            of.id("attempt_id", attempt_id);
+            of.text("state", state, {.one_of = {"running", "ended"}});
         });
-        fields.optional_text("library_digest", hello.library_digest, {.max_length = kMaxDigestLength});
-        fields.optional_strings("authorities", hello.authorities, kMaxAuthorities, {.max_length = kMaxDigestLength});
-        fields.text_if_any("host_id", hello.host_id, {.max_length = kMaxDigestLength});
+        fields.optional_text("library_digest", library_digest, {.max_length = kMaxDigestLength});
+        fields.optional_strings("authorities", authorities, kMaxAuthorities, {.max_length = kMaxDigestLength});
+        fields.text_if_any("host_id", host_id, {.max_length = kMaxDigestLength});
     }
 };
 
@@ -34,16 +36,17 @@ struct Declaration<Welcome> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& welcome)
     {
-        fields.text("server_version", welcome.server_version, {.max_length = 64});
-        fields.text("center_id", welcome.center_id, {.max_length = 64});
-        fields.text("center_name", welcome.center_name, {.max_length = 128});
-        fields.integer("heartbeat_s", welcome.heartbeat_s, 1, 3600);
-        fields.ids("stop", welcome.stop);
-        fields.ids("forget", welcome.forget);
-        fields.integer_if_any("balance_steps", welcome.balance_steps, kMaxBytes);
-        if (Fields::kReads || welcome.balance_steps > 0)
-            fields.number_or_zero("balance_pause_s", welcome.balance_pause_s, 3600);
-        fields.flag_if_set("takes_queues", welcome.takes_queues);
+        auto& [server_version, center_id, center_name, heartbeat_s, stop, forget, balance_steps, balance_pause_s,
+               takes_queues] = welcome;
+        fields.text("server_version", server_version, {.max_length = 64});
+        fields.text("center_id", center_id, {.max_length = 64});
+        fields.text("center_name", center_name, {.max_length = 128});
+        fields.integer("heartbeat_s", heartbeat_s, 1, 3600);
+        fields.ids("stop", stop);
+        fields.ids("forget", forget);
+        fields.integer_if_any("balance_steps", balance_steps, kMaxBytes);
+        if (Fields::kReads || balance_steps > 0) fields.number_or_zero("balance_pause_s", balance_pause_s, 3600);
+        fields.flag_if_set("takes_queues", takes_queues);
     }
 };
 
@@ -55,10 +58,11 @@ struct Declaration<Heartbeat> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& heartbeat)
     {
+        auto& [load_1min, running_attempts, spooled_messages] = heartbeat;
         constexpr std::int64_t kMaxCount = 1LL << 40U;
-        fields.number("load_1min", heartbeat.load_1min, 0, 1e9);
-        fields.integer("running_attempts", heartbeat.running_attempts, 0, kMaxCount);
-        fields.integer("spooled_messages", heartbeat.spooled_messages, 0, kMaxCount);
+        fields.number("load_1min", load_1min, 0, 1e9);
+        fields.integer("running_attempts", running_attempts, 0, kMaxCount);
+        fields.integer("spooled_messages", spooled_messages, 0, kMaxCount);
     }
 };
 
@@ -70,7 +74,8 @@ struct Declaration<RenewCertificate> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& renew)
     {
-        fields.text("request_pem", renew.request_pem, {.min_length = 1, .max_length = 16384});
+        auto& [request_pem] = renew;
+        fields.text("request_pem", request_pem, {.min_length = 1, .max_length = 16384});
     }
 };
 
@@ -82,7 +87,8 @@ struct Declaration<RenewedCertificate> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& renewed)
     {
-        fields.text("certificate_pem", renewed.certificate_pem, {.min_length = 1, .max_length = 65536});
+        auto& [certificate_pem] = renewed;
+        fields.text("certificate_pem", certificate_pem, {.min_length = 1, .max_length = 65536});
     }
 };
 
@@ -94,11 +100,11 @@ struct Declaration<TrustedAuthorities> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& trusted)
     {
+        auto& [certificates_pem, signer_sha256, renew_within_s] = trusted;
         constexpr double kMaxRenewal_s = 30 * 86400; // over how long certificates may be renewed
-        fields.text("certificates_pem", trusted.certificates_pem,
-                    {.min_length = 1, .max_length = kMaxAuthoritiesBytes});
-        fields.text("signer_sha256", trusted.signer_sha256, {.min_length = 1, .max_length = kMaxDigestLength});
-        fields.number("renew_within_s", trusted.renew_within_s, 0, kMaxRenewal_s);
+        fields.text("certificates_pem", certificates_pem, {.min_length = 1, .max_length = kMaxAuthoritiesBytes});
+        fields.text("signer_sha256", signer_sha256, {.min_length = 1, .max_length = kMaxDigestLength});
+        fields.number("renew_within_s", renew_within_s, 0, kMaxRenewal_s);
     }
 };
 
@@ -110,7 +116,8 @@ struct Declaration<CatalogChanged> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& changed)
     {
-        fields.catalog(changed.catalog);
+        auto& [catalog] = changed;
+        fields.catalog(catalog);
     }
 };
 
@@ -122,9 +129,10 @@ struct Declaration<UnitTypesQuery> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& query)
     {
-        fields.id("query_id", query.query_id);
-        fields.items("operators", query.operators, kMaxOperators, DeclareNeed{});
-        fields.require(!query.operators.empty(), "operators", "must name at least one");
+        auto& [query_id, operators] = query;
+        fields.id("query_id", query_id);
+        fields.items("operators", operators, kMaxOperators, DeclareNeed{});
+        fields.require(!operators.empty(), "operators", "must name at least one");
     }
 };
 
@@ -136,15 +144,18 @@ struct Declaration<UnitTypesAnswer> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& answer)
     {
-        fields.id("query_id", answer.query_id);
-        fields.items("able", answer.able, kMaxUnitTypes, [](auto& of, auto& type) {
-            of.text("name", type.name, name_rule());
-            of.integer("unit_count", type.unit_count, 0, 1'000'000);
-            of.integer("free_count", type.free_count, 0, 1'000'000);
+        auto& [query_id, able, unable] = answer;
+        fields.id("query_id", query_id);
+        fields.items("able", able, kMaxUnitTypes, [](auto& of, auto& type) {
+            auto& [name, unit_count, free_count] = type;
+            of.text("name", name, name_rule());
+            of.integer("unit_count", unit_count, 0, 1'000'000);
+            of.integer("free_count", free_count, 0, 1'000'000);
         });
-        fields.items("unable", answer.unable, kMaxUnitTypes, [](auto& of, auto& type) {
-            of.text("name", type.name, name_rule());
-            of.text("reason", type.reason, {.max_length = kMaxReason});
+        fields.items("unable", unable, kMaxUnitTypes, [](auto& of, auto& type) {
+            auto& [name, reason] = type;
+            of.text("name", name, name_rule());
+            of.text("reason", reason, {.max_length = kMaxReason});
         });
     }
 };
@@ -157,11 +168,12 @@ struct Declaration<KeptFileQuery> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& query)
     {
-        fields.id("query_id", query.query_id);
-        fields.text("sha256", query.sha256, {.max_length = kSha256Digits});
-        fields.require(is_sha256(query.sha256), "sha256", "must be 64 lower-case hex digits");
-        fields.integer("offset_bytes", query.offset_bytes, 0, kMaxBytes);
-        fields.integer("most_bytes", query.most_bytes, 1, kMaxKeptPieceBytes);
+        auto& [query_id, sha256, offset_bytes, most_bytes] = query;
+        fields.id("query_id", query_id);
+        fields.text("sha256", sha256, {.max_length = kSha256Digits});
+        fields.require(is_sha256(sha256), "sha256", "must be 64 lower-case hex digits");
+        fields.integer("offset_bytes", offset_bytes, 0, kMaxBytes);
+        fields.integer("most_bytes", most_bytes, 1, kMaxKeptPieceBytes);
     }
 };
 
@@ -173,11 +185,12 @@ struct Declaration<KeptFilePiece> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& piece)
     {
-        fields.id("query_id", piece.query_id);
-        fields.bytes("data_base64", piece.data, kMaxKeptPieceBytes);
+        auto& [query_id, data, refusal] = piece;
+        fields.id("query_id", query_id);
+        fields.bytes("data_base64", data, kMaxKeptPieceBytes);
         // Only two classes matter to who asked: there is no copy any more, or anything else.
         fields.error_if_any(
-            "refusal", piece.refusal,
+            "refusal", refusal,
             {.known = Errc::kNotFound, .others = Errc::kUnavailable, .min_detail = 1, .max_detail = kMaxKeptRefusal});
     }
 };
@@ -190,7 +203,8 @@ struct Declaration<ProbeRequest> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& request)
     {
-        fields.text("reason", request.reason, {.min_length = 1, .max_length = kMaxReason});
+        auto& [reason] = request;
+        fields.text("reason", reason, {.min_length = 1, .max_length = kMaxReason});
     }
 };
 
@@ -202,8 +216,9 @@ struct Declaration<MatchLibrary> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& library)
     {
-        fields.text("digest", library.digest, {.min_length = 1, .max_length = kMaxDigestLength});
-        fields.json_array("operators", library.operators, kMaxLibraryOperators);
+        auto& [digest, operators] = library;
+        fields.text("digest", digest, {.min_length = 1, .max_length = kMaxDigestLength});
+        fields.json_array("operators", operators, kMaxLibraryOperators);
     }
 };
 
@@ -215,9 +230,10 @@ struct Declaration<Ack> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& ack)
     {
-        fields.id("of", ack.of);
+        auto& [of, error] = ack;
+        fields.id("of", of);
         // Only two classes matter to a sender: its message was wrong, or anything else.
-        fields.error_if_any("error", ack.error,
+        fields.error_if_any("error", error,
                             {.known = Errc::kInvalid, .others = Errc::kInternal, .min_detail = 0, .max_detail = 4000});
     }
 };

@@ -16,7 +16,8 @@ namespace fathom::link {
 ///     static constexpr bool kNeedsAck = false;
 ///     template <class Fields, class Self> static void declare(Fields& fields, Self& heartbeat);
 ///
-/// Fields is a FieldWriter, with a message that is const, or a FieldReader, with a new one.
+/// Fields is a FieldWriter, with a message that is const, or a FieldReader, with a new one. Names for all members of
+/// the message come first, so that a new one that nobody declares does not compile.
 template <class Message>
 struct Declaration;
 
@@ -50,8 +51,9 @@ struct DeclareNeed {
     template <class Fields, class Self>
     void operator()(Fields& fields, Self& need) const
     {
-        fields.text("id", need.id, name_rule());
-        fields.flag("uploaded", need.is_uploaded);
+        auto& [id, is_uploaded] = need;
+        fields.text("id", id, name_rule());
+        fields.flag("uploaded", is_uploaded);
     }
 };
 

@@ -17,20 +17,22 @@ struct Declaration<SubUnitState> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& state)
     {
+        auto& [holdings] = state;
         fields.require_there("holdings");
-        fields.items("holdings", state.holdings, kMaxUnitTypes, [](auto& of, auto& holding) {
+        fields.items("holdings", holdings, kMaxUnitTypes, [](auto& of, auto& holding) {
+            auto& [kind, unit_type, sub_units_per_unit, registered_count, most_count, version, held_count,
+                   offered_count, refused_version, refusal] = holding;
             using Of = std::decay_t<decltype(of)>;
-            of.text("kind", holding.kind, {.min_length = 1, .max_length = 64});
-            of.text("unit_type", holding.unit_type, name_rule());
-            of.integer("sub_units_per_unit", holding.sub_units_per_unit, 1, kMaxSubUnits);
-            of.integer("registered_count", holding.registered_count, 0, kMaxSubUnits);
-            of.integer("most_count", holding.most_count, 0, kMaxSubUnits);
-            of.integer("version", holding.version, 0, kMaxBytes);
-            of.integer("held_count", holding.held_count, 0, kMaxSubUnits);
-            of.integer("offered_count", holding.offered_count, 0, kMaxSubUnits);
-            of.integer_if_any("refused_version", holding.refused_version, kMaxBytes);
-            if (Of::kReads || holding.refused_version > 0)
-                of.text_or_empty("refusal", holding.refusal, {.max_length = kMaxReason});
+            of.text("kind", kind, {.min_length = 1, .max_length = 64});
+            of.text("unit_type", unit_type, name_rule());
+            of.integer("sub_units_per_unit", sub_units_per_unit, 1, kMaxSubUnits);
+            of.integer("registered_count", registered_count, 0, kMaxSubUnits);
+            of.integer("most_count", most_count, 0, kMaxSubUnits);
+            of.integer("version", version, 0, kMaxBytes);
+            of.integer("held_count", held_count, 0, kMaxSubUnits);
+            of.integer("offered_count", offered_count, 0, kMaxSubUnits);
+            of.integer_if_any("refused_version", refused_version, kMaxBytes);
+            if (Of::kReads || refused_version > 0) of.text_or_empty("refusal", refusal, {.max_length = kMaxReason});
         });
     }
 };
@@ -43,13 +45,15 @@ struct Declaration<SubUnitTarget> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& target)
     {
-        fields.text("kind", target.kind, {.min_length = 1, .max_length = 64});
-        fields.integer("version", target.version, 1, kMaxBytes);
-        fields.integer("held_count", target.held_count, 0, kMaxSubUnits);
-        fields.integer("offered_count", target.offered_count, 0, kMaxSubUnits);
-        fields.optional_fields("refused_request", target.refusal, [](auto& of, auto& refusal) {
-            of.id("refused_request", refusal.request);
-            of.text_or_empty("refusal", refusal.reason, {.max_length = kMaxSubUnitRefusal});
+        auto& [kind, version, held_count, offered_count, refusal] = target;
+        fields.text("kind", kind, {.min_length = 1, .max_length = 64});
+        fields.integer("version", version, 1, kMaxBytes);
+        fields.integer("held_count", held_count, 0, kMaxSubUnits);
+        fields.integer("offered_count", offered_count, 0, kMaxSubUnits);
+        fields.optional_fields("refused_request", refusal, [](auto& of, auto& refused) {
+            auto& [request, reason] = refused;
+            of.id("refused_request", request);
+            of.text_or_empty("refusal", reason, {.max_length = kMaxSubUnitRefusal});
         });
     }
 };
@@ -62,11 +66,12 @@ struct Declaration<SubUnitRequest> {
     template <class Fields, class Self>
     static void declare(Fields& fields, Self& request)
     {
-        fields.text("kind", request.kind, {.min_length = 1, .max_length = 64});
-        fields.text("action", request.action, {.one_of = {"release", "gain", "keep"}});
-        const std::int64_t min_count = request.action == "keep" ? 0 : 1;
-        fields.integer("count", request.count, min_count, min_count * kMaxSubUnits);
-        fields.text_or_empty("reason", request.reason, {.max_length = kMaxReason});
+        auto& [kind, action, count, reason] = request;
+        fields.text("kind", kind, {.min_length = 1, .max_length = 64});
+        fields.text("action", action, {.one_of = {"release", "gain", "keep"}});
+        const std::int64_t min_count = action == "keep" ? 0 : 1;
+        fields.integer("count", count, min_count, min_count * kMaxSubUnits);
+        fields.text_or_empty("reason", reason, {.max_length = kMaxReason});
     }
 };
 
