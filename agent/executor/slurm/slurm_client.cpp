@@ -1,7 +1,7 @@
 #include "agent/executor/slurm/slurm_client.hpp"
 
-#include "core/base/run_program.hpp"
 #include "agent/executor/slurm/batch_script.hpp"
+#include "core/base/run_program.hpp"
 
 #include <algorithm>
 

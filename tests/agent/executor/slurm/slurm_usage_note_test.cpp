@@ -1,8 +1,8 @@
 // What a Slurm job's control group says that it used, as its script notes it and the agent reads it.
 
-#include "core/base/run_program.hpp"
 #include "agent/executor/slurm/usage_note.hpp"
 #include "core/base/file.hpp"
+#include "core/base/run_program.hpp"
 #include "tests/agent/support/builders.hpp"
 
 #include <gtest/gtest.h>
