@@ -10,7 +10,7 @@
 
 namespace fathom::link {
 
-// A message is declared once (declarations.hpp): its fields in order, each with its name and bounds. A declaration is a
+// A message is declared once (declaration.hpp): its fields in order, each with its name and bounds. A declaration is a
 // template over these two classes, which have the same functions: one writes the fields and the other reads them. What
 // a field is on the wire where its value is empty:
 //
