@@ -29,6 +29,25 @@ std::string load_text(const Json& curve)
     return largest ? fmt::format("{:.3g}", *largest) : text_of(curve, "problem");
 }
 
+/// `0.62 (0.55 … 0.69)`: the pressure on memory that it makes, in bubbles per core.
+std::string pressure_text(const Json& curve)
+{
+    const auto found = curve.find("pressure");
+    if (found == curve.end() || !found->is_object()) return "-";
+    const auto figure = [&](std::string_view name) { return number_of(*found, name).value_or(0); };
+    return fmt::format("{:.2f} ({:.2f} … {:.2f})", figure("per_core"), figure("low"), figure("high"));
+}
+
+/// `1.4 beside 3`: how sensitive it is to pressure on memory: its time beside most bubbles.
+std::string bubbles_text(const Json& curve)
+{
+    const Json& bubbles = items_of(curve, "bubbles");
+    if (bubbles.empty()) return "-";
+    const Json& most = bubbles.back();
+    return fmt::format("{:.3g} beside {:.3g}", number_of(most, "factor").value_or(0),
+                       number_of(most, "busy_cores").value_or(0));
+}
+
 /// "12 results", "3 runs of copies": what the figures are from.
 std::string source_text(const Json& curve)
 {
@@ -51,14 +70,16 @@ Table unit_load_table(const Json& curves, Timestamp now)
                  {"BUSY CORES", Align::kRight, 0, true},
                  {"TIME BESIDE THEM", Align::kRight},
                  {"BESIDE HALF", Align::kRight, 2},
+                 {"BESIDE BUBBLES", Align::kRight, 1},
+                 {"PRESSURE", Align::kRight, 1},
                  {"FROM", Align::kRight, 3},
                  {"MEASURED", Align::kRight, 4}});
     constexpr std::size_t kHalf = 1; // of the points: at a quarter, half and all of the largest load
     constexpr std::size_t kAll = 2;
     for (const Json& curve : curves) {
         table.add_row({text_of(curve, "center"), text_of(curve, "unit_type"), text_of(curve, "operator"),
-                       load_text(curve), factor_text(curve, kAll), factor_text(curve, kHalf), source_text(curve),
-                       age_of(curve, "measured_at", now)});
+                       load_text(curve), factor_text(curve, kAll), factor_text(curve, kHalf), bubbles_text(curve),
+                       pressure_text(curve), source_text(curve), age_of(curve, "measured_at", now)});
     }
     return table;
 }
@@ -80,8 +101,9 @@ Outcome list_unit_load(Session& session, const UnitLoadOptions& options)
 void add_unit_load(CLI::App& noun, Invocation& invocation)
 {
     auto options = std::make_shared<UnitLoadOptions>();
-    CLI::App& list = add_verb(noun, "load", "How much slower operators are beside busy neighbours, over alone",
-                              "fathom unit load alpha/core");
+    CLI::App& list = add_verb(
+        noun, "load", "How much slower operators are beside busy neighbours, and the pressure on memory that they make",
+        "fathom unit load alpha/core");
     list.add_option("unit-type", options->unit_type, "Only of this unit type (id, or center/unit type)");
     list.add_option("--center", options->center, "Only of this center (name or id)");
     list.add_option("--operator", options->operator_id, "Only of this operator");

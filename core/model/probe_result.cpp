@@ -1,6 +1,7 @@
 #include "core/model/probe_result.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace fathom {
 namespace {
@@ -77,6 +78,19 @@ SampledTimes parse_times(const Json& json, const std::string& path, std::vector<
     return times;
 }
 
+/// Two times under two names.
+void read_two_times(const Json& json, const std::string& path, const char* first, SampledTimes& first_times,
+                    const char* second, SampledTimes& second_times, std::vector<FieldError>& errors)
+{
+    ObjectReader reader(json, path, errors);
+    for (const auto& [name, times] : {std::pair(first, &first_times), std::pair(second, &second_times)}) {
+        if (const Json* one = reader.object(name))
+            *times = parse_times(*one, reader.path_of(name), errors);
+        else
+            reader.fail(name, "is required");
+    }
+}
+
 OperatorResult parse_operator_result(const Json& json, const std::string& path, std::vector<FieldError>& errors)
 {
     ObjectReader reader(json, path, errors);
@@ -116,6 +130,11 @@ OperatorResult parse_operator_result(const Json& json, const std::string& path, 
     if (const Json* one_thread = reader.object("one_thread"))
         result.one_thread = parse_times(*one_thread, reader.path_of("one_thread"), errors);
     if (const Json* alone = reader.object("alone")) result.alone = parse_times(*alone, reader.path_of("alone"), errors);
+    if (const Json* pressure = reader.object("pressure")) {
+        result.pressure.emplace();
+        read_two_times(*pressure, reader.path_of("pressure"), "beside_bubbles", result.pressure->beside_bubbles,
+                       "reporter", result.pressure->reporter, errors);
+    }
     return result;
 }
 
@@ -163,6 +182,9 @@ Json operator_result_json(const OperatorResult& result)
     if (!result.memory_level.empty()) json["memory_level"] = result.memory_level;
     if (result.one_thread) json["one_thread"] = times_json(*result.one_thread);
     if (result.alone) json["alone"] = times_json(*result.alone);
+    if (result.pressure)
+        json["pressure"] = {{"beside_bubbles", times_json(result.pressure->beside_bubbles)},
+                            {"reporter", times_json(result.pressure->reporter)}};
     return json;
 }
 
@@ -187,6 +209,11 @@ ProbeResult parse_result(const Json& json, const std::string& path, bool may_hav
                 (*items)[i], reader.path_of("operators") + "[" + std::to_string(i) + "]", errors));
     }
     if (const Json* host = reader.object("host")) result.host = *host;
+    if (const Json* reporter = reader.object("reporter")) {
+        result.reporter.emplace();
+        read_two_times(*reporter, reader.path_of("reporter"), "alone", result.reporter->alone, "beside_bubbles",
+                       result.reporter->beside_bubbles, errors);
+    }
     const Json* const copies =
         may_have_copies ? reader.array("copies", 0, static_cast<std::size_t>(kMaxProbeCopies) - 1) : nullptr;
     for (std::size_t i = 0; copies != nullptr && i < copies->size(); ++i)
@@ -221,6 +248,9 @@ Json to_json(const ProbeResult& result)
                  {"clock_step_s", result.clock_step_s},
                  {"operators", std::move(operators)},
                  {"host", result.host}};
+    if (result.reporter)
+        json["reporter"] = {{"alone", times_json(result.reporter->alone)},
+                            {"beside_bubbles", times_json(result.reporter->beside_bubbles)}};
     for (const ProbeResult& copy : result.copies)
         json["copies"].push_back(to_json(copy));
     return json;

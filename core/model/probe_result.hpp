@@ -22,6 +22,18 @@ struct SampledTimes {
     double ci_high_s{};
 };
 
+/// What the first of several copies took in turn with a bubble, a known pressure on memory.
+struct PressureTimes {
+    SampledTimes beside_bubbles; ///< the operator's, while the others were bubbles
+    SampledTimes reporter;       ///< the reporter's, while the others executed the operator
+};
+
+/// Of the reporter, which tells the pressure that others make on memory.
+struct ReporterTimes {
+    SampledTimes alone;
+    SampledTimes beside_bubbles;
+};
+
 /// What one operator at one size did in a probe run (M15). Times are seconds per execution.
 struct OperatorResult {
     std::string id;
@@ -53,6 +65,9 @@ struct OperatorResult {
     std::optional<SampledTimes> one_thread{};
     /// Of the first of several copies side by side: what it took while the others stood still.
     std::optional<SampledTimes> alone{};
+    /// Of the first of several copies, where there was time for it: how sensitive it is to pressure on memory, and how
+    /// much of it it makes itself.
+    std::optional<PressureTimes> pressure{};
     /// Further figures of the result, by name: "compressed_fraction".
     std::map<std::string, double> figures{};
     /// Set by the metascheduler: why the rate is none of memory although the operator is to measure memory
@@ -81,6 +96,7 @@ struct ProbeResult {
     /// Of a probe of several copies side by side: this is the result of the first, and these are those of the others,
     /// without facts of the host.
     std::vector<ProbeResult> copies{};
+    std::optional<ReporterTimes> reporter{}; ///< of copies, where an operator has `pressure`
 };
 
 /// Copies of one probe side by side (M19, throughput), each on a unit of its own.

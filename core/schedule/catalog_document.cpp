@@ -13,8 +13,8 @@ using cycle::fields;
 [[maybe_unused]] void know(const UnitTypeView& view)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
-                                  f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31, f32] =
-        view; // gpu_rooms: CycleMoment
+                                  f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31, f32, f33] =
+        view; // gpu_rooms, held_memory: CycleMoment
 }
 [[maybe_unused]] void know(const RouteKnowledge& knowledge)
 {
@@ -115,15 +115,11 @@ std::shared_ptr<const UnitSpeedups> read_speedups(ByteReader& reader)
 /// The first version whose unit types know what neighbours cost.
 constexpr std::uint64_t kNeighboursVersion = 12;
 
-template <class Archive, FieldsOf<LoadCurve> T>
-void curve_fields(Archive& archive, T& curve)
+template <class Archive, class Points>
+void points_fields(Archive& archive, Points& points)
 {
-    archive.real(curve.slope, NumberRange::kAmount);
-    archive.real(curve.deviation, NumberRange::kAmount);
-    archive.real(curve.largest_busy_cores, NumberRange::kAmount);
-    archive.integer(curve.result_count);
     double busy_cores = 0;
-    list_fields(archive, curve.copies, [&](auto& point) {
+    list_fields(archive, points, [&](auto& point) {
         archive.integer(point.copies);
         archive.real(point.busy_cores, NumberRange::kAmount);
         archive.real(point.log_factor, NumberRange::kAmount);
@@ -131,6 +127,23 @@ void curve_fields(Archive& archive, T& curve)
         archive.integer(point.run_count);
         archive.expect(point.busy_cores > busy_cores, "loads of copies are not in order");
         busy_cores = point.busy_cores;
+    });
+}
+
+template <class Archive, FieldsOf<LoadCurve> T>
+void curve_fields(Archive& archive, T& curve)
+{
+    archive.real(curve.slope, NumberRange::kAmount);
+    archive.real(curve.deviation, NumberRange::kAmount);
+    archive.real(curve.largest_busy_cores, NumberRange::kAmount);
+    archive.integer(curve.result_count);
+    points_fields(archive, curve.copies);
+    if (archive.version() < cycle::kMemoryUseVersion) return;
+    points_fields(archive, curve.bubbles);
+    optional_fields(archive, curve.pressure, [&](auto& pressure) {
+        archive.real(pressure.per_core, NumberRange::kAmount);
+        archive.real(pressure.deviation, NumberRange::kAmount);
+        archive.integer(pressure.run_count);
     });
 }
 

@@ -56,7 +56,7 @@ inline void know(const ProbeHost& host)
 }
 inline void know(const Reservation& reservation)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6] = reservation;
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7] = reservation;
 }
 inline void know(const KnownGpuRoom& known)
 {
@@ -212,6 +212,9 @@ void fields(Archive& archive, T& host)
     archive.integer(host.probes);
 }
 
+/// The first version that has what jobs do to memory, and memory to them.
+inline constexpr std::uint64_t kMemoryUseVersion = 13;
+
 template <class Archive, FieldsOf<Reservation> T>
 void fields(Archive& archive, T& reservation)
 {
@@ -222,6 +225,11 @@ void fields(Archive& archive, T& reservation)
     archive.text(reservation.project);
     if (archive.version() >= 4)
         optional_fields(archive, reservation.whole_device_units, [&](auto& units) { archive.integer(units); });
+    if (archive.version() >= kMemoryUseVersion)
+        optional_fields(archive, reservation.memory, [&](auto& memory) {
+            archive.real(memory.pressure, NumberRange::kAmount);
+            archive.real(memory.sensitivity, NumberRange::kAmount);
+        });
 }
 
 template <class Archive, FieldsOf<KnownGpuRoom> T>

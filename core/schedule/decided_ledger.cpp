@@ -61,6 +61,7 @@ Reservation reservation_of(const RouteRequest& request, const Candidate& winner)
     Reservation reservation{winner.unit_type_id, winner.unit_count, winner.wait_s + winner.held_s(), winner.wait_s,
                             request.project};
     if (winner.whole_devices > 0) reservation.whole_device_units = winner.unit_count;
+    reservation.memory = winner.memory;
     return reservation;
 }
 

@@ -6,7 +6,7 @@ namespace fathom {
 namespace {
 
 void take_units(UnitTypeView& view, double from_s, double release_s, std::int64_t unit_count,
-                std::optional<std::int64_t> whole_device_units)
+                std::optional<std::int64_t> whole_device_units, const std::optional<MemoryUse>& memory)
 {
     if (view.whole_devices) {
         const std::int64_t units = whole_device_units.value_or(newly_shared_units(
@@ -14,6 +14,7 @@ void take_units(UnitTypeView& view, double from_s, double release_s, std::int64_
         view.whole_devices->take(from_s, release_s, units);
     }
     view.availability.take(from_s, release_s, unit_count);
+    if (memory) view.held_memory.add(*memory, static_cast<double>(unit_count));
 }
 
 } // namespace
@@ -27,8 +28,8 @@ TakenViews::TakenViews(std::span<const UnitTypeView> given)
 void TakenViews::note(std::size_t index, const Reservation& reservation)
 {
     const auto added = static_cast<std::uint32_t>(notes_.size());
-    notes_.push_back(
-        {reservation.from_s, reservation.release_s, reservation.unit_count, reservation.whole_device_units, kNone});
+    notes_.push_back({reservation.from_s, reservation.release_s, reservation.unit_count, reservation.whole_device_units,
+                      reservation.memory, kNone});
     if (first_[index] == kNone)
         first_[index] = added;
     else
@@ -41,7 +42,8 @@ void TakenViews::note(std::size_t index, const Reservation& reservation)
 void TakenViews::take(std::size_t index, const Reservation& reservation)
 {
     UnitTypeView& view = own(index);
-    take_units(view, reservation.from_s, reservation.release_s, reservation.unit_count, reservation.whole_device_units);
+    take_units(view, reservation.from_s, reservation.release_s, reservation.unit_count, reservation.whole_device_units,
+               reservation.memory);
     use_holds(view.holds, {reservation.project, reservation.from_s, reservation.release_s, reservation.unit_count});
 }
 
@@ -51,7 +53,8 @@ UnitTypeView& TakenViews::own(std::size_t index)
     if (copy != nullptr) return *copy;
     copy = &copies_.emplace_back(given_[index]);
     for (std::uint32_t i = first_[index]; i != kNone; i = notes_[i].next)
-        take_units(*copy, notes_[i].from_s, notes_[i].release_s, notes_[i].unit_count, notes_[i].whole_device_units);
+        take_units(*copy, notes_[i].from_s, notes_[i].release_s, notes_[i].unit_count, notes_[i].whole_device_units,
+                   notes_[i].memory);
     first_[index] = kNone;
     return *copy;
 }

@@ -23,10 +23,11 @@ struct Reservation {
     /// Units of how many devices are not whole because of it (whole_device_takes()); empty: as newly_shared_units()
     /// says.
     std::optional<std::int64_t> whole_device_units{};
+    std::optional<MemoryUse> memory{}; ///< of the job that has them, where it is known
 };
 
 /// The unit types with what is taken of them. A large network has many reservations, and decisions look closely at few
-/// unit types: what is taken is noted in 48 bytes for each reservation, and a unit type is copied, and what was noted
+/// unit types: what is taken is noted in 72 bytes for each reservation, and a unit type is copied, and what was noted
 /// laid on it in the order in which it came, when somebody looks at it. Not thread-safe.
 class TakenViews final : public LateViews {
   public:
@@ -55,6 +56,7 @@ class TakenViews final : public LateViews {
         double release_s{};
         std::int64_t unit_count{};
         std::optional<std::int64_t> whole_device_units;
+        std::optional<MemoryUse> memory;
         std::uint32_t next{}; ///< index of the unit type's next one; kNone: it is the last
     };
     static constexpr std::uint32_t kNone = UINT32_MAX;

@@ -93,7 +93,8 @@ bool UnitLedger::may_be_late(std::size_t index) const
 void UnitLedger::note_before(std::size_t index)
 {
     const UnitTypeView& view = (*views_)[index];
-    if (trial_) trial_->push_back({index, view.availability, view.whole_devices, view.gpu_rooms, view.holds});
+    if (trial_)
+        trial_->push_back({index, view.availability, view.whole_devices, view.gpu_rooms, view.holds, view.held_memory});
 }
 
 void UnitLedger::admit(const UnitTypeId& id, const GpuMemoryRequest& need)
@@ -172,6 +173,7 @@ void UnitLedger::undo_trial()
         view.whole_devices = std::move(before->whole_devices);
         view.gpu_rooms = std::move(before->gpu_rooms);
         view.holds = std::move(before->holds);
+        view.held_memory = before->held_memory;
         if (table_) table_->changed(before->index);
     }
     trial_.reset();

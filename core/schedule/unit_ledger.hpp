@@ -85,6 +85,7 @@ class UnitLedger {
         std::optional<Availability> whole_devices;
         std::vector<GpuRoom> gpu_rooms;
         std::vector<Hold> holds;
+        HeldMemory held_memory;
     };
     void note_before(std::size_t index);
     /// The copy of a unit type that may be changed.

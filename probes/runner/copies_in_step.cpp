@@ -23,6 +23,7 @@ struct CopiesInStep::Shared {
         std::atomic<bool> has_ended;
     };
     std::array<Copy, kMaxProbeCopies> copies;
+    std::atomic<bool> first_says; ///< what agree() gives
 
     static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,
                   "locks are of one process");
@@ -100,6 +101,21 @@ void CopiesInStep::wait(std::chrono::microseconds pause)
         while (other.step.load(std::memory_order_acquire) < step_ && !other.has_ended.load(std::memory_order_acquire))
             std::this_thread::sleep_for(pause);
     }
+}
+
+bool CopiesInStep::is_first_waiting() const
+{
+    const Shared::Copy& first = shared_->copies.front();
+    return first.step.load(std::memory_order_acquire) > step_ || first.has_ended.load(std::memory_order_acquire);
+}
+
+bool CopiesInStep::agree(bool says)
+{
+    if (is_first()) shared_->first_says.store(says, std::memory_order_release);
+    wait(kLongPause);
+    const bool agreed = shared_->first_says.load(std::memory_order_acquire);
+    wait(kLongPause); // it says nothing else before all have heard this
+    return agreed;
 }
 
 } // namespace fathom::probes

@@ -37,6 +37,10 @@ class CopiesInStep {
     bool is_first() const { return own_ == 0; }
     /// Until all copies that have not ended wait for the same time as often as this one.
     void wait(std::chrono::microseconds pause);
+    /// Whether the first copy waits already for the time after that for which this one waited last, or has ended.
+    bool is_first_waiting() const;
+    /// What the first copy says, in all of them; all wait for it. Of the others `says` is not looked at.
+    bool agree(bool says);
 
   private:
     struct Shared;

@@ -1,6 +1,7 @@
 #include "probes/runner/run_task.hpp"
 
 #include "probes/operators/registry.hpp"
+#include "probes/runner/memory_pressure.hpp"
 #include "probes/runner/one_thread.hpp"
 #include "probes/runner/resources.hpp"
 #include "probes/runner/sampled_operator.hpp"
@@ -30,6 +31,8 @@ constexpr std::int64_t kMaxSamplesEach = 1000;
 constexpr std::int64_t kMaxSamples = 20'000;
 /// With one thread, so that as many operators as possible can be measured.
 constexpr std::int64_t kMaxSamplesWithOneThread = 4;
+/// Of each time that is measured in turn with bubbles: what they cost is far more than two sendings differ by.
+constexpr std::int64_t kMaxPressureSamples = 5;
 /// A task is given up early only when it is far from its limit; near it, the limit itself decides.
 constexpr double kClearlyOver = 1.25;
 
@@ -126,12 +129,37 @@ class TaskRun {
         }
         tell("waiting until the first copy was measured alone");
         conditions_.copies->wait(CopiesInStep::kLongPause);
-        is_in_step_ = true;
+        return {};
+    }
+
+    /// In turn with bubbles, where there are several copies, and as far as there is time and memory for it: the first
+    /// copy says how far, and all do the same.
+    Result<void> measure_pressure()
+    {
+        pressure_.resize(operators_.size());
+        if (conditions_.copies == nullptr) return {};
+        const double held = needed_memory(task_, conditions_, &RegisteredOperator::memory);
+        const bool has_room = held + MemoryPressure::memory_bytes() <= conditions_.usable_memory_bytes;
+        if (!conditions_.copies->agree(has_room && expected_end_s() < kExtraShare * task_.limit_s)) return {};
+        tell("measuring what memory pressure costs");
+        MemoryPressure pressure(*conditions_.copies, conditions_.cores, std::min(task_.repeats, kMaxPressureSamples));
+        if (Result<void> started = pressure.start(seed_, sample_rule(task_, conditions_.cores, copy_count())); !started)
+            return started;
+        reporter_ = pressure.reporter();
+        for (std::size_t i = 0; i < operators_.size(); ++i) {
+            SampledOperator& item = operators_[i];
+            const double end_s = expected_end_s() + pressure.expected_s(item);
+            if (!conditions_.copies->agree(end_s <= kExtraShare * task_.limit_s)) return {};
+            tell("measuring what memory pressure costs " + item.name() + ", and how much it makes");
+            if (Result<void> measured = pressure.measure(item); !measured) return measured;
+            pressure_[i] = pressure.take_last();
+        }
         return {};
     }
 
     Result<void> take_samples()
     {
+        is_in_step_ = conditions_.copies != nullptr;
         if (Result<void> sampled = sample_rounds(); !sampled) return sampled;
         watch_.end_stretch();
         return {};
@@ -184,9 +212,11 @@ class TaskRun {
             one->is_target_reached = task_.target_interval <= 0 || item.is_within(task_.target_interval);
             one->one_thread = std::move(one_thread_[i]);
             one->alone = std::move(alone_[i]);
+            one->pressure = std::move(pressure_[i]);
             result.task_s += static_cast<double>(one->count) * one->median_s;
             result.operators.push_back(std::move(*one));
         }
+        result.reporter = std::move(reporter_);
         result.host = {{"disturbance", watch_.totals()}};
         result.clock_step_s = watch_.clock_step_s();
         return {};
@@ -294,7 +324,9 @@ class TaskRun {
     std::vector<SampledOperator> operators_;
     std::vector<std::optional<SampledTimes>> one_thread_; ///< of each operator, where it was measured
     std::vector<std::optional<SampledTimes>> alone_;      ///< of each operator of the first of several copies
-    bool is_in_step_ = false;                             ///< from here on samples begin in all copies at once
+    std::vector<std::optional<PressureTimes>> pressure_;  ///< of each operator of the first of several copies
+    std::optional<ReporterTimes> reporter_;
+    bool is_in_step_ = false; ///< from here on samples begin in all copies at once
 };
 
 } // namespace
@@ -317,6 +349,7 @@ Result<ProbeResult> run_task(const ProbeTask& task, const RunConditions& conditi
     if (Result<void> in_time = run.check_limit(); !in_time) return in_time.error();
     run.change_instances();
     if (Result<void> sampled = run.take_samples_alone(); !sampled) return sampled.error();
+    if (Result<void> measured = run.measure_pressure(); !measured) return measured.error();
     if (Result<void> sampled = run.take_samples(); !sampled) return sampled.error();
     // First of what needs time that may not be there: a time with one thread says more than a narrower interval.
     if (Result<void> measured = run.measure_one_thread(); !measured) return measured.error();

@@ -16,8 +16,9 @@ namespace {
 
 /// For who comes first to the free units.
 constexpr auto kPatience = std::chrono::minutes(5);
-/// Each copy's samples are taken alone first, then together.
-constexpr double kTurns = 2;
+/// Each copy's samples are taken alone first and together last; between, it is measured beside bubbles, and the
+/// reporter beside it.
+constexpr double kTurns = 4;
 
 struct Item {
     const UnitTypeOffer* offer{};

@@ -109,11 +109,12 @@ constexpr const char* kInsertMeasurements = R"sql(
 
 constexpr const char* kInsertCopies = R"sql(
     INSERT INTO copy_measurement (probe_run_id, unit_type_id, copies, copy, operator_id, operator_version, parameters_key,
-        median_s, ci_low_s, ci_high_s, alone_s)
+        median_s, ci_low_s, ci_high_s, alone_s, beside_bubbles, reporter_beside, reporter_beside_bubbles)
     SELECT $1, $2, $3, x.copy, x.operator_id, x.operator_version, x.parameters_key, x.median_s, x.ci_low_s, x.ci_high_s,
-           x.alone_s
+           x.alone_s, x.beside_bubbles, x.reporter_beside, x.reporter_beside_bubbles
     FROM jsonb_to_recordset($4::jsonb) AS x(copy integer, operator_id text, operator_version bigint, parameters_key text,
-        median_s float8, ci_low_s float8, ci_high_s float8, alone_s float8))sql";
+        median_s float8, ci_low_s float8, ci_high_s float8, alone_s float8, beside_bubbles float8, reporter_beside float8,
+        reporter_beside_bubbles float8))sql";
 
 // Written where it says something new only: all runs of a unit type say the same.
 constexpr const char* kUpdateCaches = R"sql(
@@ -220,16 +221,34 @@ Json measurement_rows(const EndingRun& run, const ProbeResult& result, const Ope
     return rows;
 }
 
+/// What the first of several copies told in turn with bubbles; no columns where it told nothing.
+Json pressure_columns(const ProbeResult& result, const OperatorResult& item)
+{
+    Json columns = Json::object();
+    if (!item.alone || !item.pressure || !result.reporter) return columns;
+    columns["beside_bubbles"] = item.pressure->beside_bubbles.median_s / item.alone->median_s;
+    columns["reporter_beside"] = item.pressure->reporter.median_s / result.reporter->alone.median_s;
+    columns["reporter_beside_bubbles"] = result.reporter->beside_bubbles.median_s / result.reporter->alone.median_s;
+    return columns;
+}
+
+/// What the first copy told beyond its time beside the others.
+struct FirstCopy {
+    double alone_s{};
+    Json pressure;
+};
+
 /// Those of each copy, with what the first took alone.
 Json copy_rows(const EndingRun& run, const ProbeResult& result, const OperatorLibrary& library)
 {
-    std::map<std::pair<std::string, std::string>, double> alone; // by operator and the size that was asked for
+    std::map<std::pair<std::string, std::string>, FirstCopy> first; // by operator and the size that was asked for
     for (const OperatorResult& item : result.operators) {
         const OperatorUse* const asked = asked_for(run, item);
         const OperatorManifest* const manifest = library.manifest(item.id, item.version);
         if (asked == nullptr || manifest == nullptr || !item.alone) continue;
         const double scale = work_of(*manifest, asked->parameters) / work_of(*manifest, item.parameters);
-        alone.emplace(std::pair(item.id, parameters_key(asked->parameters)), item.alone->median_s * scale);
+        first.emplace(std::pair(item.id, parameters_key(asked->parameters)),
+                      FirstCopy{item.alone->median_s * scale, pressure_columns(result, item)});
     }
     Json rows = Json::array();
     std::int64_t number = 0;
@@ -237,10 +256,11 @@ Json copy_rows(const EndingRun& run, const ProbeResult& result, const OperatorLi
         ++number;
         for (Json& row : measurement_rows(run, copy, library)) {
             const auto found =
-                alone.find({row["operator_id"].get<std::string>(), row["parameters_key"].get<std::string>()});
-            if (found == alone.end()) continue; // check_copies() has refused such results
+                first.find({row["operator_id"].get<std::string>(), row["parameters_key"].get<std::string>()});
+            if (found == first.end()) continue; // check_copies() has refused such results
             row["copy"] = number;
-            row["alone_s"] = found->second;
+            row["alone_s"] = found->second.alone_s;
+            if (number == 1) row.update(found->second.pressure);
             rows.push_back(std::move(row));
         }
     };

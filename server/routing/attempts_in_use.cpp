@@ -15,7 +15,7 @@
 namespace fathom::server {
 namespace {
 
-// All of these but the project, which is never another one, are noted as changes when they change
+// All of these but the project and the use of memory, which are never others, are noted as changes when they change
 // (schema/sql/0056_attempt_changes.sql). What depends on the time is computed from them.
 #define FATHOM_ATTEMPT_COLUMNS                                                                                         \
     "a.id, a.state <> 'ended' AS is_in_use, a.unit_type_id, a.unit_count, j.project, a.is_exclusive, "                 \
@@ -24,7 +24,7 @@ namespace {
     "(extract(epoch FROM a.started_at) * 1000000)::bigint AS started_us, "                                             \
     "(extract(epoch FROM a.expected_end_at) * 1000000)::bigint AS expected_end_us, "                                   \
     "(extract(epoch FROM a.queued_until) * 1000000)::bigint AS queued_until_us, "                                      \
-    "(extract(epoch FROM q.expected_start) * 1000000)::bigint AS expected_start_us"
+    "(extract(epoch FROM q.expected_start) * 1000000)::bigint AS expected_start_us, p.pressure, p.sensitivity"
 
 // Of transactions that the snapshot $1 has not seen. A number of the future is one of the server from which this
 // database was restored, and so no news.
@@ -53,7 +53,8 @@ constexpr Statement kSelectChanges{"routing_select_attempt_changes", R"sql(
           FROM (VALUES (1)) one LEFT JOIN attempt_changes_since s ON true) reading
     LEFT JOIN (SELECT )sql" FATHOM_ATTEMPT_COLUMNS R"sql(
                FROM changed c JOIN attempt a ON a.id = c.id JOIN job j ON j.id = a.job_id
-               )sql" FATHOM_JOIN_ATTEMPT_QUEUE R"sql() attempts ON true)sql"};
+               )sql" FATHOM_JOIN_ATTEMPT_QUEUE R"sql(
+                    LEFT JOIN run_prediction p ON p.attempt_id = a.id) attempts ON true)sql"};
 
 constexpr Statement kSelectState{"routing_select_reading_state", R"sql(
     SELECT )sql" FATHOM_READING_STATE R"sql( FROM (VALUES (1)) one LEFT JOIN attempt_changes_since s ON true)sql"};
@@ -63,6 +64,7 @@ constexpr Statement kSelectAll{"routing_select_attempts_in_use", R"sql(
     SELECT )sql" FATHOM_ATTEMPT_COLUMNS R"sql(
     FROM attempt a JOIN job j ON j.id = a.job_id
     )sql" FATHOM_JOIN_ATTEMPT_QUEUE R"sql(
+         LEFT JOIN run_prediction p ON p.attempt_id = a.id
     WHERE a.state <> 'ended')sql"};
 
 double seconds_of(std::int64_t microseconds)
@@ -148,6 +150,8 @@ AttemptsInUse::Attempt AttemptsInUse::to_attempt(const pqxx::row& row)
     attempt.expected_start_us = optional_of<std::int64_t>(row["expected_start_us"]);
     if (!row["units"].is_null()) attempt.units = to_json_value(row["units"]).get<std::vector<std::int64_t>>();
     attempt.is_exclusive = row["is_exclusive"].as<bool>();
+    if (const auto pressure = optional_of<double>(row["pressure"]))
+        attempt.memory = {*pressure, row["sensitivity"].as<double>(0)};
     return attempt;
 }
 
@@ -208,7 +212,8 @@ std::vector<Reservation> AttemptsInUse::reservations(std::span<const UnitTypeVie
                            .unit_count = attempt.unit_count,
                            .release_s = held.release_s,
                            .from_s = held.from_s,
-                           .project = attempt.project});
+                           .project = attempt.project,
+                           .memory = attempt.memory});
             if (view == shared.end() || attempt.queued_until_us) continue;
             tenants.add({attempt.units, attempt.unit_count, attempt.is_exclusive, held.release_s}, all.size() - 1);
         }

@@ -60,6 +60,7 @@ class AttemptsInUse {
         std::optional<std::int64_t> expected_start_us; ///< as its center's batch system said last, while it waits there
         std::vector<std::int64_t> units;               ///< empty: its center has not told yet
         bool is_exclusive{};
+        std::optional<MemoryUse> memory; ///< empty: not known
     };
     struct HeldTime {
         double from_s{};

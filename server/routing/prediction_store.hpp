@@ -28,8 +28,9 @@ struct NewPrediction {
     double free_s{};                      ///< until its units are free
     WaitTime start;                       ///< until it runs
     double cost{};
-    double energy_j{};    ///< 0: not known
-    std::string currency; ///< empty: there are no prices
+    double energy_j{};               ///< 0: not known
+    std::string currency;            ///< empty: there are no prices
+    std::optional<MemoryUse> memory; ///< what the job does to memory, and memory to it; empty: not known
 };
 
 /// Of a placement at `winner`.

@@ -126,6 +126,27 @@ std::vector<CopiesPoint> points_of(std::span<const CopyResult> results)
     return points;
 }
 
+/// Those that were measured in turn with bubbles, with their times beside these.
+std::vector<CopyResult> beside_bubbles_of(std::span<const CopyResult> results)
+{
+    std::vector<CopyResult> beside;
+    for (const CopyResult& one : results) {
+        if (!one.pressure) continue;
+        beside.push_back(one);
+        beside.back().ratio = one.pressure->beside_bubbles;
+    }
+    return beside;
+}
+
+std::vector<PressureResult> pressures_of(std::span<const CopyResult> results)
+{
+    std::vector<PressureResult> pressures;
+    for (const CopyResult& one : results) {
+        if (one.pressure) pressures.push_back({one.run_id, *one.pressure});
+    }
+    return pressures;
+}
+
 LoadFactor beside_copies(std::span<const CopiesPoint> points, double busy_cores)
 {
     CopiesPoint below; // none
@@ -150,11 +171,18 @@ LoadFactor LoadCurve::at(double busy_cores) const
     return factor_of(slope * beside, deviation * beside);
 }
 
+LoadFactor LoadCurve::beside_bubbles(double bubble_cores) const
+{
+    return beside_copies(bubbles, std::max(bubble_cores, 0.0));
+}
+
 std::optional<LoadCurve> fit_load_curve(std::span<const LoadedResult> results, std::span<const CopyResult> copies)
 {
     LoadSums sums;
     LoadCurve curve;
     curve.copies = points_of(copies);
+    curve.bubbles = points_of(beside_bubbles_of(copies));
+    curve.pressure = fit_pressure(pressures_of(copies));
     for (const auto& [key, size] : by_size(results)) {
         const double apart = size.points.back().busy_cores - size.points.front().busy_cores;
         if (apart < kMinDistance_cores) continue;
@@ -186,6 +214,27 @@ Json point_json(double busy_cores, const LoadFactor& factor)
     return {{"busy_cores", busy_cores}, {"factor", factor.factor}, {"low", factor.low}, {"high", factor.high}};
 }
 
+Json copies_json(std::span<const CopiesPoint> points)
+{
+    Json copies = Json::array();
+    for (const CopiesPoint& point : points) {
+        Json json = point_json(point.busy_cores, factor_of(point.log_factor, point.deviation));
+        json["copies"] = point.copies;
+        json["run_count"] = point.run_count;
+        copies.push_back(std::move(json));
+    }
+    return copies;
+}
+
+Json pressure_json(const Pressure& pressure)
+{
+    const double away = kWidthOf80Percent * pressure.deviation;
+    return {{"per_core", pressure.per_core},
+            {"low", std::max(pressure.per_core - away, 0.0)},
+            {"high", pressure.per_core + away},
+            {"run_count", pressure.run_count}};
+}
+
 } // namespace
 
 Json to_json(const LoadCurve& curve)
@@ -196,19 +245,14 @@ Json to_json(const LoadCurve& curve)
         const double busy_cores = share * curve.known_busy_cores();
         points.push_back(point_json(busy_cores, curve.at(busy_cores)));
     }
-    Json copies = Json::array();
-    for (const CopiesPoint& point : curve.copies) {
-        Json json = point_json(point.busy_cores, factor_of(point.log_factor, point.deviation));
-        json["copies"] = point.copies;
-        json["run_count"] = point.run_count;
-        copies.push_back(std::move(json));
-    }
     return {{"source", curve.copies.empty() ? "neighbours" : "copies"},
             {"largest_busy_cores", curve.known_busy_cores()},
             {"points", std::move(points)},
             {"slope", curve.result_count > 0 ? Json(curve.slope) : Json()},
             {"result_count", curve.result_count},
-            {"copies", std::move(copies)}};
+            {"copies", copies_json(curve.copies)},
+            {"bubbles", copies_json(curve.bubbles)},
+            {"pressure", curve.pressure ? pressure_json(*curve.pressure) : Json()}};
 }
 
 const LoadCurve* find_load(const UnitLoads* loads, std::string_view operator_id)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/json_reader.hpp"
+#include "core/decide/prediction/pressure.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -22,8 +23,9 @@ struct LoadedResult {
 struct CopyResult {
     std::string run_id; ///< of the probe that the copies were of
     std::int64_t copies{};
-    double busy_cores{}; ///< beside each copy: those of the others
-    double ratio{};      ///< its time over that of a copy alone, in the same minute; > 0
+    double busy_cores{};                      ///< beside each copy: those of the others
+    double ratio{};                           ///< its time over that of a copy alone, in the same minute; > 0
+    std::optional<PressureRatios> pressure{}; ///< of the first copy of those that were measured in turn with bubbles
 };
 
 /// By how much an operator is slower, with an 80 % interval.
@@ -33,7 +35,7 @@ struct LoadFactor {
     double high{1};
 };
 
-/// What so many copies side by side told, of however many sendings.
+/// What so many copies side by side told, or one beside so many bubbles less one, of however many sendings.
 struct CopiesPoint {
     std::int64_t copies{};
     double busy_cores{};
@@ -53,10 +55,18 @@ struct LoadCurve {
     /// From copies side by side, by ascending load; empty: none were measured. Where there are some, they are believed
     /// and not the slope: the worst neighbours there are, at every load that was tried.
     std::vector<CopiesPoint> copies{};
+    /// Beside bubbles, by ascending number of cores that have one: how sensitive it is to pressure on memory, whoever
+    /// makes it. Empty: not measured.
+    std::vector<CopiesPoint> bubbles{};
+    std::optional<Pressure> pressure{}; ///< that it makes itself; empty: not measured
 
     /// Between two loads of copies the logarithm goes straight, from nothing at none. Beside more cores than it was
     /// measured with: as beside those.
     LoadFactor at(double busy_cores) const;
+    /// The same beside cores that have a bubble each; `bubbles` must not be empty.
+    LoadFactor beside_bubbles(double bubble_cores) const;
+    /// Of ln(time) for each core that has a bubble, on average up to the largest load; 0: not measured.
+    double sensitivity() const { return bubbles.empty() ? 0 : bubbles.back().log_factor / bubbles.back().busy_cores; }
     /// The largest load that at() knows.
     double known_busy_cores() const { return copies.empty() ? largest_busy_cores : copies.back().busy_cores; }
 };
@@ -66,7 +76,7 @@ struct LoadCurve {
 /// results from the line, held towards the 5 % by which two sendings of a probe differ, as if two had said so.
 ///
 /// Of copies, of which each load is looked at by itself, the mean of ln(ratio) counts, with the noise as above; more
-/// copies are never faster.
+/// copies are never faster. The same of times beside bubbles, and fit_pressure() of the pressure that it makes.
 /// @return empty: no size was measured beside two loads that are half a core apart or more, and there are no copies, so
 ///         nothing tells it.
 std::optional<LoadCurve> fit_load_curve(std::span<const LoadedResult> results, std::span<const CopyResult> copies = {});

@@ -9,15 +9,23 @@ namespace fathom {
 /// Of a host's cores, those that others hold while a job runs there, on average over its time.
 struct HeldCores {
     double expected{};
-    double most{}; ///< all that its units leave
+    double most{};                   ///< all that its units leave
+    double pressure{kUsualPressure}; ///< on memory, of each of those that are expected, in bubbles
 };
 
 /// Whether it is known what neighbours cost any of a run's parts.
 bool knows_neighbours(std::span<const ScaledPart> parts);
 
+/// What is known of a job's use of memory: of its parts, by their time; the rest makes the usual pressure, and is not
+/// slowed.
+/// @return empty: of none of them the pressure was measured.
+std::optional<MemoryUse> memory_use(double single_s, std::span<const ScaledPart> parts);
+
 /// A run beside neighbours: each part of it takes its load curve's factor times as long as alone, at the load that is
-/// expected; what has no curve, such as the start-up, takes as long as alone. Its interval reaches from that of the run
-/// alone to that beside the most neighbours that there can be: who else comes or goes meanwhile nobody knows.
+/// expected; what has no curve, such as the start-up, takes as long as alone. Where it was measured beside bubbles, the
+/// load is the pressure on memory that the others make; else they count as ones that do the same. Its interval reaches
+/// from that of the run alone to that beside the most neighbours that there can be, each a bubble or, where they make
+/// more pressure, as they are: who else comes or goes meanwhile nobody knows.
 /// @param alone     on however many units.
 /// @param single_s  on one unit: of which the parts' times are parts.
 RunTime beside_neighbours(const RunTime& alone, double single_s, std::span<const ScaledPart> parts,

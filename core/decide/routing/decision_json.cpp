@@ -110,14 +110,21 @@ void add_plan(const Candidate& candidate, std::string_view currency, Json& json)
     if (candidate.energy_j > 0) json["energy_j"] = candidate.energy_j;
 }
 
+Json neighbours_json(const NeighbourCost& cost)
+{
+    return {{"busy_cores", cost.busy_cores},
+            {"factor", cost.factor},
+            {"pressure", cost.pressure},
+            {"slowed_unit_s", cost.slowed_unit_s}};
+}
+
 void add_choice(const Candidate& candidate, std::string_view currency, Json& json)
 {
     json["prediction"] = prediction_json(candidate.prediction);
     json["correction"] = correction_json(candidate);
     if (!candidate.rungs.empty()) json["rungs"] = rungs_json(candidate.rungs);
     if (!candidate.run_basis.empty()) json["run_basis"] = candidate.run_basis;
-    if (candidate.neighbours.is_known)
-        json["neighbours"] = {{"busy_cores", candidate.neighbours.busy_cores}, {"factor", candidate.neighbours.factor}};
+    if (candidate.neighbours.is_known) json["neighbours"] = neighbours_json(candidate.neighbours);
     json["expected_start"] = {
         {"wait_s", candidate.start.wait_s}, {"low_s", candidate.start.low_s}, {"high_s", candidate.start.high_s}};
     if (candidate.closed_until_s > 0) json["closed_until_s"] = candidate.closed_until_s;

@@ -89,7 +89,8 @@ std::vector<CountOffer> PlaceChooser::offers() const
         if (one.unit_count >= next) next = 2 * one.unit_count;
         if (!is_wanted || one.completion_s > left_s_ || one.cost > budget_) continue;
         const double start_s = std::max(weighed_[i].start.wait_s - weighed_[i].plan.start_s, 0.0);
-        offers.push_back({one.unit_count, one.run_s, weighed_[i].trust_penalty_s + start_s, one.objective});
+        const double penalties_s = weighed_[i].trust_penalty_s + weighed_[i].neighbours.penalty_s;
+        offers.push_back({one.unit_count, one.run_s, penalties_s + start_s, one.objective});
     }
     return offers;
 }
@@ -141,9 +142,19 @@ RunTime PlaceChooser::beside(const UnitTypeView& view, const PlaceRun& known, co
     const auto others = static_cast<double>(std::max<std::int64_t>(view.unit_count - count, 0));
     const double taken = static_cast<double>(view.unit_count) - view.availability.mean_free(start_s, end_s);
     const auto cores = static_cast<double>(view.cores_per_unit);
-    const HeldCores held{.expected = std::clamp(taken, 0.0, others) * cores, .most = others * cores};
+    const double held_units = std::clamp(taken, 0.0, others);
+    const MemoryUse mean = view.held_memory.mean(held_units);
+    const HeldCores held{.expected = held_units * cores, .most = others * cores, .pressure = mean.pressure};
     const RunTime run = beside_neighbours(alone, known.single.run_s, known.parts, held);
-    neighbours = {.is_known = true, .busy_cores = held.expected, .factor = run.run_s / alone.run_s};
+    neighbours = {.is_known = true,
+                  .busy_cores = held.expected,
+                  .factor = run.run_s / alone.run_s,
+                  .pressure = held.expected > 0 ? held.pressure : 0};
+    if (!choice_.memory) return run;
+    const auto units = static_cast<double>(count);
+    const double bubbles = units * cores * choice_.memory->pressure;
+    neighbours.slowed_unit_s = held_units * mean.sensitivity * bubbles * run.run_s;
+    neighbours.penalty_s = neighbours.slowed_unit_s / units;
     return run;
 }
 
@@ -157,7 +168,8 @@ void PlaceChooser::judge(const UnitTypeView& view, Weighed& weighed, std::int64_
 
 double PlaceChooser::judged_objective(const Weighed& weighed) const
 {
-    return objective(request_->prefer, {weighed.start.wait_s + weighed.plan.occupied.run_s + weighed.trust_penalty_s,
+    return objective(request_->prefer, {weighed.start.wait_s + weighed.plan.occupied.run_s + weighed.trust_penalty_s +
+                                            weighed.neighbours.penalty_s,
                                         weighed.cost, weighed.energy_j});
 }
 
@@ -292,6 +304,9 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
     is_unknown_job_ = request_->operators.empty() && known.by_count == nullptr;
     estimate_run(view);
     count_unknown_parts(view, known);
+    // Bounds leave out what it costs neighbours: these may have gone by then.
+    if (aim == ChoiceAim::kBest && !estimate_ && known.by_count == nullptr)
+        choice_.memory = memory_use(known.single.run_s, known.parts);
     const DividedRun run = divided(known);
     const Availability* free = &view.open_units(request_->units);
     Availability without_holds;

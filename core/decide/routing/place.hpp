@@ -44,7 +44,8 @@ struct PlaceChoice {
     std::int64_t knee{1};
     RunTime raw; ///< without transfers, before the correction, beside neighbours
     NeighbourCost neighbours;
-    RunTime compute; ///< without transfers
+    std::optional<MemoryUse> memory; ///< of the job there; empty: not known
+    RunTime compute;                 ///< without transfers
     RunCorrection correction;
     double trust_penalty_s{}; ///< as Candidate::trust_penalty_s
     double wait_s{};
@@ -132,7 +133,8 @@ class PlaceChooser {
     void find_counts(const UnitTypeView& view, const DividedRun& run, std::int64_t knee);
     Filter weigh_counts(const UnitTypeView& view, const PlaceRun& known, const DividedRun& run,
                         const Availability& free);
-    /// The run on so many units beside those who are expected to have others of the type meanwhile.
+    /// The run on so many units beside those who are expected to have others of the type meanwhile, and what it costs
+    /// them.
     RunTime beside(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone, const Availability& free,
                    std::int64_t count, NeighbourCost& neighbours) const;
     StartPlan plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,

@@ -161,6 +161,7 @@ class Deciding {
         candidate.compute_s = choice.compute.run_s;
         if (!request_->operators.empty() && candidate.prediction.unknown_operators == 0) candidate.raw = choice.raw;
         candidate.neighbours = choice.neighbours;
+        candidate.memory = choice.memory;
         candidate.correction = choice.correction;
         candidate.trust_penalty_s = choice.trust_penalty_s;
         candidate.run_basis = basis_of(view);
@@ -442,7 +443,7 @@ class Deciding {
 double Candidate::judged_s(const TransferRequest& request) const
 {
     const bool waits_for_free = request.deadline && plan.window && !plan.window->is_for_price;
-    return trust_penalty_s + (waits_for_free ? wait_s + prediction.run_s : completion_s);
+    return trust_penalty_s + neighbours.penalty_s + (waits_for_free ? wait_s + prediction.run_s : completion_s);
 }
 
 Decision route(const RouteRequest& request, RouteTable& table)

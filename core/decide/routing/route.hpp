@@ -98,8 +98,8 @@ struct CountChoice {
 struct CountOffer {
     std::int64_t unit_count{1};
     double run_s{}; ///< with transfers: as long as the units are held; 0: not known
-    /// What the owner counts beyond that: Candidate::trust_penalty_s, and what starts take there once the units are
-    /// free.
+    /// What the owner counts beyond that: Candidate::trust_penalty_s, what it costs neighbours, and what starts take
+    /// there once the units are free.
     double beyond_s{};
     double objective{};
 };
@@ -116,9 +116,12 @@ struct PredictionRung {
 
 /// What other jobs on its host are taken to cost a run.
 struct NeighbourCost {
-    bool is_known{};     ///< a load curve of one of its operators is; else it is predicted as if it were alone
-    double busy_cores{}; ///< that others are expected to hold meanwhile, of units of the same type, on average
-    double factor{1};    ///< of the promised run over that alone
+    bool is_known{};        ///< a load curve of one of its operators is; else it is predicted as if it were alone
+    double busy_cores{};    ///< that others are expected to hold meanwhile, of units of the same type, on average
+    double factor{1};       ///< of the promised run over that alone
+    double pressure{};      ///< on memory, that each of those cores is taken to make, in bubbles
+    double slowed_unit_s{}; ///< what it costs those jobs: seconds by which they hold units longer
+    double penalty_s{};     ///< the same in seconds of its own units, which the place counts for beyond its prediction
 };
 
 /// One unit type as a place for the job.
@@ -134,10 +137,11 @@ struct Candidate {
     /// Its operators on one unit as measurements have them; run_s, low_s and high_s on unit_count units, corrected by
     /// history, transfers included: as long as the units are held.
     RunPrediction prediction;
-    double single_run_s{};    ///< on one unit, without transfers, corrected
-    double compute_s{};       ///< on unit_count units, without transfers, corrected
-    RunTime raw;              ///< as compute_s, but before the correction; all 0 when nothing is predicted
-    NeighbourCost neighbours; ///< in `raw`
+    double single_run_s{};           ///< on one unit, without transfers, corrected
+    double compute_s{};              ///< on unit_count units, without transfers, corrected
+    RunTime raw;                     ///< as compute_s, but before the correction; all 0 when nothing is predicted
+    NeighbourCost neighbours;        ///< in `raw`
+    std::optional<MemoryUse> memory; ///< of the job there; empty: not known
     RunCorrection correction;
     /// Seconds of computing that it counts for beyond its prediction, because its measurements are not fully believed:
     /// what they promise takes 1 / trust_factor as long, and what history has corrected already is not counted twice.
@@ -165,9 +169,9 @@ struct Candidate {
     bool is_run_missing{};   ///< the job has no operators, and its type's runs say nothing of this unit type
     std::vector<std::string> assumptions; ///< of its speed-up; of the winner only
 
-    /// The completion that it is compared by: with trust_penalty_s, and a job with a deadline waits for a network
-    /// window at no cost. The prediction stays what measurements say, so that jobs can go on to speak for or against
-    /// them.
+    /// The completion that it is compared by: with trust_penalty_s and what it costs neighbours, and a job with a
+    /// deadline waits for a network window at no cost. The prediction stays what measurements say, so that jobs can go
+    /// on to speak for or against them.
     double judged_s(const TransferRequest& request) const;
     std::int64_t unknown_parts() const
     {

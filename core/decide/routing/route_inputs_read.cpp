@@ -79,6 +79,60 @@ void read_speedup(const Json& json, const std::string& path, UnitSpeedups& speed
     speedups.push_back(std::make_shared<OperatorSpeedup>(operator_id, parameters_key, work, *curve));
 }
 
+void read_points(ObjectReader& reader, std::string_view name, std::vector<CopiesPoint>& points, Errors& errors)
+{
+    for_each_item(reader, name, kMaxRows, [&](const Json& item, const std::string& at) {
+        const auto row = read_row<5>(item, at, errors);
+        if (!row) return;
+        const auto [copies, busy_cores, log_factor, deviation, run_count] = *row;
+        const double least = points.empty() ? 0 : points.back().busy_cores;
+        const bool is_good = copies >= 2 && copies <= 1e6 && busy_cores > least && busy_cores <= kMax &&
+                             log_factor >= 0 && log_factor <= kMax && deviation >= 0 && deviation <= kMax &&
+                             run_count >= 1 && run_count <= 1e6;
+        if (!is_good) {
+            errors.push_back({at, "must be copies, their load, which grows, ln(factor), its deviation and runs"});
+            return;
+        }
+        points.push_back({static_cast<std::int64_t>(copies), busy_cores, log_factor, deviation,
+                          static_cast<std::int64_t>(run_count)});
+    });
+}
+
+/// Of the pressure that an operator makes: one row, or none.
+std::optional<Pressure> read_pressure(ObjectReader& reader, Errors& errors)
+{
+    std::optional<Pressure> pressure;
+    for_each_item(reader, "pressure", 1, [&](const Json& item, const std::string& at) {
+        const auto row = read_row<3>(item, at, errors);
+        if (!row) return;
+        const auto [per_core, deviation, run_count] = *row;
+        const bool is_good = per_core >= 0 && per_core <= kMostPressure && deviation >= 0 && deviation <= kMax &&
+                             run_count >= 1 && run_count <= 1e6;
+        if (is_good)
+            pressure = {per_core, deviation, static_cast<std::int64_t>(run_count)};
+        else
+            errors.push_back({at, "must be bubbles per core, from 0 to 2, their deviation and runs"});
+    });
+    return pressure;
+}
+
+/// Of those who hold units: one row, or none.
+HeldMemory read_held_memory(ObjectReader& reader, Errors& errors)
+{
+    HeldMemory held;
+    for_each_item(reader, "held_memory", 1, [&](const Json& item, const std::string& at) {
+        const auto row = read_row<3>(item, at, errors);
+        if (!row) return;
+        const auto [units, pressure, sensitivity] = *row;
+        const auto is_sum = [](double value) { return value >= 0 && value <= kMax; };
+        if (is_sum(units) && is_sum(pressure) && is_sum(sensitivity))
+            held = {units, pressure, sensitivity};
+        else
+            errors.push_back({at, "must be units, and sums of their pressures and sensitivities"});
+    });
+    return held;
+}
+
 void read_load(const Json& json, const std::string& path, UnitLoads& loads, Errors& errors)
 {
     ObjectReader reader(json, path, errors);
@@ -89,21 +143,9 @@ void read_load(const Json& json, const std::string& path, UnitLoads& loads, Erro
     curve.deviation = number(reader, "deviation");
     curve.largest_busy_cores = number(reader, "largest_busy_cores");
     curve.result_count = reader.required_integer("result_count", 0, kMaxUnits);
-    for_each_item(reader, "copies", kMaxRows, [&](const Json& item, const std::string& at) {
-        const auto row = read_row<5>(item, at, errors);
-        if (!row) return;
-        const auto [copies, busy_cores, log_factor, deviation, run_count] = *row;
-        const double least = curve.copies.empty() ? 0 : curve.copies.back().busy_cores;
-        const bool is_good = copies >= 2 && copies <= 1e6 && busy_cores > least && busy_cores <= kMax &&
-                             log_factor >= 0 && log_factor <= kMax && deviation >= 0 && deviation <= kMax &&
-                             run_count >= 1 && run_count <= 1e6;
-        if (!is_good) {
-            errors.push_back({at, "must be copies, their load, which grows, ln(factor), its deviation and runs"});
-            return;
-        }
-        curve.copies.push_back({static_cast<std::int64_t>(copies), busy_cores, log_factor, deviation,
-                                static_cast<std::int64_t>(run_count)});
-    });
+    read_points(reader, "copies", curve.copies, errors);
+    read_points(reader, "bubbles", curve.bubbles, errors);
+    curve.pressure = read_pressure(reader, errors);
     reader.finish(UnknownFields::kReject);
     if (!loads.empty() && load.operator_id <= loads.back().operator_id)
         errors.push_back({path, "operators must be in order, each once"});
@@ -310,6 +352,7 @@ UnitTypeView read_unit_type(const Json& json, const std::string& path, const Rou
     for_each_item(reader, "loads", kMaxRows,
                   [&](const Json& item, const std::string& at) { read_load(item, at, loads, errors); });
     if (!loads.empty()) view.loads = std::make_shared<UnitLoads>(std::move(loads));
+    view.held_memory = read_held_memory(reader, errors);
     if (const Json* network = reader.object("network"))
         view.network = std::make_shared<NetworkProfile>(read_network(*network, reader.path_of("network"), errors));
     if (const Json* price = reader.object("price"))

@@ -108,20 +108,28 @@ Json speedups_json(const RouteRequest& request, const UnitTypeView& view)
     return list;
 }
 
+Json copies_json(const std::vector<CopiesPoint>& points)
+{
+    Json copies = Json::array();
+    for (const CopiesPoint& point : points)
+        copies.push_back({point.copies, point.busy_cores, point.log_factor, point.deviation, point.run_count});
+    return copies;
+}
+
 Json loads_json(const RouteRequest& request, const UnitLoads& loads)
 {
     Json list = Json::array();
     for (const OperatorLoad& one : loads) {
         if (!is_wanted(request, one.operator_id)) continue;
-        Json copies = Json::array();
-        for (const CopiesPoint& point : one.curve.copies)
-            copies.push_back({point.copies, point.busy_cores, point.log_factor, point.deviation, point.run_count});
         list.push_back({{"operator_id", one.operator_id},
                         {"slope", one.curve.slope},
                         {"deviation", one.curve.deviation},
                         {"largest_busy_cores", one.curve.largest_busy_cores},
                         {"result_count", one.curve.result_count},
-                        {"copies", std::move(copies)}});
+                        {"copies", copies_json(one.curve.copies)}});
+        if (!one.curve.bubbles.empty()) list.back()["bubbles"] = copies_json(one.curve.bubbles);
+        if (const auto& pressure = one.curve.pressure)
+            list.back()["pressure"] = {{pressure->per_core, pressure->deviation, pressure->run_count}};
     }
     return list;
 }
@@ -237,7 +245,11 @@ Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const
                  {"speedups", speedups_json(request, view)},
                  {"trust_factor", view.trust_factor}};
     add_unusual(json, request, view);
-    if (view.loads != nullptr) json["loads"] = loads_json(request, *view.loads);
+    if (view.loads != nullptr) {
+        json["loads"] = loads_json(request, *view.loads);
+        const HeldMemory& held = view.held_memory;
+        if (held.units > 0) json["held_memory"] = {{held.units, held.pressure, held.sensitivity}};
+    }
     if (view.network != nullptr && request.transfer.moves_data()) json["network"] = network_json(*view.network);
     if (view.price != nullptr) json["price"] = price_json(*view.price);
     if (!view.one_core.empty()) json["one_core"] = wanted_json(request, view.one_core);

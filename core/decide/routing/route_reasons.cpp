@@ -217,12 +217,20 @@ std::vector<PredictionRung> list_rungs(const RouteRequest& request, const Candid
     return rungs;
 }
 
+/// What a place counts for beyond its prediction, from which on people are told.
+constexpr double kWorthSaying_s = 1;
+
 std::string neighbours_assumption(const NeighbourCost& neighbours)
 {
-    return fmt::format(
-        "other jobs are expected to hold {:.3g} cores of its host meanwhile: it takes {:.3g} times as long "
-        "as alone there; its interval reaches from alone to a full host",
-        neighbours.busy_cores, neighbours.factor);
+    std::string text =
+        fmt::format("other jobs are expected to hold {:.3g} cores of its host meanwhile: it takes {:.3g} times as long "
+                    "as alone there; its interval reaches from alone to a full host",
+                    neighbours.busy_cores, neighbours.factor);
+    if (neighbours.penalty_s >= kWorthSaying_s)
+        text += fmt::format("; it is expected to keep these jobs {} longer on their units, which counted against "
+                            "this place",
+                            duration_text(neighbours.slowed_unit_s));
+    return text;
 }
 
 namespace {

@@ -11,6 +11,7 @@
 #include "core/decide/prediction/operator_estimate.hpp"
 #include "core/decide/prediction/predict_run.hpp"
 #include "core/decide/prediction/predict_units.hpp"
+#include "core/decide/prediction/pressure.hpp"
 #include "core/decide/routing/filter_trace.hpp"
 #include "core/model/job.hpp"
 #include "core/model/type_queue.hpp"
@@ -70,6 +71,8 @@ struct UnitTypeView {
     std::shared_ptr<const UnitSpeedups> speedups;
     /// What neighbours on its host cost its operators; nullptr when nothing is known.
     std::shared_ptr<const UnitLoads> loads;
+    /// What the jobs that hold units of it, or are to, do to memory, and memory to them.
+    HeldMemory held_memory;
     /// Its network over the week; nullptr when no transfer was ever timed at its center.
     std::shared_ptr<const NetworkProfile> network;
     /// What it costs; nullptr: it has no price, and is taken to be free.
@@ -116,6 +119,7 @@ struct UnitTypeView {
     void free_all()
     {
         availability = Availability(unit_count);
+        held_memory = {};
         gpu_rooms.clear();
         whole_devices.reset();
         if (units_per_device > 1) whole_devices = Availability(unit_count / units_per_device * units_per_device);
