@@ -83,6 +83,22 @@ def test_what_they_took_is_the_load_curve(network, copies):
     assert "1 run of copies" in network.cli("unit", "load", "alpha/core")
 
 
+def test_copies_take_turns_with_bubbles_and_tell_mixes(network, copies):
+    reporter = copies["result"]["reporter"]
+    curves = {one["operator"]: one for one in network.rest.items("/load-curves?unit_type=alpha/core")}
+    for index, name in enumerate(SIZES):
+        first = copies["result"]["operators"][index]
+        beside = first["pressure"]["beside_bubbles"]["median_s"] / first["alone"]["median_s"]
+        assert first["pressure"]["reporter"]["median_s"] > 0 and reporter["alone"]["median_s"] > 0
+        assert "pressure" not in copies["result"]["copies"][0]["operators"][index]
+        bubbles = curves[name]["bubbles"]
+        assert [point["copies"] for point in bubbles] == [2]
+        assert bubbles[0]["factor"] == pytest.approx(max(beside, 1), rel=1e-6)
+        pressure = curves[name]["pressure"]
+        assert 0 <= pressure["low"] <= pressure["per_core"] <= pressure["high"] and pressure["run_count"] == 1
+    assert "BESIDE BUBBLES" in network.cli("unit", "load", "alpha/core")
+
+
 def test_a_run_is_predicted_beside_the_neighbours_that_are_expected(network, copies):
     def alone():
         candidate = at_alpha(preview(network))
@@ -98,7 +114,7 @@ def test_a_run_is_predicted_beside_the_neighbours_that_are_expected(network, cop
         decision = preview(network)
         loaded = at_alpha(decision)
         curve = network.rest.items("/load-curves?operator=stream_triad&unit_type=alpha/core")[0]
-        factor = curve["copies"][0]["factor"]
+        factor = curve["bubbles"][0]["factor"]  # a job that nobody knows makes half of that pressure
         assert 0 < loaded["neighbours"]["busy_cores"] <= 1
         assert 1 <= loaded["neighbours"]["factor"] <= factor * (1 + 1e-9)
         assert loaded["prediction"]["run_s"] == pytest.approx(

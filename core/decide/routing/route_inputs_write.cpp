@@ -129,7 +129,7 @@ Json loads_json(const RouteRequest& request, const UnitLoads& loads)
                         {"copies", copies_json(one.curve.copies)}});
         if (!one.curve.bubbles.empty()) list.back()["bubbles"] = copies_json(one.curve.bubbles);
         if (const auto& pressure = one.curve.pressure)
-            list.back()["pressure"] = {{pressure->per_core, pressure->deviation, pressure->run_count}};
+            list.back()["pressure"].push_back({pressure->per_core, pressure->deviation, pressure->run_count});
     }
     return list;
 }
@@ -248,7 +248,7 @@ Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const
     if (view.loads != nullptr) {
         json["loads"] = loads_json(request, *view.loads);
         const HeldMemory& held = view.held_memory;
-        if (held.units > 0) json["held_memory"] = {{held.units, held.pressure, held.sensitivity}};
+        if (held.units > 0) json["held_memory"].push_back({held.units, held.pressure, held.sensitivity});
     }
     if (view.network != nullptr && request.transfer.moves_data()) json["network"] = network_json(*view.network);
     if (view.price != nullptr) json["price"] = price_json(*view.price);

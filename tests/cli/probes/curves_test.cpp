@@ -96,6 +96,18 @@ TEST(UnitLoadCommand, SaysThatCopiesSideBySideToldIt)
     EXPECT_THAT(fathom(server, {"unit", "load"}).out, AllOf(HasSubstr("1 run of copies"), HasSubstr("2 (")));
 }
 
+TEST(UnitLoadCommand, ShowsHowSensitiveItIsAndThePressureThatItMakes)
+{
+    const std::vector<CopyResult> copies{{"r1", 4, 3, 2, PressureRatios{1.5, 1.5, 2}}, {"r1", 4, 3, 2}};
+    Json json = placed(to_json(*fit_load_curve({}, copies)));
+    json["operator"] = "stream_triad";
+    json["measured_at"] = "2026-11-20T11:00:00Z";
+    const FakeServer server({{"GET /api/v1/load-curves", {answer(200, page(json))}}});
+
+    EXPECT_THAT(fathom(server, {"unit", "load"}).out,
+                AllOf(HasSubstr("BESIDE BUBBLES"), HasSubstr("1.5 beside 3"), HasSubstr("0.58 (0.49 … 0.67)")));
+}
+
 TEST(UnitLoadCommand, SaysWhyThereIsNoFigure)
 {
     Json json = placed({{"operator", "dgemm"}, {"measured_at", "2026-11-20T11:00:00Z"}, {"problem", "no two loads"}});

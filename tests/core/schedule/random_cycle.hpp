@@ -111,6 +111,7 @@ class CycleMaker {
         }
         for (Reservation& one : cycle.moment.reserved) {
             if (chance(0.3)) one.whole_device_units = whole(0, 8);
+            if (one.whole_device_units) one.memory = {0.1 * static_cast<double>(*one.whole_device_units), 0.02};
         }
     }
 

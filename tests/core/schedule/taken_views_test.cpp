@@ -31,6 +31,7 @@ void expect_same_units(const UnitTypeView& view, const UnitTypeView& expected)
     EXPECT_EQ(steps_of(view.availability), steps_of(expected.availability)) << expected.id.value;
     ASSERT_EQ(view.whole_devices.has_value(), expected.whole_devices.has_value());
     if (view.whole_devices) EXPECT_EQ(steps_of(*view.whole_devices), steps_of(*expected.whole_devices));
+    EXPECT_EQ(view.held_memory, expected.held_memory) << "to the last bit";
     ASSERT_EQ(view.holds.size(), expected.holds.size());
     for (std::size_t i = 0; i < view.holds.size(); ++i) {
         EXPECT_EQ(view.holds[i].project, expected.holds[i].project);
@@ -52,6 +53,7 @@ void take_at_once(std::vector<UnitTypeView>& views, const Reservation& one)
                                        newly_shared_units(found->availability, *found->whole_devices, one.from_s,
                                                           one.release_s, one.unit_count, found->units_per_device)));
     found->availability.take(one.from_s, one.release_s, one.unit_count);
+    if (one.memory) found->held_memory.add(*one.memory, static_cast<double>(one.unit_count));
     use_holds(found->holds, {one.project, one.from_s, one.release_s, one.unit_count});
 }
 
@@ -79,6 +81,7 @@ class Reservations {
         Reservation one{id, whole(0, 4), is_for_ever ? Availability::kForEver : from_s + whole(0, 2000), from_s,
                         chance(0.5) ? "physics" : "biology"};
         if (chance(0.2)) one.whole_device_units = whole(0, 8);
+        if (chance(0.3)) one.memory = {0.1 * whole(0, 20), 0.01 * whole(0, 20)};
         return one;
     }
     const UnitTypeId& any(const std::vector<UnitTypeView>& views)

@@ -52,13 +52,23 @@ TEST(JoinResults, IsReadAsItIsPrinted)
     item.median_s = item.ci_low_s = item.ci_high_s = 1.5;
     item.precision = "fp64";
     item.alone = SampledTimes{{1}, {1}, 1, 1, 1};
+    item.pressure = PressureTimes{{{2}, {1}, 2, 2, 2}, {{3}, {1}, 3, 3, 3}};
     one.operators = {item};
+    one.reporter = ReporterTimes{{{4}, {1}, 4, 4, 4}, {{5}, {1}, 5, 5, 5}};
 
     const ProbeResult read = parse_probe_result(to_json(join_results({one, one}, 1))).value();
 
     ASSERT_EQ(read.copies.size(), 1U);
     EXPECT_EQ(read.copies[0].operators.at(0).median_s, 1.5);
     EXPECT_EQ(read.operators.at(0).alone.value().median_s, 1);
+    EXPECT_EQ(read.operators[0].pressure.value().beside_bubbles.median_s, 2);
+    EXPECT_EQ(read.operators[0].pressure->reporter.median_s, 3);
+    EXPECT_EQ(read.reporter.value().alone.median_s, 4);
+    EXPECT_EQ(read.reporter->beside_bubbles.median_s, 5);
+
+    Json half = to_json(one);
+    half["operators"][0]["pressure"].erase("reporter");
+    EXPECT_THAT(describe(parse_probe_result(half).error()), HasSubstr("pressure.reporter"));
 }
 
 TEST(CopiesInStep, NobodyGoesOnBeforeAllAreThere)
@@ -85,6 +95,47 @@ TEST(CopiesInStep, NobodyGoesOnBeforeAllAreThere)
     EXPECT_EQ(too_early.load(), 0);
     EXPECT_TRUE(CopiesInStep::join(starter.place_of(0)).value().is_first());
     EXPECT_FALSE(CopiesInStep::join(starter.place_of(1)).value().is_first());
+}
+
+TEST(CopiesInStep, AllHearWhatTheFirstSays)
+{
+    constexpr int kCopies = 3;
+    CopiesInStep starter = CopiesInStep::make(kCopies).value();
+    std::atomic<int> wrong = 0;
+    std::vector<std::thread> copies;
+    for (int copy = 0; copy < kCopies; ++copy) {
+        copies.emplace_back([&, copy] {
+            CopiesInStep own = CopiesInStep::join(starter.place_of(copy)).value();
+            for (int i = 0; i < 50; ++i) {
+                const bool says = i % 3 == 0;
+                if (own.agree(own.is_first() ? says : !says) != says) ++wrong;
+            }
+        });
+    }
+    for (std::thread& copy : copies)
+        copy.join();
+
+    EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST(CopiesInStep, TheOthersSeeThatTheFirstHasDoneItsPart)
+{
+    CopiesInStep starter = CopiesInStep::make(2).value();
+    CopiesInStep first = CopiesInStep::join(starter.place_of(0)).value();
+    CopiesInStep second = CopiesInStep::join(starter.place_of(1)).value();
+    std::thread first_begins([&] { first.wait(CopiesInStep::kShortPause); });
+    second.wait(CopiesInStep::kShortPause);
+    first_begins.join();
+    EXPECT_FALSE(second.is_first_waiting());
+
+    std::thread first_ends([&] { first.wait(CopiesInStep::kShortPause); });
+    while (!second.is_first_waiting())
+        std::this_thread::yield();
+    second.wait(CopiesInStep::kShortPause);
+    first_ends.join();
+
+    starter.note_end(0);
+    EXPECT_TRUE(second.is_first_waiting()) << "nobody presses on for one that has gone";
 }
 
 TEST(CopiesInStep, WhoHasEndedIsWaitedForNoMore)

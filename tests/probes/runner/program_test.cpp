@@ -64,6 +64,13 @@ TEST_F(ProbeProgram, RunsCopiesSideBySideAndSaysWhatEachTook)
     }
     EXPECT_EQ(result->operators[0].alone->samples_s.size(), 3U);
     EXPECT_TRUE(result->copies[0].host.empty());
+    ASSERT_TRUE(result->reporter) << "they take turns with bubbles";
+    EXPECT_EQ(result->reporter->alone.samples_s.size(), 3U);
+    EXPECT_EQ(result->reporter->beside_bubbles.samples_s.size(), 3U);
+    ASSERT_TRUE(result->operators[0].pressure);
+    EXPECT_EQ(result->operators[0].pressure->beside_bubbles.samples_s.size(), 3U);
+    EXPECT_EQ(result->operators[0].pressure->reporter.samples_s.size(), 3U);
+    EXPECT_FALSE(result->copies[0].reporter || result->copies[0].operators[0].pressure);
 }
 
 TEST_F(ProbeProgram, ACopyThatFailsEndsTheOthersAndSaysWhy)

@@ -140,6 +140,21 @@ TEST_F(Curves, CopiesSideBySideTellWhatTheWorstNeighboursCost)
     EXPECT_EQ(curve->copies[0].copies, 2);
 }
 
+TEST_F(Curves, CopiesThatTookTurnsWithBubblesTellMixes)
+{
+    measure_copies("stream_triad", {1.5, 1.7}, 1, 0);
+    store_.sql("UPDATE copy_measurement SET beside_bubbles = 1.8, reporter_beside = 1.4, reporter_beside_bubbles = 1.6 "
+               "WHERE copy = 1");
+
+    const auto page = io_.run(service_.measured_loads({"alpha", "alpha/u1", ""}, 10, "")).value();
+
+    ASSERT_EQ(page.items.at(0).copies.size(), 2U);
+    const auto curve = fit_load_curve(page.items[0].results, page.items[0].copies);
+    ASSERT_TRUE(curve && curve->pressure);
+    EXPECT_NEAR(curve->bubbles.at(0).log_factor, std::log(1.8), 1e-9);
+    EXPECT_NEAR(curve->pressure->per_core, std::log(1.4) / std::log(1.6), 0.02);
+}
+
 TEST_F(Curves, CopiesAndNeighboursStandTogether)
 {
     measure_beside("stream_triad", 0, 1);

@@ -118,6 +118,26 @@ TEST_F(ProbeResultsTest, CopiesSideBySideAreKeptApartFromMeasurements)
         .value();
 }
 
+TEST_F(ProbeResultsTest, WhatCopiesToldInTurnWithBubblesIsKeptWithTheFirst)
+{
+    store_.sql("UPDATE probe_run SET mode = 'throughput', unit_count = 2");
+    const auto times = [](double s) { return SampledTimes{{s}, {1}, s, s, s}; };
+    ProbeResult result = right_result(task_);
+    result.copies = {right_result(task_)};
+    result.reporter = ReporterTimes{times(1), times(2)};
+    for (OperatorResult& item : result.operators)
+        item.alone = times(0.1);
+    result.operators.front().pressure = PressureTimes{times(0.15), times(1.25)};
+
+    end(true, "", to_json(result).dump());
+
+    EXPECT_EQ(run().state, "succeeded") << run().error;
+    EXPECT_EQ(store_.sql("SELECT string_agg(concat_ws(' ', operator_id, copy, round(beside_bubbles::numeric, 3), "
+                         "reporter_beside, reporter_beside_bubbles), ', ' ORDER BY operator_id, copy) "
+                         "FROM copy_measurement"),
+              "op1 1 1.500 1.25 2, op1 2, op3 1, op3 2");
+}
+
 TEST_F(ProbeResultsTest, FewerCopiesThanWereOrderedAreNoResult)
 {
     store_.sql("UPDATE probe_run SET mode = 'throughput', unit_count = 3");

@@ -180,6 +180,28 @@ TEST(LoadCurve, SaysWhereItIsFrom)
     EXPECT_TRUE(of_neighbours["copies"].empty());
 }
 
+TEST(LoadCurve, CopiesThatTookTurnsWithBubblesTellSensitivityAndPressure)
+{
+    CopyResult first{"r1", 4, 3, 1.2, PressureRatios{2, 1.5, 2}};
+    const std::vector<CopyResult> copies{first, {"r1", 4, 3, 1.2}, {"r1", 4, 3, 1.2}, {"r1", 4, 3, 1.2}};
+    const LoadCurve curve = fit_load_curve({}, copies).value();
+
+    EXPECT_NEAR(curve.at(3).factor, 1.2, 1e-9) << "beside ones that do the same";
+    ASSERT_EQ(curve.bubbles.size(), 1U);
+    EXPECT_NEAR(curve.beside_bubbles(3).factor, 2, 1e-9);
+    EXPECT_NEAR(curve.beside_bubbles(1.5).factor, std::sqrt(2), 1e-9);
+    EXPECT_NEAR(curve.sensitivity(), std::log(2) / 3, 1e-9);
+    EXPECT_NEAR(curve.pressure.value().per_core, std::log(1.5) / std::log(2), 0.01);
+
+    const Json json = to_json(curve);
+    EXPECT_EQ(json["bubbles"][0]["busy_cores"], 3);
+    EXPECT_EQ(json["pressure"]["run_count"], 1);
+    EXPECT_GT(json["pressure"]["high"], json["pressure"]["per_core"]);
+    const LoadCurve plain = fit_load_curve({}, std::vector<CopyResult>{{"r1", 4, 3, 1.2}}).value();
+    EXPECT_EQ(plain.sensitivity(), 0);
+    EXPECT_TRUE(to_json(plain)["pressure"].is_null());
+}
+
 TEST(LoadCurve, TheOrderOfResultsDoesNotMatter)
 {
     std::vector<LoadedResult> results = results_of("n=1", 2, 0.03, 20, 0.05, 3);

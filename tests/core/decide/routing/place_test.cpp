@@ -184,6 +184,96 @@ TEST(PlaceNeighbours, ADecisionIsMadeAgainFromItsInputs)
     EXPECT_GT(winner_of(again).neighbours.busy_cores, 0);
 }
 
+/// Twice as long beside seven bubbles, and as much pressure as one on each core.
+std::shared_ptr<const UnitLoads> sensitive_and_streaming()
+{
+    OperatorLoad load{.operator_id = "dgemm", .curve = {}};
+    load.curve.bubbles = {{.copies = 8, .busy_cores = 7, .log_factor = std::log(2.0), .deviation = 0, .run_count = 1}};
+    load.curve.pressure = Pressure{1, 0.1, 1};
+    return std::make_shared<const UnitLoads>(UnitLoads{load});
+}
+
+/// Eight units of one core, of which so many are held for long by jobs that use memory so.
+UnitTypeView held_by(const std::string& name, std::int64_t units, const MemoryUse& use)
+{
+    UnitTypeView view = unit_type(name, 8);
+    view.cores_per_unit = 1;
+    view.loads = sensitive_and_streaming();
+    view.availability.take(0, 100 * kHour_s, units);
+    view.held_memory.add(use, static_cast<double>(units));
+    return view;
+}
+
+TEST(PlaceMixes, NeighboursThatStayInTheirCachesCostLess)
+{
+    const UnitTypeView busy = held_by("busy", 7, {.pressure = 0, .sensitivity = 0});
+    const UnitTypeView streaming = held_by("streaming", 7, {.pressure = 1, .sensitivity = 0});
+
+    const Decision decision = route(job_of(1), std::vector{busy, streaming});
+
+    EXPECT_EQ(winner_of(decision).center, "busy");
+    EXPECT_NEAR(winner_of(decision).raw.run_s, kHour_s, 1);
+    EXPECT_NEAR(winner_of(decision).raw.high_s, 2 * kHour_s, 1) << "others may come in their place";
+    EXPECT_EQ(winner_of(decision).neighbours.pressure, 0);
+    const Candidate& other = decision.candidates.at(1);
+    EXPECT_NEAR(other.raw.run_s, 2 * kHour_s, 1);
+    EXPECT_EQ(other.neighbours.pressure, 1);
+}
+
+TEST(PlaceMixes, NeighboursOfWhomNobodyKnowsMakeTheUsualPressure)
+{
+    UnitTypeView view = held_by("alpha", 7, {});
+    view.held_memory = {};
+
+    const Candidate winner = winner_of(route(job_of(1), std::vector{view}));
+
+    EXPECT_NEAR(winner.raw.run_s, std::sqrt(2) * kHour_s, 1);
+    EXPECT_EQ(winner.neighbours.slowed_unit_s, 0) << "what it would cost them is not known either";
+}
+
+TEST(PlaceMixes, WhatItCostsThoseWhoRunCountsAgainstThePlace)
+{
+    // Three units, each slowed by a tenth for an hour: 0.3 h, of its one unit, too. Elsewhere it is a quarter of an
+    // hour slower, with nobody there.
+    const UnitTypeView held = held_by("held", 3, {.pressure = 0, .sensitivity = 0.1});
+    UnitTypeView quiet = held_by("quiet", 0, {});
+    quiet.measured = {measured("dgemm", 0.0125)};
+
+    const Decision decision = route(job_of(1), std::vector{held, quiet});
+
+    EXPECT_EQ(winner_of(decision).center, "quiet");
+    const Candidate& other = decision.candidates.at(1);
+    EXPECT_NEAR(other.prediction.run_s, kHour_s, 1) << "the prediction is what it is";
+    EXPECT_NEAR(other.neighbours.slowed_unit_s, 0.3 * kHour_s, 1);
+    EXPECT_NEAR(other.neighbours.penalty_s, 0.3 * kHour_s, 1);
+    EXPECT_NEAR(other.objective, 1.3 * kHour_s, 2);
+
+    UnitTypeView slower = quiet;
+    slower.measured = {measured("dgemm", 0.014)}; // 24 minutes
+    const Decision again = route(job_of(1), std::vector{held, slower});
+    EXPECT_EQ(winner_of(again).center, "held");
+    EXPECT_THAT(again.assumptions, testing::Contains(testing::HasSubstr("it is expected to keep these jobs")));
+}
+
+TEST(PlaceMixes, ADecisionIsMadeAgainFromItsInputs)
+{
+    const UnitTypeView view = held_by("alpha", 3, {.pressure = 0.7, .sensitivity = 0.1});
+    const RouteRequest request = job_of(1);
+    const std::vector<UnitTypeView> views{view};
+    const Decision decision = route(request, views);
+
+    const RouteInputs read = parse_route_inputs(route_inputs_json(request, views, {}, decision)).value();
+    const Decision again = route(read.request, read.unit_types, read.knowledge);
+
+    EXPECT_EQ(winner_of(again).raw.run_s, winner_of(decision).raw.run_s);
+    EXPECT_EQ(winner_of(again).objective, winner_of(decision).objective);
+    EXPECT_GT(winner_of(again).neighbours.slowed_unit_s, 0);
+    EXPECT_EQ(winner_of(again).memory, (MemoryUse{1, std::log(2.0) / 7}));
+    Json wrong = route_inputs_json(request, views, {}, decision);
+    wrong["unit_types"][0]["loads"][0]["pressure"] = Json::array({{3, 0, 1}});
+    EXPECT_FALSE(parse_route_inputs(wrong)) << "more than that nothing makes";
+}
+
 /// A tenth of a run of 7 h 20 min cannot be shared: 2 units cost 8 by day, 8 units 12.
 class PlaceCounts : public testing::Test {
   public:

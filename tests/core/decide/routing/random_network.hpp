@@ -106,6 +106,10 @@ class NetworkMaker {
             load.curve = {.slope = 0.1 * share(random), .deviation = 0.01, .largest_busy_cores = 8, .result_count = 9};
             const double log_factor = share(random);
             if (share(random) < 0.5) load.curve.copies = {{2, 1, log_factor / 4, 0.02, 1}, {8, 7, log_factor, 0.05, 2}};
+            if (share(random) < 0.5) {
+                load.curve.bubbles = {{2, 1, log_factor / 3, 0.02, 1}, {8, 7, 1.5 * log_factor, 0.05, 2}};
+                load.curve.pressure = Pressure{2 * share(random), 0.1, 2};
+            }
             if (share(random) < 0.7) known.push_back(std::move(load));
         }
         return known.empty() ? nullptr : std::make_shared<UnitLoads>(std::move(known));
@@ -166,7 +170,10 @@ class NetworkMaker {
             if (chance(0.85)) view.measured.push_back(measured(id, speed * real(0.5, 2)));
         }
         if (chance(0.6)) view.speedups = speedups();
-        if (index % 2 == 1) view.loads = loads(random_);
+        if (index % 2 == 1) {
+            view.loads = loads(random_);
+            if (index % 4 == 1) view.held_memory.add({0.3 * (index % 7), 0.02 * (index % 5)}, 1 + index % 3);
+        }
         if (chance(0.6)) view.network = network();
         if (chance(0.8)) view.price = price();
         if (chance(0.3)) view.trust_factor = real(0.3, 1);
