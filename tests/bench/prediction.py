@@ -1,16 +1,19 @@
 """Predicted against actual run times of real programs, as users meet them: through fathomd, its router and its ledger."""
 import argparse
+import contextlib
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 
-from prediction_centers import QUOTA_CORES, Bench, ProgramFailed, centers
+from prediction_centers import PAIR, QUOTA_CORES, Bench, ProgramFailed, centers
 from prediction_programs import programs
 from prediction_report import Outcome, report
 from prediction_units import Quota
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+from network import wait_until  # noqa: E402
 
 BIN = os.environ["FATHOM_BIN"]
 
@@ -23,6 +26,7 @@ class Measuring:
         self.outcomes = []
         self.profiling_pct = []  # how much longer than the next run of its program each profiled one held its unit
         self.dgemm = {}
+        self.before = {}  # program -> its job type, and what the profiled run took
 
     def measure_dgemm(self):
         """For a naive predictor."""
@@ -73,11 +77,12 @@ class Measuring:
         profiled = self.bench.run(program.name, job, reference.name, profile=True)
         self.bench.wait_until_learned(profiled[0]["id"], profiled[1]["job_type"])
         before = profiled[1]["actual_run_s"]
+        self.before[program.name] = (profiled[1]["job_type"], before)
         again = self.bench.run(program.name, job, reference.name)
         self.note(program, reference, "again", again, before, before)
         held_s = [job["attempt"]["run_s"] for job, *_ in (profiled, again)]
         self.profiling_pct.append(100 * (held_s[0] / held_s[1] - 1))
-        for place in others:
+        for place in (place for place in others if place.name != PAIR):
             last = None
             for number in range(self.rounds):
                 rung = ("first", "second", "third")[min(number, 2)]
@@ -86,38 +91,35 @@ class Measuring:
                 last = ended[1]["actual_run_s"]
 
     def load(self, chosen):
-        """Two programs at the same time, each on a core of its own."""
-        if len(os.sched_getaffinity(0)) < 2 or len(chosen) < 2:
+        """Each program alone, and then beside a job on the other unit, after what neighbours cost was measured as Fathom does
+        it where a type's units are free: by copies of what the program was seen to execute."""
+        pair = next((place for place in self.places if place.name == PAIR), None)
+        known = [program for program in chosen if program.name in self.before]
+        if pair is None or not known:
             return
-        cpus = sorted(os.sched_getaffinity(0))
-        for program in chosen:
-            there = [o for o in self.outcomes if o.program == program.name and o.center == "older"]
-            if not there:
-                continue
-            before, last = there[-1].naive["same time"], there[-1].actual
-            with Neighbour(cpus[-1]):
-                ended = self.bench.run(program.name, program.job(), "older")
-            self.note(program, self.places[1], "loaded", ended, before, last)
+        self.bench.open_only(PAIR)
+        for program in known:
+            self.bench.measure_copies(self.before[program.name][0], PAIR)
+        for program in known:
+            alone = self.bench.run(program.name, program.job(), PAIR)
+            with neighbour(self.bench):
+                ended = self.bench.run(program.name, program.job(), PAIR)
+            self.note(program, pair, "loaded", ended, self.before[program.name][1], alone[1]["actual_run_s"])
 
 
-class Neighbour:
-    """Keeps a core and the memory busy, as another center's job would."""
-
-    CODE = ("import numpy\na = numpy.random.random((1500, 1500))\nb = numpy.random.random(30_000_000)\n"
+@contextlib.contextmanager
+def neighbour(bench):
+    """Another's job on the other unit of the pair, which keeps its core and the memory busy."""
+    code = ("import numpy\na = numpy.random.random((1500, 1500))\nb = numpy.random.random(30_000_000)\n"
             "while True:\n    a @ a\n    b * 2\n")
-
-    def __init__(self, cpu):
-        self.cpu = cpu
-
-    def __enter__(self):
-        self.process = subprocess.Popen(
-            ["taskset", "-c", str(self.cpu), "/usr/bin/python3", "-c", self.CODE],
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, stdin=subprocess.DEVNULL)
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
+    job = bench.submit(name="neighbour", command=["/usr/bin/python3", "-c", code], wall_limit_s=3600,
+                       environment={"OPENBLAS_NUM_THREADS": "1"}, units={"center": PAIR, "count": 1})
+    wait_until(lambda: bench.job(job["id"])["state"] == "running", 120, "the neighbour")
+    try:
+        yield
+    finally:
+        bench.rest.call("POST", f"/jobs/{job['id']}:cancel")
+        bench.wait_job(job["id"])
 
 
 def work(arguments, folder, quota):

@@ -1,4 +1,4 @@
-"""fathomd and four centers of this machine that truly differ: OpenBLAS kernels, cores, processor time."""
+"""fathomd and centers of this machine that truly differ: OpenBLAS kernels, cores, processor time, neighbours."""
 import os
 import pathlib
 import sys
@@ -9,25 +9,30 @@ from network import Agent, Network, agent_config, wait_until  # noqa: E402
 from prediction_units import Quota  # noqa: E402
 
 QUOTA_CORES = 0.6
+PAIR = "pair"  # two units of one core, on one of which a job may be a neighbour
 
 
 class Center:
     """What is known of a center without measuring it."""
 
-    def __init__(self, name, kernels, cpus, quota=None):
-        self.name, self.kernels, self.cpus, self.quota = name, kernels, cpus, quota
+    def __init__(self, name, kernels, cpus, quota=None, units=1):
+        self.name, self.kernels, self.cpus, self.quota, self.units = name, kernels, cpus, quota, units
+
+    def cores_per_unit(self):
+        return len(self.cpus) // self.units
 
     def power(self):
-        """Cores times quota; the clock is the same on one machine."""
-        return self.quota.cores if self.quota else len(self.cpus)
+        """Of a unit: cores times quota; the clock is the same on one machine."""
+        return self.quota.cores if self.quota else self.cores_per_unit()
 
     def describe(self):
         quota = f", {100 * self.quota.cores:.0f} % of a core's time" if self.quota else ""
-        return f"{self.name}: {len(self.cpus)} core(s), OpenBLAS kernels for {self.kernels}{quota}"
+        units = f"{self.units} units of " if self.units > 1 else ""
+        return f"{self.name}: {units}{self.cores_per_unit()} core(s), OpenBLAS kernels for {self.kernels}{quota}"
 
 
 def centers(quota):
-    """The one where programs are profiled comes first."""
+    """The one where programs are profiled comes first; the last, where there is one, is the pair, for neighbours."""
     cpus = sorted(os.sched_getaffinity(0))
     flags = pathlib.Path("/proc/cpuinfo").read_text()
     if "avx2" not in flags:
@@ -38,6 +43,7 @@ def centers(quota):
         found.append(Center("quota", "Haswell", cpus[:1], quota))
     if len(cpus) >= 2:
         found.append(Center("two-cores", "Sandybridge", cpus[:2]))
+        found.append(Center(PAIR, "Prescott", cpus[:2], units=2))
     return found
 
 
@@ -69,7 +75,8 @@ class Bench(Network):
         self.open_center = name
 
     def add_center(self, center):
-        config = agent_config(cores=",".join(map(str, center.cpus)), unit_name="unit", cores_per_unit=len(center.cpus),
+        config = agent_config(cores=",".join(map(str, center.cpus)), unit_name="unit",
+                              cores_per_unit=center.cores_per_unit(), unit_count=center.units,
                               environment={"OPENBLAS_CORETYPE": center.kernels,
                                            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
         agent = Agent(self.folder, center.name, config).enrol(self.server, self.rest)
@@ -106,6 +113,19 @@ class Bench(Network):
             return task is None or self.rest.get(f"/probe-tasks/{task}")["state"] == "released"
         wait_until(is_released, limit_s, f"what {job_type} was seen to execute being measured", pause_s=0.7)
         self.wait_for_probes()
+
+    def measure_copies(self, job_type, center):
+        """What neighbours cost jobs of the type there; left out where nothing of the type is known to measure."""
+        answer = self.rest.call("POST", "/probe-runs", json={
+            "job_type": job_type, "selection": "user", "unit_types": [f"{center}/unit"], "mode": "throughput"})
+        if answer.status_code >= 300:
+            print(f"prediction: no copies of {job_type}: {answer.text}", file=sys.stderr)
+            return
+        self.wait_for_probes()
+        for run in answer.json()["items"]:
+            ended = self.rest.get(f"/probe-runs/{run['id']}")
+            if ended["state"] != "succeeded":
+                print(f"prediction: copies of {job_type}: {ended['state']}, {ended['error']}", file=sys.stderr)
 
     def run(self, name, job, center, **more):
         """One job on a center, ended, with its row of the ledger."""
