@@ -26,7 +26,8 @@ class BackgroundPace {
     bool next(const ProcessorLook& look);
     bool may_run() const { return may_run_; }
 
-    static constexpr double kPause = 100;
+    /// More than a hundred, since how long it ran is known in hundredths of a second only.
+    static constexpr double kPause = 150;
     /// A processor that is used less than this share of the time counts as idle: its ticks are hundredths of a second.
     static constexpr double kIdleShare = 0.05;
 

@@ -15,6 +15,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kMeasured{4};
+/// A look in which it disturbs, and most of the pause that it owes for it (BackgroundPace::kPause).
+constexpr std::chrono::seconds kLookAndPause{16};
 
 /// The first processor that this program may use, for itself and its children while it lives.
 class OneProcessor {
@@ -68,10 +70,10 @@ double own_processor_s()
 
 /// Computes beside the child, as a job would, and looks after it, if at all.
 /// @return what share of the processor time of both the child had.
-double share_of_child(pid_t child, BackgroundProcess* background)
+double share_of_child(pid_t child, BackgroundProcess* background, std::chrono::seconds measured = kMeasured)
 {
     const double began_s = own_processor_s();
-    const auto end = Clock::now() + kMeasured;
+    const auto end = Clock::now() + measured;
     auto next_look = Clock::now() + BackgroundProcess::kPeriod;
     while (Clock::now() < end) {
         if (background == nullptr || Clock::now() < next_look) continue;
@@ -100,6 +102,19 @@ TEST(BackgroundProcess, TakesNextToNothingFromAProcessThatWantsItsProcessor)
     BackgroundProcess background(watched);
     // It is found to disturb in one look, a sixteenth of the time here, of which it has half; then it stands still.
     EXPECT_LT(share_of_child(watched, &background), 0.1);
+}
+
+// By processor time, which who else is on the machine does not change: what others take, both lose. The child is the
+// job's equal to the kernel, as between control groups, where priorities do not count.
+TEST(BackgroundProcess, CostsAJobThatRunsOnItsProcessorLessThanAHundredth)
+{
+    const OneProcessor bound;
+    if (!bound.is_bound()) GTEST_SKIP() << "this program may not be bound to a processor";
+    const pid_t child = start_busy_child();
+    ASSERT_GT(child, 0);
+    BackgroundProcess background(child);
+
+    EXPECT_LT(share_of_child(child, &background, kLookAndPause), 0.01);
 }
 
 } // namespace
