@@ -217,11 +217,9 @@ std::vector<PredictionRung> list_rungs(const RouteRequest& request, const Candid
     return rungs;
 }
 
-/// What a place counts for beyond its prediction, from which on people are told.
-constexpr double kWorthSaying_s = 1;
-
 std::string neighbours_assumption(const NeighbourCost& neighbours)
 {
+    constexpr double kWorthSaying_s = 1;
     std::string text =
         fmt::format("other jobs are expected to hold {:.3g} cores of its host meanwhile: it takes {:.3g} times as long "
                     "as alone there; its interval reaches from alone to a full host",

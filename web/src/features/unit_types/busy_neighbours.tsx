@@ -39,6 +39,8 @@ function Curves({ curves }: { curves: readonly LoadCurve[] }) {
     { id: 'largest_busy_cores', title: t('units.neighbours.cores'), isNumber: true, cell: (c) => formatFigure(c.largest_busy_cores), csv: (c) => c.largest_busy_cores },
     { id: 'factor', title: t('units.neighbours.factor'), isNumber: true, cell: (c) => factorText(c, 1), csv: (c) => factorBeside(c, 1)?.factor },
     { id: 'half', title: t('units.neighbours.half'), isNumber: true, cell: (c) => factorText(c, 0.5), csv: (c) => factorBeside(c, 0.5)?.factor },
+    { id: 'bubbles', title: t('units.neighbours.bubbles'), isNumber: true, cell: (c) => bubblesText(c), csv: (c) => c.bubbles?.at(-1)?.factor },
+    { id: 'pressure', title: t('units.neighbours.pressure'), isNumber: true, cell: (c) => pressureText(c), csv: (c) => c.pressure?.per_core },
     { id: 'result_count', title: t('units.neighbours.results'), isNumber: true, cell: (c) => c.result_count ?? nothing, csv: (c) => c.result_count },
     { id: 'measured_at', title: t('units.neighbours.newest'), cell: (c) => <Time at={c.measured_at} />, csv: (c) => c.measured_at },
     { id: 'problem', title: t('units.neighbours.problem'), isText: true, csv: (c) => c.problem, cell: (c) => (c.problem ? <ServerText>{c.problem}</ServerText> : nothing) },
@@ -58,6 +60,17 @@ function Curves({ curves }: { curves: readonly LoadCurve[] }) {
 function factorText(curve: LoadCurve, share: number): string {
   const found = factorBeside(curve, share)
   return found ? `${formatFigure(found.factor)} × (${formatFigure(found.low)} – ${formatFigure(found.high)})` : nothing
+}
+
+/** How sensitive it is to pressure on memory, beside the most bubbles that were tried: 1.06 × (1.02 – 1.11) */
+function bubblesText(curve: LoadCurve): string {
+  const most = curve.bubbles?.at(-1)
+  return most ? `${formatFigure(most.factor)} × (${formatFigure(most.low)} – ${formatFigure(most.high)})` : nothing
+}
+
+/** As how many bubbles each of its cores counts: 0.6 (0.5 – 0.7) */
+function pressureText({ pressure }: LoadCurve): string {
+  return pressure ? `${formatFigure(pressure.per_core)} (${formatFigure(pressure.low)} – ${formatFigure(pressure.high)})` : nothing
 }
 
 function LoadChart({ curves }: { curves: readonly LoadCurve[] }) {

@@ -214,4 +214,6 @@ export const decisionsZh: readonly Sentence[] = [
   ['{time} earlier', '早 {time}'],
   ['other jobs are expected to hold {n}| cores of its host meanwhile: it takes {factor}| times as long as alone there; its interval reaches from alone to a full host',
     '预计其他作业同时占用其主机的 {n} 个核：所用时间是在那里独自运行的 {factor} 倍；其区间从独自运行到主机满载'],
+  ['other jobs are expected to hold {n}| cores of its host meanwhile: it takes {factor}| times as long as alone there; its interval reaches from alone to a full host|; it is expected to keep these jobs {time}| longer on their units, which counted against this place',
+    '预计其他作业同时占用其主机的 {n} 个核：所用时间是在那里独自运行的 {factor} 倍；其区间从独自运行到主机满载；预计它会使这些作业多占用其单元 {time}，这已计入对该位置不利的因素'],
 ]
