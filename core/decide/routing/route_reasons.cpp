@@ -20,6 +20,10 @@ std::string parts_text(const Candidate& candidate)
     if (candidate.trust_factor < kWorthSaying && candidate.trust_penalty_s > 0)
         text += "; counted as " + duration_text(candidate.compute_s + candidate.trust_penalty_s) +
                 " of computing, for its measurements are not fully trusted";
+    constexpr double kWorthSaying_s = 1;
+    if (candidate.neighbours.penalty_s >= kWorthSaying_s)
+        text += "; counted as " + duration_text(candidate.neighbours.penalty_s) +
+                " later, for what it would cost jobs that run there";
     return text;
 }
 

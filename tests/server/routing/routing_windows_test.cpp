@@ -98,6 +98,38 @@ TEST_F(RoutingWindows, WhatCopiesSideBySideToldIsAPartOfTheCatalog)
     EXPECT_EQ(catalog_.get()->find_unit_type(alpha)->loads, nullptr);
 }
 
+TEST_F(RoutingWindows, WhatAJobDoesToMemoryIsKeptAndCountsForTheNextOne)
+{
+    add_operators();
+    const std::string alpha = add_center("alpha", 8);
+    add_measurement(alpha, 1);
+    sql("INSERT INTO copy_measurement (probe_run_id, copy, operator_id, operator_version, parameters_key, "
+        "unit_type_id, "
+        "copies, median_s, ci_low_s, ci_high_s, alone_s, beside_bubbles, reporter_beside, reporter_beside_bubbles) "
+        "SELECT probe_run_id, 1, operator_id, operator_version, parameters_key, unit_type_id, 8, 2, 2, 2, 1, 2, 1.5, 2 "
+        "FROM measurement");
+    reload_catalog();
+    Json body = dgemm_job();
+    body["units"] = {{"count", 1}};
+    const auto told_of = [&](const JobId& job) {
+        return sql(
+            "SELECT round(pressure::numeric, 1) || ' ' || (sensitivity > 0) FROM run_prediction WHERE job_id = '" +
+            job.value + "'");
+    };
+
+    const JobId first = submit(body);
+    route();
+    EXPECT_EQ(told_of(first), "0.6 true");
+    EXPECT_EQ(winner_of(first)["neighbours"]["slowed_unit_s"], 0) << "nobody was there";
+
+    const JobId next = submit(body);
+    route();
+    const Json beside = winner_of(next)["neighbours"];
+    EXPECT_NEAR(beside["pressure"].get<double>(), 0.58, 0.01) << "of the first, as it was known when that was placed";
+    EXPECT_GT(beside["factor"].get<double>(), 1);
+    EXPECT_GT(beside["slowed_unit_s"].get<double>(), 0);
+}
+
 TEST_F(RoutingWindows, MeasurementsAreReadAgainOnlyWhereTheyHaveChanged)
 {
     add_operators();

@@ -247,6 +247,7 @@ TEST(PlaceMixes, WhatItCostsThoseWhoRunCountsAgainstThePlace)
     EXPECT_NEAR(other.neighbours.slowed_unit_s, 0.3 * kHour_s, 1);
     EXPECT_NEAR(other.neighbours.penalty_s, 0.3 * kHour_s, 1);
     EXPECT_NEAR(other.objective, 1.3 * kHour_s, 2);
+    EXPECT_THAT(other.reason, testing::HasSubstr("later, for what it would cost jobs that run there"));
 
     UnitTypeView slower = quiet;
     slower.measured = {measured("dgemm", 0.014)}; // 24 minutes

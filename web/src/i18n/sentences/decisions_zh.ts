@@ -30,6 +30,7 @@ export const decisionsZh: readonly Sentence[] = [
   ['wait {wait}|, window in {window}|, run {run}', '等待 {wait}，{window} 后进入网络窗口，运行 {run}'],
   ['wait {wait}|, window in {window}|, run {run}| of which transfers {transfer}', '等待 {wait}，{window} 后进入网络窗口，运行 {run}，其中传输 {transfer}'],
   ['{parts:sentence}; counted as {time}| of computing, for its measurements are not fully trusted', '{parts}；按计算 {time} 计，因为其测量结果不完全可信'],
+  ['{parts:sentence}; counted as {time}| later, for what it would cost jobs that run there', '{parts}；按晚 {time} 计，因为它会拖慢在那里运行的作业'],
   ['completion {time}', '完成 {time}'],
   ['completion {time}|, cost {cost}', '完成 {time}，费用 {cost}'],
   ['completion {time}|, energy {energy}', '完成 {time}，能耗 {energy}'],
