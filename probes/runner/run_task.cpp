@@ -33,6 +33,8 @@ constexpr std::int64_t kMaxSamples = 20'000;
 constexpr std::int64_t kMaxSamplesWithOneThread = 4;
 /// Of each time that is measured in turn with bubbles: what they cost is far more than two sendings differ by.
 constexpr std::int64_t kMaxPressureSamples = 5;
+/// Preparing a bubble and timing the reporter, on a slow machine. Less time than that is left for the task itself.
+constexpr double kReporter_s = 2;
 /// A task is given up early only when it is far from its limit; near it, the limit itself decides.
 constexpr double kClearlyOver = 1.25;
 
@@ -140,7 +142,8 @@ class TaskRun {
         if (conditions_.copies == nullptr) return {};
         const double held = needed_memory(task_, conditions_, &RegisteredOperator::memory);
         const bool has_room = held + MemoryPressure::memory_bytes() <= conditions_.usable_memory_bytes;
-        if (!conditions_.copies->agree(has_room && expected_end_s() < kExtraShare * task_.limit_s)) return {};
+        if (!conditions_.copies->agree(has_room && expected_end_s() + kReporter_s <= kExtraShare * task_.limit_s))
+            return {};
         tell("measuring what memory pressure costs");
         MemoryPressure pressure(*conditions_.copies, conditions_.cores, std::min(task_.repeats, kMaxPressureSamples));
         if (Result<void> started = pressure.start(seed_, sample_rule(task_, conditions_.cores, copy_count())); !started)
