@@ -13,8 +13,8 @@ using cycle::fields;
 [[maybe_unused]] void know(const UnitTypeView& view)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
-                                  f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31, f32, f33] =
-        view; // gpu_rooms, held_memory: CycleMoment
+                                  f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31, f32, f33, f34, f35] =
+        view; // gpu_rooms, held_memory, other_cores: CycleMoment
 }
 [[maybe_unused]] void know(const RouteKnowledge& knowledge)
 {
@@ -232,6 +232,7 @@ void view_fields(Archive& archive, T& view, SharedOfViews& shared)
     if (archive.version() >= 3) archive.integer(view.gpu_memory_bytes, 0, cycle::kAll);
     if (archive.version() >= 5) archive.integer(view.max_wall_s, 0, cycle::kAll);
     if (archive.version() >= 12) fields(archive, view.software);
+    if (archive.version() >= cycle::kMemoryUseVersion) archive.text(view.host);
     availability_fields(archive, view.availability);
     if (archive.version() >= 4) {
         archive.integer(view.units_per_device);

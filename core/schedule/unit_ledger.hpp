@@ -73,6 +73,8 @@ class UnitLedger {
   private:
     RouteTable& table();
     void lay_calendar(const UnitCalendar& calendar, Timestamp now);
+    /// On hosts with units of several types: what jobs that were placed before hold of the cores of the others.
+    void lay_other_cores(std::span<const Reservation> reserved);
     void lay_reservations(std::span<const Reservation> reservations);
     /// Whether what is taken of the unit type can be noted until somebody looks at it.
     bool may_be_late(std::size_t index) const;

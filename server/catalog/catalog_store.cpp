@@ -28,6 +28,9 @@ constexpr const char* kSelectUnitTypes = R"sql(
                      WHERE g.center_id = c.id AND u.facts -> 'device' ->> 'sharing' = 'time-slice'),
                     u.facts -> 'device' -> 'memory_bytes') AS gpu_memory, c.state, c.drained, c.drain_reason, c.quarantined_at IS NOT NULL AS quarantined,
            concat_ws('; ', c.quarantine_reason, nullif(c.quarantine_obstacle, '')) AS quarantine_reason,
+           CASE WHEN EXISTS (SELECT 1 FROM center h JOIN unit_type o ON o.center_id = h.id
+                             WHERE h.host_id = c.host_id AND h.revoked_at IS NULL AND o.active AND o.id <> u.id)
+                THEN c.host_id ELSE '' END AS host,
            coalesce(greatest(extract(epoch FROM q.expected_start - now()), 0), 0)::float8 AS queued_s
     FROM unit_type u JOIN center c ON c.id = u.center_id JOIN unit_type_support s ON s.unit_type_id = u.id
          LEFT JOIN unit_type_queue q ON q.unit_type_id = u.id
@@ -100,6 +103,7 @@ UnitTypeView to_view(const pqxx::row& row)
         view.is_open_to_probes = true;
     }
     view.queued_s = row["queued_s"].as<double>();
+    view.host = row["host"].as<std::string>();
     view.units_per_device = units_per_device_of(to_json_value(row["device"]));
     view.free_all();
     return view;

@@ -1,6 +1,7 @@
 #include "core/decide/routing/place.hpp"
 
 #include "core/decide/prediction/neighbours.hpp"
+#include "core/decide/routing/host_load.hpp"
 #include "core/decide/routing/route_reasons.hpp"
 
 #include <algorithm>
@@ -139,21 +140,17 @@ RunTime PlaceChooser::beside(const UnitTypeView& view, const PlaceRun& known, co
     if (start_s == Availability::kForEver) return alone;
     // Longer runs see more jobs end, and who comes in their place is not known: the interval is for both.
     const double end_s = start_s + std::max(alone.run_s, kMinHeld_s);
-    const auto others = static_cast<double>(std::max<std::int64_t>(view.unit_count - count, 0));
-    const double taken = static_cast<double>(view.unit_count) - view.availability.mean_free(start_s, end_s);
-    const auto cores = static_cast<double>(view.cores_per_unit);
-    const double held_units = std::clamp(taken, 0.0, others);
-    const MemoryUse mean = view.held_memory.mean(held_units);
-    const HeldCores held{.expected = held_units * cores, .most = others * cores, .pressure = mean.pressure};
+    const auto [held, sensitivity] = host_load(view, count, start_s, end_s);
     const RunTime run = beside_neighbours(alone, known.single.run_s, known.parts, held);
     neighbours = {.is_known = true,
                   .busy_cores = held.expected,
                   .factor = run.run_s / alone.run_s,
                   .pressure = held.expected > 0 ? held.pressure : 0};
-    if (!choice_.memory) return run;
+    if (!choice_.memory || sensitivity <= 0) return run;
+    // A bubble on each core of a unit slows others as often as it has cores; what they lose is counted in units as
+    // large as its own. The cores cancel out.
     const auto units = static_cast<double>(count);
-    const double bubbles = units * cores * choice_.memory->pressure;
-    neighbours.slowed_unit_s = held_units * mean.sensitivity * bubbles * run.run_s;
+    neighbours.slowed_unit_s = sensitivity * units * choice_.memory->pressure * run.run_s;
     neighbours.penalty_s = neighbours.slowed_unit_s / units;
     return run;
 }

@@ -117,7 +117,7 @@ struct PredictionRung {
 /// What other jobs on its host are taken to cost a run.
 struct NeighbourCost {
     bool is_known{};        ///< a load curve of one of its operators is; else it is predicted as if it were alone
-    double busy_cores{};    ///< that others are expected to hold meanwhile, of units of the same type, on average
+    double busy_cores{};    ///< of its host that others are expected to hold meanwhile, on average
     double factor{1};       ///< of the promised run over that alone
     double pressure{};      ///< on memory, that each of those cores is taken to make, in bubbles
     double slowed_unit_s{}; ///< what it costs those jobs: seconds by which they hold units longer

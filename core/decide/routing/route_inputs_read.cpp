@@ -133,6 +133,17 @@ HeldMemory read_held_memory(ObjectReader& reader, Errors& errors)
     return held;
 }
 
+OtherCores read_other_cores(const Json& json, const std::string& path, Errors& errors)
+{
+    ObjectReader reader(json, path, errors);
+    OtherCores cores;
+    cores.count = reader.required_integer("count", 0, kMaxUnits);
+    cores.free = read_availability(reader, "free", errors);
+    cores.memory = read_held_memory(reader, errors);
+    reader.finish(UnknownFields::kReject);
+    return cores;
+}
+
 void read_load(const Json& json, const std::string& path, UnitLoads& loads, Errors& errors)
 {
     ObjectReader reader(json, path, errors);
@@ -353,6 +364,8 @@ UnitTypeView read_unit_type(const Json& json, const std::string& path, const Rou
                   [&](const Json& item, const std::string& at) { read_load(item, at, loads, errors); });
     if (!loads.empty()) view.loads = std::make_shared<UnitLoads>(std::move(loads));
     view.held_memory = read_held_memory(reader, errors);
+    if (const Json* cores = reader.object("other_cores"))
+        view.other_cores = read_other_cores(*cores, reader.path_of("other_cores"), errors);
     if (const Json* network = reader.object("network"))
         view.network = std::make_shared<NetworkProfile>(read_network(*network, reader.path_of("network"), errors));
     if (const Json* price = reader.object("price"))

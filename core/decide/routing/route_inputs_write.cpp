@@ -42,6 +42,19 @@ Json availability_json(const RouteRequest& request, const UnitTypeView& view, co
     return steps;
 }
 
+Json other_cores_json(const OtherCores& cores)
+{
+    Json free = Json::array();
+    for (const Availability::Step& step : cores.free.steps()) {
+        if (free.size() == kMaxStepsWritten) break;
+        free.push_back({step.from_s, step.free});
+    }
+    Json json = {{"count", cores.count}, {"free", std::move(free)}};
+    const HeldMemory& held = cores.memory;
+    if (held.units > 0) json["held_memory"].push_back({held.units, held.pressure, held.sensitivity});
+    return json;
+}
+
 Json holds_json(const std::vector<Hold>& holds)
 {
     Json list = Json::array();
@@ -249,6 +262,7 @@ Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const
         json["loads"] = loads_json(request, *view.loads);
         const HeldMemory& held = view.held_memory;
         if (held.units > 0) json["held_memory"].push_back({held.units, held.pressure, held.sensitivity});
+        if (view.other_cores) json["other_cores"] = other_cores_json(*view.other_cores);
     }
     if (view.network != nullptr && request.transfer.moves_data()) json["network"] = network_json(*view.network);
     if (view.price != nullptr) json["price"] = price_json(*view.price);

@@ -31,6 +31,13 @@ inline std::int64_t granted_units(const UnitRequest& units, std::int64_t count, 
     return takes_devices ? units_of_whole_devices(count, units_per_device) : count;
 }
 
+/// The cores of a host that units of other types have there, of whichever center.
+struct OtherCores {
+    std::int64_t count{};
+    Availability free{}; ///< what jobs that were placed before leave of them
+    HeldMemory memory{}; ///< of these jobs, by cores
+};
+
 /// A unit type as the router saw it when the snapshot was taken. Plain value.
 struct UnitTypeView {
     UnitTypeId id;
@@ -73,6 +80,11 @@ struct UnitTypeView {
     std::shared_ptr<const UnitLoads> loads;
     /// What the jobs that hold units of it, or are to, do to memory, and memory to them.
     HeldMemory held_memory;
+    /// What its units' host is called where units of other types are there as well; empty: none are, or it is not
+    /// known.
+    std::string host;
+    /// Of those, while decisions are made; empty: there are none, or nothing is known of what neighbours cost.
+    std::optional<OtherCores> other_cores;
     /// Its network over the week; nullptr when no transfer was ever timed at its center.
     std::shared_ptr<const NetworkProfile> network;
     /// What it costs; nullptr: it has no price, and is taken to be free.
@@ -114,12 +126,14 @@ struct UnitTypeView {
     {
         availability = availability.sooner(by_s);
         if (whole_devices) whole_devices = whole_devices->sooner(by_s);
+        if (other_cores) other_cores->free = other_cores->free.sooner(by_s);
     }
     /// Nobody has any of its units; closures are left out.
     void free_all()
     {
         availability = Availability(unit_count);
         held_memory = {};
+        other_cores.reset();
         gpu_rooms.clear();
         whole_devices.reset();
         if (units_per_device > 1) whole_devices = Availability(unit_count / units_per_device * units_per_device);

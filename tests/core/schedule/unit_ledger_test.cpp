@@ -146,5 +146,42 @@ TEST(UnitLedger, SaysWhetherAnythingIsFreeAsTheShortWayDoes)
     }
 }
 
+/// Of a host; it is known what neighbours cost there.
+UnitTypeView on_host(const std::string& name, const std::string& host, std::int64_t units, std::int64_t cores)
+{
+    UnitTypeView view;
+    view.id = {"ut_" + name};
+    view.unit_count = units;
+    view.cores_per_unit = cores;
+    view.availability = Availability(units);
+    view.host = host;
+    view.loads = std::make_shared<const UnitLoads>(UnitLoads{{"dgemm", {.slope = 0.1}}});
+    return view;
+}
+
+TEST(UnitLedgerHosts, JobsOnOtherUnitTypesOfTheHostHoldItsCores)
+{
+    std::vector<UnitTypeView> views{on_host("a", "h1", 4, 1), on_host("b", "h1", 2, 4), on_host("c", "h2", 3, 1),
+                                    on_host("d", "", 5, 1)};
+    views[1].loads = nullptr;
+    const std::vector<Reservation> reserved{
+        {.unit_type_id = {"ut_b"}, .unit_count = 1, .release_s = 60, .memory = MemoryUse{0.5, 0.1}},
+        {.unit_type_id = {"ut_a"}, .unit_count = 2, .release_s = 60}};
+
+    const UnitLedger ledger(views, {}, {}, reserved, {}, {});
+
+    const std::optional<OtherCores>& other = ledger.views()[0].other_cores;
+    ASSERT_TRUE(other);
+    EXPECT_EQ(other->count, 8);
+    EXPECT_EQ(other->free.free_at(0), 4);
+    EXPECT_EQ(other->free.free_at(60), 8);
+    EXPECT_EQ(other->memory.units, 4);
+    EXPECT_EQ(other->memory.pressure, 2);
+    EXPECT_EQ(ledger.views()[0].availability.free_at(0), 2) << "its own units are taken as ever";
+    EXPECT_FALSE(ledger.views()[1].other_cores) << "nobody knows what they would cost it";
+    EXPECT_FALSE(ledger.views()[2].other_cores) << "nothing else is there";
+    EXPECT_FALSE(ledger.views()[3].other_cores);
+}
+
 } // namespace
 } // namespace fathom

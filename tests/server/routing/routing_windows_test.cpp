@@ -130,6 +130,20 @@ TEST_F(RoutingWindows, WhatAJobDoesToMemoryIsKeptAndCountsForTheNextOne)
     EXPECT_GT(beside["slowed_unit_s"].get<double>(), 0);
 }
 
+TEST_F(RoutingWindows, UnitTypesOfOneHostKnowOfEachOther)
+{
+    add_operators();
+    const std::string alpha = add_center("alpha", 8);
+    add_center("beta", 8);
+    sql("UPDATE center SET host_id = name");
+    reload_catalog();
+    EXPECT_EQ(catalog_.get()->find_unit_type(alpha)->host, "") << "there is nothing else on it";
+
+    sql("UPDATE center SET host_id = 'one'");
+    reload_catalog();
+    EXPECT_EQ(catalog_.get()->find_unit_type(alpha)->host, "one");
+}
+
 TEST_F(RoutingWindows, MeasurementsAreReadAgainOnlyWhereTheyHaveChanged)
 {
     add_operators();

@@ -275,6 +275,31 @@ TEST(PlaceMixes, ADecisionIsMadeAgainFromItsInputs)
     EXPECT_FALSE(parse_route_inputs(wrong)) << "more than that nothing makes";
 }
 
+TEST(PlaceMixes, CoresOfOtherUnitTypesOnTheHostCount)
+{
+    // Three of its own units are held by jobs that make no pressure, four other cores by ones that are bubbles.
+    UnitTypeView view = held_by("alpha", 3, {.pressure = 0, .sensitivity = 0});
+    OtherCores other{.count = 8, .free = Availability(8), .memory = {}};
+    other.free.take(0, 100 * kHour_s, 4);
+    other.memory.add({.pressure = 1, .sensitivity = 0.1}, 4);
+    view.other_cores = other;
+    const RouteRequest request = job_of(1);
+    const std::vector<UnitTypeView> views{view};
+
+    const Decision decision = route(request, views);
+    const Candidate& winner = winner_of(decision);
+
+    EXPECT_NEAR(winner.neighbours.busy_cores, 7, 1e-9);
+    EXPECT_NEAR(winner.neighbours.pressure, 4.0 / 7, 1e-9);
+    EXPECT_NEAR(winner.raw.run_s, std::pow(2, 4.0 / 7) * kHour_s, 1);
+    EXPECT_NEAR(winner.neighbours.slowed_unit_s, 4 * 0.1 * winner.raw.run_s, 1);
+
+    const RouteInputs read = parse_route_inputs(route_inputs_json(request, views, {}, decision)).value();
+    const Candidate again = winner_of(route(read.request, read.unit_types, read.knowledge));
+    EXPECT_EQ(again.raw.run_s, winner.raw.run_s);
+    EXPECT_EQ(again.objective, winner.objective);
+}
+
 /// A tenth of a run of 7 h 20 min cannot be shared: 2 units cost 8 by day, 8 units 12.
 class PlaceCounts : public testing::Test {
   public:
