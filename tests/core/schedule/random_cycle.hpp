@@ -36,6 +36,8 @@ class CycleMaker {
                 cycle.catalog.unit_types.push_back(std::move(view));
             }
         }
+        for (UnitTypeView& view : cycle.catalog.unit_types)
+            view.held_memory = {}; // in cycles it comes with what attempts hold
         add_load(cycle);
         add_jobs(cycle);
         add_gpu_memory(cycle);
