@@ -135,7 +135,7 @@ template <class Archive, FieldsOf<PlannedJob> T>
 void fields(Archive& archive, T& one)
 {
     auto& [job, is_start, unit_type_id, unit_count, start_s, run_s, completion_s, cost, energy_j, objective, turn_text,
-           waits_for_units, waits_for_host, planned, left_free, turn, figures] = one;
+           waits_for_units, waits_for_host, planned, left_free, priority_rank, figures] = one;
     std::uint64_t index = job;
     archive.number(index);
     if constexpr (Archive::kReads) job = index;
@@ -149,7 +149,7 @@ void fields(Archive& archive, T& one)
     if (archive.version() >= kHeldProbesVersion) archive.flag(waits_for_host);
     optional_fields(archive, planned, [&](auto& reservation) { cycle::fields(archive, reservation); });
     archive.text(left_free);
-    archive.real(turn);
+    archive.real(priority_rank);
     archive.number(figures);
 }
 
@@ -205,13 +205,10 @@ std::string figure_difference(const PlannedJob& stored, const PlannedJob& again)
         const char* name;
         double PlannedJob::* value;
     };
-    constexpr Figure kFigures[] = {{"start_s", &PlannedJob::start_s},
-                                   {"run_s", &PlannedJob::run_s},
-                                   {"completion_s", &PlannedJob::completion_s},
-                                   {"cost", &PlannedJob::cost},
-                                   {"energy_j", &PlannedJob::energy_j},
-                                   {"objective", &PlannedJob::objective},
-                                   {"turn", &PlannedJob::turn}};
+    constexpr Figure kFigures[] = {{"start_s", &PlannedJob::start_s},           {"run_s", &PlannedJob::run_s},
+                                   {"completion_s", &PlannedJob::completion_s}, {"cost", &PlannedJob::cost},
+                                   {"energy_j", &PlannedJob::energy_j},         {"objective", &PlannedJob::objective},
+                                   {"turn", &PlannedJob::priority_rank}};
     for (const Figure& figure : kFigures) {
         const double before = stored.*figure.value;
         const double after = again.*figure.value;
@@ -249,7 +246,7 @@ PlanRecord record_of(const SchedulePlan& plan)
         job.waits_for_host = wait.waits_for_host;
         job.planned = wait.planned;
         if (wait.left_free) job.left_free = wait.left_free->unit_type_id.value;
-        job.turn = wait.turn;
+        job.priority_rank = wait.priority_rank;
         const auto [print, is_new] = known.try_emplace(wait.decision.get());
         if (is_new) print->second = figures_of(*wait.decision);
         job.figures = print->second;

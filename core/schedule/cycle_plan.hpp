@@ -30,7 +30,7 @@ struct PlannedJob {
     bool waits_for_host{};
     std::optional<Reservation> planned;
     std::string left_free; ///< id of the unit type; empty: none
-    double turn{};
+    double priority_rank{};
     /// Fingerprint of every number of its decision: of one that starts, of all places. 0: not kept.
     std::uint64_t figures{};
 };

@@ -57,10 +57,11 @@ Json planned_json(const ScheduledWait& wait)
 Json waiting_json(const CycleReplay& replay, const ScheduledWait& wait, std::string_view currency)
 {
     const auto ahead =
-        std::count_if(replay.plan.waits.begin(), replay.plan.waits.end(),
-                      [&](const ScheduledWait& other) { return other.waits_for_units && other.turn < wait.turn; });
+        std::count_if(replay.plan.waits.begin(), replay.plan.waits.end(), [&](const ScheduledWait& other) {
+            return other.waits_for_units && other.priority_rank < wait.priority_rank;
+        });
     return {{"reason", waiting_reason_of(wait, replay.moment.now, currency)},
-            {"turn", wait.turn},
+            {"turn", wait.priority_rank},
             {"jobs_ahead", ahead},
             {"planned", planned_json(wait)}};
 }

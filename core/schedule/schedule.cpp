@@ -13,9 +13,9 @@ namespace fathom {
 namespace {
 
 /// Turns move in steps, so that they need not be written at each look.
-constexpr double kTurnsPerDoubling = 4;
-constexpr double kMiddleTurn = 1000;
-constexpr double kFirstTurn = 1;
+constexpr double kRanksPerDoubling = 4;
+constexpr double kMiddleRank = 1000;
+constexpr double kFirstRank = 1;
 /// A job of which so many places proved not to be free for it is left to be planned.
 constexpr std::size_t kMaxLost = 4;
 
@@ -35,7 +35,7 @@ SchedulePlan Scheduling::run()
     start_in_order();
     plan_rest();
     tell_turns();
-    set_turns();
+    set_ranks();
     return std::move(plan_);
 }
 
@@ -214,7 +214,7 @@ void Scheduling::tell_turns()
             turn_text(one.start + 1, static_cast<std::size_t>(waiting), input_->settings);
 }
 
-void Scheduling::set_turns()
+void Scheduling::set_ranks()
 {
     // As soon as their host is free probes are in line like all others.
     for (auto& [job, options] : held_probes_)
@@ -224,13 +224,13 @@ void Scheduling::set_turns()
         const OrderIndex& own = indices.jobs[wait.job];
         const double best = own.least();
         if (own.is_overdue)
-            wait.turn = kFirstTurn;
+            wait.priority_rank = kFirstRank;
         else if (!std::isfinite(best) || !(best > 0))
-            wait.turn = kLastTurn;
+            wait.priority_rank = kLastRank;
         else
-            wait.turn =
-                std::clamp(kMiddleTurn + std::round(kTurnsPerDoubling * portable::log2(best)) / kTurnsPerDoubling,
-                           kFirstTurn + 1, kLastTurn - 1);
+            wait.priority_rank =
+                std::clamp(kMiddleRank + std::round(kRanksPerDoubling * portable::log2(best)) / kRanksPerDoubling,
+                           kFirstRank + 1, kLastRank - 1);
     }
     std::sort(plan_.waits.begin(), plan_.waits.end(),
               [](const ScheduledWait& a, const ScheduledWait& b) { return a.job < b.job; });

@@ -75,7 +75,7 @@ struct ScheduledWait {
     std::optional<Reservation> planned{}; ///< what the ledger keeps for it
     /// The free place that it leaves: it does better to wait for the winner.
     std::optional<Candidate> left_free{};
-    double turn{}; ///< JobRow turn: smaller goes first
+    double priority_rank{}; ///< smaller goes first
 };
 
 struct SchedulePlan {
@@ -85,8 +85,8 @@ struct SchedulePlan {
     std::unordered_map<std::string, std::int64_t> queue_room;
 };
 
-/// Turns of jobs that cannot start anywhere now, whatever is free: they are looked at last.
-inline constexpr double kLastTurn = 1e6;
+/// The priority rank of jobs that cannot start anywhere now, whatever is free: they are looked at last.
+inline constexpr double kLastRank = 1e6;
 
 /// Units are planned for so many of the jobs that wait for units, those whose turn comes first: nothing starts that
 /// would delay these. What the others are told of their start is as if nobody but these went before them.

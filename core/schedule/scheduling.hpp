@@ -99,7 +99,7 @@ class Scheduling {
     /// Keeps as many units as the job needs as soon as units are free, on whichever devices: other jobs then leave
     /// whole devices free, since centers first fill devices that are in use in part.
     void keep_free_for(const Candidate& winner, Reservation& planned) const;
-    void set_turns();
+    void set_ranks();
     void tell_turns();
 
     Asked ask() const;

@@ -44,7 +44,7 @@ void Scheduling::view_all()
         view.options = options->second;
         is_done_[i] = view.options.empty();
         if (is_whole_wanted(i)) seen = decide(i);
-        if (is_done_[i]) plan_.waits.push_back({.job = i, .decision = seen, .turn = kLastTurn});
+        if (is_done_[i]) plan_.waits.push_back({.job = i, .decision = seen, .priority_rank = kLastRank});
     }
     typical_run_s_ = typical_run_s(views_);
     for (auto& [kind, options] : by_kind) {

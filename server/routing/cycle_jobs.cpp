@@ -41,7 +41,7 @@ CycleJob cycle_job_of(const PlannedJob& planned, const ReadyJob& ready)
     job.completion_s = planned.completion_s;
     if (!planned.is_start) {
         job.waits_for = what_it_waits_for(planned);
-        job.turn = planned.turn;
+        job.priority_rank = planned.priority_rank;
     }
     return job;
 }
@@ -69,7 +69,7 @@ Result<std::vector<CycleJob>> read_cycle_jobs(const StoredCycle& cycle)
     const auto waits =
         std::find_if(jobs.begin(), jobs.end(), [](const CycleJob& one) { return !one.waits_for.empty(); });
     std::sort(waits, jobs.end(), [](const CycleJob& a, const CycleJob& b) {
-        return std::tie(a.turn, a.job_id) < std::tie(b.turn, b.job_id);
+        return std::tie(a.priority_rank, a.job_id) < std::tie(b.priority_rank, b.job_id);
     });
     std::int64_t number = 0;
     for (CycleJob& job : jobs) {
@@ -92,7 +92,7 @@ Json to_json(const CycleJob& job)
                  {"position", nullptr},
                  {"place", nullptr},
                  {"waits_for", waits ? Json(job.waits_for) : Json()},
-                 {"turn", number_or_null(waits, job.turn)}};
+                 {"turn", number_or_null(waits, job.priority_rank)}};
     if (job.position) json["position"] = *job.position;
     if (has_place)
         json["place"] = {{"unit_type_id", job.unit_type_id}, {"center", job.center},

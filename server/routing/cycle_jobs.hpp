@@ -28,8 +28,8 @@ struct CycleJob {
     double run_s{};        ///< 0: not known
     double completion_s{}; ///< when it ends, from the moment of the cycle
     // Of one that waits.
-    std::string waits_for; ///< "units", "host" or "other"; empty: it starts
-    double turn{};         ///< smaller goes first
+    std::string waits_for;  ///< "units", "host" or "other"; empty: it starts
+    double priority_rank{}; ///< smaller goes first
 };
 
 /// Those that start, as they do, then those that wait, in order of their turn. Only computes; names are left out.

@@ -170,7 +170,7 @@ WaitingJob to_waiting_job(const pqxx::row& row, KnownSpecs& specs)
     job.waiting_reason = row["waiting_reason"].as<std::string>();
     job.reason_s = row["reason_s"].as<double>();
     job.submitted_at = to_timestamp(row["submitted_at"]);
-    job.turn = row["turn"].as<double>();
+    job.priority_rank = row["turn"].as<double>();
     job.refused_by = refused_centers_of(row);
     job.known = specs.get(row["spec"].c_str());
     job.spec = job.known->spec;
@@ -211,7 +211,7 @@ std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimR
     const Statement claim{"routing_claim_jobs_in_turn", sql.c_str()};
     prefer_index_order(transaction);
     const pqxx::result rows = exec(transaction, claim, range.limit, sql_array(range.claim.metered_types),
-                                   range.claim.replica, range.after.turn, range.after.id);
+                                   range.claim.replica, range.after.priority_rank, range.after.id);
     prefer_any_plan(transaction);
     return to_waiting_jobs(rows, specs);
 }
@@ -249,7 +249,7 @@ std::set<std::string> lock_decided_jobs(pqxx::work& transaction, const std::vect
 
 std::optional<LinePlace> select_next_waiting(pqxx::work& transaction, const LinePlace& after)
 {
-    const pqxx::result rows = transaction.exec_params(kSelectNextWaiting, after.turn, after.id);
+    const pqxx::result rows = transaction.exec_params(kSelectNextWaiting, after.priority_rank, after.id);
     if (rows.empty()) return std::nullopt;
     return LinePlace{rows[0]["turn"].as<double>(), rows[0]["id"].as<std::string>()};
 }
@@ -298,11 +298,11 @@ void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& att
 }
 
 void update_waiting(pqxx::work& transaction, const std::vector<WaitingReason>& reasons,
-                    const std::vector<NewTurn>& turns)
+                    const std::vector<NewRank>& ranks)
 {
     std::map<std::string_view, std::pair<std::optional<double>, std::optional<std::string>>> jobs;
-    for (const NewTurn& one : turns)
-        jobs[one.id.value].first = one.turn;
+    for (const NewRank& one : ranks)
+        jobs[one.id.value].first = one.priority_rank;
     for (const WaitingReason& one : reasons)
         jobs[one.id.value].second = one.reason;
     if (jobs.empty()) return;

@@ -35,7 +35,7 @@ struct WaitingJob {
     std::string waiting_reason;
     double reason_s{}; ///< for how long it has waited for that reason
     Timestamp submitted_at{};
-    double turn{};                          ///< as it was ordered last; 0: not yet
+    double priority_rank{};                 ///< as it was ordered last; 0: not yet
     std::vector<std::string> refused_by;    ///< RouteRequest::refused_by
     JobSpec spec;                           ///< with its type; empty where it could not be read
     std::shared_ptr<const KnownSpec> known; ///< what its specification was read as, and whether; never null
@@ -52,10 +52,10 @@ extern const char* const kWaitingJobColumns;
 /// The job types of all jobs that wait for probes.
 std::vector<std::string> select_metering_types(pqxx::work& transaction);
 
-/// A place in the line of waiting jobs: by turn, then oldest first.
+/// A place in the line of waiting jobs: by priority rank, then oldest first.
 struct LinePlace {
-    double turn{};
-    std::string id; ///< empty: before all of that turn
+    double priority_rank{};
+    std::string id; ///< empty: before all of that rank
     auto operator<=>(const LinePlace&) const = default;
 };
 
@@ -94,9 +94,9 @@ std::set<std::string> lock_decided_jobs(pqxx::work& transaction, const std::vect
 /// The first waiting job after a place in the line, not locked: to step over one that cannot be claimed.
 std::optional<LinePlace> select_next_waiting(pqxx::work& transaction, const LinePlace& after);
 
-struct NewTurn {
+struct NewRank {
     JobId id;
-    double turn{};
+    double priority_rank{};
 };
 
 struct NewAttempt {
@@ -125,9 +125,9 @@ struct WaitingReason {
     JobId id;
     std::string reason;
 };
-/// One update for each job, whether its reason, its turn or both are new.
+/// One update for each job, whether its reason, its priority rank or both are new.
 void update_waiting(pqxx::work& transaction, const std::vector<WaitingReason>& reasons,
-                    const std::vector<NewTurn>& turns);
+                    const std::vector<NewRank>& ranks);
 
 struct MeteringStart {
     JobId id;

@@ -99,7 +99,7 @@ void SchedulingBatch::write_notes(pqxx::work& transaction)
 {
     update_to_metered(transaction, std::exchange(metered_, {}));
     update_to_metering(transaction, std::exchange(metering_, {}));
-    update_waiting(transaction, std::exchange(reasons_, {}), std::exchange(turns_, {}));
+    update_waiting(transaction, std::exchange(reasons_, {}), std::exchange(ranks_, {}));
     record_job_events(transaction, std::exchange(events_, {}));
 }
 
@@ -111,7 +111,7 @@ std::vector<WaitingJob> SchedulingBatch::claim(pqxx::work& transaction, std::int
     std::vector<WaitingJob> jobs = claim_waiting_jobs(transaction, {cursor.after, limit, terms}, specs_);
     // A short batch is not the end when other replicas held rows; the next tick sees those.
     report_.is_end = std::ssize(jobs) < limit;
-    if (!jobs.empty()) cursor.after = {jobs.back().turn, jobs.back().id.value};
+    if (!jobs.empty()) cursor.after = {jobs.back().priority_rank, jobs.back().id.value};
     // A batch of one job is there to find the one that cannot be routed: it is looked at alone.
     const bool is_alone = limit == 1;
     if (!is_alone) {
@@ -156,7 +156,7 @@ void SchedulingBatch::end_before(const std::set<GangKey>& left, std::vector<Wait
     const auto cut = std::find_if(jobs.begin(), turn_end, is_left);
     if (cut != turn_end && cut != jobs.begin()) {
         report_.is_end = false;
-        report_.next.after = {std::prev(cut)->turn, std::prev(cut)->id.value};
+        report_.next.after = {std::prev(cut)->priority_rank, std::prev(cut)->id.value};
         // Members of gangs that were claimed stay with them.
         jobs.erase(std::remove_if(cut, turn_end, [](const WaitingJob& job) { return job.spec.gang.id.empty(); }),
                    turn_end);

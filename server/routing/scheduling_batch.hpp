@@ -192,9 +192,9 @@ class SchedulingBatch {
     void settle_impossible_gang(const std::string& gang, const GangNeed& need);
     /// The decided jobs of which something is to be written: only these are locked, since a row lock is a write, too.
     std::vector<DecidedJob> changed_jobs() const;
-    /// Notes why a job waits, and its turn, where these have changed.
+    /// Notes why a job waits, and its priority rank, where these have changed.
     void note_reason(const WaitingJob& job, const std::string& reason);
-    void note_turn(const WaitingJob& job, double turn);
+    void note_rank(const WaitingJob& job, double rank);
     struct LockedPlaces;
     /// Locks the unit types and the projects with quotas of the placements.
     LockedPlaces lock_places(pqxx::work& transaction) const;
@@ -242,7 +242,7 @@ class SchedulingBatch {
     std::vector<Placement> placements_;
     std::vector<GangEnd> gang_ends_;
     std::vector<WaitingReason> reasons_;
-    std::vector<NewTurn> turns_;
+    std::vector<NewRank> ranks_;
     std::vector<NewJobEvent> events_;
     std::vector<MeteringStart> metering_;
     std::vector<std::string> metered_;

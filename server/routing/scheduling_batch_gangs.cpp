@@ -107,7 +107,7 @@ std::vector<std::size_t> SchedulingBatch::gather_gang(const std::string& gang, c
             is_complete ? surplus_reason(gang, size, std::ssize(members) - size) : gang_reason(gang, size, count);
         ++report_.waiting;
         note_reason(ready.job, reason);
-        note_turn(ready.job, kLastTurn);
+        note_rank(ready.job, kLastRank);
     }
     return starting;
 }
@@ -166,7 +166,7 @@ void SchedulingBatch::settle_impossible_gang(const std::string& gang, const Gang
         if (!is_final) {
             ++report_.waiting;
             note_reason(*job, cannot);
-            note_turn(*job, kLastTurn);
+            note_rank(*job, kLastRank);
             continue;
         }
         gang_ends_.push_back({job->id, job->label, "gang " + gang + " can never" + why});

@@ -201,7 +201,7 @@ void SchedulingBatch::keep_waiting(const std::vector<ScheduledWait>& waits)
         note_reason(job, gang.id.empty() ? reason
                                          : "waits until all " + std::to_string(gang.size) + " members of gang " +
                                                gang.id + " can start together; alone it " + reason);
-        note_turn(job, wait.turn);
+        note_rank(job, wait.priority_rank);
     }
 }
 
@@ -211,9 +211,9 @@ void SchedulingBatch::note_reason(const WaitingJob& job, const std::string& reas
     if (reason != job.waiting_reason || job.state == JobState::kMetering) reasons_.push_back({job.id, reason});
 }
 
-void SchedulingBatch::note_turn(const WaitingJob& job, double turn)
+void SchedulingBatch::note_rank(const WaitingJob& job, double rank)
 {
-    if (turn != job.turn) turns_.push_back({job.id, turn});
+    if (rank != job.priority_rank) ranks_.push_back({job.id, rank});
 }
 
 std::vector<DecidedJob> SchedulingBatch::changed_jobs() const
@@ -225,8 +225,8 @@ std::vector<DecidedJob> SchedulingBatch::changed_jobs() const
         changed.insert(end.job.value);
     for (const WaitingReason& reason : reasons_)
         changed.insert(reason.id.value);
-    for (const NewTurn& turn : turns_)
-        changed.insert(turn.id.value);
+    for (const NewRank& one : ranks_)
+        changed.insert(one.id.value);
     std::vector<DecidedJob> jobs;
     for (const std::size_t index : decided_) {
         const WaitingJob& job = ready_[index].job;
@@ -243,12 +243,12 @@ Result<BatchReport> SchedulingBatch::commit(pqxx::work& transaction) const
     if (const Result<void> ended = end_gangs(transaction, held); !ended) return ended.error();
     commit_placements(transaction, held, report);
     std::vector<WaitingReason> reasons;
-    std::vector<NewTurn> turns;
+    std::vector<NewRank> ranks;
     std::copy_if(reasons_.begin(), reasons_.end(), std::back_inserter(reasons),
                  [&](const WaitingReason& one) { return holds(one.id); });
-    std::copy_if(turns_.begin(), turns_.end(), std::back_inserter(turns),
-                 [&](const NewTurn& one) { return holds(one.id); });
-    update_waiting(transaction, reasons, turns);
+    std::copy_if(ranks_.begin(), ranks_.end(), std::back_inserter(ranks),
+                 [&](const NewRank& one) { return holds(one.id); });
+    update_waiting(transaction, reasons, ranks);
     replace_routing_claim(transaction, settings_->replica.value, {}, std::chrono::seconds(0));
     return report;
 }

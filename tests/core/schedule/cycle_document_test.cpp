@@ -30,8 +30,8 @@ std::string all_of(const SchedulePlan& plan)
         starts.push_back({start.job, to_json(start.decision, "EUR"), start.inputs, start.winner.unit_type_id.value});
     Json waits = Json::array();
     for (const ScheduledWait& wait : plan.waits)
-        waits.push_back({wait.job, to_json(*wait.decision, "EUR"), wait.turn, wait.waits_for_units, wait.waits_for_host,
-                         wait.planned ? wait.planned->from_s : -1.0,
+        waits.push_back({wait.job, to_json(*wait.decision, "EUR"), wait.priority_rank, wait.waits_for_units,
+                         wait.waits_for_host, wait.planned ? wait.planned->from_s : -1.0,
                          wait.left_free ? wait.left_free->unit_type_id.value : ""});
     return Json{{"starts", starts}, {"waits", waits}}.dump();
 }
@@ -148,7 +148,7 @@ TEST(CycleReplay, OfTheJobThatIsAskedAboutAllPlacesAreToldAndThePlanIsTheSame)
         const auto same = std::find_if(explained.waits.begin(), explained.waits.end(),
                                        [&](const ScheduledWait& one) { return one.job == wait.job; });
         ASSERT_NE(same, explained.waits.end());
-        EXPECT_EQ(same->turn, wait.turn);
+        EXPECT_EQ(same->priority_rank, wait.priority_rank);
         ASSERT_EQ(same->decision->winner, wait.decision->winner);
         if (!wait.decision->winner) continue;
         EXPECT_EQ(same->decision->candidates.front().unit_type_id, wait.decision->candidates.front().unit_type_id);

@@ -137,7 +137,7 @@ TEST_F(ProbeScheduleTest, OneThatWaitsForItsHostKeepsItsPlaceInLine)
 
     EXPECT_THAT(starting(), IsEmpty());
     ASSERT_EQ(plan_.waits.size(), 1U);
-    EXPECT_LT(plan_.waits[0].turn, kLastTurn);
+    EXPECT_LT(plan_.waits[0].priority_rank, kLastRank);
 }
 
 } // namespace

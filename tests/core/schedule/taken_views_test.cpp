@@ -167,7 +167,8 @@ std::string told_by(const SchedulePlan& plan)
     for (const ScheduledStart& start : plan.starts)
         told.push_back({start.job, to_json(start.decision, "EUR"), start.inputs, start.is_queued});
     for (const ScheduledWait& wait : plan.waits)
-        told.push_back({wait.job, to_json(*wait.decision, "EUR"), wait.turn, wait.planned ? wait.planned->from_s : -1});
+        told.push_back(
+            {wait.job, to_json(*wait.decision, "EUR"), wait.priority_rank, wait.planned ? wait.planned->from_s : -1});
     return told.dump();
 }
 

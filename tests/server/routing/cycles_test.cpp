@@ -112,8 +112,8 @@ TEST_F(Cycles, TheirJobsAreListedWithTheirPlaces)
     EXPECT_EQ(wait["is_start"], false);
     EXPECT_EQ(wait["position"], nullptr);
     EXPECT_EQ(wait["waits_for"], "units");
-    EXPECT_LE(first.items[2].turn, second.items[0].turn);
-    EXPECT_LE(second.items[0].turn, second.items[1].turn);
+    EXPECT_LE(first.items[2].priority_rank, second.items[0].priority_rank);
+    EXPECT_LE(second.items[0].priority_rank, second.items[1].priority_rank);
 }
 
 TEST_F(Cycles, AreKeptWithTheTimeThatTheyTook)
