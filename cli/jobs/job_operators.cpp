@@ -58,6 +58,29 @@ Table operators_table(const Json& work)
     return table;
 }
 
+/// The doubt in words, as `fathom profile` tells it.
+std::string likeness_text(const Json& loop)
+{
+    constexpr double kMuch = 0.85;
+    const std::optional<double> likeness = number_of(loop, "likeness");
+    const std::string id = text_of(loop, "operator", "");
+    if (id.empty() || !likeness) return "no operator";
+    return (*likeness >= kMuch ? "much like " : "somewhat like ") + id + " (" + format_percent(*likeness) + ")";
+}
+
+/// The program's own loops, found by sampling (docs/profiling.md).
+Table loops_table(const Json& work)
+{
+    Table table({{"OWN LOOP"}, {"SHARE", Align::kRight}, {"IT IS"}});
+    const Json& remainder = member(work, "remainder");
+    if (!remainder.is_object()) return table;
+    const Json& code = member(remainder, "code");
+    if (!code.is_object()) return table;
+    for (const Json& one : items_of(code, "loops"))
+        table.add_row({text_of(one, "file") + "+" + count_of(one, "offset"), share_text(one, "share"), likeness_text(one)});
+    return table;
+}
+
 Table unmatched_table(const Json& work)
 {
     Table table({{"NOT MATCHED"}, {"CALLS", Align::kRight}, {"SHARE", Align::kRight}});
@@ -77,6 +100,7 @@ std::string operators_text(Session& session, const Json& work)
         details.push_back(std::move(detail));
     std::string text = render_details(details, style);
     if (const Table table = operators_table(work); !table.empty()) text += "\n" + table.render(style);
+    if (const Table table = loops_table(work); !table.empty()) text += "\n" + table.render(style);
     if (const Table table = unmatched_table(work); !table.empty()) text += "\n" + table.render(style);
     return text;
 }

@@ -12,17 +12,18 @@ constexpr std::size_t kMostInstructions = 1024;
 struct Extent {
     std::uint64_t begin{};
     std::uint64_t end{};
+    bool is_loop{};
 };
 
 /// Follows the code from a place that the program was at: there an instruction begins.
 Extent extent_around(std::uint64_t place, const ReadCode& read, const Disassembler& disassembler)
 {
-    Extent extent{place, place};
+    Extent extent{place, place, false};
     std::uint64_t farthest = place; // that a branch forward reaches
     for (const Instruction& one : disassembler.decode(read(place, kLongestLoop), place, kMostInstructions)) {
         const std::uint64_t behind = one.address + one.bytes;
         if (one.target && !one.is_call) {
-            if (*one.target <= place && place - *one.target <= kLongestLoop) return {*one.target, behind};
+            if (*one.target <= place && place - *one.target <= kLongestLoop) return {*one.target, behind, true};
             if (*one.target > one.address && *one.target - place <= kLongestLoop)
                 farthest = std::max(farthest, *one.target);
         }
@@ -32,7 +33,7 @@ Extent extent_around(std::uint64_t place, const ReadCode& read, const Disassembl
     return extent;
 }
 
-CodeMix mix_of_extent(const Extent& extent, const ReadCode& read, const Disassembler& disassembler)
+CodeMix mix_of_extent(const HotLoop& extent, const ReadCode& read, const Disassembler& disassembler)
 {
     const std::string code = read(extent.begin, static_cast<std::size_t>(extent.end - extent.begin));
     std::vector<Instruction> instructions = disassembler.decode(code, extent.begin, kMostInstructions);
@@ -56,30 +57,45 @@ std::uint64_t take(const Extent& extent, CodeSamples& left)
     return taken;
 }
 
+/// The code around the places where most samples are.
+std::vector<Extent> hottest_extents(const CodeSamples& samples, const ReadCode& read, const Disassembler& disassembler)
+{
+    constexpr std::size_t kMostPlaces = 256;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> hottest(samples.begin(), samples.end());
+    std::sort(hottest.begin(), hottest.end(),
+              [](const auto& a, const auto& b) { return std::tie(b.second, a.first) < std::tie(a.second, b.first); });
+    if (hottest.size() > kMostPlaces) hottest.resize(kMostPlaces);
+    std::vector<Extent> extents;
+    for (const auto& [place, count] : hottest) {
+        const Extent extent = extent_around(place, read, disassembler);
+        if (extent.end > extent.begin) extents.push_back(extent); // else: no code that anybody could read
+    }
+    return extents;
+}
+
 } // namespace
 
 std::vector<HotLoop> find_loops(const CodeSamples& samples, const ReadCode& read, const Disassembler& disassembler,
                                 std::size_t most)
 {
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> hottest(samples.begin(), samples.end());
-    std::sort(hottest.begin(), hottest.end(),
-              [](const auto& a, const auto& b) { return std::tie(b.second, a.first) < std::tie(a.second, b.first); });
+    std::vector<Extent> extents = hottest_extents(samples, read, disassembler);
+    // Small loops lie within large ones, and straight code may be a part of a loop that goes on elsewhere.
+    std::sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) {
+        const auto order = [](const Extent& one) { return std::tuple(!one.is_loop, one.end - one.begin, one.begin); };
+        return order(a) < order(b);
+    });
     CodeSamples left = samples;
     std::vector<HotLoop> loops;
-    for (const auto& [place, count] : hottest) {
-        if (loops.size() >= most) break;
-        if (!left.contains(place)) continue;
-        const Extent extent = extent_around(place, read, disassembler);
-        if (extent.end <= place) {
-            left.erase(place); // no code that anybody could read
-            continue;
-        }
+    for (const Extent& extent : extents) {
         const std::uint64_t taken = take(extent, left);
-        loops.push_back({extent.begin, extent.end, taken, mix_of_extent(extent, read, disassembler)});
+        if (taken > 0) loops.push_back({extent.begin, extent.end, taken, {}});
     }
     std::sort(loops.begin(), loops.end(), [](const HotLoop& a, const HotLoop& b) {
         return std::tie(b.samples, a.begin) < std::tie(a.samples, b.begin);
     });
+    if (loops.size() > most) loops.resize(most);
+    for (HotLoop& loop : loops)
+        loop.mix = mix_of_extent(loop, read, disassembler);
     return loops;
 }
 

@@ -97,10 +97,21 @@ Json use_json(const OperatorUse& use, const CatalogSnapshot& catalog)
     return json;
 }
 
+/// The program's own loops, as the profiler reports them.
+void limit_loops(Json& remainder)
+{
+    const auto code = remainder.find("code");
+    if (code == remainder.end() || !code->is_object()) return;
+    const auto loops = code->find("loops");
+    if (loops == code->end() || !loops->is_array() || loops->size() <= kMaxShown) return;
+    loops->erase(loops->begin() + kMaxShown, loops->end());
+}
+
 /// The shares that the profiler found outside operators, and those of operators that the list has no room for.
 Json remainder_json(const JobEvidence& evidence, const ObservedWork& work)
 {
     Json remainder = profile_member(evidence.profile, "remainder", &Json::is_object);
+    if (remainder.is_object()) limit_loops(remainder);
     if (remainder.is_object() && work.unlisted.share.value_or(0) > 0) remainder["unlisted"] = *work.unlisted.share;
     return remainder;
 }
