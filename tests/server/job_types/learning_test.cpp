@@ -17,7 +17,8 @@ Json dense_profile()
         {"id": "dgemm", "parameters": {"m": 1500, "n": 64, "k": 64}, "count": 3000, "share": 0.7},
         {"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}, "count": 20, "share": 0.1},
         {"id": "unheard_of", "parameters": {}, "count": 1, "share": 0.05}],
-        "remainder": {"memory": 0.1, "waiting": 0.05}, "coverage": 0.85, "wall_s": 2.5,
+        "remainder": {"memory": 0.1, "waiting": 0.05,
+            "code": {"loops": [{"file": "solver", "offset": 16, "share": 0.1, "operator": "spmv", "likeness": 0.8}]}}, "coverage": 0.85, "wall_s": 2.5,
         "unmatched": [{"symbol": "dtrsm_", "calls": 7, "share": 0.03}]})");
 }
 
@@ -283,6 +284,7 @@ TEST_F(Learning, AProfileCountsForMoreThanWhatWasSaid)
     EXPECT_EQ(work["operators"][0]["share"], 0.7);
     EXPECT_EQ(work["coverage"], 0.85);
     EXPECT_EQ(work["remainder"]["memory"], 0.1);
+    EXPECT_EQ(work["remainder"]["code"]["loops"][0]["operator"], "spmv");
     EXPECT_EQ(work["unmatched"][0]["symbol"], "dtrsm_");
     EXPECT_THAT(work["left_out"][0].get<std::string>(), HasSubstr("unheard_of"));
     EXPECT_EQ(work["unlisted"]["count"], 0);

@@ -5,6 +5,7 @@ import { formatShare, nothing } from '../../../ui/format'
 import { Facts } from '../../../ui/page'
 import { Ready } from '../../../ui/states'
 import { leftOutFacts } from './left_out'
+import { likenessText, type OwnLoop, ownLoops } from './own_loops'
 
 type Use = JobOperators['operators'][number]
 
@@ -23,6 +24,12 @@ export function JobOperatorsTab({ job }: { job: Job }) {
     { id: 'count', title: t('jobs.operators.count'), isNumber: true, cell: (o) => o.count, csv: (o) => o.count },
     { id: 'share', title: t('jobs.operators.share'), isNumber: true, cell: (o) => formatShare(o.share), csv: (o) => o.share },
   ]
+  const loopColumns: Column<OwnLoop>[] = [
+    { id: 'place', title: t('jobs.operators.loops.place'), cell: (l) => <code>{l.place}</code>, csv: (l) => l.place },
+    { id: 'share', title: t('jobs.operators.share'), isNumber: true, cell: (l) => formatShare(l.share), csv: (l) => l.share },
+    { id: 'like', title: t('jobs.operators.loops.like'), cell: (l) => likenessText(l, t), csv: (l) => l.operator },
+  ]
+  const loops = known ? ownLoops(known) : []
   return (
     <Ready query={query}>
       {known ? (
@@ -35,6 +42,9 @@ export function JobOperatorsTab({ job }: { job: Job }) {
           {known.operators.length > 0 ? (
             <DataTable isPlain name="operators" label={t('jobs.tab.operators')} columns={columns} rows={known.operators}
               rowKey={(o) => `${o.id} ${parametersText(o.parameters)} ${o.label ?? ''}`} />
+          ) : null}
+          {loops.length > 0 ? (
+            <DataTable isPlain name="own_loops" label={t('jobs.operators.loops')} columns={loopColumns} rows={loops} rowKey={(l) => l.place} />
           ) : null}
         </>
       ) : null}

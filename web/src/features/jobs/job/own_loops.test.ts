@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest'
+import { en } from '../../../i18n/en'
+import { fill, type Translate } from '../../../i18n/language'
+import { likenessText, ownLoops } from './own_loops'
+
+const english: Translate = (key, values) => fill(en[key], values)
+
+describe('loops of a program of its own', () => {
+  it('are those of the profile', () => {
+    const loop = { file: 'solver', offset: 4096, share: 0.4, operator: 'sort', likeness: 0.8, mix: { integer: 1 } }
+    expect(ownLoops({ remainder: { code: { loops: [loop, { ...loop, operator: null }] } } } as never)).toEqual([
+      { place: 'solver+0x1000', share: 0.4, operator: 'sort', likeness: 0.8 },
+      { place: 'solver+0x1000', share: 0.4, operator: null, likeness: 0.8 },
+    ])
+  })
+
+  it('are none where a profile has none or tells nonsense', () => {
+    for (const remainder of [null, {}, { code: 7 }, { code: { loops: {} } }, { code: { loops: [7, null, { file: 1 }] } }]) {
+      expect(ownLoops({ remainder } as never)).toEqual([])
+    }
+  })
+
+  it('are like an operator in words', () => {
+    const loop = { place: 'a', share: 0.4, operator: 'sort', likeness: 0.9 }
+    expect(likenessText(loop, english)).toBe('much like sort (90 %)')
+    expect(likenessText({ ...loop, likeness: 0.7 }, english)).toBe('somewhat like sort (70 %)')
+    expect(likenessText({ ...loop, operator: null }, english)).toBe('like no operator')
+  })
+})

@@ -1,0 +1,33 @@
+import type { Translate } from '../../../i18n/language'
+import type { JobOperators } from '../../../queries/jobs'
+import { formatShare } from '../../../ui/format'
+
+/** A loop of a program's own code, found by sampling, with the operator that it is most like. */
+export interface OwnLoop {
+  place: string
+  share: number
+  operator: string | null
+  likeness: number
+}
+
+function member(of: unknown, name: string): unknown {
+  return typeof of === 'object' && of !== null ? (of as Record<string, unknown>)[name] : undefined
+}
+
+/** The loops that a profile reports. It comes from the center, where the job could have written anything: what does not fit is left out. */
+export function ownLoops(known: Pick<JobOperators, 'remainder'>): OwnLoop[] {
+  const loops = member(member(known.remainder, 'code'), 'loops')
+  if (!Array.isArray(loops)) return []
+  return loops.flatMap((loop: unknown) => {
+    const [file, offset, share, operator, likeness] = ['file', 'offset', 'share', 'operator', 'likeness'].map((name) => member(loop, name))
+    if (typeof file !== 'string' || typeof offset !== 'number' || typeof share !== 'number' || typeof likeness !== 'number') return []
+    return [{ place: `${file}+0x${offset.toString(16)}`, share, operator: typeof operator === 'string' ? operator : null, likeness }]
+  })
+}
+
+/** How sure it is that the operator stands for the loop, in words. */
+export function likenessText({ operator, likeness }: OwnLoop, t: Translate): string {
+  const much = 0.85
+  if (operator === null) return t('jobs.operators.loops.none')
+  return t(likeness >= much ? 'jobs.operators.loops.much' : 'jobs.operators.loops.somewhat', { id: operator, similarity: formatShare(likeness) })
+}
