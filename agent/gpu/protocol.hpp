@@ -25,7 +25,7 @@ enum class MessageType : std::uint32_t {
     kWant = 5,   ///< it has work
     kGiveBack = 6, ///< the turn. first: 1 at the end of an iteration; second: bytes moved; third: microseconds it took;
                    ///< fourth: bytes that stayed
-    kIterationEnd = 7, ///< first: as kIterationBy*
+    kIterationEnd = 7, ///< first: as kIterationBy*; second: where it was found, with what confidence, in thousandths
     kShrink = 8,       ///< text: the GPU; first: what it needs of its persistent room, without a gap
     kAskLeft = 9,      ///< text: the GPU. What could its rooms there grow by? Admits nobody
     kKind = 10,        ///< text: what jobs like its own are called, or nothing; first: its class, as kClass*

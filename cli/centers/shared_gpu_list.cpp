@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace fathom::cli {
@@ -119,6 +120,8 @@ std::string sharing_cost_text(const Json& program)
                     duration_of(program, "longest_wait_s"));
     if (number_of(program, "refusals").value_or(0) > 0)
         text += ", memory refused " + count_of(program, "refusals") + " times";
+    if (const std::optional<double> confidence = number_of(program, "iteration_confidence"))
+        text += fmt::format(", iterations found with {:.0f} % confidence", std::floor(*confidence * 100));
     return text;
 }
 

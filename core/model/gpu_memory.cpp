@@ -40,6 +40,7 @@ SharedGpuJob read_job(const Json& json, const std::string& path, std::vector<Fie
     job.persistent = read_region(reader, "persistent", path, errors, &job.gap_bytes);
     job.temporary = read_region(reader, "temporary", path, errors, nullptr);
     job.iterations = reader.required_integer("iterations", 0, kMaxCount);
+    job.iteration_confidence = reader.optional_number("iteration_confidence", 0, 1);
     job.refusals = reader.required_integer("refusals", 0, kMaxCount);
     job.switches = reader.required_integer("switches", 0, kMaxCount);
     job.switches_after_iteration = reader.required_integer("switches_after_iteration", 0, kMaxCount);
@@ -101,23 +102,25 @@ Json job_json(const SharedGpuJob& job)
 {
     Json persistent = region_json(job.persistent);
     persistent["gap_bytes"] = job.gap_bytes;
-    return {{"job", job.job},
-            {"process", job.process},
-            {"has_turn", job.has_turn},
-            {"share", job.share},
-            {"priority", job.priority},
-            {"persistent", std::move(persistent)},
-            {"temporary", region_json(job.temporary)},
-            {"iterations", job.iterations},
-            {"refusals", job.refusals},
-            {"switches", job.switches},
-            {"switches_after_iteration", job.switches_after_iteration},
-            {"moved_bytes", job.moved_bytes},
-            {"kept_bytes", job.kept_bytes},
-            {"switch_s", job.switch_s},
-            {"turn_s", job.turn_s},
-            {"longest_wait_s", job.longest_wait_s},
-            {"wrong_messages", job.wrong_messages}};
+    Json json{{"job", job.job},
+              {"process", job.process},
+              {"has_turn", job.has_turn},
+              {"share", job.share},
+              {"priority", job.priority},
+              {"persistent", std::move(persistent)},
+              {"temporary", region_json(job.temporary)},
+              {"iterations", job.iterations},
+              {"refusals", job.refusals},
+              {"switches", job.switches},
+              {"switches_after_iteration", job.switches_after_iteration},
+              {"moved_bytes", job.moved_bytes},
+              {"kept_bytes", job.kept_bytes},
+              {"switch_s", job.switch_s},
+              {"turn_s", job.turn_s},
+              {"longest_wait_s", job.longest_wait_s},
+              {"wrong_messages", job.wrong_messages}};
+    if (job.iteration_confidence) json["iteration_confidence"] = *job.iteration_confidence;
+    return json;
 }
 
 Json gpu_json(const SharedGpu& gpu)

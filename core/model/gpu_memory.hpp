@@ -3,6 +3,7 @@
 #include "core/base/json_reader.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,9 @@ struct SharedGpuJob {
     std::int64_t gap_bytes{}; ///< of the persistent room, for growth (G3)
     GpuMemoryRegion temporary{};
     std::int64_t iterations{};
+    /// In [0, 1], that the ends of its iterations are what they are taken for; empty where the program says so itself,
+    /// or none is known.
+    std::optional<double> iteration_confidence{};
     std::int64_t refusals{};                 ///< of memory that it asked for
     std::int64_t switches{};                 ///< turns that it gave back
     std::int64_t switches_after_iteration{}; ///< of them, where nothing temporary had to be kept

@@ -187,7 +187,8 @@ class Share {
     }
     /// @param source  kIterationBy*
     /// @return        whether the turn was given back.
-    bool end_iteration(std::int64_t source);
+    /// @param confidence  in [0, 1]
+    bool end_iteration(std::int64_t source, double confidence = 1);
 
   private:
     using Lock = std::unique_lock<std::mutex>;

@@ -178,7 +178,7 @@ bool Share::is_shared()
     return is_shared_;
 }
 
-bool Share::end_iteration(std::int64_t source)
+bool Share::end_iteration(std::int64_t source, double confidence)
 {
     // An iteration that is captured does not run now, and ends when its graph is launched.
     if (socket_path_.empty() || captures_.is_any()) return false;
@@ -189,7 +189,8 @@ bool Share::end_iteration(std::int64_t source)
         report_use(gpu);
         give_room_back(gpu);
     }
-    (void)send({.type = MessageType::kIterationEnd, .first = source});
+    (void)send(
+        {.type = MessageType::kIterationEnd, .first = source, .second = static_cast<std::int64_t>(confidence * 1000)});
     return is_shared_ && is_to_end_after_iteration_ &&
            give_back(source == kIterationByCall ? TurnEnd::kIterationTold : TurnEnd::kIterationFound, lock);
 }
@@ -249,11 +250,13 @@ void Share::note(std::uint64_t event)
 {
     if (is_told_iterations_.load(std::memory_order_relaxed)) return;
     bool ended = false;
+    double confidence = 0;
     {
         const std::scoped_lock lock(finder_mutex_);
         ended = finder_.add(event, live_bytes_.load(std::memory_order_relaxed));
+        if (ended) confidence = finder_.confidence();
     }
-    if (ended) (void)end_iteration(kIterationByPattern);
+    if (ended) (void)end_iteration(kIterationByPattern, confidence);
 }
 
 void Share::report_use(OwnGpu& gpu)

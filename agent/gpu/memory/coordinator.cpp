@@ -112,7 +112,7 @@ void Coordinator::receive(ClientId id, const Message& message, double now_s)
         give_back(id, client, message, now_s);
         return;
     case MessageType::kIterationEnd:
-        end_iteration(id, client, now_s);
+        end_iteration(id, client, message, now_s);
         return;
     case MessageType::kKind:
         set_kind(client, message);

@@ -84,9 +84,10 @@ class Coordinator {
         std::string communicator;     ///< its user's name of the first; empty: it has none
         KernelClass kernel_class{KernelClass::kUnknown};
         std::set<std::string> gpus;
-        std::set<std::string> awaited_gpus; ///< that it asked for before the end of the start
-        bool is_shared{};                   ///< as it was told
-        bool lacks_turn{};                  ///< it has waited for it since before this manager began
+        std::set<std::string> awaited_gpus;         ///< that it asked for before the end of the start
+        bool is_shared{};                           ///< as it was told
+        bool lacks_turn{};                          ///< it has waited for it since before this manager began
+        std::optional<double> iteration_confidence; ///< as SharedGpuJob's
         std::int64_t switches{};
         std::int64_t switches_after_iteration{};
         std::int64_t moved_bytes{};
@@ -139,7 +140,7 @@ class Coordinator {
     bool fits_beside_holders(ClientId id, const Client& client) const;
     void keep_turn(ClientId id, const Client& client, double now_s);
     bool may_go_beside(const std::string& program, const std::vector<std::string>& holders) const;
-    void end_iteration(ClientId id, Client& client, double now_s);
+    void end_iteration(ClientId id, Client& client, const Message& message, double now_s);
     double switch_s(const std::string& program) const;
     bool would_admit_in_turns(ClientId id, const Client& client, const std::string& gpu, const MemoryNeed& need) const;
     void answer_later(ClientId id, const Message& question, double now_s);

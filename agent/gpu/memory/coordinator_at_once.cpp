@@ -95,8 +95,11 @@ bool Coordinator::may_go_beside(const std::string& program, const std::vector<st
                        [&](const std::string& gpu) { return books_.at(gpu).can_have_turns(all); });
 }
 
-void Coordinator::end_iteration(ClientId id, Client& client, double now_s)
+void Coordinator::end_iteration(ClientId id, Client& client, const Message& message, double now_s)
 {
+    client.iteration_confidence.reset();
+    if (message.first == kIterationByPattern)
+        client.iteration_confidence = static_cast<double>(std::clamp<std::int64_t>(message.second, 0, 1000)) / 1000;
     for (const std::string& gpu : client.gpus)
         (void)books_.at(gpu).end_iteration(key(id));
     if (settings_.turns.at_once < 2 || !pairs_.end_iteration(key(id), now_s)) return;

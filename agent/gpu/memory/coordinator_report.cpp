@@ -73,6 +73,7 @@ SharedGpuJob Coordinator::report_of(ClientId id, const Client& client, const Cli
                           .used_bytes = memory.temporary.used_bytes,
                           .peak_bytes = memory.temporary.peak_bytes},
             .iterations = memory.iterations,
+            .iteration_confidence = client.iteration_confidence,
             .refusals = memory.refusals,
             .switches = client.switches,
             .switches_after_iteration = client.switches_after_iteration,

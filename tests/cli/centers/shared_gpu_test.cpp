@@ -79,6 +79,8 @@ TEST(SharedGpuDetails, SayWhatSharingCosts)
               "12 turns given back in 3.00 s, 2.00 MiB moved, 48.0 MiB stayed, waited 7.00 s at most");
     own.refusals = 3;
     EXPECT_THAT(cost().second.text, EndsWith(", memory refused 3 times"));
+    own.iteration_confidence = 0.978;
+    EXPECT_THAT(cost().second.text, EndsWith(", memory refused 3 times, iterations found with 97 % confidence"));
 }
 
 TEST(UnitGpuDetails, TellOfEachGpuAndOfEachProgramOnIt)

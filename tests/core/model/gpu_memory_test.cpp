@@ -24,6 +24,7 @@ GpuMemoryReport report_with(std::size_t jobs)
                             .gap_bytes = 1,
                             .temporary = {100, 40, 0, 39},
                             .iterations = 9,
+                            .iteration_confidence = i == 1 ? std::optional(0.75) : std::nullopt,
                             .switch_s = 0.25});
     gpu.job_count = std::ssize(gpu.jobs);
     return {{gpu}};

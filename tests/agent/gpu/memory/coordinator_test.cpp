@@ -228,6 +228,21 @@ TEST(GpuCoordinator, WhoAsksAgainWhileItWaitsForTheStartIsAnsweredOnce)
     EXPECT_EQ(all.report().gpus.at(0).jobs.at(0).wrong_messages, 1000);
 }
 
+TEST(GpuCoordinator, StateTellsHowSureTheEndsOfIterationsAreWhereTheyAreFound)
+{
+    Coordinator all = coordinator();
+    join(all, 1, 8 * kMiB, 40 * kMiB);
+    const auto confidence = [&] { return all.report().gpus.at(0).jobs.at(0).iteration_confidence; };
+    EXPECT_EQ(confidence(), std::nullopt);
+
+    all.receive(1, {.type = MessageType::kIterationEnd, .first = kIterationByPattern, .second = 750}, 1);
+    EXPECT_EQ(confidence(), 0.75);
+    all.receive(1, {.type = MessageType::kIterationEnd, .first = kIterationByPattern, .second = 1LL << 60U}, 1);
+    EXPECT_EQ(confidence(), 1);
+    all.receive(1, {.type = MessageType::kIterationEnd, .first = kIterationByCall}, 1);
+    EXPECT_EQ(confidence(), std::nullopt) << "the program says so now";
+}
+
 TEST(GpuCoordinator, StateTellsOfEachGpuAndJob)
 {
     Coordinator all = coordinator();
