@@ -141,6 +141,20 @@ TEST_F(AttemptBookTest, TellsBesideWhomAnAttemptStartsAlsoAfterARestart)
     EXPECT_EQ(neighbours[second]->basis, PairSource::kMeasured) << "so is what it is called where pairs are known";
 }
 
+TEST_F(AttemptBookTest, GivesEachJobWhatItsProgramsAreKnownByAtTheMemoryManager)
+{
+    BookOptions options;
+    options.gpu_proof = [](const std::string& job) { return "proof of " + job; };
+    AttemptBook book(spool_, executor_, clock_, test::core_plan(1), std::move(options));
+    ASSERT_TRUE(book.load());
+
+    const AttemptOrder order = accept_running(book);
+    advance(book, 1s);
+
+    ASSERT_EQ(executor_.environments.size(), 1U);
+    EXPECT_EQ(executor_.environments[0].at("FATHOM_GPU_PROOF"), "proof of " + order.job_id.value);
+}
+
 TEST_F(AttemptBookTest, TriesAgainToRemoveWhatResists)
 {
     executor_.folders = {AttemptId::make()};

@@ -14,6 +14,7 @@ class FakeExecutor final : public Executor {
     {
         started.push_back(run.order.attempt_id);
         libraries.push_back(run.library);
+        environments.push_back(run.environment);
         return {};
     }
     RunView look(const AttemptId& id) override
@@ -55,9 +56,10 @@ class FakeExecutor final : public Executor {
     ExecutorChanges news;
     std::vector<AttemptId> folders;
     std::vector<AttemptId> started;
-    std::vector<std::string> libraries; ///< RunOrder::library of these
-    bool is_stubborn = false;           ///< folders cannot be removed
-    bool is_busy = false;               ///< folders cannot be removed yet
+    std::vector<std::string> libraries;                           ///< RunOrder::library of these
+    std::vector<std::map<std::string, std::string>> environments; ///< RunOrder::environment of each
+    bool is_stubborn = false;                                     ///< folders cannot be removed
+    bool is_busy = false;                                         ///< folders cannot be removed yet
     int removals = 0;
     int looks = 0;
     int reads = 0;
