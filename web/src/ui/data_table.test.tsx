@@ -98,10 +98,13 @@ function showMany(more: { rowsAtFirst?: number; pages?: { hasNextPage: boolean; 
 
 const moreButton = () => screen.getByRole<HTMLButtonElement>('button', { name: 'Load more: Rows' })
 
+// Other programs may have the processors.
+const patience = { timeout: 15_000 }
+
 /** Asks for more and waits until that has been done. */
 async function loadMore() {
   fireEvent.click(moreButton())
-  await waitFor(() => expect(screen.queryByRole<HTMLButtonElement>('button', { name: 'Load more: Rows' })?.disabled ?? false).toBe(false))
+  await waitFor(() => expect(screen.queryByRole<HTMLButtonElement>('button', { name: 'Load more: Rows' })?.disabled ?? false).toBe(false), patience)
 }
 
 it('draws a long list in parts', async () => {
@@ -140,11 +143,11 @@ it('shows that the click was heard before it asks for rows or draws them, and gi
   expect(moreButton().hasAttribute('data-loading')).toBe(true)
   expect(fetchNextPage).not.toHaveBeenCalled()
   expect(cell).not.toHaveBeenCalled()
-  await waitFor(() => expect(fetchNextPage).toHaveBeenCalledTimes(1))
+  await waitFor(() => expect(fetchNextPage).toHaveBeenCalledTimes(1), patience)
   expect(moreButton().disabled).toBe(true)
   moreButton().blur() // as browsers do with what is disabled
   end()
-  await waitFor(() => expect(moreButton().disabled).toBe(false))
+  await waitFor(() => expect(moreButton().disabled).toBe(false), patience)
   expect(document.activeElement).toBe(moreButton())
 })
 
