@@ -21,7 +21,7 @@ class UnitUseTest : public testing::Test {
     }
     ~UnitUseTest() override { store_.database().stop(); }
 
-    /// An attempt on a unit type of that center. `more`: columns and their values, each after a comma.
+    /// An attempt on a unit type of that center; more `columns` of it, each after a comma, with their `values`.
     void attempt(const std::string& center, const std::string& unit_type, int units, const std::string& columns = "",
                  const std::string& values = "")
     {
