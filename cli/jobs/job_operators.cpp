@@ -77,7 +77,8 @@ Table loops_table(const Json& work)
     const Json& code = member(remainder, "code");
     if (!code.is_object()) return table;
     for (const Json& one : items_of(code, "loops"))
-        table.add_row({text_of(one, "file") + "+" + count_of(one, "offset"), share_text(one, "share"), likeness_text(one)});
+        table.add_row(
+            {text_of(one, "file") + "+" + count_of(one, "offset"), share_text(one, "share"), likeness_text(one)});
     return table;
 }
 

@@ -145,7 +145,7 @@ double sort_memory(const Parameters& parameters)
 
 CpuImplementation sort_on_cpu()
 {
-    return {.make = make_sort, .memory = sort_memory};
+    return {.make = make_sort, .memory = sort_memory, .has_program_threads = true};
 }
 
 } // namespace fathom::probes

@@ -106,7 +106,7 @@ double spmv_memory(const Parameters& parameters)
 
 CpuImplementation spmv_on_cpu()
 {
-    return {.make = make_spmv, .memory = spmv_memory};
+    return {.make = make_spmv, .memory = spmv_memory, .has_program_threads = true};
 }
 
 } // namespace fathom::probes

@@ -4,11 +4,10 @@ import os
 import pathlib
 import subprocess
 import sys
-import time
 
 import pytest
 
-from profiling import BIN, PROFILE, profile, run
+from profiling import BIN, profile, run
 
 LOOPS = str(BIN / "profile_loops")
 PROBE = str(BIN / "fathom-probe")
@@ -108,18 +107,13 @@ def test_code_of_counted_libraries_is_not_the_programs_own(tmp_path):
     assert not any("blas" in loop["file"] for loop in code["loops"]), code
 
 
-def test_sampling_costs_at_most_three_percent():
-    def seconds(command):
+def test_sampling_costs_the_program_at_most_three_percent(tmp_path):
+    def seconds():
         before = os.times()
-        subprocess.run(command, check=True, capture_output=True, timeout=120)
+        subprocess.run([LOOPS, "hash", "6"], check=True, timeout=120)
         after = os.times()
-        return after.children_user - before.children_user
+        return after.children_user + after.children_system - before.children_user - before.children_system
 
-    ratios = []
-    for _ in range(5):
-        alone = seconds([LOOPS, "hash", "6"])
-        # The sampler's own time is in it, and so is the report's.
-        profiled = seconds([PROFILE, "--no-calibration", "--", LOOPS, "hash", "6"])
-        ratios.append((profiled - 0.5) / alone)
-        time.sleep(0.1)
-    assert sorted(ratios)[0] < 1.03, ratios
+    # Others on the machine make both longer now and then: the best of some tries is what it costs.
+    ratios = [profile(tmp_path, [LOOPS, "hash", "6"])["cpu_s"] / seconds() for _ in range(6)]
+    assert min(ratios) < 1.03, ratios
