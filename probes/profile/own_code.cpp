@@ -51,11 +51,16 @@ std::uint64_t samples_of(const SampledFile& file)
 
 OwnLoop match(const std::string& file, const HotLoop& found, double share, const std::vector<OperatorCode>& known)
 {
-    OwnLoop loop{file, found.begin, share, found.mix, "", 0};
+    OwnLoop loop{file, found.begin, share, found.mix, "", 0, "", 0};
     if (found.mix.waits > 0) return loop;
     const CodeMatch nearest = nearest_operator(found.mix, known);
     loop.similarity = nearest.similarity;
     if (nearest.similarity >= kLeastCodeSimilarity) loop.operator_id = nearest.operator_id;
+    std::vector<OperatorCode> everywhere = known;
+    std::erase_if(everywhere, [](const OperatorCode& one) { return !one.is_on_devices; });
+    const CodeMatch stand_in = nearest_operator(found.mix, everywhere);
+    loop.stand_in_similarity = stand_in.similarity;
+    if (stand_in.similarity >= kLeastCodeSimilarity) loop.stand_in = stand_in.operator_id;
     return loop;
 }
 

@@ -20,6 +20,8 @@ struct OwnLoop {
     CodeMix mix;
     std::string operator_id; ///< the nearest one; empty: none is near enough, or the loop only waits
     double similarity{};     ///< to the nearest operator of all, 0..1
+    std::string stand_in;    ///< the nearest one of those that devices have, too: it stands for the loop; empty: none
+    double stand_in_similarity{}; ///< to that one
 };
 
 /// What a program computes outside library calls, found by sampling.

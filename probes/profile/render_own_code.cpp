@@ -84,6 +84,7 @@ Json own_code_json(const OwnCode& code)
                   {"share", to_four_places(loop.share)},
                   {"operator", loop.operator_id.empty() ? Json() : Json(loop.operator_id)},
                   {"likeness", to_four_places(loop.similarity)},
+                  {"stand_in", loop.stand_in.empty() ? Json() : Json(loop.stand_in)},
                   {"mix", std::move(mix)},
                   {"packed", to_four_places(loop.mix.packed)},
                   {"operations_per_byte", to_four_places(loop.mix.flops_per_byte)}};

@@ -21,10 +21,11 @@ std::vector<Matched> matched_operators(const OwnCode& code)
     constexpr std::size_t kMost = 3; // each may stand twice
     std::map<std::string, Matched> by_id;
     for (const OwnLoop& loop : code.loops) {
-        if (loop.operator_id.empty()) continue;
-        Matched& one = by_id[loop.operator_id];
-        one.id = loop.operator_id;
-        one.similarity = (one.similarity * one.share + loop.similarity * loop.share) / (one.share + loop.share);
+        if (loop.stand_in.empty() || !(loop.share > 0)) continue;
+        Matched& one = by_id[loop.stand_in];
+        one.id = loop.stand_in;
+        one.similarity =
+            (one.similarity * one.share + loop.stand_in_similarity * loop.share) / (one.share + loop.share);
         one.share += loop.share;
     }
     std::vector<Matched> matched;
@@ -43,8 +44,6 @@ Parameters size_of(const std::string& id, bool is_beyond_caches)
     if (id == "random_access") return {{"n", is_beyond_caches ? 4'000'000 : 8192}};
     if (id == "sort") return {{"n", is_beyond_caches ? 1'000'000 : 32'768}};
     if (id == "trigonometric") return {{"n", 200'000}};
-    if (id == "compression" || id == "decompression")
-        return {{"bytes", is_beyond_caches ? 2'097'152 : 131'072}, {"random_percent", 10}};
     return {{"n", is_beyond_caches ? 2'000'000 : 1000}};
 }
 

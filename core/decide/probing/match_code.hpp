@@ -11,6 +11,9 @@ namespace fathom {
 struct OperatorCode {
     std::string_view operator_id;
     CodeMix mix;
+    /// Devices have it, too. Where another one stood for a part of a job, the job could not be placed on devices at
+    /// all.
+    bool is_on_devices{true};
 };
 
 /// The loops of Fathom's own operators. An operator has several rows where compilers and libraries make different

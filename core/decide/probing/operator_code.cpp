@@ -12,12 +12,16 @@ namespace {
 /// conjugate_gradient, whose loops are those of spmv and, over vectors, of stream_triad.
 constexpr std::array<OperatorCode, 17> kOperatorCode{{
     // deflate: the longest match, then its surroundings
-    {"compression", {.integer = 0.5, .indirect_load = 0.2, .branch = 0.3}},
-    {"compression", {.integer = 0.377, .load = 0.263, .indirect_load = 0.07, .store = 0.211, .branch = 0.079}},
+    {"compression", {.integer = 0.5, .indirect_load = 0.2, .branch = 0.3}, false},
+    {"compression", {.integer = 0.377, .load = 0.263, .indirect_load = 0.07, .store = 0.211, .branch = 0.079}, false},
     // inflate: the tables of codes, then copying
-    {"decompression", {.integer = 0.625, .indirect_load = 0.188, .branch = 0.187}},
-    {"decompression", {.integer = 0.564, .load = 0.128, .indirect_load = 0.103, .store = 0.026, .branch = 0.179}},
-    {"decompression", {.integer = 0.588, .load = 0.059, .indirect_load = 0.088, .store = 0.118, .branch = 0.147}},
+    {"decompression", {.integer = 0.625, .indirect_load = 0.188, .branch = 0.187}, false},
+    {"decompression",
+     {.integer = 0.564, .load = 0.128, .indirect_load = 0.103, .store = 0.026, .branch = 0.179},
+     false},
+    {"decompression",
+     {.integer = 0.588, .load = 0.059, .indirect_load = 0.088, .store = 0.118, .branch = 0.147},
+     false},
     {"random_access", {.integer = 0.5, .indirect_load = 0.444, .branch = 0.056}},
     // merging, then cutting into runs
     {"sort", {.integer = 0.357, .load = 0.214, .store = 0.143, .branch = 0.286}},

@@ -11,6 +11,8 @@ OwnLoop loop_of(const std::string& id, double share, double similarity)
 {
     OwnLoop loop;
     loop.operator_id = id;
+    loop.stand_in = id;
+    loop.stand_in_similarity = similarity;
     loop.share = share;
     loop.similarity = similarity;
     return loop;
@@ -52,6 +54,21 @@ TEST(StandIns, AreTheOperatorsOfMatchedLoops)
     EXPECT_NEAR(share_of(parts, "trigonometric", "compute"), 0.4, 1e-12);
 }
 
+TEST(StandIns, AreWhatDevicesHaveToo)
+{
+    OwnCode code;
+    code.loops = {loop_of("decompression", 0.4, 0.9)};
+    code.loops[0].stand_in = "sort"; // the nearest of those that devices have
+    code.loops[0].stand_in_similarity = 0.75;
+
+    const std::vector<StandIn> parts =
+        stand_ins({.memory = 0, .compute = 0.4, .io = 0, .waiting = 0.6, .method = ""}, code);
+
+    ASSERT_EQ(parts.size(), 1U);
+    EXPECT_EQ(parts[0].id, "sort");
+    EXPECT_DOUBLE_EQ(parts[0].similarity, 0.75);
+}
+
 TEST(StandIns, KeepTheSharesOfMemoryAndCompute)
 {
     OwnCode code;
@@ -69,7 +86,7 @@ TEST(StandIns, KeepTheSharesOfMemoryAndCompute)
 TEST(StandIns, AreNeverMoreThanAJobHasRoomFor)
 {
     OwnCode code;
-    for (const char* id : {"compression", "decompression", "random_access", "sort", "spmv"})
+    for (const char* id : {"random_access", "sort", "spmv", "stream_triad", "trigonometric"})
         code.loops.push_back(loop_of(id, 0.1, 0.8));
 
     const std::vector<StandIn> parts =
