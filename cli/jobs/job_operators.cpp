@@ -4,6 +4,8 @@
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"
 
+#include <fmt/format.h>
+
 #include <map>
 
 namespace fathom::cli {
@@ -68,6 +70,14 @@ std::string likeness_text(const Json& loop)
     return (*likeness >= kMuch ? "much like " : "somewhat like ") + id + " (" + format_percent(*likeness) + ")";
 }
 
+/// "solver+0x1788"
+std::string place_text(const Json& loop)
+{
+    const Json& offset = member(loop, "offset");
+    return text_of(loop, "file") +
+           (offset.is_number_unsigned() ? fmt::format("+{:#x}", offset.get<std::uint64_t>()) : "");
+}
+
 /// The program's own loops, found by sampling (docs/profiling.md).
 Table loops_table(const Json& work)
 {
@@ -77,8 +87,7 @@ Table loops_table(const Json& work)
     const Json& code = member(remainder, "code");
     if (!code.is_object()) return table;
     for (const Json& one : items_of(code, "loops"))
-        table.add_row(
-            {text_of(one, "file") + "+" + count_of(one, "offset"), share_text(one, "share"), likeness_text(one)});
+        table.add_row({place_text(one), share_text(one, "share"), likeness_text(one)});
     return table;
 }
 
