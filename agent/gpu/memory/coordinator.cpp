@@ -236,7 +236,8 @@ void Coordinator::take_place(ClientId id, Client& client, const Message& message
         keep_turn(id, client, now_s);
     // It has the turn on its other GPUs, as before a manager that began anew, and comes late for one where others have
     // it by now.
-    if (turns_.has_turn(key(id)) && !fits_beside_holders(id, client)) turns_.part_now(key(id), now_s);
+    if (message.fourth == kHadTurn && turns_.has_turn(key(id)) && !fits_beside_holders(id, client))
+        turns_.part_now(key(id), now_s);
     // In this order: it knows that it is not alone before it has room.
     tell_sharing(id, now_s, newcomer);
     note_turns();

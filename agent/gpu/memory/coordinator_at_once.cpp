@@ -150,9 +150,7 @@ void Coordinator::answer_later(ClientId id, const Message& question, double now_
     const uid_t user = clients_.at(id).user;
     const auto forced = forced_at_s_.find(user);
     const bool is_forced = forced == forced_at_s_.end() || now_s - forced->second >= kForcedEvery_s;
-    // Whom it has asked to end its turn already it forces no more.
-    if (is_forced && std::any_of(holders.begin(), holders.end(),
-                                 [&](const std::string& holder) { return !turns_.is_ending(holder); })) {
+    if (is_forced && !holders.empty()) {
         std::erase_if(forced_at_s_, [&](const auto& entry) { return now_s - entry.second >= kForcedEvery_s; });
         forced_at_s_[user] = now_s;
     }
