@@ -65,7 +65,8 @@ RouteTable::Impl::LeastSlowdown RouteTable::Impl::least_slowdown(const RouteRequ
         return {factor, factor};
     }
     const Least& least = least_of(unit_type);
-    if (!only_become_free(view.availability) || !(least.start.growth > 0)) return {};
+    const bool starts_when_free = only_become_free(view.availability) && is_free_at_last(units, unit_type);
+    if (!starts_when_free || !(least.start.growth > 0)) return {};
     // Whoever starts later has fewer neighbours. Beyond so much he ends later for all that.
     const double saved = factor_from(least.free_s) - 1;
     const double free_of_charge_s = std::max(least.start.from_s - least.free_s, 0.0);

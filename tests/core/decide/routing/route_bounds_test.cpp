@@ -162,6 +162,26 @@ TEST(RouteBounds, KnowWhatNeighboursCostAtLeast)
     EXPECT_LE(looked_at_beside_neighbours(request, 1e6), 24) << "of a job with limits";
 }
 
+TEST(RouteBounds, WhereAJobCanNeverRunIsFoundAsWithoutItsNeighbours)
+{
+    std::vector<UnitTypeView> views = slower_and_slower(200);
+    for (std::size_t i = 0; i < views.size(); ++i) {
+        views[i].cores_per_unit = 1;
+        views[i].loads = slower_by(std::log(3));
+        views[i].availability.take(0, Availability::kForEver, i % 2 == 1 ? 3 : 2);
+    }
+    RouteRequest request = data_request(0);
+    request.units.count = 2;
+    RouteTable table(views);
+
+    const Decision decision = route(request, table);
+
+    // Beside two, the best sixteen take up to 480 s · 3^(2/3) = 998 s: of the others 58 would take no longer alone.
+    ASSERT_EQ(decision.filter_trace.steps.size(), 1U);
+    EXPECT_EQ(decision.filter_trace.steps[0].filter, Filter::kDrain);
+    EXPECT_EQ(decision.filter_trace.steps[0].removed, 58);
+}
+
 TEST(RouteBounds, WhereNeighboursSoonLeaveALaterStartIsNotForgotten)
 {
     // Three units are wanted: two are free at once and four when the others end, who cost nothing then.
