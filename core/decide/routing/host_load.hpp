@@ -13,6 +13,15 @@ struct HostLoad {
     double sensitivity{};
 };
 
+/// What others hold of a host on average.
+struct HeldOfHost {
+    double units{};       ///< of the type
+    double other_cores{}; ///< of units of other types
+};
+
+/// Beside a job that has so many units. The more is held, the more cores `held` has, and the more bubbles these make.
+HostLoad host_load(const UnitTypeView& view, std::int64_t unit_count, const HeldOfHost& held);
+
 /// On average from `start_s` to `end_s`, while a job has so many units: of the other units of the type, and of what
 /// units of other types have on the host.
 HostLoad host_load(const UnitTypeView& view, std::int64_t unit_count, double start_s, double end_s);

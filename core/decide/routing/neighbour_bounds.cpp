@@ -1,10 +1,12 @@
 #include "core/decide/prediction/neighbours.hpp"
+#include "core/decide/routing/host_load.hpp"
 #include "core/decide/routing/route_table.hpp"
 
 #include <algorithm>
 
 // What neighbours cost a run at least, for bounds: where hosts are half full it is known of all places how much slower
-// they are than alone, and without it most of them would have to be looked at closely.
+// they are than alone, and without it most of them would have to be looked at closely. What the run costs them is left
+// out: it is never less than nothing.
 namespace fathom {
 namespace {
 
@@ -24,17 +26,17 @@ std::int64_t least_free(const Availability& availability)
         ->free;
 }
 
-/// Units that are taken on average over a time that is no longer, and begins between 0 and `from_s`, at least: if no
-/// more were ever taken than had been at some time before.
-double least_mean_taken(const UnitTypeView& view, double from_s, double length_s)
+/// Of `count` units, or cores, those that are taken on average over a time that is no longer, and begins between 0 and
+/// `from_s`, at least: if no more were ever taken than had been at some time before.
+double least_mean_taken(const Availability& availability, std::int64_t count, double from_s, double length_s)
 {
-    const std::vector<Availability::Step>& steps = view.availability.steps();
+    const std::vector<Availability::Step>& steps = availability.steps();
     const double until_s = from_s + length_s;
-    std::int64_t taken = view.unit_count;
+    std::int64_t taken = count;
     double unit_s = 0;
     for (std::size_t i = 0; i < steps.size() && steps[i].from_s < until_s; ++i) {
-        const std::int64_t free = std::clamp<std::int64_t>(steps[i].free, 0, view.unit_count);
-        taken = std::min(taken, view.unit_count - free);
+        const std::int64_t free = std::clamp<std::int64_t>(steps[i].free, 0, count);
+        taken = std::min(taken, count - free);
         const double end_s = std::min(i + 1 < steps.size() ? steps[i + 1].from_s : Availability::kForEver, until_s);
         unit_s += std::max(end_s - std::max(steps[i].from_s, from_s), 0.0) * static_cast<double>(taken);
     }
@@ -52,9 +54,12 @@ RouteTable::Impl::LeastSlowdown RouteTable::Impl::least_slowdown(const RouteRequ
     if (view.cores_per_unit <= 0 || !view.holds.empty() || request.units.is_exclusive()) return {};
     if (!(run.single.run_s > 0) || !knows_neighbours(run.parts)) return {};
     const double length_s = std::max(run.single.run_s, kMinHeld_s);
+    // Fewer held cores make fewer bubbles, whatever pressure their jobs make, so the least of them slows a run least.
     const auto factor_from = [&](double from_s) {
-        const double cores = least_mean_taken(view, from_s, length_s) * static_cast<double>(view.cores_per_unit);
-        return beside_neighbours({1, 1, 1}, run.single.run_s, run.parts, {.expected = cores, .most = cores}).run_s;
+        HeldOfHost held{.units = least_mean_taken(view.availability, view.unit_count, from_s, length_s)};
+        if (view.other_cores)
+            held.other_cores = least_mean_taken(view.other_cores->free, view.other_cores->count, from_s, length_s);
+        return beside_neighbours({1, 1, 1}, run.single.run_s, run.parts, host_load(view, 0, held).held).run_s;
     };
     const UnitRequest& units = request.units;
     const std::int64_t most = units.count ? columns->facts(unit_type).least_count_for(units)

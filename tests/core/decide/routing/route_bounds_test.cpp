@@ -54,6 +54,15 @@ std::shared_ptr<const UnitLoads> slower_by(double log_factor)
     return std::make_shared<const UnitLoads>(UnitLoads{load});
 }
 
+/// The same beside three cores that have a bubble each; of jobs that take as much of memory as a bubble.
+std::shared_ptr<const UnitLoads> slower_beside_bubbles_by(double log_factor)
+{
+    UnitLoads loads = *slower_by(log_factor);
+    loads[0].curve.bubbles = loads[0].curve.copies;
+    loads[0].curve.pressure = Pressure{1, 0.1, 2};
+    return std::make_shared<const UnitLoads>(std::move(loads));
+}
+
 RouteRequest data_request(double in_bytes)
 {
     RouteRequest request;
@@ -206,6 +215,48 @@ TEST(RouteBounds, WhereNeighboursSoonLeaveALaterStartIsNotForgotten)
     }
 }
 
+/// By a bound that counts neighbours, and by the choice at the same place.
+std::array<double, 2> bound_and_choice(const std::vector<UnitTypeView>& views, std::size_t at)
+{
+    const RouteRequest request = data_request(0);
+    RouteTable table(views);
+    const RouteKnowledge none;
+    PlaceChooser chooser(request, none);
+    RouteKind& kind = table.impl().kind_of(request, chooser);
+    table.impl().estimate_roughly(request, chooser, kind, at, RouteTable::Impl::Neighbours::kCounted);
+    const double bound = kind.objective[at];
+    table.impl().refine(request, chooser, kind, at);
+    return {bound, kind.objective[at]};
+}
+
+// A run of 300 s beside two cores, in turn whose jobs stay in their caches, whom nobody knows, who are two bubbles, and
+// beside one more core of another unit type.
+TEST(RouteBounds, CountNeighboursByThePressureThatTheyMake)
+{
+    std::vector<UnitTypeView> views = slower_and_slower(200);
+    for (UnitTypeView& view : views) {
+        view.cores_per_unit = 1;
+        view.loads = slower_beside_bubbles_by(std::log(8));
+        view.availability.take(0, 1e6, 2);
+    }
+    const auto expect_at_least = [&](double factor) {
+        const auto [bound, choice] = bound_and_choice(views, 0);
+        EXPECT_LE(bound, choice);
+        EXPECT_NEAR(bound, 300 * factor, 0.5);
+        EXPECT_NEAR(choice, 300 * factor, 0.5);
+    };
+    views[0].held_memory.add({.pressure = 0, .sensitivity = 0}, 2);
+    expect_at_least(1);
+    views[0].held_memory = {};
+    expect_at_least(2);
+    views[0].held_memory.add({.pressure = 1, .sensitivity = 0}, 2);
+    expect_at_least(4);
+    views[0].other_cores = OtherCores{2, Availability(2), {}};
+    views[0].other_cores->free.take(0, 1e6, 1);
+    views[0].other_cores->memory.add({.pressure = 1, .sensitivity = 0}, 1);
+    expect_at_least(8);
+}
+
 TEST(RouteBounds, NoChoiceIsBetterThanItsBound)
 {
     std::mt19937_64 random(5);
@@ -220,7 +271,13 @@ TEST(RouteBounds, NoChoiceIsBetterThanItsBound)
             if (i % 3 > 0) view.availability.take(0, any(0, 80'000), 4);
             if (i % 4 == 0) view.queued_s = any(0, 40'000);
             if (i % 5 == 0) view.trust_factor = any(0.5, 1);
-            if (world % 2 == 0) view.loads = slower_by(any(0, 1));
+            if (world % 2 == 0) view.loads = i % 2 == 0 ? slower_by(any(0, 1)) : slower_beside_bubbles_by(any(0, 3));
+            if (i % 7 < 4) view.held_memory.add({any(0, 2), any(0, 0.1)}, any(0, 4));
+            if (i % 8 < 3) {
+                view.other_cores = OtherCores{6, Availability(6), {}};
+                view.other_cores->free.take(any(0, 1000), any(0, 50'000), 5);
+                view.other_cores->memory.add({any(0, 2), any(0, 0.1)}, any(0, 5));
+            }
             view.cores_per_unit = 2;
             if (i % 6 == 0) view.availability.take(any(0, 2000), any(0, 9000), 2);
             waits.push_back({view.id.value, i % 2 * any(0, 1000), any(0, 1000)});
