@@ -301,9 +301,7 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
     is_unknown_job_ = request_->operators.empty() && known.by_count == nullptr;
     estimate_run(view);
     count_unknown_parts(view, known);
-    // Bounds leave out what it costs neighbours: these may have gone by then.
-    if (aim == ChoiceAim::kBest && !estimate_ && known.by_count == nullptr)
-        choice_.memory = memory_use(known.single.run_s, known.parts);
+    if (!estimate_ && known.by_count == nullptr) choice_.memory = memory_use(known.single.run_s, known.parts);
     const DividedRun run = divided(known);
     const Availability* free = &view.open_units(request_->units);
     Availability without_holds;
