@@ -98,7 +98,7 @@ struct AttemptEnd {
     std::optional<std::int64_t> exit_code; ///< for kExited
     std::optional<std::int64_t> signal;    ///< for kSignalled and kOutOfMemory
     AttemptCause cause{AttemptCause::kNone};
-    std::string detail;                  ///< for people; of kOutOfMemory a sentence that says so
+    std::string detail;                  ///< for people; of kOutOfMemory mostly a sentence that says so
     std::optional<Timestamp> started_at; ///< empty when it never ran
     Timestamp ended_at{};
     double run_s{}; ///< wall time, steady clock, with staging: as long as it held its units

@@ -63,7 +63,9 @@ std::string with_detail(std::string words, const std::string& detail)
 /// With the limit as far as its center says it, what was used, and what would help.
 std::string memory_words(const AttemptEnd& end)
 {
-    std::string words = end.detail.empty() ? "out of memory" : end.detail;
+    // Agents begin their sentence so, except where something kept them from storing it.
+    constexpr std::string_view kWords = "out of memory";
+    std::string words = end.detail.starts_with(kWords) ? end.detail : with_detail(std::string(kWords), end.detail);
     if (end.max_resident_bytes > 0)
         words += "; its largest process had " + bytes_text(static_cast<double>(end.max_resident_bytes));
     return words + "; ask for units with more memory (units.memory_bytes), or for more units";

@@ -410,6 +410,9 @@ TEST(AttemptWords, SayHowMuchMemoryThereWasAndWhatHelps)
     end.max_resident_bytes = 66'000'000;
     EXPECT_EQ(ending_of(end, 60).reason,
               "out of memory: the limit is 67108864 bytes; its largest process had 66 MB" + help);
+    end.detail = "what the job left of itself could not be kept";
+    end.max_resident_bytes = 0;
+    EXPECT_EQ(ending_of(end, 60).reason, "out of memory: what the job left of itself could not be kept" + help);
 }
 
 TEST_F(Attempts, TellOnWhichNodesTheyRanAndWhatTheseTook)
