@@ -22,6 +22,12 @@ constexpr std::array<OlderWords, 4> kOlderWords{{
     {AttemptOutcome::kExited, AttemptCause::kOutputsFailed, "outputs could not be stored: "},
 }};
 
+/// Of ends by themselves there is one, which is none of those that failed to start.
+bool is_cause_of(AttemptOutcome outcome, AttemptCause cause)
+{
+    return (outcome == AttemptOutcome::kExited) == (cause == AttemptCause::kOutputsFailed);
+}
+
 AttemptCause cause_of_older_agent(const AttemptEnd& end)
 {
     for (const OlderWords& words : kOlderWords) {
@@ -42,7 +48,8 @@ AttemptCause read_cause(ObjectReader& reader, const AttemptEnd& end)
     const std::optional<std::string> told = reader.optional_string("cause", {.max_length = kMaxCause});
     if (!may_have_cause(end)) return AttemptCause::kNone;
     if (!told) return cause_of_older_agent(end);
-    return parse_attempt_cause(*told).value_or(AttemptCause::kNone);
+    const AttemptCause cause = parse_attempt_cause(*told).value_or(AttemptCause::kNone);
+    return is_cause_of(end.outcome, cause) ? cause : AttemptCause::kNone;
 }
 
 } // namespace fathom::link

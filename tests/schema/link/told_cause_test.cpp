@@ -80,6 +80,17 @@ TEST(ToldCause, IsNoneOfEndsWhoseOutcomeSaysAll)
     EXPECT_EQ(cause_of(message), AttemptCause::kNone);
 }
 
+TEST(ToldCause, IsNoneWhereAnotherOutcomeHasIt)
+{
+    Json message = written(ended_as(AttemptOutcome::kFailedToStart, AttemptCause::kNone, "x"));
+    message["body"]["cause"] = "outputs_failed";
+    EXPECT_EQ(cause_of(message), AttemptCause::kNone);
+
+    message = written(ended_as(AttemptOutcome::kExited, AttemptCause::kNone, "x"));
+    message["body"]["cause"] = "no_local_user";
+    EXPECT_EQ(cause_of(message), AttemptCause::kNone);
+}
+
 TEST(ToldCause, OneThatANewerAgentNamesIsNone)
 {
     Json message = written(ended_as(AttemptOutcome::kFailedToStart, AttemptCause::kNone, "staging failed: x"));
