@@ -28,7 +28,7 @@ def test_exit_codes_and_signals_are_told_truly(network):
 def test_a_program_that_does_not_exist_fails_with_the_reason(network):
     job = run(network, ["/no/such/program"])
     assert job["state"] == "failed" and job["attempt"]["outcome"] == "failed_to_start"
-    assert "no/such/program" in job["end_reason"]
+    assert job["attempt"]["cause"] == "program_not_started" and "no/such/program" in job["end_reason"]
 
 
 def test_the_wall_limit_ends_the_whole_process_group(network):
