@@ -132,7 +132,6 @@ void Daemon::run()
     network_.stop();
     network_thread.join();
     survey_.join();
-    kept_files_.reset();
     // What was posted meanwhile holds parts of the connection, which must not outlive the network context.
     timer_.cancel();
     signals_.cancel();
@@ -140,6 +139,7 @@ void Daemon::run()
     change_timer_.cancel();
     work_.restart();
     work_.poll();
+    kept_files_.reset(); // not before: what was posted may ask for files
     conversation_->disconnected();
     if (const Result<void> stored = spool_->commit(); !stored)
         log_warning("spool_failed", {{"reason", stored.error().detail}}); // acknowledgements, which come again

@@ -206,7 +206,7 @@ int run_with_helper(const AgentConfig& config, const std::function<std::optional
                                 ask_for_kept_files(std::move(files->agent)));
         // Not return: what is held here is the helper's to take down.
         std::exit(run_agent_process(config, ready->folder, helper, std::move(executor), std::move(ready->gpu_memory),
-                                    serve)); // NOLINT(concurrency-mt-unsafe): all its threads have ended
+                                    serve)); // NOLINT(concurrency-mt-unsafe): its threads have ended, or hang in a read
     }
     sockets->agent = OpenFile();
     files->agent = OpenFile();
