@@ -3,6 +3,7 @@
 #include "core/base/error_text.hpp"
 #include "core/base/open_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -67,14 +68,19 @@ Result<void> fetch_rest(const std::string& url, PartFile& part, const std::funct
 
 Result<void> fetch_all(const Download& wanted, const TransferTries& tries, PartFile& part, const FetchRest& fetch)
 {
-    return with_tries(tries, [&](int) -> Result<void> {
+    const auto attempt = [&](int) -> Result<void> {
         if (part.bytes() == wanted.size_bytes) return {};
         Result<void> done = fetch(part);
         if (done && part.bytes() < wanted.size_bytes)
             done = Error{Errc::kInvalid, "it has " + std::to_string(part.bytes()) + " of the " +
                                              std::to_string(wanted.size_bytes) + " bytes expected"};
         return done;
-    });
+    };
+    // A link that is slow, and cut off for that, brings a large file in many tries. One that sends the same beginning
+    // again and again brings none.
+    std::int64_t furthest = part.bytes();
+    const auto got_on = [&] { return part.bytes() > std::exchange(furthest, std::max(furthest, part.bytes())); };
+    return with_tries(tries, attempt, got_on);
 }
 
 /// Gives the file its name, which nobody else's file may have by then.

@@ -22,7 +22,8 @@ struct Download {
 std::filesystem::path part_of(const std::filesystem::path& file);
 
 /// Fetches a file, and gives it its name when its size and SHA-256 are right. What an earlier call has left in
-/// part_of() is gone on with; what has come stays there when this one fails, unless it has other content. Blocks.
+/// part_of() is gone on with; what has come stays there when this one fails, unless it has other content. Of tries,
+/// those count that bring nothing beyond what was there before. Blocks.
 /// @param on_bytes  called now and then with how many bytes are there
 /// @error kConflict     the file is there already.
 /// @error kInvalid      the server refuses, or it has other content.

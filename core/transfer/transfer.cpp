@@ -75,14 +75,20 @@ Error failure(CURLcode code, const char* cause)
     return {is_final(code) ? Errc::kInvalid : Errc::kUnavailable, is_told ? cause : curl_easy_strerror(code)};
 }
 
-Result<void> with_tries(const TransferTries& tries, const std::function<Result<void>(int)>& attempt)
+Result<void> with_tries(const TransferTries& tries, const std::function<Result<void>(int)>& attempt,
+                        const std::function<bool()>& got_on)
 {
     std::chrono::milliseconds pause = tries.first_pause;
+    int counted = 0;
     for (int i = 1;; ++i) {
         const Result<void> done = attempt(i);
         if (done || !is_transient(done.error().code)) return done;
-        if (i >= tries.most)
+        if (got_on && got_on()) {
+            counted = 0;
+            pause = tries.first_pause;
+        } else if (++counted >= tries.most) {
             return Error{done.error().code, done.error().detail + ", at the last of " + std::to_string(i) + " tries"};
+        }
         std::this_thread::sleep_for(pause);
         pause = std::min(2 * pause, kMaxPause);
     }

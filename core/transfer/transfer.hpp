@@ -13,7 +13,7 @@ namespace fathom {
 /// How failed transfers are tried again.
 struct TransferTries {
     int most = 5;                                ///< of one file
-    std::chrono::milliseconds first_pause{1000}; ///< doubled after each try
+    std::chrono::milliseconds first_pause{1000}; ///< doubled after each try that counts
 };
 
 /// A server's refusal to send a part of what it has: another try asks for all of it.
@@ -42,6 +42,9 @@ Error failure(CURLcode code, const char* cause);
 
 /// Makes tries until one succeeds or another cannot help, with growing pauses between them.
 /// @param attempt  is given the number of the try, from 1 on
-Result<void> with_tries(const TransferTries& tries, const std::function<Result<void>(int)>& attempt);
+/// @param got_on  asked after a try that failed, whether it got further than those before it: such a one does not
+/// count, and tries are counted anew after it. Empty: all count.
+Result<void> with_tries(const TransferTries& tries, const std::function<Result<void>(int)>& attempt,
+                        const std::function<bool()>& got_on = {});
 
 } // namespace fathom

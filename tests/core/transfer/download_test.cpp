@@ -106,6 +106,34 @@ TEST_F(Downloads, KeepWhatHasComeWhereTheNetworkFails)
     EXPECT_FALSE(std::filesystem::exists(file()));
 }
 
+/// As a server does that cuts slow clients off: two bytes of what is missing, each time.
+TEST_F(Downloads, GoOnForAsLongAsEachTryBringsMore)
+{
+    DataSite site([](const std::string& request) {
+        const std::size_t range = request.find("Range: bytes=");
+        const std::size_t from = range == std::string::npos ? 0 : std::stoul(request.substr(range + 13));
+        return answer_with(from == 0 ? "200 OK" : "206 Partial Content", kContent.substr(from, 2),
+                           kContent.size() - from);
+    });
+
+    const Result<void> done = fetch(site.url() + "/x");
+
+    ASSERT_TRUE(done) << done.error().detail;
+    EXPECT_EQ(read_file(file()).value(), kContent);
+    EXPECT_EQ(site.requests().size(), (kContent.size() + 1) / 2) << "of two tries that it has";
+}
+
+TEST_F(Downloads, EndWhereEachTryBringsTheSame)
+{
+    DataSite site([](const std::string&) { return answer_with("200 OK", "what", kContent.size()); });
+
+    const Result<void> done = fetch(site.url() + "/x");
+
+    EXPECT_EQ(done.error().code, Errc::kUnavailable);
+    EXPECT_THAT(done.error().detail, HasSubstr("at the last of 3 tries")) << "the first one brought something";
+    EXPECT_EQ(site.requests().size(), 3U);
+}
+
 TEST_F(Downloads, TakeNoOtherContent)
 {
     const std::string other(kContent.size(), 'x');
