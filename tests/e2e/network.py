@@ -339,11 +339,12 @@ class Gate:
 
     def __init__(self, network, name):
         self.path = network.folder / f"gate-{name}"
+        self.path.unlink(missing_ok=True)
 
     @property
     def passing(self):
-        """What a job's shell waits by."""
-        return f"while ! test -e {self.path}; do sleep 0.1; done"
+        """What a job's shell waits by; not when the network is gone, as a batch system's job may outlive a test that failed."""
+        return f"while test -d {self.path.parent} && ! test -e {self.path}; do sleep 0.1; done"
 
     def open(self):
         self.path.touch()
