@@ -56,8 +56,7 @@ class JobsService {
     asio::awaitable<Result<JobRecord>> submit(AdmittedJob job, std::string owner);
     /// The same under an idempotency key, which commits with the job.
     /// @return nullopt: the key is in use already, or being taken by another transaction, which is not waited for;
-    /// nothing
-    ///         was done. submit_once() waits, and tells what the repeat gets.
+    ///         nothing was done. submit_once() waits, and tells what the repeat gets.
     asio::awaitable<Result<std::optional<JobRecord>>> submit_first(IdempotencyKey key, AdmittedJob job,
                                                                    std::string owner);
     /// Queues admitted jobs, all or nothing.

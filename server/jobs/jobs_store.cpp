@@ -18,7 +18,9 @@ namespace {
 // most of what a submission costs. What is known of the specification is told, so that PostgreSQL reads it once and
 // writes it once. A key that another transaction has just taken (claim_key) is left to whoever asks for it alone:
 // waited for here, it would hold up everybody's jobs. Keys are taken in their order, so that two such statements never
-// wait for each other where a replica of an earlier version locks none.
+// wait for each other where a replica of an earlier version locks none. A replica writes one group at a time, 512 jobs
+// at most: so many locks for the 8 connections that it has are what PostgreSQL has room for by default
+// (max_locks_per_transaction, 64 a connection).
 constexpr Statement kInsertJobs{"jobs_insert_jobs", R"sql(
     WITH offered AS MATERIALIZED (
         SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
