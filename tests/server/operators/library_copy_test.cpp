@@ -69,8 +69,6 @@ TEST_F(CopiedLibrary, HasNoCodeThatNobodySignedWhoIsTrustedHere)
     EXPECT_EQ(stored(), "lu@1 uploaded, op1@1 built_in, op1@2 expert") << "once the key is trusted";
 }
 
-/// A whole library's code is not in memory at once: what has come is copied before more is asked for.
-
 TEST_F(CopiedLibrary, HasNoPackageOfAnotherManifest)
 {
     trust_key();

@@ -16,6 +16,7 @@ using testing::IsEmpty;
 
 class LibraryFollowing : public CopiedLibrary {};
 
+/// A whole library's code is not in memory at once: what has come is copied before more is asked for.
 TEST_F(LibraryFollowing, IsCopiedPartByPartWhereItsCodeIsLarge)
 {
     trust_key();
