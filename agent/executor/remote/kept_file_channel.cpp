@@ -15,6 +15,13 @@ namespace {
 struct AskingEnd {
     explicit AskingEnd(OpenFile open) : socket(std::move(open)) {}
 
+    Result<std::string> ask(const std::string& question) const
+    {
+        if (socket.number() < 0) return Error{Errc::kUnavailable, "copies cannot be read until the agent is restarted"};
+        if (Result<void> asked = send_message(socket.number(), question); !asked) return asked.error();
+        return receive_message(socket.number());
+    }
+
     OpenFile socket;
     std::mutex mutex; ///< from a question to its answer
 };
@@ -26,12 +33,11 @@ KeptFileRead ask_for_kept_files(OpenFile socket)
     return [end = std::make_shared<AskingEnd>(std::move(socket))](const std::string& sha256, std::int64_t offset,
                                                                   std::size_t max_bytes) -> Result<std::string> {
         const std::scoped_lock lock(end->mutex);
-        const Result<void> asked =
-            send_message(end->socket.number(), encode(KeptFileQuestion{sha256, offset, max_bytes}));
-        if (!asked) return Error{Errc::kUnavailable, asked.error().detail};
-        const Result<std::string> answer = receive_message(end->socket.number());
-        if (!answer) return Error{Errc::kUnavailable, answer.error().detail};
-        return decode_answer(*answer);
+        const Result<std::string> answer = end->ask(encode(KeptFileQuestion{sha256, offset, max_bytes}));
+        if (answer) return decode_answer(*answer);
+        // What came of this question later would be taken for the answer to the next one.
+        end->socket = OpenFile();
+        return Error{Errc::kUnavailable, answer.error().detail};
     };
 }
 

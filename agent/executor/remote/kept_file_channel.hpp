@@ -9,7 +9,7 @@ namespace fathom::agent {
 // file system that stands still holds up nothing else that the two say to each other.
 
 /// The agent's end. One question after another, whoever asks; each waits for its answer.
-/// @error kUnavailable  also: the helper is gone.
+/// @error kUnavailable  also: the helper is gone, or did not answer as it should; it is not asked again then.
 KeptFileRead ask_for_kept_files(OpenFile socket);
 
 /// The helper's answer to a question, once that is seen to be no more than the agent may ask: a file by the SHA-256 of
