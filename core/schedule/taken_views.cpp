@@ -20,7 +20,7 @@ void take_units(UnitTypeView& view, double from_s, double release_s, std::int64_
 } // namespace
 
 TakenViews::TakenViews(std::span<const UnitTypeView> given)
-    : given_(given), first_(given.size(), kNone), last_(given.size(), kNone), most_taken_(given.size()),
+    : given_(given), hosts_(given), first_(given.size(), kNone), last_(given.size(), kNone), most_taken_(given.size()),
       copy_of_(given.size())
 {
 }
@@ -52,6 +52,7 @@ UnitTypeView& TakenViews::own(std::size_t index)
     UnitTypeView*& copy = copy_of_[index];
     if (copy != nullptr) return *copy;
     copy = &copies_.emplace_back(given_[index]);
+    if (hosts_.has_others(index)) copy->other_cores = hosts_.others_of(index);
     for (std::uint32_t i = first_[index]; i != kNone; i = notes_[i].next)
         take_units(*copy, notes_[i].from_s, notes_[i].release_s, notes_[i].unit_count, notes_[i].whole_device_units,
                    notes_[i].memory);

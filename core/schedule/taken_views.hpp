@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/decide/routing/route.hpp"
+#include "core/schedule/host_cores.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -36,6 +37,9 @@ class TakenViews final : public LateViews {
 
     /// Makes room for so many notes.
     void expect(std::size_t reservations) { notes_.reserve(reservations); }
+    /// What is held on hosts with units of several types: goes with each copy, so it must be noted before the first
+    /// one.
+    HostCores& hosts() { return hosts_; }
     /// Whether something is noted of the unit type that is not laid on it yet.
     bool is_late(std::size_t index) const { return first_[index] != kNone; }
     /// Notes what is taken of a unit type that has no copy, and for whose project nothing is held there.
@@ -62,6 +66,7 @@ class TakenViews final : public LateViews {
     static constexpr std::uint32_t kNone = UINT32_MAX;
 
     std::span<const UnitTypeView> given_;
+    HostCores hosts_;
     std::vector<Note> notes_;
     // By unit type:
     std::vector<std::uint32_t> first_; ///< index of the note; kNone: there is none

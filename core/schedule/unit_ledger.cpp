@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace fathom {
@@ -28,11 +27,11 @@ UnitLedger::UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge 
       columns_(columns && columns->size() == unit_types.size() ? std::move(columns) : nullptr)
 {
     taken_->expect(reserved.size() + planned.size());
+    note_hosts(reserved); // before anything is copied
     lay_calendar(calendar, now);
     for (const KnownGpuRoom& one : gpu_rooms) {
         if (const auto found = index_of(one.unit_type_id.value)) own(*found).gpu_rooms.push_back(one.room);
     }
-    lay_other_cores(reserved);
     lay_reservations(reserved);
     lay_reservations(planned);
 }
@@ -66,35 +65,17 @@ void UnitLedger::lay_calendar(const UnitCalendar& calendar, Timestamp now)
     }
 }
 
-void UnitLedger::lay_other_cores(std::span<const Reservation> reserved)
+void UnitLedger::note_hosts(std::span<const Reservation> reserved)
 {
-    std::unordered_map<std::string_view, std::vector<std::size_t>> hosts; // names of the unit types as they were given
-    for (std::size_t i = 0; i < views_->size(); ++i) {
-        const std::string& host = views_->given(i).host;
-        if (!host.empty()) hosts[host].push_back(i);
-    }
-    const auto cores_of = [](const UnitTypeView& view, std::int64_t units) { return units * view.cores_per_unit; };
-    for (const auto& [host, members] : hosts) {
-        std::int64_t all = 0;
-        for (const std::size_t i : members)
-            all += cores_of(views_->given(i), views_->given(i).unit_count);
-        for (const std::size_t i : members) {
-            const UnitTypeView& view = views_->given(i);
-            const std::int64_t others = all - cores_of(view, view.unit_count);
-            if (view.loads != nullptr && others > 0) own(i).other_cores = {others, Availability(others), {}};
-        }
-    }
+    HostCores& hosts = taken_->hosts();
+    if (hosts.is_empty()) return;
+    std::optional<std::size_t> index;
     for (const Reservation& one : reserved) {
-        const auto index = hosts.empty() ? std::nullopt : index_of(one.unit_type_id.value);
-        if (!index || views_->given(*index).host.empty()) continue;
-        const UnitTypeView& holder = views_->given(*index);
-        const std::int64_t cores = cores_of(holder, one.unit_count);
-        for (const std::size_t i : hosts.at(holder.host)) {
-            if (i == *index || !views_->given(i).other_cores) continue;
-            OtherCores& other = *own(i).other_cores;
-            other.free.take(one.from_s, one.release_s, cores);
-            if (one.memory) other.memory.add(*one.memory, static_cast<double>(cores));
-        }
+        index = index_->find_after(index, one.unit_type_id.value);
+        if (index) hosts.note(*index, one);
+    }
+    for (std::size_t i = 0; i < views_->size(); ++i) {
+        if (hosts.has_others(i)) views_->show_late(i);
     }
 }
 

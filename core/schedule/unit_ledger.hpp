@@ -24,9 +24,9 @@ struct KnownGpuRoom {
 };
 
 /// The scheduler's working copy: the unit types with their calendar and with what is reserved at one moment, and with
-/// what is planned for the jobs before the one in hand (list scheduling). Only unit types of which something is taken
-/// are copied, and of these only the ones that decisions look at closely (TakenViews). Not thread-safe, and neither are
-/// its views().
+/// what is planned for the jobs before the one in hand (list scheduling). Only unit types of which something is taken,
+/// or on whose host there are others, are copied, and of these only the ones that decisions look at closely
+/// (TakenViews). Not thread-safe, and neither are its views().
 class UnitLedger {
   public:
     /// @param unit_types  must outlive the ledger; the other lists are read during the call only.
@@ -73,8 +73,8 @@ class UnitLedger {
   private:
     RouteTable& table();
     void lay_calendar(const UnitCalendar& calendar, Timestamp now);
-    /// On hosts with units of several types: what jobs that were placed before hold of the cores of the others.
-    void lay_other_cores(std::span<const Reservation> reserved);
+    /// On hosts with units of several types: what jobs that were placed before hold there.
+    void note_hosts(std::span<const Reservation> reserved);
     void lay_reservations(std::span<const Reservation> reservations);
     /// Whether what is taken of the unit type can be noted until somebody looks at it.
     bool may_be_late(std::size_t index) const;

@@ -36,6 +36,14 @@ std::string all_of(const SchedulePlan& plan)
     return Json{{"starts", starts}, {"waits", waits}}.dump();
 }
 
+/// Two unit types each are on one host.
+void share_hosts(test::RandomCycle& cycle)
+{
+    std::vector<UnitTypeView>& views = cycle.catalog.unit_types;
+    for (std::size_t i = 0; i < views.size(); ++i)
+        views[i].host = "h" + std::to_string(i / 2);
+}
+
 class CycleDocumentProperty : public ::testing::TestWithParam<int> {};
 
 TEST_P(CycleDocumentProperty, OfWhatWasWrittenAndReadComesTheSamePlanToTheLastText)
@@ -43,7 +51,8 @@ TEST_P(CycleDocumentProperty, OfWhatWasWrittenAndReadComesTheSamePlanToTheLastTe
     std::size_t starts = 0;
     std::size_t waits = 0;
     for (int i = 0; i < 12; ++i) {
-        const test::RandomCycle cycle = test::CycleMaker(static_cast<std::uint64_t>(1000 * GetParam() + i)).make();
+        test::RandomCycle cycle = test::CycleMaker(static_cast<std::uint64_t>(1000 * GetParam() + i)).make();
+        if (i % 2 == 1) share_hosts(cycle);
         const std::string document = write_cycle(cycle.moment);
         const std::vector<std::string> parts = parts_of(cycle.catalog);
         const SchedulePlan plan = decide_cycle(cycle.moment, cycle.catalog);
@@ -175,6 +184,7 @@ TEST(UnitLedgerProperty, PageAfterPageOnOneLedgerIsDecidedAsOnNewOnes)
     std::size_t waits = 0;
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
         test::RandomCycle cycle = test::CycleMaker(900 + seed).make(seed % 2 == 0 ? 90 : 0);
+        if (seed % 3 == 1) share_hosts(cycle);
         const CycleMoment first = cycle.moment;
         UnitLedger kept(cycle.catalog.unit_types, cycle.catalog.knowledge, first.calendar, first.reserved,
                         first.planned, first.now, nullptr, first.gpu_rooms);

@@ -183,5 +183,34 @@ TEST(UnitLedgerHosts, JobsOnOtherUnitTypesOfTheHostHoldItsCores)
     EXPECT_FALSE(ledger.views()[3].other_cores);
 }
 
+TEST(UnitLedgerHosts, AreLaidOnlyOnUnitTypesThatSomebodyLooksAt)
+{
+    const std::vector<UnitTypeView> views{on_host("a", "h1", 4, 1), on_host("b", "h1", 2, 4), on_host("c", "h1", 1, 2)};
+    const std::vector<Reservation> reserved{{.unit_type_id = {"ut_b"}, .unit_count = 2, .release_s = 60},
+                                            {.unit_type_id = {"ut_c"}, .unit_count = 1, .release_s = 30},
+                                            {.unit_type_id = {"ut_gone"}, .unit_count = 1, .release_s = 30}};
+
+    UnitLedger ledger(views, {}, {}, reserved, {}, {});
+    ledger.reserve({.unit_type_id = {"ut_a"}, .unit_count = 1, .release_s = 60});
+
+    EXPECT_EQ(ledger.views()[0].other_cores.value().free.free_at(0), 0) << "reserved before anybody looked";
+    EXPECT_EQ(ledger.views()[0].other_cores->free.free_at(30), 2);
+    EXPECT_EQ(&ledger.views().given(1), &views[1]) << "nobody has looked";
+    EXPECT_EQ(ledger.views()[2].other_cores.value().count, 12);
+    EXPECT_EQ(ledger.views()[2].other_cores->free.free_at(0), 4) << "what came later in the cycle is not in it";
+    EXPECT_EQ(ledger.views()[2].availability.free_at(0), 0);
+}
+
+TEST(UnitLedgerHosts, AMachineThatManyCentersAreTriedOutOnIsNone)
+{
+    std::vector<UnitTypeView> views;
+    for (std::uint32_t i = 0; i <= HostCores::kMostTypes; ++i)
+        views.push_back(on_host(std::to_string(i), "h1", 1, 1));
+
+    EXPECT_FALSE(UnitLedger(views, {}, {}, {}, {}, {}).views()[0].other_cores);
+    views.pop_back();
+    EXPECT_TRUE(UnitLedger(views, {}, {}, {}, {}, {}).views()[0].other_cores);
+}
+
 } // namespace
 } // namespace fathom
