@@ -17,6 +17,8 @@ class BackgroundProcess {
 
     /// Time for the next look. A host whose /proc cannot be read is taken to be idle.
     void look();
+    /// Whether the child may run until the next look.
+    bool may_run() const { return pace_.may_run(); }
 
     static constexpr std::chrono::milliseconds kPeriod{250};
 
