@@ -1,5 +1,6 @@
 #include "probes/runner/memory_pressure.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 namespace fathom::probes {
@@ -9,8 +10,7 @@ constexpr std::string_view kBubble = "stream_triad";
 /// Elements of each of its three arrays: 192 MB, more than a unit's share of any last-level cache, and little enough
 /// for many copies on one host.
 constexpr std::int64_t kBubbleElements = 8'000'000;
-/// By how much neighbours may be expected to slow what they slow.
-constexpr double kSlower = 2;
+constexpr double kLeastSlowdown = 2;
 
 OperatorUse bubble_use()
 {
@@ -60,11 +60,17 @@ Result<void> MemoryPressure::measure(SampledOperator& item)
     return {};
 }
 
+double MemoryPressure::slowdown() const
+{
+    if (!reporter_) return kLeastSlowdown;
+    return std::max(kLeastSlowdown, reporter_->beside_bubbles.median_s / reporter_->alone.median_s);
+}
+
 double MemoryPressure::expected_s(const SampledOperator& item) const
 {
     const auto each = static_cast<double>(samples_ + 1);
     // At the end of the reporter's turn the others still end an execution.
-    return kSlower * (each * (item.expected_sample_s() + bubble_.expected_sample_s()) + item.expected_sample_s());
+    return slowdown() * (each * (item.expected_sample_s() + bubble_.expected_sample_s()) + item.expected_sample_s());
 }
 
 Result<std::optional<SampledTimes>> MemoryPressure::take_turn(SampledOperator& sampled, SampledOperator* pressing)

@@ -28,7 +28,10 @@ class MemoryPressure {
     /// Measures an operator beside bubbles, and the reporter beside it. What samples the operator has so far are
     /// forgotten.
     Result<void> measure(SampledOperator& item);
-    /// Seconds that measure() takes, by what was seen so far and with twice of that for the neighbours. After start.
+    /// By how much neighbours must be expected to slow what they slow: as much as bubbles slowed the reporter, and
+    /// twice at least. Of the others than the first copy twice.
+    double slowdown() const;
+    /// Seconds that measure() takes, by what was seen so far and slowdown(). After start.
     double expected_s(const SampledOperator& item) const;
 
     /// In the first copy; empty in the others, and before start.

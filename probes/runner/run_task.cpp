@@ -142,17 +142,19 @@ class TaskRun {
         if (conditions_.copies == nullptr) return {};
         const double held = needed_memory(task_, conditions_, &RegisteredOperator::memory);
         const bool has_room = held + MemoryPressure::memory_bytes() <= conditions_.usable_memory_bytes;
-        if (!conditions_.copies->agree(has_room && expected_end_s() + kReporter_s <= kExtraShare * task_.limit_s))
-            return {};
+        const double latest_s = kExtraShare * task_.limit_s;
+        if (!conditions_.copies->agree(has_room && expected_end_s() + kReporter_s <= latest_s)) return {};
         tell("measuring what memory pressure costs");
         MemoryPressure pressure(*conditions_.copies, conditions_.cores, std::min(task_.repeats, kMaxPressureSamples));
         if (Result<void> started = pressure.start(seed_, sample_rule(task_, conditions_.cores, copy_count())); !started)
             return started;
         reporter_ = pressure.reporter();
+        // On a host of many cores copies in step may be as slow as bubbles are: these samples go before.
+        const double slowdown = pressure.slowdown();
         for (std::size_t i = 0; i < operators_.size(); ++i) {
             SampledOperator& item = operators_[i];
-            const double end_s = expected_end_s() + pressure.expected_s(item);
-            if (!conditions_.copies->agree(end_s <= kExtraShare * task_.limit_s)) return {};
+            const double end_s = end_in_step_s(slowdown) + pressure.expected_s(item);
+            if (!conditions_.copies->agree(end_s <= latest_s)) return {};
             tell("measuring what memory pressure costs " + item.name() + ", and how much it makes");
             if (Result<void> measured = pressure.measure(item); !measured) return measured;
             pressure_[i] = pressure.take_last();
@@ -271,6 +273,15 @@ class TaskRun {
         const auto rounds = static_cast<double>(conditions_.copies != nullptr ? 2 * task_.repeats : task_.repeats);
         for (const SampledOperator& item : operators_)
             expected_s += item.expected_sample_s() * rounds;
+        return expected_s;
+    }
+
+    /// The same where only the samples in step are still to come, each so many times as long as alone.
+    double end_in_step_s(double slowdown) const
+    {
+        double expected_s = seconds_since(conditions_.process_start);
+        for (const SampledOperator& item : operators_)
+            expected_s += slowdown * item.expected_sample_s() * static_cast<double>(task_.repeats);
         return expected_s;
     }
 

@@ -1,11 +1,14 @@
 // Copies of a probe side by side: what each gets of the processors, their step, and their results as one.
 #include "probes/runner/copies_in_step.hpp"
+#include "probes/runner/memory_pressure.hpp"
 #include "probes/runner/run_copies.hpp"
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -146,6 +149,35 @@ TEST(CopiesInStep, WhoHasEndedIsWaitedForNoMore)
 
     own.wait(CopiesInStep::kShortPause); // comes back
     EXPECT_EQ(own.count(), 2);
+}
+
+// On a host of many cores bubbles slow each other far more than twice, and so do copies in step, for which the time
+// must be left.
+TEST(MemoryPressure, TheFirstCopyKnowsByHowMuchBubblesSlowThingsThere)
+{
+    CopiesInStep starter = CopiesInStep::make(2).value();
+    std::array<std::optional<ReporterTimes>, 2> reporters;
+    std::array<double, 2> slowdowns{};
+    std::vector<std::thread> copies;
+    for (std::size_t copy = 0; copy < slowdowns.size(); ++copy) {
+        copies.emplace_back([&, copy] {
+            CopiesInStep own = CopiesInStep::join(starter.place_of(static_cast<int>(copy))).value();
+            MemoryPressure pressure(own, 1, 2);
+            const Result<void> started = pressure.start(1, {.min_sample_s = 0.001});
+            EXPECT_TRUE(started);
+            reporters.at(copy) = pressure.reporter();
+            slowdowns.at(copy) = pressure.slowdown();
+            starter.note_end(static_cast<int>(copy));
+        });
+    }
+    for (std::thread& copy : copies)
+        copy.join();
+
+    ASSERT_TRUE(reporters[0]);
+    EXPECT_EQ(reporters[0]->alone.samples_s.size(), 2U);
+    EXPECT_EQ(slowdowns[0], std::max(2.0, reporters[0]->beside_bubbles.median_s / reporters[0]->alone.median_s));
+    EXPECT_FALSE(reporters[1]) << "it is a bubble";
+    EXPECT_EQ(slowdowns[1], 2);
 }
 
 TEST(CopiesInStep, WhatTheStarterDidNotSayIsRefused)
