@@ -17,7 +17,6 @@ namespace {
 
 /// As a deviation of the slope before anything is known.
 constexpr double kUsualSlope = 0.05;
-constexpr double kSendingNoise = 0.05;
 /// As how many results counts what is known of noise from elsewhere.
 constexpr double kSendingNoiseResults = 2;
 /// Loads that are closer tell noise.

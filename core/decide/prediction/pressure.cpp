@@ -9,8 +9,6 @@
 namespace fathom {
 namespace {
 
-/// By which two sendings differ, of ln(ratio).
-constexpr double kSendingNoise = 0.05;
 /// Of the usual pressure, as a deviation.
 constexpr double kUsualDeviation = 0.5;
 
@@ -19,7 +17,7 @@ bool is_ratio(double value)
     return std::isfinite(value) && value > 0;
 }
 
-bool is_good(const PressureResult& result)
+bool are_ratios(const PressureResult& result)
 {
     const PressureRatios& ratios = result.ratios;
     return is_ratio(ratios.beside_bubbles) && is_ratio(ratios.reporter_beside) &&
@@ -30,7 +28,7 @@ bool is_good(const PressureResult& result)
 
 std::optional<Pressure> fit_pressure(std::vector<PressureResult> results)
 {
-    std::erase_if(results, [](const PressureResult& result) { return !is_good(result); });
+    std::erase_if(results, [](const PressureResult& result) { return !are_ratios(result); });
     if (results.empty()) return std::nullopt;
     // Sorted: sums of floating-point numbers depend on their order.
     std::sort(results.begin(), results.end(), [](const PressureResult& a, const PressureResult& b) {

@@ -21,6 +21,8 @@ struct PressureResult {
     PressureRatios ratios;
 };
 
+/// By which two sendings of a probe differ, of ln(time).
+inline constexpr double kSendingNoise = 0.05;
 /// The pressure on memory of what nobody measured: between none, of what stays in its caches, and a bubble.
 inline constexpr double kUsualPressure = 0.5;
 /// More than as many bubbles as it has cores nothing is taken to be.

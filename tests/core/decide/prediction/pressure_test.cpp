@@ -14,7 +14,7 @@
 namespace fathom {
 namespace {
 
-PressureResult result(const std::string& run, double reporter_beside, double reporter_beside_bubbles)
+PressureResult told(const std::string& run, double reporter_beside, double reporter_beside_bubbles)
 {
     return {run, {1.5, reporter_beside, reporter_beside_bubbles}};
 }
@@ -23,7 +23,7 @@ TEST(Pressure, ByHand)
 {
     // Bubbles double the reporter's time, the operator's copies make it e^0.07 times as long: λ = 0.0025 / 0.25 = 0.01.
     const double bubbles = std::log(2.0);
-    const auto pressure = fit_pressure({result("r1", std::exp(0.07), 2)});
+    const auto pressure = fit_pressure({told("r1", std::exp(0.07), 2)});
 
     ASSERT_TRUE(pressure);
     EXPECT_NEAR(pressure->per_core, (0.07 * bubbles + 0.005) / (bubbles * bubbles + 0.01), 1e-12);
@@ -33,7 +33,7 @@ TEST(Pressure, ByHand)
 
 TEST(Pressure, WhereBubblesCostNothingNothingIsLearned)
 {
-    const auto pressure = fit_pressure({result("r1", 1, 1), result("r2", 1.02, 0.98)});
+    const auto pressure = fit_pressure({told("r1", 1, 1), told("r2", 1.02, 0.98)});
 
     ASSERT_TRUE(pressure);
     EXPECT_EQ(pressure->per_core, kUsualPressure);
@@ -43,10 +43,10 @@ TEST(Pressure, WhereBubblesCostNothingNothingIsLearned)
 
 TEST(Pressure, IsBoundedAndOfWhatCanBeOnly)
 {
-    EXPECT_EQ(fit_pressure({result("r1", 100, 1.5)})->per_core, kMostPressure);
-    EXPECT_NEAR(fit_pressure({result("r1", 0.8, 4)})->per_core, 0, 0.01) << "nobody makes memory faster";
+    EXPECT_EQ(fit_pressure({told("r1", 100, 1.5)})->per_core, kMostPressure);
+    EXPECT_NEAR(fit_pressure({told("r1", 0.8, 4)})->per_core, 0, 0.01) << "nobody makes memory faster";
     EXPECT_FALSE(fit_pressure({}));
-    EXPECT_FALSE(fit_pressure({result("r1", 0, 2), result("r2", 1, std::numeric_limits<double>::infinity())}));
+    EXPECT_FALSE(fit_pressure({told("r1", 0, 2), told("r2", 1, std::numeric_limits<double>::infinity())}));
 }
 
 TEST(Pressure, SeveralSendingsTellMoreInAnyOrder)
@@ -56,7 +56,7 @@ TEST(Pressure, SeveralSendingsTellMoreInAnyOrder)
     std::vector<PressureResult> results;
     for (int i = 0; i < 12; ++i) {
         const double bubbles = 0.2 + 0.1 * (i % 3);
-        results.push_back(result("r" + std::to_string(i), std::exp(0.6 * bubbles + noise(random)), std::exp(bubbles)));
+        results.push_back(told("r" + std::to_string(i), std::exp(0.6 * bubbles + noise(random)), std::exp(bubbles)));
     }
     const auto pressure = fit_pressure(results);
     const auto first = fit_pressure({results.front()});
@@ -84,7 +84,7 @@ TEST(MemoryUse, OfJobsThatHoldUnitsIsTheirMean)
 }
 
 /// Twice as long beside four bubbles.
-LoadCurve curve(double pressure)
+LoadCurve bubble_curve(double pressure)
 {
     return {.bubbles = {{.copies = 5, .busy_cores = 4, .log_factor = std::log(2.0), .deviation = 0, .run_count = 1}},
             .pressure = Pressure{pressure, 0.1, 1}};
@@ -92,7 +92,7 @@ LoadCurve curve(double pressure)
 
 TEST(MemoryUse, OfAJobIsThatOfItsPartsByTheirTime)
 {
-    const LoadCurve streaming = curve(1);
+    const LoadCurve streaming = bubble_curve(1);
     const LoadCurve unknown{.slope = 0.1, .largest_busy_cores = 4, .result_count = 9};
     const std::vector<ScaledPart> parts{{6, nullptr, &streaming}, {3, nullptr, &unknown}, {0, nullptr, nullptr}};
 
@@ -108,7 +108,7 @@ TEST(MemoryUse, OfAJobIsThatOfItsPartsByTheirTime)
 TEST(Neighbours, CountByTheirPressureWhereAJobWasMeasuredBesideBubbles)
 {
     // Four cores of pressure ½ are two bubbles: √2 times as long.
-    const LoadCurve streaming = curve(1);
+    const LoadCurve streaming = bubble_curve(1);
     const std::vector<ScaledPart> parts{{10, nullptr, &streaming}};
 
     const RunTime beside = beside_neighbours({10, 9, 11}, 10, parts, {.expected = 4, .most = 4, .pressure = 0.5});
