@@ -19,7 +19,7 @@ net::Response answer_of(const Call& call, int status, const Result<OperatorRevie
 }
 
 /// `{"package": {…}}`, and nothing else.
-Result<OperatorPackage> read_package(const Call& call)
+Result<OperatorPackage> read_submitted(const Call& call)
 {
     const Result<Json> json = call.json();
     if (!json) return json.error();
@@ -45,7 +45,7 @@ Result<std::string> read_reason(const Call& call)
 
 Answer submit(OperatorReviewsService* service, Call call)
 {
-    Result<OperatorPackage> package = read_package(call);
+    Result<OperatorPackage> package = read_submitted(call);
     if (!package) co_return net::problem(package.error(), call.request.request_id);
     const Result<OperatorReview> review = co_await service->submit(caller_of(call), std::move(*package));
     co_return answer_of(call, 201, review);
@@ -61,7 +61,7 @@ Answer list(OperatorReviewsService* service, Call call)
     co_return render_page(*reviews);
 }
 
-Answer get_package(OperatorReviewsService* service, Call call)
+Answer get_reviewed_package(OperatorReviewsService* service, Call call)
 {
     const Result<std::string> package = co_await service->package(call.request.path_params["id"]);
     if (!package) co_return net::problem(package.error(), call.request.request_id);
@@ -94,7 +94,7 @@ void add_operator_reviews_routes(ApiRouter& router, OperatorReviewsService& serv
     router.add(Method::kGet, "/operator-reviews", Permission::kReadNetwork, bind(list));
     router.add(Method::kPost, "/operator-reviews", Permission::kManageMetering, idempotent(database, bind(submit)),
                kLargeBodyBytes);
-    router.add(Method::kGet, "/operator-reviews/{id}/package", Permission::kReadUploads, bind(get_package));
+    router.add(Method::kGet, "/operator-reviews/{id}/package", Permission::kReadUploads, bind(get_reviewed_package));
     router.add(Method::kPost, "/operator-reviews/{id}:approve", Permission::kManageOperatorKeys,
                idempotent(database, bind(approve)));
     router.add(Method::kPost, "/operator-reviews/{id}:reject", Permission::kManageOperatorKeys,

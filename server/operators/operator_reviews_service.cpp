@@ -10,13 +10,13 @@ namespace {
 constexpr std::int64_t kMostWaiting = 20;  ///< of a center: each may have a megabyte
 constexpr std::int64_t kKeptDecided = 100; ///< of a center
 
-std::string name_of(const OperatorReview& review)
+std::string review_name(const OperatorReview& review)
 {
     return review.operator_id + " version " + std::to_string(review.operator_version);
 }
 
 /// What this transaction has just written.
-OperatorReview stored(pqxx::work& transaction, const std::string& id)
+OperatorReview stored_review(pqxx::work& transaction, const std::string& id)
 {
     std::optional<OperatorReview> review = select_operator_review(transaction, id);
     FATHOM_ASSERT(review.has_value());
@@ -43,7 +43,7 @@ Result<OperatorReview> submit_package(pqxx::work& transaction, const Caller& cal
     review.center_id = center;
     review.submitted_by = caller.actor;
     insert_operator_review(transaction, review, package);
-    review = stored(transaction, review.id);
+    review = stored_review(transaction, review.id);
     audit(transaction, caller.actor, "operator.submit", package.manifest.id, caller.request_id,
           {{"review_id", review.id},
            {"version", package.manifest.version},
@@ -58,7 +58,7 @@ Result<OperatorReview> waiting_review(pqxx::work& transaction, const std::string
 {
     std::optional<OperatorReview> review = lock_operator_review(transaction, id);
     if (!review) return Error{Errc::kNotFound, "no such operator review"};
-    if (!review->is_waiting()) return Error{Errc::kConflict, name_of(*review) + " is " + review->state + " already"};
+    if (!review->is_waiting()) return Error{Errc::kConflict, review_name(*review) + " is " + review->state + " already"};
     return std::move(*review);
 }
 
@@ -86,7 +86,7 @@ Result<OperatorReview> approve_review(pqxx::work& transaction, const Caller& cal
            {"submitted_by", review->submitted_by},
            {"object_sha256", review->object_sha256}});
     wake_library_readers(transaction);
-    return stored(transaction, id);
+    return stored_review(transaction, id);
 }
 
 Result<OperatorReview> reject_review(pqxx::work& transaction, const Caller& caller, const std::string& id,
@@ -101,7 +101,7 @@ Result<OperatorReview> reject_review(pqxx::work& transaction, const Caller& call
            {"center", review->center},
            {"submitted_by", review->submitted_by},
            {"reason", reason}});
-    return stored(transaction, id);
+    return stored_review(transaction, id);
 }
 
 } // namespace
