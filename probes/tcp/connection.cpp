@@ -21,7 +21,7 @@ namespace fathom::probes {
 namespace {
 
 constexpr std::size_t kMaxAddresses = 8;
-constexpr int kBacklog = 512;
+constexpr int kBacklog = 4096; ///< all of a team connect at once; the system may take fewer
 
 struct AddressList {
     void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
@@ -93,12 +93,19 @@ Result<void> wait_for(int socket, short events, Deadline deadline)
     return wait_for_any(one, deadline);
 }
 
+/// 169.254.0.0/16: of a link to a service processor on many hosts, the same on each.
+constexpr bool is_link_local(std::uint32_t address)
+{
+    return address >> 16U == 0xa9feU;
+}
+
 /// Up, with an address that means the same on other hosts, and on the interface that was asked for.
 bool is_wanted(const ifaddrs& one, std::string_view interface)
 {
     if (one.ifa_addr == nullptr || (one.ifa_flags & IFF_UP) == 0) return false;
     if (!interface.empty() ? one.ifa_name != interface : (one.ifa_flags & IFF_LOOPBACK) != 0) return false;
-    if (one.ifa_addr->sa_family == AF_INET) return true;
+    if (one.ifa_addr->sa_family == AF_INET)
+        return !is_link_local(ntohl(reinterpret_cast<const sockaddr_in*>(one.ifa_addr)->sin_addr.s_addr));
     if (one.ifa_addr->sa_family != AF_INET6) return false;
     const auto* const address = reinterpret_cast<const sockaddr_in6*>(one.ifa_addr);
     return !IN6_IS_ADDR_LINKLOCAL(&address->sin6_addr);

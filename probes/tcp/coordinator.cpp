@@ -1,6 +1,7 @@
 #include "probes/tcp/coordinator.hpp"
 
 #include "core/base/secret.hpp"
+#include "core/base/wait_for_child.hpp"
 #include "probes/tcp/handshake.hpp"
 #include "probes/tcp/team_start.hpp"
 
@@ -18,8 +19,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kGatherLimit{50}; ///< fathom-probe waits a little longer, and is told why
-constexpr std::chrono::seconds kRingLimit{60};
+constexpr std::chrono::seconds kGatherLimit{50};
+/// For the ring, too: fathom-probe waits a minute, and is told why.
+constexpr std::chrono::seconds kReadyLimit{57};
+constexpr std::chrono::seconds kSendLimit{60};
 constexpr std::chrono::seconds kAnswerLimit{600};
 constexpr std::chrono::milliseconds kLook{250}; ///< between two looks whether one has ended
 
@@ -43,9 +46,10 @@ class Coordinator {
     Result<void> gather()
     {
         if (const Result<void> listening = listen(); !listening) return listening;
+        const Deadline ready = Clock::now() + kReadyLimit;
         if (const Result<void> started = start(); !started) return started;
         if (const Result<void> come = admit_all(); !come) return come;
-        return place_all();
+        return place_all(ready);
     }
 
     void print_ready() const
@@ -64,7 +68,7 @@ class Coordinator {
             std::fflush(stdout);
             const ExchangeCommand command = read_exchange_command();
             for (const Member& member : members_)
-                if (const Result<void> sent = send_message(member.control.number(), command, Clock::now() + kRingLimit);
+                if (const Result<void> sent = send_message(member.control.number(), command, Clock::now() + kSendLimit);
                     !sent)
                     return sent;
             if (command.task == ExchangeTask::kEnd) return {};
@@ -145,7 +149,7 @@ class Coordinator {
     }
 
     /// Neighbours in the ring are of one host where they can be: the least goes between hosts.
-    Result<void> place_all()
+    Result<void> place_all(Deadline deadline)
     {
         std::sort(members_.begin(), members_.end(), [](const Member& a, const Member& b) {
             return a.host != b.host ? a.host < b.host : a.arrival < b.arrival;
@@ -156,7 +160,6 @@ class Coordinator {
             CPU_OR(&host.processors, &host.processors, &members_[rank].hello.processors);
             places[rank].host_rank = host.size++;
         }
-        const Deadline deadline = Clock::now() + kRingLimit;
         for (std::size_t rank = 0; rank < members_.size(); ++rank) {
             const Hello& next = members_[(rank + 1) % members_.size()].hello;
             Place& place = places[rank];
@@ -173,11 +176,22 @@ class Coordinator {
         return {};
     }
 
+    /// One that has ended ends all of it at once, though others wait for it in vain until their own limits.
+    Result<void> wait_for_answer(std::size_t rank, Deadline deadline) const
+    {
+        while (!wait_for_input(members_[rank].control.number(), std::min(deadline, Clock::now() + kLook))) {
+            if (team_.has_lost_one()) return Error{Errc::kUnavailable, "a process has ended"};
+            if (Clock::now() >= deadline) return Error{Errc::kUnavailable, "a process does not answer"};
+        }
+        return {};
+    }
+
     /// The longest time, the largest error, and the first one's digest.
     Result<Answer> gather_answers(Deadline deadline) const
     {
         Answer all;
         for (std::size_t rank = 0; rank < members_.size(); ++rank) {
+            if (const Result<void> there = wait_for_answer(rank, deadline); !there) return there.error();
             Result<Answer> one = receive_message<Answer>(members_[rank].control.number(), deadline);
             if (!one) return one.error();
             if (!std::isfinite(one->error)) one->error = std::numeric_limits<double>::max();

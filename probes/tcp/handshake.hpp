@@ -20,8 +20,9 @@ Result<void> introduce(int socket, std::string_view secret, std::uint32_t rank, 
 /// @error kUnavailable  as introduce()
 Result<std::uint32_t> admit(int socket, std::string_view secret, Deadline deadline);
 
-/// Accepts connections until one is admitted whose rank is `rank`; strangers get some seconds each, and are left.
-/// @error kUnavailable  none was by `deadline`
+/// Accepts connections until one is admitted whose rank is `rank`; strangers get some seconds each, and are left. Who
+/// has connected by `deadline` gets them after it, too.
+/// @error kUnavailable  none had connected by `deadline`
 Result<OpenFile> accept_member(const std::vector<TcpListener>& listeners, std::string_view secret, std::uint32_t rank,
                                Deadline deadline);
 

@@ -14,7 +14,15 @@
 namespace fathom::probes {
 namespace {
 
-constexpr std::chrono::seconds kEndLimit{2};
+/// For processes that were told to end, and their launcher; then for the signal.
+constexpr std::chrono::seconds kOwnEndLimit{1};
+constexpr std::chrono::seconds kEndLimit{1};
+
+/// @return whether all have ended by `deadline`
+bool have_ended(const std::vector<pid_t>& children, std::chrono::steady_clock::time_point deadline)
+{
+    return std::all_of(children.begin(), children.end(), [&](pid_t child) { return wait_for_child(child, deadline); });
+}
 
 /// In the child. @return false: the parent ended before it could be told of that
 bool become_child(pid_t parent, int end_signal)
@@ -29,9 +37,12 @@ bool become_child(pid_t parent, int end_signal)
 
 StartedTeam::~StartedTeam()
 {
-    // A launcher ends what it has started on other hosts: it is asked first.
-    for (const pid_t child : children_)
-        ::kill(child, SIGTERM);
+    // A batch system notes a launcher that a signal ends as one that has failed. But it ends what it has started on
+    // other hosts: it is asked first.
+    if (!have_ended(children_, std::chrono::steady_clock::now() + kOwnEndLimit)) {
+        for (const pid_t child : children_)
+            ::kill(child, SIGTERM);
+    }
     const auto deadline = std::chrono::steady_clock::now() + kEndLimit;
     for (const pid_t child : children_) {
         if (!wait_for_child(child, deadline)) ::kill(child, SIGKILL);

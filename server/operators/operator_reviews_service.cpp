@@ -58,7 +58,8 @@ Result<OperatorReview> waiting_review(pqxx::work& transaction, const std::string
 {
     std::optional<OperatorReview> review = lock_operator_review(transaction, id);
     if (!review) return Error{Errc::kNotFound, "no such operator review"};
-    if (!review->is_waiting()) return Error{Errc::kConflict, review_name(*review) + " is " + review->state + " already"};
+    if (!review->is_waiting())
+        return Error{Errc::kConflict, review_name(*review) + " is " + review->state + " already"};
     return std::move(*review);
 }
 

@@ -166,6 +166,21 @@ TEST(TcpHandshake, PassesStrangersByForTheOneThatIsMeant)
     EXPECT_FALSE(accept_member(listeners, "secret", 3, at_once()));
 }
 
+/// A process that connects at the last moment on a busy host answers after it.
+TEST(TcpHandshake, AdmitsWhoHasConnectedInTimeAndProvesItLater)
+{
+    std::vector<TcpListener> listeners;
+    listeners.push_back(listen_at("127.0.0.1").value());
+    const Result<OpenFile> slow = connect_to(listeners[0].address, in_a_minute());
+    std::thread late([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        EXPECT_TRUE(introduce(slow->number(), "secret", 3, in_a_minute()).has_value());
+    });
+
+    EXPECT_TRUE(accept_member(listeners, "secret", 3, at_once()));
+    late.join();
+}
+
 /// Rings of `size` in threads: each result of an all-reduce of `elements`, one after the other.
 std::vector<double> reduced(std::size_t size, std::size_t elements, std::uint64_t seed)
 {
