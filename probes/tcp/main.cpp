@@ -4,6 +4,7 @@
 #include "core/base/parse_number.hpp"
 #include "probes/tcp/coordinator.hpp"
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -48,20 +49,26 @@ int join(const TeamVector& vector)
     return 1;
 }
 
-/// The coordinator has a connection to each process.
-void allow_open_files()
+/// The coordinator has a connection to each process. @return whether it may open so many files
+bool allow_open_files(int processes)
 {
+    constexpr rlim_t kOthers = 32; // streams, sockets that listen, strangers
     rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return true; // accept() tells
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_max >= static_cast<rlim_t>(processes) + kOthers) return true;
+    std::fprintf(stderr,
+                 "fathom-tcp-probe: %d processes need as many connections; \"ulimit -Hn\" allows %ju open files\n",
+                 processes, static_cast<std::uintmax_t>(limit.rlim_max));
+    return false;
 }
 
 int lead(TeamOrder order)
 {
     std::error_code ignored;
     order.program = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
-    allow_open_files();
+    if (!allow_open_files(order.processes)) return 2;
     const Result<void> done = coordinate(order);
     if (done) return 0;
     std::fprintf(stderr, "fathom-tcp-probe: %s\n", done.error().detail.c_str());
