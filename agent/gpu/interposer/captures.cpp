@@ -73,7 +73,7 @@ void Share::finish_captures(Lock& lock)
             (void)release_block(address, false);
     }
     if (collectives_running_.load() != 0) return;
-    if (std::exchange(is_to_end_after_capture_, false)) (void)give_back(TurnEnd::kWithinIteration, lock);
+    if (is_to_end_after_capture_.exchange(false)) (void)give_back(TurnEnd::kWithinIteration, lock);
 }
 
 } // namespace fathom::gpu

@@ -95,6 +95,10 @@ class Share {
     /// call is begun on some GPUs and not on others.
     void begin_collective();
     void end_collective();
+    /// Around what waits on the host for other processes, as for all ranks of a communicator that is made: a turn that
+    /// is to end with the iteration ends then, since no iteration ends meanwhile and those others may need the GPUs.
+    void begin_meeting();
+    void end_meeting();
     /// Before the process makes or joins a communicator of several ranks, whose processes then take turns together.
     /// @param key  of the communicator in this process
     void join_communicator(const void* key, std::int64_t ranks, const std::string& name);
@@ -311,7 +315,8 @@ class Share {
     bool has_turn_{true};
     bool wants_{};
     bool is_to_end_after_iteration_{};
-    bool is_to_end_after_capture_{};
+    std::atomic<bool> is_to_end_after_capture_{false}; ///< or after the collective calls that run; set with mutex_
+    int meetings_{};                                   ///< that are waited for, now
     Captures captures_;
     struct Communicator {
         std::int64_t ranks{};

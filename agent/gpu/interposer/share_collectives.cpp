@@ -32,9 +32,27 @@ void Share::begin_collective()
 
 void Share::end_collective()
 {
-    if (socket_path_.empty() || collectives_running_.fetch_sub(1) > 1 || captures_.is_any()) return;
+    if (socket_path_.empty() || collectives_running_.fetch_sub(1) > 1) return;
+    // Without the lock where nothing is to be done: who has it may wait for this process's work, and that for what
+    // this thread does next.
+    if (!is_to_end_after_capture_.load() || captures_.is_any()) return;
     Lock lock(mutex_);
     finish_captures(lock);
+}
+
+void Share::begin_meeting()
+{
+    if (socket_path_.empty()) return;
+    Lock lock(mutex_);
+    ++meetings_;
+    if (is_to_end_after_iteration_) (void)give_back(TurnEnd::kWithinIteration, lock);
+}
+
+void Share::end_meeting()
+{
+    if (socket_path_.empty()) return;
+    const Lock lock(mutex_);
+    --meetings_;
 }
 
 bool Share::tell_communicator(std::int64_t ranks, const std::string& name, bool joins)

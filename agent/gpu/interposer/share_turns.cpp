@@ -45,11 +45,13 @@ bool Share::give_back(TurnEnd end, Lock& /*held*/)
         std::this_thread::yield();
     // Nothing of a capture runs, but what follows would end it with an error. What a collective call has begun on one
     // GPU it has to begin on all.
+    // In this order: who ends the last call looks then whether the turn is to end.
+    is_to_end_after_capture_.store(true);
     if (captures_.is_any() || collectives_running_.load() != 0) {
-        is_to_end_after_capture_ = true;
         may_run_.store(true);
         return false;
     }
+    is_to_end_after_capture_.store(false);
     // Before this process waits for its work, which may wait for other processes.
     if (!communicators_.empty()) (void)send({.type = MessageType::kCollectives, .first = collectives_.load()});
     std::size_t moved = std::exchange(moved_back_bytes_, 0);
