@@ -21,7 +21,9 @@ void* own_function(const char* name);
 /// The same of NVIDIA's management library (management.cpp).
 void* own_management_function(const char* name);
 /// The same of NVIDIA's library for collective calls (collective_calls.cpp).
-/// @param of_nccl  that library's own, which is called from then on where none was yet; null: it is looked for
+/// @param of_nccl  that library's own, to which this library's leads where nothing else is found for who calls it;
+///                 null: nothing is known
+/// @return         null also where this library's function leads to that of another NCCL
 void* own_collective_function(const char* name, void* of_nccl);
 /// This library's function in place of the driver's; `function` itself if it has none for it.
 void* own_for(void* function);

@@ -4,7 +4,8 @@
 //   collective_trainer RANK RANKS DEVICE COMMUNICATOR ITERATIONS WAY
 //
 // WAY: `linked` to NVIDIA's library; `dlsym`: found in it; `group`: calls are grouped; `silent`: linked, and nothing is
-// said of iterations.
+// said of iterations. Built as own_collective_trainer it is not linked to NVIDIA's library: `own`: it loads a library
+// that has one of its own, FATHOM_OWN_NCCL, so that nobody else sees its functions.
 #include "agent/gpu/cuda_abi.hpp"
 #include "agent/gpu/interposer/fathom_gpu.h"
 
@@ -37,11 +38,14 @@ using InitRank = int(void** made, int ranks, NcclUniqueId id, int rank);
 using AllReduce = int(const void* from, void* to, std::size_t count, int type, int operation, void* communicator,
                       Stream stream);
 using Destroy = int(void* communicator);
+using Group = int();
+#ifndef FATHOM_HAS_OWN_NCCL
 InitRank ncclCommInitRank;
 AllReduce ncclAllReduce;
 Destroy ncclCommDestroy;
-int ncclGroupStart();
-int ncclGroupEnd();
+Group ncclGroupStart;
+Group ncclGroupEnd;
+#endif
 }
 
 namespace {
@@ -61,22 +65,39 @@ void run(void* kernel, std::uint64_t address, std::uint64_t words, std::uint64_t
     require(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), "launch");
 }
 
-/// By the way in which the program finds NVIDIA's library.
 struct Nccl {
-    InitRank* init = &ncclCommInitRank;
-    AllReduce* all_reduce = &ncclAllReduce;
-    Destroy* destroy = &ncclCommDestroy;
+    InitRank* init{};
+    AllReduce* all_reduce{};
+    Destroy* destroy{};
+    Group* start{};
+    Group* end{};
 };
 
+Nccl find_nccl(const char* file, const std::string& prefix)
+{
+    void* const library = ::dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        std::fprintf(stderr, "collective trainer: %s\n", ::dlerror());
+        std::exit(4);
+    }
+    const auto find = [&](const char* name) { return ::dlsym(library, (prefix + name).c_str()); };
+    return {.init = reinterpret_cast<InitRank*>(find("CommInitRank")),
+            .all_reduce = reinterpret_cast<AllReduce*>(find("AllReduce")),
+            .destroy = reinterpret_cast<Destroy*>(find("CommDestroy")),
+            .start = reinterpret_cast<Group*>(find("GroupStart")),
+            .end = reinterpret_cast<Group*>(find("GroupEnd"))};
+}
+
+/// By the way in which the program finds NVIDIA's library.
 Nccl find_nccl(const std::string& way)
 {
-    Nccl found;
-    if (way != "dlsym") return found;
-    void* const library = ::dlopen("libnccl.so.2", RTLD_NOW);
-    found.init = reinterpret_cast<InitRank*>(::dlsym(library, "ncclCommInitRank"));
-    found.all_reduce = reinterpret_cast<AllReduce*>(::dlsym(library, "ncclAllReduce"));
-    found.destroy = reinterpret_cast<Destroy*>(::dlsym(library, "ncclCommDestroy"));
-    return found;
+#ifdef FATHOM_HAS_OWN_NCCL
+    require(way == "own" ? 0 : 1, "way");
+    return find_nccl(std::getenv("FATHOM_OWN_NCCL"), "own");
+#else
+    if (way == "dlsym") return find_nccl("libnccl.so.2", "nccl");
+    return {&ncclCommInitRank, &ncclAllReduce, &ncclCommDestroy, &ncclGroupStart, &ncclGroupEnd};
+#endif
 }
 
 } // namespace
@@ -119,10 +140,10 @@ int main(int argc, char** argv)
         require(cuMemAlloc_v2(&activations, kWords * 8), "allocate");
         const auto value = static_cast<std::uint64_t>(iteration);
         run(fill, activations, kWords, value);
-        if (way == "group") require(ncclGroupStart(), "ncclGroupStart");
+        if (way == "group") require(nccl.start(), "ncclGroupStart");
         for (int bucket = 0; bucket < 3; ++bucket)
             require(nccl.all_reduce(nullptr, nullptr, 0, 0, 0, communicator, nullptr), "ncclAllReduce");
-        if (way == "group") require(ncclGroupEnd(), "ncclGroupEnd");
+        if (way == "group") require(nccl.end(), "ncclGroupEnd");
         run(check, activations, kWords, value);
         run(check, weights, kWords, value);
         run(fill, weights, kWords, value + 1);

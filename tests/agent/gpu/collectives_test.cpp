@@ -21,14 +21,15 @@ class GpuCollectives : public GpuSharing {
     std::unique_ptr<Program> rank(const std::string& job, int rank, int device, const std::string& way,
                                   int iterations = 300) const
     {
-        const std::vector<std::string> command{FATHOM_COLLECTIVE_TRAINER,
+        const std::vector<std::string> command{way == "own" ? FATHOM_OWN_COLLECTIVE_TRAINER : FATHOM_COLLECTIVE_TRAINER,
                                                std::to_string(rank),
                                                "2",
                                                std::to_string(device),
                                                (folder_ / ("communicator-" + job)).string(),
                                                std::to_string(iterations),
                                                way};
-        return std::make_unique<Program>(command, environment({{"FATHOM_GPU_JOB", job}}), folder_);
+        return std::make_unique<Program>(
+            command, environment({{"FATHOM_GPU_JOB", job}, {"FATHOM_OWN_NCCL", FATHOM_OWN_NCCL}}), folder_);
     }
 
     /// Both jobs have GPU 0 and GPU 1, in another order, and begin at the same time.
@@ -59,6 +60,13 @@ TEST_F(GpuCollectives, AlsoWhereTheProgramFindsTheLibraryByItself)
 {
     start();
     expect_both_to_end("dlsym");
+}
+
+/// As frameworks that are linked to it statically.
+TEST_F(GpuCollectives, AlsoWhereALibraryOfTheProgramBringsItsOwnThatNobodyElseSees)
+{
+    start();
+    expect_both_to_end("own");
 }
 
 TEST_F(GpuCollectives, AlsoWhereCallsAreGrouped)
