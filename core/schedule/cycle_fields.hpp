@@ -48,7 +48,7 @@ inline void know(const UnitTypeLoads& loads)
 }
 inline void know(const OrderSettings& settings)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4] = settings;
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, wait_stretch] = settings; // the last is the same wherever it runs
 }
 inline void know(const ProbeHost& host)
 {
