@@ -14,16 +14,16 @@ namespace {
 
 constexpr const char* kSelectCenters = R"sql(
     SELECT c.*, (SELECT count(*) FROM unit_type u WHERE u.center_id = c.id AND u.active) AS unit_type_count,
-           (SELECT coalesce(sum(a.unit_count), 0)::bigint FROM attempt a JOIN unit_type u ON u.id = a.unit_type_id
-            WHERE a.center_id = c.id AND u.active AND a.state <> 'ended' AND a.queued_until IS NULL) AS units_in_use,
+           (SELECT coalesce(sum(a.unit_count), 0)::bigint FROM unit_type u JOIN attempt a ON a.unit_type_id = u.id
+            WHERE u.center_id = c.id AND u.active AND a.state <> 'ended' AND a.queued_until IS NULL) AS units_in_use,
            concat_ws('; ', c.quarantine_reason, nullif(c.quarantine_obstacle, '')) AS quarantine_text,
            b.share, b.unit_count, b.used_s, b.reserved_s
     FROM center c JOIN probe_budget b ON b.center_id = c.id WHERE c.name > $1 ORDER BY c.name LIMIT $2)sql";
 
 constexpr const char* kSelectCenter = R"sql(
     SELECT c.*, (SELECT count(*) FROM unit_type u WHERE u.center_id = c.id AND u.active) AS unit_type_count,
-           (SELECT coalesce(sum(a.unit_count), 0)::bigint FROM attempt a JOIN unit_type u ON u.id = a.unit_type_id
-            WHERE a.center_id = c.id AND u.active AND a.state <> 'ended' AND a.queued_until IS NULL) AS units_in_use,
+           (SELECT coalesce(sum(a.unit_count), 0)::bigint FROM unit_type u JOIN attempt a ON a.unit_type_id = u.id
+            WHERE u.center_id = c.id AND u.active AND a.state <> 'ended' AND a.queued_until IS NULL) AS units_in_use,
            concat_ws('; ', c.quarantine_reason, nullif(c.quarantine_obstacle, '')) AS quarantine_text,
            b.share, b.unit_count, b.used_s, b.reserved_s
     FROM center c JOIN probe_budget b ON b.center_id = c.id WHERE c.id = $1 OR c.name = $1)sql";
