@@ -30,7 +30,7 @@ export const centersEn = {
   'centers.map.connected': '{n} of {all} connected',
   'centers.map.state': '{health}, {used} / {all} units in use',
   'centers.map.untimed': 'its network was never timed',
-  'centers.map.reading': 'its bandwidth is being read',
+  'centers.map.unread': 'its bandwidth has not been read',
   'centers.map.reading.all': 'The bandwidths are being read…',
   'centers.map.rate': 'Bandwidth now',
   'centers.map.most': '{n} of {all} centers are drawn: those with trouble first, then by name. The filters choose others; the table has all.',

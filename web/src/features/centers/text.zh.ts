@@ -31,7 +31,7 @@ export const centersZh: Record<keyof typeof centersEn, string> = {
   'centers.map.connected': '{all} 个中已连接 {n} 个',
   'centers.map.state': '{health}，在用单元 {used} / {all}',
   'centers.map.untimed': '从未测过其网络',
-  'centers.map.reading': '带宽读取中',
+  'centers.map.unread': '尚未读取其带宽',
   'centers.map.reading.all': '正在读取带宽……',
   'centers.map.rate': '当前带宽',
   'centers.map.most': '共 {all} 个计算中心，图中显示 {n} 个：先是有问题的，再按名称。可用筛选条件选择其他；表格包含全部。',

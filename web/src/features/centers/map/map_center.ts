@@ -20,7 +20,7 @@ export interface MapCenter {
   isConnected: boolean
   used: number
   all: number
-  /** null: its network was never timed; undefined: that is not known yet. */
+  /** null: its network was never timed; undefined: what was timed of it has not been read. */
   link: MapLink | null | undefined
 }
 

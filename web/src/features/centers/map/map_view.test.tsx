@@ -70,7 +70,7 @@ it('of a thousand centers some are drawn, which is said, and the table has the o
 it('is there before the bandwidths are, and says of no center that it was never timed meanwhile', () => {
   known.windows = undefined
   show([center('alpha', { units_in_use: 3, unit_count: 8 })])
-  expect(links()[0]?.querySelector('title')?.textContent).toBe('alpha: online, 3 / 8 units in use, its bandwidth is being read')
+  expect(links()[0]?.querySelector('title')?.textContent).toBe('alpha: online, 3 / 8 units in use, its bandwidth has not been read')
   expect(screen.getByRole('status').textContent).toBe('The bandwidths are being read…')
 })
 
@@ -79,15 +79,21 @@ it('draws the bandwidths that have come while others are read', () => {
   known.state = { isPart: true }
   show([center('alpha'), center('beta')])
   expect(links().map((link) => link.querySelector('title')?.textContent)).toEqual([
-    'alpha: online, 0 / 0 units in use, 118 MB/s', 'beta: online, 0 / 0 units in use, its bandwidth is being read'])
+    'alpha: online, 0 / 0 units in use, 118 MB/s', 'beta: online, 0 / 0 units in use, its bandwidth has not been read'])
 })
 
 it('is there, too, where the bandwidths cannot be read, and says why', () => {
   known.windows = undefined
   known.state = { isError: true, error: new Error('no answer') }
   show([center('alpha')])
-  expect(links()).toHaveLength(1)
+  expect(links().map((link) => link.querySelector('title')?.textContent)).toEqual(['alpha: online, 0 / 0 units in use, its bandwidth has not been read'])
   screen.getByRole('button', { name: 'Try again' })
+})
+
+it('says of no center that it was never timed where only some of what was timed is read', () => {
+  known.state = { isCut: true }
+  show([center('alpha')])
+  expect(links()[0]?.querySelector('title')?.textContent).toBe('alpha: online, 0 / 0 units in use, its bandwidth has not been read')
 })
 
 it('where no center fits, that is said instead', () => {

@@ -27,8 +27,8 @@ export function AskForNetworks() {
 export function MapView({ centers, tools, empty }: { centers: readonly Center[]; tools: ReactNode; empty: ReactNode }) {
   const t = useText()
   const networks = useTimedNetworks()
-  const { data: windows, isPart } = networks
-  const all = useMemo(() => mapCenters(centers, windows ?? [], windows !== undefined && !isPart), [centers, windows, isPart])
+  const { data: windows, isPart, isCut } = networks
+  const all = useMemo(() => mapCenters(centers, windows ?? [], windows !== undefined && !isPart && !isCut), [centers, windows, isPart, isCut])
   const drawn = useMemo(() => drawnOf(all), [all])
   return (
     <>

@@ -54,7 +54,7 @@ function Node({ center, spot: { x, y, side }, width }: { center: MapCenter; spot
   const isLeft = side === 'left'
   const text = { textAnchor: isLeft ? 'end' : 'start', x: isLeft ? x - 14 : x + 14 } as const
   const state = t('centers.map.state', { health: t(`centers.state.${center.health}`), used: center.used, all: center.all })
-  const way = center.link ? formatByteRate(center.link.rateBytes) : t(center.link === null ? 'centers.map.untimed' : 'centers.map.reading')
+  const way = center.link ? formatByteRate(center.link.rateBytes) : t(center.link === null ? 'centers.map.untimed' : 'centers.map.unread')
   return (
     <Link className={styles.node} href={pathTo('/centers/:center', { center: center.name })}>
       <title>{`${center.name}: ${state}, ${way}`}</title>
