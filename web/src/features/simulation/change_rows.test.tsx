@@ -1,5 +1,5 @@
 import { MantineProvider } from '@mantine/core'
-import { cleanup, render, screen } from '@testing-library/react'
+import { cleanup, fireEvent, render, screen } from '@testing-library/react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { en } from '../../i18n/en'
 import { LanguageProvider } from '../../i18n/language'
@@ -36,6 +36,14 @@ it('offers the centers of the network, and the unit types of the one that is cho
 it('asks for no unit types while no center is chosen, nor where a change has none', () => {
   show([row({}), row({ kind: 'remove_center', center: 'alpha' })])
   expect(useUnitTypes.mock.calls).toEqual([['', false], ['alpha', false]])
+})
+
+it('says where the unit types of a center cannot be read, with a way to try again', () => {
+  const refetch = vi.fn()
+  useUnitTypes.mockReturnValue({ data: undefined, isError: true, error: new Error('no answer'), refetch })
+  show([row({ center: 'beta' })])
+  fireEvent.click(screen.getByRole('button', { name: 'Try again' }))
+  expect(refetch).toHaveBeenCalledTimes(1)
 })
 
 it('of a center that is added, offers the unit types of the one that it is as', () => {

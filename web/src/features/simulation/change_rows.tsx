@@ -1,6 +1,7 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useText } from '../../i18n/language'
 import { useUnitTypes } from '../../queries/unit_types'
+import { ErrorState } from '../../ui/states'
 import measuring from '../measuring/measuring.module.css'
 import { centersBefore, type ChangeRow, type Complaint, firstRow, type Kind, kinds, mostChanges, originOf, type WrongRow } from './choices'
 import styles from './simulation.module.css'
@@ -31,28 +32,31 @@ function Row({ at, rows, wrong, centers, onChange, onRemove }: RowProps) {
   const unitTypes = useUnitTypes(origin, hasUnits && origin !== '')
   const types = (unitTypes.data ?? []).map((one) => one.name)
   return (
-    <fieldset className={styles.row}>
-      <legend>{t('simulation.change', { n: at + 1 })}</legend>
-      <NativeSelect label={t('simulation.kind')} value={row.kind} data={kinds.map((kind) => ({ value: kind, label: t(`simulation.kind.${kind}`) }))}
-        onChange={(e) => {
-          const kind = kinds.find((one) => one === e.currentTarget.value) ?? 'scale_units'
-          onChange({ ...row, kind, unitType: '', value: startValues[kind] })
-        }} />
-      {row.kind === 'add_center'
-        ? <TextInput label={t('simulation.center.new')} value={row.center} maxLength={128} error={say(wrong.center)} onChange={(e) => onChange({ ...row, center: e.currentTarget.value })} />
-        : <NativeSelect label={t('simulation.center')} value={row.center} error={say(wrong.center)} data={offered(names, row.center, t('simulation.center.choose'))}
-            onChange={(e) => onChange({ ...row, center: e.currentTarget.value, unitType: '' })} />}
-      {hasUnits
-        ? <NativeSelect label={t('simulation.unit_type')} value={row.unitType} error={say(wrong.unitType)} onChange={(e) => onChange({ ...row, unitType: e.currentTarget.value })}
-            data={offered(types, row.unitType, t(row.kind === 'scale_units' ? 'simulation.unit_type.all' : 'simulation.center.choose'))} /> : null}
-      {hasUnits
-        ? <TextInput label={t(row.kind === 'scale_units' ? 'simulation.factor' : 'simulation.count')} inputMode="decimal" value={row.value} error={say(wrong.value)}
-            onChange={(e) => onChange({ ...row, value: e.currentTarget.value })} /> : null}
-      {row.kind === 'add_center'
-        ? <NativeSelect label={t('simulation.like')} value={row.value} error={say(wrong.value)} data={offered(names, row.value, t('simulation.center.choose'))}
-            onChange={(e) => onChange({ ...row, value: e.currentTarget.value })} /> : null}
-      <Button className={styles.remove ?? ''} aria-label={t('simulation.remove', { n: at + 1 })} onClick={onRemove}>×</Button>
-    </fieldset>
+    <>
+      <fieldset className={styles.row}>
+        <legend>{t('simulation.change', { n: at + 1 })}</legend>
+        <NativeSelect label={t('simulation.kind')} value={row.kind} data={kinds.map((kind) => ({ value: kind, label: t(`simulation.kind.${kind}`) }))}
+          onChange={(e) => {
+            const kind = kinds.find((one) => one === e.currentTarget.value) ?? 'scale_units'
+            onChange({ ...row, kind, unitType: '', value: startValues[kind] })
+          }} />
+        {row.kind === 'add_center'
+          ? <TextInput label={t('simulation.center.new')} value={row.center} maxLength={128} error={say(wrong.center)} onChange={(e) => onChange({ ...row, center: e.currentTarget.value })} />
+          : <NativeSelect label={t('simulation.center')} value={row.center} error={say(wrong.center)} data={offered(names, row.center, t('simulation.center.choose'))}
+              onChange={(e) => onChange({ ...row, center: e.currentTarget.value, unitType: '' })} />}
+        {hasUnits
+          ? <NativeSelect label={t('simulation.unit_type')} value={row.unitType} error={say(wrong.unitType)} onChange={(e) => onChange({ ...row, unitType: e.currentTarget.value })}
+              data={offered(types, row.unitType, t(row.kind === 'scale_units' ? 'simulation.unit_type.all' : 'simulation.center.choose'))} /> : null}
+        {hasUnits
+          ? <TextInput label={t(row.kind === 'scale_units' ? 'simulation.factor' : 'simulation.count')} inputMode="decimal" value={row.value} error={say(wrong.value)}
+              onChange={(e) => onChange({ ...row, value: e.currentTarget.value })} /> : null}
+        {row.kind === 'add_center'
+          ? <NativeSelect label={t('simulation.like')} value={row.value} error={say(wrong.value)} data={offered(names, row.value, t('simulation.center.choose'))}
+              onChange={(e) => onChange({ ...row, value: e.currentTarget.value })} /> : null}
+        <Button className={styles.remove ?? ''} aria-label={t('simulation.remove', { n: at + 1 })} onClick={onRemove}>×</Button>
+      </fieldset>
+      {unitTypes.isError && unitTypes.data === undefined ? <ErrorState error={unitTypes.error} retry={() => void unitTypes.refetch()} /> : null}
+    </>
   )
 }
 
