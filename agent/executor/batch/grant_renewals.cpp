@@ -60,12 +60,12 @@ Result<SignedUrls> decode_signed_urls(const std::string& text)
     }
 }
 
-/// When a file was written; empty where there is none.
-std::optional<Timestamp> written_at(const std::filesystem::path& path)
+/// When a file was written, since 1970; empty where there is none. Its owner may have set any time.
+std::optional<std::chrono::seconds> written_at(const std::filesystem::path& path)
 {
     struct stat facts{};
     if (::lstat(path.c_str(), &facts) != 0) return std::nullopt;
-    return Timestamp(std::chrono::seconds(facts.st_mtim.tv_sec));
+    return std::chrono::seconds(facts.st_mtim.tv_sec);
 }
 
 /// The job's user may read it, and nobody else; readers see the old or the new one, never half of it.
@@ -107,11 +107,12 @@ void GrantRenewals::look(Timestamp now)
 {
     if (store_.access.endpoint.empty() || (looked_at_ && now - *looked_at_ < kLookEvery)) return;
     looked_at_ = now;
+    const auto a_day_ago = std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()) - kRenewAfter;
     for (const AttemptId& id : attempts_in(folder_)) {
         const BatchFolder folder{folder_ / id.value};
-        const std::optional<Timestamp> first = written_at(folder.signed_urls());
+        const std::optional<std::chrono::seconds> first = written_at(folder.signed_urls());
         if (!first || written_at(folder.report() / "ended")) continue;
-        if (now - written_at(folder.path / kRenewedName).value_or(*first) < kRenewAfter) continue;
+        if (written_at(folder.path / kRenewedName).value_or(*first) > a_day_ago) continue;
         if (const Result<void> renewed = renew(folder, store_, now); !renewed)
             log_warning("s3_not_signed_anew", {{"attempt_id", id.value}, {"reason", renewed.error().detail}});
     }

@@ -1,3 +1,4 @@
+#include "agent/config/staging_order.hpp"
 #include "agent/executor/local/cached_inputs.hpp"
 #include "core/base/file.hpp"
 #include "tests/agent/support/data_site.hpp"
@@ -6,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <unistd.h>
 
@@ -253,6 +255,33 @@ TEST_F(LocalExecutorTest, TellsOutputsThatCouldNotBeStoredFromTheJobsOwnFailure)
                 StartsWith("outputs could not be stored: sum to https://127.0.0.1:1/sum: it cannot be opened"));
     EXPECT_EQ(output(end.attempt_id, OutputStream::kStdout), "done\n");
     EXPECT_TRUE(end.outputs.empty());
+}
+
+TEST(StageProgram, TakesWhatWasSignedAnewBesideItsFolder)
+{
+    const test::DataSite site(
+        [](const std::string&) { return "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 7\r\n\r\ncontent"; });
+    const std::string key = s3_grant_key("GET", "s3://sets/x");
+    StagingOrder order;
+    order.inputs = {{"s3://sets/x", "x", "", 7}};
+    order.rule.takes_http = true;
+    order.rule.s3 = {{key, {"", "what was signed is over"}}};
+    StagingRule renewed;
+    renewed.s3 = {{key, {site.url() + "/x?signature=s", ""}}};
+    const auto fetched = [&](const std::string& signed_anew) {
+        const test::TemporaryFolder attempt;
+        const std::filesystem::path work = attempt.path() / "work";
+        std::filesystem::create_directory(work);
+        write_file(work / kStagingOrderName, encode(order)).value();
+        write_file(attempt.path() / kRenewedName, signed_anew).value();
+        const std::string program = (test::agent_program().parent_path() / "fathom-stage").string();
+        const std::string line = "cd '" + work.string() + "' && '" + program + "' 2>/dev/null";
+        const int code = std::system(line.c_str()); // NOLINT(concurrency-mt-unsafe): of this test alone
+        return code == 0 ? read_file(work / "x").value() : "";
+    };
+
+    EXPECT_EQ(fetched(""), "");
+    EXPECT_EQ(fetched(to_json(renewed).dump()), "content");
 }
 
 TEST_F(LocalExecutorTest, AJobWithOutputsEndsByTheSignalThatItsCommandEndedBy)
