@@ -102,7 +102,8 @@ void Daemon::begin_conversation(CenterOffer offer)
     // A batch system's jobs run on its nodes.
     if (!config_.uses_slurm && !config_.uses_kubernetes) conversation_->runs_on(host_id(boot_id()));
     kept_files_ = std::make_unique<KeptFileReader>(executor_.kept_file_read(), [this](link::KeptFilePiece piece) {
-        asio::post(work_, [this, piece = std::move(piece)] { conversation_->tell_kept_file(piece); });
+        asio::post(work_,
+                   [this, piece = std::move(piece)]() mutable { conversation_->tell_kept_file(std::move(piece)); });
     });
     conversation_->on_kept_file_query = [this](const link::KeptFileQuery& query) {
         kept_files_->ask(query, std::chrono::steady_clock::now());
