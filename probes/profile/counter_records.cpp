@@ -5,6 +5,7 @@
 #include <cstring>
 #include <linux/perf_event.h>
 #include <optional>
+#include <utility>
 
 namespace fathom::profile {
 namespace {
@@ -54,15 +55,18 @@ std::optional<CodeMapping> read_mapping(std::string_view line)
     const std::string_view range = take_word(line);
     const std::string_view rights = take_word(line);
     const std::optional<std::uint64_t> offset = hexadecimal(take_word(line));
-    take_word(line); // device
-    take_word(line); // inode
+    const std::string_view device = take_word(line);
+    const std::string_view inode = take_word(line);
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
     const std::size_t dash = range.find('-');
     if (dash == std::string_view::npos || rights.size() < 3 || rights[2] != 'x' || !offset) return std::nullopt;
     const std::optional<std::uint64_t> begin = hexadecimal(range.substr(0, dash));
     const std::optional<std::uint64_t> end = hexadecimal(range.substr(dash + 1));
     if (!begin || !end || *begin >= *end || !line.starts_with('/') || line.ends_with(" (deleted)")) return std::nullopt;
-    return CodeMapping{*begin, *end, *offset, std::string(line)};
+    std::string identity(device);
+    for (const std::string_view part : {inode, line})
+        identity.append(" ").append(part);
+    return CodeMapping{*begin, *end, *offset, std::string(line), std::move(identity)};
 }
 
 } // namespace

@@ -25,6 +25,7 @@ struct CodeMapping {
     std::uint64_t end{};
     std::uint64_t offset{}; ///< of begin in the file
     std::string path;
+    std::string identity; ///< device, inode and path: another file at the same path is another one
 };
 
 /// The mappings of /proc/PID/maps that may be executed and are of files that still have their names, by address; at

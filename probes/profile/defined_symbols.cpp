@@ -1,5 +1,6 @@
 #include "probes/profile/defined_symbols.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <elf.h>
 #include <string_view>
@@ -18,6 +19,14 @@ bool read_at(const ReadCode& read, std::uint64_t offset, T& value)
     return true;
 }
 
+/// @param sections  the file's table of them, which has so many
+Elf64_Shdr section_at(std::string_view sections, std::size_t index)
+{
+    Elf64_Shdr section{};
+    std::memcpy(&section, sections.data() + index * sizeof(section), sizeof(section));
+    return section;
+}
+
 std::string table_of(const ReadCode& read, const Elf64_Shdr& section)
 {
     if (section.sh_type == SHT_NOBITS || section.sh_size > kMaxTableBytes) return {};
@@ -26,11 +35,15 @@ std::string table_of(const ReadCode& read, const Elf64_Shdr& section)
 
 bool any_defined(std::string_view symbols, std::string_view texts, const std::set<std::string, std::less<>>& names)
 {
+    // Texts of files that nobody made with a linker may have no end.
+    std::size_t longest = 0;
+    for (const std::string& name : names)
+        longest = std::max(longest, name.size());
     for (; symbols.size() >= sizeof(Elf64_Sym); symbols.remove_prefix(sizeof(Elf64_Sym))) {
         Elf64_Sym symbol{};
         std::memcpy(&symbol, symbols.data(), sizeof(symbol));
         if (symbol.st_shndx == SHN_UNDEF || symbol.st_name >= texts.size()) continue;
-        const std::string_view text = texts.substr(symbol.st_name);
+        const std::string_view text = texts.substr(symbol.st_name, longest + 1);
         if (names.contains(text.substr(0, text.find('\0')))) return true;
     }
     return false;
@@ -38,19 +51,26 @@ bool any_defined(std::string_view symbols, std::string_view texts, const std::se
 
 } // namespace
 
+bool is_of_another_processor(const ReadCode& read)
+{
+    Elf64_Ehdr header{};
+    if (!read_at(read, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
+    constexpr auto kOwn = kThisProcessor == Processor::kX86_64 ? EM_X86_64 : EM_AARCH64;
+    // Of a header for 32 bits, too, class and machine lie where they are here.
+    return header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kOwn;
+}
+
 bool defines_any(const ReadCode& read, const std::set<std::string, std::less<>>& names)
 {
     Elf64_Ehdr header{};
     if (names.empty() || !read_at(read, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
         header.e_ident[EI_CLASS] != ELFCLASS64)
         return false;
-    for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
-        Elf64_Shdr section{};
-        Elf64_Shdr texts{};
-        if (!read_at(read, header.e_shoff + i * sizeof(section), section)) return false;
-        if (section.sh_type != SHT_DYNSYM || section.sh_link >= header.e_shnum) continue;
-        if (!read_at(read, header.e_shoff + section.sh_link * sizeof(texts), texts)) return false;
-        return any_defined(table_of(read, section), table_of(read, texts), names);
+    const std::string sections = read(header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr));
+    for (std::size_t i = 0; i < sections.size() / sizeof(Elf64_Shdr); ++i) {
+        const Elf64_Shdr section = section_at(sections, i);
+        if (section.sh_type != SHT_DYNSYM || section.sh_link >= sections.size() / sizeof(Elf64_Shdr)) continue;
+        return any_defined(table_of(read, section), table_of(read, section_at(sections, section.sh_link)), names);
     }
     return false;
 }

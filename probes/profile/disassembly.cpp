@@ -138,11 +138,11 @@ void read_x86(const cs_insn& insn, Instruction& instruction)
         instruction.code.is_indirect = true;
     instruction.is_call = has_group(insn, X86_GRP_CALL);
     const bool is_branch = has_group(insn, X86_GRP_JUMP) || instruction.is_call;
-    instruction.ends = has_group(insn, X86_GRP_RET) || name == "jmp" || name == "hlt" || name == "ud2";
+    // By its number: names have prefixes before them, as in "notrack jmp".
+    instruction.ends = has_group(insn, X86_GRP_RET) || insn.id == X86_INS_JMP || name == "hlt" || name == "ud2";
     if (!is_branch) return;
     const bool is_known = detail.op_count > 0 && detail.operands[0].type == X86_OP_IMM;
     instruction.code.kind = is_known ? CodeKind::kBranch : CodeKind::kJump;
-    instruction.is_conditional = is_known && name != "jmp" && !instruction.is_call;
     if (is_known) instruction.target = static_cast<std::uint64_t>(detail.operands[0].imm);
 }
 
@@ -153,7 +153,6 @@ void read_arm64(const cs_insn& insn, Instruction& instruction)
     instruction.code.kind = arm64_kind(name);
     instruction.ends = name == "ret" || name == "br" || name == "b";
     instruction.is_call = name == "bl" || name == "blr";
-    instruction.is_conditional = arm64_is_conditional(name);
     const bool stores = name.starts_with("st");
     const bool loads = name.starts_with("ld") || name.starts_with("cas") || name.starts_with("swp");
     int width = 0; // of all registers that are moved

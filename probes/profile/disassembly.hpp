@@ -26,7 +26,6 @@ struct Instruction {
     std::uint64_t address{};
     std::uint64_t bytes{};               ///< its length
     std::optional<std::uint64_t> target; ///< of a branch to a place known beforehand
-    bool is_conditional{};               ///< a branch that may go on behind itself
     bool is_call{};                      ///< comes back behind itself
     bool ends{};                         ///< nothing behind it belongs to it: return, jump elsewhere
     // Registers by a number of this file's own; 0: none.

@@ -1,6 +1,7 @@
 #include "probes/profile/hot_loops.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
 
 namespace fathom::profile {
@@ -18,17 +19,25 @@ struct Extent {
 /// Follows the code from a place that the program was at: there an instruction begins.
 Extent extent_around(std::uint64_t place, const ReadCode& read, const Disassembler& disassembler)
 {
+    // Most loops are short: the rest is not read.
+    constexpr std::size_t kAtOnce = 32;
+    const std::string code = read(place, kLongestLoop);
     Extent extent{place, place, false};
     std::uint64_t farthest = place; // that a branch forward reaches
-    for (const Instruction& one : disassembler.decode(read(place, kLongestLoop), place, kMostInstructions)) {
-        const std::uint64_t behind = one.address + one.bytes;
-        if (one.target && !one.is_call) {
-            if (*one.target <= place && place - *one.target <= kLongestLoop) return {*one.target, behind, true};
-            if (*one.target > one.address && *one.target - place <= kLongestLoop)
-                farthest = std::max(farthest, *one.target);
+    for (std::size_t decoded = 0; decoded < kMostInstructions; decoded += kAtOnce) {
+        const std::string_view rest = std::string_view(code).substr(static_cast<std::size_t>(extent.end - place));
+        const std::vector<Instruction> next = disassembler.decode(rest, extent.end, kAtOnce);
+        for (const Instruction& one : next) {
+            const std::uint64_t behind = one.address + one.bytes;
+            if (one.target && !one.is_call) {
+                if (*one.target <= place && place - *one.target <= kLongestLoop) return {*one.target, behind, true};
+                if (*one.target > one.address && *one.target - place <= kLongestLoop)
+                    farthest = std::max(farthest, *one.target);
+            }
+            extent.end = behind;
+            if (one.ends && behind > farthest) return extent;
         }
-        extent.end = behind;
-        if (one.ends && behind > farthest) break;
+        if (next.size() < kAtOnce) break;
     }
     return extent;
 }

@@ -1,5 +1,6 @@
 #include "probes/profile/own_code.hpp"
 
+#include "core/base/utf8.hpp"
 #include "probes/profile/defined_symbols.hpp"
 #include "probes/profile/program_counters.hpp"
 #include "probes/profile/routine_work.hpp"
@@ -8,6 +9,7 @@
 #include <filesystem>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace fathom::profile {
 namespace {
@@ -41,12 +43,43 @@ std::set<std::string, std::less<>> names_of(const std::vector<ObservedCalls>& ca
     return names;
 }
 
+ReadCode reader_of(const SampledFile& file)
+{
+    return [&file](std::uint64_t offset, std::size_t bytes) { return file.read(offset, bytes); };
+}
+
 std::uint64_t samples_of(const SampledFile& file)
 {
     std::uint64_t sum = 0;
     for (const auto& [place, count] : file.samples())
         sum += count;
     return sum;
+}
+
+/// A file's name without folders, as it can be shown and written as JSON: programs may have any bytes in theirs.
+std::string shown_name(const std::string& path)
+{
+    std::string name = std::filesystem::path(path).filename().string();
+    const bool is_text = is_utf8(name);
+    for (char& one : name) {
+        const auto byte = static_cast<unsigned char>(one);
+        if (byte < ' ' || byte == 0x7F || (byte > 0x7F && !is_text)) one = '?';
+    }
+    return name;
+}
+
+/// The files that a loop worth a probe can be in, those with most samples first; the program's own.
+std::vector<const SampledFile*> hottest(std::vector<const SampledFile*> files, double fewest_samples)
+{
+    constexpr std::size_t kMostFiles = 16; // taking all of a file's code apart may last a fifth of a second
+    std::erase_if(files, [&](const SampledFile* file) {
+        return static_cast<double>(samples_of(*file)) < fewest_samples || is_of_another_processor(reader_of(*file));
+    });
+    std::sort(files.begin(), files.end(), [](const SampledFile* a, const SampledFile* b) {
+        return std::tuple(samples_of(*b), a->path()) < std::tuple(samples_of(*a), b->path());
+    });
+    if (files.size() > kMostFiles) files.resize(kMostFiles);
+    return files;
 }
 
 OwnLoop match(const std::string& file, const HotLoop& found, double share, const std::vector<OperatorCode>& known)
@@ -75,22 +108,22 @@ OwnCode find_own_code(const ProgramCounters& counters, double running, const std
     std::vector<const SampledFile*> own;
     std::uint64_t total = counters.total();
     for (const SampledFile& file : counters.files()) {
-        if (defines_any([&](auto offset, auto bytes) { return file.read(offset, bytes); }, names))
+        if (defines_any(reader_of(file), names))
             total -= samples_of(file);
         else
             own.push_back(&file);
     }
     if (total < kFewestSamples) {
-        code.why_none = "too short to find the program's own loops";
+        code.why_none = "too little was seen of the program's own code";
         return code;
     }
     const Disassembler disassembler;
     const std::vector<OperatorCode> known = code_of(library);
-    for (const SampledFile* file : own) {
-        const auto read = [&](std::uint64_t offset, std::size_t bytes) { return file->read(offset, bytes); };
-        const std::string name = std::filesystem::path(file->path()).filename().string();
-        for (const HotLoop& found : find_loops(file->samples(), read, disassembler, kMaxLoopsOfFile)) {
-            const double share = running * static_cast<double>(found.samples) / static_cast<double>(total);
+    const double share_of_sample = running / static_cast<double>(total);
+    for (const SampledFile* file : hottest(std::move(own), kSmallestLoop / share_of_sample)) {
+        const std::string name = shown_name(file->path());
+        for (const HotLoop& found : find_loops(file->samples(), reader_of(*file), disassembler, kMaxLoopsOfFile)) {
+            const double share = share_of_sample * static_cast<double>(found.samples);
             if (share >= kSmallestLoop) code.loops.push_back(match(name, found, share, known));
         }
     }

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <iterator>
 #include <limits>
 #include <linux/perf_event.h>
 #include <sched.h>
@@ -27,9 +28,9 @@ constexpr std::uint64_t kPeriod_ns = 4'990'000;
 /// part of them says the same.
 constexpr std::size_t kMaxProcessors = 64;
 
-constexpr std::size_t kRingPages = 8; // of samples of 24 bytes: some seconds
-constexpr std::size_t kMaxFiles = 256;
-constexpr std::size_t kMaxPaths = 4096; // also of files that cannot be read
+constexpr std::size_t kRingBytes = 32'768; // of samples of 24 bytes: some seconds; a power of two
+constexpr std::size_t kMaxFiles = 128;     // that are open at once
+constexpr std::size_t kMaxPaths = 4096;    // also of files that cannot be read
 constexpr std::size_t kMaxPlaces = 65'536;
 constexpr std::size_t kMaxKeptProcesses = 1024; // whose mappings are kept
 constexpr std::size_t kNoFile = std::numeric_limits<std::size_t>::max();
@@ -64,6 +65,15 @@ OpenFile open_event(pid_t process, int processor)
     attributes.exclude_hv = 1;
     return OpenFile(
         static_cast<int>(::syscall(SYS_perf_event_open, &attributes, process, processor, -1, PERF_FLAG_FD_CLOEXEC)));
+}
+
+const CodeMapping* mapping_at(const std::vector<CodeMapping>& mappings, std::uint64_t address)
+{
+    const auto behind =
+        std::upper_bound(mappings.begin(), mappings.end(), address,
+                         [](std::uint64_t at, const CodeMapping& mapping) { return at < mapping.begin; });
+    if (behind == mappings.begin() || address >= std::prev(behind)->end) return nullptr;
+    return &*std::prev(behind);
 }
 
 std::string reason_of(int error)
@@ -102,7 +112,7 @@ class ProgramCounters::Ring {
         const std::uint64_t head = std::atomic_ref<__u64>(page->data_head).load(std::memory_order_acquire);
         const std::uint64_t tail = page->data_tail;
         const char* const data = static_cast<const char*>(memory_) + page_bytes();
-        const std::uint64_t size = kRingPages * page_bytes();
+        const std::uint64_t size = data_bytes();
         std::string records;
         // The kernel does not write over what was not read.
         const std::uint64_t length = std::min(head - tail, size);
@@ -123,7 +133,9 @@ class ProgramCounters::Ring {
         static const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
         return bytes;
     }
-    static std::size_t bytes() { return (1 + kRingPages) * page_bytes(); }
+    /// Pages may be larger than all that is needed.
+    static std::size_t data_bytes() { return std::max(kRingBytes, page_bytes()); }
+    static std::size_t bytes() { return page_bytes() + data_bytes(); }
 
     OpenFile event_;
     void* memory_ = nullptr;
@@ -162,7 +174,7 @@ ProgramCounters::~ProgramCounters() = default;
 
 void ProgramCounters::look()
 {
-    is_read_.clear();
+    ++looks_;
     for (Ring& ring : rings_) {
         std::uint64_t lost = 0;
         for (const CounterSample& sample : read_samples(ring.take(), lost))
@@ -176,11 +188,8 @@ void ProgramCounters::look()
 void ProgramCounters::count(pid_t process, std::uint64_t address)
 {
     ++total_;
-    const std::vector<CodeMapping>& mappings = mappings_of(process);
-    auto found = std::upper_bound(mappings.begin(), mappings.end(), address,
-                                  [](std::uint64_t at, const CodeMapping& mapping) { return at < mapping.begin; });
-    SampledFile* file = nullptr;
-    if (found != mappings.begin() && address < (--found)->end) file = file_of(process, found->path);
+    const CodeMapping* const found = mapping_of(process, address);
+    SampledFile* const file = found == nullptr ? nullptr : file_of(process, *found);
     if (file == nullptr) {
         ++unknown_;
         return;
@@ -197,30 +206,35 @@ void ProgramCounters::count(pid_t process, std::uint64_t address)
     }
 }
 
-const std::vector<CodeMapping>& ProgramCounters::mappings_of(pid_t process)
+const CodeMapping* ProgramCounters::mapping_of(pid_t process, std::uint64_t address)
 {
-    if (is_read_[process]) return mappings_[process];
-    is_read_[process] = true;
-    std::vector<CodeMapping> now = read_code_mappings(probes::proc_text("/proc/" + std::to_string(process) + "/maps"));
+    // Reading them costs as much as all else of a look, and they seldom change.
+    constexpr std::uint64_t kLooksThatTheyHoldFor = 16;
     if (mappings_.size() >= kMaxKeptProcesses && !mappings_.contains(process)) mappings_.clear();
+    KnownMappings& known = mappings_[process];
+    const CodeMapping* const found = mapping_at(known.code, address);
+    const std::uint64_t age = looks_ - known.read_in;
+    if (age == 0 || (found != nullptr && age < kLooksThatTheyHoldFor)) return found;
+    known.read_in = looks_;
+    std::vector<CodeMapping> now = read_code_mappings(probes::proc_text("/proc/" + std::to_string(process) + "/maps"));
     // A process that has ended has none any more: those of before tell where it was.
-    if (!now.empty()) mappings_[process] = std::move(now);
-    return mappings_[process];
+    if (!now.empty()) known.code = std::move(now);
+    return mapping_at(known.code, address);
 }
 
-SampledFile* ProgramCounters::file_of(pid_t process, const std::string& path)
+SampledFile* ProgramCounters::file_of(pid_t process, const CodeMapping& mapping)
 {
-    const auto known = file_index_.find(path);
+    const auto known = file_index_.find(mapping.identity);
     if (known != file_index_.end()) return known->second == kNoFile ? nullptr : &files_[known->second];
     if (files_.size() >= kMaxFiles || file_index_.size() >= kMaxPaths) return nullptr;
-    std::size_t& index = file_index_[path] = kNoFile;
+    std::size_t& index = file_index_[mapping.identity] = kNoFile;
     // As the process sees it: it may be in a container.
     for (const std::string& root : {"/proc/" + std::to_string(process) + "/root", std::string()}) {
-        OpenFile file(::open((root + path).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+        OpenFile file(::open((root + mapping.path).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
         struct stat facts{};
         if (file.number() < 0 || ::fstat(file.number(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
         index = files_.size();
-        return &files_.emplace_back(path, std::move(file));
+        return &files_.emplace_back(mapping.path, std::move(file));
     }
     return nullptr;
 }

@@ -52,16 +52,22 @@ class ProgramCounters {
   private:
     class Ring;
 
+    /// A process's mappings, and in which look they were read.
+    struct KnownMappings {
+        std::vector<CodeMapping> code;
+        std::uint64_t read_in{};
+    };
+
     void count(pid_t process, std::uint64_t address);
-    const std::vector<CodeMapping>& mappings_of(pid_t process);
-    SampledFile* file_of(pid_t process, const std::string& path);
+    const CodeMapping* mapping_of(pid_t process, std::uint64_t address);
+    SampledFile* file_of(pid_t process, const CodeMapping& mapping);
 
     std::vector<Ring> rings_; ///< one a processor
     std::vector<SampledFile> files_;
-    std::map<std::string, std::size_t> file_index_; ///< by path; kNoFile: cannot be read
-    std::map<pid_t, std::vector<CodeMapping>> mappings_;
-    std::map<pid_t, bool> is_read_; ///< in this look
-    std::size_t places_ = 0;        ///< different ones, of all files
+    std::map<std::string, std::size_t> file_index_; ///< by CodeMapping::identity; kNoFile: cannot be read
+    std::map<pid_t, KnownMappings> mappings_;
+    std::uint64_t looks_ = 0;
+    std::size_t places_ = 0; ///< different ones, of all files
     std::uint64_t unknown_ = 0;
     std::uint64_t total_ = 0;
     std::string why_none_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
+#include <utility>
 
 namespace fathom::profile {
 namespace {
@@ -37,26 +39,42 @@ std::vector<Matched> matched_operators(const OwnCode& code)
     return matched;
 }
 
-/// Milliseconds of an operator, within a core's caches or beyond all.
+/// At most some tenths of a second of an operator, within a core's caches or beyond all.
 Parameters size_of(const std::string& id, bool is_beyond_caches)
 {
-    if (id == "spmv") return {{"rows", is_beyond_caches ? 300'000 : 1000}};
-    if (id == "random_access") return {{"n", is_beyond_caches ? 4'000'000 : 8192}};
-    if (id == "sort") return {{"n", is_beyond_caches ? 1'000'000 : 32'768}};
+    // Beyond: 48 MB each. A job may have little more memory than its program took.
+    if (id == "spmv") return {{"rows", is_beyond_caches ? 140'000 : 1000}};
+    if (id == "random_access") return {{"n", is_beyond_caches ? 750'000 : 8192}}; // of 64 bytes
+    if (id == "sort") return {{"n", is_beyond_caches ? 2'000'000 : 32'768}};
     if (id == "trigonometric") return {{"n", 200'000}};
     return {{"n", is_beyond_caches ? 2'000'000 : 1000}};
 }
 
-/// Parts of one operator at one size are one; what stands for loops of no operator leaves their similarity as it is.
+/// How alike the loops that are like no operator are to what stands for them, 0..1; what was not looked at counts as
+/// alike.
+/// @param share  of the program's thread time: what is left when matched loops are taken away
+double similarity_of_rest(const OwnCode& code, double share)
+{
+    double unlike = 0;
+    for (const OwnLoop& loop : code.loops) {
+        if (loop.stand_in.empty() && !(loop.mix.waits > 0)) unlike += loop.share * (1 - loop.stand_in_similarity);
+    }
+    return share > 0 ? 1 - std::clamp(unlike / share, 0.0, 1.0) : 1;
+}
+
+/// Parts of one operator at one size are one.
 void add(StandIn part, std::vector<StandIn>& parts)
 {
     const auto same = std::find_if(parts.begin(), parts.end(), [&](const StandIn& one) {
         return one.remainder == part.remainder && one.id == part.id && one.parameters == part.parameters;
     });
-    if (same == parts.end())
+    if (same == parts.end()) {
         parts.push_back(std::move(part));
-    else
-        same->share += part.share;
+        return;
+    }
+    const double share = same->share + part.share;
+    same->similarity = (same->similarity * same->share + part.similarity * part.share) / share;
+    same->share = share;
 }
 
 } // namespace
@@ -87,9 +105,10 @@ std::vector<StandIn> stand_ins(const Remainder& remainder, const OwnCode& code)
         add({"compute", one.id, size_of(one.id, false), compute, one.similarity}, parts);
     }
     // Reading and writing cannot be told apart from outside; half of each.
+    const double alike = similarity_of_rest(code, unmatched * running);
     const StandIn rest[] = {
-        {"memory", "stream_triad", size_of("stream_triad", true), unmatched * remainder.memory},
-        {"compute", "trigonometric", size_of("trigonometric", false), unmatched * remainder.compute},
+        {"memory", "stream_triad", size_of("stream_triad", true), unmatched * remainder.memory, alike},
+        {"compute", "trigonometric", size_of("trigonometric", false), unmatched * remainder.compute, alike},
         {"io", "file_read", {{"bytes", 1 << 20}}, remainder.io / 2},
         {"io", "file_write", {{"bytes", 1 << 20}}, remainder.io / 2}};
     for (const StandIn& part : rest) {

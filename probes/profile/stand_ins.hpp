@@ -8,7 +8,8 @@
 
 namespace fathom::profile {
 
-/// What stands for a part of the remainder: a size that one execution takes milliseconds for.
+/// What stands for a part of the remainder: a size that one execution takes milliseconds for, or some tenths of a
+/// second.
 struct StandIn {
     std::string remainder; ///< OperatorUse::remainder
     std::string id;
@@ -22,7 +23,8 @@ inline constexpr std::size_t kMaxStandIns = 10;
 
 /// The parts of the remainder that take at least 0.5 % of the time. Loops that were matched stand as their operators,
 /// at a size beyond the caches as far as the remainder is bound by memory, at one within as far as it computes; loops
-/// that are like none stand as a triad and as sines. At most kMaxStandIns, with the shares of the remainder.
+/// that are like none stand as a triad and as sines, the less alike the farther they are from all operators. At most
+/// kMaxStandIns, with the shares of the remainder.
 std::vector<StandIn> stand_ins(const Remainder& remainder, const OwnCode& code);
 
 } // namespace fathom::profile

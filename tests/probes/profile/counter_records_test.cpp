@@ -62,6 +62,7 @@ TEST(ReadCodeMappings, TakesCodeOfFilesThatHaveNames)
     ASSERT_EQ(mappings.size(), 2U);
     EXPECT_EQ(mappings[0].path, "/bin/program");
     EXPECT_EQ(mappings[1].path, "/usr/lib/a b.so");
+    EXPECT_EQ(mappings[1].identity, "fe:01 12 /usr/lib/a b.so");
     EXPECT_EQ(mappings[1].begin, 0x7f0000001000U);
     EXPECT_EQ(mappings[1].end, 0x7f0000005000U);
     EXPECT_EQ(mappings[1].offset, 0x1000U);

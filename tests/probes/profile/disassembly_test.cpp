@@ -87,8 +87,8 @@ TEST(Disassembler, TellsBranchesFromJumps)
 {
     const Disassembler x86(Processor::kX86_64);
 
-    const auto code = x86.decode(bytes_of("75f8ffe0e800000000c3"), 16, 8); // jne, jmp rax, call, ret
-    ASSERT_EQ(code.size(), 4U);
+    const auto code = x86.decode(bytes_of("75f8ffe0e800000000c33effe0"), 16, 8); // jne, jmp rax, call, ret, jmp rax
+    ASSERT_EQ(code.size(), 5U);
     EXPECT_EQ(code[0].code.kind, CodeKind::kBranch);
     EXPECT_EQ(code[0].target, 10U);
     EXPECT_FALSE(code[0].ends);
@@ -97,6 +97,7 @@ TEST(Disassembler, TellsBranchesFromJumps)
     EXPECT_TRUE(code[2].is_call);
     EXPECT_FALSE(code[2].ends);
     EXPECT_TRUE(code[3].ends);
+    EXPECT_TRUE(code[4].ends); // with a prefix, as compilers write a switch
 }
 
 TEST(Disassembler, StopsAtWhatIsNoCode)
@@ -124,6 +125,21 @@ TEST(FindLoops, TakesTheSmallestLoopAroundASample)
     EXPECT_EQ(loops[0].samples, 15U);
     EXPECT_EQ(loops[1].begin, 0U);
     EXPECT_EQ(loops[1].samples, 2U);
+}
+
+TEST(FindLoops, SeesTheEndOfALongLoop)
+{
+    const std::string code = std::string(120, '\x90') + bytes_of("7586"); // nop…; jne to the start
+    const Disassembler x86(Processor::kX86_64);
+    const auto read = [&](std::uint64_t offset, std::size_t bytes) {
+        return offset < code.size() ? code.substr(offset, bytes) : std::string();
+    };
+
+    const std::vector<HotLoop> loops = find_loops({{3, 10}}, read, x86, 8);
+
+    ASSERT_EQ(loops.size(), 1U);
+    EXPECT_EQ(loops[0].begin, 0U);
+    EXPECT_EQ(loops[0].end, code.size());
 }
 
 TEST(FindLoops, HasNoneWhereTheFileCannotBeRead)

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -303,7 +304,12 @@ def test_the_job_block_is_yaml_and_stands_for_the_remainder(tmp_path):
     uses = yaml.safe_load(report.read_text())["operators"]
     assert {use["remainder"] for use in uses} <= {"memory", "compute", "io"}
     computing = [use for use in uses if use["remainder"] == "compute"]
-    assert all(use["count"] >= 1 for use in computing) and sum(use["share"] for use in computing) > 0.3
+    assert max(use["count"] for use in computing) > 1 and sum(use["share"] for use in computing) > 0.3
+    # What the loops are like stands for them where the kernel shows them; elsewhere sines do, alone.
+    if re.search("not looked at: (the|this) kernel", run(["true"]).stderr):
+        assert [use["id"] for use in computing] == ["trigonometric"]
+    else:
+        assert {use["id"] for use in computing} <= {"random_access", "sort", "spmv", "stream_triad", "trigonometric"}
 
 
 def test_time_in_mpi_is_no_computing(tmp_path):

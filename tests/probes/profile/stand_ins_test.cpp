@@ -52,6 +52,33 @@ TEST(StandIns, AreTheOperatorsOfMatchedLoops)
     EXPECT_NEAR(parts[0].similarity, 0.85, 1e-12); // by their shares
     EXPECT_EQ(parts[0].parameters, (Parameters{{"n", 32'768}}));
     EXPECT_NEAR(share_of(parts, "trigonometric", "compute"), 0.4, 1e-12);
+    // Half of it is a loop that has a half in common with anything; the other half was not looked at.
+    EXPECT_NEAR(parts[1].similarity, 0.75, 1e-12);
+}
+
+TEST(StandIns, OfWhatWaitsAreNotInDoubt)
+{
+    OwnCode code;
+    code.loops = {loop_of("", 0.4, 0)};
+    code.loops[0].mix.waits = 0.5;
+
+    const std::vector<StandIn> parts =
+        stand_ins({.memory = 0, .compute = 0.4, .io = 0, .waiting = 0.6, .method = ""}, code);
+
+    ASSERT_EQ(parts.size(), 1U);
+    EXPECT_DOUBLE_EQ(parts[0].similarity, 1);
+}
+
+TEST(StandIns, TakeLittleMoreMemoryThanATriad)
+{
+    OwnCode code;
+    code.loops = {loop_of("random_access", 0.5, 0.9)};
+
+    const std::vector<StandIn> parts =
+        stand_ins({.memory = 0.5, .compute = 0, .io = 0, .waiting = 0.5, .method = ""}, code);
+
+    ASSERT_EQ(parts.size(), 1U);
+    EXPECT_LE(parts[0].parameters.at("n") * 64, 50'000'000); // lines of a cache
 }
 
 TEST(StandIns, AreWhatDevicesHaveToo)
