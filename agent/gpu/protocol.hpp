@@ -29,10 +29,9 @@ enum class MessageType : std::uint32_t {
     kShrink = 8,       ///< text: the GPU; first: what it needs of its persistent room, without a gap
     kAskLeft = 9,      ///< text: the GPU. What could its rooms there grow by? Admits nobody
     kKind = 10,        ///< text: what jobs like its own are called, or nothing; first: its class, as kClass*
-    kCommunicator =
-        11,            ///< text: its name, or nothing; first: 1 where the process makes or joins one, 0 where it leaves
-                       ///< one; second: how many ranks it has, which wait for each other in collective calls
-    kCollectives = 12, ///< it is about to give the turn back. first: how many collective calls it has made
+    /// It makes its first communicator, of ranks that wait for each other in collective calls, or leaves its last.
+    kCommunicator = 11, ///< text: its name, or nothing; first: 1 or 0; second: how many ranks it has
+    kCollectives = 12,  ///< it is about to give the turn back. first: how many collective calls it has made
     // To a program
     kPlace = 101,   ///< text: the GPU; first to fourth: MemoryPlace
     kRefused = 102, ///< text: why; first: kNotShared or 0. Answers kUseGpu and kGrow: second: which of

@@ -40,7 +40,7 @@ bool Share::connect()
                            .third = priority == nullptr ? 0 : std::strtoll(priority, nullptr, 10),
                            .fourth = proof == nullptr ? 0 : std::strtoll(proof, nullptr, 10)},
                           job == nullptr ? "" : job)) &&
-           tell_kind() && tell_communicators();
+           tell_kind() && (communicators_.empty() || tell_communicator(true));
 }
 
 /// Nothing where the environment says nothing of it.

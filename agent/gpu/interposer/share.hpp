@@ -240,8 +240,7 @@ class Share {
     bool release_block(cuda::Address address, bool is_idle);
     void finish_captures(Lock& lock);
 
-    bool tell_communicators();
-    bool tell_communicator(std::int64_t ranks, const std::string& name, bool joins);
+    bool tell_communicator(bool joins);
     bool ends_before_collective(Lock& lock);
     void wait_for_turn(Lock& lock);
     /// Whether such memory is there only during the program's own turns.
@@ -318,14 +317,12 @@ class Share {
     std::atomic<bool> is_to_end_after_capture_{false}; ///< or after the collective calls that run; set with mutex_
     int meetings_{};                                   ///< that are waited for, now
     Captures captures_;
-    struct Communicator {
-        std::int64_t ranks{};
-        std::string name;
-    };
-    std::map<const void*, Communicator> communicators_; ///< of several ranks
-    std::atomic<std::int64_t> collectives_{0};          ///< that began
-    std::atomic<std::int64_t> collectives_until_{0};    ///< in this turn; 0: no limit
-    std::atomic<std::int64_t> collectives_running_{0};  ///< calls, now
+    std::set<const void*> communicators_; ///< of several ranks
+    std::string first_communicator_;      ///< the first of these
+    std::int64_t first_ranks_{};
+    std::atomic<std::int64_t> collectives_{0};         ///< that began
+    std::atomic<std::int64_t> collectives_until_{0};   ///< in this turn; 0: no limit
+    std::atomic<std::int64_t> collectives_running_{0}; ///< calls, now
     std::vector<cuda::Address> released_in_capture_;
     std::atomic<std::uint64_t> turns_ended_{0};
     std::atomic<bool> others_wait_{true}; ///< as the manager said last; known before the mutex is had

@@ -1,8 +1,5 @@
 #include "agent/gpu/interposer/share_detail.hpp"
 
-#include <algorithm>
-#include <utility>
-
 /// The part of Share that knows of communicators, whose processes wait for each other in kernels.
 namespace fathom::gpu {
 
@@ -55,50 +52,39 @@ void Share::end_meeting()
     --meetings_;
 }
 
-bool Share::tell_communicator(std::int64_t ranks, const std::string& name, bool joins)
+bool Share::tell_communicator(bool joins)
 {
-    return send(with_text({.type = MessageType::kCommunicator, .first = joins ? 1 : 0, .second = ranks}, name));
+    return send(with_text({.type = MessageType::kCommunicator, .first = joins ? 1 : 0, .second = first_ranks_},
+                          first_communicator_));
 }
 
-/// What a manager that began anew must know.
-bool Share::tell_communicators()
-{
-    return std::all_of(communicators_.begin(), communicators_.end(), [this](const auto& entry) {
-        return tell_communicator(entry.second.ranks, entry.second.name, true);
-    });
-}
-
+/// Only the first is told, and the end of the last: a program may have any number of them, and by the first one its
+/// processes know each other, also those that a manager which began anew hears of.
 void Share::join_communicator(const void* key, std::int64_t ranks, const std::string& name)
 {
     if (socket_path_.empty() || ranks < 2) return;
     const Lock lock(mutex_);
-    if (!communicators_.emplace(key, Communicator{ranks, name}).second) return;
-    (void)tell_communicator(ranks, name, true);
+    const bool is_first = communicators_.empty();
+    communicators_.insert(key);
+    if (!is_first) return;
+    first_communicator_ = name;
+    first_ranks_ = ranks;
+    (void)tell_communicator(true);
 }
 
 void Share::rename_communicator(const void* key, const void* new_key)
 {
     if (socket_path_.empty()) return;
     const Lock lock(mutex_);
-    const auto found = communicators_.find(key);
-    if (found == communicators_.end()) return;
-    Communicator one = std::move(found->second);
-    communicators_.erase(found);
-    const std::int64_t ranks = one.ranks;
-    const std::string name = one.name;
-    // One of that address that ended without a word.
-    if (!communicators_.insert_or_assign(new_key, std::move(one)).second) (void)tell_communicator(ranks, name, false);
+    // There is one of that address already where it ended without a word.
+    if (communicators_.erase(key) != 0) communicators_.insert(new_key);
 }
 
 void Share::leave_communicator(const void* key)
 {
     if (socket_path_.empty()) return;
     const Lock lock(mutex_);
-    const auto found = communicators_.find(key);
-    if (found == communicators_.end()) return;
-    const Communicator one = std::move(found->second);
-    communicators_.erase(found);
-    (void)tell_communicator(one.ranks, one.name, false);
+    if (communicators_.erase(key) != 0 && communicators_.empty()) (void)tell_communicator(false);
 }
 
 } // namespace fathom::gpu
