@@ -69,6 +69,13 @@ void* function_anywhere(const char* name)
     return nullptr;
 }
 
+/// Where a call of this thread's that is passed on has gone.
+void*& passed_to()
+{
+    thread_local void* function = nullptr;
+    return function;
+}
+
 /// A function of NCCL, as each caller would have found it: a process may have several NCCLs, whose communicators only
 /// they themselves understand.
 template <class Signature>
@@ -77,8 +84,14 @@ class NcclFunction {
     template <class... Arguments>
     Status operator()(const char* name, const void* caller, Arguments... arguments)
     {
-        void* const found = find(name, caller);
-        return found == nullptr ? kInternalError : reinterpret_cast<Signature*>(found)(arguments...);
+        void* found = find(name, caller);
+        // It comes back: the caller is a library whose functions of these names only call what it found by dlsym().
+        if (found != nullptr && found == passed_to()) found = given_.load(std::memory_order_relaxed);
+        if (found == nullptr) return kInternalError;
+        void* const before = std::exchange(passed_to(), found);
+        const Status status = reinterpret_cast<Signature*>(found)(arguments...);
+        passed_to() = before;
+        return status;
     }
 
     /// Found by the program's dlsym(). @return  whether calls of this library's function lead there.

@@ -4,8 +4,8 @@
 //   collective_trainer RANK RANKS DEVICE COMMUNICATOR ITERATIONS WAY
 //
 // WAY: `linked` to NVIDIA's library; `dlsym`: found in it; `group`: calls are grouped; `silent`: linked, and nothing is
-// said of iterations. Built as own_collective_trainer it is not linked to NVIDIA's library: `own`: it loads a library
-// that has one of its own, FATHOM_OWN_NCCL, so that nobody else sees its functions.
+// said of iterations. Built as own_collective_trainer it is not linked to NVIDIA's library: it loads FATHOM_OWN_NCCL so
+// that nobody else sees its functions: `own`: a library that has an NCCL in it; `passing`: one that finds it.
 #include "agent/gpu/cuda_abi.hpp"
 #include "agent/gpu/interposer/fathom_gpu.h"
 
@@ -92,7 +92,7 @@ Nccl find_nccl(const char* file, const std::string& prefix)
 Nccl find_nccl(const std::string& way)
 {
 #ifdef FATHOM_HAS_OWN_NCCL
-    require(way == "own" ? 0 : 1, "way");
+    require(way == "own" || way == "passing" ? 0 : 1, "way");
     return find_nccl(std::getenv("FATHOM_OWN_NCCL"), "own");
 #else
     if (way == "dlsym") return find_nccl("libnccl.so.2", "nccl");

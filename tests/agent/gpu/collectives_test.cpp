@@ -21,7 +21,8 @@ class GpuCollectives : public GpuSharing {
     std::unique_ptr<Program> rank(const std::string& job, int rank, int device, const std::string& way,
                                   int iterations = 300) const
     {
-        const std::vector<std::string> command{way == "own" ? FATHOM_OWN_COLLECTIVE_TRAINER : FATHOM_COLLECTIVE_TRAINER,
+        const bool is_own = way == "own" || way == "passing";
+        const std::vector<std::string> command{is_own ? FATHOM_OWN_COLLECTIVE_TRAINER : FATHOM_COLLECTIVE_TRAINER,
                                                std::to_string(rank),
                                                "2",
                                                std::to_string(device),
@@ -29,7 +30,10 @@ class GpuCollectives : public GpuSharing {
                                                std::to_string(iterations),
                                                way};
         return std::make_unique<Program>(
-            command, environment({{"FATHOM_GPU_JOB", job}, {"FATHOM_OWN_NCCL", FATHOM_OWN_NCCL}}), folder_);
+            command,
+            environment({{"FATHOM_GPU_JOB", job},
+                         {"FATHOM_OWN_NCCL", way == "passing" ? FATHOM_PASSING_NCCL : FATHOM_OWN_NCCL}}),
+            folder_);
     }
 
     /// Both jobs have GPU 0 and GPU 1, in another order, and begin at the same time.
@@ -67,6 +71,13 @@ TEST_F(GpuCollectives, AlsoWhereALibraryOfTheProgramBringsItsOwnThatNobodyElseSe
 {
     start();
     expect_both_to_end("own");
+}
+
+/// As frameworks that look for it when they need it.
+TEST_F(GpuCollectives, AlsoWhereALibraryOfTheProgramHasItsFunctionsAndOnlyPassesThemOn)
+{
+    start();
+    expect_both_to_end("passing");
 }
 
 TEST_F(GpuCollectives, AlsoWhereCallsAreGrouped)
