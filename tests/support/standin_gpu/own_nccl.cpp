@@ -1,6 +1,6 @@
-// A framework's library that has an NCCL of its own in it (nccl.cpp), which shows its functions, and is loaded so that
-// nobody else sees them, as modules of Python are. What the framework calls itself goes through the loader all the
-// same.
+// The library of a framework that has NCCL's functions in it (nccl.cpp, or passing_nccl.cpp), shows them, and is loaded
+// so that nobody else sees them, as modules of Python are. What the framework calls itself goes through the loader all
+// the same.
 #include "agent/gpu/cuda_abi.hpp"
 
 #include <array>
