@@ -145,10 +145,13 @@ it('shows that the click was heard before it asks for rows or draws them, and gi
   expect(cell).not.toHaveBeenCalled()
   await waitFor(() => expect(fetchNextPage).toHaveBeenCalledTimes(1), patience)
   expect(moreButton().disabled).toBe(true)
-  moreButton().blur() // as browsers do with what is disabled
+  // What is disabled loses the focus in browsers, and keeps it in jsdom, which lets only what could have it lose it.
+  moreButton().setAttribute('tabindex', '-1')
+  moreButton().blur()
+  expect(document.activeElement).toBe(document.body)
   end()
-  await waitFor(() => expect(moreButton().disabled).toBe(false), patience)
-  expect(document.activeElement).toBe(moreButton())
+  await waitFor(() => expect(document.activeElement).toBe(moreButton()), patience)
+  expect(moreButton().disabled).toBe(false)
 })
 
 it('asks for the next page once all rows that are here are drawn', async () => {
