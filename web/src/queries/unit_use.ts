@@ -8,7 +8,7 @@ export type UnitTypeUse = components['schemas']['UnitTypeUse']
 export const unitUseKeys = { all: ['unit-use'] as const }
 
 /** How many unit types are named: those that a page has room for. */
-export const mostNamed = 12
+const mostNamed = 12
 
 /** How full the network is, and its fullest unit types. */
 export function useUnitUse() {
