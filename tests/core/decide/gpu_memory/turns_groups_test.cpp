@@ -205,14 +205,14 @@ class Model {
         }
     }
 
-    void run(double until_s)
+    void run(double for_s)
     {
-        for (double now = 0; now < until_s; now += 0.1) {
-            for (const TurnOrder& order : turns_.decide(now))
+        for (const double until_s = now_ + for_s; now_ < until_s; now_ += 0.1) {
+            for (const TurnOrder& order : turns_.decide(now_))
                 obey(order);
             check_gpus();
             for (Process& one : processes_)
-                step(one, now);
+                step(one, now_);
         }
     }
     std::int64_t least_iterations() const
@@ -309,6 +309,7 @@ class Model {
     Turns turns_{kSettings};
     std::vector<Process> processes_;
     std::mt19937 random_;
+    double now_ = 0;
 };
 
 /// No two jobs have a GPU at once, none hangs, and each gets on.
