@@ -108,6 +108,9 @@ void Daemon::begin_conversation(CenterOffer offer)
     conversation_->on_kept_file_query = [this](const link::KeptFileQuery& query) {
         kept_files_->ask(query, std::chrono::steady_clock::now());
     };
+    conversation_->on_turn_pairs = [this](const std::vector<GpuPair>& pairs) {
+        if (gpu_memory_) gpu_memory_->know_pairs(pairs);
+    };
     conversation_->trusts(files_.trusted_authorities());
     conversation_->on_authorities = [this](const link::TrustedAuthorities& trusted) {
         return take_authorities(trusted);

@@ -114,6 +114,7 @@ void Conversation::take_start(const link::Message& message, const AttemptOrder& 
 {
     if (const Result<void> taken = book_.accept(order); !taken) return refuse_orders(taken.error());
     taken_.push_back(message.id);
+    if (on_turn_pairs && !order.turn_pairs.empty()) on_turn_pairs(order.turn_pairs);
 }
 
 /// Without an answer the orders stay with the metascheduler, which will repeat them.

@@ -72,6 +72,8 @@ class Conversation {
     std::function<void(const link::SubUnitTarget&)> on_sub_unit_target;
     /// Called with what this center has asked for and the metascheduler does not take, and why.
     std::function<void(const link::SubUnitRequest&, const link::SubUnitRefusal&)> on_sub_units_refused;
+    /// Called with what an order of an attempt says of programs that have the turn on a GPU at once; returns at once.
+    std::function<void(const std::vector<GpuPair>&)> on_turn_pairs;
     /// Called with the pieces of kept files that are asked for; returns at once. tell_kept_file() answers.
     std::function<void(const link::KeptFileQuery&)> on_kept_file_query;
     /// What came of such a query. Where the connection has gone since, whoever asked asks again on the next one.

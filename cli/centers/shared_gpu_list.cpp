@@ -111,6 +111,14 @@ std::string kept_neighbours_text(const Json& gpu)
     return sharing_text(names, unnamed, "other");
 }
 
+/// Beside each neighbour what both kept of their pace, where they had the turn at the same time.
+std::string pair_text(const Json& pair)
+{
+    return fmt::format("beside {} {:.0f} % of its pace alone kept, {:.0f} % by the other, measured {} times",
+                       text_of(pair, "neighbour"), number_of(pair, "kept_pace").value_or(0) * 100,
+                       number_of(pair, "neighbour_kept_pace").value_or(0) * 100, count_of(pair, "count"));
+}
+
 /// What taking turns has cost a program until now.
 std::string sharing_cost_text(const Json& program)
 {
@@ -122,6 +130,8 @@ std::string sharing_cost_text(const Json& program)
         text += ", memory refused " + count_of(program, "refusals") + " times";
     if (const std::optional<double> confidence = number_of(program, "iteration_confidence"))
         text += fmt::format(", iterations found with {:.0f} % confidence", std::floor(*confidence * 100));
+    if (const std::optional<double> kept = number_of(program, "kept_pace"))
+        text += fmt::format(", {:.0f} % of its pace alone kept", *kept * 100);
     return text;
 }
 
@@ -181,6 +191,8 @@ std::vector<std::pair<std::string, Cell>> kept_gpu_details(const Json& gpus)
                                      region_text(member(program, "temporary"), "peak_bytes") + " temporary at most");
             details.emplace_back("  Sharing cost", sharing_cost_text(program));
         }
+        for (const Json& pair : items_of(gpu, "pairs"))
+            details.emplace_back("  At once", pair_text(pair));
     }
     return details;
 }

@@ -1,6 +1,7 @@
 #include "core/model/gpu_memory.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fathom {
 namespace {
@@ -41,6 +42,7 @@ SharedGpuJob read_job(const Json& json, const std::string& path, std::vector<Fie
     job.temporary = read_region(reader, "temporary", path, errors, nullptr);
     job.iterations = reader.required_integer("iterations", 0, kMaxCount);
     job.iteration_confidence = reader.optional_number("iteration_confidence", 0, 1);
+    job.kept_pace = reader.optional_number("kept_pace", kMinKeptPace, kMaxKeptPace);
     job.refusals = reader.required_integer("refusals", 0, kMaxCount);
     job.switches = reader.required_integer("switches", 0, kMaxCount);
     job.switches_after_iteration = reader.required_integer("switches_after_iteration", 0, kMaxCount);
@@ -90,6 +92,28 @@ SharedGpu read_gpu(const Json& json, const std::string& path, std::vector<FieldE
     return gpu;
 }
 
+MeasuredJobPair read_pair(const Json& json, const std::string& path, std::vector<FieldError>& errors)
+{
+    ObjectReader reader(json, path, errors);
+    const auto read_pace = [&](const char* job, const char* pace) -> JobPace {
+        return {.job = reader.required_string(job, {.min_length = 1, .max_length = kMaxDeviceNameLength}),
+                .kept_pace = reader.required_number(pace, kMinKeptPace, kMaxKeptPace)};
+    };
+    MeasuredJobPair pair{.a = read_pace("a_job", "a_kept_pace"), .b = read_pace("b_job", "b_kept_pace")};
+    pair.count = reader.required_integer("count", 1, kMaxCount);
+    if (pair.b.job < pair.a.job) std::swap(pair.a, pair.b);
+    return pair;
+}
+
+Json pair_json(const MeasuredJobPair& pair)
+{
+    return {{"a_job", pair.a.job},
+            {"a_kept_pace", pair.a.kept_pace},
+            {"b_job", pair.b.job},
+            {"b_kept_pace", pair.b.kept_pace},
+            {"count", pair.count}};
+}
+
 Json region_json(const GpuMemoryRegion& region)
 {
     return {{"start", region.start},
@@ -120,6 +144,7 @@ Json job_json(const SharedGpuJob& job)
               {"longest_wait_s", job.longest_wait_s},
               {"wrong_messages", job.wrong_messages}};
     if (job.iteration_confidence) json["iteration_confidence"] = *job.iteration_confidence;
+    if (job.kept_pace) json["kept_pace"] = *job.kept_pace;
     return json;
 }
 
@@ -169,6 +194,12 @@ GpuMemoryReport read_gpu_memory_report(ObjectReader& reader, std::vector<FieldEr
     read_list(reader, "gpus", kMaxSharedGpus, "", errors, [&](const Json& item, const std::string& place) {
         report.gpus.push_back(read_gpu(item, place, errors));
     });
+    // Older agents tell none.
+    if (reader.has("pairs")) {
+        read_list(reader, "pairs", kMaxMeasuredJobPairs, "", errors, [&](const Json& item, const std::string& place) {
+            report.pairs.push_back(read_pair(item, place, errors));
+        });
+    }
     return report;
 }
 
@@ -177,7 +208,10 @@ Json to_json(const GpuMemoryReport& report)
     Json gpus = Json::array();
     for (const SharedGpu& gpu : report.gpus)
         gpus.push_back(gpu_json(gpu));
-    return {{"gpus", std::move(gpus)}};
+    Json json{{"gpus", std::move(gpus)}};
+    for (const MeasuredJobPair& pair : report.pairs)
+        json["pairs"].push_back(pair_json(pair));
+    return json;
 }
 
 } // namespace fathom

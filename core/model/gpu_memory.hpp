@@ -63,6 +63,9 @@ struct SharedGpuJob {
     /// In [0, 1], that the ends of its iterations are what they are taken for; empty where the program says so itself,
     /// or none is known.
     std::optional<double> iteration_confidence{};
+    /// Of its pace of iterations alone, what it keeps beside those that run beside it now, as measured last; above 0.
+    /// Empty: nothing runs beside it, or it is not measured.
+    std::optional<double> kept_pace{};
     std::int64_t refusals{};                 ///< of memory that it asked for
     std::int64_t switches{};                 ///< turns that it gave back
     std::int64_t switches_after_iteration{}; ///< of them, where nothing temporary had to be kept
@@ -94,9 +97,26 @@ struct SharedGpu {
 
 GpuRoom room_of(const SharedGpu& gpu);
 
+/// Programs of two jobs had the turn on a GPU at once, and the pace of their iterations was measured beside each other
+/// and alone (C2, C6). Which jobs they are is as in SharedGpuJob.
+struct JobPace {
+    std::string job{};
+    double kept_pace{1}; ///< mean of what was measured, of its pace alone
+
+    friend bool operator==(const JobPace&, const JobPace&) = default;
+};
+struct MeasuredJobPair {
+    JobPace a{}; ///< its job is less than the other's
+    JobPace b{};
+    std::int64_t count{1}; ///< times that both were measured
+
+    friend bool operator==(const MeasuredJobPair&, const MeasuredJobPair&) = default;
+};
+
 /// What the memory manager of a node knows.
 struct GpuMemoryReport {
     std::vector<SharedGpu> gpus{};
+    std::vector<MeasuredJobPair> pairs{}; ///< since the manager began, those that were measured last
 
     friend bool operator==(const GpuMemoryReport&, const GpuMemoryReport&) = default;
 };
@@ -104,6 +124,11 @@ struct GpuMemoryReport {
 /// A report holds at most so many GPUs, and so many programs of each.
 inline constexpr std::size_t kMaxSharedGpus = 1024;
 inline constexpr std::size_t kMaxSharedGpuJobs = 64;
+/// And so many pairs.
+inline constexpr std::size_t kMaxMeasuredJobPairs = 64;
+/// Bounds of what is told of a pace that is kept.
+inline constexpr double kMinKeptPace = 1e-4;
+inline constexpr double kMaxKeptPace = 4;
 
 /// Unknown fields are ignored: agents may be newer. Errors go to the reader's list.
 GpuMemoryReport read_gpu_memory_report(ObjectReader& reader, std::vector<FieldError>& errors);

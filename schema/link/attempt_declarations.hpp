@@ -20,7 +20,7 @@ struct Declaration<StartAttempt> {
         auto& order = start.order;
         auto& [attempt_id, job_id, name, label, unit_type, center_chooses, unit_count, center_counts, is_exclusive,
                operators, command, script, environment, files, inputs, software, outputs, wall_limit_s, profile,
-               known_operators, kernel_class, gpu_kind, gpu_pairs, owner] = order;
+               known_operators, kernel_class, gpu_kind, gpu_pairs, turn_pairs, owner] = order;
         fields.id("attempt_id", attempt_id);
         fields.id("job_id", job_id);
         fields.text("name", name, {.max_length = 200});
@@ -57,10 +57,13 @@ struct Declaration<StartAttempt> {
             fields.text_or_empty("gpu_class", name, {.max_length = 32});
             order.kernel_class = parse_kernel_class(name).value_or(KernelClass::kUnknown);
             order.gpu_pairs = read_gpu_pairs(fields.reader(), "gpu_pairs", fields.errors());
+            order.turn_pairs = read_gpu_pairs(fields.reader(), "turn_pairs", fields.errors());
         } else {
             if (order.kernel_class != KernelClass::kUnknown) fields.json()["gpu_class"] = to_string(order.kernel_class);
             for (const GpuPair& pair : order.gpu_pairs)
                 fields.json()["gpu_pairs"].push_back(to_json(pair));
+            for (const GpuPair& pair : order.turn_pairs)
+                fields.json()["turn_pairs"].push_back(to_json(pair));
         }
         fields.text_if_any("gpu_kind", order.gpu_kind, {.max_length = kMaxGpuKind});
     }

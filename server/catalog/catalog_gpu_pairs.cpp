@@ -5,6 +5,9 @@
 
 #include <pqxx/pqxx>
 
+#include <set>
+#include <utility>
+
 namespace fathom::server {
 namespace {
 
@@ -16,6 +19,19 @@ constexpr Statement kSelectSharingRuns{"catalog_select_sharing_runs", R"sql(
     SELECT kind, kind_class, beside, beside_class, concat_ws('/', unit_type_id, unit_count, promise_basis) AS place,
            pace, together_share
     FROM gpu_sharing_run ORDER BY id DESC LIMIT 8192)sql"};
+
+constexpr Statement kSelectNewestPair{
+    "catalog_select_newest_turn_pair",
+    "SELECT coalesce((extract(epoch FROM max(measured_at)) * 1e6)::bigint, 0) FROM gpu_pair"};
+
+// As many as are kept (server/centers/gpu_pairs_store.hpp).
+constexpr Statement kSelectTurnPairs{"catalog_select_turn_pairs", R"sql(
+    SELECT a_kind, b_kind, unit_type_id, avg(a_kept_pace) AS a_kept_pace, avg(b_kept_pace) AS b_kept_pace,
+           count(*) AS runs
+    FROM (SELECT id, unit_type_id, a_kind, b_kind, a_kept_pace, b_kept_pace FROM gpu_pair WHERE a_kind <= b_kind
+          UNION ALL
+          SELECT id, unit_type_id, b_kind, a_kind, b_kept_pace, a_kept_pace FROM gpu_pair WHERE a_kind > b_kind) k
+    GROUP BY a_kind, b_kind, unit_type_id ORDER BY max(id) DESC LIMIT 8192)sql"};
 
 KernelClass class_of(const pqxx::field& field)
 {
@@ -43,6 +59,36 @@ KnownGpuPairs select_gpu_pairs(pqxx::work& transaction, const KnownGpuPairs& pre
     for (const pqxx::row& row : exec(transaction, kSelectSharingRuns))
         runs.push_back(to_shared_run(row));
     return {newest, std::make_shared<const std::vector<GpuPair>>(learn_pairs(runs))};
+}
+
+KnownTurnPairs select_turn_pairs(pqxx::work& transaction, const KnownTurnPairs& previous)
+{
+    const auto newest = exec(transaction, kSelectNewestPair).front()[0].as<std::int64_t>();
+    if (newest == previous.newest_us) return previous;
+    std::vector<TurnPair> pairs;
+    for (const pqxx::row& row : exec(transaction, kSelectTurnPairs))
+        pairs.push_back({.pair = {.a = row["a_kind"].as<std::string>(),
+                                  .b = row["b_kind"].as<std::string>(),
+                                  .a_share = row["a_kept_pace"].as<double>(),
+                                  .b_share = row["b_kept_pace"].as<double>(),
+                                  .count = row["runs"].as<std::int64_t>()},
+                         .unit_type_id = row["unit_type_id"].as<std::string>()});
+    return {newest, std::make_shared<const std::vector<TurnPair>>(std::move(pairs))};
+}
+
+std::vector<GpuPair> turn_pairs_for(std::string_view kind, std::string_view unit_type_id,
+                                    std::span<const TurnPair> pairs, std::size_t most)
+{
+    std::vector<GpuPair> chosen;
+    std::set<std::string_view> others;
+    for (const bool is_here : {true, false}) {
+        for (const auto& [pair, place] : pairs) {
+            if (chosen.size() == most) return chosen;
+            if ((place == unit_type_id) != is_here || (pair.a != kind && pair.b != kind)) continue;
+            if (others.insert(pair.a == kind ? pair.b : pair.a).second) chosen.push_back(pair);
+        }
+    }
+    return chosen;
 }
 
 } // namespace fathom::server

@@ -77,6 +77,16 @@ struct KnownGpuPairs {
     std::shared_ptr<const std::vector<GpuPair>> pairs; ///< those with the newest runs first; nullptr: none
 };
 
+/// What jobs of two kinds kept of the pace of their iterations on a unit type, where both had the turn at once.
+struct TurnPair {
+    GpuPair pair; ///< `count`: how often two such jobs met
+    std::string unit_type_id;
+};
+struct KnownTurnPairs {
+    std::int64_t newest_us{};                           ///< when the newest was measured; 0: none was
+    std::shared_ptr<const std::vector<TurnPair>> pairs; ///< those of the newest jobs first; nullptr: none
+};
+
 /// What the network offers and what was measured of it, at one moment. Never changed once made, so any
 /// thread may read it.
 struct CatalogSnapshot {
@@ -99,6 +109,7 @@ struct CatalogSnapshot {
     double gpu_threshold{1};  ///< S6
     RouteKnowledge knowledge; ///< what jobs that have run teach
     KnownGpuPairs gpu_pairs;
+    KnownTurnPairs turn_pairs;
 
     /// nullptr for one that is not in the catalog, or not any more.
     const UnitTypeView* find_unit_type(std::string_view id) const;

@@ -1,6 +1,7 @@
 #include "core/base/log.hpp"
 #include "server/centers/agent_session.hpp"
 #include "server/centers/catalog_change.hpp"
+#include "server/centers/gpu_pairs_store.hpp"
 #include "server/centers/job_gpus_store.hpp"
 #include "server/centers/shared_gpus_store.hpp"
 #include "server/store/notifier.hpp"
@@ -119,6 +120,7 @@ asio::awaitable<Result<void>> AgentSession::take_gpu_memory(GpuMemoryReport repo
         if (!holds_session(transaction, grant_)) return Error{Errc::kUnavailable, "the session is superseded"};
         const bool is_new = replace_shared_gpus(transaction, grant_.center_id, report);
         keep_gpus_of_attempts(transaction, grant_.center_id, report);
+        keep_gpu_pairs(transaction, grant_.center_id, report.pairs);
         if (is_new && notice == CatalogNotice::kNow) notify(transaction, "catalog", grant_.center_id.value);
         return is_new;
     };

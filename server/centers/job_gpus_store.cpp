@@ -95,12 +95,17 @@ Page<JobGpuRecord> select_job_gpus(pqxx::transaction_base& transaction, const st
     for (const pqxx::row& row : transaction.exec_params(kSelectGpus, job, key.center, key.name, scope.owner,
                                                         sql_array(scope.projects), size + 1))
         gpus.push_back(record_of(row));
+    for (JobGpuRecord& record : gpus)
+        record.pairs = select_gpu_pairs_of_job(transaction, record.center_id, job, record.neighbours);
     return cut_page(std::move(gpus), size,
                     [](const JobGpuRecord& one) { return to_text({one.attempt_id.value, one.gpu}); });
 }
 
 Json to_json(const JobGpuRecord& record)
 {
+    Json pairs = Json::array();
+    for (const PairOfJob& pair : record.pairs)
+        pairs.push_back(to_json(pair));
     return {{"attempt_id", record.attempt_id.value},
             {"center", record.center},
             {"center_id", record.center_id.value},
@@ -110,7 +115,8 @@ Json to_json(const JobGpuRecord& record)
             {"last_told_at", format_rfc3339(record.last_told_at)},
             {"programs", record.programs},
             {"neighbours", record.neighbours},
-            {"other_count", record.other_count}};
+            {"other_count", record.other_count},
+            {"pairs", std::move(pairs)}};
 }
 
 } // namespace fathom::server

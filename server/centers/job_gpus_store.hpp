@@ -3,6 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
 #include "core/model/gpu_memory.hpp"
+#include "server/centers/gpu_pairs_store.hpp"
 #include "server/identity/job_look.hpp"
 #include "server/identity/job_scope.hpp"
 #include "server/store/page.hpp"
@@ -35,6 +36,7 @@ struct JobGpuRecord {
     Json programs;                       ///< list of SharedGpuJob, each as it was last told of
     std::vector<std::string> neighbours; ///< jobs that shared it, of those that the reader may know, by id
     std::int64_t other_count{};          ///< neighbours besides these
+    std::vector<PairOfJob> pairs;        ///< with these, where both were measured beside each other
 };
 
 /// Keeps what a report says of the attempts that have not ended at its center. What a program says of its job is its

@@ -1,7 +1,9 @@
 #include "core/decide/corun/shared_runs.hpp"
 #include "core/model/operator_package.hpp"
+#include "server/catalog/catalog_gpu_pairs.hpp"
 #include "server/jobs/attempts_store.hpp"
 #include "server/jobs/gpu_class.hpp"
+#include "server/rows/gpu_kind.hpp"
 #include "server/rows/live_probes.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
@@ -227,6 +229,7 @@ struct GpuSharing {
     KernelClass kernel_class{KernelClass::kUnknown};
     std::string kind{};
     std::vector<GpuPair> pairs{};
+    std::vector<GpuPair> turn_pairs{};
 };
 
 /// Told only of jobs that may get parts of devices: others have nobody beside them.
@@ -241,6 +244,8 @@ GpuSharing gpu_sharing_of(const pqxx::row& row, const JobSpec& spec, const Catal
                                sharing.kernel_class);
     if (!sharing.kind.empty() && catalog.gpu_pairs.pairs)
         sharing.pairs = pairs_for(sharing.kind, *catalog.gpu_pairs.pairs, kMaxGpuPairs);
+    if (!sharing.kind.empty() && catalog.turn_pairs.pairs)
+        sharing.turn_pairs = turn_pairs_for(sharing.kind, unit_type->id.value, *catalog.turn_pairs.pairs, kMaxGpuPairs);
     return sharing;
 }
 
@@ -272,6 +277,7 @@ AttemptOrder to_order(const pqxx::row& row, JobSpec spec, const CatalogSnapshot&
             .kernel_class = sharing.kernel_class,
             .gpu_kind = std::move(sharing.kind),
             .gpu_pairs = std::move(sharing.pairs),
+            .turn_pairs = std::move(sharing.turn_pairs),
             .owner = std::move(owner)};
 }
 

@@ -1,6 +1,5 @@
 #include "server/jobs/gpu_class.hpp"
 
-#include "core/base/secret.hpp"
 #include "core/decide/corun/kernel.hpp"
 #include "core/model/formula.hpp"
 
@@ -11,8 +10,6 @@ namespace {
 
 /// What sorting or copying counts as, which have no operations: a class is told of more than none.
 constexpr double kMinOperations = 1e-9;
-/// Of a kind's name, hexadecimal digits.
-constexpr std::size_t kDigestLength = 16;
 
 } // namespace
 
@@ -34,19 +31,6 @@ KernelClass gpu_class_of(std::span<const OperatorUse> operators, const CatalogSn
                                                           .device_balance = kTypicalGpuBalance});
     // Refused only where nothing is moved, or more than numbers hold.
     return finding ? finding->kernel_class : KernelClass::kUnknown;
-}
-
-std::string gpu_kind_of(std::string_view job_type, RunOwner owner, KernelClass kernel_class)
-{
-    if (!job_type.empty()) {
-        // PostgreSQL's texts do not hold the separator.
-        std::string text(job_type);
-        for (const std::string_view part : {owner.owner, owner.project})
-            (text += '\0') += part;
-        return "type:" + sha256_hex(text).substr(0, kDigestLength);
-    }
-    if (kernel_class == KernelClass::kUnknown) return {};
-    return "class:" + std::string(to_string(kernel_class));
 }
 
 } // namespace fathom::server

@@ -5,8 +5,6 @@
 #include "server/catalog/catalog_snapshot.hpp"
 
 #include <span>
-#include <string>
-#include <string_view>
 
 namespace fathom::server {
 
@@ -19,11 +17,5 @@ inline constexpr double kTypicalGpuBalance = 10;
 /// even. Pure.
 /// @param operators  as in JobSpec::operators once a job was admitted: named, or what its type was seen to execute.
 KernelClass gpu_class_of(std::span<const OperatorUse> operators, const CatalogSnapshot& catalog);
-
-/// What jobs like this one are called where pairs of jobs are learned (AttemptOrder::gpu_kind): those of a type, of one
-/// submitter and project, have a digest of these, so that no center is told a name (one that knows a submitter's id and
-/// project can still try which types it fits); jobs without a type the name of their class. Empty: neither is known.
-/// Pure.
-std::string gpu_kind_of(std::string_view job_type, RunOwner owner, KernelClass kernel_class);
 
 } // namespace fathom::server

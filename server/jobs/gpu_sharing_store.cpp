@@ -2,6 +2,7 @@
 
 #include "core/decide/corun/shared_runs.hpp"
 #include "server/jobs/gpu_class.hpp"
+#include "server/rows/gpu_kind.hpp"
 #include "server/store/column.hpp"
 #include "server/store/statement.hpp"
 

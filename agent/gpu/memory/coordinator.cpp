@@ -230,7 +230,8 @@ void Coordinator::take_place(ClientId id, Client& client, const Message& message
     turns_.use(key(id), gpu, now_s);
     if (settings_.turns.at_once > 1)
         pairs_.add(key(id), {.kind = client.kind.empty() ? "program " + key(id) : client.kind,
-                             .kernel_class = client.kernel_class});
+                             .kernel_class = client.kernel_class,
+                             .known_as = client.known_as});
     // After the start's end a program's word alone lets it go beside nobody.
     if (message.fourth == kHadTurn && (!is_settled_ || turns_.holders_beside(key(id)).empty()))
         keep_turn(id, client, now_s);

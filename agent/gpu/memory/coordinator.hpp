@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -68,6 +69,8 @@ class Coordinator {
     /// Of each GPU and job: regions, use by kind, peaks, turns, what moved and what stayed, refusals. Of each GPU
     /// kMaxSharedGpuJobs jobs at most.
     GpuMemoryReport report() const;
+    /// What jobs kept of their pace beside others where they had the turn at once at other centers, or before.
+    void know_pairs(std::span<const GpuPair> pairs) { pairs_.know(pairs); }
     bool is_changed() const { return is_changed_; }
     void clear_changed() { is_changed_ = false; }
 
@@ -80,6 +83,7 @@ class Coordinator {
         double share{1};
         std::int64_t priority{};
         std::string kind;             ///< of its user's jobs; empty: it said nothing
+        std::string known_as;         ///< the same as it said it, by which pairs of other centers are known
         std::int64_t communicators{}; ///< of several ranks, that it is in
         std::string communicator;     ///< its user's name of the first; empty: it has none
         KernelClass kernel_class{KernelClass::kUnknown};
@@ -142,6 +146,7 @@ class Coordinator {
     bool may_go_beside(const std::string& program, const std::vector<std::string>& holders) const;
     void end_iteration(ClientId id, Client& client, const Message& message, double now_s);
     double switch_s(const std::string& program) const;
+    void note_measured();
     bool would_admit_in_turns(ClientId id, const Client& client, const std::string& gpu, const MemoryNeed& need) const;
     void answer_later(ClientId id, const Message& question, double now_s);
     void answer_deferred(double now_s);
@@ -157,6 +162,7 @@ class Coordinator {
     std::set<std::string> shared_gpus_;                  ///< as their clients were told
     Turns turns_;
     TurnPairs pairs_; ///< of programs, where several may have the turn at once
+    std::vector<MeasuredJobPair> job_pairs_; ///< as in the report, the newest last
     std::map<ClientId, Client> clients_;
     struct JobName {
         uid_t user{};

@@ -35,6 +35,7 @@ void Coordinator::set_kind(Client& client, const Message& message)
         return;
     }
     client.kernel_class = *kernel_class;
+    client.known_as = kind;
     client.kind = kind.empty() ? "" : std::to_string(client.user) + ":" + std::string(kind);
 }
 
@@ -103,6 +104,7 @@ void Coordinator::end_iteration(ClientId id, Client& client, const Message& mess
     for (const std::string& gpu : client.gpus)
         (void)books_.at(gpu).end_iteration(key(id));
     if (settings_.turns.at_once < 2 || !pairs_.end_iteration(key(id), now_s)) return;
+    note_measured();
     std::vector<std::string> programs = turns_.holders_beside(key(id));
     programs.push_back(key(id));
     // One after the other: how those that are left do is measured first.
@@ -114,6 +116,29 @@ void Coordinator::end_iteration(ClientId id, Client& client, const Message& mess
     if (worse.empty()) return;
     turns_.part(worse, now_s);
     tick(now_s);
+}
+
+/// Keeps what was measured of programs for the report, by their jobs: of one job's own programs nothing.
+void Coordinator::note_measured()
+{
+    for (const MeasuredTurns& measured : pairs_.take_measured()) {
+        JobPace a{.job = clients_.at(std::stoull(measured.a)).job, .kept_pace = measured.a_share};
+        JobPace b{.job = clients_.at(std::stoull(measured.b)).job, .kept_pace = measured.b_share};
+        if (a.job.empty() || b.job.empty() || a.job == b.job) continue;
+        if (b.job < a.job) std::swap(a, b);
+        const auto found = std::find_if(job_pairs_.begin(), job_pairs_.end(), [&](const MeasuredJobPair& pair) {
+            return pair.a.job == a.job && pair.b.job == b.job;
+        });
+        if (found == job_pairs_.end()) {
+            if (job_pairs_.size() == kMaxMeasuredJobPairs) job_pairs_.erase(job_pairs_.begin());
+            job_pairs_.push_back({std::move(a), std::move(b)});
+            continue;
+        }
+        const auto count = static_cast<double>(++found->count);
+        found->a.kept_pace += (a.kept_pace - found->a.kept_pace) / count;
+        found->b.kept_pace += (b.kept_pace - found->b.kept_pace) / count;
+        std::rotate(found, std::next(found), job_pairs_.end());
+    }
 }
 
 /// What taking its turn away and giving it back takes, as it was until now.

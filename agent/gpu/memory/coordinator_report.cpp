@@ -29,6 +29,7 @@ GpuMemoryReport Coordinator::report() const
     GpuMemoryReport report;
     for (const auto& [gpu, books] : books_)
         report.gpus.push_back(report_of(gpu, books));
+    report.pairs = job_pairs_;
     return report;
 }
 
@@ -74,6 +75,7 @@ SharedGpuJob Coordinator::report_of(ClientId id, const Client& client, const Cli
                           .peak_bytes = memory.temporary.peak_bytes},
             .iterations = memory.iterations,
             .iteration_confidence = client.iteration_confidence,
+            .kept_pace = pairs_.share_of(key(id)),
             .refusals = memory.refusals,
             .switches = client.switches,
             .switches_after_iteration = client.switches_after_iteration,

@@ -86,6 +86,12 @@ class MemoryService::Loop {
         return coordinator_.report();
     }
 
+    void know_pairs(std::span<const GpuPair> pairs)
+    {
+        const std::scoped_lock lock(mutex_);
+        coordinator_.know_pairs(pairs);
+    }
+
   private:
     struct Connection {
         OpenFile socket;
@@ -336,6 +342,11 @@ MemoryService::~MemoryService()
 GpuMemoryReport MemoryService::report() const
 {
     return loop_->report();
+}
+
+void MemoryService::know_pairs(std::span<const GpuPair> pairs)
+{
+    loop_->know_pairs(pairs);
 }
 
 } // namespace fathom::gpu

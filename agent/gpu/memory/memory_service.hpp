@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <sys/types.h>
 
 namespace fathom::gpu {
@@ -43,6 +44,8 @@ class MemoryService {
 
     /// As of now.
     GpuMemoryReport report() const;
+    /// As Coordinator's.
+    void know_pairs(std::span<const GpuPair> pairs);
 
   private:
     class Loop;

@@ -4,6 +4,7 @@
 #include "core/decide/corun/decide_corun.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fathom {
 namespace {
@@ -18,12 +19,64 @@ constexpr double kHorizon_s = 60;
 constexpr double kShareTolerance = 0.05;
 /// Programs come and go for years; what is learned of more kinds than this begins anew.
 constexpr std::size_t kMaxKinds = 256;
+/// Of pairs that are known from elsewhere, and that nobody has taken yet.
+constexpr std::size_t kMaxKnown = 4096;
+constexpr std::size_t kMaxMeasured = 1024;
+/// What was measured elsewhere counts as so many times here at most: soon the mean is that of this GPU.
+constexpr std::int64_t kMostElsewhere = 4;
 
 } // namespace
 
 void TurnPairs::add(const std::string& program, const PacedProgram& how)
 {
     programs_.try_emplace(program).first->second.how = how;
+    begin_with_known(how);
+}
+
+void TurnPairs::know(std::span<const GpuPair> pairs)
+{
+    for (GpuPair pair : pairs) {
+        if (pair.b < pair.a) {
+            std::swap(pair.a, pair.b);
+            std::swap(pair.a_share, pair.b_share);
+        }
+        if (known_.size() >= kMaxKnown) known_.clear();
+        const std::pair kinds(pair.a, pair.b);
+        known_.insert_or_assign(kinds, std::move(pair));
+    }
+    for (const auto& [name, program] : programs_)
+        begin_with_known(program.how);
+}
+
+/// With everybody who is there, itself too: two may be of its kind.
+void TurnPairs::begin_with_known(const PacedProgram& one)
+{
+    if (one.known_as.empty() || known_.empty()) return;
+    bool has_begun = false;
+    for (const auto& [name, program] : programs_)
+        has_begun = begin_with_known(one, program.how) || has_begun;
+    if (has_begun) pairs_.refit();
+}
+
+/// @return  whether a pair came to be known.
+bool TurnPairs::begin_with_known(const PacedProgram& one, const PacedProgram& other)
+{
+    const bool is_first = one.known_as <= other.known_as;
+    const PacedProgram& a = is_first ? one : other;
+    const PacedProgram& b = is_first ? other : one;
+    const auto found = known_.find({a.known_as, b.known_as});
+    const PairMember a_member{a.kind, a.kernel_class};
+    const PairMember b_member{b.kind, b.kernel_class};
+    if (pairs_.kind_count() >= kMaxKinds) return false;
+    if (found == known_.end() || pairs_.expect(a_member, b_member).source == PairSource::kMeasured) return false;
+    const GpuPair& pair = found->second;
+    return pairs_
+        .add({.a = a_member,
+              .b = b_member,
+              .a_share = pair.a_share,
+              .b_share = pair.b_share,
+              .count = std::min(pair.count, kMostElsewhere)})
+        .has_value();
 }
 
 void TurnPairs::remove(const std::string& program)
@@ -84,7 +137,11 @@ void TurnPairs::learn_pair(Program& one)
     if (found == programs_.end() || !found->second.is_share_new) return;
     Program& other = found->second;
     if (!other.beside || other.beside->size() != 1) return;
-    if (pairs_.kind_count() >= kMaxKinds) pairs_ = PairModel();
+    if (pairs_.kind_count() >= kMaxKinds) {
+        pairs_ = PairModel();
+        for (const auto& [name, program] : programs_)
+            begin_with_known(program.how);
+    }
     const std::size_t known_before = pairs_.pair_count();
     const bool is_learned = pairs_
                                 .add({.a = {one.how.kind, one.how.kernel_class},
@@ -92,7 +149,11 @@ void TurnPairs::learn_pair(Program& one)
                                       .a_share = *one.share,
                                       .b_share = *other.share})
                                 .has_value();
-    if (is_learned) one.is_share_new = other.is_share_new = false;
+    if (is_learned) {
+        if (measured_.size() >= kMaxMeasured) measured_.erase(measured_.begin());
+        measured_.push_back({*other.beside->begin(), found->first, *one.share, *other.share});
+        one.is_share_new = other.is_share_new = false;
+    }
     if (pairs_.pair_count() != known_before) pairs_.refit();
 }
 
@@ -113,6 +174,11 @@ bool TurnPairs::is_known(const std::string& program) const
 {
     const Program* const one = find(program);
     return one != nullptr && (one->how.kernel_class != KernelClass::kUnknown || one->alone_pace);
+}
+
+bool TurnPairs::is_measured(const std::string& program, const std::string& beside) const
+{
+    return pairs_.expect(member(program), member(beside)).source == PairSource::kMeasured;
 }
 
 std::optional<double> TurnPairs::share_of(const std::string& program) const
@@ -152,13 +218,16 @@ std::string TurnPairs::choose(const std::vector<std::string>& holders, const std
     state.settings.may_run_fewer = true;
     std::vector<PairMember> tenants;
     for (const std::string& holder : holders) {
-        if (!is_known(holder)) return {};
         tenants.push_back(member(holder));
         state.running.push_back(running(holder, share_beside(holder, holders)));
     }
     for (const std::string& one : waiting) {
         const PairMember newcomer = member(one);
-        if (!is_known(one) || !expect_beside(newcomer, tenants, pairs_).keeps_equal_parts()) continue;
+        const auto can_tell = [&](const std::string& holder) {
+            return (is_known(one) && is_known(holder)) || is_measured(one, holder);
+        };
+        if (holders.empty() ? !is_known(one) : !std::all_of(holders.begin(), holders.end(), can_tell)) continue;
+        if (!expect_beside(newcomer, tenants, pairs_).keeps_equal_parts()) continue;
         state.waiting.push_back({.id = one,
                                  .kind = std::string(newcomer.kind),
                                  .kernel_class = newcomer.kernel_class,

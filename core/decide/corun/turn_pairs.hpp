@@ -1,12 +1,15 @@
 #pragma once
 
 #include "core/decide/corun/pair_model.hpp"
+#include "core/model/gpu_pair.hpp"
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// Which programs have the turn on a GPU at the same time, by how fast their iterations come (C2 to C6, C8).
@@ -16,6 +19,16 @@ namespace fathom {
 struct PacedProgram {
     std::string kind; ///< what pairs are known by; not empty
     KernelClass kernel_class{KernelClass::kUnknown};
+    /// What pairs that were measured elsewhere know it by (GpuPair); empty: they do not.
+    std::string known_as{};
+};
+
+/// Two programs were measured beside each other.
+struct MeasuredTurns {
+    std::string a;
+    std::string b;
+    double a_share{}; ///< of its pace alone
+    double b_share{};
 };
 
 /// A program that has the turn, when it is weighed whether it should go on beside the others.
@@ -35,6 +48,9 @@ class TurnPairs {
     /// Nothing if there is one of that name.
     void add(const std::string& program, const PacedProgram& how);
     void remove(const std::string& program);
+    /// Pairs that were measured elsewhere: what is known of two programs until they have been measured here, and a part
+    /// of the mean then. Newer ones of the same kinds replace older ones; so many kinds at most as are learned of.
+    void know(std::span<const GpuPair> pairs);
     /// Who runs beside it from now on; empty: it runs alone.
     void run_beside(const std::string& program, const std::set<std::string>& others);
     /// It does not run.
@@ -54,6 +70,8 @@ class TurnPairs {
     /// What it keeps of its pace beside those that run beside it, as measured last.
     std::optional<double> share_of(const std::string& program) const;
     const PairModel& pairs() const { return pairs_; }
+    /// Pairs of programs that were measured since the last call, the oldest first; of very many the newest.
+    std::vector<MeasuredTurns> take_measured() { return std::exchange(measured_, {}); }
 
   private:
     struct Program {
@@ -69,6 +87,9 @@ class TurnPairs {
     const Program* find(const std::string& program) const;
     PairMember member(const std::string& program) const;
     bool is_known(const std::string& program) const;
+    bool is_measured(const std::string& program, const std::string& beside) const;
+    void begin_with_known(const PacedProgram& one);
+    bool begin_with_known(const PacedProgram& one, const PacedProgram& other);
     RunningKernel running(const std::string& program, double ipc) const;
     double share_beside(const std::string& program, const std::vector<std::string>& holders) const;
     void learn_pair(Program& one);
@@ -77,6 +98,8 @@ class TurnPairs {
     std::size_t at_once_;
     std::map<std::string, Program> programs_;
     PairModel pairs_;
+    std::map<std::pair<std::string, std::string>, GpuPair> known_; ///< by their kinds, `a` not greater than `b`
+    std::vector<MeasuredTurns> measured_;
 };
 
 } // namespace fathom

@@ -1,5 +1,6 @@
 #include "server/jobs/attempt_words.hpp"
 #include "server/jobs/gpu_class.hpp"
+#include "server/rows/gpu_kind.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <cmath>
