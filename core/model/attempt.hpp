@@ -69,8 +69,8 @@ struct AttemptOrder {
     /// What jobs kept of their speed beside others on a GPU: first those like it, then others from which what never ran
     /// together is inferred. At most kMaxGpuPairs.
     std::vector<GpuPair> gpu_pairs{};
-    /// What jobs like it kept of the pace of their iterations beside others that had the turn on a GPU at the same time,
-    /// at any center: each with gpu_kind. At most kMaxGpuPairs.
+    /// What jobs like it kept of the pace of their iterations beside others that had the turn on a GPU at the same
+    /// time, at any center: each with gpu_kind. At most kMaxGpuPairs.
     std::vector<GpuPair> turn_pairs{};
     /// Told only to centers with a local user for each user, or with an object store that the job uses.
     AttemptOwner owner{};

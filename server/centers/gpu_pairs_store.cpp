@@ -61,11 +61,11 @@ std::map<std::string, PairedJob> select_jobs(pqxx::transaction_base& transaction
     }
     std::map<std::string, PairedJob> jobs;
     for (const pqxx::row& row : transaction.exec_params(kSelectJobs, center.value, names.take()))
-        jobs.insert_or_assign(row["id"].as<std::string>(),
-                              PairedJob{gpu_kind_of(row["job_type"].c_str(),
-                                                    {row["submitted_by"].c_str(), row["project"].c_str()},
-                                                    KernelClass::kUnknown),
-                                        row["unit_type_id"].as<std::string>()});
+        jobs.insert_or_assign(
+            row["id"].as<std::string>(),
+            PairedJob{gpu_kind_of(row["job_type"].c_str(), {row["submitted_by"].c_str(), row["project"].c_str()},
+                                  KernelClass::kUnknown),
+                      row["unit_type_id"].as<std::string>()});
     return jobs;
 }
 

@@ -36,7 +36,7 @@ struct JobGpuRecord {
     Json programs;                       ///< list of SharedGpuJob, each as it was last told of
     std::vector<std::string> neighbours; ///< jobs that shared it, of those that the reader may know, by id
     std::int64_t other_count{};          ///< neighbours besides these
-    std::vector<PairOfJob> pairs;        ///< with these, where both were measured beside each other
+    std::vector<PairOfJob> pairs{};      ///< with these, where both were measured beside each other
 };
 
 /// Keeps what a report says of the attempts that have not ended at its center. What a program says of its job is its

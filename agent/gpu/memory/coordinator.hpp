@@ -161,7 +161,7 @@ class Coordinator {
     std::map<std::string, std::int64_t> refused_counts_; ///< by GPU: who was not admitted
     std::set<std::string> shared_gpus_;                  ///< as their clients were told
     Turns turns_;
-    TurnPairs pairs_; ///< of programs, where several may have the turn at once
+    TurnPairs pairs_;                        ///< of programs, where several may have the turn at once
     std::vector<MeasuredJobPair> job_pairs_; ///< as in the report, the newest last
     std::map<ClientId, Client> clients_;
     struct JobName {

@@ -103,5 +103,29 @@ TEST_F(GpuSharing, WhoseNeighbourEndsWhileTheManagerIsAwayGoesOn)
     EXPECT_EQ(second->wait(), 0) << second->output();
 }
 
+/// Of both nothing is known: they take turns until the pace of each alone is, and are tried beside each other then.
+TEST_F(GpuSharingAtOnce, WhatTwoKeepBesideEachOtherIsReportedByTheirJobs)
+{
+    settings_.coordinator.turns.slice_s = 0.5; // more than nine iterations
+    start();
+    std::map<std::string, std::string> loop = kLoop;
+    loop["iterations"] = "1000000";
+    const auto first = train("first", loop);
+    const auto second = train("second", loop);
+
+    EXPECT_TRUE(wait_until([&] { return !service_->report().pairs.empty(); }));
+
+    const GpuMemoryReport report = service_->report();
+    ASSERT_EQ(report.pairs.size(), 1U);
+    EXPECT_EQ(report.pairs[0].a.job, "first");
+    EXPECT_EQ(report.pairs[0].b.job, "second");
+    EXPECT_GT(report.pairs[0].a.kept_pace, kMinKeptPace);
+    EXPECT_LT(report.pairs[0].b.kept_pace, kMaxKeptPace);
+    first->kill(SIGKILL);
+    second->kill(SIGKILL);
+    EXPECT_EQ(first->wait(), -SIGKILL);
+    EXPECT_EQ(second->wait(), -SIGKILL);
+}
+
 } // namespace
 } // namespace fathom::gpu

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <csignal>
 
 /// A real agent whose jobs share the memory of a GPU by its own memory manager: the jobs are programs that train, on a
@@ -19,11 +20,12 @@ constexpr std::int64_t kMiB = 1LL << 20U;
 
 class SharedGpuLink : public test::GpuLink {
   protected:
-    SharedGpuLink()
+    /// @param more  of the table of the memory manager.
+    explicit SharedGpuLink(const std::string& more = {})
         : GpuLink("gpu\t" + kGpu + "\tStand-in\t" + std::to_string(32 * kMiB) + "\n",
-                  "[gpu_memory]\nenabled = true\nreserved_bytes = 0\ngap_bytes = 2097152\nslice_s = 0.02\n"
-                  "[[unit_type]]\nname = \"part\"\nresource_type = \"cuda\"\ncores_per_unit = 0\n"
-                  "memory_bytes_per_unit = 1000000000\nsharing = \"time-slice\"\nparts_per_device = 4\n")
+                  "[gpu_memory]\nenabled = true\nreserved_bytes = 0\ngap_bytes = 2097152\nslice_s = 0.02\n" + more +
+                      "[[unit_type]]\nname = \"part\"\nresource_type = \"cuda\"\ncores_per_unit = 0\n"
+                      "memory_bytes_per_unit = 1000000000\nsharing = \"time-slice\"\nparts_per_device = 4\n")
     {
         write_file(cards() / kGpu, "").value();
         fs::permissions(cards() / kGpu, fs::perms(0666)); // jobs have users of their own
@@ -131,6 +133,42 @@ TEST_F(SharedGpuLink, AJobCannotSpoilTheReportByItsNameNorPutItselfBeforeOthers)
     EXPECT_EQ(gpu.jobs.at(0).priority, 0);
     server_.send(link::CancelAttempt{order.attempt_id, "seen enough"});
     EXPECT_EQ(end_of(order.attempt_id).outcome, AttemptOutcome::kCancelled);
+}
+
+class GpusAtOnceLink : public SharedGpuLink {
+  protected:
+    GpusAtOnceLink() : SharedGpuLink("at_once = 2\n") {}
+
+    /// Of a kind; two of them fit side by side.
+    AttemptOrder train_kind(const std::string& kind) const
+    {
+        AttemptOrder order = train("100000000");
+        std::replace(order.command.begin(), order.command.end(), std::string("20"), std::string("6"));
+        std::replace(order.command.begin(), order.command.end(), std::string("300000"), std::string("50000"));
+        order.gpu_kind = kind;
+        return order;
+    }
+};
+
+/// No class is known, and of the second no pace alone: without what other centers measured it would wait for its turn.
+TEST_F(GpusAtOnceLink, JobsOfAPairThatWasMeasuredElsewhereHaveTheTurnAtOnce)
+{
+    start_enrolled();
+    const AttemptOrder first = train_kind("type:a");
+    AttemptOrder second = train_kind("type:b");
+    second.turn_pairs = {{.a = "type:a", .b = "type:b", .a_share = 0.9, .b_share = 0.9, .count = 4}};
+    server_.send(link::StartAttempt{first});
+    wait_for_report("the first alone", [](const SharedGpu& one) { return one.job_count == 1; });
+
+    server_.send(link::StartAttempt{second});
+
+    wait_for_report("both with the turn", [](const SharedGpu& one) {
+        return one.jobs.size() == 2 && one.jobs[0].has_turn && one.jobs[1].has_turn;
+    });
+    for (const AttemptOrder& order : {first, second}) {
+        server_.send(link::CancelAttempt{order.attempt_id, "seen enough"});
+        EXPECT_EQ(end_of(order.attempt_id).outcome, AttemptOutcome::kCancelled);
+    }
 }
 
 } // namespace

@@ -81,6 +81,8 @@ TEST(SharedGpuDetails, SayWhatSharingCosts)
     EXPECT_THAT(cost().second.text, EndsWith(", memory refused 3 times"));
     own.iteration_confidence = 0.978;
     EXPECT_THAT(cost().second.text, EndsWith(", memory refused 3 times, iterations found with 97 % confidence"));
+    own.kept_pace = 0.64;
+    EXPECT_THAT(cost().second.text, EndsWith("97 % confidence, 64 % of its pace alone kept"));
 }
 
 TEST(UnitGpuDetails, TellOfEachGpuAndOfEachProgramOnIt)
@@ -145,6 +147,19 @@ TEST(KeptGpuDetails, SayWhatSharingCost)
     EXPECT_EQ(details[2].first, "  Sharing cost");
     EXPECT_EQ(details[2].second.text,
               "12 turns given back in 3.00 s, 2.00 MiB moved, 48.0 MiB stayed, waited 7.00 s at most");
+}
+
+TEST(KeptGpuDetails, SayWhatBothKeptOfTheirPaceAtOnce)
+{
+    Json gpus = kept_gpu({"job_b"}, 0);
+    const Json pair{{"neighbour", "job_b"}, {"kept_pace", 0.8}, {"neighbour_kept_pace", 0.66}, {"count", 12}};
+    gpus[0]["pairs"] = Json::array({pair});
+
+    const auto details = kept_gpu_details(gpus);
+
+    EXPECT_EQ(details.back().first, "  At once");
+    EXPECT_EQ(details.back().second.text,
+              "beside job_b 80 % of its pace alone kept, 66 % by the other, measured 12 times");
 }
 
 } // namespace

@@ -25,6 +25,7 @@ GpuMemoryReport report_with(std::size_t jobs)
                             .temporary = {100, 40, 0, 39},
                             .iterations = 9,
                             .iteration_confidence = i == 1 ? std::optional(0.75) : std::nullopt,
+                            .kept_pace = i == 1 ? std::optional(0.5) : std::nullopt,
                             .switch_s = 0.25});
     gpu.job_count = std::ssize(gpu.jobs);
     return {{gpu}};
@@ -56,6 +57,49 @@ TEST(GpuMemoryReport, OfTooManyProgramsOrWrongFiguresIsRefusedWithThePlace)
     ObjectReader again(wrong, "", more);
     read_gpu_memory_report(again, more);
     for (const char* field : {"gpus[0].jobs[0].temporary.peak_bytes", "gpus[0].free_bytes", "gpus[1]"})
+        EXPECT_THAT(more, Contains(Field(&FieldError::field, field)));
+}
+
+/// As read from JSON; errors go to the list.
+GpuMemoryReport read_report(const Json& json, std::vector<FieldError>& errors)
+{
+    ObjectReader reader(json, "", errors);
+    return read_gpu_memory_report(reader, errors);
+}
+
+TEST(GpuMemoryReport, NamesPairsOnlyWhereSomeWereMeasured)
+{
+    GpuMemoryReport report = report_with(2);
+    EXPECT_FALSE(to_json(report).contains("pairs")) << "as older agents have it";
+    report.pairs = {{.a = {"job-0", 0.75}, .b = {"job-1", 0.5}, .count = 7}};
+    std::vector<FieldError> errors;
+
+    EXPECT_EQ(read_report(to_json(report), errors), report);
+
+    Json turned = to_json(report);
+    turned["pairs"][0] = {
+        {"a_job", "job-1"}, {"a_kept_pace", 0.5}, {"b_job", "job-0"}, {"b_kept_pace", 0.75}, {"count", 7}};
+    EXPECT_EQ(read_report(turned, errors), report);
+    EXPECT_TRUE(errors.empty());
+}
+
+TEST(GpuMemoryReport, OfTooManyOrWrongPairsIsRefusedWithThePlace)
+{
+    GpuMemoryReport report;
+    report.pairs.assign(kMaxMeasuredJobPairs + 1, {.a = {"job-0", 0.75}, .b = {"job-1", 0.5}});
+    std::vector<FieldError> errors;
+    read_report(to_json(report), errors);
+    EXPECT_THAT(errors, Contains(Field(&FieldError::field, "pairs")));
+
+    report.pairs.resize(1);
+    Json wrong = to_json(report);
+    wrong["pairs"][0]["a_kept_pace"] = 0;
+    wrong["pairs"][0]["b_job"] = "";
+    wrong["pairs"][0]["count"] = 0;
+    wrong["pairs"].push_back("x");
+    std::vector<FieldError> more;
+    read_report(wrong, more);
+    for (const char* field : {"pairs[0].a_kept_pace", "pairs[0].b_job", "pairs[0].count", "pairs[1]"})
         EXPECT_THAT(more, Contains(Field(&FieldError::field, field)));
 }
 

@@ -111,6 +111,7 @@ TEST(Codec, SaysWhichPairsOfJobsAreKnownOnlyWhereSomeAre)
     const Json none = Json::parse(encode(make_message(start)))["body"];
     EXPECT_FALSE(none.contains("gpu_kind")) << "as older peers have it";
     EXPECT_FALSE(none.contains("gpu_pairs"));
+    EXPECT_FALSE(none.contains("turn_pairs"));
     EXPECT_TRUE(round_trip(start).order.gpu_pairs.empty());
 
     const GpuPair pair{.a = "a",
@@ -122,7 +123,9 @@ TEST(Codec, SaysWhichPairsOfJobsAreKnownOnlyWhereSomeAre)
                        .a_spread = 0.25};
     start.order.gpu_kind = "b";
     start.order.gpu_pairs.assign(kMaxGpuPairs, pair);
+    start.order.turn_pairs.assign(kMaxGpuPairs, pair);
     EXPECT_EQ(round_trip(start).order.gpu_kind, "b");
+    EXPECT_EQ(round_trip(start).order.turn_pairs, start.order.turn_pairs);
     EXPECT_EQ(round_trip(start).order.gpu_pairs, start.order.gpu_pairs);
 
     Json body = Json::parse(encode(make_message(start)))["body"];

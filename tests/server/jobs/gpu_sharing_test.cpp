@@ -1,3 +1,4 @@
+#include "server/catalog/catalog_gpu_pairs.hpp"
 #include "server/jobs/attempt_words.hpp"
 #include "server/jobs/gpu_class.hpp"
 #include "server/rows/gpu_kind.hpp"
@@ -278,6 +279,58 @@ TEST_F(LearnedGpuPairs, AreOfTheNewestRunsOnly)
     run_alone("render", 10);
 
     EXPECT_EQ(kept(), "1") << "of all together as many as there are numbers";
+}
+
+/// As centers have measured it.
+TEST_F(LearnedGpuPairs, OfTurnsAtOnceAreToldWithLaterOrdersOfTheirKinds)
+{
+    start("solve");
+    start("stream");
+    const std::string solve = orders_[0].gpu_kind;
+    const std::string stream = orders_[1].gpu_kind;
+    EXPECT_TRUE(orders_[1].turn_pairs.empty());
+    const auto measured = [&](const std::string& run, const std::string& a, const std::string& b, double a_kept,
+                              double b_kept) {
+        sql("INSERT INTO gpu_pair (run, a_kind, b_kind, unit_type_id, a_kept_pace, b_kept_pace, measured_count) "
+            "SELECT lpad('" +
+            run + "', 64, '0'), '" + a + "', '" + b + "', id, " + std::to_string(a_kept) + ", " +
+            std::to_string(b_kept) + ", 3 FROM unit_type WHERE name = 'part'");
+    };
+    measured("1", solve, stream, 0.75, 0.5);
+    measured("2", stream, solve, 0.75, 1);
+    measured("3", stream, "type:0", 0.9, 0.9);
+    reload_catalog();
+
+    start("solve");
+
+    ASSERT_EQ(orders_.back().turn_pairs.size(), 1U) << "none of others";
+    const GpuPair& pair = orders_.back().turn_pairs[0];
+    EXPECT_EQ(pair.count, 2);
+    EXPECT_NEAR(pair.a == solve ? pair.a_share : pair.b_share, 0.875, 1e-6);
+    EXPECT_NEAR(pair.a == solve ? pair.b_share : pair.a_share, 0.625, 1e-6);
+    start("stream");
+    EXPECT_EQ(orders_.back().turn_pairs.size(), 2U);
+    start("another");
+    EXPECT_TRUE(orders_.back().turn_pairs.empty());
+}
+
+TEST(TurnPairsFor, AreOfTheUnitTypeWhereItHasSomeElseOfTheNewestElsewhere)
+{
+    const auto pair = [](const std::string& other, double share, const std::string& unit_type) {
+        return TurnPair{{.a = "k", .b = other, .a_share = share}, unit_type};
+    };
+    const std::vector<TurnPair> known{pair("x", 0.1, "far"),
+                                      pair("x", 0.2, "here"),
+                                      pair("y", 0.3, "far"),
+                                      pair("y", 0.4, "farther"),
+                                      {{.a = "x", .b = "y"}, "here"}};
+
+    const std::vector<GpuPair> told = turn_pairs_for("k", "here", known, 64);
+
+    ASSERT_EQ(told.size(), 2U);
+    EXPECT_EQ(told[0].a_share, 0.2);
+    EXPECT_EQ(told[1].a_share, 0.3);
+    EXPECT_EQ(turn_pairs_for("k", "here", known, 1).size(), 1U);
 }
 
 TEST(GpuKind, IsOfATypeOfOneSubmitterAndProjectElseOfAClass)

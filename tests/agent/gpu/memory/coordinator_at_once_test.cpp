@@ -77,6 +77,8 @@ class TwoAtOnce {
             return job.job == "job-" + std::to_string(id) && job.has_turn;
         });
     }
+    void know(const std::vector<GpuPair>& pairs) { all_.know_pairs(pairs); }
+    std::vector<MeasuredJobPair> pairs() const { return all_.report().pairs; }
     SharedGpu gpu() const { return all_.report().gpus.at(0); }
 
   private:
@@ -267,6 +269,50 @@ TEST(GpuAtOnce, WhoDoMoreTogetherStayTogether)
 
     EXPECT_EQ(all.heard_by(1), Types{});
     EXPECT_EQ(all.heard_by(2), Types{});
+}
+
+/// The first has its pace alone from a turn of its own after the other's.
+TEST(GpuAtOnce, WhatTwoJobsKeepBesideEachOtherIsReported)
+{
+    TwoAtOnce all;
+    all.join(1, kOneMiB, kOneMiB, kClassUnknown);
+    all.iterate(1, 0.1, 20);
+    all.join(2, kOneMiB, kOneMiB, kClassUnknown);
+    all.want(2);
+    all.pass(2);
+    all.give_back(1);
+    ASSERT_TRUE(all.has_turn(2));
+    all.iterate(2, 0.1, 20);
+    all.want(1);
+    ASSERT_TRUE(all.has_turn(1)) << "of both the pace is known: tried";
+    EXPECT_TRUE(all.pairs().empty());
+    EXPECT_FALSE(all.gpu().jobs.at(0).kept_pace);
+
+    all.iterate_both(0.1 / 0.8, 0.1 / 0.7, 10);
+
+    const std::vector<MeasuredJobPair> pairs = all.pairs();
+    ASSERT_EQ(pairs.size(), 1U);
+    EXPECT_EQ(pairs[0].a.job, "job-1");
+    EXPECT_EQ(pairs[0].b.job, "job-2");
+    EXPECT_NEAR(pairs[0].a.kept_pace, 0.8, 0.01);
+    EXPECT_NEAR(pairs[0].b.kept_pace, 0.7, 0.01);
+    EXPECT_GT(pairs[0].count, 1);
+    EXPECT_NEAR(all.gpu().jobs.at(0).kept_pace.value_or(0), 0.8, 0.01);
+    all.leave(2);
+    EXPECT_EQ(all.pairs(), pairs) << "the next report may come after its end";
+}
+
+/// They say what they are called: kind-1 and kind-2.
+TEST(GpuAtOnce, WhatOtherCentersMeasuredDecidesWhoIsLetGo)
+{
+    TwoAtOnce all;
+    all.know({{.a = "kind-1", .b = "kind-2", .a_share = 0.9, .b_share = 0.8, .count = 3}});
+    all.join(1, kOneMiB, kOneMiB, kClassMemory);
+    all.join(2, kOneMiB, kOneMiB, kClassMemory);
+
+    all.want(2);
+
+    EXPECT_TRUE(all.has_turn(2)) << "two of memory would take turns";
 }
 
 TEST(GpuAtOnce, BothKeepTheTurnOverANewManager)

@@ -178,5 +178,84 @@ TEST(TurnPairs, WhatIsLearnedIsBounded)
     EXPECT_LE(all.pairs().kind_count(), 300U);
 }
 
+/// Two of which nothing is known here but what they are called elsewhere.
+TurnPairs named_only(const Names& programs)
+{
+    TurnPairs all(2);
+    for (const std::string& program : programs)
+        all.add(program, {.kind = "0:" + program, .known_as = program});
+    return all;
+}
+
+TEST(TurnPairs, WhatWasMeasuredElsewhereLetsTwoRunBesideEachOther)
+{
+    TurnPairs all = named_only({"b", "a"});
+    all.add("stranger", {.kind = "c"});
+    EXPECT_EQ(all.choose({"b"}, {"a"}), "");
+    const std::vector<GpuPair> told{{.a = "b", .b = "a", .a_share = 0.9, .b_share = 0.7, .count = 5}};
+
+    all.know(told);
+
+    EXPECT_EQ(all.choose({"b"}, {"a"}), "a");
+    EXPECT_EQ(all.choose({"a"}, {"b"}), "b");
+    EXPECT_EQ(all.choose({"a"}, {"stranger"}), "") << "of whom nothing is known";
+    EXPECT_DOUBLE_EQ(all.pairs().expect({"0:a"}, {"0:b"}).share, 0.7);
+    EXPECT_DOUBLE_EQ(all.pairs().expect({"0:b"}, {"0:a"}).share, 0.9);
+    EXPECT_EQ(all.choose({"a", "stranger"}, {"b"}), "") << "as many as may";
+}
+
+TEST(TurnPairs, WhatWasMeasuredElsewhereKeepsTwoApart)
+{
+    TurnPairs all(2);
+    const std::vector<GpuPair> told{{.a = "a", .b = "b", .a_share = 0.4, .b_share = 0.45}};
+    all.know(told); // before they come
+    for (const char* name : {"a", "b"})
+        all.add(name, {.kind = std::string("0:") + name, .kernel_class = KernelClass::kUnknown, .known_as = name});
+    for (const char* name : {"a", "b"}) {
+        all.run_beside(name, {});
+        iterate(all, name, 0.1);
+        all.stop(name);
+    }
+
+    EXPECT_EQ(all.choose({"a"}, {"b"}), "") << "without it it would be tried";
+}
+
+/// Alone both take 0.1 s an iteration. What is measured here counts once, what was elsewhere four times at most.
+TEST(TurnPairs, WhatIsMeasuredHereSoonCountsForMoreThanWhatWasElsewhere)
+{
+    TurnPairs all = named_only({"a", "b"});
+    const std::vector<GpuPair> told{{.a = "a", .b = "b", .a_share = 0.9, .b_share = 0.9, .count = 1000}};
+    all.know(told);
+    all.know(told); // again with the next order
+    for (const char* name : {"a", "b"}) {
+        all.run_beside(name, {});
+        iterate(all, name, 0.1);
+        all.stop(name);
+    }
+
+    all.run_beside("a", {"b"});
+    all.run_beside("b", {"a"});
+    iterate(all, "a", 0.2, 9);
+    iterate(all, "b", 0.2, 9);
+
+    EXPECT_NEAR(all.pairs().expect({"0:a"}, {"0:b"}).share, (4 * 0.9 + 0.5) / 5, 1e-6);
+    EXPECT_EQ(all.pairs().expect({"0:a"}, {"0:b"}).count, 5);
+}
+
+TEST(TurnPairs, WhatIsMeasuredIsTakenOnce)
+{
+    TurnPairs all = measured_alone({"a", "b"});
+    run_together(all, 0.125, 0.2);
+
+    const std::vector<MeasuredTurns> measured = all.take_measured();
+
+    ASSERT_FALSE(measured.empty());
+    const bool is_a_first = measured[0].a == "a";
+    EXPECT_EQ(measured[0].b, is_a_first ? "b" : "a");
+    EXPECT_NEAR(is_a_first ? measured[0].a_share : measured[0].b_share, 0.8, 1e-6);
+    EXPECT_NEAR(is_a_first ? measured[0].b_share : measured[0].a_share, 0.5, 1e-6);
+    EXPECT_TRUE(all.take_measured().empty());
+}
+
 } // namespace
 } // namespace fathom
