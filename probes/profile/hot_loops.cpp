@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace fathom::profile {
 namespace {
@@ -82,6 +83,30 @@ std::vector<Extent> hottest_extents(const CodeSamples& samples, const ReadCode& 
     return extents;
 }
 
+void sort_hottest_first(std::vector<HotLoop>& loops)
+{
+    std::sort(loops.begin(), loops.end(), [](const HotLoop& a, const HotLoop& b) {
+        return std::tie(b.samples, a.begin, a.end) < std::tie(a.samples, b.begin, b.end);
+    });
+}
+
+/// Loops that begin at one place are one that goes back from several: the way that is taken most tells what it does.
+std::vector<HotLoop> join_equal(std::vector<HotLoop> loops)
+{
+    sort_hottest_first(loops);
+    std::vector<HotLoop> joined;
+    for (const HotLoop& loop : loops) {
+        const auto same =
+            std::find_if(joined.begin(), joined.end(), [&](const HotLoop& one) { return one.begin == loop.begin; });
+        if (same == joined.end())
+            joined.push_back(loop);
+        else
+            same->samples += loop.samples;
+    }
+    sort_hottest_first(joined);
+    return joined;
+}
+
 } // namespace
 
 std::vector<HotLoop> find_loops(const CodeSamples& samples, const ReadCode& read, const Disassembler& disassembler,
@@ -99,9 +124,7 @@ std::vector<HotLoop> find_loops(const CodeSamples& samples, const ReadCode& read
         const std::uint64_t taken = take(extent, left);
         if (taken > 0) loops.push_back({extent.begin, extent.end, taken, {}});
     }
-    std::sort(loops.begin(), loops.end(), [](const HotLoop& a, const HotLoop& b) {
-        return std::tie(b.samples, a.begin) < std::tie(a.samples, b.begin);
-    });
+    loops = join_equal(std::move(loops));
     if (loops.size() > most) loops.resize(most);
     for (HotLoop& loop : loops)
         loop.mix = mix_of_extent(loop, read, disassembler);

@@ -26,7 +26,7 @@ using ReadCode = std::function<std::string(std::uint64_t offset, std::size_t byt
 
 /// The loops in which a file's samples lie, hottest first, at most `most`. A sample belongs to the smallest loop
 /// around it: from the target of a backward branch to that branch; where there is none, to the code from it up to where
-/// the processor goes elsewhere. Loops longer than 4 KiB are not seen as such.
+/// the processor goes elsewhere. Loops that begin at one place are one. Loops longer than 4 KiB are not seen as such.
 std::vector<HotLoop> find_loops(const CodeSamples& samples, const ReadCode& read, const Disassembler& disassembler,
                                 std::size_t most);
 

@@ -127,6 +127,23 @@ TEST(FindLoops, TakesTheSmallestLoopAroundASample)
     EXPECT_EQ(loops[1].samples, 2U);
 }
 
+TEST(FindLoops, JoinsLoopsThatGoBackFromSeveralPlaces)
+{
+    // nop; dec eax; jne to the nop; dec ecx; jne to the nop
+    const std::string code = bytes_of("90ffc875fbffc975f7");
+    const Disassembler x86(Processor::kX86_64);
+    const auto read = [&](std::uint64_t offset, std::size_t bytes) {
+        return offset < code.size() ? code.substr(offset, bytes) : std::string();
+    };
+
+    const std::vector<HotLoop> loops = find_loops({{1, 3}, {5, 9}}, read, x86, 8);
+
+    ASSERT_EQ(loops.size(), 1U);
+    EXPECT_EQ(loops[0].begin, 0U);
+    EXPECT_EQ(loops[0].end, code.size());
+    EXPECT_EQ(loops[0].samples, 12U);
+}
+
 TEST(FindLoops, SeesTheEndOfALongLoop)
 {
     const std::string code = std::string(120, '\x90') + bytes_of("7586"); // nop…; jne to the start

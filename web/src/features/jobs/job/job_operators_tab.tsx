@@ -44,7 +44,8 @@ export function JobOperatorsTab({ job }: { job: Job }) {
               rowKey={(o) => `${o.id} ${parametersText(o.parameters)} ${o.label ?? ''}`} />
           ) : null}
           {loops.length > 0 ? (
-            <DataTable isPlain name="own_loops" label={t('jobs.operators.loops')} columns={loopColumns} rows={loops} rowKey={(l) => l.place} />
+            <DataTable isPlain name="own_loops" label={t('jobs.operators.loops')} columns={loopColumns} rows={loops}
+              rowKey={(l) => `${l.place} ${String(l.share)} ${l.operator ?? ''}`} />
           ) : null}
         </>
       ) : null}
