@@ -386,7 +386,7 @@ Profile build_profile(const ProfileInput& input, const std::vector<OperatorManif
     const std::vector<OperatorUse> uses = match_lines(input, observed, library, profile);
     profile.remainder = split_remainder(input, std::max(0.0, 1 - profile.coverage - profile.missed));
     profile.own_code = find_own_code(input.sampler->counters(), profile.remainder.memory + profile.remainder.compute,
-                                     observed, library);
+                                     input.cpu_s, observed, library);
     profile.cores = input.cores;
     profile.parallelism = parallelism_of(profile);
     profile.operators = join_equal(uses);

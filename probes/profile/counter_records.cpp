@@ -62,11 +62,14 @@ std::optional<CodeMapping> read_mapping(std::string_view line)
     if (dash == std::string_view::npos || rights.size() < 3 || rights[2] != 'x' || !offset) return std::nullopt;
     const std::optional<std::uint64_t> begin = hexadecimal(range.substr(0, dash));
     const std::optional<std::uint64_t> end = hexadecimal(range.substr(dash + 1));
-    if (!begin || !end || *begin >= *end || !line.starts_with('/') || line.ends_with(" (deleted)")) return std::nullopt;
+    if (!begin || !end || *begin >= *end || !line.starts_with('/')) return std::nullopt;
+    constexpr std::string_view kDeleted = " (deleted)";
+    const bool is_deleted = line.ends_with(kDeleted);
+    if (is_deleted) line.remove_suffix(kDeleted.size());
     std::string identity(device);
     for (const std::string_view part : {inode, line})
         identity.append(" ").append(part);
-    return CodeMapping{*begin, *end, *offset, std::string(line), std::move(identity)};
+    return CodeMapping{*begin, *end, *offset, std::string(line), std::move(identity), is_deleted};
 }
 
 } // namespace

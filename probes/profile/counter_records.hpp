@@ -26,10 +26,10 @@ struct CodeMapping {
     std::uint64_t offset{}; ///< of begin in the file
     std::string path;
     std::string identity; ///< device, inode and path: another file at the same path is another one
+    bool is_deleted{};    ///< whatever is at the path now is another file
 };
 
-/// The mappings of /proc/PID/maps that may be executed and are of files that still have their names, by address; at
-/// most 4096.
+/// The mappings of /proc/PID/maps that may be executed and are of files, by address; at most 4096.
 std::vector<CodeMapping> read_code_mappings(std::string_view maps);
 
 } // namespace fathom::profile

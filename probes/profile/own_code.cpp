@@ -99,8 +99,8 @@ OwnLoop match(const std::string& file, const HotLoop& found, double share, const
 
 } // namespace
 
-OwnCode find_own_code(const ProgramCounters& counters, double running, const std::vector<ObservedCalls>& called,
-                      const std::vector<OperatorManifest>& library)
+OwnCode find_own_code(const ProgramCounters& counters, double running, double cpu_s,
+                      const std::vector<ObservedCalls>& called, const std::vector<OperatorManifest>& library)
 {
     OwnCode code{{}, running, counters.why_none()};
     if (running < kSmallestLoop || !code.why_none.empty()) return code;
@@ -119,7 +119,7 @@ OwnCode find_own_code(const ProgramCounters& counters, double running, const std
     }
     const Disassembler disassembler;
     const std::vector<OperatorCode> known = code_of(library);
-    const double share_of_sample = running / static_cast<double>(total);
+    const double share_of_sample = running / static_cast<double>(total + counters.unseen(cpu_s));
     for (const SampledFile* file : hottest(std::move(own), kSmallestLoop / share_of_sample)) {
         const std::string name = shown_name(file->path());
         for (const HotLoop& found : find_loops(file->samples(), reader_of(*file), disassembler, kMaxLoopsOfFile)) {

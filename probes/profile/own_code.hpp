@@ -33,9 +33,10 @@ struct OwnCode {
 
 /// Finds the loops, and the nearest operator of each.
 /// @param running  of the program's thread time: computing outside library calls
+/// @param cpu_s    processor time of the program and all that it started: what of it was not seen is other code
 /// @param called   library functions that were counted: what is seen in the libraries that have them is no code of the
 ///                 program's own
-OwnCode find_own_code(const ProgramCounters& counters, double running, const std::vector<ObservedCalls>& called,
-                      const std::vector<OperatorManifest>& library);
+OwnCode find_own_code(const ProgramCounters& counters, double running, double cpu_s,
+                      const std::vector<ObservedCalls>& called, const std::vector<OperatorManifest>& library);
 
 } // namespace fathom::profile

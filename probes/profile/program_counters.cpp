@@ -152,7 +152,9 @@ std::string SampledFile::read(std::uint64_t offset, std::size_t bytes) const
 
 ProgramCounters::ProgramCounters(pid_t root)
 {
-    for (const int processor : processors_of(root)) {
+    const std::vector<int> processors = processors_of(root);
+    samples_all_processors_ = processors.size() < kMaxProcessors;
+    for (const int processor : processors) {
         OpenFile event = open_event(root, processor);
         if (event.number() < 0) {
             why_none_ = reason_of(errno);
@@ -171,6 +173,12 @@ ProgramCounters::ProgramCounters(pid_t root)
 }
 
 ProgramCounters::~ProgramCounters() = default;
+
+std::uint64_t ProgramCounters::unseen(double cpu_s) const
+{
+    const double due = samples_all_processors_ ? cpu_s * 1e9 / static_cast<double>(kPeriod_ns) : 0;
+    return due > static_cast<double>(total_) ? static_cast<std::uint64_t>(due) - total_ : 0;
+}
 
 void ProgramCounters::look()
 {
@@ -228,6 +236,7 @@ SampledFile* ProgramCounters::file_of(pid_t process, const CodeMapping& mapping)
     if (known != file_index_.end()) return known->second == kNoFile ? nullptr : &files_[known->second];
     if (files_.size() >= kMaxFiles || file_index_.size() >= kMaxPaths) return nullptr;
     std::size_t& index = file_index_[mapping.identity] = kNoFile;
+    if (mapping.is_deleted) return nullptr;
     // As the process sees it: it may be in a container.
     for (const std::string& root : {"/proc/" + std::to_string(process) + "/root", std::string()}) {
         OpenFile file(::open((root + mapping.path).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));

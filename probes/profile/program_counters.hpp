@@ -46,6 +46,9 @@ class ProgramCounters {
     std::uint64_t unknown() const { return unknown_; }
     /// All samples that were taken.
     std::uint64_t total() const { return total_; }
+    /// Samples that so much processor time is due but that nobody took: in the kernel, and in processes that live
+    /// shorter than the time between two. 0 where not all processors are sampled.
+    std::uint64_t unseen(double cpu_s) const;
     /// Why there are none, for people; empty: the program was sampled.
     const std::string& why_none() const { return why_none_; }
 
@@ -67,6 +70,7 @@ class ProgramCounters {
     std::map<std::string, std::size_t> file_index_; ///< by CodeMapping::identity; kNoFile: cannot be read
     std::map<pid_t, KnownMappings> mappings_;
     std::uint64_t looks_ = 0;
+    bool samples_all_processors_ = false;
     std::size_t places_ = 0; ///< different ones, of all files
     std::uint64_t unknown_ = 0;
     std::uint64_t total_ = 0;

@@ -49,7 +49,7 @@ TEST(ReadSamples, StopsAtARecordThatDoesNotFit)
     EXPECT_TRUE(read_samples(records.substr(0, 23), lost).empty());
 }
 
-TEST(ReadCodeMappings, TakesCodeOfFilesThatHaveNames)
+TEST(ReadCodeMappings, TakesCodeOfFiles)
 {
     const std::vector<CodeMapping> mappings =
         read_code_mappings("7f0000000000-7f0000001000 r--p 00000000 fe:01 12 /usr/lib/a.so\n"
@@ -59,13 +59,16 @@ TEST(ReadCodeMappings, TakesCodeOfFilesThatHaveNames)
                            "7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0                          [vdso]\n"
                            "400000-401000 r-xp 00000000 fe:01 14 /bin/program\nnonsense\n");
 
-    ASSERT_EQ(mappings.size(), 2U);
+    ASSERT_EQ(mappings.size(), 3U);
     EXPECT_EQ(mappings[0].path, "/bin/program");
     EXPECT_EQ(mappings[1].path, "/usr/lib/a b.so");
     EXPECT_EQ(mappings[1].identity, "fe:01 12 /usr/lib/a b.so");
     EXPECT_EQ(mappings[1].begin, 0x7f0000001000U);
     EXPECT_EQ(mappings[1].end, 0x7f0000005000U);
     EXPECT_EQ(mappings[1].offset, 0x1000U);
+    EXPECT_FALSE(mappings[1].is_deleted);
+    EXPECT_EQ(mappings[2].identity, "fe:01 13 /tmp/gone"); // as before it was deleted
+    EXPECT_TRUE(mappings[2].is_deleted);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -101,6 +102,27 @@ def test_matched_loops_stand_for_the_remainder_with_their_similarity(tmp_path):
     result = json.loads(report.read_text())
     standing = [use for use in result["operators"] if use.get("remainder") in ("memory", "compute")]
     assert any(use["id"] in BYTES and 0.6 < use["likeness"] < 1 and use["share"] > 0.3 for use in standing), standing
+
+
+def test_a_program_that_is_deleted_while_it_runs_is_looked_at(tmp_path):
+    gone = tmp_path / "gone"
+    shutil.copy(LOOPS, gone)
+    command = ["sh", "-c", f"{gone} dot 4 & sleep 0.7; rm {gone}; wait"]
+    loops = profile(tmp_path, command)["remainder"]["code"]["loops"]
+    assert loops and loops[0]["file"] == "gone" and loops[0]["operator"] in NUMBERS, loops
+
+
+def test_a_name_that_is_no_text_is_shown_as_far_as_it_is(tmp_path):
+    odd = os.fsencode(tmp_path) + b"/b\xffd\x1bx"
+    shutil.copy(LOOPS, odd)
+    loops = profile(tmp_path, [odd, "dot", "3"])["remainder"]["code"]["loops"]
+    assert loops and loops[0]["file"] == "b?d?x", loops
+
+
+def test_processes_too_short_to_be_seen_are_other_code(tmp_path):
+    script = f"i=0; while [ $i -lt 400 ]; do /bin/true; i=$((i+1)); done; exec {LOOPS} dot"
+    result = profile(tmp_path, ["sh", "-c", script])
+    assert result["remainder"]["code"]["others"] > 0.05, result["remainder"]
 
 
 def test_the_table_says_what_loops_are_like_in_words():
