@@ -31,7 +31,7 @@ enum class MessageType : std::uint32_t {
     kKind = 10,        ///< text: what jobs like its own are called, or nothing; first: its class, as kClass*
     /// It makes its first communicator, of ranks that wait for each other in collective calls, or leaves its last.
     kCommunicator = 11, ///< text: its name, or nothing; first: 1 or 0; second: how many ranks it has
-    kCollectives = 12,  ///< it is about to give the turn back. first: how many collective calls it has made
+    kCollectives = 12,  ///< its turn is to end. first: how many collective calls it has made
     // To a program
     kPlace = 101,   ///< text: the GPU; first to fourth: MemoryPlace
     kRefused = 102, ///< text: why; first: kNotShared or 0. Answers kUseGpu and kGrow: second: which of

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -176,12 +177,18 @@ Group& group()
     return one;
 }
 
+/// Whether each rank of a communicator makes that call. What two of them send each other says nothing of the others.
+bool is_of_all_ranks(std::string_view name)
+{
+    return name != "ncclSend" && name != "ncclRecv";
+}
+
 template <class Function, class... Arguments>
 Status collective(Function& function, const char* name, const void* caller, Arguments... arguments)
 {
     Share& share = Share::instance();
     const bool is_grouped = group().depth > 0;
-    if (!is_grouped || !group().has_collective) share.begin_collective();
+    if (!is_grouped || !group().has_collective) share.begin_collective(is_of_all_ranks(name));
     group().has_collective = is_grouped;
     const Status status = function(name, caller, arguments...);
     if (!is_grouped) share.end_collective();

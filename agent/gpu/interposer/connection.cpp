@@ -226,6 +226,7 @@ void Share::receive(const Message& message)
         return;
     case MessageType::kEndAfterIteration:
         is_to_end_after_iteration_ = true;
+        tell_collectives();
         if (meetings_ > 0) (void)give_back(TurnEnd::kWithinIteration, lock);
         return;
     case MessageType::kEndNow:

@@ -93,7 +93,8 @@ class Share {
     std::unique_lock<std::mutex> hold_off_captures() { return captures_.hold_off(); }
     /// Around what makes collective calls: it begins with the turn, and the turn stays until it has ended, so that no
     /// call is begun on some GPUs and not on others.
-    void begin_collective();
+    /// @param is_counted  all ranks make as many of these
+    void begin_collective(bool is_counted);
     void end_collective();
     /// Around what waits on the host for other processes, as for all ranks of a communicator that is made: a turn that
     /// is to end with the iteration ends then, since no iteration ends meanwhile and those others may need the GPUs.
@@ -241,6 +242,7 @@ class Share {
     void finish_captures(Lock& lock);
 
     bool tell_communicator(bool joins);
+    void tell_collectives();
     bool ends_before_collective(Lock& lock);
     void wait_for_turn(Lock& lock);
     /// Whether such memory is there only during the program's own turns.
@@ -313,14 +315,14 @@ class Share {
     bool is_shared_{};
     bool has_turn_{true};
     bool wants_{};
-    bool is_to_end_after_iteration_{};
-    std::atomic<bool> is_to_end_after_capture_{false}; ///< or after the collective calls that run; set with mutex_
-    int meetings_{};                                   ///< that are waited for, now
+    std::atomic<bool> is_to_end_after_iteration_{false}; ///< set with mutex_
+    std::atomic<bool> is_to_end_after_capture_{false};   ///< or after the collective calls that run; set with mutex_
+    int meetings_{};                                     ///< that are waited for, now
     Captures captures_;
     std::set<const void*> communicators_; ///< of several ranks
     std::string first_communicator_;      ///< the first of these
     std::int64_t first_ranks_{};
-    std::atomic<std::int64_t> collectives_{0};         ///< that began
+    std::atomic<std::int64_t> collectives_{0};         ///< that began, and are counted
     std::atomic<std::int64_t> collectives_until_{0};   ///< in this turn; 0: no limit
     std::atomic<std::int64_t> collectives_running_{0}; ///< calls, now
     std::vector<cuda::Address> released_in_capture_;

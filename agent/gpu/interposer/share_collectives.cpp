@@ -10,7 +10,7 @@ bool Share::ends_before_collective(Lock& lock)
     return until > 0 && collectives_.load() >= until && give_back(TurnEnd::kWithinIteration, lock);
 }
 
-void Share::begin_collective()
+void Share::begin_collective(bool is_counted)
 {
     if (socket_path_.empty()) return;
     while (true) {
@@ -23,8 +23,18 @@ void Share::begin_collective()
     }
     // In this order: who gives the turn back looks at these calls once no work begins.
     collectives_running_.fetch_add(1);
-    collectives_.fetch_add(1);
+    if (is_counted) collectives_.fetch_add(1);
     end_work();
+    if (!is_counted || !is_to_end_after_iteration_.load()) return;
+    // Not where the lock is had: who has it may wait for what this call is to begin. Nor to a manager that does not
+    // read: the next one tells as much.
+    if (const Lock lock(mutex_, std::try_to_lock); lock.owns_lock() && unsent_.empty()) tell_collectives();
+}
+
+/// What others of its job may have to do yet before this process can end its turn.
+void Share::tell_collectives()
+{
+    if (!communicators_.empty()) (void)send({.type = MessageType::kCollectives, .first = collectives_.load()});
 }
 
 void Share::end_collective()

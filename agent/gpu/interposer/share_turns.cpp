@@ -53,7 +53,7 @@ bool Share::give_back(TurnEnd end, Lock& /*held*/)
     }
     is_to_end_after_capture_.store(false);
     // Before this process waits for its work, which may wait for other processes.
-    if (!communicators_.empty()) (void)send({.type = MessageType::kCollectives, .first = collectives_.load()});
+    tell_collectives();
     std::size_t moved = std::exchange(moved_back_bytes_, 0);
     std::size_t stayed = 0;
     for (const auto& [device, gpu] : gpus_)

@@ -84,8 +84,8 @@ class Turns {
     /// From now on it is of that group; empty: of none. Those of the group that have the turn give it back between two
     /// kernels where somebody else has a GPU of the group's: they have not waited for each other yet.
     void set_group(const std::string& client, const std::string& group, double now_s);
-    /// It is about to give its turn back, and has waited so often for others of its group since it began: each of them
-    /// has to, or had to, as often.
+    /// Its turn is to end, or it has ended it, and it has waited so often for others of its group since it began: each
+    /// of them has to, or had to, as often.
     void note_progress(const std::string& client, std::int64_t progress);
     /// It is gone, and its turn with it.
     void remove(const std::string& client, double now_s);
@@ -138,7 +138,7 @@ class Turns {
         double parts_at_s{};
         std::set<std::string> claimed; ///< its GPUs, or those of all of its group where they take turns together
         bool is_together{};            ///< with its group
-        std::int64_t progress{};       ///< when it was about to give its turn back last
+        std::int64_t progress{};       ///< as it said last
         double ending_since_s{}; ///< it, or one of its group, was told to end this turn; where told is not kNothing
     };
 

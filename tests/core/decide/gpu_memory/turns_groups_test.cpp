@@ -241,6 +241,7 @@ class Model {
             one.until = order.until_progress;
         } else if (order.action == TurnAction::kEndAfterIteration) {
             one.is_to_end = true;
+            turns_.note_progress(one.name, one.launched);
         } else {
             begin_to_give_back(one);
         }
@@ -292,6 +293,7 @@ class Model {
                 return;
             }
             ++one.launched;
+            if (one.is_to_end) turns_.note_progress(one.name, one.launched);
         }
         --one.left;
     }
