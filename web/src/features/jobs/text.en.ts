@@ -92,6 +92,8 @@ export const jobsEn = {
   'jobs.gpus.alone': 'no other program',
   'jobs.gpus.others': 'other programs: {n}',
   'jobs.gpus.other_jobs': 'others: {n}',
+  'jobs.gpus.at_once': 'Pace at once',
+  'jobs.gpus.at_once.pair': 'beside {job}: {own} of its pace alone, the other {other}',
   'jobs.gpus.persistent': 'Persistent, at most',
   'jobs.tab.timeline': 'Timeline',
   'jobs.tab.log': 'Output',

@@ -94,6 +94,8 @@ export const jobsZh: Record<keyof typeof jobsEn, string> = {
   'jobs.gpus.alone': '没有其他程序',
   'jobs.gpus.others': '其他程序：{n} 个',
   'jobs.gpus.other_jobs': '其他：{n} 个',
+  'jobs.gpus.at_once': '同时运行时的速度',
+  'jobs.gpus.at_once.pair': '与 {job} 同时：为单独运行的 {own}，对方为 {other}',
   'jobs.gpus.persistent': '持久（最多）',
   'jobs.tab.timeline': '时间线',
   'jobs.tab.log': '输出',

@@ -2,9 +2,9 @@ import { Link } from '../../app/router/link'
 import { useText } from '../../i18n/language'
 import type { SharedGpuJob } from '../../queries/shared_gpus'
 import type { Column } from '../../ui/data_table'
-import { formatBytes, formatDuration } from '../../ui/format'
+import { formatBytes, formatDuration, formatShare } from '../../ui/format'
 
-/** What a program has of the memory of a GPU that it shares, what of it stayed there, and what taking turns has cost it. */
+/** What a program has of the memory of a GPU that it shares, what of it stayed there, what taking turns has cost it, and what it keeps of its pace beside who has the turn at the same time. */
 export function useGpuProgramColumns(): Column<SharedGpuJob>[] {
   const t = useText()
   return [
@@ -20,5 +20,6 @@ export function useGpuProgramColumns(): Column<SharedGpuJob>[] {
     { id: 'stayed', title: t('units.gpus.stayed'), isNumber: true, cell: (j) => formatBytes(j.kept_bytes), csv: (j) => j.kept_bytes },
     { id: 'refusals', title: t('units.gpus.refusals'), isNumber: true, cell: (j) => j.refusals, csv: (j) => j.refusals },
     { id: 'wait', title: t('units.gpus.wait'), isNumber: true, cell: (j) => formatDuration(j.longest_wait_s), csv: (j) => j.longest_wait_s },
+    { id: 'pace', title: t('units.gpus.pace'), isNumber: true, cell: (j) => formatShare(j.kept_pace, 0), csv: (j) => j.kept_pace },
   ]
 }

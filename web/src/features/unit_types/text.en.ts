@@ -102,6 +102,7 @@ export const unitTypesEn = {
   'units.gpus.stayed': 'Stayed',
   'units.gpus.refusals': 'Allocations refused',
   'units.gpus.wait': 'Longest wait',
+  'units.gpus.pace': 'Of its pace alone',
   'units.more': 'See also',
   'units.more.calendar': 'Reservations and maintenance of {center}',
   'units.more.balance': 'Balance of transfer and compute at units of {center}',

@@ -104,6 +104,7 @@ export const unitTypesZh: Record<keyof typeof unitTypesEn, string> = {
   'units.gpus.stayed': '保留量',
   'units.gpus.refusals': '被拒绝的分配',
   'units.gpus.wait': '最长等待',
+  'units.gpus.pace': '相对单独运行的速度',
   'units.more': '相关内容',
   'units.more.calendar': '{center} 的预留与维护',
   'units.more.balance': '{center} 各单元传输与计算的均衡',

@@ -15,7 +15,7 @@ const mebibyte = 2 ** 20
 function programOf(job: string, process = 1): SharedGpuJob {
   return {
     job, process, has_turn: true, share: 1, priority: 0, iterations: 20, refusals: 0, switches: 12, switches_after_iteration: 12,
-    moved_bytes: 2 * mebibyte, kept_bytes: 48 * mebibyte, switch_s: 3, turn_s: 40, longest_wait_s: 7, wrong_messages: 0,
+    moved_bytes: 2 * mebibyte, kept_bytes: 48 * mebibyte, switch_s: 3, turn_s: 40, longest_wait_s: 7, kept_pace: 0.64, wrong_messages: 0,
     persistent: { start: 0, room_bytes: 6 * mebibyte, used_bytes: 4 * mebibyte, peak_bytes: 4 * mebibyte }, gap_bytes: 0,
     temporary: { start: 0, room_bytes: 16 * mebibyte, used_bytes: 0, peak_bytes: 8 * mebibyte },
   } as SharedGpuJob
@@ -56,8 +56,8 @@ it('shows who shares the GPU, and of the job itself what stayed there and what t
   expect(screen.getByText('Shared with').nextSibling?.textContent).toBe('job_b, other programs: 1')
   expect(screen.getByRole('link', { name: 'job_b' }).getAttribute('href')).toBe('/jobs/job_b')
   expect(screen.getAllByRole('row').map((row) => row.textContent)).toEqual([
-    'Has the turnPersistentTemporary, at mostTurns given backTime of switchingMovedStayedAllocations refusedLongest wait',
-    'yes4.00 MiB / 6.00 MiB8.00 MiB / 16.0 MiB123.00 s2.00 MiB48.0 MiB07.00 s'])
+    'Has the turnPersistentTemporary, at mostTurns given backTime of switchingMovedStayedAllocations refusedLongest waitOf its pace alone',
+    'yes4.00 MiB / 6.00 MiB8.00 MiB / 16.0 MiB123.00 s2.00 MiB48.0 MiB07.00 s64 %'])
 })
 
 it('says so in Chinese, and that nobody shares it', () => {
@@ -75,6 +75,7 @@ function keptGpu(neighbours: readonly string[], other_count: number): JobGpu {
   return {
     attempt_id: 'att_1', center: 'alpha', center_id: 'ctr_1', gpu: 'GPU-1', capacity_bytes: 80 * mebibyte, first_told_at: '2026-03-01T12:00:00Z',
     last_told_at: '2026-03-01T12:30:00Z', programs: [programOf('job_a')], neighbours: [...neighbours], other_count,
+    pairs: neighbours.slice(0, 1).map((neighbour) => ({ neighbour, kept_pace: 0.8, neighbour_kept_pace: 0.66, count: 12 })),
   }
 }
 
@@ -87,11 +88,12 @@ function showKept(gpus: readonly JobGpu[]) {
 
 it('shows of an ended job who shared the GPU, and what that had cost', () => {
   showKept([keptGpu(['job_b'], 2)])
+  expect(screen.getByText('Pace at once').nextSibling?.textContent).toBe('beside job_b: 80 % of its pace alone, the other 66 %')
   expect(screen.getByText('Shared with').nextSibling?.textContent).toBe('job_b, others: 2')
   expect(screen.getByRole('link', { name: 'job_b' }).getAttribute('href')).toBe('/jobs/job_b')
   expect(screen.getAllByRole('row').map((row) => row.textContent)).toEqual([
-    'Persistent, at mostTemporary, at mostTurns given backTime of switchingMovedStayedAllocations refusedLongest wait',
-    '4.00 MiB / 6.00 MiB8.00 MiB / 16.0 MiB123.00 s2.00 MiB48.0 MiB07.00 s'])
+    'Persistent, at mostTemporary, at mostTurns given backTime of switchingMovedStayedAllocations refusedLongest waitOf its pace alone',
+    '4.00 MiB / 6.00 MiB8.00 MiB / 16.0 MiB123.00 s2.00 MiB48.0 MiB07.00 s64 %'])
 })
 
 it('names many of them in part, too', () => {

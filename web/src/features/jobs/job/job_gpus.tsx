@@ -5,11 +5,14 @@ import { useText } from '../../../i18n/language'
 import { hasEnded, type Job } from '../../../queries/jobs'
 import { type JobGpu, type SharedGpu, type SharedGpuJob, useGpusOfJob, useKeptGpusOfJob } from '../../../queries/shared_gpus'
 import { DataTable } from '../../../ui/data_table'
-import { formatBytes } from '../../../ui/format'
+import { formatBytes, formatShare } from '../../../ui/format'
 import { Facts, Section } from '../../../ui/page'
 import { Time } from '../../../ui/zone'
 import { useGpuProgramColumns } from '../../unit_types/gpu_program_columns'
 import { type GpuNeighbours, keptNeighboursOf, neighboursOf } from './gpu_neighbours'
+
+/** As many neighbours as are named. */
+const mostPairs = 8
 
 /** The GPUs that a job shares, with whom, and what sharing costs it; also of one that has a shared GPU to itself. When it has ended: as it was. */
 export function JobGpus({ job }: { job: Job }) {
@@ -30,6 +33,8 @@ export function KeptGpusOfJob({ gpus }: { gpus: readonly JobGpu[] }) {
 
 function KeptGpu({ gpu }: { gpu: JobGpu }) {
   const t = useText()
+  const pairs = gpu.pairs.slice(0, mostPairs).map((pair) => t('jobs.gpus.at_once.pair', {
+    job: pair.neighbour, own: formatShare(pair.kept_pace, 0), other: formatShare(pair.neighbour_kept_pace, 0) })).join('; ')
   const columns = useGpuProgramColumns().filter((column) => column.id !== 'job' && column.id !== 'turn').map((column) => (
     column.id !== 'persistent' ? column : {
       ...column, title: t('jobs.gpus.persistent'), csv: (program: SharedGpuJob) => program.persistent.peak_bytes,
@@ -41,6 +46,7 @@ function KeptGpu({ gpu }: { gpu: JobGpu }) {
         [t('units.gpus.gpu'), <code key="g">{gpu.gpu}</code>],
         [t('jobs.gpus.with'), <NeighbourNames key="w" neighbours={keptNeighboursOf(gpu)} others="jobs.gpus.other_jobs" />],
         [t('units.gpus.capacity'), formatBytes(gpu.capacity_bytes)],
+        ...(gpu.pairs.length === 0 ? [] : [[t('jobs.gpus.at_once'), pairs] as const]),
         [t('units.changed'), <Time key="t" at={gpu.last_told_at} />],
       ]} />
       <DataTable isPlain name="job-gpu-programs" label={`${t('units.gpus.programs')}: ${gpu.gpu}`} columns={columns}
