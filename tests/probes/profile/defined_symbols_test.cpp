@@ -9,19 +9,19 @@ namespace fathom::profile {
 namespace {
 
 template <class T>
-std::string bytes_of(const T& value)
+std::string memory_of(const T& value)
 {
     return {reinterpret_cast<const char*>(&value), sizeof(value)};
 }
 
-ReadCode reader_of(const std::string& file)
+ReadCode file_reader(const std::string& file)
 {
     return [&file](std::uint64_t offset, std::size_t bytes) {
         return offset < file.size() ? file.substr(static_cast<std::size_t>(offset), bytes) : std::string();
     };
 }
 
-Elf64_Ehdr header_of(std::uint64_t sections, std::uint16_t count)
+Elf64_Ehdr elf_header(std::uint64_t sections, std::uint16_t count)
 {
     Elf64_Ehdr header{};
     header.e_ident[EI_MAG0] = ELFMAG0;
@@ -36,7 +36,7 @@ Elf64_Ehdr header_of(std::uint64_t sections, std::uint16_t count)
 }
 
 /// A library whose only symbols, so many, have one text.
-std::string library_of(const std::string& text, std::size_t symbols)
+std::string elf_library(const std::string& text, std::size_t symbols)
 {
     Elf64_Sym symbol{};
     symbol.st_shndx = 1;
@@ -49,38 +49,38 @@ std::string library_of(const std::string& text, std::size_t symbols)
     texts.sh_type = SHT_STRTAB;
     texts.sh_offset = table.sh_offset + table.sh_size;
     texts.sh_size = text.size();
-    std::string file = bytes_of(header_of(sizeof(Elf64_Ehdr), 2)) + bytes_of(table) + bytes_of(texts);
+    std::string file = memory_of(elf_header(sizeof(Elf64_Ehdr), 2)) + memory_of(table) + memory_of(texts);
     for (std::size_t i = 0; i < symbols; ++i)
-        file += bytes_of(symbol);
+        file += memory_of(symbol);
     return file + text;
 }
 
 TEST(DefinesAny, FindsWhatALibraryOffers)
 {
-    const std::string library = library_of(std::string("dgemm_\0", 7), 1);
+    const std::string library = elf_library(std::string("dgemm_\0", 7), 1);
 
-    EXPECT_TRUE(defines_any(reader_of(library), {"daxpy_", "dgemm_"}));
-    EXPECT_FALSE(defines_any(reader_of(library), {"dgemm", "dgemm_x"}));
-    EXPECT_FALSE(defines_any(reader_of(library), {}));
+    EXPECT_TRUE(defines_any(file_reader(library), {"daxpy_", "dgemm_"}));
+    EXPECT_FALSE(defines_any(file_reader(library), {"dgemm", "dgemm_x"}));
+    EXPECT_FALSE(defines_any(file_reader(library), {}));
 }
 
 TEST(DefinesAny, FindsNothingInWhatIsCutOff)
 {
-    const std::string library = library_of(std::string("dgemm_\0", 7), 1);
+    const std::string library = elf_library(std::string("dgemm_\0", 7), 1);
 
     for (std::size_t size = 0; size < library.size() - 7; ++size) {
         const std::string part = library.substr(0, size);
-        EXPECT_FALSE(defines_any(reader_of(part), {"dgemm_"})) << size;
+        EXPECT_FALSE(defines_any(file_reader(part), {"dgemm_"})) << size;
     }
-    EXPECT_FALSE(defines_any(reader_of("not a library"), {"dgemm_"}));
+    EXPECT_FALSE(defines_any(file_reader("not a library"), {"dgemm_"}));
 }
 
 TEST(DefinesAny, DoesNotSearchTextsWithoutAnEndForEachSymbol)
 {
-    const std::string library = library_of(std::string(8UL << 20U, 'x'), 100'000);
+    const std::string library = elf_library(std::string(8UL << 20U, 'x'), 100'000);
     const auto begin = std::chrono::steady_clock::now();
 
-    EXPECT_FALSE(defines_any(reader_of(library), {"dgemm_"}));
+    EXPECT_FALSE(defines_any(file_reader(library), {"dgemm_"}));
 
     // Otherwise 800 GB would be gone through.
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
@@ -88,18 +88,18 @@ TEST(DefinesAny, DoesNotSearchTextsWithoutAnEndForEachSymbol)
 
 TEST(IsOfAnotherProcessor, TellsByTheHeader)
 {
-    Elf64_Ehdr header = header_of(0, 0);
+    Elf64_Ehdr header = elf_header(0, 0);
     const auto is_another = [&] {
-        const std::string file = bytes_of(header);
-        return is_of_another_processor(reader_of(file));
+        const std::string file = memory_of(header);
+        return is_of_another_processor(file_reader(file));
     };
     EXPECT_FALSE(is_another());
     header.e_machine = EM_RISCV;
     EXPECT_TRUE(is_another());
-    header = header_of(0, 0);
+    header = elf_header(0, 0);
     header.e_ident[EI_CLASS] = ELFCLASS32;
     EXPECT_TRUE(is_another());
-    EXPECT_FALSE(is_of_another_processor(reader_of("#!/bin/sh\n")));
+    EXPECT_FALSE(is_of_another_processor(file_reader("#!/bin/sh\n")));
 }
 
 } // namespace
