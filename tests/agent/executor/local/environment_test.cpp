@@ -34,7 +34,7 @@ TEST(JobEnvironment, LetsTheCenterWinOverTheBaseAndTheUserOverTheCenter)
     EXPECT_EQ(variables.at("OPENBLAS_CORETYPE"), "SkylakeX");
 }
 
-/// A first thread that is bound leaves one processor to all that it forks (docs/decisions/0043).
+/// A first thread that is bound leaves one processor to all that it forks (docs/decisions/0041).
 TEST(JobEnvironment, BindsThreadsOnlyWhereTheJobOrTheCenterAsks)
 {
     RunOrder run{test::shell_order("true"), {0, 1}, 2, 0, {}};
