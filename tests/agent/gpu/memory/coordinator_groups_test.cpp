@@ -13,7 +13,7 @@
 namespace fathom::gpu {
 namespace {
 
-constexpr std::int64_t kSomeBytes = 2LL << 20U;
+constexpr std::int64_t kGroupBytes = 2LL << 20U;
 
 class GpuGroups : public testing::Test {
   protected:
@@ -28,7 +28,7 @@ class GpuGroups : public testing::Test {
     }
     void use(ClientId id, const std::string& gpu)
     {
-        all_.receive(id, with_text({.type = MessageType::kUseGpu, .second = kSomeBytes, .third = kSomeBytes}, gpu),
+        all_.receive(id, with_text({.type = MessageType::kUseGpu, .second = kGroupBytes, .third = kGroupBytes}, gpu),
                      now_);
     }
     void say(ClientId id, MessageType type, std::int64_t first = 0)
@@ -74,7 +74,7 @@ class GpuGroups : public testing::Test {
     static Coordinator make()
     {
         CoordinatorSettings settings;
-        settings.gpus = {{"GPU-1", 32 * kSomeBytes}, {"GPU-2", 32 * kSomeBytes}};
+        settings.gpus = {{"GPU-1", 32 * kGroupBytes}, {"GPU-2", 32 * kGroupBytes}};
         settings.gap_bytes = 0;
         settings.settle_s = 0;
         settings.turns = {.slice_s = 1, .most_slice_s = 2, .most_wait_s = 20, .most_overrun_s = 30};
