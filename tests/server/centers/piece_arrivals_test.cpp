@@ -18,7 +18,7 @@ class PieceArrivalsTest : public testing::Test {
         return arrivals_->expect(std::move(questions), io_.executor());
     }
 
-    test::TestIo io_;
+    fathom::test::TestIo io_;
     std::shared_ptr<PieceArrivals> arrivals_ = std::make_shared<PieceArrivals>();
 };
 
