@@ -20,7 +20,8 @@ const elsewhere = [
 ]
 
 /** Sentences of which a function or a variable gives a part with words in it: they are in the list with each of these parts. */
-const withParts = ['this token has {}{}', 'only who manages the network may {}', 'probe task {} {}', 'no center is named {}; {}']
+const withParts = ['this token has {}{}', 'only who manages the network may {}', 'probe task {} {}', 'no center is named {}; {}',
+  'staging failed: the agent of this center is too old to {}; update it']
 
 /** What may stand where a sentence is left open. */
 const samples = ['7', '7 units', 'not measured', 'exit code 7']
