@@ -40,7 +40,7 @@ UnitUse select_unit_use(pqxx::transaction_base& transaction, std::int64_t most)
 Json to_json(const UnitUse& use)
 {
     Json fullest = Json::array();
-    for (const UnitTypeUse& one : use.fullest)
+    for (const FullUnitType& one : use.fullest)
         fullest.push_back({{"id", one.id.value},
                            {"center_id", one.center_id.value},
                            {"center", one.center},

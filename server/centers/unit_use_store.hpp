@@ -13,8 +13,8 @@ class transaction_base;
 
 namespace fathom::server {
 
-/// How many units of a type are in use now.
-struct UnitTypeUse {
+/// A unit type among the fullest, and how many of its units are in use now.
+struct FullUnitType {
     UnitTypeId id;
     std::string name;
     CenterId center_id;
@@ -28,7 +28,7 @@ struct UnitUse {
     std::int64_t unit_type_count{};
     std::int64_t unit_count{};
     std::int64_t units_in_use{};
-    std::vector<UnitTypeUse> fullest; ///< by the share in use, the greatest first, then by center and name
+    std::vector<FullUnitType> fullest; ///< by the share in use, the greatest first, then by center and name
 };
 
 /// Blocks; pqxx's exceptions pass through.

@@ -114,6 +114,8 @@ def test_slurmdbd_that_is_killed_loses_and_doubles_nothing(network):
     while_away, afterwards = Gate(network, "away"), Gate(network, "afterwards")
     runs = submit(network, f"{while_away.passing}; echo once; exit 3")
     wait_running(network, runs)
+    # Of a job that ends before its start is in the accounts, Slurm keeps the state there, but no exit code.
+    wait_until(lambda: cluster.accounts_of(attempt_of(network, runs)["id"], "State"), 60, "the start in the accounts")
     with without_slurmdbd(cluster):
         while_away.open()
         meanwhile = submit(network, "echo once; exit 4")

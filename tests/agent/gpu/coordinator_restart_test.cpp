@@ -123,7 +123,8 @@ TEST(GpuCoordinator, WhoComesBackLateOnOneOfItsGpusEndsItsTurnWhereOthersHaveItM
     EXPECT_EQ(heard, (std::vector{MessageType::kPlace, MessageType::kEndNow}));
     all.receive(1, {.type = MessageType::kGiveBack}, 2.3);
     all.receive(1, {.type = MessageType::kWant}, 2.3);
-    for (const SharedGpuJob& job : all.report().gpus.at(1).jobs)
+    const GpuMemoryReport report = all.report();
+    for (const SharedGpuJob& job : report.gpus.at(1).jobs)
         EXPECT_EQ(job.has_turn, job.job == "job-3") << job.job;
 }
 

@@ -314,7 +314,7 @@ MeasuredJobPair pair_of(const std::string& a, const std::string& b, std::int64_t
 std::string kept_pairs(AgentServer& server)
 {
     return server.store.sql("SELECT coalesce(string_agg(concat_ws(' ', a_kept_pace, b_kept_pace, measured_count), ', ' "
-                            "ORDER BY id), '') FROM gpu_pair");
+                            "ORDER BY measured_count DESC, id), '') FROM gpu_pair");
 }
 
 TEST(GpuPairs, AreKeptByKindOfJobAndShownToWhomMayKnowTheNeighbour)

@@ -55,7 +55,7 @@ class UnitUseTest : public testing::Test {
 std::vector<std::string> fullest_of(const UnitUse& use)
 {
     std::vector<std::string> named;
-    for (const UnitTypeUse& one : use.fullest)
+    for (const FullUnitType& one : use.fullest)
         named.push_back(one.center + "/" + one.name + " " + std::to_string(one.units_in_use));
     return named;
 }
