@@ -1,5 +1,7 @@
 #include "probes/profile/defined_symbols.hpp"
 
+#include "probes/profile/elf_header.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <elf.h>
@@ -54,17 +56,13 @@ bool any_defined(std::string_view symbols, std::string_view texts, const std::se
 bool is_of_another_processor(const ReadCode& read)
 {
     Elf64_Ehdr header{};
-    if (!read_at(read, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
-    constexpr auto kOwn = kThisProcessor == Processor::kX86_64 ? EM_X86_64 : EM_AARCH64;
-    // Of a header for 32 bits, too, class and machine lie where they are here.
-    return header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kOwn;
+    return read_at(read, 0, header) && is_elf(header) && !is_for_this_processor(header);
 }
 
 bool defines_any(const ReadCode& read, const std::set<std::string, std::less<>>& names)
 {
     Elf64_Ehdr header{};
-    if (names.empty() || !read_at(read, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-        header.e_ident[EI_CLASS] != ELFCLASS64)
+    if (names.empty() || !read_at(read, 0, header) || !is_elf(header) || header.e_ident[EI_CLASS] != ELFCLASS64)
         return false;
     const std::string sections = read(header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr));
     for (std::size_t i = 0; i < sections.size() / sizeof(Elf64_Shdr); ++i) {

@@ -1,8 +1,9 @@
 #include "probes/profile/needed_libraries.hpp"
 
+#include "probes/profile/elf_header.hpp"
+
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <elf.h>
 #include <fstream>
 #include <limits>
@@ -18,9 +19,7 @@ class ElfFile {
     explicit ElfFile(const std::string& path) : file_(path, std::ios::binary)
     {
         Elf64_Ehdr header{};
-        if (!read(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-            header.e_ident[EI_CLASS] != ELFCLASS64)
-            return;
+        if (!read(0, header) || !is_elf(header) || header.e_ident[EI_CLASS] != ELFCLASS64) return;
         for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
             Elf64_Phdr segment{};
             if (read(header.e_phoff + i * sizeof(segment), segment)) segments_.push_back(segment);

@@ -1,5 +1,6 @@
 #include "probes/profile/program_check.hpp"
 
+#include "probes/profile/elf_header.hpp"
 #include "probes/profile/needed_libraries.hpp"
 
 #include <algorithm>
@@ -18,12 +19,6 @@
 
 namespace fathom::profile {
 namespace {
-
-#if defined(__x86_64__)
-constexpr Elf64_Half kOwnMachine = EM_X86_64;
-#else
-constexpr Elf64_Half kOwnMachine = EM_AARCH64;
-#endif
 
 Error refused(const std::string& path, const std::string& why)
 {
@@ -113,8 +108,7 @@ std::string why_not_loadable(const std::string& path, const std::string& start)
     Elf64_Ehdr header{};
     if (start.size() < sizeof(header)) return "it is not a program in the system's own format";
     std::memcpy(&header, start.data(), sizeof(header));
-    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kOwnMachine)
-        return "it is made for another processor architecture than this profiler";
+    if (!is_for_this_processor(header)) return "it is made for another processor architecture than this profiler";
     std::ifstream file(path, std::ios::binary);
     file.seekg(static_cast<std::streamoff>(header.e_phoff));
     for (int i = 0; i < header.e_phnum; ++i) {
