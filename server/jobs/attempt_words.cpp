@@ -1,6 +1,7 @@
 #include "server/jobs/attempt_words.hpp"
 
 #include "core/decide/routing/decision_text.hpp"
+#include "core/model/out_of_memory.hpp"
 
 #include <cmath>
 #include <csignal>
@@ -64,8 +65,9 @@ std::string with_detail(std::string words, const std::string& detail)
 std::string memory_words(const AttemptEnd& end)
 {
     // Agents begin their sentence so, except where something kept them from storing it.
-    constexpr std::string_view kWords = "out of memory";
-    std::string words = end.detail.starts_with(kWords) ? end.detail : with_detail(std::string(kWords), end.detail);
+    std::string words = end.detail.starts_with(kOutOfMemoryWords)
+                            ? end.detail
+                            : with_detail(std::string(kOutOfMemoryWords), end.detail);
     if (end.max_resident_bytes > 0)
         words += "; its largest process had " + bytes_text(static_cast<double>(end.max_resident_bytes));
     return words + "; ask for units with more memory (units.memory_bytes), or for more units";

@@ -1,5 +1,7 @@
 #include "agent/executor/kubernetes/pod_end.hpp"
 
+#include "core/model/out_of_memory.hpp"
+
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -96,7 +98,7 @@ void set_out_of_memory(AttemptEnd& end, const ClusterPod& pod, const EndFacts& f
 {
     end.outcome = AttemptOutcome::kOutOfMemory;
     end.signal = SIGKILL;
-    end.detail = "out of memory: Kubernetes killed it" + where(pod);
+    end.detail = out_of_memory_detail("Kubernetes killed it" + where(pod));
     if (facts.memory_bytes > 0) end.detail += "; its units have " + std::to_string(facts.memory_bytes) + " bytes";
 }
 

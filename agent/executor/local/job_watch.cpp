@@ -4,6 +4,7 @@
 #include "agent/executor/local/output_copier.hpp"
 #include "agent/executor/local/process_tree.hpp"
 #include "core/base/file.hpp"
+#include "core/model/out_of_memory.hpp"
 
 #include <array>
 #include <cerrno>
@@ -211,7 +212,7 @@ class JobWatch {
         else if (end.signal == SIGXFSZ)
             end.detail = "a file would have become larger than its share of the disk, " + disk_limit();
         else if (out_of_memory)
-            end.detail = "out of memory: " + memory_limit();
+            end.detail = out_of_memory_detail(memory_limit());
     }
 
     std::string memory_limit() const

@@ -1,5 +1,7 @@
 #include "agent/executor/slurm/job_end.hpp"
 
+#include "core/model/out_of_memory.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -77,7 +79,7 @@ void set_outcome(AttemptEnd& end, const SlurmJob& job, EndAsked asked)
         end.detail = "Slurm ended it as " + job.state + where;
         if (end.outcome != AttemptOutcome::kOutOfMemory) return;
         end.signal = SIGKILL;
-        end.detail = "out of memory: Slurm killed it" + where;
+        end.detail = out_of_memory_detail("Slurm killed it" + where);
     }
 }
 

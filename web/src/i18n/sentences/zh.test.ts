@@ -37,7 +37,6 @@ it.runIf(folders.every(existsSync))('what explains a decision is translated', ()
   const lacking = explaining.flatMap((name) => {
     const text = readFileSync(join(root, name), 'utf8').replace(/^ *\/\/.*$/gm, '').replace(/R"sql\(.*?\)sql"/gs, '').replace(/"\s+"/g, '')
     return [...text.matchAll(/"((?:[^"\\\n]|\\.)*)"/g)].map((match) => (match[1] ?? '').replace(/\\(["\\])/g, '$1'))
-      .map((said) => said.replace(/^out of memory: /, '')) // a sentence of its own, before any other
       .filter((said) => /\w+ \w+ \w+/.test(said))
       .filter((said) => said.replaceAll('%%', '%').split(/\{[^}]*\}|%\.\d\w/).some((part) => part.trim() !== '' && !known.includes(part)))
       .map((said) => `${name}: ${said}`)
