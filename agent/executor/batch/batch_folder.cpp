@@ -31,7 +31,8 @@ constexpr std::string_view kNeverStartsNote = "never_starts "; ///< and the reas
 Result<void> give(const std::filesystem::path& path, const std::optional<JobUser>& user)
 {
     if (!user || ::lchown(path.c_str(), user->uid, user->gid) == 0) return {};
-    return Error{Errc::kUnavailable, "cannot give " + path.string() + " to " + user->name + ": " + error_text(errno)};
+    const std::string name = user->name.empty() ? "the user " + std::to_string(user->uid) : user->name;
+    return Error{Errc::kUnavailable, "cannot give " + path.string() + " to " + name + ": " + error_text(errno)};
 }
 
 /// The folders of the job and its files in them.
@@ -131,6 +132,16 @@ Result<void> check_is_roots(const std::filesystem::path& path, const char* setti
                                          "could what jobs run: chown root and chmod go-w"};
 }
 
+Result<void> write_for_job(const std::filesystem::path& path, std::string_view content, unsigned mode,
+                           const std::optional<JobUser>& user)
+{
+    const std::filesystem::path part = path.string() + ".part";
+    if (Result<void> written = write_file(part, content, mode); !written) return written;
+    if (Result<void> given = give(part, user); !given) return given;
+    if (::rename(part.c_str(), path.c_str()) == 0) return {};
+    return Error{Errc::kUnavailable, "cannot make " + path.string() + ": " + error_text(errno)};
+}
+
 Result<void> write_batch_folder(const RunOrder& run, const BatchFolder& folder, const std::string& script,
                                 const std::optional<JobUser>& user, const BatchFolderOptions& options)
 {
@@ -144,11 +155,7 @@ Result<void> write_batch_folder(const RunOrder& run, const BatchFolder& folder, 
         if (Result<void> noted = write_file(folder.inputs(), encode(keepable), 0600); !noted) return noted;
     }
     if (!options.job_reads_script) return write_file(folder.script(), script, 0600);
-    const std::filesystem::path part = folder.path / "job.sh.part";
-    if (Result<void> written = write_file(part, script, 0600); !written) return written;
-    if (Result<void> given = give(part, user); !given) return given;
-    if (::rename(part.c_str(), folder.script().c_str()) == 0) return {};
-    return Error{Errc::kUnavailable, "cannot make " + folder.script().string() + ": " + error_text(errno)};
+    return write_for_job(folder.script(), script, 0600, user);
 }
 
 Result<std::string> read_batch_output(const std::filesystem::path& path, std::int64_t offset, std::size_t max_bytes,

@@ -69,6 +69,13 @@ Result<void> make_folder_with(const std::filesystem::path& path, mode_t mode);
 /// @error kUnavailable  others than root can change it; the detail names `setting`.
 Result<void> check_is_roots(const std::filesystem::path& path, const char* setting);
 
+/// Writes a file that is the job's user's, in a folder that is not: readers see the old or the new content as that
+/// user's, never half of it. Blocks.
+/// @param user  empty: the agent's own
+/// @error kUnavailable  it cannot be written, or given to that user.
+Result<void> write_for_job(const std::filesystem::path& path, std::string_view content, unsigned mode,
+                           const std::optional<JobUser>& user);
+
 /// Writes all that the job finds, in a folder that is there. Nothing of it can run before the script is written, last
 /// of all.
 /// @error kUnavailable  something cannot be written; the detail says what.

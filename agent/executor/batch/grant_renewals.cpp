@@ -1,16 +1,12 @@
 #include "agent/executor/batch/grant_renewals.hpp"
 
-#include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
 #include "core/transfer/signed_url.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <iterator>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace fathom::agent {
 namespace {
@@ -68,17 +64,6 @@ std::optional<std::chrono::seconds> written_at(const std::filesystem::path& path
     return std::chrono::seconds(facts.st_mtim.tv_sec);
 }
 
-/// The job's user may read it, and nobody else; readers see the old or the new one, never half of it.
-Result<void> write_for(const std::filesystem::path& path, const std::string& text, const std::optional<JobUser>& user)
-{
-    const std::filesystem::path part = path.string() + ".part";
-    if (Result<void> written = write_file(part, text, 0400); !written) return written;
-    if (user && ::lchown(part.c_str(), user->uid, user->gid) != 0)
-        return Error{Errc::kUnavailable, "cannot give it to the job's user: " + error_text(errno)};
-    if (::rename(part.c_str(), path.c_str()) == 0) return {};
-    return Error{Errc::kUnavailable, error_text(errno)};
-}
-
 Result<void> renew(const BatchFolder& folder, const S3Store& store, Timestamp now)
 {
     const Result<std::string> text = read_file(folder.signed_urls(), kMaxSignedBytes);
@@ -86,7 +71,7 @@ Result<void> renew(const BatchFolder& folder, const S3Store& store, Timestamp no
     const Result<SignedUrls> urls = decode_signed_urls(*text);
     if (!urls) return urls.error();
     const StagingRule rule = with_s3_grants({}, store, urls->order, now, kMaxSignedTime);
-    return write_for(folder.path / kRenewedName, to_json(rule).dump(), urls->user);
+    return write_for_job(folder.path / kRenewedName, to_json(rule).dump(), 0400, urls->user);
 }
 
 } // namespace
