@@ -120,9 +120,10 @@ def test_a_name_that_is_no_text_is_shown_as_far_as_it_is(tmp_path):
 
 
 def test_processes_too_short_to_be_seen_are_other_code(tmp_path):
-    script = f"i=0; while [ $i -lt 400 ]; do /bin/true; i=$((i+1)); done; exec {LOOPS} dot"
-    result = profile(tmp_path, ["sh", "-c", script])
-    assert result["remainder"]["code"]["others"] > 0.05, result["remainder"]
+    script = f"i=0; while [ $i -lt 1600 ]; do /bin/true; i=$((i+1)); done; exec {LOOPS} dot"
+    code = profile(tmp_path, ["sh", "-c", script])["remainder"]["code"]
+    # Of its own code: how much of its whole time starting processes takes, which is the kernel's, differs by machine.
+    assert code["others"] / (code["others"] + sum(loop["share"] for loop in code["loops"])) > 0.2, code
 
 
 def test_the_table_says_what_loops_are_like_in_words():
