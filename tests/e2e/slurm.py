@@ -5,8 +5,9 @@ import pathlib
 import pwd
 import signal
 import subprocess
+import time
 
-from network import Network, probe_for_jobs
+from network import Network, probe_for_jobs, wait_until
 
 PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "slurm_cluster"
 JOBS_USER = "nobody" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
@@ -90,6 +91,12 @@ class SlurmCluster:
 
     def kill_rest(self):
         os.kill(int((self.folder / "run" / "slurmrestd.pid").read_text()), signal.SIGKILL)
+
+    def wait_saved(self):
+        """Until slurmctld has written down what it knows now, which it does within five seconds of each change. One that is killed
+        before starts jobs a second time or gives their numbers to others, which the node then refuses to run."""
+        known = time.time()
+        wait_until(lambda: (self.folder / "state" / "job_state").stat().st_mtime > known, 60, "slurmctld saving its state")
 
     def jobs_of(self, attempt_id):
         """States of all jobs that were ever submitted for an attempt."""
