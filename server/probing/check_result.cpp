@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace fathom::server {
 namespace {
@@ -52,13 +55,42 @@ void check_formula(const std::string& formula, const OperatorResult& result, dou
         faults.push_back({FindingKind::kNonsense, {field, "is not what the manifest's formula gives"}});
 }
 
-void check_operator(const OperatorResult& result, const std::string& path, const ProbeTask& task,
+/// The operators of a task that no result was found for yet.
+class OpenUses {
+  public:
+    explicit OpenUses(const ProbeTask& task) : task_(&task), is_taken_(task.operators.size()) {}
+
+    /// What the result is of; nullptr: nothing of the task. One size may be there once for a library call and once for
+    /// what no operator covers: they have counts of their own.
+    const OperatorUse* take(const OperatorResult& result)
+    {
+        const std::vector<OperatorUse>& uses = task_->operators;
+        std::optional<std::size_t> found;
+        for (std::size_t i = 0; i < uses.size(); ++i) {
+            const bool is_like =
+                uses[i].id == result.id && uses[i].parameters == result.parameters && uses[i].label == result.label;
+            if (!is_like) continue;
+            const bool is_open = is_taken_[i] == 0;
+            if (!found || (is_open && is_taken_[*found] != 0)) found = i;
+            if (!is_open || uses[i].count != result.count) continue;
+            found = i;
+            break;
+        }
+        if (!found) return nullptr;
+        is_taken_[*found] = 1;
+        return &uses[*found];
+    }
+
+  private:
+    const ProbeTask* task_;
+    std::vector<std::uint8_t> is_taken_;
+};
+
+void check_operator(const OperatorResult& result, const std::string& path, OpenUses& uses,
                     const OperatorLibrary& library, Faults& faults)
 {
-    const auto use = std::find_if(task.operators.begin(), task.operators.end(), [&](const OperatorUse& asked) {
-        return asked.id == result.id && asked.parameters == result.parameters && asked.label == result.label;
-    });
-    if (use == task.operators.end()) {
+    const OperatorUse* const use = uses.take(result);
+    if (use == nullptr) {
         faults.push_back({FindingKind::kWrongResult,
                           {path, operator_key(result.id, result.parameters) + " is not in the task as it was sent"}});
         return;
@@ -84,8 +116,9 @@ void check_operator(const OperatorResult& result, const std::string& path, const
 
 void check_operators(const ProbeResult& result, const ProbeTask& task, const OperatorLibrary& library, Faults& faults)
 {
+    OpenUses uses(task);
     for (std::size_t i = 0; i < result.operators.size(); ++i)
-        check_operator(result.operators[i], "operators[" + std::to_string(i) + "]", task, library, faults);
+        check_operator(result.operators[i], "operators[" + std::to_string(i) + "]", uses, library, faults);
     for (const OperatorUse& use : task.operators) {
         // The same operator at the same size may have several places in the data flow (M5).
         const auto is_it = [&](const auto& item) { return item.id == use.id && item.parameters == use.parameters; };

@@ -133,6 +133,22 @@ TEST(ReadProbeResult, RefusesOtherOperatorsSizesVersionsAndCounts)
     EXPECT_THAT(refusal(result), HasSubstr("unit_count"));
 }
 
+/// A profiled program may execute by a library call what its own loops are like, too.
+TEST(ReadProbeResult, TakesOneSizeTwiceAsOftenAsEachIsAskedFor)
+{
+    ProbeTask task = task_of_two();
+    task.operators.push_back(task.operators[0]);
+    task.operators[2].count = 7;
+    task.operators[2].remainder = "compute";
+    ProbeResult result = right_result(task);
+
+    EXPECT_EQ(refusal(result, task), "");
+    std::swap(result.operators[0], result.operators[2]);
+    EXPECT_EQ(refusal(result, task), "");
+    result.operators[0].count = result.operators[2].count;
+    EXPECT_THAT(refusal(result, task), HasSubstr("count"));
+}
+
 TEST(ReadProbeResult, TheResultOfAnotherSeedIsThatOfAnotherRun)
 {
     ProbeTask task = task_of_two();
