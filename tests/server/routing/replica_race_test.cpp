@@ -16,9 +16,14 @@ using namespace std::chrono_literals;
 // the start of every reservation that it is expected to meet, the units in use and those that are kept for other
 // projects, less what these use, are no more than there are. Units that shrink below what is in use are nobody's fault;
 // giving away more of them is. The functions are STABLE so that both look at one moment: an attempt that ends between
-// their looks would be in use for one, and no longer use what is kept for its project for the other.
+// their looks would be in use for one, and no longer use what is kept for its project for the other. A project with a
+// quota holds no more than that, and with a member of a gang all of them have started. watch_now() asks the same of
+// what everybody sees at any moment: a transaction that did not wait for another one does not see it as it commits.
 constexpr const char* kWatch = R"sql(
-    CREATE TABLE oversold (at timestamptz, what text);
+    CREATE TABLE violation (at timestamptz, what text);
+    CREATE FUNCTION held_by(of_project text) RETURNS bigint LANGUAGE sql STABLE AS $f$
+        SELECT coalesce(sum(a.unit_count), 0)::bigint FROM attempt a JOIN job j ON j.id = a.job_id
+        WHERE a.state <> 'ended' AND j.project = of_project $f$;
     CREATE FUNCTION in_use(wanted_type text, of_project text, at timestamptz, moment timestamptz) RETURNS bigint
     LANGUAGE sql STABLE AS $f$
         SELECT coalesce(sum(a.unit_count), 0)::bigint FROM attempt a JOIN job j ON j.id = a.job_id
@@ -35,10 +40,18 @@ constexpr const char* kWatch = R"sql(
     DECLARE
         moment timestamptz := clock_timestamp();
         mine text;
+        gang_of_it text;
         units bigint;
         at timestamptz;
     BEGIN
-        SELECT project INTO mine FROM job WHERE id = NEW.job_id;
+        SELECT project, gang INTO mine, gang_of_it FROM job WHERE id = NEW.job_id;
+        IF (SELECT most_units > 0 AND most_units < held_by(mine) FROM project WHERE name = mine) THEN
+            INSERT INTO violation VALUES (moment, NEW.id || ' takes the units of ' || mine || ' to ' || held_by(mine));
+        END IF;
+        IF EXISTS (SELECT 1 FROM job WHERE gang <> '' AND project = mine AND gang = gang_of_it AND state = 'queued')
+        THEN
+            INSERT INTO violation VALUES (moment, NEW.id || ' starts a part of gang ' || gang_of_it);
+        END IF;
         SELECT unit_count INTO units FROM unit_type WHERE id = NEW.unit_type_id;
         FOR at IN SELECT moment UNION
                   SELECT starts_at FROM advance_reservation
@@ -47,7 +60,7 @@ constexpr const char* kWatch = R"sql(
         LOOP
             IF in_use(NEW.unit_type_id, '*', at, moment) + kept_for_others(NEW.unit_type_id, mine, at, moment) > units
             THEN
-                INSERT INTO oversold VALUES (at, NEW.id || ' of ' || mine || ', checked at ' || moment || ', ends ' ||
+                INSERT INTO violation VALUES (at, NEW.id || ' of ' || mine || ', checked at ' || moment || ', ends ' ||
                     NEW.expected_end_at || ', of ' || units || ' units; attempts: ' ||
                     (SELECT coalesce(string_agg(concat_ws(' ', a.id, j.project, a.unit_count, a.created_at,
                                                           a.expected_end_at), ', '), '')
@@ -63,6 +76,16 @@ constexpr const char* kWatch = R"sql(
     END $f$;
     CREATE CONSTRAINT TRIGGER watch_attempt AFTER INSERT ON attempt DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW EXECUTE FUNCTION watch_attempt();
+    CREATE FUNCTION watch_now() RETURNS void LANGUAGE sql AS $f$
+        INSERT INTO violation
+        SELECT clock_timestamp(), 'the units of ' || p.name || ' are ' || sum(a.unit_count)
+        FROM attempt a JOIN job j ON j.id = a.job_id JOIN project p ON p.name = j.project
+        WHERE a.state <> 'ended' AND p.most_units > 0
+        GROUP BY p.name, p.most_units HAVING sum(a.unit_count) > p.most_units;
+        INSERT INTO violation
+        SELECT clock_timestamp(), 'a part of gang ' || gang || ' has started'
+        FROM job WHERE gang <> '' GROUP BY project, gang
+        HAVING count(*) FILTER (WHERE state = 'queued') NOT IN (0, count(*)) $f$;
     CREATE FUNCTION watch_reservation() RETURNS trigger LANGUAGE plpgsql AS $f$
     DECLARE
         units bigint;
@@ -75,7 +98,7 @@ constexpr const char* kWatch = R"sql(
         LOOP
             IF (SELECT sum(unit_count) FROM advance_reservation WHERE unit_type_id = NEW.unit_type_id
                 AND cancelled_at IS NULL AND starts_at <= at AND ends_at > at) > units THEN
-                INSERT INTO oversold VALUES (at, NEW.id);
+                INSERT INTO violation VALUES (at, NEW.id);
             END IF;
         END LOOP;
         RETURN NULL;
@@ -134,13 +157,37 @@ class Replica {
 
 class ReplicaRace : public JobsFixture, public ::testing::WithParamInterface<unsigned> {
   protected:
+    /// Two of the three projects have quotas, which fit any of their jobs and gangs, but not two large ones at once.
+    void set_quotas()
+    {
+        for (const char* project : {"p", "q"})
+            ASSERT_EQ(call(net::Method::kPut, std::string("/projects/") + project, R"({"most_units": 5})").status, 200);
+        reload_catalog();
+    }
+    /// Single jobs, and now and then a gang: three of one unit each, or two of two.
     void submit_jobs(int count)
     {
-        for (int i = 0; i < count; ++i) {
-            submit(spec({{"project", pick({"p", "q", "r"})},
-                         {"units", {{"count", number(1, 3)}}},
-                         {"operators", {{{"id", "dgemm"}, {"count", 50 * number(1, 8)}}}}}));
+        constexpr int kJobsPerGang = 32;
+        for (int i = 0; i < count;) {
+            const std::string project = pick({"p", "q", "r"});
+            const int size = i / kJobsPerGang % 2 == 0 ? 3 : 2;
+            if (i % kJobsPerGang != 0 || i + size > count) {
+                submit_job(project, number(1, 3), Json());
+                ++i;
+                continue;
+            }
+            const Json gang = {{"id", "g" + std::to_string(i)}, {"size", size}};
+            for (int member = 0; member < size; ++member, ++i)
+                submit_job(project, 4 - size, gang);
         }
+    }
+    void submit_job(const std::string& project, std::int64_t units, const Json& gang)
+    {
+        Json more = {{"project", project},
+                     {"units", {{"count", units}}},
+                     {"operators", {{{"id", "dgemm"}, {"count", 50 * number(1, 8)}}}}};
+        if (!gang.is_null()) more["gang"] = gang;
+        submit(spec(std::move(more)));
     }
     std::string pick(const std::vector<std::string>& texts)
     {
@@ -158,10 +205,11 @@ class ReplicaRace : public JobsFixture, public ::testing::WithParamInterface<uns
         sql("UPDATE unit_type SET unit_count = " + std::to_string(number(2, 6)) +
             " WHERE center_id = (SELECT id FROM center WHERE name = '" + pick({"alpha", "beta"}) + "')");
     }
+    /// They count as added up: else each look at a quota would read all that ever ended.
     void end_some_attempts(double share)
     {
-        sql("WITH gone AS (UPDATE attempt SET state = 'ended', outcome = 'exited' WHERE state <> 'ended' AND random() "
-            "< " +
+        sql("WITH gone AS (UPDATE attempt SET state = 'ended', outcome = 'exited', counted = true "
+            "WHERE state <> 'ended' AND random() < " +
             std::to_string(share) +
             " RETURNING job_id) UPDATE job SET state = 'succeeded' FROM gone WHERE id = job_id");
     }
@@ -186,6 +234,22 @@ class ReplicaRace : public JobsFixture, public ::testing::WithParamInterface<uns
             io_.spawn(reservations.create({"tok_x", "req"}, std::move(wanted), ReservationService::Right::kAny));
         reserved_ += test::TestIo::get(std::move(made)) ? 1 : 0;
     }
+    /// Ends so many of what has started by now, once it has been looked at, and gives the routers some time.
+    void end_round(double share)
+    {
+        sql("SELECT watch_now()");
+        end_some_attempts(share);
+        std::this_thread::sleep_for(20ms);
+    }
+    /// At the end: the gangs whose members did not start in one transaction, each member once.
+    std::string broken_gangs()
+    {
+        return sql(
+            "SELECT string_agg(gang, ', ') FROM (SELECT j.gang FROM job j LEFT JOIN attempt a ON a.job_id = j.id "
+            "WHERE j.gang <> '' GROUP BY j.project, j.gang HAVING count(a.id) <> count(DISTINCT j.id) OR "
+            "count(DISTINCT a.created_at) <> 1 OR "
+            "count(DISTINCT j.id) <> max((j.spec -> 'gang' ->> 'size')::bigint)) AS broken");
+    }
     bool is_waiting() { return sql("SELECT count(*) FROM job WHERE state = 'queued'") != "0"; }
 
     std::mt19937 random_{GetParam()};
@@ -199,7 +263,7 @@ int from_environment(const char* name, int otherwise)
     return text == nullptr ? otherwise : std::stoi(text);
 }
 
-TEST_P(ReplicaRace, NeverOversellsPlacesEachJobOnceAndAllInTheEnd)
+TEST_P(ReplicaRace, NeverOversellsKeepsQuotasAndGangsAndPlacesEachJobOnceAndAllInTheEnd)
 {
     const int jobs = from_environment("FATHOM_RACE_JOBS", 150);
     const int replica_count = from_environment("FATHOM_RACE_REPLICAS", 3);
@@ -207,6 +271,7 @@ TEST_P(ReplicaRace, NeverOversellsPlacesEachJobOnceAndAllInTheEnd)
     add_measurement(add_center("alpha", 6), 0.01);
     add_measurement(add_center("beta", 4), 0.01);
     sql(kWatch);
+    set_quotas();
     submit_jobs(jobs);
     ReservationService reservations(database_);
     std::atomic<bool> is_over{false};
@@ -223,28 +288,28 @@ TEST_P(ReplicaRace, NeverOversellsPlacesEachJobOnceAndAllInTheEnd)
 
     for (int round = 0; round < 60 + jobs / 10 && is_waiting(); ++round) {
         change_centers(round);
-        end_some_attempts(0.5);
-        std::this_thread::sleep_for(20ms);
+        end_round(0.5);
     }
     is_over = true;
     people.join();
     sql("UPDATE advance_reservation SET cancelled_at = now() WHERE cancelled_at IS NULL");
     sql("UPDATE unit_type SET unit_count = 6; UPDATE center SET state = 'online'");
-    for (int round = 0; round < 300 + jobs && is_waiting(); ++round) {
-        end_some_attempts(0.8);
-        std::this_thread::sleep_for(20ms);
-    }
+    for (int round = 0; round < 300 + jobs && is_waiting(); ++round)
+        end_round(0.8);
     std::int64_t placed = 0;
     for (const auto& replica : replicas) {
         replica->stop();
         placed += replica->placed();
     }
 
-    EXPECT_EQ(sql("SELECT string_agg(what || ' at ' || at, ', ') FROM oversold"), "");
+    sql("SELECT watch_now()");
+    EXPECT_EQ(sql("SELECT string_agg(what || ' at ' || at, ', ') FROM violation"), "");
     EXPECT_EQ(sql("SELECT count(*) FROM job WHERE state = 'queued'"), "0");
     EXPECT_EQ(sql("SELECT count(*) FROM attempt"), std::to_string(jobs)) << "each job is placed once";
     EXPECT_EQ(sql("SELECT count(DISTINCT job_id) FROM attempt"), std::to_string(jobs));
     EXPECT_EQ(placed, jobs);
+    EXPECT_EQ(broken_gangs(), "");
+    EXPECT_NE(sql("SELECT count(DISTINCT gang) FROM job WHERE gang <> ''"), "0");
     EXPECT_GT(reserved_.load(), 0);
 }
 
