@@ -32,7 +32,7 @@ SchedulePlan Scheduling::run()
     view_all();
     load_projects();
     keep_for_overdue();
-    start_in_order();
+    start_in_rounds(*this);
     plan_rest();
     tell_turns();
     set_ranks();
@@ -95,17 +95,19 @@ Scheduling::Asked Scheduling::ask() const
     return asked;
 }
 
-void Scheduling::start_in_order()
+StartRounds::Round Scheduling::start_next()
 {
-    for (int looks = 0;;) {
-        Asked asked = ask();
-        if (asked.jobs.empty()) return;
-        const std::size_t started = plan_.starts.size();
-        if (make_starts(asked, order_starts(asked.views, places_.loads(), input_->settings))) continue;
-        if (plan_.starts.size() > started && looks++ < kMaxLooksAgain && view_again()) continue;
-        asked = ask();
-        if (asked.jobs.empty() || !drop_vain_waits(asked)) return;
-    }
+    const Asked asked = ask();
+    if (asked.jobs.empty()) return Round::kNothing;
+    const std::size_t started = plan_.starts.size();
+    if (make_starts(asked, order_starts(asked.views, places_.loads(), input_->settings))) return Round::kRefused;
+    return plan_.starts.size() > started ? Round::kStarted : Round::kNothing;
+}
+
+bool Scheduling::drop_places()
+{
+    const Asked asked = ask();
+    return !asked.jobs.empty() && drop_vain_waits(asked);
 }
 
 bool Scheduling::make_starts(const Asked& asked, const std::vector<OrderedStart>& starts)

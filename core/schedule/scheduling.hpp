@@ -6,6 +6,7 @@
 #include "core/schedule/decided_ledger.hpp"
 #include "core/schedule/decided_places.hpp"
 #include "core/schedule/schedule.hpp"
+#include "core/schedule/start_rounds.hpp"
 #include "core/schedule/wanted_places.hpp"
 
 #include <cstddef>
@@ -22,7 +23,7 @@
 namespace fathom {
 
 /// One call of schedule().
-class Scheduling {
+class Scheduling : private StartRounds {
   public:
     Scheduling(UnitLedger& units, const ScheduleInput& input)
         : ledger_(units, input), input_(&input), jobs_(input.jobs),
@@ -56,8 +57,9 @@ class Scheduling {
     bool joins_center_queues(const OptionsByKind& by_kind) const;
     bool has_queue(const JobOptions& options) const;
     void load_projects();
-    /// Starts the jobs that order_jobs() names, again and again until it names no other.
-    void start_in_order();
+    Round start_next() override;
+    bool look_again() override { return view_again(); }
+    bool drop_places() override;
     /// What starts have changed since the last call of news_of_starts().
     struct News {
         std::set<const UnitTypeView*> unit_types;

@@ -3,6 +3,7 @@
 #include "core/decide/queue/order_index.hpp"
 #include "core/decide/queue/wait_queue.hpp"
 #include "core/schedule/job_options.hpp"
+#include "core/schedule/start_rounds.hpp"
 #include "core/schedule/wanted_places.hpp"
 #include "simulator/policies/place_finder.hpp"
 #include "simulator/policies/project_loads.hpp"
@@ -32,7 +33,7 @@ std::vector<std::int64_t> unit_counts(const Network& network)
     return counts;
 }
 
-class OrderPolicy final : public Policy {
+class OrderPolicy final : public Policy, private StartRounds {
   public:
     OrderPolicy(const Scenario& scenario, Knowledge& knowledge, const OrderSettings& settings, LoadKnowledge load,
                 const DecisionEffort& effort)
@@ -68,21 +69,9 @@ class OrderPolicy final : public Policy {
         look_at_units(view);
         look_at_prices(view);
         look_at_projects(view.now_s);
-        std::vector<PolicyStart> starts;
-        for (int looks = 0;; ++looks) {
-            const std::size_t started = starts.size();
-            for (const OrderedStart& start : queue_.decide(view.now_s)) {
-                const std::size_t job = jobs_[start.job];
-                starts.push_back({job, start.place.unit_type, start.place.unit_count, start.place.run_s});
-                note_start(starts.back(), view.now_s);
-                forget(waiting_.find(job));
-            }
-            // Some that are left have other places then.
-            if (starts.size() == started || looks == kMaxLooksAgain || !has_changing() ||
-                finding_effort() > effort_.places)
-                return starts;
-            renew_changing(view);
-        }
+        view_ = &view;
+        start_in_rounds(*this);
+        return std::exchange(starts_, {});
     }
 
     std::vector<std::size_t> take_given_up() override { return std::exchange(given_up_, {}); }
@@ -113,6 +102,26 @@ class OrderPolicy final : public Policy {
         JobOption alone;                   ///< the option that it would take if it were alone
     };
     using WaitingJobs = std::map<std::size_t, Waiting>; ///< by job
+
+    Round start_next() override
+    {
+        const std::size_t started = starts_.size();
+        for (const OrderedStart& start : queue_.decide(view_->now_s)) {
+            const std::size_t job = jobs_[start.job];
+            starts_.push_back({job, start.place.unit_type, start.place.unit_count, start.place.run_s});
+            note_start(starts_.back(), view_->now_s);
+            forget(waiting_.find(job));
+        }
+        return starts_.size() > started ? Round::kStarted : Round::kNothing;
+    }
+    bool look_again() override
+    {
+        if (!has_changing() || finding_effort() > effort_.places) return false;
+        renew_changing(*view_);
+        return true;
+    }
+    /// Nothing is kept for others here, so what the order makes jobs wait for comes.
+    bool drop_places() override { return false; }
 
     const JobDetails& details(std::size_t job) const
     {
@@ -338,6 +347,8 @@ class OrderPolicy final : public Policy {
         free_units_[start.unit_type] -= start.unit_count;
     }
 
+    const PolicyView* view_ = nullptr; ///< of the decision in hand
+    std::vector<PolicyStart> starts_;  ///< so far, of that decision
     const Scenario& scenario_;
     Knowledge& knowledge_;
     bool weighs_places_;
