@@ -1,7 +1,9 @@
 """The measuring part of tests/bench/dispatch."""
 import contextlib
 import pathlib
+import re
 import statistics
+import subprocess
 import sys
 import time
 
@@ -19,6 +21,10 @@ TELL_TIME = ["date", "+%s%N"]
 BATCH = 100
 # How long the starts behind a long line of waiting jobs are counted; over several looks at the whole line.
 LONG_LINE_S = 30
+# Questions of other clients: few enough that they wait for nothing but what else the server does.
+QUESTIONS, ASKERS, QUESTIONS_PER_S = 3000, 4, 100
+# What holds the one unit while they are asked; it is cancelled then.
+HOLD = ["sleep", "3600"]
 
 
 def percentile(values, share):
@@ -34,7 +40,7 @@ class Fathom:
         self.net.add_agent(CENTER, agent_config(cores="0"))
         self.rest = self.net.rest
         # The first of its type is measured before it is routed; that is not what is timed here.
-        self.wait_job(self.rest.post("/jobs", self.job(["true"]))["id"])
+        self.ended_job = self.wait_job(self.rest.post("/jobs", self.job(["true"]))["id"])["id"]
 
     def wait_job(self, job):
         return self.net.wait_job(job, 600, self.rest)
@@ -68,9 +74,32 @@ class Fathom:
         lines = self.rest.call("GET", "/metrics").text.splitlines()
         return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith("fathom_jobs_ended_total{"))
 
-    def ended_per_s_of_long_line(self, waiting):
-        """While so many wait for the one unit."""
+    def questions_p99_ms(self):
+        """From a question to its answer, at a steady pace on few connections: how a job stands that has long ended. Each has
+        its token checked and is read from the database."""
+        text = subprocess.run(
+            ["hey", "-n", str(QUESTIONS), "-c", str(ASKERS), "-q", str(QUESTIONS_PER_S // ASKERS),
+             "-H", f"Authorization: Bearer {self.net.admin_token}", f"{self.net.server.url}/api/v1/jobs/{self.ended_job}"],
+            capture_output=True, text=True, check=True).stdout
+        p99 = re.search(r"99% in ([\d.]+) secs", text)
+        if not p99 or re.findall(r"\[(\d+)\]\s+\d+ responses", text) != ["200"] or "Error distribution" in text:
+            sys.exit(f"some questions failed:\n{text}")
+        return float(p99.group(1)) * 1000
+
+    def questions_p99_ms_while_cycles_run(self, waiting):
+        """While the router decides again and again on so many jobs, none of which can start: the one unit is held. They
+        wait still when this returns."""
+        # Nobody knows how long it takes, so that no job is sent to wait behind it at the center.
+        hold = self.rest.post("/jobs", {"name": "hold", "command": HOLD, "units": {"center": CENTER, "count": 1}})["id"]
+        wait_until(lambda: self.rest.get(f"/jobs/{hold}")["state"] == "running", 60, "the start of what holds the unit")
         self.submit(waiting)
+        p99_ms = self.questions_p99_ms()
+        assert self.rest.call("POST", f"/jobs/{hold}:cancel").status_code == 202
+        self.wait_job(hold)
+        return p99_ms
+
+    def ended_per_s_of_long_line(self):
+        """While very many wait for the one unit."""
         began, ended_before = time.monotonic(), self.ended()
         time.sleep(LONG_LINE_S)
         rate = (self.ended() - ended_before) / (time.monotonic() - began)
@@ -130,16 +159,22 @@ def main():
         peer = SlurmPeer(slurm) if slurm else None
         starts, peer_starts = measure_starts(ours, peer, one_by_one)
         print("  from submission to start, ms: " + " ".join(f"{start:.0f}" for start in sorted(starts)), flush=True)
+        idle_p99_ms = ours.questions_p99_ms()
         rate = ours.ended_per_s(at_once)
         peer_rate = peer.ended_per_s(max(at_once // 20, 10)) if peer else None
-        of_long_line = ours.ended_per_s_of_long_line(waiting)
+        p99_ms = ours.questions_p99_ms_while_cycles_run(waiting)
+        of_long_line = ours.ended_per_s_of_long_line()
         ours.add_idle_center()
-        beside_idle = ours.ended_per_s_of_long_line(BATCH)
+        ours.submit(BATCH)
+        beside_idle = ours.ended_per_s_of_long_line()
     print(f"RESULT submit_to_start_p50_ms {statistics.median(starts):.1f} ms")
     print(f"RESULT submit_to_start_p99_ms {percentile(starts, 0.99):.1f} ms")
     print(f"RESULT short_jobs_per_s_unit {rate:.1f} 1/s")
     print(f"RESULT short_jobs_per_s_unit_of_long_line {of_long_line:.1f} 1/s")
     print(f"RESULT short_jobs_per_s_unit_beside_idle_center {beside_idle:.1f} 1/s")
+    print(f"RESULT requests_p99_idle_ms {idle_p99_ms:.1f} ms")
+    print(f"RESULT requests_p99_ms {p99_ms:.1f} ms")
+    print(f"RESULT requests_p99_over_idle {p99_ms / idle_p99_ms:.2f} times")
     if peer:
         print(f"RESULT sbatch_to_start_p50_ms {statistics.median(peer_starts):.1f} ms")
         print(f"RESULT sbatch_short_jobs_per_s_processor {peer_rate:.2f} 1/s")
