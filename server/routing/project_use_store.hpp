@@ -15,9 +15,6 @@ namespace fathom::server {
 /// The score of one unit of a type, by its id (UnitTypeView::score).
 using ScoreOf = std::function<double(const std::string& unit_type_id)>;
 
-/// Half of a use counts in fair sharing after so long.
-inline constexpr std::chrono::seconds kUseHalfLife = std::chrono::hours(24 * 7);
-
 /// What all projects hold and have used, decayed: of what ended on a day (UTC) that is n days past, 2^(−n/7). Shares
 /// are left at 1. In order of name.
 std::vector<ProjectUse> select_project_uses(pqxx::work& transaction);

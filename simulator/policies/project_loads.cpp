@@ -9,7 +9,7 @@
 namespace fathom::simulation {
 namespace {
 
-constexpr double kHalfLife_s = 7 * 86400.0;
+constexpr double kHalfLife_s = Seconds(kUseHalfLife).count();
 constexpr std::size_t kPlacesPerTake = 100; ///< so many times as long as a look at a place takes a job's load
 constexpr std::size_t kPlacesPerUse = 20;   ///< and what a project has of a unit type
 

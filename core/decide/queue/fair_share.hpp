@@ -13,6 +13,9 @@
 /// Who is next when projects compete.
 namespace fathom {
 
+/// Half of a use counts after so long.
+inline constexpr std::chrono::seconds kUseHalfLife = std::chrono::hours(24 * 7);
+
 /// What a project may have and has had.
 struct ProjectUse {
     std::string project;
