@@ -4,6 +4,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import signal
 import subprocess
 from datetime import datetime, timedelta, timezone
@@ -136,6 +137,16 @@ def test_the_server_simulates_the_same_change(exported, network):
     same = json.loads(network.cli("simulate", *files, "--scale", "beta=2", "--compare", "--output", "json"))
     assert same["after"]["figures"]["ended"] == JOB_COUNT
     assert same["after"]["centers"][1]["unit_count"] == 2 * units["beta"]
+
+
+def test_the_server_plans_what_ran_as_the_simulator_does(exported):
+    run = exported / "run"
+    run.mkdir()
+    shutil.copy(exported / "now.json", run / "centers.json")
+    shutil.copy(exported / "jobs.jsonl", run / "jobs.jsonl")
+    outcome = subprocess.run([BIN / "simulator_exactness_test", "--gtest_filter=SamePlan.AlsoOfWhatRanInARealNetwork"],
+                             capture_output=True, text=True, timeout=300, env={**os.environ, "FATHOM_RUN_FOLDER": str(run)})
+    assert outcome.returncode == 0 and "[  PASSED  ] 1 test" in outcome.stdout, outcome.stdout + outcome.stderr
 
 
 def test_equal_seeds_give_equal_bytes_and_a_report(exported, network):
