@@ -6,9 +6,12 @@
 
 namespace fathom {
 
+/// Nobody is expected to keep less: a run tells no more than that it nearly stood.
+inline constexpr double kMinLearnedGpuShare = 0.02;
+
 /// What a job is expected to keep of its speed beside those who have parts of the GPU that it would get (C8).
 struct ExpectedGpuShare {
-    double share{1};  ///< of its speed alone: above 0, at most 1
+    double share{1};  ///< of its speed alone: kMinLearnedGpuShare to 1
     double spread{};  ///< how far off that may be: a standard deviation
     double until_s{}; ///< from now, when the last of them is expected to be gone
     std::int64_t neighbours{1};

@@ -32,7 +32,8 @@ inline void know(const TransferRequest& transfer)
 inline void know(const RouteRequest& request)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
-                                  f20, f21, f22, f23] = request;
+                                  f20, f21, f22, f23, f24] = request;
+    [[maybe_unused]] const auto& [s1, s2, s3, s4, s5] = ExpectedGpuShare();
 }
 inline void know(const KnownRun& run)
 {
@@ -149,6 +150,17 @@ void fields(Archive& archive, T& kinds)
     archive.flag(kinds.containers);
 }
 
+template <class Archive, FieldsOf<ExpectedGpuShare> T>
+void fields(Archive& archive, T& expected)
+{
+    archive.real(expected.share, NumberRange::kAmount);
+    archive.expect(expected.share > 0 && expected.share <= 1, "a job keeps no such share of its speed");
+    archive.real(expected.spread, NumberRange::kAmount);
+    archive.real(expected.until_s, NumberRange::kForEver);
+    archive.integer(expected.neighbours, 1);
+    archive.choice(expected.basis, PairSource::kMeasured);
+}
+
 /// Without its known run, which jobs share.
 template <class Archive, FieldsOf<RouteRequest> T>
 void fields(Archive& archive, T& request)
@@ -177,6 +189,8 @@ void fields(Archive& archive, T& request)
     map_fields(archive, request.kept_in_bytes, [&](auto& bytes) { archive.real(bytes, NumberRange::kAmount); });
     archive.real(request.staged_in_bytes, NumberRange::kAmount);
     if (archive.version() >= 12) fields(archive, request.software);
+    if (archive.version() >= 14)
+        map_fields(archive, request.gpu_shares, [&](auto& expected) { fields(archive, expected); });
 }
 
 template <class Archive, FieldsOf<ProjectUse> T>

@@ -2,7 +2,6 @@
 
 #include "core/base/portable_math.hpp"
 #include "core/decide/corun/choose_device.hpp"
-#include "core/decide/corun/shared_runs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +26,7 @@ std::optional<ExpectedGpuShare> share_beside(const PairMember& newcomer, const s
         ++expected.neighbours;
     }
     if (expected.neighbours == 0) return std::nullopt;
-    expected.share = std::clamp(expected.share, kMinLearnedShare, 1.0);
+    expected.share = std::clamp(expected.share, kMinLearnedGpuShare, 1.0);
     expected.spread = expected.share * std::sqrt(relative_squares);
     return expected;
 }

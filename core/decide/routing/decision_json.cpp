@@ -118,6 +118,13 @@ Json neighbours_json(const NeighbourCost& cost)
             {"slowed_unit_s", cost.slowed_unit_s}};
 }
 
+Json gpu_share_json(const GpuShareCost& cost)
+{
+    return {{"share", cost.share},           {"spread", cost.spread},
+            {"neighbours", cost.neighbours}, {"basis", to_string(cost.basis)},
+            {"factor", cost.factor},         {"penalty_s", cost.penalty_s}};
+}
+
 void add_choice(const Candidate& candidate, std::string_view currency, Json& json)
 {
     json["prediction"] = prediction_json(candidate.prediction);
@@ -125,6 +132,7 @@ void add_choice(const Candidate& candidate, std::string_view currency, Json& jso
     if (!candidate.rungs.empty()) json["rungs"] = rungs_json(candidate.rungs);
     if (!candidate.run_basis.empty()) json["run_basis"] = candidate.run_basis;
     if (candidate.neighbours.is_known) json["neighbours"] = neighbours_json(candidate.neighbours);
+    if (candidate.gpu_share.is_known) json["gpu_share"] = gpu_share_json(candidate.gpu_share);
     json["expected_start"] = {
         {"wait_s", candidate.start.wait_s}, {"low_s", candidate.start.low_s}, {"high_s", candidate.start.high_s}};
     if (candidate.closed_until_s > 0) json["closed_until_s"] = candidate.closed_until_s;

@@ -1,7 +1,6 @@
 #include "core/decide/routing/place.hpp"
 
 #include "core/decide/prediction/neighbours.hpp"
-#include "core/decide/routing/host_load.hpp"
 #include "core/decide/routing/route_reasons.hpp"
 
 #include <algorithm>
@@ -90,8 +89,7 @@ std::vector<CountOffer> PlaceChooser::offers() const
         if (one.unit_count >= next) next = 2 * one.unit_count;
         if (!is_wanted || one.completion_s > left_s_ || one.cost > budget_) continue;
         const double start_s = std::max(weighed_[i].start.wait_s - weighed_[i].plan.start_s, 0.0);
-        const double penalties_s = weighed_[i].trust_penalty_s + weighed_[i].neighbours.penalty_s;
-        offers.push_back({one.unit_count, one.run_s, penalties_s + start_s, one.objective});
+        offers.push_back({one.unit_count, one.run_s, weighed_[i].penalties_s() + start_s, one.objective});
     }
     return offers;
 }
@@ -117,8 +115,7 @@ void PlaceChooser::find_counts(const UnitTypeView& view, const DividedRun& run, 
 StartPlan PlaceChooser::plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,
                                        const RunTime& run) const
 {
-    double wait_s =
-        free.earliest_start(count, std::max(run.high_s, kMinHeld_s), memory_wait_s(view, request_->units.gpu_memory));
+    double wait_s = first_start_s(view, run, free, count);
     // Transfers that take longer at that hour need a longer gap, which begins later: one step of the availability at
     // least each time.
     for (;;) {
@@ -130,29 +127,11 @@ StartPlan PlaceChooser::plan_when_free(const UnitTypeView& view, const Availabil
     }
 }
 
-RunTime PlaceChooser::beside(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone,
-                             const Availability& free, std::int64_t count, NeighbourCost& neighbours) const
+double PlaceChooser::first_start_s(const UnitTypeView& view, const RunTime& run, const Availability& free,
+                                   std::int64_t count) const
 {
-    const bool has_parts = !estimate_ && known.by_count == nullptr;
-    if (!has_parts || alone.run_s <= 0 || !knows_neighbours(known.parts)) return alone;
-    const double start_s =
-        free.earliest_start(count, std::max(alone.high_s, kMinHeld_s), memory_wait_s(view, request_->units.gpu_memory));
-    if (start_s == Availability::kForEver) return alone;
-    // Longer runs see more jobs end, and who comes in their place is not known: the interval is for both.
-    const double end_s = start_s + std::max(alone.run_s, kMinHeld_s);
-    const auto [held, sensitivity] = host_load(view, count, start_s, end_s);
-    const RunTime run = beside_neighbours(alone, known.single.run_s, known.parts, held);
-    neighbours = {.is_known = true,
-                  .busy_cores = held.expected,
-                  .factor = run.run_s / alone.run_s,
-                  .pressure = held.expected > 0 ? held.pressure : 0};
-    if (!choice_.memory || sensitivity <= 0) return run;
-    // A bubble on each core of a unit slows others as often as it has cores; what they lose is counted in units as
-    // large as its own. The cores cancel out.
-    const auto units = static_cast<double>(count);
-    neighbours.slowed_unit_s = sensitivity * units * choice_.memory->pressure * run.run_s;
-    neighbours.penalty_s = neighbours.slowed_unit_s / units;
-    return run;
+    return free.earliest_start(count, std::max(run.high_s, kMinHeld_s),
+                               memory_wait_s(view, request_->units.gpu_memory));
 }
 
 void PlaceChooser::judge(const UnitTypeView& view, Weighed& weighed, std::int64_t count) const
@@ -165,8 +144,7 @@ void PlaceChooser::judge(const UnitTypeView& view, Weighed& weighed, std::int64_
 
 double PlaceChooser::judged_objective(const Weighed& weighed) const
 {
-    return objective(request_->prefer, {weighed.start.wait_s + weighed.plan.occupied.run_s + weighed.trust_penalty_s +
-                                            weighed.neighbours.penalty_s,
+    return objective(request_->prefer, {weighed.start.wait_s + weighed.plan.occupied.run_s + weighed.penalties_s(),
                                         weighed.cost, weighed.energy_j});
 }
 
@@ -245,7 +223,10 @@ Filter PlaceChooser::weigh_counts(const UnitTypeView& view, const PlaceRun& know
     Filter reason = Filter::kQuota;
     for (const std::int64_t count : allowed_) {
         Weighed weighed;
-        const RunTime known_time = beside(view, known, run.at(count), free, count, weighed.neighbours);
+        Beside others;
+        const RunTime known_time = beside(view, known, run.at(count), free, count, others);
+        weighed.neighbours = others.neighbours;
+        weighed.gpu_share = others.gpu_share;
         if (!is_unknown_job_) weighed.raw = known_time; // what earlier runs took is no raw prediction
         weighed.compute = corrected(known_time, choice_.correction, choice_.correction.width_factor);
         weighed.trust_penalty_s = find_trust_penalty_s(view.trust_factor, weighed.raw.run_s, weighed.compute.run_s);
@@ -277,8 +258,8 @@ class PlaceChooser::LoadedRun final : public RunByCount {
     }
     RunTime at(std::int64_t unit_count) const override
     {
-        NeighbourCost cost;
-        return chooser_->beside(*view_, *known_, alone_->at(unit_count), *free_, unit_count, cost);
+        Beside others;
+        return chooser_->beside(*view_, *known_, alone_->at(unit_count), *free_, unit_count, others);
     }
     std::int64_t largest_known() const override { return alone_->largest_known(); }
 
@@ -347,6 +328,7 @@ void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, st
     choice_.wait_s = counts_[picked].wait_s;
     choice_.raw = chosen.raw;
     choice_.neighbours = chosen.neighbours;
+    choice_.gpu_share = chosen.gpu_share;
     choice_.compute = chosen.compute;
     choice_.trust_penalty_s = chosen.trust_penalty_s;
     if (aim == ChoiceAim::kBound) {

@@ -44,6 +44,7 @@ struct PlaceChoice {
     std::int64_t knee{1};
     RunTime raw; ///< without transfers, before the correction, beside neighbours
     NeighbourCost neighbours;
+    GpuShareCost gpu_share;
     std::optional<MemoryUse> memory; ///< of the job there; empty: not known
     RunTime compute;                 ///< without transfers
     RunCorrection correction;
@@ -120,6 +121,11 @@ class PlaceChooser {
     struct Weighed {
         RunTime raw;
         NeighbourCost neighbours;
+        GpuShareCost gpu_share;
+
+        /// What it counts for beyond its prediction.
+        double penalties_s() const { return trust_penalty_s + neighbours.penalty_s + gpu_share.penalty_s; }
+
         RunTime compute;
         double trust_penalty_s{};
         StartPlan plan;
@@ -133,10 +139,22 @@ class PlaceChooser {
     void find_counts(const UnitTypeView& view, const DividedRun& run, std::int64_t knee);
     Filter weigh_counts(const UnitTypeView& view, const PlaceRun& known, const DividedRun& run,
                         const Availability& free);
+    /// Beside whom a run is predicted.
+    struct Beside {
+        NeighbourCost neighbours;
+        GpuShareCost gpu_share;
+    };
     /// The run on so many units beside those who are expected to have others of the type meanwhile, and what it costs
     /// them.
     RunTime beside(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone, const Availability& free,
-                   std::int64_t count, NeighbourCost& neighbours) const;
+                   std::int64_t count, Beside& others) const;
+    /// Until a run can start there, network and prices aside; infinite: never.
+    double first_start_s(const UnitTypeView& view, const RunTime& run, const Availability& free,
+                         std::int64_t count) const;
+    RunTime beside_on_host(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone,
+                           const Availability& free, std::int64_t count, NeighbourCost& neighbours) const;
+    RunTime beside_on_gpu(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone,
+                          const Availability& free, std::int64_t count, GpuShareCost& cost) const;
     StartPlan plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,
                              const RunTime& run) const;
     void judge(const UnitTypeView& view, Weighed& weighed, std::int64_t count) const;

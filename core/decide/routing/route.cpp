@@ -161,6 +161,7 @@ class Deciding {
         candidate.compute_s = choice.compute.run_s;
         if (!request_->operators.empty() && candidate.prediction.unknown_operators == 0) candidate.raw = choice.raw;
         candidate.neighbours = choice.neighbours;
+        candidate.gpu_share = choice.gpu_share;
         candidate.memory = choice.memory;
         candidate.correction = choice.correction;
         candidate.trust_penalty_s = choice.trust_penalty_s;
@@ -384,6 +385,7 @@ class Deciding {
         winner.knee = run.knee(view.unit_count);
         winner.assumptions = run.assumptions(winner.unit_count);
         if (winner.neighbours.is_known) winner.assumptions.push_back(neighbours_assumption(winner.neighbours));
+        if (winner.gpu_share.is_known) winner.assumptions.push_back(gpu_share_assumption(winner.gpu_share));
         if (!request_->operators.empty())
             winner.count_reason = count_reason_of(run, request_->units, winner.unit_count, winner.knee);
         if (request_->units.is_exclusive() && is_device(view.resource_type)) add_exclusive_reason(winner);
@@ -443,7 +445,8 @@ class Deciding {
 double Candidate::judged_s(const TransferRequest& request) const
 {
     const bool waits_for_free = request.deadline && plan.window && !plan.window->is_for_price;
-    return trust_penalty_s + neighbours.penalty_s + (waits_for_free ? wait_s + prediction.run_s : completion_s);
+    return trust_penalty_s + neighbours.penalty_s + gpu_share.penalty_s +
+           (waits_for_free ? wait_s + prediction.run_s : completion_s);
 }
 
 Decision route(const RouteRequest& request, RouteTable& table)

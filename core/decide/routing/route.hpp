@@ -16,6 +16,7 @@
 #include "core/decide/routing/filter_trace.hpp"
 #include "core/decide/routing/unit_type_list.hpp"
 #include "core/decide/routing/unit_type_view.hpp"
+#include "core/model/gpu_share.hpp"
 #include "core/model/job.hpp"
 
 #include <algorithm>
@@ -67,6 +68,9 @@ struct RouteRequest {
     /// At centers with both, S6 sets CPU or GPU unit types aside (Filter::kSpeedup); else it is only told what S6 says.
     bool follows_gpu_threshold{};
     bool is_probe{}; ///< it measures (M22); all the same to a place but one that is quarantined
+    /// At unit types whose GPUs jobs share, by their ids: what it is expected to keep beside those that are there now.
+    /// Missing: nothing was measured of it and them.
+    std::map<std::string, ExpectedGpuShare> gpu_shares;
 
     RunOwner run_owner() const { return {owner, project}; }
     /// What it fetches at a center before it computes.
@@ -98,8 +102,8 @@ struct CountChoice {
 struct CountOffer {
     std::int64_t unit_count{1};
     double run_s{}; ///< with transfers: as long as the units are held; 0: not known
-    /// What the owner counts beyond that: Candidate::trust_penalty_s, what it costs neighbours, and what starts take
-    /// there once the units are free.
+    /// What the owner counts beyond that: Candidate::trust_penalty_s, what it costs neighbours, or they cost it beyond
+    /// its prediction, and what starts take there once the units are free.
     double beyond_s{};
     double objective{};
 };
@@ -124,6 +128,18 @@ struct NeighbourCost {
     double penalty_s{};     ///< the same in seconds of its own units, which the place counts for beyond its prediction
 };
 
+/// What others on the GPU that it would get a part of are taken to cost a run.
+struct GpuShareCost {
+    bool is_known{};    ///< something was measured of it and them, and they are there when it starts
+    double share{1};    ///< of its speed alone, beside them
+    double spread{};    ///< how far off that may be
+    double factor{1};   ///< of the promised run over that on a GPU of its own; they are not there for all of it
+    double penalty_s{}; ///< where runs of its type tell how long it takes, which had neighbours of their own: what the
+                        ///< place counts for beyond its prediction
+    std::int64_t neighbours{};
+    PairSource basis{PairSource::kMeasured};
+};
+
 /// One unit type as a place for the job.
 struct Candidate {
     UnitTypeId unit_type_id;
@@ -141,6 +157,7 @@ struct Candidate {
     double compute_s{};              ///< on unit_count units, without transfers, corrected
     RunTime raw;                     ///< as compute_s, but before the correction; all 0 when nothing is predicted
     NeighbourCost neighbours;        ///< in `raw`
+    GpuShareCost gpu_share;          ///< in `raw`, but for its penalty_s
     std::optional<MemoryUse> memory; ///< of the job there; empty: not known
     RunCorrection correction;
     /// Seconds of computing that it counts for beyond its prediction, because its measurements are not fully believed:
@@ -169,9 +186,9 @@ struct Candidate {
     bool is_run_missing{};   ///< the job has no operators, and its type's runs say nothing of this unit type
     std::vector<std::string> assumptions; ///< of its speed-up; of the winner only
 
-    /// The completion that it is compared by: with trust_penalty_s and what it costs neighbours, and a job with a
-    /// deadline waits for a network window at no cost. The prediction stays what measurements say, so that jobs can go
-    /// on to speak for or against them.
+    /// The completion that it is compared by: with trust_penalty_s, what it costs neighbours and what of theirs is not
+    /// in its prediction, and a job with a deadline waits for a network window at no cost. The prediction stays what
+    /// measurements say, so that jobs can go on to speak for or against them.
     double judged_s(const TransferRequest& request) const;
     std::int64_t unknown_parts() const
     {

@@ -100,6 +100,35 @@ void read_kept(ObjectReader& request, RouteRequest& into, Errors& errors)
         into.kept_in_bytes[center] = number(reader, center);
 }
 
+ExpectedGpuShare read_gpu_share(const Json& json, const std::string& path, Errors& errors)
+{
+    ObjectReader reader(json, path, errors);
+    ExpectedGpuShare expected;
+    expected.share = reader.required_number("share", kMinLearnedGpuShare, 1);
+    expected.spread = number(reader, "spread");
+    expected.until_s = number(reader, "until_s");
+    expected.neighbours = reader.required_integer("neighbours", 1, kMaxUnits);
+    if (const std::optional<PairSource> basis = parse_pair_source(text(reader, "basis")))
+        expected.basis = *basis;
+    else
+        reader.fail("basis", "is none that is known");
+    reader.finish(UnknownFields::kReject);
+    return expected;
+}
+
+/// Older inputs have none.
+void read_gpu_shares(ObjectReader& request, RouteRequest& into, Errors& errors)
+{
+    const Json* const json = request.object("gpu_shares");
+    if (json == nullptr) return;
+    if (json->size() > kMaxRows) {
+        request.fail("gpu_shares", "names too many unit types");
+        return;
+    }
+    for (const auto& [unit_type, expected] : json->items())
+        into.gpu_shares[unit_type] = read_gpu_share(expected, request.path_of("gpu_shares") + "." + unit_type, errors);
+}
+
 } // namespace
 
 MeasuredOperator read_measured(const Json& json, const std::string& path, Errors& errors)
@@ -140,6 +169,7 @@ RouteRequest read_request(const Json& json, Errors& errors)
     request.transfer.in_bytes = number(reader, "in_bytes");
     request.transfer.out_bytes = number(reader, "out_bytes");
     read_kept(reader, request, errors);
+    read_gpu_shares(reader, request, errors);
     request.project_centers = reader.strings("project_centers", kMaxRows, {.max_length = 128});
     request.refused_by = reader.strings("refused_by", kMaxRows, {.max_length = 128});
     request.wall_limit_s = // older inputs knew none

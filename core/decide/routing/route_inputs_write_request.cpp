@@ -66,6 +66,18 @@ Json known_run_json(const RouteRequest& request)
             {"one_core", wanted_json(request, known.one_core)}};
 }
 
+Json gpu_shares_json(const RouteRequest& request)
+{
+    Json json = Json::object();
+    for (const auto& [unit_type, expected] : request.gpu_shares)
+        json[unit_type] = {{"share", expected.share},
+                           {"spread", expected.spread},
+                           {"until_s", expected.until_s},
+                           {"neighbours", expected.neighbours},
+                           {"basis", to_string(expected.basis)}};
+    return json;
+}
+
 } // namespace
 
 Json request_json(const RouteRequest& request)
@@ -108,6 +120,7 @@ Json request_json(const RouteRequest& request)
          {{"units", request.used.units}, {"score_hours", request.used.score_hours}, {"cost", request.used.cost}}}};
     if (request.staged_in_bytes > 0) json["staged_in_bytes"] = request.staged_in_bytes;
     if (!request.kept_in_bytes.empty()) json["kept_in_bytes"] = request.kept_in_bytes;
+    if (!request.gpu_shares.empty()) json["gpu_shares"] = gpu_shares_json(request);
     if (!request.refused_by.empty()) json["refused_by"] = request.refused_by;
     if (request.asked_s > 0) json["asked_s"] = request.asked_s;
     if (request.budget) json["budget"] = *request.budget;

@@ -68,6 +68,15 @@ std::string kind_key(const RouteRequest& request)
     add(key, request.quota.most_cost);
     add(key, request.gpu_threshold);
     add(key, request.follows_gpu_threshold);
+    for (const auto& [unit_type, expected] : request.gpu_shares) {
+        add(key, unit_type);
+        add(key, expected.share);
+        add(key, expected.spread);
+        add(key, expected.until_s);
+        add(key, expected.neighbours);
+        add(key, expected.basis);
+    }
+    add(key, request.gpu_shares.size());
     return key;
 }
 

@@ -24,6 +24,9 @@ std::string parts_text(const Candidate& candidate)
     if (candidate.neighbours.penalty_s >= kWorthSaying_s)
         text += "; counted as " + duration_text(candidate.neighbours.penalty_s) +
                 " later, for what it would cost jobs that run there";
+    if (candidate.gpu_share.penalty_s >= kWorthSaying_s)
+        text += "; counted as " + duration_text(candidate.gpu_share.penalty_s) +
+                " later, for those who have parts of the GPU that it would share";
     return text;
 }
 
@@ -233,6 +236,22 @@ std::string neighbours_assumption(const NeighbourCost& neighbours)
                             "this place",
                             duration_text(neighbours.slowed_unit_s));
     return text;
+}
+
+std::string gpu_share_assumption(const GpuShareCost& cost)
+{
+    constexpr double kPercent = 100;
+    std::string text =
+        fmt::format("beside those who have parts of the GPU that it would share it is expected to keep "
+                    "{:.3g} % of its speed, {}",
+                    kPercent * cost.share,
+                    cost.basis == PairSource::kMeasured ? "as measured together"
+                                                        : "completed from measured pairs of each with others");
+    if (cost.penalty_s > 0)
+        return text + "; its run time is that of earlier runs, so this counted against the place as " +
+               duration_text(cost.penalty_s);
+    return text + fmt::format(": it takes {:.3g} times as long as alone, as long as they are expected to be there",
+                              cost.factor);
 }
 
 namespace {

@@ -30,6 +30,8 @@ std::string missed_budget_reason(double budget, const Candidate& candidate);
 
 /// How many of its host's cores others are expected to hold, and what that costs it.
 std::string neighbours_assumption(const NeighbourCost& neighbours);
+/// What those on the GPU that it would share are taken to cost it.
+std::string gpu_share_assumption(const GpuShareCost& cost);
 
 /// Sets the reason of each feasible candidate: why it won, or what it lost by. The first has won.
 void explain_ranking(const RouteRequest& request, std::vector<Candidate>& candidates);

@@ -136,6 +136,26 @@ TEST(CycleDocument, JobsThatCentersHaveRefusedOrKeepDataOfAreDecidedSoAgain)
         EXPECT_NE(start.winner.center_id, center);
 }
 
+TEST(CycleDocument, JobsThatWouldShareAGpuAreDecidedSoAgain)
+{
+    test::RandomCycle cycle = test::CycleMaker(17).make();
+    const ExpectedGpuShare expected{
+        .share = 0.25, .spread = 0.05, .until_s = 1e6, .neighbours = 3, .basis = PairSource::kCompleted};
+    for (ReadyJob& job : cycle.moment.input.jobs)
+        job.request.gpu_shares = {{cycle.catalog.unit_types.front().id.value, expected}};
+    const SchedulePlan plan = decide_cycle(cycle.moment, cycle.catalog);
+
+    const Result<CycleReplay> replay =
+        replay_cycle(write_cycle(cycle.moment), parts_of(cycle.catalog), write_plan(record_of(plan)));
+
+    ASSERT_TRUE(replay.has_value()) << describe(replay.error());
+    EXPECT_THAT(replay->differences, IsEmpty());
+    EXPECT_EQ(all_of(replay->plan), all_of(plan));
+    ASSERT_FALSE(replay->moment.input.jobs.empty());
+    for (const ReadyJob& job : replay->moment.input.jobs)
+        EXPECT_EQ(job.request.gpu_shares.begin()->second, expected);
+}
+
 TEST(CycleReplay, OfTheJobThatIsAskedAboutAllPlacesAreToldAndThePlanIsTheSame)
 {
     test::RandomCycle cycle = test::CycleMaker(11).make(90);

@@ -111,6 +111,74 @@ TEST(PlaceNeighbours, TheHostWhereFewerWorkIsFasterWhereItIsKnownWhatTheyCost)
     EXPECT_NEAR(other.neighbours.factor, 2, 1e-9);
 }
 
+/// Half of its speed at one unit type, as long as those who are there.
+RouteRequest job_beside(double hours, const UnitTypeView& view, double until_s)
+{
+    RouteRequest request = job_of(hours);
+    request.gpu_shares = {{view.id.value, {.share = 0.5, .spread = 0.1, .until_s = until_s, .neighbours = 2}}};
+    return request;
+}
+
+TEST(PlaceGpuShare, TheUnitTypeWhereNobodySlowsItIsFasterWhereItIsKnownWhatSharingCosts)
+{
+    const UnitTypeView shared = unit_type("shared");
+    UnitTypeView alone = unit_type("alone");
+    alone.measured = {measured("dgemm", 0.012)}; // slower
+
+    EXPECT_EQ(winner_of(route(job_of(1), std::vector{shared, alone})).center, "shared") << "nothing was measured";
+
+    const Decision decision = route(job_beside(1, shared, 1e9), std::vector{shared, alone});
+    EXPECT_EQ(winner_of(decision).center, "alone");
+    EXPECT_FALSE(winner_of(decision).gpu_share.is_known);
+    const Candidate& other = decision.candidates.at(1);
+    EXPECT_NEAR(other.raw.run_s, 2 * kHour_s, 1);
+    EXPECT_NEAR(other.prediction.run_s, 2 * kHour_s, 1);
+    EXPECT_NEAR(other.raw.low_s, kHour_s, 1) << "they may go";
+    EXPECT_NEAR(other.raw.high_s, kHour_s / 0.4, 1) << "or more may come";
+    EXPECT_TRUE(other.gpu_share.is_known);
+    EXPECT_NEAR(other.gpu_share.factor, 2, 1e-9);
+    EXPECT_EQ(other.gpu_share.penalty_s, 0);
+    EXPECT_EQ(to_json(decision, "")["candidates"][1]["gpu_share"]["basis"], "measured");
+}
+
+TEST(PlaceGpuShare, CountsAsLongAsTheOthersAreExpectedToBeThere)
+{
+    const UnitTypeView shared = unit_type("shared");
+    const auto run_s = [&](double until_s) {
+        return winner_of(route(job_beside(1, shared, until_s), std::vector{shared})).prediction.run_s;
+    };
+
+    EXPECT_NEAR(run_s(kHour_s), 1.5 * kHour_s, 1) << "half an hour of its work is done in this one";
+    EXPECT_NEAR(run_s(0), kHour_s, 1);
+    UnitTypeView later = shared;
+    later.availability.take(0, 2 * kHour_s, 1);
+    const Decision decision = route(job_beside(1, later, kHour_s), std::vector{later});
+    EXPECT_NEAR(winner_of(decision).prediction.run_s, kHour_s, 1) << "they are gone before it starts";
+    EXPECT_FALSE(winner_of(decision).gpu_share.is_known);
+}
+
+TEST(PlaceGpuShare, IsSaidInTheDecisionsAssumptions)
+{
+    const UnitTypeView shared = unit_type("shared");
+
+    const Decision decision = route(job_beside(1, shared, 1e9), std::vector{shared});
+
+    EXPECT_THAT(
+        winner_of(decision).assumptions,
+        testing::Contains("beside those who have parts of the GPU that it would share it is expected to keep 50 "
+                          "% of its speed, as measured together: it takes 2 times as long as alone, as long as "
+                          "they are expected to be there"));
+}
+
+TEST(PlaceGpuShare, CostsNothingWhereTheJobSharesNone)
+{
+    const UnitTypeView view = unit_type("shared");
+    RouteRequest request = job_beside(1, view, 1e9);
+    request.units.sharing = UnitSharing::kExclusive;
+
+    EXPECT_NEAR(winner_of(route(request, std::vector{view})).prediction.run_s, kHour_s, 1);
+}
+
 TEST(PlaceNeighbours, ThoseWhoEndMeanwhileCountForTheirTime)
 {
     UnitTypeView view = unit_type("alpha", 8);

@@ -73,6 +73,23 @@ TEST(RouteInputs, KeepWhichCentersHaveRefusedTheJobAndKeepItsData)
     EXPECT_EQ(read->request.staged_in_bytes, 6);
 }
 
+TEST(RouteInputs, KeepWhatTheJobIsExpectedToKeepBesideOthersOnItsGpu)
+{
+    test::RandomNetwork network = test::NetworkMaker(1).make();
+    network.request.gpu_shares = {
+        {network.unit_types.front().id.value,
+         {.share = 0.5, .spread = 0.1, .until_s = 60, .neighbours = 2, .basis = PairSource::kCompleted}}};
+    const Decision decision = route(network.request, network.unit_types, network.knowledge);
+    Json inputs = stored(route_inputs_json(network.request, network.unit_types, network.knowledge, decision));
+
+    const Result<RouteInputs> read = parse_route_inputs(inputs);
+
+    ASSERT_TRUE(read) << describe(read.error());
+    EXPECT_EQ(read->request.gpu_shares, network.request.gpu_shares);
+    inputs["request"]["gpu_shares"].begin().value()["share"] = 0;
+    EXPECT_FALSE(parse_route_inputs(inputs)) << "it would take for ever";
+}
+
 TEST(RouteInputs, KeepAFewTellingPlacesOfMany)
 {
     test::RandomNetwork network = test::NetworkMaker(1).make();

@@ -53,6 +53,17 @@ TEST(RouteKindKey, JobsWhoseDataOtherCentersKeepAreOfAnotherKind)
     EXPECT_NE(kind_key(third), kind_key(other));
 }
 
+TEST(RouteKindKey, JobsThatKeepAnotherShareOfAGpuAreOfAnotherKind)
+{
+    const RouteRequest job;
+    RouteRequest other = job;
+    other.gpu_shares = {{"ut_a", {.share = 0.5}}};
+    RouteRequest third = job;
+    third.gpu_shares = {{"ut_a", {.share = 0.6}}};
+    EXPECT_NE(kind_key(other), kind_key(job));
+    EXPECT_NE(kind_key(third), kind_key(other));
+}
+
 TEST(RouteKindKey, JobsThatFollowAnotherThresholdAreOfAnotherKind)
 {
     const RouteRequest job;

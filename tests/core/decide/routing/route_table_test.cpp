@@ -107,6 +107,9 @@ RouteRequest any_request()
     if (*rc::gen::inRange(0, 2) == 0)
         request.kept_in_bytes["ctr_" + std::to_string(*rc::gen::inRange(0, 10))] =
             request.transfer.in_bytes * *rc::gen::inRange(1, 11) / 10;
+    for (int i = *rc::gen::inRange(0, 4); i > 0; --i)
+        request.gpu_shares["ut_" + std::to_string(*rc::gen::inRange(100, 110))] = {
+            .share = *rc::gen::inRange(10, 101) / 100.0, .spread = 0.1, .until_s = *rc::gen::inRange(0, 3000) * 1.0};
     if (*rc::gen::inRange(0, 3) == 0) request.budget = *rc::gen::inRange(0, 100) / 10.0;
     const int time = *rc::gen::inRange(0, 3);
     if (time == 1) request.prefer = {0.5, 0.5, 0};

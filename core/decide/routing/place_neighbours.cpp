@@ -1,0 +1,70 @@
+#include "core/decide/prediction/neighbours.hpp"
+#include "core/decide/routing/host_load.hpp"
+#include "core/decide/routing/place.hpp"
+
+#include <algorithm>
+
+// What other jobs on its host, and on the GPU that it would share, are taken to cost a run at one place.
+namespace fathom {
+
+RunTime PlaceChooser::beside(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone,
+                             const Availability& free, std::int64_t count, Beside& others) const
+{
+    const RunTime on_host = beside_on_host(view, known, alone, free, count, others.neighbours);
+    return beside_on_gpu(view, known, on_host, free, count, others.gpu_share);
+}
+
+/// Who is there now counts as long as they are expected to be; who comes after them nobody knows, so the interval
+/// reaches from the run alone to one that has such neighbours all the time.
+RunTime PlaceChooser::beside_on_gpu(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone,
+                                    const Availability& free, std::int64_t count, GpuShareCost& cost) const
+{
+    if (request_->gpu_shares.empty() || request_->units.is_exclusive() || alone.run_s <= 0) return alone;
+    const auto found = request_->gpu_shares.find(view.id.value);
+    if (found == request_->gpu_shares.end()) return alone;
+    const ExpectedGpuShare& expected = found->second;
+    const double start_s = first_start_s(view, alone, free, count);
+    if (!(start_s < expected.until_s)) return alone;
+    const double run_s = beside_on_gpu_s(alone.run_s, expected.share, expected.until_s - start_s);
+    cost = {.is_known = true,
+            .share = expected.share,
+            .spread = expected.spread,
+            .neighbours = expected.neighbours,
+            .basis = expected.basis};
+    // What runs took they took beside neighbours of their own, on average: that is what is promised, and places are
+    // compared by what is different there now.
+    const bool has_parts = !estimate_ && known.by_count == nullptr;
+    if (!has_parts) {
+        cost.penalty_s = run_s - alone.run_s;
+        return alone;
+    }
+    cost.factor = run_s / alone.run_s;
+    const double least_share = std::max(expected.share - expected.spread, expected.share / 2);
+    return {.run_s = run_s, .low_s = alone.low_s, .high_s = std::max(run_s, alone.high_s / least_share)};
+}
+
+RunTime PlaceChooser::beside_on_host(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone,
+                                     const Availability& free, std::int64_t count, NeighbourCost& neighbours) const
+{
+    const bool has_parts = !estimate_ && known.by_count == nullptr;
+    if (!has_parts || alone.run_s <= 0 || !knows_neighbours(known.parts)) return alone;
+    const double start_s = first_start_s(view, alone, free, count);
+    if (start_s == Availability::kForEver) return alone;
+    // Longer runs see more jobs end, and who comes in their place is not known: the interval is for both.
+    const double end_s = start_s + std::max(alone.run_s, kMinHeld_s);
+    const auto [held, sensitivity] = host_load(view, count, start_s, end_s);
+    const RunTime run = beside_neighbours(alone, known.single.run_s, known.parts, held);
+    neighbours = {.is_known = true,
+                  .busy_cores = held.expected,
+                  .factor = run.run_s / alone.run_s,
+                  .pressure = held.expected > 0 ? held.pressure : 0};
+    if (!choice_.memory || sensitivity <= 0) return run;
+    // A bubble on each core of a unit slows others as often as it has cores; what they lose is counted in units as
+    // large as its own. The cores cancel out.
+    const auto units = static_cast<double>(count);
+    neighbours.slowed_unit_s = sensitivity * units * choice_.memory->pressure * run.run_s;
+    neighbours.penalty_s = neighbours.slowed_unit_s / units;
+    return run;
+}
+
+} // namespace fathom
