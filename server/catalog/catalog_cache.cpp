@@ -139,6 +139,7 @@ CatalogPointer CatalogCache::reload(pqxx::work& transaction)
     read.spent_projects = select_spent_projects(transaction, read.prices);
     read.knowledge = history_.read(transaction, read, previous->knowledge);
     read.gpu_pairs = select_gpu_pairs(transaction, previous->gpu_pairs);
+    read.gpu_needs = select_gpu_needs(transaction, previous->gpu_needs);
     read.turn_pairs = select_turn_pairs(transaction, previous->turn_pairs);
     if (trust_) assign_trust(read, trust_(transaction));
     const auto fresh = std::make_shared<const CatalogSnapshot>(std::move(read));

@@ -5,6 +5,8 @@
 
 #include <pqxx/pqxx>
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -20,6 +22,13 @@ constexpr Statement kSelectSharingRuns{"catalog_select_sharing_runs", R"sql(
            pace, together_share
     FROM gpu_sharing_run ORDER BY id DESC LIMIT 8192)sql"};
 
+constexpr Statement kSelectNewestNeed{"catalog_select_newest_gpu_need",
+                                      "SELECT coalesce(max(id), 0) FROM gpu_memory_run"};
+
+constexpr Statement kSelectNeeds{"catalog_select_gpu_needs", R"sql(
+    SELECT kind, max(persistent_bytes) AS persistent_bytes, max(temporary_bytes) AS temporary_bytes
+    FROM gpu_memory_run GROUP BY kind HAVING count(*) >= 2)sql"};
+
 constexpr Statement kSelectNewestPair{
     "catalog_select_newest_turn_pair",
     "SELECT coalesce((extract(epoch FROM max(measured_at)) * 1e6)::bigint, 0) FROM gpu_pair"};
@@ -32,6 +41,9 @@ constexpr Statement kSelectTurnPairs{"catalog_select_turn_pairs", R"sql(
           UNION ALL
           SELECT id, unit_type_id, b_kind, a_kind, b_kept_pace, a_kept_pace FROM gpu_pair WHERE a_kind > b_kind) k
     GROUP BY a_kind, b_kind, unit_type_id ORDER BY max(id) DESC LIMIT 8192)sql"};
+
+/// What never ran together is inferred from the newest so many pairs: that takes milliseconds.
+constexpr std::size_t kMaxModelledPairs = 512;
 
 KernelClass class_of(const pqxx::field& field)
 {
@@ -58,7 +70,22 @@ KnownGpuPairs select_gpu_pairs(pqxx::work& transaction, const KnownGpuPairs& pre
     std::vector<SharedRun> runs;
     for (const pqxx::row& row : exec(transaction, kSelectSharingRuns))
         runs.push_back(to_shared_run(row));
-    return {newest, std::make_shared<const std::vector<GpuPair>>(learn_pairs(runs))};
+    auto pairs = std::make_shared<const std::vector<GpuPair>>(learn_pairs(runs));
+    const std::span<const GpuPair> modelled(pairs->data(), std::min(pairs->size(), kMaxModelledPairs));
+    auto model = std::make_shared<const PairModel>(pair_model_of(modelled));
+    return {newest, std::move(pairs), std::move(model)};
+}
+
+KnownGpuNeeds select_gpu_needs(pqxx::work& transaction, const KnownGpuNeeds& previous)
+{
+    const auto newest = exec(transaction, kSelectNewestNeed).front()[0].as<std::int64_t>();
+    if (newest == previous.newest_run) return previous;
+    std::map<std::string, GpuMemoryRequest> needs;
+    for (const pqxx::row& row : exec(transaction, kSelectNeeds))
+        needs.insert_or_assign(
+            row["kind"].as<std::string>(),
+            GpuMemoryRequest{row["persistent_bytes"].as<std::int64_t>(), row["temporary_bytes"].as<std::int64_t>()});
+    return {newest, std::make_shared<const std::map<std::string, GpuMemoryRequest>>(std::move(needs))};
 }
 
 KnownTurnPairs select_turn_pairs(pqxx::work& transaction, const KnownTurnPairs& previous)

@@ -13,6 +13,10 @@ namespace fathom::server {
 /// before where no run has come since. Blocks; pqxx's exceptions pass through.
 KnownGpuPairs select_gpu_pairs(pqxx::work& transaction, const KnownGpuPairs& previous);
 
+/// The most that the newest runs of each kind had of a GPU's memory (gpu_memory_run), where there are two or more; as
+/// before where no run has come since.
+KnownGpuNeeds select_gpu_needs(pqxx::work& transaction, const KnownGpuNeeds& previous);
+
 /// The same of what memory managers measured (gpu_pair).
 KnownTurnPairs select_turn_pairs(pqxx::work& transaction, const KnownTurnPairs& previous);
 

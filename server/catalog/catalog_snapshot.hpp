@@ -2,6 +2,7 @@
 
 #include "core/decide/probing/job_type.hpp"
 #include "core/decide/routing/route.hpp"
+#include "core/model/gpu_memory.hpp"
 #include "core/model/gpu_pair.hpp"
 #include "server/catalog/catalog_calendars.hpp"
 #include "server/catalog/catalog_projects.hpp"
@@ -17,6 +18,10 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+namespace fathom {
+class PairModel;
+}
 
 namespace fathom::server {
 
@@ -75,6 +80,13 @@ struct KnownPrices {
 struct KnownGpuPairs {
     std::int64_t newest_run{};                         ///< that they were learned from; 0: none was
     std::shared_ptr<const std::vector<GpuPair>> pairs; ///< those with the newest runs first; nullptr: none
+    std::shared_ptr<const PairModel> model;            ///< of the newest of them; nullptr: none
+};
+
+/// What runs had of a GPU's memory, by kind of the job (gpu_kind_of): what later ones are taken to need.
+struct KnownGpuNeeds {
+    std::int64_t newest_run{};                                              ///< that they are of; 0: none was
+    std::shared_ptr<const std::map<std::string, GpuMemoryRequest>> by_kind; ///< nullptr: none
 };
 
 /// What jobs of two kinds kept of the pace of their iterations on a unit type, where both had the turn at once.
@@ -109,6 +121,7 @@ struct CatalogSnapshot {
     double gpu_threshold{1};  ///< S6
     RouteKnowledge knowledge; ///< what jobs that have run teach
     KnownGpuPairs gpu_pairs;
+    KnownGpuNeeds gpu_needs;
     KnownTurnPairs turn_pairs;
 
     /// nullptr for one that is not in the catalog, or not any more.

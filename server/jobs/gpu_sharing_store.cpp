@@ -19,7 +19,7 @@ constexpr double kMinSharingRun_s = 10;
 // Once run_prediction has what came.
 constexpr Statement kSelectRun{"jobs_select_sharing_run", R"sql(
     SELECT j.job_type, j.submitted_by, j.project, coalesce(j.spec -> 'operators', '[]') AS operators,
-           a.unit_type_id, a.unit_count, a.run_s, p.actual_run_s, p.promised_s,
+           a.unit_type_id, a.unit_count, a.run_s, p.actual_run_s, p.promised_s / p.gpu_slowdown AS promised_s,
            CASE WHEN p.promised_s > 0 THEN p.promise_basis ELSE '' END AS promise_basis
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN run_prediction p ON p.attempt_id = a.id
     WHERE a.id = $1 AND p.outcome = 'succeeded' AND p.actual_run_s >= $2 AND a.run_s > 0 AND a.started_at IS NOT NULL

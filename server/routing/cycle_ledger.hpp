@@ -3,6 +3,7 @@
 #include "core/schedule/unit_ledger.hpp"
 #include "server/catalog/catalog_snapshot.hpp"
 #include "server/routing/attempts_in_use.hpp"
+#include "server/routing/gpu_shares.hpp"
 #include "server/routing/queue_room.hpp"
 
 #include <chrono>
@@ -22,6 +23,7 @@ struct CycleLedger {
     std::vector<Reservation> reserved;
     std::vector<Reservation> planned; ///< when the ledger was made
     std::vector<KnownGpuRoom> gpu_rooms;
+    GpuShares gpu_shares; ///< of those that ran when the ledger was made
     QueueRoom queue_room; ///< less what earlier batches have taken
 
     /// Whether a batch may decide on the ledger: it is of this catalog, and its moment is not long ago.

@@ -86,6 +86,7 @@ UseOfUnits SchedulingBatch::read_use_of_units(pqxx::work& transaction)
     ledger_->attempts.read(transaction);
     UseOfUnits use = ledger_->attempts.use();
     if (has_divided_devices(catalog_->unit_types)) gpu_rooms_ = select_gpu_rooms(transaction);
+    ledger_->gpu_shares = GpuShares(transaction, *catalog_);
     ledger_->queue_room = queue_room_of(use, *catalog_);
     return use;
 }
@@ -286,6 +287,7 @@ Result<RouteRequest> SchedulingBatch::request_of(const WaitingJob& job)
     if (!request.is_probe) apply_rules(find_rules(catalog_->projects, job.spec.project), request);
     request.gpu_threshold = catalog_->gpu_threshold;
     request.follows_gpu_threshold = true;
+    ledger_->gpu_shares.set(request);
     return request;
 }
 

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/decide/corun/expect_share.hpp"
+#include "server/catalog/catalog_snapshot.hpp"
+#include "server/store/transaction.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace fathom::server {
+
+/// Who has parts of the GPUs of unit types at one moment, and what jobs are expected to keep of their speed beside them
+/// (C8). Not thread-safe.
+class GpuShares {
+  public:
+    /// Nobody is known of.
+    GpuShares() = default;
+    /// What centers have told of their attempts' units. Reads nothing where no pair of jobs was measured yet. Blocks;
+    /// pqxx's exceptions pass through.
+    GpuShares(pqxx::work& transaction, const CatalogSnapshot& catalog);
+
+    /// Says in a request what the job is expected to keep at each of these unit types; its type and owner must be set.
+    /// Nothing of a probe, and of a job that shares no GPU.
+    void set(RouteRequest& request);
+
+  private:
+    using Shares = std::map<std::string, ExpectedGpuShare>; ///< by id of the unit type
+
+    std::shared_ptr<const PairModel> pairs_;               ///< nullptr: none
+    std::map<std::string, std::vector<TenantedGpu>> gpus_; ///< by id of the unit type, where somebody has a part
+    std::map<std::string, Shares> known_;                  ///< by kind of the job
+};
+
+/// The GPUs of a unit type, those that nobody has among them.
+/// @param units_per_device  above 1.
+std::vector<TenantedGpu> gpus_of(std::int64_t unit_count, std::int64_t units_per_device);
+/// One has these units of it. Those that the unit type does not have any more are passed over.
+/// @param gpus  of gpus_of().
+void add_tenant(std::vector<TenantedGpu>& gpus, const GpuTenant& tenant, const std::vector<std::int64_t>& units,
+                std::int64_t units_per_device);
+
+} // namespace fathom::server
