@@ -61,10 +61,14 @@ bool is_slower(const DeviceNeighbours& a, const DeviceNeighbours& b)
     return a_share < b_share || (a_share == b_share && a.count() > b.count());
 }
 
-/// As the job will tell the memory manager.
+/// As the job will tell the memory manager; of one that says nothing, what earlier runs of its kind had.
 GpuMemoryRequest gpu_memory_of(const AttemptOrder& order)
 {
-    return {bytes_of(order, "FATHOM_GPU_PERSISTENT_BYTES"), bytes_of(order, "FATHOM_GPU_TEMPORARY_BYTES")};
+    const GpuMemoryRequest said{bytes_of(order, "FATHOM_GPU_PERSISTENT_BYTES"),
+                                bytes_of(order, "FATHOM_GPU_TEMPORARY_BYTES")};
+    if (said.all_bytes() > 0) return said;
+    return {bytes_of(order, "FATHOM_GPU_LEARNED_PERSISTENT_BYTES"),
+            bytes_of(order, "FATHOM_GPU_LEARNED_TEMPORARY_BYTES")};
 }
 
 } // namespace

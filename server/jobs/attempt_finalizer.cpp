@@ -2,6 +2,7 @@
 
 #include "server/job_types/job_work.hpp"
 #include "server/jobs/attempt_words.hpp"
+#include "server/jobs/gpu_need_store.hpp"
 #include "server/jobs/gpu_sharing_store.hpp"
 #include "server/jobs/job_requeue.hpp"
 #include "server/routing/output_inputs.hpp"
@@ -146,6 +147,7 @@ void AttemptFinalizer::learn_sharing(pqxx::work& transaction, const AttemptJob& 
     transaction.exec0("SAVEPOINT learn_sharing");
     try {
         keep_gpu_sharing(transaction, attempt, *catalog);
+        keep_gpu_need(transaction, attempt);
         transaction.exec0("RELEASE SAVEPOINT learn_sharing");
     } catch (const pqxx::sql_error& e) {
         transaction.exec0("ROLLBACK TO SAVEPOINT learn_sharing");

@@ -135,12 +135,27 @@ Result<void> add_secrets(const pqxx::field& secrets, std::map<std::string, std::
     return {};
 }
 
-/// The job's own variables, with what it needs of GPUs' memory as libfathom-gpu.so reads it (docs/gpu-memory.md).
-std::map<std::string, std::string> environment_of(JobSpec& spec)
+/// What earlier runs of that kind had; nothing where none is known.
+GpuMemoryRequest learned_need_of(const std::string& kind, const CatalogSnapshot& catalog)
+{
+    const auto& needs = catalog.gpu_needs.by_kind;
+    if (needs == nullptr) return {};
+    const auto found = needs->find(kind);
+    return found == needs->end() ? GpuMemoryRequest() : found->second;
+}
+
+/// The job's own variables, with what it needs of GPUs' memory as libfathom-gpu.so reads it (docs/gpu-memory.md); of a
+/// job that says nothing what the agent may choose its GPU by, which is no promise.
+std::map<std::string, std::string> environment_of(JobSpec& spec, const GpuMemoryRequest& learned)
 {
     std::map<std::string, std::string> variables = std::move(spec.environment);
     const GpuMemoryRequest& need = spec.units.gpu_memory;
-    if (need.all_bytes() == 0) return variables;
+    if (need.all_bytes() == 0) {
+        if (learned.all_bytes() == 0) return variables;
+        variables["FATHOM_GPU_LEARNED_PERSISTENT_BYTES"] = std::to_string(learned.persistent_bytes);
+        variables["FATHOM_GPU_LEARNED_TEMPORARY_BYTES"] = std::to_string(learned.temporary_bytes);
+        return variables;
+    }
     variables["FATHOM_GPU_PERSISTENT_BYTES"] = std::to_string(need.persistent_bytes);
     variables["FATHOM_GPU_TEMPORARY_BYTES"] = std::to_string(need.temporary_bytes);
     return variables;
@@ -266,7 +281,7 @@ AttemptOrder to_order(const pqxx::row& row, JobSpec spec, const CatalogSnapshot&
             .operators = is_probe ? needs_of(spec) : std::vector<OperatorNeed>(),
             .command = std::move(spec.command),
             .script = std::move(spec.script),
-            .environment = environment_of(spec),
+            .environment = environment_of(spec, learned_need_of(sharing.kind, catalog)),
             .files = std::move(spec.files),
             .inputs = inputs_of(row, spec),
             .software = std::move(spec.software),
