@@ -112,25 +112,6 @@ TEST(DeviceAllocation, GivesAGpuThatHasTheMemoryThatTheJobNeeds)
     EXPECT_THAT(needing(20), ElementsAre(2)) << "fits on none: its program will be told so";
 }
 
-TEST(DeviceAllocation, GivesAGpuThatHasTheMemoryThatEarlierRunsHad)
-{
-    constexpr std::int64_t kPiece = kGpuPieceBytes;
-    UnitAllocator units(parts_of_two());
-    GpuMemoryReport report;
-    report.gpus.push_back({.gpu = "GPU-0", .capacity_bytes = 16 * kPiece, .persistent_bytes = 14 * kPiece});
-    report.gpus.push_back({.gpu = "GPU-1", .capacity_bytes = 16 * kPiece});
-    units.know_gpus(report);
-    ASSERT_THAT(units.allocate(order_for("part", 1)).value().units, ElementsAre(0));
-    AttemptOrder order = order_for("part", 1);
-    order.environment["FATHOM_GPU_LEARNED_PERSISTENT_BYTES"] = std::to_string(4 * kPiece);
-    order.environment["FATHOM_GPU_LEARNED_TEMPORARY_BYTES"] = "0";
-
-    EXPECT_THAT(units.allocate(order).value().units, ElementsAre(4));
-    order.attempt_id = AttemptId::make();
-    order.environment["FATHOM_GPU_PERSISTENT_BYTES"] = std::to_string(kPiece);
-    EXPECT_THAT(units.allocate(order).value().units, ElementsAre(1)) << "what the job says counts: it fits on both";
-}
-
 constexpr KernelClass kCompute = KernelClass::kCompute;
 constexpr KernelClass kMemory = KernelClass::kMemory;
 

@@ -2,36 +2,12 @@
 #include "server/jobs/attempt_words.hpp"
 #include "server/jobs/gpu_class.hpp"
 #include "server/rows/gpu_kind.hpp"
-#include "tests/server/jobs/jobs_fixture.hpp"
+#include "tests/server/jobs/gpu_sharing_fixture.hpp"
 
-#include <cmath>
 #include <utility>
 
 namespace fathom::server {
 namespace {
-
-/// An operator with one parameter, computed on a resource type, whose executions do so much.
-Json sized_manifest(const std::string& id, const std::string& resource_type, const std::string& operations,
-                    const std::string& bytes)
-{
-    const Json size = {{"name", "n"}, {"min", 1}, {"max", 1000}, {"default", 10}, {"description", "size"}};
-    const Json implementation = {{"resource_type", resource_type}, {"library", "own"}};
-    const Json signature = {{"symbols", Json::array({id + "_"})}, {"argument_kinds", Json::array({"matrix_fp64"})}};
-    return {{"id", id},
-            {"version", 1},
-            {"category", "hpc"},
-            {"description", "work of one size"},
-            {"parameters", Json::array({size})},
-            {"inputs", Json::array({"x"})},
-            {"outputs", Json::array({"y"})},
-            {"operation_count", operations},
-            {"byte_count", bytes},
-            {"truth", "known"},
-            {"tolerance", 1e-12},
-            {"precision", "fp64"},
-            {"implementations", Json::array({implementation})},
-            {"signature", signature}};
-}
 
 CatalogSnapshot catalog_of_gpu_operators()
 {
@@ -75,50 +51,6 @@ TEST(GpuClass, IsUnknownWhereNothingTellsIt)
     EXPECT_EQ(gpu_class_of(std::vector{times("gone", 1)}, catalog), KernelClass::kUnknown);
 }
 
-/// A job's list of operators.
-Json three_of(const std::string& id)
-{
-    const Json use = {{"id", id}, {"count", 3}};
-    return Json::array({use});
-}
-
-/// A center whose GPUs are given in four parts each.
-class GpuSharingJobs : public JobsFixture {
-  protected:
-    GpuSharingJobs()
-    {
-        add_center("alpha");
-        sql("INSERT INTO unit_type (id, center_id, name, resource_type, unit_count, cores_per_unit, "
-            "memory_bytes_per_unit, operators, facts) SELECT '" +
-            UnitTypeId::make().value +
-            "', id, 'part', 'cuda', 8, 1, 0, '{product,triad}', '{\"device\": {\"sharing\": \"time-slice\", "
-            "\"parts_per_device\": 4, \"units_per_device\": 4}}' FROM center WHERE name = 'alpha'");
-        for (const Json& manifest :
-             {sized_manifest("product", "cuda", "100*n", "n"), sized_manifest("triad", "cuda", "n", "12*n")})
-            sql("INSERT INTO operator (id, version, manifest) VALUES ('" + manifest["id"].get<std::string>() +
-                "', 1, '" + manifest.dump() + "')");
-        reload_catalog();
-    }
-    JobId place(const Json& operators, const std::string& sharing)
-    {
-        const Json units = {{"type", "part"}, {"count", 1}, {"sharing", sharing}};
-        const JobId job = submit(spec({{"units", units}, {"operators", operators}}));
-        sql("UPDATE job SET metered = true");
-        route();
-        return job;
-    }
-    /// As its center is told.
-    KernelClass class_of(const Json& operators, const std::string& sharing = "allowed")
-    {
-        const JobId job = place(operators, sharing);
-        const std::vector<link::Body> orders = orders_for(center_of(job));
-        EXPECT_EQ(orders.size(), 1U);
-        const KernelClass told = std::get<link::StartAttempt>(orders.at(0)).order.kernel_class;
-        EXPECT_TRUE(report_end(job, exited(0)));
-        return told;
-    }
-};
-
 TEST_F(GpuSharingJobs, AreOrderedWithTheirClass)
 {
     EXPECT_EQ(class_of(Json::array()), KernelClass::kUnknown);
@@ -152,51 +84,6 @@ TEST_F(GpuSharingJobs, SayBesideWhomTheyStartedAndWhatThatCosts)
                   of_job),
               "1 0.7");
 }
-
-/// Jobs by type whose GPUs their center's memory manager tells of.
-class LearnedGpuPairs : public GpuSharingJobs {
-  protected:
-    /// The order to its center is the last one of `orders_`.
-    JobId start(const std::string& type)
-    {
-        const Json units = {{"type", "part"}, {"count", 1}};
-        const JobId job = submit(spec({{"units", units}, {"type", type}}));
-        sql("UPDATE job SET metered = true");
-        route();
-        for (link::Body& body : orders_for(center_of(job)))
-            orders_.push_back(std::move(std::get<link::StartAttempt>(body).order));
-        EXPECT_TRUE(report_start(job));
-        return job;
-    }
-    /// As if it had started then.
-    void has_run_for(const JobId& job, int seconds)
-    {
-        sql("UPDATE attempt SET started_at = now() - interval '" + std::to_string(seconds) + " s' WHERE job_id = '" +
-            job.value + "'");
-    }
-    /// @param neighbours  what programs of others said their jobs are, of those on its GPU.
-    void shares_with(const JobId& job, const std::string& neighbours)
-    {
-        sql("INSERT INTO attempt_gpu (attempt_id, gpu, capacity_bytes, programs, neighbours) VALUES ('" +
-            attempt_of(job).value + "', 'GPU-0', 80, '{}', '{" + neighbours + "}')");
-    }
-    void finish(const JobId& job, double run_s, std::int64_t code = 0)
-    {
-        AttemptEnd end = exited(code);
-        end.run_s = run_s;
-        end.started_at = clock_.now() - std::chrono::milliseconds(std::llround(1000 * run_s));
-        ASSERT_TRUE(report_end(job, end));
-    }
-    void run_alone(const std::string& type, double run_s)
-    {
-        const JobId job = start(type);
-        shares_with(job, "");
-        finish(job, run_s);
-    }
-    std::string kept() const { return sql("SELECT count(*) FROM gpu_sharing_run"); }
-
-    std::vector<AttemptOrder> orders_;
-};
 
 TEST_F(LearnedGpuPairs, OfEndedAttemptsAreToldWithLaterOrders)
 {
@@ -233,68 +120,6 @@ TEST_F(LearnedGpuPairs, OfEndedAttemptsAreToldWithLaterOrders)
     EXPECT_NE(orders_.back().gpu_kind, order.gpu_kind);
 }
 
-/// What those who are on the GPU of a center are expected to cost the last job that went there; null: nothing.
-class RoutedByGpuPairs : public LearnedGpuPairs {
-  protected:
-    RoutedByGpuPairs()
-    {
-        sql("UPDATE unit_type SET unit_count = 4 WHERE name = 'part'"); // one GPU
-        reload_catalog();
-    }
-    void learn_pair()
-    {
-        run_alone("solve", 10);
-        run_alone("stream", 10);
-        const JobId solve = start("solve");
-        const JobId stream = start("stream");
-        shares_with(solve, stream.value);
-        shares_with(stream, solve.value);
-        has_run_for(solve, 20);
-        has_run_for(stream, 20);
-        finish(solve, 20);
-        finish(stream, 20);
-        reload_catalog();
-    }
-    Json gpu_share_of(const JobId& job) const
-    {
-        const Json decision = Json::parse(sql("SELECT decision FROM placement WHERE job_id = '" + job.value + "'"));
-        const Json& winner = decision.at("candidates").at(decision.at("winner").get<std::size_t>());
-        return winner.value("gpu_share", Json());
-    }
-    void has_units(const JobId& job, const std::string& units)
-    {
-        sql("UPDATE attempt SET units = '{" + units + "}', expected_end_at = now() + interval '1 h' WHERE job_id = '" +
-            job.value + "'");
-    }
-};
-
-TEST_F(RoutedByGpuPairs, APlaceCountsWhatThoseWhoAreThereWouldCost)
-{
-    learn_pair();
-    const JobId stream = start("stream");
-    EXPECT_TRUE(gpu_share_of(stream).is_null()) << "nobody is there";
-    has_units(stream, "0");
-
-    const JobId solve = start("solve");
-
-    const Json share = gpu_share_of(solve);
-    ASSERT_TRUE(share.is_object());
-    EXPECT_NEAR(share.at("share").get<double>(), 0.5, 0.05);
-    EXPECT_EQ(share.at("basis"), "measured");
-    EXPECT_EQ(share.at("neighbours"), 1);
-    EXPECT_GT(share.at("penalty_s").get<double>(), 0) << "it names no operators: its runs say how long it takes";
-    EXPECT_TRUE(gpu_share_of(start("render")).is_null()) << "of which nothing was measured";
-}
-
-TEST_F(RoutedByGpuPairs, NobodyIsTakenToBeWhereNoCenterHasToldOfThem)
-{
-    learn_pair();
-    const JobId stream = start("stream");
-    sql("UPDATE attempt SET units = '{}' WHERE job_id = '" + stream.value + "'");
-
-    EXPECT_TRUE(gpu_share_of(start("solve")).is_null());
-}
-
 TEST_F(LearnedGpuPairs, OfJobsWithoutATypeOfTheirOwnAreKnownByTheirProgram)
 {
     const auto start_program = [&](const std::string& program) {
@@ -314,85 +139,6 @@ TEST_F(LearnedGpuPairs, OfJobsWithoutATypeOfTheirOwnAreKnownByTheirProgram)
     EXPECT_TRUE(orders_[0].gpu_kind.starts_with("type:"));
     EXPECT_EQ(orders_[0].gpu_kind, orders_[1].gpu_kind);
     EXPECT_NE(orders_[0].gpu_kind, orders_[2].gpu_kind);
-}
-
-/// What is learned of GPU memory from ended attempts.
-class LearnedGpuNeeds : public LearnedGpuPairs {
-  protected:
-    void run_with(const std::string& type, int persistent_bytes, int temporary_bytes, std::int64_t code = 0)
-    {
-        const JobId job = start(type);
-        shares_with(job, "");
-        const auto program = [](int persistent, int temporary) {
-            return Json{{"persistent", {{"peak_bytes", persistent}}}, {"temporary", {{"peak_bytes", temporary}}}};
-        };
-        const Json programs = {{"7", program(persistent_bytes, temporary_bytes)}, {"8", program(1, 2)}};
-        sql("UPDATE attempt_gpu SET programs = '" + programs.dump() + "' WHERE attempt_id = '" + attempt_of(job).value +
-            "'");
-        finish(job, 10, code);
-    }
-    /// "persistent/temporary" that a job of the type is ordered with; empty: nothing.
-    std::string learned_of(const std::string& type)
-    {
-        reload_catalog();
-        const JobId job = start(type);
-        const std::map<std::string, std::string>& variables = orders_.back().environment;
-        std::string learned;
-        if (variables.contains("FATHOM_GPU_LEARNED_PERSISTENT_BYTES"))
-            learned = variables.at("FATHOM_GPU_LEARNED_PERSISTENT_BYTES") + "/" +
-                      variables.at("FATHOM_GPU_LEARNED_TEMPORARY_BYTES");
-        finish(job, 10);
-        return learned;
-    }
-};
-
-TEST_F(LearnedGpuNeeds, AreTheMostThatTheNewestRunsHad)
-{
-    run_with("solve", 40, 10);
-    EXPECT_EQ(learned_of("solve"), "") << "one run tells too little";
-    run_with("solve", 30, 20);
-
-    EXPECT_EQ(learned_of("solve"), "41/20") << "its programs' together, of what stays, and the larger of what goes";
-    EXPECT_EQ(learned_of("stream"), "");
-    run_with("solve", 1000, 5);
-    EXPECT_EQ(learned_of("solve"), "80/20") << "no more than there is";
-}
-
-TEST_F(LearnedGpuNeeds, AreOfRunsThatEndedWellAndOfTheNewestOnly)
-{
-    run_with("solve", 40, 10, 1);
-    run_with("solve", 40, 10, 1);
-    EXPECT_EQ(sql("SELECT count(*) FROM gpu_memory_run"), "0");
-
-    run_with("solve", 40, 10);
-    sql("INSERT INTO gpu_memory_run (kind, persistent_bytes, temporary_bytes) SELECT kind, 1, 1 FROM gpu_memory_run, "
-        "generate_series(1, 30)");
-    run_with("solve", 40, 10);
-    EXPECT_EQ(sql("SELECT count(*) FROM gpu_memory_run"), "16");
-
-    sql("SELECT setval(pg_get_serial_sequence('gpu_memory_run', 'id'), 9000)");
-    run_with("stream", 40, 10);
-    EXPECT_EQ(sql("SELECT count(*) FROM gpu_memory_run"), "1") << "of all together as many as there are numbers";
-}
-
-TEST_F(LearnedGpuNeeds, AreNotToldOfAJobThatSaysWhatItNeeds)
-{
-    run_with("solve", 40, 10);
-    run_with("solve", 40, 10);
-    reload_catalog();
-    const Json units = {{"type", "part"}, {"count", 1}, {"gpu_memory", {{"persistent_bytes", 30}}}};
-    sql("UPDATE unit_type SET facts = jsonb_set(facts, '{device,memory_bytes}', '1000') WHERE name = 'part'");
-    reload_catalog();
-    const JobId job = submit(spec({{"units", units}, {"type", "solve"}}));
-    sql("UPDATE job SET metered = true");
-    route();
-
-    const std::vector<link::Body> orders = orders_for(center_of(job));
-
-    ASSERT_EQ(orders.size(), 1U);
-    const std::map<std::string, std::string>& variables = std::get<link::StartAttempt>(orders[0]).order.environment;
-    EXPECT_EQ(variables.at("FATHOM_GPU_PERSISTENT_BYTES"), "30");
-    EXPECT_FALSE(variables.contains("FATHOM_GPU_LEARNED_PERSISTENT_BYTES"));
 }
 
 TEST_F(LearnedGpuPairs, AreLearnedWithoutWhatThePromiseAlreadyCountedForNeighbours)
