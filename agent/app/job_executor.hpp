@@ -21,7 +21,7 @@ Result<std::unique_ptr<Executor>> make_described_executor(const AgentConfig& con
 
 /// What is known of machines from one look to the next. For one thread at a time.
 struct MachineNotes {
-    SlurmReserves slurm{};
+    SlurmNodeDetails slurm{};
 };
 
 /// What the executor's machines offer. Blocks.

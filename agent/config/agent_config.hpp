@@ -42,6 +42,8 @@ struct SlurmConfig {
     /// them.
     std::string rest{};
     std::filesystem::path token_file{}; ///< of `rest`: a secret, read for each request, never kept or logged
+    /// So long Slurm may wait for nodes of one leaf switch for a job of several; 0: it is not asked to.
+    std::int64_t switches_wait_s{};
 };
 
 /// How a center's Kubernetes cluster is used (docs/kubernetes.md).

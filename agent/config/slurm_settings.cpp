@@ -76,6 +76,11 @@ std::vector<SettingSpec> slurm_settings()
          "with Slurm: its slurmrestd (v0.0.38), which jobs are submitted, looked at and ended by: unix:/path of its "
          "socket, or http://127.0.0.1:port; empty: by sbatch, squeue, sacct and scancel",
          check_rest},
+        {"slurm_switches_wait_s", "0",
+         "with Slurm: so long it may wait for nodes of one leaf switch for a job of several nodes (sbatch "
+         "--switches=1@…); "
+         "0: it is not asked to",
+         check_integer(0, 604'800)},
         {"slurm_token_file", "",
          "with slurm_rest: file of the token (scontrol token), with mode 600; read for each request"},
     };
@@ -95,6 +100,11 @@ Result<SlurmConfig> read_slurm_settings(const Settings& settings)
     config.token_file = settings.text("slurm_token_file");
     if (!config.rest.empty() && config.token_file.empty())
         return Error{Errc::kInvalid, "slurm_rest needs slurm_token_file: slurmrestd answers to a token only"};
+    config.switches_wait_s = settings.integer("slurm_switches_wait_s");
+    if (!config.rest.empty() && config.switches_wait_s > 0)
+        return Error{Errc::kInvalid,
+                     "slurm_switches_wait_s cannot be had with slurm_rest: slurmrestd (v0.0.38) takes no word of "
+                     "switches; leave one of them out"};
     return config;
 }
 

@@ -8,7 +8,7 @@ namespace fathom::agent {
 std::vector<SettingSpec> slurm_settings();
 
 /// What they say.
-/// @error kInvalid  slurmrestd is named, but no file of a token for it.
+/// @error kInvalid  slurmrestd is named, but no file of a token for it, or with what it does not take.
 Result<SlurmConfig> read_slurm_settings(const Settings& settings);
 
 } // namespace fathom::agent

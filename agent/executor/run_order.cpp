@@ -11,6 +11,7 @@ Json to_json(const BatchPlace& place)
                  {"cpus_per_unit", place.cpus_per_unit},
                  {"units_per_node", place.units_per_node},
                  {"memory_bytes_per_unit", place.memory_bytes_per_unit}};
+    if (place.units_per_switch != 0) json["units_per_switch"] = place.units_per_switch;
     if (place.devices_per_unit != 0) {
         json["devices_per_unit"] = place.devices_per_unit;
         json["devices"] = place.devices;
@@ -25,6 +26,7 @@ Result<BatchPlace> read_batch_place(const Json& json)
                           .constraint = json.at("constraint").get<std::string>(),
                           .cpus_per_unit = json.at("cpus_per_unit").get<std::int64_t>(),
                           .units_per_node = json.at("units_per_node").get<std::int64_t>(),
+                          .units_per_switch = json.value("units_per_switch", std::int64_t{0}),
                           .memory_bytes_per_unit = json.at("memory_bytes_per_unit").get<std::int64_t>(),
                           .devices_per_unit = json.value("devices_per_unit", std::int64_t{0}),
                           .devices = json.value("devices", std::string())};

@@ -4,6 +4,7 @@ import os
 import pathlib
 import pwd
 import signal
+import socket
 import subprocess
 import time
 
@@ -21,9 +22,9 @@ def why_no_slurm(*options):
 
 class SlurmCluster:
     """One Slurm with its controller and a node; with `accounting`, with slurmdbd and the users of the tests; with `rest`, with
-    slurmrestd, which its agents use."""
+    slurmrestd, which its agents use; with `switch`, with a topology of one leaf switch of that name."""
 
-    def __init__(self, folder, name, gpus=0, accounting=False, rest=False, cpus=2, settings=""):
+    def __init__(self, folder, name, gpus=0, accounting=False, rest=False, cpus=2, switch="", settings=""):
         self.folder = folder / f"slurm-{name}"
         self.name = name
         self.work = folder / f"work-{name}"
@@ -35,9 +36,12 @@ class SlurmCluster:
         self.outputs.chmod(0o777)  # jobs may be nobody's
         # A partition of a higher tier takes the place of jobs; without one, nothing is pre-empted.
         settings += "PreemptType=preempt/partition_prio\nPreemptMode=CANCEL\n"
+        self.folder.mkdir(mode=0o755)
+        if switch:
+            settings += "TopologyPlugin=topology/tree\n"
+            (self.folder / "topology.conf").write_text(f"SwitchName={switch} Nodes={socket.gethostname().split('.')[0]}\n")
         if gpus > 0:
             settings += f"GresTypes=gpu\nNodeName=DEFAULT Gres=gpu:tesla:{gpus}\n"
-            self.folder.mkdir(mode=0o755)
             # Device files that each machine has; Slurm looks no further.
             (self.folder / "gres.conf").write_text("".join(
                 f"Name=gpu Type=tesla File={file}\n" for file in ("/dev/zero", "/dev/full")[:gpus]))

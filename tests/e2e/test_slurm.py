@@ -21,7 +21,8 @@ def network():
     with Network() as network, contextlib.ExitStack() as stack:
         network.clusters = {}
         for name, gpus in (("alpha", 2), ("beta", 0)):
-            cluster = SlurmCluster(network.folder, name, gpus, accounting=name == "beta" and HAS_ACCOUNTS)
+            cluster = SlurmCluster(network.folder, name, gpus, accounting=name == "beta" and HAS_ACCOUNTS,
+                                   switch="leaf0" if name == "alpha" else "")
             stack.callback(cluster.call, "stop")
             network.clusters[name] = cluster
             network.add_agent(name, cluster.agent_config())
@@ -36,6 +37,15 @@ def test_offers_what_slurm_has(network):
     types = {t["name"]: t for t in network.rest.items("/unit-types")}
     assert types["core-alpha"]["unit_count"] == 2
     assert network.center("alpha")["facts"]["executor"] == "slurm"
+
+
+def test_which_nodes_share_a_switch_is_told_where_slurm_knows_it(network):
+    types = {t["name"]: t["facts"]["leaf_switches"] for t in network.rest.items("/unit-types")}
+
+    assert types["core-alpha"] == {"count": 1, "most_units_of_one": 2, "nodes": {"leaf0": 1}}
+    assert "topology/tree" in types["core-beta"]["absent"]
+    shown = network.cli("unit", "show", "alpha/core-alpha")
+    assert '"leaf0":1' in next(line for line in shown.splitlines() if "leaf_switches" in line)
 
 
 def test_a_job_runs_as_its_user_and_ends_truly(network):

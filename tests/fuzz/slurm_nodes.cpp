@@ -1,4 +1,5 @@
 #include "agent/executor/slurm/gres.hpp"
+#include "agent/executor/slurm/leaf_switches.hpp"
 #include "agent/executor/slurm/survey.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
@@ -12,6 +13,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto& [name, reserve] : parse_reserves(text)) {
         for (SlurmNode& node : nodes)
             take_reserve(node, reserve);
+    }
+    const LeafSwitches switches = parse_leaf_switches(text);
+    FATHOM_ASSERT(switches.size() <= kMaxSlurmNodes);
+    for (const auto& [name, leaves] : switches) {
+        FATHOM_ASSERT(!name.empty() && name.size() <= 300 && !leaves.empty());
+        for (SlurmNode& node : nodes) {
+            if (node.name == name) node.leaf_switches = leaves;
+        }
     }
     for (const SlurmNode& node : nodes) {
         FATHOM_ASSERT(!node.name.empty() && !node.partition.empty() && node.cores >= 1 && node.cores <= node.cpus);

@@ -20,8 +20,8 @@ bool is_count(std::int64_t count)
 Result<void> check_units_of(const BatchPlace& place)
 {
     const bool has_devices = place.devices_per_unit != 0;
-    if (is_count(place.cpus_per_unit) && is_count(place.units_per_node) && place.memory_bytes_per_unit >= 0 &&
-        (!has_devices || is_count(place.devices_per_unit)))
+    if (is_count(place.cpus_per_unit) && is_count(place.units_per_node) && place.units_per_switch >= 0 &&
+        place.memory_bytes_per_unit >= 0 && (!has_devices || is_count(place.devices_per_unit)))
         return {};
     return Error{Errc::kInvalid, "units of no or too many processors or devices"};
 }

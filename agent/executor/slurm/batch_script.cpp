@@ -34,13 +34,20 @@ bool is_exchange_probe(const RunOrder& run)
                        [](const OperatorNeed& need) { return is_exchange_operator(need.id); });
 }
 
-void add_demands(std::string& script, const RunOrder& run)
+/// For more units than one leaf switch has, Slurm would only wait in vain.
+bool asks_for_one_switch(const RunOrder& run, const BatchOptions& options)
+{
+    return options.switches_wait_s > 0 && spans_nodes(run) && run.order.unit_count <= run.place->units_per_switch;
+}
+
+void add_demands(std::string& script, const RunOrder& run, const BatchOptions& options)
 {
     const std::int64_t tasks = spans_nodes(run) ? run.order.unit_count : 1;
     for (const auto& [name, value] : demands_of(*run.place, run.order.unit_count, tasks)) {
         // A constraint's brackets and bars are for Slurm, not for a shell that reads the line.
         add_option(script, name, name == "constraint" ? '"' + value + '"' : value);
     }
+    if (asks_for_one_switch(run, options)) add_option(script, "switches", "1@" + time_limit(options.switches_wait_s));
     add_option(script, "time", time_limit(std::max<std::int64_t>(run.order.wall_limit_s, 60)));
 }
 
@@ -112,7 +119,7 @@ Result<std::string> batch_script(const RunOrder& run, const BatchFolder& folder,
     add_option(script, "comment", "\"fathom " + run.order.label + " " + run.order.job_id.value + "\"");
     add_option(script, "account", options.account);
     add_option(script, "qos", options.qos);
-    add_demands(script, run);
+    add_demands(script, run, options);
     add_option(script, "chdir", folder.work().string());
     add_option(script, "output", (folder.path / "stdout").string());
     add_option(script, "error", (folder.path / "stderr").string());

@@ -10,6 +10,8 @@ struct BatchOptions {
     std::string qos;
     std::string user;               ///< name of the user that it runs as
     std::filesystem::path programs; ///< folder of fathom-probe, last in PATH
+    /// So long Slurm may wait for nodes of one leaf switch for a job of several; 0: any nodes will do.
+    std::int64_t switches_wait_s{};
 };
 
 /// Whether sbatch may be given this place as it stands.
@@ -29,7 +31,7 @@ std::vector<BatchOption> demands_of(const BatchPlace& place, std::int64_t units,
 /// and how it ended.
 /// Of two jobs for one attempt only the first runs it. A program on several nodes is started by srun, once a unit; a
 /// script runs on the first node, and starts what it wants by srun. Inputs are staged on the first node, into the
-/// folder that all nodes see. Pure.
+/// folder that all nodes see. Nodes of one leaf switch are asked for only where so many units have one. Pure.
 /// @error kInvalid     check_batch_place().
 /// @error kInfeasible  a probe of more units than one node has.
 Result<std::string> batch_script(const RunOrder& run, const BatchFolder& folder, const BatchOptions& options);

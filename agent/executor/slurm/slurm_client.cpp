@@ -126,27 +126,33 @@ Result<void> SlurmClient::cancel(const std::vector<std::string>& jobs, const std
     return {};
 }
 
-void SlurmClient::ask_for_reserves(const std::vector<SlurmNode>& nodes, std::chrono::steady_clock::time_point now,
-                                   SlurmReserves& reserves) const
+void SlurmClient::ask_for_details(const std::vector<SlurmNode>& nodes, std::chrono::steady_clock::time_point now,
+                                  SlurmNodeDetails& details) const
 {
-    if (reserves.asked_at && now - *reserves.asked_at < kReservesInterval && nodes == reserves.nodes) return;
-    const Result<std::string> details = run("scontrol", {"-a", "-o", "show", "nodes"}, kMaxListBytes);
+    if (details.asked_at && now - *details.asked_at < kNodeDetailsInterval && nodes == details.nodes) return;
+    const Result<std::string> reserves = run("scontrol", {"-a", "-o", "show", "nodes"}, kMaxListBytes);
     // What it said before is the best that is known. Where it never said anything, jobs that ask for all of a node are
     // refused, and Slurm's words tell why.
-    if (!details) return;
-    reserves = {.by_node = parse_reserves(*details), .nodes = nodes, .asked_at = now};
+    if (!reserves) return;
+    const Result<std::string> switches = run("scontrol", {"show", "topology"}, kMaxListBytes);
+    details.reserves = parse_reserves(*reserves);
+    if (switches) details.leaf_switches = parse_leaf_switches(*switches);
+    details.nodes = nodes;
+    details.asked_at = now;
 }
 
-Result<std::vector<SlurmNode>> SlurmClient::nodes(SlurmReserves& reserves,
+Result<std::vector<SlurmNode>> SlurmClient::nodes(SlurmNodeDetails& details,
                                                   std::chrono::steady_clock::time_point now) const
 {
     const Result<std::string> text = run("sinfo", {"-a", "-h", "-N", "-o", kNodeFormat}, kMaxListBytes);
     if (!text) return Error{Errc::kUnavailable, text.error().detail};
     std::vector<SlurmNode> nodes = parse_nodes(*text);
-    ask_for_reserves(nodes, now, reserves);
+    ask_for_details(nodes, now, details);
     for (SlurmNode& node : nodes) {
-        const auto found = reserves.by_node.find(node.name);
-        if (found != reserves.by_node.end()) take_reserve(node, found->second);
+        const auto reserve = details.reserves.find(node.name);
+        if (reserve != details.reserves.end()) take_reserve(node, reserve->second);
+        const auto switches = details.leaf_switches.find(node.name);
+        if (switches != details.leaf_switches.end()) node.leaf_switches = switches->second;
     }
     std::erase_if(nodes, [&](const SlurmNode& node) {
         const auto& offered = config_.partitions;

@@ -62,8 +62,11 @@ Result<void> SlurmExecutor::start(const RunOrder& run)
                         AttemptCause::kNoLocalUser);
         return {};
     }
-    const BatchOptions batch{
-        .account = identity->account, .qos = identity->qos, .user = identity->user_name, .programs = options_.programs};
+    const BatchOptions batch{.account = identity->account,
+                             .qos = identity->qos,
+                             .user = identity->user_name,
+                             .programs = options_.programs,
+                             .switches_wait_s = options_.slurm.switches_wait_s};
     const Result<std::string> script = script_of(run, batch);
     if (Result<void> made = make_folder_with(options_.folder, 0755); !made) return made;
     if (identity->user) {

@@ -27,6 +27,8 @@ struct SlurmNode {
     std::string gres;            ///< such as gpu:a100:4; empty: none
     bool is_usable{};            ///< not down, drained or unknown
     std::int64_t max_wall_s{};   ///< that its partition lets a job run; 0: as long as it likes
+    /// That connect it; empty: Slurm tells none. sinfo does not (parse_leaf_switches()).
+    std::vector<std::string> leaf_switches{};
 
     bool operator==(const SlurmNode&) const = default;
 };

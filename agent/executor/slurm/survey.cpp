@@ -2,6 +2,7 @@
 
 #include "agent/executor/slurm/batch_script.hpp"
 #include "agent/executor/slurm/gres.hpp"
+#include "agent/executor/slurm/leaf_switches.hpp"
 #include "core/model/operator_manifest.hpp"
 
 #include <algorithm>
@@ -71,6 +72,7 @@ BatchPlace place_of(const NodeList& nodes, std::int64_t& cores, const UnitCut& c
         place.units_per_node = std::min(place.units_per_node, node_gpus / cut.devices_per_unit);
     }
     if (place.units_per_node == 0) return place;
+    place.units_per_switch = most_below_a_switch(nodes) * place.units_per_node;
     place.cpus_per_unit = std::max<std::int64_t>(node_cpus / node_cores * cores, 1);
     place.memory_bytes_per_unit = cut.memory_bytes_per_unit;
     constexpr std::int64_t kNotConfigured = 1LL << 20U; // what Slurm assumes then
@@ -151,6 +153,7 @@ UnitTypeReport report_of(const UnitCut& cut, const NodeList& nodes, const BatchP
                     {"nodes", nodes.size()},
                     {"units_per_node", place.units_per_node},
                     {"features", nodes.front()->features},
+                    {"leaf_switches", leaf_switch_facts(nodes, place.units_per_node)},
                     {"last_level_cache_bytes", {{"absent", "Slurm tells no caches; a probe on a node does"}}}};
     if (nodes.front()->max_wall_s > 0) report.facts["max_wall_s"] = nodes.front()->max_wall_s;
     if (!nodes.front()->gres.empty()) report.facts["gres"] = nodes.front()->gres;
@@ -357,18 +360,21 @@ std::vector<std::string> describe_nodes(const std::vector<SlurmNode>& nodes)
 {
     std::vector<std::string> lines;
     lines.reserve(nodes.size());
-    for (const SlurmNode& node : nodes)
+    for (const SlurmNode& node : nodes) {
         lines.push_back(node.partition + "|" + node.name + "|" + std::to_string(node.cpus) + "|" +
                         std::to_string(node.cores) + "|" + std::to_string(node.memory_bytes) + "|" + node.features +
                         "|" + node.gres + "|" + (node.is_usable ? "usable" : "not usable") + "|" +
                         std::to_string(node.max_wall_s));
+        for (const std::string& leaf : node.leaf_switches)
+            lines.back() += "|" + leaf;
+    }
     std::sort(lines.begin(), lines.end());
     return lines;
 }
 
-Result<Hardware> look_at_slurm(const AgentConfig& config, SlurmReserves& reserves)
+Result<Hardware> look_at_slurm(const AgentConfig& config, SlurmNodeDetails& details)
 {
-    const Result<std::vector<SlurmNode>> nodes = SlurmClient(config.slurm, std::nullopt).nodes(reserves);
+    const Result<std::vector<SlurmNode>> nodes = SlurmClient(config.slurm, std::nullopt).nodes(details);
     if (!nodes) return nodes.error();
     Hardware seen;
     seen.nodes = describe_nodes(*nodes);
@@ -376,10 +382,10 @@ Result<Hardware> look_at_slurm(const AgentConfig& config, SlurmReserves& reserve
 }
 
 Result<CenterOffer> survey_slurm(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order,
-                                 SlurmReserves& reserves)
+                                 SlurmNodeDetails& details)
 {
     const SlurmClient client(config.slurm, std::nullopt);
-    const Result<std::vector<SlurmNode>> nodes = client.nodes(reserves);
+    const Result<std::vector<SlurmNode>> nodes = client.nodes(details);
     if (!nodes) return nodes.error();
     // Devices of this host are not those of the nodes.
     const ProbeAbilities abilities = ask_probe_program(config, Host{});

@@ -26,10 +26,10 @@ std::vector<std::string> describe_nodes(const std::vector<SlurmNode>& nodes);
 /// @error kUnavailable  Slurm does not answer.
 /// @error kInvalid      as cut_nodes(), for CutRule::kMustFit.
 Result<CenterOffer> survey_slurm(const AgentConfig& config, const Json& executor_facts, const SurveyOrder& order,
-                                 SlurmReserves& reserves);
+                                 SlurmNodeDetails& details);
 
 /// Asks Slurm for its nodes. Blocks.
 /// @error kUnavailable  Slurm does not answer.
-Result<Hardware> look_at_slurm(const AgentConfig& config, SlurmReserves& reserves);
+Result<Hardware> look_at_slurm(const AgentConfig& config, SlurmNodeDetails& details);
 
 } // namespace fathom::agent

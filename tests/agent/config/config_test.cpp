@@ -257,6 +257,17 @@ TEST(AgentSettings, NameASlurmrestdOfThisHostWithItsToken)
         EXPECT_EQ(settings_of({"--slurm-rest", rest}).exit_code, 2) << rest;
 }
 
+TEST(AgentSettings, SayHowLongSlurmMayWaitForNodesOfOneSwitch)
+{
+    EXPECT_EQ(make_agent_config(settings_of({})).value().slurm.switches_wait_s, 0);
+    EXPECT_EQ(make_agent_config(settings_of({"--slurm-switches-wait-s", "300"})).value().slurm.switches_wait_s, 300);
+    EXPECT_EQ(settings_of({"--slurm-switches-wait-s", "-1"}).exit_code, 2);
+    const auto with_rest = make_agent_config(settings_of(
+        {"--slurm-switches-wait-s", "300", "--slurm-rest", "http://127.0.0.1:6820", "--slurm-token-file", "/token"}));
+    ASSERT_FALSE(with_rest) << "slurmrestd takes no word of it";
+    EXPECT_THAT(with_rest.error().detail, testing::HasSubstr("slurm_switches_wait_s"));
+}
+
 TEST(AgentSettings, NameAKubernetesCluster)
 {
     const AgentConfig config =

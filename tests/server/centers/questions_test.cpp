@@ -92,6 +92,9 @@ TEST(CatalogChange, SaysWhatMakesOldMeasurementsDoubtful)
     std::vector<UnitTypeReport> moved = shared;
     moved[0].unit_count += 5;
     EXPECT_EQ(describe_change(shared, moved), "") << "nor do sub-units that have moved";
+    std::vector<UnitTypeReport> connected = before;
+    connected[0].facts["leaf_switches"] = {{"count", 2}, {"most_units_of_one", 6}};
+    EXPECT_EQ(describe_change(before, connected), "") << "nor does which of the nodes are up, below which switch";
 
     now[0].facts["cpu_model"] = "another";
     now[1].cores_per_unit = 7;

@@ -141,7 +141,9 @@ TEST_F(RemoteExecutorTest, HandsOverAnOrderOfManyMegabytesUnchanged)
 TEST_F(RemoteExecutorTest, HandsOverWhichQueuesToLookAtAndWhatTheySay)
 {
     const std::vector<QueuePlace> places{
-        {"quad", {.partition = "main", .constraint = "ib&big", .cpus_per_unit = 8, .units_per_node = 2}, 600},
+        {"quad",
+         {.partition = "main", .constraint = "ib&big", .cpus_per_unit = 8, .units_per_node = 2, .units_per_switch = 36},
+         600},
         {"gpu",
          {.partition = "gpu",
           .constraint = "",
@@ -201,6 +203,9 @@ TEST_F(RemoteExecutorTest, HandsOverWhereABatchSystemIsToRunAnOrder)
     run.place->devices_per_unit = -1;
     EXPECT_FALSE(remote_->start(run));
     run.place->devices_per_unit = 0;
+    run.place->units_per_switch = -1;
+    EXPECT_FALSE(remote_->start(run));
+    run.place->units_per_switch = 0;
     run.place->cpus_per_unit = 0;
     EXPECT_FALSE(remote_->start(run));
     run.place.reset();

@@ -1,40 +1,48 @@
 #include "agent/executor/slurm/slurm_client.hpp"
 #include "core/base/file.hpp"
+#include "core/base/split_text.hpp"
 #include "tests/agent/support/builders.hpp"
 
 #include <gmock/gmock.h>
+
+#include <algorithm>
 
 namespace fathom::agent {
 namespace {
 
 using namespace std::chrono_literals;
 
-/// Slurm's programs are scripts that answer what stands in files beside them, and note that they were asked.
+/// Slurm's programs are scripts that answer what stands in files beside them, and note what they were asked.
 class SlurmNodes : public testing::Test {
   protected:
     SlurmNodes()
     {
         answer("sinfo", "main|n1|8|1|4|2|16384|(null)|(null)|idle|infinite\n");
         answer("scontrol", "NodeName=n1 CPUEfctv=8 CPUTot=8 MemSpecLimit=1024\n");
+        connect("SwitchName=leaf0 Level=0 LinkSpeed=1 Nodes=n[1-2]\n");
     }
 
     void answer(const std::string& program, const std::string& text)
     {
         const std::filesystem::path path = folder_.path() / program;
         write_file(path.string() + ".answer", text).value();
-        write_file(path, "#!/bin/sh\necho asked >>" + path.string() + ".asked\ncat " + path.string() + ".answer\n",
+        write_file(path,
+                   "#!/bin/sh\necho \"$@\" >>" + path.string() + ".asked\n[ \"$*\" != 'show topology' ] || exec cat " +
+                       path.string() + ".topology\ncat " + path.string() + ".answer\n",
                    0700)
             .value();
     }
-    /// scontrol, so far.
+    /// scontrol answers this about switches from here on.
+    void connect(const std::string& topology) { write_file(folder_.path() / "scontrol.topology", topology).value(); }
+    /// scontrol about nodes, so far.
     std::size_t times_asked() const
     {
         const Result<std::string> noted = read_file((folder_.path() / "scontrol.asked").string());
-        return noted ? noted->size() / std::string_view("asked\n").size() : 0;
+        return noted ? static_cast<std::size_t>(std::ranges::count(split_text(*noted, '\n'), "-a -o show nodes")) : 0;
     }
     std::int64_t memory_at(std::chrono::seconds since_start)
     {
-        return client_.nodes(reserves_, start_ + since_start).value().at(0).memory_bytes >> 20U;
+        return client_.nodes(details_, start_ + since_start).value().at(0).memory_bytes >> 20U;
     }
 
     test::TemporaryFolder folder_;
@@ -42,7 +50,7 @@ class SlurmNodes : public testing::Test {
         SlurmConfig{
             .programs = folder_.path(), .settings = {}, .work_folder = {}, .partitions = {}, .account = {}, .qos = {}},
         std::nullopt};
-    SlurmReserves reserves_;
+    SlurmNodeDetails details_;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
@@ -53,10 +61,10 @@ TEST_F(SlurmNodes, AreAskedForTheirReservesEveryFewMinutesOnly)
     EXPECT_EQ(memory_at(20s), 15360);
     // Jobs come and go: no other node.
     answer("sinfo", "main|n1|8|1|4|2|16384|(null)|(null)|allocated|infinite\n");
-    EXPECT_EQ(memory_at(kReservesInterval - 1s), 15360);
+    EXPECT_EQ(memory_at(kNodeDetailsInterval - 1s), 15360);
     EXPECT_EQ(times_asked(), 1U);
 
-    EXPECT_EQ(memory_at(kReservesInterval), 14336);
+    EXPECT_EQ(memory_at(kNodeDetailsInterval), 14336);
     EXPECT_EQ(times_asked(), 2U);
 }
 
@@ -74,9 +82,23 @@ TEST_F(SlurmNodes, KeepTheReservesThatWereToldLastWhenScontrolFails)
     EXPECT_EQ(memory_at(0s), 15360);
     write_file(folder_.path() / "scontrol", "#!/bin/sh\nexit 1\n", 0700).value();
 
-    EXPECT_EQ(memory_at(kReservesInterval), 15360);
+    EXPECT_EQ(memory_at(kNodeDetailsInterval), 15360);
     answer("scontrol", "");
-    EXPECT_EQ(memory_at(kReservesInterval + 20s), 16384);
+    EXPECT_EQ(memory_at(kNodeDetailsInterval + 20s), 16384);
+}
+
+TEST_F(SlurmNodes, AreToldWhichSwitchesConnectThem)
+{
+    const auto leaves_at = [&](std::chrono::seconds since_start) {
+        return client_.nodes(details_, start_ + since_start).value().at(0).leaf_switches;
+    };
+    EXPECT_THAT(leaves_at(0s), testing::ElementsAre("leaf0"));
+    connect("SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n1\n");
+    EXPECT_THAT(leaves_at(20s), testing::ElementsAre("leaf0"));
+    EXPECT_THAT(leaves_at(kNodeDetailsInterval), testing::ElementsAre("leaf1"));
+
+    connect("No topology information available\n");
+    EXPECT_THAT(leaves_at(2 * kNodeDetailsInterval), testing::IsEmpty());
 }
 
 /// Slurm's programs are scripts that note what they were asked.
