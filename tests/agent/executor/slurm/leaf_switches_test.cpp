@@ -176,7 +176,9 @@ std::string script_for(std::int64_t units, std::int64_t wait_s, std::int64_t uni
                            .cpus_per_unit = 4,
                            .units_per_node = 2,
                            .units_per_switch = units_per_switch};
-    return batch_script(run, {"/shared/att"}, {.account = {}, .qos = {}, .user = {}, .programs = {}, .switches_wait_s = wait_s}).value();
+    return batch_script(run, {"/shared/att"},
+                        {.account = {}, .qos = {}, .user = {}, .programs = {}, .switches_wait_s = wait_s})
+        .value();
 }
 
 TEST(BatchScriptSwitches, AreAskedForWhereAJobSpansNodesAndFitsBelowOne)
