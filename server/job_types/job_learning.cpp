@@ -62,6 +62,7 @@ Result<bool> JobLearning::learn_from(pqxx::work& transaction, const JobId& job, 
     if (is_profiled) {
         if (const std::optional<KeptRun> run = kept_run(*evidence, catalog)) type.known_run = to_json(*run);
         type.unlisted = work.unlisted;
+        type.own_loops = shown_loops(*evidence);
     }
     const LearnedTask learned{.job_type = type.name, .operators = type.operators, .job = job};
     const Result<ProbeTaskId> task = planner_->keep_learned_task(transaction, learned);

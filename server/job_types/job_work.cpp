@@ -4,6 +4,7 @@
 #include "server/store/column.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 namespace fathom::server {
@@ -81,10 +82,19 @@ Json unmatched_json(const JobEvidence& evidence)
     return unmatched;
 }
 
-Json use_json(const OperatorUse& use, const CatalogSnapshot& catalog)
+/// Predicted against actual of an operator; null where that is not known. What stands for uncounted work has none.
+Json outcome_json(const OperatorUse& use, const JobEvidence& evidence)
+{
+    if (!use.remainder.empty() || !evidence.outcomes.is_object()) return nullptr;
+    const auto found = evidence.outcomes.find(use.id + " " + parameters_key(use.parameters));
+    return found == evidence.outcomes.end() ? Json() : *found;
+}
+
+Json use_json(const OperatorUse& use, const JobEvidence& evidence, const CatalogSnapshot& catalog)
 {
     Json json = to_json(use);
     json["share"] = use.share ? Json(*use.share) : Json();
+    json["outcome"] = outcome_json(use, evidence);
     json["category"] = nullptr;
     json["size_class"] = nullptr;
     json["operations"] = nullptr;
@@ -159,13 +169,61 @@ std::optional<OperatorDemand> read_part(const Json& item, const CatalogSnapshot&
                           .remainder = use->remainder};
 }
 
+/// A loop as it is kept with a type; null where it does not fit.
+Json shown_loop(const Json& loop)
+{
+    constexpr std::size_t kMaxText = 256;
+    std::vector<FieldError> errors;
+    ObjectReader reader(loop, "loop", errors);
+    const std::string file = reader.required_string("file", {.max_length = kMaxText});
+    const std::int64_t offset = reader.required_integer("offset", 0, std::numeric_limits<std::int64_t>::max());
+    const double share = reader.required_number("share", 0, 1);
+    const std::optional<std::string> nearest = reader.optional_string("operator", {.max_length = kMaxText});
+    const double likeness = reader.required_number("likeness", 0, 1);
+    reader.finish(UnknownFields::kIgnore);
+    if (!errors.empty()) return nullptr;
+    return {{"file", file},
+            {"offset", offset},
+            {"share", share},
+            {"operator", nearest ? Json(*nearest) : Json()},
+            {"likeness", likeness}};
+}
+
 } // namespace
+
+Json shown_loops(const JobEvidence& evidence)
+{
+    if (!evidence.profile.is_object()) return nullptr;
+    const Json remainder = profile_member(evidence.profile, "remainder", &Json::is_object);
+    const Json code = profile_member(remainder, "code", &Json::is_object);
+    const Json loops = profile_member(code, "loops", &Json::is_array);
+    std::vector<Json> found;
+    if (loops.is_array()) {
+        for (const Json& loop : loops) {
+            if (Json shown = shown_loop(loop); !shown.is_null()) found.push_back(std::move(shown));
+        }
+    }
+    std::sort(found.begin(), found.end(), [](const Json& a, const Json& b) {
+        const double first = a["share"].get<double>();
+        const double second = b["share"].get<double>();
+        return first != second ? first > second : a.dump() < b.dump();
+    });
+    constexpr std::size_t kMaxLoops = 20;
+    if (found.size() > kMaxLoops) found.resize(kMaxLoops);
+    return found;
+}
 
 std::optional<double> program_run_s(const Json& profile, double run_s)
 {
     const double wall_s = number_in(profile, "wall_s", 0, run_s, 0);
     if (!(wall_s > 0)) return std::nullopt;
     return wall_s;
+}
+
+double profiled_thread_s(const Json& profile, double run_s)
+{
+    constexpr double kMostThreads = 1e6;
+    return number_in(profile, "thread_s", run_s, kMostThreads * run_s, run_s);
 }
 
 std::optional<KeptRun> kept_run(const JobEvidence& evidence, const CatalogSnapshot& catalog)
@@ -210,7 +268,7 @@ Json to_json(const JobEvidence& evidence, const ObservedWork& work, const Catalo
 {
     Json operators = Json::array();
     for (const OperatorUse& use : work.operators)
-        operators.push_back(use_json(use, catalog));
+        operators.push_back(use_json(use, evidence, catalog));
     return {{"job_id", evidence.id.value},
             {"type", evidence.job_type},
             {"source", work.source},

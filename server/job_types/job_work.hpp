@@ -29,6 +29,15 @@ std::optional<KeptRun> kept_run(const JobEvidence& evidence, const CatalogSnapsh
 /// does before and after it is no part of the program.
 std::optional<double> program_run_s(const Json& profile, double run_s);
 
+/// The time of the program's threads that its profile's shares are of (docs/profiling.md "Shares"); where it says
+/// nothing that fits, `run_s`.
+double profiled_thread_s(const Json& profile, double run_s);
+
+/// The loops of the program's own code that its profile tells of, those that take most of the time first, at most 20:
+/// `[{"file", "offset", "share", "operator", "likeness"}]`, where no operator (null) is near enough to stand for a
+/// loop. null where there is no profile. What does not fit is left out.
+Json shown_loops(const JobEvidence& evidence);
+
 /// For GET /jobs/{id}/operators: the operators with their size classes, counts and shares, the remainder, what was
 /// not matched, and what the list or the job's probe task leaves out because there is too much of it (M3, M6).
 Json to_json(const JobEvidence& evidence, const ObservedWork& work, const CatalogSnapshot& catalog);

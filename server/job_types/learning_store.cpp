@@ -14,7 +14,11 @@ namespace {
 // Files and scripts are not what is asked for.
 constexpr const char* kSelectEvidence = R"sql(
     SELECT j.id, j.label, j.name, j.job_type, j.submitted_by, j.operators_from, j.spec - 'files' AS spec, p.profile,
-           coalesce(a.unit_type_id, '') AS unit_type_id, coalesce(a.unit_count, 1) AS unit_count
+           coalesce(a.unit_type_id, '') AS unit_type_id, coalesce(a.unit_count, 1) AS unit_count,
+           (SELECT jsonb_object_agg(o.operator_id || ' ' || o.parameters_key,
+                                    jsonb_build_object('actual_s', o.actual_s, 'predicted_s', o.predicted_s,
+                                                       'low_s', o.low_s, 'high_s', o.high_s, 'basis', o.basis))
+            FROM operator_outcome o WHERE o.attempt_id = a.id) AS outcomes
     FROM job j
     LEFT JOIN LATERAL (SELECT id, unit_type_id, unit_count FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true
     LEFT JOIN attempt_profile p ON p.attempt_id = a.id
@@ -26,16 +30,17 @@ constexpr const char* kPopLearningQueue = R"sql(
     RETURNING job_id)sql";
 
 constexpr const char* kUpsertJobType = R"sql(
-    INSERT INTO job_type (name, origin, mix, operators, profiled, learned_from, probe_task_id, submitted_by, project, known_run)
-    VALUES ($1, $2, $3::jsonb, $4::jsonb, $5::boolean, $6, nullif($7, ''), $8, $9, nullif($10::jsonb, 'null'::jsonb))
+    INSERT INTO job_type (name, origin, mix, operators, profiled, learned_from, probe_task_id, submitted_by, project, known_run, own_loops)
+    VALUES ($1, $2, $3::jsonb, $4::jsonb, $5::boolean, $6, nullif($7, ''), $8, $9, nullif($10::jsonb, 'null'::jsonb),
+            nullif($11::jsonb, 'null'::jsonb))
     ON CONFLICT (name, submitted_by, project) DO UPDATE SET mix = excluded.mix, operators = excluded.operators, profiled = excluded.profiled,
         learned_from = excluded.learned_from, probe_task_id = excluded.probe_task_id, learned_at = now(),
-        known_run = excluded.known_run)sql";
+        known_run = excluded.known_run, own_loops = excluded.own_loops)sql";
 
 // Literals, so that statements are joined by the compiler and stay constants.
 #define FATHOM_JOB_TYPE_COLUMNS                                                                                        \
     "name, origin, mix, operators, profiled, learned_from, learned_at, coalesce(probe_task_id, '') AS probe_task_id, " \
-    "submitted_by, project, known_run -> 'unlisted' AS unlisted "
+    "submitted_by, project, known_run -> 'unlisted' AS unlisted, own_loops "
 
 constexpr const char* kSelectJobType =
     "SELECT " FATHOM_JOB_TYPE_COLUMNS "FROM job_type WHERE name = $1 AND submitted_by = $2 AND project = $3";
@@ -96,6 +101,7 @@ std::optional<JobTypeRecord> to_job_type(const pqxx::row& row)
     type.submitted_by = row["submitted_by"].as<std::string>();
     type.project = row["project"].as<std::string>();
     type.unlisted = read_left_out(to_json_value(row["unlisted"]));
+    type.own_loops = to_json_value(row["own_loops"]);
     return type;
 }
 
@@ -120,7 +126,8 @@ std::optional<JobEvidence> select_evidence(pqxx::work& transaction, const std::s
                        .spec = std::move(*spec),
                        .unit_type_id = row["unit_type_id"].as<std::string>(),
                        .unit_count = row["unit_count"].as<std::int64_t>(),
-                       .profile = to_json_value(row["profile"])};
+                       .profile = to_json_value(row["profile"]),
+                       .outcomes = to_json_value(row["outcomes"])};
 }
 
 std::vector<JobId> pop_learning_queue(pqxx::work& transaction, std::int64_t limit)
@@ -137,7 +144,8 @@ void upsert_job_type(pqxx::work& transaction, const JobTypeRecord& type)
     if (known_run.is_object() && type.unlisted) known_run["unlisted"] = to_json(*type.unlisted);
     transaction.exec_params0(kUpsertJobType, type.name, std::string(to_string(type.origin)), Json(type.mix).dump(),
                              operators_json(type.operators).dump(), type.profiled, type.learned_from,
-                             type.probe_task_id, type.submitted_by, type.project, known_run.dump());
+                             type.probe_task_id, type.submitted_by, type.project, known_run.dump(),
+                             type.own_loops.dump());
 }
 
 std::optional<JobTypeRecord> select_job_type(pqxx::work& transaction, const std::string& name,
@@ -176,6 +184,7 @@ Json to_json(const JobTypeRecord& type)
             {"learned_from", type.learned_from},
             {"learned_at", format_rfc3339(type.learned_at)},
             {"probe_task_id", text_or_null(type.probe_task_id)},
+            {"own_loops", type.own_loops},
             {"unlisted", type.unlisted ? to_json(*type.unlisted) : Json()},
             {"unprobed", to_json(type.unprobed)}};
 }

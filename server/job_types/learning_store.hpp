@@ -26,6 +26,7 @@ struct JobEvidence {
     std::string unit_type_id;   ///< where its newest attempt ran; empty: nowhere yet
     std::int64_t unit_count{1}; ///< of that attempt
     Json profile;               ///< of its newest attempt; null when there is none
+    Json outcomes;              ///< of that attempt's operators, by "id parameters_key"; null: there are none
 };
 std::optional<JobEvidence> select_evidence(pqxx::work& transaction, const std::string& job);
 
@@ -48,6 +49,7 @@ struct JobTypeRecord {
     /// by an older server.
     std::optional<LeftOutOperators> unlisted{};
     LeftOutOperators unprobed{}; ///< of `operators`; no column has it
+    Json own_loops;              ///< shown_loops() of that profile; null: there is none
 };
 /// Adds a type of a submitter and project, or replaces what was known of it; its origin stays.
 void upsert_job_type(pqxx::work& transaction, const JobTypeRecord& type);

@@ -5,6 +5,7 @@
 #include "server/jobs/gpu_need_store.hpp"
 #include "server/jobs/gpu_sharing_store.hpp"
 #include "server/jobs/job_requeue.hpp"
+#include "server/jobs/operator_outcome_store.hpp"
 #include "server/routing/output_inputs.hpp"
 #include "server/store/after_commit.hpp"
 #include "server/store/log_after_commit.hpp"
@@ -165,9 +166,11 @@ void AttemptFinalizer::queue_learning(pqxx::work& transaction, const AttemptJob&
                                     : std::string();
     const bool is_profiled = !profile.empty() && profile.size() <= kMaxProfileBytes;
     if (is_profiled) insert_profile(transaction, end.attempt_id, profile);
-    if (state != JobState::kSucceeded || job.job_type.empty()) return;
-    // What a job says of itself is old news while its type knows as much: ends of such jobs cost nothing more.
+    if (state != JobState::kSucceeded) return;
     const CatalogPointer catalog = catalog_->get();
+    if (is_profiled) keep_operator_outcomes(transaction, job, end, *catalog);
+    if (job.job_type.empty()) return;
+    // What a job says of itself is old news while its type knows as much: ends of such jobs cost nothing more.
     const KnownJobType* known = catalog->find_own_job_type(job.job_type, {job.submitted_by, job.project});
     const bool is_news = known == nullptr || (!known->profiled && known->learned_at < clock_->now() - kRelearnInterval);
     if (is_profiled || (job.names_operators && is_news)) enqueue_learning(transaction, job.job_id);

@@ -34,6 +34,14 @@ asio::awaitable<Result<NetworkCalibration>> LearningService::calibration()
     co_return co_await compute_->run(std::string(), std::move(calibrate));
 }
 
+asio::awaitable<Result<std::vector<OperatorAccuracy>>> LearningService::operator_accuracy(OperatorAccuracyFilter filter)
+{
+    auto work = [&](pqxx::work& transaction) -> Result<std::vector<OperatorAccuracy>> {
+        return select_operator_accuracy(transaction, filter);
+    };
+    co_return co_await database_->run(std::move(work));
+}
+
 void LearningService::start(net::TaskGroup& group, const asio::any_io_executor& executor)
 {
     group.keep_running(executor, "prediction_gauges", [this] { return follow(); });

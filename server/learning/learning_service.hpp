@@ -5,6 +5,7 @@
 #include "core/net/task_group.hpp"
 #include "server/api/compute_pool.hpp"
 #include "server/learning/calibration.hpp"
+#include "server/learning/operator_accuracy_store.hpp"
 #include "server/store/database.hpp"
 
 namespace fathom::server {
@@ -20,6 +21,8 @@ class LearningService {
     asio::awaitable<Result<Page<PredictionRecord>>> list(PredictionFilter filter, std::int64_t size, std::string after);
     /// Of the newest attempts that ended, at most 5 000.
     asio::awaitable<Result<NetworkCalibration>> calibration();
+    /// Predicted against actual of operators in profiled runs, by unit type (select_operator_accuracy).
+    asio::awaitable<Result<std::vector<OperatorAccuracy>>> operator_accuracy(OperatorAccuracyFilter filter);
 
     /// Keeps the gauges of how good predictions are; every replica does.
     void start(net::TaskGroup& group, const asio::any_io_executor& executor);

@@ -60,6 +60,7 @@ def test_metering(call):
     refused = call("GET", A + "/predictions?ended=maybe", 400).json()
     assert [error["field"] for error in refused["errors"]] == ["ended"]
     call("GET", A + "/predictions:calibration")
+    call("GET", A + "/predictions:operators?operator=dgemm&unit_type=alpha/core&center=alpha")
     call("GET", A + "/probe-findings?open=true&kind=clock&page_size=1")
     refused = call("GET", A + "/probe-findings?open=maybe&kind=luck", 400).json()
     assert {error["field"] for error in refused["errors"]} == {"open", "kind"}

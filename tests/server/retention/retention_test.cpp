@@ -54,8 +54,8 @@ class Retention : public JobsFixture {
         std::string rows;
         for (const char* table : {"attempt", "job_lesson", "kept_output"})
             rows += sql("SELECT count(*) FROM " + std::string(table) + " WHERE job_id = '" + job.value + "'");
-        for (const char* table :
-             {"job_output", "attempt_output", "placement", "run_prediction", "attempt_profile", "attempt_gpu"})
+        for (const char* table : {"job_output", "attempt_output", "placement", "run_prediction", "attempt_profile",
+                                  "operator_outcome", "attempt_gpu"})
             rows += sql("SELECT count(*) FROM " + std::string(table) + " WHERE attempt_id = '" + attempt + "'");
         return rows;
     }
@@ -76,6 +76,10 @@ TEST_F(Retention, RemovesOldJobsWithAllThatHangsOnThem)
     const std::string attempt = attempt_of(old[0]).value;
     sql("INSERT INTO attempt_gpu (attempt_id, gpu, capacity_bytes, programs, neighbours) VALUES ('" + attempt +
         "', 'GPU-1', 80, '{}', '{}')");
+    sql("INSERT INTO operator_outcome (attempt_id, operator_id, parameters_key, unit_type_id, execution_count, "
+        "actual_s, "
+        "basis, likeness) SELECT id, 'dgemm', 'm=1', unit_type_id, 1, 1, 'unknown', 1 FROM attempt WHERE id = '" +
+        attempt + "'");
     sql("INSERT INTO kept_output (job_id, path, center_id) VALUES ('" + old[0].value + "', 'a', 'ctr_a')");
     const JobId waits = job_in("queued");
 
@@ -83,7 +87,7 @@ TEST_F(Retention, RemovesOldJobsWithAllThatHangsOnThem)
     EXPECT_EQ(turn_after(days(91), {.jobs = days(90), .output = days(0)}).jobs, 4);
 
     EXPECT_EQ(get(old[0]).status, 404);
-    EXPECT_EQ(rows_of(old[0], attempt), "000000000");
+    EXPECT_EQ(rows_of(old[0], attempt), "0000000000");
     EXPECT_EQ(get(waits).status, 200);
     const Json list = Json::parse(call(net::Method::kGet, "/jobs").body);
     ASSERT_EQ(list["items"].size(), 1U);
@@ -306,7 +310,8 @@ TEST_F(Retention, ReadsNoTableFromEndToEnd)
     }));
     EXPECT_EQ(sql("SELECT string_agg(relname, ',') FROM pg_stat_user_tables WHERE seq_scan > 0 AND (relname IN "
                   "('job', 'attempt', 'job_output', 'attempt_output', 'placement', 'run_prediction', "
-                  "'attempt_profile', 'attempt_gpu', 'job_lesson', 'kept_output', 'probe_run', 'measurement', "
+                  "'attempt_profile', 'operator_outcome', 'attempt_gpu', 'job_lesson', 'kept_output', 'probe_run', "
+                  "'measurement', "
                   "'probe_finding', "
                   "'audit_log', "
                   "'project_use', 'sub_unit_request', 'sub_unit_grant', 'sub_unit_event', 'job_type', 'probe_task', "
