@@ -223,6 +223,7 @@ void add_accuracy_commands(CLI::App& app, Invocation& invocation)
     list.add_flag("--ended", options->is_ended, "Only of jobs that have ended");
     add_list_options(list, *options);
     on_chosen(list, invocation, std::move(options), list_predictions);
+    add_operator_accuracy_command(noun, invocation);
 }
 
 } // namespace fathom::cli

@@ -15,6 +15,8 @@ void add_job_submit_commands(CLI::App& job, Invocation& invocation);
 /// `fathom job wait`, `logs`
 void add_job_follow_commands(CLI::App& job, Invocation& invocation);
 void add_accuracy_commands(CLI::App& app, Invocation& invocation);
+/// `fathom accuracy operators`
+void add_operator_accuracy_command(CLI::App& accuracy, Invocation& invocation);
 /// `fathom job count`
 void add_job_count_command(CLI::App& job, Invocation& invocation);
 /// `fathom job operators`

@@ -3,6 +3,7 @@
 #include "cli/client/json_view.hpp"
 #include "cli/jobs/explain_tables.hpp"
 #include "cli/jobs/left_out.hpp"
+#include "cli/jobs/own_loops.hpp"
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/model/money.hpp"
@@ -113,6 +114,15 @@ std::string unmeasured_text(const Json& work, const TableStyle& style)
            render_details(details, style);
 }
 
+/// What the program's own loops are like: operators stand for them only so far.
+std::string own_loops_text(const Json& work, const TableStyle& style)
+{
+    const Table loops = loops_table(loops_of_job(work));
+    if (loops.empty()) return {};
+    return "\nIts own loops: each goes as the operator that it is like, the less alike the less surely\n" +
+           loops.render(style);
+}
+
 TableStyle indented(TableStyle style)
 {
     style.indent = 2;
@@ -182,6 +192,7 @@ std::string render_explanation(const Json& job, const Json& placement, const Jso
         text += render_decision(decision, now, style) + unmeasured_text(work, indented(style));
     else
         text += "No decision is stored for it.\n";
+    text += own_loops_text(work, indented(style));
     text += predicted_against_actual(job, placement, indented(style));
     if (const std::optional<Timestamp> decided = time_of(placement, "decided_at")) {
         text += "\nDecided " + format_age(*decided, now) + " (" + format_time(*decided) + ") by " +

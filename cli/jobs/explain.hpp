@@ -17,7 +17,8 @@ std::string render_decision(const Json& decision, Timestamp now, const TableStyl
 std::string render_comparison(const Json& before, const Json& after, const TableStyle& style);
 
 /// The whole answer to "where did my job go, and why": the job, its placement's decision, what of its operators is not
-/// measured, and the reasons that it waits, and the predicted against the actual once it has ended.
+/// measured, what loops of its own are like, and the reasons that it waits, and the predicted against the actual once
+/// it has ended.
 /// @param job        GET /jobs/{id}
 /// @param placement  GET /jobs/{id}/placement
 /// @param work       GET /jobs/{id}/operators; null where that is not known

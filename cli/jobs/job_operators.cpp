@@ -1,10 +1,9 @@
 #include "cli/client/json_view.hpp"
 #include "cli/jobs/commands.hpp"
 #include "cli/jobs/left_out.hpp"
+#include "cli/jobs/own_loops.hpp"
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"
-
-#include <fmt/format.h>
 
 #include <map>
 
@@ -24,6 +23,15 @@ std::string share_text(const Json& json, std::string_view name)
 {
     const std::optional<double> share = number_of(json, name);
     return share ? format_percent(*share) : "-";
+}
+
+/// Of an operator of a profiled run: what probes of its units let expect; "-" where nothing was measured.
+std::string expected_text(const Json& one)
+{
+    const Json& outcome = member(one, "outcome");
+    if (!number_of(outcome, "predicted_s")) return "-";
+    return duration_of(outcome, "predicted_s") + " (" +
+           format_interval(number_of(outcome, "low_s").value_or(0), number_of(outcome, "high_s").value_or(0)) + ")";
 }
 
 /// "memory 12 %, waiting 3 %": every figure between 0 and 1 that the remainder has.
@@ -46,6 +54,8 @@ Table operators_table(const Json& work)
                  {"CLASS", Align::kLeft, 2},
                  {"COUNT", Align::kRight},
                  {"SHARE", Align::kRight},
+                 {"PREDICTED", Align::kRight, 4},
+                 {"ACTUAL", Align::kRight, 4},
                  {"CATEGORY", Align::kLeft, 3},
                  {"STANDS FOR", Align::kLeft, 1}});
     std::map<std::string, int> seen;
@@ -53,41 +63,10 @@ Table operators_table(const Json& work)
         const std::string id = text_of(one, "id");
         const std::string remainder = text_of(one, "remainder", "");
         table.add_row({id + ":" + std::to_string(++seen[id]), parameters_of(one, "parameters"),
-                       text_of(one, "size_class"), count_of(one, "count"), share_text(one, "share"),
-                       text_of(one, "category"),
+                       text_of(one, "size_class"), count_of(one, "count"), share_text(one, "share"), expected_text(one),
+                       duration_of(member(one, "outcome"), "actual_s"), text_of(one, "category"),
                        remainder.empty() ? std::string("itself") : "other " + remainder + "-bound work"});
     }
-    return table;
-}
-
-/// The doubt in words, as `fathom profile` tells it.
-std::string likeness_text(const Json& loop)
-{
-    constexpr double kMuch = 0.85;
-    const std::optional<double> likeness = number_of(loop, "likeness");
-    const std::string id = text_of(loop, "operator", "");
-    if (id.empty() || !likeness) return "no operator";
-    return (*likeness >= kMuch ? "much like " : "somewhat like ") + id + " (" + format_percent(*likeness) + ")";
-}
-
-/// "solver+0x1788"
-std::string place_text(const Json& loop)
-{
-    const Json& offset = member(loop, "offset");
-    return text_of(loop, "file") +
-           (offset.is_number_unsigned() ? fmt::format("+{:#x}", offset.get<std::uint64_t>()) : "");
-}
-
-/// The program's own loops, found by sampling (docs/profiling.md).
-Table loops_table(const Json& work)
-{
-    Table table({{"OWN LOOP"}, {"SHARE", Align::kRight}, {"IT IS"}});
-    const Json& remainder = member(work, "remainder");
-    if (!remainder.is_object()) return table;
-    const Json& code = member(remainder, "code");
-    if (!code.is_object()) return table;
-    for (const Json& one : items_of(code, "loops"))
-        table.add_row({place_text(one), share_text(one, "share"), likeness_text(one)});
     return table;
 }
 
@@ -110,7 +89,7 @@ std::string operators_text(Session& session, const Json& work)
         details.push_back(std::move(detail));
     std::string text = render_details(details, style);
     if (const Table table = operators_table(work); !table.empty()) text += "\n" + table.render(style);
-    if (const Table table = loops_table(work); !table.empty()) text += "\n" + table.render(style);
+    if (const Table table = loops_table(loops_of_job(work)); !table.empty()) text += "\n" + table.render(style);
     if (const Table table = unmatched_table(work); !table.empty()) text += "\n" + table.render(style);
     return text;
 }

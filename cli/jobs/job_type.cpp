@@ -1,6 +1,7 @@
 #include "cli/client/json_view.hpp"
 #include "cli/jobs/commands.hpp"
 #include "cli/jobs/left_out.hpp"
+#include "cli/jobs/own_loops.hpp"
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"
 
@@ -50,14 +51,16 @@ std::string type_text(Session& session, const Json& type)
         {"Probe task", text_of(type, "probe_task_id")}};
     for (auto& detail : left_out_details(type))
         details.push_back(std::move(detail));
-    const std::string text = render_details(details, style);
+    std::string text = render_details(details, style);
     Table table({{"OPERATOR"}, {"SIZE"}, {"COUNT", Align::kRight}, {"SHARE", Align::kRight}});
     for (const Json& one : items_of(type, "operators")) {
         const std::optional<double> share = number_of(one, "share");
         table.add_row({text_of(one, "id"), parameters_of(one, "parameters"), count_of(one, "count"),
                        share ? format_percent(*share) : std::string("-")});
     }
-    return table.empty() ? text : text + "\n" + table.render(style);
+    if (!table.empty()) text += "\n" + table.render(style);
+    if (const Table loops = loops_table(member(type, "own_loops")); !loops.empty()) text += "\n" + loops.render(style);
+    return text;
 }
 
 Outcome list_types(Session& session, const ListOptions& options)

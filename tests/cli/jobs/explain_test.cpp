@@ -109,6 +109,28 @@ Not measured: predicted from other sizes of these operators, else as the rest of
               render_explanation(job, placement, nullptr, kNow, {}));
 }
 
+TEST(Explain, SaysHowMuchLoopsOfTheProgramsOwnAreLikeOperators)
+{
+    const Json job{{"id", "job_1"}, {"name", "scf"}, {"state", "succeeded"}};
+    const Json placement{{"decision", decision()}};
+    const Json work = Json::parse(R"({"remainder": {"memory": 0.3, "code": {"loops": [
+        {"file": "solver", "offset": 6024, "share": 0.31, "operator": "spmv", "likeness": 0.91},
+        {"file": "solver", "offset": 80, "share": 0.12, "operator": "sort", "likeness": 0.7},
+        {"file": "libown.so", "offset": 16, "share": 0.02, "operator": null, "likeness": 0.4}]}}})");
+
+    const std::string text = render_explanation(job, placement, work, kNow, {});
+
+    EXPECT_NE(text.find(R"(
+Its own loops: each goes as the operator that it is like, the less alike the less surely
+  OWN LOOP         SHARE  IT IS
+  solver+0x1788   31.0 %  much like spmv (91.0 %)
+  solver+0x50     12.0 %  somewhat like sort (70.0 %)
+  libown.so+0x10   2.0 %  no operator
+)"),
+              std::string::npos)
+        << text;
+}
+
 TEST(Explain, SetsPredictedAgainstActualOnceTheJobHasEnded)
 {
     const Json job{{"id", "job_1"},

@@ -1,0 +1,51 @@
+#include "cli/jobs/own_loops.hpp"
+
+#include "cli/client/json_view.hpp"
+#include "cli/text/format_units.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+
+namespace fathom::cli {
+namespace {
+
+/// The doubt in words, as `fathom profile` tells it.
+std::string likeness_text(const Json& loop)
+{
+    constexpr double kMuch = 0.85;
+    const std::optional<double> likeness = number_of(loop, "likeness");
+    const std::string id = text_of(loop, "operator", "");
+    if (id.empty() || !likeness) return "no operator";
+    return (*likeness >= kMuch ? "much like " : "somewhat like ") + id + " (" + format_percent(*likeness) + ")";
+}
+
+/// "solver+0x1788"
+std::string place_text(const Json& loop)
+{
+    const Json& offset = member(loop, "offset");
+    return text_of(loop, "file") +
+           (offset.is_number_unsigned() ? fmt::format("+{:#x}", offset.get<std::uint64_t>()) : "");
+}
+
+} // namespace
+
+Table loops_table(const Json& loops)
+{
+    Table table({{"OWN LOOP"}, {"SHARE", Align::kRight}, {"IT IS"}});
+    if (!loops.is_array()) return table;
+    for (const Json& one : loops) {
+        if (!one.is_object()) continue;
+        const std::optional<double> share = number_of(one, "share");
+        table.add_row({place_text(one), share ? format_percent(*share) : std::string("-"), likeness_text(one)});
+    }
+    return table;
+}
+
+const Json& loops_of_job(const Json& work)
+{
+    return member(member(member(work, "remainder"), "code"), "loops");
+}
+
+} // namespace fathom::cli
