@@ -8,6 +8,7 @@ export type NetworkCalibration = components['schemas']['NetworkCalibration']
 export type Calibration = components['schemas']['Calibration']
 export type Accuracy = components['schemas']['Accuracy']
 export type DeviceAccuracy = components['schemas']['DeviceAccuracy']
+export type OperatorAccuracy = components['schemas']['OperatorAccuracy']
 
 export interface PredictionFilters {
   unit_type: string
@@ -18,10 +19,16 @@ export const calibrationKeys = {
   all: [...predictionKeys.all, 'calibration'] as const,
   ended: (filters: PredictionFilters) => [...predictionKeys.all, 'ended', filters] as const,
   devices: ['speedup-accuracy'] as const,
+  operators: [...predictionKeys.all, 'operators'] as const,
 }
 
 export function useCalibration() {
   return useQuery({ queryKey: calibrationKeys.all, queryFn: ({ signal }) => unwrap(api.GET('/api/v1/predictions:calibration', { signal })) })
+}
+
+/** What profiled runs took for their operators, against what was predicted, by unit type. */
+export function useOperatorAccuracy() {
+  return useQuery({ queryKey: calibrationKeys.operators, queryFn: ({ signal }) => unwrap(api.GET('/api/v1/predictions:operators', { signal })) })
 }
 
 /** Predictions of attempts that have ended, newest first. */

@@ -9,6 +9,7 @@ import { LoadBar } from '../../ui/load_bar'
 import { Facts, Section } from '../../ui/page'
 import { formatSize } from '../../ui/rates'
 import { Time } from '../../ui/zone'
+import { likenessText, type OwnLoop, readLoops } from '../jobs/job/own_loops'
 import { type MixPart, partsOf } from './mix'
 
 type Use = JobType['operators'][number]
@@ -26,6 +27,12 @@ export function JobTypeDialog({ type, onClose }: { type: JobType; onClose: () =>
     { id: 'count', title: t('measure.count'), isNumber: true, cell: (use) => use.count ?? 1, csv: (use) => use.count ?? 1 },
     { id: 'share', title: t('jobs.operators.share'), isNumber: true, cell: (use) => formatShare(use.share), csv: (use) => use.share },
   ]
+  const loopColumns: Column<OwnLoop>[] = [
+    { id: 'place', title: t('jobs.operators.loops.place'), cell: (loop) => <code>{loop.place}</code>, csv: (loop) => loop.place },
+    { id: 'share', title: t('jobs.operators.share'), isNumber: true, cell: (loop) => formatShare(loop.share), csv: (loop) => loop.share },
+    { id: 'like', title: t('jobs.operators.loops.like'), cell: (loop) => likenessText(loop, t), csv: (loop) => loop.operator },
+  ]
+  const loops = readLoops(type.own_loops)
   return (
     <Modal opened onClose={onClose} size="xl" title={type.name} closeButtonProps={{ 'aria-label': t('ui.close') }}>
       <Facts items={[
@@ -46,6 +53,12 @@ export function JobTypeDialog({ type, onClose }: { type: JobType; onClose: () =>
         <DataTable isPlain name="job-type-operators" label={t('jobtypes.operators')} columns={operators} rows={type.operators} empty={<p className="dim">{nothing}</p>}
           rowKey={(use) => `${use.id} ${formatSize(use.parameters ?? {})} ${use.label ?? ''}`} />
       </Section>
+      {loops.length > 0 ? (
+        <Section title={t('jobs.operators.loops')}>
+          <DataTable isPlain name="job-type-own-loops" label={t('jobs.operators.loops')} columns={loopColumns} rows={loops}
+            rowKey={(loop) => `${loop.place} ${String(loop.share)} ${loop.operator ?? ''}`} />
+        </Section>
+      ) : null}
     </Modal>
   )
 }

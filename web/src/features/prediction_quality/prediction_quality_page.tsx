@@ -4,7 +4,7 @@ import { Link } from '../../app/router/link'
 import { useFilters } from '../../app/router/search'
 import { useSession } from '../../app/session'
 import { useText } from '../../i18n/language'
-import { type NetworkCalibration, type PredictionFilters, useCalibration, useDeviceAccuracy, useEndedPredictions } from '../../queries/calibration'
+import { type NetworkCalibration, type PredictionFilters, useCalibration, useDeviceAccuracy, useEndedPredictions, useOperatorAccuracy } from '../../queries/calibration'
 import { useTrust } from '../../queries/trust'
 import { loadCharts } from '../../ui/chart'
 import { Page, Section } from '../../ui/page'
@@ -14,7 +14,7 @@ import { Residuals, Scatter } from './charts'
 import styles from './prediction_quality.module.css'
 import { pointsOf } from './residuals'
 import { Summary } from './summary'
-import { DeviceTable, TrustTable, TypeTable, UnitTable } from './tables'
+import { DeviceTable, OperatorTable, TrustTable, TypeTable, UnitTable } from './tables'
 
 const filterNames = ['unit_type', 'job_type'] as const
 
@@ -47,6 +47,7 @@ export function PredictionQualityPage() {
 function AskAtOnce() {
   useTrust()
   useDeviceAccuracy()
+  useOperatorAccuracy()
   return null
 }
 
@@ -79,6 +80,7 @@ function Quality({ calibration }: { calibration: NetworkCalibration }) {
       <Section title={t('quality.types')}><TypeTable rows={calibration.by_job_type} /></Section>
       <Section title={t('quality.trust')}><TrustTable /></Section>
       <Section title={t('quality.devices')}><DeviceTable /></Section>
+      <Section title={t('quality.operators')}><OperatorTable /></Section>
       {may('read_jobs') ? <Attempts filters={filters} /> : null}
     </>
   )

@@ -1,7 +1,7 @@
 import { Link } from '../../app/router/link'
 import { pathTo } from '../../app/router/match'
 import { useLanguage } from '../../i18n/language'
-import { type DeviceAccuracy, type NetworkCalibration, useDeviceAccuracy } from '../../queries/calibration'
+import { type DeviceAccuracy, type NetworkCalibration, type OperatorAccuracy, useDeviceAccuracy, useOperatorAccuracy } from '../../queries/calibration'
 import { type Trust, useTrust } from '../../queries/trust'
 import { type Column, DataTable } from '../../ui/data_table'
 import { formatDuration, formatNumber, formatShare, nothing } from '../../ui/format'
@@ -60,6 +60,30 @@ export function DeviceTable() {
       <p className="dim">{t('quality.devices.hint')}</p>
       {query.data?.length === 0 ? <p className="dim">{t('quality.devices.none')}</p>
         : <DataTable name="quality-by-device" label={t('quality.devices')} columns={columns} rows={query.data ?? []} rowKey={(r) => `${r.center_id} ${r.resource_type} ${r.job_type}`} />}
+    </Ready>
+  )
+}
+
+export function OperatorTable() {
+  const { t, locale } = useLanguage()
+  const query = useOperatorAccuracy()
+  const columns: Column<OperatorAccuracy>[] = [
+    { id: 'unit_type', title: t('quality.unit'), cell: (r) => <Link href={pathTo('/unit-types/:id', { id: r.unit_type_id })}>{r.center} / {r.unit_type}</Link>, csv: (r) => `${r.center}/${r.unit_type}` },
+    { id: 'resource_type', title: t('quality.devices.kind'), cell: (r) => r.resource_type, csv: (r) => r.resource_type },
+    { id: 'operator', title: t('measure.operator'), cell: (r) => <Link href={pathTo('/operators/:id', { id: r.operator })}>{r.operator}</Link>, csv: (r) => r.operator },
+    { id: 'run_count', title: t('quality.operators.runs'), isNumber: true, cell: (r) => r.run_count, csv: (r) => r.run_count },
+    { id: 'predicted_s', title: t('quality.predicted'), isNumber: true, cell: (r) => formatDuration(r.predicted_s), csv: (r) => r.predicted_s },
+    { id: 'actual_s', title: t('quality.actual'), isNumber: true, cell: (r) => formatDuration(r.actual_s), csv: (r) => r.actual_s },
+    { id: 'ratio', title: t('quality.ratio'), isNumber: true, cell: (r) => formatNumber(r.median_ratio, locale, 3), csv: (r) => r.median_ratio },
+    { id: 'within_share', title: t('quality.within'), isNumber: true, cell: (r) => formatShare(r.within_share), csv: (r) => r.within_share },
+    { id: 'unknown', title: t('quality.operators.unknown'), isNumber: true, cell: (r) => r.unknown_count, csv: (r) => r.unknown_count },
+    { id: 'likeness', title: t('quality.operators.likeness'), isNumber: true, isHidden: true, cell: (r) => formatShare(r.likeness), csv: (r) => r.likeness },
+  ]
+  return (
+    <Ready query={query}>
+      <p className="dim">{t('quality.operators.hint')}</p>
+      {query.data?.items.length === 0 ? <p className="dim">{t('quality.operators.none')}</p>
+        : <DataTable name="quality-by-operator" label={t('quality.operators')} columns={columns} rows={query.data?.items ?? []} rowKey={(r) => `${r.unit_type_id} ${r.operator}`} />}
     </Ready>
   )
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { en } from '../../../i18n/en'
 import { fill, type Translate } from '../../../i18n/language'
-import { likenessText, ownLoops } from './own_loops'
+import { likenessText, ownLoops, readLoops } from './own_loops'
 
 const english: Translate = (key, values) => fill(en[key], values)
 
@@ -18,6 +18,13 @@ describe('loops of a program of its own', () => {
     for (const remainder of [null, {}, { code: 7 }, { code: { loops: {} } }, { code: { loops: [7, null, { file: 1 }] } }]) {
       expect(ownLoops({ remainder } as never)).toEqual([])
     }
+  })
+
+  it('are those that a job type was learned with', () => {
+    expect(readLoops([{ file: 'solver', offset: 16, share: 0.1, operator: 'spmv', likeness: 0.8 }])).toEqual([
+      { place: 'solver+0x10', share: 0.1, operator: 'spmv', likeness: 0.8 },
+    ])
+    expect(readLoops(null)).toEqual([])
   })
 
   it('are like an operator in words', () => {

@@ -16,7 +16,11 @@ function member(of: unknown, name: string): unknown {
 
 /** The loops that a profile reports. It comes from the center, where the job could have written anything: what does not fit is left out. */
 export function ownLoops(known: Pick<JobOperators, 'remainder'>): OwnLoop[] {
-  const loops = member(member(known.remainder, 'code'), 'loops')
+  return readLoops(member(member(known.remainder, 'code'), 'loops'))
+}
+
+/** The same of what a job type was learned from. */
+export function readLoops(loops: unknown): OwnLoop[] {
   if (!Array.isArray(loops)) return []
   return loops.flatMap((loop: unknown) => {
     const [file, offset, share, operator, likeness] = ['file', 'offset', 'share', 'operator', 'likeness'].map((name) => member(loop, name))
