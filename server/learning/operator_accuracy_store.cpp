@@ -18,7 +18,7 @@ constexpr Statement kSelectOperatorAccuracy{"learning_select_operator_accuracy",
            sum(n.actual_s) FILTER (WHERE n.predicted_s IS NOT NULL) AS actual_s,
            percentile_cont(0.5) WITHIN GROUP (ORDER BY n.actual_s / n.predicted_s) AS median_ratio,
            avg((n.actual_s BETWEEN n.low_s AND n.high_s)::int)::float8 AS within_share,
-           sum(n.likeness * n.actual_s) / sum(n.actual_s) AS likeness
+           least(1, sum(n.likeness * n.actual_s) / sum(n.actual_s)) AS likeness
     FROM newest n JOIN unit_type u ON u.id = n.unit_type_id JOIN center c ON c.id = u.center_id
     WHERE ($1 = '' OR n.operator_id = $1) AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
       AND ($3 = '' OR c.id = $3 OR c.name = $3)
