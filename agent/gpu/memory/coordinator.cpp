@@ -3,6 +3,7 @@
 #include "core/base/utf8.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -85,56 +86,42 @@ void Coordinator::receive(ClientId id, const Message& message, double now_s)
         ++client.wrong_messages;
         return;
     }
-    switch (message.type) {
-    case MessageType::kHello:
-        hello(client, message);
-        return;
-    case MessageType::kUseGpu:
-        use_gpu(id, client, message, now_s);
-        return;
-    case MessageType::kGrow:
-        grow(id, client, message, now_s);
-        return;
-    case MessageType::kShrink:
-        shrink(id, client, message);
-        return;
-    case MessageType::kUse:
-        use(id, client, message);
-        return;
-    case MessageType::kAskLeft:
-        tell_left(id, message);
-        return;
-    case MessageType::kWant:
-        if (client.is_shared) turns_.want(key(id), now_s);
-        tick(now_s);
-        return;
-    case MessageType::kGiveBack:
-        give_back(id, client, message, now_s);
-        return;
-    case MessageType::kIterationEnd:
-        end_iteration(id, client, message, now_s);
-        return;
-    case MessageType::kKind:
-        set_kind(client, message);
-        return;
-    case MessageType::kCommunicator:
-        note_communicator(id, client, message, now_s);
-        return;
-    case MessageType::kCollectives:
-        note_collectives(id, client, message, now_s);
-        return;
-    case MessageType::kPlace:
-    case MessageType::kRefused:
-    case MessageType::kGrown:
-    case MessageType::kShared:
-    case MessageType::kTurn:
-    case MessageType::kEndAfterIteration:
-    case MessageType::kEndNow:
-    case MessageType::kRoom:
-    case MessageType::kLeft:
-        break;
-    }
-    ++client.wrong_messages; // ours, or none
+    if (const Handler handle = handler_of(message.type); handle != nullptr)
+        handle(*this, id, client, message, now_s);
+    else
+        ++client.wrong_messages; // ours, or none
+}
+
+Coordinator::Handler Coordinator::handler_of(MessageType type)
+{
+    static constexpr std::pair<MessageType, Handler> kHandlers[] = {
+        {MessageType::kHello, [](Coordinator& self, ClientId, Client& client, const Message& message,
+                                 double) { self.hello(client, message); }},
+        {MessageType::kUseGpu, [](Coordinator& self, ClientId id, Client& client, const Message& message,
+                                  double now_s) { self.use_gpu(id, client, message, now_s); }},
+        {MessageType::kGrow, [](Coordinator& self, ClientId id, Client& client, const Message& message,
+                                double now_s) { self.grow(id, client, message, now_s); }},
+        {MessageType::kShrink, [](Coordinator& self, ClientId id, Client& client, const Message& message,
+                                  double) { self.shrink(id, client, message); }},
+        {MessageType::kUse, [](Coordinator& self, ClientId id, Client& client, const Message& message,
+                               double) { self.use(id, client, message); }},
+        {MessageType::kAskLeft,
+         [](Coordinator& self, ClientId id, Client&, const Message& message, double) { self.tell_left(id, message); }},
+        {MessageType::kWant, [](Coordinator& self, ClientId id, Client& client, const Message&,
+                                double now_s) { self.want(id, client, now_s); }},
+        {MessageType::kGiveBack, [](Coordinator& self, ClientId id, Client& client, const Message& message,
+                                    double now_s) { self.give_back(id, client, message, now_s); }},
+        {MessageType::kIterationEnd, [](Coordinator& self, ClientId id, Client& client, const Message& message,
+                                        double now_s) { self.end_iteration(id, client, message, now_s); }},
+        {MessageType::kKind, [](Coordinator& self, ClientId, Client& client, const Message& message,
+                                double) { self.set_kind(client, message); }},
+        {MessageType::kCommunicator, [](Coordinator& self, ClientId id, Client& client, const Message& message,
+                                        double now_s) { self.note_communicator(id, client, message, now_s); }},
+        {MessageType::kCollectives, [](Coordinator& self, ClientId id, Client& client, const Message& message,
+                                       double now_s) { self.note_collectives(id, client, message, now_s); }}};
+    const auto* const found = std::find_if(std::begin(kHandlers), std::end(kHandlers),
+                                           [&](const auto& entry) { return entry.first == type; });
+    return found == std::end(kHandlers) ? nullptr : found->second;
 }
 
 void Coordinator::hello(Client& client, const Message& message)
@@ -300,6 +287,12 @@ void Coordinator::use(ClientId id, Client& client, const Message& message)
     const std::optional<MemoryKind> kind = kind_of(message.first);
     if (!kind || !client.gpus.contains(gpu) || !books_.at(gpu).report(key(id), *kind, message.second))
         ++client.wrong_messages;
+}
+
+void Coordinator::want(ClientId id, const Client& client, double now_s)
+{
+    if (client.is_shared) turns_.want(key(id), now_s);
+    tick(now_s);
 }
 
 void Coordinator::give_back(ClientId id, Client& client, const Message& message, double now_s)

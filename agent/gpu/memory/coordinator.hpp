@@ -108,6 +108,10 @@ class Coordinator {
 
     static std::string key(ClientId client);
     void say(ClientId to, const Message& message) { outgoing_.push_back({to, message}); }
+    /// What is done on a message of one type.
+    using Handler = void (*)(Coordinator& self, ClientId id, Client& client, const Message& message, double now_s);
+    /// nullptr: no message of a program.
+    static Handler handler_of(MessageType type);
     void hello(Client& client, const Message& message);
     bool take_name(Client& client, const std::string& job, std::int64_t proof);
     void give_name_back(const Client& client);
@@ -118,6 +122,7 @@ class Coordinator {
     void shrink(ClientId id, Client& client, const Message& message);
     void use(ClientId id, Client& client, const Message& message);
     void tell_left(ClientId id, const Message& message);
+    void want(ClientId id, const Client& client, double now_s);
     void give_back(ClientId id, Client& client, const Message& message, double now_s);
 
     // Who is alone (coordinator_sharing.cpp)
