@@ -1,8 +1,13 @@
 #pragma once
 
+#include "core/base/clock.hpp"
+#include "server/events/wake_signal.hpp"
 #include "server/routing/scheduling_batch.hpp"
+#include "server/routing/unit_loads.hpp"
 
 #include <atomic>
+#include <cstdint>
+#include <optional>
 
 namespace fathom::server {
 

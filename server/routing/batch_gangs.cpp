@@ -1,10 +1,7 @@
-#include "server/routing/scheduling_batch.hpp"
-
-// Jobs that start together or not at all.
-
-#include <pqxx/pqxx>
+#include "server/routing/batch_gangs.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace fathom::server {
 namespace {
@@ -58,62 +55,35 @@ bool can_ever_run(const Candidate& candidate)
     return candidate.feasible || !candidate.removed_by || !rule_of(*candidate.removed_by).removes_for_good;
 }
 
-} // namespace
-
-std::vector<std::size_t> SchedulingBatch::leave_out_gangs(pqxx::work& transaction)
-{
-    std::vector<std::size_t> decided;
-    std::map<GangKey, std::vector<std::size_t>> gangs;
-    for (std::size_t i = 0; i < ready_.size(); ++i) {
-        const JobSpec& spec = ready_[i].job.spec;
-        if (spec.gang.id.empty())
-            decided.push_back(i);
-        else
-            gangs[gang_key(ready_[i].job)].push_back(i);
-    }
-    if (gangs.empty()) return decided;
-    std::vector<GangKey> keys;
-    for (const auto& [key, members] : gangs)
-        keys.push_back(key);
-    const std::map<GangKey, GangMembers> counts = count_gang_members(transaction, keys);
-    for (const auto& [key, members] : gangs) {
-        const auto count = counts.find(key);
-        const std::vector<std::size_t> starting =
-            gather_gang(key.id, members, count == counts.end() ? GangMembers() : count->second);
-        decided.insert(decided.end(), starting.begin(), starting.end());
-    }
-    std::sort(decided.begin(), decided.end());
-    return decided;
-}
-
-std::vector<std::size_t> SchedulingBatch::gather_gang(const std::string& gang, const std::vector<std::size_t>& members,
-                                                      const GangMembers& count)
+/// Adds those of a gang's members that are decided now; the others wait, for what the counts of all say.
+void gather_gang(const std::string& gang, const std::vector<std::size_t>& members, const GangMembers& count,
+                 std::vector<BatchJob>& jobs, DecidableJobs& decidable)
 {
     // Members that name different sizes wait for the largest.
     std::int64_t size = 0;
     for (const std::size_t member : members)
-        size = std::max(size, ready_[member].job.spec.gang.size);
+        size = std::max(size, jobs[member].job.spec.gang.size);
     // More than the gang takes: the oldest start, the others wait for a gang of their own.
     const bool is_complete = std::ssize(members) >= size;
-    std::vector<std::size_t> starting;
+    std::int64_t starting = 0;
     for (const std::size_t member : members) {
-        Ready& ready = ready_[member];
+        BatchJob& ready = jobs[member];
         ready.job.spec.gang.size = size;
-        if (is_complete && std::ssize(starting) < size) {
-            starting.push_back(member);
+        if (is_complete && starting < size) {
+            ++starting;
+            decidable.jobs.push_back(member);
             continue;
         }
         const std::string reason =
             is_complete ? surplus_reason(gang, size, std::ssize(members) - size) : gang_reason(gang, size, count);
-        ++report_.waiting;
-        note_reason(ready.job, reason);
-        note_rank(ready.job, kLastRank);
+        ++decidable.waiting;
+        decidable.notes.note_reason(ready.job, reason);
+        decidable.notes.note_rank(ready.job, kLastRank);
     }
-    return starting;
 }
 
 /// What a gang needs at least, and all that there is where any of its members could ever run.
-struct SchedulingBatch::GangNeed {
+struct GangNeed {
     std::vector<const WaitingJob*> members;
     std::int64_t units{};
     std::map<std::string, std::int64_t> offered; ///< units, by unit type
@@ -129,13 +99,14 @@ struct SchedulingBatch::GangNeed {
     bool is_impossible() const { return is_known && !offered.empty() && units > offered_units(); }
 };
 
-std::map<GangKey, SchedulingBatch::GangNeed> SchedulingBatch::gang_needs(const UnitLedger& network,
-                                                                         const std::vector<ScheduledWait>& waits) const
+/// Of the gangs whose members wait.
+std::map<GangKey, GangNeed> gang_needs(const UnitLedger& network, const std::vector<ScheduledWait>& waits,
+                                       const std::vector<BatchJob>& jobs, const std::vector<std::size_t>& decided)
 {
     std::map<std::string, std::int64_t> sizes;
     std::map<GangKey, GangNeed> needs;
     for (const ScheduledWait& wait : waits) {
-        const Ready& ready = ready_[decided_[wait.job]];
+        const BatchJob& ready = jobs[decided[wait.job]];
         if (ready.job.spec.gang.id.empty()) continue;
         if (sizes.empty()) {
             for (std::size_t i = 0; i < network.views().size(); ++i)
@@ -153,7 +124,7 @@ std::map<GangKey, SchedulingBatch::GangNeed> SchedulingBatch::gang_needs(const U
     return needs;
 }
 
-void SchedulingBatch::settle_impossible_gang(const std::string& gang, const GangNeed& need)
+void settle_impossible_gang(const std::string& gang, const GangNeed& need, ImpossibleGangs& impossible)
 {
     const std::string why = " start together: its " + members_text(std::ssize(need.members)) + " take " +
                             std::to_string(need.units) + " units, and what can run them has " +
@@ -164,26 +135,59 @@ void SchedulingBatch::settle_impossible_gang(const std::string& gang, const Gang
     });
     for (const WaitingJob* job : need.members) {
         if (!is_final) {
-            ++report_.waiting;
-            note_reason(*job, cannot);
-            note_rank(*job, kLastRank);
+            ++impossible.waiting;
+            impossible.notes.note_reason(*job, cannot);
+            impossible.notes.note_rank(*job, kLastRank);
             continue;
         }
-        gang_ends_.push_back({job->id, job->label, "gang " + gang + " can never" + why});
+        impossible.ends.push_back({job->id, job->label, "gang " + gang + " can never" + why});
     }
 }
 
-std::set<std::string> SchedulingBatch::settle_impossible_gangs(const UnitLedger& network,
-                                                               const std::vector<ScheduledWait>& waits)
+} // namespace
+
+std::string gang_text(const WaitingJob& job)
 {
-    std::set<std::string> settled;
-    for (const auto& [key, need] : gang_needs(network, waits)) {
-        if (!need.is_impossible()) continue;
-        settle_impossible_gang(key.id, need);
-        for (const WaitingJob* job : need.members)
-            settled.insert(job->id.value);
+    const JobSpec& spec = job.spec;
+    return spec.gang.id.empty() ? std::string() : spec.project + '\n' + job.submitter + '\n' + spec.gang.id;
+}
+
+DecidableJobs leave_out_gangs(pqxx::work& transaction, std::vector<BatchJob>& jobs)
+{
+    DecidableJobs decidable;
+    std::map<GangKey, std::vector<std::size_t>> gangs;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        const JobSpec& spec = jobs[i].job.spec;
+        if (spec.gang.id.empty())
+            decidable.jobs.push_back(i);
+        else
+            gangs[gang_key(jobs[i].job)].push_back(i);
     }
-    return settled;
+    if (gangs.empty()) return decidable;
+    std::vector<GangKey> keys;
+    for (const auto& [key, members] : gangs)
+        keys.push_back(key);
+    const std::map<GangKey, GangMembers> counts = count_gang_members(transaction, keys);
+    for (const auto& [key, members] : gangs) {
+        const auto count = counts.find(key);
+        gather_gang(key.id, members, count == counts.end() ? GangMembers() : count->second, jobs, decidable);
+    }
+    std::sort(decidable.jobs.begin(), decidable.jobs.end());
+    return decidable;
+}
+
+ImpossibleGangs find_impossible_gangs(const UnitLedger& network, const std::vector<ScheduledWait>& waits,
+                                      const std::vector<BatchJob>& jobs, const std::vector<std::size_t>& decided)
+{
+    ImpossibleGangs impossible;
+    const std::map<GangKey, GangNeed> needs = gang_needs(network, waits, jobs, decided);
+    for (const auto& [key, need] : needs) {
+        if (!need.is_impossible()) continue;
+        settle_impossible_gang(key.id, need, impossible);
+        for (const WaitingJob* job : need.members)
+            impossible.members.insert(job->id.value);
+    }
+    return impossible;
 }
 
 } // namespace fathom::server
