@@ -26,7 +26,11 @@ class RoutedByGpuPairs : public LearnedGpuPairs {
         has_run_for(stream, 20);
         finish(solve, 20);
         finish(stream, 20);
-        reload_catalog();
+        ASSERT_TRUE(test::eventually([&] { // history is summed up beside the catalog's reading
+            reload_catalog();
+            const CatalogPointer catalog = catalog_.get();
+            return catalog->knowledge.runs && catalog->knowledge.runs->runs().size() == 4;
+        })) << "the four runs of both";
     }
     Json gpu_share_of(const JobId& job) const
     {
