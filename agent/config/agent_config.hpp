@@ -66,7 +66,8 @@ struct KubernetesConfig {
     std::int64_t grace_s{5};
     std::int64_t finished_ttl_s{86'400};
     std::string priority_class;
-    bool refuses_unmapped = true; ///< where there are [[kubernetes_user]] tables, jobs that none of them is for
+    bool refuses_unmapped = true;  ///< where there are [[kubernetes_user]] tables, jobs that none of them is for
+    bool takes_job_images = false; ///< a job may name the image of its pod
 };
 
 /// The tables of the config file, which no flag can express.

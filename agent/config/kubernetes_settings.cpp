@@ -91,6 +91,9 @@ std::vector<SettingSpec> kubernetes_settings()
          check_center_label},
         {"kubernetes_image", "", "with Kubernetes: image of jobs"},
         {"kubernetes_probe_image", "", "with Kubernetes: image of probes; empty: that of jobs"},
+        {"kubernetes_job_images", "refuse",
+         "with Kubernetes: jobs that name the image of their pod (container) get it (any), or go elsewhere (refuse)",
+         check_one_of({"any", "refuse"})},
         {"kubernetes_pull_secrets", "", "with Kubernetes: secrets that images are pulled with, commas between them",
          check_names},
         {"kubernetes_work_folder", "",
@@ -134,6 +137,7 @@ KubernetesConfig read_kubernetes_settings(const Settings& settings)
     config.center = settings.text("kubernetes_center");
     config.image = settings.text("kubernetes_image");
     config.probe_image = settings.text("kubernetes_probe_image");
+    config.takes_job_images = settings.text("kubernetes_job_images") == "any";
     config.pull_secrets = parts_of(settings.text("kubernetes_pull_secrets"));
     config.work_folder = settings.text("kubernetes_work_folder");
     config.volume_claim = settings.text("kubernetes_volume_claim");

@@ -31,7 +31,7 @@ def network():
         cluster.add_node("small-1", {INSTANCE_TYPE: "small"}, {"cpu": "2", "memory": "2Gi"})
         cluster.add_node("large-1", {INSTANCE_TYPE: "large"}, {"cpu": "4", "memory": "4Gi"})
         cluster.add_node("tight-1", {INSTANCE_TYPE: "tight"}, {"cpu": "1", "memory": "1Gi", "pods": "1"})
-        network.add_agent("alpha", cluster.agent_config())
+        network.add_agent("alpha", cluster.agent_config('kubernetes_job_images = "any"'))
         yield network
     finally:
         network.close()
@@ -151,6 +151,15 @@ def test_an_image_that_nobody_has_is_told_and_ends_the_attempt(network, cluster)
     expect_end(job, state="failed", outcome="failed_to_start")
     assert UNPULLABLE in job["end_reason"], told(job)
     wait_until(lambda: not cluster.items("pods", job["attempt"]["id"]), 60, "its pod being gone from the cluster")
+
+
+def test_a_job_runs_in_the_image_that_it_names_where_jobs_may(network, cluster):
+    gate, image = Gate(network, "image"), "registry.example.org/theirs:2"
+    job_id = submit(network, gate.passing, container={"image": image})
+    [pod] = wait_until(lambda: cluster.items("pods", attempt_of(network, job_id)["id"]), 60, "its pod")
+    gate.open()
+    assert pod["spec"]["containers"][0]["image"] == image
+    expect_end(network.wait_job(job_id), state="succeeded")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root's agent gives files to several users")

@@ -162,6 +162,23 @@ done
 
 } // namespace
 
+Result<std::string> pod_image(const AttemptOrder& order, const KubernetesConfig& config)
+{
+    const JobSoftware& software = order.software;
+    if (!software.modules.empty())
+        return Error{Errc::kInfeasible, "this center has no modules: what a job needs is in its image"};
+    if (software.image.empty()) {
+        const bool has_own = order.label == "probe" && !config.probe_image.empty();
+        return has_own ? config.probe_image : config.image;
+    }
+    if (!config.takes_job_images)
+        return Error{Errc::kInfeasible, "this center lets no job name its image (kubernetes_job_images)"};
+    if (software.image.starts_with('/'))
+        return Error{Errc::kInfeasible,
+                     "the image of a pod comes from a registry, and " + software.image + " is the path of a file"};
+    return software.image;
+}
+
 std::string job_name(const AttemptId& id)
 {
     std::string name = "fathom-" + id.value;

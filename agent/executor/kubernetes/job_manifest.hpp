@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/config/agent_config.hpp"
 #include "agent/executor/batch/batch_folder.hpp"
 
 #include <map>
@@ -9,7 +10,7 @@ namespace fathom::agent {
 /// How Jobs of a center are made.
 struct JobManifestOptions {
     std::string center;                                 ///< the label's value
-    std::string image;                                  ///< of the kind of order
+    std::string image;                                  ///< pod_image()
     std::vector<std::string> pull_secrets{};            ///< names
     std::string priority_class{};                       ///< empty: the cluster's default
     std::map<std::string, std::string> node_selector{}; ///< that every node offered has
@@ -25,6 +26,11 @@ struct JobManifestOptions {
     std::int64_t finished_ttl_s{86'400};
     std::int64_t start_limit_s{600}; ///< on the node, before the program begins
 };
+
+/// The image of an order's pod: the one that the job names (`container`), else the center's for such orders.
+/// @error kInfeasible  it needs what no pod has here: modules, an image where jobs may name none, or one that is a
+/// file.
+Result<std::string> pod_image(const AttemptOrder& order, const KubernetesConfig& config);
 
 /// The name of an attempt's Job: `fathom-att-01k…`.
 std::string job_name(const AttemptId& id);

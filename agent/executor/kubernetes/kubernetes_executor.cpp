@@ -20,6 +20,19 @@ constexpr const char* kManifestName = "job.json";
 constexpr std::size_t kMaxReasonBytes = 1000;
 constexpr std::size_t kMaxDetailBytes = 2000;
 
+/// At least one of them is one.
+Error first_error(const Result<JobUser>& user, const Result<std::string>& image)
+{
+    return user ? image.error() : user.error();
+}
+
+/// Of an attempt for which no Job can be made. An image that no pod can have is the job's own doing.
+AttemptCause cause_of(const Result<JobUser>& user, const Result<std::string>& image)
+{
+    if (!user) return AttemptCause::kNoLocalUser;
+    return image ? AttemptCause::kNone : AttemptCause::kProgramNotStarted;
+}
+
 } // namespace
 
 KubernetesExecutor::KubernetesExecutor(KubernetesExecutorOptions options)
@@ -47,16 +60,15 @@ Result<JobUser> KubernetesExecutor::user_of(const AttemptOrder& order) const
     return identity->user.value_or(options_.user);
 }
 
-JobManifestOptions KubernetesExecutor::manifest_options(const std::string& label, const JobUser& user) const
+JobManifestOptions KubernetesExecutor::manifest_options(const std::string& image, const JobUser& user) const
 {
     const KubernetesConfig& config = options_.kubernetes;
-    const bool is_probe = label == "probe" && !config.probe_image.empty();
     // What is not there before the first job has ended cannot be mounted.
     std::error_code ignored;
     const bool has_cache =
         options_.input_cache.limit_bytes > 0 && std::filesystem::is_directory(options_.input_cache.folder, ignored);
     return {.center = config.center,
-            .image = is_probe ? config.probe_image : config.image,
+            .image = image,
             .pull_secrets = config.pull_secrets,
             .priority_class = config.priority_class,
             .node_selector = config.node_selector,
@@ -88,8 +100,9 @@ Result<void> KubernetesExecutor::start(const RunOrder& run)
     const std::scoped_lock lock(mutex_);
     if (find_or_adopt(id) != nullptr) return {};
     const Result<JobUser> pod_user = user_of(run.order);
-    const Result<Json> manifest =
-        pod_user ? job_manifest(run, folder, manifest_options(run.order.label, *pod_user)) : pod_user.error();
+    const Result<std::string> image = pod_image(run.order, options_.kubernetes);
+    const Result<Json> manifest = pod_user && image ? job_manifest(run, folder, manifest_options(*image, *pod_user))
+                                                    : first_error(pod_user, image);
     // A volume's own folder has the mode and owner that its driver gave it.
     std::error_code ignored;
     if (!std::filesystem::exists(options_.folder, ignored)) {
@@ -105,8 +118,7 @@ Result<void> KubernetesExecutor::start(const RunOrder& run)
     attempt.user = user;
     attempt.limits = limits_of(run);
     if (!manifest) {
-        end_uncreated(id, attempt, AttemptOutcome::kFailedToStart, manifest.error().detail,
-                      pod_user ? AttemptCause::kNone : AttemptCause::kNoLocalUser);
+        end_uncreated(id, attempt, AttemptOutcome::kFailedToStart, manifest.error().detail, cause_of(pod_user, image));
         return {};
     }
     const std::string script = pod_script(run, folder, options_.programs, pod_user->name);
@@ -200,6 +212,8 @@ Json KubernetesExecutor::facts() const
         isolation["uid_per_user"] =
             options_.kubernetes.refuses_unmapped && find_shared_users(options_.mapped, options_.user).empty();
     }
+    if (options_.kubernetes.takes_job_images)
+        facts["software"] = {{"modules", false}, {"containers", true}, {"container_runtime", "kubernetes"}};
     facts["isolation"] = std::move(isolation);
     facts.update(s3_facts(options_.s3));
     return facts;

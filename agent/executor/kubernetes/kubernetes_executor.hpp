@@ -87,7 +87,7 @@ class KubernetesExecutor final : public Executor {
     };
 
     BatchFolder folder_of(const AttemptId& id) const { return {options_.folder / id.value}; }
-    JobManifestOptions manifest_options(const std::string& label, const JobUser& user) const;
+    JobManifestOptions manifest_options(const std::string& image, const JobUser& user) const;
     /// Who the pod of an order runs as. @error kInfeasible  nobody.
     Result<JobUser> user_of(const AttemptOrder& order) const;
     unsigned owner_of(const Attempt& attempt) const { return attempt.user ? attempt.user->uid : options_.user.uid; }

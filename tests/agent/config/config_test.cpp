@@ -282,6 +282,11 @@ TEST(AgentSettings, NameAKubernetesCluster)
     EXPECT_EQ(config.kubernetes.device_resources.at("cuda"), "nvidia.com/gpu");
     EXPECT_EQ(config.kubernetes.unit_labels.size(), 3U);
     EXPECT_EQ(config.kubernetes.grace_s, 7);
+    EXPECT_FALSE(config.kubernetes.takes_job_images) << "with the center's right to pull images";
+    EXPECT_TRUE(make_agent_config(settings_of({"--executor", "kubernetes", "--kubernetes-image", "jobs:1",
+                                               "--kubernetes-job-images", "any"}))
+                    .value()
+                    .kubernetes.takes_job_images);
     EXPECT_EQ(settings_of({"--kubernetes-center", "-x"}).exit_code, 2);
 }
 

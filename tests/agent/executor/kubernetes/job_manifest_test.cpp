@@ -133,6 +133,39 @@ TEST(KubernetesManifests, AreRefusedWhereNoPodCouldRunThem)
     EXPECT_EQ(job_manifest(run, {"/shared/x"}, options_of_claim()).error().code, Errc::kInvalid);
 }
 
+TEST(KubernetesImages, AreTheCentersUnlessAJobNamesOne)
+{
+    KubernetesConfig config;
+    config.image = "registry/jobs:1";
+    AttemptOrder order = run_of_two_units().order;
+    EXPECT_EQ(pod_image(order, config).value(), "registry/jobs:1");
+    order.label = "probe";
+    EXPECT_EQ(pod_image(order, config).value(), "registry/jobs:1");
+    config.probe_image = "registry/probes:1";
+    EXPECT_EQ(pod_image(order, config).value(), "registry/probes:1");
+
+    order.label = "job";
+    config.takes_job_images = true;
+    EXPECT_EQ(pod_image(order, config).value(), "registry/jobs:1");
+    order.software.image = "docker.io/gromacs/gromacs:2023";
+    EXPECT_EQ(pod_image(order, config).value(), "docker.io/gromacs/gromacs:2023");
+}
+
+TEST(KubernetesImages, AreRefusedWhereNoPodHasThem)
+{
+    KubernetesConfig config;
+    config.image = "registry/jobs:1";
+    AttemptOrder order = run_of_two_units().order;
+    order.software.image = "docker.io/gromacs/gromacs:2023";
+    EXPECT_THAT(pod_image(order, config).error().detail, HasSubstr("kubernetes_job_images"));
+
+    config.takes_job_images = true;
+    order.software.image = "/images/gromacs.sif";
+    EXPECT_THAT(pod_image(order, config).error().detail, HasSubstr("/images/gromacs.sif is the path of a file"));
+    order.software = {.modules = {"gcc/12.2"}, .image = {}};
+    EXPECT_EQ(pod_image(order, config).error().code, Errc::kInfeasible);
+}
+
 TEST(KubernetesLabels, HaveWhatALabelMayHave)
 {
     EXPECT_EQ(label_value("tok_1"), "tok_1");

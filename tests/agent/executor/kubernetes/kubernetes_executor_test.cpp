@@ -251,6 +251,29 @@ TEST_F(KubernetesExecutorTest, RunsThePodsOfAUserWithItsOwnIdsAndRefusesWhoHasNo
     EXPECT_TRUE(wait_until([&] { return server_.jobs().size() == 2; })) << "a probe is nobody's";
 }
 
+TEST_F(KubernetesExecutorTest, RunsAJobInTheImageThatItNamesWhereJobsMay)
+{
+    EXPECT_FALSE(KubernetesExecutor(options()).facts().contains("software"));
+    KubernetesExecutorOptions open = options();
+    open.kubernetes.takes_job_images = true;
+    KubernetesExecutor executor(open);
+    EXPECT_EQ(executor.facts().at("software"),
+              Json({{"modules", false}, {"containers", true}, {"container_runtime", "kubernetes"}}));
+
+    run_.order.software.image = "registry/theirs:2";
+    ASSERT_TRUE(executor.start(run_));
+    ASSERT_TRUE(wait_until([&] { return server_.jobs().size() == 1; }));
+    EXPECT_EQ(server_.jobs()[0]["spec"]["template"]["spec"]["containers"].at(0)["image"], "registry/theirs:2");
+
+    RunOrder file = run_;
+    file.order.attempt_id = AttemptId::make();
+    file.order.software.image = "/images/theirs.sif";
+    ASSERT_TRUE(executor.start(file));
+    const AttemptEnd end = executor.look(file.order.attempt_id).end.value();
+    EXPECT_EQ(end.outcome, AttemptOutcome::kFailedToStart);
+    EXPECT_EQ(end.cause, AttemptCause::kProgramNotStarted) << "the center could do nothing about it";
+}
+
 TEST_F(KubernetesExecutorTest, TakesAJobThatIsThereForItsOwnByItsLabels)
 {
     server_.set_job({{"metadata",
