@@ -122,7 +122,7 @@ void add_options(CLI::App& serving, ServeOptions& options)
     serving
         .add_option("--at-once", options.memory.turns.at_once,
                     "so many may have the turn at once, where their memory fits and more is done so")
-        ->check(CLI::Range(std::size_t{1}, gpu::kMostAtOnce))
+        ->check(CLI::Range(std::size_t{1}, gpu::kMaxAtOnce))
         ->capture_default_str();
 }
 

@@ -24,7 +24,7 @@ GpuMemoryConfig read_gpu_memory(ObjectReader& reader, std::vector<FieldError>& e
     turns.most_wait_s = table.optional_number("most_wait_s", kMinTurn_s, kMaxWait_s).value_or(turns.most_wait_s);
     turns.most_overrun_s = table.optional_number("most_overrun_s", 0, kMaxWait_s).value_or(turns.most_overrun_s);
     turns.at_once = static_cast<std::size_t>(
-        table.optional_integer("at_once", 1, static_cast<std::int64_t>(gpu::kMostAtOnce)).value_or(1));
+        table.optional_integer("at_once", 1, static_cast<std::int64_t>(gpu::kMaxAtOnce)).value_or(1));
     if (turns.most_slice_s < turns.slice_s) table.fail("most_slice_s", "must not be less than slice_s");
     table.finish(UnknownFields::kReject);
     return config;

@@ -35,7 +35,7 @@ std::string line_of(const std::string& text, std::size_t& at)
 /// Inputs are fetched at the start, outputs stored at the end.
 bool could_last(const AttemptOrder& order, std::string_view method)
 {
-    return method != "PUT" || order.wall_limit_s <= kMostWallLimitOfSigned_s;
+    return method != "PUT" || order.wall_limit_s <= kMaxWallLimitOfSigned_s;
 }
 
 bool may(const S3Store& store, const std::string& project, std::vector<std::string> S3AccessRule::* prefixes,

@@ -27,7 +27,7 @@ struct StoredOutput {
 
 /// The longest wall limit of a job with an s3:// output: the center signs for it when the job starts, for an hour
 /// beyond the limit, and no signature is good for more than 7 days.
-inline constexpr std::int64_t kMostWallLimitOfSigned_s = 7 * 86400 - 3600;
+inline constexpr std::int64_t kMaxWallLimitOfSigned_s = 7 * 86400 - 3600;
 
 /// Whether it goes to an object store by a signature of its center's.
 inline bool is_signed_by_center(const JobOutput& output)

@@ -34,14 +34,14 @@ bool HostCores::has_others(std::size_t index) const
 {
     if (host_of_.empty() || host_of_[index] == kNone || given_[index].loads == nullptr) return false;
     const Host& host = hosts_[host_of_[index]];
-    return host.types <= kMostTypes && host.cores > cores_of(given_[index], given_[index].unit_count);
+    return host.types <= kMaxTypes && host.cores > cores_of(given_[index], given_[index].unit_count);
 }
 
 void HostCores::note(std::size_t index, const Reservation& reservation)
 {
     if (host_of_.empty() || host_of_[index] == kNone) return;
     Host& host = hosts_[host_of_[index]];
-    if (host.types < 2 || host.types > kMostTypes) return;
+    if (host.types < 2 || host.types > kMaxTypes) return;
     const auto added = static_cast<std::uint32_t>(notes_.size());
     notes_.push_back({index, reservation.from_s, reservation.release_s, cores_of(given_[index], reservation.unit_count),
                       reservation.memory});

@@ -20,7 +20,7 @@ class HostCores {
   public:
     /// No host has more types of units: one that does is many centers that somebody tries out on one machine. What
     /// others hold there is left out, since each look at one of them would cost as much as all of them.
-    static constexpr std::uint32_t kMostTypes = 64;
+    static constexpr std::uint32_t kMaxTypes = 64;
 
     /// @param given  must outlive it.
     explicit HostCores(std::span<const UnitTypeView> given);

@@ -8,8 +8,8 @@
 namespace fathom::profile {
 namespace {
 
-constexpr std::uint64_t kLongestLoop = 4096; // bytes
-constexpr std::size_t kMostInstructions = 1024;
+constexpr std::uint64_t kMaxLoopBytes = 4096; // bytes
+constexpr std::size_t kMaxLoopInstructions = 1024;
 
 struct Extent {
     std::uint64_t begin{};
@@ -22,17 +22,17 @@ Extent extent_around(std::uint64_t place, const ReadCode& read, const Disassembl
 {
     // Most loops are short: the rest is not read.
     constexpr std::size_t kAtOnce = 32;
-    const std::string code = read(place, kLongestLoop);
+    const std::string code = read(place, kMaxLoopBytes);
     Extent extent{place, place, false};
     std::uint64_t farthest = place; // that a branch forward reaches
-    for (std::size_t decoded = 0; decoded < kMostInstructions; decoded += kAtOnce) {
+    for (std::size_t decoded = 0; decoded < kMaxLoopInstructions; decoded += kAtOnce) {
         const std::string_view rest = std::string_view(code).substr(static_cast<std::size_t>(extent.end - place));
         const std::vector<Instruction> next = disassembler.decode(rest, extent.end, kAtOnce);
         for (const Instruction& one : next) {
             const std::uint64_t behind = one.address + one.bytes;
             if (one.target && !one.is_call) {
-                if (*one.target <= place && place - *one.target <= kLongestLoop) return {*one.target, behind, true};
-                if (*one.target > one.address && *one.target - place <= kLongestLoop)
+                if (*one.target <= place && place - *one.target <= kMaxLoopBytes) return {*one.target, behind, true};
+                if (*one.target > one.address && *one.target - place <= kMaxLoopBytes)
                     farthest = std::max(farthest, *one.target);
             }
             extent.end = behind;
@@ -46,7 +46,7 @@ Extent extent_around(std::uint64_t place, const ReadCode& read, const Disassembl
 CodeMix mix_of_extent(const HotLoop& extent, const ReadCode& read, const Disassembler& disassembler)
 {
     const std::string code = read(extent.begin, static_cast<std::size_t>(extent.end - extent.begin));
-    std::vector<Instruction> instructions = disassembler.decode(code, extent.begin, kMostInstructions);
+    std::vector<Instruction> instructions = disassembler.decode(code, extent.begin, kMaxLoopInstructions);
     mark_indirect(instructions);
     std::vector<CodeInstruction> loop;
     loop.reserve(instructions.size());
@@ -70,11 +70,11 @@ std::uint64_t take(const Extent& extent, CodeSamples& left)
 /// The code around the places where most samples are.
 std::vector<Extent> hottest_extents(const CodeSamples& samples, const ReadCode& read, const Disassembler& disassembler)
 {
-    constexpr std::size_t kMostPlaces = 256;
+    constexpr std::size_t kMaxHotPlaces = 256;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> hottest(samples.begin(), samples.end());
     std::sort(hottest.begin(), hottest.end(),
               [](const auto& a, const auto& b) { return std::tie(b.second, a.first) < std::tie(a.second, b.first); });
-    if (hottest.size() > kMostPlaces) hottest.resize(kMostPlaces);
+    if (hottest.size() > kMaxHotPlaces) hottest.resize(kMaxHotPlaces);
     std::vector<Extent> extents;
     for (const auto& [place, count] : hottest) {
         const Extent extent = extent_around(place, read, disassembler);

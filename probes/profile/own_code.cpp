@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMaxLoops = 16;
 constexpr std::size_t kMaxLoopsOfFile = 64; // that are looked at: programs may have many small ones
 constexpr double kSmallestLoop = 0.005;     // as of operators: less is not worth a probe's time
-constexpr std::uint64_t kFewestSamples = 20;
+constexpr std::uint64_t kMinSamples = 20;
 
 std::vector<OperatorCode> code_of(const std::vector<OperatorManifest>& library)
 {
@@ -71,14 +71,14 @@ std::string shown_name(const std::string& path)
 /// The files that a loop worth a probe can be in, those with most samples first; the program's own.
 std::vector<const SampledFile*> hottest(std::vector<const SampledFile*> files, double fewest_samples)
 {
-    constexpr std::size_t kMostFiles = 16; // taking all of a file's code apart may last a fifth of a second
+    constexpr std::size_t kMaxFilesOfLoops = 16; // taking all of a file's code apart may last a fifth of a second
     std::erase_if(files, [&](const SampledFile* file) {
         return static_cast<double>(samples_of(*file)) < fewest_samples || is_of_another_processor(reader_of(*file));
     });
     std::sort(files.begin(), files.end(), [](const SampledFile* a, const SampledFile* b) {
         return std::tuple(samples_of(*b), a->path()) < std::tuple(samples_of(*a), b->path());
     });
-    if (files.size() > kMostFiles) files.resize(kMostFiles);
+    if (files.size() > kMaxFilesOfLoops) files.resize(kMaxFilesOfLoops);
     return files;
 }
 
@@ -88,12 +88,12 @@ OwnLoop match(const std::string& file, const HotLoop& found, double share, const
     if (found.mix.waits > 0) return loop;
     const CodeMatch nearest = nearest_operator(found.mix, known);
     loop.similarity = nearest.similarity;
-    if (nearest.similarity >= kLeastCodeSimilarity) loop.operator_id = nearest.operator_id;
+    if (nearest.similarity >= kMinCodeSimilarity) loop.operator_id = nearest.operator_id;
     std::vector<OperatorCode> everywhere = known;
     std::erase_if(everywhere, [](const OperatorCode& one) { return !one.is_on_devices; });
     const CodeMatch stand_in = nearest_operator(found.mix, everywhere);
     loop.stand_in_similarity = stand_in.similarity;
-    if (stand_in.similarity >= kLeastCodeSimilarity) loop.stand_in = stand_in.operator_id;
+    if (stand_in.similarity >= kMinCodeSimilarity) loop.stand_in = stand_in.operator_id;
     return loop;
 }
 
@@ -113,7 +113,7 @@ OwnCode find_own_code(const ProgramCounters& counters, double running, double cp
         else
             own.push_back(&file);
     }
-    if (total < kFewestSamples) {
+    if (total < kMinSamples) {
         code.why_none = "too little was seen of the program's own code";
         return code;
     }

@@ -20,7 +20,7 @@ struct Matched {
 /// The operators that most of the matched loops' time goes to.
 std::vector<Matched> matched_operators(const OwnCode& code)
 {
-    constexpr std::size_t kMost = 3; // each may stand twice
+    constexpr std::size_t kMaxMatched = 3; // each may occur twice
     std::map<std::string, Matched> by_id;
     for (const OwnLoop& loop : code.loops) {
         if (loop.stand_in.empty() || !(loop.share > 0)) continue;
@@ -35,7 +35,7 @@ std::vector<Matched> matched_operators(const OwnCode& code)
         matched.push_back(one);
     std::sort(matched.begin(), matched.end(),
               [](const Matched& a, const Matched& b) { return std::tie(b.share, a.id) < std::tie(a.share, b.id); });
-    if (matched.size() > kMost) matched.resize(kMost);
+    if (matched.size() > kMaxMatched) matched.resize(kMaxMatched);
     return matched;
 }
 

@@ -10,7 +10,7 @@ constexpr std::string_view kBubble = "stream_triad";
 /// Elements of each of its three arrays: 192 MB, more than a unit's share of any last-level cache, and little enough
 /// for many copies on one host.
 constexpr std::int64_t kBubbleElements = 8'000'000;
-constexpr double kLeastSlowdown = 2;
+constexpr double kMinSlowdown = 2;
 
 OperatorUse bubble_use()
 {
@@ -62,8 +62,8 @@ Result<void> MemoryPressure::measure(SampledOperator& item)
 
 double MemoryPressure::slowdown() const
 {
-    if (!reporter_) return kLeastSlowdown;
-    return std::max(kLeastSlowdown, reporter_->beside_bubbles.median_s / reporter_->alone.median_s);
+    if (!reporter_) return kMinSlowdown;
+    return std::max(kMinSlowdown, reporter_->beside_bubbles.median_s / reporter_->alone.median_s);
 }
 
 double MemoryPressure::expected_s(const SampledOperator& item) const

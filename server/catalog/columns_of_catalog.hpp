@@ -7,8 +7,8 @@
 
 namespace fathom::server {
 
-/// What is kept of a catalog from one page of the router to the next, and from one catalog to the next where they are
-/// the same. Not thread-safe: for one page at a time.
+/// What is kept of a catalog from one batch of the router to the next, and from one catalog to the next where they are
+/// the same. Not thread-safe: for one batch at a time.
 class ColumnsOfCatalog {
   public:
     /// Refers to the catalog, which must outlive the use of what this gives.

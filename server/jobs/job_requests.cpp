@@ -33,11 +33,11 @@ Result<void> check_sizes(const Json& json)
 Result<void> check_signed_time(const JobSpec& spec)
 {
     std::vector<FieldError> errors;
-    for (std::size_t i = 0; i < spec.outputs.size() && spec.wall_limit_s > kMostWallLimitOfSigned_s; ++i) {
+    for (std::size_t i = 0; i < spec.outputs.size() && spec.wall_limit_s > kMaxWallLimitOfSigned_s; ++i) {
         if (is_signed_by_center(spec.outputs[i]))
             errors.push_back(
                 {"outputs[" + std::to_string(i) + "].url",
-                 "of s3:// needs a wall_limit_s of " + std::to_string(kMostWallLimitOfSigned_s) +
+                 "of s3:// needs a wall_limit_s of " + std::to_string(kMaxWallLimitOfSigned_s) +
                      " (6 days and 23 hours) at most: no signature for it is good for longer than 7 days"});
     }
     if (errors.empty()) return {};

@@ -7,8 +7,8 @@
 namespace fathom::server {
 namespace {
 
-constexpr std::int64_t kMostWaiting = 20;  ///< of a center: each may have a megabyte
-constexpr std::int64_t kKeptDecided = 100; ///< of a center
+constexpr std::int64_t kMaxAwaitingReview = 20; ///< of a center: each may have a megabyte
+constexpr std::int64_t kKeptDecided = 100;      ///< of a center
 
 std::string review_name(const OperatorReview& review)
 {
@@ -35,8 +35,9 @@ Result<OperatorReview> submit_package(pqxx::work& transaction, const Caller& cal
     if (const std::optional<std::int64_t> waiting = select_waiting_version(transaction, package.manifest.id))
         return Error{Errc::kConflict, "version " + std::to_string(*waiting) + " of " + package.manifest.id +
                                           " awaits review; the next one can be submitted after that"};
-    if (count_waiting_reviews(transaction, center) >= kMostWaiting)
-        return Error{Errc::kConflict, std::to_string(kMostWaiting) + " operators of this center await review already"};
+    if (count_waiting_reviews(transaction, center) >= kMaxAwaitingReview)
+        return Error{Errc::kConflict,
+                     std::to_string(kMaxAwaitingReview) + " operators of this center await review already"};
     delete_old_reviews(transaction, center, kKeptDecided);
     OperatorReview review;
     review.id = OperatorReviewId::make().value;

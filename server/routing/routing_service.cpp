@@ -85,7 +85,7 @@ RoutingService::RoutingService(Database& database, const asio::any_io_executor& 
       conflicts_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "conflict"}})),
       overdue_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "overdue"}})),
       decision_seconds_(
-          metrics.seconds_histogram("fathom_routing_decision_seconds", "Time of one decision, averaged over a page.")),
+          metrics.seconds_histogram("fathom_routing_decision_seconds", "Time of one decision, averaged over a batch.")),
       cycle_seconds_(metrics.seconds_histogram("fathom_routing_pass_seconds", "Time of one cycle of the router."))
 {
 }

@@ -10,8 +10,8 @@
 namespace fathom::gpu {
 namespace {
 
-constexpr std::int64_t kMostRanks = 1'000'000;
-constexpr std::int64_t kMostCommunicators = 10'000;
+constexpr std::int64_t kMaxRanks = 1'000'000;
+constexpr std::int64_t kMaxCommunicators = 10'000;
 
 } // namespace
 
@@ -21,8 +21,8 @@ void Coordinator::note_communicator(ClientId id, Client& client, const Message& 
 {
     const bool joins = message.first == 1;
     const std::int64_t communicators = client.communicators + (joins ? 1 : -1);
-    if ((!joins && message.first != 0) || message.second < 2 || message.second > kMostRanks ||
-        !is_utf8(text_of(message)) || communicators < 0 || communicators > kMostCommunicators) {
+    if ((!joins && message.first != 0) || message.second < 2 || message.second > kMaxRanks ||
+        !is_utf8(text_of(message)) || communicators < 0 || communicators > kMaxCommunicators) {
         ++client.wrong_messages;
         return;
     }

@@ -10,14 +10,14 @@ namespace fathom::gpu {
 namespace {
 
 constexpr std::string_view kPrefix = "fathom-gpu-";
-constexpr std::size_t kLeastLetters = 43; ///< of 32 random bytes
+constexpr std::size_t kMinLetters = 43; ///< of 32 random bytes
 
 } // namespace
 
 Result<JobNames> JobNames::load(const std::filesystem::path& file)
 {
     Result<std::string> secret = read_file(file);
-    if (secret && secret->size() >= kPrefix.size() + kLeastLetters) return JobNames(std::move(*secret));
+    if (secret && secret->size() >= kPrefix.size() + kMinLetters) return JobNames(std::move(*secret));
     if (!secret && secret.error().code != Errc::kNotFound) return secret.error();
     std::string made = new_secret(kPrefix);
     if (Result<void> written = write_file(file, made, 0600); !written) return written.error();

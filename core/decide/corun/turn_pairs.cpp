@@ -10,7 +10,7 @@ namespace fathom {
 namespace {
 
 /// A pace is that of so many iterations: fewer say more of the host's other work than of the GPU.
-constexpr std::int64_t kLeastIterations = 8;
+constexpr std::int64_t kMinIterations = 8;
 /// A newer pace alone counts as much as all before: programs have phases.
 constexpr double kNewest = 0.5;
 /// For so long what is found of those that run beside each other is expected to hold: it is what a change gains by.
@@ -23,7 +23,7 @@ constexpr std::size_t kMaxKinds = 256;
 constexpr std::size_t kMaxKnown = 4096;
 constexpr std::size_t kMaxMeasured = 1024;
 /// What was measured elsewhere counts as so many times here at most: soon the mean is that of this GPU.
-constexpr std::int64_t kMostElsewhere = 4;
+constexpr std::int64_t kMaxElsewhere = 4;
 
 } // namespace
 
@@ -75,7 +75,7 @@ bool TurnPairs::begin_with_known(const PacedProgram& one, const PacedProgram& ot
               .b = b_member,
               .a_share = pair.a_share,
               .b_share = pair.b_share,
-              .count = std::min(pair.count, kMostElsewhere)})
+              .count = std::min(pair.count, kMaxElsewhere)})
         .has_value();
 }
 
@@ -114,7 +114,7 @@ bool TurnPairs::end_iteration(const std::string& program, double now_s)
     Program& one = found->second;
     // The first that ends here has begun before.
     if (one.iterations++ == 0) one.first_end_s = now_s;
-    if (one.iterations <= kLeastIterations || now_s <= one.first_end_s) return false;
+    if (one.iterations <= kMinIterations || now_s <= one.first_end_s) return false;
     const double pace = static_cast<double>(one.iterations - 1) / (now_s - one.first_end_s);
     one.iterations = 1;
     one.first_end_s = now_s;

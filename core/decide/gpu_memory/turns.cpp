@@ -223,7 +223,7 @@ std::vector<std::string> Turns::who_may_join(const std::vector<std::string>& hol
         return names;
     const auto is_held = [&](const std::string& gpu) { return held.contains(gpu); };
     for (const std::string* name : waiting_in_order(now_s)) {
-        if (names.size() == kMostAtOnce) break;
+        if (names.size() == kMaxAtOnce) break;
         const Client& client = clients_.at(*name);
         if (client.is_together) continue;
         const std::set<std::string>& gpus = client.claimed;

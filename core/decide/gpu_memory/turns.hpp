@@ -22,7 +22,7 @@ struct TurnSettings {
     /// So many may have the turn on a GPU at once, where whoever is asked lets them (ChoosePartner).
     std::size_t at_once = 1;
 };
-inline constexpr std::size_t kMostAtOnce = 16;
+inline constexpr std::size_t kMaxAtOnce = 16;
 /// Who gave the turn back before it did what others of its group wait for gets it again after this time.
 inline constexpr double kGroupGrace_s = 0.1;
 /// The same where nothing is known that they could wait for.
@@ -31,7 +31,7 @@ inline constexpr double kGroupPatience_s = 10;
 inline constexpr double kGroupLeast_s = 1;
 
 /// Whom to let go beside `holders`, who have the turn: one of `waiting`, who are in their order and no more than
-/// kMostAtOnce; empty: nobody.
+/// kMaxAtOnce; empty: nobody.
 using ChoosePartner =
     std::function<std::string(const std::vector<std::string>& holders, const std::vector<std::string>& waiting)>;
 

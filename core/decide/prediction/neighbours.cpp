@@ -42,7 +42,7 @@ std::optional<MemoryUse> memory_use(double single_s, std::span<const ScaledPart>
         is_known = true;
         use.pressure += share * (part.load->pressure->per_core - kUsualPressure);
     }
-    use.pressure = std::clamp(use.pressure, 0.0, kMostPressure);
+    use.pressure = std::clamp(use.pressure, 0.0, kMaxPressure);
     return is_known ? std::optional(use) : std::nullopt;
 }
 

@@ -48,7 +48,7 @@ std::optional<Pressure> fit_pressure(std::vector<PressureResult> results)
         if (run == nullptr || *run != one.run_id) ++pressure.run_count;
         run = &one.run_id;
     }
-    pressure.per_core = std::min(product / told, kMostPressure);
+    pressure.per_core = std::min(product / told, kMaxPressure);
     pressure.deviation = std::sqrt(noise_square / told);
     return pressure;
 }

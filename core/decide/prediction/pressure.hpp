@@ -26,12 +26,12 @@ inline constexpr double kSendingNoise = 0.05;
 /// The pressure on memory of what nobody measured: between none, of what stays in its caches, and a bubble.
 inline constexpr double kUsualPressure = 0.5;
 /// More than as many bubbles as it has cores nothing is taken to be.
-inline constexpr double kMostPressure = 2;
+inline constexpr double kMaxPressure = 2;
 
 /// The pressure on memory that an operator makes: as how many bubbles, each on one core, each of its cores counts. 0:
 /// it stays in its caches; 1: it takes what a vector triad takes.
 struct Pressure {
-    double per_core{kUsualPressure}; ///< 0…kMostPressure
+    double per_core{kUsualPressure}; ///< 0…kMaxPressure
     double deviation{};
     std::int64_t run_count{}; ///< sendings that told it
 };

@@ -60,8 +60,8 @@ CodeMix mix_of(std::span<const CodeInstruction> loop)
     if (!loop.empty()) mix.waits /= static_cast<double>(loop.size());
     if (floating > 0) mix.packed /= floating;
     // A loop without memory operands keeps its numbers in registers: as if it moved one of eight bytes.
-    constexpr double kLeastBytes = 8;
-    mix.flops_per_byte = flops / std::max(bytes, kLeastBytes);
+    constexpr double kMinBytes = 8;
+    mix.flops_per_byte = flops / std::max(bytes, kMinBytes);
     if (parts <= 0) return mix;
     for (double* const part : {&mix.floating, &mix.slow_floating, &mix.integer, &mix.load, &mix.indirect_load,
                                &mix.store, &mix.branch, &mix.jump, &mix.string, &mix.atomic, &mix.crypto})

@@ -6,12 +6,12 @@ namespace fathom {
 
 std::vector<std::int64_t> plan_copies(std::int64_t unit_count, std::int64_t most_copies)
 {
-    constexpr std::int64_t kLeast = 2;
-    const std::int64_t all = std::clamp(unit_count, kLeast, std::max(most_copies, kLeast));
+    constexpr std::int64_t kMinCopies = 2;
+    const std::int64_t all = std::clamp(unit_count, kMinCopies, std::max(most_copies, kMinCopies));
     std::vector<std::int64_t> counts{all};
-    if (all > kLeast) counts.push_back(kLeast);
-    const std::int64_t between = (all + kLeast) / 2;
-    if (between > kLeast && between < all) counts.push_back(between);
+    if (all > kMinCopies) counts.push_back(kMinCopies);
+    const std::int64_t between = (all + kMinCopies) / 2;
+    if (between > kMinCopies && between < all) counts.push_back(between);
     return counts;
 }
 

@@ -27,7 +27,7 @@ struct CodeMatch {
 };
 
 /// Loops less alike than this have no operator: they go as what they seem to be bound by.
-inline constexpr double kLeastCodeSimilarity = 0.65;
+inline constexpr double kMinCodeSimilarity = 0.65;
 
 /// How alike two loops are, 0..1: the part of their instructions that they have in common, those that are waited for
 /// weighing more, of which a half is lost where they do a hundred times more or fewer operations for each byte.

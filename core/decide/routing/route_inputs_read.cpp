@@ -106,7 +106,7 @@ std::optional<Pressure> read_pressure(ObjectReader& reader, Errors& errors)
         const auto row = read_row<3>(item, at, errors);
         if (!row) return;
         const auto [per_core, deviation, run_count] = *row;
-        const bool is_good = per_core >= 0 && per_core <= kMostPressure && deviation >= 0 && deviation <= kMax &&
+        const bool is_good = per_core >= 0 && per_core <= kMaxPressure && deviation >= 0 && deviation <= kMax &&
                              run_count >= 1 && run_count <= 1e6;
         if (is_good)
             pressure = {per_core, deviation, static_cast<std::int64_t>(run_count)};

@@ -83,7 +83,7 @@ void RouteTable::Impl::note_change(std::size_t unit_type)
 
 void RouteTable::Impl::begin_batch()
 {
-    ++page_;
+    ++batch_;
     // Kinds that have not followed for so long cost less to make anew than the list to keep. Within a batch they must
     // stay: a table of this batch alone, which decides it again, would have them.
     constexpr std::size_t kMinKept = 4096;
@@ -140,13 +140,13 @@ RouteKind& RouteTable::Impl::kind_of(const RouteRequest& request, PlaceChooser& 
     RouteKind& kind = found->second;
     kind.last_used = ++uses_;
     follow_changes(request, chooser, kind);
-    if (kind.page != page_) roughen(request, chooser, kind);
+    if (kind.batch != batch_) roughen(request, chooser, kind);
     return kind;
 }
 
 void RouteTable::Impl::roughen(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind)
 {
-    kind.page = page_;
+    kind.batch = batch_;
     for (std::size_t i = 0; i < kind.is_rough.size(); ++i) {
         const bool is_like_new = kind.is_rough[i] == RouteKind::kRough || kind.is_rough[i] == RouteKind::kQuick;
         if (is_like_new || kind.own_filter[i] != RouteKind::kStays || kind.has_runs_at(i)) continue;
@@ -196,7 +196,7 @@ RouteKind RouteTable::Impl::make_kind(const RouteRequest& request, PlaceChooser&
     const auto& parts = kind.known != nullptr ? kind.known->operators : kind.operators;
     kind.has_loads = std::any_of(parts.begin(), parts.end(), [](const auto& column) { return column->has_loads; });
     kind.seen_changes = changes.size();
-    kind.page = page_;
+    kind.batch = batch_;
     kind.knows_work = kind.knows_work || has_run_estimate(request, chooser);
     // Explanations show each unit type of a small network; and of a project with a quota it must be known which places
     // would take more than all of that.

@@ -67,7 +67,7 @@ struct RouteKind {
     std::vector<std::uint32_t> removed_first; ///< a few of each filter, each of another center
     bool is_filter_trace_made{};
     std::size_t seen_changes{}; ///< of the table's
-    std::uint64_t page{};       ///< of the table, in which it was made, or made like new
+    std::uint64_t batch{};      ///< of the table, in which it was made, or made like new
     std::uint64_t last_used{};
 };
 
@@ -201,7 +201,7 @@ struct RouteTable::Impl {
     std::vector<std::uint32_t> changed_once_;
     std::vector<std::uint8_t> is_marked_;
     std::uint64_t uses_ = 0;
-    std::uint64_t page_ = 0;
+    std::uint64_t batch_ = 0;
 };
 
 } // namespace fathom

@@ -82,10 +82,10 @@ TEST(S3Grants, AreForNoOutputOfAJobThatMayOutliveThem)
     AttemptOrder order = order_of("alpha");
     order.outputs = {{"x", "s3://results/alpha/x"}};
     order.inputs = {{"s3://sets/x", "in", "", std::nullopt}};
-    order.wall_limit_s = kMostWallLimitOfSigned_s;
+    order.wall_limit_s = kMaxWallLimitOfSigned_s;
     EXPECT_NE(grant_of(order, "PUT s3://results/alpha/x").url, "");
 
-    order.wall_limit_s = kMostWallLimitOfSigned_s + 1;
+    order.wall_limit_s = kMaxWallLimitOfSigned_s + 1;
 
     EXPECT_THAT(grant_of(order, "PUT s3://results/alpha/x").refusal, HasSubstr("6 days and 23 hours"));
     EXPECT_NE(grant_of(order, "GET s3://sets/x").url, "") << "which is fetched as it starts";

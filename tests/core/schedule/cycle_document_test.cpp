@@ -197,8 +197,8 @@ void change_and_undo(UnitLedger& units, std::size_t changes)
     }
 }
 
-// A ledger that is kept from page to page, and one that is made anew for each.
-TEST(UnitLedgerProperty, PageAfterPageOnOneLedgerIsDecidedAsOnNewOnes)
+// A ledger that is kept from batch to batch, and one that is made anew for each.
+TEST(UnitLedgerProperty, BatchAfterBatchOnOneLedgerIsDecidedAsOnNewOnes)
 {
     std::size_t starts = 0;
     std::size_t waits = 0;
@@ -208,7 +208,7 @@ TEST(UnitLedgerProperty, PageAfterPageOnOneLedgerIsDecidedAsOnNewOnes)
         const CycleMoment first = cycle.moment;
         UnitLedger kept(cycle.catalog.unit_types, cycle.catalog.knowledge, first.calendar, first.reserved,
                         first.planned, first.now, nullptr, first.gpu_rooms);
-        for (int page = 0; page < 3; ++page) {
+        for (int batch = 0; batch < 3; ++batch) {
             cycle.moment.planned = first.planned;
             cycle.moment.planned.insert(cycle.moment.planned.end(), kept.reserved_later().begin(),
                                         kept.reserved_later().end());
@@ -216,11 +216,11 @@ TEST(UnitLedgerProperty, PageAfterPageOnOneLedgerIsDecidedAsOnNewOnes)
             const SchedulePlan fresh = decide_cycle(cycle.moment, cycle.catalog);
             kept.begin_batch();
             // Just below what a table follows.
-            if (page == 1) change_and_undo(kept, 4 * kept.views().size() + 4090);
+            if (batch == 1) change_and_undo(kept, 4 * kept.views().size() + 4090);
 
             const SchedulePlan plan = schedule(kept, cycle.moment.input);
 
-            ASSERT_EQ(all_of(plan), all_of(fresh)) << seed << ", page " << page;
+            ASSERT_EQ(all_of(plan), all_of(fresh)) << seed << ", batch " << batch;
             ASSERT_EQ(record_of(plan).size(), record_of(fresh).size());
             EXPECT_THAT(
                 plan_differences(record_of(fresh), record_of(plan), cycle.moment.input.jobs, cycle.catalog.unit_types),

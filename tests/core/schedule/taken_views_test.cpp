@@ -191,7 +191,7 @@ void lose_trust_and_network(UnitTypeView& view)
     view.price.reset();
 }
 
-// What a pass keeps is taken over from catalog to catalog, and views are laid late; beside it all is made anew, each
+// What a cycle keeps is taken over from catalog to catalog, and views are laid late; beside it all is made anew, each
 // view laid at once.
 TEST(UnitLedgerProperty, WithWhatIsKeptItPlansAsWithAllMadeAnew)
 {

@@ -204,7 +204,7 @@ TEST(UnitLedgerHosts, AreLaidOnlyOnUnitTypesThatSomebodyLooksAt)
 TEST(UnitLedgerHosts, AMachineThatManyCentersAreTriedOutOnIsNone)
 {
     std::vector<UnitTypeView> views;
-    for (std::uint32_t i = 0; i <= HostCores::kMostTypes; ++i)
+    for (std::uint32_t i = 0; i <= HostCores::kMaxTypes; ++i)
         views.push_back(on_host(std::to_string(i), "h1", 1, 1));
 
     EXPECT_FALSE(UnitLedger(views, {}, {}, {}, {}, {}).views()[0].other_cores);

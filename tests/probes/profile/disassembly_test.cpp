@@ -62,7 +62,7 @@ TEST(Disassembler, SeesWhatRecordedLoopsAreMadeOf)
         EXPECT_NEAR(found[0].mix.indirect_load, loop.indirect_load, 1e-9) << loop.name;
         const CodeMatch nearest = nearest_operator(found[0].mix, operator_code());
         EXPECT_EQ(nearest.operator_id, loop.nearest) << loop.name;
-        EXPECT_GE(nearest.similarity, kLeastCodeSimilarity) << loop.name;
+        EXPECT_GE(nearest.similarity, kMinCodeSimilarity) << loop.name;
     }
 }
 

@@ -256,8 +256,8 @@ TEST_F(Submission, RefusesOutputsThatNoSignatureWouldOutlast)
         return spec({{"outputs", outputs}, {"wall_limit_s", wall_limit_s}}).dump();
     };
 
-    EXPECT_THAT(fields_of(post(with_limit(kMostWallLimitOfSigned_s + 1))), ::testing::ElementsAre("outputs[1].url"));
-    EXPECT_THAT(post(with_limit(kMostWallLimitOfSigned_s)).body, ::testing::Not(::testing::HasSubstr("signature")));
+    EXPECT_THAT(fields_of(post(with_limit(kMaxWallLimitOfSigned_s + 1))), ::testing::ElementsAre("outputs[1].url"));
+    EXPECT_THAT(post(with_limit(kMaxWallLimitOfSigned_s)).body, ::testing::Not(::testing::HasSubstr("signature")));
 }
 
 TEST_F(Submission, RefusesWhatIsNotAJob)

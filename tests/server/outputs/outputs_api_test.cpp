@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr std::int64_t kMib = 1 << 20U;
-constexpr std::int64_t kMostBytes = 4 * kMib;
+constexpr std::int64_t kMaxOutputBytes = 4 * kMib;
 
 /// A job of ann's has stored an output at alpha, whose agent keeps a copy.
 class OutputsApi : public JobsFixture {
@@ -26,7 +26,7 @@ class OutputsApi : public JobsFixture {
         // Every letter of the alphabet in turn: what comes says which bytes it is.
         answer_with("substring(repeat('abcdefghijklmnopqrstuvwxyz', 200000), (NEW.offset_bytes + 1)::integer, "
                     "NEW.most_bytes)::bytea");
-        add_outputs_routes(api_, jobs_, files_, kMostBytes, [this] { return now_.load(); });
+        add_outputs_routes(api_, jobs_, files_, kMaxOutputBytes, [this] { return now_.load(); });
     }
 
     /// What the agent of every center sends; NULL: nothing.
@@ -129,7 +129,7 @@ TEST_F(OutputsApi, AsksForNothingOfAnEmptyOutput)
 
 TEST_F(OutputsApi, SaysWhereALargeOneLies)
 {
-    const JobId job = stored(kMostBytes + 1);
+    const JobId job = stored(kMaxOutputBytes + 1);
 
     const net::Response response = get(job);
 

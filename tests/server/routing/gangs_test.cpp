@@ -149,7 +149,7 @@ TEST_F(Gangs, OutliveAPassingLossOfUnits)
 TEST_F(Gangs, OfManyMembersTheOldestStart)
 {
     add_center("alpha", 8);
-    // Four gangs of 900 in turns: too many members for a page.
+    // Four gangs of 900 in turns: too many members for a batch.
     sql("INSERT INTO job (id, name, project, spec, submitted_by, gang) "
         "SELECT 'job_' || to_char(i, 'FM000000'), 'n', 'default', jsonb_build_object('command', '[\"true\"]'::jsonb, "
         "'gang', jsonb_build_object('id', 'g' || i % 4, 'size', 2)), 'x', 'g' || i % 4 FROM generate_series(0, 3599) "

@@ -82,7 +82,7 @@ TEST_F(Order, NothingWaitsForEverBehindShorterJobs)
 {
     add_measurement(add_center("alpha", 1), 0.01);
     const JobId longer = submit_dgemm(10000);
-    for (int i = 0; i < 300; ++i) // more than a page
+    for (int i = 0; i < 300; ++i) // more than a batch
         submit_dgemm(100 + i);
     route();
     end_all();
@@ -119,7 +119,7 @@ TEST_F(Order, AJobThatIsShortIsFoundBehindThousandsThatAreLong)
     sql("INSERT INTO job (id, name, project, spec, submitted_by) SELECT 'job_00000000000000000000' || "
         "lpad(n::text, 6, '0'), 'x', 'd', '" +
         document + "', 'x' FROM generate_series(1, 2000) n");
-    for (int pass = 0; pass < 3; ++pass)
+    for (int cycle = 0; cycle < 3; ++cycle)
         run(routing_.run_cycle(RoutingService::Wake::kTick)).value();
     const JobId shorter = submit_dgemm(100);
 

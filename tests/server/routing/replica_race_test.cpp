@@ -136,9 +136,9 @@ class Replica {
   private:
     void loop()
     {
-        for (int pass = 0; !stopping_; ++pass) {
+        for (int cycle = 0; !stopping_; ++cycle) {
             // Now and then its snapshot is of the moment, mostly it is old.
-            if (pass % 4 == 3) EXPECT_TRUE(catalog_.load());
+            if (cycle % 4 == 3) EXPECT_TRUE(catalog_.load());
             auto routed = io_->spawn(routing_.run_cycle(RoutingService::Wake::kTick));
             const Result<std::int64_t> placed = test::TestIo::get(std::move(routed));
             EXPECT_TRUE(placed) << describe(placed.error());

@@ -40,7 +40,7 @@ TEST_F(Routing, ReachesJobsBehindThousandsThatWait)
         "FROM generate_series(1, 9000) n");
     const JobId last = submit(spec({{"units", {{"center", "beta"}}}}));
 
-    for (int pass = 0; pass < 4; ++pass)
+    for (int cycle = 0; cycle < 4; ++cycle)
         run(routing_.run_cycle(RoutingService::Wake::kWoken)).value();
 
     EXPECT_EQ(state_of(last), "placed");
@@ -60,7 +60,7 @@ TEST_F(Routing, GivesWhatBecomesFreeToTheFirstInLine)
 
     EXPECT_EQ(state_of(line[0]), "placed");
     EXPECT_EQ(state_of(line[1]), "placed");
-    EXPECT_EQ(state_of(last), "queued") << "a pass through the line finds it";
+    EXPECT_EQ(state_of(last), "queued") << "a cycle through the line finds it";
     EXPECT_EQ(run(routing_.run_cycle(RoutingService::Wake::kWoken)).value(), 1);
     EXPECT_EQ(state_of(last), "placed");
 }

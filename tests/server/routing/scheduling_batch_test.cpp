@@ -22,7 +22,7 @@ class SchedulingBatchTest : public JobsFixture {
     {
         return {settings,          catalog_, probing_,
                 finalizer_,        uses_,    columns_,
-                unit_loads_.get(), clock_,   passes_.emplace_back()};
+                unit_loads_.get(), clock_,   ledgers_.emplace_back()};
     }
     Result<void> read(SchedulingBatch& batch)
     {
@@ -47,7 +47,7 @@ class SchedulingBatchTest : public JobsFixture {
     JobId submit_dgemm() { return submit(spec({{"operators", {{{"id", "dgemm"}, {"count", 100}}}}})); }
 
     ColumnsOfCatalog columns_;
-    std::deque<CycleLedger> passes_; ///< each batch is the first of its own
+    std::deque<CycleLedger> ledgers_; ///< each batch is the first of a cycle of its own
     ProjectUses uses_;
     RoutingSettings mine_{{"rep_1"}};
     RoutingSettings others_{{"rep_2"}};
@@ -69,10 +69,10 @@ TEST_F(SchedulingBatchTest, NothingIsLockedWhileItIsPlanned)
     EXPECT_EQ(state_of(job), "placed");
 }
 
-TEST_F(SchedulingBatchTest, AttemptsAreReadOnlyWhereTheyHaveChangedSinceTheLastPass)
+TEST_F(SchedulingBatchTest, AttemptsAreReadOnlyWhereTheyHaveChangedSinceTheLastCycle)
 {
-    CycleLedger& ledger = passes_.emplace_back();
-    const auto pass = [&] {
+    CycleLedger& ledger = ledgers_.emplace_back();
+    const auto run_cycle = [&] {
         ledger.units.reset();
         SchedulingBatch one{mine_, catalog_, probing_, finalizer_, uses_, columns_, unit_loads_.get(), clock_, ledger};
         ASSERT_TRUE(read(one));
@@ -82,17 +82,17 @@ TEST_F(SchedulingBatchTest, AttemptsAreReadOnlyWhereTheyHaveChangedSinceTheLastP
     };
     const JobId first = submit_dgemm();
     submit_dgemm();
-    pass();
+    run_cycle();
     ASSERT_EQ(sql("SELECT count(*) FROM attempt"), "2");
 
-    pass();
+    run_cycle();
     EXPECT_EQ(ledger.attempts.rows_read(), 2);
     EXPECT_EQ(ledger.attempts.use().taken.begin()->second, 2);
-    pass();
+    run_cycle();
     EXPECT_EQ(ledger.attempts.rows_read(), 0);
     EXPECT_EQ(ledger.attempts.use().taken.begin()->second, 2);
     sql("UPDATE attempt SET state = 'ended', outcome = 'exited' WHERE job_id = '" + first.value + "'");
-    pass();
+    run_cycle();
     EXPECT_EQ(ledger.attempts.rows_read(), 1);
     EXPECT_EQ(ledger.attempts.use().taken.begin()->second, 1);
 }

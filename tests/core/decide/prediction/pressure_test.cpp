@@ -43,7 +43,7 @@ TEST(Pressure, WhereBubblesCostNothingNothingIsLearned)
 
 TEST(Pressure, IsBoundedAndOfWhatCanBeOnly)
 {
-    EXPECT_EQ(fit_pressure({told("r1", 100, 1.5)})->per_core, kMostPressure);
+    EXPECT_EQ(fit_pressure({told("r1", 100, 1.5)})->per_core, kMaxPressure);
     EXPECT_NEAR(fit_pressure({told("r1", 0.8, 4)})->per_core, 0, 0.01) << "nobody makes memory faster";
     EXPECT_FALSE(fit_pressure({}));
     EXPECT_FALSE(fit_pressure({told("r1", 0, 2), told("r2", 1, std::numeric_limits<double>::infinity())}));

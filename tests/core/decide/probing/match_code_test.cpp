@@ -126,7 +126,7 @@ TEST(NearestOperator, DoubtsWhatIsLikeNothing)
 {
     const CodeMix locks{.integer = 0.2, .branch = 0.2, .atomic = 0.6};
 
-    EXPECT_LT(nearest_operator(locks, operator_code()).similarity, kLeastCodeSimilarity);
+    EXPECT_LT(nearest_operator(locks, operator_code()).similarity, kMinCodeSimilarity);
     EXPECT_TRUE(nearest_operator(locks, {}).operator_id.empty());
 }
 
