@@ -2,10 +2,10 @@
 
 #include "core/base/utf8_prefix.hpp"
 #include "core/model/preference.hpp"
+#include "core/model/unit_request.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 namespace fathom {
@@ -28,38 +28,8 @@ constexpr std::size_t kSecretsBytes = 65536;
 constexpr std::size_t kMaxSecrets = 100;
 constexpr std::size_t kMaxInputs = 1000;
 constexpr double kMaxBytes = 1e18;
-constexpr std::int64_t kMaxMemoryBytes = std::int64_t{1} << 60U;
-constexpr std::int64_t kMaxGpuMemoryBytes = std::int64_t{1} << 42U; ///< of one GPU
-constexpr std::size_t kMaxInstructionSets = 32;
 constexpr std::size_t kMaxSites = 1000;
 constexpr std::int64_t kMaxGangMembers = 1000;
-constexpr double kWeightTolerance = 1e-6;
-
-struct NamedPreference {
-    std::string_view name;
-    Preference preference;
-};
-constexpr std::array<NamedPreference, 3> kPreferences{{
-    {"fastest", {.time = 1, .cost = 0, .energy = 0}},
-    {"cheapest", {.time = 0, .cost = 1, .energy = 0}},
-    {"greenest", {.time = 0, .cost = 0, .energy = 1}},
-}};
-
-/// Its name, where it is one of those with a name.
-std::optional<std::string_view> name_of(const Preference& preference)
-{
-    for (const auto& [name, named] : kPreferences) {
-        if (named.time == preference.time && named.cost == preference.cost && named.energy == preference.energy)
-            return name;
-    }
-    return std::nullopt;
-}
-
-/// "0.5"
-std::string format_weight(double weight)
-{
-    return Json(weight).dump();
-}
 
 /// Names of the environment that the shell and the C library could misread.
 bool is_variable_name(std::string_view name)
@@ -139,60 +109,6 @@ std::map<std::string, std::optional<std::string>> parse_secrets(ObjectReader& re
     if (bytes > kSecretsBytes)
         reader.fail(kField, "must have at most " + std::to_string(kSecretsBytes) + " bytes in all");
     return values;
-}
-
-/// A count and the limits of "auto"; limits that are not given make room for what is.
-void parse_unit_count(ObjectReader& reader, UnitRequest& request, std::vector<FieldError>& errors)
-{
-    const Json* count = reader.any("count");
-    if (count != nullptr && *count != Json("auto")) {
-        const std::size_t before = errors.size();
-        const std::int64_t value = reader.required_integer("count", 1, 1000000);
-        if (errors.size() == before)
-            request.count = value;
-        else
-            errors.back().detail += ", or \"auto\"";
-    }
-    request.min = reader.optional_integer("min", 1, 1000000).value_or(request.min);
-    const std::int64_t least_max = std::max({request.max, request.min, request.count.value_or(1)});
-    request.max = reader.optional_integer("max", 1, 1000000).value_or(least_max);
-    if (request.min > request.max)
-        reader.fail("max", "must not be below min");
-    else if (request.count && (*request.count < request.min || *request.count > request.max))
-        reader.fail("count", "is " + std::to_string(*request.count) + ", but min and max allow " +
-                                 std::to_string(request.min) + " to " + std::to_string(request.max) +
-                                 "; leave out min and max with a count of your own");
-}
-
-GpuMemoryRequest parse_gpu_memory(const Json& json, const std::string& path, std::vector<FieldError>& errors)
-{
-    ObjectReader reader(json, path, errors);
-    GpuMemoryRequest request;
-    request.persistent_bytes = reader.required_integer("persistent_bytes", 0, kMaxGpuMemoryBytes);
-    request.temporary_bytes = reader.optional_integer("temporary_bytes", 0, kMaxGpuMemoryBytes).value_or(0);
-    reader.finish(UnknownFields::kReject);
-    return request;
-}
-
-UnitRequest parse_unit_request(const Json& json, const std::string& path, std::vector<FieldError>& errors)
-{
-    ObjectReader reader(json, path, errors);
-    UnitRequest request;
-    request.type = reader.optional_string("type", {.min_length = 1, .max_length = 128}).value_or("any");
-    request.device = reader.optional_string("device", {.one_of = {"cpu", "gpu"}}).value_or("");
-    request.isa = reader.strings("isa", kMaxInstructionSets, {.min_length = 1, .max_length = 64});
-    request.memory_bytes = reader.optional_integer("memory_bytes", 0, kMaxMemoryBytes).value_or(0);
-    if (const Json* gpu_memory = reader.object("gpu_memory"))
-        request.gpu_memory = parse_gpu_memory(*gpu_memory, reader.path_of("gpu_memory"), errors);
-    if (request.device == "cpu" && request.gpu_memory.all_bytes() > 0)
-        reader.fail("gpu_memory", "is of GPUs, but device is cpu");
-    request.center = reader.optional_string("center", {.max_length = 128}).value_or("");
-    parse_unit_count(reader, request, errors);
-    request.ignore_knee = reader.optional_boolean("ignore_knee").value_or(false);
-    if (reader.optional_string("sharing", {.one_of = {"allowed", "exclusive"}}) == "exclusive")
-        request.sharing = UnitSharing::kExclusive;
-    reader.finish(UnknownFields::kReject);
-    return request;
 }
 
 JobData parse_data(const Json& json, const std::string& path, std::vector<FieldError>& errors)
@@ -288,21 +204,6 @@ void parse_choice(ObjectReader& reader, JobSpec& spec, std::vector<FieldError>& 
     if (const Json* gang = reader.object("gang")) spec.gang = parse_gang(*gang, errors);
 }
 
-Json units_json(const UnitRequest& units)
-{
-    Json json = {
-        {"type", units.type}, {"center", units.center}, {"count", units.count ? Json(*units.count) : Json("auto")},
-        {"min", units.min},   {"max", units.max},       {"ignore_knee", units.ignore_knee}};
-    if (!units.device.empty()) json["device"] = units.device;
-    if (!units.isa.empty()) json["isa"] = units.isa;
-    if (units.memory_bytes > 0) json["memory_bytes"] = units.memory_bytes;
-    if (units.gpu_memory.all_bytes() > 0)
-        json["gpu_memory"] = {{"persistent_bytes", units.gpu_memory.persistent_bytes},
-                              {"temporary_bytes", units.gpu_memory.temporary_bytes}};
-    if (units.is_exclusive()) json["sharing"] = to_string(units.sharing);
-    return json;
-}
-
 } // namespace
 
 double JobData::in_bytes() const
@@ -313,60 +214,9 @@ double JobData::in_bytes() const
     return sum;
 }
 
-std::string_view to_string(UnitSharing sharing)
-{
-    return sharing == UnitSharing::kExclusive ? "exclusive" : "allowed";
-}
-
 std::string_view to_string(NetworkChoice choice)
 {
     return choice == NetworkChoice::kNow ? "now" : "auto";
-}
-
-Preference parse_preference(const Json& json, std::vector<FieldError>& errors)
-{
-    if (json.is_string()) {
-        for (const auto& [name, preference] : kPreferences) {
-            if (json == name) return preference;
-        }
-    }
-    if (!json.is_object()) {
-        errors.push_back({"prefer", "must be \"fastest\", \"cheapest\" or \"greenest\", or weights that sum to 1, such "
-                                    "as {\"time\": 0.7, \"cost\": 0.3}"});
-        return {};
-    }
-    const std::size_t before = errors.size();
-    ObjectReader reader(json, "prefer", errors);
-    Preference weights;
-    weights.time = reader.optional_number("time", 0, 1).value_or(0);
-    weights.cost = reader.optional_number("cost", 0, 1).value_or(0);
-    weights.energy = reader.optional_number("energy", 0, 1).value_or(0);
-    reader.finish(UnknownFields::kReject);
-    const double sum = weights.time + weights.cost + weights.energy;
-    if (errors.size() == before && std::abs(sum - 1) > kWeightTolerance)
-        errors.push_back({"prefer", "the weights of time, cost and energy must sum to 1, not " + format_weight(sum)});
-    return weights;
-}
-
-Json to_json(const Preference& preference)
-{
-    if (const auto name = name_of(preference)) return *name;
-    return {{"time", preference.time}, {"cost", preference.cost}, {"energy", preference.energy}};
-}
-
-std::string to_string(const Preference& preference)
-{
-    if (const auto name = name_of(preference)) return std::string(*name);
-    std::string text;
-    const auto add = [&](std::string_view name, double weight) {
-        if (weight <= 0) return;
-        if (!text.empty()) text += ", ";
-        text += std::string(name) + " " + format_weight(weight);
-    };
-    add("time", preference.time);
-    add("cost", preference.cost);
-    add("energy", preference.energy);
-    return text;
 }
 
 std::string_view to_string(JobState state)
