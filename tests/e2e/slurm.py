@@ -22,9 +22,9 @@ def why_no_slurm(*options):
 
 class SlurmCluster:
     """One Slurm with its controller and a node; with `accounting`, with slurmdbd and the users of the tests; with `rest`, with
-    slurmrestd, which its agents use; with `switch`, with a topology of one leaf switch of that name."""
+    slurmrestd, which its agents use; with `switch`, with a topology of one leaf switch of that name. Of one node, or of two with `cpus` each."""
 
-    def __init__(self, folder, name, gpus=0, accounting=False, rest=False, cpus=2, switch="", settings=""):
+    def __init__(self, folder, name, gpus=0, accounting=False, rest=False, cpus=2, nodes=1, switch="", settings=""):
         self.folder = folder / f"slurm-{name}"
         self.name = name
         self.work = folder / f"work-{name}"
@@ -39,14 +39,15 @@ class SlurmCluster:
         self.folder.mkdir(mode=0o755)
         if switch:
             settings += "TopologyPlugin=topology/tree\n"
-            (self.folder / "topology.conf").write_text(f"SwitchName={switch} Nodes={socket.gethostname().split('.')[0]}\n")
+            host = socket.gethostname().split(".")[0]
+            (self.folder / "topology.conf").write_text(f"SwitchName={switch} Nodes={host}{'-[1-2]' if nodes == 2 else ''}\n")
         if gpus > 0:
             settings += f"GresTypes=gpu\nNodeName=DEFAULT Gres=gpu:tesla:{gpus}\n"
             # Device files that each machine has; Slurm looks no further.
             (self.folder / "gres.conf").write_text("".join(
                 f"Name=gpu Type=tesla File={file}\n" for file in ("/dev/zero", "/dev/full")[:gpus]))
         self.call("start", name, str(cpus), "quick", *(["accounting"] if accounting else []),
-                  *(["rest"] if rest else []), settings=settings)
+                  *(["rest"] if rest else []), *(["two-nodes"] if nodes == 2 else []), settings=settings)
         self.token_file = self.folder / "token" if rest else None
         if rest:
             self.write_token()
