@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 #include "core/model/money.hpp"
 #include "server/billing/entry_plan.hpp"
+#include "server/billing/usage_metering_store.hpp"
 #include "server/identity/audit.hpp"
 #include "server/store/column.hpp"
 #include "server/store/database_now.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "server/billing/usage_store.hpp"
+#include "server/billing/usage_metering_store.hpp"
 #include "server/catalog/catalog_cache.hpp"
 #include "server/catalog/catalog_scores.hpp"
 
