@@ -21,6 +21,7 @@ std::string task_of(const std::vector<StandIn>& parts)
     task.name = "remainder";
     task.repeats = 3;
     task.min_sample_s = 0.01;
+    task.target_interval = 0; // a count within some percent is enough, and the job's unit is held meanwhile
     for (const StandIn& part : parts)
         task.operators.push_back({.id = part.id, .version = 0, .parameters = part.parameters, .count = 1});
     return to_json(task).dump();
