@@ -43,7 +43,7 @@ std::vector<double> counts_of(const std::vector<ScalingPoint>& points)
 }
 
 /// How far a model misses points that it was not fitted to.
-struct LeftOut {
+struct ModelMiss {
     double mean_miss{};
     double half_interval{}; ///< ScalingCurve::half_interval
 };
@@ -51,7 +51,7 @@ struct LeftOut {
 /// Of the model without each point in turn; empty where it cannot be fitted, or has no rate at a point that is left
 /// out. The smallest count is never left out: what one unit does is what everything else is compared with, and no model
 /// can know it from the others.
-std::optional<LeftOut> leave_out(ScalingModel model, const std::vector<ScalingPoint>& points)
+std::optional<ModelMiss> leave_out(ScalingModel model, const std::vector<ScalingPoint>& points)
 {
     double sum = 0;
     double squares = 0; // of misses where the variance is 1
@@ -68,7 +68,7 @@ std::optional<LeftOut> leave_out(ScalingModel model, const std::vector<ScalingPo
     const auto count = static_cast<double>(points.size() - 1);
     // So few squares tell their mean badly: Student's t, not the normal distribution.
     const double t = boost::math::quantile(boost::math::students_t(count), (1 + kCurveCoverage) / 2);
-    return LeftOut{sum / count, t * std::sqrt(squares / count)};
+    return ModelMiss{sum / count, t * std::sqrt(squares / count)};
 }
 
 double mean_miss(const ScalingFit& fit, const std::vector<ScalingPoint>& points)
@@ -150,7 +150,7 @@ Result<ScalingCurve> fit_scaling(std::span<const ScalingPoint> points, ScalingMo
         if (!fit) continue;
         // With one point more than coefficients a model can be judged; with fewer points in all, the simplest
         // model that passes closest is taken.
-        const std::optional<LeftOut> left_out = leave_out(model, curve.points);
+        const std::optional<ModelMiss> left_out = leave_out(model, curve.points);
         const double error = left_out ? left_out->mean_miss : mean_miss(*fit, curve.points);
         if (!left_out && curve.points.size() > 2) continue;
         if (left_out) half_intervals[model] = left_out->half_interval;
