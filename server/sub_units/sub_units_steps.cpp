@@ -158,7 +158,7 @@ Result<SubUnitRequestId> SubUnitBroker::undo(const SubUnitGrantRecord& grant, co
     if (const std::optional<Error> error = obstacle(holder, release)) return *error;
     if (const std::optional<Error> error = obstacle(origin, {grant.from_center_id, "gain", grant.count, "", actor}))
         return *error;
-    const UnitTypeUse use = lock_unit_type_use(*transaction_, holder.center_id, holder.unit_type);
+    const SubUnitTypeUse use = lock_unit_type_use(*transaction_, holder.center_id, holder.unit_type);
     const std::int64_t units_left = (holder.target_held - grant.count) / holder.sub_units_per_unit;
     if (use.used_units > units_left)
         return Error{Errc::kConflict, "jobs use " + std::to_string(use.used_units) + " units of " + holder.center +
@@ -220,7 +220,7 @@ void SubUnitBroker::start_release(SubUnitHoldingRecord& holding, SubUnitRequestR
 void SubUnitBroker::give_up_drained(SubUnitHoldingRecord& holding, SubUnitRequestRecord& request)
 {
     const std::int64_t units = holding.target_offered / holding.sub_units_per_unit;
-    const UnitTypeUse use = lock_unit_type_use(*transaction_, holding.center_id, holding.unit_type);
+    const SubUnitTypeUse use = lock_unit_type_use(*transaction_, holding.center_id, holding.unit_type);
     if (use.offered_units > units || use.used_units > units || use.largest_attempt > units) return;
     set_target(holding, holding.target_offered, holding.target_offered);
     request.state = "giving";

@@ -239,8 +239,8 @@ bool is_beyond_sub_unit_pace(pqxx::transaction_base& transaction, const std::str
            kMaxSubUnitRecords;
 }
 
-UnitTypeUse lock_unit_type_use(pqxx::transaction_base& transaction, const std::string& center_id,
-                               const std::string& unit_type)
+SubUnitTypeUse lock_unit_type_use(pqxx::transaction_base& transaction, const std::string& center_id,
+                                  const std::string& unit_type)
 {
     const pqxx::result locked = exec(transaction, kLockUnitType, center_id, unit_type);
     if (locked.empty()) return {};

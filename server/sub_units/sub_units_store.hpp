@@ -58,14 +58,14 @@ inline constexpr std::int64_t kMaxSubUnitRecords = 200;
 bool is_beyond_sub_unit_pace(pqxx::transaction_base& transaction, const std::string& center_id);
 
 /// What a center offers of a unit type, and what jobs have of it.
-struct UnitTypeUse {
+struct SubUnitTypeUse {
     std::int64_t offered_units{}; ///< 0: it does not offer that unit type
     std::int64_t used_units{};
     std::int64_t largest_attempt{}; ///< units of the attempt that has, or waits for, most
 };
 /// No attempt is placed there until the transaction ends.
-UnitTypeUse lock_unit_type_use(pqxx::transaction_base& transaction, const std::string& center_id,
-                               const std::string& unit_type);
+SubUnitTypeUse lock_unit_type_use(pqxx::transaction_base& transaction, const std::string& center_id,
+                                  const std::string& unit_type);
 
 /// The center of that name or id; empty when there is none.
 std::string select_center_id(pqxx::transaction_base& transaction, const std::string& center);
