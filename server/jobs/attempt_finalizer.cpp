@@ -1,6 +1,7 @@
 #include "server/jobs/attempt_finalizer.hpp"
 
 #include "server/job_types/job_work.hpp"
+#include "server/jobs/attempt_orders_store.hpp"
 #include "server/jobs/attempt_words.hpp"
 #include "server/jobs/gpu_need_store.hpp"
 #include "server/jobs/gpu_sharing_store.hpp"

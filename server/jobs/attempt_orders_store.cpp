@@ -1,7 +1,8 @@
+#include "server/jobs/attempt_orders_store.hpp"
+
 #include "core/decide/corun/shared_runs.hpp"
 #include "core/model/operator_package.hpp"
 #include "server/catalog/catalog_gpu_pairs.hpp"
-#include "server/jobs/attempts_store.hpp"
 #include "server/jobs/gpu_class.hpp"
 #include "server/rows/gpu_kind.hpp"
 #include "server/rows/live_probes.hpp"
@@ -14,7 +15,6 @@
 #include <algorithm>
 #include <set>
 
-// The orders that centers get; the other rows of attempts are in attempts_store.cpp.
 namespace fathom::server {
 namespace {
 
@@ -296,6 +296,21 @@ AttemptOrder to_order(const pqxx::row& row, JobSpec spec, const CatalogSnapshot&
             .owner = std::move(owner)};
 }
 
+constexpr Statement kSelectUnwantedAttempts{"jobs_select_unwanted_attempts", R"sql(
+    SELECT a.id, j.cancel_requested_at IS NOT NULL AS is_cancelled FROM attempt a JOIN job j ON j.id = a.job_id
+    WHERE a.center_id = $1 AND a.state <> 'ended'
+      AND (j.cancel_requested_at IS NOT NULL OR a.queued_until < now() - interval '10 seconds')
+    ORDER BY a.id)sql"};
+
+constexpr Statement kSelectCentersWithOrders{"jobs_select_centers_with_orders", R"sql(
+    SELECT DISTINCT a.center_id FROM attempt a JOIN job j ON j.id = a.job_id JOIN center c ON c.id = a.center_id
+    WHERE c.session_replica = $1 AND a.state <> 'ended'
+      AND (a.state = 'placed' OR j.cancel_requested_at IS NOT NULL
+           OR a.queued_until < now() - interval '10 seconds'))sql"};
+
+constexpr Statement kSelectCentersToRecallFrom{"jobs_select_centers_to_recall_from", R"sql(
+    SELECT DISTINCT center_id FROM attempt WHERE queued_until < now() - interval '10 seconds' AND state <> 'ended')sql"};
+
 } // namespace
 
 ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, const OrderLimit& limit,
@@ -338,6 +353,30 @@ std::optional<CenterId> select_center_of_next_probe(pqxx::work& transaction, con
     const pqxx::result rows = exec(transaction, kSelectCenterOfNextProbe, ended.value);
     if (rows.empty() || rows[0][0].is_null()) return std::nullopt;
     return CenterId{rows[0][0].as<std::string>()};
+}
+
+std::vector<UnwantedAttempt> select_unwanted_attempts(pqxx::work& transaction, const CenterId& center)
+{
+    std::vector<UnwantedAttempt> attempts;
+    for (const pqxx::row& row : exec(transaction, kSelectUnwantedAttempts, center.value))
+        attempts.push_back({{row["id"].as<std::string>()}, row["is_cancelled"].as<bool>()});
+    return attempts;
+}
+
+std::vector<CenterId> select_centers_with_orders(pqxx::work& transaction, const std::string& replica)
+{
+    std::vector<CenterId> centers;
+    for (const pqxx::row& row : exec(transaction, kSelectCentersWithOrders, replica))
+        centers.push_back({row[0].as<std::string>()});
+    return centers;
+}
+
+std::vector<CenterId> select_centers_to_recall_from(pqxx::work& transaction)
+{
+    std::vector<CenterId> centers;
+    for (const pqxx::row& row : exec(transaction, kSelectCentersToRecallFrom))
+        centers.push_back({row[0].as<std::string>()});
+    return centers;
 }
 
 } // namespace fathom::server

@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "server/events/job_event_log.hpp"
+#include "server/jobs/attempt_queues_store.hpp"
 #include "server/jobs/attempt_words.hpp"
 #include "server/jobs/reported_times.hpp"
 #include "server/store/after_commit.hpp"

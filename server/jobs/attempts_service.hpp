@@ -1,6 +1,7 @@
 #pragma once
 
 #include "server/jobs/attempt_finalizer.hpp"
+#include "server/jobs/attempt_orders_store.hpp"
 #include "server/jobs/attempt_output_store.hpp"
 #include "server/jobs/attempts_store.hpp"
 #include "server/jobs/job_finalizer.hpp"

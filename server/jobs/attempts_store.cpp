@@ -45,24 +45,6 @@ constexpr Statement kLockJobsOfAttempts{"jobs_lock_jobs_of_attempts", R"sql(
 constexpr Statement kCheckReporter{"jobs_check_reporter", R"sql(
     SELECT 1 FROM center WHERE id = $1 AND session_epoch = $2::bigint AND revoked_at IS NULL)sql"};
 
-// A table of its own: nobody who changes an attempt waits for this, nor the other way round.
-constexpr Statement kUpsertQueues{"jobs_upsert_attempt_queues", R"sql(
-    INSERT INTO attempt_queue (attempt_id, reason, expected_start)
-    SELECT a.id, n.reason, n.expected_start
-    FROM unnest($2::text[], $3::text[], $4::timestamptz[]) AS n (id, reason, expected_start)
-    JOIN attempt a ON a.id = n.id AND a.center_id = $1 AND a.state IN ('placed', 'dispatched')
-    ORDER BY a.id
-    ON CONFLICT (attempt_id)
-    DO UPDATE SET reason = excluded.reason, expected_start = excluded.expected_start, told_at = now())sql"};
-
-constexpr Statement kUpsertTypeQueues{"jobs_upsert_type_queues", R"sql(
-    INSERT INTO unit_type_queue (unit_type_id, expected_start)
-    SELECT u.id, n.expected_start
-    FROM unnest($2::text[], $3::timestamptz[]) AS n (name, expected_start)
-    JOIN unit_type u ON u.center_id = $1 AND u.name = n.name
-    ORDER BY u.id
-    ON CONFLICT (unit_type_id) DO UPDATE SET expected_start = excluded.expected_start, told_at = now())sql"};
-
 constexpr Statement kUpdateToDispatched{"jobs_update_to_dispatched", R"sql(
     UPDATE attempt SET state = 'dispatched', dispatched_at = coalesce(dispatched_at, clock_timestamp())
     WHERE id = $1 AND state = 'placed')sql"};
@@ -156,21 +138,6 @@ constexpr Statement kUpdateJobEnded{"jobs_update_job_ended", R"sql(
         waiting_reason = ''
     WHERE id = $1 AND state NOT IN ('succeeded', 'failed', 'cancelled'))sql"};
 
-constexpr Statement kSelectUnwantedAttempts{"jobs_select_unwanted_attempts", R"sql(
-    SELECT a.id, j.cancel_requested_at IS NOT NULL AS is_cancelled FROM attempt a JOIN job j ON j.id = a.job_id
-    WHERE a.center_id = $1 AND a.state <> 'ended'
-      AND (j.cancel_requested_at IS NOT NULL OR a.queued_until < now() - interval '10 seconds')
-    ORDER BY a.id)sql"};
-
-constexpr Statement kSelectCentersWithOrders{"jobs_select_centers_with_orders", R"sql(
-    SELECT DISTINCT a.center_id FROM attempt a JOIN job j ON j.id = a.job_id JOIN center c ON c.id = a.center_id
-    WHERE c.session_replica = $1 AND a.state <> 'ended'
-      AND (a.state = 'placed' OR j.cancel_requested_at IS NOT NULL
-           OR a.queued_until < now() - interval '10 seconds'))sql"};
-
-constexpr Statement kSelectCentersToRecallFrom{"jobs_select_centers_to_recall_from", R"sql(
-    SELECT DISTINCT center_id FROM attempt WHERE queued_until < now() - interval '10 seconds' AND state <> 'ended')sql"};
-
 constexpr const char* kSelectAttempts = R"sql(
     SELECT id, state = 'ended' AS is_ended FROM attempt WHERE id = ANY ($2::text[]) AND center_id = $1)sql";
 
@@ -205,16 +172,6 @@ constexpr const char* kLockJobsOfReturnedCenters = R"sql(
     FROM job j JOIN attempt a ON a.job_id = j.id AND a.state <> 'ended' JOIN center c ON c.id = a.center_id
     WHERE j.state = 'lost' AND c.state = 'online'
     ORDER BY j.id LIMIT 500 FOR UPDATE OF j SKIP LOCKED)sql";
-
-constexpr const char* kAddRefusedCenter = R"sql(
-    UPDATE job j SET refused_centers = array_append(j.refused_centers, a.center_id)
-    FROM attempt a WHERE a.id = $1 AND j.id = a.job_id
-    RETURNING j.spec::text AS spec, to_jsonb(j.refused_centers) AS centers)sql";
-
-constexpr const char* kUpdateJobRequeued = R"sql(
-    UPDATE job SET state = 'queued', version = version + 1, waiting_reason = '', started_at = NULL,
-        state_changed_at = greatest(clock_timestamp(), state_changed_at)
-    WHERE id = $1)sql";
 
 std::optional<std::string> time_text(const std::optional<Timestamp>& time)
 {
@@ -297,42 +254,6 @@ Result<void> check_reporter(pqxx::work& transaction, const Reporter& reporter)
     return superseded();
 }
 
-void upsert_attempt_queues(pqxx::work& transaction, const CenterId& center,
-                           const std::vector<link::QueuedAttempt>& attempts)
-{
-    SqlArray ids;
-    SqlArray reasons;
-    SqlArray starts;
-    std::set<AttemptId> seen; // one statement changes a row once
-    for (auto one = attempts.rbegin(); one != attempts.rend(); ++one) {
-        if (!seen.insert(one->attempt_id).second) continue;
-        ids.add(one->attempt_id.value);
-        reasons.add(one->reason);
-        if (one->expected_start)
-            starts.add(format_rfc3339(*one->expected_start));
-        else
-            starts.add_null();
-    }
-    if (!seen.empty()) exec(transaction, kUpsertQueues, center.value, ids.take(), reasons.take(), starts.take());
-}
-
-void upsert_type_queues(pqxx::work& transaction, const CenterId& center, const std::vector<TypeQueue>& queues)
-{
-    std::map<std::string_view, const TypeQueue*> newest; // one statement changes a row once
-    for (const TypeQueue& queue : queues)
-        newest[queue.unit_type] = &queue;
-    SqlArray names;
-    SqlArray starts;
-    for (const auto& [name, queue] : newest) {
-        names.add(name);
-        if (queue->expected_start)
-            starts.add(format_rfc3339(*queue->expected_start));
-        else
-            starts.add_null();
-    }
-    if (!newest.empty()) exec(transaction, kUpsertTypeQueues, center.value, names.take(), starts.take());
-}
-
 bool update_to_dispatched(pqxx::work& transaction, const AttemptId& attempt)
 {
     return exec(transaction, kUpdateToDispatched, attempt.value).affected_rows() == 1;
@@ -405,30 +326,6 @@ bool update_job_ended(pqxx::work& transaction, const EndedJob& job)
                .affected_rows() == 1;
 }
 
-std::vector<UnwantedAttempt> select_unwanted_attempts(pqxx::work& transaction, const CenterId& center)
-{
-    std::vector<UnwantedAttempt> attempts;
-    for (const pqxx::row& row : exec(transaction, kSelectUnwantedAttempts, center.value))
-        attempts.push_back({{row["id"].as<std::string>()}, row["is_cancelled"].as<bool>()});
-    return attempts;
-}
-
-std::vector<CenterId> select_centers_with_orders(pqxx::work& transaction, const std::string& replica)
-{
-    std::vector<CenterId> centers;
-    for (const pqxx::row& row : exec(transaction, kSelectCentersWithOrders, replica))
-        centers.push_back({row[0].as<std::string>()});
-    return centers;
-}
-
-std::vector<CenterId> select_centers_to_recall_from(pqxx::work& transaction)
-{
-    std::vector<CenterId> centers;
-    for (const pqxx::row& row : exec(transaction, kSelectCentersToRecallFrom))
-        centers.push_back({row[0].as<std::string>()});
-    return centers;
-}
-
 std::vector<HeldAttempt> select_attempts(pqxx::work& transaction, const CenterId& center,
                                          const std::vector<std::string>& ids)
 {
@@ -472,17 +369,6 @@ std::vector<AffectedJob> lock_jobs_of_lost_centers(pqxx::work& transaction)
 std::vector<AffectedJob> lock_jobs_of_returned_centers(pqxx::work& transaction)
 {
     return to_affected_jobs(transaction.exec(kLockJobsOfReturnedCenters));
-}
-
-RefusedJob add_refused_center(pqxx::work& transaction, const AttemptId& attempt)
-{
-    const pqxx::row row = transaction.exec_params1(kAddRefusedCenter, attempt.value);
-    return {row["spec"].as<std::string>(), to_json_value(row["centers"]).get<std::vector<std::string>>()};
-}
-
-void update_job_requeued(pqxx::work& transaction, const JobId& job)
-{
-    transaction.exec_params0(kUpdateJobRequeued, job.value);
 }
 
 } // namespace fathom::server

@@ -16,8 +16,6 @@
 /// through to Database::run. Lock order everywhere: the job, then its attempt.
 namespace fathom::server {
 
-struct CatalogSnapshot;
-
 /// The job behind an attempt, locked.
 struct AttemptJob {
     JobId job_id;
@@ -45,13 +43,6 @@ void lock_jobs_of_attempts(pqxx::work& transaction, const std::vector<std::strin
 Result<AttemptJob> lock_attempt_job(pqxx::work& transaction, const AttemptId& attempt, const Reporter& reporter);
 /// Whether the reporter still speaks for its center. @error kUnavailable  it does not.
 Result<void> check_reporter(pqxx::work& transaction, const Reporter& reporter);
-
-/// How those of these attempts wait that are waiting ones of the center; of the others it writes nothing.
-void upsert_attempt_queues(pqxx::work& transaction, const CenterId& center,
-                           const std::vector<link::QueuedAttempt>& attempts);
-
-/// The queues before those of these unit types that are the center's.
-void upsert_type_queues(pqxx::work& transaction, const CenterId& center, const std::vector<TypeQueue>& queues);
 
 /// placed -> dispatched. False when it is past that.
 bool update_to_dispatched(pqxx::work& transaction, const AttemptId& attempt);
@@ -92,40 +83,6 @@ struct EndedJob {
 /// False when it has ended before.
 bool update_job_ended(pqxx::work& transaction, const EndedJob& job);
 
-/// How many orders are read at once.
-struct OrderLimit {
-    std::vector<std::string> on_their_way; ///< ids of attempts that are left out
-    std::int64_t bytes{};                  ///< of specifications; where it is above 0 one order is always taken
-};
-struct UnreadableOrder {
-    AttemptId attempt_id;
-    Error error; ///< kInfeasible: it can be read, but its center cannot do what it says
-    AttemptCause cause{AttemptCause::kNone};
-};
-struct ClaimedOrders {
-    std::vector<AttemptOrder> orders;        ///< oldest first
-    std::vector<UnreadableOrder> unreadable; ///< their attempts end: they cannot be started
-    bool has_more{false};                    ///< beyond the limit
-};
-/// Placed attempts of a center whose jobs are wanted; marks them as sent. A probe is left out while another one is at
-/// its host (center.host_id), whichever center that is of, or an older one waits for the host.
-/// @param catalog  by which a job that may share a device is classed (gpu_class_of()).
-ClaimedOrders claim_orders(pqxx::work& transaction, const CenterId& center, const OrderLimit& limit,
-                           const CatalogSnapshot& catalog);
-/// The center whose probe is next at the host where an attempt has ended; empty: none waits.
-std::optional<CenterId> select_center_of_next_probe(pqxx::work& transaction, const AttemptId& ended);
-/// A live attempt that its center shall end.
-struct UnwantedAttempt {
-    AttemptId id;
-    bool is_cancelled{}; ///< its job is; else it waits at the center for longer than was expected, and shall come back
-};
-/// Of a center.
-std::vector<UnwantedAttempt> select_unwanted_attempts(pqxx::work& transaction, const CenterId& center);
-/// Centers with a session at this replica that are to be told of an attempt: to start, cancel or give it back.
-std::vector<CenterId> select_centers_with_orders(pqxx::work& transaction, const std::string& replica);
-/// Centers where attempts wait so long for a unit that they are called back.
-std::vector<CenterId> select_centers_to_recall_from(pqxx::work& transaction);
-
 struct HeldAttempt {
     AttemptId id;
     bool is_ended{false};
@@ -159,14 +116,5 @@ struct AffectedJob {
 std::vector<AffectedJob> lock_jobs_of_lost_centers(pqxx::work& transaction);
 /// Lost jobs on centers that are back.
 std::vector<AffectedJob> lock_jobs_of_returned_centers(pqxx::work& transaction);
-/// A job that centers have refused for whose it is.
-struct RefusedJob {
-    std::string spec;                 ///< JSON text
-    std::vector<std::string> centers; ///< ids of those that have
-};
-/// Adds the attempt's center to those that have refused the attempt's job.
-RefusedJob add_refused_center(pqxx::work& transaction, const AttemptId& attempt);
-/// Its attempt has ended, and it waits for another place.
-void update_job_requeued(pqxx::work& transaction, const JobId& job);
 
 } // namespace fathom::server

@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "server/events/job_event_log.hpp"
+#include "server/jobs/attempt_orders_store.hpp"
 #include "server/jobs/attempts_store.hpp"
 #include "server/jobs/job_requeue.hpp"
 #include "server/jobs/jobs_store.hpp"

@@ -2,6 +2,7 @@
 
 #include "core/base/log.hpp"
 #include "server/catalog/job_operators.hpp"
+#include "server/jobs/job_requeue_store.hpp"
 #include "server/store/after_commit.hpp"
 
 namespace fathom::server {
