@@ -229,6 +229,7 @@ Filter PlaceChooser::weigh_counts(const UnitTypeView& view, const PlaceRun& know
         weighed.gpu_share = others.gpu_share;
         if (!is_unknown_job_) weighed.raw = known_time; // what earlier runs took is no raw prediction
         weighed.compute = corrected(known_time, choice_.correction, choice_.correction.width_factor);
+        weighed.gpu_share.penalty_s = find_gpu_penalty_s(weighed.gpu_share, weighed.compute);
         weighed.trust_penalty_s = find_trust_penalty_s(view.trust_factor, weighed.raw.run_s, weighed.compute.run_s);
         weighed.plan = plan_when_free(view, free, count, weighed.compute);
         const bool is_never = weighed.plan.start_s == Availability::kForEver;

@@ -155,6 +155,8 @@ class PlaceChooser {
                            const Availability& free, std::int64_t count, NeighbourCost& neighbours) const;
     RunTime beside_on_gpu(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone,
                           const Availability& free, std::int64_t count, GpuShareCost& cost) const;
+    /// GpuShareCost::penalty_s of the corrected run. @param cost  of beside_on_gpu().
+    double find_gpu_penalty_s(const GpuShareCost& cost, const RunTime& compute) const;
     StartPlan plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,
                              const RunTime& run) const;
     void judge(const UnitTypeView& view, Weighed& weighed, std::int64_t count) const;

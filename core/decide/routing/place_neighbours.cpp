@@ -1,3 +1,4 @@
+#include "core/base/portable_math.hpp"
 #include "core/decide/prediction/neighbours.hpp"
 #include "core/decide/routing/host_load.hpp"
 #include "core/decide/routing/place.hpp"
@@ -41,6 +42,16 @@ RunTime PlaceChooser::beside_on_gpu(const UnitTypeView& view, const PlaceRun& kn
     cost.factor = run_s / alone.run_s;
     const double least_share = std::max(expected.share - expected.spread, expected.share / 2);
     return {.run_s = run_s, .low_s = alone.low_s, .high_s = std::max(run_s, alone.high_s / least_share)};
+}
+
+double PlaceChooser::find_gpu_penalty_s(const GpuShareCost& cost, const RunTime& compute) const
+{
+    const RunCorrection& correction = choice_.correction;
+    // Runs of its type there count for what they took, however slow a run is promised to be now: as far as the
+    // prediction rests on them, the slowdown is not in it.
+    if (request_->takes_operators && cost.factor > 1)
+        return compute.run_s * (portable::pow(cost.factor, correction.own_share) - 1);
+    return cost.penalty_s * correction.factor;
 }
 
 RunTime PlaceChooser::beside_on_host(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone,

@@ -157,6 +157,46 @@ TEST(PlaceGpuShare, CountsAsLongAsTheOthersAreExpectedToBeThere)
     EXPECT_FALSE(winner_of(decision).gpu_share.is_known);
 }
 
+/// As long as this, five times, for jobs that do what their type does.
+RouteKnowledge runs_of(const std::vector<UnitTypeView>& views, double hours)
+{
+    std::vector<PastRun> runs;
+    for (const UnitTypeView& view : views) {
+        for (int i = 1; i <= 5; ++i) {
+            PastRun run;
+            run.job_type = "t";
+            run.unit_type = view.id.value;
+            run.raw_s = run.raw_low_s = run.raw_high_s = run.actual_s = hours * kHour_s;
+            run.ended_at = kNow - std::chrono::hours(i);
+            runs.push_back(run);
+        }
+    }
+    return {.runs = std::make_shared<RunHistory>(runs, kNow), .waits = {}, .estimates = {}};
+}
+
+TEST(PlaceGpuShare, WhatItsOwnRunsTookThereStaysPromisedAndCountsBesideThat)
+{
+    const UnitTypeView shared = unit_type("shared");
+    UnitTypeView alone = unit_type("alone");
+    alone.measured = {measured("dgemm", 0.012)}; // slower
+    const RouteKnowledge knowledge = runs_of({shared}, 1);
+    RouteRequest request = job_beside(1, shared, 1e9);
+    request.job_type = "t";
+    request.takes_operators = true;
+
+    const Decision decision = route(request, std::vector{shared, alone}, knowledge);
+
+    EXPECT_EQ(winner_of(decision).center, "alone");
+    const Candidate& other = decision.candidates.at(1);
+    EXPECT_NEAR(other.prediction.run_s, kHour_s, 0.1 * kHour_s) << "its runs had neighbours of their own";
+    EXPECT_NEAR(other.prediction.run_s + other.gpu_share.penalty_s, 2 * kHour_s, 0.05 * kHour_s);
+    EXPECT_NEAR(other.gpu_share.factor, 2, 1e-9) << "of what measurements alone promise";
+    request.takes_operators = false;
+    const Decision own = route(request, std::vector{shared}, knowledge);
+    EXPECT_NEAR(winner_of(own).prediction.run_s, 2 * kHour_s, 0.05 * kHour_s) << "runs were what was promised of them";
+    EXPECT_EQ(winner_of(own).gpu_share.penalty_s, 0);
+}
+
 TEST(PlaceGpuShare, IsSaidInTheDecisionsAssumptions)
 {
     const UnitTypeView shared = unit_type("shared");
