@@ -36,11 +36,16 @@ std::optional<ExpectedGpuShare> share_beside(const PairMember& newcomer, const s
 std::optional<ExpectedGpuShare> expect_gpu_share(const std::string& kind, std::span<const TenantedGpu> gpus,
                                                  const PairModel& pairs)
 {
-    if (kind.empty() || pairs.pair_count() == 0) return std::nullopt;
+    if (!pairs.knows(kind)) return std::nullopt;
     std::vector<DeviceOption> options;
     std::vector<const TenantedGpu*> open;
+    std::optional<std::size_t> empty_parts;
     for (const TenantedGpu& gpu : gpus) {
         if (gpu.free_parts == 0) continue;
+        if (gpu.tenants.empty()) { // all of these are alike but for their parts, and there may be thousands
+            if (empty_parts && *empty_parts <= gpu.free_parts) continue;
+            empty_parts = gpu.free_parts;
+        }
         DeviceOption& option = options.emplace_back();
         option.free_parts = gpu.free_parts;
         for (const GpuTenant& tenant : gpu.tenants)

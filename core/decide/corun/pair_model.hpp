@@ -72,6 +72,8 @@ class PairModel {
     /// the class average for pairs that were left out; else the class average; else the default.
     PairShare expect(const PairMember& kernel, const PairMember& beside) const;
 
+    /// Whether a pair with it was learned, so that not only classes tell of it.
+    bool knows(std::string_view kind) const { return kinds_.contains(kind); }
     std::size_t pair_count() const { return pairs_.size(); }
     std::size_t kind_count() const { return classes_.size(); }
     /// How far off both ways were, as of the last refit().

@@ -2,6 +2,7 @@
 
 #include "core/decide/corun/pair_model.hpp"
 #include "core/model/gpu_pair.hpp"
+#include "core/model/gpu_share.hpp"
 
 #include <optional>
 #include <span>
@@ -27,7 +28,7 @@ inline constexpr double kMinTogetherShare = 0.5;
 /// Of a kind beside another the newest so many runs count, of a kind alone at one place as well.
 inline constexpr std::size_t kMaxRunsOfPair = 16;
 /// What is learned is held within these: a run tells no more than that it nearly stood, or that nothing hurt it.
-inline constexpr double kMinLearnedShare = 0.02;
+inline constexpr double kMinLearnedShare = kMinLearnedGpuShare;
 inline constexpr double kMaxLearnedShare = 1.5;
 
 /// A time in which another job was on a GPU of the run, seconds after its start.
