@@ -6,12 +6,13 @@ CREATE TABLE operator_outcome (
     parameters_key text NOT NULL,
     unit_type_id text NOT NULL REFERENCES unit_type (id),
     execution_count bigint NOT NULL CHECK (execution_count >= 1),
-    actual_s double precision NOT NULL CHECK (actual_s > 0),
-    predicted_s double precision CHECK (predicted_s > 0),
-    low_s double precision,
-    high_s double precision,
+    -- Bounded on both sides, so that no sum and no quotient of rows is out of range.
+    actual_s double precision NOT NULL CHECK (actual_s BETWEEN 1e-9 AND 1e15),
+    predicted_s double precision CHECK (predicted_s BETWEEN 1e-9 AND 1e15),
+    low_s double precision CHECK (low_s BETWEEN 0 AND 1e15),
+    high_s double precision CHECK (high_s BETWEEN 0 AND 1e15),
     basis text NOT NULL,
-    likeness double precision NOT NULL CHECK (likeness BETWEEN 0 AND 1),
+    likeness double precision NOT NULL CHECK (likeness = 0 OR likeness BETWEEN 1e-9 AND 1),
     ended_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (attempt_id, operator_id, parameters_key),
     CHECK ((predicted_s IS NULL) = (low_s IS NULL) AND (predicted_s IS NULL) = (high_s IS NULL))

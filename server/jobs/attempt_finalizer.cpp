@@ -11,6 +11,7 @@
 #include "server/store/after_commit.hpp"
 #include "server/store/log_after_commit.hpp"
 #include "server/store/notifier.hpp"
+#include "server/store/savepoint.hpp"
 
 #include <pqxx/pqxx>
 
@@ -158,6 +159,19 @@ void AttemptFinalizer::learn_sharing(pqxx::work& transaction, const AttemptJob& 
     }
 }
 
+void AttemptFinalizer::learn_operators(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,
+                                       const CatalogSnapshot& catalog) const
+{
+    // What a job's profile says is worth no job's end.
+    const Result<void> kept = in_savepoint(transaction, [&]() -> Result<void> {
+        keep_operator_outcomes(transaction, job, end, catalog);
+        return {};
+    });
+    if (kept) return;
+    log_after_commit(LogLevel::kWarning, "operator_outcomes_not_kept",
+                     {{"attempt_id", end.attempt_id.value}, {"error", describe(kept.error())}});
+}
+
 void AttemptFinalizer::queue_learning(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,
                                       JobState state) const
 {
@@ -169,7 +183,7 @@ void AttemptFinalizer::queue_learning(pqxx::work& transaction, const AttemptJob&
     if (is_profiled) insert_profile(transaction, end.attempt_id, profile);
     if (state != JobState::kSucceeded) return;
     const CatalogPointer catalog = catalog_->get();
-    if (is_profiled) keep_operator_outcomes(transaction, job, end, *catalog);
+    if (is_profiled) learn_operators(transaction, job, end, *catalog);
     if (job.job_type.empty()) return;
     // What a job says of itself is old news while its type knows as much: ends of such jobs cost nothing more.
     const KnownJobType* known = catalog->find_own_job_type(job.job_type, {job.submitted_by, job.project});

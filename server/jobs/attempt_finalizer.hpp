@@ -36,6 +36,9 @@ class AttemptFinalizer final {
                                               const AttemptEnd& end) const;
     /// Keeps what an attempt that ended well tells of jobs that share GPUs (C8), where its unit type's are shared.
     void learn_sharing(pqxx::work& transaction, const AttemptJob& job, const AttemptId& attempt) const;
+    /// Keeps what operators of a profiled attempt that ended well took (keep_operator_outcomes).
+    void learn_operators(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end,
+                         const CatalogSnapshot& catalog) const;
     /// Keeps the profile of a job that ended, with what its operators took against what was predicted, and puts the job
     /// in line for its type to learn from (M11).
     void queue_learning(pqxx::work& transaction, const AttemptJob& job, const AttemptEnd& end, JobState state) const;

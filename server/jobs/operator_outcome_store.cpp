@@ -21,12 +21,19 @@ constexpr Statement kInsertOperatorOutcomes{"jobs_insert_operator_outcomes", R"s
                 $10::text[], $11::float8[]) AS n
     ON CONFLICT DO NOTHING)sql"};
 
-/// Larger figures are as good as endless; a column must hold none that is not finite.
+// As the table has them: sums and quotients of what is kept stay figures, whatever one job writes into its profile.
+constexpr double kLeast_s = 1e-9;
 constexpr double kMost_s = 1e15;
+constexpr double kLeastLikeness = 1e-9;
+
+bool is_kept(double seconds)
+{
+    return seconds >= kLeast_s && seconds <= kMost_s;
+}
 
 bool is_predicted(const OperatorPrediction& predicted)
 {
-    return predicted.basis != PredictionBasis::kUnknown && predicted.total_s > 0 && predicted.total_s < kMost_s;
+    return predicted.basis != PredictionBasis::kUnknown && is_kept(predicted.total_s);
 }
 
 double bounded(double value)
@@ -53,7 +60,7 @@ void insert_outcomes(pqxx::work& transaction, const AttemptId& attempt, const Un
         counts.add(one.predicted.count);
         actual.add(one.actual_s);
         bases.add(to_string(is_known ? one.predicted.basis : PredictionBasis::kUnknown));
-        likeness.add(std::clamp(one.similarity, 0.0, 1.0));
+        likeness.add(one.similarity < kLeastLikeness ? 0 : std::min(one.similarity, 1.0));
         if (is_known) {
             predicted.add(one.predicted.total_s);
             low.add(bounded(one.predicted.low_s));
@@ -86,7 +93,8 @@ void keep_operator_outcomes(pqxx::work& transaction, const AttemptJob& job, cons
     std::vector<OperatorOutcome> outcomes =
         operator_outcomes(run->operators, profiled_thread_s(end.profile, *run_s),
                           {.operators = view->measured, .cores = view->cores_per_unit, .one_core = view->one_core});
-    std::erase_if(outcomes, [](const OperatorOutcome& one) { return one.predicted.count < 1; });
+    std::erase_if(outcomes,
+                  [](const OperatorOutcome& one) { return one.predicted.count < 1 || !is_kept(one.actual_s); });
     if (!outcomes.empty()) insert_outcomes(transaction, end.attempt_id, job.unit_type_id, outcomes);
 }
 

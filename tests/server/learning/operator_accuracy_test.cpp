@@ -170,5 +170,34 @@ TEST_F(OperatorLedger, HasNothingOfRunsThatFailedRanOnSeveralUnitsOrTellNonsense
     EXPECT_EQ(get("/jobs/" + failed.value + "/operators")["operators"][0]["outcome"], nullptr);
 }
 
+TEST_F(OperatorLedger, CanBeReadWhateverOneJobWrites)
+{
+    add_measurement(unit_type_, 0.01);
+    finish(products_profile(50, 0.6));
+    Json unlike = products_profile(50, 1e-5);
+    unlike["operators"][0]["likeness"] = 1e-320; // its product with the time is no figure
+    finish(unlike);
+    finish(products_profile(1'000'000'000'000, 1e-320)); // nor is the quotient of these times
+
+    const net::Response answer = call(net::Method::kGet, "/predictions:operators");
+
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    const Json items = Json::parse(answer.body)["items"];
+    ASSERT_EQ(items.size(), 1U) << items.dump();
+    EXPECT_EQ(items[0]["run_count"], 2);
+    EXPECT_NEAR(items[0]["actual_s"].get<double>(), 0.60001, 1e-9);
+}
+
+TEST_F(OperatorLedger, CostsNoJobItsEndWhereNothingCanBeKept)
+{
+    sql("ALTER TABLE operator_outcome ADD CONSTRAINT none CHECK (actual_s < 0) NOT VALID");
+
+    const JobId job = finish(products_profile(50, 0.6));
+
+    EXPECT_EQ(row_count(), "0");
+    EXPECT_EQ(state_of(job), "succeeded");
+    EXPECT_EQ(get("/jobs/" + job.value + "/operators")["source"], "profile");
+}
+
 } // namespace
 } // namespace fathom::server
