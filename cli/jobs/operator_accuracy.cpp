@@ -74,8 +74,10 @@ Outcome show_operator_accuracy(Session& session, const OperatorAccuracyOptions& 
     return print_answer(session, session.get("/predictions:operators", query), [&](const Json& answer) {
         const Json& items = items_of(answer);
         if (items.empty())
-            return std::string("No profiled run has ended within 90 days; `profile: true` in a job's file, or "
-                               "`fathom project set NAME --profile-jobs on`, has jobs profiled.\n");
+            return (query.empty() ? std::string("No profiled run")
+                                  : std::string("No profiled run of what is asked for")) +
+                   " has ended well on one unit within 90 days; `profile: true` in a job's file, or "
+                   "`fathom project set NAME --profile-jobs on`, has jobs profiled.\n";
         return accuracy_table(items).render(table_style(session));
     });
 }

@@ -31,13 +31,14 @@ Answer list_predictions(LearningService* learning, Call call)
     co_return render_page(*found);
 }
 
-/// The service, and how many calibrations, of jobs or of operators, a token may ask for at once: each reads and
-/// computes from thousands of runs.
+/// The service, and how many calibrations, of jobs and of operators, a token may ask for at once: each reads and
+/// computes from thousands of runs. The console's page asks for one of each, so neither takes the other's places.
 struct Calibrations {
     explicit Calibrations(LearningService& service) : learning(&service) {}
     static constexpr std::size_t kMaxOfToken = 2;
     LearningService* learning;
     TokenPlaces places{kMaxOfToken};
+    TokenPlaces operator_places{kMaxOfToken};
 };
 
 net::Response asked_at_once(const Call& call)
@@ -58,7 +59,7 @@ Answer get_calibration(std::shared_ptr<Calibrations> calibrations, Call call)
 
 Answer get_operator_accuracy(std::shared_ptr<Calibrations> calibrations, Call call)
 {
-    const std::shared_ptr<const void> place = calibrations->places.take(call.principal.token_id.value);
+    const std::shared_ptr<const void> place = calibrations->operator_places.take(call.principal.token_id.value);
     if (!place) co_return asked_at_once(call);
     const Query& query = call.request.query;
     OperatorAccuracyFilter filter;

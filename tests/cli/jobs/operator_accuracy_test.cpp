@@ -54,8 +54,11 @@ TEST(OperatorAccuracy, SaysHowRunsComeToBeProfiledWhereNoneWas)
     const Ran ran = fathom(server, {"accuracy", "operators"});
 
     EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("No profiled run has ended well on one unit within 90 days"));
     EXPECT_THAT(ran.out, HasSubstr("profile: true"));
     EXPECT_FALSE(server.requests().back().query.contains("operator"));
+    EXPECT_THAT(fathom(server, {"accuracy", "operators", "--operator", "sort"}).out,
+                HasSubstr("No profiled run of what is asked for has ended"));
 }
 
 TEST(OperatorAccuracy, StandsBesideTheOperatorsOfAProfiledJob)

@@ -4,6 +4,8 @@
 
 #include <pqxx/pqxx>
 
+#include <future>
+
 namespace fathom::server {
 namespace {
 
@@ -186,6 +188,39 @@ TEST_F(OperatorLedger, CanBeReadWhateverOneJobWrites)
     ASSERT_EQ(items.size(), 1U) << items.dump();
     EXPECT_EQ(items[0]["run_count"], 2);
     EXPECT_NEAR(items[0]["actual_s"].get<double>(), 0.60001, 1e-9);
+}
+
+TEST_F(OperatorLedger, IsReadForATokenTwiceAtOnceWhateverElseItReads)
+{
+    const auto status = [this] { return call(net::Method::kGet, "/predictions:operators").status; };
+    ASSERT_EQ(status(), 200);
+    std::promise<void> locked;
+    std::promise<void> all_are_asked;
+    auto hold = [&](pqxx::work& transaction) -> Result<void> {
+        transaction.exec("LOCK TABLE operator_outcome IN ACCESS EXCLUSIVE MODE");
+        locked.set_value();
+        all_are_asked.get_future().wait_for(std::chrono::seconds(60));
+        return {};
+    };
+    const auto held = std::async(std::launch::async, [&] { return database_.blocking_run(hold); });
+    locked.get_future().wait_for(std::chrono::seconds(60));
+    auto first = std::async(std::launch::async, status);
+    auto second = std::async(std::launch::async, status);
+    const bool both_wait = test::eventually([&] {
+        return sql("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
+                   "wait_event_type = 'Lock'") == "2";
+    });
+
+    const int third = status();
+    const int of_jobs = call(net::Method::kGet, "/predictions:calibration").status;
+    all_are_asked.set_value();
+
+    EXPECT_TRUE(both_wait);
+    EXPECT_EQ(third, 429);
+    EXPECT_EQ(of_jobs, 200);
+    EXPECT_EQ(first.get(), 200);
+    EXPECT_EQ(second.get(), 200);
+    EXPECT_EQ(status(), 200);
 }
 
 TEST_F(OperatorLedger, CostsNoJobItsEndWhereNothingCanBeKept)
