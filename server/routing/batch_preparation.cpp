@@ -76,7 +76,6 @@ Result<void> BatchPreparation::prepare(const WaitingJob& job)
         request = requests_->request_of(job);
         if (!request) return request.error();
     }
-    tools_->ledger->gpu_shares.set(*request);
     const bool may_meter =
         current.label == "job" && !current.is_metered && !job.spec.operators.empty() && job.spec.metering_wait_s > 0;
     if (may_meter) {
@@ -86,6 +85,18 @@ Result<void> BatchPreparation::prepare(const WaitingJob& job)
     }
     prepared_.ready.push_back({std::move(current), std::move(*request)});
     return {};
+}
+
+PreparedJobs BatchPreparation::take()
+{
+    // Only now, since any job may have had the catalog read anew, and jobs of one kind are to ask for the same.
+    for (BatchJob& ready : prepared_.ready) {
+        tools_->ledger->gpu_shares.set(ready.request);
+        // Prices may be in another currency now.
+        if (is_fresh_)
+            ready.request.budget = make_route_terms(ready.job.spec, *requests_->catalog(), requests_->now()).budget;
+    }
+    return std::move(prepared_);
 }
 
 Result<bool> BatchPreparation::end_overdue(const WaitingJob& job)
@@ -110,9 +121,6 @@ void BatchPreparation::ensure_fresh_catalog()
         prepared_.gpu_rooms = read_use_of_units(*transaction_, *tools_->ledger, *catalog).gpu_rooms;
     }
     requests_->set_catalog(catalog, *tools_->columns);
-    // Prices may be in another currency now.
-    for (BatchJob& ready : prepared_.ready)
-        ready.request.budget = make_route_terms(ready.job.spec, *catalog, requests_->now()).budget;
 }
 
 Result<bool> BatchPreparation::meter(WaitingJob& job)

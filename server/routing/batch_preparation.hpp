@@ -58,7 +58,8 @@ class BatchPreparation {
 
     /// Ends the job, starts its metering, or makes the job ready.
     Result<void> prepare(const WaitingJob& job);
-    PreparedJobs take() { return std::move(prepared_); }
+    /// Once, after the last job.
+    PreparedJobs take();
 
   private:
     /// Ends the job if its deadline has passed. @return false when there is time left.

@@ -164,6 +164,26 @@ TEST_F(Prices, ABudgetInTheCurrencyOfBeforeBuysNothing)
     EXPECT_EQ(state_of(job), "placed");
 }
 
+TEST_F(Prices, ABudgetIsHeldAgainstTheBookThatWasReadForProbes)
+{
+    add_operators();
+    add_measurement(add_center("alpha"), 7.2, "now() - interval '8 days'");
+    add_measurement(add_center("beta"), 3.6, "now() - interval '8 days'");
+    ASSERT_EQ(set(book("1", "3")).status, 201);
+    probing_.obstacle = "no center has room for probes"; // so the job itself is decided at once
+    const JobId job = submit(spec(
+        {{"operators", thousand()}, {"units", {{"count", 1}}}, {"budget", {{"amount", "5000"}, {"currency", "EUR"}}}}));
+    sql("INSERT INTO price_book (document, created_by) "
+        "SELECT jsonb_set(document, '{currency}', '\"JPY\"'), 'test' FROM price_book");
+    ASSERT_EQ(catalog_.get()->prices.currency(), "EUR");
+
+    route();
+
+    ASSERT_EQ(catalog_.get()->prices.currency(), "JPY") << "read before probes are asked for";
+    EXPECT_FALSE(probing_.requested.empty());
+    EXPECT_EQ(state_of(job), "queued") << "its 5000 are not of this currency";
+}
+
 TEST_F(Prices, ABudgetThatNoPlaceCanKeepNamesTheCheapest)
 {
     measure();
