@@ -77,7 +77,7 @@ void read_input(pqxx::work& transaction, const BatchTools& tools, BatchRequests&
                                     .priority = job.spec.priority,
                                     .gang = gang_text(job),
                                     .gang_size = job.spec.gang.size,
-                                    .kind = kind_of(job, requests.kind_of_spec(*job.known))});
+                                    .kind = kind_of(job, requests.kind_of_spec(job.known))});
     }
     if (ids.empty()) return;
     read_projects(transaction, tools, *requests.catalog(), batch);

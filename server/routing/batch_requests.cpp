@@ -31,7 +31,7 @@ void BatchRequests::set_catalog(CatalogPointer catalog, ColumnsOfCatalog& column
 
 Result<const BatchRequests::KnownDemands*> BatchRequests::demands_of(const WaitingJob& job)
 {
-    const KnownDemands*& of_spec = demands_of_spec_[job.known.get()];
+    const KnownDemands*& of_spec = demands_of_spec_[job.known];
     if (of_spec != nullptr) return of_spec;
     const auto [known, is_new] = known_demands_.try_emplace(key_of_operators(job.spec.operators));
     if (is_new) {
@@ -47,10 +47,10 @@ Result<const BatchRequests::KnownDemands*> BatchRequests::demands_of(const Waiti
     return of_spec;
 }
 
-const std::string& BatchRequests::kind_of_spec(const KnownSpec& spec)
+const std::string& BatchRequests::kind_of_spec(const std::shared_ptr<const KnownSpec>& spec)
 {
-    std::string& kind = spec_kinds_[&spec];
-    if (kind.empty()) kind = spec_kind_of(spec.spec, *catalog_);
+    std::string& kind = spec_kinds_[spec];
+    if (kind.empty()) kind = spec_kind_of(spec->spec, *catalog_);
     return kind;
 }
 

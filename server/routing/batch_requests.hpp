@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -41,7 +42,7 @@ class BatchRequests {
     /// What is to be measured before the first run of such jobs (M10). @error as request_of()
     Result<RouteRequest> metering_request_of(const WaitingJob& job);
     /// spec_kind_of() of the catalog.
-    const std::string& kind_of_spec(const KnownSpec& spec);
+    const std::string& kind_of_spec(const std::shared_ptr<const KnownSpec>& spec);
     /// UnmeasuredPlaces::find(): indices into the catalog's unit types; valid until the catalog changes.
     const std::vector<std::size_t>& unmeasured(const RouteRequest& request, std::chrono::seconds period)
     {
@@ -62,8 +63,9 @@ class BatchRequests {
     Timestamp now_;
     std::optional<UnmeasuredPlaces> unmeasured_;        ///< of the catalog
     std::map<std::string, KnownDemands> known_demands_; ///< by operators: formulas are slow
-    std::unordered_map<const KnownSpec*, const KnownDemands*> demands_of_spec_;
-    std::unordered_map<const KnownSpec*, std::string> spec_kinds_;
+    // Specifications are known by their addresses, which so stay theirs.
+    std::unordered_map<std::shared_ptr<const KnownSpec>, const KnownDemands*> demands_of_spec_;
+    std::unordered_map<std::shared_ptr<const KnownSpec>, std::string> spec_kinds_;
 };
 
 } // namespace fathom::server
