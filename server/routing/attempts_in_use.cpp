@@ -3,6 +3,8 @@
 #include "server/routing/device_tenants.hpp"
 #include "server/routing/expected_end.hpp"
 #include "server/routing/gpu_rooms.hpp"
+#include "server/routing/gpu_shares.hpp"
+#include "server/rows/gpu_kind.hpp"
 #include "server/store/column.hpp"
 #include "server/store/statement.hpp"
 
@@ -15,10 +17,11 @@
 namespace fathom::server {
 namespace {
 
-// All of these but the project and the use of memory, which are never others, are noted as changes when they change
-// (schema/sql/0056_attempt_changes.sql). What depends on the time is computed from them.
+// All of these but the project, type, submitter and use of memory, which are never others, are noted as changes when
+// they change (schema/sql/0056_attempt_changes.sql). What depends on the time is computed from them.
 #define FATHOM_ATTEMPT_COLUMNS                                                                                         \
-    "a.id, a.state <> 'ended' AS is_in_use, a.unit_type_id, a.unit_count, j.project, a.is_exclusive, "                 \
+    "a.id, a.state <> 'ended' AS is_in_use, a.unit_type_id, a.unit_count, j.project, j.job_type, "                     \
+    "j.submitted_by, a.is_exclusive, "                                                                                 \
     "CASE WHEN a.units <> '{}' THEN to_jsonb(a.units) END AS units, "                                                  \
     "(extract(epoch FROM a.created_at) * 1000000)::bigint AS created_us, "                                             \
     "(extract(epoch FROM a.started_at) * 1000000)::bigint AS started_us, "                                             \
@@ -142,6 +145,8 @@ AttemptsInUse::Attempt AttemptsInUse::to_attempt(const pqxx::row& row)
 {
     Attempt attempt;
     attempt.project = row["project"].as<std::string>();
+    if (const auto job_type = row["job_type"].as<std::string>(); !job_type.empty())
+        attempt.gpu_kind = gpu_kind_of(job_type, {row["submitted_by"].c_str(), attempt.project}, KernelClass::kUnknown);
     attempt.unit_count = row["unit_count"].as<std::int64_t>();
     attempt.created_us = row["created_us"].as<std::int64_t>();
     attempt.started_us = optional_of<std::int64_t>(row["started_us"]);
@@ -222,11 +227,29 @@ std::vector<Reservation> AttemptsInUse::reservations(std::span<const UnitTypeVie
     return all;
 }
 
+GpusInUse AttemptsInUse::gpus(std::span<const UnitTypeView> unit_types) const
+{
+    GpusInUse all;
+    for (const auto& [id, view] : with_shared_devices(unit_types)) {
+        const auto attempts = unit_types_.find(id);
+        if (attempts == unit_types_.end()) continue;
+        std::vector<TenantedGpu> own = gpus_of(view->unit_count, view->units_per_device);
+        bool has_tenant = false;
+        for (const auto& [attempt_id, attempt] : attempts->second) {
+            if (attempt.queued_until_us || attempt.units.empty()) continue;
+            add_tenant(own, {attempt.gpu_kind, held_time(attempt).release_s}, attempt.units, view->units_per_device);
+            has_tenant = true;
+        }
+        if (has_tenant) all.emplace(id, std::move(own));
+    }
+    return all;
+}
+
 UnitsInUse select_units_in_use(pqxx::work& transaction, std::span<const UnitTypeView> unit_types)
 {
     AttemptsInUse attempts;
     attempts.read(transaction);
-    UnitsInUse in_use{attempts.reservations(unit_types), {}};
+    UnitsInUse in_use{attempts.reservations(unit_types), {}, attempts.gpus(unit_types)};
     if (has_divided_devices(unit_types)) in_use.gpu_rooms = select_gpu_rooms(transaction);
     return in_use;
 }

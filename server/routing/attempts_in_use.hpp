@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/decide/corun/expect_share.hpp"
 #include "core/schedule/unit_ledger.hpp"
 #include "server/store/transaction.hpp"
 
@@ -26,6 +27,9 @@ struct UseOfUnits {
     std::set<std::string> with_long;  ///< where others run that are expected to end within kSoon_s
 };
 
+/// GPUs of unit types, those that nobody has among them; by id of the unit type, where somebody has a part.
+using GpusInUse = std::map<std::string, std::vector<TenantedGpu>>;
+
 /// The attempts that have not ended, kept from one cycle of the router to the next: read() reads those that have
 /// changed since, whoever changed them. It knows these by transactions (attempt.changed_in), not by time or number: one
 /// that is committed late is not missed. All are read again after a crash of the
@@ -48,10 +52,15 @@ class AttemptsInUse {
     /// @param unit_types  those among them whose units have devices together get whole_device_units.
     std::vector<Reservation> reservations(std::span<const UnitTypeView> unit_types) const;
 
+    /// Who has which parts of the GPUs of those unit types whose units have devices together; as far as their centers
+    /// have told: one that they have not told of may be anywhere.
+    GpusInUse gpus(std::span<const UnitTypeView> unit_types) const;
+
   private:
     /// Times in microseconds since 1970.
     struct Attempt {
         std::string project;
+        std::string gpu_kind; ///< of its job (gpu_kind_of()); empty: it has no type
         std::int64_t unit_count{1};
         std::int64_t created_us{};
         std::optional<std::int64_t> started_us;
@@ -90,6 +99,7 @@ class AttemptsInUse {
 struct UnitsInUse {
     std::vector<Reservation> reservations; ///< AttemptsInUse::reservations()
     std::vector<KnownGpuRoom> gpu_rooms;
+    GpusInUse gpus; ///< AttemptsInUse::gpus()
 };
 /// Blocks; pqxx's exceptions pass through.
 UnitsInUse select_units_in_use(pqxx::work& transaction, std::span<const UnitTypeView> unit_types);

@@ -1,31 +1,12 @@
 #include "server/routing/gpu_shares.hpp"
 
 #include "core/decide/corun/pair_model.hpp"
-#include "server/routing/device_tenants.hpp"
-#include "server/routing/expected_end.hpp"
 #include "server/rows/gpu_kind.hpp"
-#include "server/store/column.hpp"
-#include "server/store/sql_array.hpp"
-#include "server/store/statement.hpp"
-
-#include <pqxx/pqxx>
 
 #include <set>
-#include <unordered_map>
+#include <utility>
 
 namespace fathom::server {
-namespace {
-
-// One that its center has not told of yet may be anywhere. Expected ends as the router sees them: AttemptsInUse.
-constexpr Statement kSelectGpuTenants{"routing_select_gpu_tenants", R"sql(
-    SELECT a.unit_type_id, to_jsonb(a.units) AS units, j.job_type, j.submitted_by, j.project,
-           greatest(1, abs(extract(epoch FROM )sql" FATHOM_EXPECTED_END("now()") R"sql( - now())))::float8 AS release_s
-    FROM attempt a JOIN job j ON j.id = a.job_id
-    )sql" FATHOM_JOIN_ATTEMPT_QUEUE R"sql(
-    WHERE a.state <> 'ended' AND a.queued_until IS NULL AND a.units <> '{}' AND a.unit_type_id = ANY ($1::text[])
-    ORDER BY a.unit_type_id, a.id)sql"};
-
-} // namespace
 
 std::vector<TenantedGpu> gpus_of(std::int64_t unit_count, std::int64_t units_per_device)
 {
@@ -47,24 +28,10 @@ void add_tenant(std::vector<TenantedGpu>& gpus, const GpuTenant& tenant, const s
     }
 }
 
-GpuShares::GpuShares(pqxx::work& transaction, const CatalogSnapshot& catalog) : pairs_(catalog.gpu_pairs.model)
+GpuShares::GpuShares(GpusInUse gpus, const CatalogSnapshot& catalog)
+    : pairs_(catalog.gpu_pairs.model), gpus_(std::move(gpus))
 {
-    if (!pairs_ || pairs_->pair_count() == 0) return;
-    const std::unordered_map<std::string, const UnitTypeView*> shared = with_shared_devices(catalog.unit_types);
-    SqlArray ids;
-    for (const auto& [id, view] : shared)
-        ids.add(id);
-    if (shared.empty()) return;
-    for (const pqxx::row& row : exec(transaction, kSelectGpuTenants, ids.take())) {
-        const auto unit_type = row["unit_type_id"].as<std::string>();
-        const UnitTypeView& view = *shared.at(unit_type);
-        const auto [gpus, is_new] = gpus_.try_emplace(unit_type);
-        if (is_new) gpus->second = gpus_of(view.unit_count, view.units_per_device);
-        const std::string kind = gpu_kind_of(
-            row["job_type"].c_str(), {row["submitted_by"].c_str(), row["project"].c_str()}, KernelClass::kUnknown);
-        add_tenant(gpus->second, {kind, row["release_s"].as<double>()},
-                   to_json_value(row["units"]).get<std::vector<std::int64_t>>(), view.units_per_device);
-    }
+    if (!pairs_ || pairs_->pair_count() == 0) gpus_.clear();
 }
 
 void GpuShares::set(RouteRequest& request)

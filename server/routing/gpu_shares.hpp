@@ -2,7 +2,7 @@
 
 #include "core/decide/corun/expect_share.hpp"
 #include "server/catalog/catalog_snapshot.hpp"
-#include "server/store/transaction.hpp"
+#include "server/routing/attempts_in_use.hpp"
 
 #include <map>
 #include <memory>
@@ -17,9 +17,8 @@ class GpuShares {
   public:
     /// Nobody is known of.
     GpuShares() = default;
-    /// What centers have told of their attempts' units. Reads nothing where no pair of jobs was measured yet. Blocks;
-    /// pqxx's exceptions pass through.
-    GpuShares(pqxx::work& transaction, const CatalogSnapshot& catalog);
+    /// What is expected by the pairs of the catalog.
+    GpuShares(GpusInUse gpus, const CatalogSnapshot& catalog);
 
     /// Says in a request what the job is expected to keep at each of these unit types; its type and owner must be set.
     /// Nothing of a probe, and of a job that shares no GPU.
@@ -28,9 +27,9 @@ class GpuShares {
   private:
     using Shares = std::map<std::string, ExpectedGpuShare>; ///< by id of the unit type
 
-    std::shared_ptr<const PairModel> pairs_;               ///< nullptr: none
-    std::map<std::string, std::vector<TenantedGpu>> gpus_; ///< by id of the unit type, where somebody has a part
-    std::map<std::string, Shares> known_;                  ///< by kind of the job
+    std::shared_ptr<const PairModel> pairs_; ///< nullptr: none
+    GpusInUse gpus_;                         ///< empty: nothing is known
+    std::map<std::string, Shares> known_;    ///< by kind of the job
 };
 
 /// The GPUs of a unit type, those that nobody has among them.

@@ -9,6 +9,7 @@
 #include "server/identity/job_scope.hpp"
 #include "server/routing/attempts_in_use.hpp"
 #include "server/routing/cycle_service.hpp"
+#include "server/routing/gpu_shares.hpp"
 #include "server/routing/output_inputs.hpp"
 #include "server/routing/probe_hosts_store.hpp"
 #include "server/routing/project_uses.hpp"
@@ -162,8 +163,9 @@ Result<WaitingInputs> read_waiting(pqxx::work& transaction, const PlacementRecor
         apply_rules(ProjectRules(), *request);
     else
         read_use(transaction, catalog, *request);
-    GpuShares(transaction, catalog).set(*request);
-    WaitingInputs inputs{std::move(*request), select_units_in_use(transaction, catalog.unit_types), {}};
+    UnitsInUse in_use = select_units_in_use(transaction, catalog.unit_types);
+    GpuShares(std::move(in_use.gpus), catalog).set(*request);
+    WaitingInputs inputs{std::move(*request), std::move(in_use), {}};
     if (inputs.request.is_probe) inputs.probe_hosts = select_probe_hosts(transaction, {inputs.request.units.center});
     return inputs;
 }
@@ -347,10 +349,8 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, JobReader 
     const CatalogPointer known = *catalog;
     Result<RouteRequest> request = make_route_request(spec, *known, now);
     if (!request) co_return request.error();
-    GpuShares gpu_shares;
     auto read = [&](pqxx::work& transaction) -> Result<UnitsInUse> {
         read_use(transaction, *known, *request);
-        gpu_shares = GpuShares(transaction, *known);
         return select_units_in_use(transaction, known->unit_types);
     };
     const Result<UnitsInUse> in_use = co_await database_->run(std::move(read));
@@ -358,7 +358,7 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, JobReader 
     const RouteKnowledge knowledge = catalog_->knowledge_for(*known);
     auto answer = [&]() -> Result<Json> {
         set_origin(*request, {job_type, owner, takes_operators}, *known);
-        gpu_shares.set(*request);
+        GpuShares(in_use->gpus, *known).set(*request);
         const UnitLedger ledger(known->unit_types, knowledge, known->calendar, in_use->reservations, {}, now, nullptr,
                                 in_use->gpu_rooms);
         return preview_json(*request, ledger, knowledge, currency, what_if, steps);

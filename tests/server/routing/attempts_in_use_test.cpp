@@ -165,6 +165,23 @@ class AttemptsInUseTest : public JobsFixture, public ::testing::WithParamInterfa
                             one.whole_device_units});
         return held;
     }
+    /// Unit type, free parts, and of each tenant its kind and when it is expected to be gone.
+    using Gpu = std::tuple<std::string, std::size_t, std::vector<std::pair<std::string, double>>>;
+    std::vector<Gpu> gpus_of(const AttemptsInUse& attempts) const
+    {
+        std::vector<Gpu> all;
+        const GpusInUse gpus = attempts.gpus(views_);
+        for (const auto& [unit_type, of_type] : gpus) {
+            for (const TenantedGpu& one : of_type) {
+                Gpu& gpu = all.emplace_back();
+                std::get<0>(gpu) = unit_type;
+                std::get<1>(gpu) = one.free_parts;
+                for (const GpuTenant& tenant : one.tenants)
+                    std::get<2>(gpu).emplace_back(tenant.kind, tenant.release_s);
+            }
+        }
+        return all;
+    }
     static std::vector<HeldUnits> held_as_the_database_computes(pqxx::work& transaction)
     {
         std::vector<HeldUnits> held;
@@ -182,6 +199,7 @@ class AttemptsInUseTest : public JobsFixture, public ::testing::WithParamInterfa
             anew.read(transaction);
             const std::vector<Held> held = held_by(kept);
             EXPECT_EQ(held, held_by(anew));
+            EXPECT_EQ(gpus_of(kept), gpus_of(anew));
             std::vector<HeldUnits> units;
             for (const Held& one : held)
                 units.push_back(one.first);
