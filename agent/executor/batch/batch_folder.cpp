@@ -21,6 +21,7 @@ constexpr std::size_t kMaxNoteBytes = 4096;
 constexpr std::string_view kMemoryNote = " memory "; ///< and the bytes
 constexpr std::string_view kInputsNote = " inputs";
 constexpr std::string_view kOutputsNote = " outputs";
+constexpr std::string_view kImageNote = " image";
 constexpr std::string_view kProfileNote = " profile";
 // In BatchFolder::stop().
 constexpr std::string_view kWallLimitNote = "wall_limit";
@@ -76,7 +77,8 @@ BatchLimits limits_of(const RunOrder& run)
             .memory_bytes = run.memory_bytes,
             .has_inputs = !run.order.inputs.empty(),
             .has_outputs = !run.order.outputs.empty(),
-            .profile = run.order.profile};
+            .profile = run.order.profile,
+            .has_own_image = !run.order.software.image.empty()};
 }
 
 std::string encode(const BatchLimits& limits)
@@ -85,6 +87,7 @@ std::string encode(const BatchLimits& limits)
     if (limits.memory_bytes > 0) text += std::string(kMemoryNote) + std::to_string(limits.memory_bytes);
     if (limits.has_inputs) text += kInputsNote;
     if (limits.has_outputs) text += kOutputsNote;
+    if (limits.has_own_image) text += kImageNote;
     if (limits.profile) text += kProfileNote;
     return text;
 }
@@ -97,6 +100,7 @@ BatchLimits decode_batch_limits(const std::string& text)
         limits.memory_bytes = std::strtoll(text.c_str() + note + kMemoryNote.size(), nullptr, 10);
     limits.has_inputs = text.find(kInputsNote) != std::string::npos;
     limits.has_outputs = text.find(kOutputsNote) != std::string::npos;
+    limits.has_own_image = text.find(kImageNote) != std::string::npos;
     limits.profile = text.ends_with(kProfileNote);
     return limits;
 }

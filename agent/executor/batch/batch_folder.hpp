@@ -10,7 +10,8 @@ namespace fathom::agent {
 ///     job.sh           what runs; written last: without it nothing was submitted
 ///     job_id           the batch system's number or id of the job, once it has told it
 ///     limits           its wall limit in seconds, `memory` and its units' bytes where known, `inputs` and
-///                      `outputs` when it has some, and `profile` when it wants one
+///                      `outputs` when it has some, `image` when it names one, and `profile` when
+///                      it wants one
 ///     user             who the job runs as: ids of user and group, and the name; not where it runs as the agent does
 ///     inputs           those of its inputs that may be kept for later jobs; not where it has none
 ///     signed_urls      what of its order is to be signed anew (GrantRenewals); not where it names no s3:// URL
@@ -41,6 +42,7 @@ struct BatchLimits {
     bool has_inputs{};
     bool has_outputs{};
     bool profile{};
+    bool has_own_image{}; ///< its container's is the one that the job names
 };
 BatchLimits limits_of(const RunOrder& run);
 std::string encode(const BatchLimits& limits);

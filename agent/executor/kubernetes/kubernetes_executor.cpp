@@ -316,6 +316,7 @@ EndFacts KubernetesExecutor::facts_of(const AttemptId& id, const Attempt& attemp
     facts.was_out_of_memory =
         usage.find("oom_kill ") != std::string::npos && usage.find("oom_kill 0") == std::string::npos;
     facts.memory_bytes = attempt.limits.memory_bytes;
+    facts.has_own_image = attempt.limits.has_own_image;
     facts.now = clock_.now();
     return facts;
 }

@@ -173,13 +173,17 @@ void set_pod_times(AttemptEnd& end, const ClusterPod& pod, const ScriptNotes& no
     }
 }
 
-void finish(AttemptEnd& end, const ScriptNotes& notes)
+void finish(AttemptEnd& end, const EndFacts& facts)
 {
-    if (end.outcome == AttemptOutcome::kFailedToStart) end.started_at.reset();
+    if (end.outcome == AttemptOutcome::kFailedToStart) {
+        end.started_at.reset();
+        // Else whoever names images that nobody has could keep other people's jobs from the center.
+        if (facts.has_own_image) end.cause = AttemptCause::kProgramNotStarted;
+    }
     if (!end.started_at) return;
     end.ended_at = std::max(end.ended_at, *end.started_at);
     end.run_s = std::chrono::duration<double>(end.ended_at - *end.started_at).count();
-    end.cpu_s = notes.cpu_s;
+    end.cpu_s = facts.notes.cpu_s;
 }
 
 } // namespace
@@ -209,7 +213,7 @@ AttemptEnd end_of_pod(const ClusterPod& pod, const EndFacts& facts)
     end.nodes = pod.node.substr(0, kMaxNodesBytes);
     set_pod_times(end, pod, facts.notes);
     set_pod_outcome(end, pod, facts);
-    finish(end, facts.notes);
+    finish(end, facts);
     return end;
 }
 
@@ -227,7 +231,7 @@ AttemptEnd end_of_gone(const std::optional<ClusterPod>& last, const EndFacts& fa
         end.outcome = AttemptOutcome::kLost;
         end.detail = what + " is gone from Kubernetes, not by who submitted the job, and its script has left no end";
     }
-    finish(end, facts.notes);
+    finish(end, facts);
     return end;
 }
 

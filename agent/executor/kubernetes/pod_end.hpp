@@ -25,6 +25,7 @@ struct EndFacts {
     ScriptNotes notes{};
     bool was_out_of_memory{};    ///< the script noted that the kernel killed for memory
     std::int64_t memory_bytes{}; ///< that the pod may use; 0: not known
+    bool has_own_image{};        ///< the pod's image is the one that the job names
     Timestamp now{};
 };
 
@@ -32,6 +33,7 @@ struct EndFacts {
 /// to it. Exit codes above 128 are signals. OOMKilled is `out_of_memory`; an eviction and a pre-emption are
 /// `preempted`; what a node that is lost, is shut down or refuses the pod does is `node_failure`; a pod's deadline is
 /// `wall_limit`; a container that does not begin, or ends before the script could note its start, is `failed_to_start`.
+/// In an image that the job names that is not the center's failure: nobody can tell whose it is.
 AttemptEnd end_of_pod(const ClusterPod& pod, const EndFacts& facts);
 
 /// How an attempt ended whose pod, or whose Job, is gone without having been seen to end: as the script noted, else as

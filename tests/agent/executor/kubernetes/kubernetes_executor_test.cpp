@@ -256,20 +256,28 @@ TEST_F(KubernetesExecutorTest, RunsAJobInTheImageThatItNamesWhereJobsMay)
     EXPECT_FALSE(KubernetesExecutor(options()).facts().contains("software"));
     KubernetesExecutorOptions open = options();
     open.kubernetes.takes_job_images = true;
-    KubernetesExecutor executor(open);
-    EXPECT_EQ(executor.facts().at("software"),
+    std::optional<KubernetesExecutor> executor(std::in_place, open);
+    EXPECT_EQ(executor->facts().at("software"),
               Json({{"modules", false}, {"containers", true}, {"container_runtime", "kubernetes"}}));
 
     run_.order.software.image = "registry/theirs:2";
-    ASSERT_TRUE(executor.start(run_));
+    ASSERT_TRUE(executor->start(run_));
     ASSERT_TRUE(wait_until([&] { return server_.jobs().size() == 1; }));
     EXPECT_EQ(server_.jobs()[0]["spec"]["template"]["spec"]["containers"].at(0)["image"], "registry/theirs:2");
+
+    // A later run of the agent knows, too, whose image it is.
+    Json no_shell = {{"state", {{"terminated", {{"exitCode", 128}, {"reason", "StartError"}}}}}};
+    server_.set_pod(pod({{"phase", "Failed"}, {"containerStatuses", Json::array({std::move(no_shell)})}}));
+    executor.reset();
+    executor.emplace(open);
+    executor->prepare();
+    EXPECT_EQ(wait_end(*executor).cause, AttemptCause::kProgramNotStarted);
 
     RunOrder file = run_;
     file.order.attempt_id = AttemptId::make();
     file.order.software.image = "/images/theirs.sif";
-    ASSERT_TRUE(executor.start(file));
-    const AttemptEnd end = executor.look(file.order.attempt_id).end.value();
+    ASSERT_TRUE(executor->start(file));
+    const AttemptEnd end = executor->look(file.order.attempt_id).end.value();
     EXPECT_EQ(end.outcome, AttemptOutcome::kFailedToStart);
     EXPECT_EQ(end.cause, AttemptCause::kProgramNotStarted) << "the center could do nothing about it";
 }

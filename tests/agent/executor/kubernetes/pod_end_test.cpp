@@ -159,6 +159,24 @@ TEST(KubernetesPodEnds, SayThatAProgramDidNotBegin)
     EXPECT_THAT(no_shell.detail, HasSubstr("no such file"));
 }
 
+TEST(KubernetesPodEnds, AreNotTheCentersFailureWhereAnImageOfTheJobDoesNotBegin)
+{
+    const ClusterPod no_shell = ended_pod(R"("exitCode": 128, "reason": "StartError", "message": "no such file")");
+    const ClusterPod ended = ended_pod(R"("exitCode": 3, "reason": "Error")");
+    EndFacts never;
+    never.asked = EndAsked::kNeverStarts;
+    never.never_reason = "ErrImagePull: no such image";
+    EXPECT_EQ(end_of_gone(std::nullopt, never, "its Job").cause, AttemptCause::kNone);
+    EXPECT_EQ(end_of_pod(no_shell, EndFacts()).cause, AttemptCause::kNone);
+
+    never.has_own_image = true;
+    EndFacts own = begun();
+    own.has_own_image = true;
+    EXPECT_EQ(end_of_gone(std::nullopt, never, "its Job").cause, AttemptCause::kProgramNotStarted);
+    EXPECT_EQ(end_of_pod(no_shell, own).cause, AttemptCause::kProgramNotStarted);
+    EXPECT_EQ(end_of_pod(ended, own).cause, AttemptCause::kNone) << "it began";
+}
+
 TEST(KubernetesPodEnds, OfPodsThatAreGoneAreTheScriptsOrWhatWasLastSeen)
 {
     EndFacts noted = begun();
