@@ -18,9 +18,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FATHOM_ASSERT(switches.size() <= kMaxSlurmNodes);
     for (const auto& [name, leaves] : switches) {
         FATHOM_ASSERT(!name.empty() && name.size() <= 300 && !leaves.empty());
-        for (SlurmNode& node : nodes) {
-            if (node.name == name) node.leaf_switches = leaves;
-        }
+    }
+    for (SlurmNode& node : nodes) {
+        if (const auto found = switches.find(node.name); found != switches.end()) node.leaf_switches = found->second;
     }
     for (const SlurmNode& node : nodes) {
         FATHOM_ASSERT(!node.name.empty() && !node.partition.empty() && node.cores >= 1 && node.cores <= node.cpus);
