@@ -51,7 +51,7 @@ inline std::string compared_unit_type_id(std::size_t type)
 struct ComparedStarts {
     std::int64_t decisions{};
     std::int64_t starts{};
-    std::int64_t before_turn{}; ///< started so by schedule() only
+    std::set<std::size_t> before_turn; ///< jobs that schedule() alone would start so
 };
 
 /// The simulated policy, with schedule() asked the same at each decision.
@@ -85,7 +85,7 @@ class ComparedPolicy final : public Policy {
         std::set<Start> planned;
         for (const ScheduledStart& start : plan.starts) {
             if (start.decision.turn.starts_with("before its turn"))
-                ++count_->before_turn;
+                count_->before_turn.insert(start.job);
             else
                 planned.emplace(start.job, type_of(start.winner), start.winner.unit_count);
         }
