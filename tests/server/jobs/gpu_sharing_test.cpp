@@ -127,6 +127,7 @@ TEST_F(LearnedGpuPairs, OfJobsWithoutATypeOfTheirOwnAreKnownByTheirProgram)
         const JobId job = submit(spec({{"units", units}, {"command", Json::array({program, "--fast"})}}));
         sql("UPDATE job SET metered = true");
         route();
+        orders_.clear(); // those of before are told again
         for (link::Body& body : orders_for(center_of(job)))
             orders_.push_back(std::move(std::get<link::StartAttempt>(body).order));
         return job;
