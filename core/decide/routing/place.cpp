@@ -144,7 +144,9 @@ void PlaceChooser::judge(const UnitTypeView& view, Weighed& weighed, std::int64_
 
 double PlaceChooser::judged_objective(const Weighed& weighed) const
 {
-    return objective(request_->prefer, {weighed.start.wait_s + weighed.plan.occupied.run_s + weighed.penalties_s(),
+    // One after the other: recorded decisions hold sums that were rounded so.
+    return objective(request_->prefer, {weighed.start.wait_s + weighed.plan.occupied.run_s + weighed.trust_penalty_s +
+                                            weighed.neighbours.penalty_s + weighed.gpu_share.penalty_s,
                                         weighed.cost, weighed.energy_j});
 }
 
