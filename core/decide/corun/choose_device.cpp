@@ -1,7 +1,5 @@
 #include "core/decide/corun/choose_device.hpp"
 
-#include "core/base/portable_math.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -54,20 +52,19 @@ DeviceExpectation expect_beside(const PairMember& newcomer, std::span<const Pair
     expected.combined = 0;
     members.push_back(newcomer);
     for (std::size_t i = 0; i < members.size(); ++i) {
-        double share = 1;
-        double relative_squares = 0; // of a product: those of its factors together
+        ShareBesideSeveral beside;
         for (std::size_t j = 0; j < members.size(); ++j) {
             if (i == j) continue;
             const PairShare kept = pairs.expect(members[i], members[j]);
             expected.basis = std::min(expected.basis, kept.source);
-            share *= kept.share;
-            relative_squares += portable::square(kept.spread / kept.share);
+            beside.add(kept);
         }
+        const double share = beside.share;
         expected.combined += share;
         const bool is_newcomer = i + 1 == members.size();
         if (is_newcomer) {
             expected.newcomer_share = share;
-            expected.newcomer_spread = share * std::sqrt(relative_squares);
+            expected.newcomer_spread = share * std::sqrt(beside.relative_squares);
         }
         if (!is_newcomer) expected.least_tenant_share = i == 0 ? share : std::min(expected.least_tenant_share, share);
         expected.is_excluded = expected.is_excluded || (!is_newcomer && pairs.is_excluded(newcomer, members[i]));

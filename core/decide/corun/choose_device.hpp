@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/portable_math.hpp"
 #include "core/decide/corun/pair_model.hpp"
 
 #include <cstddef>
@@ -30,6 +31,18 @@ struct DeviceExpectation {
 
     /// Whether everybody is expected to keep at least an equal part, what taking turns would leave each.
     bool keeps_equal_parts() const;
+};
+
+/// What one keeps of its speed beside several others: the product of what it keeps beside each.
+struct ShareBesideSeveral {
+    double share{1};
+    double relative_squares{}; ///< of a product: those of its factors together
+
+    void add(const PairShare& kept)
+    {
+        share *= kept.share;
+        relative_squares += portable::square(kept.spread / kept.share);
+    }
 };
 
 /// Each keeps the product of what it keeps beside each other one, as in decide_corun(). The same whatever the order of

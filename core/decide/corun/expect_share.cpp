@@ -1,6 +1,5 @@
 #include "core/decide/corun/expect_share.hpp"
 
-#include "core/base/portable_math.hpp"
 #include "core/decide/corun/choose_device.hpp"
 
 #include <algorithm>
@@ -9,25 +8,23 @@
 namespace fathom {
 namespace {
 
-/// Beside all of a GPU's tenants of which something was measured: the product of what it keeps beside each, as in
-/// expect_beside().
+/// Beside all of a GPU's tenants of which something was measured.
 std::optional<ExpectedGpuShare> share_beside(const PairMember& newcomer, const std::vector<GpuTenant>& tenants,
                                              const PairModel& pairs)
 {
     ExpectedGpuShare expected{.neighbours = 0};
-    double relative_squares = 0;
+    ShareBesideSeveral beside;
     for (const GpuTenant& tenant : tenants) {
         const PairShare kept = pairs.expect(newcomer, {tenant.kind, KernelClass::kUnknown});
         if (kept.source < PairSource::kCompleted || !(kept.share > 0)) continue;
-        expected.share *= kept.share;
-        relative_squares += portable::square(kept.spread / kept.share);
+        beside.add(kept);
         expected.until_s = std::max(expected.until_s, tenant.release_s);
         expected.basis = std::min(expected.basis, kept.source);
         ++expected.neighbours;
     }
     if (expected.neighbours == 0) return std::nullopt;
-    expected.share = std::clamp(expected.share, kMinLearnedGpuShare, 1.0);
-    expected.spread = expected.share * std::sqrt(relative_squares);
+    expected.share = std::clamp(beside.share, kMinLearnedGpuShare, 1.0);
+    expected.spread = expected.share * std::sqrt(beside.relative_squares);
     return expected;
 }
 
