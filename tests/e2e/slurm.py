@@ -3,10 +3,10 @@ import contextlib
 import os
 import pathlib
 import pwd
+import secrets
 import signal
 import socket
 import subprocess
-import time
 
 from network import Network, probe_for_jobs, wait_until
 
@@ -97,11 +97,14 @@ class SlurmCluster:
     def kill_rest(self):
         os.kill(int((self.folder / "run" / "slurmrestd.pid").read_text()), signal.SIGKILL)
 
-    def wait_saved(self):
-        """Until slurmctld has written down what it knows now, which it does within five seconds of each change. One that is killed
-        before starts jobs a second time or gives their numbers to others, which the node then refuses to run."""
-        known = time.time()
-        wait_until(lambda: (self.folder / "state" / "job_state").stat().st_mtime > known, 60, "slurmctld saving its state")
+    def wait_saved(self, attempt_id):
+        """Until slurmctld has written down what it knows now of an attempt's job, which it does within five seconds of each change:
+        found by a comment that is given to the job. One that is killed before starts jobs a second time or gives their numbers to
+        others, which the node then refuses to run."""
+        comment = f"saved-{secrets.token_hex(8)}"
+        number = self.run("squeue", "-h", "-a", f"--name={attempt_id}", "-o", "%i").strip()
+        self.run("scontrol", "update", f"JobId={number}", f"AdminComment={comment}")
+        wait_until(lambda: comment.encode() in (self.folder / "state" / "job_state").read_bytes(), 120, "slurmctld saving its state")
 
     def jobs_of(self, attempt_id):
         """States of all jobs that were ever submitted for an attempt."""

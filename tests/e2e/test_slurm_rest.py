@@ -174,7 +174,7 @@ def test_a_controller_that_is_killed_at_each_step_loses_nothing(network):
     gate = Gate(network, "controller")
     running_id = submit(network, f"{gate.passing}; echo survived; exit 3")
     wait_running(network, running_id)
-    cluster.wait_saved()
+    cluster.wait_saved(attempt_of(network, running_id)["id"])
     os.kill(int((cluster.folder / "run" / "slurmctld.pid").read_text()), signal.SIGKILL)
     gate.open()
     late_id = submit(network, "echo late")
