@@ -59,7 +59,7 @@ RouteTable::Impl::LeastSlowdown RouteTable::Impl::least_slowdown(const RouteRequ
         HeldOfHost held{.units = least_mean_taken(view.availability, view.unit_count, from_s, length_s)};
         if (view.other_cores)
             held.other_cores = least_mean_taken(view.other_cores->free, view.other_cores->count, from_s, length_s);
-        return beside_neighbours({1, 1, 1}, run.single.run_s, run.parts, host_load(view, 0, held).held).run_s;
+        return least_neighbour_factor(run.single.run_s, run.parts, host_load(view, 0, held).held);
     };
     const UnitRequest& units = request.units;
     const std::int64_t most = units.count ? columns->facts(unit_type).least_count_for(units)
