@@ -132,7 +132,7 @@ Result<ProbeTask> parse_probe_task(const Json& json)
     task.sample_budget_s = reader.optional_number("sample_budget_s", 0, 3600).value_or(task.sample_budget_s);
     task.seed = reader.optional_integer("seed", 0, kLargestSeed).value_or(task.seed);
     task.min_sample_s = reader.optional_number("min_sample_s", 0, 10).value_or(task.min_sample_s);
-    task.limit_s = reader.optional_number("limit_s", 0.1, 3600).value_or(task.limit_s);
+    task.limit_s = reader.optional_number("limit_s", 0.1, kMaxProbeLimit_s).value_or(task.limit_s);
     if (const Json* items = reader.array("manifests", 0, 64)) {
         for (std::size_t i = 0; i < items->size(); ++i) {
             Result<OperatorManifest> manifest = parse_operator_manifest((*items)[i]);

@@ -28,6 +28,9 @@ inline constexpr std::size_t kMaxNamedOperators = 64;
 /// Operators of a job that a probe task made from the job measures.
 inline constexpr std::size_t kMaxMeasuredOperators = 16;
 
+/// Seconds: the largest limit of a probe task.
+inline constexpr double kMaxProbeLimit_s = 3600;
+
 /// Whole numbers up to here survive every JSON reader.
 inline constexpr std::int64_t kLargestSeed = (1LL << 53U) - 1;
 

@@ -35,6 +35,9 @@ constexpr std::int64_t kMaxSamplesWithOneThread = 4;
 constexpr std::int64_t kMaxPressureSamples = 5;
 /// Preparing a bubble and timing the reporter, on a slow machine. Less time than that is left for the task itself.
 constexpr double kReporter_s = 2;
+/// How much longer than alone a sample in step is taken to last, and how few rounds still tell it.
+constexpr double kSlowdownInStep = 1.5;
+constexpr std::int64_t kMinRoundsOfCopies = 3;
 /// A task is given up early only when it is far from its limit; near it, the limit itself decides.
 constexpr double kClearlyOver = 1.25;
 
@@ -56,7 +59,8 @@ class TaskRun {
   public:
     TaskRun(const ProbeTask& task, const RunConditions& conditions)
         : task_(task), conditions_(conditions),
-          seed_(task.seed != 0 ? static_cast<std::uint64_t>(task.seed) : kInputSeed), watch_(conditions.cores)
+          seed_(task.seed != 0 ? static_cast<std::uint64_t>(task.seed) : kInputSeed), watch_(conditions.cores),
+          rounds_(task.repeats)
     {
     }
 
@@ -93,7 +97,8 @@ class TaskRun {
 
     Result<void> check_limit() const
     {
-        const double end_s = expected_end_s();
+        const bool are_copies = conditions_.copies != nullptr;
+        const double end_s = expected_end_s(are_copies ? std::min(kMinRoundsOfCopies, rounds_) : rounds_);
         if (end_s <= kClearlyOver * task_.limit_s) return {};
         return Error{Errc::kDeadline, fmt::format("took longer than its limit of {:g} s: it would take about {:.1f} s, "
                                                   "by the first executions of its operators",
@@ -104,7 +109,7 @@ class TaskRun {
     void change_instances()
     {
         if (conditions_.copies != nullptr) return; // making another one would keep all copies waiting
-        if (expected_end_s() > kExtraShare * task_.limit_s) return;
+        if (expected_end_s(rounds_) > kExtraShare * task_.limit_s) return;
         double largest = 0;
         for (const OperatorUse& use : task_.operators) {
             const RegisteredOperator item = *operator_for(task_, use, conditions_.uploads);
@@ -124,6 +129,7 @@ class TaskRun {
         if (conditions_.copies == nullptr) return {};
         tell("waiting until all copies are ready");
         conditions_.copies->wait(CopiesInStep::kLongPause);
+        agree_on_rounds();
         if (conditions_.copies->is_first()) {
             if (Result<void> sampled = sample_rounds(); !sampled) return sampled;
             for (std::size_t i = 0; i < operators_.size(); ++i)
@@ -143,7 +149,7 @@ class TaskRun {
         const double held = needed_memory(task_, conditions_, &RegisteredOperator::memory);
         const bool has_room = held + MemoryPressure::memory_bytes() <= conditions_.usable_memory_bytes;
         const double latest_s = kExtraShare * task_.limit_s;
-        if (!conditions_.copies->agree(has_room && expected_end_s() + kReporter_s <= latest_s)) return {};
+        if (!conditions_.copies->agree(has_room && expected_end_s(rounds_) + kReporter_s <= latest_s)) return {};
         tell("measuring what memory pressure costs");
         MemoryPressure pressure(*conditions_.copies, conditions_.cores, std::min(task_.repeats, kMaxPressureSamples));
         if (Result<void> started = pressure.start(seed_, sample_rule(task_, conditions_.cores, copy_count())); !started)
@@ -228,15 +234,23 @@ class TaskRun {
     }
 
   private:
+    /// As many as there is time for, alone and in step, by the first copy.
+    void agree_on_rounds()
+    {
+        const auto is_in_time = [&] { return expected_end_s(rounds_) <= kExtraShare * task_.limit_s; };
+        while (rounds_ > kMinRoundsOfCopies && !conditions_.copies->agree(is_in_time()))
+            --rounds_;
+    }
+
     int copy_count() const { return conditions_.copies != nullptr ? conditions_.copies->count() : 1; }
 
     Result<void> sample_rounds()
     {
         const double begin_s = seconds_since(conditions_.process_start);
-        for (std::int64_t round = 1; round <= task_.repeats; ++round) {
+        for (std::int64_t round = 1; round <= rounds_; ++round) {
             keep_instances_when_late(begin_s, round);
             for (SampledOperator& item : operators_) {
-                tell(fmt::format("sample {} of {} of {}", round, task_.repeats, item.name()));
+                tell(fmt::format("sample {} of {} of {}", round, rounds_, item.name()));
                 if (is_in_step_) conditions_.copies->wait(CopiesInStep::kShortPause);
                 if (Result<double> sampled = item.sample(); !sampled) return sampled.error();
             }
@@ -261,18 +275,18 @@ class TaskRun {
         if (round == 1) return;
         const double now_s = seconds_since(conditions_.process_start);
         const double round_s = (now_s - begin_s) / static_cast<double>(round - 1);
-        if (now_s + round_s * static_cast<double>(task_.repeats - round + 1) <= kExtraShare * task_.limit_s) return;
+        if (now_s + round_s * static_cast<double>(rounds_ - round + 1) <= kExtraShare * task_.limit_s) return;
         for (SampledOperator& item : operators_)
             item.keep_instance();
     }
 
-    /// Seconds from the process's start to the end of the samples, by the first executions.
-    double expected_end_s() const
+    /// Seconds from the process's start to the end of so many rounds of samples, by the first executions.
+    double expected_end_s(std::int64_t rounds) const
     {
         double expected_s = seconds_since(conditions_.process_start);
-        const auto rounds = static_cast<double>(conditions_.copies != nullptr ? 2 * task_.repeats : task_.repeats);
+        const double times = conditions_.copies != nullptr ? 1 + kSlowdownInStep : 1; // alone, and in step
         for (const SampledOperator& item : operators_)
-            expected_s += item.expected_sample_s() * rounds;
+            expected_s += item.expected_sample_s() * times * static_cast<double>(rounds);
         return expected_s;
     }
 
@@ -281,7 +295,7 @@ class TaskRun {
     {
         double expected_s = seconds_since(conditions_.process_start);
         for (const SampledOperator& item : operators_)
-            expected_s += slowdown * item.expected_sample_s() * static_cast<double>(task_.repeats);
+            expected_s += slowdown * item.expected_sample_s() * static_cast<double>(rounds_);
         return expected_s;
     }
 
@@ -335,6 +349,7 @@ class TaskRun {
     const RunConditions& conditions_;
     std::uint64_t seed_;
     DisturbanceWatch watch_;
+    std::int64_t rounds_; ///< of samples: `repeats`, or fewer of copies that have not the time
     std::vector<SampledOperator> operators_;
     std::vector<std::optional<SampledTimes>> one_thread_; ///< of each operator, where it was measured
     std::vector<std::optional<SampledTimes>> alone_;      ///< of each operator of the first of several copies

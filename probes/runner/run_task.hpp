@@ -40,10 +40,11 @@ Result<ProbeTask> validate_task(ProbeTask task, const Uploads& uploads = {});
 /// is measured with one thread; then further rounds go over those whose median is not known within the task's target,
 /// until its sample budget is spent or the limit comes near; then results are verified. A wrong result is reported as
 /// such, not refused.
-/// One of several copies takes exactly `repeats` samples, each begun when all copies are ready for it, of one instance;
-/// before these the first copy takes as many while the others stand still (`alone`), and, while there is time, it is
-/// measured in turn with bubbles (MemoryPressure). Nothing is measured with one
-/// thread then. Blocks. Fills everything but `wall_s`; of `host` only "disturbance".
+/// One of several copies takes exactly `repeats` samples, or as many down to three as there is time for, each begun
+/// when all copies are ready for it, of one instance; before these the first copy takes as many while the others stand
+/// still
+/// (`alone`), and, while there is time, it is measured in turn with bubbles (MemoryPressure). Nothing is measured with
+/// one thread then. Blocks. Fills everything but `wall_s`; of `host` only "disturbance".
 /// @error kTooLarge     the operators need more memory than is usable, on the host or on the device.
 /// @error kDeadline     after the first executions it is clear that the limit will not be kept.
 /// @error kUnavailable  a library refuses an operator.

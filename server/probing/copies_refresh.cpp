@@ -1,5 +1,6 @@
 #include "server/probing/copies_refresh.hpp"
 
+#include "core/decide/probing/copies_plan.hpp"
 #include "core/decide/probing/probe_plan.hpp"
 #include "core/model/probe_result.hpp"
 #include "server/centers/unit_type_directory.hpp"
@@ -56,7 +57,7 @@ std::optional<double> age_of(const CopiesAges& ages, const UnitTypeOffer& offer,
 Result<void> queue_copies(pqxx::work& transaction, ProbeJobWriter& writer, const Item& item,
                           const CopiesRefreshTerms& terms)
 {
-    const auto limit = std::chrono::ceil<std::chrono::seconds>(Seconds(item.task->document.limit_s));
+    const auto limit = std::chrono::ceil<std::chrono::seconds>(Seconds(copies_limit_s(item.task->document.limit_s)));
     const RunPlace place{.unit_type_id = item.offer->id,
                          .center_id = item.offer->center_id,
                          .unit_count = item.copies,

@@ -45,7 +45,7 @@ constexpr Statement kSelectOpenCenters{"probing_select_open_centers", R"sql(
     SELECT id FROM center WHERE state = 'online' AND NOT drained AND revoked_at IS NULL ORDER BY name)sql"};
 
 constexpr Statement kSelectSpent{"probing_select_spent_by_cause", R"sql(
-    SELECT coalesce(sum(CASE WHEN r.state = 'queued' THEN (t.document ->> 'limit_s')::float8 * r.unit_count
+    SELECT coalesce(sum(CASE WHEN r.state = 'queued' THEN (coalesce(r.document, t.document) ->> 'limit_s')::float8 * r.unit_count
                         ELSE (SELECT coalesce(sum(x.unit_s), 0) FROM probe_use x WHERE x.probe_run_id = r.id) END), 0)
     FROM probe_run r JOIN probe_task t ON t.id = r.probe_task_id
     WHERE r.center_id = $1 AND r.created_by = 'fathom' AND r.cause = $2

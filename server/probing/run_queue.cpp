@@ -2,6 +2,7 @@
 
 #include "core/base/secret.hpp"
 #include "core/base/utf8_prefix.hpp"
+#include "core/decide/probing/copies_plan.hpp"
 #include "core/decide/probing/draw_size.hpp"
 #include "core/model/job.hpp"
 #include "server/probing/probe_budget_store.hpp"
@@ -79,7 +80,8 @@ Result<ProbeRunId> queue_run(pqxx::work& transaction, ProbeJobWriter& writer, co
     const Result<OperatorAttachments> attachments = operator_attachments(transaction, task.document.operators);
     if (!attachments) return attachments.error();
     const std::int64_t seed = place.seed != 0 ? place.seed : make_seed();
-    const ProbeTask drawn = draw_task(task.document, attachments->of_uses, seed);
+    ProbeTask drawn = draw_task(task.document, attachments->of_uses, seed);
+    if (place.mode == ScalingMode::kThroughput) drawn.limit_s = copies_limit_s(drawn.limit_s);
     const JobSpec spec = make_probe_job(drawn, place, *attachments);
     // Every cause counts: a center has agreed to so much probing, not to so many kinds of it.
     const Result<void> has_room =

@@ -1,5 +1,7 @@
 #include "core/decide/probing/copies_plan.hpp"
 
+#include "core/model/probe_task.hpp"
+
 #include <algorithm>
 
 namespace fathom {
@@ -13,6 +15,12 @@ std::vector<std::int64_t> plan_copies(std::int64_t unit_count, std::int64_t most
     const std::int64_t between = (all + kMinCopies) / 2;
     if (between > kMinCopies && between < all) counts.push_back(between);
     return counts;
+}
+
+double copies_limit_s(double limit_s)
+{
+    constexpr double kTimesAlone = 3; // alone, then together, as if each took twice as long
+    return std::min(kTimesAlone * limit_s, kMaxProbeLimit_s);
 }
 
 } // namespace fathom

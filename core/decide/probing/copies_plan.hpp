@@ -12,4 +12,8 @@ namespace fathom {
 /// @return two where there are fewer units than that: it is for the caller to find that they are not there.
 std::vector<std::int64_t> plan_copies(std::int64_t unit_count, std::int64_t most_copies);
 
+/// The limit of copies of a task that has `limit_s` by itself: they take its samples alone and once more together,
+/// where each takes longer. At most what a task's limit may be.
+double copies_limit_s(double limit_s);
+
 } // namespace fathom

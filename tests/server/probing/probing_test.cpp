@@ -1,3 +1,4 @@
+#include "core/decide/probing/copies_plan.hpp"
 #include "server/probing/probe_planning.hpp"
 #include "tests/server/probing/probing_fixture.hpp"
 
@@ -76,6 +77,9 @@ TEST_F(Probing, CopiesSideBySideAreOneJobOnAsManyUnits)
     EXPECT_EQ(spec.units.count, 3);
     EXPECT_EQ(run.mode, ScalingMode::kThroughput);
     EXPECT_EQ(to_json(run)["mode"], "throughput");
+    const ProbeTask task = parse_probe_task(Json::parse(spec.files.at("probe-task.json"))).value();
+    EXPECT_EQ(task.limit_s, copies_limit_s(10)) << "copies are measured alone, too";
+    EXPECT_EQ(spec.wall_limit_s, 90);
 
     order.places.mode = ScalingMode::kStrong;
     EXPECT_NE(create(order).value().front().id, run.id) << "three units on one problem are another run";

@@ -22,5 +22,11 @@ TEST(CopiesPlan, NoMoreThanAProbeHasAndNoFewerThanTwo)
     EXPECT_EQ(plan_copies(0, 64), (Counts{2}));
 }
 
+TEST(CopiesPlan, MayTakeLongerThanTheTaskByItself)
+{
+    EXPECT_EQ(copies_limit_s(10), 30);
+    EXPECT_EQ(copies_limit_s(3000), 3600) << "which is all that a task may ask for";
+}
+
 } // namespace
 } // namespace fathom
