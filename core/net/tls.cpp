@@ -235,10 +235,11 @@ Certificate start_certificate(const X509_NAME* subject, const X509_NAME* issuer,
 {
     constexpr long kClockSkewSeconds = 300;
     Certificate certificate(X509_new());
+    std::time_t now = std::time(nullptr); // of both ends, which shall lie as far apart as told
     const bool good =
         X509_set_version(certificate.get(), X509_VERSION_3) == 1 && set_random_serial(certificate.get()) &&
-        X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -kClockSkewSeconds) != nullptr &&
-        X509_time_adj_ex(X509_getm_notAfter(certificate.get()), valid_days, 0, nullptr) != nullptr &&
+        X509_time_adj_ex(X509_getm_notBefore(certificate.get()), 0, -kClockSkewSeconds, &now) != nullptr &&
+        X509_time_adj_ex(X509_getm_notAfter(certificate.get()), valid_days, 0, &now) != nullptr &&
         X509_set_subject_name(certificate.get(), subject) == 1 &&
         X509_set_issuer_name(certificate.get(), issuer) == 1 && X509_set_pubkey(certificate.get(), key) == 1;
     return good ? std::move(certificate) : nullptr;

@@ -79,12 +79,13 @@ TEST(Proxy, AHeaderThatDoesNotEndIsDroppedInTheHandshakesTime)
 {
     ServerLimits limits = behind("127.0.0.1");
     limits.handshake_time = 1s;
+    limits.request_time = limits.idle_time = 120s;
     const TestServer server(whoami_router(), limits);
     const auto began = std::chrono::steady_clock::now();
 
     EXPECT_EQ(exchange_plain_text(server.endpoint(), "PROXY TCP4 192.0"), "");
 
-    EXPECT_LT(std::chrono::steady_clock::now() - began, 10s);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 60s);
 }
 
 } // namespace

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
-#include <thread>
+#include <future>
 #include <unistd.h>
 
 // A sanitizer keeps several bytes for each of ours, and freed memory for a while: there its allocator is asked.
@@ -24,11 +24,15 @@ using testing::StartsWith;
 
 constexpr const char* kPing = "POST /usual HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nping";
 
+Response size_of_body(Request& request)
+{
+    return json_response(200, std::to_string(request.body.size()));
+}
+
 /// `/guarded` lets in who sends an Authorization, and takes large bodies; `/usual` takes what routes take by default.
 Router guarded_router()
 {
     Router router;
-    const auto size_of_body = [](Request& request) { return json_response(200, std::to_string(request.body.size())); };
     Guard guard = [](const Request& request) -> asio::awaitable<std::optional<Response>> {
         std::optional<Response> refusal;
         if (request.header("Authorization").empty())
@@ -115,13 +119,23 @@ TEST(Strangers, ARouteTakesSmallBodiesUnlessItSaysOtherwise)
 TEST(Strangers, BodiesThatAreReadAtOnceHaveABudget)
 {
     ServerLimits limits;
-    limits.bodies_bytes = 1UL << 20U;
-    const TestServer server(guarded_router(), limits);
-    const std::string body(700'000, 'x');
-    const std::string head = announce("/guarded", body.size(), "Authorization: me\r\n");
+    limits.bodies_bytes = 20'000;
+    // The guard is asked when what came along with the header has been read, which here is all but a byte.
+    std::promise<void> is_read;
+    Router router;
+    router.add(Method::kPost, "/first", answer_with(size_of_body),
+               {.guard = [&is_read](const Request&) -> asio::awaitable<std::optional<Response>> {
+                   is_read.set_value();
+                   std::optional<Response> refusal;
+                   co_return refusal;
+               }});
+    router.add(Method::kPost, "/usual", answer_with(size_of_body));
+    const TestServer server(std::move(router), limits);
+    const std::string body(14'000, 'x'); // in one record of TLS, with its header
+    const std::string head = announce("/usual", body.size());
     RawClient first(server.endpoint());
-    first.send(head + body.substr(1));
-    std::this_thread::sleep_for(500ms); // read by the server
+    first.send(announce("/first", body.size()) + body.substr(1));
+    is_read.get_future().wait();
 
     RawClient second(server.endpoint());
     second.send(head + body.substr(1));
@@ -130,10 +144,10 @@ TEST(Strangers, BodiesThatAreReadAtOnceHaveABudget)
     EXPECT_THAT(refusal, HasSubstr("Retry-After: "));
 
     first.send("x");
-    EXPECT_THAT(first.read_answer(), testing::EndsWith("700000"));
+    EXPECT_THAT(first.read_answer(), testing::EndsWith("14000"));
     RawClient third(server.endpoint());
     third.send(head + body);
-    EXPECT_THAT(third.read_answer(), testing::EndsWith("700000"));
+    EXPECT_THAT(third.read_answer(), testing::EndsWith("14000"));
 }
 
 TEST(Strangers, WhoReadsSlowlyHoldsSomeLargeAnswersOnly)
@@ -234,8 +248,10 @@ TEST(Strangers, OneNetworkGetsItsShareOfConnectionsOnly)
     limits.connections_of_one_network = 2;
     const TestServer server(guarded_router(), limits, ClientCertificates::kOptional);
     const Credential credential = client_credential(authority(), "center");
-    const RawClient known(server.endpoint(), &credential);
-    RawClient first(server.endpoint()); // its place is free for another once the certificate is seen
+    RawClient known(server.endpoint(), &credential);
+    known.send(kPing);
+    EXPECT_THAT(known.read_answer(), testing::EndsWith("\r\n\r\n4")); // its place is free, the certificate was seen
+    RawClient first(server.endpoint());
     first.send(kPing);
     EXPECT_THAT(first.read_answer(), testing::EndsWith("\r\n\r\n4"));
     RawClient second(server.endpoint(), &credential);
