@@ -11,8 +11,8 @@ namespace fathom::gpu {
 namespace {
 
 /// 4 + 4 MiB of weights and 6 + 6 of activations fit into 32 MiB side by side.
-const std::map<std::string, std::string> kLoop{{"iterations", "400"}, {"weights-mib", "4"}, {"activations-mib", "6"},
-                                               {"layers", "2"},       {"tell", "yes"},      {"hold", "yes"},
+const std::map<std::string, std::string> kLoop{{"until", "enough"}, {"weights-mib", "4"}, {"activations-mib", "6"},
+                                               {"layers", "2"},     {"tell", "yes"},      {"hold", "yes"},
                                                {"host-us", "5000"}};
 
 class GpuSharingAtOnce : public GpuSharing {
@@ -38,6 +38,7 @@ TEST_F(GpuSharingAtOnce, TwoThatComplementEachOtherRunBesideEachOther)
 
     EXPECT_TRUE(wait_until([&] { return do_both_have_the_turn(); }));
 
+    go_on("enough");
     EXPECT_EQ(first->wait(), 0) << first->output();
     EXPECT_EQ(second->wait(), 0) << second->output();
 }
@@ -58,6 +59,7 @@ TEST_F(GpuSharingAtOnce, TwoThatDoNotTakeTurns)
         EXPECT_FALSE(do_both_have_the_turn());
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
+    go_on("enough");
     EXPECT_EQ(first->wait(), 0) << first->output();
     EXPECT_EQ(second->wait(), 0) << second->output();
 }
@@ -75,6 +77,8 @@ TEST_F(GpuSharingAtOnce, BothGoOnWhileTheManagerIsAway)
     settings_.coordinator.settle_s = 1;
     start();
 
+    EXPECT_TRUE(wait_until([&] { return job("first").is_object() && job("second").is_object(); }));
+    go_on("enough");
     EXPECT_EQ(first->wait(), 0) << first->output();
     EXPECT_EQ(second->wait(), 0) << second->output();
 }
@@ -106,10 +110,10 @@ TEST_F(GpuSharing, WhoseNeighbourEndsWhileTheManagerIsAwayGoesOn)
 /// Of both nothing is known: they take turns until the pace of each alone is, and are tried beside each other then.
 TEST_F(GpuSharingAtOnce, WhatTwoKeepBesideEachOtherIsReportedByTheirJobs)
 {
-    settings_.coordinator.turns.slice_s = 0.5; // more than nine iterations
+    settings_.coordinator.turns.slice_s = 2; // more than nine iterations, on a slow machine too
+    settings_.coordinator.turns.most_slice_s = 10;
     start();
     std::map<std::string, std::string> loop = kLoop;
-    loop["iterations"] = "1000000";
     const auto first = train("first", loop);
     const auto second = train("second", loop);
 

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -100,11 +101,20 @@ Nccl find_nccl(const std::string& way)
 #endif
 }
 
+/// In the manager's books, with what they say of its iterations, until the file is there.
+void stay_until(const char* file)
+{
+    using EndIteration = decltype(fathom_gpu_iteration_end);
+    if (auto* const end = reinterpret_cast<EndIteration*>(::dlsym(RTLD_DEFAULT, "fathom_gpu_iteration_end"))) end();
+    while (!std::filesystem::exists(file))
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
 } // namespace
 
 int main(int argc, char** argv)
 {
-    if (argc != 7) return 2;
+    if (argc != 7 && argc != 8) return 2;
     const int rank = std::stoi(argv[1]);
     const int ranks = std::stoi(argv[2]);
     const std::string way = argv[6];
@@ -152,6 +162,7 @@ int main(int argc, char** argv)
         if (end_iteration != nullptr) end_iteration();
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
+    if (argc == 8) stay_until(argv[7]);
     require(nccl.destroy(communicator), "ncclCommDestroy");
     require(cuMemFree_v2(weights), "free");
     return 0;

@@ -19,16 +19,17 @@ class GpuCollectives : public GpuSharing {
 
     /// One process of a job of two.
     std::unique_ptr<Program> rank(const std::string& job, int rank, int device, const std::string& way,
-                                  int iterations = 300) const
+                                  int iterations = 300, const std::string& stays_until = {}) const
     {
         const bool is_own = way == "own" || way == "passing";
-        const std::vector<std::string> command{is_own ? FATHOM_OWN_COLLECTIVE_TRAINER : FATHOM_COLLECTIVE_TRAINER,
-                                               std::to_string(rank),
-                                               "2",
-                                               std::to_string(device),
-                                               (folder_ / ("communicator-" + job)).string(),
-                                               std::to_string(iterations),
-                                               way};
+        std::vector<std::string> command{is_own ? FATHOM_OWN_COLLECTIVE_TRAINER : FATHOM_COLLECTIVE_TRAINER,
+                                         std::to_string(rank),
+                                         "2",
+                                         std::to_string(device),
+                                         (folder_ / ("communicator-" + job)).string(),
+                                         std::to_string(iterations),
+                                         way};
+        if (!stays_until.empty()) command.push_back((folder_ / stays_until).string());
         return std::make_unique<Program>(
             command,
             environment({{"FATHOM_GPU_JOB", job},
@@ -41,14 +42,15 @@ class GpuCollectives : public GpuSharing {
     {
         std::vector<std::unique_ptr<Program>> all;
         for (const int one : {0, 1}) {
-            all.push_back(rank("first", one, one, way, iterations));
-            all.push_back(rank("second", one, 1 - one, way, iterations));
+            all.push_back(rank("first", one, one, way, iterations, "seen"));
+            all.push_back(rank("second", one, 1 - one, way, iterations, "seen"));
         }
         EXPECT_TRUE(wait_until([&] {
             const Json first = job("first");
             const Json second = job("second");
             return first.is_object() && second.is_object() && first.at("switches") > 1 && second.at("switches") > 1;
         })) << way;
+        go_on("seen");
         for (const auto& one : all)
             EXPECT_EQ(one->wait(), 0) << way << ": " << one->output();
     }

@@ -51,11 +51,16 @@ void require(Status status, const std::string& what)
     require(status == kSuccess, what + ": status " + std::to_string(status));
 }
 
+bool is_told(const std::string& name)
+{
+    return std::filesystem::exists(std::string(std::getenv("DRIVER_CALLS_FOLDER")) + "/" + name);
+}
+
 void wait_for(const std::string& name)
 {
     std::printf("%s\n", name.c_str());
     std::fflush(stdout);
-    while (!std::filesystem::exists(std::string(std::getenv("DRIVER_CALLS_FOLDER")) + "/" + name))
+    while (!is_told(name))
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 

@@ -20,6 +20,8 @@ void require(fathom::gpu::cuda::Status status, const std::string& what);
 void pause(const std::string& name);
 /// The same without an end of an iteration.
 void wait_for(const std::string& name);
+/// Whether the test has said that this may go on.
+bool is_told(const std::string& name);
 
 /// A context of the first GPU, current on this thread.
 void make_context();

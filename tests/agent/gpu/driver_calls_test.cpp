@@ -350,16 +350,24 @@ TEST_F(GpuSharing, WhoIsAloneAgainIsNotEndedForTheTurnThatOthersWaitedFor)
 {
     settings_.coordinator.turns = {.slice_s = 0.02, .most_slice_s = 0.1, .most_wait_s = 30, .most_overrun_s = 2};
     start();
-    const auto program = call("long_kernel");
-    ASSERT_TRUE(program->wait_for_output("runs")) << program->output();
-    const auto other = call("launch_ex");
-    ASSERT_TRUE(other->wait_for_output("launch_ex begins")) << other->output();
-    std::this_thread::sleep_for(500ms); // longer than the longest slice
+    // Where the test stood still, others waited too long: then it is ended, as it should be.
+    bool is_as_meant = false;
+    for (int i = 0; i < 5 && !is_as_meant; ++i) {
+        const auto program = call("long_kernel");
+        ASSERT_TRUE(program->wait_for_output("runs")) << program->output();
+        const auto asked = std::chrono::steady_clock::now();
+        const auto other = call("launch_ex");
+        ASSERT_TRUE(other->wait_for_output("launch_ex begins")) << other->output();
+        std::this_thread::sleep_for(500ms); // longer than the longest slice
 
-    other->kill(SIGKILL);
+        other->kill(SIGKILL);
 
-    EXPECT_EQ(other->wait(), -SIGKILL);
-    EXPECT_EQ(program->wait(), 0) << program->output();
+        EXPECT_EQ(other->wait(), -SIGKILL);
+        is_as_meant = std::chrono::steady_clock::now() - asked < 1500ms;
+        const int ended = program->wait();
+        if (is_as_meant) EXPECT_EQ(ended, 0) << program->output();
+    }
+    EXPECT_TRUE(is_as_meant) << "others were gone too late each time";
 }
 
 TEST_F(GpuSharing, TheLibraryNeedsNoMoreMemoryTheLongerAProgramRuns)

@@ -63,7 +63,7 @@ std::unique_ptr<Program> GpuSharing::train(const std::string& job, const std::ma
     std::vector<std::string> command{FATHOM_TRAINING_LOOP};
     for (const auto& [name, value] : options) {
         command.push_back(name);
-        command.push_back(value);
+        command.push_back(name == "until" ? (folder_ / value).string() : value);
     }
     variables["FATHOM_GPU_JOB"] = job;
     return std::make_unique<Program>(command, environment(variables), folder_);
@@ -113,17 +113,6 @@ bool GpuSharing::wait_until(const std::function<bool()>& condition)
         std::this_thread::sleep_for(10ms);
     }
     return false;
-}
-
-Json GpuSharing::last_of(const std::string& name) const
-{
-    Json last;
-    const bool has_ended = wait_until([&] {
-        const Json now = job(name);
-        if (!now.is_null()) last = now;
-        return now.is_null() && !last.is_null();
-    });
-    return has_ended ? last : Json();
 }
 
 } // namespace fathom::gpu

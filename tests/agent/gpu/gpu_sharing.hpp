@@ -27,6 +27,7 @@ class GpuSharing : public testing::Test {
     /// The memory manager.
     void start();
     std::map<std::string, std::string> environment(const std::map<std::string, std::string>& more = {}) const;
+    /// The program training_loop. With the option `until` it goes on until go_on() of that name.
     std::unique_ptr<Program> train(const std::string& job, const std::map<std::string, std::string>& options,
                                    std::map<std::string, std::string> variables = {}) const;
     /// The program driver_calls, as a job of the way's name, which stops at its pauses until go_on().
@@ -38,8 +39,6 @@ class GpuSharing : public testing::Test {
     /// What the manager knows of a job; null if nothing.
     Json job(const std::string& name) const;
     static bool wait_until(const std::function<bool()>& condition);
-    /// The newest that the manager knew of a job when it ended; null if it did not.
-    Json last_of(const std::string& name) const;
 
     std::filesystem::path folder_;
     MemoryServiceSettings settings_;

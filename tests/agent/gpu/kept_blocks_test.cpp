@@ -22,11 +22,13 @@ TEST_F(GpuSharing, WhatWasTakenForTemporaryAndStaysIsPersistentAndNotCopied)
 
     const auto other = train(
         "other",
-        {{"iterations", "20"}, {"weights-mib", "2"}, {"activations-mib", "4"}, {"tell", "yes"}, {"host-us", "5000"}});
+        {{"until", "enough"}, {"weights-mib", "2"}, {"activations-mib", "4"}, {"tell", "yes"}, {"host-us", "5000"}});
     ASSERT_TRUE(wait_until([&] { return job("other").is_object(); }));
     go_on("outlives two");
-    EXPECT_EQ(other->wait(), 0) << other->output();
     EXPECT_TRUE(program->wait_for_output("checked")) << program->output();
+    EXPECT_TRUE(wait_until([&] { return job("stays").at("switches").get<int>() > 0; }));
+    go_on("enough");
+    EXPECT_EQ(other->wait(), 0) << other->output();
 
     const Json known = job("stays");
     ASSERT_TRUE(known.is_object());

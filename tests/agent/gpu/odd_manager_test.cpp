@@ -136,6 +136,7 @@ TEST_F(GpuOddManager, AChildThatIsForkedAtAnyMomentHasNoConnectionOfItsParent)
     const auto program = call("forks");
     for (int connections = 0; connections < 4; ++connections)
         accept();
+    go_on("has connected");
 
     EXPECT_EQ(program->wait(), 0) << program->output();
 }

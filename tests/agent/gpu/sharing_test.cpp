@@ -39,12 +39,15 @@ TEST_F(GpuSharing, WhoIsAloneIsNeverInterrupted)
     start();
     const auto program = train(
         "alone",
-        {{"iterations", "10"}, {"weights-mib", "4"}, {"activations-mib", "12"}, {"tell", "yes"}, {"host-us", "20000"}});
-    ASSERT_TRUE(program->wait_for_output("started"));
-    ASSERT_TRUE(wait_until([&] { return job("alone").is_object(); }));
+        {{"until", "seen"}, {"weights-mib", "4"}, {"activations-mib", "12"}, {"tell", "yes"}, {"host-us", "20000"}});
+    ASSERT_TRUE(wait_until([&] {
+        const Json known = job("alone");
+        return known.is_object() && known.at("iterations") >= 10;
+    }));
 
     const Json known = job("alone");
 
+    go_on("seen");
     EXPECT_EQ(program->wait(), 0) << program->output();
     EXPECT_EQ(known.at("switches"), 0);
     EXPECT_TRUE(wait_until([&] { return job("alone").is_null(); }));
@@ -62,11 +65,12 @@ TEST_F(GpuSharing, AProgramWaitsForAManagerThatIsStartingAsLongAsItWasTold)
 {
     const auto program = train(
         "early",
-        {{"iterations", "100"}, {"weights-mib", "4"}, {"activations-mib", "8"}, {"hold", "yes"}, {"host-us", "10000"}},
+        {{"until", "seen"}, {"weights-mib", "4"}, {"activations-mib", "8"}, {"hold", "yes"}, {"host-us", "10000"}},
         {{"FATHOM_GPU_WAIT_S", "60"}});
     std::this_thread::sleep_for(500ms); // longer than it takes to find nobody
     start();
     EXPECT_TRUE(wait_until([&] { return job("early").is_object(); }));
+    go_on("seen");
     EXPECT_EQ(program->wait(), 0) << program->output();
     EXPECT_EQ(program->output().find("does not answer at"), std::string::npos) << program->output();
 
@@ -84,17 +88,21 @@ TEST_F(GpuSharing, TwoThatSayWhenAnIterationEndsTakeTurnsAndNothingMoves)
     settings_.coordinator.turns.most_slice_s = 120;
     settings_.coordinator.turns.most_wait_s = 240;
     start();
-    const std::map<std::string, std::string> options{{"iterations", "12"},      {"weights-mib", "4"},
+    const std::map<std::string, std::string> options{{"until", "enough"},       {"weights-mib", "4"},
                                                      {"activations-mib", "20"}, {"layers", "2"},
                                                      {"tell", "yes"},           {"hold", "yes"}};
     const auto first = train("first", options);
     const auto second = train("second", options);
-    const Json last = last_of("first");
+    Json last;
+    EXPECT_TRUE(wait_until([&] {
+        last = job("first");
+        return last.is_object() && last.at("switches").get<int>() > 5;
+    }));
+    go_on("enough");
     ASSERT_TRUE(last.is_object());
 
     EXPECT_EQ(first->wait(), 0) << first->output();
     EXPECT_EQ(second->wait(), 0) << second->output();
-    EXPECT_GT(last.at("switches").get<int>(), 2) << last;
     EXPECT_EQ(last.at("moved_bytes"), 0) << last;
     EXPECT_GE(last.at("kept_bytes").get<std::int64_t>(), 4 * kMiB * last.at("switches").get<std::int64_t>());
     EXPECT_EQ(last.at("temporary").at("peak_bytes"), 20 * kMiB);
@@ -105,36 +113,40 @@ TEST_F(GpuSharing, IterationsAreFoundWhereNobodyTellsOfThem)
 {
     start();
     const std::map<std::string, std::string> options{
-        {"iterations", "100"}, {"weights-mib", "2"}, {"activations-mib", "4"}, {"host-us", "1000"}};
+        {"until", "enough"}, {"weights-mib", "2"}, {"activations-mib", "4"}, {"host-us", "1000"}};
     const auto first = train("first", options);
     const auto second = train("second", options);
-    const Json last = last_of("first");
-    ASSERT_TRUE(last.is_object());
+    Json last;
+    EXPECT_TRUE(wait_until([&] {
+        last = job("first");
+        return last.is_object() && last.at("iterations").get<int>() > 50 &&
+               last.at("switches_after_iteration").get<int>() > 0;
+    })) << last;
+    go_on("enough");
 
     EXPECT_EQ(first->wait(), 0) << first->output();
     EXPECT_EQ(second->wait(), 0) << second->output();
-    EXPECT_GT(last.at("iterations").get<int>(), 50) << last;
-    EXPECT_GT(last.at("switches_after_iteration").get<int>(), 0) << last;
 }
 
 TEST_F(GpuSharing, AnIterationThatDoesNotEndIsInterruptedBetweenKernelsAndLosesNothing)
 {
     settings_.coordinator.turns = {.slice_s = 0.01, .most_slice_s = 0.05, .most_wait_s = 30};
     start();
-    // Each of three iterations takes 0.2 s at least: the turn ends within it.
-    const std::map<std::string, std::string> options{{"iterations", "3"},
-                                                     {"weights-mib", "4"},
-                                                     {"activations-mib", "20"},
-                                                     {"tell", "yes"},
-                                                     {"compute-us", "200000"}};
+    // Each iteration takes 0.2 s at least: the turn ends within it.
+    const std::map<std::string, std::string> options{{"iterations", "3"},  {"until", "enough"},
+                                                     {"weights-mib", "4"}, {"activations-mib", "20"},
+                                                     {"tell", "yes"},      {"compute-us", "200000"}};
     const auto first = train("first", options);
     const auto second = train("second", options);
-    const Json last = last_of("first");
-    ASSERT_TRUE(last.is_object());
+    Json last;
+    EXPECT_TRUE(wait_until([&] {
+        last = job("first");
+        return last.is_object() && last.at("moved_bytes").get<std::int64_t>() > 0;
+    })) << last;
+    go_on("enough");
 
     EXPECT_EQ(first->wait(), 0) << first->output();
     EXPECT_EQ(second->wait(), 0) << second->output();
-    EXPECT_GT(last.at("moved_bytes").get<std::int64_t>(), 0) << last;
 }
 
 TEST_F(GpuSharing, EveryWayToFindTheDriversFunctionsLeadsThroughTheLibrary)
@@ -142,7 +154,7 @@ TEST_F(GpuSharing, EveryWayToFindTheDriversFunctionsLeadsThroughTheLibrary)
     start();
     for (const std::string way :
          {"linked", "dlsym", "get-proc-address", "get-proc-address-of-threads", "get-proc-address-by-itself"}) {
-        const auto program = train(way, {{"iterations", "20"},
+        const auto program = train(way, {{"until", way + " is seen"},
                                          {"weights-mib", "4"},
                                          {"activations-mib", "4"},
                                          {"way", way},
@@ -152,6 +164,7 @@ TEST_F(GpuSharing, EveryWayToFindTheDriversFunctionsLeadsThroughTheLibrary)
             const Json known = job(way);
             return known.is_object() && known.at("persistent").at("used_bytes").get<std::int64_t>() >= 4 * kMiB;
         })) << way;
+        go_on(way + " is seen");
         EXPECT_EQ(program->wait(), 0) << program->output();
     }
 }
@@ -175,7 +188,7 @@ TEST_F(GpuSharing, WhatDoesNotFitIsRefusedWithTheFiguresAndHurtsNobody)
     start();
     const auto first = train(
         "first",
-        {{"iterations", "30"}, {"weights-mib", "14"}, {"activations-mib", "8"}, {"tell", "yes"}, {"host-us", "20000"}});
+        {{"until", "refused"}, {"weights-mib", "14"}, {"activations-mib", "8"}, {"tell", "yes"}, {"host-us", "20000"}});
     ASSERT_TRUE(first->wait_for_output("started"));
     ASSERT_TRUE(wait_until([&] { return job("first").is_object(); }));
 
@@ -189,6 +202,7 @@ TEST_F(GpuSharing, WhatDoesNotFitIsRefusedWithTheFiguresAndHurtsNobody)
                               "temporary; of 32.0 MiB are"),
         std::string::npos)
         << second->output();
+    go_on("refused");
     EXPECT_EQ(first->wait(), 0) << first->output();
 }
 
@@ -237,6 +251,7 @@ TEST_F(GpuSharing, WhoIsStoppedWithTheTurnIsEndedByTheManager)
     const std::map<std::string, std::string> options{
         {"iterations", "1000000"}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}};
     const auto victim = train("victim", options);
+    ASSERT_TRUE(victim->wait_for_output("started")); // it has launched kernels before
     ASSERT_TRUE(wait_until([&] { return !job("victim").is_null(); }));
     victim->kill(SIGSTOP);
     auto finite = options;
@@ -250,7 +265,7 @@ TEST_F(GpuSharing, WhoIsStoppedWithTheTurnIsEndedByTheManager)
 TEST_F(GpuSharing, TheManagersDeathIsSurvivedAndItsBooksAreMadeAnew)
 {
     start();
-    const std::map<std::string, std::string> options{{"iterations", "200"},     {"weights-mib", "4"},
+    const std::map<std::string, std::string> options{{"until", "known again"},  {"weights-mib", "4"},
                                                      {"activations-mib", "20"}, {"tell", "yes"},
                                                      {"hold", "yes"},           {"host-us", "10000"}};
     const auto first = train("first", options);
@@ -262,6 +277,7 @@ TEST_F(GpuSharing, TheManagersDeathIsSurvivedAndItsBooksAreMadeAnew)
     start();
 
     EXPECT_TRUE(wait_until([&] { return !job("first").is_null() && !job("second").is_null(); }));
+    go_on("known again");
     EXPECT_EQ(first->wait(), 0) << first->output();
     EXPECT_EQ(second->wait(), 0) << second->output();
 }
@@ -270,11 +286,17 @@ TEST_F(GpuSharing, JobsOnDifferentGpusDoNotWaitForEachOther)
 {
     start();
     const auto first =
-        train("first", {{"iterations", "20"}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}});
-    const auto second = train(
-        "second",
-        {{"iterations", "20"}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}, {"device", "1"}});
-    const Json last = last_of("second");
+        train("first", {{"until", "enough"}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}});
+    const auto second =
+        train("second",
+              {{"until", "enough"}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}, {"device", "1"}});
+    Json last;
+    const auto has_ended_some = [&](const char* name) {
+        last = job(name);
+        return last.is_object() && last.at("iterations") >= 20;
+    };
+    EXPECT_TRUE(wait_until([&] { return has_ended_some("first") && has_ended_some("second"); }));
+    go_on("enough");
     ASSERT_TRUE(last.is_object());
 
     EXPECT_EQ(first->wait(), 0) << first->output();

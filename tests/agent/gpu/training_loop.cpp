@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <thread>
@@ -193,11 +194,13 @@ int main(int argc, char** argv)
     training.run_on_all(training.fill, weights, weight_words, version);
     set_kind(FATHOM_GPU_TEMPORARY);
     std::vector<Address> activations;
-    const std::int64_t iterations = number("iterations", 20);
+    const std::int64_t least = number("iterations", 20);
+    const std::string until = text("until", ""); // and then until this file is there
+    std::int64_t iteration = 0;
     const auto began = std::chrono::steady_clock::now();
     std::printf("started\n");
     std::fflush(stdout);
-    for (std::int64_t iteration = 0; iteration < iterations; ++iteration) {
+    for (; iteration < least || (!until.empty() && !std::filesystem::exists(until)); ++iteration) {
         if (activations.empty()) activations = training.allocate(layers, activation_bytes);
         const std::uint64_t words = activation_bytes / 8;
         training.run_on_all(training.fill, activations, words, static_cast<std::uint64_t>(iteration));
@@ -224,7 +227,7 @@ int main(int argc, char** argv)
     training.free(activations);
     std::printf(
         "{\"iterations\": %lld, \"wall_s\": %.6f, \"free_bytes\": %zu, \"total_bytes\": %zu, \"call_ns\": %.2f}\n",
-        static_cast<long long>(iterations),
+        static_cast<long long>(iteration),
         std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(), free, total, call_ns);
     return 0;
 }

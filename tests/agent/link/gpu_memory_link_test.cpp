@@ -60,14 +60,19 @@ class SharedGpuLink : public test::GpuLink {
 TEST_F(SharedGpuLink, JobsTakeTurnsAndTheMetascheduerIsToldWhatTheyHave)
 {
     start_enrolled();
-    const AttemptOrder first = train("40"); // beyond two reports
-    const AttemptOrder second = train("40");
+    AttemptOrder first = train("4");
+    AttemptOrder second = train("4");
+    for (AttemptOrder* order : {&first, &second}) { // beyond a report of both
+        order->command.emplace_back("until");
+        order->command.push_back((programs() / "enough").string());
+    }
 
     server_.send(link::StartAttempt{first});
     server_.send(link::StartAttempt{second});
     const SharedGpu gpu = wait_for_report("two jobs on the GPU", [](const SharedGpu& one) {
         return one.jobs.size() == 2 && one.jobs[0].switches > 0 && one.jobs[1].switches > 0;
     });
+    write_file(programs() / "enough", "").value();
     const AttemptEnd first_end = end_of(first.attempt_id);
     const AttemptEnd second_end = end_of(second.attempt_id);
 
