@@ -108,7 +108,7 @@ TEST_F(ProcessTeams, EndWithTheProcessThatStartedThem)
     waitpid(starter, nullptr, 0);
 
     bool gone = false;
-    for (int i = 0; i < 500 && !gone; ++i) {
+    for (int i = 0; i < 6000 && !gone; ++i) {
         gone = is_gone(board_->process[1]);
         usleep(10'000);
     }

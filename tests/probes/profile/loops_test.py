@@ -107,7 +107,9 @@ def test_matched_loops_stand_for_the_remainder_with_their_similarity(tmp_path):
 def test_a_program_that_is_deleted_while_it_runs_is_looked_at(tmp_path):
     gone = tmp_path / "gone"
     shutil.copy(LOOPS, gone)
-    command = ["sh", "-c", f"{gone} dot 4 & sleep 0.7; rm {gone}; wait"]
+    runs = f'[ "$(readlink /proc/$!/exe)" = {gone} ]'  # and no longer the shell that starts it
+    until_it_runs = f"i=0; until {runs} || [ $i -gt 500 ]; do sleep 0.02; i=$((i + 1)); done"
+    command = ["sh", "-c", f"{gone} dot 4 & {until_it_runs}; sleep 0.7; rm {gone}; wait"]
     loops = profile(tmp_path, command)["remainder"]["code"]["loops"]
     assert loops and loops[0]["file"] == "gone" and loops[0]["operator"] in NUMBERS, loops
 

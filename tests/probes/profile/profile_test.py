@@ -328,7 +328,7 @@ def test_the_entry_points_that_are_counted_are_shown():
 
 
 def test_waiting_and_file_io_are_told_from_computing(tmp_path):
-    result = profile(tmp_path, ["/bin/sleep", "2"])  # which outweighs what starting takes on a busy machine
+    result = profile(tmp_path, ["/bin/sleep", "6"])  # which outweighs what starting takes on a busy machine
     assert result["remainder"]["waiting"] > 0.8
     # What it computes for, of the time that it takes: that is what it has of a processor.
     share = tmp_path / "share"
@@ -340,7 +340,6 @@ def test_waiting_and_file_io_are_told_from_computing(tmp_path):
 
 def test_streaming_through_memory_is_told_from_computing(tmp_path):
     programs = {"stream": "a[i] = b[i] + 0.5 * c[i]", "compute": "a[i % 1024] += b[i % 1024] * 1.0001 / (1.5 + a[i % 512])"}
-    remainder = {}
     for name, step in programs.items():
         source = tmp_path / f"{name}.c"
         source.write_text(f"""
@@ -353,13 +352,15 @@ def test_streaming_through_memory_is_told_from_computing(tmp_path):
                 for (int r = 0; r < 60; ++r) for (size_t i = 0; i < n; ++i) {step};
                 printf("%g\\n", a[5]);
             }}""")
-        program = str(tmp_path / name)
-        subprocess.run(["gcc", "-O2", str(source), "-o", program], check=True)
-        remainder[name] = profile(tmp_path, [program])["remainder"]
-    memory = {name: part["memory"] for name, part in remainder.items()}
-    # Whether such a machine shows the pages changes from second to second, and a busy one leaves little time to look: each
-    # profile finds out for itself.
-    hidden = [name for name, part in remainder.items() if "memory cannot be told from compute" in part["method"]]
-    assert all(memory[name] == 0 for name in hidden), "claims what it cannot see"
-    if not hidden:
-        assert memory["stream"] > memory["compute"] + 0.2
+        subprocess.run(["gcc", "-O2", str(source), "-o", str(tmp_path / name)], check=True)
+
+    def is_told():
+        remainder = {name: profile(tmp_path, [str(tmp_path / name)])["remainder"] for name in programs}
+        memory = {name: part["memory"] for name, part in remainder.items()}
+        # Whether such a machine shows the pages changes from second to second, and a busy one leaves little time to
+        # look: each profile finds out for itself.
+        hidden = [name for name, part in remainder.items() if "memory cannot be told from compute" in part["method"]]
+        assert all(memory[name] == 0 for name in hidden), "claims what it cannot see"
+        return bool(hidden) or memory["stream"] > memory["compute"] + 0.2
+
+    assert any(is_told() for _ in range(3)), "others on the machine move memory, too, now and then"

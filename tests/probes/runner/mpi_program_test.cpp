@@ -4,9 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <sched.h>
+#include <vector>
 
 namespace fathom {
 namespace {
@@ -88,17 +91,28 @@ TEST_F(MpiPrograms, NoticeOneWrongBit)
 /// Physics allows no other order where sizes are so far apart.
 TEST_F(MpiPrograms, TakeLongerForAThousandTimesAsMuch)
 {
-    const Result<ProbeResult> result = mpi_result_of(run_task(
+    constexpr const char* kSizes =
         R"({"name": "sizes", "limit_s": 600, "repeats": 3, "target_interval": 0, "min_sample_s": 0.005, "operators": [
         {"id": "mpi_latency", "parameters": {"bytes": 8}}, {"id": "mpi_latency", "parameters": {"bytes": 1048576}},
         {"id": "mpi_bandwidth", "parameters": {"bytes": 8}}, {"id": "mpi_bandwidth", "parameters": {"bytes": 8388608}},
         {"id": "mpi_allreduce", "parameters": {"n": 1}}, {"id": "mpi_allreduce", "parameters": {"n": 1000000}},
-        {"id": "mpi_alltoall", "parameters": {"bytes": 8}}, {"id": "mpi_alltoall", "parameters": {"bytes": 1048576}}]})",
-        {"FATHOM_CORES=2"}));
-
-    ASSERT_TRUE(result) << describe(result.error());
-    for (std::size_t i = 0; i + 1 < result->operators.size(); i += 2)
-        EXPECT_LT(result->operators[i].median_s, result->operators[i + 1].median_s) << result->operators[i].id;
+        {"id": "mpi_alltoall", "parameters": {"bytes": 8}}, {"id": "mpi_alltoall", "parameters": {"bytes": 1048576}}]})";
+    // The shortest of all runs: on a busy machine the processes of a short message wait for a processor longer than it
+    // takes.
+    std::vector<double> shortest_s(8, std::numeric_limits<double>::infinity());
+    const auto is_ordered = [&](std::size_t i) { return shortest_s[i] < shortest_s[i + 1]; };
+    for (int run = 0; run < 5; ++run) {
+        const Result<ProbeResult> result = mpi_result_of(run_task(kSizes, {"FATHOM_CORES=2"}));
+        ASSERT_TRUE(result) << describe(result.error());
+        ASSERT_EQ(result->operators.size(), shortest_s.size());
+        for (std::size_t i = 0; i < shortest_s.size(); ++i) {
+            const std::vector<double>& samples_s = result->operators[i].samples_s;
+            shortest_s[i] = std::min(shortest_s[i], *std::min_element(samples_s.begin(), samples_s.end()));
+        }
+        if (is_ordered(0) && is_ordered(2) && is_ordered(4) && is_ordered(6)) break;
+    }
+    for (std::size_t i = 0; i < shortest_s.size(); i += 2)
+        EXPECT_LT(shortest_s[i], shortest_s[i + 1]) << i;
 }
 
 TEST_F(MpiPrograms, GiveTheSameChecksumsForTheSameSeedOnly)

@@ -77,7 +77,7 @@ TEST(ProcessStart, IsBeforeNowAndNotLongAgo)
     const auto now = std::chrono::steady_clock::now();
 
     EXPECT_LE(process_start(now), now);
-    EXPECT_GT(process_start(now), now - std::chrono::minutes(5));
+    EXPECT_GT(process_start(now), now - std::chrono::hours(1)) << "other tests of this process take minutes";
 }
 
 } // namespace

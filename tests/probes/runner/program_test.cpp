@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <fstream>
 #include <sched.h>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -199,9 +201,36 @@ TEST_F(ProbeProgram, RefusesWhatIsNotATask)
     EXPECT_EQ(run({"--task", "-"}, {}, std::string(2 << 20, ' ')).exit_code, 2);
 }
 
+/// What the children that have ended used of processors, which is the same however busy the machine is.
+double ended_children_cpu_s()
+{
+    rusage used{};
+    EXPECT_EQ(getrusage(RUSAGE_CHILDREN, &used), 0);
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+/// What a process that runs has used of processors until now.
+double running_cpu_s(pid_t process)
+{
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    std::istringstream fields(line.substr(line.rfind(')') + 1)); // from the third on
+    std::string ignored;
+    for (int field = 3; field < 14; ++field)
+        fields >> ignored;
+    double user = 0;
+    double system = 0;
+    fields >> user >> system;
+    return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
 TEST_F(ProbeProgram, StopsInTheMiddleOfACallWhenTheLimitIsOver)
 {
-    const auto start_time = std::chrono::steady_clock::now();
+    const double before_s = ended_children_cpu_s();
 
     const Outcome outcome = run_task(R"({"name": "t", "limit_s": 0.5, "operators": [
         {"id": "dgemm", "parameters": {"m": 9000, "n": 9000, "k": 9000}}]})");
@@ -210,17 +239,21 @@ TEST_F(ProbeProgram, StopsInTheMiddleOfACallWhenTheLimitIsOver)
     EXPECT_THAT(outcome.err, HasSubstr("took longer than its limit of 0.5 s: stopped after "));
     EXPECT_THAT(outcome.err, HasSubstr("dgemm(k=9000,m=9000,n=9000)"));
     EXPECT_EQ(outcome.out, "");
-    EXPECT_LT(std::chrono::steady_clock::now() - start_time,
-              std::chrono::seconds(10)); // the product alone takes longer
+    EXPECT_LT(ended_children_cpu_s() - before_s, 10); // the product alone takes longer
 }
 
 TEST_F(ProbeProgram, GivesUpWhenTheLimitIsOutOfReach)
 {
-    const Outcome outcome = run_task(R"({"name": "t", "limit_s": 1, "repeats": 1000, "operators": [
+    const Outcome outcome =
+        run_task(R"({"name": "t", "limit_s": 60, "repeats": 1000, "min_sample_s": 0.2, "operators": [
         {"id": "dgemm", "parameters": {"m": 32, "n": 32, "k": 32}}]})");
 
     EXPECT_EQ(outcome.exit_code, 3);
-    EXPECT_THAT(outcome.err, HasSubstr("took longer than its limit of 1 s: it would take about 20"));
+    constexpr std::string_view kWouldTake = "took longer than its limit of 60 s: it would take about ";
+    const std::size_t at = outcome.err.find(kWouldTake);
+    ASSERT_NE(at, std::string::npos) << outcome.err;
+    // 1000 samples of 0.2 s, or a little longer ones on a busy machine.
+    EXPECT_GE(std::stod(outcome.err.substr(at + kWouldTake.size())), 190);
 }
 
 TEST_F(ProbeProgram, RefusesWhatDoesNotFitIntoMemory)
@@ -253,14 +286,14 @@ TEST_F(ProbeProgram, EndsAtOnceOnSignals)
         for (int i = 0; i < 6000 && !catches(child, signal); ++i)
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         std::this_thread::sleep_for(std::chrono::milliseconds(600)); // well inside the product
-        const auto sent = std::chrono::steady_clock::now();
+        const double before_s = ended_children_cpu_s() + running_cpu_s(child);
         kill(child, signal);
 
         const Outcome outcome = wait(child);
 
         EXPECT_EQ(outcome.exit_code, 128 + signal);
         EXPECT_EQ(outcome.out, "");
-        EXPECT_LT(std::chrono::steady_clock::now() - sent, std::chrono::seconds(10)); // the product takes longer
+        EXPECT_LT(ended_children_cpu_s() - before_s, 10); // the product takes longer
     }
 }
 
@@ -298,16 +331,17 @@ TEST_F(ProbeProgram, MeasuresByTheSteadyClockWhenTheWallClockIsSet)
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     const Result<ProbeResult> result = result_of(outcome);
     ASSERT_TRUE(result) << describe(result.error());
-    EXPECT_NEAR(result->clock_step_s, -3600, 0.01);
+    // Not an hour less or more: a busy machine takes some seconds.
+    EXPECT_NEAR(result->clock_step_s, -3600, 30);
     EXPECT_GT(result->wall_s, 1);
-    EXPECT_LT(result->wall_s, 9);
+    EXPECT_LT(result->wall_s, 600);
     std::int64_t with_step = 0;
     for (const DisturbedSample& one : result->operators[0].disturbed)
         with_step += std::count(one.causes.begin(), one.causes.end(), "clock");
     EXPECT_GE(with_step, 1);
     for (const double sample_s : result->operators[0].samples_s) {
         EXPECT_GT(sample_s, 0);
-        EXPECT_LT(sample_s, 0.1);
+        EXPECT_LT(sample_s, 60);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <sched.h>
 
@@ -66,7 +67,10 @@ void expect_right(const Outcome& outcome)
         EXPECT_EQ(item.figures.at("hosts"), 1);
         EXPECT_EQ(item.library, "own ring over TCP, 2 processes on 1 host");
     }
-    EXPECT_LT(result->operators[0].median_s, result->operators[2].median_s) << "a million elements take longer";
+    const auto shortest_s = [](const OperatorResult& item) {
+        return *std::min_element(item.samples_s.begin(), item.samples_s.end());
+    };
+    EXPECT_LT(shortest_s(result->operators[0]), shortest_s(result->operators[2])) << "a million elements take longer";
 }
 
 TEST_F(TcpPrograms, AreMeasuredAndVerifiedOnOneHost)
