@@ -89,7 +89,7 @@ TEST_F(AgentLink, HoldsJobsToTheSharesThatItsSettingsName)
     write_config("core", "io_reads_per_s_per_processor = 100000\ndisk_files_per_processor = 50\n");
     start_enrolled();
     EXPECT_TRUE(last_hello().catalog.facts["isolation"].contains("limits_io"));
-    const AttemptOrder order = shell_order("i=0; while [ $i -lt 100 ]; do : >$i; i=$((i + 1)); done; sleep 60");
+    const AttemptOrder order = shell_order("i=0; while [ $i -lt 100 ]; do : >$i; i=$((i + 1)); done; sleep 1000");
 
     server_.send(link::StartAttempt{order});
     const AttemptEnd end = server_.wait_for_attempt<link::AttemptEnded>(order.attempt_id).end;
@@ -147,13 +147,14 @@ TEST_F(AgentLink, SendsAgainWhatWasNotAcknowledged)
 {
     start_enrolled();
     server_.set_acknowledging(false);
-    const AttemptOrder order = shell_order("echo hello; sleep 0.5");
+    const AttemptOrder order = shell_order("echo hello; while [ ! -e go ]; do sleep 0.05; done");
     server_.send(link::StartAttempt{order});
     server_.wait_for_attempt<link::AttemptOutput>(order.attempt_id);
 
     server_.drop_connection();
     server_.set_acknowledging(true);
     wait_for_hello(2);
+    let_go(order);
     server_.wait_for_attempt<link::AttemptEnded>(order.attempt_id);
 
     ASSERT_EQ(last_hello().inventory.size(), 1U);
@@ -286,7 +287,7 @@ TEST_F(AgentLink, SaysAtOnceWhatItCanNeverRun)
 TEST_F(AgentLink, FindsItsJobsAgainAfterKill9AndRunsNoneTwice)
 {
     start_enrolled();
-    const AttemptOrder order = shell_order("echo ran; sleep 1; echo done");
+    const AttemptOrder order = shell_order("echo ran; while [ ! -e go ]; do sleep 0.05; done; echo done");
     const AttemptOrder next = shell_order("echo next");
     server_.send(link::StartAttempt{order});
     wait_for_ack(server_.send(link::StartAttempt{next}));
@@ -296,6 +297,7 @@ TEST_F(AgentLink, FindsItsJobsAgainAfterKill9AndRunsNoneTwice)
     agent_.start();
     wait_for_hello(2);
     server_.send(link::StartAttempt{order}); // as a metascheduler does that missed the ack
+    let_go(order);
 
     EXPECT_EQ(server_.wait_for_attempt<link::AttemptEnded>(order.attempt_id).end.exit_code, 0);
     EXPECT_EQ(server_.wait_for_attempt<link::AttemptEnded>(next.attempt_id).end.exit_code, 0);

@@ -1,6 +1,7 @@
 #include "tests/agent/support/agent_link.hpp"
 
 #include "agent/config/cpu_list.hpp"
+#include "agent/executor/local/attempt_folder.hpp"
 #include "core/base/file.hpp"
 #include "tests/agent/support/executor_fixture.hpp"
 
@@ -68,6 +69,12 @@ std::size_t AgentLink::ends_of(const AttemptId& id) const
         const auto* ended = std::get_if<link::AttemptEnded>(&message.body);
         return ended != nullptr && ended->end.attempt_id == id;
     });
+}
+
+void AgentLink::let_go(const AttemptOrder& order) const
+{
+    const std::filesystem::path folder = agent_.state_dir() / "attempts" / order.attempt_id.value;
+    write_file(AttemptFolder(folder).work() / "go", "").value();
 }
 
 } // namespace fathom::agent::test

@@ -26,6 +26,8 @@ class AgentLink : public testing::Test {
     link::Hello last_hello() const;
     link::Ack wait_for_ack(const MessageId& id) const;
     std::size_t ends_of(const AttemptId& id) const;
+    /// Writes the file `go` into the folder of a job, which waits for it.
+    void let_go(const AttemptOrder& order) const;
 
     FakeMetascheduler server_;
     AgentProcess agent_;

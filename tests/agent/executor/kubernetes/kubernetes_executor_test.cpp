@@ -171,11 +171,11 @@ class KubernetesExecutorTest : public testing::Test {
             .value();
     }
     const AttemptId& id() const { return run_.order.attempt_id; }
-    /// As soon as `is_so`, or after half a minute.
+    /// As soon as `is_so`, or after a minute.
     template <class Condition>
     static bool wait_until(const Condition& is_so)
     {
-        for (int i = 0; i < 300; ++i) {
+        for (int i = 0; i < 600; ++i) {
             if (is_so()) return true;
             ::usleep(100'000);
         }

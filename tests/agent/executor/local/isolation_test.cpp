@@ -53,7 +53,7 @@ class HostileJobs : public LocalExecutorTest {
     AttemptOrder start_neighbour()
     {
         const AttemptOrder job =
-            shell_order("umask 0; echo secret > s; trap 'echo well; exit 0' TERM; while :; do sleep 0.05; done");
+            shell_order("umask 0; trap 'echo well; exit 0' TERM; echo secret > s; while :; do sleep 0.05; done");
         start(job);
         wait_for_file(work(job.attempt_id) / "s");
         return job;
