@@ -93,7 +93,7 @@ TEST_F(Prices, ComeIntoForceAtTheirMoment)
     notifier_.start();
     catalog_.start(tasks_);
     Json later = book("2", "2");
-    later["valid_from"] = format_rfc3339(clock_.now() + std::chrono::seconds(4));
+    later["valid_from"] = format_rfc3339(clock_.now() + std::chrono::seconds(10));
 
     ASSERT_EQ(set(later).status, 201);
 

@@ -397,7 +397,9 @@ TEST_F(AgentSession, QueuesThatAreReportedAtOnceAreToldOfALittleLater)
 
 TEST_F(AgentSession, HelloMustComeFirstAndSoon)
 {
-    TestAgent silent(server_, &enrolled_.credential);
+    AgentServer impatient(500ms);
+    const auto enrolled = impatient.enrol("alpha");
+    TestAgent silent(impatient, &enrolled.credential);
     TestAgent hasty(server_, &enrolled_.credential);
     hasty.send(started(AttemptId::make()));
 

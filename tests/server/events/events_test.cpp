@@ -22,7 +22,7 @@ class LiveEvents : public JobsFixture {
         ~Listening()
         {
             writer->hang_up();
-            if (done.valid()) done.wait_for(std::chrono::seconds(10));
+            if (done.valid()) done.wait_for(std::chrono::seconds(60));
         }
         std::vector<std::int64_t> ids() const
         {
@@ -64,14 +64,14 @@ TEST_F(LiveEvents, ComeInOrderAsTheyHappen)
 TEST_F(LiveEvents, WaitOnceForAllNumbersThatNeverCome)
 {
     const auto listening = listen();
-    for (int i = 0; i < 10; ++i) {
+    for (int i = 0; i < 50; ++i) {
         sql("SELECT nextval(pg_get_serial_sequence('job_event', 'id'))"); // its transaction was rolled back
         submit();
     }
     const auto submitted = std::chrono::steady_clock::now();
 
-    EXPECT_TRUE(test::eventually([&] { return listening->ids().size() == 10; }));
-    EXPECT_LT(std::chrono::steady_clock::now() - submitted, std::chrono::seconds(7)) << "one second, not ten";
+    EXPECT_TRUE(test::eventually([&] { return listening->ids().size() == 50; }));
+    EXPECT_LT(std::chrono::steady_clock::now() - submitted, std::chrono::seconds(30)) << "one second, not fifty";
 }
 
 TEST_F(LiveEvents, ReachWhoSeesTheJobByAProject)
@@ -205,28 +205,32 @@ TEST_F(LiveEvents, HaveTimesInTheOrderOfTheirNumbers)
 
 TEST_F(LiveEvents, WaitForANumberThatIsStillBeingWritten)
 {
-    const auto listening = listen();
     const JobId job = submit();
-    ASSERT_TRUE(test::eventually([&] { return listening->ids().size() == 1; }));
     const auto insert = "INSERT INTO job_event (job_id, state, cause) VALUES ('" + job.value + "', 'queued', 'x')";
-
-    // The first takes its number, and commits after the second.
-    std::future<void> first;
-    {
+    // A number is waited for for a second: it comes too late where the process stood still meanwhile.
+    bool is_in_time = false;
+    for (int i = 0; i < 10 && !is_in_time; ++i) {
+        const auto listening = listen();
+        // The first takes its number, and commits after the second.
+        const auto began = std::chrono::steady_clock::now();
         auto slow = [&](pqxx::work& transaction) -> Result<void> {
             transaction.exec(insert);
             transaction.exec("SELECT pg_sleep(0.3)");
             return {};
         };
-        first = std::async(std::launch::async, [this, slow]() mutable { ASSERT_TRUE(database_.blocking_run(slow)); });
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    submit();
-    first.get();
+        std::future<void> first =
+            std::async(std::launch::async, [this, slow]() mutable { ASSERT_TRUE(database_.blocking_run(slow)); });
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        submit();
+        first.get();
+        is_in_time = std::chrono::steady_clock::now() - began < std::chrono::milliseconds(900);
+        if (!is_in_time) continue;
 
-    EXPECT_TRUE(test::eventually([&] { return listening->ids().size() == 3; }));
-    const std::vector<std::int64_t> ids = listening->ids();
-    EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end()));
+        EXPECT_TRUE(test::eventually([&] { return listening->ids().size() == 2; }));
+        const std::vector<std::int64_t> ids = listening->ids();
+        EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end()));
+    }
+    EXPECT_TRUE(is_in_time) << "the machine is too slow";
 }
 
 TEST_F(LiveEvents, GoOnAfterANumberThatNeverCame)

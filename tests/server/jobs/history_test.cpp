@@ -114,7 +114,8 @@ TEST_F(History, AJobThatFollowsAnotherOfItsTypeAtOnceIsToldWhatThatTook)
     route();
     end(first, 4.2);
     // Reading runs may take a twentieth of the time; nobody has read the catalog since.
-    ASSERT_TRUE(test::eventually([&] { return std::chrono::steady_clock::now() >= catalog_.runs_due(); }));
+    ASSERT_TRUE(test::eventually([&] { return std::chrono::steady_clock::now() >= catalog_.runs_due(); },
+                                 std::chrono::minutes(5)));
 
     const Json second = place(dgemm_job());
 

@@ -113,7 +113,7 @@ JobsFixture::JobsFixture()
 JobsFixture::~JobsFixture()
 {
     tasks_.close();
-    tasks_.wait(std::chrono::seconds(10));
+    tasks_.wait(std::chrono::seconds(60));
     notifier_.stop();
     database_.stop();
 }

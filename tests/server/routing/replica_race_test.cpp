@@ -16,9 +16,10 @@ using namespace std::chrono_literals;
 // the start of every reservation that it is expected to meet, the units in use and those that are kept for other
 // projects, less what these use, are no more than there are. Units that shrink below what is in use are nobody's fault;
 // giving away more of them is. The functions are STABLE so that both look at one moment: an attempt that ends between
-// their looks would be in use for one, and no longer use what is kept for its project for the other. A project with a
-// quota holds no more than that, and with a member of a gang all of them have started. watch_now() asks the same of
-// what everybody sees at any moment: a transaction that did not wait for another one does not see it as it commits.
+// their looks would be in use for one, and no longer use what is kept for its project for the other. What begins
+// between the decision and a commit that was held up counts for those that are expected to run then, alone. A project
+// with a quota holds no more than that, and with a member of a gang all of them have started. watch_now() asks the same
+// of what everybody sees at any moment: a transaction that did not wait for another one does not see it as it commits.
 constexpr const char* kWatch = R"sql(
     CREATE TABLE violation (at timestamptz, what text);
     CREATE FUNCTION held_by(of_project text) RETURNS bigint LANGUAGE sql STABLE AS $f$
@@ -29,11 +30,13 @@ constexpr const char* kWatch = R"sql(
         SELECT coalesce(sum(a.unit_count), 0)::bigint FROM attempt a JOIN job j ON j.id = a.job_id
         WHERE a.unit_type_id = wanted_type AND a.state <> 'ended' AND (of_project = '*' OR j.project = of_project)
           AND (at = moment OR a.expected_end_at > at) $f$;
-    CREATE FUNCTION kept_for_others(wanted_type text, than text, at timestamptz, moment timestamptz) RETURNS bigint
+    CREATE FUNCTION kept_for_others(wanted_type text, than text, at timestamptz, moment timestamptz,
+                                    decided timestamptz) RETURNS bigint
     LANGUAGE sql STABLE AS $f$
         SELECT coalesce(sum(greatest(k.units - in_use(wanted_type, k.project, at, moment), 0)), 0)::bigint
         FROM (SELECT project, sum(unit_count)::bigint AS units FROM advance_reservation
-              WHERE unit_type_id = wanted_type AND cancelled_at IS NULL AND starts_at <= at AND ends_at > at
+              WHERE unit_type_id = wanted_type AND cancelled_at IS NULL AND ends_at > at
+                AND starts_at <= CASE WHEN at = moment THEN decided ELSE at END
                 AND project <> than
               GROUP BY project) k $f$;
     CREATE FUNCTION watch_attempt() RETURNS trigger LANGUAGE plpgsql AS $f$
@@ -55,11 +58,11 @@ constexpr const char* kWatch = R"sql(
         SELECT unit_count INTO units FROM unit_type WHERE id = NEW.unit_type_id;
         FOR at IN SELECT moment UNION
                   SELECT starts_at FROM advance_reservation
-                  WHERE unit_type_id = NEW.unit_type_id AND cancelled_at IS NULL AND starts_at > moment
+                  WHERE unit_type_id = NEW.unit_type_id AND cancelled_at IS NULL AND starts_at > NEW.created_at
                     AND starts_at < NEW.expected_end_at AND project <> mine
         LOOP
-            IF in_use(NEW.unit_type_id, '*', at, moment) + kept_for_others(NEW.unit_type_id, mine, at, moment) > units
-            THEN
+            IF in_use(NEW.unit_type_id, '*', at, moment) +
+               kept_for_others(NEW.unit_type_id, mine, at, moment, NEW.created_at) > units THEN
                 INSERT INTO violation VALUES (at, NEW.id || ' of ' || mine || ', checked at ' || moment || ', ends ' ||
                     NEW.expected_end_at || ', of ' || units || ' units; attempts: ' ||
                     (SELECT coalesce(string_agg(concat_ws(' ', a.id, j.project, a.unit_count, a.created_at,
@@ -294,7 +297,8 @@ TEST_P(ReplicaRace, NeverOversellsKeepsQuotasAndGangsAndPlacesEachJobOnceAndAllI
     people.join();
     sql("UPDATE advance_reservation SET cancelled_at = now() WHERE cancelled_at IS NULL");
     sql("UPDATE unit_type SET unit_count = 6; UPDATE center SET state = 'online'");
-    for (int round = 0; round < 300 + jobs && is_waiting(); ++round)
+    const auto limit = std::chrono::steady_clock::now() + 120s;
+    for (int round = 0; (round < 300 + jobs || std::chrono::steady_clock::now() < limit) && is_waiting(); ++round)
         end_round(0.8);
     std::int64_t placed = 0;
     for (const auto& replica : replicas) {

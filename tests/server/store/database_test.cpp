@@ -26,23 +26,22 @@ using test::run_sql;
 class DatabaseTest : public testing::Test {
   protected:
     explicit DatabaseTest(std::size_t connections = 2, std::size_t waiting = 100)
-        : database_({.url = url_,
-                     .connections = connections,
-                     .waiting = waiting,
-                     .statement_limit = std::chrono::milliseconds(300)},
-                    metrics_)
+        : database_(
+              {.url = url_, .connections = connections, .waiting = waiting, .statement_limit = std::chrono::minutes(1)},
+              metrics_)
     {
         run_sql(url_, "CREATE TABLE item (id int PRIMARY KEY, name text NOT NULL CHECK (name <> 'bad'))");
     }
 
     /// One statement in one transaction.
-    Result<std::string> query(const std::string& sql)
+    Result<std::string> query(const std::string& sql) { return query(database_, sql); }
+    Result<std::string> query(Database& database, const std::string& sql)
     {
         auto work = [sql](pqxx::work& transaction) -> Result<std::string> {
             const pqxx::result rows = transaction.exec(sql);
             return rows.empty() ? std::string() : rows[0][0].as<std::string>();
         };
-        return io_.run(database_.run(work));
+        return io_.run(database.run(work));
     }
 
     const std::string url_ = test::empty_database();
@@ -95,8 +94,17 @@ TEST_F(DatabaseTest, SortsSqlErrorsIntoClasses)
     EXPECT_EQ(conflict.detail, "something like this exists already") << "clients see it, and nothing of tables";
     EXPECT_EQ(query("INSERT INTO item VALUES (2, 'bad')").error().code, Errc::kInternal);
     EXPECT_EQ(query("SELECT nonsense").error().code, Errc::kInternal);
-    EXPECT_EQ(query("SELECT pg_sleep(5)").error().code, Errc::kDeadline);
-    EXPECT_TRUE(query("SELECT 1")) << "the connections must be fit for use afterwards";
+}
+
+TEST_F(DatabaseTest, EndsStatementsThatTakeTooLong)
+{
+    Metrics metrics;
+    Database impatient({.url = url_, .connections = 2, .statement_limit = std::chrono::milliseconds(300)}, metrics);
+
+    EXPECT_EQ(query(impatient, "SELECT pg_sleep(60)").error().code, Errc::kDeadline);
+    EXPECT_TRUE(eventually([&] { return query(impatient, "SELECT 1").has_value(); }))
+        << "the connections must be fit for use afterwards";
+    impatient.stop();
 }
 
 TEST_F(DatabaseTest, RunsAgainAfterASerializationFailure)
@@ -279,10 +287,10 @@ TEST_F(DatabaseTest, SaysUnavailableWhenTheConnectionBreaksDuringTheWork)
 
 TEST_F(DatabaseTest, SessionSettingsHoldOnReplacedConnections)
 {
-    EXPECT_EQ(*query("SHOW statement_timeout"), "300ms");
+    EXPECT_EQ(*query("SHOW statement_timeout"), "1min");
     (void)query("SELECT pg_terminate_backend(pg_backend_pid())");
 
-    EXPECT_EQ(*query("SHOW statement_timeout"), "300ms");
+    EXPECT_EQ(*query("SHOW statement_timeout"), "1min");
     EXPECT_EQ(*query("SHOW TimeZone"), "UTC");
 }
 
@@ -457,7 +465,7 @@ TEST(DatabaseAbsent, AnswersUnavailableSoonAndRecoversOnItsOwn)
     const Result<void> outcome = database.check();
 
     EXPECT_EQ(outcome.error().code, Errc::kUnavailable);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30)) << "it waits for nothing";
     EXPECT_NE(outcome.error().detail.find("not available"), std::string::npos) << outcome.error().detail;
 }
 

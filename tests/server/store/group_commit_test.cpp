@@ -84,7 +84,7 @@ TEST_F(GroupCommitTest, GathersWhileABatchCommitsAndAnswersEachItsOwn)
     for (int i = 1; i <= 50; ++i)
         answers.push_back(io_.spawn(add(i)));
     ASSERT_TRUE(test::eventually([&] { return begun == 50; }));
-    std::this_thread::sleep_for(std::chrono::milliseconds(20)); // the last ones may be between begin and queue
+    std::this_thread::sleep_for(std::chrono::milliseconds(500)); // the last ones may be between begin and queue
 
     gate.release(1000);
 

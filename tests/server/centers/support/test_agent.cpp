@@ -213,14 +213,15 @@ void FakeLibrary::set(link::MatchLibrary library)
     library_ = std::make_shared<const link::MatchLibrary>(std::move(library));
 }
 
-AgentServer::AgentServer() : authority(net::make_authority("test network", 10).value())
+AgentServer::AgentServer(std::chrono::milliseconds hello_time)
+    : authority(net::make_authority("test network", 10).value())
 {
     authorities.set(only_authority(authority).value());
     enrolment = std::make_unique<EnrolmentService>(
         store.database(), EnrolmentOptions{.authorities = &authorities, .agent_port = 8444, .certificate_days = 30});
     AgentHubOptions options;
     options.replica = "rep_test";
-    options.hello_time = 500ms;
+    options.hello_time = hello_time;
     options.order_tick = 200ms;
     options.touch_period = 0ms;
     options.catalog_pause = 200ms;
@@ -249,7 +250,7 @@ AgentServer::~AgentServer()
 {
     hub->close();
     asio::co_spawn(io.context(), server_->stop(1s), asio::use_future).get();
-    hub->wait(5s);
+    hub->wait(60s);
     notifier_->stop();
     store.database().stop();
 }

@@ -104,7 +104,8 @@ class FakeLibrary final : public LibrarySource {
 /// A running agents' listener with everything behind it.
 class AgentServer {
   public:
-    AgentServer();
+    /// @param hello_time  for a connection to say who it is; a short one is for tests of that time alone.
+    explicit AgentServer(std::chrono::milliseconds hello_time = std::chrono::minutes(5));
     ~AgentServer();
     AgentServer(const AgentServer&) = delete;
     AgentServer& operator=(const AgentServer&) = delete;
