@@ -143,11 +143,12 @@ asio::awaitable<std::chrono::milliseconds> EventsService::read_once()
         const std::int64_t newest = is_full ? select_newest_event(transaction) : page.empty() ? after : page.back().id;
         return NewEvents{std::move(page), newest, is_full};
     };
+    // What is missing is judged by when this look began: what came since, while it was held up, it does not show.
+    const auto began = std::chrono::steady_clock::now();
     const Result<NewEvents> found = co_await database_->run(read_page);
     if (!found) co_return std::chrono::milliseconds(kIdle);
-    const auto now = std::chrono::steady_clock::now();
-    settled_.see(found->newest, now);
-    const std::int64_t settled = settled_.settled(now);
+    settled_.see(found->newest, std::chrono::steady_clock::now());
+    const std::int64_t settled = settled_.settled(began);
     std::int64_t last = ends.last;
     for (const JobEventRecord& event : found->page) {
         if (event.id != last + 1 && event.id > settled) co_return std::chrono::milliseconds(kLookAtGapEvery);

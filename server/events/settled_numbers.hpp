@@ -17,7 +17,8 @@ class SettledNumbers {
 
     /// `newest` is the highest number that was there at `now`. Times ascend.
     void see(std::int64_t newest, SteadyTime now);
-    /// What is missing below this is settled; 0: nothing is.
+    /// What is missing below this in a look that began at `now` is settled; 0: nothing is. It may be before what was
+    /// seen last, which that look has brought.
     std::int64_t settled(SteadyTime now);
     void forget();
 

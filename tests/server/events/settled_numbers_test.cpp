@@ -22,6 +22,18 @@ TEST(SettledNumbers, AreThoseBelowOneThatHasBeenThereForTheLimit)
     EXPECT_EQ(numbers.settled(start + 1h), 9);
 }
 
+TEST(SettledNumbers, AreJudgedByWhenALookBeganHoweverLongItTook)
+{
+    SettledNumbers numbers(1s);
+    const SettledNumbers::SteadyTime start{};
+    numbers.see(5, start);
+    numbers.see(9, start + 5s); // by a look that began at 0.1 s, and was held up
+
+    EXPECT_EQ(numbers.settled(start + 100ms), 0) << "what it does not show may have come meanwhile";
+    EXPECT_EQ(numbers.settled(start + 5100ms), 5);
+    EXPECT_EQ(numbers.settled(start + 6s), 9);
+}
+
 TEST(SettledNumbers, BeginAnewWhenForgotten)
 {
     SettledNumbers numbers(1s);
