@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -33,10 +34,25 @@ def probe_for_jobs():
     return pathlib.Path(shutil.copy(program, folder))
 
 
+PORTS = range(10_000, 32_000)  # below those that the system gives to connections and to who asks for any
+_taken_ports = []
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that is this process's to use, and to use again after a restart: a lock by the name of an abstract socket keeps it
+    from tests that run beside this one."""
+    for port in random.sample(PORTS, len(PORTS)):
+        lock = socket.socket(socket.AF_UNIX)
+        try:
+            lock.bind(f"\0fathom-port-{port}")
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", port))
+        except OSError:
+            lock.close()
+            continue
+        _taken_ports.append(lock)
+        return port
+    raise AssertionError("there is no free port")
 
 
 def wait_until(condition, limit_s=120, what="the condition", pause_s=0.05):
@@ -184,7 +200,7 @@ class Server:
         assert self.process.alive(), f"{self.name} ended:\n{self.process.log()[-4000:]}"
         try:
             return self.ca.exists() and requests.get(
-                self.url + "/readyz", verify=str(self.rest_ca), timeout=5).status_code == 200
+                self.url + "/readyz", verify=str(self.rest_ca), timeout=20).status_code == 200
         except requests.RequestException:
             return False
 
@@ -352,7 +368,7 @@ class Gate:
 
 def attempt_of(network, job_id):
     """The last attempt of a job, once it has one."""
-    return wait_until(lambda: network.job(job_id)["attempt"], 60, f"an attempt of {job_id}")
+    return wait_until(lambda: network.job(job_id)["attempt"], 120, f"an attempt of {job_id}")
 
 
 def wait_running(network, job_id):
@@ -363,7 +379,7 @@ def wait_told(network, job_id, words):
     """The reason why it waits at its center, once that has these words."""
     def reason():
         return ((network.job(job_id)["attempt"] or {}).get("center_queue") or {}).get("reason", "")
-    return wait_until(lambda: words in reason() and reason(), 90, f"{words} being told of {job_id}")
+    return wait_until(lambda: words in reason() and reason(), 180, f"{words} being told of {job_id}")
 
 
 def output_of(network, job_id):
@@ -374,8 +390,8 @@ def output_of(network, job_id):
 def kill_all_of(folder):
     """Ends all processes of a network that lies in this folder, and the jobs that still run at its agents."""
     for path in folder.glob("*/attempts/*/supervisor.json"):
-        supervisor = json.loads(path.read_text())
-        with contextlib.suppress(OSError, IndexError):  # it has ended
+        with contextlib.suppress(OSError, IndexError, ValueError):  # it has ended, or has not written that yet
+            supervisor = json.loads(path.read_text())
             facts = pathlib.Path(f"/proc/{supervisor['pid']}/stat").read_text().rpartition(") ")[2].split()
             if int(facts[19]) == supervisor["start_ticks"]:
                 os.kill(supervisor["pid"], signal.SIGKILL)

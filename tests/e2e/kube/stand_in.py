@@ -10,6 +10,7 @@ from kube.rights import User, documented_account, documented_user
 from kube.server import Server
 from kube.store import Store
 from kube.verbs import Verbs
+from network import free_port
 
 ADMIN_TOKEN, AGENT_TOKEN, STRANGER_TOKEN = "admin-of-tests", "agent-of-tests", "stranger-of-tests"
 PUBLIC_VERSION = {"major": "1", "minor": "31", "gitVersion": "v1.31.0-fathom-stand-in", "gitCommit": "", "gitTreeState": "clean",
@@ -32,7 +33,7 @@ class StandIn:
         self.anonymous = User("system:anonymous", [])
         self.users = {ADMIN_TOKEN: User("admin"), AGENT_TOKEN: documented_user(), STRANGER_TOKEN: User("stranger", [])}
         self.controllers = Controllers(self.store)
-        self.server, self.port = None, 0
+        self.server, self.port = None, free_port()  # also after it was stopped
         self.start_api()
 
     @property
@@ -41,7 +42,6 @@ class StandIn:
 
     def start_api(self):
         self.server = Server(type("BoundHandler", (Handler,), {"cluster": self}), *self.certificate, port=self.port)
-        self.port = self.server.port
         self.controllers.watch_nodes_after(self.controllers.node_silence_s)
 
     def stop_api(self):
