@@ -140,7 +140,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         rest = urllib.parse.urlencode({key: value for key, value in self.query.items() if key != "container"})
         try:
             given = requests.get(f"https://127.0.0.1:{port}/containerLogs/{pod['metadata']['namespace']}/{self.name}/{container}?{rest}",
-                                 verify=str(self.cluster.ca), timeout=10)
+                                 verify=str(self.cluster.ca), timeout=60)
         except requests.RequestException as wrong:
             raise errors.Refused(500, "InternalError", f"Internal error occurred: {wrong}") from wrong
         if given.status_code != 200:
@@ -165,7 +165,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.event("ADDED", item)
         seen = max(seen, 0)
         last_bookmark = time.monotonic()
-        while not self.server.is_closing and time.monotonic() < end:
+        is_first = True  # however late it is: what has happened already is told
+        while not self.server.is_closing and (is_first or time.monotonic() < end):
+            is_first = False
             try:
                 changes = store.since(seen, min(0.2, max(end - time.monotonic(), 0)))
             except errors.Refused as refused:

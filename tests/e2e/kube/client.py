@@ -9,7 +9,7 @@ class Client:
     def __init__(self, url, ca, token):
         self.url, self.ca, self.token = url, str(ca), token
 
-    def call(self, method, path, body=None, timeout_s=20, **more):
+    def call(self, method, path, body=None, timeout_s=60, **more):
         """The answer, whatever its status. requests.RequestException: there is none."""
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         if body is not None:
@@ -31,7 +31,7 @@ class Client:
         with requests.Session() as session:
             session.trust_env = False
             with session.get(self.url + path, headers={"Authorization": f"Bearer {self.token}"}, verify=self.ca, stream=True,
-                             timeout=(10, limit_s)) as answer:
+                             timeout=(60, limit_s)) as answer:
                 assert answer.status_code == 200, f"{path}: {answer.status_code} {answer.text}"
                 for line in answer.iter_lines(chunk_size=1):
                     if line:

@@ -12,18 +12,20 @@ from kube.verbs import FOREGROUND, owner_uid, random_suffix
 
 UNREACHABLE = "node.kubernetes.io/unreachable"
 ENDED = ("Succeeded", "Failed")
+LOOK_S = 0.2  # at the longest between two looks at everything
 
 
 class Controllers:
     """Times that Kubernetes has in minutes are seconds here: when a node that is silent counts as lost, and how long its
-    pods are tolerated there."""
-    node_silence_s = 3
+    pods are tolerated there. While this machine is too busy for the controllers, no silence passes: nodes could not speak either."""
+    node_silence_s = 5
     eviction_s = 2
 
     def __init__(self, store):
         self.store = store
         self.replaces_deleted_pods = False  # as before Kubernetes 1.25, also of a Job that allows for no failure
         self.watches_nodes_at = 0.0
+        self.looked_at, self.silences = time.monotonic(), {}  # by node: (its last heartbeat, seconds without another)
         self.is_stopping = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
@@ -43,11 +45,14 @@ class Controllers:
                     step()
                 with self.store.changed:
                     if self.store.version == seen:
-                        self.store.changed.wait(0.2)
+                        self.store.changed.wait(LOOK_S)
                     seen = self.store.version
 
     def watch_nodes(self):
-        if time.monotonic() < self.watches_nodes_at:
+        now = time.monotonic()
+        passed_s, self.looked_at = min(now - self.looked_at, LOOK_S), now
+        if now < self.watches_nodes_at:
+            self.silences.clear()
             return
         pods = None
         for node in self.store.list("nodes")[0]:
@@ -55,7 +60,7 @@ class Controllers:
             ready = next((c for c in node["status"].get("conditions") or [] if c["type"] == "Ready"), None)
             if ready is None:
                 continue
-            is_silent = seconds_since(ready["lastHeartbeatTime"]) > self.node_silence_s
+            is_silent = self.silence_s(name, ready["lastHeartbeatTime"], passed_s) > self.node_silence_s
             if is_silent and ready["status"] != "Unknown":
                 self.store.update("nodes", None, name, lose)
             elif not is_silent and any(taint["key"] == UNREACHABLE for taint in node.get("spec", {}).get("taints") or []):
@@ -69,6 +74,11 @@ class Controllers:
         for pod in self.store.list("pods")[0] if pods is None else pods:
             if pod["spec"].get("nodeName") and pod["spec"]["nodeName"] not in names:
                 self.store.delete("pods", pod["metadata"]["namespace"], pod["metadata"]["name"])
+
+    def silence_s(self, node, heartbeat, passed_s):
+        known, silent_s = self.silences.get(node, (None, 0.0))
+        self.silences[node] = heartbeat, silent_s + passed_s if known == heartbeat else 0.0
+        return self.silences[node][1]
 
     def evict(self, pods):
         """They are marked as deleted; nobody is there to say that they have ended."""

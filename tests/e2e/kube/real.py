@@ -106,7 +106,7 @@ class RealCluster:
     def is_ready(self, process, url):
         assert process.alive(), f"{process.name} ended:\n{process.log()[-4000:]}"
         try:
-            return requests.get(url, verify=str(self.ca), timeout=5).status_code == 200
+            return requests.get(url, verify=str(self.ca), timeout=20).status_code == 200
         except requests.RequestException:
             return False
 
