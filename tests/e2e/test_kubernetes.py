@@ -56,7 +56,7 @@ def wait_running(network, job_id):
     """(the attempt's id, its pod's name, that one's node) of a job whose program runs."""
     wait_until(lambda: network.job(job_id)["state"] == "running", 120, f"{job_id} running")
     attempt_id = attempt_of(network, job_id)["id"]
-    pod, node = wait_until(lambda: network.cluster.running_pod(attempt_id), 60, f"a running pod of {attempt_id}")
+    pod, node = wait_until(lambda: network.cluster.running_pod(attempt_id), 120, f"a running pod of {attempt_id}")
     return attempt_id, pod, node
 
 
@@ -145,18 +145,18 @@ def test_an_image_that_nobody_has_is_told_and_ends_the_attempt(network, cluster)
     def reason():
         job = network.job(job_id)
         return ((job["attempt"] or {}).get("center_queue") or {}).get("reason", "") + (job["end_reason"] or "")
-    wait_until(lambda: "ErrImagePull" in reason() or "ImagePullBackOff" in reason(), 60, "the job's owner being told of the image")
+    wait_until(lambda: "ErrImagePull" in reason() or "ImagePullBackOff" in reason(), 120, "the job's owner being told of the image")
 
     job = network.wait_job(job_id)
     expect_end(job, state="failed", outcome="failed_to_start")
     assert UNPULLABLE in job["end_reason"], told(job)
-    wait_until(lambda: not cluster.items("pods", job["attempt"]["id"]), 60, "its pod being gone from the cluster")
+    wait_until(lambda: not cluster.items("pods", job["attempt"]["id"]), 120, "its pod being gone from the cluster")
 
 
 def test_a_job_runs_in_the_image_that_it_names_where_jobs_may(network, cluster):
     gate, image = Gate(network, "image"), "registry.example.org/theirs:2"
     job_id = submit(network, gate.passing, container={"image": image})
-    [pod] = wait_until(lambda: cluster.items("pods", attempt_of(network, job_id)["id"]), 60, "its pod")
+    [pod] = wait_until(lambda: cluster.items("pods", attempt_of(network, job_id)["id"]), 120, "its pod")
     gate.open()
     assert pod["spec"]["containers"][0]["image"] == image
     expect_end(network.wait_job(job_id), state="succeeded")
@@ -198,7 +198,7 @@ def test_a_job_is_cancelled_in_kubernetes(network, cluster):
     network.cli("job", "cancel", job_id)
 
     expect_end(network.wait_job(job_id), state="cancelled")
-    wait_until(lambda: not any(pod["status"].get("phase") == "Running" for pod in cluster.items("pods", attempt_id)), 60,
+    wait_until(lambda: not any(pod["status"].get("phase") == "Running" for pod in cluster.items("pods", attempt_id)), 120,
                "its pod having ended")
 
 
@@ -216,17 +216,17 @@ def full_node(cluster):
         "nodeSelector": {INSTANCE_TYPE: "tight"},
         "containers": [{"name": "theirs", "image": "any/image:1", "command": ["sleep", "600"]}]}})
     try:
-        wait_until(lambda: cluster.admin.done("GET", f"{pods}/theirs")["status"]["phase"] == "Running", 60, "somebody else's pod running")
+        wait_until(lambda: cluster.admin.done("GET", f"{pods}/theirs")["status"]["phase"] == "Running", 120, "somebody else's pod running")
         yield
     finally:
         cluster.admin.call("DELETE", f"{pods}/theirs", {"gracePeriodSeconds": 1})
-        wait_until(lambda: cluster.admin.call("GET", f"{pods}/theirs").status_code == 404, 60, "somebody else's pod being gone")
+        wait_until(lambda: cluster.admin.call("GET", f"{pods}/theirs").status_code == 404, 120, "somebody else's pod being gone")
 
 
 def wait_reason(network, job_id, words):
     def reason():
         return ((network.job(job_id)["attempt"] or {}).get("center_queue") or {}).get("reason", "")
-    wait_until(lambda: words in reason(), 90, f"{job_id} telling that it waits for {words!r}")
+    wait_until(lambda: words in reason(), 180, f"{job_id} telling that it waits for {words!r}")
 
 
 def test_a_job_that_fits_nowhere_shows_the_schedulers_reason_and_runs_when_there_is_room(network, cluster):
@@ -252,14 +252,14 @@ def test_a_job_that_waits_is_cancelled_in_kubernetes(network, cluster):
         network.cli("job", "cancel", job_id)
 
         expect_end(network.wait_job(job_id), state="cancelled")
-        wait_until(lambda: not cluster.items("pods", attempt_id), 60, "its pod being gone")
+        wait_until(lambda: not cluster.items("pods", attempt_id), 120, "its pod being gone")
 
 
 def test_a_pod_that_is_evicted_is_taken_back_and_runs_again(network, cluster):
     mark = cluster.outputs / "evicted"
     job_id = submit(network, f"mkdir {mark} && sleep 600; echo again", LARGE, requeue=True)
     _, pod, node = wait_running(network, job_id)
-    wait_until(mark.exists, 60, "its program running")
+    wait_until(mark.exists, 120, "its program running")
 
     node.evict(pod)
 
@@ -272,7 +272,7 @@ def test_a_node_that_is_lost_takes_its_job_back(network, cluster):
     mark = cluster.outputs / "lost"
     job_id = submit(network, f"mkdir {mark} && sleep 600; echo again", requeue=True)
     _, _, node = wait_running(network, job_id)
-    wait_until(mark.exists, 60, "its program running")
+    wait_until(mark.exists, 120, "its program running")
     node.lose()
     try:
         wait_until(lambda: unit_count(network, SMALL) == 0 or attempt_of(network, job_id)["epoch"] > 1, 120,
@@ -299,7 +299,7 @@ def test_an_agent_killed_around_the_creation_runs_nothing_twice(network, cluster
     attempt_id = attempt_of(network, job_id)["id"]
     sign = {"folder": (cluster.work / attempt_id).exists, "job": lambda: cluster.items("jobs", attempt_id),
             "pod": lambda: cluster.items("pods", attempt_id)}[moment]
-    wait_until(sign, 60, f"the moment of the {moment}", pause_s=0.001)
+    wait_until(sign, 120, f"the moment of the {moment}", pause_s=0.001)
     agent = agent_of(network)
     agent.process.kill()
     agent.process.start()
@@ -321,8 +321,7 @@ def test_a_creation_whose_answer_is_lost_is_not_repeated(network, cluster):
 
     expect_end(network.wait_job(job_id), state="succeeded")
     assert lost.met == 1 and mark.read_text() == "x\n"
-    created = [call for call in cluster.control.calls if (call.verb, call.resource) == ("create", "jobs") and call.code in (0, 201)]
-    assert created, "no creation was noted"
+    assert any((call.verb, call.resource) == ("create", "jobs") and call.code in (0, 201) for call in cluster.control.calls)
 
 
 @pytest.mark.parametrize("code, retry_after_s", [(429, 1), (503, None), (500, None)])
@@ -355,14 +354,15 @@ def test_an_api_server_that_goes_and_comes_back_loses_nothing(network, cluster):
 
 @pytest.mark.parametrize("happens", ["drop_watches", "forget_history"])
 def test_a_watch_that_breaks_or_is_too_old_loses_nothing(network, cluster, happens):
-    ids = [submit(network, f"sleep {seconds}; echo {seconds}", LARGE) for seconds in (8, 12)]
-    for job_id in ids:
-        wait_until(lambda: network.job(job_id)["state"] == "running", 120, f"{job_id} running")
+    gates = [Gate(network, f"{happens}-{number}") for number in (0, 1, 2)]
+    ids = [submit(network, f"{gates[number].passing}; echo {number}", LARGE) for number in (0, 1)]
+    wait_until(lambda: all(network.job(job_id)["state"] == "running" for job_id in ids), 120, "both running")
 
     getattr(cluster.control, happens)()
 
     ids.append(submit(network, "echo after", LARGE))
-    for job_id, text in zip(ids, ("8", "12", "after")):
+    for job_id, gate, text in zip(ids, gates, ("0", "1", "after")):
+        gate.open()
         expect_end(network.wait_job(job_id, 180), state="succeeded")
         assert output_of(network, job_id) == f"{text}\n"
 
@@ -387,7 +387,7 @@ def test_jobs_that_have_ended_are_deleted_from_the_cluster(network, cluster):
 
 
 def test_a_job_is_measured_on_each_type_by_pods_and_routed(network, cluster):
-    job_id = network.submit(command=["sh", "-c", "echo routed"], wall_limit_s=300,
+    job_id = network.submit(command=["sh", "-c", "echo routed"], wall_limit_s=300, metering_wait_s=360,
                             operators=[{"id": "dgemm", "parameters": {"m": 256, "n": 256, "k": 256}, "count": 10}],
                             units={"count": 1, "center": "alpha"})["id"]
 
