@@ -14,6 +14,7 @@ from network import Process, free_port, wait_until
 USER, KEY, REGION = "test:tester", "not-a-secret", "center-1"
 KINDS = ("account", "container", "object", "proxy")
 PORTS = (*KINDS, "memcached")  # which keeps the tokens of Swift's own interface
+PATIENCE = "conn_timeout = 60\nnode_timeout = 60\n"  # of the servers with each other: on a busy machine half a second is little
 
 
 def make_rings(folder, ports):
@@ -35,15 +36,16 @@ def configure(folder, ports, tls):
     for kind, application in (("account", "account"), ("container", "container"), ("object", "mem_object")):
         (folder / f"{kind}.conf").write_text(
             f"[DEFAULT]\nbind_port = {ports[kind]}\n{common}[pipeline:main]\npipeline = {kind}-server\n"
-            f"[app:{kind}-server]\nuse = egg:swift#{application}\n")
+            f"[app:{kind}-server]\nuse = egg:swift#{application}\n{PATIENCE}")
     (folder / "proxy.conf").write_text(
         f"[DEFAULT]\nbind_port = {ports['proxy']}\n"
         + (f"cert_file = {folder}/cert.pem\nkey_file = {folder}/key.pem\n" if tls else "") + common +
         "[pipeline:main]\npipeline = catch_errors cache s3api tempauth proxy-server\n"
-        "[app:proxy-server]\nuse = egg:swift#proxy\naccount_autocreate = true\n"
+        f"[app:proxy-server]\nuse = egg:swift#proxy\naccount_autocreate = true\n{PATIENCE}"
         "error_suppression_limit = 1000000\n"  # else who asks before all four answer is turned away for a minute
         "[filter:catch_errors]\nuse = egg:swift#catch_errors\n"
         f"[filter:cache]\nuse = egg:swift#memcache\nmemcache_servers = 127.0.0.1:{ports['memcached']}\n"
+        "connect_timeout = 60\npool_timeout = 60\nio_timeout = 60\n"
         f"[filter:s3api]\nuse = egg:swift#s3api\nlocation = {REGION}\n"
         f"[filter:tempauth]\nuse = egg:swift#tempauth\nuser_{USER.replace(':', '_')} = {KEY} .admin\n")
 
@@ -83,7 +85,7 @@ class ObjectStore:
                         for kind in KINDS]
         self.servers.append(Process("memcached", ["memcached", "-l", "127.0.0.1", "-p", ports["memcached"], "-u",
                                                   getpass.getuser()], self.folder / "memcached.log").start())
-        wait_until(self.answers, 60, "the object store answers")
+        wait_until(self.answers, 120, "the object store answers")
 
     def settings(self):
         """Of fathomd, as its environment."""

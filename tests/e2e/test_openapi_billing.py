@@ -36,8 +36,8 @@ def test_price_books(call):
 def test_billing(call, shared_network):
     job = shared_network.submit(command=["true"])["id"]
     shared_network.wait_job(job)
-    usage = wait_until(lambda: call("GET", A + f"/usage?job_id={job}").json()["items"], 60)[0]
-    wait_until(lambda: call("GET", A + f"/jobs/{job}/cost").json()["is_final"], 60)
+    usage = wait_until(lambda: call("GET", A + f"/usage?job_id={job}").json()["items"], 120)[0]
+    wait_until(lambda: call("GET", A + f"/jobs/{job}/cost").json()["is_final"], 120)
     call("GET", A + "/jobs/job_none/cost", 404)
     call("GET", A + f"/score-evidence/{usage['score_evidence_id']}")
     call("GET", A + "/score-evidence/none", 404)
@@ -72,7 +72,7 @@ def test_export_schedules(call):
     call("PATCH", path, 412, json={"months": "current"}, headers={"If-Match": '"99"'})
     call("PATCH", path, json={"months": "current", "parameters": {"project": "default"}})
     call("POST", path + "/run", 202)
-    wait_until(lambda: call("GET", path).json()["last_file"], 60)
+    wait_until(lambda: call("GET", path).json()["last_file"], 120)
     call("PATCH", path, json={"enabled": False})
     call("POST", path + "/run", 409)
     call("DELETE", path, 412, headers={"If-Match": '"1"'})

@@ -50,14 +50,14 @@ def test_center_resources(call):
     call("PUT", path, 412, json={"unit_types": []}, headers={"If-Match": before.headers["ETag"]})
     call("PUT", A + "/centers/nowhere/resources", 404, json=order)
     call("GET", A + "/centers/nowhere/resources", 404)
-    wait_until(lambda: call("GET", path).json()["state"] == "differs", 60, "the agent saying what it lacks")
+    wait_until(lambda: call("GET", path).json()["state"] == "differs", 120, "the agent saying what it lacks")
     assert call("GET", path).json()["reported"]["differences"][0]["seen"] == 0
     call("PUT", path, json={"unit_types": []})
-    wait_until(lambda: call("GET", path).json()["state"] == "file", 60, "alpha offering what its file says")
+    wait_until(lambda: call("GET", path).json()["state"] == "file", 120, "alpha offering what its file says")
 
 
 def test_enrolment_and_revocation(call):
-    order = {"center_name": "gamma", "valid_s": 60}
+    order = {"center_name": "gamma", "valid_s": 600}
     token = call("POST", A + "/enrolment-tokens", 201, json=order).json()
     call("GET", A + "/enrolment-tokens")
     mistaken = call("POST", A + "/enrolment-tokens", 201, json=order).json()

@@ -9,7 +9,7 @@ from openapi_caller import A
 
 
 def test_tokens(call):
-    token = call("POST", A + "/tokens", 201, json={"name": "t", "role": "viewer", "valid_s": 60}).json()
+    token = call("POST", A + "/tokens", 201, json={"name": "t", "role": "viewer", "valid_s": 600}).json()
     call("GET", A + "/tokens")
     call("DELETE", A + f"/tokens/{token['id']}", 204)
     call("POST", A + "/tokens", 400, json={"name": "t", "role": "king"})
@@ -47,7 +47,7 @@ def test_accounts_sessions_and_the_audit_log(call):
     assert acts["items"][0]["id"] in [act["id"] for act in call("GET", A + "/audit-log", params=within).json()["items"]]
     call("GET", A + "/audit-log", 400, params={"since": within["until"], "until": within["since"]})
     call("GET", A + "/audit-log", 400, params={"page_token": "zzz"})
-    checked = wait_until(lambda: (answer := call("GET", A + "/audit-log:verify").json())["unchained"] == 0 and answer, 60)
+    checked = wait_until(lambda: (answer := call("GET", A + "/audit-log:verify").json())["unchained"] == 0 and answer, 120)
     assert checked["good"] and checked["acts"] == checked["last_number"] > 5
     known = f"{checked['last_number']}:{checked['last_sha256']}"
     assert call("GET", A + "/audit-log:verify", params={"known": known}).json()["good"]
@@ -66,11 +66,16 @@ def test_strangers_are_refused(shared_network):
     check.check_requests_response(answer)
 
 
+def without_replicas(authority):
+    """These say when they were seen last."""
+    return {name: value for name, value in authority.items() if name != "replicas"}
+
+
 def test_authority(call):
-    before = call("GET", A + "/authority").json()
+    before = without_replicas(call("GET", A + "/authority").json())
     assert before["phase"] == "none" and before["next"] is None
     begun = call("POST", A + "/authority:rotate", json={"step": "begin"}).json()
     assert begun["phase"] == "begun" and begun["current"] == before["current"]
     call("POST", A + "/authority:rotate", 409, json={"step": "finish", "force": True})
     call("POST", A + "/authority:rotate", 400, json={"step": "renew"})
-    assert call("POST", A + "/authority:rotate", json={"step": "cancel"}).json() == before
+    assert without_replicas(call("POST", A + "/authority:rotate", json={"step": "cancel"}).json()) == before

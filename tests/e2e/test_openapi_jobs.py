@@ -49,7 +49,7 @@ def test_jobs(call, shared_network):
     assert call("GET", A + f"/jobs/{job['id']}/placement?inputs=true").json()["inputs"]["request"]
     call("GET", A + f"/jobs/{job['id']}/placement?inputs=perhaps", 400)
     decided = call("GET", A + f"/jobs/{job['id']}/placement").json()["cycle_id"]
-    wait_until(lambda: decided in call("GET", A + "/cycles?page_size=100").text, 60, "the job's cycle to be kept")
+    wait_until(lambda: decided in call("GET", A + "/cycles?page_size=100").text, 120, "the job's cycle to be kept")
     cycle = call("GET", A + f"/cycles/{decided}").json()
     listed = call("GET", A + f"/cycles/{decided}/jobs?page_size=1000").json()["items"]
     assert len(listed) == cycle["job_count"] and job["id"] in [one["job_id"] for one in listed if one["is_start"]]
@@ -80,7 +80,7 @@ def test_a_repeated_post_is_replayed(call):
 
 
 def test_events(call):
-    with call.session.get(call.url + A + "/events", stream=True, timeout=60, headers={"Last-Event-ID": "0"}) as answer:
+    with call.session.get(call.url + A + "/events", stream=True, timeout=120, headers={"Last-Event-ID": "0"}) as answer:
         assert answer.headers["Content-Type"].startswith("text/event-stream")
         data = next(line for line in answer.iter_lines(decode_unicode=True) if line.startswith("data:"))
     schema = {"$ref": "#/components/schemas/JobEvent"}
@@ -161,7 +161,7 @@ def test_what_jobs_teach(call):
     assert call("GET", A + f"/jobs/{job['id']}/gpus").json()["items"] == []
     call("GET", A + "/jobs/job_wrong/gpus", 404)
     path = A + "/job-types/openapi%2Ftaught"
-    wait_until(lambda: call.session.get(call.url + path).status_code == 200, 120, "the learned type")
+    wait_until(lambda: call.session.get(call.url + path, timeout=120).status_code == 200, 120, "the learned type")
     call("GET", path)
     call("GET", A + "/job-types/none", 404)
     call("GET", A + "/job-types")

@@ -33,7 +33,7 @@ def test_operators_and_probes(call):
     call("POST", A + "/probe-runs", 400, json={"selection": "ask"})
     call("POST", A + "/probe-runs", 400, json={"unit_counts": [0], "answer_wait_s": 3})
     call("POST", A + "/probe-runs", 400, json={"unit_count": 1, "count_by": "scaling"})
-    asked = {"probe_task_id": task["id"], "selection": "ask", "answer_wait_s": 10, "unit_counts": [1, 2]}
+    asked = {"probe_task_id": task["id"], "selection": "ask", "answer_wait_s": 30, "unit_counts": [1, 2]}
     assert len(call("POST", A + "/probe-runs", 201, json=asked).json()["left_out"]) == 2
     call("POST", A + "/probe-runs", 201, json={"probe_task_id": task["id"], "selection": "center", "count_by": "center"})
     call("GET", A + "/probe-runs?state=failed")

@@ -34,7 +34,7 @@ def test_sub_units(call, shared_network):
         kinds = call("GET", A + "/sub-units?page_size=1").json()["items"]
         return len(kinds) == 1 and len(kinds[0]["centers"]) == 2 and all(c["settled"] for c in kinds[0]["centers"])
 
-    wait_until(settled, 60, "both centers having their own")
+    wait_until(settled, 120, "both centers having their own")
     order = {"center": "borrower", "kind": "npu-part", "action": "gain", "count": 4, "reason": "busy"}
     gain = call("POST", A + "/sub-unit-requests", 201, json=order).json()
     call("POST", A + "/sub-unit-requests", 409, json=order)
@@ -45,8 +45,8 @@ def test_sub_units(call, shared_network):
     release = call("POST", A + "/sub-unit-requests", 201, json=balance).json()
     assert (release["action"], release["count"]) == ("release", 4)
     grant = wait_until(lambda: [g for g in call("GET", A + "/sub-unit-grants?kind=npu-part&center=lender").json()["items"]
-                                if g["state"] == "granted"], 60, "the grant")[0]
-    wait_until(lambda: call("GET", A + f"/sub-unit-requests/{gain['id']}").json()["state"] == "done", 60)
+                                if g["state"] == "granted"], 120, "the grant")[0]
+    wait_until(lambda: call("GET", A + f"/sub-unit-requests/{gain['id']}").json()["state"] == "done", 120)
     call("GET", A + "/sub-unit-requests/sur_none", 404)
     call("GET", A + "/sub-unit-requests?kind=npu-part&center=borrower&open=false&page_size=1")
     call("GET", A + "/sub-unit-requests?open=perhaps", 400)
@@ -57,7 +57,7 @@ def test_sub_units(call, shared_network):
     back = call("POST", A + f"/sub-unit-grants/{grant['id']}:undo", 201, json={}).json()
     assert back["undo_of"] == grant["id"]
     call("POST", A + "/sub-unit-grants/sug_none:undo", 404, json={})
-    wait_until(settled, 60, "both having their own again")
+    wait_until(settled, 120, "both having their own again")
     call("POST", A + f"/sub-unit-grants/{grant['id']}:undo", 409, json={})
     events = call("GET", A + "/sub-unit-events?kind=npu-part&page_size=2").json()
     call("GET", A + f"/sub-unit-events?kind=npu-part&page_token={events['next_page_token']}")
