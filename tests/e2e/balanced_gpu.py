@@ -61,7 +61,7 @@ memory_bytes_per_unit = 1000000
     def run_job(self, rest=None):
         """One that has the GPU until it is cancelled."""
         job = self.network.submit(rest, name="on-gpu", command=["sleep", "600"], units={"type": "gpu", "count": 1, "center": self.name})["id"]
-        wait_until(lambda: self.network.job(job)["state"] == "running", 60, "the job running")
+        wait_until(lambda: self.network.job(job)["state"] == "running", 120, "the job running")
         return job
 
     def steps(self, query="", rest=None):
@@ -71,4 +71,4 @@ memory_bytes_per_unit = 1000000
         def enough():
             found = (self.network.rest.items(f"/balanced-units?center={self.name}") and self.steps(f"?page_size={max(count, 1)}"))
             return found if found and len(found) >= count else None
-        return wait_until(enough, 60, f"{count} steps of the loop")
+        return wait_until(enough, 120, f"{count} steps of the loop")

@@ -132,7 +132,7 @@ class Rest:
 
     def call(self, method, path, **arguments):
         prefix = "" if path.startswith(("/healthz", "/readyz", "/metrics", "/openapi")) else "/api/v1"
-        return self.session.request(method, self.url + prefix + path, timeout=60 * SLOWER, **arguments)
+        return self.session.request(method, self.url + prefix + path, timeout=120 * SLOWER, **arguments)
 
     def patient(self, method, path, expect, **arguments):
         """On a busy machine an answer may cost more than a token may ask for: then one comes again, as clients do."""
