@@ -54,9 +54,9 @@ def test_a_kill_leaves_nothing_and_the_next_start_works(network):
         supervisor = network.server.process.process
         family = [supervisor.pid, *descendants(supervisor.pid)]
         os.kill(whom(), signal.SIGKILL)
-        assert supervisor.wait(60) in (-signal.SIGKILL, 128 + signal.SIGKILL)
+        assert supervisor.wait(120) in (-signal.SIGKILL, 128 + signal.SIGKILL)
         network.server.start()  # at once: it waits for what is still ending
-        wait_until(lambda: all(is_gone(pid) for pid in family), 60, "the end of all its processes")
+        wait_until(lambda: all(is_gone(pid) for pid in family), 120, "the end of all its processes")
         network.add_agent(f"after-the-{name}")
     assert '"event":"server_ended"' in network.server.process.log()
 
@@ -69,25 +69,36 @@ def test_a_kill_leaves_nothing_also_where_processes_have_no_descriptors(network)
     supervisor = network.server.process.process
     family = [supervisor.pid, *descendants(supervisor.pid)]
     os.kill(server_pid(network), signal.SIGKILL)
-    assert supervisor.wait(60) == 128 + signal.SIGKILL
-    wait_until(lambda: all(is_gone(pid) for pid in family), 60, "the end of all its processes")
+    assert supervisor.wait(120) == 128 + signal.SIGKILL
+    wait_until(lambda: all(is_gone(pid) for pid in family), 120, "the end of all its processes")
 
 
-def test_a_signal_to_every_process_ends_it_in_order(network):
-    """As systemd sends it."""
-    supervisor = network.server.process.process
-    both = (supervisor.pid, server_pid(network))
+def end_by_many_signals(supervisor, server):
+    """Its exit status, and the time from the first signal to the last."""
+    both = (supervisor.pid, server)
+    began = time.monotonic()
     # Halted, so that the first has not ended both before the second gets the signal.
     for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGCONT):
         for pid in both:
             os.kill(pid, number)
     # Again and again: however late one comes, it does not end what is ending. Within a second they are one signal.
-    again_until = time.monotonic() + 0.3
-    while supervisor.poll() is None and time.monotonic() < again_until:
+    while supervisor.poll() is None and time.monotonic() < began + 0.3:
         for pid in both:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
-    assert supervisor.wait(60) == 0
+    took_s = time.monotonic() - began
+    return supervisor.wait(120), took_s
+
+
+def test_a_signal_to_every_process_ends_it_in_order(network):
+    """As systemd sends it."""
+    for _ in range(5):
+        supervisor = network.server.process.process
+        status, took_s = end_by_many_signals(supervisor, server_pid(network))
+        if status == 0 or took_s < 0.6:
+            break
+        network.server.start()  # this machine has made more than one signal of them
+    assert status == 0
     log = network.server.process.log()
     assert '"event":"embedded_postgres_stopped"' in log and log.rstrip().endswith('"event":"stopped"}')
 
@@ -96,7 +107,7 @@ def test_a_taken_port_is_told_before_anything_is_made(network, tmp_path):
     folder = tmp_path / "second"
     program = network.server.process.arguments[0]
     outcome = subprocess.run([program, "--state-dir", folder, "--listen", f"127.0.0.1:{network.server.port}",
-                              "--agent-listen", "127.0.0.1:0"], capture_output=True, text=True, timeout=60)
+                              "--agent-listen", "127.0.0.1:0"], capture_output=True, text=True, timeout=300)
     assert outcome.returncode == 1
     assert f"cannot listen on 127.0.0.1:{network.server.port}: " in outcome.stderr
     assert not (folder / "postgres").exists()
@@ -114,7 +125,7 @@ def test_a_provider_that_is_set_up_by_halves_is_told_before_anything_is_made(net
              ({"oidc-ca-file": str(tmp_path / "ca.pem")}, "oidc_ca_file")]
     for change, word in wrong:
         flags = [part for name, value in {**whole, **change}.items() for part in (f"--{name}", value)]
-        outcome = subprocess.run([program, "--state-dir", tmp_path / "second", *flags], capture_output=True, text=True, timeout=60)
+        outcome = subprocess.run([program, "--state-dir", tmp_path / "second", *flags], capture_output=True, text=True, timeout=300)
         assert outcome.returncode == 2 and word in outcome.stderr, (change, outcome.stderr)
     assert not (tmp_path / "second").exists()
 
@@ -123,16 +134,24 @@ def test_a_stop_waits_for_statements_that_take_long(network):
     """Rooms must not be destroyed below a task that waits for the database."""
     log = network.server.process.log
     command = next(json.loads(line)["psql"] for line in log().splitlines() if '"psql"' in line).removeprefix("sudo ")
+
+    def waiting_since_s():
+        """Of the statement that has come last, for how long it has waited for the lock; None: none does."""
+        asked = "SELECT extract(epoch FROM clock_timestamp() - max(query_start)) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        told = subprocess.run(f'{command} -qAtc "{asked}"', shell=True, capture_output=True, text=True, timeout=120, check=True).stdout
+        return float(told) if told.strip() else None
+
     lock = subprocess.Popen(f"{command} -qAtc 'BEGIN' -c 'LOCK TABLE job, center, job_event' -c 'SELECT 1' "
-                            "-c 'SELECT pg_sleep(15)'", shell=True, stdout=subprocess.PIPE, text=True)
+                            "-c 'SELECT pg_sleep(120)'", shell=True, stdout=subprocess.PIPE, text=True)
     assert lock.stdout.readline() == "1\n"
     time.sleep(4)  # the router, the periodic tasks and the gauges wait for the lock now
+    # Statements may take 15 s: this one is waited for.
+    wait_until(lambda: (waiting_since_s() or 100) < 3, 100, "a statement that has just begun to wait")
 
-    began = time.monotonic()
     process = network.server.process.process
     process.send_signal(signal.SIGTERM)
+    assert waiting_since_s() is not None, "nothing had to be waited for"
 
-    assert process.wait(60) == 0
-    assert time.monotonic() - began > 5, "the lock was not waited for"
+    assert process.wait(120) == 0
     assert '"event":"server_stopped"' in log() and "tasks_left" not in log()
     lock.kill()

@@ -34,7 +34,7 @@ class Centers:
         self.moves.chmod(0o777)
         self.agents = {name: self.network.add_agent(name, self.config(name), server)
                        for name, server in (("I", self.network.server), ("II", second))}
-        wait_until(lambda: self.offered() == {"I": 100, "II": 100}, 60, "both centers offering their own")
+        wait_until(lambda: self.offered() == {"I": 100, "II": 100}, 120, "both centers offering their own")
 
     def database(self):
         """That the first server has embedded, for another one."""
@@ -79,7 +79,7 @@ change_program = "{mover}"
         return {center["center"]: center["held_count"] for center in self.kind()["centers"]}
 
     def wait_offered(self, one, two):
-        wait_until(lambda: self.offered() == {name: count for name, count in (("I", one), ("II", two)) if count}, 90,
+        wait_until(lambda: self.offered() == {name: count for name, count in (("I", one), ("II", two)) if count}, 120,
                    f"{one} units of I and {two} of II")
 
     def ask_as_agent(self, center, action, count):
@@ -99,6 +99,13 @@ change_program = "{mover}"
     def state(self, request):
         return self.rest.get(f"/sub-unit-requests/{request['id']}")["state"]
 
+    def wait_done(self, *requests):
+        """What units are offered may be known before what that has settled is."""
+        wait_until(lambda: all(self.state(request) == "done" for request in requests), 120, "the requests being done")
+
+    def has_moved(self):
+        return any(grant["state"] == "granted" for grant in self.rest.items("/sub-unit-grants"))
+
     def moved(self, center):
         path = self.moves / f"moved-{center}"
         return path.read_text().splitlines() if path.exists() else []
@@ -106,7 +113,7 @@ change_program = "{mover}"
     def run_job(self, center, count, seconds):
         job = self.network.submit(command=["sh", "-c", f"echo units $FATHOM_UNITS; sleep {seconds}"],
                                   units={"type": "vgpu", "center": center, "count": count})["id"]
-        wait_until(lambda: self.network.job(job)["state"] in ("running", "succeeded"), 60, "the job running")
+        wait_until(lambda: self.network.job(job)["state"] in ("running", "succeeded"), 120, "the job running")
         return job
 
     def cancel_requests(self):
@@ -146,7 +153,7 @@ def test_the_golden_scenario_moves_fifty_of_the_hundred_asked_for(centers, netwo
     job = centers.run_job("II", 150, 0)
     assert network.wait_job(job)["state"] == "succeeded" and "units 150" in network.cli("job", "logs", job)
     grant = wait_until(lambda: centers.rest.items("/sub-unit-grants")[0]["state"] == "granted"
-                       and centers.rest.items("/sub-unit-grants")[0], 30)
+                       and centers.rest.items("/sub-unit-grants")[0], 120)
     assert (grant["from_center"], grant["to_center"], grant["count"]) == ("I", "II", 50)
     assert "150" in network.cli("unit", "parts") and answer["id"] in network.cli("unit", "requests")
     assert grant["id"] in network.cli("unit", "grants")
@@ -176,38 +183,38 @@ def test_what_jobs_hold_is_not_given_up_before_they_have_ended(centers, network)
     release = centers.ask("I", "release", 30)
     gain = centers.ask("II", "gain", 30)
 
-    wait_until(lambda: centers.offered().get("I") == 70, 30, "no new jobs on what is to go")
+    wait_until(lambda: centers.offered().get("I") == 70, 120, "no new jobs on what is to go")
     time.sleep(3)  # the broker looks once a second
     assert centers.state(release) == "draining" and centers.held() == {"I": 100, "II": 100}
     network.cli("job", "cancel", job)
     centers.wait_offered(70, 130)
 
-    assert centers.state(release) == "done" and centers.state(gain) == "done"
+    centers.wait_done(release, gain)
     assert network.wait_job(centers.run_job("I", 70, 0))["state"] == "succeeded"
 
 
 def test_whoever_refuses_keeps_what_it_has(centers):
     (centers.moves / "refuse-II").touch()
     release = centers.ask("II", "release", 30)
-    wait_until(lambda: centers.state(release) == "refused", 60, "the refusal")
+    wait_until(lambda: centers.state(release) == "refused", 120, "the refusal")
     assert "no free slot" in centers.rest.get(f"/sub-unit-requests/{release['id']}")["end_reason"]
     assert centers.held() == {"I": 70, "II": 130}
     assert not centers.last_refusal("II"), "a person has asked"
     centers.ask_as_agent("II", "release", 30)
-    wait_until(lambda: "no free slot" in centers.last_refusal("II"), 60, "the center hearing that its request was refused")
+    wait_until(lambda: "no free slot" in centers.last_refusal("II"), 120, "the center hearing that its request was refused")
     (centers.moves / "refuse-II").unlink()
     centers.wait_offered(70, 130)
 
     again = centers.ask("II", "release", 30)
     back = centers.ask("I", "gain", 30)
     centers.wait_offered(100, 100)
-    assert centers.state(again) == centers.state(back) == "done"
+    centers.wait_done(again, back)
 
 
 def test_kills_at_each_step_neither_make_nor_lose_a_sub_unit(centers, network):
     (centers.moves / "hold-I").touch()  # the center's program does not come to its end
     release, gain = centers.ask("I", "release", 40), centers.ask("II", "gain", 40)
-    wait_until(lambda: centers.state(release) == "giving", 60, "the center being told")
+    wait_until(lambda: centers.state(release) == "giving", 120, "the center being told")
     time.sleep(0.5)
     centers.agents["I"].process.kill()
     network.server.process.kill()
@@ -218,20 +225,20 @@ def test_kills_at_each_step_neither_make_nor_lose_a_sub_unit(centers, network):
 
     (centers.moves / "hold-II").touch()
     centers.agents["I"].start()
-    wait_until(lambda: centers.held() == {"I": 60, "II": 140}, 90, "the grant")
+    wait_until(lambda: centers.held() == {"I": 60, "II": 140}, 120, "the grant")
     centers.agents["II"].process.kill()
     network.server.process.kill()
     (centers.moves / "hold-II").unlink()
     network.server.start()
     centers.agents["II"].start()
     centers.wait_offered(60, 140)
-    assert centers.state(release) == centers.state(gain) == "done"
+    centers.wait_done(release, gain)
 
 
-def ask_at_random(rest, seed, end, statuses):
+def ask_at_random(rest, seed, is_over, statuses):
     """Releases, gains and undos of any size; whatever cannot be is refused."""
     chance = random.Random(seed)
-    while time.monotonic() < end:
+    while not is_over.is_set():
         order = {"center": chance.choice(["I", "II"]), "kind": "vgpu", "action": chance.choice(["release", "gain"]),
                  "count": chance.randint(1, 60)}
         try:
@@ -246,36 +253,47 @@ def ask_at_random(rest, seed, end, statuses):
         time.sleep(chance.uniform(0, 0.3))
 
 
+def hold_sums(centers, seconds, is_enough=lambda: True):
+    """Looks at them again and again, so long and, for a minute or two, until it is enough."""
+    began = time.monotonic()
+    while time.monotonic() < began + seconds or (not is_enough() and time.monotonic() < began + 120):
+        centers.kind(), centers.offered()
+
+
 def test_replicas_that_race_and_die_never_offer_a_sub_unit_twice():
     centers = Centers(replicas=2)
     second = centers.network.servers[1]
     try:
         rests = [centers.rest, centers.network.rest_of(second)]
-        end = time.monotonic() + 12
+        is_over = threading.Event()
         statuses = set()
-        threads = [threading.Thread(target=ask_at_random, args=(rest, seed, end, statuses)) for seed, rest in enumerate(rests)]
+        threads = [threading.Thread(target=ask_at_random, args=(rest, seed, is_over, statuses), daemon=True)
+                   for seed, rest in enumerate(rests)]
         for thread in threads:
             thread.start()
-        while time.monotonic() < end - 6:
-            centers.kind(), centers.offered()  # hold the sums
-        second.process.kill()
-        while time.monotonic() < end - 4:
-            centers.kind(), centers.offered()
-        second.start()
+        try:
+            hold_sums(centers, 6, centers.has_moved)
+            second.process.kill()
+            hold_sums(centers, 2)
+            second.start()
+            hold_sums(centers, 4)
+        finally:
+            is_over.set()
         for thread in threads:
             thread.join()
-        assert 201 in statuses and statuses <= {201, 409, 422, 503}, statuses
+        # 429: more than a token may ask, of which three are at work here
+        assert 201 in statuses and statuses <= {201, 409, 422, 429, 503}, statuses
 
         def is_settled():
             centers.cancel_requests()
             return all(center["settled"] for center in centers.kind()["centers"]) and not centers.rest.items(
                 "/sub-unit-requests?open=true")
 
-        wait_until(is_settled, 60, "the centers having what they are to have")
+        wait_until(is_settled, 120, "the centers having what they are to have")
         held = centers.held()
-        wait_until(lambda: all(centers.offered().get(name, 0) == count for name, count in held.items()), 30,
+        wait_until(lambda: all(centers.offered().get(name, 0) == count for name, count in held.items()), 120,
                    "the catalog following")
-        assert [grant for grant in centers.rest.items("/sub-unit-grants") if grant["state"] == "granted"], "nothing moved"
+        assert centers.has_moved(), "nothing moved"
     finally:
         centers.network.close()
 
@@ -287,7 +305,7 @@ def test_what_cannot_be_is_refused_with_the_reason(centers, network):
     open_one = centers.ask("II", "gain", 1)
     assert open_one["id"] in centers.ask("II", "release", 1, expect=409)["detail"]
     centers.ask_as_agent("II", "release", 1)
-    wait_until(lambda: "message_refused" in centers.agents["II"].process.log(), 30, "the agent hearing the refusal")
-    wait_until(lambda: open_one["id"] in centers.last_refusal("II"), 30, "those who balance its units hearing it, too")
+    wait_until(lambda: "message_refused" in centers.agents["II"].process.log(), 120, "the agent hearing the refusal")
+    wait_until(lambda: open_one["id"] in centers.last_refusal("II"), 120, "those who balance its units hearing it, too")
     centers.cancel_requests()
     assert "cancelled" in network.cli("unit", "requests", "--all")

@@ -13,8 +13,8 @@ HALF_A_YEAR_S = 15_768_000
 @pytest.fixture(scope="module", params=["port", "agent_port"])
 def scan(network, request):
     port = getattr(network.server, request.param)
-    outcome = subprocess.run(["sslscan", "--xml=-", f"127.0.0.1:{port}"],
-                             capture_output=True, text=True, timeout=300)
+    outcome = subprocess.run(["sslscan", "--xml=-", "--timeout=60", f"127.0.0.1:{port}"],
+                             capture_output=True, text=True, timeout=900)
     assert outcome.returncode == 0, outcome.stderr
     return ElementTree.fromstring(outcome.stdout).find("ssltest")
 
