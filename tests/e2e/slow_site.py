@@ -89,7 +89,7 @@ class SlowSite:
         for process in reversed(self.processes):
             process.stdin.close()
             try:
-                process.wait(60)
+                process.wait(120)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -139,7 +139,7 @@ def test_jobs_read_what_is_kept_by_its_name_and_change_nothing(network):
     forged = network.wait_job(submit(network, "echo forged > kept.txt", inputs=[entry]))
     assert forged["state"] == "succeeded", forged["end_reason"]
     assert network.wait_job(submit(network, "true", inputs=[entry]))["attempt"]["staging"]["in_cached_bytes"] == 0
-    wait_until(lambda: (cache / digest).exists(), 60, "the copy")
+    wait_until(lambda: (cache / digest).exists(), 120, "the copy")
 
     tried = network.wait_job(submit(network, "\n".join([
         f"ls {cache} && echo listed", f"ls {cache}/own && echo listed", f"echo forged > {cache}/{digest} && echo written",
