@@ -109,11 +109,10 @@ def test_a_run_is_predicted_beside_the_neighbours_that_are_expected(network, cop
         # No job, and no probe, holds the other unit.
         return candidate if candidate.get("neighbours", {}).get("busy_cores") == 0 else None
 
-    wait_until(alone, 60, "the curve in the catalog")
-    quiet = alone()
+    quiet = wait_until(alone, 120, "the curve in the catalog")
     assert quiet["neighbours"]["factor"] == 1
-    job = network.submit(command=["sleep", "120"], wall_limit_s=3600, units={"count": 1, "type": "core", "center": "alpha"})
-    wait_until(lambda: network.job(job["id"])["state"] == "running", 60, "a neighbour")
+    job = network.submit(command=["sleep", "600"], wall_limit_s=3600, units={"count": 1, "type": "core", "center": "alpha"})
+    wait_until(lambda: network.job(job["id"])["state"] == "running", 120, "a neighbour")
     try:
         decision = preview(network)
         loaded = at_alpha(decision)

@@ -1,6 +1,7 @@
 """Experts change and upload operators; bad uploads harm nothing and are reported."""
 import base64
 import copy
+import itertools
 import json
 import subprocess
 
@@ -293,6 +294,7 @@ def test_an_uploaded_operator_is_found_in_a_job_that_its_center_profiles(uploads
     program = "import numpy as np; a = np.random.default_rng(1).random((400, 400)); [np.linalg.eigh(a) for _ in range(8)]"
 
     def found_operators(name):
+        """What the profile of a job with a type of its own says that it executes."""
         job = network.submit(name=name, type=f"e2e/{name}", command=["python3", "-c", program], profile=True,
                              units={"center": "alpha"})
         ended = network.wait_job(job["id"])
@@ -305,5 +307,6 @@ def test_an_uploaded_operator_is_found_in_a_job_that_its_center_profiles(uploads
 
     uploads.upload(uploads.package(folder / "dense_lu.c", manifest))  # the agents are connected, and are told
 
-    use = found_operators("eigh-after").get("eigenvalues")
-    assert use and use["version"] == 1 and use["share"] > 0
+    numbers = itertools.count()
+    use = wait_until(lambda: found_operators(f"eigh-after-{next(numbers)}").get("eigenvalues"), 120, "the agent knowing the operator")
+    assert use["version"] == 1 and use["share"] > 0
