@@ -129,7 +129,7 @@ def test_a_profiled_run_predicts_its_program_elsewhere_and_the_last_run_there_th
                                       "0123456789abcdef", "-in", "/etc/os-release", "-out", "/dev/null"]}
     first = network.wait_job(network.submit(**job, profile=True, units={"center": "alpha", "count": 1})["id"])
     assert first["state"] == "succeeded", first["end_reason"]
-    wait_until(lambda: any(t["learned_from"] == first["id"] for t in network.rest.items("/job-types")), 60, "what the type learns")
+    wait_until(lambda: any(t["learned_from"] == first["id"] for t in network.rest.items("/job-types")), 120, "what the type learns")
     for _ in range(3):
         wait_until(lambda: not is_measuring(network), 120, "the end of all probes")
 
@@ -146,8 +146,13 @@ def test_a_profiled_run_predicts_its_program_elsewhere_and_the_last_run_there_th
     def predicted_by_runs():
         place = network.rest.post("/placements:preview", there, expect=200)["decision"]["candidates"][0]
         return place if place["rungs"][0]["rung"] == "runs" else None
-    place = wait_until(predicted_by_runs, 60, "the run that ended being known")
-    assert place["rungs"][0]["weight"] > 0.6 and place["prediction"]["run_s"] == pytest.approx(second["run_s"], rel=0.25)
+    place = wait_until(predicted_by_runs, 120, "the run that ended being known")
+    weight = place["rungs"][0]["weight"]
+    assert weight > 0.6
+    # What the run took counts so much, and what was predicted of it the rest: where the machine held it up these differ.
+    mixed_s = second["run_s"] ** weight * winner["prediction"]["run_s"] ** (1 - weight)
+    low_s, high_s = sorted((second["run_s"], mixed_s))
+    assert 0.75 * low_s <= place["prediction"]["run_s"] <= 1.25 * high_s
     third = network.wait_job(network.submit(**there)["id"])
     decided = network.rest.get(f"/jobs/{third['id']}/placement")["decision"]["candidates"][0]
     assert decided["rungs"] == place["rungs"]
@@ -155,8 +160,9 @@ def test_a_profiled_run_predicts_its_program_elsewhere_and_the_last_run_there_th
 
 def test_a_job_of_an_unmeasured_size_is_measured_first(measured):
     size = {"m": 300, "n": 300, "k": 300}
-    job = measured.submit(name="fresh", command=["true"], operators=[{"id": "dgemm", "parameters": size, "count": 5000}])
-    ended = measured.wait_job(job["id"])
+    job = measured.submit(name="fresh", command=["true"], metering_wait_s=300,
+                          operators=[{"id": "dgemm", "parameters": size, "count": 5000}])
+    ended = measured.wait_job(job["id"], 360)
     assert ended["state"] == "succeeded"
 
     states = [e["state"] for e in measured.rest.items(f"/jobs/{job['id']}/events")]
@@ -271,7 +277,7 @@ def test_a_policy_is_tried_before_it_is_activated(measured, tmp_path):
     measured.cli("policy", "activate", "relative-v1")
     # What scores are made from does not change with the policy. A probe may end between two questions.
     wait_until(lambda: scores_under(measured, "slower") == pytest.approx(
-        {key: 2 * score for key, score in scores_under(measured, "relative-v1").items()}), 60, "scores twice as high")
+        {key: 2 * score for key, score in scores_under(measured, "relative-v1").items()}), 120, "scores twice as high")
 
 
 def scores_under(net, policy):
