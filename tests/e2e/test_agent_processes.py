@@ -95,10 +95,10 @@ def test_a_kill_of_one_ends_the_other_and_no_job(network, agent, whom):
     job, gate = start_waiting_job(network, agent)
     both = [helper_pid(agent), agent_pid(agent)]
     os.kill(whom(agent), signal.SIGKILL)
-    assert agent.process.process.wait(60) in (-signal.SIGKILL, 128 + signal.SIGKILL)
+    assert agent.process.process.wait(120) in (-signal.SIGKILL, 128 + signal.SIGKILL)
     agent.start()  # at once: it waits for what is still ending
-    wait_until(lambda: all(is_gone(pid) for pid in both), 60, "the end of both")
-    wait_until(lambda: agent.process.log().count('"event":"agent_ready"') == 2, 60, "the next start")
+    wait_until(lambda: all(is_gone(pid) for pid in both), 120, "the end of both")
+    wait_until(lambda: agent.process.log().count('"event":"agent_ready"') == 2, 120, "the next start")
     assert network.job(job)["state"] == "running"
     wait_true_end(network, job, gate)
     if whom == agent_pid:
@@ -110,9 +110,9 @@ def test_the_helper_ends_with_the_agent_also_where_processes_have_no_descriptors
     wrapper = pathlib.Path(__file__).with_name("without_process_descriptors.py")
     agent.process.arguments = [sys.executable, str(wrapper), *agent.process.arguments]
     agent.start()
-    wait_until(lambda: agent.process.log().count('"event":"agent_ready"') == 2, 60, "the next start")
+    wait_until(lambda: agent.process.log().count('"event":"agent_ready"') == 2, 120, "the next start")
     os.kill(agent_pid(agent), signal.SIGKILL)
-    assert agent.process.process.wait(60) == 128 + signal.SIGKILL
+    assert agent.process.process.wait(120) == 128 + signal.SIGKILL
 
 
 def test_signals_to_both_are_as_one(network, agent):
@@ -121,7 +121,7 @@ def test_signals_to_both_are_as_one(network, agent):
     agent.config.chmod(0o600)
     for pid in (helper_pid(agent), agent_pid(agent)):
         os.kill(pid, signal.SIGHUP)
-    wait_until(lambda: '"catalog_changed":true' in agent.process.log(), 60, "the new settings")
+    wait_until(lambda: '"catalog_changed":true' in agent.process.log(), 120, "the new settings")
     job = network.submit(command=["true"], units={"center": agent.name})
     assert network.wait_job(job["id"])["attempt"]["unit_type"] == "renamed"
     both = (agent_pid(agent), helper_pid(agent))
@@ -157,11 +157,11 @@ def test_root_gives_away_only_what_is_the_agents(network, agent, tmp_path):
     treasure.write_text("root's")
     planted = agent.state_dir / "agent" / "spool.db-journal"
     planted.symlink_to(treasure)
-    assert agent.start().process.process.wait(60) == 1
+    assert agent.start().process.process.wait(120) == 1
     assert "spool.db-journal in the agent's folder is no plain file" in agent.process.log()
     planted.unlink()
     (agent.state_dir / "agent" / "second-name").hardlink_to(agent.state_dir / "agent.lock")
-    assert agent.start().process.process.wait(60) == 1
+    assert agent.start().process.process.wait(120) == 1
     assert treasure.stat().st_uid == 0 and (agent.state_dir / "agent.lock").stat().st_uid == 0
 
 

@@ -94,4 +94,4 @@ def test_a_key_in_clear_is_encrypted_at_the_next_start(network):
 
     assert network.server.ca.read_text() == certificate.read_text() != before
     assert sql(network, "SELECT key_pem IS NULL AND sealed_key IS NOT NULL FROM authority") == "t"
-    wait_until(lambda: '"event":"authority_encrypted"' in network.server.process.log(), 10, "the log of it")
+    wait_until(lambda: '"event":"authority_encrypted"' in network.server.process.log(), 120, "the log of it")

@@ -115,7 +115,7 @@ def backup(network):
     runs = rest.post("/probe-runs", {"operators": [{"id": "dgemm", "parameters": {"m": 128, "n": 128, "k": 128}}]})["items"]
     wait_until(lambda: all(rest.get(f"/probe-runs/{run['id']}")["state"] == "succeeded" for run in runs), 120, "probes' ends")
     job = network.submit(command=["echo", "kept"], name="kept")
-    before = {"job": network.wait_job(job["id"]), "scores": wait_until(lambda: rest.items("/scores"), 60, "scores"),
+    before = {"job": network.wait_job(job["id"]), "scores": wait_until(lambda: rest.items("/scores"), 120, "scores"),
               "user_token": rest.post("/tokens", {"name": "user", "role": "user"})["token"],
               "file": network.folder / "backups" / "fathom.backup", "gate": network.folder / "gate"}
     before["file"].parent.mkdir()
@@ -177,10 +177,10 @@ def test_a_stop_leaves_no_half_backup(network, backup):
         folder = backup["file"].parent
         process = subprocess.Popen([BIN / "fathomd", "backup", "--state-dir", network.server.state_dir, "--output",
                                     folder / "second"], stderr=subprocess.PIPE, text=True)
-        wait_until(lambda: "--format=custom" in programs_of(process.pid), 60, "pg_dump")
+        wait_until(lambda: "--format=custom" in programs_of(process.pid), 120, "pg_dump")
         assert len(os.listdir(folder)) == 2
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
+        assert process.wait(120) == 130
         assert "stopped" in process.stderr.read() and os.listdir(folder) == ["fathom.backup"]
     finally:
         lock.kill()
@@ -211,7 +211,8 @@ def test_what_was_lost_with_its_disk_comes_back(network, backup):
     """The agent connects to it by the certificate that it has; what ran goes on, what ended meanwhile is told as lost."""
     ended_since = network.submit(command=["echo", "unknown to the backup"])["id"]
     network.wait_job(ended_since)
-    runs_since = network.submit(command=["sleep", "1004.5"])["id"]
+    sleep = f"sleep {os.getpid()}.5"  # no other run's
+    runs_since = network.submit(command=sleep.split())["id"]
     wait_running(network, runs_since)
     server = network.server
     server.process.kill()
@@ -229,7 +230,7 @@ def test_what_was_lost_with_its_disk_comes_back(network, backup):
         assert network.rest.call("GET", f"/jobs/{job}").status_code == 404
     wait_all_online(network)
     assert network.job(backup["running"])["state"] == "running"
-    wait_until(lambda: not has_process("sleep 1004.5"), 60, "the end of what nobody knows of")
+    wait_until(lambda: not has_process(sleep), 120, "the end of what nobody knows of")
     backup["gate"].touch()
     assert network.wait_job(backup["running"])["state"] == "succeeded"
     assert stdout_of(network, backup["running"]) == "through\n"

@@ -35,8 +35,8 @@ def bill(network, tmp_path_factory):
     jobs = [network.submit(command=["sleep", "0.2"])["id"] for _ in range(2)]
     for job in jobs:
         assert network.wait_job(job)["state"] == "succeeded"
-    wait_until(lambda: all(cli_json(network, "bill", "usage", "--job", job)["items"] for job in jobs), 60)
-    wait_until(lambda: all(cost_of(network, job)["is_final"] for job in jobs), 60)
+    wait_until(lambda: all(cli_json(network, "bill", "usage", "--job", job)["items"] for job in jobs), 120)
+    wait_until(lambda: all(cost_of(network, job)["is_final"] for job in jobs), 120)
     return network, jobs
 
 
@@ -221,12 +221,12 @@ def test_killed_servers_lose_and_double_nothing(bill):
     jobs = []
     for _ in range(3):
         jobs += [network.submit(command=["true"])["id"] for _ in range(4)]
-        wait_until(lambda: network.job(jobs[-4])["state"] == "succeeded", 60)
+        wait_until(lambda: network.job(jobs[-4])["state"] == "succeeded", 120)
         network.server.process.kill()  # somewhere between the first end and the last posting
         network.server.start()
     for job in jobs:
         assert network.wait_job(job)["state"] == "succeeded"
-        wait_until(lambda: cost_of(network, job)["is_final"], 60)  # noqa: B023
+        wait_until(lambda: cost_of(network, job)["is_final"], 120)  # noqa: B023
         usage = cli_json(network, "bill", "usage", "--job", job)["items"]
         assert len(usage) == 1
         assert len({charge["entry"] for charge in cost_of(network, job)["charges"]}) == 1
@@ -241,7 +241,7 @@ def test_a_budget_that_is_used_up_refuses_jobs(bill, tmp_path):
     try:
         def is_refused():
             return network.rest.call("POST", "/jobs", json={"command": ["true"]}).status_code == 422
-        wait_until(is_refused, 60)
+        wait_until(is_refused, 120)
         assert "budget" in network.rest.call("POST", "/jobs", json={"command": ["true"]}).text
     finally:
         book = tmp_path / "book.json"

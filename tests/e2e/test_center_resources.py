@@ -1,4 +1,5 @@
 """What centers offer is set from the metascheduler, and followed when machines change by themselves (M9)."""
+import contextlib
 import json
 import os
 import pathlib
@@ -11,7 +12,7 @@ from network import Network, agent_config, wait_until
 from processes import children, status
 
 CORES = sorted(os.sched_getaffinity(0))[:2]
-NOTICED_S = 60  # the requirement: within a minute
+NOTICED_S = 60  # the requirement: within a minute; agents look every 20 s
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def network():
 def as_its_file_says(network):
     yield
     network.cli("center", "resources", "reset", "alpha")
-    wait_until(lambda: resources(network)["state"] == "file", 60, "alpha offering what its file says")
+    wait_until(lambda: resources(network)["state"] == "file", 120, "alpha offering what its file says")
 
 
 def resources(network, center="alpha"):
@@ -43,7 +44,7 @@ def configure(network, document, *options):
 
 
 def wait_state(network, *states):
-    return wait_until(lambda: (lambda now: now if now["state"] in states else None)(resources(network)), 60, f"{states}")
+    return wait_until(lambda: (lambda now: now if now["state"] in states else None)(resources(network)), 120, f"{states}")
 
 
 def test_the_catalog_follows_and_a_job_runs_on_the_new_unit_type(network):
@@ -148,7 +149,8 @@ def test_what_the_agents_file_forbids_stays_forbidden(network):
 
 def keep_cores(pid, cores):
     for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        os.sched_setaffinity(int(thread.name), cores)
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            os.sched_setaffinity(int(thread.name), cores)
 
 
 def test_hardware_changes_are_noticed_by_themselves_and_hurt_no_job(network):
@@ -167,7 +169,7 @@ def test_hardware_changes_are_noticed_by_themselves_and_hurt_no_job(network):
         gate = network.folder / "go-beta"
         job = network.submit(command=["sh", "-c", f"while [ ! -e {gate} ]; do sleep 0.1; done"],
                              units={"type": "core", "center": "beta"})["id"]
-        wait_until(lambda: network.job(job)["state"] == "running", 60, "the job running")
+        wait_until(lambda: network.job(job)["state"] == "running", 120, "the job running")
 
         files[1].unlink()
         if len(CORES) > 1:

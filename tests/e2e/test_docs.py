@@ -24,7 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 FILE_NAME = re.compile(r"`([\w.-]+)`:$")
 VARIES = re.compile(r"\d|\w/\w|…")
-LIMIT_S = 240  # of a document
+LIMIT_S = 480  # of a document
 EXIT_CODE = re.compile(r"# exit code (\d+)$")
 GENERATED = {"agent.md", "contributing.md",
              *(f"reference/{name}.md" for name in ("cli", "job_file", "rest", "settings"))}

@@ -40,7 +40,7 @@ def network(store):
         net.cli("price", "set", str(prices))
         job = net.submit(command=["sleep", "0.2"])["id"]
         assert net.wait_job(job)["state"] == "succeeded"
-        wait_until(lambda: net.rest.get(f"/jobs/{job}/cost")["is_final"], 60)
+        wait_until(lambda: net.rest.get(f"/jobs/{job}/cost")["is_final"], 120)
         yield net
     finally:
         net.close()
@@ -52,7 +52,7 @@ def run_now(network, name):
     """Has a schedule run; the schedule afterwards."""
     before = shown(network, name)["last_run_at"]
     network.cli("bill", "schedule", "run", name)
-    wait_until(lambda: shown(network, name)["last_run_at"] != before, 60, f"a run of {name}")
+    wait_until(lambda: shown(network, name)["last_run_at"] != before, 120, f"a run of {name}")
     return shown(network, name)
 
 

@@ -54,7 +54,7 @@ parts_per_device = 4
             patch.setenv("FATHOM_STANDIN_GPUS", str(gpus))
             patch.setenv("LD_LIBRARY_PATH", str(self.programs))
             self.agent = self.network.add_agent("alpha", config)
-        wait_until(self.gpus, 60, "the memory manager's first report")
+        wait_until(self.gpus, 120, "the memory manager's first report")
 
     def gpus(self, query="", rest=None):
         return (rest or self.network.rest).items("/shared-gpus" + query)
@@ -72,7 +72,7 @@ parts_per_device = 4
         return self.network.submit(script=script, units={"type": "part", "count": 1, "sharing": sharing})["id"]
 
     def parts_of(self, job):
-        return wait_until(lambda: self.network.cli("job", "logs", job).strip(), 60, "the job's parts").split(",")
+        return wait_until(lambda: self.network.cli("job", "logs", job).strip(), 120, "the job's parts").split(",")
 
     def end(self, *jobs):
         for job in jobs:
@@ -101,7 +101,7 @@ def test_two_jobs_that_do_not_fit_side_by_side_take_turns_and_everybody_is_told(
     assert jobs[first]["persistent"]["room_bytes"] >= 4 * MIB and jobs[first]["temporary"]["room_bytes"] == 16 * MIB
     assert shared.gpus("?job=job_none") == [] and shared.gpus("?center=beta") == []
     wait_until(lambda: f'fathom_shared_gpu_programs{{center="alpha"}} {gpu["job_count"]}' in
-               shared.network.rest.call("GET", "/metrics").text, 30, "the gauge")
+               shared.network.rest.call("GET", "/metrics").text, 120, "the gauge")
 
     listed = shared.network.cli("unit", "gpus")
     assert GPU in listed and "2 programs, shared" in listed and first in listed and second in listed
@@ -112,7 +112,7 @@ def test_two_jobs_that_do_not_fit_side_by_side_take_turns_and_everybody_is_told(
         assert f"{GPU}: shared with {second}" in shown and "turns given back" in shown, shown
 
     shared.end(first, second)
-    wait_until(lambda: shared.gpus()[0]["job_count"] == 0, 60, "the GPU being empty")
+    wait_until(lambda: shared.gpus()[0]["job_count"] == 0, 120, "the GPU being empty")
     assert shared.gpus(f"?job={first}") == []
     for command in ("show", "explain"):
         shown = shared.network.cli("job", command, first)
@@ -133,11 +133,11 @@ def test_a_job_is_refused_where_no_gpu_could_ever_hold_it_and_waits_for_none(sha
 
 def test_a_job_that_does_not_fit_beside_others_waits_with_the_figures_until_it_does(shared):
     first = shared.train()
-    wait_until(lambda: shared.gpus(f"?job={first}"), 60, "the first job on the GPU")
+    wait_until(lambda: shared.gpus(f"?job={first}"), 120, "the first job on the GPU")
     second = shared.train(iterations=3, persistent=14 * MIB, temporary=12 * MIB)
 
     reason = "waits for GPU memory of alpha/part: the job needs 14.7 MB, and 12.6 MB within an iteration"
-    wait_until(lambda: reason in shared.network.job(second)["waiting_reason"], 60, "the figures")
+    wait_until(lambda: reason in shared.network.job(second)["waiting_reason"], 120, "the figures")
     assert reason in shared.network.cli("job", "explain", second)
     assert shared.network.job(first)["state"] == "running"
     shared.end(first)
@@ -147,7 +147,7 @@ def test_a_job_that_does_not_fit_beside_others_waits_with_the_figures_until_it_d
 def test_a_program_that_does_not_fit_beside_others_fails_with_the_figures_and_hurts_nobody(shared):
     """Its job has not said what it needs."""
     first = shared.train()
-    wait_until(lambda: shared.gpus(f"?job={first}"), 60, "the first job on the GPU")
+    wait_until(lambda: shared.gpus(f"?job={first}"), 120, "the first job on the GPU")
     second = shared.network.submit(
         command=[str(shared.programs / "training_loop"), "iterations", "3", "weights-mib", "4", "activations-mib", "16"],
         environment={"FATHOM_GPU_PERSISTENT_BYTES": str(14 * MIB), "FATHOM_GPU_TEMPORARY_BYTES": str(12 * MIB)},
@@ -158,7 +158,7 @@ def test_a_program_that_does_not_fit_beside_others_fails_with_the_figures_and_hu
     output = shared.network.cli("job", "logs", second, "--stderr")
     assert "fathom-gpu: " in output and "free" in output, output
     assert shared.network.job(first)["state"] == "running"
-    wait_until(lambda: shared.gpus()[0]["refused_count"] >= 1, 60, "the refusal being counted")
+    wait_until(lambda: shared.gpus()[0]["refused_count"] >= 1, 120, "the refusal being counted")
     shared.end(first)
 
 
@@ -169,7 +169,7 @@ def test_who_may_read_own_jobs_only_is_told_of_these_programs_only(shared):
 
     ada, bob = user("ada"), user("bob")
     job = shared.train(rest=ada)
-    wait_until(lambda: [p["job"] for p in shared.gpus(rest=ada)[0]["jobs"]] == [job], 60, "the program of one's own")
+    wait_until(lambda: [p["job"] for p in shared.gpus(rest=ada)[0]["jobs"]] == [job], 120, "the program of one's own")
     seen = shared.gpus(rest=bob)[0]
     assert seen["jobs"] == [] and seen["job_count"] == 1
     shared.end(job)
@@ -177,12 +177,12 @@ def test_who_may_read_own_jobs_only_is_told_of_these_programs_only(shared):
 
 def test_jobs_go_on_while_the_agent_is_away(shared):
     job = shared.train()
-    wait_until(lambda: shared.gpus(f"?job={job}"), 60, "the job on the GPU")
+    wait_until(lambda: shared.gpus(f"?job={job}"), 120, "the job on the GPU")
     before = shared.gpus()[0]["jobs"][0]["process"]
     shared.agent.process.kill()
     shared.agent.process.start()
     wait_until(lambda: (lambda gpu: gpu["job_count"] == 1 and gpu["jobs"][0]["iterations"] > 0 and
-                        gpu["jobs"][0]["persistent"]["used_bytes"] == 4 * MIB)(shared.gpus()[0]), 60,
+                        gpu["jobs"][0]["persistent"]["used_bytes"] == 4 * MIB)(shared.gpus()[0]), 120,
                "the job in the books of the next agent")
     assert shared.gpus()[0]["jobs"][0]["process"] == before
     assert shared.network.job(job)["state"] == "running"
@@ -194,14 +194,14 @@ def test_a_job_that_shares_no_gpu_waits_until_one_is_whole_and_has_it_alone(shar
     assert shared.parts_of(neighbour) == [f"{GPU}#0/4"]
     exclusive = shared.submit("exclusive")
     reason = "waits for a whole device of alpha/part (4 units), of which no other job has a part"
-    wait_until(lambda: reason in shared.network.job(exclusive)["waiting_reason"], 60, "the reason why it waits")
+    wait_until(lambda: reason in shared.network.job(exclusive)["waiting_reason"], 120, "the reason why it waits")
     assert reason in shared.network.cli("job", "explain", exclusive)
 
     shared.end(neighbour)
     assert shared.parts_of(exclusive) == [f"{GPU}#{part}/4" for part in range(4)]
     assert "all parts of a device: sharing: exclusive, so no other job" in shared.network.cli("job", "explain", exclusive)
     refused = shared.submit("allowed")
-    wait_until(lambda: shared.network.job(refused)["waiting_reason"], 60, "nobody getting a part beside it")
+    wait_until(lambda: shared.network.job(refused)["waiting_reason"], 120, "nobody getting a part beside it")
     assert shared.network.job(refused)["state"] == "queued"
 
     shared.end(exclusive)

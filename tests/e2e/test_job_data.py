@@ -229,7 +229,7 @@ def test_a_job_that_fails_stores_nothing_and_can_be_cancelled(network, site):
     assert job["state"] == "failed" and job["exit_code"] == 4
 
     job = network.submit(command=["sh", "-c", "echo 42 > sum; sleep 600"], units={"center": "alpha", "count": 1}, outputs=outputs)
-    wait_until(lambda: network.job(job["id"])["state"] == "running", 60, "the job's start")
+    wait_until(lambda: network.job(job["id"])["state"] == "running", 120, "the job's start")
     network.cli("job", "cancel", job["id"])
     assert network.wait_job(job["id"])["state"] == "cancelled"
     assert "/failed" not in site.server.taken
