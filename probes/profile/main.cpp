@@ -2,6 +2,7 @@
 #include "probes/operators/manifests.hpp"
 #include "probes/profile/build_profile.hpp"
 #include "probes/profile/counts_folder.hpp"
+#include "probes/profile/known_machine.hpp"
 #include "probes/profile/limit_operators.hpp"
 #include "probes/profile/program_check.hpp"
 #include "probes/profile/remainder_operators.hpp"
@@ -39,6 +40,7 @@ Examples:
   fathom-profile --format job --output-file operators.yaml -- mpirun -np 4 pw.x -in si.in
   fathom-profile --output json --output-file profile.json -- ./solver
   fathom-profile --symbols                            which library calls are counted as which operator
+  fathom-profile --machine                            what profiles need to know of this machine, once for all
 
 The program's standard streams, signals and exit code are its own. The table goes to standard error; JSON and job
 blocks go to standard output after the program has ended, or to --output-file.
@@ -55,6 +57,7 @@ struct Arguments {
     std::string library;
     bool has_calibration = true;
     bool wants_symbols = false;
+    bool wants_machine = false;
     std::vector<std::string> program;
 };
 
@@ -66,10 +69,11 @@ int fail(const Error& error, int code)
     return code;
 }
 
-/// What calls are matched with.
+/// What calls are matched with, and what else agents tell.
 struct Library {
     std::vector<OperatorManifest> manifests;
-    std::vector<std::string> type_categories; ///< MatchRule::type_categories
+    std::vector<std::string> type_categories{}; ///< MatchRule::type_categories
+    KnownMachine machine{};
 };
 
 /// The categories of the operators with the ids in a list, each once; other texts and values name none.
@@ -82,15 +86,9 @@ std::vector<std::string> categories_of(const Json& ids, const std::vector<Operat
     return {categories.begin(), categories.end()};
 }
 
-Result<Library> read_library(const std::string& path)
+/// From a list as `fathom operator list --output json` prints its items.
+Result<std::vector<OperatorManifest>> read_manifests(const Json& list, const std::string& path)
 {
-    if (path.empty()) return Library{probes::operator_manifests(), {}};
-    const Result<std::string> text = read_file(path);
-    if (!text) return text.error();
-    const Result<Json> json = parse_json(*text, {.max_bytes = 16UL << 20U});
-    if (!json) return json.error();
-    // As `fathom operator list --output json` prints it, with what agents know of the job, or the bare list.
-    const Json& list = json->is_object() && json->contains("items") ? (*json)["items"] : *json;
     if (!list.is_array()) return Error{Errc::kInvalid, path + ": a JSON list of manifests is needed"};
     std::vector<OperatorManifest> manifests;
     for (Json one : list) {
@@ -101,25 +99,58 @@ Result<Library> read_library(const std::string& path)
         if (!manifest) return manifest.error();
         manifests.push_back(*manifest);
     }
-    const Json known = json->is_object() ? json->value("known_operators", Json::array()) : Json::array();
-    std::vector<std::string> categories = categories_of(known, manifests);
-    return Library{std::move(manifests), std::move(categories)};
+    return manifests;
+}
+
+Result<Library> read_library(const std::string& path)
+{
+    if (path.empty()) return Library{probes::operator_manifests()};
+    const Result<std::string> text = read_file(path);
+    if (!text) return text.error();
+    const Result<Json> json = parse_json(*text, {.max_bytes = 16UL << 20U});
+    if (!json) return json.error();
+    // As `fathom operator list --output json` prints it, with what agents know of the job, or the bare list.
+    const bool is_object = json->is_object();
+    const bool is_of_machine_only = is_object && json->contains("machine") && !json->contains("items");
+    Result<std::vector<OperatorManifest>> manifests =
+        is_of_machine_only ? Result<std::vector<OperatorManifest>>(probes::operator_manifests())
+                           : read_manifests(is_object && json->contains("items") ? (*json)["items"] : *json, path);
+    if (!manifests) return manifests.error();
+    const Json known = is_object ? json->value("known_operators", Json::array()) : Json::array();
+    std::vector<std::string> categories = categories_of(known, *manifests);
+    Library library{std::move(*manifests), std::move(categories)};
+    // What cannot be read of it is measured: no reason not to run the program.
+    if (is_object && json->contains("machine")) {
+        if (Result<KnownMachine> machine = parse_known_machine((*json)["machine"]))
+            library.machine = std::move(*machine);
+    }
+    return library;
+}
+
+int print(const std::string& text)
+{
+    const bool is_written = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+    return is_written ? 0 : fail({Errc::kUnavailable, "cannot write to standard output"}, kFailed);
 }
 
 int show_symbols(const std::string& library)
 {
     const Result<Library> read = read_library(library);
-    if (!read) return fail(read.error(), kFailed);
-    const std::string table = symbols_table(read->manifests);
-    const bool is_written = std::fputs(table.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
-    return is_written ? 0 : fail({Errc::kUnavailable, "cannot write to standard output"}, kFailed);
+    return read ? print(symbols_table(read->manifests)) : fail(read.error(), kFailed);
+}
+
+int show_machine()
+{
+    const Result<KnownMachine> machine = measure_machine(probes::operator_manifests());
+    return machine ? print(machine_json(*machine).dump() + "\n") : fail(machine.error(), kFailed);
 }
 
 /// A run of the program with all that is known of it.
 class Run {
   public:
     Run(const Arguments& arguments, Library library, CountsFolder folder)
-        : arguments_(arguments), library_(std::move(library.manifests)), folder_(std::move(folder))
+        : arguments_(arguments), library_(std::move(library.manifests)), machine_(std::move(library.machine)),
+          folder_(std::move(folder))
     {
         input_.type_categories = std::move(library.type_categories);
         // The file may be named relative to a folder that the program leaves; we stay where we are.
@@ -145,7 +176,8 @@ class Run {
         if (const Result<int> cores = probes::usable_cores()) input_.cores = *cores;
         const int code = end->signal != 0 ? 128 + end->signal : end->exit_code;
         if (sampler_->outside().running_s > 0.05) {
-            input_.bandwidth_bytes_per_s = measure_bandwidth();
+            const double known = machine_.bandwidth_bytes_per_s;
+            input_.bandwidth_bytes_per_s = known > 0 ? known : measure_bandwidth();
             sampler_->check_machine();
         }
         const Result<void> reported = report();
@@ -179,7 +211,7 @@ class Run {
 
     void start(pid_t child)
     {
-        sampler_ = std::make_unique<Sampler>(folder_.counts(), child);
+        sampler_ = std::make_unique<Sampler>(folder_.counts(), child, machine_.shows_pages);
         begin_ = std::chrono::steady_clock::now();
         input_.begin_ticks = now_ticks();
     }
@@ -220,7 +252,7 @@ class Run {
         if (!arguments_.has_calibration) {
             profile.notes.emplace_back("the remainder has no operators that stand for it (--no-calibration)");
         } else if (arguments_.format != "table") {
-            if (const Result<void> added = add_remainder_operators(profile, library_); !added)
+            if (const Result<void> added = add_remainder_operators(profile, library_, machine_); !added)
                 profile.notes.push_back("the remainder has no operators that stand for it: " + added.error().detail);
         }
         if (std::string note = left_out_note(profile, library_); !note.empty())
@@ -241,6 +273,7 @@ class Run {
 
     const Arguments& arguments_;
     std::vector<OperatorManifest> library_;
+    KnownMachine machine_;
     CountsFolder folder_;
     std::string output_file_;
     ProfileInput input_;
@@ -251,6 +284,7 @@ class Run {
 int run(Arguments arguments)
 {
     if (arguments.wants_symbols) return show_symbols(arguments.library);
+    if (arguments.wants_machine) return show_machine();
     if (arguments.program.empty()) return fail({Errc::kInvalid, "a program is needed, after --"}, kFailed);
     if (!arguments.output.empty()) arguments.format = arguments.output;
     const Result<ProgramFacts> facts = check_program(arguments.program.front());
@@ -283,6 +317,8 @@ int main(int argc, char** argv)
                  "Do not run fathom-probe afterwards to find operators that stand for the remainder");
     app.add_flag("--symbols", arguments.wants_symbols,
                  "Show the entry points that operators are recognised by, and which of them are counted");
+    app.add_flag("--machine", arguments.wants_machine,
+                 "Measure what profiles need to know of this machine, and print it for \"machine\" of a --library");
     app.add_option("program", arguments.program, "The program and its arguments, after --");
     app.positionals_at_end();
     try {

@@ -2,6 +2,7 @@
 
 #include "core/base/open_file.hpp"
 #include "probes/profile/page_looks.hpp"
+#include "probes/profile/triad.hpp"
 #include "probes/runner/proc_files.hpp"
 
 #include <algorithm>
@@ -26,25 +27,6 @@ double seconds_since(Clock::time_point start)
 {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-/// A triad over arrays that no cache holds.
-class Triad {
-  public:
-    static constexpr std::size_t kElements = std::size_t{8} << 20U; ///< 64 MiB an array
-    static constexpr double kElementBytes = 24;                     ///< two are read, one is written
-
-    void run(std::size_t first, std::size_t last, double factor)
-    {
-        for (std::size_t i = first; i < last; ++i)
-            a_[i] = b_[i] + factor * c_[i];
-        asm volatile("" : : "r"(a_.data()) : "memory"); // the compiler may not leave the loop out
-    }
-
-  private:
-    std::vector<double> a_ = std::vector<double>(kElements, 0);
-    std::vector<double> b_ = std::vector<double>(kElements, 1);
-    std::vector<double> c_ = std::vector<double>(kElements, 2);
-};
 
 /// One counter of a process and all that it will start.
 class Counter {
@@ -158,15 +140,21 @@ class KnownPages {
 /// touches as many as the core can move, one that computes in its caches a few again and again.
 class TouchedPages final : public MemoryUse {
   public:
+    explicit TouchedPages(std::optional<bool> shows_pages)
+        : is_machine_known_(shows_pages.has_value()),
+          marks_(shows_pages.value_or(true) ? Marks::kUntried : Marks::kHidden)
+    {
+    }
+
     void look(const std::vector<pid_t>& processes) override
     {
         const double now_s = seconds_since(start_);
-        if (!budget_.is_due(now_s)) return;
+        if (marks_ == Marks::kHidden || !budget_.is_due(now_s)) return;
         if (marks_ == Marks::kUntried) {
             known_.emplace();
             marks_ = marks_are_costly(*known_) ? Marks::kCostly : Marks::kUsed;
         }
-        if (marks_ == Marks::kCostly) return;
+        if (marks_ != Marks::kUsed) return;
         std::uint64_t bytes = 0;
         const std::vector<pid_t> chosen = choose(processes, bytes);
         if (!budget_.affords(now_s, bytes) || chosen.empty()) return;
@@ -207,13 +195,12 @@ class TouchedPages final : public MemoryUse {
     void skip() override {}
     void check_machine() override
     {
-        constexpr double kEnough = 0.5;
         constexpr double kMinCovered = 0.3; // by looks: a program begins otherwise than it goes on
         if (marks_ != Marks::kUsed) return;
         const bool was_hidden = hidden_weight_ > weight_;
         if (weight_ + hidden_weight_ < kMinCovered * seconds_since(start_))
             marks_ = Marks::kRarelySeen;
-        else if (was_hidden || (weight_ > 0 && speed_seen_of_known_pages() < kEnough))
+        else if (was_hidden || (weight_ > 0 && !is_machine_known_ && !is_seen_at_speed()))
             marks_ = Marks::kHidden;
     }
     double fraction(double bandwidth_bytes_per_s) const override
@@ -244,6 +231,9 @@ class TouchedPages final : public MemoryUse {
                                 "pages without slowing them: all counted as compute"
                               : MemoryUse::why_unknown();
     }
+
+    /// Whether at least half of what this process goes through at full speed is seen to be touched.
+    static bool is_seen_at_speed() { return speed_seen_of_known_pages() >= 0.5; }
 
   private:
     /// What is known of the marks of pages on this machine.
@@ -357,7 +347,8 @@ class TouchedPages final : public MemoryUse {
     LookBudget budget_;
     std::size_t next_ = 0; ///< process whose turn it is
     bool any_too_large_ = false;
-    Marks marks_ = Marks::kUntried;
+    bool is_machine_known_; ///< whether it shows pages, from before
+    Marks marks_;
     std::optional<KnownPages> known_;
     double hidden_weight_ = 0; ///< time that looks stand for which saw nothing
     double touched_ = 0;       ///< bytes, each look's times the time that it stands for
@@ -367,11 +358,16 @@ class TouchedPages final : public MemoryUse {
 
 } // namespace
 
-std::unique_ptr<MemoryUse> make_memory_use(pid_t root)
+std::unique_ptr<MemoryUse> make_memory_use(pid_t root, std::optional<bool> shows_pages)
 {
     auto counters = std::make_unique<HardwareCounters>(root);
     if (counters->work()) return counters;
-    return std::make_unique<TouchedPages>();
+    return std::make_unique<TouchedPages>(shows_pages);
+}
+
+bool shows_touched_pages()
+{
+    return TouchedPages::is_seen_at_speed();
 }
 
 double measure_bandwidth()

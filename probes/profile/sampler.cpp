@@ -45,8 +45,8 @@ ThreadState state_of_all(const std::vector<ThreadView>& threads)
 
 } // namespace
 
-Sampler::Sampler(const Counts& counts, pid_t root)
-    : counts_(counts), tree_(root), memory_use_(make_memory_use(root)), counters_(root),
+Sampler::Sampler(const Counts& counts, pid_t root, std::optional<bool> shows_pages)
+    : counts_(counts), tree_(root), memory_use_(make_memory_use(root, shows_pages)), counters_(root),
       last_look_(std::chrono::steady_clock::now()), interval_(kMin)
 {
 }

@@ -6,6 +6,7 @@
 #include "probes/profile/program_counters.hpp"
 
 #include <chrono>
+#include <optional>
 
 namespace fathom::profile {
 
@@ -20,7 +21,8 @@ struct OutsideTime {
 /// Not thread-safe.
 class Sampler {
   public:
-    Sampler(const Counts& counts, pid_t root);
+    /// @param shows_pages  as make_memory_use()
+    Sampler(const Counts& counts, pid_t root, std::optional<bool> shows_pages = {});
 
     /// One look. The time since the last one is attributed to what is seen now.
     void look();
@@ -29,7 +31,7 @@ class Sampler {
 
     /// After the program has ended: takes the last of what the kernel saw of it.
     void look_back() { counters_.look(); }
-    /// After the program has ended: whether what was seen of its memory can be believed. May take 0.2 s.
+    /// After the program has ended: whether what was seen of its memory can be believed (MemoryUse::check_machine).
     void check_machine() { memory_use_->check_machine(); }
 
     const OutsideTime& outside() const { return outside_; }

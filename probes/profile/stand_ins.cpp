@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -9,6 +10,7 @@ namespace fathom::profile {
 namespace {
 
 constexpr double kSmallestPart = 0.005; // less is not worth a probe's time
+constexpr std::int64_t kFileBytes = 1 << 20;
 
 /// Loops of one operator.
 struct Matched {
@@ -109,11 +111,27 @@ std::vector<StandIn> stand_ins(const Remainder& remainder, const OwnCode& code)
     const StandIn rest[] = {
         {"memory", "stream_triad", size_of("stream_triad", true), unmatched * remainder.memory, alike},
         {"compute", "trigonometric", size_of("trigonometric", false), unmatched * remainder.compute, alike},
-        {"io", "file_read", {{"bytes", 1 << 20}}, remainder.io / 2},
-        {"io", "file_write", {{"bytes", 1 << 20}}, remainder.io / 2}};
+        {"io", "file_read", {{"bytes", kFileBytes}}, remainder.io / 2},
+        {"io", "file_write", {{"bytes", kFileBytes}}, remainder.io / 2}};
     for (const StandIn& part : rest) {
         if (is_large(part.share)) add(part, parts);
     }
+    return parts;
+}
+
+std::vector<StandIn> possible_stand_ins()
+{
+    std::set<std::string> of_loops{"stream_triad", "trigonometric"};
+    for (const OperatorCode& code : operator_code()) {
+        if (code.is_on_devices) of_loops.emplace(code.operator_id);
+    }
+    std::vector<StandIn> parts;
+    for (const std::string& id : of_loops) {
+        parts.push_back({"compute", id, size_of(id, false)});
+        if (size_of(id, true) != parts.back().parameters) parts.push_back({"memory", id, size_of(id, true)});
+    }
+    parts.push_back({"io", "file_read", {{"bytes", kFileBytes}}});
+    parts.push_back({"io", "file_write", {{"bytes", kFileBytes}}});
     return parts;
 }
 

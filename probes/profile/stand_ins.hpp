@@ -27,4 +27,7 @@ inline constexpr std::size_t kMaxStandIns = 10;
 /// kMaxStandIns, with the shares of the remainder.
 std::vector<StandIn> stand_ins(const Remainder& remainder, const OwnCode& code);
 
+/// Every operator and size that stand_ins() may give, each once, without shares.
+std::vector<StandIn> possible_stand_ins();
+
 } // namespace fathom::profile
