@@ -162,6 +162,7 @@ void Daemon::tick()
     report_gpu_memory(now);
     report_balance(now);
     watch_hardware(now);
+    measure_machine(now);
     timer_.expires_after(kTick);
     timer_.async_wait([this](const boost::system::error_code& error) {
         if (!error) tick();

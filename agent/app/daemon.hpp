@@ -11,6 +11,7 @@
 #include "agent/executor/remote/remote_executor.hpp"
 #include "agent/jobs/kept_file_reader.hpp"
 #include "agent/jobs/profile_library.hpp"
+#include "agent/jobs/profiler_machine.hpp"
 #include "agent/link/connector.hpp"
 #include "core/net/task_group.hpp"
 
@@ -27,7 +28,8 @@ namespace fathom::agent {
 ///
 /// Threads: `work_` (the caller of run()) has the attempts, the spool and the executor, and may block for
 /// milliseconds on files; copies of files are read by a thread of KeptFileReader; `network_` has the connection and
-/// never blocks; `survey_` looks at the machine again when told to or when it has changed, which may take seconds.
+/// never blocks; `survey_` looks at the machine again when told to or when it has changed, and measures it for
+/// profiles, which may take seconds.
 class Daemon {
   public:
     /// The executor must outlive the daemon.
@@ -53,6 +55,7 @@ class Daemon {
     void reload();
     SurveyOrder survey_order(CutRule rule) const;
     void watch_hardware(SteadyTime now);
+    void measure_machine(SteadyTime now);
     void compare_hardware(Hardware seen);
     void take_resource_order(ResourceOrder order);
     void take_library(const link::MatchLibrary& library);
@@ -96,6 +99,7 @@ class Daemon {
     Json last_catalog_;
     ResourceKeeper resources_{std::filesystem::path(kFolder) / "resources.json"};
     ProfileLibrary library_{std::filesystem::path(kFolder) / "library.json"};
+    ProfilerMachine profiler_machine_;
     MachineNotes machine_notes_;     ///< of the thread of `survey_`, once that has begun
     Hardware hardware_;              ///< of the last survey
     std::int64_t settings_set_{};    ///< how often what a survey goes by has changed

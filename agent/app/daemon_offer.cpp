@@ -1,5 +1,6 @@
 #include "agent/app/daemon.hpp"
 #include "agent/app/job_executor.hpp"
+#include "core/base/run_program.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -11,6 +12,8 @@ namespace asio = boost::asio;
 
 /// Between two looks at whether the machines have changed.
 constexpr std::chrono::seconds kHardwareInterval{20};
+/// For `fathom-profile --machine`, which takes some seconds.
+constexpr std::chrono::seconds kMachineLimit{40};
 
 } // namespace
 
@@ -61,6 +64,23 @@ void Daemon::take_resource_order(ResourceOrder order)
     if (!*is_new) return;
     log_info("resource_order_taken", {{"version", version}, {"unit_types", resources_.wanted().size()}});
     survey_again();
+}
+
+/// What profiled jobs would else hold their units for.
+void Daemon::measure_machine(SteadyTime now)
+{
+    // A batch system's jobs run on its nodes.
+    if (config_.uses_slurm || config_.uses_kubernetes) return;
+    if (!profiler_machine_.is_due(book_->running_count(), book_->has_profiled(), now)) return;
+    asio::post(survey_, [this, config = config_] {
+        const std::filesystem::path folder = std::filesystem::absolute(config.probe_program).parent_path();
+        auto output = std::make_shared<Result<std::string>>(
+            run_program({(folder / "fathom-profile").string(), "--machine"}, config.tables.environment, kMachineLimit));
+        asio::post(work_, [this, output] {
+            if (profiler_machine_.take(*output, std::chrono::steady_clock::now()))
+                book_->profile_on(profiler_machine_.text());
+        });
+    });
 }
 
 /// However many changes come meanwhile, one more survey follows the one that is under way.

@@ -24,6 +24,7 @@ struct BookOptions {
     std::string fetch_ca_pem = {};                       ///< the authority that its server is known by
     OperatorTrust operator_trust = {};                   ///< whose uploaded operators run
     std::string library = {};                            ///< RunOrder::library of jobs that are to be profiled
+    std::string machine = {};                            ///< ProfilerMachine::text(), goes with it
     /// By what the memory manager of the GPUs knows a job's programs; empty: there is none.
     std::function<std::string(const std::string& job)> gpu_proof = {};
 };
@@ -78,6 +79,11 @@ class AttemptBook {
 
     /// Another RunOrder::library for coming jobs that are to be profiled.
     void match_with(std::string library) { options_.library = std::move(library); }
+
+    /// Another BookOptions::machine for coming jobs that are to be profiled.
+    void profile_on(std::string machine) { options_.machine = std::move(machine); }
+    /// Whether a job that is to be profiled was started since this was made.
+    bool has_profiled() const { return has_profiled_; }
 
     /// Another BookOptions::fetch_ca_pem for coming probes.
     void fetch_trusting(std::string ca_pem) { options_.fetch_ca_pem = std::move(ca_pem); }
@@ -180,8 +186,9 @@ class AttemptBook {
     std::set<std::string> full_types_; ///< for which an earlier attempt waits, in this round
     std::set<AttemptId> strays_;       ///< that run although nothing is written of them
     TypeQueues type_queues_;
-    std::set<AttemptId> queue_news_;      ///< attempts of which it is to be told how they wait
-    bool units_changed_ = false;          ///< or an attempt has come that wants some
+    std::set<AttemptId> queue_news_; ///< attempts of which it is to be told how they wait
+    bool units_changed_ = false;     ///< or an attempt has come that wants some
+    bool has_profiled_ = false;
     bool has_failed_ = false;             ///< the spool, and it has not been written since
     std::vector<MessageId> late_acks_;    ///< that came while the spool was behind
     std::vector<AttemptId> late_forgets_; ///< likewise

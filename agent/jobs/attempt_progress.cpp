@@ -20,11 +20,20 @@ bool needs_output_first(const AttemptOrder& order)
     return order.label == "probe";
 }
 
-/// As fathom-profile reads it: the list of manifests, or with it what the job is known to execute.
-std::string match_library_for(const AttemptOrder& order, const std::string& manifests)
+/// As fathom-profile reads it: the list of manifests, or with it what the job is known to execute, and what is known of
+/// this machine.
+std::string match_library_for(const AttemptOrder& order, const std::string& manifests, const std::string& machine)
 {
-    if (manifests.empty() || order.known_operators.empty()) return manifests;
-    return R"({"items":)" + manifests + R"(,"known_operators":)" + Json(order.known_operators).dump() + "}";
+    const bool names_operators = !manifests.empty() && !order.known_operators.empty();
+    if (!names_operators && machine.empty()) return manifests;
+    std::string library;
+    const auto add = [&library](const char* name, const std::string& json) {
+        library += (library.empty() ? "{\"" : ",\"") + std::string(name) + "\":" + json;
+    };
+    if (!manifests.empty()) add("items", manifests);
+    if (names_operators) add("known_operators", Json(order.known_operators).dump());
+    if (!machine.empty()) add("machine", machine);
+    return library + "}";
 }
 
 } // namespace
@@ -125,7 +134,7 @@ RunOrder AttemptBook::run_order(const Entry& entry) const
     if (executor_.places()) run.cpus.clear(); // they only stood for units
     pass_fetch_site(run, options_.fetch_url, options_.fetch_ca_pem);
     pass_trusted_keys(run, options_.operator_trust);
-    if (order.profile) run.library = match_library_for(order, options_.library);
+    if (order.profile) run.library = match_library_for(order, options_.library, options_.machine);
     if (const UnitType* type = units_.find(entry.stored.unit_type)) {
         run.cores = type->report.cores_per_unit * run.order.unit_count;
         run.memory_bytes = type->report.memory_bytes_per_unit * run.order.unit_count;
@@ -154,6 +163,7 @@ void AttemptBook::start(Entry& entry, SteadyTime now)
     }
     ++entry.starts;
     entry.start_asked = now;
+    has_profiled_ = has_profiled_ || order.profile;
     if (const Result<void> started = executor_.start(run_order(entry)); !started)
         log_warning("attempt_start_failed",
                     {{"attempt_id", order.attempt_id.value}, {"reason", started.error().detail}});

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace fathom::agent {
+
+/// What `fathom-profile --machine` says of this host, so that profiled jobs do not hold their units while it is
+/// measured.
+///
+/// It is the agent's own work, and never beside a job: from the first profiled job on, as soon as no attempt has held
+/// units for some seconds, and again when it is a day old. What was measured while an attempt began is dropped.
+/// Decides only; somebody else runs the program. Not thread-safe.
+class ProfilerMachine {
+  public:
+    using Time = std::chrono::steady_clock::time_point;
+
+    /// Call it often. @return whether the program is to be run now; take() must follow.
+    /// @param running   attempts that hold units.
+    /// @param is_wanted  jobs are profiled here.
+    bool is_due(std::int64_t running, bool is_wanted, Time now);
+
+    /// What the program wrote, or why it could not be run. @return whether text() has changed.
+    bool take(const Result<std::string>& output, Time now);
+
+    /// JSON, the `machine` of a library of fathom-profile; empty: nothing is known.
+    const std::string& text() const { return text_; }
+
+  private:
+    std::string text_;
+    bool is_running_ = false;
+    Time began_{};                                 ///< the last run of the program
+    std::optional<Time> last_busy_ = std::nullopt; ///< when an attempt was last seen to hold units
+    std::optional<Time> next_ = std::nullopt;      ///< not before
+};
+
+} // namespace fathom::agent
