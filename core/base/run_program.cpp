@@ -5,6 +5,7 @@
 #include "core/base/wait_for_child.hpp"
 #include "core/base/write_all.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -32,14 +33,32 @@ std::vector<std::string> joined_environment(std::map<std::string, std::string> v
     return lines;
 }
 
-/// Reads until end of file; the time limit and the size limit end it early.
-Result<std::string> read_output(int fd, std::chrono::steady_clock::time_point deadline, std::size_t most_bytes)
+struct RunLimits {
+    std::chrono::milliseconds time;
+    std::size_t most_bytes = kMaxOutput; ///< of output
+    std::stop_token stop{};              ///< ends it, too
+};
+
+/// Waits until there is something to read. @error  what ends the program instead.
+Result<void> wait_for_output(int fd, std::chrono::steady_clock::time_point deadline, const std::stop_token& stop)
 {
+    constexpr std::chrono::milliseconds kStopLook{50};
+    for (;;) {
+        if (stop.stop_requested()) return Error{Errc::kUnavailable, "was stopped"};
+        const auto now = std::chrono::steady_clock::now();
+        if (now >= deadline) return Error{Errc::kDeadline, "took too long"};
+        if (wait_for_input(fd, stop.stop_possible() ? std::min(deadline, now + kStopLook) : deadline)) return {};
+    }
+}
+
+/// Reads until end of file; the limits end it early.
+Result<std::string> read_output(int fd, std::chrono::steady_clock::time_point deadline, const RunLimits& limits)
+{
+    const std::size_t most_bytes = limits.most_bytes;
     std::string output;
     std::array<char, 65536> block{};
     for (;;) {
-        if (std::chrono::steady_clock::now() >= deadline || !wait_for_input(fd, deadline))
-            return Error{Errc::kDeadline, "took too long"};
+        if (const Result<void> waited = wait_for_output(fd, deadline, limits.stop); !waited) return waited.error();
         const ssize_t size = ::read(fd, block.data(), block.size());
         if (size < 0 && errno == EINTR) continue;
         if (size <= 0) return output;
@@ -93,11 +112,6 @@ struct Run {
     int wait_status{};
 };
 
-struct RunLimits {
-    std::chrono::milliseconds time;
-    std::size_t most_bytes = kMaxOutput; ///< of output
-};
-
 /// @param input  -1: none
 Result<Run> run_and_wait(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment,
                          const RunLimits& limits, int input, ErrorOutput errors)
@@ -113,7 +127,7 @@ Result<Run> run_and_wait(const std::vector<std::string>& command, const std::map
         return Error{Errc::kNotFound, "cannot run " + command.front() + ": " +
                                           std::error_code(spawn_error, std::generic_category()).message()};
     }
-    Result<std::string> output = read_output(ends[0], deadline, limits.most_bytes);
+    Result<std::string> output = read_output(ends[0], deadline, limits);
     ::close(ends[0]);
     if (output && !wait_for_child(pid, deadline)) output = Error{Errc::kDeadline, "took too long"};
     if (!output) ::kill(-pid, SIGKILL);
@@ -140,6 +154,14 @@ Result<std::string> run_program(const std::vector<std::string>& command,
                                 const std::map<std::string, std::string>& environment, std::chrono::milliseconds limit)
 {
     return output_of(command, run_and_wait(command, environment, {limit}, -1, ErrorOutput::kOurs));
+}
+
+Result<std::string> run_program_until(const std::stop_token& stop, const std::vector<std::string>& command,
+                                      const std::map<std::string, std::string>& environment,
+                                      std::chrono::milliseconds limit)
+{
+    const RunLimits limits{.time = limit, .stop = stop};
+    return output_of(command, run_and_wait(command, environment, limits, -1, ErrorOutput::kOurs));
 }
 
 Result<std::string> run_program_on(const std::string& input, const std::vector<std::string>& command,

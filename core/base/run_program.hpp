@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,12 @@ namespace fathom {
 /// @error kUnavailable  it ended with another status than 0.
 Result<std::string> run_program(const std::vector<std::string>& command,
                                 const std::map<std::string, std::string>& environment, std::chrono::milliseconds limit);
+
+/// As run_program(), but the program is ended in the same way, at once, when `stop` is requested.
+/// @error kUnavailable  also where it was.
+Result<std::string> run_program_until(const std::stop_token& stop, const std::vector<std::string>& command,
+                                      const std::map<std::string, std::string>& environment,
+                                      std::chrono::milliseconds limit);
 
 /// As run_program(), with `input` on its standard input, and what it writes to standard error dropped.
 Result<std::string> run_program_on(const std::string& input, const std::vector<std::string>& command,

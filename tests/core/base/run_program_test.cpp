@@ -7,6 +7,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <poll.h>
+#include <thread>
 #include <unistd.h>
 
 namespace fathom {
@@ -63,6 +64,28 @@ TEST(RunProgram, KillsAProgramThatTakesTooLongAndWhatItStarted)
         pollfd waiting{alive.number(), POLLIN, 0};
         EXPECT_EQ(::poll(&waiting, 1, 60'000), 1) << line << ": one of them is still alive";
     }
+}
+
+TEST(RunProgram, EndsAProgramThatIsNotWantedAnyMore)
+{
+    std::stop_source stop;
+    EXPECT_EQ(run_program_until(stop.get_token(), {"/bin/sh", "-c", "echo one"}, {}, 60s).value(), "one\n");
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    const OpenFile told(ends[0]);
+    const OpenFile tells(ends[1]);
+    ASSERT_EQ(::fcntl(tells.number(), F_SETFD, 0), 0);
+    // Once it runs, which it says.
+    const std::jthread stopper([&] {
+        char byte = 0;
+        if (::read(told.number(), &byte, 1) == 1) stop.request_stop();
+    });
+    const std::string line = "echo >/proc/self/fd/" + std::to_string(tells.number()) + "; exec sleep 1000";
+
+    const Result<std::string> output = run_program_until(stop.get_token(), {"/bin/sh", "-c", line}, {}, 600s);
+
+    EXPECT_EQ(output.error().code, Errc::kUnavailable);
+    EXPECT_EQ(output.error().detail, "/bin/sh was stopped");
 }
 
 } // namespace
