@@ -135,6 +135,7 @@ void Daemon::run()
     if (!tasks_.wait(kStopLimit)) log_warning("stop_incomplete", {{"part", "connector"}});
     network_.stop();
     network_thread.join();
+    machine_stop_.request_stop();
     survey_.join();
     // What was posted meanwhile holds parts of the connection, which must not outlive the network context.
     timer_.cancel();

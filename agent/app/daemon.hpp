@@ -21,6 +21,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 
+#include <stop_token>
+
 namespace fathom::agent {
 
 /// The process that hears the network: built in the order of its members, ended in reverse. Its files are in its
@@ -100,6 +102,7 @@ class Daemon {
     ResourceKeeper resources_{std::filesystem::path(kFolder) / "resources.json"};
     ProfileLibrary library_{std::filesystem::path(kFolder) / "library.json"};
     ProfilerMachine profiler_machine_;
+    std::stop_source machine_stop_;  ///< of the program that measures for it
     MachineNotes machine_notes_;     ///< of the thread of `survey_`, once that has begun
     Hardware hardware_;              ///< of the last survey
     std::int64_t settings_set_{};    ///< how often what a survey goes by has changed

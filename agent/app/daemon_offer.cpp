@@ -71,12 +71,17 @@ void Daemon::measure_machine(SteadyTime now)
 {
     // A batch system's jobs run on its nodes.
     if (config_.uses_slurm || config_.uses_kubernetes) return;
-    if (!profiler_machine_.is_due(book_->running_count(), book_->has_profiled(), now)) return;
-    asio::post(survey_, [this, config = config_] {
+    const bool is_due = profiler_machine_.is_due(book_->running_count(), book_->has_profiled(), now);
+    if (profiler_machine_.must_stop()) machine_stop_.request_stop();
+    if (!is_due) return;
+    machine_stop_ = std::stop_source();
+    asio::post(survey_, [this, config = config_, stop = machine_stop_.get_token()] {
         const std::filesystem::path folder = std::filesystem::absolute(config.probe_program).parent_path();
+        const std::vector<std::string> command{(folder / "fathom-profile").string(), "--machine"};
         auto output = std::make_shared<Result<std::string>>(
-            run_program({(folder / "fathom-profile").string(), "--machine"}, config.tables.environment, kMachineLimit));
-        asio::post(work_, [this, output] {
+            run_program_until(stop, command, config.tables.environment, kMachineLimit));
+        asio::post(work_, [this, output, stop] {
+            if (stop.stop_requested() && !profiler_machine_.must_stop()) return; // the agent stops
             if (profiler_machine_.take(*output, std::chrono::steady_clock::now()))
                 book_->profile_on(profiler_machine_.text());
         });

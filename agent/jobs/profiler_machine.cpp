@@ -32,8 +32,9 @@ bool ProfilerMachine::is_due(std::int64_t running, bool is_wanted, Time now)
 
 bool ProfilerMachine::take(const Result<std::string>& output, Time now)
 {
+    const bool was_beside_a_job = must_stop();
     is_running_ = false;
-    if (last_busy_ && *last_busy_ > began_) return false; // again when it is quiet
+    if (was_beside_a_job) return false; // again when it is quiet
     const Result<Json> machine = read_machine(output);
     if (!machine) {
         next_ = now + kAfterFailure;

@@ -13,7 +13,8 @@ namespace fathom::agent {
 /// measured.
 ///
 /// It is the agent's own work, and never beside a job: from the first profiled job on, as soon as no attempt has held
-/// units for some seconds, and again when it is a day old. What was measured while an attempt began is dropped.
+/// units for some seconds, and again when it is a day old. It is to be ended when an attempt begins meanwhile, and is
+/// tried again.
 /// Decides only; somebody else runs the program. Not thread-safe.
 class ProfilerMachine {
   public:
@@ -23,6 +24,9 @@ class ProfilerMachine {
     /// @param running   attempts that hold units.
     /// @param is_wanted  jobs are profiled here.
     bool is_due(std::int64_t running, bool is_wanted, Time now);
+
+    /// Whether the program runs, and an attempt has begun since.
+    bool must_stop() const { return is_running_ && last_busy_ && *last_busy_ > began_; }
 
     /// What the program wrote, or why it could not be run. @return whether text() has changed.
     bool take(const Result<std::string>& output, Time now);

@@ -41,13 +41,16 @@ TEST_F(ProfilerMachineTest, IsMeasuredOnceNoAttemptHasHeldUnitsForSomeSeconds)
     EXPECT_FALSE(is_due_after(60s));
 }
 
-TEST_F(ProfilerMachineTest, DropsWhatWasMeasuredWhileAnAttemptBegan)
+TEST_F(ProfilerMachineTest, IsEndedWhereAnAttemptBeginsAndTriedAgain)
 {
     EXPECT_FALSE(is_due_after(0s));
     ASSERT_TRUE(is_due_after(6s));
+    EXPECT_FALSE(machine_.must_stop());
     EXPECT_FALSE(is_due_after(1s, 1));
 
+    EXPECT_TRUE(machine_.must_stop());
     EXPECT_FALSE(take(std::string("{}")));
+    EXPECT_FALSE(machine_.must_stop());
 
     EXPECT_EQ(machine_.text(), "");
     EXPECT_FALSE(is_due_after(1s));

@@ -74,7 +74,7 @@ def test_nothing_is_run_after_the_program_where_the_machine_is_known(folder_with
 
     unknown, runs, more_memory_kib = profile_loops(folder_with_recorder, tmp_path)
     assert runs == 1 and any("cannot be timed" in note for note in unknown["notes"])
-    assert more_memory_kib - memory_kib > 0.8 * TRIAD_KIB, "nothing was gone through to measure bandwidth"
+    assert memory_kib < TRIAD_KIB <= more_memory_kib, "bandwidth is measured only where it is not known"
 
 
 def test_what_is_not_known_of_the_machine_is_measured(folder_with_recorder, tmp_path, machine):
