@@ -4,6 +4,10 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
 // What the daemon offers: by its settings, by what the network's administrators want, and by what the machines have.
 namespace fathom::agent {
 namespace {
@@ -14,6 +18,16 @@ namespace asio = boost::asio;
 constexpr std::chrono::seconds kHardwareInterval{20};
 /// For `fathom-profile --machine`, which takes some seconds.
 constexpr std::chrono::seconds kMachineLimit{40};
+
+/// Whether others, such as another center's jobs, have computed on this host in the last minute.
+bool is_host_busy()
+{
+    constexpr double kIdleLoad = 0.5; // the average of a minute: 40 s after a job of one core
+    constexpr double kIdleLoadPerCore = 0.05;
+    double load = 0;
+    if (::getloadavg(&load, 1) != 1) return false;
+    return load > std::max(kIdleLoad, kIdleLoadPerCore * std::thread::hardware_concurrency());
+}
 
 } // namespace
 
@@ -71,7 +85,7 @@ void Daemon::measure_machine(SteadyTime now)
 {
     // A batch system's jobs run on its nodes.
     if (config_.uses_slurm || config_.uses_kubernetes) return;
-    const bool is_due = profiler_machine_.is_due(book_->running_count(), book_->has_profiled(), now);
+    const bool is_due = profiler_machine_.is_due(book_->running_count(), book_->has_profiled(), is_host_busy(), now);
     if (profiler_machine_.must_stop()) machine_stop_.request_stop();
     if (!is_due) return;
     machine_stop_ = std::stop_source();

@@ -20,9 +20,9 @@ Result<Json> read_machine(const Result<std::string>& output)
 
 } // namespace
 
-bool ProfilerMachine::is_due(std::int64_t running, bool is_wanted, Time now)
+bool ProfilerMachine::is_due(std::int64_t running, bool is_wanted, bool is_host_busy, Time now)
 {
-    if (running > 0 || !last_busy_) last_busy_ = now;
+    if (running > 0 || !last_busy_ || (is_host_busy && !is_running_)) last_busy_ = now;
     if (is_running_ || !is_wanted || now - *last_busy_ < kQuiet) return false;
     if (next_ && now < *next_) return false;
     is_running_ = true;

@@ -13,17 +13,17 @@ namespace fathom::agent {
 /// measured.
 ///
 /// It is the agent's own work, and never beside a job: from the first profiled job on, as soon as no attempt has held
-/// units for some seconds, and again when it is a day old. It is to be ended when an attempt begins meanwhile, and is
-/// tried again.
-/// Decides only; somebody else runs the program. Not thread-safe.
+/// units for some seconds and the host is idle, and again when it is a day old. It is to be ended when an attempt
+/// begins meanwhile, and is tried again. Decides only; somebody else runs the program. Not thread-safe.
 class ProfilerMachine {
   public:
     using Time = std::chrono::steady_clock::time_point;
 
     /// Call it often. @return whether the program is to be run now; take() must follow.
-    /// @param running   attempts that hold units.
-    /// @param is_wanted  jobs are profiled here.
-    bool is_due(std::int64_t running, bool is_wanted, Time now);
+    /// @param running       attempts that hold units.
+    /// @param is_wanted     jobs are profiled here.
+    /// @param is_host_busy  others compute on this host: another center's jobs, say. Not asked while the program runs.
+    bool is_due(std::int64_t running, bool is_wanted, bool is_host_busy, Time now);
 
     /// Whether the program runs, and an attempt has begun since.
     bool must_stop() const { return is_running_ && last_busy_ && *last_busy_ > began_; }
@@ -38,7 +38,7 @@ class ProfilerMachine {
     std::string text_;
     bool is_running_ = false;
     Time began_{};                                 ///< the last run of the program
-    std::optional<Time> last_busy_ = std::nullopt; ///< when an attempt was last seen to hold units
+    std::optional<Time> last_busy_ = std::nullopt; ///< when an attempt was last seen to hold units, or the host busy
     std::optional<Time> next_ = std::nullopt;      ///< not before
 };
 

@@ -134,6 +134,7 @@ def work(arguments, folder, quota):
     try:
         measured = Measuring(bench, places, 2 if arguments.quick else arguments.rounds)
         measured.measure_dgemm()
+        bench.know_machine(places[0].name)
         for program in chosen:
             measured.work(program)
         measured.load(chosen)

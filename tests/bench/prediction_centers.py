@@ -114,6 +114,18 @@ class Bench(Network):
         wait_until(is_released, limit_s, f"what {job_type} was seen to execute being measured", pause_s=0.7)
         self.wait_for_probes()
 
+    def know_machine(self, center, limit_s=240):
+        """Until the center has measured, as after its first profiled job, what such jobs would else hold their units for."""
+        self.open_only(center)
+        job = self.submit(name="first-profiled", command=["/usr/bin/true"], units={"center": center, "count": 1}, profile=True)
+        self.wait_job(job["id"])
+        self.wait_for_probes()
+        agent = next(agent for agent in self.agents if agent.process.name == center)
+        try:
+            wait_until(lambda: "machine_measured_for_profiles" in agent.process.log(), limit_s, "an idle machine", pause_s=1)
+        except AssertionError as error:
+            print(f"prediction: {error}: profiled jobs measure it while they hold their units", file=sys.stderr)
+
     def measure_copies(self, job_type, center):
         """What neighbours cost jobs of the type there; left out where nothing of the type is known to measure."""
         answer = self.rest.call("POST", "/probe-runs", json={

@@ -17,11 +17,12 @@ class ProfilerMachineTest : public testing::Test {
     bool is_due_after(std::chrono::seconds time, std::int64_t running = 0, bool is_wanted = true)
     {
         now_ += time;
-        return machine_.is_due(running, is_wanted, now_);
+        return machine_.is_due(running, is_wanted, is_host_busy_, now_);
     }
     bool take(const Result<std::string>& output) { return machine_.take(output, now_); }
 
     ProfilerMachine machine_;
+    bool is_host_busy_ = false;
     ProfilerMachine::Time now_ = ProfilerMachine::Time() + 1000h;
 };
 
@@ -55,6 +56,22 @@ TEST_F(ProfilerMachineTest, IsEndedWhereAnAttemptBeginsAndTriedAgain)
     EXPECT_EQ(machine_.text(), "");
     EXPECT_FALSE(is_due_after(1s));
     EXPECT_TRUE(is_due_after(6s)) << "tried again";
+}
+
+TEST_F(ProfilerMachineTest, IsNotMeasuredWhileOthersComputeOnTheHost)
+{
+    is_host_busy_ = true;
+    EXPECT_FALSE(is_due_after(60s));
+    EXPECT_FALSE(is_due_after(60s));
+
+    is_host_busy_ = false;
+    EXPECT_FALSE(is_due_after(1s));
+    EXPECT_TRUE(is_due_after(6s));
+
+    is_host_busy_ = true; // by the program itself
+    EXPECT_FALSE(is_due_after(1s));
+    EXPECT_FALSE(machine_.must_stop());
+    EXPECT_TRUE(take(std::string("{}")));
 }
 
 TEST_F(ProfilerMachineTest, IsMeasuredAgainAfterADayAndKnownMeanwhile)
