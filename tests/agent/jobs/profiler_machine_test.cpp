@@ -1,7 +1,6 @@
 #include "agent/jobs/attempt_book.hpp"
 #include "agent/jobs/profiler_machine.hpp"
 #include "tests/agent/support/builders.hpp"
-#include "tests/agent/support/described_devices.hpp"
 #include "tests/agent/support/fake_executor.hpp"
 
 #include <gmock/gmock.h>
@@ -91,7 +90,7 @@ TEST_F(ProfilerMachineTest, IsMeasuredAgainAfterADayAndKnownMeanwhile)
 TEST_F(ProfilerMachineTest, IsNotTriedForAnHourWhereTheProgramFails)
 {
     for (const Result<std::string>& output :
-         {Result<std::string>(Error{Errc::kUnavailable, "ended with 125"}), Result<std::string>("[1]")}) {
+         {Result<std::string>(Error{Errc::kUnavailable, "ended with 125"}), Result<std::string>(std::string("[1]"))}) {
         is_due_after(0s);
         ASSERT_TRUE(is_due_after(2h));
         EXPECT_FALSE(take(output));
@@ -101,12 +100,13 @@ TEST_F(ProfilerMachineTest, IsNotTriedForAnHourWhereTheProgramFails)
 }
 
 /// Orders such a job, and has it started.
-void start_profiled(AttemptBook& book, std::vector<std::string> known_operators)
+void start_profiled(AttemptBook& book, test::FakeExecutor& executor, std::vector<std::string> known_operators)
 {
     const SteadyTime now{1h};
     AttemptOrder order = test::shell_order("true");
     order.profile = true;
     order.known_operators = std::move(known_operators);
+    executor.views[order.attempt_id] = {RunPhase::kAlive, Timestamp()};
     EXPECT_TRUE(book.accept(order));
     EXPECT_TRUE(book.store_orders(now));
     book.advance(now);
@@ -123,10 +123,10 @@ TEST(ProfiledJobs, AreToldWhatIsKnownOfTheMachineWithTheLibrary)
     EXPECT_FALSE(book.has_profiled());
 
     book.profile_on(R"({"a":1})");
-    start_profiled(book, {"dgemm"});
+    start_profiled(book, executor, {"dgemm"});
     book.match_with("[1]");
-    start_profiled(book, {});
-    start_profiled(book, {"dgemm"});
+    start_profiled(book, executor, {});
+    start_profiled(book, executor, {"dgemm"});
 
     EXPECT_TRUE(book.has_profiled());
     EXPECT_THAT(executor.libraries,
