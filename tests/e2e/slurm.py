@@ -57,7 +57,7 @@ class SlurmCluster:
                 self.manage("add", "user", user, "account=fathom", "defaultaccount=fathom")
 
     def call(self, action, *arguments, settings=""):
-        subprocess.run([PROGRAM, action, self.folder, *arguments], check=True, timeout=240, input=settings, text=True)
+        subprocess.run([PROGRAM, action, self.folder, *arguments], check=True, timeout=900, input=settings, text=True)
 
     def agent_config(self, *lines, work=None):
         """`lines` stand in place of its unit type; `work`: the folder of another agent's jobs."""
