@@ -42,4 +42,10 @@ double CenterQueues::end_as_last_s(const JobOption& option) const
     return end_s(option) + (backlog == backlog_s_.end() ? 0 : backlog->second);
 }
 
+bool joins_queue(const JobOptions& options, const WantedPlaces& places)
+{
+    return std::any_of(options.begin(), options.end(),
+                       [&](const JobOption& option) { return places.unit_type(option.unit_type).has_queue(); });
+}
+
 } // namespace fathom

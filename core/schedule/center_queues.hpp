@@ -27,4 +27,7 @@ class CenterQueues {
     std::unordered_map<std::size_t, double> backlog_s_;
 };
 
+/// Whether one of the options is in a center's own queue.
+bool joins_queue(const JobOptions& options, const WantedPlaces& places);
+
 } // namespace fathom

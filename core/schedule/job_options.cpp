@@ -34,6 +34,14 @@ JobOption with_run_time(JobOption option, double run_s)
     return option;
 }
 
+std::vector<JobOption> with_run_times(std::vector<JobOption> options, double run_s)
+{
+    for (JobOption& option : options) {
+        if (!(option.run_s > 0)) option = with_run_time(option, run_s);
+    }
+    return options;
+}
+
 const JobOption& option_alone(std::span<const JobOption> options)
 {
     return *std::min_element(options.begin(), options.end(), [](const JobOption& a, const JobOption& b) {

@@ -25,6 +25,9 @@ std::vector<JobOption> options_of(const Preference& prefer, std::span<const Plac
 /// An option whose run time was not known, with one that is assumed, in seconds and positive.
 JobOption with_run_time(JobOption option, double run_s);
 
+/// The options, of which those whose run times are not known have the one that is assumed.
+std::vector<JobOption> with_run_times(std::vector<JobOption> options, double run_s);
+
 /// The option that the job would take if it were alone: of least run time · relative objective, of equal ones the
 /// first. There must be one.
 const JobOption& option_alone(std::span<const JobOption> options);

@@ -16,8 +16,6 @@ namespace {
 constexpr double kRanksPerDoubling = 4;
 constexpr double kMiddleRank = 1000;
 constexpr double kFirstRank = 1;
-/// A job of which so many places proved not to be free for it is left to be planned.
-constexpr std::size_t kMaxLost = 4;
 
 std::string turn_text(std::size_t position, std::size_t count, const OrderSettings& settings)
 {
@@ -29,8 +27,11 @@ std::string turn_text(std::size_t position, std::size_t count, const OrderSettin
 
 SchedulePlan Scheduling::run()
 {
-    view_all();
-    load_projects();
+    look_ = look_at_jobs(tools_);
+    plan_.waits = std::move(look_.waits);
+    hold_probes();
+    places_.weigh(look_.jobs.views);
+    set_project_loads(tools_, look_.jobs.views);
     keep_for_overdue();
     start_in_rounds(*this);
     plan_rest();
@@ -83,34 +84,29 @@ void Scheduling::queue(std::size_t job, Decision decision)
     --plan_.queue_room.try_emplace(unit_type.value, all).first->second;
 }
 
-Scheduling::Asked Scheduling::ask() const
-{
-    Asked asked;
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
-        if (is_done_[i] || is_refused_[i]) continue;
-        asked.jobs.push_back(i);
-        asked.views.push_back(views_[i]);
-        if (const auto left = left_.find(i); left != left_.end()) asked.views.back().options = left->second;
-    }
-    return asked;
-}
-
 StartRounds::Round Scheduling::start_next()
 {
-    const Asked asked = ask();
+    const OrderCall asked = jobs_to_start(look_.jobs);
     if (asked.jobs.empty()) return Round::kNothing;
     const std::size_t started = plan_.starts.size();
     if (make_starts(asked, order_starts(asked.views, places_.loads(), input_->settings))) return Round::kRefused;
     return plan_.starts.size() > started ? Round::kStarted : Round::kNothing;
 }
 
+bool Scheduling::look_again()
+{
+    const std::span<const ScheduledStart> news = std::span(plan_.starts).subspan(viewed_starts_);
+    viewed_starts_ = plan_.starts.size();
+    return look_again_at_jobs(tools_, news_of(tools_, news), look_.kinds, look_.completion, look_.jobs);
+}
+
 bool Scheduling::drop_places()
 {
-    const Asked asked = ask();
+    const OrderCall asked = jobs_to_start(look_.jobs);
     return !asked.jobs.empty() && drop_vain_waits(asked);
 }
 
-bool Scheduling::make_starts(const Asked& asked, const std::vector<OrderedStart>& starts)
+bool Scheduling::make_starts(const OrderCall& asked, const std::vector<OrderedStart>& starts)
 {
     // Of a gang all or none: its members start in one go, wherever the first of them stands.
     std::map<std::string, std::vector<OrderedStart>> gangs;
@@ -129,7 +125,7 @@ bool Scheduling::make_starts(const Asked& asked, const std::vector<OrderedStart>
             const bool is_started = start_gang(asked, members);
             has_refused = has_refused || !is_started;
             for (const OrderedStart& member : members)
-                (is_started ? is_done_ : is_refused_)[asked.jobs[member.job]] = true;
+                (is_started ? look_.jobs.is_done : look_.jobs.is_refused)[asked.jobs[member.job]] = true;
         }
     }
     return has_refused;
@@ -137,13 +133,13 @@ bool Scheduling::make_starts(const Asked& asked, const std::vector<OrderedStart>
 
 bool Scheduling::start_alone(std::size_t job, const JobOption& option)
 {
-    if (is_done_[job]) return false; // held, since another probe of its host started
-    is_done_[job] = start_at(job, option);
-    if (!is_done_[job]) lose(job, option);
-    return is_done_[job];
+    if (look_.jobs.is_done[job]) return false; // held, since another probe of its host started
+    look_.jobs.is_done[job] = start_at(job, option);
+    if (!look_.jobs.is_done[job]) lose_option(look_.jobs, job, option);
+    return look_.jobs.is_done[job];
 }
 
-bool Scheduling::start_gang(const Asked& asked, const std::vector<OrderedStart>& members)
+bool Scheduling::start_gang(const OrderCall& asked, const std::vector<OrderedStart>& members)
 {
     const std::size_t started = plan_.starts.size();
     ledger_.begin_trial();
@@ -158,17 +154,6 @@ bool Scheduling::start_gang(const Asked& asked, const std::vector<OrderedStart>&
     plan_.starts.resize(started);
     std::erase_if(ordered_, [&](const OrderedPlace& one) { return one.start >= started; });
     return false;
-}
-
-void Scheduling::lose(std::size_t job, const JobOption& option)
-{
-    JobOptions& known = left_.try_emplace(job, views_[job].options).first->second;
-    std::vector<JobOption> left(known.begin(), known.end());
-    std::erase_if(left, [&](const JobOption& one) {
-        return one.unit_type == option.unit_type && one.unit_count == option.unit_count;
-    });
-    known = left;
-    is_refused_[job] = left.empty() || views_[job].options.size() - left.size() >= kMaxLost;
 }
 
 bool Scheduling::start_at(std::size_t job, const JobOption& option)
@@ -209,8 +194,8 @@ void Scheduling::tell_turns()
     const bool is_scarce = planned_ > 0 || std::any_of(ordered_.begin(), ordered_.end(),
                                                        [](const OrderedPlace& one) { return !one.is_own_choice; });
     if (!is_scarce) return; // each starts where it would go alone
-    const auto waiting =
-        std::count_if(views_.begin(), views_.end(), [](const WaitingJobView& view) { return !view.options.empty(); });
+    const auto waiting = std::count_if(look_.jobs.views.begin(), look_.jobs.views.end(),
+                                       [](const WaitingJobView& view) { return !view.options.empty(); });
     for (const OrderedPlace& one : ordered_)
         plan_.starts[one.start].decision.turn =
             turn_text(one.start + 1, static_cast<std::size_t>(waiting), input_->settings);
@@ -220,8 +205,8 @@ void Scheduling::set_ranks()
 {
     // As soon as their host is free probes are in line like all others.
     for (auto& [job, options] : held_probes_)
-        views_[job].options = options;
-    const OrderIndices indices = order_indices(views_, places_.loads(), input_->settings);
+        look_.jobs.views[job].options = options;
+    const OrderIndices indices = order_indices(look_.jobs.views, places_.loads(), input_->settings);
     for (ScheduledWait& wait : plan_.waits) {
         const OrderIndex& own = indices.jobs[wait.job];
         const double best = own.least();

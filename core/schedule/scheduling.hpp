@@ -2,21 +2,18 @@
 
 #include "core/decide/queue/deferred_start.hpp"
 #include "core/decide/queue/order_index.hpp"
-#include "core/schedule/center_queues.hpp"
-#include "core/schedule/decided_ledger.hpp"
+#include "core/schedule/cycle_jobs.hpp"
+#include "core/schedule/cycle_tools.hpp"
 #include "core/schedule/decided_places.hpp"
-#include "core/schedule/schedule.hpp"
+#include "core/schedule/first_look.hpp"
+#include "core/schedule/project_loads.hpp"
+#include "core/schedule/second_look.hpp"
 #include "core/schedule/start_rounds.hpp"
-#include "core/schedule/wanted_places.hpp"
 
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <optional>
-#include <set>
 #include <span>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
 /// Part of core/schedule/schedule.
@@ -27,8 +24,7 @@ class Scheduling : private StartRounds {
   public:
     Scheduling(UnitLedger& units, const ScheduleInput& input)
         : ledger_(units, input), input_(&input), jobs_(input.jobs),
-          places_(units, input.loads->busy_shares, input.loads->shadow_prices), probe_hosts_(input.probe_hosts),
-          views_(jobs_.size()), is_done_(jobs_.size(), false), is_refused_(jobs_.size(), false)
+          places_(units, input.loads->busy_shares, input.loads->shadow_prices), probe_hosts_(input.probe_hosts)
     {
         plan_.queue_room = input.queue_room;
     }
@@ -41,47 +37,18 @@ class Scheduling : private StartRounds {
         std::size_t start{}; ///< index into the plan's
         bool is_own_choice{};
     };
-    /// The jobs that order_jobs() is called with.
-    struct Asked {
-        std::vector<std::size_t> jobs;
-        std::vector<WaitingJobView> views;
-    };
 
-    /// Sets views_: the places of each job on the ledger as it is. Jobs that can start nowhere go to the waits.
-    void view_all();
-    /// Whether the job's decision must list all places, not only the winner, if the job waits.
-    bool is_whole_wanted(std::size_t job) const;
-    using OptionsByKind = std::unordered_map<std::string_view, JobOptions>;
-    void give(const OptionsByKind& by_kind);
-    void set_latest_starts();
-    bool joins_center_queues(const OptionsByKind& by_kind) const;
-    bool has_queue(const JobOptions& options) const;
-    void load_projects();
     Round start_next() override;
-    bool look_again() override { return view_again(); }
+    bool look_again() override;
     bool drop_places() override;
-    /// What starts have changed since the last call of news_of_starts().
-    struct News {
-        std::set<const UnitTypeView*> unit_types;
-        std::set<std::string_view> projects;
-    };
-    News news_of_starts();
-    bool concerns(const News& news, std::size_t job) const;
-    /// Decides again on the jobs whose places starts have changed. @return false when there are none.
-    bool view_again();
-    /// What jobs of this one's kind can have now.
-    JobOptions options_again(std::size_t job);
-    std::vector<JobOption> with_run_times(std::vector<JobOption> options) const;
     /// @return true when some start could not be made, so that units may be left for other jobs.
-    bool make_starts(const Asked& asked, const std::vector<OrderedStart>& starts);
+    bool make_starts(const OrderCall& asked, const std::vector<OrderedStart>& starts);
     bool start_alone(std::size_t job, const JobOption& option);
-    bool start_gang(const Asked& asked, const std::vector<OrderedStart>& members);
+    bool start_gang(const OrderCall& asked, const std::vector<OrderedStart>& members);
     bool start_at(std::size_t job, const JobOption& option);
-    /// Removes the option, which proved impossible for the job, from what order_jobs() sees.
-    void lose(std::size_t job, const JobOption& option);
     /// Examines the jobs that the order makes wait for better places.
     /// @return true when a wait did not pay, and its place was removed from the job's options.
-    bool drop_vain_waits(const Asked& asked);
+    bool drop_vain_waits(const OrderCall& asked);
     void plan_rest();
     /// Starts the job if that delays no other; else plans the job at the place that it would choose by itself.
     void plan(std::size_t job);
@@ -104,7 +71,6 @@ class Scheduling : private StartRounds {
     void set_ranks();
     void tell_turns();
 
-    Asked ask() const;
     /// The job's decision on the ledger as it is.
     std::shared_ptr<const Decision> decide(std::size_t job) { return ledger_.decide(jobs_[job]); }
     ScheduledStart& start(std::size_t job, const RouteRequest& request, Decision decision);
@@ -117,21 +83,14 @@ class Scheduling : private StartRounds {
     std::span<const ReadyJob> jobs_;
     SchedulePlan plan_;
     WantedPlaces places_;
+    CycleTools tools_{input_, &ledger_, &places_};
     ProbeHosts probe_hosts_;
-    std::optional<CenterQueues> queues_;     ///< where one of the places has a queue
-    std::vector<WaitingJobView> views_;      ///< of all jobs
-    std::vector<bool> is_done_;              ///< decided: it starts, or it waits for something else than its turn
-    std::vector<bool> is_refused_;           ///< the start could not be made; the job is planned
-    std::map<std::size_t, JobOptions> left_; ///< by job: the options that are left where some proved impossible
+    FirstLook look_{CycleJobs(0), {}, {}, {}};
     std::map<std::size_t, JobOptions> held_probes_;      ///< by job: the options of those that wait for their host
     std::map<std::size_t, std::size_t> deferred_starts_; ///< by job: the unit type that it waits for
     std::size_t viewed_starts_ = 0;                      ///< after which all jobs were looked at
     std::vector<OrderedPlace> ordered_;
-    double typical_run_s_ = 0;
-    std::size_t planned_ = 0;                  ///< jobs that wait for units, so far
-    std::set<std::string_view> device_savers_; ///< kinds whose options leave out GPUs (OfferedPlaces)
-    /// By kind: the first decisions, brief ones unless is_whole_wanted().
-    std::unordered_map<std::string_view, std::shared_ptr<const Decision>> seen_;
+    std::size_t planned_ = 0; ///< jobs that wait for units, so far
 };
 
 } // namespace fathom

@@ -17,10 +17,10 @@ bool Scheduling::waits_for_host(std::size_t job) const
 {
     const ReadyJob& ready = jobs_[job];
     if (!ready.request.is_probe || !ready.gang.empty()) return false;
-    const Decision& seen = *seen_.at(ready.kind);
+    const Decision& seen = *look_.kinds.decisions.at(ready.kind);
     if (!seen.winner) return false;
-    const double limit_s = starvation_limit_of(input_->settings, shortest_run_s(views_[job].options));
-    const std::int64_t ahead = views_[job].waited_s >= limit_s ? kAheadOfOverdue : kAhead;
+    const double limit_s = starvation_limit_of(input_->settings, shortest_run_s(look_.jobs.views[job].options));
+    const std::int64_t ahead = look_.jobs.views[job].waited_s >= limit_s ? kAheadOfOverdue : kAhead;
     return !probe_hosts_.has_room(seen.candidates[*seen.winner].center_id, ahead);
 }
 
@@ -28,17 +28,17 @@ void Scheduling::hold_probes()
 {
     if (input_->probe_hosts.empty()) return;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
-        if (is_done_[i] || !waits_for_host(i)) continue;
-        held_probes_.emplace(i, std::exchange(views_[i].options, {}));
-        is_done_[i] = true;
-        plan_.waits.push_back({.job = i, .decision = seen_.at(jobs_[i].kind), .waits_for_host = true});
+        if (look_.jobs.is_done[i] || !waits_for_host(i)) continue;
+        held_probes_.emplace(i, std::exchange(look_.jobs.views[i].options, {}));
+        look_.jobs.is_done[i] = true;
+        plan_.waits.push_back({.job = i, .decision = look_.kinds.decisions.at(jobs_[i].kind), .waits_for_host = true});
     }
 }
 
 void Scheduling::note_probe_start(std::size_t job, const CenterId& center)
 {
     if (!jobs_[job].request.is_probe || !jobs_[job].gang.empty()) return;
-    is_done_[job] = true;
+    look_.jobs.is_done[job] = true;
     probe_hosts_.start(center);
     hold_probes();
 }

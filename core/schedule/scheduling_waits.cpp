@@ -5,7 +5,7 @@
 /// What becomes of the jobs of a cycle that the order does not start.
 namespace fathom {
 
-bool Scheduling::drop_vain_waits(const Asked& asked)
+bool Scheduling::drop_vain_waits(const OrderCall& asked)
 {
     deferred_starts_.clear();
     bool has_dropped = false;
@@ -22,7 +22,7 @@ bool Scheduling::drop_vain_waits(const Asked& asked)
                           places[*there].start.wait_s - places[*here].start.wait_s <= wait.longest_wait_s;
         deferred_starts_.emplace(job, better.unit_type);
         if (pays || !here) continue;
-        lose(job, better);
+        lose_option(look_.jobs, job, better);
         has_dropped = true;
     }
     return has_dropped;
@@ -30,17 +30,12 @@ bool Scheduling::drop_vain_waits(const Asked& asked)
 
 void Scheduling::plan_rest()
 {
-    Asked rest;
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
-        if (is_done_[i]) continue;
-        rest.jobs.push_back(i);
-        rest.views.push_back(views_[i]);
-    }
+    const OrderCall rest = jobs_to_plan(look_.jobs);
     if (rest.jobs.empty()) return;
     for (const std::size_t next : order_waiting(rest.views, places_.loads(), input_->settings)) {
         const std::size_t job = rest.jobs[next];
-        if (is_done_[job]) continue; // a probe, since another one of its host started
-        is_done_[job] = true;
+        if (look_.jobs.is_done[job]) continue; // a probe, since another one of its host started
+        look_.jobs.is_done[job] = true;
         const auto better = deferred_starts_.find(job);
         if (better != deferred_starts_.end() && plan_better(job, better->second)) continue;
         plan(job);
@@ -51,7 +46,7 @@ void Scheduling::plan(std::size_t job)
 {
     if (planned_ >= kMaxPlanned) {
         // Less is free than when it was looked at first, so what could not start then cannot start now.
-        const std::shared_ptr<const Decision>& seen = seen_.at(jobs_[job].kind);
+        const std::shared_ptr<const Decision>& seen = look_.kinds.decisions.at(jobs_[job].kind);
         if (wants_units(*seen) && !seen->can_start_now) {
             wait_for_winner({.job = job, .decision = seen});
             return;
@@ -113,16 +108,17 @@ void Scheduling::keep_for_overdue()
 {
     std::vector<std::size_t> exclusive;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
-        if (!is_done_[i] && jobs_[i].request.units.is_exclusive() && jobs_[i].gang.empty()) exclusive.push_back(i);
+        if (!look_.jobs.is_done[i] && jobs_[i].request.units.is_exclusive() && jobs_[i].gang.empty())
+            exclusive.push_back(i);
     }
     if (exclusive.empty()) return;
-    const OrderIndices indices = order_indices(views_, places_.loads(), input_->settings);
+    const OrderIndices indices = order_indices(look_.jobs.views, places_.loads(), input_->settings);
     for (const std::size_t job : exclusive) {
         if (!indices.jobs[job].is_overdue) continue;
         std::shared_ptr<const Decision> decision = decide(job);
         const bool waits = wants_units(*decision) && !decision->can_start_now;
         if (!waits || decision->candidates[*decision->winner].whole_devices == 0) continue;
-        is_done_[job] = true;
+        look_.jobs.is_done[job] = true;
         wait_for_winner({.job = job, .decision = std::move(decision)});
     }
 }
