@@ -28,7 +28,7 @@ const explaining = [
   'core/decide/balance/regulator.cpp', 'core/decide/routing/route.cpp', 'core/decide/routing/route_filter.cpp', 'core/decide/routing/route_reasons.cpp', 'core/decide/explanation/counterfactual.cpp',
   'core/decide/explanation/nearest_alternative.cpp', 'core/decide/explanation/refusal.cpp', 'core/decide/measurement/advice.cpp',
   'core/decide/prediction/job_split.cpp', 'core/decide/prediction/predict_units.cpp', 'core/decide/prediction/speedup_coefficients.cpp',
-  'core/decide/probing/probe_budget.cpp', 'core/schedule/decided_places.cpp', 'core/schedule/joint_trial.cpp', 'core/schedule/scheduling_waits.cpp',
+  'core/decide/probing/probe_budget.cpp', 'core/schedule/decided_places.cpp', 'core/schedule/joint_trial.cpp', 'core/schedule/plan_rest.cpp',
   'core/schedule/waiting_reason.cpp', 'server/probing/health_probes.cpp', 'server/probing/run_selection.cpp', 'server/probing/task_release.cpp',
   'server/probing/verify_run.cpp', 'server/routing/batch_commit.cpp', 'server/routing/batch_gangs.cpp', 'server/routing/batch_plan.cpp',
   'server/routing/batch_preparation.cpp', 'server/routing/batch_read.cpp']

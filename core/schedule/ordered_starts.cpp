@@ -1,0 +1,72 @@
+#include "core/schedule/ordered_starts.hpp"
+
+#include "core/schedule/job_start.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+namespace fathom {
+namespace {
+
+bool start_alone(const CycleTools& tools, std::size_t job, const JobOption& option, CycleJobs& jobs, HeldProbes& held,
+                 PlanDraft& draft)
+{
+    if (jobs.is_done[job]) return false; // held, since another probe of its host started
+    jobs.is_done[job] = start_at(tools, job, option, draft);
+    if (jobs.is_done[job])
+        held.note_start(job, draft.plan.starts.back().winner.center_id, jobs, draft.plan.waits);
+    else
+        lose_option(jobs, job, option);
+    return jobs.is_done[job];
+}
+
+bool start_gang(const CycleTools& tools, const OrderCall& asked, const std::vector<OrderedStart>& members,
+                PlanDraft& draft)
+{
+    const std::size_t started = draft.plan.starts.size();
+    tools.ledger->begin_trial();
+    const bool is_started = std::all_of(members.begin(), members.end(), [&](const OrderedStart& member) {
+        return start_at(tools, asked.jobs[member.job], asked.views[member.job].options[member.option], draft);
+    });
+    if (is_started) {
+        tools.ledger->keep_trial();
+        return true;
+    }
+    tools.ledger->undo_trial();
+    draft.plan.starts.resize(started);
+    std::erase_if(draft.ordered, [&](const OrderedPlace& one) { return one.start >= started; });
+    return false;
+}
+
+} // namespace
+
+bool make_starts(const CycleTools& tools, const OrderCall& asked, const std::vector<OrderedStart>& starts,
+                 CycleJobs& jobs, HeldProbes& held, PlanDraft& draft)
+{
+    // Of a gang all or none: its members start in one go, wherever the first of them stands.
+    std::map<std::string, std::vector<OrderedStart>> gangs;
+    for (const OrderedStart& one : starts) {
+        if (!asked.views[one.job].gang.empty()) gangs[asked.views[one.job].gang].push_back(one);
+    }
+    bool has_refused = false;
+    std::set<std::string> seen;
+    for (const OrderedStart& one : starts) {
+        const WaitingJobView& view = asked.views[one.job];
+        if (view.gang.empty()) {
+            const bool is_started =
+                start_alone(tools, asked.jobs[one.job], view.options[one.option], jobs, held, draft);
+            has_refused = has_refused || !is_started;
+        } else if (seen.insert(view.gang).second) {
+            const std::vector<OrderedStart>& members = gangs.at(view.gang);
+            const bool is_started = start_gang(tools, asked, members, draft);
+            has_refused = has_refused || !is_started;
+            for (const OrderedStart& member : members)
+                (is_started ? jobs.is_done : jobs.is_refused)[asked.jobs[member.job]] = true;
+        }
+    }
+    return has_refused;
+}
+
+} // namespace fathom
