@@ -21,9 +21,7 @@ struct CycleCatalog {
 /// Calls `keep` with each part, one after another: they are many megabytes in a large network.
 void write_catalog(std::span<const UnitTypeView> unit_types, const RouteKnowledge& knowledge,
                    const UnitTypeLoads& loads, const std::function<void(std::string)>& keep);
-/// The first parts of write_catalog(): nearly all bytes of a large network.
-void write_unit_types(std::span<const UnitTypeView> unit_types, const std::function<void(std::string)>& keep);
-/// The parts behind them.
+/// The parts behind those of write_unit_types() (unit_types_document.hpp).
 void write_knowledge(const RouteKnowledge& knowledge, const std::function<void(std::string)>& keep);
 /// The last part.
 void write_loads(const UnitTypeLoads& loads, const std::function<void(std::string)>& keep);

@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 #include "core/base/secret.hpp"
 #include "core/schedule/catalog_document.hpp"
+#include "core/schedule/unit_types_document.hpp"
 #include "server/routing/deflated.hpp"
 
 #include <pqxx/pqxx>
