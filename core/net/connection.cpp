@@ -5,7 +5,6 @@
 #include "core/base/log_limit.hpp"
 #include "core/net/http_status.hpp"
 #include "core/net/network.hpp"
-#include "core/net/openssl_ptr.hpp"
 #include "core/net/proxy_header.hpp"
 #include "core/net/url.hpp"
 
@@ -27,15 +26,6 @@ constexpr std::chrono::seconds kLingerTime{2};
 /// Allocating TLS's buffers of 2 × 17 KiB anew for each request costs a busy connection more than it is worth.
 constexpr std::chrono::seconds kBuffersTime{1};
 
-std::optional<PeerCertificate> verified_certificate(TlsStream& stream)
-{
-    SSL* ssl = stream.native_handle();
-    const X509* certificate = SSL_get0_peer_certificate(ssl);
-    if (certificate == nullptr || SSL_get_verify_result(ssl) != X509_V_OK) return std::nullopt;
-    CertificateFacts facts = openssl::facts_of(*certificate);
-    return PeerCertificate{std::move(facts.common_name), std::move(facts.serial_hex), facts.not_after};
-}
-
 bool is_from(const AddressNetworks& networks, const Tcp::socket& socket)
 {
     boost::system::error_code ec;
@@ -51,16 +41,6 @@ Response too_many_answers(const std::string& request_id)
 }
 
 } // namespace
-
-std::string remote_address_of(const Tcp::socket& socket)
-{
-    boost::system::error_code ec;
-    const Tcp::endpoint endpoint = socket.remote_endpoint(ec);
-    if (ec) return {};
-    const std::string address = endpoint.address().to_string();
-    const std::string port = std::to_string(endpoint.port());
-    return endpoint.address().is_v6() ? "[" + address + "]:" + port : address + ":" + port;
-}
 
 Connection::Connection(std::shared_ptr<ServerCore> core, Strand strand, Tcp::socket socket)
     : core_(std::move(core)), strand_(std::move(strand)),

@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to core/net: owners for OpenSSL's objects, and what tls.cpp and tls_context.cpp share.
+// Internal to core/net: owners for OpenSSL's objects, and what is read from them.
 
 #include "core/net/tls.hpp"
 
@@ -53,6 +53,8 @@ Certificates parse_certificates(const std::string& pem);
 /// Null when the text is not an unencrypted PEM private key.
 Key parse_key(const std::string& pem);
 
+/// Empty when it has none.
+std::string common_name_of(const X509& certificate);
 CertificateFacts facts_of(const X509& certificate);
 
 } // namespace fathom::net::openssl
