@@ -4,13 +4,11 @@
 #include "core/base/log_limit.hpp"
 #include "core/net/resume.hpp"
 #include "server/store/after_commit.hpp"
-#include "server/store/connection_string.hpp"
+#include "server/store/database_link.hpp"
 #include "server/store/sql_error.hpp"
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <pqxx/connection>
-#include <pqxx/errorhandler>
 #include <pqxx/nontransaction>
 
 #include <algorithm>
@@ -20,7 +18,6 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
-#include <poll.h>
 #include <thread>
 
 namespace fathom::server {
@@ -33,38 +30,9 @@ constexpr int kMaxRuns = 4;             // the first and three repeats
 constexpr auto kOutageTimeout = 1500ms; // how long work waits for a database that has just gone: a restart, a failover
 constexpr auto kBetweenConnects = 100ms;
 
-/// One connection and what it was set to. pqxx reconnects a dead one at BEGIN by itself and then sets the
-/// session variables again.
-class Link {
-  public:
-    Link(const std::string& target, std::chrono::milliseconds statement_limit)
-        : connection_(target), quiet_(connection_)
-    {
-        connection_.set_variable("statement_timeout", std::to_string(statement_limit.count()));
-        // Work never waits inside a transaction; a thread that hangs must not keep its locks for ever.
-        connection_.set_variable("idle_in_transaction_session_timeout", "60000");
-        // A replica that is killed must not keep its locks until the statement ends that it waited for.
-        connection_.set_variable("client_connection_check_interval", "1000");
-        connection_.set_variable("TimeZone", "'UTC'");
-    }
-
-    pqxx::connection& operator*() { return connection_; }
-    bool is_open() const { return connection_.is_open(); }
-    /// The server sends nothing to a connection that asks nothing, but that it closes it.
-    bool has_input() const
-    {
-        pollfd watched{connection_.sock(), POLLIN, 0};
-        return poll(&watched, 1, 0) != 0;
-    }
-
-  private:
-    pqxx::connection connection_;
-    pqxx::quiet_errorhandler quiet_; // notices would go to standard error, outside the log
-};
-
 /// A place for a connection; empty until first used and after a break.
 struct Slot {
-    std::unique_ptr<Link> link;
+    std::unique_ptr<DatabaseLink> link;
     bool busy = false;
 };
 
@@ -114,7 +82,6 @@ struct Database::State {
     void call_idle();
     bool has_room(const Line& line) const;
     Line* next_line();
-    std::unique_ptr<Link> connect(std::string& failure) const;
     Result<void> open(Slot& slot);
     Result<void> transact_on(Slot& slot, Scope scope, const Step& step);
 
@@ -376,25 +343,6 @@ Database::State::Attempt Database::State::attempt(Slot& slot, Scope scope, const
     return result;
 }
 
-std::unique_ptr<Link> Database::State::connect(std::string& failure) const
-{
-    const Result<std::string> target = connection_string(options.url);
-    if (!target) {
-        failure = target.error().detail;
-        return nullptr;
-    }
-    try {
-        auto link = std::make_unique<Link>(*target, options.statement_limit);
-        connects.add();
-        return link;
-    } catch (...) {
-        const SqlFailure classified = classify_sql_exception(std::current_exception());
-        failure =
-            "the database is not available: " + (classified.cause.empty() ? classified.error.detail : classified.cause);
-        return nullptr;
-    }
-}
-
 /// Makes sure that the slot has a connection. While the database is down only one thread at a time tries,
 /// and work is refused at once after a short timeout.
 Result<void> Database::State::open(Slot& slot)
@@ -407,7 +355,8 @@ Result<void> Database::State::open(Slot& slot)
             next_try = now + kBetweenConnects;
             lock.unlock();
             std::string failure;
-            slot.link = connect(failure);
+            slot.link = connect_database(options.url, options.statement_limit, failure);
+            if (slot.link) connects.add();
             lock.lock();
             if (slot.link) {
                 if (down_since) log_info("database_back");
