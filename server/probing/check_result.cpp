@@ -4,6 +4,7 @@
 #include "core/decide/measurement/memory_level.hpp"
 #include "core/decide/measurement/plausibility.hpp"
 #include "core/decide/statistics/sample_statistics.hpp"
+#include "core/model/operator_place.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -67,9 +68,7 @@ class OpenUses {
         const std::vector<OperatorUse>& uses = task_->operators;
         std::optional<std::size_t> found;
         for (std::size_t i = 0; i < uses.size(); ++i) {
-            const bool is_like =
-                uses[i].id == result.id && uses[i].parameters == result.parameters && uses[i].label == result.label;
-            if (!is_like) continue;
+            if (!is_same_place(uses[i], result)) continue;
             const bool is_open = is_taken_[i] == 0;
             if (!found || (is_open && is_taken_[*found] != 0)) found = i;
             if (!is_open || uses[i].count != result.count) continue;

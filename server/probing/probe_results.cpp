@@ -6,6 +6,7 @@
 #include "server/probing/check_result.hpp"
 #include "server/probing/full_benchmark_split.hpp"
 #include "server/probing/lost_runs.hpp"
+#include "server/probing/result_store.hpp"
 #include "server/probing/run_evidence.hpp"
 #include "server/probing/task_release.hpp"
 #include "server/probing/verification_store.hpp"

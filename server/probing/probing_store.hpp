@@ -18,7 +18,7 @@ namespace pqxx {
 class transaction_base;
 }
 
-/// Rows of probe runs and measurements. All functions take the caller's transaction, block,
+/// Rows of probe runs. All functions take the caller's transaction, block,
 /// and let pqxx's exceptions through to Database::run.
 namespace fathom::server {
 
@@ -122,12 +122,6 @@ std::set<std::string> select_measured_by(pqxx::transaction_base& transaction, co
                                          std::chrono::seconds age);
 void end_run(pqxx::transaction_base& transaction, const ProbeRunId& id, const std::string& state,
              const std::string& error);
-/// Ends the run as succeeded and adds a measurement for each operator, scaled from the size that ran to the one
-/// that was asked for. Of copies side by side, which are no measurements of a unit, the times of each copy are kept
-/// apart.
-/// @param seen_s  RunEvidence::seen_s
-void store_result(pqxx::transaction_base& transaction, const EndingRun& run, const ProbeResult& result,
-                  std::optional<double> seen_s, const OperatorLibrary& library);
 
 Json to_json(const ProbeRunRecord& run);
 

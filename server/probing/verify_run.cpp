@@ -1,6 +1,7 @@
 #include "server/probing/verify_run.hpp"
 
 #include "core/decide/measurement/same_result.hpp"
+#include "core/model/operator_place.hpp"
 
 #include <algorithm>
 
@@ -37,9 +38,8 @@ bool feeds_others(const ProbeTask& task, const OperatorUse& use)
 /// The same place in the task; nullptr when there is none.
 const OperatorResult* counterpart(const ProbeResult& result, const OperatorResult& item)
 {
-    const auto found = std::find_if(result.operators.begin(), result.operators.end(), [&](const OperatorResult& other) {
-        return other.id == item.id && other.parameters == item.parameters && other.label == item.label;
-    });
+    const auto found = std::find_if(result.operators.begin(), result.operators.end(),
+                                    [&](const OperatorResult& other) { return is_same_place(other, item); });
     return found == result.operators.end() ? nullptr : &*found;
 }
 
