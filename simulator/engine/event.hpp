@@ -1,7 +1,10 @@
 #pragma once
 
+#include "simulator/world/scenario.hpp"
+
 #include <cstdint>
 #include <tuple>
+#include <vector>
 
 namespace fathom::simulation {
 
@@ -21,5 +24,8 @@ struct Event {
         return std::tie(at_s, kind, subject, attempt) > std::tie(other.at_s, other.kind, other.subject, other.attempt);
     }
 };
+
+/// The ends of all closures of centers.
+std::vector<Event> openings_of(const Network& network);
 
 } // namespace fathom::simulation

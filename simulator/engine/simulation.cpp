@@ -4,7 +4,9 @@
 #include "simulator/engine/device_sharing.hpp"
 #include "simulator/engine/event.hpp"
 #include "simulator/engine/network_state.hpp"
+#include "simulator/engine/policy_checks.hpp"
 #include "simulator/engine/series_recorder.hpp"
+#include "simulator/engine/unit_times.hpp"
 #include "simulator/world/check_scenario.hpp"
 #include "simulator/world/truth.hpp"
 
@@ -23,11 +25,6 @@ constexpr std::int64_t kMaxIdleMoments = 1'000'000; ///< units that break and ar
 /// A job that broken units ended so often is longer than they ever hold: without a bound it would never end.
 constexpr std::uint16_t kMaxAttempts = 10'000;
 
-Error broken(std::string detail)
-{
-    return {Errc::kInternal, std::move(detail)};
-}
-
 class Simulation {
   public:
     Simulation(const Scenario& scenario, Truth& truth, Knowledge& knowledge, Policy& policy, std::uint64_t seed,
@@ -42,11 +39,8 @@ class Simulation {
         result_.jobs.resize(jobs_.size());
         for (std::size_t type = 0; type < state_.size(); ++type)
             plan_break(type);
-        for (std::uint32_t center = 0; center < scenario.network.centers.size(); ++center) {
-            for (const Closure& closure : scenario.network.centers[center].closures) {
-                if (closure.to_s > 0) events_.push({closure.to_s, EventKind::kOpen, center, 0});
-            }
-        }
+        for (const Event& opening : openings_of(scenario.network))
+            events_.push(opening);
     }
 
     Result<SimulationResult> run()
@@ -163,14 +157,9 @@ class Simulation {
         if (!policy_.hands_over()) return {};
         const PolicyStart chosen = timed([&] { return policy_.choose(view(), job, possible_); });
         ++result_.decisions;
-        const bool is_possible = std::find(possible_.begin(), possible_.end(), chosen.unit_type) != possible_.end() &&
-                                 chosen.unit_count >= 1 && chosen.unit_count <= unit_type(chosen.unit_type).unit_count;
-        if (chosen.job != job || !is_possible || !(chosen.predicted_s > 0))
-            return broken(fmt::format("the policy sent job {} where it cannot run", job));
-        const double told_s = jobs_[job].estimate_s > 0 ? jobs_[job].estimate_s : jobs_[job].work;
-        const bool is_fixed = scenario_.network.job_types[jobs_[job].job_type].scaling == Scaling::kFixed;
-        const double work = is_fixed ? told_s * static_cast<double>(chosen.unit_count) : told_s;
-        state_.queue(chosen.unit_type).push({job, chosen.unit_count, chosen.predicted_s, work});
+        if (Result<void> valid = check_choice(chosen, job, possible_, scenario_.network); !valid) return valid;
+        state_.queue(chosen.unit_type)
+            .push({job, chosen.unit_count, chosen.predicted_s, told_work(scenario_, job, chosen.unit_count)});
         state_.touch(chosen.unit_type);
         return {};
     }
@@ -228,19 +217,8 @@ class Simulation {
 
     Result<void> start(const PolicyStart& start)
     {
-        if (start.job >= next_ || start.unit_type >= state_.size())
-            return broken("the policy started a job, or used a unit type, that is not there");
-        JobOutcome& outcome = result_.jobs[start.job];
-        if (outcome.state != JobState::kUnfinished || outcome.unit_count > 0)
-            return broken(fmt::format("the policy started job {} twice", start.job));
-        const Job& job = jobs_[start.job];
-        if (!fits(scenario_, job, start.unit_type) || start.unit_count < job.unit_count ||
-            start.unit_count > std::max(job.unit_count, job.most_units))
-            return broken(fmt::format("the policy started job {} where it cannot run", start.job));
-        if (start.unit_count > state_.pool(start.unit_type).free_units())
-            return broken(fmt::format("the policy used units of {} twice", unit_type(start.unit_type).name));
-        if (open_for_s(center_of(start.unit_type), now_s_) <= 0)
-            return broken(fmt::format("the policy started job {} at a closed center", start.job));
+        const PolicySituation situation{&scenario_, result_.jobs, next_, now_s_};
+        if (Result<void> valid = check_start(start, situation, state_); !valid) return valid;
         state_.take(start.job, start.unit_type, start.unit_count, now_s_);
         begin_attempt(start);
         --waiting_;
@@ -347,12 +325,7 @@ class Simulation {
 
     void note_series()
     {
-        if (!series_.wants(now_s_)) return;
-        std::vector<std::int64_t> busy = state_.busy_units();
-        for (std::size_t type = 0; type < busy.size(); ++type) {
-            if (sharing_.is_shared(type)) busy[type] = sharing_.devices(type).busy_units();
-        }
-        series_.note({now_s_, waiting_, running_, std::move(busy)});
+        if (series_.wants(now_s_)) series_.note({now_s_, waiting_, running_, busy_units(state_, sharing_)});
     }
 
     void finish()
@@ -360,15 +333,7 @@ class Simulation {
         result_.end_s = now_s_;
         result_.counted_from_s = counted_from_s_;
         result_.counted_to_s = std::clamp(now_s_, counted_from_s_, counted_to_s_);
-        for (std::size_t type = 0; type < state_.size(); ++type) {
-            UnitPool& pool = state_.pool(type);
-            UnitPool& in_use = sharing_.is_shared(type) ? sharing_.devices(type) : pool;
-            pool.pass(now_s_);
-            in_use.pass(now_s_);
-            result_.busy_unit_s.push_back(in_use.busy_unit_s());
-            result_.broken_unit_s.push_back(pool.broken_unit_s() /
-                                            static_cast<double>(unit_type(type).units_per_device));
-        }
+        add_unit_times(scenario_.network, now_s_, state_, sharing_, result_);
         // What still runs was not paid for yet, and what waits has only wanted.
         for (std::size_t job = 0; job < next_; ++job) {
             JobOutcome& outcome = result_.jobs[job];
