@@ -8,8 +8,10 @@
 #include "server/api/system_api.hpp"
 #include "server/app/certificate_names.hpp"
 #include "server/app/heap_trim.hpp"
+#include "server/app/io_threads.hpp"
 #include "server/app/listener_limits.hpp"
 #include "server/app/rooms.hpp"
+#include "server/app/stop_signals.hpp"
 #include "server/app/supervisor.hpp"
 #include "server/console/console_api.hpp"
 #include "server/identity/admin_token.hpp"
@@ -22,80 +24,18 @@
 #include "server/store/migrations.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_future.hpp>
 
-#include <future>
 #include <iostream>
 #include <optional>
 #include <signal.h>
-#include <thread>
 #include <unistd.h>
 
 namespace fathom::server {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// Threads that run an io_context. Stopped and joined at the latest when it is destroyed.
-class IoThreads {
-  public:
-    IoThreads(asio::io_context& context, std::size_t count) : context_(&context), work_(asio::make_work_guard(context))
-    {
-        for (std::size_t i = 0; i < count; ++i)
-            threads_.emplace_back([this] { context_->run(); });
-    }
-    ~IoThreads() { stop(); }
-    IoThreads(const IoThreads&) = delete;
-    IoThreads& operator=(const IoThreads&) = delete;
-
-    void stop()
-    {
-        work_.reset();
-        context_->stop();
-        for (std::thread& thread : threads_)
-            if (thread.joinable()) thread.join();
-    }
-
-  private:
-    asio::io_context* context_;
-    asio::executor_work_guard<asio::io_context::executor_type> work_;
-    std::vector<std::thread> threads_;
-};
-
-/// Tells the main thread of the first SIGTERM or SIGINT; a later one ends the process at once. One that comes within a
-/// second is the same: sent to all our processes, as systemd does, it reaches this one twice.
-class StopSignals {
-  public:
-    explicit StopSignals(asio::io_context& context) : signals_(context, SIGTERM, SIGINT) { wait_first(); }
-
-    std::future<int> first() { return promise_.get_future(); }
-
-  private:
-    void wait_first()
-    {
-        signals_.async_wait([this](const boost::system::error_code& error, int number) {
-            if (error) return;
-            promise_.set_value(number);
-            first_ = std::chrono::steady_clock::now();
-            wait_second();
-        });
-    }
-    void wait_second()
-    {
-        signals_.async_wait([this](const boost::system::error_code& error, int) {
-            if (error) return;
-            if (std::chrono::steady_clock::now() - first_ > 1s) _exit(1); // the supervisor stops PostgreSQL
-            wait_second();
-        });
-    }
-
-    asio::signal_set signals_;
-    std::promise<int> promise_;
-    std::chrono::steady_clock::time_point first_;
-};
 
 /// The addresses that people and agents reach, taken while the process may take any port.
 struct Listeners {
@@ -363,17 +303,6 @@ void Application::stop()
     if (!was_stopped_) log_info("server_stopped");
     was_stopped_ = true;
     // 6. The database itself, when it is ours: the supervisor, once this process has ended.
-}
-
-/// From here on other threads take SIGTERM and SIGINT: those that run the handlers, until they have ended. One that
-/// comes later, from a service manager or passed on by the supervisor, then does not end what is ending.
-void leave_signals_to_other_threads()
-{
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
 } // namespace

@@ -1,0 +1,42 @@
+#include "server/app/stop_signals.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+namespace fathom::server {
+
+StopSignals::StopSignals(boost::asio::io_context& context) : signals_(context, SIGTERM, SIGINT)
+{
+    wait_first();
+}
+
+void StopSignals::wait_first()
+{
+    signals_.async_wait([this](const boost::system::error_code& error, int number) {
+        if (error) return;
+        promise_.set_value(number);
+        first_ = std::chrono::steady_clock::now();
+        wait_second();
+    });
+}
+
+void StopSignals::wait_second()
+{
+    signals_.async_wait([this](const boost::system::error_code& error, int) {
+        if (error) return;
+        if (std::chrono::steady_clock::now() - first_ > std::chrono::seconds(1))
+            _exit(1); // the supervisor stops PostgreSQL
+        wait_second();
+    });
+}
+
+void leave_signals_to_other_threads()
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+} // namespace fathom::server
