@@ -1,35 +1,16 @@
 #include "schema/link/messages.hpp"
+#include "tests/schema/link/coding.hpp"
 
 #include <gmock/gmock.h>
 
 namespace fathom::link {
 namespace {
 
+using test::ended_as;
+using test::envelope;
+using test::failure_of;
+using test::round_trip;
 using testing::HasSubstr;
-
-template <class Kind>
-Kind round_trip(Kind body)
-{
-    const Message message = make_message(std::move(body));
-    auto decoded = decode(encode(message));
-    EXPECT_TRUE(std::holds_alternative<Message>(decoded));
-    Message& again = std::get<Message>(decoded);
-    EXPECT_EQ(again.id, message.id);
-    EXPECT_TRUE(std::holds_alternative<Kind>(again.body));
-    return std::get<Kind>(std::move(again.body));
-}
-
-Json envelope(const std::string& type, const Json& body)
-{
-    return {{"v", 1}, {"id", MessageId::make().value}, {"type", type}, {"body", body}};
-}
-
-DecodeFailure failure_of(const std::string& text)
-{
-    auto decoded = decode(text);
-    EXPECT_TRUE(std::holds_alternative<DecodeFailure>(decoded)) << text;
-    return std::get<DecodeFailure>(decoded);
-}
 
 TEST(Codec, KeepsAnOrder)
 {
@@ -267,15 +248,6 @@ TEST(Codec, KeepsWhatStagingTook)
     EXPECT_EQ(encode(make_message(AttemptEnded{})).find("staging"), std::string::npos) << "as older peers have it";
 }
 
-AttemptEnded ended_as(AttemptOutcome outcome)
-{
-    AttemptEnded ended;
-    ended.end.attempt_id = AttemptId::make();
-    ended.end.outcome = outcome;
-    ended.end.detail = "why";
-    return ended;
-}
-
 TEST(Codec, OutcomesThatAnOlderServerDoesNotKnowStandBesideOnesThatItKnows)
 {
     const std::map<AttemptOutcome, std::string> older{{AttemptOutcome::kOutOfMemory, "signalled"},
@@ -293,210 +265,12 @@ TEST(Codec, OutcomesThatAnOlderServerDoesNotKnowStandBesideOnesThatItKnows)
     EXPECT_FALSE(Json::parse(encode(make_message(ended_as(AttemptOutcome::kLost))))["body"].contains("exact_outcome"));
 }
 
-TEST(Decode, AnEndIsOneWhateverANewerAgentCallsIt)
-{
-    Json message = Json::parse(encode(make_message(ended_as(AttemptOutcome::kPreempted))));
-    const auto end_of = [&] { return std::get<AttemptEnded>(std::get<Message>(decode(message.dump())).body).end; };
-
-    message["body"]["exact_outcome"] = "evicted";
-    EXPECT_EQ(end_of().outcome, AttemptOutcome::kLost) << "as the agent has it for older servers";
-    EXPECT_EQ(end_of().detail, "why");
-
-    message["body"]["outcome"] = "evicted";
-    EXPECT_EQ(end_of().outcome, AttemptOutcome::kLost);
-    EXPECT_EQ(end_of().detail, "ended as evicted, which this version does not know: why");
-
-    message["body"]["detail"] = std::string(4000, 'x');
-    EXPECT_EQ(end_of().detail.size(), 4000U);
-    message["body"]["outcome"] = std::string(33, 'x');
-    EXPECT_THAT(describe(failure_of(message.dump()).error), HasSubstr("outcome"));
-}
-
-TEST(Codec, AHelloSaysWhichLibraryIsHeldOrDoesNotAsAnOlderAgentDoesNot)
-{
-    Hello hello{.agent_version = "1.2.3", .catalog = {}, .inventory = {}};
-    EXPECT_FALSE(Json::parse(encode(make_message(hello)))["body"].contains("library_digest"));
-    EXPECT_EQ(round_trip(hello).library_digest, std::nullopt);
-
-    for (const std::string digest : {"", "abc"}) {
-        hello.library_digest = digest;
-        EXPECT_EQ(round_trip(hello).library_digest, digest);
-    }
-}
-
-TEST(Codec, KeepsManifestsOfALibraryThatItDoesNotKnow)
-{
-    const Json newer{{"id", "dgemm"}, {"from_the_future", true}};
-    MatchLibrary library{.digest = "abc", .operators = Json::array({newer})};
-    EXPECT_FALSE(needs_ack(library));
-    EXPECT_EQ(round_trip(library).operators, library.operators);
-
-    library.operators = Json(std::vector<Json>(kMaxLibraryOperators + 1, Json::object()));
-    EXPECT_THAT(describe(failure_of(encode(make_message(library))).error), HasSubstr("operators"));
-}
-
-TEST(Codec, AHelloSaysWhichAuthoritiesAreTrustedOrDoesNotAsAnOlderAgentDoesNot)
-{
-    Hello hello{.agent_version = "1.2.3", .catalog = {}, .inventory = {}};
-    EXPECT_FALSE(Json::parse(encode(make_message(hello)))["body"].contains("authorities"));
-    EXPECT_EQ(round_trip(hello).authorities, std::nullopt);
-
-    for (const std::vector<std::string>& trusted : {std::vector<std::string>(), {"one", "two"}}) {
-        hello.authorities = trusted;
-        EXPECT_EQ(round_trip(hello).authorities, trusted);
-    }
-    hello.authorities = std::vector<std::string>(kMaxAuthorities + 1, "one");
-    EXPECT_THAT(describe(failure_of(encode(make_message(hello))).error), HasSubstr("authorities"));
-}
-
-TEST(Codec, AHelloSaysWhichHostJobsRunOnOrDoesNotAsAnOlderAgentDoesNot)
-{
-    Hello hello{.agent_version = "1.2.3", .catalog = {}, .inventory = {}};
-    EXPECT_FALSE(Json::parse(encode(make_message(hello)))["body"].contains("host_id"));
-    EXPECT_EQ(round_trip(hello).host_id, "");
-
-    hello.host_id = "abc";
-    EXPECT_EQ(round_trip(hello).host_id, "abc");
-
-    hello.host_id = std::string(129, 'x');
-    EXPECT_THAT(describe(failure_of(encode(make_message(hello))).error), HasSubstr("host_id"));
-}
-
-TEST(Codec, TrustedAuthoritiesAreAcknowledgedAndBounded)
-{
-    TrustedAuthorities trusted{.certificates_pem = "one", .signer_sha256 = "abc", .renew_within_s = 2.5};
-    EXPECT_TRUE(needs_ack(trusted));
-    EXPECT_EQ(round_trip(trusted).certificates_pem, "one");
-    EXPECT_EQ(round_trip(trusted).signer_sha256, "abc");
-    EXPECT_EQ(round_trip(trusted).renew_within_s, 2.5);
-
-    trusted.certificates_pem = std::string(kMaxAuthoritiesBytes + 1, 'x');
-    EXPECT_THAT(describe(failure_of(encode(make_message(trusted))).error), HasSubstr("certificates_pem"));
-}
-
 TEST(Codec, SaysWhichMessagesAreRepeated)
 {
     EXPECT_TRUE(needs_ack(StartAttempt{}));
     EXPECT_TRUE(needs_ack(AttemptEnded{}));
     EXPECT_FALSE(needs_ack(Heartbeat{}));
     EXPECT_FALSE(needs_ack(Ack{}));
-}
-
-TEST(Decode, RefusesWhatIsNoMessage)
-{
-    for (const std::string text : {"", "null", "[]", "{}", "{\"v\": 1", "\xff", "{\"v\":\"1\",\"id\":1}"}) {
-        const DecodeFailure failure = failure_of(text);
-        EXPECT_FALSE(failure.id) << text;
-        EXPECT_FALSE(failure.error.detail.empty()) << text;
-    }
-}
-
-TEST(Decode, RefusesAnotherVersionByName)
-{
-    Json message = envelope("heartbeat", {{"load_1min", 0}, {"running_attempts", 0}, {"spooled_messages", 0}});
-    message["v"] = 2;
-
-    const DecodeFailure failure = failure_of(message.dump());
-
-    ASSERT_TRUE(failure.id);
-    EXPECT_EQ(failure.id->value, message["id"].get<std::string>());
-    EXPECT_THAT(failure.error.detail, HasSubstr("version 2"));
-}
-
-TEST(Decode, RefusesAnUnknownTypeByName)
-{
-    const DecodeFailure failure = failure_of(envelope("teleport", Json::object()).dump());
-
-    EXPECT_TRUE(failure.id);
-    EXPECT_THAT(failure.error.detail, HasSubstr("teleport"));
-}
-
-TEST(Decode, NamesEveryWrongField)
-{
-    const Json body{{"attempt_id", "att_x"}, {"stream", "stdin"}, {"offset_bytes", -1}, {"data_base64", "!"}};
-
-    const DecodeFailure failure = failure_of(envelope("attempt_output", body).dump());
-
-    EXPECT_TRUE(failure.id);
-    ASSERT_EQ(failure.error.fields.size(), 4U);
-    EXPECT_EQ(failure.error.fields[0].field, "body.attempt_id");
-}
-
-TEST(Decode, NamesNoMoreFaultsThanAPersonReads)
-{
-    const Json body{{"inventory", Json(std::vector<int>(1000))}};
-
-    EXPECT_EQ(failure_of(envelope("hello", body).dump()).error.fields.size(), 101U);
-}
-
-TEST(Decode, RefusesProcessorsThatCannotBe)
-{
-    for (const Json& cpu : {Json(-1), Json(std::numeric_limits<std::uint64_t>::max()), Json(0.5)}) {
-        const Json body{
-            {"attempt_id", AttemptId::make().value}, {"started_at", "2026-11-20T11:04:14Z"}, {"cpus", {cpu}}};
-
-        const DecodeFailure failure = failure_of(envelope("attempt_started", body).dump());
-
-        EXPECT_EQ(failure.error.fields.at(0).field, "body.cpus") << cpu;
-    }
-}
-
-TEST(Decode, RefusesAnOrderWithoutAProgram)
-{
-    const Json body{{"attempt_id", AttemptId::make().value},
-                    {"job_id", JobId::make().value},
-                    {"name", "n"},
-                    {"label", "job"},
-                    {"unit_type", "u"},
-                    {"unit_count", 1},
-                    {"wall_limit_s", 1}};
-
-    EXPECT_THAT(describe(failure_of(envelope("start_attempt", body).dump()).error), HasSubstr("command"));
-}
-
-TEST(Decode, RefusesTooLargeAndTooDeep)
-{
-    EXPECT_EQ(failure_of(std::string(kMaxMessageBytes + 1, ' ')).error.code, Errc::kTooLarge);
-    EXPECT_EQ(failure_of(std::string(1000, '[')).error.code, Errc::kInvalid);
-}
-
-TEST(Codec, AWelcomeAsksForBalanceStepsOrDoesNotAsAnOlderServerDoesNot)
-{
-    Welcome welcome{.server_version = "1.2.3", .center_id = "cen_1", .center_name = "alpha", .stop = {}, .forget = {}};
-    const Json older = Json::parse(encode(make_message(welcome)))["body"];
-    EXPECT_FALSE(older.contains("balance_steps"));
-    EXPECT_EQ(round_trip(welcome).balance_steps, 0);
-
-    welcome.balance_steps = 500;
-    welcome.balance_pause_s = 1.5;
-    EXPECT_EQ(round_trip(welcome).balance_steps, 500);
-    EXPECT_EQ(round_trip(welcome).balance_pause_s, 1.5);
-}
-
-TEST(Codec, ATargetTellsOfARefusedRequestOrDoesNotAsAnOlderServerDoesNot)
-{
-    SubUnitTarget target{"vgpu", 4, 50, 50};
-    const Json older = Json::parse(encode(make_message(target)))["body"];
-    EXPECT_FALSE(older.contains("refused_request"));
-    EXPECT_FALSE(older.contains("refusal"));
-    EXPECT_FALSE(round_trip(target).refusal);
-
-    target.refusal = SubUnitRefusal{MessageId::make(), "the driver is busy"};
-    const SubUnitTarget again = round_trip(target);
-    ASSERT_TRUE(again.refusal);
-    EXPECT_EQ(again.refusal->request, target.refusal->request);
-    EXPECT_EQ(again.refusal->reason, "the driver is busy");
-    EXPECT_EQ(again.held_count, 50);
-}
-
-TEST(Codec, BalanceStepsAreRepeatedUntilAcknowledgedAndBounded)
-{
-    BalanceSteps steps;
-    steps.steps.assign(kMaxBalanceSteps, {.unit = "gpu0", .outcome = "no_sample"});
-    EXPECT_TRUE(needs_ack(steps));
-    EXPECT_EQ(round_trip(steps), steps);
-    steps.steps.push_back(steps.steps.front());
-    EXPECT_THAT(describe(failure_of(encode(make_message(steps))).error), HasSubstr("steps"));
 }
 
 } // namespace
