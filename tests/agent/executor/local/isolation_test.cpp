@@ -3,7 +3,7 @@
 #include "agent/executor/local/job_limits.hpp"
 #include "agent/executor/local/remove_tree.hpp"
 #include "core/base/file.hpp"
-#include "tests/agent/support/executor_fixture.hpp"
+#include "tests/agent/executor/local/hostile_jobs.hpp"
 
 #include <gmock/gmock.h>
 
@@ -15,67 +15,15 @@
 namespace fathom::agent {
 namespace {
 
+using test::HostileJobs;
+using test::kHostileIds;
 using test::LocalExecutorTest;
 using test::order;
+using test::processes_of;
 using test::shell_order;
 using test::wait_until;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-constexpr UserIds kIds{200000, 265535};
-
-/// Processes of this user on the host.
-std::size_t processes_of(unsigned uid)
-{
-    std::size_t count = 0;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-        struct stat facts{};
-        const bool is_process = entry.path().filename().string().find_first_not_of("0123456789") == std::string::npos;
-        if (is_process && ::stat(entry.path().c_str(), &facts) == 0 && facts.st_uid == uid) ++count;
-    }
-    return count;
-}
-
-/// As a root agent runs jobs by default: each as a user of its own, in namespaces of its own.
-class HostileJobs : public LocalExecutorTest {
-  protected:
-    void SetUp() override
-    {
-        if (::getuid() != 0) GTEST_SKIP() << "needs root";
-        options_.user_ids = kIds;
-    }
-
-    std::string text_of(const AttemptEnd& end) { return output(end.attempt_id, OutputStream::kStdout); }
-    std::string text_of(const std::string& line) { return text_of(run(shell_order(line))); }
-    std::string text_of_python(const std::string& program) { return text_of(run(order({"python3", "-c", program}))); }
-
-    /// A job that sleeps until it is told to end, and then ends well.
-    AttemptOrder start_neighbour()
-    {
-        const AttemptOrder job =
-            shell_order("umask 0; trap 'echo well; exit 0' TERM; echo secret > s; while :; do sleep 0.05; done");
-        start(job);
-        wait_for_file(work(job.attempt_id) / "s");
-        return job;
-    }
-
-    void expect_unharmed(const AttemptOrder& neighbour)
-    {
-        EXPECT_EQ(executor().look(neighbour.attempt_id).phase, RunPhase::kAlive);
-        executor().cancel(neighbour.attempt_id);
-        const AttemptEnd end = wait_end(neighbour.attempt_id);
-        EXPECT_EQ(end.outcome, AttemptOutcome::kCancelled);
-        EXPECT_EQ(end.exit_code, 0);
-        EXPECT_EQ(text_of(end), "well\n");
-    }
-
-    unsigned user_of(const AttemptOrder& job) const
-    {
-        struct stat facts{};
-        EXPECT_EQ(::stat(work(job.attempt_id).c_str(), &facts), 0);
-        return facts.st_uid;
-    }
-};
 
 TEST_F(HostileJobs, AreAllSeparatedHere)
 {
@@ -91,8 +39,8 @@ TEST_F(HostileJobs, EachHaveAUserThatNoOtherLivingOneHas)
     const AttemptOrder first = start_neighbour();
     const AttemptOrder second = start_neighbour();
     EXPECT_NE(user_of(first), user_of(second));
-    EXPECT_GE(user_of(first), kIds.first);
-    EXPECT_LE(user_of(first), kIds.last);
+    EXPECT_GE(user_of(first), kHostileIds.first);
+    EXPECT_LE(user_of(first), kHostileIds.last);
 
     // An agent that starts again, and has no choice but between them and one more.
     options_.user_ids =
@@ -121,44 +69,6 @@ TEST_F(HostileJobs, FindNoUserWhenAllAreTaken)
     EXPECT_THAT(executor().start({second, {cpus_.front()}, 1, 0, {}}).error().detail, HasSubstr("run_as_uids"));
     wait_until([&] { return executor().remove(first.attempt_id).has_value(); }, "its folder's removal");
     EXPECT_EQ(text_of(run(second)), "200017\n");
-}
-
-TEST_F(HostileJobs, ThatTakeMoreOfTheDiskThanTheirShareAreEnded)
-{
-    options_.disk_bytes_per_processor = 8 << 20;
-    const AttemptOrder neighbour = start_neighbour();
-    const std::string three_files = "for i in 1 2 3; do head -c 3M /dev/zero >$i; done; ";
-    const std::map<std::string, std::string> jobs{
-        {"in many files", three_files + "sleep 60"},
-        {"in temporary folders", "cd /tmp; " + three_files + "sleep 60"},
-        {"deleted, and still open",
-         "exec 3>a 4>b 5>c; rm a b c; for i in 3 4 5; do head -c 3M /dev/zero >&$i; done; sleep 60"}};
-    for (const auto& [how, line] : jobs) {
-        const AttemptEnd end = run(shell_order(line));
-        EXPECT_EQ(end.outcome, AttemptOutcome::kSignalled) << how;
-        EXPECT_THAT(end.detail, HasSubstr("more of the disk than its share of 8388608 bytes")) << how;
-        EXPECT_LT(end.run_s, 40) << how;
-    }
-    EXPECT_THAT(run(shell_order("exec head -c 9M /dev/zero >one")).detail,
-                HasSubstr("a file would have become larger"));
-    // Names of one file are one file.
-    const AttemptEnd linked = run(shell_order("head -c 3M /dev/zero >a; ln a b; ln a c; ln a d; sleep 2.5; echo well"));
-    EXPECT_EQ(text_of(linked), "well\n") << linked.detail;
-    expect_unharmed(neighbour);
-}
-
-TEST_F(HostileJobs, ThatMakeMoreFilesThanTheirShareAreEnded)
-{
-    options_.disk_files_per_processor = 100;
-    const AttemptOrder neighbour = start_neighbour();
-
-    const AttemptEnd many = run(shell_order("i=0; while [ $i -lt 200 ]; do : >$i; i=$((i + 1)); done; sleep 60"));
-    EXPECT_EQ(many.outcome, AttemptOutcome::kSignalled);
-    EXPECT_EQ(many.detail, "it made more files than its share of 100 (disk_files_per_processor)");
-    EXPECT_LT(many.run_s, 40);
-    const AttemptEnd few = run(shell_order("for i in 1 2 3; do : >$i; done; sleep 2.5; echo well"));
-    EXPECT_EQ(text_of(few), "well\n") << few.detail;
-    expect_unharmed(neighbour);
 }
 
 TEST_F(HostileJobs, SeeNoProcessesOfOthers)
@@ -210,98 +120,6 @@ TEST_F(HostileJobs, KillAllAndHitNobodyElse)
     EXPECT_EQ(end.exit_code, 4);
     EXPECT_EQ(text_of(end), "still here\n");
     expect_unharmed(neighbour);
-}
-
-TEST_F(HostileJobs, MayNotMakeMoreProcessesThanTheirShare)
-{
-    const AttemptOrder neighbour = start_neighbour();
-    // Bounded by itself as well: no test is to take the machine down.
-    const AttemptOrder bomb = order({"python3", "-c",
-                                     "import os, time\n"
-                                     "made = 0\n"
-                                     "try:\n"
-                                     "    while made < 2000:\n"
-                                     "        if os.fork() == 0: time.sleep(1000)\n"
-                                     "        made += 1\n"
-                                     "except OSError as e: print(e.errno)\n"
-                                     "print(made)\n"});
-
-    const AttemptEnd end = run(bomb);
-
-    int error = 0;
-    int made = 0;
-    std::istringstream(text_of(end)) >> error >> made;
-    EXPECT_EQ(error, EAGAIN);
-    EXPECT_GT(made, 100);
-    EXPECT_LT(made, most_processes(1));
-    EXPECT_EQ(end.exit_code, 0);
-    EXPECT_EQ(processes_of(user_of(bomb)), 0U);
-    expect_unharmed(neighbour);
-}
-
-TEST_F(HostileJobs, LeaveNoProcessHoweverFastTheyFork)
-{
-    const AttemptOrder job = order({"python3", "-c",
-                                    "import os\n"
-                                    "if os.fork() == 0:\n"
-                                    "    os.setsid()\n"
-                                    "    for i in range(10**7):\n"
-                                    "        if os.fork() != 0: os._exit(0)\n"});
-
-    EXPECT_EQ(run(job).exit_code, 0);
-
-    EXPECT_EQ(processes_of(user_of(job)), 0U);
-}
-
-TEST_F(HostileJobs, DieOfTheirOwnMemoryOnly)
-{
-    const Json controllers = executor().facts()["cgroup_controllers"];
-    const AttemptOrder neighbour = start_neighbour();
-    const RunOrder bomb{
-        order({"python3", "-c", "x = bytearray(200 << 20); print(len(x))"}), {cpus_.front()}, 1, 64LL << 20U, {}};
-
-    ASSERT_TRUE(executor().start(bomb));
-    const AttemptEnd end = wait_end(bomb.order.attempt_id);
-
-    if (std::find(controllers.begin(), controllers.end(), "memory") != controllers.end()) {
-        EXPECT_EQ(end.outcome, AttemptOutcome::kOutOfMemory);
-        EXPECT_EQ(end.signal, SIGKILL);
-        EXPECT_THAT(end.detail, StartsWith("out of memory"));
-    }
-    expect_unharmed(neighbour);
-}
-
-TEST_F(HostileJobs, LeaveNeitherTheirLimitsNorTheirEndToTheNextOfTheirSupervisor)
-{
-    const std::string take = "x = bytearray(100 << 20); print(len(x))";
-    for (const std::int64_t memory_bytes : {256LL << 20U, 0LL}) {
-        const auto [small, next] =
-            serve_two(order_of({"python3", "-c", take}, 64LL << 20U), order_of({"python3", "-c", take}, memory_bytes));
-        const AttemptEnd large = wait_end(next.attempt_id);
-        EXPECT_EQ(small.signal, SIGKILL);
-        EXPECT_EQ(large.exit_code, 0) << large.detail;
-        EXPECT_EQ(large.detail, "");
-    }
-}
-
-TEST_F(HostileJobs, ThatFillTheDiskStillEndTruly)
-{
-    const std::filesystem::path disk = folder_.path() / "disk";
-    std::filesystem::create_directory(disk);
-    const test::SmallDisk mounted(disk, "4m");
-    options_.attempts = disk / "attempts";
-    const AttemptOrder neighbour = start_neighbour();
-
-    const AttemptEnd end =
-        run(shell_order("cat /dev/zero > x 2>/dev/null; cat /dev/zero > /tmp/x 2>/dev/null; exit 7"));
-
-    EXPECT_EQ(end.outcome, AttemptOutcome::kExited);
-    EXPECT_EQ(end.exit_code, 7);
-    executor().cancel(neighbour.attempt_id);
-    EXPECT_EQ(wait_end(neighbour.attempt_id).exit_code, 0);
-    for (const AttemptId& id : executor().known()) {
-        wait_until([&] { return executor().remove(id).has_value(); }, "its folder's removal");
-    }
 }
 
 TEST_F(HostileJobs, LeaveNoFilesWhateverTheyMake)
@@ -425,17 +243,6 @@ TEST_F(HostileJobs, DoNotRunWhereTheirViewFailsHalfWay)
     EXPECT_EQ(end.cause, AttemptCause::kNone) << "it is the center's failure";
     EXPECT_FALSE(end.started_at);
     EXPECT_EQ(text_of(end), "");
-}
-
-TEST_F(HostileJobs, AreHeldToLimitsWithoutControlGroupsToo)
-{
-    const std::string limit = std::to_string(most_processes(1));
-
-    EXPECT_EQ(
-        text_of_python("import resource as r\n"
-                       "print(*r.getrlimit(r.RLIMIT_NPROC), *r.getrlimit(r.RLIMIT_CORE),\n"
-                       "      r.getrlimit(r.RLIMIT_NOFILE)[1] <= 65536, open('/proc/self/oom_score_adj').read())\n"),
-        limit + " " + limit + " 0 0 True 500\n\n");
 }
 
 /// Also without root: what the agent keeps is nothing that its jobs need to see.
