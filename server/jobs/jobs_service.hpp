@@ -3,11 +3,11 @@
 #include "server/api/compute_pool.hpp"
 #include "server/api/idempotency.hpp"
 #include "server/catalog/catalog_cache.hpp"
-#include "server/identity/job_look.hpp"
 #include "server/job_types/job_typing.hpp"
 #include "server/jobs/job_admission.hpp"
 #include "server/jobs/job_finalizer.hpp"
 #include "server/jobs/job_list_store.hpp"
+#include "server/jobs/job_looks.hpp"
 #include "server/jobs/job_quota.hpp"
 #include "server/jobs/jobs_store.hpp"
 #include "server/retention/free_space.hpp"
@@ -25,10 +25,6 @@ struct JobRules {
     std::int64_t most_priority{0};  ///< of jobs whose submitters do not manage the network
     std::chrono::days keep_jobs{0}; ///< after their end, for those who ask for one that is gone; 0: for ever
 };
-
-/// Who lists jobs.
-/// What of a job is looked at.
-enum class JobPart { kSpecification, kOutput };
 
 /// What clients do with jobs. A look at a job that its reader sees by its role alone is in the audit log, once an hour
 /// for each reader and job (job.read, of the output job.read_output), and so are lists with such jobs (job.list, once
