@@ -19,7 +19,7 @@ std::vector<std::string> read_s3_prefixes(ObjectReader& reader, const char* name
     for (const std::string& prefix : prefixes) {
         // As the URL of an object below it.
         const std::string below = prefix + (prefix.ends_with('/') ? "x" : "/x");
-        const std::string problem = prefix.starts_with("s3://") ? problem_of_url(below) : "must begin with s3://";
+        const std::string problem = is_object_url(prefix) ? problem_of_url(below) : "must begin with s3://";
         if (!problem.empty()) reader.fail(name, "\"" + prefix + "\" " + problem);
     }
     return prefixes;

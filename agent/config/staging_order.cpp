@@ -1,5 +1,7 @@
 #include "agent/config/staging_order.hpp"
 
+#include "core/model/data_location.hpp"
+
 namespace fathom::agent {
 namespace {
 
@@ -44,7 +46,7 @@ std::string s3_grant_key(std::string_view method, const std::string& url)
 
 Result<std::string> transfer_url(const StagingRule& rule, std::string_view method, const std::string& url)
 {
-    if (!url.starts_with("s3://")) return url;
+    if (!is_object_url(url)) return url;
     const auto grant = rule.s3.find(s3_grant_key(method, url));
     if (grant == rule.s3.end()) return Error{Errc::kInvalid, "this center's agent knows no s3:// URLs"};
     if (grant->second.url.empty()) return Error{Errc::kInvalid, grant->second.refusal};

@@ -2,6 +2,7 @@
 
 #include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
+#include "core/model/data_location.hpp"
 #include "core/transfer/signed_url.hpp"
 
 #include <algorithm>
@@ -13,7 +14,6 @@ namespace fathom::agent {
 namespace {
 
 constexpr std::size_t kMaxKeyFileBytes = 4096;
-constexpr std::string_view kS3Scheme = "s3://";
 constexpr const char* kKeyInReach =
     "this center signs for no s3:// URLs: its jobs run as the agent does and could read the store's key; start the "
     "agent as root with run_as or run_as_uids, or allow user namespaces, or let them ([s3] jobs_may_read_key)";
@@ -94,9 +94,9 @@ StagingRule with_s3_grants(StagingRule rule, const S3Store& store, const Attempt
     lasts = std::clamp(lasts, std::chrono::seconds(1), kMaxSignedTime);
     const auto grant = [&](const char* method, std::vector<std::string> S3AccessRule::* prefixes,
                            const std::string& url) {
-        if (!url.starts_with(kS3Scheme)) return;
+        if (!is_object_url(url)) return;
         S3Grant granted;
-        const std::string path = url.substr(kS3Scheme.size() - 1);
+        const std::string path = url.substr(kObjectScheme.size() - 1);
         if (store.access.endpoint.empty())
             granted.refusal = "this center has no object store for s3:// URLs ([s3])";
         else if (!store.refusal.empty())

@@ -22,7 +22,6 @@ std::string_view authority_of(std::string_view url)
 /// Of "s3://bucket/key": the key as it is, not encoded.
 std::string problem_of_object(std::string_view url)
 {
-    constexpr std::string_view kScheme = "s3://";
     constexpr std::size_t kMaxBucketBytes = 63;
     constexpr std::string_view kSigns = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
     const std::string_view bucket = authority_of(url);
@@ -30,7 +29,7 @@ std::string problem_of_object(std::string_view url)
         bucket.find_first_not_of(kSigns) != std::string_view::npos)
         return "must name a bucket: s3://bucket/key";
     if (url.find_first_of("?#") != std::string_view::npos) return "must be a plain name, without ? and #";
-    const std::size_t key = url.find('/', kScheme.size());
+    const std::size_t key = url.find('/', kObjectScheme.size());
     if (key == std::string_view::npos || key + 1 == url.size()) return "must name an object: s3://bucket/key";
     const std::string parts = std::string(url.substr(key)) + "/";
     for (const char* refused : {"//", "/./", "/../"}) {
@@ -49,7 +48,7 @@ std::string problem_of_url(std::string_view url)
         if (url.find_first_of("?#%") != std::string_view::npos) return "must be a plain path, without %, ? and #";
         return (std::string(url) + "/").find("/../") == std::string::npos ? "" : "must have no .. in it";
     }
-    if (url.starts_with("s3://")) return problem_of_object(url);
+    if (is_object_url(url)) return problem_of_object(url);
     if (!url.starts_with("https://") && !url.starts_with("http://"))
         return "must begin with https://, http://, s3:// or file:///";
     const std::string_view authority = authority_of(url);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/json_reader.hpp"
+#include "core/model/data_location.hpp"
 
 #include <cstdint>
 #include <string>
@@ -32,7 +33,7 @@ inline constexpr std::int64_t kMaxWallLimitOfSigned_s = 7 * 86400 - 3600;
 /// Whether it goes to an object store by a signature of its center's.
 inline bool is_signed_by_center(const JobOutput& output)
 {
-    return output.url.starts_with("s3://");
+    return is_object_url(output.url);
 }
 
 /// Reads the field `outputs` of a job; missing is empty.

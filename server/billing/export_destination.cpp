@@ -1,11 +1,12 @@
 #include "server/billing/export_destination.hpp"
 
+#include "core/model/data_location.hpp"
+
 #include <algorithm>
 
 namespace fathom::server {
 namespace {
 
-constexpr std::string_view kScheme = "s3://";
 constexpr std::size_t kMaxPrefixBytes = 512;
 
 bool is_lower_or_digit(char c)
@@ -46,11 +47,11 @@ Result<ExportDestination> parse_export_destination(std::string_view text, const 
             return Error{Errc::kInvalid, "this server has no folder for exports: its setting export_folder names one"};
         return destination;
     }
-    if (!text.starts_with(kScheme)) return Error{Errc::kInvalid, "must be folder or s3://BUCKET/PREFIX"};
+    if (!is_object_url(text)) return Error{Errc::kInvalid, "must be folder or s3://BUCKET/PREFIX"};
     if (places.store.endpoint.empty())
         return Error{Errc::kInvalid, "this server has no object store: its settings s3_endpoint, s3_access_key and "
                                      "s3_secret_key name one"};
-    text.remove_prefix(kScheme.size());
+    text.remove_prefix(kObjectScheme.size());
     const std::size_t slash = std::min(text.find('/'), text.size());
     destination.is_folder = false;
     destination.bucket = text.substr(0, slash);

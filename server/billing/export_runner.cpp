@@ -5,6 +5,7 @@
 #include "core/base/secret.hpp"
 #include "core/base/utf8_prefix.hpp"
 #include "core/decide/billing/export_calendar.hpp"
+#include "core/model/data_location.hpp"
 #include "server/billing/export_writer.hpp"
 #include "server/billing/ledger_store.hpp"
 
@@ -249,7 +250,7 @@ asio::awaitable<Result<std::string>> ExportRunner::write_to_store(const ExportSc
     };
     const Result<void> sent = co_await block(upload);
     if (!sent) co_return sent.error();
-    co_return "s3://" + destination.bucket + "/" + key;
+    co_return std::string(kObjectScheme) + destination.bucket + "/" + key;
 }
 
 } // namespace fathom::server

@@ -1,6 +1,7 @@
 #include "server/jobs/attempt_orders_store.hpp"
 
 #include "core/decide/corun/shared_runs.hpp"
+#include "core/model/data_location.hpp"
 #include "core/model/operator_package.hpp"
 #include "server/catalog/catalog_gpu_pairs.hpp"
 #include "server/jobs/gpu_class.hpp"
@@ -164,7 +165,7 @@ std::map<std::string, std::string> environment_of(JobSpec& spec, const GpuMemory
 /// Whether data of the job is named by s3:// URLs.
 bool uses_object_store(const JobSpec& spec)
 {
-    const auto is_of_store = [](const auto& data) { return data.url.starts_with("s3://"); };
+    const auto is_of_store = [](const auto& data) { return is_object_url(data.url); };
     return std::any_of(spec.inputs.begin(), spec.inputs.end(), is_of_store) ||
            std::any_of(spec.outputs.begin(), spec.outputs.end(), is_of_store);
 }

@@ -2,6 +2,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
+#include "core/model/data_location.hpp"
 #include "core/transfer/signed_url.hpp"
 
 #include <algorithm>
@@ -15,7 +16,6 @@ constexpr std::chrono::hours kLookEvery{1};
 /// What is signed is good for seven.
 constexpr std::chrono::hours kRenewAfter{24};
 constexpr std::size_t kMaxSignedBytes = 1UL << 22U;
-constexpr std::string_view kObjectScheme = "s3://";
 
 /// BatchFolder::signed_urls().
 struct SignedUrls {
@@ -81,7 +81,7 @@ Result<void> note_signed(const AttemptOrder& order, const BatchFolder& folder, c
     SignedUrls urls{.order = {}, .user = user};
     urls.order.owner.project = order.owner.project;
     urls.order.wall_limit_s = order.wall_limit_s;
-    const auto is_object = [](const auto& file) { return file.url.starts_with(kObjectScheme); };
+    const auto is_object = [](const auto& file) { return is_object_url(file.url); };
     std::copy_if(order.inputs.begin(), order.inputs.end(), std::back_inserter(urls.order.inputs), is_object);
     std::copy_if(order.outputs.begin(), order.outputs.end(), std::back_inserter(urls.order.outputs), is_object);
     if (urls.order.inputs.empty() && urls.order.outputs.empty()) return {};

@@ -1,5 +1,4 @@
 #include "core/model/operator_place.hpp"
-
 #include "core/model/probe_result.hpp"
 #include "core/model/probe_task.hpp"
 
