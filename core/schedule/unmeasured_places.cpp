@@ -1,7 +1,7 @@
 #include "core/schedule/unmeasured_places.hpp"
 
 #include "core/base/byte_key.hpp"
-#include "core/decide/routing/route_filter.hpp"
+#include "core/decide/routing/removing_filters.hpp"
 
 namespace fathom {
 namespace {
@@ -43,23 +43,25 @@ const std::vector<std::size_t>& UnmeasuredPlaces::find(const RouteRequest& reque
 
 std::vector<std::size_t> UnmeasuredPlaces::list(const RouteRequest& request, std::chrono::seconds period)
 {
-    std::vector<std::uint8_t> is_old(columns_->size(), 0);
-    std::vector<std::uint8_t> runs_operators(columns_->size(), 1);
+    const std::size_t size = columns_->size();
+    const Timestamp oldest = now_ - period;
+    std::vector<std::uint8_t> old_marks(size, 0);
+    std::vector<std::uint8_t> runner_marks(size, 1);
+    // Not the vectors: their checks would take most of the time of a scan.
+    std::uint8_t* const is_old = old_marks.data();
+    std::uint8_t* const runs_operators = runner_marks.data();
     for (const OperatorDemand& demand : request.operators) {
-        const std::vector<Timestamp>& times = columns_->measured_at(demand.operator_id, demand.parameters_key);
-        for (std::size_t i = 0; i < times.size(); ++i) {
-            if (times[i] < now_ - period) is_old[i] = 1;
-        }
-        const std::vector<std::uint8_t>& offers = columns_->offers(demand.operator_id);
-        for (std::size_t i = 0; i < offers.size(); ++i) {
-            if (offers[i] == 0) runs_operators[i] = 0;
-        }
+        const Timestamp* const measured_at = columns_->measured_at(demand.operator_id, demand.parameters_key).data();
+        for (std::size_t i = 0; i < size; ++i)
+            is_old[i] = static_cast<std::uint8_t>(is_old[i] | (measured_at[i] < oldest ? 1 : 0));
+        const std::uint8_t* const offers = columns_->offers(demand.operator_id).data();
+        for (std::size_t i = 0; i < size; ++i)
+            runs_operators[i] = static_cast<std::uint8_t>(runs_operators[i] & offers[i]);
     }
+    const RemovingFilters filters(request, columns_->unit_types(), *columns_);
     std::vector<std::size_t> found;
-    for (std::size_t i = 0; i < is_old.size(); ++i) {
-        if (is_old[i] == 0) continue;
-        if (!removing_filter(request, columns_->unit_types()[i], columns_->facts(i), runs_operators[i] != 0))
-            found.push_back(i);
+    for (std::size_t i = 0; i < size; ++i) {
+        if (is_old[i] != 0 && filters.of(i, runs_operators[i] != 0) == kFilterCount) found.push_back(i);
     }
     return found;
 }

@@ -130,6 +130,10 @@ void RouteColumns::set_facts(std::size_t unit_type, const UnitTypeFacts& facts)
 {
     facts_[unit_type] = facts;
     fact_columns_.set(unit_type, facts);
+    if (groups_ == nullptr) return;
+    auto groups = std::make_shared<FactGroups>(*groups_); // copies share them
+    groups->set(unit_type, facts);
+    groups_ = std::move(groups);
 }
 
 void RouteColumns::take_over(RouteColumns& before)
@@ -223,6 +227,12 @@ const std::shared_ptr<const UnitTypeIndex>& RouteColumns::index()
 {
     if (index_ == nullptr) index_ = std::make_shared<const UnitTypeIndex>(unit_types_);
     return index_;
+}
+
+const FactGroups& RouteColumns::fact_groups()
+{
+    if (groups_ == nullptr) groups_ = std::make_shared<const FactGroups>(facts_);
+    return *groups_;
 }
 
 double RouteColumns::start_up_s(std::size_t unit_type)
@@ -386,6 +396,7 @@ void RouteColumns::prepare()
     if (size() == 0) return;
     start_up_s(0);
     index();
+    fact_groups();
     for (auto& [key, kept] : columns_) {
         if (kept.generation != generation_) renew(kept, false);
     }

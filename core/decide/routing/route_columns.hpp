@@ -94,6 +94,7 @@ class RouteColumns {
     /// As if a unit type were otherwise: for a copy, of which the list is not that of the original.
     void set_facts(std::size_t unit_type, const UnitTypeFacts& facts);
     const std::shared_ptr<const UnitTypeIndex>& index();
+    const FactGroups& fact_groups();
 
     /// By unit type: its place in order of ids.
     const std::vector<std::uint32_t>& id_rank() const { return id_rank_; }
@@ -143,6 +144,7 @@ class RouteColumns {
     FactColumns fact_columns_;                   ///< some of them
     std::vector<std::int64_t> idle_units_;       ///< of each
     std::shared_ptr<const UnitTypeIndex> index_; ///< made when it is first asked for
+    std::shared_ptr<const FactGroups> groups_;   ///< made when it is first asked for
     std::shared_ptr<const OperatorEstimates> estimates_;
     std::vector<std::uint32_t> id_rank_;
     std::vector<std::uint32_t> by_center_;

@@ -183,6 +183,13 @@ std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTyp
     return std::nullopt;
 }
 
+bool asks_facts_only(const RouteRequest& request)
+{
+    const UnitRequest& units = request.units;
+    return request.project_centers.empty() && request.refused_by.empty() && units.center.empty() &&
+           units.type == "any" && units.isa.empty() && request.software == SoftwareKinds() && request.sites.empty();
+}
+
 std::string filter_reason(const RouteRequest& request, const UnitTypeView& view, Filter filter)
 {
     switch (filter) {

@@ -17,6 +17,10 @@ std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTyp
 std::optional<Filter> removing_filter(const RouteRequest& request, const UnitTypeView& view, const UnitTypeFacts& facts,
                                       bool runs_operators);
 
+/// Whether removing_filter() of the request reads nothing but facts: then it is the same for all unit types of one of
+/// FactGroups that run, or do not run, all operators.
+bool asks_facts_only(const RouteRequest& request);
+
 /// Whether the unit type's center has refused the job (RouteRequest::refused_by).
 bool has_refused(const RouteRequest& request, const UnitTypeView& view);
 

@@ -1,5 +1,6 @@
 #include "core/decide/routing/route_table.hpp"
 
+#include "core/decide/routing/removing_filters.hpp"
 #include "core/decide/routing/route_filter.hpp"
 #include "core/decide/routing/route_kind_key.hpp"
 
@@ -248,11 +249,11 @@ std::vector<std::uint8_t> RouteTable::Impl::runners_of(const RouteKind& kind) co
 void RouteTable::Impl::set_own_filters(const RouteRequest& request, RouteKind& kind) const
 {
     const std::vector<std::uint8_t> runners = runners_of(kind);
-    for (std::size_t i = 0; i < runners.size(); ++i) {
-        const std::optional<Filter> filter =
-            removing_filter(request, unit_types->given(i), columns->facts(i), runners[i] != 0);
-        kind.own_filter[i] = filter ? static_cast<std::uint8_t>(*filter) : RouteKind::kStays;
-    }
+    const RemovingFilters filters(request, *unit_types, *columns);
+    const std::uint8_t* const runs = runners.data();
+    std::uint8_t* const own_filter = kind.own_filter.data();
+    for (std::size_t i = 0; i < runners.size(); ++i)
+        own_filter[i] = filters.of(i, runs[i] != 0);
 }
 
 const Found& RouteTable::Impl::look_at(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,

@@ -2,7 +2,27 @@
 
 #include "core/decide/prediction/device_choice.hpp"
 
+#include <map>
+#include <tuple>
+
 namespace fathom {
+namespace {
+
+/// What filters ask (core/decide/routing/route_filter).
+auto asked_of(const UnitTypeFacts& facts)
+{
+    return std::tuple{facts.memory_bytes_per_unit,
+                      facts.gpu_memory_bytes,
+                      facts.unit_count,
+                      facts.max_wall_s,
+                      facts.units_per_device,
+                      facts.is_device,
+                      facts.takes_work,
+                      facts.is_open_to_probes,
+                      facts.closed_by};
+}
+
+} // namespace
 
 UnitTypeFacts::UnitTypeFacts(const UnitTypeView& view)
     : memory_bytes_per_unit(view.memory_bytes_per_unit), gpu_memory_bytes(view.gpu_memory_bytes),
@@ -33,6 +53,23 @@ void FactColumns::set(std::size_t unit_type, const UnitTypeFacts& facts)
     power_w[unit_type] = facts.power_w;
     least_s_per_byte[unit_type] = facts.least_s_per_byte;
     has_network[unit_type] = facts.has_network ? 1 : 0;
+}
+
+FactGroups::FactGroups(std::span<const UnitTypeFacts> facts)
+{
+    std::map<decltype(asked_of(UnitTypeFacts())), std::uint32_t> groups;
+    group_of_.reserve(facts.size());
+    for (const UnitTypeFacts& one : facts) {
+        const auto [group, is_new] = groups.try_emplace(asked_of(one), static_cast<std::uint32_t>(facts_.size()));
+        if (is_new) facts_.push_back(one);
+        group_of_.push_back(group->second);
+    }
+}
+
+void FactGroups::set(std::size_t unit_type, const UnitTypeFacts& facts)
+{
+    group_of_[unit_type] = static_cast<std::uint32_t>(facts_.size());
+    facts_.push_back(facts);
 }
 
 } // namespace fathom

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 /// What decisions ask of every unit type; part of core/decide/routing/route.
@@ -49,6 +50,22 @@ struct FactColumns {
 
     void resize(std::size_t size);
     void set(std::size_t unit_type, const UnitTypeFacts& facts);
+};
+
+/// Unit types by what filters ask of their facts: in a large network many are alike, and have one answer.
+class FactGroups {
+  public:
+    explicit FactGroups(std::span<const UnitTypeFacts> facts);
+    void set(std::size_t unit_type, const UnitTypeFacts& facts);
+
+    /// By unit type: the number of its group.
+    const std::vector<std::uint32_t>& group_of() const { return group_of_; }
+    /// By group: one of its unit types' facts; those that no filter asks for may be others elsewhere.
+    const std::vector<UnitTypeFacts>& facts() const { return facts_; }
+
+  private:
+    std::vector<std::uint32_t> group_of_;
+    std::vector<UnitTypeFacts> facts_;
 };
 
 } // namespace fathom
