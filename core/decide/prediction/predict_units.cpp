@@ -153,10 +153,21 @@ RunTime DividedRun::at(std::int64_t unit_count) const
     return {std::max(run_s, 0.0), single_.low_s * stretched(fast_s), single_.high_s * stretched(slow_s)};
 }
 
+double DividedRun::run_s(std::int64_t unit_count) const
+{
+    if (by_count_ != nullptr) return by_count_->at(unit_count).run_s;
+    if (unit_count == 1 || single_.run_s <= 0) return single_.run_s;
+    double run_s = single_.run_s;
+    for (const ScaledPart& part : parts_) {
+        if (part.curve != nullptr) run_s -= part.total_s * part.curve->saved(unit_count).factor;
+    }
+    return std::max(run_s, 0.0);
+}
+
 double DividedRun::speedup(std::int64_t unit_count) const
 {
-    const double run_s = at(unit_count).run_s;
-    return run_s > 0 ? single_.run_s / run_s : 1;
+    const double time_s = run_s(unit_count);
+    return time_s > 0 ? single_.run_s / time_s : 1;
 }
 
 std::int64_t DividedRun::knee(std::int64_t most) const

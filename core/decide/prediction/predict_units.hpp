@@ -93,6 +93,8 @@ class DividedRun {
     explicit DividedRun(const RunByCount& by_count);
 
     RunTime at(std::int64_t unit_count) const;
+    /// at().run_s, at a third of the time.
+    double run_s(std::int64_t unit_count) const;
     double speedup(std::int64_t unit_count) const;
     std::int64_t largest_known() const { return largest_known_; }
     std::int64_t knee(std::int64_t most) const;

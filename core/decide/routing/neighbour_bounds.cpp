@@ -88,7 +88,8 @@ double RouteTable::Impl::least_compute_s(const RouteKind& kind, std::size_t unit
     return compute_s + std::max(0.0, run_s / trust_factor - std::max(run_s, compute_s));
 }
 
-void RouteTable::Impl::count_neighbours(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type)
+RouteTable::Impl::LeastSlowdown RouteTable::Impl::count_neighbours(const RouteRequest& request, const RouteKind& kind,
+                                                                   std::size_t unit_type)
 {
     const PlaceRun run = run_of(request, kind, unit_type);
     const LeastSlowdown slowdown = least_slowdown(request, kind, unit_type, run, bounds_.delay_s[unit_type]);
@@ -107,6 +108,7 @@ void RouteTable::Impl::count_neighbours(const RouteRequest& request, const Route
     }
     run_s = std::max(run_s, most_run_s);
     unit_s = std::max(unit_s, most_unit_s);
+    return slowdown;
 }
 
 } // namespace fathom

@@ -264,6 +264,45 @@ void RouteTable::Impl::begin_bounds(const RouteRequest& request, RouteKind& kind
               static_cast<std::int32_t>(std::min<std::int64_t>(fewest, std::int64_t{1} << 30)));
 }
 
+double RouteTable::Impl::least_by_count(const RouteRequest& request, RouteKind& kind, std::size_t unit_type,
+                                        const LeastSlowdown& slowdown)
+{
+    constexpr std::int64_t kMaxCounts = 64;
+    const UnitRequest& units = request.units;
+    const UnitTypeFacts& facts = columns->facts(unit_type);
+    if (units.is_exclusive()) return 0; // whole devices, whose counts are others
+    const PlaceRun known = run_of(request, kind, unit_type);
+    const DividedRun run(known.single, known.parts);
+    std::int64_t first = facts.least_count_for(units);
+    std::int64_t last = first;
+    if (!units.count) {
+        std::int64_t most = known.knee > 0 ? known.knee : run.knee(facts.unit_count);
+        kind.knee[unit_type] = static_cast<std::int32_t>(std::min<std::int64_t>(most, std::int64_t{1} << 30));
+        if (units.ignore_knee) most = std::max(most, run.largest_known());
+        first = units.min;
+        last = std::max(units.min, std::min({units.max, facts.unit_count, most}));
+    }
+    if (last - first >= kMaxCounts) return 0;
+    const double factor = kind.least_factor;
+    const double moved_s = bounds_.moved_bytes[unit_type] * facts.least_s_per_byte;
+    const double start_s = bounds_.start_s[unit_type] + moved_s + bounds_.delay_s[unit_type];
+    const double single_s = known.single.run_s;
+    double least = Availability::kForEver;
+    for (std::int64_t count = first; count <= last; ++count) {
+        const double alone_s = run.run_s(count);
+        // As count_neighbours() has it.
+        const double run_s = std::max(alone_s, std::min(alone_s * slowdown.of_run, single_s));
+        const double held_s = factor * std::max(alone_s, std::min(alone_s * slowdown.of_units, single_s)) + moved_s;
+        const double compute_s = run_s * factor;
+        const double trust_penalty_s = std::max(0.0, run_s / facts.trust_factor - std::max(run_s, compute_s));
+        const double taken_unit_s = held_s * static_cast<double>(count);
+        least = std::min(
+            least, objective(request.prefer, {start_s + compute_s + trust_penalty_s,
+                                              facts.least_cost_per_s * taken_unit_s, facts.power_w * taken_unit_s}));
+    }
+    return kBoundFactor * least;
+}
+
 void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind,
                                         std::size_t unit_type, Neighbours neighbours)
 {
@@ -276,17 +315,24 @@ void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChoose
     if (kind.cost.empty()) bounds_.delay_s[unit_type] = least_delay_s(request, unit_type);
     set_limited(kind, static_cast<double>(request.units.count.value_or(request.units.min)), range);
     const bool is_counted = neighbours == Neighbours::kCounted;
-    if (is_counted && kind.has_loads) count_neighbours(request, kind, unit_type);
+    LeastSlowdown slowdown;
+    if (is_counted && kind.has_loads) slowdown = count_neighbours(request, kind, unit_type);
     set_outcomes(request, kind, range);
     const OutcomeColumns& outcomes = bounds_.outcomes;
     kind.filter[unit_type] = RouteKind::kStays;
     if (is_counted)
         kind.is_rough[unit_type] = kind.is_exact ? RouteKind::kRough : RouteKind::kSharp;
     else
-        kind.is_rough[unit_type] = kind.is_exact && kind.has_loads ? RouteKind::kQuick : RouteKind::kRough;
+        kind.is_rough[unit_type] =
+            kind.is_exact && (kind.has_loads || kind.cost.empty()) ? RouteKind::kQuick : RouteKind::kRough;
     kind.objective[unit_type] =
         kBoundFactor * objective(request.prefer, {outcomes.completion_s[unit_type], outcomes.cost[unit_type],
                                                   outcomes.energy_j[unit_type]});
+    // Of a kind with limits the columns of all that were looked at closely tell what these remove: as many as ever.
+    const bool is_by_count = is_counted && kind.is_exact && kind.cost.empty();
+    if (is_by_count && is_free_at_last(request.units, unit_type))
+        kind.objective[unit_type] =
+            std::max(kind.objective[unit_type], least_by_count(request, kind, unit_type, slowdown));
 }
 
 void RouteTable::Impl::estimate_all(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind)
@@ -302,7 +348,8 @@ void RouteTable::Impl::estimate_all(const RouteRequest& request, PlaceChooser& c
     (is_quick ? set_objective_bounds : set_objectives)(request.prefer, bounds_.outcomes, kind.objective);
     for (double& bound : kind.objective)
         bound *= kBoundFactor;
-    if (is_quick) std::fill(kind.is_rough.begin(), kind.is_rough.end(), RouteKind::kQuick);
+    if (is_quick || (kind.is_exact && kind.cost.empty()))
+        std::fill(kind.is_rough.begin(), kind.is_rough.end(), RouteKind::kQuick);
     for (std::size_t i = 0; i < all.last; ++i) {
         if (has_bound(kind, i)) continue;
         kind.unknown_parts[i] = kind.is_estimated[i] = 0;

@@ -139,8 +139,12 @@ struct RouteTable::Impl {
                                  const PlaceRun& run, double delay_s);
     /// By bounds of runs alone, with what distrust costs.
     double least_compute_s(const RouteKind& kind, std::size_t unit_type) const;
-    /// Counts the neighbours into the bounds of a unit type.
-    void count_neighbours(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
+    /// Counts the neighbours into the bounds of a unit type. @return what they do to a run.
+    LeastSlowdown count_neighbours(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
+    /// The least objective of all counts of units that a choice there would weigh, each by itself; 0: not known. Of an
+    /// exact kind. Starts and delays are those of the bounds.
+    double least_by_count(const RouteRequest& request, RouteKind& kind, std::size_t unit_type,
+                          const LeastSlowdown& slowdown);
     LeastRun least_run(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
     /// Room for what bounds are computed with, by unit type.
     struct BoundRoom {
