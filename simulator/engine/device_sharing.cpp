@@ -3,6 +3,8 @@
 #include "core/decide/corun/choose_device.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 
 namespace fathom::simulation {
 namespace {
@@ -11,6 +13,8 @@ namespace {
 constexpr double kObserve_s = 60;
 /// What each keeps of a pair that does not fit into the memory: both take turns.
 constexpr double kTurn = 0.5;
+/// Who is about to go is expected to be there for so long.
+constexpr double kLeastStay_s = 1;
 
 double kept_beside(const Scenario& scenario, std::size_t unit_type, std::uint32_t job_type, std::uint32_t other)
 {
@@ -40,6 +44,33 @@ DeviceSharing::DeviceSharing(const Scenario& scenario, double counted_from_s, do
             }
         }
     }
+}
+
+bool DeviceSharing::is_any_shared() const
+{
+    return std::any_of(types_.begin(), types_.end(), [](const Type& type) { return !type.devices.empty(); });
+}
+
+std::vector<TenantedGpu> DeviceSharing::devices(std::size_t unit_type, double now_s) const
+{
+    const Type& type = types_[unit_type];
+    std::vector<TenantedGpu> open;
+    std::set<std::vector<std::uint32_t>> seen; // of the same tenants only the first device comes first for anybody
+    for (const Device& device : type.devices) {
+        if (device.jobs.size() >= type.parts) continue;
+        std::vector<std::uint32_t> job_types;
+        for (const std::size_t job : device.jobs)
+            job_types.push_back(type_of(job));
+        std::sort(job_types.begin(), job_types.end());
+        if (!seen.insert(std::move(job_types)).second) continue;
+        TenantedGpu& gpu = open.emplace_back();
+        gpu.free_parts = type.parts - device.jobs.size();
+        for (const std::size_t job : device.jobs) {
+            const double release_s = std::max(std::abs(tenants_.at(job).expected_s - now_s), kLeastStay_s);
+            gpu.tenants.push_back({std::string(member_of(job).kind), release_s});
+        }
+    }
+    return open;
 }
 
 PairMember DeviceSharing::member_of(std::size_t job) const
@@ -90,8 +121,9 @@ std::optional<DeviceSharing::Computed> DeviceSharing::change_speed(std::size_t j
 }
 
 std::vector<DeviceSharing::Computed> DeviceSharing::take(std::size_t job, std::size_t unit_type, double now_s,
-                                                         double from_s, double compute_s)
+                                                         double from_s, double compute_s, double expected_s)
 {
+    ++version_;
     Type& type = types_[unit_type];
     const std::size_t chosen = choose(job, type);
     Device& device = type.devices[chosen];
@@ -103,7 +135,8 @@ std::vector<DeviceSharing::Computed> DeviceSharing::take(std::size_t job, std::s
                      .left_s = compute_s,
                      .noted_s = now_s,
                      .speed = 1,
-                     .computed_s = from_s + compute_s};
+                     .computed_s = from_s + compute_s,
+                     .expected_s = expected_s};
     std::vector<Computed> changed;
     for (const std::size_t one : device.jobs) {
         if (const std::optional<Computed> computed = change_speed(one, unit_type, now_s)) changed.push_back(*computed);
@@ -128,6 +161,7 @@ void DeviceSharing::learn(std::size_t unit_type, const Device& device, double no
 
 DeviceSharing::Left DeviceSharing::give_back(std::size_t job, std::size_t unit_type, double now_s)
 {
+    ++version_;
     const auto entry = tenants_.find(job);
     const Tenant tenant = entry->second;
     Type& type = types_[unit_type];

@@ -2,6 +2,7 @@
 
 #include "core/decide/corun/pair_model.hpp"
 #include "simulator/engine/unit_pool.hpp"
+#include "simulator/policies/policy.hpp"
 #include "simulator/world/scenario.hpp"
 
 #include <cstdint>
@@ -17,15 +18,17 @@ namespace fathom::simulation {
 /// how fast jobs compute beside each other. The device of a newcomer is chosen as agents do (order_devices()), by the
 /// pairs that have run together for a minute before in this simulation; which pairs do not fit into the memory is known
 /// before. Pairs that do not fit take turns. Not thread-safe.
-class DeviceSharing {
+class DeviceSharing final : public DeviceReports {
   public:
     /// Keeps the scenario, which must outlive it.
     /// @param counted_from_s,counted_to_s  of UnitPool.
     DeviceSharing(const Scenario& scenario, double counted_from_s, double counted_to_s);
 
+    /// Whether any unit is a part of a device.
+    bool is_any_shared() const;
     bool is_shared(std::size_t unit_type) const { return !types_[unit_type].devices.empty(); }
     /// Whole devices: those in use have a job. Only where is_shared().
-    UnitPool& devices(std::size_t unit_type) { return types_[unit_type].in_use; }
+    UnitPool& use_of_devices(std::size_t unit_type) { return types_[unit_type].in_use; }
 
     /// When a job will have computed, as things are.
     struct Computed {
@@ -33,10 +36,12 @@ class DeviceSharing {
         double at_s{};
     };
     /// A job gets a part of a device; there must be a free one.
-    /// @param from_s     when it begins to compute
-    /// @param compute_s  for how long, if it were alone
+    /// @param from_s      when it begins to compute
+    /// @param compute_s   for how long, if it were alone
+    /// @param expected_s  when it is expected to give it back
     /// @return the job's, and that of the one beside it where this changes.
-    std::vector<Computed> take(std::size_t job, std::size_t unit_type, double now_s, double from_s, double compute_s);
+    std::vector<Computed> take(std::size_t job, std::size_t unit_type, double now_s, double from_s, double compute_s,
+                               double expected_s);
 
     struct Left {
         double computed_for_s{};          ///< by its own end: how long it computed, the others there
@@ -44,6 +49,10 @@ class DeviceSharing {
     };
     /// It gives its part back. It must have one.
     Left give_back(std::size_t job, std::size_t unit_type, double now_s);
+
+    std::uint64_t version() const override { return version_; }
+    std::vector<TenantedGpu> devices(std::size_t unit_type, double now_s) const override;
+    const PairModel& pairs(std::size_t unit_type) const override { return types_[unit_type].pairs; }
 
   private:
     struct Tenant {
@@ -53,6 +62,7 @@ class DeviceSharing {
         double noted_s{};
         double speed{1};
         double computed_s{}; ///< when it will have computed
+        double expected_s{}; ///< when it was expected to leave, as it started
     };
     struct Device {
         std::vector<std::size_t> jobs; ///< at most units_per_device
@@ -78,6 +88,7 @@ class DeviceSharing {
     const Scenario* scenario_;
     std::vector<Type> types_;                         ///< by unit type
     std::unordered_map<std::size_t, Tenant> tenants_; ///< by job; never walked through
+    std::uint64_t version_ = 0;
 };
 
 } // namespace fathom::simulation

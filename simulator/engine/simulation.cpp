@@ -65,11 +65,14 @@ class Simulation {
   private:
     struct Held {
         double predicted_s{};
-        double compute_expected_s{};
+        double slowdown{1}; ///< as PolicyStart has it
         double compute_s{};
     };
 
-    PolicyView view() const { return {now_s_, &scenario_, state_.reports()}; }
+    PolicyView view() const
+    {
+        return {now_s_, &scenario_, state_.reports(), sharing_.is_any_shared() ? &sharing_ : nullptr};
+    }
     const UnitType& unit_type(std::size_t type) const { return scenario_.network.unit_types[type]; }
     const Center& center_of(std::size_t type) const { return scenario_.network.centers[unit_type(type).center]; }
     bool is_counted(std::size_t job) const
@@ -236,7 +239,7 @@ class Simulation {
             center.start_up_s + true_transfer_s(center, now_s_ + center.start_up_s, details.data_in_bytes);
         Held& held = held_[start.job];
         held.predicted_s = start.predicted_s;
-        held.compute_expected_s = knowledge_.expected_s(start.job, start.unit_type, start.unit_count);
+        held.slowdown = start.slowdown;
         held.compute_s = truth_.run_s(start.job, start.unit_type, start.unit_count, outcome.attempts, now_s_ + in_s);
         const double computed_s = now_s_ + in_s + held.compute_s;
         outcome.start_s = now_s_;
@@ -247,8 +250,8 @@ class Simulation {
         ++outcome.attempts;
         events_.push({outcome.end_s, EventKind::kEnd, static_cast<std::uint32_t>(start.job), outcome.attempts});
         if (!sharing_.is_shared(start.unit_type)) return;
-        for (const DeviceSharing::Computed& one :
-             sharing_.take(start.job, start.unit_type, now_s_, now_s_ + in_s, held.compute_s))
+        for (const DeviceSharing::Computed& one : sharing_.take(start.job, start.unit_type, now_s_, now_s_ + in_s,
+                                                                held.compute_s, now_s_ + start.predicted_s))
             end_later(one);
     }
 
@@ -298,7 +301,7 @@ class Simulation {
         settle(job, JobState::kEnded);
         ++ended_;
         const Held& held = held_[job];
-        knowledge_.learn(job, outcome.unit_type, outcome.unit_count, held.compute_expected_s, held.compute_s, now_s_);
+        knowledge_.learn(job, outcome.unit_type, outcome.unit_count, held.slowdown, held.compute_s, now_s_);
     }
 
     void plan_break(std::size_t type)

@@ -6,7 +6,7 @@ std::vector<std::int64_t> busy_units(const NetworkState& state, DeviceSharing& s
 {
     std::vector<std::int64_t> busy = state.busy_units();
     for (std::size_t type = 0; type < busy.size(); ++type) {
-        if (sharing.is_shared(type)) busy[type] = sharing.devices(type).busy_units();
+        if (sharing.is_shared(type)) busy[type] = sharing.use_of_devices(type).busy_units();
     }
     return busy;
 }
@@ -16,7 +16,7 @@ void add_unit_times(const Network& network, double now_s, NetworkState& state, D
 {
     for (std::size_t type = 0; type < state.size(); ++type) {
         UnitPool& pool = state.pool(type);
-        UnitPool& in_use = sharing.is_shared(type) ? sharing.devices(type) : pool;
+        UnitPool& in_use = sharing.is_shared(type) ? sharing.use_of_devices(type) : pool;
         pool.pass(now_s);
         in_use.pass(now_s);
         result.busy_unit_s.push_back(in_use.busy_unit_s());

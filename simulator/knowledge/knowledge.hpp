@@ -22,10 +22,13 @@ class Knowledge {
     /// Changes whenever earlier answers of expected_s() may have changed.
     virtual std::uint64_t version() const { return 0; }
 
+    /// Whether it tells what jobs keep of their speed beside each other on one device.
+    virtual bool counts_device_pairs() const { return true; }
+
     /// A job ended after so long.
-    /// @param expected_s  what expected_s() said when it started.
-    virtual void learn(std::size_t /*job*/, std::size_t /*unit_type*/, std::int64_t /*unit_count*/,
-                       double /*expected_s*/, double /*actual_s*/, double /*now_s*/)
+    /// @param slowdown  so many times as long as by itself it was expected to take, for others on its device.
+    virtual void learn(std::size_t /*job*/, std::size_t /*unit_type*/, std::int64_t /*unit_count*/, double /*slowdown*/,
+                       double /*actual_s*/, double /*now_s*/)
     {
     }
     /// Time has come to this; called before all else that happens then.

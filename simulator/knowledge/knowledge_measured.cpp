@@ -93,7 +93,7 @@ void MeasuredKnowledge::measure(std::size_t unit_type, double at_s)
     ++version_;
 }
 
-void MeasuredKnowledge::learn(std::size_t job, std::size_t unit_type, std::int64_t unit_count, double /*expected_s*/,
+void MeasuredKnowledge::learn(std::size_t job, std::size_t unit_type, std::int64_t unit_count, double slowdown,
                               double actual_s, double now_s)
 {
     if (!learning_) return;
@@ -108,7 +108,7 @@ void MeasuredKnowledge::learn(std::size_t job, std::size_t unit_type, std::int64
                      .unit_count = unit_count,
                      .user = facts.user,
                      .project = facts.project,
-                     .raw_s = raw_s(job, unit_type, unit_count, raw),
+                     .raw_s = slowdown * raw_s(job, unit_type, unit_count, raw),
                      .is_asked = is_asked(facts),
                      .actual_s = actual_s,
                      .started_s = started_s,

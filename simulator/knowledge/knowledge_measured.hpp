@@ -26,7 +26,7 @@ class MeasuredKnowledge final : public Knowledge {
 
     double expected_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count) override;
     std::uint64_t version() const override { return version_; }
-    void learn(std::size_t job, std::size_t unit_type, std::int64_t unit_count, double expected_s, double actual_s,
+    void learn(std::size_t job, std::size_t unit_type, std::int64_t unit_count, double slowdown, double actual_s,
                double now_s) override;
     void advance(double now_s) override;
     std::int64_t measurements() const override { return measurements_; }

@@ -19,6 +19,7 @@ class NominalKnowledge final : public Knowledge {
     NominalKnowledge(const Scenario& scenario, std::uint64_t seed);
 
     double expected_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count) override;
+    bool counts_device_pairs() const override { return false; }
 
   private:
     const Scenario* scenario_;

@@ -27,10 +27,17 @@ std::shared_ptr<const NetworkProfile> profile_of(const Center& center)
     return profile;
 }
 
-bool is_plain(const JobDetails& details)
+bool has_plain_wishes(const JobDetails& details)
 {
     return !details.deadline_in_s && !details.budget && details.data_in_bytes <= 0 && details.data_out_bytes <= 0 &&
            details.prefer.cost == 0 && details.prefer.energy == 0;
+}
+
+bool counts_pairs(const Scenario& scenario, const Knowledge& knowledge)
+{
+    const std::vector<UnitType>& types = scenario.network.unit_types;
+    return scenario.knowledge.counts_gpu_pairs && knowledge.counts_device_pairs() &&
+           std::any_of(types.begin(), types.end(), [](const UnitType& type) { return type.units_per_device > 1; });
 }
 
 double next_hour(double now_s)
@@ -41,23 +48,28 @@ double next_hour(double now_s)
 /// How long a job holds its units, as far as it is known, without transfers.
 class KnownRun final : public RunByCount {
   public:
-    KnownRun(const Scenario& scenario, Knowledge& knowledge, std::size_t job, std::size_t unit_type)
-        : knowledge_(&knowledge), job_(job), unit_type_(unit_type),
-          most_(std::max<std::int64_t>(scenario.workload.jobs[job].most_units, 1)),
+    /// @param shares  nullptr: it has its devices alone.
+    KnownRun(const Scenario& scenario, Knowledge& knowledge, std::size_t job, std::size_t unit_type,
+             DeviceShares* shares)
+        : knowledge_(&knowledge), shares_(shares), job_(job), job_type_(scenario.workload.jobs[job].job_type),
+          unit_type_(unit_type), most_(std::max<std::int64_t>(scenario.workload.jobs[job].most_units, 1)),
           start_up_s_(scenario.network.centers[scenario.network.unit_types[unit_type].center].start_up_s)
     {
     }
 
     RunTime at(std::int64_t unit_count) const override
     {
-        const double run_s = start_up_s_ + knowledge_->expected_s(job_, unit_type_, unit_count);
+        const double alone_s = knowledge_->expected_s(job_, unit_type_, unit_count);
+        const double run_s = start_up_s_ + (shares_ ? shares_->beside_s(job_type_, unit_type_, alone_s) : alone_s);
         return {run_s, run_s, run_s};
     }
     std::int64_t largest_known() const override { return most_; }
 
   private:
     Knowledge* knowledge_;
+    DeviceShares* shares_;
     std::size_t job_;
+    std::uint32_t job_type_;
     std::size_t unit_type_;
     std::int64_t most_;
     double start_up_s_;
@@ -65,7 +77,8 @@ class KnownRun final : public RunByCount {
 
 } // namespace
 
-PlaceFinder::PlaceFinder(const Scenario& scenario, Knowledge& knowledge) : scenario_(&scenario), knowledge_(&knowledge)
+PlaceFinder::PlaceFinder(const Scenario& scenario, Knowledge& knowledge)
+    : scenario_(&scenario), knowledge_(&knowledge), counts_pairs_(counts_pairs(scenario, knowledge))
 {
     std::vector<std::shared_ptr<const NetworkProfile>> networks;
     for (const Center& center : scenario.network.centers)
@@ -78,11 +91,13 @@ PlaceFinder::PlaceFinder(const Scenario& scenario, Knowledge& knowledge) : scena
         view.price = std::make_shared<const UnitPrice>(type.price);
     }
     for (const JobDetails& details : scenario.workload.details)
-        is_plain_.push_back(is_plain(details) ? 1 : 0);
+        is_plain_.push_back(has_plain_wishes(details) ? 1 : 0);
+    for (std::size_t job = 0; job < scenario.workload.jobs.size() && !looks_at_free_; ++job)
+        looks_at_free_ = !is_plain(job);
     now_ = idle_;
 }
 
-bool PlaceFinder::is_fixed(std::size_t job) const
+bool PlaceFinder::is_plain(std::size_t job) const
 {
     const Job& asked = scenario_->workload.jobs[job];
     return is_plain_[asked.details] != 0 && asked.most_units <= asked.unit_count;
@@ -90,15 +105,23 @@ bool PlaceFinder::is_fixed(std::size_t job) const
 
 JobPlaces PlaceFinder::find(std::size_t job, double now_s)
 {
-    if (is_fixed(job)) return fixed_places(job);
-    JobPlaces places = choose(job, now_s, now_);
-    if (places.is_hopeless) places.is_hopeless = choose(job, now_s, idle_).is_hopeless;
+    DeviceShares* const shares = counts_pairs_ ? &shares_ : nullptr;
+    if (is_plain(job)) return plain_places(job, shares);
+    JobPlaces places = choose(job, now_s, now_, shares);
+    if (places.is_hopeless) places.is_hopeless = choose(job, now_s, idle_, nullptr).is_hopeless;
     return places;
 }
 
 JobPlaces PlaceFinder::find_if_idle(std::size_t job, double now_s)
 {
-    return is_fixed(job) ? fixed_places(job) : choose(job, now_s, idle_);
+    return is_plain(job) ? plain_places(job, nullptr) : choose(job, now_s, idle_, nullptr);
+}
+
+double PlaceFinder::slowdown(std::size_t job, std::size_t unit_type, std::int64_t unit_count)
+{
+    if (!counts_pairs_) return 1;
+    const double alone_s = knowledge_->expected_s(job, unit_type, unit_count);
+    return shares_.beside_s(scenario_->workload.jobs[job].job_type, unit_type, alone_s) / alone_s;
 }
 
 /// Unit types that can run jobs of this kind, whatever their size.
@@ -116,7 +139,7 @@ const std::vector<std::uint32_t>& PlaceFinder::types_of(const Job& job)
 }
 
 /// What choose() would find, for jobs of which there may be millions.
-JobPlaces PlaceFinder::fixed_places(std::size_t job)
+JobPlaces PlaceFinder::plain_places(std::size_t job, DeviceShares* shares)
 {
     JobPlaces places;
     const Job& asked = scenario_->workload.jobs[job];
@@ -126,8 +149,9 @@ JobPlaces PlaceFinder::fixed_places(std::size_t job)
         const UnitType& unit_type = scenario_->network.unit_types[type];
         if (asked.unit_count > unit_type.unit_count) continue;
         const double start_up_s = scenario_->network.centers[unit_type.center].start_up_s;
-        places.options.push_back(
-            {type, asked.unit_count, start_up_s + knowledge_->expected_s(job, type, asked.unit_count), 1});
+        const double alone_s = knowledge_->expected_s(job, type, asked.unit_count);
+        const double run_s = shares == nullptr ? alone_s : shares->beside_s(asked.job_type, type, alone_s);
+        places.options.push_back({type, asked.unit_count, start_up_s + run_s, 1});
     }
     places.is_hopeless = places.options.empty();
     return places;
@@ -159,14 +183,14 @@ struct PlaceFinder::Offers {
 };
 
 PlaceFinder::Offers PlaceFinder::offers_of(std::size_t job, PlaceChooser& chooser, double most_cost,
-                                           std::span<const UnitTypeView> views)
+                                           std::span<const UnitTypeView> views, DeviceShares* shares)
 {
     const Job& asked = scenario_->workload.jobs[job];
     Offers offers;
     double best = kNever;
     for (const std::uint32_t type : types_of(asked)) {
         if (asked.unit_count > views[type].unit_count) continue;
-        const KnownRun run(*scenario_, *knowledge_, job, type);
+        const KnownRun run(*scenario_, *knowledge_, job, type, shares);
         PlaceRun known;
         known.by_count = &run;
         const PlaceChoice& choice = chooser.choose(views[type], known, ChoiceAim::kBest);
@@ -187,13 +211,13 @@ PlaceFinder::Offers PlaceFinder::offers_of(std::size_t job, PlaceChooser& choose
     return offers;
 }
 
-JobPlaces PlaceFinder::choose(std::size_t job, double now_s, std::span<const UnitTypeView> views)
+JobPlaces PlaceFinder::choose(std::size_t job, double now_s, std::span<const UnitTypeView> views, DeviceShares* shares)
 {
     const Job& asked = scenario_->workload.jobs[job];
     const RouteRequest request = request_of(asked, now_s);
     const RouteKnowledge knowledge;
     PlaceChooser chooser(request, knowledge);
-    const Offers offers = offers_of(job, chooser, budget_limit(request.budget), views);
+    const Offers offers = offers_of(job, chooser, budget_limit(request.budget), views, shares);
     JobPlaces places;
     places.is_hopeless = offers.is_hopeless;
     // Prices and networks change by the hour.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/decide/corun/expect_share.hpp"
 #include "simulator/knowledge/knowledge.hpp"
 #include "simulator/world/scenario.hpp"
 
@@ -22,11 +23,27 @@ struct UnitTypeReport {
     double running_work{};       ///< the same of those that run, what is left of it
 };
 
+/// Who has parts of the devices of unit types (UnitType::units_per_device), as their centers tell.
+class DeviceReports {
+  public:
+    virtual ~DeviceReports() = default;
+
+    /// Changes with who is there, and with what is known of pairs.
+    virtual std::uint64_t version() const = 0;
+    /// Devices that have a free part, in the order in which one is chosen among equals; of those with the same tenants
+    /// the first. When tenants are gone is counted from now, as it was predicted when they started; one that is late is
+    /// expected to take as long again as it is late.
+    virtual std::vector<TenantedGpu> devices(std::size_t unit_type, double now_s) const = 0;
+    /// What job types, by their names, have kept beside each other there.
+    virtual const PairModel& pairs(std::size_t unit_type) const = 0;
+};
+
 /// All that a policy may know. The truth is not in it.
 struct PolicyView {
     double now_s{};
     const Scenario* scenario{}; ///< rates and work are the truth: only the knowledge may look at them
     std::span<const UnitTypeReport> reports;
+    const DeviceReports* devices = nullptr; ///< nullptr: no unit is a part of a device
 };
 
 struct PolicyStart {
@@ -34,6 +51,9 @@ struct PolicyStart {
     std::size_t unit_type{};
     std::int64_t unit_count{1};
     double predicted_s{}; ///< the whole time that units are expected to be held; positive
+    /// So many times as long as by itself it is expected to compute, for those who have parts of the same device. What
+    /// is learned from the run is learned without it.
+    double slowdown{1};
 };
 
 /// Decides where jobs run. Not thread-safe.

@@ -54,6 +54,7 @@ class OrderPolicy final : public Policy, private StartRounds {
     {
         Waiting waiting;
         waiting.possible_at_s = view.now_s;
+        finder_.look_at_devices(view);
         JobPlaces places = find_places(waiting, job, view.now_s);
         if (places.is_hopeless) return false;
         if (weighs_places_) note_arrival(job, places, view.now_s);
@@ -65,6 +66,7 @@ class OrderPolicy final : public Policy, private StartRounds {
     std::vector<PolicyStart> decide(const PolicyView& view) override
     {
         ++decisions_;
+        finder_.look_at_devices(view);
         renew_places(view);
         look_at_units(view);
         look_at_prices(view);
@@ -108,7 +110,9 @@ class OrderPolicy final : public Policy, private StartRounds {
         const std::size_t started = starts_.size();
         for (const OrderedStart& start : queue_.decide(view_->now_s)) {
             const std::size_t job = jobs_[start.job];
-            starts_.push_back({job, start.place.unit_type, start.place.unit_count, start.place.run_s});
+            const JobOption& at = start.place;
+            const double slowdown = finder_.slowdown(job, at.unit_type, at.unit_count);
+            starts_.push_back({job, at.unit_type, at.unit_count, at.run_s, slowdown});
             note_start(starts_.back(), view_->now_s);
             forget(waiting_.find(job));
         }
@@ -116,7 +120,7 @@ class OrderPolicy final : public Policy, private StartRounds {
     }
     bool look_again() override
     {
-        if (!has_changing() || finding_effort() > effort_.places) return false;
+        if (!finder_.looks_at_free() || !has_changing() || finding_effort() > effort_.places) return false;
         renew_changing(*view_);
         return true;
     }
@@ -215,12 +219,13 @@ class OrderPolicy final : public Policy, private StartRounds {
     /// How much work it is to find the changing places again.
     std::size_t finding_effort() const
     {
-        return changing_.size() * scenario_.network.unit_types.size() * kPlacesPerFind;
+        const std::size_t per_find = finder_.looks_at_free() ? kPlacesPerFind : 1;
+        return changing_.size() * scenario_.network.unit_types.size() * per_find;
     }
 
     void renew_changing(const PolicyView& view)
     {
-        tell_available(view);
+        if (finder_.looks_at_free()) tell_available(view);
         for (const std::size_t job : std::vector(changing_.begin(), changing_.end()))
             renew(waiting_.find(job), view.now_s);
     }

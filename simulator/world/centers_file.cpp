@@ -44,6 +44,7 @@ void read_knowledge(ObjectReader& document, KnowledgeSettings& knowledge, std::v
             reader.optional_number(field.name, field.least, field.most).value_or(knowledge.*field.value);
     knowledge.learns = reader.optional_boolean("learns").value_or(knowledge.learns);
     knowledge.trusts_estimates = reader.optional_boolean("trusts_estimates").value_or(knowledge.trusts_estimates);
+    knowledge.counts_gpu_pairs = reader.optional_boolean("counts_gpu_pairs").value_or(knowledge.counts_gpu_pairs);
     reader.finish(UnknownFields::kReject);
 }
 

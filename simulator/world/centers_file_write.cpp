@@ -108,7 +108,9 @@ Json center_json(const CentersFile& file, std::size_t index)
 
 Json to_json(const KnowledgeSettings& knowledge)
 {
-    Json json = {{"learns", knowledge.learns}, {"trusts_estimates", knowledge.trusts_estimates}};
+    Json json = {{"learns", knowledge.learns},
+                 {"trusts_estimates", knowledge.trusts_estimates},
+                 {"counts_gpu_pairs", knowledge.counts_gpu_pairs}};
     for (const KnowledgeField& field : knowledge_fields())
         json[std::string(field.name)] = knowledge.*field.value;
     return json;

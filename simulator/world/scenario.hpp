@@ -137,6 +137,9 @@ struct KnowledgeSettings {
     double learn_every_s = 3600;
     /// True: expected work is the user's estimate where there is one, not the truth with job_noise.
     bool trusts_estimates = false;
+    /// Where jobs share devices: unit types are chosen by what a job would keep beside those who are there, too, not
+    /// only the device of a unit type.
+    bool counts_gpu_pairs = true;
 };
 
 struct Scenario {

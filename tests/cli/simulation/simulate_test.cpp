@@ -166,6 +166,36 @@ TEST_F(SimulateCommand, ShowsWhatJobsGainWhereTheyShareGpus)
     EXPECT_THAT(simulate({"--gpu-sharing", "on", "--gpu-pairs", path("none.csv")}).err, HasSubstr("none.csv"));
 }
 
+// By hand: CycleGAN and ResNet-18 keep 0.4 beside each other, and are seen to at the beginning. The third job would go
+// to the P100 for its speed and take 125 s; the K80, which nobody has, does it in 55.6 s.
+TEST_F(SimulateCommand, ShowsWhatJobsGainWherePairsChooseTheirPlaces)
+{
+    write_file(path("centers.json"), R"({"centers": [{"name": "alpha", "unit_types": [
+        {"name": "p100", "unit_count": 1, "rates": {"*": 1}},
+        {"name": "k80", "unit_count": 1, "rates": {"*": 0.9}}]}]})")
+        .value();
+    write_file(path("jobs.jsonl"), R"({"arrival_s": 0, "work_s": 1000, "job_type": "ResNet-18 16"}
+{"arrival_s": 1, "work_s": 40, "job_type": "CycleGAN"}
+{"arrival_s": 200, "work_s": 50, "job_type": "CycleGAN"}
+)")
+        .value();
+    write_file(path("pairs.csv"), "gpu,job_a,job_b,solo_a,solo_b,coloc_a,coloc_b\n"
+                                  "p100,ResNet-18 (batch size 16),CycleGAN,10,10,4,4\n"
+                                  "k80,ResNet-18 (batch size 16),CycleGAN,10,10,4,4\n")
+        .value();
+    const auto mean_completion_s = [&](const std::string& counts_gpu_pairs) {
+        const Ran ran =
+            simulate({"--policy", "fathom", "--set", "knowledge.run_noise=0", "--set", "knowledge.job_noise=0", "--set",
+                      "knowledge.measurement_noise=0", "--set", "knowledge.counts_gpu_pairs=" + counts_gpu_pairs,
+                      "--gpu-sharing", "on", "--gpu-pairs", path("pairs.csv"), "--count", "2:3", "--output", "json"});
+        EXPECT_EQ(ran.code, 0) << ran.err;
+        return Json::parse(ran.out)["policies"][0]["runs"][0]["figures"]["mean_completion_s"].get<double>();
+    };
+
+    EXPECT_NEAR(mean_completion_s("true"), 50 / 0.9, 0.1);
+    EXPECT_NEAR(mean_completion_s("false"), 125, 0.1);
+}
+
 TEST_F(SimulateCommand, SaysWhatIsWrongWithFlagsAndFiles)
 {
     const auto refused = [&](std::vector<std::string> arguments, const char* text) {

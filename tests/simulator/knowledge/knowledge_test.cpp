@@ -58,10 +58,11 @@ class Known {
     Knowledge* operator->() const { return knowledge_.get(); }
     Truth& truth() { return truth_; }
     /// A job runs `factor` times as long as it truly takes, and ends then.
-    void run(std::size_t job, std::size_t unit_type, double factor, double now_s)
+    /// @param slowdown  that others on its device were expected to cost it
+    void run(std::size_t job, std::size_t unit_type, double factor, double now_s, double slowdown = 1)
     {
         const double true_s = true_run_s(scenario_.network, scenario_.workload.jobs[job], unit_type, 1);
-        knowledge_->learn(job, unit_type, 1, knowledge_->expected_s(job, unit_type, 1), true_s * factor, now_s);
+        knowledge_->learn(job, unit_type, 1, slowdown, true_s * factor, now_s);
     }
 
   private:
@@ -305,6 +306,15 @@ TEST(MeasuredKnowledge, LearnsAtItsTimesOnly)
     const std::uint64_t learned = known->version();
     known->advance(7200); // nothing new
     EXPECT_EQ(known->version(), learned);
+}
+
+TEST(MeasuredKnowledge, LearnsNothingOfASlowdownThatWasExpected)
+{
+    Known known(KnowledgeKind::kMeasured, scenario_of(20, exact()));
+    for (std::size_t job = 0; job < 20; ++job)
+        known.run(job, 1, 2, 1000, 2);
+    known->advance(3600);
+    EXPECT_NEAR(known->expected_s(0, 1, 1), 50, 1);
 }
 
 TEST(MeasuredKnowledge, LearnsNothingWhenToldNotTo)
