@@ -32,7 +32,7 @@ inline void know(const TransferRequest& transfer)
 inline void know(const RouteRequest& request)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
-                                  f20, f21, f22, f23, f24] = request;
+                                  f20, f21, f22, f23, f24, f25] = request;
     [[maybe_unused]] const auto& [s1, s2, s3, s4, s5] = ExpectedGpuShare();
 }
 inline void know(const KnownRun& run)
@@ -191,6 +191,9 @@ void fields(Archive& archive, T& request)
     if (archive.version() >= 12) fields(archive, request.software);
     if (archive.version() >= 14)
         map_fields(archive, request.gpu_shares, [&](auto& expected) { fields(archive, expected); });
+    if (archive.version() < 15) return;
+    archive.integer(request.learned_gpu_memory.persistent_bytes, 0, kMaxGpuBytes);
+    archive.integer(request.learned_gpu_memory.temporary_bytes, 0, kMaxGpuBytes);
 }
 
 template <class Archive, FieldsOf<ProjectUse> T>

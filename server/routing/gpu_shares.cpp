@@ -3,10 +3,17 @@
 #include "core/decide/corun/pair_model.hpp"
 #include "server/rows/gpu_kind.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
 namespace fathom::server {
+namespace {
+
+/// As much as a job may ask for: cycles hold no more.
+constexpr std::int64_t kMostLearned_bytes = std::int64_t{1} << 42;
+
+} // namespace
 
 std::vector<TenantedGpu> gpus_of(std::int64_t unit_count, std::int64_t units_per_device)
 {
@@ -29,7 +36,7 @@ void add_tenant(std::vector<TenantedGpu>& gpus, const GpuTenant& tenant, const s
 }
 
 GpuShares::GpuShares(GpusInUse gpus, const CatalogSnapshot& catalog)
-    : pairs_(catalog.gpu_pairs.model), gpus_(std::move(gpus))
+    : pairs_(catalog.gpu_pairs.model), needs_(catalog.gpu_needs.by_kind), gpus_(std::move(gpus))
 {
     if (!pairs_ || pairs_->pair_count() == 0) gpus_.clear();
 }
@@ -37,8 +44,16 @@ GpuShares::GpuShares(GpusInUse gpus, const CatalogSnapshot& catalog)
 void GpuShares::set(RouteRequest& request)
 {
     request.gpu_shares.clear();
-    if (gpus_.empty() || request.is_probe || request.units.is_exclusive() || request.job_type.empty()) return;
+    request.learned_gpu_memory = {};
+    const bool knows_anything = needs_ != nullptr || !gpus_.empty();
+    if (!knows_anything || request.is_probe || request.units.is_exclusive() || request.job_type.empty()) return;
     const std::string kind = gpu_kind_of(request.job_type, request.run_owner(), KernelClass::kUnknown);
+    if (needs_ && request.units.gpu_memory.all_bytes() == 0) {
+        if (const auto need = needs_->find(kind); need != needs_->end())
+            request.learned_gpu_memory = {std::min(need->second.persistent_bytes, kMostLearned_bytes),
+                                          std::min(need->second.temporary_bytes, kMostLearned_bytes)};
+    }
+    if (gpus_.empty()) return;
     const auto [shares, is_new] = known_.try_emplace(kind);
     for (auto gpus = gpus_.begin(); is_new && gpus != gpus_.end(); ++gpus) {
         if (const std::optional<ExpectedGpuShare> expected = expect_gpu_share(kind, gpus->second, *pairs_))

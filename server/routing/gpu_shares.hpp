@@ -11,25 +11,27 @@
 
 namespace fathom::server {
 
-/// Who has parts of the GPUs of unit types at one moment, and what jobs are expected to keep of their speed beside them
-/// (C8). Not thread-safe.
+/// Who has parts of the GPUs of unit types at one moment, what jobs are expected to keep of their speed beside them
+/// (C8), and what earlier runs of their kinds had of a GPU's memory (G8). Not thread-safe.
 class GpuShares {
   public:
     /// Nobody is known of.
     GpuShares() = default;
-    /// What is expected by the pairs of the catalog.
+    /// What is expected by the pairs and needs of the catalog.
     GpuShares(GpusInUse gpus, const CatalogSnapshot& catalog);
 
-    /// Says in a request what the job is expected to keep at each of these unit types; its type and owner must be set.
-    /// Nothing of a probe, and of a job that shares no GPU.
+    /// Says in a request what the job is expected to keep at each of these unit types, and where it says no need of GPU
+    /// memory what earlier runs had; its type and owner must be set. Nothing of a probe, and of a job that shares no
+    /// GPU.
     void set(RouteRequest& request);
 
   private:
     using Shares = std::map<std::string, ExpectedGpuShare>; ///< by id of the unit type
 
-    std::shared_ptr<const PairModel> pairs_; ///< nullptr: none
-    GpusInUse gpus_;                         ///< empty: nothing is known
-    std::map<std::string, Shares> known_;    ///< by kind of the job
+    std::shared_ptr<const PairModel> pairs_;                               ///< nullptr: none
+    std::shared_ptr<const std::map<std::string, GpuMemoryRequest>> needs_; ///< by kind; nullptr: none
+    GpusInUse gpus_;                                                       ///< empty: nothing is known
+    std::map<std::string, Shares> known_;                                  ///< by kind of the job
 };
 
 /// The GPUs of a unit type, those that nobody has among them.

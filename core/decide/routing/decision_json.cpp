@@ -125,6 +125,14 @@ Json gpu_share_json(const GpuShareCost& cost)
             {"factor", cost.factor},         {"penalty_s", cost.penalty_s}};
 }
 
+Json gpu_room_json(const GpuRoomCost& cost)
+{
+    return {{"persistent_bytes", cost.had.persistent_bytes},
+            {"temporary_bytes", cost.had.temporary_bytes},
+            {"missing_bytes", cost.missing_bytes},
+            {"penalty_s", cost.penalty_s}};
+}
+
 void add_choice(const Candidate& candidate, std::string_view currency, Json& json)
 {
     json["prediction"] = prediction_json(candidate.prediction);
@@ -133,6 +141,7 @@ void add_choice(const Candidate& candidate, std::string_view currency, Json& jso
     if (!candidate.run_basis.empty()) json["run_basis"] = candidate.run_basis;
     if (candidate.neighbours.is_known) json["neighbours"] = neighbours_json(candidate.neighbours);
     if (candidate.gpu_share.is_known) json["gpu_share"] = gpu_share_json(candidate.gpu_share);
+    if (candidate.gpu_room.missing_bytes > 0) json["gpu_room"] = gpu_room_json(candidate.gpu_room);
     json["expected_start"] = {
         {"wait_s", candidate.start.wait_s}, {"low_s", candidate.start.low_s}, {"high_s", candidate.start.high_s}};
     if (candidate.closed_until_s > 0) json["closed_until_s"] = candidate.closed_until_s;

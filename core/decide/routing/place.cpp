@@ -1,6 +1,7 @@
 #include "core/decide/routing/place.hpp"
 
 #include "core/decide/prediction/neighbours.hpp"
+#include "core/decide/routing/gpu_room_cost.hpp"
 #include "core/decide/routing/route_reasons.hpp"
 
 #include <algorithm>
@@ -13,20 +14,6 @@ namespace {
 double find_trust_penalty_s(double trust_factor, double raw_s, double compute_s)
 {
     return std::max(0.0, raw_s / trust_factor - std::max(raw_s, compute_s));
-}
-
-/// How long to look ahead for GPU memory that nobody is known to give back.
-constexpr double kMemoryLook_s = 60;
-
-/// Until there may be the GPU memory that a job needs: nobody knows how much comes back when, so until some units do.
-double memory_wait_s(const UnitTypeView& view, const GpuMemoryRequest& need)
-{
-    if (!view.lacks_gpu_memory(need)) return 0;
-    const std::vector<Availability::Step>& steps = view.availability.steps();
-    for (std::size_t i = 1; i < steps.size(); ++i) {
-        if (steps[i].free > steps[i - 1].free) return steps[i].from_s;
-    }
-    return kMemoryLook_s;
 }
 
 } // namespace
@@ -145,9 +132,10 @@ void PlaceChooser::judge(const UnitTypeView& view, Weighed& weighed, std::int64_
 double PlaceChooser::judged_objective(const Weighed& weighed) const
 {
     // One after the other: recorded decisions hold sums that were rounded so.
-    return objective(request_->prefer, {weighed.start.wait_s + weighed.plan.occupied.run_s + weighed.trust_penalty_s +
-                                            weighed.neighbours.penalty_s + weighed.gpu_share.penalty_s,
-                                        weighed.cost, weighed.energy_j});
+    return objective(request_->prefer,
+                     {weighed.start.wait_s + weighed.plan.occupied.run_s + weighed.trust_penalty_s +
+                          weighed.neighbours.penalty_s + weighed.gpu_share.penalty_s + weighed.gpu_room.penalty_s,
+                      weighed.cost, weighed.energy_j});
 }
 
 /// 2: it ends after the deadline, 1: it costs more than the budget, at once and, as far as bounds say, at all hours.
@@ -234,6 +222,8 @@ Filter PlaceChooser::weigh_counts(const UnitTypeView& view, const PlaceRun& know
         weighed.gpu_share.penalty_s = find_gpu_penalty_s(weighed.gpu_share, weighed.compute);
         weighed.trust_penalty_s = find_trust_penalty_s(view.trust_factor, weighed.raw.run_s, weighed.compute.run_s);
         weighed.plan = plan_when_free(view, free, count, weighed.compute);
+        weighed.gpu_room =
+            find_gpu_room_cost(view, request_->learned_gpu_memory, weighed.plan.start_s, weighed.compute.run_s);
         const bool is_never = weighed.plan.start_s == Availability::kForEver;
         if (!is_never && has_costs_) judge(view, weighed, count);
         const StartPlan& plan = weighed.plan;
@@ -332,6 +322,7 @@ void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, st
     choice_.raw = chosen.raw;
     choice_.neighbours = chosen.neighbours;
     choice_.gpu_share = chosen.gpu_share;
+    choice_.gpu_room = chosen.gpu_room;
     choice_.compute = chosen.compute;
     choice_.trust_penalty_s = chosen.trust_penalty_s;
     if (aim == ChoiceAim::kBound) {

@@ -45,6 +45,7 @@ struct PlaceChoice {
     RunTime raw; ///< without transfers, before the correction, beside neighbours
     NeighbourCost neighbours;
     GpuShareCost gpu_share;
+    GpuRoomCost gpu_room;
     std::optional<MemoryUse> memory; ///< of the job there; empty: not known
     RunTime compute;                 ///< without transfers
     RunCorrection correction;
@@ -122,9 +123,13 @@ class PlaceChooser {
         RunTime raw;
         NeighbourCost neighbours;
         GpuShareCost gpu_share;
+        GpuRoomCost gpu_room;
 
         /// What it counts for beyond its prediction.
-        double penalties_s() const { return trust_penalty_s + neighbours.penalty_s + gpu_share.penalty_s; }
+        double penalties_s() const
+        {
+            return trust_penalty_s + neighbours.penalty_s + gpu_share.penalty_s + gpu_room.penalty_s;
+        }
 
         RunTime compute;
         double trust_penalty_s{};

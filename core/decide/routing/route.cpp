@@ -162,6 +162,7 @@ class Deciding {
         if (!request_->operators.empty() && candidate.prediction.unknown_operators == 0) candidate.raw = choice.raw;
         candidate.neighbours = choice.neighbours;
         candidate.gpu_share = choice.gpu_share;
+        candidate.gpu_room = choice.gpu_room;
         candidate.memory = choice.memory;
         candidate.correction = choice.correction;
         candidate.trust_penalty_s = choice.trust_penalty_s;
@@ -386,6 +387,7 @@ class Deciding {
         winner.assumptions = run.assumptions(winner.unit_count);
         if (winner.neighbours.is_known) winner.assumptions.push_back(neighbours_assumption(winner.neighbours));
         if (winner.gpu_share.is_known) winner.assumptions.push_back(gpu_share_assumption(winner.gpu_share));
+        if (winner.gpu_room.missing_bytes > 0) winner.assumptions.push_back(gpu_room_assumption(winner.gpu_room));
         if (!request_->operators.empty())
             winner.count_reason = count_reason_of(run, request_->units, winner.unit_count, winner.knee);
         if (request_->units.is_exclusive() && is_device(view.resource_type)) add_exclusive_reason(winner);
@@ -445,7 +447,7 @@ class Deciding {
 double Candidate::judged_s(const TransferRequest& request) const
 {
     const bool waits_for_free = request.deadline && plan.window && !plan.window->is_for_price;
-    return trust_penalty_s + neighbours.penalty_s + gpu_share.penalty_s +
+    return trust_penalty_s + neighbours.penalty_s + gpu_share.penalty_s + gpu_room.penalty_s +
            (waits_for_free ? wait_s + prediction.run_s : completion_s);
 }
 

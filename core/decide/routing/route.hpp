@@ -71,6 +71,9 @@ struct RouteRequest {
     /// At unit types whose GPUs jobs share, by their ids: what it is expected to keep beside those that are there now.
     /// Missing: nothing was measured of it and them.
     std::map<std::string, ExpectedGpuShare> gpu_shares;
+    /// The most that earlier runs like it had of a GPU's memory, where the job says no need; all 0: not known. No
+    /// promise: it only counts against places whose GPUs have less.
+    GpuMemoryRequest learned_gpu_memory;
 
     RunOwner run_owner() const { return {owner, project}; }
     /// What it fetches at a center before it computes.
@@ -140,6 +143,13 @@ struct GpuShareCost {
     PairSource basis{PairSource::kMeasured};
 };
 
+/// What it counts for that no GPU which jobs share there has the memory that earlier runs of the job's kind had.
+struct GpuRoomCost {
+    GpuMemoryRequest had;         ///< by these
+    std::int64_t missing_bytes{}; ///< for that, with a gap for growth, on the GPU with most room; 0: it has it
+    double penalty_s{};           ///< by which the place counts as later
+};
+
 /// One unit type as a place for the job.
 struct Candidate {
     UnitTypeId unit_type_id;
@@ -153,11 +163,12 @@ struct Candidate {
     /// Its operators on one unit as measurements have them; run_s, low_s and high_s on unit_count units, corrected by
     /// history, transfers included: as long as the units are held.
     RunPrediction prediction;
-    double single_run_s{};           ///< on one unit, without transfers, corrected
-    double compute_s{};              ///< on unit_count units, without transfers, corrected
-    RunTime raw;                     ///< as compute_s, but before the correction; all 0 when nothing is predicted
-    NeighbourCost neighbours;        ///< in `raw`
-    GpuShareCost gpu_share;          ///< in `raw`, but for its penalty_s
+    double single_run_s{};    ///< on one unit, without transfers, corrected
+    double compute_s{};       ///< on unit_count units, without transfers, corrected
+    RunTime raw;              ///< as compute_s, but before the correction; all 0 when nothing is predicted
+    NeighbourCost neighbours; ///< in `raw`
+    GpuShareCost gpu_share;   ///< in `raw`, but for its penalty_s
+    GpuRoomCost gpu_room;
     std::optional<MemoryUse> memory; ///< of the job there; empty: not known
     RunCorrection correction;
     /// Seconds of computing that it counts for beyond its prediction, because its measurements are not fully believed:
@@ -186,9 +197,9 @@ struct Candidate {
     bool is_run_missing{};   ///< the job has no operators, and its type's runs say nothing of this unit type
     std::vector<std::string> assumptions; ///< of its speed-up; of the winner only
 
-    /// The completion that it is compared by: with trust_penalty_s, what it costs neighbours and what of theirs is not
-    /// in its prediction, and a job with a deadline waits for a network window at no cost. The prediction stays what
-    /// measurements say, so that jobs can go on to speak for or against them.
+    /// The completion that it is compared by: with trust_penalty_s, what it costs neighbours, what of theirs is not in
+    /// its prediction and what GPU memory may be missing, and a job with a deadline waits for a network window at no
+    /// cost. The prediction stays what measurements say, so that jobs can go on to speak for or against them.
     double judged_s(const TransferRequest& request) const;
     std::int64_t unknown_parts() const
     {

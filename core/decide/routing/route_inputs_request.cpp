@@ -129,6 +129,20 @@ void read_gpu_shares(ObjectReader& request, RouteRequest& into, Errors& errors)
         into.gpu_shares[unit_type] = read_gpu_share(expected, request.path_of("gpu_shares") + "." + unit_type, errors);
 }
 
+/// Older inputs have none.
+GpuMemoryRequest read_learned_gpu_memory(ObjectReader& request, Errors& errors)
+{
+    const Json* const json = request.object("learned_gpu_memory");
+    if (json == nullptr) return {};
+    constexpr std::int64_t kMaxBytes = std::int64_t{1} << 42; // as in a job's request
+    ObjectReader reader(*json, request.path_of("learned_gpu_memory"), errors);
+    GpuMemoryRequest learned;
+    learned.persistent_bytes = reader.required_integer("persistent_bytes", 0, kMaxBytes);
+    learned.temporary_bytes = reader.required_integer("temporary_bytes", 0, kMaxBytes);
+    reader.finish(UnknownFields::kReject);
+    return learned;
+}
+
 } // namespace
 
 MeasuredOperator read_measured(const Json& json, const std::string& path, Errors& errors)
@@ -170,6 +184,7 @@ RouteRequest read_request(const Json& json, Errors& errors)
     request.transfer.out_bytes = number(reader, "out_bytes");
     read_kept(reader, request, errors);
     read_gpu_shares(reader, request, errors);
+    request.learned_gpu_memory = read_learned_gpu_memory(reader, errors);
     request.project_centers = reader.strings("project_centers", kMaxRows, {.max_length = 128});
     request.refused_by = reader.strings("refused_by", kMaxRows, {.max_length = 128});
     request.wall_limit_s = // older inputs knew none

@@ -121,6 +121,9 @@ Json request_json(const RouteRequest& request)
     if (request.staged_in_bytes > 0) json["staged_in_bytes"] = request.staged_in_bytes;
     if (!request.kept_in_bytes.empty()) json["kept_in_bytes"] = request.kept_in_bytes;
     if (!request.gpu_shares.empty()) json["gpu_shares"] = gpu_shares_json(request);
+    if (const GpuMemoryRequest& learned = request.learned_gpu_memory; learned.all_bytes() > 0)
+        json["learned_gpu_memory"] = {{"persistent_bytes", learned.persistent_bytes},
+                                      {"temporary_bytes", learned.temporary_bytes}};
     if (!request.refused_by.empty()) json["refused_by"] = request.refused_by;
     if (request.asked_s > 0) json["asked_s"] = request.asked_s;
     if (request.budget) json["budget"] = *request.budget;

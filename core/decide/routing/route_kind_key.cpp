@@ -77,6 +77,8 @@ std::string kind_key(const RouteRequest& request)
         add(key, expected.basis);
     }
     add(key, request.gpu_shares.size());
+    add(key, request.learned_gpu_memory.persistent_bytes);
+    add(key, request.learned_gpu_memory.temporary_bytes);
     return key;
 }
 

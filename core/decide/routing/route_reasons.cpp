@@ -27,6 +27,9 @@ std::string parts_text(const Candidate& candidate)
     if (candidate.gpu_share.penalty_s >= kWorthSaying_s)
         text += "; counted as " + duration_text(candidate.gpu_share.penalty_s) +
                 " later, for those who have parts of the GPU that it would share";
+    if (candidate.gpu_room.penalty_s >= kWorthSaying_s)
+        text += "; counted as " + duration_text(candidate.gpu_room.penalty_s) +
+                " later, for its GPUs have less memory left than earlier runs of the job's type had";
     return text;
 }
 
@@ -252,6 +255,15 @@ std::string gpu_share_assumption(const GpuShareCost& cost)
                duration_text(cost.penalty_s);
     return text + fmt::format(": it takes {:.3g} times as long as alone, as long as they are expected to be there",
                               cost.factor);
+}
+
+std::string gpu_room_assumption(const GpuRoomCost& cost)
+{
+    const auto bytes = [](std::int64_t count) { return bytes_text(static_cast<double>(count)); };
+    return "earlier runs of its type had up to " + bytes(cost.had.persistent_bytes) + " of a GPU's memory, and " +
+           bytes(cost.had.temporary_bytes) + " within an iteration; for as much " + bytes(cost.missing_bytes) +
+           " are missing on the GPU with most room, so this counted against the place as " +
+           duration_text(cost.penalty_s) + "; it may need less, and starts all the same";
 }
 
 namespace {

@@ -32,6 +32,8 @@ std::string missed_budget_reason(double budget, const Candidate& candidate);
 std::string neighbours_assumption(const NeighbourCost& neighbours);
 /// What those on the GPU that it would share are taken to cost it.
 std::string gpu_share_assumption(const GpuShareCost& cost);
+/// What of GPU memory may be missing there.
+std::string gpu_room_assumption(const GpuRoomCost& cost);
 
 /// Sets the reason of each feasible candidate: why it won, or what it lost by. The first has won.
 void explain_ranking(const RouteRequest& request, std::vector<Candidate>& candidates);

@@ -156,6 +156,26 @@ TEST(CycleDocument, JobsThatWouldShareAGpuAreDecidedSoAgain)
         EXPECT_EQ(job.request.gpu_shares.begin()->second, expected);
 }
 
+TEST(CycleDocument, JobsWhoseEarlierRunsHadGpuMemoryAreDecidedSoAgain)
+{
+    test::RandomCycle cycle = test::CycleMaker(17).make();
+    for (ReadyJob& job : cycle.moment.input.jobs)
+        job.request.learned_gpu_memory = {30'000'000'000, 2'000'000'000};
+    const SchedulePlan plan = decide_cycle(cycle.moment, cycle.catalog);
+
+    const Result<CycleReplay> replay =
+        replay_cycle(write_cycle(cycle.moment), parts_of(cycle.catalog), write_plan(record_of(plan)));
+
+    ASSERT_TRUE(replay.has_value()) << describe(replay.error());
+    EXPECT_THAT(replay->differences, IsEmpty());
+    EXPECT_EQ(all_of(replay->plan), all_of(plan));
+    ASSERT_FALSE(replay->moment.input.jobs.empty());
+    for (const ReadyJob& job : replay->moment.input.jobs) {
+        EXPECT_EQ(job.request.learned_gpu_memory.persistent_bytes, 30'000'000'000);
+        EXPECT_EQ(job.request.learned_gpu_memory.temporary_bytes, 2'000'000'000);
+    }
+}
+
 TEST(CycleReplay, OfTheJobThatIsAskedAboutAllPlacesAreToldAndThePlanIsTheSame)
 {
     test::RandomCycle cycle = test::CycleMaker(11).make(90);

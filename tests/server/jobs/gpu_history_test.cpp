@@ -1,4 +1,5 @@
 // What ended attempts on shared GPUs teach the router and later orders.
+#include "core/model/gpu_memory.hpp"
 #include "tests/server/jobs/gpu_sharing_fixture.hpp"
 
 #include <map>
@@ -135,6 +136,39 @@ TEST_F(LearnedGpuNeeds, AreOfRunsThatEndedWellAndOfTheNewestOnly)
     sql("SELECT setval(pg_get_serial_sequence('gpu_memory_run', 'id'), 9000)");
     run_with("stream", 40, 10);
     EXPECT_EQ(sql("SELECT count(*) FROM gpu_memory_run"), "1") << "of all together as many as there are numbers";
+}
+
+TEST_F(LearnedGpuNeeds, CountAgainstAPlaceWhoseGpusHaveLess)
+{
+    const auto report = [&](std::int64_t persistent_pieces) {
+        GpuMemoryReport told;
+        told.gpus.push_back({.gpu = "GPU-0",
+                             .capacity_bytes = 16 * kGpuPieceBytes,
+                             .persistent_bytes = persistent_pieces * kGpuPieceBytes});
+        sql("INSERT INTO shared_gpu (center_id, gpu, report) SELECT id, 'GPU-0', '" + to_json(told)["gpus"][0].dump() +
+            "' FROM center WHERE name = 'alpha' ON CONFLICT (center_id, gpu) DO UPDATE SET report = excluded.report");
+    };
+    const auto gpu_room_of = [&](const JobId& job) {
+        const Json decision = Json::parse(sql("SELECT decision FROM placement WHERE job_id = '" + job.value + "'"));
+        const Json& winner = decision.at("candidates").at(decision.at("winner").get<std::size_t>());
+        return winner.value("gpu_room", Json());
+    };
+    run_with("solve", 40, 10);
+    run_with("solve", 40, 10);
+    reload_catalog();
+    start("stream"); // is there all the time
+    report(15);
+
+    const JobId job = start("solve");
+
+    const Json room = gpu_room_of(job);
+    ASSERT_TRUE(room.is_object()) << "it has started all the same";
+    EXPECT_EQ(room.at("missing_bytes"), kGpuPieceBytes) << "two pieces, where one is left";
+    EXPECT_EQ(room.at("persistent_bytes"), 41);
+    EXPECT_GT(room.at("penalty_s").get<double>(), 0);
+    EXPECT_TRUE(gpu_room_of(start("render")).is_null()) << "of which nothing is known";
+    report(14);
+    EXPECT_TRUE(gpu_room_of(start("solve")).is_null());
 }
 
 TEST_F(LearnedGpuNeeds, AreNotToldOfAJobThatSaysWhatItNeeds)

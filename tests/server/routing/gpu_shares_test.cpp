@@ -1,4 +1,5 @@
 #include "server/routing/gpu_shares.hpp"
+#include "server/rows/gpu_kind.hpp"
 
 #include <gtest/gtest.h>
 
@@ -44,6 +45,34 @@ TEST(GpuTenants, NothingIsSaidOfAnybodyWhereNothingIsKnown)
     GpuShares().set(request);
 
     EXPECT_TRUE(request.gpu_shares.empty());
+}
+
+TEST(GpuNeeds, OfEarlierRunsAreSaidOfAJobThatSharesAndSaysNothing)
+{
+    RouteRequest request;
+    request.job_type = "solve";
+    request.owner = "ann";
+    request.project = "p";
+    CatalogSnapshot catalog;
+    const std::string kind = gpu_kind_of("solve", request.run_owner(), KernelClass::kUnknown);
+    catalog.gpu_needs.by_kind = std::make_shared<const std::map<std::string, GpuMemoryRequest>>(
+        std::map<std::string, GpuMemoryRequest>{{kind, {7, std::int64_t{1} << 50}}});
+    const auto learned_of = [&](RouteRequest asked) {
+        GpuShares({}, catalog).set(asked);
+        return asked.learned_gpu_memory;
+    };
+
+    EXPECT_EQ(learned_of(request).persistent_bytes, 7);
+    EXPECT_EQ(learned_of(request).temporary_bytes, std::int64_t{1} << 42) << "no more than a job may ask for";
+    RouteRequest other = request;
+    other.owner = "bob";
+    EXPECT_EQ(learned_of(other).all_bytes(), 0) << "of whom nothing is known";
+    RouteRequest saying = request;
+    saying.units.gpu_memory = {1, 0};
+    EXPECT_EQ(learned_of(saying).all_bytes(), 0);
+    RouteRequest alone = request;
+    alone.units.sharing = UnitSharing::kExclusive;
+    EXPECT_EQ(learned_of(alone).all_bytes(), 0);
 }
 
 } // namespace

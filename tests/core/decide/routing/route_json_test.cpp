@@ -90,6 +90,22 @@ TEST(RouteInputs, KeepWhatTheJobIsExpectedToKeepBesideOthersOnItsGpu)
     EXPECT_FALSE(parse_route_inputs(inputs)) << "it would take for ever";
 }
 
+TEST(RouteInputs, KeepWhatEarlierRunsHadOfAGpusMemory)
+{
+    test::RandomNetwork network = test::NetworkMaker(1).make();
+    network.request.learned_gpu_memory = {5'000'000'000, 1'000'000};
+    const Decision decision = route(network.request, network.unit_types, network.knowledge);
+    Json inputs = stored(route_inputs_json(network.request, network.unit_types, network.knowledge, decision));
+
+    const Result<RouteInputs> read = parse_route_inputs(inputs);
+
+    ASSERT_TRUE(read) << describe(read.error());
+    EXPECT_EQ(read->request.learned_gpu_memory.persistent_bytes, 5'000'000'000);
+    EXPECT_EQ(read->request.learned_gpu_memory.temporary_bytes, 1'000'000);
+    inputs["request"]["learned_gpu_memory"]["persistent_bytes"] = -1;
+    EXPECT_FALSE(parse_route_inputs(inputs));
+}
+
 TEST(RouteInputs, KeepAFewTellingPlacesOfMany)
 {
     test::RandomNetwork network = test::NetworkMaker(1).make();

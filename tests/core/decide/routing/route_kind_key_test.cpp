@@ -64,6 +64,17 @@ TEST(RouteKindKey, JobsThatKeepAnotherShareOfAGpuAreOfAnotherKind)
     EXPECT_NE(kind_key(third), kind_key(other));
 }
 
+TEST(RouteKindKey, JobsWhoseEarlierRunsHadMoreOfAGpuAreOfAnotherKind)
+{
+    const RouteRequest job;
+    RouteRequest other = job;
+    other.learned_gpu_memory = {4, 0};
+    RouteRequest third = job;
+    third.learned_gpu_memory = {4, 1};
+    EXPECT_NE(kind_key(other), kind_key(job));
+    EXPECT_NE(kind_key(third), kind_key(other));
+}
+
 TEST(RouteKindKey, JobsThatFollowAnotherThresholdAreOfAnotherKind)
 {
     const RouteRequest job;

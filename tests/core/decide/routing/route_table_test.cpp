@@ -78,6 +78,9 @@ UnitTypeView any_unit_type(int number, const std::vector<std::shared_ptr<const U
     if (*rc::gen::inRange(0, 8) == 0) view.closed_reason = "the center is drained";
     if (*rc::gen::inRange(0, 6) == 0) view.holds.push_back({"other", 0, 1000, 1});
     view.queued_s = *rc::gen::inRange(0, 5) == 0 ? 60 : 0;
+    constexpr std::int64_t kGigabyte = std::int64_t{1} << 30;
+    if (*rc::gen::inRange(0, 3) == 0)
+        view.gpu_rooms.push_back({32 * kGigabyte, *rc::gen::inRange(0, 33) * kGigabyte, 0, 0});
     return view;
 }
 
@@ -110,6 +113,8 @@ RouteRequest any_request()
     for (int i = *rc::gen::inRange(0, 4); i > 0; --i)
         request.gpu_shares["ut_" + std::to_string(*rc::gen::inRange(100, 110))] = {
             .share = *rc::gen::inRange(10, 101) / 100.0, .spread = 0.1, .until_s = *rc::gen::inRange(0, 3000) * 1.0};
+    if (*rc::gen::inRange(0, 2) == 0)
+        request.learned_gpu_memory = {*rc::gen::inRange(0, 40) * (std::int64_t{1} << 30), 0};
     if (*rc::gen::inRange(0, 3) == 0) request.budget = *rc::gen::inRange(0, 100) / 10.0;
     const int time = *rc::gen::inRange(0, 3);
     if (time == 1) request.prefer = {0.5, 0.5, 0};

@@ -32,6 +32,7 @@ export const decisionsZh: readonly Sentence[] = [
   ['{parts:sentence}; counted as {time}| of computing, for its measurements are not fully trusted', '{parts}；按计算 {time} 计，因为其测量结果不完全可信'],
   ['{parts:sentence}; counted as {time}| later, for what it would cost jobs that run there', '{parts}；按晚 {time} 计，因为它会拖慢在那里运行的作业'],
   ['{parts:sentence}; counted as {time}| later, for those who have parts of the GPU that it would share', '{parts}；按晚 {time} 计，因为它要共用的 GPU 上有其他作业'],
+  ["{parts:sentence}; counted as {time}| later, for its GPUs have less memory left than earlier runs of the job's type had", '{parts}；按晚 {time} 计，因为那里的 GPU 剩余显存少于该类型作业以往运行所占用的'],
   ['completion {time}', '完成 {time}'],
   ['completion {time}|, cost {cost}', '完成 {time}，费用 {cost}'],
   ['completion {time}|, energy {energy}', '完成 {time}，能耗 {energy}'],
@@ -226,4 +227,6 @@ export const decisionsZh: readonly Sentence[] = [
     '与共用其 GPU 的其他作业并行时，预计它保持其速度的 {n} %（按一起运行时的测量）；其运行时间取自以往的运行，因此这按 {time} 计为对该位置不利'],
   ['beside those who have parts of the GPU that it would share it is expected to keep {n}| % of its speed, |completed from measured pairs of each with others|; its run time is that of earlier runs, so this counted against the place as {time}',
     '与共用其 GPU 的其他作业并行时，预计它保持其速度的 {n} %（由各自与其他作业的测量补全）；其运行时间取自以往的运行，因此这按 {time} 计为对该位置不利'],
+  ["earlier runs of its type had up to {kept}| of a GPU's memory, and {temporary}| within an iteration; for as much {missing}| are missing on the GPU with most room, so this counted against the place as {time}|; it may need less, and starts all the same",
+    '该类型以往的运行最多占用一个 GPU 的 {kept} 显存，并在一次迭代中占用 {temporary}；余量最大的 GPU 还缺 {missing}，因此这按 {time} 计为对该位置不利；它可能需要得更少，仍会启动'],
 ]
