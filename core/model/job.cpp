@@ -189,6 +189,12 @@ std::string default_name(const std::string& program)
     return name.empty() ? "job" : name;
 }
 
+/// What a job without a command is named after.
+std::string program_of_script(const JobSpec& spec)
+{
+    return spec.steps.empty() || spec.steps[0].command.empty() ? "script" : spec.steps[0].command[0];
+}
+
 void parse_choice(ObjectReader& reader, JobSpec& spec, std::vector<FieldError>& errors)
 {
     spec.deadline = reader.optional_time("deadline");
@@ -254,16 +260,18 @@ Result<JobSpec> parse_job_spec(const Json& json)
     spec.files = parse_text_map(reader, "files", 100, kFilesBytes, is_file_name,
                                 "must be a plain file name (letters, digits, . _ -)", errors);
     spec.inputs = parse_job_inputs(reader, errors);
-    check_input_paths(spec, errors);
     spec.outputs = parse_job_outputs(reader, errors);
     spec.software = parse_job_software(reader, errors);
     spec.operators = parse_job_operators(reader, errors);
+    read_steps(reader, spec, errors);
+    check_input_paths(spec, errors);
     if (const Json* units = reader.object("units")) spec.units = parse_unit_request(*units, "units", errors);
     if (const Json* data = reader.object("data")) spec.data = parse_data(*data, "data", errors);
     const std::optional<std::string> network = reader.optional_string("network", {.one_of = {"auto", "now"}});
     spec.network = network == "now" ? NetworkChoice::kNow : NetworkChoice::kAuto;
     parse_choice(reader, spec, errors);
     check_center_of_data(spec, errors);
+    check_steps(spec, errors);
     spec.profile = reader.optional_boolean("profile").value_or(false);
     spec.requeue = reader.optional_boolean("requeue").value_or(false);
     if (spec.requeue && spec.gang.size > 0)
@@ -275,7 +283,7 @@ Result<JobSpec> parse_job_spec(const Json& json)
     if (has_command == has_script) reader.fail("command", "give either a command or a script");
     if (has_command && spec.command[0].empty()) reader.fail("command[0]", "must not be empty");
     spec.name = reader.optional_string("name", {.min_length = 1, .max_length = kMaxJobNameBytes})
-                    .value_or(default_name(has_command ? spec.command[0] : "script"));
+                    .value_or(default_name(has_command ? spec.command[0] : program_of_script(spec)));
     reader.finish(UnknownFields::kReject);
     return value_or_errors(std::move(spec), std::move(errors), "the job");
 }

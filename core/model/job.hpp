@@ -6,6 +6,7 @@
 #include "core/model/job_input.hpp"
 #include "core/model/job_output.hpp"
 #include "core/model/job_software.hpp"
+#include "core/model/job_step.hpp"
 #include "core/model/money.hpp"
 #include "core/model/probe_task.hpp"
 
@@ -117,6 +118,8 @@ struct JobSpec {
     std::vector<JobOutput> outputs;           ///< stored by the agent once the command has succeeded
     JobSoftware software;
     std::vector<OperatorUse> operators; ///< how often the job executes which operator
+    std::vector<StepSpec> steps;        ///< that it runs one after the other, as its script says it, too; empty: none
+    bool may_split = false;             ///< by its owner's leave it may be divided into parts by its steps
     UnitRequest units;
     JobData data;
     NetworkChoice network = NetworkChoice::kAuto;
@@ -140,7 +143,8 @@ std::int64_t asked_limit_s(const JobSpec& spec);
 /// exist is checked against the catalog later.
 /// @error kInvalid
 Result<JobSpec> parse_job_spec(const Json& json);
-/// What may be shown and kept: of the secret environment the names only, each null.
+/// What may be shown and kept: of the secret environment the names only, each null. Steps are left out: it is the job
+/// that runs all of them (steps_json()).
 Json to_json(const JobSpec& spec);
 
 /// The values of the secret environment as a JSON object; empty where there are none.

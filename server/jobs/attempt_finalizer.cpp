@@ -5,6 +5,7 @@
 #include "server/jobs/attempt_words.hpp"
 #include "server/jobs/gpu_need_store.hpp"
 #include "server/jobs/gpu_sharing_store.hpp"
+#include "server/jobs/job_parts_end.hpp"
 #include "server/jobs/job_requeue.hpp"
 #include "server/jobs/operator_outcome_store.hpp"
 #include "server/routing/output_inputs.hpp"
@@ -117,15 +118,26 @@ Result<void> AttemptFinalizer::close(pqxx::work& transaction, const AttemptJob& 
     const bool is_good = end.outcome == AttemptOutcome::kExited && end.exit_code == 0;
     if (row.predicted_s > 0 && is_good) count_error(*metrics_, row.predicted_s, program_s.value_or(end.run_s));
     if (is_good && job.takes_outputs) insert_kept_outputs(transaction, end.attempt_id);
-    if (is_good && job.label == "job") learn_sharing(transaction, job, end.attempt_id);
+    if (is_good && job.label == "job" && !job.is_part) learn_sharing(transaction, job, end.attempt_id);
     if (const std::optional<std::string> why = requeue_reason(transaction, job, end)) {
         changes.events.push_back(requeue_job(transaction, job.job_id, end.attempt_id, job.center, *why));
         changes.wakes_router = true;
         return {};
     }
-    const JobEnding ending = ending_of(end, job.wall_limit_s);
+    JobEnding ending = ending_of(end, job.wall_limit_s);
     queue_learning(transaction, job, end, ending.state);
-    return jobs_->close(transaction, ended_job(job, end, ending, program_s), job.label, end.attempt_id,
+    std::optional<double> run_s = program_s;
+    if (job.is_part) {
+        EndedPart part = end_part(transaction, job, end, program_s.value_or(end.run_s), cost, std::move(ending));
+        if (part.goes_on) {
+            changes.events.push_back(std::move(*part.goes_on));
+            changes.wakes_router = true;
+            return {};
+        }
+        ending = std::move(part.ending);
+        run_s = part.run_s;
+    }
+    return jobs_->close(transaction, ended_job(job, end, ending, run_s), job.label, end.attempt_id,
                         evidence_of(job, end), changes);
 }
 
@@ -184,7 +196,8 @@ void AttemptFinalizer::queue_learning(pqxx::work& transaction, const AttemptJob&
     if (state != JobState::kSucceeded) return;
     const CatalogPointer catalog = catalog_->get();
     if (is_profiled) learn_operators(transaction, job, end, *catalog);
-    if (job.job_type.empty()) return;
+    // What a part executes is not what the job's type does.
+    if (job.job_type.empty() || job.is_part) return;
     // What a job says of itself is old news while its type knows as much: ends of such jobs cost nothing more.
     const KnownJobType* known = catalog->find_own_job_type(job.job_type, {job.submitted_by, job.project});
     const bool is_news = known == nullptr || (!known->profiled && known->learned_at < clock_->now() - kRelearnInterval);

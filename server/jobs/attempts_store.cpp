@@ -12,10 +12,11 @@
 namespace fathom::server {
 namespace {
 
-// A job that its owner lets run again does so ten times at most: what takes its centers down is not tried for ever.
+// A job that its owner lets run again does so ten times at most, besides what earlier parts of it took: what takes its
+// centers down is not tried for ever.
 #define FATHOM_MAY_REQUEUE                                                                                             \
     "(j.label = 'job' AND coalesce(j.spec -> 'requeue' = 'true', false) AND j.cancel_requested_at IS NULL "            \
-    "AND a.epoch <= 10) AS may_requeue"
+    "AND a.epoch <= 10 + coalesce((j.steps ->> 'part')::integer, 0)) AS may_requeue"
 
 // now() is when a transaction began, which can be long before it got the lock of a job that others were changing: what
 // is changed under the lock has a time from after it. That of a job's state is never before the one of its last state,
@@ -32,6 +33,7 @@ constexpr Statement kLockAttemptJob{"jobs_lock_attempt_job", R"sql(
            coalesce(jsonb_array_length(j.spec #> '{data,in}'), 0) > 0
                OR coalesce((j.spec #>> '{data,out_bytes}')::float8, 0) > 0 AS moves_data,
            jsonb_path_exists(j.spec, '$.inputs[*].from') AS takes_outputs,
+           coalesce(jsonb_array_length(j.steps -> 'parts') > 0, false) AS is_part,
            )sql" FATHOM_MAY_REQUEUE R"sql(
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN center c ON c.id = a.center_id
     WHERE a.id = $1 AND a.center_id = $2
@@ -125,15 +127,19 @@ constexpr Statement kUpdateJobState{"jobs_update_job_state", R"sql(
     UPDATE job SET state = $2, version = version + 1, state_changed_at = greatest(clock_timestamp(), state_changed_at)
     WHERE id = $1 AND state <> $2 AND state NOT IN ('succeeded', 'failed', 'cancelled'))sql"};
 
+// A divided job started with its first part.
 constexpr Statement kUpdateJobStarted{"jobs_update_job_started", R"sql(
-    UPDATE job SET state = 'running', version = version + 1, started_at = $2::timestamptz,
+    UPDATE job SET state = 'running', version = version + 1,
+        started_at = CASE WHEN (steps ->> 'part')::integer > 0 THEN coalesce(started_at, $2::timestamptz)
+                          ELSE $2::timestamptz END,
         state_changed_at = greatest(clock_timestamp(), state_changed_at)
     WHERE id = $1 AND state NOT IN ('running', 'succeeded', 'failed', 'cancelled'))sql"};
 
 constexpr Statement kUpdateJobEnded{"jobs_update_job_ended", R"sql(
     UPDATE job SET state = $2, version = version + 1, end_reason = $3, exit_code = $4,
         state_changed_at = greatest(clock_timestamp(), state_changed_at),
-        started_at = coalesce($5::timestamptz, started_at), run_s = $7,
+        started_at = CASE WHEN (steps ->> 'part')::integer > 0 THEN coalesce(started_at, $5::timestamptz)
+                          ELSE coalesce($5::timestamptz, started_at) END, run_s = $7,
         ended_at = coalesce($6::timestamptz, greatest(clock_timestamp(), state_changed_at)),
         waiting_reason = ''
     WHERE id = $1 AND state NOT IN ('succeeded', 'failed', 'cancelled'))sql"};
@@ -243,6 +249,7 @@ Result<AttemptJob> lock_attempt_job(pqxx::work& transaction, const AttemptId& at
     job.project = rows[0]["project"].as<std::string>();
     job.names_operators = rows[0]["names_operators"].as<bool>();
     job.moves_data = rows[0]["moves_data"].as<bool>();
+    job.is_part = rows[0]["is_part"].as<bool>();
     job.takes_outputs = rows[0]["takes_outputs"].as<bool>();
     return job;
 }

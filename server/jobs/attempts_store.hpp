@@ -33,6 +33,7 @@ struct AttemptJob {
     std::string project;
     bool names_operators{false}; ///< it was submitted with operators of its own
     bool moves_data{false};      ///< its prediction has the time of transfers in it
+    bool is_part{false};         ///< the attempt is that of a part of a divided job
     bool takes_outputs{false};   ///< some of its inputs are outputs of earlier jobs
     double ordered_s{};          ///< since its order was sent, or else the attempt was made, by our clock
 };

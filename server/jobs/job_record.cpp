@@ -1,6 +1,7 @@
 #include "server/jobs/job_record.hpp"
 
 #include "core/model/attempt_cause.hpp"
+#include "core/model/job_parts.hpp"
 #include "server/store/column.hpp"
 
 #include <algorithm>
@@ -131,6 +132,7 @@ JobRecord make_job_record(JobId id, std::string label, const AdmittedJob& admitt
     job.job_type = admitted.job_type;
     job.operators_from = admitted.operators_from;
     job.spec = to_json(admitted.spec).dump();
+    if (!admitted.spec.steps.empty()) job.steps = to_json(make_job_steps(admitted.spec)).dump();
     job.secrets = secrets_text(admitted.spec);
     job.priority = admitted.spec.priority;
     job.gang = admitted.spec.gang.id;
@@ -141,7 +143,7 @@ JobRecord make_job_record(JobId id, std::string label, const AdmittedJob& admitt
 std::string job_text(const JobRecord& job)
 {
     std::string out;
-    out.reserve(768 + job.spec.size());
+    out.reserve(768 + job.spec.size() + job.steps.size());
     ObjectText text(out);
     text.add_raw("attempt", job.attempt ? attempt_json(*job.attempt).dump() : "null");
     text.add("end_reason", job.end_reason);
@@ -157,6 +159,7 @@ std::string job_text(const JobRecord& job)
     text.add("started_at", job.started_at);
     text.add("state", job.state);
     text.add("state_changed_at", format_rfc3339(job.state_changed_at));
+    if (!job.steps.empty()) text.add_raw("steps", job.steps);
     text.add("submitted_at", format_rfc3339(job.submitted_at));
     text.add("submitted_by", job.submitted_by);
     text.add("type", job.job_type);

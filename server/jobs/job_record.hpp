@@ -70,6 +70,7 @@ struct JobRecord {
     std::string job_type;
     std::string operators_from; ///< the job that its type learned its operators from; empty: they are its own
     std::string spec;           ///< JSON text
+    std::string steps;          ///< JSON text of a job with steps: JobSteps without `whole`; else, and in lists, empty
     std::string secrets;        ///< of a new one: secrets_text(); never read back but for its orders
     std::int64_t priority{};    ///< of a new one, as in its specification
     std::string gang;           ///< of a new one: its gang's id

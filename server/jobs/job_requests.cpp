@@ -18,11 +18,26 @@ void check_size(const Json& part, std::size_t most_bytes, const std::string& fie
             {field, "has " + std::to_string(bytes) + " bytes as JSON, of at most " + std::to_string(most_bytes)});
 }
 
+bool has_steps(const Json& json)
+{
+    return json.contains("steps") && json["steps"].is_array();
+}
+
+/// The job's own, or those of all of its steps.
+Json operators_of(const Json& json)
+{
+    Json all = Json::array();
+    if (!has_steps(json)) return json.contains("operators") ? json["operators"] : all;
+    for (const Json& step : json["steps"])
+        all.insert(all.end(), step["operators"].begin(), step["operators"].end());
+    return all;
+}
+
 /// Of a job that has been read.
 Result<void> check_sizes(const Json& json)
 {
     std::vector<FieldError> errors;
-    if (json.contains("operators")) check_size(json["operators"], kMaxOperatorsBytes, "operators", errors);
+    check_size(operators_of(json), kMaxOperatorsBytes, has_steps(json) ? "steps" : "operators", errors);
     if (json.contains("data") && json["data"].contains("sites"))
         check_size(json["data"]["sites"], kMaxSitesBytes, "data.sites", errors);
     if (errors.empty()) return {};

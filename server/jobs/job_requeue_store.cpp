@@ -13,7 +13,8 @@ constexpr const char* kAddRefusedCenter = R"sql(
     RETURNING j.spec::text AS spec, to_jsonb(j.refused_centers) AS centers)sql";
 
 constexpr const char* kUpdateJobRequeued = R"sql(
-    UPDATE job SET state = 'queued', version = version + 1, waiting_reason = '', started_at = NULL,
+    UPDATE job SET state = 'queued', version = version + 1, waiting_reason = '',
+        started_at = CASE WHEN (steps ->> 'part')::integer > 0 THEN started_at END,
         state_changed_at = greatest(clock_timestamp(), state_changed_at)
     WHERE id = $1)sql";
 

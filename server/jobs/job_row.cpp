@@ -77,19 +77,22 @@ AttemptRecord to_attempt_record(const pqxx::row& row)
 
 } // namespace
 
+// What was submitted; `spec` of a divided job is that of the part that runs.
+#define FATHOM_SUBMITTED_SPEC "coalesce(j.steps -> 'whole', j.spec)"
+
 // How far staging is stands at the end of what a running attempt has written.
 const Statement kSelectJob{"jobs_select_job",
-                           "SELECT j.spec::text AS spec, "
+                           "SELECT " FATHOM_SUBMITTED_SPEC "::text AS spec, (j.steps - 'whole')::text AS steps, "
                            "CASE WHEN a.state = 'running' AND j.spec #> '{inputs,0}' IS NOT NULL THEN "
                            "(SELECT substring(o.data FROM greatest(length(o.data) - 4095, 1)) FROM job_output o "
                            "WHERE o.attempt_id = a.id AND o.stream = 'stderr' ORDER BY o.offset_bytes DESC LIMIT 1) "
                            "END AS a_stderr_end, " FATHOM_JOB_COLUMNS "FROM job j " FATHOM_JOB_JOINS "WHERE j.id = $1"};
 
-#define FATHOM_WITHOUT_PROGRAM "(j.spec - '{files,script,command,environment}'::text[])"
+#define FATHOM_WITHOUT_PROGRAM "(" FATHOM_SUBMITTED_SPEC " - '{files,script,command,environment}'::text[])"
 
 // A page of a thousand jobs with long scripts, or long lists of data, must not become gigabytes.
 const char* const kReadJobs =
-    "SELECT CASE WHEN octet_length(j.spec::text) <= 65536 THEN j.spec::text "
+    "SELECT CASE WHEN octet_length(" FATHOM_SUBMITTED_SPEC "::text) <= 65536 THEN " FATHOM_SUBMITTED_SPEC "::text "
     "WHEN octet_length(" FATHOM_WITHOUT_PROGRAM "::text) <= 65536 THEN " FATHOM_WITHOUT_PROGRAM "::text "
     "ELSE (" FATHOM_WITHOUT_PROGRAM " - '{inputs,outputs,data}'::text[])::text END AS spec, " FATHOM_JOB_COLUMNS;
 const char* const kJobJoins = FATHOM_JOB_JOINS;

@@ -1,5 +1,6 @@
 #include "server/jobs/jobs_store.hpp"
 
+#include "core/model/job_parts.hpp"
 #include "schema/link/messages.hpp"
 #include "server/jobs/job_row.hpp"
 #include "server/store/column.hpp"
@@ -24,9 +25,10 @@ namespace {
 constexpr Statement kInsertJobs{"jobs_insert_jobs", R"sql(
     WITH offered AS MATERIALIZED (
         SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-                             $8::text[], $9::text[], $10::integer[], $11::text[], $12::text[], $13::text[])
+                             $8::text[], $9::text[], $10::integer[], $11::text[], $12::text[], $13::text[],
+                             $14::text[])
             WITH ORDINALITY AS n (id, label, name, project, job_type, spec, submitted_by, operators_from,
-                                  secret_environment, priority, gang, key, request_sha256, place)),
+                                  secret_environment, priority, gang, key, request_sha256, steps, place)),
     keyed AS MATERIALIZED (
         SELECT DISTINCT ON (submitted_by, key) submitted_by, key, request_sha256, id
         FROM offered WHERE key <> '' ORDER BY submitted_by, key, place),
@@ -38,9 +40,10 @@ constexpr Statement kInsertJobs{"jobs_insert_jobs", R"sql(
         RETURNING response_jobs[1] AS id),
     added AS (
         INSERT INTO job (id, label, name, project, job_type, spec, submitted_by, operators_from,
-                         secret_environment, priority, gang, spec_bytes)
+                         secret_environment, priority, gang, steps, spec_bytes)
         SELECT n.id, n.label, n.name, n.project, n.job_type, n.spec::jsonb, n.submitted_by, n.operators_from,
-               nullif(n.secret_environment, ''), n.priority, n.gang, octet_length(n.spec)
+               nullif(n.secret_environment, ''), n.priority, n.gang, nullif(n.steps, '')::jsonb,
+               octet_length(n.spec) + octet_length(n.steps)
         FROM offered n WHERE n.key = '' OR n.id IN (SELECT id FROM taken)
         RETURNING id, label, submitted_by, project, spec_bytes),
     stored AS (
@@ -56,8 +59,8 @@ constexpr Statement kInsertJobs{"jobs_insert_jobs", R"sql(
     FROM events)sql"};
 
 constexpr Statement kSelectJobsAsSubmitted{"jobs_select_jobs_as_submitted", R"sql(
-    SELECT j.id, j.label, j.name, j.project, j.job_type, j.operators_from, j.spec::text AS spec, j.submitted_at,
-           j.submitted_by
+    SELECT j.id, j.label, j.name, j.project, j.job_type, j.operators_from,
+           coalesce(j.steps -> 'whole', j.spec)::text AS spec, j.steps, j.submitted_at, j.submitted_by
     FROM unnest($1::text[]) WITH ORDINALITY AS wanted (id, place) JOIN job j ON j.id = wanted.id
     ORDER BY wanted.place)sql"};
 
@@ -127,6 +130,7 @@ class JobColumns {
         gangs_.add(job.gang);
         keys_.add(submitted.key);
         digests_.add(submitted.request_sha256);
+        steps_.add(job.steps);
     }
 
     /// The row of its answer. Uses the columns up.
@@ -134,7 +138,7 @@ class JobColumns {
     {
         return exec(transaction, kInsertJobs, ids_.take(), labels_.take(), names_.take(), projects_.take(),
                     types_.take(), specs_.take(), owners_.take(), sources_.take(), secrets_.take(), priorities_.take(),
-                    gangs_.take(), keys_.take(), digests_.take())[0];
+                    gangs_.take(), keys_.take(), digests_.take(), steps_.take())[0];
     }
 
   private:
@@ -151,7 +155,19 @@ class JobColumns {
     SqlArray gangs_;
     SqlArray keys_;
     SqlArray digests_;
+    SqlArray steps_;
 };
+
+/// As they were submitted.
+std::string undivided_text(const pqxx::field& steps)
+{
+    Result<JobSteps> read = parse_stored_steps(to_json_value(steps));
+    if (!read) return {};
+    JobSteps submitted;
+    submitted.may_split = read->may_split;
+    submitted.items = std::move(read->items);
+    return to_json(submitted).dump();
+}
 
 } // namespace
 
@@ -191,6 +207,7 @@ std::vector<JobRecord> select_jobs_as_submitted(pqxx::work& transaction, const s
         job.job_type = row["job_type"].as<std::string>();
         job.operators_from = row["operators_from"].as<std::string>();
         job.spec = to_json_value(row["spec"]).dump(); // in the order of a new one, without the spaces of jsonb
+        if (!row["steps"].is_null()) job.steps = undivided_text(row["steps"]);
         job.submitted_at = job.state_changed_at = to_timestamp(row["submitted_at"]);
         job.submitted_by = row["submitted_by"].as<std::string>();
         jobs.push_back(std::move(job));
@@ -211,6 +228,7 @@ std::optional<JobRecord> select_job(pqxx::transaction_base& transaction, const J
     const pqxx::result rows = exec(transaction, kSelectJob, id.value);
     if (rows.empty()) return std::nullopt;
     JobRecord job = to_job_record(rows[0]);
+    job.steps = rows[0]["steps"].as<std::string>("");
     if (job.attempt && !rows[0]["a_stderr_end"].is_null()) {
         const pqxx::binarystring end(rows[0]["a_stderr_end"]);
         job.attempt->staged_so_far = find_staged_so_far(end.str());

@@ -2,13 +2,16 @@
 
 #include "server/routing/device_tenants.hpp"
 #include "server/routing/gpu_rooms.hpp"
+#include "server/routing/job_division.hpp"
 #include "server/routing/queue_room.hpp"
 #include "server/store/log_after_commit.hpp"
+#include "server/store/notifier.hpp"
 
 #include <pqxx/pqxx>
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 namespace fathom::server {
@@ -83,6 +86,7 @@ Result<void> BatchPreparation::prepare(const WaitingJob& job)
         if (!metering) return metering.error();
         if (*metering) return {};
     }
+    if (current.may_divide) return divide(current, *request);
     prepared_.ready.push_back({std::move(current), std::move(*request)});
     return {};
 }
@@ -120,7 +124,21 @@ void BatchPreparation::ensure_fresh_catalog()
         tools_->ledger->units.reset();
         prepared_.gpu_rooms = read_use_of_units(*transaction_, *tools_->ledger, *catalog).gpu_rooms;
     }
+    idle_.reset(); // of the old one, too
     requests_->set_catalog(catalog, *tools_->columns);
+}
+
+Result<void> BatchPreparation::divide(const WaitingJob& job, const RouteRequest& request)
+{
+    const CatalogPointer& catalog = requests_->catalog();
+    if (!idle_)
+        idle_.emplace(catalog->unit_types, tools_->cache->knowledge_for(*catalog), catalog->calendar,
+                      std::span<const Reservation>(), std::span<const Reservation>(), requests_->now());
+    Result<NewJobEvent> event = divide_waiting_job(*transaction_, job, idle_->decide(request));
+    if (!event) return event.error();
+    prepared_.events.push_back(std::move(*event));
+    notify(*transaction_, "route", "divided");
+    return {};
 }
 
 Result<bool> BatchPreparation::meter(WaitingJob& job)

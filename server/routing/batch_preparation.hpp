@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,8 @@ class BatchPreparation {
   private:
     /// Ends the job if its deadline has passed. @return false when there is time left.
     Result<bool> end_overdue(const WaitingJob& job);
+    /// Decides whether the job runs whole or in parts; it is claimed anew, as what it is then.
+    Result<void> divide(const WaitingJob& job, const RouteRequest& request);
     /// Asks for the measurements that the job lacks. @return true when the job now waits for probes.
     Result<bool> meter(WaitingJob& job);
     void start_metering(const WaitingJob& job, const std::vector<std::string>& places, const RequestedProbes& probes);
@@ -81,6 +84,7 @@ class BatchPreparation {
     BatchRequests* requests_;
     bool is_fresh_ = false;
     std::map<std::string, RequestedProbes> requested_; ///< by job type, operators and unit types
+    std::optional<UnitLedger> idle_; ///< what jobs are divided by: of the catalog in use, without what runs there
     PreparedJobs prepared_;
 };
 

@@ -45,10 +45,16 @@ struct PreviewRequest {
     std::vector<JobStep> steps; ///< empty: the job is not to be divided
 };
 
-/// Takes the steps out of the body; their operators become the job's.
+/// Whether they are those of a job that is submitted with steps, which have commands.
+bool are_of_job(const Json& steps)
+{
+    return steps.is_array() && !steps.empty() && steps[0].is_object() && steps[0].contains("command");
+}
+
+/// Takes steps that are only asked about out of the body; their operators become the job's.
 std::vector<JobStep> take_steps(Json& body, std::vector<FieldError>& errors)
 {
-    if (!body.is_object() || !body.contains("steps")) return {};
+    if (!body.is_object() || !body.contains("steps") || are_of_job(body["steps"])) return {};
     const Json given = body["steps"];
     body.erase("steps");
     if (given.is_null()) return {};
@@ -70,9 +76,10 @@ Result<PreviewRequest> parse_preview(Json body)
     }
     request.steps = take_steps(body, errors);
     Result<JobSpec> spec = parse_job_spec(body);
-    if (spec)
+    if (spec) {
         request.spec = std::move(*spec);
-    else if (const Error error = spec.error(); error.fields.empty())
+        if (request.steps.empty()) request.steps = steps_of(request.spec);
+    } else if (const Error error = spec.error(); error.fields.empty())
         return error;
     else
         errors.insert(errors.begin(), error.fields.begin(), error.fields.end());

@@ -95,7 +95,7 @@ constexpr const char* kSelectPlacement = R"sql(
     SELECT j.label, j.state, j.submitted_by, j.project, j.operators_from <> '' AS takes_operators, j.spec::text AS spec,
            to_jsonb(j.refused_centers) AS refused_centers,
            a.id AS attempt_id, p.decided_at, a.decided_by, p.decision::text AS decision, p.inputs::text AS inputs,
-           p.cycle_id, coalesce(r.actual_run_s, a.run_s) AS run_s, j.job_type, j.waiting_reason,
+           p.cycle_id, coalesce(r.actual_run_s, a.run_s) AS run_s, coalesce(j.steps ->> 'type', j.job_type) AS job_type, j.waiting_reason,
            extract(epoch FROM a.started_at - j.submitted_at)::float8 AS wait_s,
            r.run_s AS predicted_run_s, r.low_s, r.high_s, r.wait_s AS predicted_wait_s, r.wait_low_s, r.wait_high_s,
            r.actual_wait_s, r.cost, r.actual_cost, r.currency,
@@ -134,7 +134,7 @@ std::vector<WaitingJob> to_waiting_jobs(const pqxx::result& rows, KnownSpecs& sp
 // gigabytes. A command stands for the program, and one input for all, with their bytes; of files that are fetched,
 // those count of which centers may keep copies.
 const char* const kWaitingJobColumns = R"sql(
-    SELECT id, version, label, job_type, submitted_by, operators_from <> '' AS takes_operators, state, metered, coalesce(metering_until <= now(), false) AS metering_over,
+    SELECT id, version, label, coalesce(steps ->> 'type', job_type) AS job_type, submitted_by, operators_from <> '' AS takes_operators, state, metered, coalesce(steps @> '{"split": "allowed", "division": null}', false) AS may_divide, coalesce(metering_until <= now(), false) AS metering_over,
            waiting_reason, coalesce(extract(epoch FROM now() - waiting_reason_at), 0)::float8 AS reason_s,
            submitted_at, turn, to_jsonb(refused_centers) AS refused_centers,
            jsonb_build_object('command', '["-"]'::jsonb, 'operators', spec -> 'operators', 'units', spec -> 'units',
@@ -166,6 +166,7 @@ WaitingJob to_waiting_job(const pqxx::row& row, KnownSpecs& specs)
     job.takes_operators = row["takes_operators"].as<bool>();
     job.state = parse_job_state(row["state"].c_str()).value_or(JobState::kQueued);
     job.is_metered = row["metered"].as<bool>();
+    job.may_divide = row["may_divide"].as<bool>();
     job.is_metering_over = row["metering_over"].as<bool>();
     job.waiting_reason = row["waiting_reason"].as<std::string>();
     job.reason_s = row["reason_s"].as<double>();

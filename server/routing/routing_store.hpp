@@ -31,6 +31,7 @@ struct WaitingJob {
     bool takes_operators{false}; ///< its operators are those of its type: it named none
     JobState state{JobState::kQueued};
     bool is_metered{false};
+    bool may_divide{false};       ///< whether it runs whole or in parts is not decided yet
     bool is_metering_over{false}; ///< its time for metering has passed
     std::string waiting_reason;
     double reason_s{}; ///< for how long it has waited for that reason

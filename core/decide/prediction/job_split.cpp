@@ -101,6 +101,42 @@ JobSplit split_job(std::span<const JobStep> steps, const DeviceChoice& choice)
     return split;
 }
 
+std::vector<JobStep> steps_of(const JobSpec& spec)
+{
+    std::vector<JobStep> steps;
+    for (const StepSpec& step : spec.steps)
+        steps.push_back({step.name, step.operator_count, step.out_bytes});
+    return steps;
+}
+
+const JobSplit* best_split(std::span<const JobSplit> splits)
+{
+    const JobSplit* best = nullptr;
+    for (const JobSplit& split : splits) {
+        if (!split.answer) continue;
+        if (best == nullptr || split.answer->total_s < best->answer->total_s) best = &split;
+    }
+    return best;
+}
+
+std::vector<JobPart> parts_of(const JobSplit& split)
+{
+    std::vector<JobPart> parts;
+    if (!split.answer || !split.answer->runs_as_steps) return parts;
+    const std::size_t count = split.steps.size();
+    for (std::size_t step = 0; step < count; ++step) {
+        const std::size_t index = count - 1 - step; // the last one stands first
+        const PlacedStep& placed = split.answer->steps[index];
+        const char* const device = placed.runs_on_gpu ? "gpu" : "cpu";
+        if (parts.empty() || parts.back().steps.device != device)
+            parts.push_back({.steps = {step, 0, device}, .predicted_s = 0});
+        ++parts.back().steps.count;
+        const double own_s = placed.runs_on_gpu ? split.steps[index].gpu_s : split.steps[index].cpu_s;
+        parts.back().predicted_s += own_s + placed.passing_s;
+    }
+    return parts;
+}
+
 Json to_json(const JobSplit& split, std::span<const JobStep> steps)
 {
     Json json = {{"center", split.center},

@@ -3,6 +3,7 @@
 #include "core/base/json_reader.hpp"
 #include "core/decide/prediction/device_choice.hpp"
 #include "core/decide/prediction/split_steps.hpp"
+#include "core/model/job_parts.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -43,6 +44,15 @@ struct JobSplit {
 /// it. There is no answer where an operator was not predicted on both, or b is not known and something is handed on.
 /// @param choice  of the job whose operators the steps hold.
 JobSplit split_job(std::span<const JobStep> steps, const DeviceChoice& choice);
+
+/// As that question has them.
+std::vector<JobStep> steps_of(const JobSpec& spec);
+
+/// The division of the least total; of equal ones the first. nullptr: none has an answer.
+const JobSplit* best_split(std::span<const JobSplit> splits);
+
+/// The parts in which it runs: steps one after the other on the same kind are one. Empty where it runs whole.
+std::vector<JobPart> parts_of(const JobSplit& split);
 
 /// `{"center", "cpu_unit_type", "gpu_unit_type", "run": "whole" | "steps" | null, "whole_on", "cpu_s", "gpu_s",
 /// "total_s", "passing_s", "reason", "steps": [{"name", "cpu_s", "gpu_s", "run_on", "passing_s"}]}`

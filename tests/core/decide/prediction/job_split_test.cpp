@@ -129,5 +129,37 @@ TEST(JobSteps, AllThatIsWrongIsSaidAtOnce)
     EXPECT_THAT(fields_of("{}"), ElementsAre("steps"));
 }
 
+TEST(SplitJob, StepsOneAfterTheOtherOnTheSameKindAreOnePart)
+{
+    DeviceChoice choice = filter_and_join();
+    OperatorDevice again = choice.operators[1];
+    again.demand = 2;
+    choice.operators.push_back(again);
+    const std::vector<JobStep> steps{{"select", 1, 1e9}, {"combine", 1, 1e9}, {"combine again", 1, 0}};
+
+    const std::vector<JobPart> parts = parts_of(split_job(steps, choice));
+
+    ASSERT_EQ(parts.size(), 2U);
+    EXPECT_EQ(parts[0].steps, (StepRange{0, 1, "cpu"}));
+    EXPECT_DOUBLE_EQ(parts[0].predicted_s, 2 + 2) << "with the way to the data site and back";
+    EXPECT_EQ(parts[1].steps, (StepRange{1, 2, "gpu"}));
+    EXPECT_DOUBLE_EQ(parts[1].predicted_s, 1 + 1);
+    EXPECT_TRUE(parts_of(split_job(steps_that_hand_on(4.1e9), filter_and_join())).empty()) << "it runs whole";
+}
+
+TEST(SplitJob, OfSeveralCentersTheLeastTotalCounts)
+{
+    DeviceChoice unknown = filter_and_join();
+    unknown.terms.network_gb = 0;
+    DeviceChoice slow = filter_and_join();
+    slow.terms.network_gb = 0.5;
+    const std::vector<JobStep> steps = steps_that_hand_on(1e9);
+    const std::vector<JobSplit> splits{split_job(steps, unknown), split_job(steps, slow),
+                                       split_job(steps, filter_and_join())};
+
+    EXPECT_EQ(best_split(splits), &splits[2]);
+    EXPECT_EQ(best_split(std::span(splits).first(1)), nullptr) << "no guess";
+}
+
 } // namespace
 } // namespace fathom

@@ -158,6 +158,17 @@ export const decisionsZh: readonly Sentence[] = [
   ['{n} of it started before', '其中 {n} 个先前已开始'],
   ['waits for {n} member| of gang {gang} whose types are measured first', '正在等待成组作业 {gang} 的 {n} 个成员，其类型先行测量'],
   ['waits for {n} members| of gang {gang} whose types are measured first', '正在等待成组作业 {gang} 的 {n} 个成员，其类型先行测量'],
+  // Jobs that are divided by their steps.
+  ...(['CPU', 'GPU'] as const).flatMap<Sentence>((device) => [
+    [`part {i} of {n}| (step {steps}, on |${device}|)`, `第 {i}/{n} 部分（步骤 {steps}，${device}）`],
+    [`part {i} of {n}| (steps {steps}, on |${device}|)`, `第 {i}/{n} 部分（步骤 {steps}，${device}）`],
+  ]),
+  ['it is divided: |{part:sentence}| first', '作业被拆分：先是{part}'],
+  ['it runs whole: no division into its steps is better', '作业整体运行：按步骤拆分并不更好'],
+  ['it runs whole: |{reason:sentence}', '作业整体运行：{reason}'],
+  ['no center has both CPUs and GPUs for it', '没有计算中心同时有可供它使用的 CPU 和 GPU'],
+  ['{done:sentence}| has succeeded at center {center}; now {next:sentence}', '{done}已在计算中心 {center} 成功；现在是{next}'],
+  ['cancelled after |{part:sentence}', '在{part}之后取消'],
   ['waits for the other members of gang {gang}', '正在等待成组作业 {gang} 的其他成员'],
   ['waits behind other members of gang {gang}, |whose first {size} are complete', '排在成组作业 {gang} 的其他成员之后，其前 {size} 个已齐'],
   ['waits until all {size} members of gang {gang} can start together; alone it {reason:sentence}', '等待成组作业 {gang} 的全部 {size} 个成员能一起开始；单独而言：{reason}'],

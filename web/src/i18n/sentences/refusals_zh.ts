@@ -9,7 +9,7 @@ export const refusalsZh: readonly Sentence[] = [
     ['the metric policy', '度量策略'], ['the operator', '算子'], ['the operator key', '算子密钥'], ['the operator manifest', '算子清单'], ['the operator package', '算子包'], ['the rejection', '驳回'],
     ['the price book', '价目表'], ['the probe run', '探针测试'], ['the probe schedule', '探针计划'], ['the probe task', '探针任务'],
     ['the project', '项目'], ['the query', '查询'], ['the question', '提问'], ['the request', '请求'], ['the reservation', '预留'],
-    ['the resource configuration', '资源配置'], ['the sign-in', '登录'], ['the simulation', '模拟'], ['the step of the rotation', '轮换步骤'], ['the token', '令牌'],
+    ['the resource configuration', '资源配置'], ['the sign-in', '登录'], ['the simulation', '模拟'], ['the step of the rotation', '轮换步骤'], ['the steps of the job', '作业步骤'], ['the token', '令牌'],
     ['the trial', '试算'],
   ] as const).flatMap<Sentence>(([what, is]) => [[`${what}| has {n}| error`, `${is}有 {n} 处错误`], [`${what}| has {n}| errors`, `${is}有 {n} 处错误`]]),
   // Fields.

@@ -1,0 +1,250 @@
+#include "tests/server/jobs/jobs_fixture.hpp"
+#include "tests/support/test_io.hpp"
+
+#include <algorithm>
+
+namespace fathom::server {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// A center whose CPU is faster with thin products, 0.1 s against 0.43 s, and whose GPU is with square ones, 0.2 s
+/// against 5 s, and which moves 1 GB/s.
+class JobDivision : public JobsFixture {
+  protected:
+    JobDivision()
+    {
+        add_operators();
+        const std::string core = add_center("alpha");
+        const std::string gpu = UnitTypeId::make().value;
+        sql("INSERT INTO unit_type (id, center_id, name, resource_type, unit_count, cores_per_unit, "
+            "memory_bytes_per_unit, operators, facts) SELECT '" +
+            gpu + "', id, 'gpu', 'cuda', 1, 1, 0, '{dgemm}', '{\"bus_gb_s\": 25.165824}' FROM center");
+        sql(R"(UPDATE center SET facts = facts || '{"stages_inputs": true, "stores_outputs": true,
+               "keeps_outputs_bytes": 1000000}')");
+        for (const std::string& unit_type : {core, gpu}) {
+            add_measurement(unit_type, unit_type == core ? 0.05 : 0.001);
+            insert_measurement(unit_type, "'dgemm', 'k=1024,m=1024,n=1', 2097152, 8404992", 1e-4, "now()", 1);
+        }
+        add_transfer(core, 0.001);
+        EXPECT_TRUE(test::eventually([&] {
+            reload_catalog();
+            const CatalogPointer catalog = catalog_.get();
+            return std::any_of(catalog->unit_types.begin(), catalog->unit_types.end(),
+                               [](const UnitTypeView& view) { return view.network != nullptr; });
+        }));
+    }
+
+    /// Thin products, then square ones; with what is in `more`.
+    static Json stepped(double out_bytes, const Json& more = Json::object())
+    {
+        Json json = Json::parse(R"({"split": "allowed", "metering_wait_s": 0, "type": "scf", "steps": [
+            {"name": "read", "command": ["/bin/read"], "hands_on": [{"path": "a", "url": "https://h/a"}],
+             "operators": [{"id": "dgemm", "parameters": {"m": 1024, "n": 1, "k": 1024}, "count": 1000}]},
+            {"name": "solve", "command": ["/bin/solve"], "operators": [{"id": "dgemm", "count": 100}]}]})");
+        json["steps"][0]["out_bytes"] = out_bytes;
+        json.update(more);
+        return json;
+    }
+    /// Divides it and places its first part.
+    JobId submit_divided(const Json& more = Json::object())
+    {
+        const JobId job = submit(stepped(1e6, more));
+        route(); // decides the division
+        route();
+        return job;
+    }
+    Json job_json(const JobId& job) { return Json::parse(call(net::Method::kGet, "/jobs/" + job.value).body); }
+    /// What its center is told, and starts.
+    AttemptOrder start(const JobId& job)
+    {
+        AttemptOrder order;
+        for (link::Body& body : orders_for(center_of(job))) {
+            if (auto* const one = std::get_if<link::StartAttempt>(&body); one != nullptr) order = one->order;
+        }
+        EXPECT_EQ(order.attempt_id, attempt_of(job));
+        EXPECT_TRUE(report_start(job));
+        return order;
+    }
+    static AttemptEnd handing_on()
+    {
+        AttemptEnd end = exited(0);
+        end.outputs = {{"a", 40, std::string(64, 'a')}};
+        return end;
+    }
+};
+
+TEST_F(JobDivision, RunsItsPartsOneAfterTheOtherEachOnItsKindOfDevice)
+{
+    const JobId job = submit_divided();
+
+    const AttemptOrder first = start(job);
+    EXPECT_EQ(first.unit_type, "core");
+    EXPECT_THAT(first.command, ElementsAre("/bin/read"));
+    EXPECT_THAT(first.outputs, ElementsAre(JobOutput{"a", "https://h/a"}));
+    ASSERT_TRUE(report_end(job, handing_on()));
+    EXPECT_EQ(state_of(job), "queued");
+    EXPECT_EQ(sql("SELECT cause FROM job_event ORDER BY id DESC LIMIT 1"),
+              "part 1 of 2 (step read, on CPU) has succeeded at center alpha; now part 2 of 2 (step solve, on GPU)");
+    route();
+    const AttemptOrder second = start(job);
+    EXPECT_EQ(second.unit_type, "gpu");
+    EXPECT_THAT(second.command, ElementsAre("/bin/solve"));
+    EXPECT_TRUE(second.outputs.empty());
+    ASSERT_EQ(second.inputs.size(), 1U);
+    EXPECT_EQ(second.inputs[0].from, "job:" + job.value + "/a");
+    EXPECT_EQ(second.inputs[0].url, "https://h/a");
+    EXPECT_EQ(second.inputs[0].sha256, std::string(64, 'a'));
+    EXPECT_EQ(sql("SELECT spec #>> '{inputs,0,kept_at,0}' FROM job WHERE label = 'job'"), center_of(job).value);
+    ASSERT_TRUE(report_end(job, exited(0)));
+
+    EXPECT_EQ(state_of(job), "succeeded");
+    const Json ended = job_json(job);
+    EXPECT_DOUBLE_EQ(ended["run_s"].get<double>(), 3) << "of both parts";
+    EXPECT_EQ(ended["steps"]["division"]["run"], "steps");
+    EXPECT_EQ(ended["steps"]["part"], 1);
+    EXPECT_EQ(ended["steps"]["parts"][0]["place"], "alpha/core");
+    EXPECT_EQ(ended["steps"]["parts"][1]["place"], "alpha/gpu");
+    EXPECT_DOUBLE_EQ(ended["steps"]["parts"][1]["run_s"].get<double>(), 1.5);
+    EXPECT_THAT(ended["spec"]["script"].get<std::string>(), HasSubstr("'/bin/solve'")) << "as it was submitted";
+    EXPECT_FALSE(ended["steps"].contains("whole"));
+    EXPECT_EQ(sql("SELECT count(*) FROM job WHERE label = 'job'"), "1");
+    EXPECT_EQ(sql("SELECT string_agg(job_type, ', ' ORDER BY decided_at) FROM run_prediction"),
+              "scf / read, scf / solve")
+        << "what is known of the whole's runs stays its own";
+}
+
+TEST_F(JobDivision, AResultThatTakesLongToPassKeepsItWhole)
+{
+    const JobId job = submit(stepped(1e9)); // 2 s out and in
+    route();
+    route();
+
+    const AttemptOrder order = start(job);
+    EXPECT_EQ(order.unit_type, "gpu");
+    EXPECT_TRUE(order.command.empty());
+    EXPECT_THAT(order.script, HasSubstr("'/bin/read' ||"));
+    EXPECT_TRUE(order.outputs.empty()) << "nothing is passed on";
+    ASSERT_TRUE(report_end(job, exited(0)));
+    EXPECT_EQ(state_of(job), "succeeded");
+    const Json steps = job_json(job)["steps"];
+    EXPECT_EQ(steps["division"]["run"], "whole");
+    EXPECT_TRUE(steps["parts"].empty());
+}
+
+TEST_F(JobDivision, WithoutItsOwnersLeaveItRunsWhole)
+{
+    const JobId job = submit(stepped(1e6, {{"split", "never"}}));
+    route();
+
+    EXPECT_THAT(start(job).script, HasSubstr("'/bin/solve' ||"));
+    EXPECT_TRUE(job_json(job)["steps"]["division"].is_null());
+}
+
+TEST_F(JobDivision, APartThatFailsEndsTheJob)
+{
+    const JobId job = submit_divided();
+    start(job);
+
+    ASSERT_TRUE(report_end(job, exited(3)));
+
+    EXPECT_EQ(state_of(job), "failed");
+    EXPECT_EQ(job_json(job)["end_reason"], "part 1 of 2 (step read, on CPU): exit code 3");
+    route();
+    EXPECT_EQ(sql("SELECT count(*) FROM attempt WHERE job_id = '" + job.value + "'"), "1");
+}
+
+TEST_F(JobDivision, CancellingEndsItBetweenPartsAndWithThePartThatRuns)
+{
+    const JobId waiting = submit_divided();
+    start(waiting);
+    ASSERT_TRUE(report_end(waiting, handing_on()));
+    EXPECT_EQ(call(net::Method::kPost, "/jobs/" + waiting.value + ":cancel").status, 202);
+    EXPECT_EQ(state_of(waiting), "cancelled");
+
+    const JobId running = submit_divided();
+    start(running);
+    EXPECT_EQ(call(net::Method::kPost, "/jobs/" + running.value + ":cancel").status, 202);
+    ASSERT_TRUE(report_end(running, handing_on())); // before its center heard of it
+    EXPECT_EQ(state_of(running), "cancelled");
+    EXPECT_EQ(job_json(running)["end_reason"], "cancelled after part 1 of 2 (step read, on CPU)");
+}
+
+TEST_F(JobDivision, APartThatItsCenterLosesRunsAgainAloneWhereItsOwnerLetsIt)
+{
+    const JobId job = submit_divided({{"requeue", true}});
+    start(job);
+    ASSERT_TRUE(report_end(job, handing_on()));
+    route();
+    start(job);
+    AttemptEnd lost;
+    lost.outcome = AttemptOutcome::kNodeFailure;
+    lost.started_at = clock_.now();
+
+    ASSERT_TRUE(report_end(job, lost));
+    EXPECT_EQ(state_of(job), "queued");
+    EXPECT_EQ(sql("SELECT started_at IS NOT NULL FROM job WHERE id = '" + job.value + "'"), "t")
+        << "it started with its first part";
+    route();
+
+    EXPECT_THAT(start(job).command, ElementsAre("/bin/solve"));
+    ASSERT_TRUE(report_end(job, exited(0)));
+    EXPECT_EQ(state_of(job), "succeeded");
+}
+
+TEST_F(JobDivision, ARepeatedSubmissionGetsTheJobAsItWasSubmitted)
+{
+    const std::string body = stepped(1e6).dump();
+    const auto repeat = [&] { return call(net::Method::kPost, "/jobs", body, {{"Idempotency-Key", "k"}}); };
+    const Json first = Json::parse(repeat().body);
+    route();
+    ASSERT_EQ(sql("SELECT jsonb_array_length(steps -> 'parts') FROM job WHERE label = 'job'"), "2");
+
+    const Json again = Json::parse(repeat().body);
+
+    EXPECT_EQ(again["id"], first["id"]);
+    EXPECT_EQ(again["spec"], first["spec"]);
+    EXPECT_EQ(again["steps"], first["steps"]);
+    EXPECT_TRUE(first["steps"]["division"].is_null());
+}
+
+TEST_F(JobDivision, AReplicaThatKnowsNoPartsCannotEndItWithItsFirst)
+{
+    const JobId job = submit_divided();
+
+    EXPECT_ANY_THROW(sql("UPDATE job SET state = 'succeeded' WHERE id = '" + job.value + "'"));
+}
+
+TEST_F(JobDivision, OperatorsOfAllStepsTogetherAreBounded)
+{
+    Json body = stepped(1e6);
+    for (Json& step : body["steps"]) {
+        Json operators = Json::array();
+        Json labels = Json::array();
+        for (int i = 0; i < 30; ++i) {
+            const std::string label = step["name"].get<std::string>() + std::to_string(i) + std::string(50, 'x');
+            Json one = {{"id", "dgemm"}, {"label", label}};
+            if (i >= 8) one["inputs"] = labels;
+            if (i < 8) labels.push_back(label);
+            operators.push_back(std::move(one));
+        }
+        step["operators"] = std::move(operators);
+    }
+
+    const net::Response answer = call(net::Method::kPost, "/jobs", body.dump());
+
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_THAT(answer.body, HasSubstr("bytes as JSON, of at most 16384"));
+}
+
+TEST_F(JobDivision, APreviewOfAJobWithStepsSaysWhetherItWouldBeDivided)
+{
+    const net::Response answer = call(net::Method::kPost, "/placements:preview", stepped(1e6).dump());
+
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    EXPECT_EQ(Json::parse(answer.body)["split"][0]["run"], "steps");
+}
+
+} // namespace
+} // namespace fathom::server
