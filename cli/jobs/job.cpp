@@ -6,6 +6,7 @@
 #include "cli/jobs/explain.hpp"
 #include "cli/jobs/explain_tables.hpp"
 #include "cli/jobs/job_filter.hpp"
+#include "cli/jobs/job_parts_text.hpp"
 #include "cli/jobs/staging_text.hpp"
 #include "cli/text/format_units.hpp"
 
@@ -202,7 +203,8 @@ Outcome show_job(Session& session, const NameOptions& options)
     // A server that bills nothing, or is older, says nothing of costs.
     if (const Result<Json> cost = session.get(job_path(options) + "/cost"); cost) add_cost(details, *cost);
     std::ranges::move(gpu_details(session, *job), std::back_inserter(details));
-    *session.console().out << render_details(details, table_style(session)) << events_text(session, events->json);
+    *session.console().out << render_details(details, table_style(session))
+                           << job_parts_text(*job, table_style(session)) << events_text(session, events->json);
     return ExitCode::kOk;
 }
 
@@ -231,7 +233,7 @@ Outcome explain_job(Session& session, const ExplainOptions& options)
     return print_answer(session, session.get(job_path(options)), [&](const Json& job) {
         const std::string sharing = render_details(gpu_details(session, job), table_style(session));
         return render_explanation(job, *placement, work ? *work : Json(), session.now(), table_style(session)) +
-               (sharing.empty() ? "" : "\n" + sharing);
+               job_parts_text(job, table_style(session)) + (sharing.empty() ? "" : "\n" + sharing);
     });
 }
 

@@ -168,7 +168,7 @@ Outcome place_job(Session& session, const PlaceOptions& options)
         const std::string comparison =
             has_changes ? render_comparison(member(preview, "decision"), decision, style) + "\n" : std::string();
         return comparison + render_decision(decision, session.now(), style) +
-               (options.steps.empty() ? std::string() : job_steps_text(preview));
+               (!has_changes && preview.contains("split") ? job_steps_text(preview) : std::string());
     });
     if (!printed) return printed;
     return member(member(*answer, shown), "winner").is_number() ? ExitCode::kOk : ExitCode::kInfeasible;
