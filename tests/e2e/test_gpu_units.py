@@ -1,87 +1,18 @@
 """A GPU unit type from the catalog to a probe, a score and a routed job (M8, S7): real fathomd, real agents, real probes and jobs;
 NVIDIA's libraries are stand-ins, and stricter than the originals: a program sees the one GPU that it was handed, or none."""
-import os
-import shutil
-
 import pytest
 
-import openapi_check as check
-from network import BIN, Network, build_slow_products, wait_until
+from gpu_centers import GpuCenters
+from network import wait_until
 
 DGEMM = {"id": "dgemm", "parameters": {"m": 512, "n": 512, "k": 512}}
 DGEMM_BYTES = 3 * 8 * 512 ** 2
-MIB = 1 << 20
-
-
-class GpuCenters:
-    """Two centers of a core and two GPUs each; only how fast the bus to the GPUs is differs. Products of matrices take eight
-    times as long on cores as on GPUs."""
-
-    BUS_GB_S = {"alpha": 25, "beta": 0.005}
-
-    def __init__(self):
-        self.network = Network()
-        self.programs = self.network.folder / "programs"
-        self.programs.mkdir()
-        for file in ("bin/fathom-probe", "bin/fathom-operator-host", "bin/training_loop", "standin_gpu/libnvidia-ml.so.1",
-                     "standin_gpu/fathom-operators-cuda.so", "standin_driver/libcuda.so.1"):
-            shutil.copy(BIN.parent / file, self.programs)
-        self.slow_products = build_slow_products(self.programs, 8)
-        cores = sorted(os.sched_getaffinity(0))
-        try:
-            for name, core in (("alpha", cores[0]), ("beta", cores[-1])):
-                self.add_center(name, core)
-        except BaseException:
-            self.network.close()
-            raise
-
-    @staticmethod
-    def gpus_of(center):
-        return [f"GPU-{center}-{number}" for number in (0, 1)]
-
-    def add_center(self, name, core):
-        gpus = self.programs / f"gpus-{name}"
-        gpus.write_text("".join(f"gpu\t{gpu}\tStand-in\t{64 * MIB}\n" for gpu in self.gpus_of(name)))
-        config = f"""cores = "{core}"
-probe_program = "{self.programs / 'fathom-probe'}"
-[environment]
-FATHOM_STANDIN_GPUS = "{gpus}"
-FATHOM_STANDIN_BUS_GB_S = "{self.BUS_GB_S[name]}"
-LD_LIBRARY_PATH = "{self.programs}"
-LD_PRELOAD = "{self.slow_products}"
-[[unit_type]]
-name = "gpu"
-resource_type = "cuda"
-cores_per_unit = 0
-memory_bytes_per_unit = 1000000000
-[[unit_type]]
-name = "core"
-unit_count = 1
-"""
-        # The agent's own look at the machine, too, goes to the stand-ins.
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("FATHOM_STANDIN_GPUS", str(gpus))
-            patch.setenv("LD_LIBRARY_PATH", str(self.programs))
-            self.network.add_agent(name, config)
-
-    def training(self, *before):
-        """What computes on the GPU that it was handed, through the driver, and checks each word of it."""
-        command = " ".join([str(self.programs / "training_loop"), "iterations", "3", "weights-mib", "4", "activations-mib", "16"])
-        return ["/bin/sh", "-c", "; ".join([*before, f"exec {command}"])]
-
-    def decide(self, **fields):
-        """The place and the decision of a job that says only that it computes: since it fails, nothing is learned of it, and no
-        probes of its type are in the way of the next one."""
-        job = self.network.submit(command=["/bin/false"], metering_wait_s=0, **{"units": {"count": 1}, **fields})["id"]
-        attempt = self.network.wait_job(job)["attempt"]
-        found = self.network.rest.get(f"/jobs/{job}/placement")
-        assert not check.schema_errors({"$ref": "#/components/schemas/Placement"}, found)
-        return f"{attempt['center']}/{attempt['unit_type']}", found["decision"], job
+BUS_GB_S = {"alpha": 25, "beta": 0.005}
 
 
 @pytest.fixture(scope="module")
 def centers():
-    gpus = GpuCenters()
+    gpus = GpuCenters(BUS_GB_S)
     yield gpus
     gpus.network.close()
 
@@ -109,7 +40,7 @@ def runs(centers):
 def test_the_catalog_has_the_gpus_with_what_the_driver_and_the_probe_program_tell_of_them(centers):
     offered = {f"{u['center']}/{u['name']}": u for u in centers.network.rest.items("/unit-types")}
     assert set(offered) == {"alpha/gpu", "alpha/core", "beta/gpu", "beta/core"}
-    for center, bus in centers.BUS_GB_S.items():
+    for center, bus in BUS_GB_S.items():
         gpu = offered[f"{center}/gpu"]
         assert (gpu["resource_type"], gpu["unit_count"], gpu["operators"]) == ("cuda", 2, ["dgemm"])
         assert gpu["facts"]["device"]["model"] == "Stand-in"
