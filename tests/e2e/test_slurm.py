@@ -75,7 +75,7 @@ def test_the_time_limit_ends_a_job(network):
 def test_time_in_which_slurm_suspends_a_job_is_not_the_jobs(network):
     """As Slurm's own limits have it."""
     beta = network.clusters["beta"]
-    limit_s = 8
+    limit_s = 30  # so much may pass until it is suspended
     gate = Gate(network, "suspended")
     job_id = submit(network, "beta", gate.passing, wall_limit_s=limit_s)
     wait_running(network, job_id)
@@ -102,14 +102,14 @@ def test_a_job_that_slurm_would_never_start_ends_with_the_reason(network):
     beta.run("scontrol", "update", "PartitionName=main", "state=down")
     try:
         job_id = submit(network, "beta", "true", wall_limit_s=600)
-        wait_until(lambda: (network.job(job_id)["attempt"] or {}).get("center_queue"), 60, "Slurm having it")
+        wait_until(lambda: (network.job(job_id)["attempt"] or {}).get("center_queue"), 120, "Slurm having it")
         beta.run("scontrol", "update", "PartitionName=main", "MaxTime=1", "state=up")
         job = network.wait_job(job_id)
         # Were it to be noticed later, jobs of the tests to come would be refused.
-        wait_until(lambda: max_wall_is(network, "core-beta", 60), 90, "the partition's limit being noticed")
+        wait_until(lambda: max_wall_is(network, "core-beta", 60), 180, "the partition's limit being noticed")
     finally:
         beta.run("scontrol", "update", "PartitionName=main", "MaxTime=INFINITE", "state=up")
-    wait_until(lambda: max_wall_is(network, "core-beta", None), 90, "the limit being gone")
+    wait_until(lambda: max_wall_is(network, "core-beta", None), 180, "the limit being gone")
 
     assert job["state"] == "failed"
     assert job["attempt"]["outcome"] == "failed_to_start"
@@ -125,7 +125,7 @@ def test_a_job_is_cancelled_in_slurm(network):
     network.cli("job", "cancel", job_id)
 
     assert network.wait_job(job_id)["state"] == "cancelled"
-    wait_until(lambda: network.clusters["alpha"].jobs_of(attempt["id"]) == ["CANCELLED"], 60, "Slurm having ended it")
+    wait_until(lambda: network.clusters["alpha"].jobs_of(attempt["id"]) == ["CANCELLED"], 120, "Slurm having ended it")
 
 
 def test_what_the_center_cancels_is_lost_not_cancelled(network):
@@ -155,7 +155,7 @@ def resume(cluster, node):
         with contextlib.suppress(subprocess.CalledProcessError):
             cluster.run("scontrol", "update", f"NodeName={node}", "state=resume")
         return False
-    wait_until(is_up, 60, "the node being up again", pause_s=0.5)
+    wait_until(is_up, 120, "the node being up again", pause_s=0.5)
 
 
 def submit_that_runs_once_for_long(network, name):
@@ -163,7 +163,7 @@ def submit_that_runs_once_for_long(network, name):
     mark = network.clusters["beta"].outputs / name
     job_id = submit(network, "beta", f"mkdir {mark} && sleep 600; echo again", requeue=True)
     wait_running(network, job_id)
-    wait_until(mark.exists, 60, "its program running")
+    wait_until(mark.exists, 120, "its program running")
     return job_id
 
 
@@ -172,7 +172,7 @@ def outcomes_and_payers(network, job_id):
     def usage_of_both():
         usage = network.rest.items(f"/usage?job_id={job_id}")
         return usage if len(usage) == 2 else None
-    usage = wait_until(usage_of_both, 60, "the usage of both attempts")
+    usage = wait_until(usage_of_both, 120, "the usage of both attempts")
     return [(u["outcome"], u["paid_by"]) for u in sorted(usage, key=lambda u: u["from"])]
 
 
@@ -184,7 +184,7 @@ def test_what_slurm_preempts_runs_again_and_nobody_pays(network):
         theirs = beta.run("sbatch", "--parsable", "--partition=urgent", "--ntasks=1", "--cpus-per-task=2", "--time=5",
                           "--chdir=/", "--output=/dev/null", "--wrap=sleep 1").strip()
         job = network.wait_job(job_id, 240)
-        wait_until(lambda: not beta.run("squeue", "-h", "-j", theirs, "-t", "pending,running,completing").strip(), 60, "their job's end")
+        wait_until(lambda: not beta.run("squeue", "-h", "-j", theirs, "-t", "pending,running,completing").strip(), 120, "their job's end")
     finally:
         beta.run("scontrol", "delete", "PartitionName=urgent")
 
@@ -220,14 +220,14 @@ def test_an_agent_killed_after_sbatch_submits_nothing_twice(network):
         folder = alpha.work / attempt["id"]
         sign = {"folder": folder.exists, "script": (folder / "job.sh").exists,
                 "job": lambda: alpha.jobs_of(attempt["id"])}[moment]
-        wait_until(sign, 60, f"the moment of the {moment}", pause_s=0.001)
+        wait_until(sign, 120, f"the moment of the {moment}", pause_s=0.001)
         agent.process.kill()
         agent.process.start()
 
         job = network.wait_job(job_id)
 
         assert job["state"] == "succeeded", job
-        assert alpha.jobs_of(attempt["id"]) == ["COMPLETED"]
+        wait_until(lambda: alpha.jobs_of(attempt["id"]) == ["COMPLETED"], 120, "one job, which Slurm counts as completed")  # noqa: B023
         assert output_of(network, job_id).count("once") == 1
 
 
@@ -238,7 +238,7 @@ def test_of_two_jobs_for_one_attempt_the_one_that_runs_counts(network):
     try:
         job_id = submit(network, "alpha", "sleep 3; echo once; exit 4")
         attempt = attempt_of(network, job_id)["id"]
-        noted = wait_until(lambda: alpha.run("squeue", "-h", "-n", attempt, "-o", "%A").strip(), 60, "the submission")
+        noted = wait_until(lambda: alpha.run("squeue", "-h", "-n", attempt, "-o", "%A").strip(), 120, "the submission")
         alpha.run("scontrol", "hold", noted)
         alpha.run("sbatch", *(["--uid=nobody"] if os.geteuid() == 0 else []), str(alpha.work / attempt / "job.sh"))
     finally:
@@ -268,7 +268,8 @@ def test_a_controller_that_goes_and_comes_back_loses_nothing(network):
     assert network.wait_job(job_id, 240)["exit_code"] == 3
     assert "survived" in output_of(network, job_id)
     assert network.wait_job(late_id, 240)["state"] == "succeeded"
-    assert beta.jobs_of(attempt_of(network, late_id)["id"]) == ["COMPLETED"]
+    late = attempt_of(network, late_id)["id"]
+    wait_until(lambda: beta.jobs_of(late) == ["COMPLETED"], 120, "one job, which Slurm counts as completed")
 
 
 def test_a_queued_job_tells_why_and_runs_when_there_is_room(network):
@@ -278,7 +279,7 @@ def test_a_queued_job_tells_why_and_runs_when_there_is_room(network):
     log = next(a for a in network.agents if a.name == "alpha").process.log
     wait_until(lambda: "PartitionDown" in log(), 120, "the agent saying why it waits")
     wait_until(lambda: "PartitionDown" in ((network.job(job_id)["attempt"] or {}).get("center_queue") or {}).get("reason", ""),
-               60, "the metascheduler saying why it waits")
+               120, "the metascheduler saying why it waits")
     shown = network.cli("job", "show", job_id)
     assert "Waits there" in shown and "PartitionDown" in shown, shown
     assert network.job(job_id)["state"] == "dispatched"
@@ -304,9 +305,9 @@ def test_what_slurm_refuses_waits_with_the_reason(network):
 
 
 def test_a_job_is_measured_at_both_and_routed(network):
-    wait_until(lambda: is_free(network, "core-alpha") and is_free(network, "core-beta"), 90,
+    wait_until(lambda: is_free(network, "core-alpha") and is_free(network, "core-beta"), 180,
                "the agents saying that nothing waits there any more, once their jobs have ended")
-    job_id = network.submit(command=["sh", "-c", "echo routed"], wall_limit_s=300,
+    job_id = network.submit(command=["sh", "-c", "echo routed"], wall_limit_s=300, metering_wait_s=360,
                             operators=[{"id": "dgemm", "parameters": {"m": 256, "n": 256, "k": 256}, "count": 10}],
                             units={"count": 1})["id"]
 
@@ -321,10 +322,10 @@ def test_a_partition_that_runs_no_job_so_long_is_left_out(network):
     beta = network.clusters["beta"]
     beta.run("scontrol", "update", "PartitionName=main", "MaxTime=5")
     try:
-        wait_until(lambda: max_wall_is(network, "core-beta", 300), 90, "the partition's limit being noticed")
+        wait_until(lambda: max_wall_is(network, "core-beta", 300), 180, "the partition's limit being noticed")
         job = {"command": ["true"], "wall_limit_s": 600, "units": {"count": 1, "center": "beta"}}
         # Until the catalog is read again such a job is taken, and waits.
-        wait_until(lambda: network.rest.call("POST", "/jobs", json=job).status_code == 422, 30, "such a job being refused")
+        wait_until(lambda: network.rest.call("POST", "/jobs", json=job).status_code == 422, 120, "such a job being refused")
         refused = network.rest.call("POST", "/jobs", json=job).text
         assert "5 min" in refused and "wall_limit_s" in refused, refused
         assert network.wait_job(network.submit(**{**job, "wall_limit_s": 300})["id"])["attempt"]["center"] == "beta"
@@ -332,7 +333,7 @@ def test_a_partition_that_runs_no_job_so_long_is_left_out(network):
         assert (longer["state"], longer["attempt"]["center"]) == ("succeeded", "alpha")
     finally:
         beta.run("scontrol", "update", "PartitionName=main", "MaxTime=INFINITE")
-    wait_until(lambda: max_wall_is(network, "core-beta", None), 90, "the limit being gone")
+    wait_until(lambda: max_wall_is(network, "core-beta", None), 180, "the limit being gone")
 
 
 def queue_wait_s(network, unit_type):
@@ -351,11 +352,11 @@ def is_free(network, unit_type):
 def test_other_peoples_jobs_in_a_cluster_count(network):
     """They hold all of alpha for half an hour; the metascheduler has given it nothing, and sends jobs to beta all the same."""
     alpha = network.clusters["alpha"]
-    wait_until(lambda: is_free(network, "core-alpha"), 90, "the agent saying that alpha has no queue")
+    wait_until(lambda: is_free(network, "core-alpha"), 180, "the agent saying that alpha has no queue")
     theirs = alpha.run("sbatch", "--parsable", "--ntasks=1", "--cpus-per-task=2", "--time=30", "--chdir=/", "--output=/dev/null",
                        "--wrap=sleep 1800").strip()
     try:
-        wait_until(lambda: queue_wait_s(network, "core-alpha") > 20 * 60, 90, "the agent saying that alpha is busy")
+        wait_until(lambda: (queue_wait_s(network, "core-alpha") or 0) > 20 * 60, 180, "the agent saying that alpha is busy")
         assert "a new job starts in" in network.cli("unit", "show", "alpha/core-alpha")
         jobs = [network.submit(command=["true"], wall_limit_s=300,
                                operators=[{"id": "dgemm", "parameters": {"m": 256, "n": 256, "k": 256}, "count": 10}],
@@ -365,7 +366,7 @@ def test_other_peoples_jobs_in_a_cluster_count(network):
             assert (ended["state"], ended["attempt"]["center"]) == ("succeeded", "beta")
     finally:
         alpha.run("scancel", theirs)
-    wait_until(lambda: is_free(network, "core-alpha"), 90, "the agent saying that alpha is free again")
+    wait_until(lambda: is_free(network, "core-alpha"), 180, "the agent saying that alpha is free again")
 
 
 def test_a_partition_that_comes_is_noticed_and_offered_as_wanted(network):
@@ -378,7 +379,7 @@ def test_a_partition_that_comes_is_noticed_and_offered_as_wanted(network):
 
     order = {"unit_types": [{"name": "night-core", "partition": "night"}]}
     assert network.rest.call("PUT", "/centers/gamma/resources", json=order).status_code == 200
-    wait_until(lambda: resources()["state"] == "differs", 60, "the missing partition being named")
+    wait_until(lambda: resources()["state"] == "differs", 120, "the missing partition being named")
     assert resources()["reported"]["differences"][0]["code"] == "fewer_nodes"
 
     cluster.run("scontrol", "create", "PartitionName=night", "Nodes=ALL")
@@ -426,7 +427,8 @@ def test_each_user_has_a_local_user_and_none_reads_what_is_anothers(network):
     job = network.wait_job(anns)
     assert (job["state"], job["exit_code"]) == ("failed", 7), job["end_reason"]
     assert output_of(network, anns) == f"{local_user}\n"
-    assert alpha.run("squeue", "-h", "-a", "-t", "all", "-n", attempt, "-o", "%u %T").split() == [local_user, "FAILED"]
+    wait_until(lambda: alpha.run("squeue", "-h", "-a", "-t", "all", "-n", attempt, "-o", "%u %T").split() == [local_user, "FAILED"], 120,
+               "Slurm counting it as failed, of that user")
 
     folder = work / attempt
     assert (folder / "work").stat().st_mode & 0o777 == 0o700 and (folder / "work" / "s").read_text() == "secret\n"
@@ -442,7 +444,7 @@ def test_each_user_has_a_local_user_and_none_reads_what_is_anothers(network):
     wait_running(network, ended)
     network.cli("job", "cancel", ended)
     assert network.wait_job(ended)["state"] == "cancelled"
-    wait_until(lambda: alpha.jobs_of(attempt_of(network, ended)["id"]) == ["CANCELLED"], 60, "Slurm having ended it")
+    wait_until(lambda: alpha.jobs_of(attempt_of(network, ended)["id"]) == ["CANCELLED"], 120, "Slurm having ended it")
 
 
 def test_gpus_of_nodes_are_units_and_slurm_says_which_a_job_has(network):
