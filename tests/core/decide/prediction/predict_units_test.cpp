@@ -166,5 +166,18 @@ RC_GTEST_PROP(ScaledRunProperty, TheIntervalHoldsTheRunAndNothingIsNegative, ())
     RC_ASSERT(time.run_s <= run.at(1).run_s * (1 + 1e-6));
 }
 
+RC_GTEST_PROP(DividedRunProperty, TheRunTimeAloneIsThatOfTheWholeInterval, ())
+{
+    const double serial = *rc::gen::inRange(0, 100) / 100.0;
+    const auto curve = amdahl("dgemm", "n=1", serial, {1, 2, 3, 5, 9});
+    const double total_s = *rc::gen::inRange(0, 1000) / 10.0;
+    const std::vector<ScaledPart> parts{{total_s, curve.get(), nullptr}, {total_s / 3, nullptr, nullptr}};
+    const double single_s = total_s * 4 / 3 + *rc::gen::inRange(0, 20) / 10.0;
+    const DividedRun run({single_s, single_s, single_s}, parts);
+    const auto count = *rc::gen::inRange<std::int64_t>(1, 100);
+
+    RC_ASSERT(run.run_s(count) == run.at(count).run_s); // to the last bit: decisions rest on both
+}
+
 } // namespace
 } // namespace fathom
