@@ -71,7 +71,7 @@ def test_output_is_streamed_while_the_job_runs(network):
 def test_bytes_come_back_as_they_were_written(network):
     job = run(network, ["python3", "-c", "import sys; sys.stdout.buffer.write(bytes(range(256)) * 4096)"])
     # An end is told before the last of the output.
-    wait_until(lambda: len(stdout(network, job)) >= job["attempt"]["stdout_bytes"], 60, "all of its output")
+    wait_until(lambda: len(stdout(network, job)) >= job["attempt"]["stdout_bytes"], 120, "all of its output")
     assert stdout(network, job) == bytes(range(256)) * 4096
     tail = network.rest.call("GET", f"/jobs/{job['id']}/logs/stdout?offset_bytes=1048320").content
     assert tail == bytes(range(256))
@@ -196,7 +196,7 @@ def submit_until_one_waits(network, name, count):
         gate = network.folder / f"{name}-{number}-may-end"
         command = ["sh", "-c", f"until [ -e {gate} ]; do sleep 0.1; done"]
         jobs = network.rest.post("/jobs", [{**job, "command": command}] * count)["items"]
-        end = time.monotonic() + 20
+        end = time.monotonic() + 40
         while time.monotonic() < end:
             for one in map(lambda j: network.job(j["id"]), jobs):
                 if one["state"] == "dispatched" and waits_at_its_center(network, one):
@@ -209,14 +209,18 @@ def submit_until_one_waits(network, name, count):
 
 
 def test_short_jobs_wait_for_their_unit_at_the_center(network):
-    job = known_short(network, "burst")
-    jobs = network.rest.post("/jobs", [{**job, "command": ["true"]}] * 40)["items"]
-    ended = [network.wait_job(one["id"]) for one in jobs]
-    assert [one["state"] for one in ended] == ["succeeded"] * 40
-    ran = sorted((one["started_at"], one["ended_at"]) for one in ended)
-    assert all(ended_at <= next_started for (_, ended_at), (next_started, _) in zip(ran, ran[1:])), "two on one unit"
+    for _ in range(5):  # a slow run that is learned just before takes the belief away: then it is won again
+        job = known_short(network, "burst")
+        jobs = network.rest.post("/jobs", [{**job, "command": ["true"]}] * 40)["items"]
+        ended = [network.wait_job(one["id"]) for one in jobs]
+        assert [one["state"] for one in ended] == ["succeeded"] * 40
+        ran = sorted((one["started_at"], one["ended_at"]) for one in ended)
+        assert all(ended_at <= next_started for (_, ended_at), (next_started, _) in zip(ran, ran[1:])), "two on one unit"
+        if any(waits_at_its_center(network, one) for one in ended):
+            break
     assert any(waits_at_its_center(network, one) for one in ended)
-    assert sum(unit_type["units_in_use"] for unit_type in network.rest.items("/unit-types?center=alpha")) == 0
+    wait_until(lambda: sum(unit_type["units_in_use"] for unit_type in network.rest.items("/unit-types?center=alpha")) == 0, 120,
+               "all units being free again")
 
 
 def test_a_job_that_waits_at_its_center_is_cancelled_before_it_starts(network):
