@@ -50,9 +50,19 @@ class Deployment:
 
     def probe(self, center, task):
         """A probe run of one unit, in its end state, verified where it is to be."""
+        run = self.probe_once(center, task)
+        while run["state"] == "lost":  # whoever is late once, as on a busy machine, is measured again
+            [again] = [one for one in self.net.rest.items("/probe-runs") if one["repeats_run_id"] == run["id"]]
+            run = self.end_of(again["id"])
+        return run
+
+    def probe_once(self, center, task):
+        """It alone, also where it is to be repeated."""
         order = {"probe_task_id": task, "force": True, "selection": "user", "unit_types": [f"{center}/core"]}
-        run = self.net.rest.post("/probe-runs", order)["items"][0]
-        return wait_until(lambda: self.settled(run["id"]), 300, f"the end of {run['id']}")
+        return self.end_of(self.net.rest.post("/probe-runs", order)["items"][0]["id"])
+
+    def end_of(self, run):
+        return wait_until(lambda: self.settled(run), 300, f"the end of {run}")
 
     def settled(self, run):
         now = self.net.rest.get(f"/probe-runs/{run}")
@@ -130,12 +140,12 @@ def test_a_remembered_result_is_that_of_another_run(deployment, network, product
 
 def test_a_clock_that_is_too_slow_is_seen_by_ours(deployment, network):
     deployment.cheat_as("slow_clock")
-    task = deployment.task("long", PRODUCT, repeats=60, min_sample_s=0.15, limit_s=30)
-    first = deployment.probe("cheat", task)
+    task = deployment.task("long", PRODUCT, repeats=60, min_sample_s=0.15, limit_s=100)
+    first = deployment.probe_once("cheat", task)
     assert first["state"] == "lost" and "measured again" in first["error"], first
     assert all(f["probe_run_id"] != first["id"] for f in deployment.findings(kind="clock")), "it may have been told late"
     [again] = [run for run in network.rest.items("/probe-runs") if run["repeats_run_id"] == first["id"]]
-    run = wait_until(lambda: deployment.settled(again["id"]), 300, "the end of the repeated run")
+    run = deployment.end_of(again["id"])
     assert run["state"] == "failed" and "by the center's clock" in run["error"]
     finding = next(f for f in deployment.findings(kind="clock") if f["probe_run_id"] == run["id"])
     assert finding["evidence"]["seen_s"] > 1.5 * finding["evidence"]["claimed_s"]
@@ -177,6 +187,8 @@ def test_jobs_that_are_slower_than_probes_promise_cost_score_and_work(deployment
     deployment.probe("honest", product)  # after which it reads the catalog anew
     wait_until(lambda: (lambda d: d["candidates"][d["winner"]]["center"] == "honest")(
         deployment.net.rest.post("/placements:preview", job, expect=200)["decision"]), 120, "the router's distrust")
+    # No probe may hold the better center's unit.
+    wait_until(lambda: all(run["state"] != "queued" for run in network.rest.items("/probe-runs")), 120, "the end of all probes")
     placed = deployment.net.submit(**job)
     assert deployment.net.wait_job(placed["id"])["attempt"]["center"] == "honest"
 
