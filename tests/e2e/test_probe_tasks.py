@@ -36,10 +36,10 @@ def bases_of(placement):
 
 
 def test_a_job_of_an_unmeasured_type_is_tried_released_measured_and_placed(network):
-    job = network.submit(name="fresh", type="e2e/fresh", command=["true"],
+    job = network.submit(name="fresh", type="e2e/fresh", command=["true"], metering_wait_s=300,
                          operators=[{"id": "dgemm", "parameters": SIZE, "count": 3000},
                                     {"id": "fft3d", "parameters": {"n": 48}, "count": 1}])
-    assert network.wait_job(job["id"])["state"] == "succeeded"
+    assert network.wait_job(job["id"], 360)["state"] == "succeeded"
     told = events(network, job)
     assert told[1][0] == "metering" and "its probe task is tried first" in told[1][1]
 
@@ -193,14 +193,14 @@ def test_the_profile_of_a_dense_solve_shows_three_products_and_an_expert_picks_e
 def test_a_profiled_dense_solve_teaches_its_application_and_becomes_three_dgemms(network):
     """M3, M6, M11 without a word from the submitter: numpy unmodified, counted at its center."""
     program = ("import numpy as np; r = np.random.default_rng(1); a = r.random((1200, 1200)); b = r.random(1200);"
-               "[np.linalg.solve(a, b) for _ in range(30)]; a @ a")  # long enough for numpy's import to be the smaller part
+               "[np.linalg.solve(a, b) for _ in range(60)]; a @ a")  # long enough for numpy's import to be the smaller part
     job = network.submit(name="solve", command=["python3", "-c", program], profile=True)
     ended = network.wait_job(job["id"])
     assert ended["state"] == "succeeded" and not ended["attempt"]["detail"], ended["attempt"]["detail"]
     work = network.rest.get(f"/jobs/{job['id']}/operators")
     assert work["source"] == "profile" and work["coverage"] > 0.3 and work["wall_s"] > 0
     products = [(o["parameters"]["m"], o["count"]) for o in work["operators"] if o["id"] == "dgemm"]
-    solves, [product] = [p for p in products if p[1] == 30], [p for p in products if p[1] == 1]
+    solves, [product] = [p for p in products if p[1] == 60], [p for p in products if p[1] == 1]
     assert len(solves) == 1 and solves[0][0] ** 3 == pytest.approx(1200 ** 3 / 3, rel=0.01)  # a third of a product's work each
     assert product == (1200, 1)
     assert "counted while it ran" in network.cli("job", "operators", job["id"])
@@ -221,7 +221,7 @@ def test_a_profiled_dense_solve_teaches_its_application_and_becomes_three_dgemms
     wait_until(lambda: {r["center"] for r in network.rest.items(f"/probe-runs?probe_task={learned['probe_task_id']}")
                         if r["state"] == "succeeded"} == {"alpha", "beta"}, 120, "the type being measured everywhere")
     again = {"name": "again", "command": ["python3", "-c", program]}
-    wait_until(lambda: "unknown" not in bases_of(network.rest.post("/placements:preview", again, expect=200)), 30,
+    wait_until(lambda: "unknown" not in bases_of(network.rest.post("/placements:preview", again, expect=200)), 120,
                "the measurements of all of its operators in decisions")
     again = network.submit(**again)
     assert again["operators_from"] == job["id"]
