@@ -67,7 +67,7 @@ RouteTable::Impl::LeastSlowdown RouteTable::Impl::least_slowdown(const RouteRequ
     const bool starts_at_once = least_free(view.availability) >= most && !view.lacks_gpu_memory(units.gpu_memory);
     if (starts_at_once) {
         const double factor = factor_from(0);
-        return {factor, factor};
+        return {.of_run = factor, .of_units = factor};
     }
     const Least& least = least_of(unit_type);
     const bool starts_when_free = only_become_free(view.availability) && is_free_at_last(units, unit_type);
@@ -75,8 +75,9 @@ RouteTable::Impl::LeastSlowdown RouteTable::Impl::least_slowdown(const RouteRequ
     // Whoever starts later has fewer neighbours. Beyond so much he ends later for all that.
     const double saved = factor_from(least.free_s) - 1;
     const double free_of_charge_s = std::max(least.start.from_s - least.free_s, 0.0);
-    const double worth_s = delay_s + saved * least_compute_s(kind, unit_type);
-    return {factor_from(least.free_s + free_of_charge_s + worth_s / least.start.growth), 1};
+    const double saved_s = saved * least_compute_s(kind, unit_type);
+    const double latest_s = least.free_s + free_of_charge_s + (delay_s + saved_s) / least.start.growth;
+    return {.of_run = factor_from(latest_s), .of_units = 1, .most_s = saved_s};
 }
 
 /// Of the bound: with what distrust costs. Linear in the run.

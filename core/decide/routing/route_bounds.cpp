@@ -17,6 +17,13 @@ bool weighs_several(const Preference& preference)
     return preference.time != 1 && preference.cost != 1 && preference.energy != 1;
 }
 
+/// Of a run, corrected by history, with what distrust costs. Longer runs are never less.
+double judged_compute_s(double run_s, double factor, double trust_factor)
+{
+    const double compute_s = run_s * factor;
+    return compute_s + std::max(0.0, run_s / trust_factor - std::max(run_s, compute_s));
+}
+
 } // namespace
 
 const RouteTable::Impl::Least& RouteTable::Impl::least_of(std::size_t unit_type)
@@ -293,12 +300,11 @@ double RouteTable::Impl::least_by_count(const RouteRequest& request, RouteKind& 
         // As count_neighbours() has it.
         const double run_s = std::max(alone_s, std::min(alone_s * slowdown.of_run, single_s));
         const double held_s = factor * std::max(alone_s, std::min(alone_s * slowdown.of_units, single_s)) + moved_s;
-        const double compute_s = run_s * factor;
-        const double trust_penalty_s = std::max(0.0, run_s / facts.trust_factor - std::max(run_s, compute_s));
+        const double compute_s = std::min(judged_compute_s(run_s, factor, facts.trust_factor),
+                                          judged_compute_s(alone_s, factor, facts.trust_factor) + slowdown.most_s);
         const double taken_unit_s = held_s * static_cast<double>(count);
-        least = std::min(
-            least, objective(request.prefer, {start_s + compute_s + trust_penalty_s,
-                                              facts.least_cost_per_s * taken_unit_s, facts.power_w * taken_unit_s}));
+        least = std::min(least, objective(request.prefer, {start_s + compute_s, facts.least_cost_per_s * taken_unit_s,
+                                                           facts.power_w * taken_unit_s}));
     }
     return kBoundFactor * least;
 }

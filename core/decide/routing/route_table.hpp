@@ -133,6 +133,9 @@ struct RouteTable::Impl {
     struct LeastSlowdown {
         double of_run{1};   ///< where it ends as early as it can
         double of_units{1}; ///< whenever it starts
+        /// A run counts for so much more than alone at most, with what distrust costs: starts so late that fewer are
+        /// beside it than `of_run` has cost as much at least, whatever the count of units.
+        double most_s{Availability::kForEver};
     };
     /// @param delay_s  least_delay_s()
     LeastSlowdown least_slowdown(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type,

@@ -6,10 +6,12 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <random>
 
 namespace fathom {
 namespace {
 
+using test::bounded_unit_type;
 using test::data_request;
 using test::kMorning;
 using test::looked_at;
@@ -92,6 +94,87 @@ TEST(NeighbourBounds, WhereNeighboursSoonLeaveALaterStartIsNotForgotten)
         table.impl().refine(request, chooser, kind, i);
         ASSERT_LE(bound, kind.objective[i]) << i;
         ASSERT_NEAR(kind.objective[i], 120 + 300 + 6 * static_cast<double>(i), 1) << i;
+    }
+}
+
+/// On up to 128 units nearly so many times as fast.
+std::shared_ptr<const UnitSpeedups> well_divided()
+{
+    std::vector<ScalingPoint> points;
+    for (const double n : {1, 4, 16, 64})
+        points.push_back({n, n / (1 + 0.001 * n)});
+    return std::make_shared<const UnitSpeedups>(UnitSpeedups{
+        std::make_shared<OperatorSpeedup>("dgemm", "n=1", 1e9, fit_scaling(points, ScalingMode::kStrong).value())});
+}
+
+// The same of two to four units. On 128 a run would be so short that no start would be worth waiting for.
+TEST(NeighbourBounds, WhereNeighboursSoonLeaveALaterStartOnAnyCountIsNotForgotten)
+{
+    std::vector<UnitTypeView> views = slower_and_slower(200);
+    for (UnitTypeView& view : views) {
+        view.cores_per_unit = 1;
+        view.loads = slower_by(std::log(20));
+        view.speedups = well_divided();
+        view.availability.take(0, 120, 3);
+    }
+    RouteRequest request = data_request(0);
+    request.units.count.reset();
+    request.units.min = 2;
+    request.units.max = 4;
+    RouteTable table(views);
+    const RouteKnowledge none;
+    PlaceChooser chooser(request, none);
+    RouteKind& kind = table.impl().kind_of(request, chooser);
+    for (std::size_t i = 0; i < views.size(); ++i) {
+        table.impl().estimate_roughly(request, chooser, kind, i, RouteTable::Impl::Neighbours::kCounted);
+        const double bound = kind.objective[i];
+        table.impl().refine(request, chooser, kind, i);
+        ASSERT_LE(bound, kind.objective[i]) << i;
+        ASSERT_NEAR(kind.objective[i], 120 + (300 + 6 * static_cast<double>(i)) / 4, 5) << i;
+    }
+}
+
+TEST(NeighbourBounds, NoCountIsBetterThanItsBound)
+{
+    std::mt19937_64 random(9);
+    const auto any = [&random](double low, double high) {
+        return std::uniform_real_distribution<double>(low, high)(random);
+    };
+    const std::shared_ptr<const UnitSpeedups> curve = well_divided();
+    for (int world = 0; world < 40; ++world) {
+        std::vector<UnitTypeView> views;
+        std::vector<PastWait> waits;
+        for (int i = 0; i < 100; ++i) {
+            UnitTypeView& view = views.emplace_back(bounded_unit_type(i, any(0.001, 0.02), 1e8));
+            view.cores_per_unit = 2;
+            view.speedups = curve;
+            view.loads = i % 2 == 0 ? slower_by(any(0, 3)) : slower_beside_bubbles_by(any(0, 3));
+            view.availability.take(0, any(0, 300), 1 + i % 3);
+            if (i % 4 == 0) view.availability.take(0, any(0, 300), 1);
+            if (i % 5 == 0) view.trust_factor = any(0.5, 1);
+            PriceEntry entry;
+            entry.per_unit_hour_micros = 100'000 + i * 1000;
+            entry.unit_power_w = 100;
+            view.price = std::make_shared<const UnitPrice>(entry);
+            waits.push_back({view.id.value, i % 2 * any(0, 1000), any(0, 1000)});
+        }
+        RouteRequest request = data_request(0);
+        request.units.count.reset();
+        request.units.min = 1 + world % 3;
+        request.units.max = 4;
+        const std::array<Preference, 3> preferences{{{1, 0, 0}, {0.5, 0.3, 0.2}, {0, 1, 0}}};
+        request.prefer = preferences[static_cast<std::size_t>(any(0, 3))];
+        RouteKnowledge knowledge;
+        if (world % 2 > 0) knowledge.waits = std::make_shared<const WaitHistory>(waits);
+        RouteTable table(views, knowledge);
+        PlaceChooser chooser(request, knowledge);
+        RouteKind& kind = table.impl().kind_of(request, chooser);
+        for (std::size_t i = 0; i < views.size(); ++i) {
+            table.impl().estimate_roughly(request, chooser, kind, i, RouteTable::Impl::Neighbours::kCounted);
+            const double bound = kind.objective[i];
+            table.impl().refine(request, chooser, kind, i);
+            ASSERT_LE(bound, kind.objective[i]) << world << " " << i;
+        }
     }
 }
 
