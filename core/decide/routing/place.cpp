@@ -322,7 +322,6 @@ void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, st
     choice_.raw = chosen.raw;
     choice_.neighbours = chosen.neighbours;
     choice_.gpu_share = chosen.gpu_share;
-    choice_.gpu_room = chosen.gpu_room;
     choice_.compute = chosen.compute;
     choice_.trust_penalty_s = chosen.trust_penalty_s;
     if (aim == ChoiceAim::kBound) {
@@ -338,6 +337,7 @@ void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, st
         }
         plan_later_start(view, free, picked);
     }
+    choice_.gpu_room = chosen.gpu_room;
     choice_.plan = chosen.plan;
     choice_.start = chosen.start;
     choice_.completion_s = chosen.start.wait_s + chosen.plan.occupied.run_s;
@@ -367,6 +367,7 @@ void PlaceChooser::plan_later_start(const UnitTypeView& view, const Availability
     const bool is_in_time = std::max(chosen.start.wait_s, plan.start_s) + plan.occupied.run_s <= left_s_;
     if (!plan.window || !is_in_time) return;
     chosen.plan = std::move(plan);
+    chosen.gpu_room = find_gpu_room_cost(view, request_->learned_gpu_memory, chosen.plan.start_s, chosen.compute.run_s);
     judge(view, chosen, count);
     chosen.start.low_s = std::max(chosen.start.low_s, chosen.plan.start_s);
     chosen.start.wait_s = std::max(chosen.start.wait_s, chosen.plan.start_s);
