@@ -62,6 +62,16 @@ inline std::shared_ptr<const UnitLoads> slower_beside_bubbles_by(double log_fact
     return std::make_shared<const UnitLoads>(std::move(loads));
 }
 
+/// On up to 128 units nearly so many times as fast.
+inline std::shared_ptr<const UnitSpeedups> well_divided()
+{
+    std::vector<ScalingPoint> points;
+    for (const double n : {1, 4, 16, 64})
+        points.push_back({n, n / (1 + 0.001 * n)});
+    return std::make_shared<const UnitSpeedups>(UnitSpeedups{
+        std::make_shared<OperatorSpeedup>("dgemm", "n=1", 1e9, fit_scaling(points, ScalingMode::kStrong).value())});
+}
+
 inline RouteRequest data_request(double in_bytes)
 {
     RouteRequest request;

@@ -18,6 +18,7 @@ using test::looked_at;
 using test::slower_and_slower;
 using test::slower_beside_bubbles_by;
 using test::slower_by;
+using test::well_divided;
 
 /// Of networks whose hosts are half taken, each place with a curve of what neighbours cost: choices that were made.
 std::ptrdiff_t looked_at_beside_neighbours(const RouteRequest& request, double busy_s)
@@ -95,16 +96,6 @@ TEST(NeighbourBounds, WhereNeighboursSoonLeaveALaterStartIsNotForgotten)
         ASSERT_LE(bound, kind.objective[i]) << i;
         ASSERT_NEAR(kind.objective[i], 120 + 300 + 6 * static_cast<double>(i), 1) << i;
     }
-}
-
-/// On up to 128 units nearly so many times as fast.
-std::shared_ptr<const UnitSpeedups> well_divided()
-{
-    std::vector<ScalingPoint> points;
-    for (const double n : {1, 4, 16, 64})
-        points.push_back({n, n / (1 + 0.001 * n)});
-    return std::make_shared<const UnitSpeedups>(UnitSpeedups{
-        std::make_shared<OperatorSpeedup>("dgemm", "n=1", 1e9, fit_scaling(points, ScalingMode::kStrong).value())});
 }
 
 // The same of two to four units. On 128 a run would be so short that no start would be worth waiting for.

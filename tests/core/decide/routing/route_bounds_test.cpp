@@ -17,6 +17,7 @@ using test::looked_at;
 using test::slower_and_slower;
 using test::slower_beside_bubbles_by;
 using test::slower_by;
+using test::well_divided;
 
 // 990 s of transfer by day and 247.5 s at night. The best sixteen take 1290 s to 1380 s: bound by the best hour, 139
 // could be among them.
@@ -63,6 +64,24 @@ TEST(RouteBounds, WhereAJobCanNeverRunIsFoundAsWithoutTheBound)
     ASSERT_EQ(decision.filter_trace.steps.size(), 1U);
     EXPECT_EQ(decision.filter_trace.steps[0].filter, Filter::kDrain);
     EXPECT_EQ(decision.filter_trace.steps[0].removed, 77);
+}
+
+// On the 128 units that the curve knows the slowest takes no longer than the fastest on the four that there are: 75 s.
+TEST(RouteBounds, AJobIsNotBoundByCountsOfUnitsThatItCannotHave)
+{
+    std::vector<UnitTypeView> views = slower_and_slower(200);
+    for (UnitTypeView& view : views)
+        view.speedups = well_divided();
+    RouteRequest request = data_request(0);
+    request.units.count.reset();
+    RouteTable table(views);
+
+    const Decision decision = route(request, table);
+
+    ASSERT_TRUE(decision.winner);
+    EXPECT_EQ(decision.candidates[*decision.winner].unit_type_id.value, "ut_1000");
+    EXPECT_EQ(decision.candidates[*decision.winner].unit_count, 4);
+    EXPECT_LE(looked_at(request, table), 24);
 }
 
 TEST(RouteBounds, NoChoiceIsBetterThanItsBound)
