@@ -32,6 +32,7 @@ DeviceSharing::DeviceSharing(const Scenario& scenario, double counted_from_s, do
         const UnitType& unit_type = scenario.network.unit_types[u];
         const std::int64_t count =
             unit_type.units_per_device > 1 ? unit_type.unit_count / unit_type.units_per_device : 0;
+        is_any_shared_ = is_any_shared_ || count > 0;
         Type& type = types_.emplace_back(Type{.parts = static_cast<std::size_t>(unit_type.units_per_device),
                                               .devices = std::vector<Device>(static_cast<std::size_t>(count)),
                                               .in_use = UnitPool(count, counted_from_s, counted_to_s),
@@ -44,11 +45,6 @@ DeviceSharing::DeviceSharing(const Scenario& scenario, double counted_from_s, do
             }
         }
     }
-}
-
-bool DeviceSharing::is_any_shared() const
-{
-    return std::any_of(types_.begin(), types_.end(), [](const Type& type) { return !type.devices.empty(); });
 }
 
 std::vector<TenantedGpu> DeviceSharing::devices(std::size_t unit_type, double now_s) const

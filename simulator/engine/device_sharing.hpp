@@ -25,7 +25,7 @@ class DeviceSharing final : public DeviceReports {
     DeviceSharing(const Scenario& scenario, double counted_from_s, double counted_to_s);
 
     /// Whether any unit is a part of a device.
-    bool is_any_shared() const;
+    bool is_any_shared() const { return is_any_shared_; }
     bool is_shared(std::size_t unit_type) const { return !types_[unit_type].devices.empty(); }
     /// Whole devices: those in use have a job. Only where is_shared().
     UnitPool& use_of_devices(std::size_t unit_type) { return types_[unit_type].in_use; }
@@ -89,6 +89,7 @@ class DeviceSharing final : public DeviceReports {
     std::vector<Type> types_;                         ///< by unit type
     std::unordered_map<std::size_t, Tenant> tenants_; ///< by job; never walked through
     std::uint64_t version_ = 0;
+    bool is_any_shared_ = false;
 };
 
 } // namespace fathom::simulation

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace fathom::simulation {
@@ -29,6 +30,8 @@ Result<void> check_start(const PolicyStart& start, const PolicySituation& situat
         return broken(fmt::format("the policy used units of {} twice", unit_type.name));
     if (open_for_s(scenario.network.centers[unit_type.center], situation.now_s) <= 0)
         return broken(fmt::format("the policy started job {} at a closed center", start.job));
+    if (!(start.slowdown >= 1) || !std::isfinite(start.slowdown))
+        return broken(fmt::format("the policy expects no possible slowdown of job {} beside others", start.job));
     return {};
 }
 

@@ -22,7 +22,7 @@ struct PolicySituation {
     double now_s{};
 };
 
-/// Whether the job may start there now: it waits, fits, and the units are free.
+/// Whether the job may start there now: it waits, fits, the units are free, and others are expected to slow it or not.
 Result<void> check_start(const PolicyStart& start, const PolicySituation& situation, NetworkState& state);
 
 /// Whether the job may be handed over to the queue there.

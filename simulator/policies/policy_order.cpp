@@ -371,7 +371,7 @@ class OrderPolicy final : public Policy, private StartRounds {
     std::vector<std::optional<double>> shadow_prices_; ///< by unit type: to the newest arrivals
     WaitingJobs waiting_;
     std::vector<std::int64_t> free_units_;                ///< by unit type: in this decision
-    std::set<std::size_t> changing_;                      ///< jobs whose places depend on what is free
+    std::set<std::size_t> changing_;                      ///< jobs that are not PlaceFinder::is_fixed()
     std::vector<std::map<double, std::int64_t>> running_; ///< by unit type: units by when they are expected to be free
     std::set<std::pair<double, std::size_t>> alarms_;     ///< with the job
     std::vector<std::size_t> given_up_;

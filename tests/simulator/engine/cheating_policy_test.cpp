@@ -121,6 +121,13 @@ TEST(CheatingPolicy, MayNotPredictNothing)
             << predicted_s;
 }
 
+TEST(CheatingPolicy, MayNotExpectThatOthersMakeAJobFaster)
+{
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    for (const double slowdown : {0.5, 0.0, std::numeric_limits<double>::infinity(), kNaN})
+        expect_caught(run(two_units(), [=](const PolicyView&) { return Starts{{0, 0, 1, 10, slowdown}}; }), "beside");
+}
+
 TEST(CheatingPolicy, MayNotLoseJobs)
 {
     expect_caught(run(two_units(), [](const PolicyView&) { return Starts{}; }), "waiting for ever");
