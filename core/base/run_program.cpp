@@ -39,7 +39,7 @@ struct RunLimits {
     std::stop_token stop{};              ///< ends it, too
 };
 
-/// Waits until there is something to read. @error  what ends the program instead.
+/// Waits until there is something to read, or an end. @error  what ends the program instead.
 Result<void> wait_for_output(int fd, std::chrono::steady_clock::time_point deadline, const std::stop_token& stop)
 {
     constexpr std::chrono::milliseconds kStopLook{50};
@@ -49,6 +49,14 @@ Result<void> wait_for_output(int fd, std::chrono::steady_clock::time_point deadl
         if (now >= deadline) return Error{Errc::kDeadline, "took too long"};
         if (wait_for_input(fd, stop.stop_possible() ? std::min(deadline, now + kStopLook) : deadline)) return {};
     }
+}
+
+/// Waits until a program has ended that has nothing more to write. @error  what ends it instead.
+Result<void> wait_for_end(pid_t pid, std::chrono::steady_clock::time_point deadline, const std::stop_token& stop)
+{
+    const OpenFile end = open_child_end(pid);
+    if (end.number() < 0 || has_child_ended(pid)) return {}; // without a descriptor whoever reaps it waits
+    return wait_for_output(end.number(), deadline, stop);
 }
 
 /// Reads until end of file; the limits end it early.
@@ -129,7 +137,9 @@ Result<Run> run_and_wait(const std::vector<std::string>& command, const std::map
     }
     Result<std::string> output = read_output(ends[0], deadline, limits);
     ::close(ends[0]);
-    if (output && !wait_for_child(pid, deadline)) output = Error{Errc::kDeadline, "took too long"};
+    if (output) {
+        if (const Result<void> ended = wait_for_end(pid, deadline, limits.stop); !ended) output = ended.error();
+    }
     if (!output) ::kill(-pid, SIGKILL);
     Run run;
     reap_child(pid, run.wait_status);

@@ -68,24 +68,31 @@ TEST(RunProgram, KillsAProgramThatTakesTooLongAndWhatItStarted)
 
 TEST(RunProgram, EndsAProgramThatIsNotWantedAnyMore)
 {
-    std::stop_source stop;
-    EXPECT_EQ(run_program_until(stop.get_token(), {"/bin/sh", "-c", "echo one"}, {}, 60s).value(), "one\n");
-    std::array<int, 2> ends{};
-    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
-    const OpenFile told(ends[0]);
-    const OpenFile tells(ends[1]);
-    ASSERT_EQ(::fcntl(tells.number(), F_SETFD, 0), 0);
-    // Once it runs, which it says.
-    const std::jthread stopper([&] {
-        char byte = 0;
-        if (::read(told.number(), &byte, 1) == 1) stop.request_stop();
-    });
-    const std::string line = "echo >/proc/self/fd/" + std::to_string(tells.number()) + "; exec sleep 1000";
+    const std::stop_source wanted;
+    EXPECT_EQ(run_program_until(wanted.get_token(), {"/bin/sh", "-c", "echo one"}, {}, 60s).value(), "one\n");
+    for (const char* const before : {"", "exec >&-; "}) { // also one that writes nothing more
+        std::stop_source stop;
+        std::array<int, 2> ends{};
+        ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+        const OpenFile told(ends[0]);
+        OpenFile tells(ends[1]);
+        ASSERT_EQ(::fcntl(tells.number(), F_SETFD, 0), 0);
+        const std::string line = before + ("echo >/proc/self/fd/" + std::to_string(tells.number()));
+        // Once it runs, which it says.
+        std::thread stopper([&] {
+            char byte = 0;
+            if (::read(told.number(), &byte, 1) == 1) stop.request_stop();
+        });
 
-    const Result<std::string> output = run_program_until(stop.get_token(), {"/bin/sh", "-c", line}, {}, 600s);
+        const Result<std::string> output =
+            run_program_until(stop.get_token(), {"/bin/sh", "-c", line + "; exec sleep 1000"}, {}, 600s);
+        tells = OpenFile(); // where it did not run
+        stopper.join();
 
-    EXPECT_EQ(output.error().code, Errc::kUnavailable);
-    EXPECT_EQ(output.error().detail, "/bin/sh was stopped");
+        ASSERT_FALSE(output) << line;
+        EXPECT_EQ(output.error().code, Errc::kUnavailable) << line;
+        EXPECT_EQ(output.error().detail, "/bin/sh was stopped") << line;
+    }
 }
 
 } // namespace
