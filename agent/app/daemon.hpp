@@ -58,6 +58,7 @@ class Daemon {
     SurveyOrder survey_order(CutRule rule) const;
     void watch_hardware(SteadyTime now);
     void measure_machine(SteadyTime now);
+    void forget_machine();
     void compare_hardware(Hardware seen);
     void take_resource_order(ResourceOrder order);
     void take_library(const link::MatchLibrary& library);

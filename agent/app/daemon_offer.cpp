@@ -60,7 +60,10 @@ void Daemon::watch_hardware(SteadyTime now)
 void Daemon::compare_hardware(Hardware seen)
 {
     const bool changed = has_changed(hardware_, seen);
-    if (changed) log_info("hardware_changed", {{"change", describe_hardware_change(hardware_, seen)}});
+    if (changed) {
+        log_info("hardware_changed", {{"change", describe_hardware_change(hardware_, seen)}});
+        forget_machine();
+    }
     if (!changed && !survey_failed_) return;
     hardware_ = std::move(seen);
     survey_again();
@@ -85,7 +88,8 @@ void Daemon::measure_machine(SteadyTime now)
 {
     // A batch system's jobs run on its nodes.
     if (config_.uses_slurm || config_.uses_kubernetes) return;
-    const bool is_due = profiler_machine_.is_due(book_->running_count(), book_->has_profiled(), is_host_busy(), now);
+    const bool is_wanted = book_->has_profiled();
+    const bool is_due = profiler_machine_.is_due(book_->running_count(), is_wanted, is_wanted && is_host_busy(), now);
     if (profiler_machine_.must_stop()) machine_stop_.request_stop();
     if (!is_due) return;
     machine_stop_ = std::stop_source();
@@ -100,6 +104,13 @@ void Daemon::measure_machine(SteadyTime now)
                 book_->profile_on(profiler_machine_.text());
         });
     });
+}
+
+/// Until it is measured anew, profiled jobs measure it themselves.
+void Daemon::forget_machine()
+{
+    profiler_machine_.forget();
+    book_->profile_on("");
 }
 
 /// However many changes come meanwhile, one more survey follows the one that is under way.
@@ -163,6 +174,7 @@ void Daemon::apply(AgentConfig config, CenterOffer offer)
     }
     start_log("fathom-agent", config.log_level);
     config_ = std::move(config);
+    forget_machine(); // the variables that programs get may be others
     ++settings_set_;
     log_info("config_reloaded");
     take_offer(std::move(offer));

@@ -26,15 +26,23 @@ bool ProfilerMachine::is_due(std::int64_t running, bool is_wanted, bool is_host_
     if (is_running_ || !is_wanted || now - *last_busy_ < kQuiet) return false;
     if (next_ && now < *next_) return false;
     is_running_ = true;
+    is_outdated_ = false;
     began_ = now;
     return true;
 }
 
+void ProfilerMachine::forget()
+{
+    text_.clear();
+    next_.reset();
+    is_outdated_ = is_running_;
+}
+
 bool ProfilerMachine::take(const Result<std::string>& output, Time now)
 {
-    const bool was_beside_a_job = must_stop();
+    const bool was_in_vain = must_stop();
     is_running_ = false;
-    if (was_beside_a_job) return false; // again when it is quiet
+    if (was_in_vain) return false; // again when it is quiet
     const Result<Json> machine = read_machine(output);
     if (!machine) {
         next_ = now + kAfterFailure;

@@ -87,6 +87,28 @@ TEST_F(ProfilerMachineTest, IsMeasuredAgainAfterADayAndKnownMeanwhile)
     EXPECT_EQ(machine_.text(), R"({"a":2})");
 }
 
+TEST_F(ProfilerMachineTest, IsMeasuredAnewWhereItHasChanged)
+{
+    EXPECT_FALSE(is_due_after(0s));
+    ASSERT_TRUE(is_due_after(6s));
+    ASSERT_TRUE(take(std::string(R"({"a":1})")));
+
+    machine_.forget();
+
+    EXPECT_EQ(machine_.text(), "");
+    EXPECT_FALSE(machine_.must_stop());
+    ASSERT_TRUE(is_due_after(1s)) << "before a day is over";
+
+    machine_.forget(); // while it is measured
+    EXPECT_TRUE(machine_.must_stop());
+    EXPECT_FALSE(take(std::string(R"({"a":2})")));
+    EXPECT_EQ(machine_.text(), "");
+    ASSERT_TRUE(is_due_after(1s));
+    EXPECT_FALSE(machine_.must_stop());
+    EXPECT_TRUE(take(std::string(R"({"a":3})")));
+    EXPECT_EQ(machine_.text(), R"({"a":3})");
+}
+
 TEST_F(ProfilerMachineTest, IsNotTriedForAnHourWhereTheProgramFails)
 {
     for (const Result<std::string>& output :
