@@ -31,8 +31,7 @@ class MemoryUse {
 
 /// Hardware counters where the system has them for this user, else the rate at which pages are touched.
 /// @param root         the program's first process, before it executes its program.
-/// @param shows_pages  shows_touched_pages() of this machine, if it is known: check_machine() does not try it again
-/// then,
+/// @param shows_pages  shows_touched_pages() of this machine, if that is known: check_machine() does not try it again,
 ///                     and where pages are not shown nobody looks at them.
 std::unique_ptr<MemoryUse> make_memory_use(pid_t root, std::optional<bool> shows_pages = {});
 
