@@ -148,6 +148,10 @@ TEST(Strangers, BodiesThatAreReadAtOnceHaveABudget)
     RawClient third(server.endpoint());
     third.send(head + body);
     EXPECT_THAT(third.read_answer(), testing::EndsWith("14000"));
+
+    RawClient large(server.endpoint()); // in two records: what comes later counts as well
+    large.send(announce("/usual", 30'000) + std::string(30'000, 'x'));
+    EXPECT_THAT(large.read_answer(), StartsWith("HTTP/1.1 503 "));
 }
 
 TEST(Strangers, WhoReadsSlowlyHoldsSomeLargeAnswersOnly)
