@@ -201,6 +201,9 @@ TEST_F(ProbeProgram, RefusesWhatIsNotATask)
     EXPECT_EQ(run({"--task", "-"}, {}, std::string(2 << 20, ' ')).exit_code, 2);
 }
 
+/// Of many cores some seconds of processor time are gone in a fraction of a second.
+const std::vector<std::string> kTwoCores{"FATHOM_CORES=2"};
+
 /// What the children that have ended used of processors, which is the same however busy the machine is.
 double ended_children_cpu_s()
 {
@@ -233,7 +236,8 @@ TEST_F(ProbeProgram, StopsInTheMiddleOfACallWhenTheLimitIsOver)
     const double before_s = ended_children_cpu_s();
 
     const Outcome outcome = run_task(R"({"name": "t", "limit_s": 0.5, "operators": [
-        {"id": "dgemm", "parameters": {"m": 9000, "n": 9000, "k": 9000}}]})");
+        {"id": "dgemm", "parameters": {"m": 9000, "n": 9000, "k": 9000}}]})",
+                                     kTwoCores);
 
     EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr("took longer than its limit of 0.5 s: stopped after "));
@@ -282,7 +286,7 @@ bool catches(pid_t process, int signal)
 TEST_F(ProbeProgram, EndsAtOnceOnSignals)
 {
     for (const int signal : {SIGTERM, SIGINT}) {
-        const pid_t child = start({"--task", write("task.json", kEndlessTask)});
+        const pid_t child = start({"--task", write("task.json", kEndlessTask)}, kTwoCores);
         for (int i = 0; i < 6000 && !catches(child, signal); ++i)
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         std::this_thread::sleep_for(std::chrono::milliseconds(600)); // well inside the product
