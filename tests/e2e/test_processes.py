@@ -137,7 +137,8 @@ def test_a_stop_waits_for_statements_that_take_long(network):
 
     def waiting_since_s():
         """Of the statement that has come last, for how long it has waited for the lock; None: none does."""
-        asked = "SELECT extract(epoch FROM clock_timestamp() - max(query_start)) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        asked = ("SELECT extract(epoch FROM clock_timestamp() - max(query_start)) FROM pg_stat_activity "
+                 "WHERE wait_event_type = 'Lock' AND backend_type = 'client backend'")
         told = subprocess.run(f'{command} -qAtc "{asked}"', shell=True, capture_output=True, text=True, timeout=120, check=True).stdout
         return float(told) if told.strip() else None
 
@@ -145,13 +146,16 @@ def test_a_stop_waits_for_statements_that_take_long(network):
                             "-c 'SELECT pg_sleep(120)'", shell=True, stdout=subprocess.PIPE, text=True)
     assert lock.stdout.readline() == "1\n"
     time.sleep(4)  # the router, the periodic tasks and the gauges wait for the lock now
-    # Statements may take 15 s: this one is waited for.
+    # Statements may take 15 s: so long this one is waited for.
     wait_until(lambda: (waiting_since_s() or 100) < 3, 100, "a statement that has just begun to wait")
 
     process = network.server.process.process
+    began = time.monotonic()
     process.send_signal(signal.SIGTERM)
-    assert waiting_since_s() is not None, "nothing had to be waited for"
+    waited_s = waiting_since_s()
+    assert waited_s is not None, "nothing had to be waited for"
 
     assert process.wait(120) == 0
+    assert time.monotonic() - began > min(5, 14 - waited_s), "the lock was not waited for"
     assert '"event":"server_stopped"' in log() and "tasks_left" not in log()
     lock.kill()

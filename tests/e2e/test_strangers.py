@@ -55,11 +55,11 @@ def idle_strangers(port, count):
 
 @contextlib.contextmanager
 def crowd_of_strangers(port, count):
-    """Idle ones for as long as the block takes: others come before those of now are sent away for being idle."""
+    """Idle ones for as long as the block takes: others come before those of now are sent away, which is after ten seconds."""
     crowds, is_over = [idle_strangers(port, count)], threading.Event()
 
     def come_again():
-        while not is_over.wait(10):
+        while not is_over.wait(5):
             crowds.append(idle_strangers(port, count))
             del crowds[:-2]
     thread = threading.Thread(target=come_again, daemon=True)
