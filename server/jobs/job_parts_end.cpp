@@ -53,7 +53,7 @@ std::vector<JobInput> handed_on(const pqxx::row& row, const AttemptJob& job, con
 double run_s_of(const JobSteps& steps)
 {
     double sum = 0;
-    for (const JobPart& part : steps.parts)
+    for (const fathom::JobPart& part : steps.parts)
         sum += part.run_s.value_or(0);
     return sum;
 }
@@ -104,7 +104,7 @@ EndedPart end_part(pqxx::work& transaction, const AttemptJob& job, const Attempt
         ended.ending.reason = text + ": " + ended.ending.reason;
         return ended;
     }
-    JobPart& part = steps->parts[steps->part];
+    fathom::JobPart& part = steps->parts[steps->part]; // not what is read of a job
     part.attempt_id = end.attempt_id.value;
     part.place = job.center + "/" + row["unit_type"].as<std::string>();
     part.run_s = run_s;
