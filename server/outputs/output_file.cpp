@@ -1,6 +1,7 @@
 #include "server/outputs/output_file.hpp"
 
 #include "core/model/data_location.hpp"
+#include "core/model/job.hpp"
 #include "core/model/job_output.hpp"
 
 namespace fathom::server {
@@ -41,7 +42,9 @@ Result<OutputFile> find_output_file(const JobRecord& job, std::string_view path,
 {
     const Json declared = item_of(list_in(job.spec, "outputs"), path);
     if (declared.is_null()) return Error{Errc::kNotFound, "the job has no such output"};
-    const Json stored = job.attempt ? item_of(list_in(job.attempt->outputs, nullptr), path) : Json(nullptr);
+    // What a part of a job has stored for the next one is not the job's, also where its path is the same.
+    const bool is_there = job.attempt && (job.steps.empty() || job.state == to_string(JobState::kSucceeded));
+    const Json stored = is_there ? item_of(list_in(job.attempt->outputs, nullptr), path) : Json(nullptr);
     if (stored.is_null())
         return Error{Errc::kNotFound, "the output is not stored: the job is " + job.state +
                                           (job.end_reason.empty() ? "" : ": " + job.end_reason)};

@@ -26,10 +26,11 @@ constexpr std::int64_t kMaxFoundBytes = std::int64_t{16} << 20U; ///< that the i
 constexpr std::size_t kMaxProblems = 100;                        ///< nobody reads more
 
 // What was stored is told with the end of the attempt that a job ended with: its newest. Its center is believed to have
-// a copy for as long as those that have fetched one.
+// a copy for as long as those that have fetched one. What a part of a job has stored for the next one is not the job's.
 constexpr Statement kSelectStoredOutputs{"routing_select_stored_outputs", R"sql(
     SELECT j.id, j.label, j.submitted_by, j.project, j.state, coalesce(j.spec -> 'outputs', '[]') AS declared,
-           coalesce(a.outputs, '[]') AS stored, coalesce(a.center_id, '') AS center_id,
+           CASE WHEN j.steps IS NULL OR j.state = 'succeeded' THEN coalesce(a.outputs, '[]') ELSE '[]' END AS stored,
+           coalesce(a.center_id, '') AS center_id,
            CASE WHEN j.state_changed_at > now() - interval '7 days' THEN coalesce(c.facts -> 'keeps_outputs_bytes', '0')
                 ELSE '0' END AS keeps_bytes
     FROM job j

@@ -117,6 +117,20 @@ TEST_F(OutputsApi, GivesAPartOfAnOutput)
     EXPECT_EQ(Json::parse(behind.body)["status"], 416);
 }
 
+TEST_F(OutputsApi, WhatAnEarlierPartOfADividedJobStoredIsNone)
+{
+    const JobId job = stored(1000);
+    const std::string where = " WHERE id = '" + job.value + "'";
+    sql("UPDATE job SET state = 'queued', steps = '{}'" + where);
+
+    const net::Response between = get(job);
+
+    EXPECT_EQ(between.status, 404);
+    EXPECT_THAT(between.body, HasSubstr("the output is not stored: the job is queued"));
+    sql("UPDATE job SET state = 'succeeded'" + where);
+    EXPECT_EQ(get(job).status, 200) << "its last part's";
+}
+
 TEST_F(OutputsApi, AsksForNothingOfAnEmptyOutput)
 {
     answer_with("NULL");
