@@ -14,7 +14,7 @@ namespace fathom::server {
 namespace {
 
 constexpr const char* kSelectJobs = R"sql(
-    SELECT j.id, j.job_type, j.submitted_by, j.project, a.unit_type_id
+    SELECT j.id, coalesce(j.steps ->> 'type', j.job_type) AS job_type, j.submitted_by, j.project, a.unit_type_id
     FROM job j JOIN attempt a ON a.job_id = j.id
     WHERE j.id = ANY($2) AND j.job_type <> '' AND a.center_id = $1 AND a.state <> 'ended')sql";
 

@@ -69,8 +69,8 @@ constexpr const char* kReserveFreeUnits = R"sql(
 
 // selection 'center' is M13d: the agent may choose another unit type.
 constexpr Statement kSelectOrders{"jobs_select_orders", R"sql(
-    SELECT a.id, a.job_id, j.name, j.label, j.job_type, u.id AS unit_type_id, u.name AS unit_type, a.unit_count, j.spec,
-           j.secret_environment, coalesce(r.selection = 'center', false) AS center_chooses,
+    SELECT a.id, a.job_id, j.name, j.label, coalesce(j.steps ->> 'type', j.job_type) AS job_type,
+           u.id AS unit_type_id, u.name AS unit_type, a.unit_count, j.spec, j.secret_environment, coalesce(r.selection = 'center', false) AS center_chooses,
            coalesce(r.unit_count = 0, false) AS center_counts,
            coalesce(c.facts ->> 'stages_inputs' = 'true', false) AS stages_inputs,
            coalesce(c.facts ->> 'stores_outputs' = 'true', false) AS stores_outputs,

@@ -27,7 +27,7 @@ constexpr Statement kSelectRun{"jobs_select_sharing_run", R"sql(
 
 // A job that was there more than once has a row for each of its attempts. One that nobody knows here has nulls.
 constexpr Statement kSelectOthers{"jobs_select_sharing_others", R"sql(
-    SELECT j.job_type, j.submitted_by, j.project, coalesce(j.spec -> 'operators', '[]') AS operators,
+    SELECT coalesce(j.steps ->> 'type', j.job_type) AS job_type, j.submitted_by, j.project, coalesce(j.spec -> 'operators', '[]') AS operators,
            extract(epoch FROM b.started_at - a.started_at)::float8 AS from_s,
            extract(epoch FROM coalesce(b.ended_at, a.ended_at) - a.started_at)::float8 AS until_s
     FROM attempt a

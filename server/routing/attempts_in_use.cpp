@@ -20,8 +20,8 @@ namespace {
 // All of these but the project, type, submitter and use of memory, which are never others, are noted as changes when
 // they change (schema/sql/0056_attempt_changes.sql). What depends on the time is computed from them.
 #define FATHOM_ATTEMPT_COLUMNS                                                                                         \
-    "a.id, a.state <> 'ended' AS is_in_use, a.unit_type_id, a.unit_count, j.project, j.job_type, "                     \
-    "j.submitted_by, a.is_exclusive, "                                                                                 \
+    "a.id, a.state <> 'ended' AS is_in_use, a.unit_type_id, a.unit_count, j.project, "                                 \
+    "coalesce(j.steps ->> 'type', j.job_type) AS job_type, j.submitted_by, a.is_exclusive, "                           \
     "CASE WHEN a.units <> '{}' THEN to_jsonb(a.units) END AS units, "                                                  \
     "(extract(epoch FROM a.created_at) * 1000000)::bigint AS created_us, "                                             \
     "(extract(epoch FROM a.started_at) * 1000000)::bigint AS started_us, "                                             \

@@ -120,6 +120,22 @@ TEST_F(LearnedGpuPairs, OfEndedAttemptsAreToldWithLaterOrders)
     EXPECT_NE(orders_.back().gpu_kind, order.gpu_kind);
 }
 
+TEST_F(LearnedGpuPairs, APartOfADividedJobIsOfAKindOfItsOwn)
+{
+    start("solve");
+    const Json units = {{"type", "part"}, {"count", 1}};
+    const JobId job = submit(spec({{"units", units}, {"type", "solve"}}));
+    sql(R"(UPDATE job SET metered = true, steps = '{"type": "solve / square"}' WHERE id = ')" + job.value + "'");
+    route();
+
+    const std::vector<link::Body> orders = orders_for(center_of(job));
+
+    ASSERT_EQ(orders.size(), 1U);
+    const AttemptOrder& part = std::get<link::StartAttempt>(orders.at(0)).order;
+    EXPECT_EQ(part.gpu_kind, gpu_kind_of("solve / square", {admin_.token_id.value, "default"}, KernelClass::kUnknown));
+    EXPECT_NE(part.gpu_kind, orders_.back().gpu_kind);
+}
+
 TEST_F(LearnedGpuPairs, OfJobsWithoutATypeOfTheirOwnAreKnownByTheirProgram)
 {
     const auto start_program = [&](const std::string& program) {
