@@ -135,11 +135,14 @@ constexpr Statement kUpdateJobStarted{"jobs_update_job_started", R"sql(
         state_changed_at = greatest(clock_timestamp(), state_changed_at)
     WHERE id = $1 AND state NOT IN ('running', 'succeeded', 'failed', 'cancelled'))sql"};
 
+// Its parts that ended well ran, whatever ends it.
 constexpr Statement kUpdateJobEnded{"jobs_update_job_ended", R"sql(
     UPDATE job SET state = $2, version = version + 1, end_reason = $3, exit_code = $4,
         state_changed_at = greatest(clock_timestamp(), state_changed_at),
         started_at = CASE WHEN (steps ->> 'part')::integer > 0 THEN coalesce(started_at, $5::timestamptz)
-                          ELSE coalesce($5::timestamptz, started_at) END, run_s = $7,
+                          ELSE coalesce($5::timestamptz, started_at) END,
+        run_s = coalesce($7::float8, (SELECT sum((part ->> 'run_s')::float8)
+                                      FROM jsonb_array_elements(steps -> 'parts') AS part)),
         ended_at = coalesce($6::timestamptz, greatest(clock_timestamp(), state_changed_at)),
         waiting_reason = ''
     WHERE id = $1 AND state NOT IN ('succeeded', 'failed', 'cancelled'))sql"};
