@@ -65,7 +65,8 @@ class BatchPreparation {
   private:
     /// Ends the job if its deadline has passed. @return false when there is time left.
     Result<bool> end_overdue(const WaitingJob& job);
-    /// Decides whether the job runs whole or in parts; it is claimed anew, as what it is then.
+    /// Decides whether the job runs whole or in parts, unless enough of the batch were divided; it is claimed anew, as
+    /// what it is then.
     Result<void> divide(const WaitingJob& job, const RouteRequest& request);
     /// Asks for the measurements that the job lacks. @return true when the job now waits for probes.
     Result<bool> meter(WaitingJob& job);
@@ -85,6 +86,7 @@ class BatchPreparation {
     bool is_fresh_ = false;
     std::map<std::string, RequestedProbes> requested_; ///< by job type, operators and unit types
     std::optional<UnitLedger> idle_; ///< what jobs are divided by: of the catalog in use, without what runs there
+    int divided_ = 0;
     PreparedJobs prepared_;
 };
 

@@ -15,10 +15,16 @@ namespace {
 
 constexpr Statement kSelectSteps{"routing_select_job_steps", "SELECT steps, spec FROM job WHERE id = $1"};
 
-// What its parts are made of was measured with the whole.
+// What its parts are made of was measured with the whole. What is stored of it counts for who submitted it.
 constexpr Statement kUpdateDivided{"routing_update_divided", R"sql(
-    UPDATE job SET steps = $2::jsonb, spec = $3::jsonb, metered = true, version = version + 1, waiting_reason = ''
-    WHERE id = $1)sql"};
+    WITH before AS (SELECT spec_bytes FROM job WHERE id = $1),
+    divided AS (
+        UPDATE job SET steps = $2::text::jsonb, spec = $3::text::jsonb, metered = true, version = version + 1,
+                       waiting_reason = '', spec_bytes = octet_length($2::text) + octet_length($3::text)
+        WHERE id = $1
+        RETURNING submitted_by, project, spec_bytes)
+    INSERT INTO stored_change (submitted_by, project, bytes)
+    SELECT d.submitted_by, d.project, d.spec_bytes - b.spec_bytes FROM divided d, before b)sql"};
 
 std::string cause_of(const JobSteps& steps)
 {

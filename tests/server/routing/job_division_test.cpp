@@ -162,6 +162,7 @@ TEST_F(JobDivision, CancellingEndsItBetweenPartsAndWithThePartThatRuns)
     ASSERT_TRUE(report_end(waiting, handing_on()));
     EXPECT_EQ(call(net::Method::kPost, "/jobs/" + waiting.value + ":cancel").status, 202);
     EXPECT_EQ(state_of(waiting), "cancelled");
+    EXPECT_DOUBLE_EQ(job_json(waiting)["run_s"].get<double>(), 1.5) << "of the part that ran";
 
     const JobId running = submit_divided();
     start(running);
@@ -191,6 +192,53 @@ TEST_F(JobDivision, APartThatItsCenterLosesRunsAgainAloneWhereItsOwnerLetsIt)
     EXPECT_THAT(start(job).command, ElementsAre("/bin/solve"));
     ASSERT_TRUE(report_end(job, exited(0)));
     EXPECT_EQ(state_of(job), "succeeded");
+}
+
+TEST_F(JobDivision, WhatAPartHandsOnIsNoOutputOfTheJob)
+{
+    const JobId job = submit_divided({{"outputs", Json::array({{{"path", "a"}, {"url", "https://h/end"}}})}});
+    const std::string later =
+        spec({{"inputs", Json::array({{{"url", "job:" + job.value + "/a"}, {"path", "in"}}})}}).dump();
+    start(job);
+    ASSERT_TRUE(report_end(job, handing_on()));
+
+    const net::Response between = call(net::Method::kPost, "/jobs", later);
+    route();
+    start(job);
+    AttemptEnd last = exited(0);
+    last.outputs = {{"a", 50, std::string(64, 'b')}};
+    ASSERT_TRUE(report_end(job, last));
+    const net::Response after = call(net::Method::kPost, "/jobs", later);
+
+    EXPECT_EQ(between.status, 400);
+    EXPECT_THAT(between.body, HasSubstr("its outputs are there once it has succeeded"));
+    ASSERT_EQ(after.status, 201) << after.body;
+    EXPECT_EQ(Json::parse(after.body)["spec"]["inputs"][0]["sha256"], std::string(64, 'b'));
+}
+
+TEST_F(JobDivision, WhatIsStoredOfItCountsForWhoSubmittedIt)
+{
+    const std::string bytes = "SELECT spec_bytes FROM job WHERE label = 'job'";
+    submit(stepped(1e6, {{"files", {{"data", std::string(10000, 'x')}}}}));
+    const std::int64_t before = std::stoll(sql(bytes));
+
+    route();
+
+    EXPECT_GT(std::stoll(sql(bytes)), before + 10000) << "what was submitted stands beside what runs";
+    EXPECT_EQ(sql("SELECT sum(bytes) FROM stored_change"), sql(bytes));
+}
+
+TEST_F(JobDivision, OfManyJobsSomeAreDividedACycle)
+{
+    constexpr int kJobs = 65;
+    const std::string divided = "SELECT count(*) FROM job WHERE steps -> 'division' <> 'null'";
+    for (int i = 0; i < kJobs; ++i)
+        submit(stepped(1e6));
+
+    route();
+    EXPECT_EQ(sql(divided), "64") << "the others are not kept waiting by their division";
+    route();
+    EXPECT_EQ(sql(divided), "65");
 }
 
 TEST_F(JobDivision, ARepeatedSubmissionGetsTheJobAsItWasSubmitted)
