@@ -177,7 +177,7 @@ void check_input_paths(const JobSpec& spec, std::vector<FieldError>& errors)
         const std::string& path = spec.inputs[i].path;
         const std::string first = path.substr(0, path.find('/'));
         if (spec.files.contains(first))
-            errors.push_back({"inputs[" + std::to_string(i) + "].path", "is the name of one of files"});
+            errors.push_back({path_of_input(spec, i) + ".path", "is the name of one of files"});
     }
 }
 

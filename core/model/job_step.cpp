@@ -142,7 +142,35 @@ void check_files_together(const JobSpec& spec, std::vector<FieldError>& errors)
     }
 }
 
+std::string item_path(const std::string& list, std::size_t index)
+{
+    return list + "[" + std::to_string(index) + "]";
+}
+
 } // namespace
+
+std::string path_of_operator(const JobSpec& spec, std::size_t index)
+{
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < spec.steps.size(); ++i) {
+        const std::size_t end = first + spec.steps[i].operator_count;
+        if (index < end) return item_path(item_path("steps", i) + ".operators", index - first);
+        first = end;
+    }
+    return item_path("operators", index);
+}
+
+std::string path_of_input(const JobSpec& spec, std::size_t index)
+{
+    const std::string& path = spec.inputs.at(index).path;
+    for (std::size_t i = 0; i < spec.steps.size(); ++i) {
+        const std::vector<std::string>& own = spec.steps[i].input_paths;
+        const auto found = std::find(own.begin(), own.end(), path);
+        if (found != own.end())
+            return item_path(item_path("steps", i) + ".inputs", static_cast<std::size_t>(found - own.begin()));
+    }
+    return item_path("inputs", index);
+}
 
 void read_steps(ObjectReader& reader, JobSpec& spec, std::vector<FieldError>& errors)
 {

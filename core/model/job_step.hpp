@@ -34,6 +34,11 @@ void read_steps(ObjectReader& reader, JobSpec& spec, std::vector<FieldError>& er
 /// Adds to `errors` what a job that may be divided must leave out, when all of its fields are read.
 void check_steps(const JobSpec& spec, std::vector<FieldError>& errors);
 
+/// Where the job's operator of this index stands in its document: "operators[2]", or "steps[1].operators[0]".
+std::string path_of_operator(const JobSpec& spec, std::size_t index);
+/// As path_of_operator(), of an input; of one that several steps name in the first of these.
+std::string path_of_input(const JobSpec& spec, std::size_t index);
+
 /// The steps as they were read, with operators and inputs as they stand in the job by now.
 Json steps_json(const JobSpec& spec);
 

@@ -15,7 +15,7 @@ void complete_operators(JobSpec& spec, const CatalogSnapshot& catalog, const std
 {
     for (std::size_t i = 0; i < spec.operators.size(); ++i) {
         OperatorUse& use = spec.operators[i];
-        const std::string path = prefix + "operators[" + std::to_string(i) + "]";
+        const std::string path = prefix + path_of_operator(spec, i);
         const OperatorVersion* found = catalog.find_operator(use.id, use.version);
         if (found == nullptr) {
             const bool is_known = use.version != 0 && catalog.find_operator(use.id, 0) != nullptr;

@@ -196,9 +196,9 @@ std::string fill_in(JobInput& input, const std::map<std::string, Earlier>& jobs)
     return {};
 }
 
-OutputProblem problem_of(std::size_t job, std::size_t input, std::string detail)
+OutputProblem problem_of(std::span<const JobSpec> specs, std::size_t job, std::size_t input, std::string detail)
 {
-    return {job, {"inputs[" + std::to_string(input) + "]", std::move(detail)}};
+    return {job, {path_of_input(specs[job], input), std::move(detail)}};
 }
 
 /// Which outputs are asked for.
@@ -213,7 +213,7 @@ AskedPaths paths_asked_for(std::span<const JobSpec> specs, std::vector<OutputPro
             if (!name) continue;
             asked[name->job.value].insert(std::move(name->path));
             if (asked.size() <= kMaxEarlierJobs) continue;
-            problems.push_back(problem_of(i, k,
+            problems.push_back(problem_of(specs, i, k,
                                           "one request may take outputs of " + std::to_string(kMaxEarlierJobs) +
                                               " earlier jobs at most: submit the jobs in parts"));
             return asked;
@@ -262,7 +262,7 @@ FoundOutputs find_outputs(pqxx::transaction_base& transaction, std::span<JobSpec
             if (input.from.empty()) continue;
             std::optional<std::string> problem = take_output(input, jobs, found.bytes);
             if (!problem) continue;
-            found.problems.push_back(problem_of(i, k, std::move(*problem)));
+            found.problems.push_back(problem_of(specs, i, k, std::move(*problem)));
             if (found.bytes > kMaxFoundBytes) return found;
             if (found.problems.size() < kMaxProblems) continue;
             found.problems.push_back({i, {"inputs", "there are more errors than are listed here"}});

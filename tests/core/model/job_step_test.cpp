@@ -107,6 +107,22 @@ TEST(StepsOfJob, RefusesWhatStandsTwiceOrCannotBePassed)
                 HasSubstr("a job without steps cannot be divided"));
 }
 
+TEST(StepsOfJob, WhatIsWrongWithThemIsSaidOfTheStepInWhichItStands)
+{
+    const JobSpec spec = parse_job_spec(stepped()).value();
+    JobSpec without_steps;
+    without_steps.inputs = spec.inputs;
+
+    EXPECT_EQ(path_of_operator(spec, 0), "steps[0].operators[0]");
+    EXPECT_EQ(path_of_operator(spec, 2), "steps[1].operators[1]");
+    EXPECT_EQ(path_of_operator(spec, 3), "steps[2].operators[0]");
+    EXPECT_EQ(path_of_input(spec, 0), "steps[1].inputs[0]");
+    EXPECT_EQ(path_of_operator(without_steps, 2), "operators[2]");
+    EXPECT_EQ(path_of_input(without_steps, 0), "inputs[0]");
+    EXPECT_THAT(refusal_of(stepped({{"files", {{"in", "x"}}}})),
+                HasSubstr("steps[1].inputs[0].path: is the name of one of files"));
+}
+
 TEST(StepsOfJob, AJobThatMayBeDividedLeavesTheKindOfUnitOpen)
 {
     const Json gpu = {{"units", {{"device", "gpu"}}}};

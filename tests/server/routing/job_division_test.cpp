@@ -286,6 +286,19 @@ TEST_F(JobDivision, OperatorsOfAllStepsTogetherAreBounded)
     EXPECT_THAT(answer.body, HasSubstr("bytes as JSON, of at most 16384"));
 }
 
+TEST_F(JobDivision, WhatTheNetworkDoesNotHaveIsSaidOfItsStep)
+{
+    Json body = stepped(1e6);
+    body["steps"][1]["operators"][0]["id"] = "none such";
+    const net::Response unknown = call(net::Method::kPost, "/jobs", body.dump());
+    body = stepped(1e6);
+    body["steps"][1]["inputs"] = Json::array({{{"url", "job:" + JobId::make().value + "/x"}, {"path", "x"}}});
+    const net::Response missing = call(net::Method::kPost, "/jobs", body.dump());
+
+    EXPECT_THAT(unknown.body, HasSubstr("\"steps[1].operators[0].id\""));
+    EXPECT_THAT(missing.body, HasSubstr("\"steps[1].inputs[0]\""));
+}
+
 TEST_F(JobDivision, APreviewOfAJobWithStepsSaysWhetherItWouldBeDivided)
 {
     const net::Response answer = call(net::Method::kPost, "/placements:preview", stepped(1e6).dump());
