@@ -22,6 +22,8 @@ describe('a job as text', () => {
   })
 })
 
+const step = { name: 'read', command: ['read'], operators: [{ id: 'dgemm' }] }
+
 describe('changing a job', () => {
   it('removes what is emptied and leaves the rest', () => {
     expect(changeJob({ name: 'a', project: 'p', data: {} }, { name: '' })).toEqual({ project: 'p', data: {} })
@@ -29,10 +31,16 @@ describe('changing a job', () => {
   })
 
   it('can be previewed once there is something to run', () => {
-    expect([canPreview({}), canPreview({ command: [] }), canPreview({ script: 'x' })]).toEqual([false, false, true])
+    expect([canPreview({}), canPreview({ command: [] }), canPreview({ script: 'x' }), canPreview({ steps: [step] })]).toEqual([false, false, true, true])
   })
 
   it('again has no secrets and no past deadline', () => {
-    expect(jobAgain({ name: 'a', deadline: '2020-01-01T00:00:00Z', secret_environment: { K: null }, environment: {} })).toEqual({ name: 'a' })
+    expect(jobAgain({ spec: { name: 'a', deadline: '2020-01-01T00:00:00Z', secret_environment: { K: null }, environment: {} } })).toEqual({ name: 'a' })
+  })
+
+  it('again has its steps, and not the script that runs them', () => {
+    const spec = { name: 'a', script: "#!/bin/sh\n'read' ||", operators: step.operators, inputs: [{ url: 'https://h/in', path: 'in' }] }
+    const steps = { split: 'allowed' as const, items: [step], division: null, parts: [], part: 0 }
+    expect(jobAgain({ spec, steps })).toEqual({ name: 'a', split: 'allowed', steps: [step] })
   })
 })

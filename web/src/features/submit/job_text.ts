@@ -1,5 +1,5 @@
 import { parse } from 'yaml'
-import type { JobSpec } from '../../queries/jobs'
+import type { Job, JobSpec } from '../../queries/jobs'
 import type { Format } from '../../ui/document_text'
 
 /** The job of a text, or why it is none. YAML is a superset of JSON, so either may be pasted where YAML is expected. */
@@ -27,11 +27,13 @@ function isEmpty(value: unknown): boolean {
 
 /** Whether there is enough of a job to ask where it would go. */
 export function canPreview(spec: JobSpec): boolean {
-  return Boolean(spec.script) || Boolean(spec.command?.length)
+  return Boolean(spec.script) || Boolean(spec.command?.length) || Boolean(spec.steps?.length)
 }
 
 /** A job to submit anew, out of one that was: without what is forgotten of it, and without its past deadline. */
-export function jobAgain(spec: JobSpec): JobSpec {
+export function jobAgain({ spec, steps }: Pick<Job, 'spec' | 'steps'>): JobSpec {
   const left = ['secret_environment', 'deadline'] // answers hold names of secrets only
-  return Object.fromEntries(Object.entries(spec).filter(([name, value]) => !left.includes(name) && !isEmpty(value)))
+  if (steps) left.push('command', 'script', 'operators', 'inputs') // of all steps together
+  const again: JobSpec = Object.fromEntries(Object.entries(spec).filter(([name, value]) => !left.includes(name) && !isEmpty(value)))
+  return steps ? { ...again, split: steps.split, steps: steps.items } : again
 }

@@ -27,7 +27,7 @@ export function SubmitPage() {
 /** Begins with the specification of another job. */
 function SubmitAgain({ id }: { id: string }) {
   const query = useJob(id)
-  if (query.data) return <SubmitJob start={jobAgain(query.data.spec)} />
+  if (query.data) return <SubmitJob start={jobAgain(query.data)} />
   return query.isError ? <ErrorState error={query.error} retry={() => void query.refetch()} /> : <LoadingState />
 }
 
