@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kMaxParts = 64;
 constexpr std::size_t kNameBytes = 40; ///< of a step's name in the type of its part
-constexpr double kMostLater_s = 1e9;
-constexpr double kMostOfPart = 1e18;
+constexpr double kMaxLater_s = 1e9;
+constexpr double kMaxPartNumber = 1e18;
 
 Json part_json(const JobPart& part)
 {
@@ -41,11 +41,11 @@ JobPart parse_part(const Json& json, const std::string& path, std::size_t step_c
     part.steps.count = static_cast<std::size_t>(reader.required_integer("step_count", 1, most));
     if (part.steps.first + part.steps.count > step_count) reader.fail("step_count", "is beyond the last step");
     part.steps.device = reader.required_string("device", {.one_of = {"cpu", "gpu"}});
-    part.predicted_s = reader.required_number("predicted_s", 0, kMostOfPart);
+    part.predicted_s = reader.required_number("predicted_s", 0, kMaxPartNumber);
     part.attempt_id = reader.optional_string("attempt_id", {}).value_or("");
     part.place = reader.optional_string("place", {}).value_or("");
-    part.run_s = reader.optional_number("run_s", 0, kMostOfPart);
-    part.cost = reader.optional_number("cost", 0, kMostOfPart);
+    part.run_s = reader.optional_number("run_s", 0, kMaxPartNumber);
+    part.cost = reader.optional_number("cost", 0, kMaxPartNumber);
     return part;
 }
 
@@ -54,7 +54,7 @@ double later_s(const JobSteps& steps)
     double sum = 0;
     for (std::size_t i = steps.part + 1; i < steps.parts.size(); ++i)
         sum += steps.parts[i].predicted_s;
-    return std::min(sum, kMostLater_s);
+    return std::min(sum, kMaxLater_s);
 }
 
 /// Whether a part finds what it reads at one center only.

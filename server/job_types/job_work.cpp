@@ -222,8 +222,8 @@ std::optional<double> program_run_s(const Json& profile, double run_s)
 
 double profiled_thread_s(const Json& profile, double run_s)
 {
-    constexpr double kMostThreads = 1e6;
-    return number_in(profile, "thread_s", run_s, kMostThreads * run_s, run_s);
+    constexpr double kMaxThreadsCounted = 1e6;
+    return number_in(profile, "thread_s", run_s, kMaxThreadsCounted * run_s, run_s);
 }
 
 std::optional<KeptRun> kept_run(const JobEvidence& evidence, const CatalogSnapshot& catalog)

@@ -24,7 +24,7 @@ constexpr Statement kInsertOperatorOutcomes{"jobs_insert_operator_outcomes", R"s
 // As the table has them: sums and quotients of what is kept stay figures, whatever one job writes into its profile.
 constexpr double kLeast_s = 1e-9;
 constexpr double kMost_s = 1e15;
-constexpr double kLeastLikeness = 1e-9;
+constexpr double kMinSimilarity = 1e-9;
 
 bool is_kept(double seconds)
 {
@@ -60,7 +60,7 @@ void insert_outcomes(pqxx::work& transaction, const AttemptId& attempt, const Un
         counts.add(one.predicted.count);
         actual.add(one.actual_s);
         bases.add(to_string(is_known ? one.predicted.basis : PredictionBasis::kUnknown));
-        likeness.add(one.similarity < kLeastLikeness ? 0 : std::min(one.similarity, 1.0));
+        likeness.add(one.similarity < kMinSimilarity ? 0 : std::min(one.similarity, 1.0));
         if (is_known) {
             predicted.add(one.predicted.total_s);
             low.add(bounded(one.predicted.low_s));
