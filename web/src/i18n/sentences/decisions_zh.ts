@@ -162,6 +162,8 @@ export const decisionsZh: readonly Sentence[] = [
   ...(['CPU', 'GPU'] as const).flatMap<Sentence>((device) => [
     [`part {i} of {n}| (step {steps}, on |${device}|)`, `第 {i}/{n} 部分（步骤 {steps}，${device}）`],
     [`part {i} of {n}| (steps {steps}, on |${device}|)`, `第 {i}/{n} 部分（步骤 {steps}，${device}）`],
+    [`part {i} of {n}| (step {steps}, on |${device}|)|: {reason:sentence}`, `第 {i}/{n} 部分（步骤 {steps}，${device}）：{reason}`],
+    [`part {i} of {n}| (steps {steps}, on |${device}|)|: {reason:sentence}`, `第 {i}/{n} 部分（步骤 {steps}，${device}）：{reason}`],
   ]),
   ['it is divided: |{part:sentence}| first', '作业被拆分：先是{part}'],
   ['it runs whole: no division into its steps is better', '作业整体运行：按步骤拆分并不更好'],

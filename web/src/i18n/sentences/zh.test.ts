@@ -138,6 +138,13 @@ it('why members of gangs wait is told in Chinese', () => {
     .toBe('等待成组作业 g 的全部 4 个成员能一起开始；单独而言：正在等待：alpha/core 的一个单元，约 10 min 后空闲')
 })
 
+it('how a divided job goes on and ends is told in Chinese', () => {
+  expect(translateZh('part 1 of 2 (step read, on CPU) has succeeded at center alpha; now part 2 of 2 (steps pack, solve, on GPU)'))
+    .toBe('第 1/2 部分（步骤 read，CPU）已在计算中心 alpha 成功；现在是第 2/2 部分（步骤 pack, solve，GPU）')
+  expect(translateZh('part 2 of 2 (steps pack, solve, on GPU): exit code 3')).toBe('第 2/2 部分（步骤 pack, solve，GPU）：退出码 3')
+  expect(translateZh('part 1 of 2 (step read, on CPU): stopped at its wall-time limit of 1 s')).toBe('第 1/2 部分（步骤 read，CPU）：达到 1 s 的时间上限而停止')
+})
+
 it('why there are no probes, and where coefficients are from, is told in Chinese', () => {
   expect(translateZh('center alpha takes no probes: its probe share is 0; `fathom center set alpha --probe-share 0.0020` gives it room'))
     .toBe('计算中心 alpha 不接受探针：其探针份额为 0；`fathom center set alpha --probe-share 0.0020` 可为其留出余量')
