@@ -111,9 +111,13 @@ Result<bool> BatchPreparation::end_overdue(const WaitingJob& job)
 {
     if (!job.spec.deadline || *job.spec.deadline > requests_->now()) return false;
     const std::string waited = job.waiting_reason.empty() ? std::string() : ": " + job.waiting_reason;
+    const std::string time = format_rfc3339(*job.spec.deadline);
     const Result<void> ended = tools_->terminator->end_waiting_job(
         *transaction_, job.id, job.label,
-        "its deadline " + format_rfc3339(*job.spec.deadline) + " passed before it could be placed" + waited);
+        (job.is_part
+             ? "its part had to end by " + time + " for the job to meet its deadline, and could not be placed before"
+             : "its deadline " + time + " passed before it could be placed") +
+            waited);
     if (!ended) return ended.error();
     ++prepared_.overdue;
     return true;

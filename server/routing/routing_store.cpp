@@ -134,7 +134,7 @@ std::vector<WaitingJob> to_waiting_jobs(const pqxx::result& rows, KnownSpecs& sp
 // gigabytes. A command stands for the program, and one input for all, with their bytes; of files that are fetched,
 // those count of which centers may keep copies.
 const char* const kWaitingJobColumns = R"sql(
-    SELECT id, version, label, coalesce(steps ->> 'type', job_type) AS job_type, submitted_by, operators_from <> '' AS takes_operators, state, metered, coalesce(steps @> '{"split": "allowed", "division": null}', false) AS may_divide, coalesce(metering_until <= now(), false) AS metering_over,
+    SELECT id, version, label, coalesce(steps ->> 'type', job_type) AS job_type, submitted_by, operators_from <> '' AS takes_operators, state, metered, coalesce(steps @> '{"split": "allowed", "division": null}', false) AS may_divide, coalesce(jsonb_array_length(steps -> 'parts') > 0, false) AS is_part, coalesce(metering_until <= now(), false) AS metering_over,
            waiting_reason, coalesce(extract(epoch FROM now() - waiting_reason_at), 0)::float8 AS reason_s,
            submitted_at, turn, to_jsonb(refused_centers) AS refused_centers,
            jsonb_build_object('command', '["-"]'::jsonb, 'operators', spec -> 'operators', 'units', spec -> 'units',
@@ -167,6 +167,7 @@ WaitingJob to_waiting_job(const pqxx::row& row, KnownSpecs& specs)
     job.state = parse_job_state(row["state"].c_str()).value_or(JobState::kQueued);
     job.is_metered = row["metered"].as<bool>();
     job.may_divide = row["may_divide"].as<bool>();
+    job.is_part = row["is_part"].as<bool>();
     job.is_metering_over = row["metering_over"].as<bool>();
     job.waiting_reason = row["waiting_reason"].as<std::string>();
     job.reason_s = row["reason_s"].as<double>();

@@ -32,6 +32,7 @@ struct WaitingJob {
     JobState state{JobState::kQueued};
     bool is_metered{false};
     bool may_divide{false};       ///< whether it runs whole or in parts is not decided yet
+    bool is_part{false};          ///< what waits is a part of a divided job, with a deadline of its own
     bool is_metering_over{false}; ///< its time for metering has passed
     std::string waiting_reason;
     double reason_s{}; ///< for how long it has waited for that reason

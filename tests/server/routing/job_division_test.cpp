@@ -6,6 +6,7 @@
 namespace fathom::server {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -226,6 +227,20 @@ TEST_F(JobDivision, WhatIsStoredOfItCountsForWhoSubmittedIt)
 
     EXPECT_GT(std::stoll(sql(bytes)), before + 10000) << "what was submitted stands beside what runs";
     EXPECT_EQ(sql("SELECT sum(bytes) FROM stored_change"), sql(bytes));
+}
+
+TEST_F(JobDivision, APartThatWaitedTooLongEndsTheJobAndSaysWhatItLeavesNoTimeFor)
+{
+    const JobId job = submit_divided({{"deadline", format_rfc3339(clock_.now() + std::chrono::hours(1))}});
+    start(job);
+    ASSERT_TRUE(report_end(job, handing_on()));
+
+    clock_.advance(std::chrono::hours(2));
+    route();
+
+    EXPECT_EQ(state_of(job), "failed");
+    EXPECT_THAT(job_json(job)["end_reason"].get<std::string>(),
+                AllOf(HasSubstr("its part had to end by "), HasSubstr("could not be placed before")));
 }
 
 TEST_F(JobDivision, OfManyJobsSomeAreDividedACycle)

@@ -179,6 +179,8 @@ export const decisionsZh: readonly Sentence[] = [
   ['gang {gang} can never| start together: its {n} member| take {units} units, and what can run them has {most}', '成组作业 {gang} 永远不能一起开始：其 {n} 个成员需要 {units} 个单元，而能运行它们的只有 {most} 个'],
   ['gang {gang} can never| start together: its {n} members| take {units} units, and what can run them has {most}', '成组作业 {gang} 永远不能一起开始：其 {n} 个成员需要 {units} 个单元，而能运行它们的只有 {most} 个'],
   ['cannot be routed: {problem}', '无法安排：{problem}'],
+  ['its part had to end by {time} for the job to meet its deadline, and could not be placed before', '其部分须在 {time} 前结束，作业才能赶上截止时间，而此前未能放置'],
+  ['its part had to end by {time} for the job to meet its deadline, and could not be placed before|: {reason:sentence}', '其部分须在 {time} 前结束，作业才能赶上截止时间，而此前未能放置：{reason}'],
   ['its deadline {time} passed before it could be placed', '在能够放置之前，其截止时间 {time} 已过'],
   ['its deadline {time} passed before it could be placed|: {reason:sentence}', '在能够放置之前，其截止时间 {time} 已过：{reason}'],
   ['its type has no fresh measurements: probes run first, or until its wait for them is over', '同类作业没有新近的测量：先运行探针，或等到等待期限结束'],
