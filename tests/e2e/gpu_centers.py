@@ -23,8 +23,8 @@ class GpuCenters:
         self.handed.chmod(0o777)
         self.programs = self.network.folder / "programs"
         self.programs.mkdir()
-        for file in ("bin/fathom-probe", "bin/fathom-operator-host", "bin/training_loop", "standin_gpu/libnvidia-ml.so.1",
-                     "standin_gpu/fathom-operators-cuda.so", "standin_driver/libcuda.so.1"):
+        for file in ("bin/fathom-probe", "bin/fathom-stage", "bin/fathom-operator-host", "bin/training_loop",
+                     "standin_gpu/libnvidia-ml.so.1", "standin_gpu/fathom-operators-cuda.so", "standin_driver/libcuda.so.1"):
             shutil.copy(BIN.parent / file, self.programs)
         self.slow_products = build_slow_products(self.programs, 8)
         cores = sorted(os.sched_getaffinity(0))

@@ -192,8 +192,9 @@ def test_a_job_that_can_wait_runs_in_the_window_and_one_that_cannot_does_not(net
     assert ended["state"] == "succeeded", ended["end_reason"]
     explained = network.cli("job", "explain", waits["id"])
     assert ended["attempt"]["center"] == "alpha", f"which is best in its window; {explained}"
-    # How soon the center starts it then is the machine's matter.
-    assert 14 <= hour_of_day(seconds_of(ended["attempt"]["created_at"])) < 18
+    # How soon the center starts it then is the machine's matter. A start that costs a hundredth more than the best is
+    # as good (kAsGoodCost), so it may be a moment before the hour.
+    assert 13.95 <= hour_of_day(seconds_of(ended["attempt"]["created_at"])) < 18
     hasty = network.wait_job(at_once["id"])
     assert hasty["state"] == "succeeded", hasty["end_reason"]
     assert seconds_of(hasty["started_at"]) < seconds_of(ended["started_at"])
