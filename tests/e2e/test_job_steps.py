@@ -15,7 +15,7 @@ SQUARE = {"id": "dgemm", "parameters": {"m": 1024, "n": 1024, "k": 1024}}
 
 @pytest.fixture(scope="module")
 def centers():
-    gpus = GpuCenters({"alpha": 0.5})
+    gpus = GpuCenters({"alpha": 0.25})
     yield gpus
     gpus.network.close()
 
@@ -25,7 +25,7 @@ def stepped(centers, **more):
     steps = [{"name": "make", "command": ["/bin/sh", "-c", "echo made >made.txt; echo first"], "hands_on": handed, "out_bytes": 0,
               "operators": [{**THIN, "count": 2000}]},
              {"name": "solve", "command": ["/bin/sh", "-c", "cat made.txt; echo $CUDA_VISIBLE_DEVICES"],
-              "operators": [{**SQUARE, "count": 200}]}]
+              "operators": [{**SQUARE, "count": 1300}]}]
     return {"steps": steps, "split": "allowed", "metering_wait_s": 0, "units": {"count": 1}, **more}
 
 
@@ -33,9 +33,11 @@ def stepped(centers, **more):
 def measured(centers):
     """Both products on both kinds of unit, until the network would divide the job."""
     rest = centers.network.rest
-    for run in rest.post("/probe-runs", {"operators": [THIN, SQUARE]})["items"]:
+    task = rest.post("/probe-tasks", {"document": {
+        "name": "products", "repeats": 3, "target_interval": 0, "limit_s": 240, "operators": [THIN, SQUARE]}})
+    for run in rest.post("/probe-runs", {"probe_task_id": task["id"], "force": True})["items"]:
         ended = wait_until(lambda run=run: (lambda one: one if one["state"] != "queued" else None)(rest.get(f"/probe-runs/{run['id']}")),
-                           180, "a probe run's end")
+                           300, "a probe run's end")
         assert ended["state"] == "succeeded", ended["error"]
 
     def would_divide():
