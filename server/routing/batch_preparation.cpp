@@ -19,7 +19,7 @@ namespace {
 
 /// Jobs of a batch that are divided: each is a decision of its own, while the batch's jobs are locked. The others are
 /// looked at by the next cycle, which is called for.
-constexpr int kMostDivided = 64;
+constexpr int kMaxDivided = 64;
 
 std::string join(const std::vector<std::string>& words)
 {
@@ -138,7 +138,7 @@ void BatchPreparation::ensure_fresh_catalog()
 
 Result<void> BatchPreparation::divide(const WaitingJob& job, const RouteRequest& request)
 {
-    if (++divided_ > kMostDivided) return {};
+    if (++divided_ > kMaxDivided) return {};
     const CatalogPointer& catalog = requests_->catalog();
     if (!idle_)
         idle_.emplace(catalog->unit_types, tools_->cache->knowledge_for(*catalog), catalog->calendar,

@@ -11,7 +11,7 @@ namespace fathom::server {
 namespace {
 
 /// As much as a job may ask for: cycles hold no more.
-constexpr std::int64_t kMostLearned_bytes = std::int64_t{1} << 42;
+constexpr std::int64_t kMaxLearned_bytes = std::int64_t{1} << 42;
 
 } // namespace
 
@@ -50,8 +50,8 @@ void GpuShares::set(RouteRequest& request)
     const std::string kind = gpu_kind_of(request.job_type, request.run_owner(), KernelClass::kUnknown);
     if (needs_ && request.units.gpu_memory.all_bytes() == 0) {
         if (const auto need = needs_->find(kind); need != needs_->end())
-            request.learned_gpu_memory = {std::min(need->second.persistent_bytes, kMostLearned_bytes),
-                                          std::min(need->second.temporary_bytes, kMostLearned_bytes)};
+            request.learned_gpu_memory = {std::min(need->second.persistent_bytes, kMaxLearned_bytes),
+                                          std::min(need->second.temporary_bytes, kMaxLearned_bytes)};
     }
     if (gpus_.empty()) return;
     const auto [shares, is_new] = known_.try_emplace(kind);
