@@ -71,7 +71,8 @@ inline void know(const MeasuredOperator& measured)
 }
 inline void know(const PastRun& run)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17] = run;
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18] =
+        run;
 }
 } // namespace all_fields
 
@@ -368,6 +369,8 @@ void fields(Archive& archive, T& run)
     if (archive.version() < 7) return;
     archive.real(run.asked_s, NumberRange::kAmount);
     archive.flag(run.is_cut_off);
+    if (archive.version() < 16) return;
+    archive.real(run.slowdown, NumberRange::kAmount);
 }
 
 template <class Archive, FieldsOf<WaitModel> T>

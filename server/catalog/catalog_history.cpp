@@ -29,7 +29,7 @@ constexpr Statement kSelectNewest{"routing_select_newest_run", R"sql(
 // so its transfers are taken out of both; should they have been faster than predicted, a tenth of the time is the
 // program's all the same.
 constexpr Statement kSelectRuns{"routing_select_past_runs", R"sql(
-    SELECT p.submitted_by, p.project, p.job_type, p.unit_type_id, p.unit_count, p.promised_s, p.promised_low_s, p.promised_high_s, p.promise_basis,
+    SELECT p.submitted_by, p.project, p.job_type, p.unit_type_id, p.unit_count, p.promised_s, p.promised_low_s, p.promised_high_s, p.promise_basis, p.host_slowdown * p.gpu_slowdown AS slowdown,
            greatest(p.run_s - p.transfers_s, 0) AS run_s, greatest(p.low_s - p.transfers_s, 0) AS low_s,
            greatest(p.high_s - p.transfers_s, 0) AS high_s, p.width_factor, p.free_s,
            greatest(p.actual_run_s - p.transfers_s, p.actual_run_s / 10) AS actual_run_s, p.actual_wait_s, p.ended_at, p.asked_s, p.outcome = 'wall_limit' AS is_cut_off, now() AS read_at,
@@ -52,6 +52,7 @@ PastRun to_past_run(const pqxx::row& row)
             .raw_high_s = number("promised_high_s"),
             .basis = row["promise_basis"].as<std::string>() == to_string(RawBasis::kReference) ? RawBasis::kReference
                                                                                                : RawBasis::kOperators,
+            .slowdown = number("slowdown"),
             .predicted_s = number("run_s"),
             .low_s = number("low_s"),
             .high_s = number("high_s"),

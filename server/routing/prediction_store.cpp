@@ -14,15 +14,15 @@ constexpr Statement kInsertPredictions{"routing_insert_predictions", R"sql(
     INSERT INTO run_prediction (attempt_id, job_id, job_type, unit_type_id, unit_count, promised_s, promised_low_s,
                                 promised_high_s, run_s, low_s, high_s, width_factor, free_s, wait_s, wait_low_s,
                                 wait_high_s, cost, energy_j, currency, promise_basis, asked_s, transfers_s, pressure,
-                                sensitivity, gpu_slowdown, submitted_by, project)
+                                sensitivity, gpu_slowdown, host_slowdown, submitted_by, project)
     SELECT n.*, j.submitted_by, j.project
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::float8[], $7::float8[], $8::float8[],
                 $9::float8[], $10::float8[], $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[],
                 $16::float8[], $17::float8[], $18::float8[], $19::text[], $20::text[], $21::bigint[], $22::float8[],
-                $23::float8[], $24::float8[], $25::float8[])
+                $23::float8[], $24::float8[], $25::float8[], $26::float8[])
          AS n (attempt_id, job_id, job_type, unit_type_id, unit_count, promised_s, promised_low_s, promised_high_s,
                run_s, low_s, high_s, width_factor, free_s, wait_s, wait_low_s, wait_high_s, cost, energy_j, currency,
-               promise_basis, asked_s, transfers_s, pressure, sensitivity, gpu_slowdown)
+               promise_basis, asked_s, transfers_s, pressure, sensitivity, gpu_slowdown, host_slowdown)
          JOIN job j ON j.id = n.job_id)sql"};
 
 /// Larger figures are as good as endless; a column must hold none that is not finite.
@@ -75,6 +75,7 @@ NewPrediction make_prediction(const Candidate& winner, const RouteRequest& reque
     made.energy_j = winner.energy_j;
     made.currency = std::move(currency);
     made.memory = winner.memory;
+    made.host_slowdown = winner.neighbours.factor;
     made.gpu_slowdown = winner.gpu_share.factor;
     return made;
 }
@@ -94,6 +95,7 @@ void insert_predictions(pqxx::work& transaction, std::span<const NewPrediction> 
     SqlArray pressures;
     SqlArray sensitivities;
     SqlArray gpu_slowdowns;
+    SqlArray host_slowdowns;
     std::array<SqlArray, 13> figures;
     for (const NewPrediction& one : predictions) {
         attempts.add(one.attempt_id.value);
@@ -105,6 +107,7 @@ void insert_predictions(pqxx::work& transaction, std::span<const NewPrediction> 
         bases.add(std::string(to_string(one.basis)));
         asked.add(one.asked_s);
         gpu_slowdowns.add(std::max(kept(one.gpu_slowdown), 1.0));
+        host_slowdowns.add(std::max(kept(one.host_slowdown), 1.0));
         transfers.add(kept(one.transfers_s));
         if (one.memory) {
             pressures.add(kept(one.memory->pressure));
@@ -124,7 +127,8 @@ void insert_predictions(pqxx::work& transaction, std::span<const NewPrediction> 
          unit_counts.take(), figures[0].take(), figures[1].take(), figures[2].take(), figures[3].take(),
          figures[4].take(), figures[5].take(), figures[6].take(), figures[7].take(), figures[8].take(),
          figures[9].take(), figures[10].take(), figures[11].take(), figures[12].take(), currencies.take(), bases.take(),
-         asked.take(), transfers.take(), pressures.take(), sensitivities.take(), gpu_slowdowns.take());
+         asked.take(), transfers.take(), pressures.take(), sensitivities.take(), gpu_slowdowns.take(),
+         host_slowdowns.take());
 }
 
 } // namespace fathom::server

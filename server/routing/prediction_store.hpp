@@ -31,7 +31,9 @@ struct NewPrediction {
     double energy_j{};               ///< 0: not known
     std::string currency;            ///< empty: there are no prices
     std::optional<MemoryUse> memory; ///< what the job does to memory, and memory to it; empty: not known
-    double gpu_slowdown{1};          ///< that is in `raw`: of the run over that on a GPU of its own
+    // Both are in `raw`.
+    double host_slowdown{1}; ///< of the run over that alone on its host
+    double gpu_slowdown{1};  ///< of the run over that on a GPU of its own
 };
 
 /// Of a placement at `winner`.

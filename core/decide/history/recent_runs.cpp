@@ -142,9 +142,9 @@ RecentRuns::RecentRuns(std::span<const PastRun> runs, Timestamp now)
     std::map<std::string_view, std::map<std::string_view, std::vector<TimedRun>>> cells;
     for (const PastRun& run : runs) {
         const double weight = recency(run.ended_at, now);
-        if (!is_time(run.actual_s) || !(weight > 0)) continue;
-        cells[run.job_type][run.unit_type].push_back(
-            {run.ended_at, portable::log(run.actual_s), weight, std::max<std::int64_t>(run.unit_count, 1)});
+        if (!is_time(run.actual_s) || !is_time(run.slowdown) || !(weight > 0)) continue;
+        cells[run.job_type][run.unit_type].push_back({run.ended_at, portable::log(run.actual_s / run.slowdown), weight,
+                                                      std::max<std::int64_t>(run.unit_count, 1)});
     }
     std::vector<WeightedValue> away;
     for (auto& [job_type, by_unit_type] : cells) {

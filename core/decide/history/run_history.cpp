@@ -270,13 +270,22 @@ AskedTime RunHistory::asked_time(std::string_view job_type, RunOwner owner, doub
 
 RunTime corrected(const RunTime& raw, const RunCorrection& correction, double width_factor)
 {
+    return corrected_beside(raw, raw, correction, width_factor);
+}
+
+RunTime corrected_beside(const RunTime& alone, const RunTime& raw, const RunCorrection& correction, double width_factor)
+{
     const bool is_raw =
         correction.factor == 1 && correction.deviation == 0 && correction.raw_share == 1 && width_factor == 1;
-    if (!is_time(raw.run_s) || is_raw) return raw;
+    if (!is_time(raw.run_s) || !is_time(alone.run_s) || is_raw) return raw;
     const double own = kWidthOf80Percent * correction.deviation;
-    const double share = correction.raw_share;
-    const double below = portable::hypot(share * log_distance(raw.low_s, raw.run_s), own);
-    const double above = portable::hypot(share * log_distance(raw.high_s, raw.run_s), own);
+    const auto width = [&](double alone_limit_s, double limit_s) {
+        const double of_run = log_distance(alone_limit_s, alone.run_s);
+        const double of_neighbours = std::max(log_distance(limit_s, raw.run_s) - of_run, 0.0);
+        return portable::hypot(correction.raw_share * of_run + of_neighbours, own);
+    };
+    const double below = width(alone.low_s, raw.low_s);
+    const double above = width(alone.high_s, raw.high_s);
     const double run_s = raw.run_s * correction.factor;
     return {run_s, run_s * portable::exp(-width_factor * below), run_s * portable::exp(width_factor * above)};
 }

@@ -36,6 +36,8 @@ struct PastRun {
     double raw_low_s{};
     double raw_high_s{};
     RawBasis basis{RawBasis::kOperators}; ///< of the raw prediction
+    /// In raw_s: what others on its host and its GPU were expected to make of it, over the run alone; 1: not known.
+    double slowdown{1};
     /// What was predicted for it in the end, corrected, with its interval: what calibration is judged by. 0: nothing
     /// was.
     double predicted_s{};
@@ -69,7 +71,7 @@ struct RawPrediction {
     /// The job itself says what it executes: other runs of its type may have done other work, and only how far they
     /// were from their raw predictions tells anything.
     bool is_of_own_work = true;
-    const DividedRun* run = nullptr; ///< by count of units; needed unless is_of_own_work
+    const DividedRun* run = nullptr; ///< alone, by count of units; needed unless is_of_own_work
     double known_factor = 1;         ///< RunHistory::known_run_factor(), where it was made of a known run
     /// It is that known run itself, where it ran: what the type takes there its runs there tell, and known_factor,
     /// which is told by the same runs, is no further reason to believe it.
@@ -194,6 +196,11 @@ class RunHistory {
 /// The raw prediction with the correction: run time and interval. The interval's half width, on the log scale, is
 /// width_factor × 1.28 × hypot(raw_share × deviation of the raw prediction, deviation of the correction).
 RunTime corrected(const RunTime& raw, const RunCorrection& correction, double width_factor);
+/// The same of a run beside neighbours. What these make of it no run of its type tells, so the interval is as much
+/// wider than that of the run alone as theirs makes the raw prediction's.
+/// @param alone  the raw prediction of the run without them.
+RunTime corrected_beside(const RunTime& alone, const RunTime& raw, const RunCorrection& correction,
+                         double width_factor);
 
 Json to_json(const Calibration& calibration);
 

@@ -214,12 +214,13 @@ Filter PlaceChooser::weigh_counts(const UnitTypeView& view, const PlaceRun& know
     for (const std::int64_t count : allowed_) {
         Weighed weighed;
         Beside others;
-        const RunTime known_time = beside(view, known, run.at(count), free, count, others);
+        const RunTime alone = run.at(count);
+        const RunTime known_time = beside(view, known, alone, free, count, others);
         weighed.neighbours = others.neighbours;
         weighed.gpu_share = others.gpu_share;
         if (!is_unknown_job_) weighed.raw = known_time; // what earlier runs took is no raw prediction
-        weighed.compute = corrected(known_time, choice_.correction, choice_.correction.width_factor);
-        weighed.gpu_share.penalty_s = find_gpu_penalty_s(weighed.gpu_share, weighed.compute);
+        weighed.compute = corrected_beside(alone, known_time, choice_.correction, choice_.correction.width_factor);
+        weighed.gpu_share.penalty_s *= choice_.correction.factor;
         weighed.trust_penalty_s = find_trust_penalty_s(view.trust_factor, weighed.raw.run_s, weighed.compute.run_s);
         weighed.plan = plan_when_free(view, free, count, weighed.compute);
         weighed.gpu_room =
@@ -239,30 +240,6 @@ Filter PlaceChooser::weigh_counts(const UnitTypeView& view, const PlaceRun& know
     }
     return reason;
 }
-
-/// What is promised now on any count of units: beside neighbours. What runs took counts over that, since they had some.
-class PlaceChooser::LoadedRun final : public RunByCount {
-  public:
-    /// All must outlive it.
-    LoadedRun(const PlaceChooser& chooser, const UnitTypeView& view, const PlaceRun& known, const DividedRun& alone,
-              const Availability& free)
-        : chooser_(&chooser), view_(&view), known_(&known), alone_(&alone), free_(&free)
-    {
-    }
-    RunTime at(std::int64_t unit_count) const override
-    {
-        Beside others;
-        return chooser_->beside(*view_, *known_, alone_->at(unit_count), *free_, unit_count, others);
-    }
-    std::int64_t largest_known() const override { return alone_->largest_known(); }
-
-  private:
-    const PlaceChooser* chooser_;
-    const UnitTypeView* view_;
-    const PlaceRun* known_;
-    const DividedRun* alone_;
-    const Availability* free_;
-};
 
 const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun& known, ChoiceAim aim)
 {
@@ -285,12 +262,10 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
     }
     const RunHistory* runs = knowledge_->runs.get();
     if (!is_unknown_job_ && runs != nullptr && !request_->job_type.empty()) {
-        const LoadedRun loaded(*this, view, known, run, *free);
-        const DividedRun raw = known.by_count == nullptr ? DividedRun(loaded) : run;
         const bool is_known_run = request_->known_run && request_->known_run->unit_type == view.id.value;
         choice_.correction =
             runs->correction(request_->job_type, view.id.value, request_->run_owner(),
-                             {known.basis, !request_->takes_operators, &raw, known_factor_, is_known_run});
+                             {known.basis, !request_->takes_operators, &run, known_factor_, is_known_run});
     }
     if (known.knee > 0)
         choice_.knee = known.knee;

@@ -118,7 +118,6 @@ class PlaceChooser {
     QuotaUse use_of(const UnitTypeView& view, std::int64_t unit_count, double run_s, double cost) const;
 
   private:
-    class LoadedRun;
     struct Weighed {
         RunTime raw;
         NeighbourCost neighbours;
@@ -160,8 +159,6 @@ class PlaceChooser {
                            const Availability& free, std::int64_t count, NeighbourCost& neighbours) const;
     RunTime beside_on_gpu(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone,
                           const Availability& free, std::int64_t count, GpuShareCost& cost) const;
-    /// GpuShareCost::penalty_s of the corrected run. @param cost  of beside_on_gpu().
-    double find_gpu_penalty_s(const GpuShareCost& cost, const RunTime& compute) const;
     StartPlan plan_when_free(const UnitTypeView& view, const Availability& free, std::int64_t count,
                              const RunTime& run) const;
     void judge(const UnitTypeView& view, Weighed& weighed, std::int64_t count) const;

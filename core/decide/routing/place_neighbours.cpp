@@ -1,4 +1,3 @@
-#include "core/base/portable_math.hpp"
 #include "core/decide/prediction/neighbours.hpp"
 #include "core/decide/routing/host_load.hpp"
 #include "core/decide/routing/place.hpp"
@@ -32,8 +31,8 @@ RunTime PlaceChooser::beside_on_gpu(const UnitTypeView& view, const PlaceRun& kn
             .spread = expected.spread,
             .neighbours = expected.neighbours,
             .basis = expected.basis};
-    // What runs took they took beside neighbours of their own, on average: that is what is promised, and places are
-    // compared by what is different there now.
+    // What runs of jobs that name no operators took they took beside neighbours of their own, on average: that is what
+    // is promised, and places are compared by what is different there now.
     const bool has_parts = !estimate_ && known.by_count == nullptr;
     if (!has_parts) {
         cost.penalty_s = run_s - alone.run_s;
@@ -42,16 +41,6 @@ RunTime PlaceChooser::beside_on_gpu(const UnitTypeView& view, const PlaceRun& kn
     cost.factor = run_s / alone.run_s;
     const double least_share = std::max(expected.share - expected.spread, expected.share / 2);
     return {.run_s = run_s, .low_s = alone.low_s, .high_s = std::max(run_s, alone.high_s / least_share)};
-}
-
-double PlaceChooser::find_gpu_penalty_s(const GpuShareCost& cost, const RunTime& compute) const
-{
-    const RunCorrection& correction = choice_.correction;
-    // Runs of its type there count for what they took, however slow a run is promised to be now: as far as the
-    // prediction rests on them, the slowdown is not in it.
-    if (request_->takes_operators && cost.factor > 1)
-        return compute.run_s * (portable::pow(cost.factor, correction.own_share) - 1);
-    return cost.penalty_s * correction.factor;
 }
 
 RunTime PlaceChooser::beside_on_host(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone,

@@ -137,8 +137,8 @@ struct GpuShareCost {
     double share{1};    ///< of its speed alone, beside them
     double spread{};    ///< how far off that may be
     double factor{1};   ///< of the promised run over that on a GPU of its own; they are not there for all of it
-    double penalty_s{}; ///< as far as runs of its type tell how long it takes, which had neighbours of their own: what
-                        ///< the place counts for beyond its prediction
+    double penalty_s{}; ///< of a job that names no operators, which is promised what runs of its type took beside
+                        ///< neighbours of their own: what the place counts for beyond its prediction
     std::int64_t neighbours{};
     PairSource basis{PairSource::kMeasured};
 };

@@ -284,6 +284,19 @@ TEST_F(History, WhatWasEndedAtItsLimitTeachesOnlyHowMuchIsAskedFor)
     EXPECT_TRUE(runs.asked_time("mystery", {}, 600).share);
 }
 
+TEST_F(History, OfRunsItIsKnownWhatOthersWereExpectedToMakeOfThem)
+{
+    add_center("alpha");
+    const JobId job = submit(unknown_job());
+    route();
+    EXPECT_EQ(sql("SELECT host_slowdown || ' ' || gpu_slowdown FROM run_prediction"), "1 1");
+    sql("UPDATE run_prediction SET host_slowdown = 2, gpu_slowdown = 1.5");
+    end(job, 60);
+    learn_runs(1);
+
+    EXPECT_EQ(catalog_.get()->knowledge.runs->runs().front().slowdown, 3);
+}
+
 TEST_F(History, TheUsualLimitIsNobodysWord)
 {
     add_center("alpha");

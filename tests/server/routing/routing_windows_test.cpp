@@ -117,16 +117,22 @@ TEST_F(RoutingWindows, WhatAJobDoesToMemoryIsKeptAndCountsForTheNextOne)
             job.value + "'");
     };
 
+    const auto slowdown_of = [&](const JobId& job) {
+        return std::stod(sql("SELECT host_slowdown FROM run_prediction WHERE job_id = '" + job.value + "'"));
+    };
+
     const JobId first = submit(body);
     route();
     EXPECT_EQ(told_of(first), "0.6 true");
     EXPECT_EQ(winner_of(first)["neighbours"]["slowed_unit_s"], 0) << "nobody was there";
+    EXPECT_EQ(slowdown_of(first), 1);
 
     const JobId next = submit(body);
     route();
     const Json beside = winner_of(next)["neighbours"];
     EXPECT_NEAR(beside["pressure"].get<double>(), 0.58, 0.01) << "of the first, as it was known when that was placed";
     EXPECT_GT(beside["factor"].get<double>(), 1);
+    EXPECT_NEAR(slowdown_of(next), beside["factor"].get<double>(), 1e-6);
     EXPECT_GT(beside["slowed_unit_s"].get<double>(), 0);
 }
 

@@ -360,6 +360,18 @@ TEST(Corrected, KeepsOfThePromisesIntervalItsShare)
     EXPECT_NEAR(time.high_s, 10 * std::sqrt(1.1), 1e-9);
 }
 
+TEST(Corrected, KeepsAllOfWhatNeighboursMakeUnsure)
+{
+    // Alone 10 to 10, beside others 10 to 30.
+    const RunTime time =
+        corrected_beside({10, 10, 10}, {20, 10, 30}, {.factor = 2, .deviation = 0.1, .raw_share = 0}, 1);
+    const double own = 1.2815515655446004 * 0.1;
+
+    EXPECT_DOUBLE_EQ(time.run_s, 40);
+    EXPECT_NEAR(time.low_s, 40 * std::exp(-std::hypot(std::log(2), own)), 1e-9);
+    EXPECT_NEAR(time.high_s, 40 * std::exp(std::hypot(std::log(1.5), own)), 1e-9);
+}
+
 TEST(Corrected, WidensByBothDeviationsOnTheLogScale)
 {
     // Half widths: ln 1.1 of the raw prediction, 1.2816 · 0.1 of the correction.

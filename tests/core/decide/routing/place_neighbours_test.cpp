@@ -97,44 +97,39 @@ TEST(PlaceGpuShare, CountsAsLongAsTheOthersAreExpectedToBeThere)
     EXPECT_FALSE(winner_of(decision).gpu_share.is_known);
 }
 
-/// As long as this, five times, for jobs that do what their type does.
-RouteKnowledge runs_of(const std::vector<UnitTypeView>& views, double hours)
+/// As long as this, five times, for jobs that do what their type does; of which others were taken to make so much.
+RouteKnowledge runs_of(const UnitTypeView& view, double hours, double slowdown)
 {
     std::vector<PastRun> runs;
-    for (const UnitTypeView& view : views) {
-        for (int i = 1; i <= 5; ++i) {
-            PastRun run;
-            run.job_type = "t";
-            run.unit_type = view.id.value;
-            run.raw_s = run.raw_low_s = run.raw_high_s = run.actual_s = hours * kHour_s;
-            run.ended_at = kNow - std::chrono::hours(i);
-            runs.push_back(run);
-        }
+    for (int i = 1; i <= 5; ++i) {
+        PastRun run;
+        run.job_type = "t";
+        run.unit_type = view.id.value;
+        run.raw_s = run.raw_low_s = run.raw_high_s = run.actual_s = hours * kHour_s;
+        run.slowdown = slowdown;
+        run.ended_at = kNow - std::chrono::hours(i);
+        runs.push_back(run);
     }
     return {.runs = std::make_shared<RunHistory>(runs, kNow), .waits = {}, .estimates = {}};
 }
 
-TEST(PlaceGpuShare, WhatItsOwnRunsTookThereStaysPromisedAndCountsBesideThat)
+TEST(PlaceGpuShare, WhatOthersWereTakenToMakeOfItsOwnRunsIsTakenOutOfThem)
 {
     const UnitTypeView shared = unit_type("shared");
-    UnitTypeView alone = unit_type("alone");
-    alone.measured = {measured("dgemm", 0.012)}; // slower
-    const RouteKnowledge knowledge = runs_of({shared}, 1);
     RouteRequest request = job_beside(1, shared, 1e9);
     request.job_type = "t";
     request.takes_operators = true;
+    const auto promised_after = [&](double hours, double slowdown) {
+        const Candidate winner = winner_of(route(request, std::vector{shared}, runs_of(shared, hours, slowdown)));
+        EXPECT_EQ(winner.gpu_share.penalty_s, 0) << "it is all in the prediction";
+        return winner.prediction.run_s / kHour_s;
+    };
 
-    const Decision decision = route(request, std::vector{shared, alone}, knowledge);
-
-    EXPECT_EQ(winner_of(decision).center, "alone");
-    const Candidate& other = decision.candidates.at(1);
-    EXPECT_NEAR(other.prediction.run_s, kHour_s, 0.1 * kHour_s) << "its runs had neighbours of their own";
-    EXPECT_NEAR(other.prediction.run_s + other.gpu_share.penalty_s, 2 * kHour_s, 0.05 * kHour_s);
-    EXPECT_NEAR(other.gpu_share.factor, 2, 1e-9) << "of what measurements alone promise";
+    EXPECT_NEAR(promised_after(1, 1), 2, 0.05) << "they were alone";
+    EXPECT_NEAR(promised_after(2, 2), 2, 0.05) << "they had such neighbours, too";
+    EXPECT_NEAR(promised_after(3, 1.5), 4, 0.3) << "it takes two hours alone, whatever measurements let expect";
     request.takes_operators = false;
-    const Decision own = route(request, std::vector{shared}, knowledge);
-    EXPECT_NEAR(winner_of(own).prediction.run_s, 2 * kHour_s, 0.05 * kHour_s) << "runs were what was promised of them";
-    EXPECT_EQ(winner_of(own).gpu_share.penalty_s, 0);
+    EXPECT_NEAR(promised_after(1, 1), 2, 0.05) << "runs were what was promised of them";
 }
 
 TEST(PlaceGpuShare, IsSaidInTheDecisionsAssumptions)
@@ -188,30 +183,25 @@ TEST(PlaceNeighbours, TheExplanationSaysHowManyAreExpected)
     EXPECT_EQ(to_json(decision, "")["candidates"][0]["neighbours"]["busy_cores"], 7);
 }
 
-TEST(PlaceNeighbours, WhatItsOwnRunsTookThereHadNeighboursInItAlready)
+TEST(PlaceNeighbours, WhatTheyWereTakenToMakeOfItsOwnRunsIsTakenOutOfThem)
 {
-    UnitTypeView view = unit_type("alpha", 8);
-    view.cores_per_unit = 1;
-    view.loads = twice_beside_seven();
-    view.availability.take(0, 100 * kHour_s, 7);
+    UnitTypeView busy = unit_type("alpha", 8);
+    busy.cores_per_unit = 1;
+    busy.loads = twice_beside_seven();
+    const UnitTypeView quiet = busy;
+    busy.availability.take(0, 100 * kHour_s, 7);
     RouteRequest request = job_of(1);
     request.job_type = "t";
     request.takes_operators = true;
-    std::vector<PastRun> runs;
-    for (int i = 1; i <= 5; ++i) {
-        PastRun run;
-        run.job_type = "t";
-        run.unit_type = view.id.value;
-        run.raw_s = run.raw_low_s = run.raw_high_s = 2 * kHour_s;
-        run.actual_s = 2 * kHour_s;
-        run.ended_at = kNow - std::chrono::hours(i);
-        runs.push_back(run);
-    }
-    const RouteKnowledge knowledge{.runs = std::make_shared<RunHistory>(runs, kNow), .waits = {}, .estimates = {}};
+    const auto promised = [&](const UnitTypeView& view, double hours, double slowdown) {
+        return winner_of(route(request, std::vector{view}, runs_of(view, hours, slowdown))).prediction;
+    };
 
-    const Decision decision = route(request, std::vector{view}, knowledge);
-
-    EXPECT_NEAR(winner_of(decision).prediction.run_s, 2 * kHour_s, 0.05 * kHour_s) << "not twice of that again";
+    EXPECT_NEAR(promised(busy, 1, 1).run_s, 2 * kHour_s, 0.05 * kHour_s) << "they were alone";
+    EXPECT_NEAR(promised(busy, 2, 2).run_s, 2 * kHour_s, 0.05 * kHour_s) << "not twice of that again";
+    EXPECT_NEAR(promised(quiet, 2, 2).run_s, kHour_s, 0.05 * kHour_s) << "nobody is there now";
+    EXPECT_LE(promised(busy, 2, 2).low_s, kHour_s) << "they may go: of that its runs tell nothing";
+    EXPECT_GE(promised(quiet, 2, 2).high_s, 2 * kHour_s) << "or others may come";
 }
 
 TEST(PlaceNeighbours, ADecisionIsMadeAgainFromItsInputs)
