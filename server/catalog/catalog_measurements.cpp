@@ -3,7 +3,7 @@
 #include "core/decide/prediction/combine_results.hpp"
 #include "server/catalog/catalog_curves.hpp"
 #include "server/catalog/device_facts.hpp"
-#include "server/rows/measured_operator.hpp"
+#include "server/rows/newest_results.hpp"
 #include "server/rows/operator_loads.hpp"
 #include "server/store/sql_array.hpp"
 
@@ -23,17 +23,13 @@ constexpr const char* kSelectOperatorsInUse = "SELECT id, version FROM operator_
 
 constexpr const char* kSelectChanges = "SELECT unit_type_id, version FROM measurement_change";
 
-// The newest few rows for each unit type, count, operator, size and version, newest first, for combine_results().
+// Of every version: another one than that in use is another operator.
 constexpr const char* kSelectMeasurements = R"sql(
-    SELECT * FROM (
-        SELECT m.unit_type_id, m.unit_count, m.operator_id, m.operator_version, m.parameters_key, m.operations, m.bytes, m.median_s, m.ci_low_s, m.ci_high_s, m.error, m.tolerance,
-               m.start_up_s, m.probe_run_id, m.measured_at, m.cache_verdict, m.one_thread_median_s, m.one_thread_ci_low_s, m.one_thread_ci_high_s,
-               row_number() OVER (PARTITION BY m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.operator_version
-                                  ORDER BY m.measured_at DESC, m.probe_run_id) AS place
-        FROM measurement m
-        WHERE m.void_reason = '' AND m.unit_type_id = ANY ($1::text[])) newest
-    WHERE place <= $2
-    ORDER BY unit_type_id, unit_count, operator_id, parameters_key, operator_version, place)sql";
+    SELECT r.unit_type_id, r.unit_count, r.operator_id, r.operator_version, r.parameters_key, r.operations, r.bytes, r.median_s, r.ci_low_s, r.ci_high_s, r.error,
+           r.tolerance, r.start_up_s, r.probe_run_id, r.measured_at, r.cache_verdict, r.one_thread_median_s, r.one_thread_ci_low_s, r.one_thread_ci_high_s, r.newness
+    FROM unnest($1::text[]) AS u (id) CROSS JOIN LATERAL )sql" FATHOM_MEASURED_PLACES("u.id") R"sql( p
+         CROSS JOIN LATERAL )sql" FATHOM_NEWEST_RESULTS("u.id", "p", "$2") R"sql( r
+    ORDER BY r.unit_type_id, r.unit_count, r.operator_id, r.parameters_key, r.operator_version, r.newness)sql";
 
 MeasurementVersions select_versions(pqxx::work& transaction)
 {
@@ -101,7 +97,7 @@ std::optional<MeasuredOperator> with_one_thread(const pqxx::row& row, MeasuredOp
     return measured;
 }
 
-/// The results of one operator and size on one unit type and count, newest first.
+/// The results of one place, newest first.
 struct SeveralResults {
     std::vector<MeasuredOperator> with_all_cores;
     std::vector<MeasuredOperator> one_thread; ///< of those that have it
@@ -139,6 +135,25 @@ void read_loads(pqxx::work& transaction, CatalogSnapshot& catalog, const std::st
     }
 }
 
+/// Adds what the rows of one place say to its unit type and to the curves.
+void add_place(std::span<const pqxx::row> newest_first, const MeasurementVersions& versions, std::size_t index,
+               UnitTypeView& view, CatalogCurves& curves)
+{
+    SeveralResults results;
+    for (const pqxx::row& row : newest_first)
+        results.add(row, versions);
+    MeasuredOperator measured = combine_results(results.with_all_cores);
+    const auto unit_count = newest_first.front()["unit_count"].as<std::int64_t>();
+    curves.add(index, measured, unit_count);
+    // Probes have their data on the device already; jobs must bring it there (S4).
+    if (is_device(view.resource_type))
+        measured = with_transfers(std::move(measured), view.bus_gb > 0 ? view.bus_gb : kUsualBusGb);
+    if (unit_count != 1) return;
+    if (view.cores_per_unit > 1 && !is_device(view.resource_type))
+        view.one_core.push_back(results.on_one_core(measured, view.cores_per_unit));
+    view.measured.push_back(std::move(measured));
+}
+
 } // namespace
 
 void read_measurements(pqxx::work& transaction, CatalogSnapshot& catalog, const CatalogSnapshot& previous)
@@ -154,27 +169,10 @@ void read_measurements(pqxx::work& transaction, CatalogSnapshot& catalog, const 
     const std::string changed_ids = ids.take();
     read_loads(transaction, catalog, changed_ids, changed);
     const pqxx::result rows = transaction.exec_params(kSelectMeasurements, changed_ids, kMaxResults);
-    for (auto first = rows.begin(); first != rows.end();) {
-        const pqxx::row row = *first;
-        const std::size_t index = changed.at(row["unit_type_id"].as<std::string>());
-        UnitTypeView& view = catalog.unit_types[index];
-        // Rows of one place follow one another, each with its number there: the next 1 is another place.
-        SeveralResults results;
-        do {
-            results.add(*first, catalog.measurement_versions);
-            ++first;
-        } while (first != rows.end() && (*first)["place"].as<std::int64_t>() > 1);
-        MeasuredOperator measured = combine_results(results.with_all_cores);
-        const auto unit_count = row["unit_count"].as<std::int64_t>();
-        curves.add(index, measured, unit_count);
-        // Probes have their data on the device already; jobs must bring it there (S4).
-        if (is_device(view.resource_type))
-            measured = with_transfers(std::move(measured), view.bus_gb > 0 ? view.bus_gb : kUsualBusGb);
-        if (unit_count != 1) continue;
-        if (view.cores_per_unit > 1 && !is_device(view.resource_type))
-            view.one_core.push_back(results.on_one_core(measured, view.cores_per_unit));
-        view.measured.push_back(std::move(measured));
-    }
+    for_each_place(rows, [&](std::span<const pqxx::row> place) {
+        const std::size_t index = changed.at(place.front()["unit_type_id"].as<std::string>());
+        add_place(place, catalog.measurement_versions, index, catalog.unit_types[index], curves);
+    });
     curves.finish(catalog, previous);
 }
 

@@ -69,6 +69,7 @@ MeasuredOperator combine_results(std::span<const MeasuredOperator> newest_first)
     for (const MeasuredOperator& one : newest_first.first(std::min(newest_first.size(), kMaxResults))) {
         if (results.count() > 0 && !results.fits(one)) break;
         results.add(one);
+        if (results.count() > 1) combined.older_run_ids.push_back(one.probe_run_id);
     }
     if (results.count() < 2) return combined;
     const double width = kNextResultWidth * results.deviation();
@@ -76,6 +77,13 @@ MeasuredOperator combine_results(std::span<const MeasuredOperator> newest_first)
     combined.ci_low_s = portable::exp(results.mean() - width);
     combined.ci_high_s = portable::exp(results.mean() + width);
     return combined;
+}
+
+std::vector<std::string> run_ids_of(const MeasuredOperator& measured)
+{
+    std::vector<std::string> ids{measured.probe_run_id};
+    ids.insert(ids.end(), measured.older_run_ids.begin(), measured.older_run_ids.end());
+    return ids;
 }
 
 } // namespace fathom

@@ -3,6 +3,8 @@
 #include "core/decide/prediction/predict.hpp"
 
 #include <span>
+#include <string>
+#include <vector>
 
 namespace fathom {
 
@@ -19,8 +21,12 @@ inline constexpr std::size_t kMaxResults = 8;
 ///
 /// The median is the geometric mean of those that count. The interval (95 %) is where the next result may be expected:
 /// it holds the spread between results as well as within them. A single result stays as it is. All else is the
-/// newest's.
-/// @param newest_first  not empty; of one operator, size, unit type and count. Beyond kMaxResults they do not count.
+/// newest's, and `older_run_ids` names the others.
+/// @param newest_first  single results, not empty; of one operator, version, size, unit type and count. Beyond
+///                      kMaxResults they do not count.
 MeasuredOperator combine_results(std::span<const MeasuredOperator> newest_first);
+
+/// The probe runs that a figure rests on, the newest first.
+std::vector<std::string> run_ids_of(const MeasuredOperator& measured);
 
 } // namespace fathom

@@ -28,6 +28,8 @@ struct MeasuredOperator {
     /// Why this is no measure of memory though the operator is to be one (check_cache_rule); empty: it is, or the
     /// operator is another. The time holds all the same.
     std::string cache_verdict{};
+    /// Of several results together: the probe runs of the others, the newest first; probe_run_id is the newest one's.
+    std::vector<std::string> older_run_ids{};
 };
 
 /// One operator of a job with its work per execution (from the manifest's formulas).

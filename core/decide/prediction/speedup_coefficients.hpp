@@ -24,9 +24,9 @@ struct MeasuredCompression {
 struct CenterUnitType {
     std::string name;
     std::string resource_type;
-    std::vector<MeasuredOperator> measured;          ///< newest of each operator and size, on one unit
+    std::vector<MeasuredOperator> measured;          ///< of each operator and size, on one unit
     Json facts;                                      ///< as its center reports them
-    std::vector<MeasuredCompression> compressions{}; ///< newest of each size
+    std::vector<MeasuredCompression> compressions{}; ///< of each size
 };
 
 /// How fast messages go between hosts of a center, by the operator mpi_bandwidth, or tcp_allreduce where no MPI is.

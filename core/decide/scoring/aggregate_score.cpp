@@ -1,6 +1,7 @@
 #include "core/decide/scoring/aggregate_score.hpp"
 
 #include "core/base/portable_math.hpp"
+#include "core/decide/prediction/combine_results.hpp"
 #include "core/decide/scoring/find_measured.hpp"
 
 #include <algorithm>
@@ -55,7 +56,7 @@ AggregatePart part_at_default(const std::string& operator_id, const OperatorMani
 ScoredPart score_part(const MetricPolicy& policy, AggregatePart part, std::span<const MeasuredOperator> measured,
                       const ManifestLookup& manifests)
 {
-    ScoredPart scored{std::move(part), std::nullopt, "", "", "", std::nullopt};
+    ScoredPart scored{std::move(part), std::nullopt, "", "", "", std::nullopt, {}};
     const WantedSize wanted{scored.part.operator_id, scored.part.size_class, scored.part.parameters_key,
                             scored.part.is_of_memory};
     const MeasuredOperator* found = find_measured(wanted, manifests(wanted.operator_id, 0), measured);
@@ -66,6 +67,7 @@ ScoredPart score_part(const MetricPolicy& policy, AggregatePart part, std::span<
     scored.parameters_key = found->parameters_key;
     scored.probe_run_id = found->probe_run_id;
     scored.measured_at = found->measured_at;
+    scored.probe_run_ids = run_ids_of(*found);
     MeasuredOperator figure = *found;
     if (!scored.part.is_of_memory) figure.cache_verdict.clear();
     const Result<ScoreValue> points = score(policy, figure);

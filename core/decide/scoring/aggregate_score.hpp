@@ -29,8 +29,9 @@ struct ScoredPart {
     std::string missing; ///< why there is no score
     // The evidence; empty when it was not measured.
     std::string parameters_key; ///< the size that was measured
-    std::string probe_run_id;
+    std::string probe_run_id;   ///< of the newest result
     std::optional<Timestamp> measured_at;
+    std::vector<std::string> probe_run_ids; ///< of all results that count together, the newest first
 };
 
 struct AggregateScore {

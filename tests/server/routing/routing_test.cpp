@@ -129,10 +129,12 @@ TEST_F(Routing, PredictsFromSeveralResultsTogetherUntilOneTellsOfAChange)
     EXPECT_NEAR(known().median_s, 0.0099995, 1e-8);
     EXPECT_LT(known().ci_low_s, 0.0099);
     EXPECT_GT(known().ci_high_s, 0.0101);
+    EXPECT_EQ(known().older_run_ids.size(), 1U);
 
     // Twice as slow is no chance.
     add_measurement(alpha, 0.02, "now() - interval '1 hour'");
     EXPECT_EQ(known().median_s, 0.02);
+    EXPECT_TRUE(known().older_run_ids.empty());
 }
 
 TEST_F(Routing, TakesSeveralResultsWithOneThreadTogetherAsWell)

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace fathom {
@@ -76,6 +78,14 @@ TEST(CombineResults, NoiseIsNoChangeWhereResultsAlwaysSpread)
     EXPECT_NEAR(combine_results(steady).median_s, 1.08, 1e-9);
 }
 
+TEST(CombineResults, NamesTheRunsThatCount)
+{
+    const std::vector<MeasuredOperator> results{result(1, "prn_3"), result(1.01, "prn_2"), result(2, "prn_1")};
+
+    EXPECT_EQ(run_ids_of(combine_results(results)), (std::vector<std::string>{"prn_3", "prn_2"}));
+    EXPECT_EQ(run_ids_of(combine_results(std::span(results).first(1))), std::vector<std::string>{"prn_3"});
+}
+
 TEST(CombineResults, OnlyTheNewestFewCount)
 {
     std::vector<MeasuredOperator> results(kMaxResults, result(1));
@@ -84,6 +94,7 @@ TEST(CombineResults, OnlyTheNewestFewCount)
 
     EXPECT_EQ(combine_results(results).median_s, few.median_s);
     EXPECT_EQ(combine_results(results).ci_high_s, few.ci_high_s);
+    EXPECT_EQ(run_ids_of(combine_results(results)).size(), kMaxResults);
 }
 
 } // namespace
