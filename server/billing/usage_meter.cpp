@@ -40,6 +40,7 @@ Json score_evidence(const std::string& policy, const UnitTypeView& view, const U
                          {"weight", part.part.weight},
                          {"score", part.score->value},
                          {"probe_run_id", text_or_null(part.probe_run_id)},
+                         {"probe_run_ids", part.probe_run_ids},
                          {"measured_at", time_json(part.measured_at)}});
     }
     return {{"unit_type_id", view.id.value},  {"center", view.center_name}, {"unit_type", view.name},

@@ -55,8 +55,8 @@ class UsageMeter {
 /// Thousandths of a point, as usage has them; at most 10^9 points.
 std::int64_t to_score_milli(double score);
 
-/// The evidence of a score: the policy, and for each operator its size, weight, score and the probe run that measured
-/// it.
+/// The evidence of a score: the policy, and for each operator its size, weight, score and the probe runs whose
+/// results made it.
 Json score_evidence(const std::string& policy, const UnitTypeView& view, const UnitScore& score);
 
 } // namespace fathom::server

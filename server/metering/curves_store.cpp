@@ -1,5 +1,7 @@
 #include "server/metering/curves_store.hpp"
 
+#include "core/decide/prediction/combine_results.hpp"
+#include "server/rows/newest_results.hpp"
 #include "server/rows/operator_loads.hpp"
 #include "server/rows/timed_transfers.hpp"
 #include "server/store/column.hpp"
@@ -7,28 +9,33 @@
 
 #include <pqxx/pqxx>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
 namespace fathom::server {
 namespace {
 
-// DISTINCT ON in the order of the index measurement_newest.
+// The counts of a page of curves first, then the newest results of each.
 constexpr const char* kSelectCounts = R"sql(
-    SELECT c.id AS center_id, c.name AS center, u.id AS unit_type_id, u.name AS unit_type, n.operator_id,
-           n.parameters_key, (array_agg(n.parameters ORDER BY n.unit_count))[1] AS parameters,
-           json_agg(json_build_array(n.unit_count, 1 / n.median_s) ORDER BY n.unit_count) AS points,
-           max(n.measured_at) AS measured_at
-    FROM (SELECT DISTINCT ON (unit_type_id, unit_count, operator_id, parameters_key) *
-          FROM measurement m WHERE void_reason = ''
-            AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
-          ORDER BY unit_type_id, unit_count, operator_id, parameters_key, measured_at DESC) n
-         JOIN unit_type u ON u.id = n.unit_type_id JOIN center c ON c.id = u.center_id
-    WHERE ($1 = '' OR c.id = $1 OR c.name = $1) AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
-      AND ($3 = '' OR n.operator_id = $3) AND (u.id, n.operator_id, n.parameters_key) > ($4, $5, $6)
-    GROUP BY c.id, u.id, n.operator_id, n.parameters_key
-    HAVING count(*) >= 2
-    ORDER BY u.id, n.operator_id, n.parameters_key LIMIT $7)sql";
+    WITH paged AS MATERIALIZED (
+        SELECT c.id AS center_id, c.name AS center, u.id AS unit_type_id, u.name AS unit_type, p.operator_id,
+               p.parameters_key, p.operator_version, array_agg(p.unit_count) AS unit_counts
+        FROM unit_type u JOIN center c ON c.id = u.center_id
+             CROSS JOIN LATERAL )sql" FATHOM_MEASURED_PLACES("u.id") R"sql( p
+        WHERE ($1 = '' OR c.id = $1 OR c.name = $1) AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
+          AND ($3 = '' OR p.operator_id = $3) AND (u.id, p.operator_id, p.parameters_key) > ($4, $5, $6) AND u.id >= $4
+          AND EXISTS (SELECT 1 FROM measurement m WHERE m.unit_type_id = u.id AND m.unit_count > 1 AND m.void_reason = '')
+          AND )sql" FATHOM_IS_IN_USE("u.id", "p") R"sql(
+        GROUP BY c.id, u.id, p.operator_id, p.parameters_key, p.operator_version
+        HAVING count(*) >= 2
+        ORDER BY u.id, p.operator_id, p.parameters_key LIMIT $7::bigint)
+    SELECT r.*, paged.center_id, paged.center, paged.unit_type
+    FROM paged CROSS JOIN LATERAL (
+             SELECT n.unit_count, paged.operator_id, paged.parameters_key, paged.operator_version
+             FROM unnest(paged.unit_counts) AS n (unit_count)) p
+         CROSS JOIN LATERAL )sql" FATHOM_NEWEST_RESULTS("paged.unit_type_id", "p", "$8::bigint") R"sql( r
+    ORDER BY r.unit_type_id, r.operator_id, r.parameters_key, r.unit_count, r.newness)sql";
 
 constexpr const char* kSelectPlaces = R"sql(
     SELECT c.id AS center_id, c.name AS center, u.id AS unit_type_id, u.name AS unit_type
@@ -62,17 +69,34 @@ UnitTypeName to_place(const pqxx::row& row)
             row["unit_type"].as<std::string>()};
 }
 
+/// Without points.
 MeasuredCounts to_counts(const pqxx::row& row)
 {
-    MeasuredCounts counts{to_place(row),
-                          row["operator_id"].as<std::string>(),
-                          row["parameters_key"].as<std::string>(),
-                          to_json_value(row["parameters"]),
-                          {},
-                          to_timestamp(row["measured_at"])};
-    for (const Json& point : to_json_value(row["points"]))
-        counts.points.push_back({point[0].get<double>(), point[1].get<double>()});
-    return counts;
+    return {to_place(row),
+            row["operator_id"].as<std::string>(),
+            row["parameters_key"].as<std::string>(),
+            to_json_value(row["parameters"]),
+            {},
+            to_timestamp(row["measured_at"])};
+}
+
+/// Whether the row is of the same unit type, operator and size.
+bool is_of(const MeasuredCounts& counts, const pqxx::row& row)
+{
+    return counts.place.unit_type_id == row["unit_type_id"].as<std::string>() &&
+           counts.operator_id == row["operator_id"].as<std::string>() &&
+           counts.parameters_key == row["parameters_key"].as<std::string>();
+}
+
+/// Adds the point that the results of one place make.
+void add_point(std::span<const pqxx::row> newest_first, std::vector<MeasuredCounts>& found)
+{
+    const pqxx::row& newest = newest_first.front();
+    if (found.empty() || !is_of(found.back(), newest)) found.push_back(to_counts(newest));
+    MeasuredCounts& counts = found.back();
+    const MeasuredOperator measured = combine_rows(newest_first);
+    counts.points.push_back({newest["unit_count"].as<double>(), 1 / measured.median_s});
+    counts.measured_at = std::max(counts.measured_at, measured.measured_at);
 }
 
 struct CountsKey {
@@ -139,11 +163,11 @@ Result<Page<MeasuredCounts>> select_measured_counts(pqxx::transaction_base& tran
 {
     const Result<CountsKey> key = parse_key(after);
     if (!key) return key.error();
+    const pqxx::result rows =
+        transaction.exec_params(kSelectCounts, filter.center, filter.unit_type, filter.operator_id, key->unit_type_id,
+                                key->operator_id, key->parameters_key, size + 1, kMaxResults);
     std::vector<MeasuredCounts> found;
-    for (const pqxx::row& row :
-         transaction.exec_params(kSelectCounts, filter.center, filter.unit_type, filter.operator_id, key->unit_type_id,
-                                 key->operator_id, key->parameters_key, size + 1))
-        found.push_back(to_counts(row));
+    for_each_place(rows, [&found](std::span<const pqxx::row> place) { add_point(place, found); });
     return cut_page(std::move(found), size, key_of);
 }
 

@@ -25,7 +25,7 @@ struct UnitTypeName {
     std::string unit_type;
 };
 
-/// One operator at one size, the newest measurement of each count (M19).
+/// One operator at one size on several counts, of each what its results say together (M19).
 struct MeasuredCounts {
     UnitTypeName place;
     std::string operator_id;

@@ -1,5 +1,6 @@
 #include "server/metering/scores_api.hpp"
 
+#include "core/decide/prediction/combine_results.hpp"
 #include "core/decide/scoring/find_measured.hpp"
 #include "server/api/paging.hpp"
 #include "server/store/column.hpp"
@@ -52,6 +53,7 @@ Json to_json(const MeasurementRecord& record)
 Json to_json(const OperatorScore& scored, const MetricPolicy& policy)
 {
     Json json = to_json(scored.record);
+    json["probe_run_ids"] = run_ids_of(scored.record.measured);
     json["trust_factor"] = scored.trust_factor;
     json["diversity"] = scored.diversity;
     json["policy"] = policy_name(policy);
@@ -75,6 +77,7 @@ Json to_json(const ScoredPart& scored)
               {"parameters", fathom::to_json(parameters_of_key(scored.parameters_key))},
               {"weight", scored.part.weight},
               {"probe_run_id", text_or_null(scored.probe_run_id)},
+              {"probe_run_ids", scored.probe_run_ids},
               {"measured_at", time_json(scored.measured_at)}};
     put_score(json, scored.score, scored.missing);
     return json;

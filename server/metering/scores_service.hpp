@@ -26,7 +26,7 @@ enum class ScoreGroup {
 };
 std::string_view to_string(ScoreGroup group);
 
-/// A score of one measurement.
+/// A score of what was measured of one operator, by all its results that count together.
 struct OperatorScore {
     MeasurementRecord record;
     std::optional<ScoreValue> score; ///< times trust_factor
@@ -70,7 +70,7 @@ struct PolicyTrial {
     std::int64_t unit_type_count{};  ///< of the network; unit_types holds the first 2 000
 };
 
-/// Scores (M16), computed from the raw measurements when asked, so that any policy can be tried on them. Thread-safe.
+/// Scores (M16), computed from the measurements when asked, so that any policy can be tried on them. Thread-safe.
 /// The references must outlive it.
 class ScoresService {
   public:

@@ -1,6 +1,7 @@
 #include "server/metering/scores_store.hpp"
 
-#include "server/rows/measured_operator.hpp"
+#include "core/decide/prediction/combine_results.hpp"
+#include "server/rows/newest_results.hpp"
 #include "server/rows/operator_mix.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
@@ -10,19 +11,26 @@
 namespace fathom::server {
 namespace {
 
-// DISTINCT ON in the order of the index measurement_newest; the page is cut from the newest only.
+// A page of places first, then the newest results of each. Every unit type that is chosen has a place, but for the
+// first: the page before may have ended with its last. So $9 + 1 of them make a page of $9.
 constexpr const char* kSelectMeasurements = R"sql(
-    SELECT * FROM (
-        SELECT DISTINCT ON (m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key)
-               m.*, c.id AS center_id, c.name AS center, u.name AS unit_type
-        FROM measurement m JOIN unit_type u ON u.id = m.unit_type_id JOIN center c ON c.id = u.center_id
-        WHERE ($1 = '' OR c.id = $1 OR c.name = $1)
-          AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
-          AND ($3 = '' OR m.operator_id = $3) AND m.void_reason = ''
-          AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
-        ORDER BY m.unit_type_id, m.unit_count, m.operator_id, m.parameters_key, m.measured_at DESC) newest
-    WHERE (center, unit_type, operator_id, parameters_key, unit_count) > ($4, $5, $6, $7, $8::bigint)
-    ORDER BY center, unit_type, operator_id, parameters_key, unit_count LIMIT $9)sql";
+    WITH chosen AS MATERIALIZED (
+        SELECT c.id AS center_id, c.name AS center, u.id AS unit_type_id, u.name AS unit_type
+        FROM unit_type u JOIN center c ON c.id = u.center_id
+        WHERE ($1 = '' OR c.id = $1 OR c.name = $1) AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
+          AND (c.name, u.name) >= ($4, $5)
+          AND EXISTS (SELECT 1 FROM )sql" FATHOM_MEASURED_PLACES("u.id") R"sql( p WHERE ($3 = '' OR p.operator_id = $3)
+                      AND )sql" FATHOM_IS_IN_USE("u.id", "p") R"sql()
+        ORDER BY c.name, u.name LIMIT $9::bigint + 1),
+    paged AS MATERIALIZED (
+        SELECT chosen.*, p.*
+        FROM chosen CROSS JOIN LATERAL )sql" FATHOM_MEASURED_PLACES("chosen.unit_type_id") R"sql( p
+        WHERE ($3 = '' OR p.operator_id = $3) AND )sql" FATHOM_IS_IN_USE("chosen.unit_type_id", "p") R"sql(
+          AND (chosen.center, chosen.unit_type, p.operator_id, p.parameters_key, p.unit_count) > ($4, $5, $6, $7, $8::bigint)
+        ORDER BY chosen.center, chosen.unit_type, p.operator_id, p.parameters_key, p.unit_count LIMIT $9::bigint)
+    SELECT r.*, paged.center_id, paged.center, paged.unit_type
+    FROM paged CROSS JOIN LATERAL )sql" FATHOM_NEWEST_RESULTS("paged.unit_type_id", "paged", "$10::bigint") R"sql( r
+    ORDER BY paged.center, paged.unit_type, r.operator_id, r.parameters_key, r.unit_count, r.newness)sql";
 
 constexpr const char* kHasUnitType = R"sql(
     SELECT EXISTS (SELECT FROM unit_type u JOIN center c ON c.id = u.center_id
@@ -59,14 +67,13 @@ constexpr const char* kCountPlaces = R"sql(
     WHERE u.active AND c.revoked_at IS NULL AND ($1 = '' OR c.id = $1 OR c.name = $1)
       AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2))sql";
 
-// DISTINCT ON in the order of the index measurement_newest.
 constexpr const char* kSelectUnitMeasurements = R"sql(
-    SELECT DISTINCT ON (unit_type_id, unit_count, operator_id, parameters_key)
-           unit_type_id, operator_id, parameters_key, operations, bytes, median_s, ci_low_s, ci_high_s, error,
-           tolerance, start_up_s, probe_run_id, measured_at, cache_verdict
-    FROM measurement m WHERE unit_type_id = ANY ($1::text[]) AND unit_count = 1 AND void_reason = ''
-      AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
-    ORDER BY unit_type_id, unit_count, operator_id, parameters_key, measured_at DESC)sql";
+    SELECT r.unit_type_id, r.operator_id, r.parameters_key, r.operations, r.bytes, r.median_s, r.ci_low_s, r.ci_high_s, r.error,
+           r.tolerance, r.start_up_s, r.probe_run_id, r.measured_at, r.cache_verdict, r.newness
+    FROM unnest($1::text[]) AS u (id) CROSS JOIN LATERAL )sql" FATHOM_MEASURED_PLACES("u.id") R"sql( p
+         CROSS JOIN LATERAL )sql" FATHOM_NEWEST_RESULTS("u.id", "p", "$2") R"sql( r
+    WHERE p.unit_count = 1 AND )sql" FATHOM_IS_IN_USE("u.id", "p") R"sql(
+    ORDER BY r.unit_type_id, r.operator_id, r.parameters_key, r.newness)sql";
 
 // The library is small; each of its operators is looked up in the index measurement_of_operator.
 constexpr const char* kSelectMeasuredOperators = R"sql(
@@ -185,11 +192,14 @@ Result<Page<MeasurementRecord>> select_measurements(pqxx::transaction_base& tran
 {
     const Result<MeasurementKey> key = parse_key(after);
     if (!key) return key.error();
+    const pqxx::result rows = transaction.exec_params(kSelectMeasurements, filter.center, filter.unit_type,
+                                                      filter.operator_id, key->center, key->unit_type, key->operator_id,
+                                                      key->parameters_key, key->unit_count, size + 1, kMaxResults);
     std::vector<MeasurementRecord> records;
-    for (const pqxx::row& row :
-         transaction.exec_params(kSelectMeasurements, filter.center, filter.unit_type, filter.operator_id, key->center,
-                                 key->unit_type, key->operator_id, key->parameters_key, key->unit_count, size + 1))
-        records.push_back(to_measurement(row));
+    for_each_place(rows, [&records](std::span<const pqxx::row> place) {
+        records.push_back(to_measurement(place.front()));
+        records.back().measured = combine_rows(place);
+    });
     return cut_page(std::move(records), size, key_of);
 }
 
@@ -247,9 +257,11 @@ std::int64_t count_places(pqxx::transaction_base& transaction, const Measurement
 std::map<std::string, std::vector<MeasuredOperator>> select_unit_measurements(pqxx::transaction_base& transaction,
                                                                               std::span<const std::string> unit_types)
 {
+    const pqxx::result rows = transaction.exec_params(kSelectUnitMeasurements, sql_array(unit_types), kMaxResults);
     std::map<std::string, std::vector<MeasuredOperator>> measured;
-    for (const pqxx::row& row : transaction.exec_params(kSelectUnitMeasurements, sql_array(unit_types)))
-        measured[row["unit_type_id"].as<std::string>()].push_back(to_measured_operator(row));
+    for_each_place(rows, [&measured](std::span<const pqxx::row> place) {
+        measured[place.front()["unit_type_id"].as<std::string>()].push_back(combine_rows(place));
+    });
     return measured;
 }
 

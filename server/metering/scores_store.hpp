@@ -21,7 +21,8 @@ class transaction_base;
 /// exceptions through to Database::run.
 namespace fathom::server {
 
-/// A measurement of one operator at one size on so many units of a type.
+/// What was measured of one operator at one size on so many units of a type: one result, or several together, of which
+/// all that `measured` has not is the newest's.
 struct MeasurementRecord {
     std::string center_id;
     std::string center;
@@ -44,7 +45,8 @@ struct MeasurementFilter {
     std::string unit_type; ///< id, or "center/unit_type"
     std::string operator_id;
 };
-/// The newest of each: by center, unit type, operator, size, count; `after` is opaque.
+/// The results of each together (combine_results): by center, unit type, operator, size, count; `after` is opaque. What
+/// was found to be false, and what other versions of the operator did, does not count.
 /// @error kInvalid  `after` is not a key of this list.
 Result<Page<MeasurementRecord>> select_measurements(pqxx::transaction_base& transaction,
                                                     const MeasurementFilter& filter, std::int64_t size,
@@ -86,7 +88,7 @@ std::string name_to_go_on_with(const std::string& after);
 /// How many unit types select_places() has for each name.
 std::int64_t count_places(pqxx::transaction_base& transaction, const MeasurementFilter& filter);
 
-/// The newest measurement of every operator and size on one unit, by unit type's id.
+/// The same of every operator and size on one unit, by unit type's id.
 std::map<std::string, std::vector<MeasuredOperator>> select_unit_measurements(pqxx::transaction_base& transaction,
                                                                               std::span<const std::string> unit_types);
 

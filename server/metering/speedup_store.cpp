@@ -1,9 +1,12 @@
 #include "server/metering/speedup_store.hpp"
 
-#include "server/rows/measured_operator.hpp"
+#include "core/decide/prediction/combine_results.hpp"
+#include "server/rows/newest_results.hpp"
 #include "server/store/statement.hpp"
 
 #include <pqxx/pqxx>
+
+#include <map>
 
 namespace fathom::server {
 namespace {
@@ -14,29 +17,25 @@ constexpr Statement kSelectUnitTypes{"metering_speedup_unit_types", R"sql(
     WHERE (c.id = $1 OR c.name = $1) AND c.revoked_at IS NULL ORDER BY u.name)sql"};
 
 constexpr Statement kSelectMeasured{"metering_speedup_measured", R"sql(
-    SELECT DISTINCT ON (parameters_key) *
-    FROM measurement m WHERE unit_type_id = $1 AND unit_count = 1 AND operator_id = $2 AND void_reason = ''
-      AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
-    ORDER BY parameters_key, measured_at DESC)sql"};
+    SELECT r.* FROM )sql" FATHOM_MEASURED_PLACES("$1::text") R"sql( p
+         CROSS JOIN LATERAL )sql" FATHOM_NEWEST_RESULTS("$1::text", "p", "$3::bigint") R"sql( r
+    WHERE p.unit_count = 1 AND p.operator_id = $2 AND )sql" FATHOM_IS_IN_USE("$1::text", "p") R"sql(
+    ORDER BY r.parameters_key, r.newness)sql"};
 
-// Both ways at the same size. Data that do not compress become a little larger; the model's fraction is at most 1.
+// What the data became is of the newest compression. Data that do not compress become a little larger; the model's
+// fraction is at most 1.
 constexpr Statement kSelectCompressions{"metering_speedup_compressions", R"sql(
-    WITH newest AS (
-        SELECT DISTINCT ON (operator_id, parameters_key) *
-        FROM measurement m
-        WHERE unit_type_id = $1 AND unit_count = 1 AND operator_id IN ('compression', 'decompression') AND void_reason = ''
-          AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
-        ORDER BY operator_id, parameters_key, measured_at DESC)
-    SELECT c.parameters_key, c.bytes, c.median_s AS compression_s, d.median_s AS decompression_s, c.probe_run_id,
-           LEAST(f.fraction, 1) AS fraction
-    FROM newest c JOIN newest d ON d.operator_id = 'decompression' AND d.parameters_key = c.parameters_key
-    JOIN probe_run r ON r.id = c.probe_run_id
-    CROSS JOIN LATERAL (
-        SELECT (o -> 'figures' ->> 'compressed_fraction')::float8 AS fraction
-        FROM jsonb_array_elements(r.result -> 'operators') AS o
-        WHERE o ->> 'id' = 'compression' AND o -> 'parameters' = COALESCE(c.drawn, c.parameters) LIMIT 1) f
-    WHERE c.operator_id = 'compression' AND c.bytes > 0 AND f.fraction > 0
-    ORDER BY c.parameters_key)sql"};
+    SELECT n.*, LEAST(f.fraction, 1) AS fraction
+    FROM )sql" FATHOM_MEASURED_PLACES("$1::text") R"sql( p
+         CROSS JOIN LATERAL )sql" FATHOM_NEWEST_RESULTS("$1::text", "p", "$2::bigint") R"sql( n
+         LEFT JOIN LATERAL (
+             SELECT (o -> 'figures' ->> 'compressed_fraction')::float8 AS fraction
+             FROM probe_run r CROSS JOIN LATERAL jsonb_array_elements(r.result -> 'operators') AS o
+             WHERE r.id = n.probe_run_id AND n.newness = 1 AND o ->> 'id' = 'compression'
+               AND n.operator_id = 'compression' AND o -> 'parameters' = COALESCE(n.drawn, n.parameters) LIMIT 1) f ON true
+    WHERE p.operator_id IN ('compression', 'decompression') AND p.unit_count = 1
+      AND )sql" FATHOM_IS_IN_USE("$1::text", "p") R"sql(
+    ORDER BY n.operator_id, n.parameters_key, n.newness)sql"};
 
 constexpr Statement kSelectRate{"metering_speedup_rate", R"sql(
     SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY m.bytes / m.median_s) AS rate
@@ -85,14 +84,42 @@ constexpr Statement kSelectRuns{"metering_speedup_runs", R"sql(
       AND (c.id = $1 OR c.name = $1)
     GROUP BY 1)sql"};
 
-MeasuredCompression to_measured_compression(const pqxx::row& row)
+std::vector<MeasuredOperator> select_measured(pqxx::transaction_base& transaction, const std::string& unit_type_id,
+                                              const std::string& operator_id)
 {
-    return {.parameters_key = row["parameters_key"].as<std::string>(),
-            .bytes = row["bytes"].as<double>(),
-            .compression_s = row["compression_s"].as<double>(),
-            .decompression_s = row["decompression_s"].as<double>(),
-            .fraction = row["fraction"].as<double>(),
-            .probe_run_id = row["probe_run_id"].as<std::string>()};
+    std::vector<MeasuredOperator> measured;
+    for_each_place(exec(transaction, kSelectMeasured, unit_type_id, operator_id, kMaxResults),
+                   [&measured](std::span<const pqxx::row> place) { measured.push_back(combine_rows(place)); });
+    return measured;
+}
+
+/// The sizes at which both ways were measured and the fraction is known, in their order.
+std::vector<MeasuredCompression> select_compressions(pqxx::transaction_base& transaction,
+                                                     const std::string& unit_type_id)
+{
+    std::map<std::string, MeasuredCompression> compressions;
+    std::vector<MeasuredCompression> both_ways;
+    // Compressions come before decompressions.
+    const auto add = [&](std::span<const pqxx::row> place) {
+        const MeasuredOperator measured = combine_rows(place);
+        if (measured.operator_id == "compression") {
+            const auto fraction = place.front()["fraction"].as<double>(0);
+            if (measured.bytes <= 0 || fraction <= 0) return;
+            compressions[measured.parameters_key] = {.parameters_key = measured.parameters_key,
+                                                     .bytes = measured.bytes,
+                                                     .compression_s = measured.median_s,
+                                                     .decompression_s = 0,
+                                                     .fraction = fraction,
+                                                     .probe_run_id = measured.probe_run_id};
+            return;
+        }
+        const auto found = compressions.find(measured.parameters_key);
+        if (found == compressions.end()) return;
+        both_ways.push_back(found->second);
+        both_ways.back().decompression_s = measured.median_s;
+    };
+    for_each_place(exec(transaction, kSelectCompressions, unit_type_id, kMaxResults), add);
+    return both_ways;
 }
 
 struct AccuracyKey {
@@ -123,15 +150,12 @@ std::optional<MeasuredCenter> select_measured_center(pqxx::transaction_base& tra
     found.name = rows[0]["center"].as<std::string>();
     for (const pqxx::row& row : rows) {
         if (row["id"].is_null()) continue; // a center without unit types
+        const auto id = row["id"].as<std::string>();
         CenterUnitType unit_type{.name = row["name"].as<std::string>(),
                                  .resource_type = row["resource_type"].as<std::string>(),
-                                 .measured = {},
+                                 .measured = select_measured(transaction, id, operator_id),
                                  .facts = to_json_value(row["facts"]),
-                                 .compressions = {}};
-        for (const pqxx::row& measured : exec(transaction, kSelectMeasured, row["id"].as<std::string>(), operator_id))
-            unit_type.measured.push_back(to_measured_operator(measured));
-        for (const pqxx::row& measured : exec(transaction, kSelectCompressions, row["id"].as<std::string>()))
-            unit_type.compressions.push_back(to_measured_compression(measured));
+                                 .compressions = select_compressions(transaction, id)};
         found.unit_types.push_back(std::move(unit_type));
     }
     const pqxx::result rate = exec(transaction, kSelectRate, center);

@@ -127,7 +127,7 @@ def test_a_fast_path_for_known_sizes_gains_nothing(deployment, network, transfor
     assert deployment.trust("cheat")["factor"] <= 0.5
     # What it claimed is void, and nothing else is left of what nobody has verified.
     scores = [s for s in deployment.net.rest.items("/scores?operator=fft1d") if s["center"] == "cheat"]
-    assert all(s["probe_run_id"] != run["id"] for s in scores)
+    assert all(run["id"] not in s["probe_run_ids"] for s in scores)
     assert all(deployment.settled(s["probe_run_id"])["verification"] == "right" for s in scores)
 
 

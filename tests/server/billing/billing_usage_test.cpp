@@ -41,6 +41,31 @@ TEST_F(Billing, WhatIsDueIsScoredWithoutTheLockOfMetering)
     EXPECT_EQ(judged.unit_types.size() + judged.gone.size(), 1U);
 }
 
+TEST_F(Billing, TheEvidenceOfAScoreNamesAllResultsThatMadeIt)
+{
+    add_operators();
+    const std::string alpha = sql("SELECT id FROM unit_type");
+    add_measurement(alpha, 0.0101, "now() - interval '2 hours'");
+    add_measurement(alpha, 0.0099, "now() - interval '1 hour'");
+    const MetricPolicy policy = parse_metric_policy(Json::parse(R"({"id": "r", "kind": "relative",
+        "reference_machine": "m", "reference": [{"operator": "dgemm", "parameters": {"m": 1024, "n": 1024, "k": 1024},
+        "operations": 2147483648, "bytes": 25165824, "median_s": 0.01}]})"))
+                                    .value();
+    const UsageMeter meter(catalog_, [&policy](pqxx::work&) -> std::optional<MetricPolicy> { return policy; });
+    ended_job(100);
+    pqxx::connection own(url_);
+    pqxx::work transaction(own);
+
+    const UsageMeter::Judged judged = meter.judge(meter.find_due(transaction));
+
+    ASSERT_EQ(judged.unit_types.size(), 1U);
+    EXPECT_NEAR(static_cast<double>(judged.unit_types[0].score_milli), 1000050, 1);
+    const Json part = Json::parse(judged.unit_types[0].evidence)["parts"].at(0);
+    EXPECT_EQ(part["probe_run_ids"],
+              Json::parse(sql("SELECT json_agg(probe_run_id ORDER BY measured_at DESC) FROM measurement")));
+    EXPECT_EQ(part["probe_run_id"], part["probe_run_ids"].at(0));
+}
+
 TEST_F(Billing, NoJobsFiguresAreTooLargeToBeMetered)
 {
     const JobId huge = ended_job(100);

@@ -84,6 +84,22 @@ TEST_F(Curves, AnOperatorOnSeveralCountsHasACurveOfItsNewestMeasurements)
     EXPECT_NEAR(curve.rate(7).rate, 1 / 2.0, 1e-6);
 }
 
+TEST_F(Curves, SeveralResultsOfOneCountMakeItsPointTogether)
+{
+    measure("dgemm", 1, 8, "2 hours");
+    measure("dgemm", 1, 8.3, "1 hour");
+    measure("dgemm", 2, 7, "3 hours"); // before a change
+    measure("dgemm", 2, 4.5, "1 hour");
+
+    const auto page = io_.run(service_.measured_counts({}, 10, "")).value();
+
+    ASSERT_EQ(page.items.size(), 1U);
+    ASSERT_EQ(page.items[0].points.size(), 2U);
+    EXPECT_EQ(page.items[0].points[0].unit_count, 1);
+    EXPECT_NEAR(page.items[0].points[0].rate, 1 / std::sqrt(8 * 8.3), 1e-9);
+    EXPECT_DOUBLE_EQ(page.items[0].points[1].rate, 1 / 4.5);
+}
+
 TEST_F(Curves, ListsGoOnAfterAKey)
 {
     for (const char* operator_id : {"dgemm", "fft1d", "spmv"}) {
