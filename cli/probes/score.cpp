@@ -28,6 +28,13 @@ std::string interval_of(const Json& score)
     return low && high ? format_number(*low) + "–" + format_number(*high) : "-";
 }
 
+/// How many results count together.
+std::string results_of(const Json& score)
+{
+    const auto runs = score.find("probe_run_ids");
+    return runs != score.end() && runs->is_array() ? std::to_string(runs->size()) : "-";
+}
+
 std::string trust_of(const Json& score)
 {
     const std::optional<double> factor = number_of(score, "trust_factor");
@@ -69,6 +76,7 @@ Table operators_table(const Json& scores, Timestamp now, Charset charset)
                  {"MEDIAN", Align::kRight},
                  {"SPREAD", Align::kRight, 5},
                  {"SAMPLES", Align::kRight, 11},
+                 {"RESULTS", Align::kRight, 12},
                  {"RATE", Align::kRight},
                  {"BANDWIDTH", Align::kRight, 7},
                  {"ERROR", Align::kRight, 8},
@@ -87,9 +95,9 @@ Table operators_table(const Json& scores, Timestamp now, Charset charset)
         table.add_row({text_of(*score, "center"), text_of(*score, "unit_type"), count_of(*score, "unit_count"),
                        text_of(*score, "operator"), parameters_of(*score, "parameters"),
                        duration_of(*score, "median_s"), format_member(*score, "spread", format_percent),
-                       count_of(*score, "sample_count"), rate_of(*score, "rate_flops", format_flops),
-                       rate_of(*score, "rate_bytes", format_bandwidth), error_cell(*score),
-                       format_member(*score, "score", format_number), interval_of(*score),
+                       count_of(*score, "sample_count"), results_of(*score),
+                       rate_of(*score, "rate_flops", format_flops), rate_of(*score, "rate_bytes", format_bandwidth),
+                       error_cell(*score), format_member(*score, "score", format_number), interval_of(*score),
                        bar_of(*score, most, charset), trust_of(*score), count_of(*score, "diversity"),
                        age_of(*score, "measured_at", now)});
     }
@@ -175,7 +183,7 @@ void add_score_commands(CLI::App& app, Invocation& invocation)
     CLI::App& list = add_verb(noun, "list", "Scores of operators, job types, categories or whole unit types",
                               "fathom score list --by job_type --job-type solver");
     list.add_option("--by", options->by,
-                    "operator (each measurement; the default), job_type, category, or unit_type (one score each)")
+                    "operator (each operator and size; the default), job_type, category, or unit_type (one score each)")
         ->check(CLI::IsMember({"operator", "job_type", "category", "unit_type"}));
     list.add_option("--policy", options->policy, "Score by this policy, ID or ID@VERSION (default: the active one)");
     list.add_option("--center", options->center, "Only of this center (name or id)");

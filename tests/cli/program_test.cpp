@@ -140,11 +140,11 @@ TEST(Program, ShowsScoresForPeople)
             {"center":"beta","unit_type":"core","unit_count":1,"operator":"dgemm","parameters":{"k":8,"m":8},
              "median_s":0.0123,"spread":0.004,"sample_count":7,"rate_flops":2.5e10,"rate_bytes":0,"error":1e-16,
              "tolerance":1e-12,"score":1016.2,"score_low":1001,"score_high":1030,"trust_factor":1,"diversity":3,
-             "measured_at":null},
+             "measured_at":null,"probe_run_ids":["prn_3","prn_2","prn_1"]},
             {"center":"alpha","unit_type":"core","unit_count":1,"operator":"stream_triad","parameters":{"n":9},
              "median_s":2.5e-5,"spread":0.1,"sample_count":7,"rate_flops":2e9,"rate_bytes":1.2e10,"error":1e-3,
              "tolerance":1e-12,"score":508.1,"score_low":500,"score_high":520,"trust_factor":0.5,"diversity":2,
-             "measured_at":null},
+             "measured_at":null,"probe_run_ids":["prn_4"]},
             {"center":"alpha","unit_type":"gpu","unit_count":1,"operator":"spmv","parameters":{"n":9},
              "median_s":2.5e-5,"spread":0.1,"sample_count":7,"rate_flops":0,"rate_bytes":1.2e10,"error":0,
              "tolerance":1e-12,"score":null,"score_low":null,"score_high":null,"trust_factor":1,"diversity":1,
@@ -152,10 +152,10 @@ TEST(Program, ShowsScoresForPeople)
 
     EXPECT_EQ(
         fathom(server, {"score", "list"}).out,
-        R"(CENTER  UNIT TYPE  UNITS  OPERATOR      SIZE      MEDIAN  SPREAD  SAMPLES          RATE  BANDWIDTH      ERROR  SCORE       95 %                 TRUST  TYPES  MEASURED
-alpha   core           1  stream_triad  n=9      25.0 µs  10.0 %        7  2.00 GFLOP/s  12.0 GB/s  1.0e-03 !    508    500–520  ######        50.0 %      2         -
-alpha   gpu            1  spmv          n=9      25.0 µs  10.0 %        7             -  12.0 GB/s          0      -          -                            1         -
-beta    core           1  dgemm         k=8,m=8  12.3 ms   0.4 %        7  25.0 GFLOP/s          -    1.0e-16   1016  1001–1030  ############              3         -
+        R"(CENTER  UNIT TYPE  UNITS  OPERATOR      SIZE      MEDIAN  SPREAD  SAMPLES  RESULTS          RATE  BANDWIDTH      ERROR  SCORE       95 %                 TRUST  TYPES  MEASURED
+alpha   core           1  stream_triad  n=9      25.0 µs  10.0 %        7        1  2.00 GFLOP/s  12.0 GB/s  1.0e-03 !    508    500–520  ######        50.0 %      2         -
+alpha   gpu            1  spmv          n=9      25.0 µs  10.0 %        7        -             -  12.0 GB/s          0      -          -                            1         -
+beta    core           1  dgemm         k=8,m=8  12.3 ms   0.4 %        7        3  25.0 GFLOP/s          -    1.0e-16   1016  1001–1030  ############              3         -
 )");
     EXPECT_FALSE(server.requests().at(0).query.contains("by"));
 }

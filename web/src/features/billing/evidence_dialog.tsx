@@ -8,8 +8,14 @@ import { formatNumber, formatShare, nothing } from '../../ui/format'
 import { Facts } from '../../ui/page'
 import { Ready } from '../../ui/states'
 import { Time } from '../../ui/zone'
+import { runsOf } from './evidence_runs'
 
 type Part = ScoreEvidence['parts'][number]
+
+function Runs({ ids }: { ids: string[] }) {
+  if (ids.length === 0) return nothing
+  return ids.map((id) => <div key={id}><Link href={pathTo('/probe-runs/:id', { id })}><code>{id}</code></Link></div>)
+}
 
 /** Why a unit scored what it was billed by: down to the probe runs. */
 export function EvidenceDialog({ id, onClose }: { id: string; onClose: () => void }) {
@@ -21,7 +27,7 @@ export function EvidenceDialog({ id, onClose }: { id: string; onClose: () => voi
     { id: 'size', title: t('billing.evidence.size'), cell: (p) => <code>{p.parameters_key}</code>, csv: (p) => p.parameters_key },
     { id: 'weight', title: t('billing.evidence.weight'), isNumber: true, cell: (p) => formatShare(p.weight), csv: (p) => p.weight },
     { id: 'score', title: t('billing.usage.score'), isNumber: true, cell: (p) => formatNumber(p.score, locale, 1), csv: (p) => p.score },
-    { id: 'probe', title: t('billing.evidence.probe'), cell: (p) => (p.probe_run_id ? <Link href={pathTo('/probe-runs/:id', { id: p.probe_run_id })}><code>{p.probe_run_id}</code></Link> : nothing), csv: (p) => p.probe_run_id },
+    { id: 'probe', title: t('billing.evidence.probe'), cell: (p) => <Runs ids={runsOf(p)} />, csv: (p) => runsOf(p).join(' ') },
     { id: 'measured', title: t('billing.evidence.measured'), cell: (p) => <Time at={p.measured_at} />, csv: (p) => p.measured_at },
   ]
   return (

@@ -45,6 +45,7 @@ export function useOperatorScoreColumns(policy: string): Column<Score>[] {
     { id: 'error', title: t('measure.error'), isNumber: true, cell: (s) => formatFigure(s.error), csv: (s) => s.error, isHidden: true },
     { id: 'samples', title: t('measure.samples'), isNumber: true, cell: (s) => s.sample_count, csv: (s) => s.sample_count, isHidden: true },
     { id: 'outliers', title: t('scores.outliers'), isNumber: true, cell: (s) => s.outlier_count, csv: (s) => s.outlier_count, isHidden: true },
+    { id: 'results', title: t('scores.results'), isNumber: true, cell: (s) => s.probe_run_ids.length, csv: (s) => s.probe_run_ids.join(' '), isHidden: true },
     { id: 'diversity', title: t('scores.diversity'), isNumber: true, cell: (s) => s.diversity, csv: (s) => s.diversity, isHidden: true },
     { id: 'measured_at', title: t('scores.measured'), csv: (s) => s.measured_at, cell: (s) => (
       <Link href={pathTo('/probe-runs/:id', { id: s.probe_run_id })}><Time at={s.measured_at} /></Link>) },

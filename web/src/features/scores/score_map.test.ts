@@ -7,7 +7,7 @@ function score(unitType: string, operator: string, n: number, more: Partial<Scor
     center_id: 'c', center: 'alpha', unit_type_id: unitType, unit_type: unitType, operator, operator_version: 1, parameters: { n }, unit_count: 1,
     median_s: 1, ci_low_s: 1, ci_high_s: 1, spread: 0, sample_count: 7, outlier_count: 0, operations: 1, bytes: 1, rate_flops: 1, rate_bytes: 1,
     error: 0, tolerance: 0, precision: 'fp64', library: 'x', trust_factor: 1, diversity: 1, score: 100, score_low: 90, score_high: 110,
-    missing_reason: null, policy: 'p@1', probe_run_id: 'r', measured_at: '2026-01-01T00:00:00Z', ...more,
+    missing_reason: null, policy: 'p@1', probe_run_id: 'r', probe_run_ids: ['r'], measured_at: '2026-01-01T00:00:00Z', ...more,
   }
 }
 

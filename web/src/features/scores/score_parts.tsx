@@ -23,6 +23,7 @@ export function ScoreParts({ score, onClose }: { score: GroupedScore; onClose: (
         { id: 'interval', title: t('measure.interval'), isNumber: true, csv: (p) => `${p.score_low ?? ''} ${p.score_high ?? ''}`,
           cell: (p) => (p.score === null ? nothing : `${formatNumber(p.score_low, locale, 0)} – ${formatNumber(p.score_high, locale, 0)}`) },
         { id: 'missing', title: t('scores.missing'), cell: (p) => (p.missing_reason ? <ServerText>{p.missing_reason}</ServerText> : nothing), csv: (p) => p.missing_reason },
+        { id: 'results', title: t('scores.results'), isNumber: true, cell: (p) => p.probe_run_ids.length, csv: (p) => p.probe_run_ids.join(' ') },
         { id: 'measured_at', title: t('scores.measured'), csv: (p) => p.measured_at, cell: (p) => (p.probe_run_id
           ? <Link href={pathTo('/probe-runs/:id', { id: p.probe_run_id })}><Time at={p.measured_at} /></Link> : nothing) },
       ]} />

@@ -28,6 +28,7 @@ export const scoresEn = {
   'scores.measured': 'Measured',
   'scores.oldest': 'Oldest measurement',
   'scores.outliers': 'Outliers',
+  'scores.results': 'Results together',
   'scores.parts': 'Parts',
   'scores.parts.of': 'Parts of the score of {place}',
   'scores.parts.show': 'Show the parts of {place}',

@@ -30,6 +30,7 @@ export const scoresZh: Record<keyof typeof scoresEn, string> = {
   'scores.measured': '测量时间',
   'scores.oldest': '最早的测量',
   'scores.outliers': '离群样本',
+  'scores.results': '合并的结果数',
   'scores.parts': '组成',
   'scores.parts.of': '{place} 的算力值组成',
   'scores.parts.show': '显示 {place} 的组成',
