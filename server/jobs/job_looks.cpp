@@ -23,9 +23,9 @@ bool record_list(pqxx::transaction_base& transaction, const JobReader& reader, c
     return has_others;
 }
 
-void record_look(pqxx::transaction_base& transaction, const JobReader& reader, const JobRecord& job, JobPart part)
+void record_look(pqxx::transaction_base& transaction, const JobReader& reader, const JobRecord& job, JobContent content)
 {
-    record_job_look(transaction, reader, part == JobPart::kOutput ? "job.read_output" : "job.read",
+    record_job_look(transaction, reader, content == JobContent::kOutput ? "job.read_output" : "job.read",
                     {job.id.value, job.label, job.submitted_by, job.project});
 }
 

@@ -224,7 +224,7 @@ asio::awaitable<net::Response> get_log(JobsService* jobs, Database* database, Ca
     Result<LogRequest> request = parse_log_request(call.request);
     if (!request) co_return net::problem(request.error(), call.request.request_id);
     // The rights are checked before the first byte: after it there is no status to say no with.
-    const Result<JobRecord> job = co_await jobs->get(request->job, reader_of(call), JobPart::kOutput);
+    const Result<JobRecord> job = co_await jobs->get(request->job, reader_of(call), JobContent::kOutput);
     if (!job) co_return net::problem(job.error(), call.request.request_id);
     std::optional<Timestamp> removed_at;
     if (job->attempt) removed_at = job->attempt->output_removed_at;

@@ -314,12 +314,12 @@ Error JobsService::no_such_job(const JobId& id) const
                                  std::to_string(rules_.keep_jobs.count()) + " days after their end"};
 }
 
-asio::awaitable<Result<JobRecord>> JobsService::get(JobId id, JobReader reader, JobPart part)
+asio::awaitable<Result<JobRecord>> JobsService::get(JobId id, JobReader reader, JobContent content)
 {
     auto work = [&](pqxx::transaction_base& transaction) -> Result<JobRecord> {
         std::optional<JobRecord> job = select_job(transaction, id);
         if (!job || !job_scope_of(reader.principal).includes(job->submitted_by, job->project)) return no_such_job(id);
-        record_look(transaction, reader, *job, part);
+        record_look(transaction, reader, *job, content);
         return std::move(*job);
     };
     co_return co_await database_->run_statement(std::move(work));

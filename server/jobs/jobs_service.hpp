@@ -79,7 +79,7 @@ class JobsService {
     /// How many jobs there are in each group.
     asio::awaitable<Result<JobGroups>> count_groups(JobFilter filter, JobGrouping by);
     /// @error kNotFound  missing, removed, or not the caller's to see.
-    asio::awaitable<Result<JobRecord>> get(JobId id, JobReader reader, JobPart part = JobPart::kSpecification);
+    asio::awaitable<Result<JobRecord>> get(JobId id, JobReader reader, JobContent content = JobContent::kSpecification);
     /// An attempt of a job that the caller sees, by its id or its number.
     /// @error kNotFound  the job has no such attempt.
     asio::awaitable<Result<NamedAttempt>> find_attempt(JobId job, std::string name);

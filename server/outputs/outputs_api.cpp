@@ -193,7 +193,7 @@ asio::awaitable<net::Response> get_output(std::shared_ptr<OutputFiles> outputs, 
     const std::string request_id = call.request.request_id;
     const std::optional<JobId> id = JobId::parse(call.request.path_params["id"]);
     if (!id) co_return net::problem(Error{Errc::kNotFound, "there is no such job"}, request_id);
-    const Result<JobRecord> job = co_await outputs->jobs->get(*id, reader_of(call), JobPart::kOutput);
+    const Result<JobRecord> job = co_await outputs->jobs->get(*id, reader_of(call), JobContent::kOutput);
     if (!job) co_return net::problem(job.error(), request_id);
     Result<OutputFile> file = find_output_file(*job, query_text(call.request.query, "path"), outputs->most_bytes);
     if (!file) co_return net::problem(file.error(), request_id);
