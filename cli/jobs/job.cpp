@@ -63,6 +63,8 @@ std::string predicted_text(const Json& job)
 {
     const Json& predicted = member(job, "predicted");
     if (!number_of(predicted, "run_s")) return "-";
+    // A job that is divided, and has no place yet, has neither of these.
+    if (!number_of(predicted, "low_s")) return duration_of(predicted, "run_s");
     return duration_of(predicted, "run_s") + " (" +
            format_interval(number_of(predicted, "low_s").value_or(0), number_of(predicted, "high_s").value_or(0)) +
            "), wait " + duration_of(predicted, "wait_s");

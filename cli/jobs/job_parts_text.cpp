@@ -2,6 +2,7 @@
 
 #include "cli/client/json_view.hpp"
 #include "cli/text/display_text.hpp"
+#include "core/model/job.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -17,6 +18,16 @@ std::string step_names(const Json& items, const Json& part)
     for (std::size_t i = first; i < first + count && i < items.size(); ++i)
         names += (names.empty() ? "" : ", ") + text_of(items[i], "name");
     return names;
+}
+
+/// How far a part is: those that ended well, then the one that the job's state is that of, then those to come.
+std::string state_of_part(const Json& job, const Json& part, std::size_t index, std::size_t now)
+{
+    if (member(part, "attempt_id").is_string()) return "succeeded";
+    const std::string state = text_of(job, "state");
+    if (index == now) return state;
+    const std::optional<JobState> parsed = parse_job_state(state);
+    return parsed && is_final(*parsed) ? "not run" : "to come";
 }
 
 /// Where the part whose turn it is waits or runs: its attempt is the job's newest, unless that is of an earlier part.
@@ -55,14 +66,18 @@ std::string job_parts_text(const Json& job, const TableStyle& style)
                  {"STEPS", Align::kLeft, 0, true},
                  {"ON"},
                  {"AT"},
+                 {"STATE"},
+                 {"PLANNED", Align::kRight},
                  {"PREDICTED", Align::kRight},
                  {"RUN", Align::kRight}});
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const Json& part = parts[i];
         std::string place = text_of(part, "place");
         if (i == now && !member(part, "place").is_string()) place = place_now(job, parts, i);
+        const std::string state = state_of_part(job, part, i, now);
         table.add_row({std::to_string(i + 1), step_names(items_of(steps, "items"), part),
-                       text_of(part, "device") == "gpu" ? "GPU" : "CPU", place, duration_of(part, "predicted_s"),
+                       text_of(part, "device") == "gpu" ? "GPU" : "CPU", place, Cell(state, tone_of_state(state)),
+                       duration_of(part, "predicted_s"), duration_of(member(part, "placed"), "run_s"),
                        duration_of(part, "run_s")});
     }
     return table.empty() ? text : text + table.render(style);

@@ -21,17 +21,37 @@ Json part_json(const JobPart& part)
                  {"step_count", part.steps.count},
                  {"device", part.steps.device},
                  {"predicted_s", part.predicted_s},
+                 {"passing_s", part.passing_s},
                  {"attempt_id", nullptr},
                  {"place", nullptr},
+                 {"placed", nullptr},
+                 {"started_at", nullptr},
+                 {"ended_at", nullptr},
                  {"run_s", nullptr},
                  {"cost", nullptr}};
     if (!part.attempt_id.empty()) json["attempt_id"] = part.attempt_id;
     if (!part.place.empty()) json["place"] = part.place;
+    if (part.placed) json["placed"] = to_json(*part.placed);
+    if (part.started_at) json["started_at"] = format_rfc3339(*part.started_at);
+    if (part.ended_at) json["ended_at"] = format_rfc3339(*part.ended_at);
     if (part.run_s) json["run_s"] = *part.run_s;
     if (part.cost) json["cost"] = *part.cost;
     return json;
 }
 
+std::optional<PartRun> parse_placed(ObjectReader& part, const std::string& path, std::vector<FieldError>& errors)
+{
+    const Json* const json = part.object("placed");
+    if (json == nullptr) return std::nullopt;
+    ObjectReader reader(*json, path + ".placed", errors);
+    PartRun run;
+    run.run_s = reader.required_number("run_s", 0, kMaxPartNumber);
+    run.low_s = reader.required_number("low_s", 0, kMaxPartNumber);
+    run.high_s = reader.required_number("high_s", 0, kMaxPartNumber);
+    return run;
+}
+
+/// What an earlier version stored has no times, nor what its placement predicted.
 JobPart parse_part(const Json& json, const std::string& path, std::size_t step_count, std::vector<FieldError>& errors)
 {
     ObjectReader reader(json, path, errors);
@@ -42,11 +62,23 @@ JobPart parse_part(const Json& json, const std::string& path, std::size_t step_c
     if (part.steps.first + part.steps.count > step_count) reader.fail("step_count", "is beyond the last step");
     part.steps.device = reader.required_string("device", {.one_of = {"cpu", "gpu"}});
     part.predicted_s = reader.required_number("predicted_s", 0, kMaxPartNumber);
+    part.passing_s = reader.optional_number("passing_s", 0, kMaxPartNumber).value_or(0);
     part.attempt_id = reader.optional_string("attempt_id", {}).value_or("");
     part.place = reader.optional_string("place", {}).value_or("");
+    part.placed = parse_placed(reader, path, errors);
+    part.started_at = reader.optional_time("started_at");
+    part.ended_at = reader.optional_time("ended_at");
     part.run_s = reader.optional_number("run_s", 0, kMaxPartNumber);
     part.cost = reader.optional_number("cost", 0, kMaxPartNumber);
     return part;
+}
+
+std::vector<JobPart> parse_parts(const Json& parts, std::size_t step_count, std::vector<FieldError>& errors)
+{
+    std::vector<JobPart> parsed;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        parsed.push_back(parse_part(parts[i], "parts[" + std::to_string(i) + "]", step_count, errors));
+    return parsed;
 }
 
 double later_s(const JobSteps& steps)
@@ -107,16 +139,40 @@ Result<JobSteps> parse_stored_steps(const Json& json)
     steps.may_split = reader.required_string("split", {.one_of = {"never", "allowed"}}) == "allowed";
     if (const Json* items = reader.array("items", 2, kMaxParts)) steps.items = *items;
     if (const Json* division = reader.object("division")) steps.division = *division;
-    if (const Json* parts = reader.array("parts", 0, kMaxParts)) {
-        for (std::size_t i = 0; i < parts->size(); ++i)
-            steps.parts.push_back(
-                parse_part((*parts)[i], "parts[" + std::to_string(i) + "]", steps.items.size(), errors));
-    }
+    if (const Json* parts = reader.array("parts", 0, kMaxParts))
+        steps.parts = parse_parts(*parts, steps.items.size(), errors);
     const auto last = static_cast<std::int64_t>(steps.parts.empty() ? 0 : steps.parts.size() - 1);
     steps.part = static_cast<std::size_t>(reader.required_integer("part", 0, last));
     steps.type = reader.optional_string("type", {}).value_or("");
     if (const Json* whole = reader.object("whole")) steps.whole = *whole;
     return value_or_errors(std::move(steps), std::move(errors), "the steps of the job");
+}
+
+Json to_json(const PartRun& run)
+{
+    return {{"run_s", run.run_s}, {"low_s", run.low_s}, {"high_s", run.high_s}};
+}
+
+Result<std::vector<JobPart>> parse_stored_parts(const Json& parts)
+{
+    if (!parts.is_array()) return Error{Errc::kInvalid, "the parts of the job must be a list"};
+    std::vector<FieldError> errors;
+    std::vector<JobPart> parsed = parse_parts(parts, kMaxParts, errors);
+    return value_or_errors(std::move(parsed), std::move(errors), "the parts of the job");
+}
+
+PartRun predicted_run(std::span<const JobPart> parts, std::size_t part, const std::optional<PartRun>& placed)
+{
+    PartRun sum;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const double divided_s = std::max(0.0, parts[i].predicted_s - parts[i].passing_s);
+        const std::optional<PartRun>& known = parts[i].placed || i != part ? parts[i].placed : placed;
+        const PartRun one = known.value_or(PartRun{divided_s, divided_s, divided_s});
+        sum.run_s += one.run_s;
+        sum.low_s += one.low_s;
+        sum.high_s += one.high_s;
+    }
+    return sum;
 }
 
 Result<JobSpec> whole_of(const JobSteps& steps, const Json& spec)

@@ -4,19 +4,33 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 /// How a job with steps is divided, and how far it is: decisions/0049-divided-jobs.md
 namespace fathom {
 
+/// What the programs of a part are predicted to take, with the 80 % interval.
+struct PartRun {
+    double run_s{};
+    double low_s{};
+    double high_s{};
+
+    bool operator==(const PartRun&) const = default;
+};
+
 /// A part of a divided job: steps one after the other on one kind of device, which run as an attempt of their own.
 struct JobPart {
     StepRange steps;
     double predicted_s{}; ///< as the division was decided by, with handing on what it does
+    double passing_s{};   ///< of that, to hand it on
     // What came of it; empty until it has ended well.
     std::string attempt_id{};
-    std::string place{};           ///< "alpha/core"
+    std::string place{};             ///< "alpha/core"
+    std::optional<PartRun> placed{}; ///< what its placement predicted; empty, too, where that predicted nothing
+    std::optional<Timestamp> started_at{};
+    std::optional<Timestamp> ended_at{};
     std::optional<double> run_s{}; ///< of its programs
     std::optional<double> cost{};  ///< in the currency of the network; empty: nobody knows
 
@@ -39,11 +53,20 @@ struct JobSteps {
 /// Of a job that is being submitted.
 JobSteps make_job_steps(const JobSpec& spec);
 
-/// `{"split", "items", "division", "parts": [{"first_step", "step_count", "device", "predicted_s", "attempt_id",
-/// "place", "run_s", "cost"}], "part", "type", "whole"}`, without type and `whole` where there are none.
+/// `{"split", "items", "division", "parts": [{"first_step", "step_count", "device", "predicted_s", "passing_s",
+/// "attempt_id", "place", "placed": {"run_s", "low_s", "high_s"}, "started_at", "ended_at", "run_s", "cost"}], "part",
+/// "type", "whole"}`, without type and `whole` where there are none.
 Json to_json(const JobSteps& steps);
+Json to_json(const PartRun& run);
 /// @param json  of to_json(). @error kInvalid  it is none.
 Result<JobSteps> parse_stored_steps(const Json& json);
+/// Its `parts` alone.
+Result<std::vector<JobPart>> parse_stored_parts(const Json& parts);
+
+/// What the programs of all parts together are predicted to take: those that have a placement as that says, the others
+/// as the division was decided by, whose figures have no interval.
+/// @param part  whose turn it is. @param placed  what its placement predicts; empty: it has none.
+PartRun predicted_run(std::span<const JobPart> parts, std::size_t part, const std::optional<PartRun>& placed);
 
 /// The job as it was submitted. @param spec  its specification. @error kInvalid  it cannot be read.
 Result<JobSpec> whole_of(const JobSteps& steps, const Json& spec);

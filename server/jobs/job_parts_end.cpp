@@ -15,11 +15,12 @@ namespace {
 
 // An agent's word of what it keeps is believed as far as it is a number.
 constexpr Statement kSelectPart{"jobs_select_part", R"sql(
-    SELECT j.steps, j.spec, j.job_type, u.name AS unit_type, a.center_id,
+    SELECT j.steps, j.spec, j.job_type, u.name AS unit_type, a.center_id, a.started_at, a.ended_at,
+           p.run_s AS predicted_s, p.low_s, p.high_s,
            CASE WHEN jsonb_typeof(c.facts -> 'keeps_outputs_bytes') = 'number'
                 THEN (c.facts ->> 'keeps_outputs_bytes')::float8 ELSE 0 END AS keeps_bytes
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN unit_type u ON u.id = a.unit_type_id
-    JOIN center c ON c.id = a.center_id
+    JOIN center c ON c.id = a.center_id LEFT JOIN run_prediction p ON p.attempt_id = a.id
     WHERE a.id = $1)sql"};
 
 constexpr Statement kUpdateEndedPart{"jobs_update_ended_part", "UPDATE job SET steps = $2::jsonb WHERE id = $1"};
@@ -50,10 +51,19 @@ std::vector<JobInput> handed_on(const pqxx::row& row, const AttemptJob& job, con
     return inputs;
 }
 
+/// What came of the part by its attempt.
+void keep_attempt(JobPart& part, const pqxx::row& row)
+{
+    part.started_at = to_optional_timestamp(row["started_at"]);
+    part.ended_at = to_optional_timestamp(row["ended_at"]);
+    if (row["predicted_s"].as<double>(0) > 0)
+        part.placed = PartRun{row["predicted_s"].as<double>(), row["low_s"].as<double>(), row["high_s"].as<double>()};
+}
+
 double run_s_of(const JobSteps& steps)
 {
     double sum = 0;
-    for (const fathom::JobPart& part : steps.parts)
+    for (const JobPart& part : steps.parts)
         sum += part.run_s.value_or(0);
     return sum;
 }
@@ -104,9 +114,10 @@ EndedPart end_part(pqxx::work& transaction, const AttemptJob& job, const Attempt
         ended.ending.reason = text + ": " + ended.ending.reason;
         return ended;
     }
-    fathom::JobPart& part = steps->parts[steps->part]; // not what is read of a job
+    JobPart& part = steps->parts[steps->part];
     part.attempt_id = end.attempt_id.value;
     part.place = job.center + "/" + row["unit_type"].as<std::string>();
+    keep_attempt(part, row);
     part.run_s = run_s;
     part.cost = cost;
     if (steps->has_next() && !job.is_cancel_requested) {

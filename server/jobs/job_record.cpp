@@ -1,7 +1,6 @@
 #include "server/jobs/job_record.hpp"
 
 #include "core/model/attempt_cause.hpp"
-#include "core/model/job_parts.hpp"
 #include "server/store/column.hpp"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/json_reader.hpp"
 #include "core/model/job.hpp"
+#include "core/model/job_parts.hpp"
 #include "core/model/staged_so_far.hpp"
 
 #include <cstdint>
@@ -54,12 +55,12 @@ struct AttemptRecord {
     std::string decided_by;
 };
 
-/// What the placement of the newest attempt predicted.
+/// What the placement of the newest attempt predicted; of a divided job predicted_run() of all parts.
 struct PredictedRecord {
     std::optional<double> run_s;
     std::optional<double> low_s;
     std::optional<double> high_s;
-    std::optional<double> wait_s;
+    std::optional<double> wait_s; ///< of the newest attempt
 };
 
 struct JobRecord {
@@ -87,6 +88,9 @@ struct JobRecord {
     std::optional<double> run_s;
     std::optional<AttemptRecord> attempt;
     std::optional<PredictedRecord> predicted;
+    /// Of a divided job: what the placement of the part whose turn it is predicted. Empty: it has none, or that
+    /// nothing.
+    std::optional<PartRun> part_predicted;
 };
 
 /// A job that has passed every check.

@@ -1,5 +1,6 @@
 #include "server/jobs/job_row.hpp"
 
+#include "core/model/job_parts.hpp"
 #include "server/store/column.hpp"
 
 namespace fathom::server {
@@ -26,12 +27,16 @@ namespace {
     "'run_s')::float8 AS p_run_s, "                                                                                    \
     "(w.place -> 'prediction' ->> 'low_s')::float8 AS p_low_s, "                                                       \
     "(w.place -> 'prediction' ->> 'high_s')::float8 AS p_high_s, coalesce(w.place #>> "                                \
-    "'{expected_start,wait_s}', w.place ->> 'wait_s')::float8 AS p_wait_s "
+    "'{expected_start,wait_s}', w.place ->> 'wait_s')::float8 AS p_wait_s, "                                           \
+    "CASE WHEN j.steps #> '{parts,0}' IS NOT NULL THEN (j.steps -> 'parts')::text END AS parts, "                      \
+    "coalesce((j.steps ->> 'part')::integer, 0) AS part, "                                                             \
+    "rp.run_s AS rp_run_s, rp.low_s AS rp_low_s, rp.high_s AS rp_high_s "
 
 #define FATHOM_JOB_JOINS                                                                                               \
     "LEFT JOIN LATERAL (SELECT * FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true "             \
     "LEFT JOIN attempt_queue q ON q.attempt_id = a.id AND a.state = 'dispatched' "                                     \
     "LEFT JOIN center c ON c.id = a.center_id LEFT JOIN unit_type u ON u.id = a.unit_type_id "                         \
+    "LEFT JOIN run_prediction rp ON rp.attempt_id = a.id AND j.steps IS NOT NULL "                                     \
     "LEFT JOIN placement p ON p.attempt_id = a.id "                                                                    \
     "LEFT JOIN LATERAL (SELECT p.decision -> 'candidates' -> (p.decision ->> 'winner')::int AS place) w ON true "
 
@@ -73,6 +78,44 @@ AttemptRecord to_attempt_record(const pqxx::row& row)
     attempt.energy_j = row["a_energy_j"].as<std::int64_t>();
     attempt.decided_by = row["a_decided_by"].as<std::string>();
     return attempt;
+}
+
+/// What the placement of the newest attempt predicted. A job without operators has a place, but its time is not.
+std::optional<PredictedRecord> to_predicted(const pqxx::row& row)
+{
+    if (!row["has_prediction"].as<bool>(false)) return std::nullopt;
+    return PredictedRecord{.run_s = optional_of<double>(row["p_run_s"]),
+                           .low_s = optional_of<double>(row["p_low_s"]),
+                           .high_s = optional_of<double>(row["p_high_s"]),
+                           .wait_s = optional_of<double>(row["p_wait_s"])};
+}
+
+/// What the placement of a part's attempt predicted of its programs alone: `predicted` of a job has staging in it.
+std::optional<PartRun> to_part_run(const pqxx::row& row)
+{
+    if (!(row["rp_run_s"].as<double>(0) > 0)) return std::nullopt;
+    return PartRun{row["rp_run_s"].as<double>(), row["rp_low_s"].as<double>(), row["rp_high_s"].as<double>()};
+}
+
+/// Of a divided job what is predicted of the whole. Its newest attempt is that of the part whose turn it is, unless
+/// that has no place yet.
+void predict_parts(JobRecord& job, const pqxx::row& row)
+{
+    const Result<std::vector<JobPart>> parts = parse_stored_parts(to_json_value(row["parts"]));
+    if (!parts) return;
+    const auto part = row["part"].as<std::size_t>();
+    const bool is_placed =
+        job.attempt && part < parts->size() && (part == 0 || (*parts)[part - 1].attempt_id != job.attempt->id);
+    if (is_placed) job.part_predicted = to_part_run(row);
+    PredictedRecord predicted = job.predicted.value_or(PredictedRecord{});
+    const PartRun run = predicted_run(*parts, part, job.part_predicted);
+    predicted.run_s = run.run_s;
+    predicted.low_s = predicted.high_s = std::nullopt;
+    if (job.attempt) {
+        predicted.low_s = run.low_s;
+        predicted.high_s = run.high_s;
+    }
+    job.predicted = predicted;
 }
 
 } // namespace
@@ -119,13 +162,8 @@ JobRecord to_job_record(const pqxx::row& row)
     job.ended_at = to_optional_timestamp(row["ended_at"]);
     job.run_s = optional_of<double>(row["run_s"]);
     if (!row["a_id"].is_null()) job.attempt = to_attempt_record(row);
-    // A job without operators has a place, but its time is not predicted.
-    if (row["has_prediction"].as<bool>(false)) {
-        job.predicted = PredictedRecord{.run_s = optional_of<double>(row["p_run_s"]),
-                                        .low_s = optional_of<double>(row["p_low_s"]),
-                                        .high_s = optional_of<double>(row["p_high_s"]),
-                                        .wait_s = optional_of<double>(row["p_wait_s"])};
-    }
+    job.predicted = to_predicted(row);
+    if (!row["parts"].is_null()) predict_parts(job, row);
     return job;
 }
 

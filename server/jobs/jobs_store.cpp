@@ -169,6 +169,17 @@ std::string undivided_text(const pqxx::field& steps)
     return to_json(submitted).dump();
 }
 
+/// As they are kept, with what the placement of the part whose turn it is predicted.
+std::string steps_text(const pqxx::row& row, const std::optional<PartRun>& placed)
+{
+    if (row["steps"].is_null()) return {};
+    if (!placed) return row["steps"].as<std::string>();
+    Json steps = to_json_value(row["steps"]);
+    Json& part = steps["parts"][row["part"].as<std::size_t>()];
+    if (part.is_object()) part["placed"] = to_json(*placed);
+    return steps.dump();
+}
+
 } // namespace
 
 Timestamp insert_jobs(pqxx::transaction_base& transaction, std::span<const std::shared_ptr<const JobRecord>> jobs)
@@ -228,7 +239,7 @@ std::optional<JobRecord> select_job(pqxx::transaction_base& transaction, const J
     const pqxx::result rows = exec(transaction, kSelectJob, id.value);
     if (rows.empty()) return std::nullopt;
     JobRecord job = to_job_record(rows[0]);
-    job.steps = rows[0]["steps"].as<std::string>("");
+    job.steps = steps_text(rows[0], job.part_predicted);
     if (job.attempt && !rows[0]["a_stderr_end"].is_null()) {
         const pqxx::binarystring end(rows[0]["a_stderr_end"]);
         job.attempt->staged_so_far = find_staged_so_far(end.str());

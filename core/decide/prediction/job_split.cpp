@@ -133,6 +133,7 @@ std::vector<JobPart> parts_of(const JobSplit& split)
         ++parts.back().steps.count;
         const double own_s = placed.runs_on_gpu ? split.steps[index].gpu_s : split.steps[index].cpu_s;
         parts.back().predicted_s += own_s + placed.passing_s;
+        parts.back().passing_s += placed.passing_s;
     }
     return parts;
 }

@@ -162,6 +162,10 @@ TEST(StepsOfJob, WhatIsStoredIsReadAgain)
     JobSteps steps = divided(spec);
     steps.parts[0].attempt_id = "att_1";
     steps.parts[0].place = "alpha/core";
+    steps.parts[0].passing_s = 0.5;
+    steps.parts[0].placed = PartRun{1.25, 1, 2};
+    steps.parts[0].started_at = parse_rfc3339("2030-01-01T00:00:00Z").value();
+    steps.parts[0].ended_at = parse_rfc3339("2030-01-01T00:00:02Z").value();
     steps.parts[0].run_s = 1.5;
     steps.parts[0].cost = 0.25;
     steps.part = 1;
@@ -172,11 +176,26 @@ TEST(StepsOfJob, WhatIsStoredIsReadAgain)
 
     ASSERT_TRUE(again) << describe(again.error());
     EXPECT_EQ(to_json(*again), to_json(steps));
+    EXPECT_EQ(again->parts, steps.parts);
+    EXPECT_EQ(parse_stored_parts(to_json(steps)["parts"]).value(), steps.parts);
     const Result<JobSpec> whole = whole_of(*again, to_json(part_of(spec, steps.parts[1].steps)));
     ASSERT_TRUE(whole) << describe(whole.error());
     EXPECT_EQ(to_json(*whole), to_json(spec));
     EXPECT_EQ(whole->steps, spec.steps);
     EXPECT_FALSE(parse_stored_steps({{"split", "allowed"}}));
+    EXPECT_FALSE(parse_stored_parts({{"first_step", 0}}));
+}
+
+TEST(StepsOfJob, WhatIsPredictedOfAllPartsIsOfTheirProgramsAsFarAsTheyArePlacedByTheirPlacements)
+{
+    std::vector<JobPart> parts = divided(parse_job_spec(stepped()).value()).parts;
+    parts[0].passing_s = 0.5;
+    EXPECT_EQ(predicted_run(parts, 0, std::nullopt), (PartRun{31.5, 31.5, 31.5})) << "without handing on";
+    EXPECT_EQ(predicted_run(parts, 0, PartRun{3, 2, 5}), (PartRun{33, 32, 35}));
+
+    parts[0].placed = PartRun{3, 2, 5};
+    EXPECT_EQ(predicted_run(parts, 1, std::nullopt), (PartRun{33, 32, 35}));
+    EXPECT_EQ(predicted_run(parts, 1, PartRun{20, 10, 40}), (PartRun{23, 12, 45}));
 }
 
 TEST(StepsOfJob, APartEndsBeforeThoseAfterItAndCostsWhatEarlierOnesLeft)

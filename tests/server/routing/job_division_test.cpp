@@ -116,6 +116,50 @@ TEST_F(JobDivision, RunsItsPartsOneAfterTheOtherEachOnItsKindOfDevice)
         << "what is known of the whole's runs stays its own";
 }
 
+TEST_F(JobDivision, WhatIsPredictedOfItIsOfAllPartsAsWhatTheyTookIs)
+{
+    const JobId job = submit(stepped(1e6));
+    route(); // decides the division
+    const Json waiting = job_json(job);
+    const Json& planned = waiting["steps"]["parts"];
+    const double solve_s = planned[1]["predicted_s"].get<double>();
+    EXPECT_DOUBLE_EQ(planned[1]["passing_s"].get<double>(), 0);
+    EXPECT_GT(planned[0]["passing_s"].get<double>(), 0);
+    EXPECT_DOUBLE_EQ(waiting["predicted"]["run_s"].get<double>(),
+                     planned[0]["predicted_s"].get<double>() - planned[0]["passing_s"].get<double>() + solve_s)
+        << "what its programs take";
+    EXPECT_TRUE(waiting["predicted"]["low_s"].is_null()) << "the division has no interval";
+
+    route();
+    start(job);
+    const Json first = job_json(job);
+    const double read_s = first["steps"]["parts"][0]["placed"]["run_s"].get<double>();
+    EXPECT_DOUBLE_EQ(first["predicted"]["run_s"].get<double>(), read_s + solve_s);
+    EXPECT_TRUE(first["steps"]["parts"][1]["placed"].is_null());
+    const net::Response list = call(net::Method::kGet, "/jobs");
+    EXPECT_EQ(Json::parse(list.body)["items"][0]["predicted"], first["predicted"]) << "in lists as well";
+
+    ASSERT_TRUE(report_end(job, handing_on()));
+    const Json between = job_json(job);
+    EXPECT_DOUBLE_EQ(between["predicted"]["run_s"].get<double>(), read_s + solve_s) << "the second has no place yet";
+    EXPECT_TRUE(between["steps"]["parts"][1]["placed"].is_null());
+    EXPECT_TRUE(between["steps"]["parts"][0]["started_at"].is_string());
+    EXPECT_TRUE(between["steps"]["parts"][0]["ended_at"].is_string());
+    route();
+    start(job);
+    ASSERT_TRUE(report_end(job, exited(0)));
+
+    const Json ended = job_json(job);
+    const Json& parts = ended["steps"]["parts"];
+    EXPECT_DOUBLE_EQ(ended["predicted"]["run_s"].get<double>(),
+                     parts[0]["placed"]["run_s"].get<double>() + parts[1]["placed"]["run_s"].get<double>());
+    EXPECT_DOUBLE_EQ(ended["predicted"]["high_s"].get<double>(),
+                     parts[0]["placed"]["high_s"].get<double>() + parts[1]["placed"]["high_s"].get<double>());
+    EXPECT_EQ(sql("SELECT count(*) FROM run_prediction"), "2");
+    EXPECT_EQ(parts[0]["placed"]["run_s"],
+              std::stod(sql("SELECT run_s FROM run_prediction ORDER BY decided_at LIMIT 1")));
+}
+
 TEST_F(JobDivision, AResultThatTakesLongToPassKeepsItWhole)
 {
     const JobId job = submit(stepped(1e9)); // 2 s out and in

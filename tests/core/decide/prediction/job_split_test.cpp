@@ -142,6 +142,8 @@ TEST(SplitJob, StepsOneAfterTheOtherOnTheSameKindAreOnePart)
     ASSERT_EQ(parts.size(), 2U);
     EXPECT_EQ(parts[0].steps, (StepRange{0, 1, "cpu"}));
     EXPECT_DOUBLE_EQ(parts[0].predicted_s, 2 + 2) << "with the way to the data site and back";
+    EXPECT_DOUBLE_EQ(parts[0].passing_s, 2);
+    EXPECT_DOUBLE_EQ(parts[1].passing_s, 0);
     EXPECT_EQ(parts[1].steps, (StepRange{1, 2, "gpu"}));
     EXPECT_DOUBLE_EQ(parts[1].predicted_s, 1 + 1);
     EXPECT_TRUE(parts_of(split_job(steps_that_hand_on(4.1e9), filter_and_join())).empty()) << "it runs whole";
