@@ -58,6 +58,8 @@ def test_each_step_runs_where_it_is_best_and_finds_what_the_one_before_made(cent
     assert not check.schema_errors({"$ref": "#/components/schemas/Job"}, ended)
     assert [part["place"] for part in ended["steps"]["parts"]] == ["alpha/core", "alpha/gpu"]
     assert ended["run_s"] == pytest.approx(sum(part["run_s"] for part in ended["steps"]["parts"]))
+    assert ended["predicted"]["run_s"] == pytest.approx(sum(part["placed"]["run_s"] for part in ended["steps"]["parts"]))
+    assert all(part["started_at"] < part["ended_at"] for part in ended["steps"]["parts"])
     assert network.cli("job", "logs", job, "--attempt", "1") == "first\n"
     made, gpu = network.cli("job", "logs", job).splitlines()
     assert made == "made" and gpu in centers.gpus_of("alpha")

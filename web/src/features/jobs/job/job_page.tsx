@@ -20,6 +20,7 @@ import { dataOf } from './job_data'
 import { JobDataTab } from './job_data_tab'
 import { JobLogTab } from './job_log_tab'
 import { JobOperatorsTab } from './job_operators_tab'
+import { JobPartsTab } from './job_parts_tab'
 import { JobTimelineTab } from './job_timeline_tab'
 import { JobWhatIfTab } from './job_what_if_tab'
 import { JobWhyTab } from './job_why_tab'
@@ -28,7 +29,7 @@ import { stagingFacts } from './staging'
 // It needs the writer of YAML, which is fetched when somebody looks.
 const JobSpecTab = lazy(async () => ({ default: (await import('./job_spec_tab')).JobSpecTab }))
 
-const tabs = ['why', 'whatif', 'timeline', 'log', 'cost', 'operators', 'data', 'spec'] as const
+const tabs = ['why', 'whatif', 'steps', 'timeline', 'log', 'cost', 'operators', 'data', 'spec'] as const
 type Tab = (typeof tabs)[number]
 
 export function JobPage({ params }: { params: PathParams }) {
@@ -69,8 +70,7 @@ function JobFacts({ job }: { job: Job }) {
       [t('jobs.submitted'), <Time key="s" at={job.submitted_at} />],
       [t('jobs.started'), <Time key="b" at={job.started_at} />],
       [t('jobs.ended'), <Time key="e" at={job.ended_at} />],
-      [t('jobs.predicted'), job.predicted?.run_s === null || !job.predicted ? nothing
-        : `${formatDuration(job.predicted.run_s)} (${formatDuration(job.predicted.low_s)} – ${formatDuration(job.predicted.high_s)})`],
+      [t('jobs.predicted'), predictedText(job.predicted)],
       [t('jobs.run'), formatDuration(job.run_s)],
       ...stagingFacts(attempt, t),
       ...(attempt?.ended_at ? [
@@ -87,6 +87,13 @@ function JobFacts({ job }: { job: Job }) {
   )
 }
 
+/** A job that is divided, and has no place yet, has no interval. */
+function predictedText(predicted: Job['predicted']): string {
+  if (!predicted || predicted.run_s === null) return nothing
+  const interval = predicted.low_s === null ? '' : ` (${formatDuration(predicted.low_s)} – ${formatDuration(predicted.high_s)})`
+  return `${formatDuration(predicted.run_s)}${interval}`
+}
+
 /** What the end of its attempt is called, where it had one, and the server's words. */
 function EndReason({ job }: { job: Job }) {
   const outcome = job.attempt?.outcome
@@ -98,8 +105,8 @@ function JobTabs({ job }: { job: Job }) {
   const [filters, change] = useFilters(['tab'])
   const { inputs, outputs } = dataOf(job)
   // Where a probe goes is asked for with it: nothing about it could be otherwise.
-  const isShown = { whatif: job.label === 'job', data: inputs.length + outputs.length > 0 }
-  const shown = tabs.filter((tab) => (tab === 'whatif' || tab === 'data' ? isShown[tab] : true))
+  const isShown = { whatif: job.label === 'job', steps: job.steps !== undefined, data: inputs.length + outputs.length > 0 }
+  const shown = tabs.filter((tab) => (tab === 'whatif' || tab === 'steps' || tab === 'data' ? isShown[tab] : true))
   const current: Tab = shown.find((tab) => tab === filters.tab) ?? 'why'
   const isWaiting = job.state === 'queued' || job.state === 'metering'
   const titleOf = (tab: Tab): TextKey => (tab === 'why' && isWaiting ? 'jobs.tab.waiting' : `jobs.tab.${tab}`)
@@ -108,6 +115,7 @@ function JobTabs({ job }: { job: Job }) {
       <Tabs.List mb="md">{shown.map((tab) => <Tabs.Tab key={tab} value={tab}>{t(titleOf(tab))}</Tabs.Tab>)}</Tabs.List>
       <Tabs.Panel value="why"><JobWhyTab job={job} isWaiting={isWaiting} /></Tabs.Panel>
       <Tabs.Panel value="whatif"><JobWhatIfTab job={job} /></Tabs.Panel>
+      <Tabs.Panel value="steps"><JobPartsTab job={job} /></Tabs.Panel>
       <Tabs.Panel value="timeline"><JobTimelineTab job={job} /></Tabs.Panel>
       <Tabs.Panel value="log"><JobLogTab job={job} /></Tabs.Panel>
       <Tabs.Panel value="cost"><JobCostTab job={job} /></Tabs.Panel>
