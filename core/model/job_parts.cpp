@@ -153,12 +153,12 @@ Json to_json(const PartRun& run)
     return {{"run_s", run.run_s}, {"low_s", run.low_s}, {"high_s", run.high_s}};
 }
 
-Result<std::vector<JobPart>> parse_stored_parts(const Json& parts)
+std::optional<std::vector<JobPart>> parse_stored_parts(const Json& parts)
 {
-    if (!parts.is_array()) return Error{Errc::kInvalid, "the parts of the job must be a list"};
+    if (!parts.is_array()) return std::nullopt;
     std::vector<FieldError> errors;
     std::vector<JobPart> parsed = parse_parts(parts, kMaxParts, errors);
-    return value_or_errors(std::move(parsed), std::move(errors), "the parts of the job");
+    return errors.empty() ? std::optional(std::move(parsed)) : std::nullopt;
 }
 
 PartRun predicted_run(std::span<const JobPart> parts, std::size_t part, const std::optional<PartRun>& placed)

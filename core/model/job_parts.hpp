@@ -60,8 +60,8 @@ Json to_json(const JobSteps& steps);
 Json to_json(const PartRun& run);
 /// @param json  of to_json(). @error kInvalid  it is none.
 Result<JobSteps> parse_stored_steps(const Json& json);
-/// Its `parts` alone.
-Result<std::vector<JobPart>> parse_stored_parts(const Json& parts);
+/// Its `parts` alone; empty: they cannot be read.
+std::optional<std::vector<JobPart>> parse_stored_parts(const Json& parts);
 
 /// What the programs of all parts together are predicted to take: those that have a placement as that says, the others
 /// as the division was decided by, whose figures have no interval.

@@ -101,7 +101,7 @@ std::optional<PartRun> to_part_run(const pqxx::row& row)
 /// that has no place yet.
 void predict_parts(JobRecord& job, const pqxx::row& row)
 {
-    const Result<std::vector<JobPart>> parts = parse_stored_parts(to_json_value(row["parts"]));
+    const std::optional<std::vector<JobPart>> parts = parse_stored_parts(to_json_value(row["parts"]));
     if (!parts) return;
     const auto part = row["part"].as<std::size_t>();
     const bool is_placed =
