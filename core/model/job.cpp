@@ -128,6 +128,7 @@ JobData parse_data(const Json& json, const std::string& path, std::vector<FieldE
     if (data.in_bytes() > kMaxBytes) reader.fail("in", "is more than 1e18 bytes in all");
     data.out_bytes = reader.optional_number("out_bytes", 0, kMaxBytes).value_or(0);
     data.sites = reader.strings("sites", kMaxSites, {.min_length = 1, .max_length = 128});
+    data.is_compressed = reader.optional_boolean("compressed").value_or(false);
     reader.finish(UnknownFields::kReject);
     return data;
 }
@@ -142,6 +143,7 @@ Json data_json(const JobData& data)
     }
     Json json = {{"in", std::move(inputs)}, {"out_bytes", data.out_bytes}};
     if (!data.sites.empty()) json["sites"] = data.sites;
+    if (data.is_compressed) json["compressed"] = true;
     return json;
 }
 

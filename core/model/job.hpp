@@ -73,6 +73,7 @@ struct JobData {
     double out_bytes = 0;
     /// Names or ids of the centers that the data may be at: the job runs at one of these. Empty: anywhere.
     std::vector<std::string> sites;
+    bool is_compressed = false; ///< its program compresses what goes between its units
 
     double in_bytes() const;
 };

@@ -13,6 +13,8 @@ namespace fathom::cycle {
 inline constexpr std::int64_t kMaxUnits = std::int64_t{1} << 40;
 inline constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::int64_t kMaxGpuBytes = std::int64_t{1} << 42; ///< as in a job's request
+/// From then on what goes between a center's nodes is written, and which jobs compress it.
+inline constexpr std::uint64_t kNodeTransfersVersion = 17;
 
 /// Stop to compile when an object gets a field that is not written yet: add it to its fields(), and here.
 namespace all_fields {
@@ -32,7 +34,7 @@ inline void know(const TransferRequest& transfer)
 inline void know(const RouteRequest& request)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
-                                  f20, f21, f22, f23, f24, f25] = request;
+                                  f20, f21, f22, f23, f24, f25, f26] = request;
     [[maybe_unused]] const auto& [s1, s2, s3, s4, s5] = ExpectedGpuShare();
 }
 inline void know(const KnownRun& run)
@@ -195,6 +197,7 @@ void fields(Archive& archive, T& request)
     if (archive.version() < 15) return;
     archive.integer(request.learned_gpu_memory.persistent_bytes, 0, kMaxGpuBytes);
     archive.integer(request.learned_gpu_memory.temporary_bytes, 0, kMaxGpuBytes);
+    if (archive.version() >= kNodeTransfersVersion) archive.flag(request.compresses);
 }
 
 template <class Archive, FieldsOf<ProjectUse> T>

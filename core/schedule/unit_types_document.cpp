@@ -15,8 +15,9 @@ using cycle::fields;
 // As cycle::all_fields.
 [[maybe_unused]] void know(const UnitTypeView& view)
 {
+    [[maybe_unused]] const auto& [n1, n2] = view.nodes;
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
-                                  f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31, f32, f33, f34, f35] =
+                                  f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31, f32, f33, f34, f35, f36] =
         view; // gpu_rooms, held_memory, other_cores: CycleMoment
 }
 /// So many unit types share a part: fewer are written anew where one of them is measured.
@@ -211,6 +212,18 @@ void availability_fields(Archive& archive, T& availability)
     }
 }
 
+template <class Archive, FieldsOf<NodeTransfers> T>
+void node_fields(Archive& archive, T& nodes)
+{
+    archive.real(nodes.between_hosts_gb, NumberRange::kAmount);
+    optional_fields(archive, nodes.compression, [&](auto& compression) {
+        archive.real(compression.fraction, NumberRange::kAmount);
+        archive.real(compression.speed_gb, NumberRange::kAmount);
+        archive.expect(compression.fraction > 0 && compression.fraction <= 1 && compression.speed_gb > 0,
+                       "compression is none");
+    });
+}
+
 template <class Archive, FieldsOf<UnitTypeView> T>
 void view_fields(Archive& archive, T& view, SharedOfViews& shared)
 {
@@ -241,6 +254,7 @@ void view_fields(Archive& archive, T& view, SharedOfViews& shared)
     list_fields(archive, view.holds, [&](auto& hold) { fields(archive, hold); });
     list_fields(archive, view.closures, [&](auto& closure) { fields(archive, closure); });
     archive.real(view.bus_gb, NumberRange::kAmount);
+    if (archive.version() >= cycle::kNodeTransfersVersion) node_fields(archive, view.nodes);
     for (auto* measurements : {&view.measured, &view.one_core})
         cycle::shared_list_fields(archive, *measurements, [&](auto& measured) { fields(archive, measured); });
     shared_fields(archive, view, shared);

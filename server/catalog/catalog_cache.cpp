@@ -163,7 +163,9 @@ void CatalogCache::read_networks(pqxx::work& transaction, CatalogSnapshot& catal
         is_due = began >= networks_due_;
     }
     catalog.networks = is_due ? select_networks(transaction, previous.networks, calendar_) : previous.networks;
+    catalog.nodes = is_due ? select_nodes(transaction, catalog, previous.nodes) : previous.nodes;
     assign_networks(catalog);
+    assign_nodes(catalog);
     if (!is_due) return;
     const auto ended = std::chrono::steady_clock::now();
     const std::scoped_lock lock(mutex_);

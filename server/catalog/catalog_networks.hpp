@@ -13,4 +13,11 @@ KnownNetworks select_networks(pqxx::work& transaction, const KnownNetworks& prev
 /// most transfers, of equals the smallest id.
 void assign_networks(CatalogSnapshot& catalog);
 
+/// Reads what was measured of data between nodes, of the catalog's unit types. A center whose results are those that
+/// `previous` was made of keeps them. Blocks; pqxx's exceptions pass through.
+KnownNodes select_nodes(pqxx::work& transaction, const CatalogSnapshot& catalog, const KnownNodes& previous);
+
+/// Sets `nodes` of the catalog's unit types.
+void assign_nodes(CatalogSnapshot& catalog);
+
 } // namespace fathom::server

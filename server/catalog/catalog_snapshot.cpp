@@ -121,6 +121,7 @@ RouteRequest make_route_terms(const JobSpec& spec, const CatalogSnapshot& catalo
                         .now = now};
     add_outputs_of_jobs(spec, request);
     request.sites = spec.data.sites;
+    request.compresses = spec.data.is_compressed;
     request.software = kinds_of(spec.software);
     request.prefer = spec.prefer;
     // The book may have changed its currency since the job was admitted: then only what is free is sure to be within

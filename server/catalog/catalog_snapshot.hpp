@@ -51,6 +51,14 @@ struct KnownNetwork {
 };
 using KnownNetworks = std::map<std::string, KnownNetwork, std::less<>>; ///< by id of the unit type
 
+/// What was measured of data between a center's nodes; the first two tell whether there are newer results.
+struct KnownNodeTransfers {
+    std::int64_t results{};
+    Timestamp newest{};
+    NodeTransfers transfers;
+};
+using KnownNodes = std::map<std::string, KnownNodeTransfers, std::less<>>; ///< by id of the center
+
 /// Which measurements a catalog has: where these are the same, so are they.
 struct MeasurementVersions {
     std::map<std::string, std::int64_t> operators_in_use;       ///< by id of the operator
@@ -114,6 +122,7 @@ struct CatalogSnapshot {
     ProjectRulesByName projects;                          ///< what they may take
     ProjectMembers project_members;                       ///< of those that are not open to everybody
     KnownNetworks networks;                               ///< of unit types with timed transfers
+    KnownNodes nodes;                                     ///< of centers where such was measured
     KnownPrices prices;
     /// Projects whose bill of this month has reached a budget that refuses more, with the words for it.
     std::map<std::string, std::string, std::less<>> spent_projects;

@@ -143,7 +143,8 @@ const char* const kWaitingJobColumns = R"sql(
                                   'in', jsonb_build_array(jsonb_build_object('bytes', (
                                       SELECT least(coalesce(sum(bytes::numeric), 0), 1e18)
                                       FROM jsonb_path_query(spec, 'lax $.data.in[*].bytes ? (@.type() == "number")') AS bytes))),
-                                  'out_bytes', spec -> 'data' -> 'out_bytes', 'sites', spec -> 'data' -> 'sites') END,
+                                  'out_bytes', spec -> 'data' -> 'out_bytes', 'sites', spec -> 'data' -> 'sites',
+                                  'compressed', spec -> 'data' -> 'compressed') END,
                               'inputs', CASE WHEN spec ? 'inputs' THEN (
                                   SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
                                       'from', i -> 'from', 'path', i -> 'path', 'size_bytes', i -> 'size_bytes',

@@ -23,8 +23,7 @@ DeviceChoice compare(std::span<const OperatorDemand> demands, const DevicePlace&
     choice.gpu_unit_type = gpu.unit_type;
     choice.is_bus_known = gpu.bus_gb > 0;
     choice.bus_gb = choice.is_bus_known ? gpu.bus_gb : kUsualBusGb;
-    choice.terms = terms;
-    choice.terms.network_gb = cpu.network_gb > 0 ? cpu.network_gb : gpu.network_gb;
+    choice.terms = terms_at(terms, cpu.transfers, gpu.transfers);
     DeviceTimes all;
     for (std::size_t i = 0; i < demands.size(); ++i) {
         const OperatorPrediction* on_cpu = find_known(*cpu.prediction, i, demands[i]);
@@ -78,6 +77,18 @@ MeasuredOperator with_transfers(MeasuredOperator measured, double bus_gb)
     return measured;
 }
 
+DeviceTerms terms_at(DeviceTerms terms, const UnitTransfers& cpu, const UnitTransfers& gpu)
+{
+    const auto first = [](double of_cpu, double of_gpu) { return of_cpu > 0 ? of_cpu : of_gpu; };
+    terms.data_site_gb = first(cpu.data_site_gb, gpu.data_site_gb);
+    const NodeRate rate = node_rate(first(cpu.nodes.between_hosts_gb, gpu.nodes.between_hosts_gb), terms.data_site_gb);
+    terms.network_gb = rate.gb;
+    terms.is_between_hosts = rate.is_between_hosts;
+    terms.compression = std::nullopt;
+    if (terms.is_compressed) terms.compression = cpu.nodes.compression ? cpu.nodes.compression : gpu.nodes.compression;
+    return terms;
+}
+
 SpeedupAnswer compare_devices(const DeviceTimes& times, const DeviceTerms& terms)
 {
     SpeedupQuestion question;
@@ -85,13 +96,17 @@ SpeedupAnswer compare_devices(const DeviceTimes& times, const DeviceTerms& terms
     question.input_gb = times.bytes / (1 + question.output_fraction) / 1e9 / question.machines;
     question.network_gb = terms.network_gb > 0 ? terms.network_gb : std::numeric_limits<double>::infinity();
     question.threshold = terms.threshold;
+    question.compression = terms.compression;
     return predict_speedup(question,
                            {.cpu_s = times.cpu_s / question.machines, .gpu_s = times.gpu_s / question.machines});
 }
 
 bool is_settled(const SpeedupAnswer& answer, const DeviceTimes& times, const DeviceTerms& terms)
 {
-    return terms.network_gb > 0 || !(times.bytes > 0) || terms.threshold <= 1 || !answer.runs_on_gpu;
+    if (terms.network_gb > 0 || !(times.bytes > 0)) return true;
+    // What N is nearer to, the slower the network is.
+    const double slowest = terms.compression ? 1 / terms.compression->fraction : 1;
+    return answer.runs_on_gpu ? terms.threshold <= slowest : slowest <= terms.threshold;
 }
 
 std::vector<DeviceChoice> compare_devices(std::span<const OperatorDemand> demands, std::span<const DevicePlace> places,
@@ -130,21 +145,28 @@ Json to_json(const DeviceChoice& choice)
                              {"speedup", one.speedup},
                              {"run_on", device(one.runs_on_gpu)}});
     }
-    return {{"center", choice.center},
-            {"cpu_unit_type", choice.cpu_unit_type},
-            {"gpu_unit_type", choice.gpu_unit_type},
-            {"bus_gb_s", choice.bus_gb},
-            {"bus_source", choice.is_bus_known ? "center" : "default"},
-            {"threshold", choice.terms.threshold},
-            {"unit_count", choice.terms.unit_count},
-            {"network_gb_s", choice.terms.network_gb > 0 ? Json(choice.terms.network_gb) : Json()},
-            {"network_source", choice.terms.network_gb > 0 ? "data_site" : "unknown"},
-            {"cpu_s", choice.cpu_s},
-            {"gpu_s", choice.gpu_s},
-            {"speedup", choice.speedup},
-            {"run_on", device(choice.runs_on_gpu)},
-            {"decides", choice.decides},
-            {"operators", std::move(operators)}};
+    const DeviceTerms& terms = choice.terms;
+    const char* const network_source = terms.is_between_hosts ? "between_hosts" : "data_site";
+    Json json = {{"center", choice.center},
+                 {"cpu_unit_type", choice.cpu_unit_type},
+                 {"gpu_unit_type", choice.gpu_unit_type},
+                 {"bus_gb_s", choice.bus_gb},
+                 {"bus_source", choice.is_bus_known ? "center" : "default"},
+                 {"threshold", choice.terms.threshold},
+                 {"unit_count", choice.terms.unit_count},
+                 {"network_gb_s", choice.terms.network_gb > 0 ? Json(choice.terms.network_gb) : Json()},
+                 {"network_source", terms.network_gb > 0 ? network_source : "unknown"},
+                 {"cpu_s", choice.cpu_s},
+                 {"gpu_s", choice.gpu_s},
+                 {"speedup", choice.speedup},
+                 {"run_on", device(choice.runs_on_gpu)},
+                 {"decides", choice.decides},
+                 {"operators", std::move(operators)}};
+    if (terms.compression) {
+        json["compressed_fraction"] = terms.compression->fraction;
+        json["compression_gb_s"] = terms.compression->speed_gb;
+    }
+    return json;
 }
 
 } // namespace fathom

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,7 +32,23 @@ struct DeviceTerms {
     std::int64_t unit_count{1}; ///< n: the job's units, of either kind
     double network_gb{};        ///< b, GB/s; 0: not known, and what goes between units is left out
     double threshold{1};        ///< N must be larger; at least 1
+    bool is_compressed{};       ///< the job compresses what goes between its units
+    /// c and v, of a job that compresses; empty: it does not, or they are not measured, and what it gains is left out.
+    std::optional<Compression> compression{};
+    bool is_between_hosts{}; ///< b was measured between the center's hosts; else it is its way to the data site
+    double data_site_gb{};   ///< GB/s of that way; 0: not known
 };
+
+/// How fast data leave units.
+struct UnitTransfers {
+    double data_site_gb{}; ///< their center's way to the data site; 0: not known
+    NodeTransfers nodes{}; ///< between nodes of their center
+};
+
+/// What S6 is asked on at a center.
+/// @param terms  without what the center says of networks and compression.
+/// @param cpu    of its CPU unit type, whose figures count before those of the GPU's.
+DeviceTerms terms_at(DeviceTerms terms, const UnitTransfers& cpu, const UnitTransfers& gpu);
 
 /// Of a whole job or of one of its operators: all executions on one unit of each kind.
 struct DeviceTimes {
@@ -45,7 +62,7 @@ struct DeviceTimes {
 SpeedupAnswer compare_devices(const DeviceTimes& times, const DeviceTerms& terms);
 
 /// Whether no network could make another decision of it. With b that is so; without, N is as for an infinitely fast
-/// one, and that of any other is nearer to 1.
+/// one, and that of any other is between it and 1, or 1 / c where what goes between units is compressed.
 bool is_settled(const SpeedupAnswer& answer, const DeviceTimes& times, const DeviceTerms& terms);
 
 /// One operator of a job on one unit of each kind; times are of all its executions.
@@ -86,14 +103,14 @@ struct DevicePlace {
     std::string resource_type;
     double bus_gb{};                   ///< 0: not known
     const RunPrediction* prediction{}; ///< on one unit; of devices with transfers
-    double network_gb{};               ///< b at its center; 0: not known
+    UnitTransfers transfers{};
 };
 
 /// For each center with places of both kinds the comparison of its first of each kind, in order of the centers' first
 /// places. A center of whose operators none is predicted on both kinds is left out.
 /// @param demands    the operators of the job; predictions name them in the same order.
 /// @param places  best first.
-/// @param terms   without b, which is that of the CPU's place, else of the GPU's.
+/// @param terms   as those of terms_at().
 std::vector<DeviceChoice> compare_devices(std::span<const OperatorDemand> demands, std::span<const DevicePlace> places,
                                           const DeviceTerms& terms);
 

@@ -39,14 +39,14 @@ std::vector<DeviceStep> time_steps(std::span<const JobStep> steps, const DeviceC
         first += step.operator_count;
         const bool is_last = timed.size() + 1 == steps.size();
         const double bytes = is_last ? 0 : step.out_bytes;
-        if (bytes > 0 && !(choice.terms.network_gb > 0)) {
+        if (bytes > 0 && !(choice.terms.data_site_gb > 0)) {
             split.reason = "how fast step " + step.name + " hands its result on is not known: no transfer of the " +
                            "center was timed";
             return {};
         }
         const SpeedupAnswer answer = compare_devices(*times, choice.terms);
         // Out to the data site, and in from there.
-        const double passing_s = bytes > 0 ? 2 * bytes / kBytesPerGb / choice.terms.network_gb : 0;
+        const double passing_s = bytes > 0 ? 2 * bytes / kBytesPerGb / choice.terms.data_site_gb : 0;
         timed.push_back({answer.cpu_s, answer.gpu_s, passing_s, std::nullopt});
     }
     return timed;

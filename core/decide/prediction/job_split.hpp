@@ -40,8 +40,8 @@ struct JobSplit {
 };
 
 /// Holds the steps against the whole by what was predicted for the job's operators on one unit type of each kind. A
-/// step hands its result on by the center's way to the data site, at b: it stores it there, and the next step fetches
-/// it. There is no answer where an operator was not predicted on both, or b is not known and something is handed on.
+/// step hands its result on by the center's way to the data site: it stores it there, and the next step fetches it.
+/// There is no answer where an operator was not predicted on both, or that way is not known and something is handed on.
 /// @param choice  of the job whose operators the steps hold.
 JobSplit split_job(std::span<const JobStep> steps, const DeviceChoice& choice);
 

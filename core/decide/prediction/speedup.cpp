@@ -44,6 +44,12 @@ double aggregating_nodes(const SpeedupQuestion& q)
 
 } // namespace
 
+NodeRate node_rate(double between_hosts_gb, double data_site_gb)
+{
+    const bool is_between_hosts = between_hosts_gb > 0;
+    return {is_between_hosts ? between_hosts_gb : data_site_gb, is_between_hosts};
+}
+
 std::optional<OperatorClass> parse_operator_class(std::string_view text)
 {
     if (text == "linear") return OperatorClass::kLinear;

@@ -31,7 +31,25 @@ std::string_view to_string(OperatorClass operator_class);
 struct Compression {
     double fraction{}; ///< c: compressed size / size, in (0, 1]
     double speed_gb{}; ///< v: GB/s of compressing and of expanding
+
+    bool operator==(const Compression&) const = default;
 };
+
+/// What goes between a center's nodes, as its probes measured it.
+struct NodeTransfers {
+    double between_hosts_gb{};                ///< GB/s, by operators between its hosts; 0: not measured
+    std::optional<Compression> compression{}; ///< empty: not measured
+
+    bool operator==(const NodeTransfers&) const = default;
+};
+
+/// b of a center.
+struct NodeRate {
+    double gb{}; ///< GB/s; 0: not known
+    bool is_between_hosts{};
+};
+/// What was measured between its hosts; where nothing was, its way to the data site.
+NodeRate node_rate(double between_hosts_gb, double data_site_gb);
 
 /// The question. Defaults are those of the specification.
 struct SpeedupQuestion {

@@ -113,6 +113,16 @@ std::optional<PlacedCompression> best_compression(const MeasuredCenter& center)
     return best;
 }
 
+Compression compression_of(const MeasuredCompression& measured)
+{
+    return {measured.fraction, 1 / seconds_a_byte(measured) / 1e9};
+}
+
+double hosts_gb_of(const MeasuredCenter& center)
+{
+    return center.between_hosts ? center.between_hosts->bytes_per_s / 1e9 : 0;
+}
+
 std::string place_text(const MeasuredCenter& center, const ByteTime& time)
 {
     return time.measured->operator_id + " (" + time.measured->parameters_key + ") at " + center.name + "/" +
@@ -176,12 +186,13 @@ class Finder {
     {
         constexpr const char* kField = "network_gb_s";
         if (is_given(kField)) return;
-        if (const std::optional<NodeNetwork>& hosts = center_->between_hosts)
-            add(kField, hosts->bytes_per_s / 1e9, "measured",
+        const NodeRate rate = node_rate(hosts_gb_of(*center_), center_->network_bytes.value_or(0) / 1e9);
+        if (const std::optional<NodeNetwork>& hosts = center_->between_hosts; hosts && rate.is_between_hosts)
+            add(kField, rate.gb, "measured",
                 hosts->operator_id + " between " + std::to_string(hosts->hosts) + " hosts of " + center_->name +
                     ", probe run " + hosts->probe_run_id);
-        else if (center_->network_bytes)
-            add(kField, *center_->network_bytes / 1e9, "measured", "median of the timed transfers of " + center_->name);
+        else if (rate.gb > 0)
+            add(kField, rate.gb, "measured", "median of the timed transfers of " + center_->name);
         else
             add_missing(kField, "no transfer was timed at " + center_->name);
     }
@@ -232,15 +243,15 @@ class Finder {
         const auto find = [&](const char* field, const auto& value_of) {
             if (is_given(field)) return;
             if (best)
-                add(field, value_of(*best->measured), "measured",
+                add(field, value_of(compression_of(*best->measured)), "measured",
                     "compression and decompression (" + best->measured->parameters_key + ") at " + center_->name + "/" +
                         best->unit_type->name + ", probe run " + best->measured->probe_run_id);
             else
                 add_missing(field,
                             "compression and decompression were not measured on a CPU unit type of " + center_->name);
         };
-        find("compressed_fraction", [](const MeasuredCompression& one) { return one.fraction; });
-        find("compression_gb_s", [](const MeasuredCompression& one) { return 1 / seconds_a_byte(one) / 1e9; });
+        find("compressed_fraction", [](const Compression& one) { return one.fraction; });
+        find("compression_gb_s", [](const Compression& one) { return one.speed_gb; });
     }
 
     const Json* question_;
@@ -250,6 +261,15 @@ class Finder {
 };
 
 } // namespace
+
+NodeTransfers node_transfers_of(const MeasuredCenter& center)
+{
+    NodeTransfers transfers;
+    transfers.between_hosts_gb = hosts_gb_of(center);
+    if (const std::optional<PlacedCompression> best = best_compression(center))
+        transfers.compression = compression_of(*best->measured);
+    return transfers;
+}
 
 std::string_view usual_operator(OperatorClass operator_class)
 {

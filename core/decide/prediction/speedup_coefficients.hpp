@@ -44,6 +44,10 @@ struct MeasuredCenter {
     std::optional<NodeNetwork> between_hosts{}; ///< empty: not measured
 };
 
+/// What a center says on b and on c and v, whoever asks: of its measured compressions those of CPU unit types, of each
+/// the size nearest to 100 MB, of these the fastest.
+NodeTransfers node_transfers_of(const MeasuredCenter& center);
+
 /// One coefficient that the question left out.
 struct Coefficient {
     std::string field; ///< of the question: "seconds_per_100mb", …

@@ -51,6 +51,13 @@ bool is_within(const PlaceChoice& place, const PlaceChoice& other, double times)
            place.objective <= times * other.objective;
 }
 
+/// ", c = 0.3, v = 0.1 GB/s"; empty where nothing is compressed.
+std::string compression_text(const DeviceTerms& terms)
+{
+    if (!terms.compression) return {};
+    return fmt::format(", c = {:.3g}, v = {:.3g} GB/s", terms.compression->fraction, terms.compression->speed_gb);
+}
+
 /// Looks at the places of one search.
 class Rulings {
   public:
@@ -128,12 +135,11 @@ class Rulings {
         const std::optional<double> gpu_s = measured_s(*request_, *kind_, gpu);
         const std::optional<Fastest> cpu = fastest_cpu(center_of(gpu));
         if (!gpu_s || !cpu) return std::nullopt;
-        const double network_gb = network_gb_of(view_of(cpu->unit_type));
         DeviceRuling ruling;
         ruling.cpu = cpu->unit_type;
         ruling.gpu = gpu;
-        ruling.terms = {request_->units.count.value_or(request_->units.min),
-                        network_gb > 0 ? network_gb : network_gb_of(view_of(gpu)), request_->gpu_threshold};
+        ruling.terms =
+            terms_at(device_terms(*request_), transfers_of(view_of(cpu->unit_type)), transfers_of(view_of(gpu)));
         const DeviceTimes times{cpu->total_s, *gpu_s, bytes_};
         ruling.answer = compare_devices(times, ruling.terms);
         if (!is_settled(ruling.answer, times, ruling.terms)) return std::nullopt;
@@ -229,9 +235,10 @@ std::string ruling_reason(const DeviceRuling& ruling, const UnitTypeList& unit_t
     text += ruling.answer.runs_on_gpu ? ", more than the threshold " + threshold + ": its GPUs are taken"
                                       : ", not more than the threshold " + threshold + ": its CPUs are taken";
     text += " (n = " + std::to_string(ruling.terms.unit_count);
-    if (ruling.terms.network_gb > 0)
-        return text + ", b = " + fmt::format("{:.3g}", ruling.terms.network_gb) + " GB/s, its way to the data site)";
-    return text + ", b not known)";
+    if (!(ruling.terms.network_gb > 0)) return text + ", b not known" + compression_text(ruling.terms) + ")";
+    text += ", b = " + fmt::format("{:.3g}", ruling.terms.network_gb) + " GB/s, ";
+    text += ruling.terms.is_between_hosts ? "as measured between its hosts" : "its way to the data site";
+    return text + compression_text(ruling.terms) + ")";
 }
 
 FilterStep speedup_step(const std::vector<SetAside>& aside, const UnitTypeList& unit_types)
@@ -249,9 +256,16 @@ FilterStep speedup_step(const std::vector<SetAside>& aside, const UnitTypeList& 
     return step;
 }
 
-double network_gb_of(const UnitTypeView& view)
+UnitTransfers transfers_of(const UnitTypeView& view)
 {
-    return view.network == nullptr ? 0 : view.network->median_rate_bytes() / 1e9;
+    return {view.network == nullptr ? 0 : view.network->median_rate_bytes() / 1e9, view.nodes};
+}
+
+DeviceTerms device_terms(const RouteRequest& request)
+{
+    return {.unit_count = request.units.count.value_or(request.units.min),
+            .threshold = request.gpu_threshold,
+            .is_compressed = request.compresses};
 }
 
 } // namespace fathom

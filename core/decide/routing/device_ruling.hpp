@@ -49,7 +49,10 @@ std::string ruling_reason(const DeviceRuling& ruling, const UnitTypeList& unit_t
 /// The steps of kSpeedup in a trace: by center, in order of name.
 FilterStep speedup_step(const std::vector<SetAside>& aside, const UnitTypeList& unit_types);
 
-/// b of the unit type's center, GB/s: its way to the data site, as nothing between its nodes is measured; 0: not known.
-double network_gb_of(const UnitTypeView& view);
+/// How fast data leave a unit of the type.
+UnitTransfers transfers_of(const UnitTypeView& view);
+
+/// What S6 is asked on for this request, without what a center says.
+DeviceTerms device_terms(const RouteRequest& request);
 
 } // namespace fathom

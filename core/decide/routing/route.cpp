@@ -403,7 +403,7 @@ class Deciding {
         std::deque<RunPrediction> predictions;
         const auto add = [&](const UnitTypeView& view, const RunPrediction& prediction) {
             places.push_back(
-                {view.center_name, view.name, view.resource_type, view.bus_gb, &prediction, network_gb_of(view)});
+                {view.center_name, view.name, view.resource_type, view.bus_gb, &prediction, transfers_of(view)});
         };
         // Of a center the first of each kind are compared: where there are several, those that the winner is one of.
         const std::uint32_t winner = found.feasible.front().unit_type;
@@ -424,8 +424,7 @@ class Deciding {
         const bool has_device = std::any_of(places.begin(), places.end(),
                                             [](const DevicePlace& place) { return is_device(place.resource_type); });
         if (!has_device) return;
-        const DeviceTerms terms{request_->units.count.value_or(request_->units.min), 0, request_->gpu_threshold};
-        decision_.devices = compare_devices(request_->parts(), places, terms);
+        decision_.devices = compare_devices(request_->parts(), places, device_terms(*request_));
         for (DeviceChoice& choice : decision_.devices)
             choice.decides = std::any_of(aside_.begin(), aside_.end(), [&](const SetAside& one) {
                 return view_of(one.found.unit_type).center_name == choice.center;

@@ -57,6 +57,7 @@ struct RouteRequest {
     /// Of transfer.in_bytes, what centers stage before its program starts: what runs take is told without it.
     double staged_in_bytes{};
     std::vector<std::string> sites; ///< JobData::sites
+    bool compresses{};              ///< JobData::is_compressed
     Preference prefer;
     std::optional<double> budget; ///< in the currency of the prices; hard
     /// Names of the centers that its project may use; empty: all.

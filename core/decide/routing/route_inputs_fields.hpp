@@ -61,6 +61,9 @@ inline Timestamp time(ObjectReader& reader, std::string_view name)
 
 MeasuredOperator read_measured(const Json& json, const std::string& path, Errors& errors);
 
+/// Of a unit type. Older inputs have none.
+std::optional<Compression> read_compression(ObjectReader& unit_type, Errors& errors);
+
 /// The request of the document.
 RouteRequest read_request(const Json& json, Errors& errors);
 

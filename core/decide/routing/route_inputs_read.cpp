@@ -329,6 +329,7 @@ void read_shape(ObjectReader& reader, UnitTypeView& view)
     view.is_open_to_probes = reader.optional_boolean("is_open_to_probes").value_or(false);
     view.queued_s = number(reader, "queued_s");
     view.bus_gb = number(reader, "bus_gb");
+    view.nodes.between_hosts_gb = reader.optional_number("between_hosts_gb", 0, kMax).value_or(0);
     view.score = number(reader, "score");
     view.trust_factor = reader.required_number("trust_factor", 1e-9, 1);
 }
@@ -339,6 +340,7 @@ UnitTypeView read_unit_type(const Json& json, const std::string& path, const Rou
     ObjectReader reader(json, path, errors);
     UnitTypeView view;
     read_shape(reader, view);
+    view.nodes.compression = read_compression(reader, errors);
     view.availability = read_availability(reader, "availability", errors);
     if (view.units_per_device > 1) view.whole_devices = read_availability(reader, "whole_devices", errors);
     for_each_item(reader, "gpu_rooms", kMaxRows, [&](const Json& item, const std::string& at) {

@@ -17,6 +17,7 @@ void read_job(const Json& json, const std::string& path, RouteRequest& request, 
     }
     request.units = spec->units;
     request.sites = spec->data.sites;
+    request.compresses = spec->data.is_compressed;
     request.software = kinds_of(spec->software);
     request.prefer = spec->prefer;
     request.transfer.network = spec->network;
@@ -161,6 +162,19 @@ MeasuredOperator read_measured(const Json& json, const std::string& path, Errors
     one.measured_at = time(reader, "measured_at");
     reader.finish(UnknownFields::kReject);
     return one;
+}
+
+std::optional<Compression> read_compression(ObjectReader& unit_type, Errors& errors)
+{
+    const Json* const json = unit_type.object("compression");
+    if (json == nullptr) return std::nullopt;
+    constexpr double kLeast = 1e-12;
+    ObjectReader reader(*json, unit_type.path_of("compression"), errors);
+    Compression compression;
+    compression.fraction = reader.required_number("fraction", kLeast, 1);
+    compression.speed_gb = reader.required_number("speed_gb", kLeast, kMax);
+    reader.finish(UnknownFields::kReject);
+    return compression;
 }
 
 RouteRequest read_request(const Json& json, Errors& errors)

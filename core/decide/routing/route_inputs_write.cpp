@@ -258,6 +258,9 @@ Json unit_type_json(const RouteRequest& request, const UnitTypeView& view, const
                  {"speedups", speedups_json(request, view)},
                  {"trust_factor", view.trust_factor}};
     add_unusual(json, request, view);
+    if (view.nodes.between_hosts_gb > 0) json["between_hosts_gb"] = view.nodes.between_hosts_gb;
+    if (const std::optional<Compression>& compression = view.nodes.compression)
+        json["compression"] = {{"fraction", compression->fraction}, {"speed_gb", compression->speed_gb}};
     if (view.loads != nullptr) {
         json["loads"] = loads_json(request, *view.loads);
         const HeldMemory& held = view.held_memory;

@@ -90,6 +90,7 @@ Json request_json(const RouteRequest& request)
     job.command = {"-"};
     job.units = request.units;
     job.data.sites = request.sites;
+    job.data.is_compressed = request.compresses;
     if (request.software.modules) job.software.modules = {"any"};
     if (request.software.containers) job.software.image = "any";
     job.network = request.transfer.network;

@@ -58,6 +58,7 @@ std::string kind_key(const RouteRequest& request)
     add(key, request.transfer.deadline.has_value());
     add(key, request.budget.has_value());
     add(key, request.sites);
+    add(key, request.compresses);
     add(key, request.prefer.time);
     add(key, request.prefer.cost);
     add(key, request.prefer.energy);

@@ -12,6 +12,7 @@
 #include "core/decide/prediction/predict_run.hpp"
 #include "core/decide/prediction/predict_units.hpp"
 #include "core/decide/prediction/pressure.hpp"
+#include "core/decide/prediction/speedup.hpp"
 #include "core/decide/routing/filter_trace.hpp"
 #include "core/model/job.hpp"
 #include "core/model/type_queue.hpp"
@@ -68,6 +69,7 @@ struct UnitTypeView {
     std::vector<Hold> holds;
     std::vector<Closure> closures; ///< maintenance, as it is in the availability: what waiting jobs are told
     double bus_gb{};               ///< of a device's bus, GB/s, as its center says; 0: not known
+    NodeTransfers nodes;           ///< between nodes of its center
     double queued_s{};             ///< what the center's own queue holds before a new job, as it says
     double score{};                ///< of one unit, for quotas in score-hours; 0: it has none
     /// One for each operator and size, on one unit. Many copies of a view are made, few are measured anew.

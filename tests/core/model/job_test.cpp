@@ -45,6 +45,7 @@ TEST(JobSpec, ChoosesItsPlaceByTimeUnlessItSaysOtherwise)
     EXPECT_EQ(spec.priority, 0);
     EXPECT_TRUE(spec.units.device.empty());
     EXPECT_TRUE(spec.data.sites.empty());
+    EXPECT_FALSE(to_json(spec)["data"].contains("compressed"));
 }
 
 TEST(JobSpec, TellsNamesOfSecretsOnly)
@@ -80,7 +81,7 @@ TEST(JobSpec, IsReadAndWrittenWithoutLoss)
     const JobSpec spec = parsed(R"({
         "units": {"device": "gpu", "isa": ["avx512f", "amx_tile"], "memory_bytes": 17179869184,
                   "gpu_memory": {"persistent_bytes": 4294967296, "temporary_bytes": 1073741824}, "min": 2, "max": 8},
-        "data": {"sites": ["alpha", "beta"]}, "prefer": {"time": 0.7, "cost": 0.3},
+        "data": {"sites": ["alpha", "beta"], "compressed": true}, "prefer": {"time": 0.7, "cost": 0.3},
         "deadline": "2026-12-01T18:00:00Z", "budget": {"amount": "12.50", "currency": "EUR"}, "priority": -5,
         "gang": {"id": "pair", "size": 2}})");
     const Json written = to_json(spec);
@@ -91,6 +92,7 @@ TEST(JobSpec, IsReadAndWrittenWithoutLoss)
     EXPECT_EQ(written["units"]["memory_bytes"], 17179869184);
     EXPECT_EQ(written["units"]["gpu_memory"]["temporary_bytes"], 1073741824);
     EXPECT_EQ(written["data"]["sites"], Json({"alpha", "beta"}));
+    EXPECT_EQ(written["data"]["compressed"], true);
     EXPECT_EQ(written["prefer"], (Json{{"time", 0.7}, {"cost", 0.3}, {"energy", 0.0}}));
     EXPECT_EQ(written["budget"], (Json{{"amount", "12.5"}, {"currency", "EUR"}}));
     EXPECT_EQ(written["priority"], -5);

@@ -283,6 +283,29 @@ TEST(CycleDocument, SaysWhichJobsFollowTheGpuThreshold)
     EXPECT_FALSE(read->input.jobs.back().request.follows_gpu_threshold);
 }
 
+TEST(CycleDocument, WhatGoesBetweenNodesIsDecidedOnAgain)
+{
+    test::RandomCycle cycle = test::CycleMaker(17).make();
+    const NodeTransfers nodes{12.5, Compression{0.3, 0.1}};
+    for (UnitTypeView& view : cycle.catalog.unit_types)
+        view.nodes = nodes;
+    cycle.catalog.unit_types.back().nodes = {.between_hosts_gb = 3};
+    ASSERT_FALSE(cycle.moment.input.jobs.empty());
+    for (ReadyJob& job : cycle.moment.input.jobs)
+        job.request.compresses = true;
+    const SchedulePlan plan = decide_cycle(cycle.moment, cycle.catalog);
+
+    const Result<CycleReplay> replay =
+        replay_cycle(write_cycle(cycle.moment), parts_of(cycle.catalog), write_plan(record_of(plan)));
+
+    ASSERT_TRUE(replay.has_value()) << describe(replay.error());
+    EXPECT_THAT(replay->differences, IsEmpty());
+    EXPECT_TRUE(replay->moment.input.jobs.front().request.compresses);
+    ASSERT_EQ(replay->catalog.unit_types.size(), cycle.catalog.unit_types.size());
+    for (std::size_t i = 0; i < cycle.catalog.unit_types.size(); ++i)
+        EXPECT_EQ(replay->catalog.unit_types[i].nodes, cycle.catalog.unit_types[i].nodes);
+}
+
 TEST(CycleDocument, WhatIsCutOffOrChangedIsRefused)
 {
     const test::RandomCycle cycle = test::CycleMaker(3).make();

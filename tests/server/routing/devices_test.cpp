@@ -96,6 +96,44 @@ TEST_F(Devices, APreviewWithStepsSaysWhetherTheJobWouldBetterRunInThem)
     EXPECT_FALSE(without.contains("split"));
 }
 
+TEST_F(Devices, WhatWasMeasuredBetweenTheNodesOfACenterIsWhatS6IsAskedOnThere)
+{
+    add_operators();
+    const std::string core = add_center("alpha");
+    add_measurement(core, 0.05);
+    add_measurement(add_gpu("alpha", R"({"bus_gb_s": 25.165824})"), 0.001);
+    insert_measurement(core, "'mpi_bandwidth', 'n=1', 0, 100000000", 0.1, "now()", 2); // 1 GB/s
+    insert_measurement(core, "'compression', 'n=1', 0, 100000000", 0.8, "now()", 1);
+    insert_measurement(core, "'decompression', 'n=1', 0, 100000000", 0.2, "now()", 1);
+    sql(R"(UPDATE probe_run SET result = '{"operators": [
+           {"id": "mpi_bandwidth", "parameters": {}, "figures": {"processes": 2, "hosts": 2}},
+           {"id": "compression", "parameters": {}, "figures": {"compressed_fraction": 0.25}}]}')");
+    ASSERT_TRUE(test::eventually([&] {
+        reload_catalog();
+        const NodeTransfers nodes = catalog_.get()->unit_types.front().nodes;
+        return nodes.between_hosts_gb > 0 && nodes.compression;
+    }));
+    const auto devices = [&](const Json& data) {
+        const Json job = spec({{"operators", {{{"id", "dgemm"}, {"count", 100}}}}, {"data", data}});
+        return Json::parse(call(net::Method::kPost, "/placements:preview", job.dump()).body)["decision"]["devices"][0];
+    };
+
+    const Json plain = devices(Json::object());
+    const Json compressed = devices({{"compressed", true}});
+
+    EXPECT_EQ(plain["network_source"], "between_hosts");
+    EXPECT_NEAR(plain["network_gb_s"].get<double>(), 1, 1e-9);
+    EXPECT_FALSE(plain.contains("compressed_fraction"));
+    EXPECT_NEAR(compressed["compressed_fraction"].get<double>(), 0.25, 1e-9);
+    EXPECT_NEAR(compressed["compression_gb_s"].get<double>(), 0.2, 1e-9);
+
+    sql("UPDATE measurement SET void_reason = 'wrong' WHERE operator_id = 'mpi_bandwidth'");
+    EXPECT_TRUE(test::eventually([&] {
+        reload_catalog();
+        return catalog_.get()->unit_types.front().nodes.between_hosts_gb == 0;
+    })) << "what was found to be false counts no longer";
+}
+
 TEST_F(Devices, ANeedOfGpuMemoryIsMetAndReachesTheJob)
 {
     add_center("alpha");

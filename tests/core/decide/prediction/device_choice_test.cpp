@@ -54,6 +54,28 @@ TEST(CompareDevices, TheBusTurnsALightOperatorToTheCpuAndAHeavyOneToTheGpu)
     EXPECT_TRUE(choice.is_bus_known);
 }
 
+TEST(CompareDevices, ATermOfTheCenterIsThatOfItsCpuUnitTypeElseOfItsGpus)
+{
+    const UnitTransfers cpu{2, {}};
+    const UnitTransfers gpu{1, {10, Compression{0.3, 0.1}}};
+    const DeviceTerms asked{.unit_count = 4, .threshold = 3};
+    DeviceTerms compressing = asked;
+    compressing.is_compressed = true;
+
+    const DeviceTerms plain = terms_at(asked, cpu, {1, {}});
+    EXPECT_EQ(plain.unit_count, 4);
+    EXPECT_DOUBLE_EQ(plain.threshold, 3);
+    EXPECT_DOUBLE_EQ(plain.network_gb, 2) << "nothing was measured between hosts";
+    EXPECT_FALSE(plain.is_between_hosts);
+    const DeviceTerms measured = terms_at(compressing, cpu, gpu);
+    EXPECT_DOUBLE_EQ(measured.network_gb, 10);
+    EXPECT_TRUE(measured.is_between_hosts);
+    EXPECT_DOUBLE_EQ(measured.data_site_gb, 2);
+    EXPECT_EQ(measured.compression, (Compression{0.3, 0.1}));
+    EXPECT_FALSE(terms_at(asked, cpu, gpu).compression) << "the job does not compress";
+    EXPECT_FALSE(terms_at(compressing, cpu, {}).compression) << "nobody knows how fast";
+}
+
 TEST(CompareDevices, TheThresholdDecides)
 {
     const std::vector demands{demand("join", 1, 0)};

@@ -8,14 +8,14 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// A filter, 2 s on a CPU and 10 s on a GPU, and a join, 40 s and 1 s, with b = 1 GB/s.
+/// A filter, 2 s on a CPU and 10 s on a GPU, and a join, 40 s and 1 s, with 1 GB/s to the data site.
 DeviceChoice filter_and_join()
 {
     DeviceChoice choice;
     choice.center = "alpha";
     choice.cpu_unit_type = "core";
     choice.gpu_unit_type = "gpu";
-    choice.terms = {.unit_count = 1, .network_gb = 1, .threshold = 1};
+    choice.terms = {.unit_count = 1, .network_gb = 1, .threshold = 1, .data_site_gb = 1};
     OperatorDevice filter;
     filter.operator_id = "filter";
     filter.cpu_s = 2;
@@ -68,10 +68,22 @@ TEST(SplitJob, GoldenALargeResultKeepsTheJobWhole)
     EXPECT_EQ(json["steps"][0]["run_on"], "GPU");
 }
 
+TEST(SplitJob, WhatIsHandedOnGoesByTheDataSiteHoweverFastTheHostsOfTheCenterAreJoined)
+{
+    DeviceChoice choice = filter_and_join();
+    choice.terms.network_gb = 100;
+    choice.terms.is_between_hosts = true;
+    const std::vector<JobStep> steps = steps_that_hand_on(1e9);
+
+    EXPECT_DOUBLE_EQ(split_job(steps, choice).answer.value().passing_s, 2);
+    choice.terms.data_site_gb = 0;
+    EXPECT_FALSE(split_job(steps, choice).answer);
+}
+
 TEST(SplitJob, TheCostOfTheWholeOnEachDecidesWithoutANetworkThatIsKnown)
 {
     DeviceChoice choice = filter_and_join();
-    choice.terms.network_gb = 0;
+    choice.terms.network_gb = choice.terms.data_site_gb = 0;
     const std::vector<JobStep> handing = steps_that_hand_on(1);
     const std::vector<JobStep> handing_nothing = steps_that_hand_on(0);
 
@@ -152,9 +164,9 @@ TEST(SplitJob, StepsOneAfterTheOtherOnTheSameKindAreOnePart)
 TEST(SplitJob, OfSeveralCentersTheLeastTotalCounts)
 {
     DeviceChoice unknown = filter_and_join();
-    unknown.terms.network_gb = 0;
+    unknown.terms.network_gb = unknown.terms.data_site_gb = 0;
     DeviceChoice slow = filter_and_join();
-    slow.terms.network_gb = 0.5;
+    slow.terms.data_site_gb = 0.5;
     const std::vector<JobStep> steps = steps_that_hand_on(1e9);
     const std::vector<JobSplit> splits{split_job(steps, unknown), split_job(steps, slow),
                                        split_job(steps, filter_and_join())};

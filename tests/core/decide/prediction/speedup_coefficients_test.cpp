@@ -175,6 +175,23 @@ TEST(SpeedupCoefficients, CompressionIsWhatTheFastestCpuMeasuredNearestTo100Mb)
               "compression and decompression (bytes=50000000) at alpha/core, probe run prn_core");
 }
 
+TEST(SpeedupCoefficients, PlacesOfJobsAreComparedByTheSame)
+{
+    MeasuredCenter center = compressing_alpha();
+    center.between_hosts = NodeNetwork{"mpi_bandwidth", 12.5e9, 4, "prn_mpi"};
+    Json question = kOpen;
+    question["compressed"] = true;
+    const auto found = find_coefficients(question, OperatorClass::kQuadratic, "", center);
+
+    const NodeTransfers transfers = node_transfers_of(center);
+
+    EXPECT_EQ(node_rate(transfers.between_hosts_gb, 0).gb, value_of(found, "network_gb_s"));
+    ASSERT_TRUE(transfers.compression);
+    EXPECT_EQ(transfers.compression->fraction, value_of(found, "compressed_fraction"));
+    EXPECT_EQ(transfers.compression->speed_gb, value_of(found, "compression_gb_s"));
+    EXPECT_EQ(node_transfers_of(alpha()), NodeTransfers());
+}
+
 TEST(SpeedupCoefficients, CompressionIsLeftOutWhereNobodyAsksForIt)
 {
     EXPECT_FALSE(

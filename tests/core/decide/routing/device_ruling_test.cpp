@@ -91,8 +91,8 @@ class DeviceRulingTest : public ::testing::Test {
     RouteRequest request_;
 };
 
-/// Golden: the specification's table without compression, which no job's operators say anything of. Each of a thousand
-/// units has D = 1 GB; T_cal and T' as S1 and S4 have them are what probes measured.
+/// Golden: the specification's table without compression. Each of a thousand units has D = 1 GB; T_cal and T' as S1 and
+/// S4 have them are what probes measured.
 TEST_F(DeviceRulingTest, GoldenTableOfTheSpecification)
 {
     struct Row {
@@ -121,6 +121,36 @@ TEST_F(DeviceRulingTest, GoldenTableOfTheSpecification)
         EXPECT_NEAR(decision.devices[0].speedup, row.speedup, 5e-5);
         EXPECT_TRUE(decision.devices[0].decides);
         EXPECT_EQ(decision.devices[0].runs_on_gpu, std::string(row.run_on) == "gpu");
+    }
+}
+
+/// Golden: the specification's table with compression, c = 0.3 and v = 0.1, of a job that compresses what goes between
+/// its units. What is set aside is another matter: the places are held against each other by what is predicted of their
+/// ends.
+TEST_F(DeviceRulingTest, GoldenTableOfTheSpecificationWithCompression)
+{
+    struct Row {
+        double network_gb;
+        double calculation_s;
+        double speedup;
+        bool runs_on_gpu;
+    };
+    for (const Row& row : {Row{0.125, 10 * 0.005, 3.1980, true}, Row{0.125, 100 * 0.2 * 0.2, 3.2519, true},
+                           Row{10, 10 * 0.005, 0.7705, false}, Row{10, 100 * 0.2 * 0.2, 1.8162, true}}) {
+        views_.clear();
+        add("core", "cpu", row.calculation_s, 1000);
+        add("gpu", "cuda", row.calculation_s / 64 + bus_s(1.1e9, kBus_gb), 1000);
+        for (UnitTypeView& view : views_)
+            view.nodes = {row.network_gb, Compression{0.3, 0.1}};
+        request_.operators = {{"query", "n=1", 1000, 1e9, 1.1e9}};
+        request_.units.count = 1000;
+        request_.compresses = true;
+
+        const Decision decision = decide();
+
+        ASSERT_EQ(decision.devices.size(), 1U);
+        EXPECT_NEAR(decision.devices[0].speedup, row.speedup, 5e-5);
+        EXPECT_EQ(decision.devices[0].runs_on_gpu, row.runs_on_gpu) << row.speedup;
     }
 }
 
@@ -201,6 +231,65 @@ TEST_F(DeviceRulingTest, TheNetworkDecidesAtAThresholdAboveOne)
     EXPECT_EQ(place(), "core") << "1.8 is not more, whatever b is";
     request_.gpu_threshold = 1;
     EXPECT_EQ(removed(), 1) << "whether a GPU is faster at all does not rest on b";
+}
+
+/// Over the way to the data site N is (18 + 16) / (10 + 16), between the hosts (18 + 0.2) / (10 + 0.2).
+TEST_F(DeviceRulingTest, WhatWasMeasuredBetweenTheHostsOfACenterDecidesThere)
+{
+    request_.gpu_threshold = 1.5;
+    request_.transfer.out_bytes = 2e9;
+    for (UnitTypeView& view : views_) {
+        view.network = constant_network(0.125);
+        view.nodes.between_hosts_gb = 10;
+    }
+
+    const Decision decision = decide();
+
+    EXPECT_EQ(decision.candidates[0].unit_type, "gpu");
+    EXPECT_NEAR(decision.devices.at(0).speedup, 18.2 / 10.2, 1e-9);
+    EXPECT_THAT(named(decision, "core").reason, HasSubstr("b = 10 GB/s, as measured between its hosts)"));
+    EXPECT_EQ(to_json(decision)["devices"][0]["network_source"], "between_hosts");
+    views_[core_].nodes = {};
+    EXPECT_EQ(place(), "gpu") << "any unit type of the center tells";
+    views_[gpu_].nodes = {};
+    EXPECT_EQ(place(), "core");
+}
+
+/// 20 GB in and 2 GB out are compressed in a second, and a third of the 16 s on the way is left.
+TEST_F(DeviceRulingTest, CompressionCountsForAJobThatCompresses)
+{
+    request_.gpu_threshold = 1.5;
+    request_.transfer.out_bytes = 2e9;
+    for (UnitTypeView& view : views_) {
+        view.network = constant_network(0.125);
+        view.nodes = {0.125, Compression{0.3, 22}};
+    }
+    const Decision plain = decide();
+    EXPECT_NEAR(plain.devices.at(0).speedup, 34.0 / 26, 1e-9);
+    EXPECT_EQ(plain.candidates[0].unit_type, "core");
+    EXPECT_FALSE(to_json(plain)["devices"][0].contains("compressed_fraction"));
+
+    request_.compresses = true;
+    const Decision compressed = decide();
+    EXPECT_NEAR(compressed.devices.at(0).speedup, 34.0 / (1 + 10 + 0.3 * 16), 1e-9);
+    EXPECT_EQ(compressed.candidates[0].unit_type, "gpu");
+    EXPECT_THAT(named(compressed, "core").reason, HasSubstr("between its hosts, c = 0.3, v = 22 GB/s)"));
+    EXPECT_EQ(to_json(compressed)["devices"][0]["compressed_fraction"], 0.3);
+}
+
+/// Over an infinitely fast network N is 18 / 11, over a slow one up to 1 / 0.3.
+TEST_F(DeviceRulingTest, WithCompressionANetworkThatIsNotMeasuredCouldSpeakForTheGpu)
+{
+    request_.gpu_threshold = 2;
+    for (UnitTypeView& view : views_)
+        view.nodes.compression = Compression{0.3, 22};
+    EXPECT_EQ(place(), "core") << "18 / 10 is not more, whatever b is";
+
+    request_.compresses = true;
+    EXPECT_EQ(removed(), 0);
+    EXPECT_EQ(place(), "gpu");
+    request_.gpu_threshold = 4;
+    EXPECT_EQ(removed(), 1) << "1 / 0.3 is not more either";
 }
 
 TEST_F(DeviceRulingTest, NoJobWaitsForAFullDeviceOfWhichTheOtherWouldEndItEarlier)
@@ -330,12 +419,18 @@ TEST_F(DeviceRulingTest, OffersLeaveOutGpusAndSaySo)
 TEST_F(DeviceRulingTest, ADecisionIsMadeAgainFromWhatIsKeptOfIt)
 {
     request_.gpu_threshold = 2;
+    request_.compresses = true;
+    for (UnitTypeView& view : views_)
+        view.nodes = {10, Compression{0.9, 1000}};
     const Decision decision = decide();
 
     const Result<RouteInputs> inputs =
         parse_route_inputs(route_inputs_json(request_, UnitTypeList(views_), {}, decision));
 
     ASSERT_TRUE(inputs.has_value());
+    EXPECT_TRUE(inputs->request.compresses);
+    for (const UnitTypeView& view : inputs->unit_types)
+        EXPECT_EQ(view.nodes, views_.front().nodes);
     const Decision again = route(inputs->request, inputs->unit_types, inputs->knowledge);
     ASSERT_TRUE(again.winner.has_value());
     EXPECT_EQ(again.candidates[*again.winner].unit_type, "core");

@@ -62,10 +62,13 @@ export const decisionsZh: readonly Sentence[] = [
   ['would cost more than the budget', '费用会超出预算'],
   ['would complete {time} after the deadline {deadline}| ({parts:sentence})', '会在截止时间 {deadline} 之后 {time} 完成（{parts}）'],
   ['would cost {cost}, the budget is {budget}', '费用为 {cost}，预算为 {budget}'],
-  ['on {gpu} the job is {times} times as fast as on {cpu}|, more than the threshold {threshold}|: its GPUs are taken| (n = {n}|, b not known)', '作业在 {gpu} 上的速度是在 {cpu} 上的 {times} 倍，高于阈值 {threshold}：使用其 GPU（n = {n}，b 未知）'],
-  ['on {gpu} the job is {times} times as fast as on {cpu}|, more than the threshold {threshold}|: its GPUs are taken| (n = {n}|, b = {b} GB/s, its way to the data site)', '作业在 {gpu} 上的速度是在 {cpu} 上的 {times} 倍，高于阈值 {threshold}：使用其 GPU（n = {n}，b = {b} GB/s，即到数据所在地的网络）'],
-  ['on {gpu} the job is {times} times as fast as on {cpu}|, not more than the threshold {threshold}|: its CPUs are taken| (n = {n}|, b not known)', '作业在 {gpu} 上的速度是在 {cpu} 上的 {times} 倍，不高于阈值 {threshold}：使用其 CPU（n = {n}，b 未知）'],
-  ['on {gpu} the job is {times} times as fast as on {cpu}|, not more than the threshold {threshold}|: its CPUs are taken| (n = {n}|, b = {b} GB/s, its way to the data site)', '作业在 {gpu} 上的速度是在 {cpu} 上的 {times} 倍，不高于阈值 {threshold}：使用其 CPU（n = {n}，b = {b} GB/s，即到数据所在地的网络）'],
+  // What S6 says, with what it was asked on.
+  ...([['more', '高于', 'GPU'], ['not more', '不高于', 'CPU']] as const).flatMap<Sentence>(([more, above, device]) => ([
+    [', b not known', 'b 未知'], [', b = {b}| GB/s, |its way to the data site', 'b = {b} GB/s，即到数据所在地的网络'],
+    [', b = {b}| GB/s, |as measured between its hosts', 'b = {b} GB/s，在其主机之间测得'],
+  ] as const).flatMap<Sentence>(([b, isB]) => ([['', ''], ['|, c = {c}, v = {v} GB/s', '，c = {c}，v = {v} GB/s']] as const).map<Sentence>(([c, isC]) => [
+    `on {gpu} the job is {times} times as fast as on {cpu}|, ${more} than the threshold {threshold}|: its ${device}s are taken| (n = {n}|${b}${c}|)`,
+    `作业在 {gpu} 上的速度是在 {cpu} 上的 {times} 倍，${above}阈值 {threshold}：使用其 ${device}（n = {n}，${isB}${isC}）`]))),
   ['the GPU\'s speed-up speaks for the other device of its center', 'GPU 加速比表明应使用该计算中心的另一种设备'],
   ['its units are closed or taken for good', '其单元已关闭或被长期占用'],
   ['the center is drained', '计算中心已停止接收作业'],
