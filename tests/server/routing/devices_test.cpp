@@ -127,6 +127,12 @@ TEST_F(Devices, WhatWasMeasuredBetweenTheNodesOfACenterIsWhatS6IsAskedOnThere)
     EXPECT_NEAR(compressed["compressed_fraction"].get<double>(), 0.25, 1e-9);
     EXPECT_NEAR(compressed["compression_gb_s"].get<double>(), 0.2, 1e-9);
 
+    const Json data = {{"in", Json::array({{{"bytes", 1}}})}, {"compressed", true}};
+    const JobId job = submit(spec({{"operators", {{{"id", "dgemm"}, {"count", 100}}}}, {"data", data}}));
+    route();
+    const Json placed = Json::parse(call(net::Method::kGet, "/jobs/" + job.value + "/placement").body)["decision"];
+    EXPECT_TRUE(placed["devices"][0].contains("compressed_fraction")) << "of a job that waits it is known, too";
+
     sql("UPDATE measurement SET void_reason = 'wrong' WHERE operator_id = 'mpi_bandwidth'");
     EXPECT_TRUE(test::eventually([&] {
         reload_catalog();
