@@ -3,6 +3,7 @@
 #include "cli/client/json_view.hpp"
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"
+#include "core/base/join_text.hpp"
 #include "core/decide/routing/decision_text.hpp"
 #include "core/model/money.hpp"
 
@@ -24,9 +25,7 @@ std::string basis_of(const Json& prediction)
         const std::string basis = text_of(one, "basis");
         if (std::find(seen.begin(), seen.end(), basis) == seen.end()) seen.push_back(basis);
     }
-    std::string text;
-    for (const std::string& basis : seen)
-        text += (text.empty() ? "" : ", ") + basis;
+    const std::string text = join_text(seen);
     return text.empty() ? "-" : text;
 }
 

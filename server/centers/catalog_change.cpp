@@ -1,5 +1,6 @@
 #include "server/centers/catalog_change.hpp"
 
+#include "core/base/join_text.hpp"
 #include "core/base/utf8_prefix.hpp"
 #include "server/centers/resources_store.hpp"
 #include "server/centers/session_store.hpp"
@@ -55,14 +56,6 @@ void add(std::string& text, const std::string& part)
     text += (text.empty() ? "" : "; ") + part;
 }
 
-std::string list(const std::vector<std::string>& names)
-{
-    std::string text;
-    for (const std::string& name : names)
-        text += (text.empty() ? "" : ", ") + name;
-    return text;
-}
-
 /// Keys whose values differ, those that are only on one side included.
 std::vector<std::string> changed_facts(const Json& before, const Json& now)
 {
@@ -103,9 +96,9 @@ std::string change_of(const UnitTypeReport& before, const UnitTypeReport& now)
     if (before.unit_count != now.unit_count && !comes_and_goes)
         add(text, std::to_string(now.unit_count) + " units, were " + std::to_string(before.unit_count));
     if (const std::vector<std::string> ids = new_operators(before, now); !ids.empty())
-        add(text, "new operators " + list(ids));
+        add(text, "new operators " + join_text(ids));
     if (const std::vector<std::string> keys = changed_facts(before.facts, now.facts); !keys.empty())
-        add(text, list(keys) + " changed");
+        add(text, join_text(keys) + " changed");
     return text;
 }
 
@@ -138,9 +131,9 @@ std::string offer_change_of(const UnitTypeReport& before, const UnitTypeReport& 
     if (before.resource_type != now.resource_type)
         add(text, "resource type " + now.resource_type + ", was " + before.resource_type);
     if (const std::vector<std::string> come = new_operators(before, now); !come.empty())
-        add(text, "new operators " + list(come));
+        add(text, "new operators " + join_text(come));
     if (const std::vector<std::string> gone = new_operators(now, before); !gone.empty())
-        add(text, "without operators " + list(gone));
+        add(text, "without operators " + join_text(gone));
     return text;
 }
 

@@ -1,5 +1,6 @@
 #include "server/routing/batch_plan.hpp"
 
+#include "core/base/join_text.hpp"
 #include "core/schedule/waiting_reason.hpp"
 #include "server/routing/batch_gangs.hpp"
 
@@ -63,10 +64,7 @@ Result<Placement> place(const BatchTools& tools, BatchRequests& requests, const 
     const bool knows_work = !ready.request.operators.empty();
     if (const auto places = requests.names_of(requests.unmeasured(*wanted, tools.settings->metering_period));
         !places.empty() && knows_work) {
-        std::string text;
-        for (const std::string& name : places)
-            text += (text.empty() ? "" : ", ") + name;
-        start.decision.assumptions.push_back("no fresh measurement of all its operators on " + text +
+        start.decision.assumptions.push_back("no fresh measurement of all its operators on " + join_text(places) +
                                              ": placed on what is known");
     }
     const CatalogSnapshot& catalog = *requests.catalog();

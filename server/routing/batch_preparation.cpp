@@ -1,5 +1,6 @@
 #include "server/routing/batch_preparation.hpp"
 
+#include "core/base/join_text.hpp"
 #include "server/routing/device_tenants.hpp"
 #include "server/routing/gpu_rooms.hpp"
 #include "server/routing/job_division.hpp"
@@ -20,14 +21,6 @@ namespace {
 /// Jobs of a batch that are divided: each is a decision of its own, while the batch's jobs are locked. The others are
 /// looked at by the next cycle, which is called for.
 constexpr int kMaxDivided = 64;
-
-std::string join(const std::vector<std::string>& words)
-{
-    std::string text;
-    for (const std::string& word : words)
-        text += (text.empty() ? "" : ", ") + word;
-    return text;
-}
 
 } // namespace
 
@@ -189,7 +182,7 @@ void BatchPreparation::start_metering(const WaitingJob& job, const std::vector<s
     NewJobEvent event;
     event.job_id = job.id;
     event.state = JobState::kMetering;
-    event.cause = "no fresh measurement of its type on " + join(places) +
+    event.cause = "no fresh measurement of its type on " + join_text(places) +
                   (probes.is_pretest ? ": its probe task is tried first" : ": probes first");
     event.evidence["metering_wait_s"] = job.spec.metering_wait_s;
     event.evidence["pretest"] = probes.is_pretest;

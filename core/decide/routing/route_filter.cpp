@@ -1,5 +1,6 @@
 #include "core/decide/routing/route_filter.hpp"
 
+#include "core/base/join_text.hpp"
 #include "core/decide/prediction/device_choice.hpp"
 #include "core/decide/routing/decision_text.hpp"
 
@@ -65,14 +66,6 @@ bool is_at_site(const RouteRequest& request, const UnitTypeView& view)
                                                 [&](const std::string& site) { return is_center(view, site); });
 }
 
-std::string join(const std::vector<std::string>& words)
-{
-    std::string text;
-    for (const std::string& word : words)
-        text += (text.empty() ? "" : ", ") + word;
-    return text;
-}
-
 bool has_memory(const UnitRequest& units, const UnitTypeFacts& facts)
 {
     return facts.memory_bytes_per_unit >= units.memory_bytes && facts.gpu_memory_bytes >= units.gpu_memory.all_bytes();
@@ -105,7 +98,7 @@ std::string operators_reason(const RouteRequest& request, const UnitTypeView& vi
         if (!has_operator(view, demand.operator_id) && !contains(missing, demand.operator_id))
             missing.push_back(demand.operator_id);
     }
-    return "cannot run " + join(missing);
+    return "cannot run " + join_text(missing);
 }
 
 std::string device_reason(const UnitRequest& units, const UnitTypeView& view)
@@ -114,12 +107,12 @@ std::string device_reason(const UnitRequest& units, const UnitTypeView& view)
     if (!is_right_device(units, facts)) return "is a " + view.resource_type + ", the job asks for a " + units.device;
     if (!keeps_devices(units, facts))
         return "its agent cannot keep a whole device for one job, and the job shares none";
-    if (view.isa.empty()) return "its instruction sets are not known, the job needs " + join(units.isa);
+    if (view.isa.empty()) return "its instruction sets are not known, the job needs " + join_text(units.isa);
     std::vector<std::string> missing;
     for (const std::string& one : units.isa) {
         if (!std::binary_search(view.isa.begin(), view.isa.end(), one)) missing.push_back(one);
     }
-    return "lacks " + join(missing);
+    return "lacks " + join_text(missing);
 }
 
 std::string gpu_memory_reason(const GpuMemoryRequest& need, const UnitTypeView& view)
@@ -208,7 +201,7 @@ std::string filter_reason(const RouteRequest& request, const UnitTypeView& view,
     case Filter::kSoftware:
         return "its center has not all of the " + to_string(request.software) + " that the job needs";
     case Filter::kDataSite:
-        return "the job's data may only be at " + join(request.sites);
+        return "the job's data may only be at " + join_text(request.sites);
     case Filter::kWallLimit:
         return "lets a job run " + duration_text(static_cast<double>(view.max_wall_s)) +
                " at most, this one may run longer";
