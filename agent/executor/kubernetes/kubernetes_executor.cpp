@@ -37,7 +37,8 @@ AttemptCause cause_of(const Result<JobUser>& user, const Result<std::string>& im
 
 KubernetesExecutor::KubernetesExecutor(KubernetesExecutorOptions options)
     : options_(std::move(options)), renewals_(options_.folder, options_.s3), keeper_(options_.input_cache),
-      descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), client_(options_.kubernetes)
+      descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), client_(options_.kubernetes),
+      view_(options_.kubernetes.center)
 {
     // By a connection of its own: this process forks before client_ is used.
     if (options_.asks_server) version_ = KubernetesClient(options_.kubernetes).version();

@@ -3,6 +3,7 @@
 #include "agent/executor/batch/grant_renewals.hpp"
 #include "agent/executor/batch/input_keeper.hpp"
 #include "agent/executor/batch/user_map.hpp"
+#include "agent/executor/kubernetes/cluster_view.hpp"
 #include "agent/executor/kubernetes/job_manifest.hpp"
 #include "agent/executor/kubernetes/kubernetes_client.hpp"
 #include "agent/executor/kubernetes/pod_end.hpp"
@@ -104,11 +105,8 @@ class KubernetesExecutor final : public Executor {
     void delete_later(const AttemptId& id, const std::string& uid);
     std::string report_of(const AttemptId& id, const Attempt& attempt, const char* name) const;
     EndFacts facts_of(const AttemptId& id, const Attempt& attempt) const;
-    const ClusterJob* job_of(const AttemptId& id) const;
     /// The pod that runs the attempt: of several the first.
     const ClusterPod* pod_of(const AttemptId& id, const Attempt& attempt) const;
-    /// Whether both watches have begun with all that there was.
-    bool has_listed() const;
     void judge(const AttemptId& id, Attempt& attempt);
     void judge_pod(const AttemptId& id, Attempt& attempt, const ClusterPod& pod);
     void judge_wait(const AttemptId& id, Attempt& attempt, const ClusterPod& pod);
@@ -142,10 +140,7 @@ class KubernetesExecutor final : public Executor {
     std::condition_variable_any wake_;
     std::map<AttemptId, Attempt> attempts_;
     std::set<AttemptId> moved_;
-    std::map<std::string, ClusterJob> jobs_;                        ///< by the label of the attempt
-    std::map<std::string, std::map<std::string, ClusterPod>> pods_; ///< likewise, and by their uids
-    std::optional<SteadyTime> jobs_listed_at_{};                    ///< when the last list that came to its end began
-    std::optional<SteadyTime> pods_listed_at_{};
+    ClusterView view_;
     bool is_pods_watched_ = false;              ///< or listed; what has no pod may have one else
     std::map<std::string, Deletion> deletions_; ///< by the Job's name
     SteadyTime create_after_{};                 ///< none is made before

@@ -68,7 +68,7 @@ void KubernetesExecutor::create_due()
             if (attempt.is_created || attempt.view.phase == RunPhase::kEnded || attempt.create_after > now) continue;
             if (attempt.is_adopted) {
                 // Its Job may have come to its end, and be gone: what has begun is not made again.
-                if (!has_listed() || job_of(id) != nullptr) continue;
+                if (!view_.has_listed() || view_.job_of(id) != nullptr) continue;
                 if (!report_of(id, attempt, "first").empty()) {
                     attempt.is_created = true;
                     continue;
@@ -176,36 +176,24 @@ void KubernetesExecutor::explain_due()
     }
 }
 
-const ClusterJob* KubernetesExecutor::job_of(const AttemptId& id) const
-{
-    const auto found = jobs_.find(id.value);
-    return found == jobs_.end() ? nullptr : &found->second;
-}
-
 const ClusterPod* KubernetesExecutor::pod_of(const AttemptId& id, const Attempt& attempt) const
 {
-    const auto found = pods_.find(id.value);
-    if (found == pods_.end() || found->second.empty()) return nullptr;
-    const std::map<std::string, ClusterPod>& pods = found->second;
-    if (pods.size() == 1 && attempt.last_pod && pods.contains(attempt.last_pod->uid)) return &pods.begin()->second;
+    const std::map<std::string, ClusterPod>* const pods = view_.pods_of(id);
+    if (pods == nullptr) return nullptr;
+    if (pods->size() == 1 && attempt.last_pod && pods->contains(attempt.last_pod->uid)) return &pods->begin()->second;
     std::string first = report_of(id, attempt, "first");
     while (first.ends_with('\n'))
         first.pop_back();
-    if (first.empty()) return &pods.begin()->second;
-    for (const auto& [uid, pod] : pods) {
+    if (first.empty()) return &pods->begin()->second;
+    for (const auto& [uid, pod] : *pods) {
         if (pod.name == first) return &pod;
     }
     return nullptr; // one that was made in its place, which does not run the program again
 }
 
-bool KubernetesExecutor::has_listed() const
-{
-    return jobs_listed_at_.has_value() && pods_listed_at_.has_value();
-}
-
 void KubernetesExecutor::judge(const AttemptId& id, Attempt& attempt)
 {
-    const ClusterJob* job = job_of(id);
+    const ClusterJob* job = view_.job_of(id);
     if (job != nullptr) {
         attempt.is_seen = true;
         attempt.is_created = true;
@@ -284,14 +272,14 @@ void KubernetesExecutor::judge_end(const AttemptId& id, Attempt& attempt, const 
 
 void KubernetesExecutor::judge_without_pod(const AttemptId& id, Attempt& attempt, const ClusterJob* job)
 {
-    if (!has_listed() || !is_pods_watched_) {
+    if (!view_.has_listed() || !is_pods_watched_) {
         attempt.podless_since.reset();
         return;
     }
     if (attempt.last_pod && stage_of(*attempt.last_pod) == PodStage::kEnded)
         return judge_end(id, attempt, *attempt.last_pod);
     const bool is_gone =
-        job == nullptr && (attempt.is_seen || jobs_listed_at_.value_or(SteadyTime()) >= attempt.created_at);
+        job == nullptr && (attempt.is_seen || view_.jobs_listed_at().value_or(SteadyTime()) >= attempt.created_at);
     const bool has_failed = job != nullptr && (!job->failure.reason.empty() || job->is_complete);
     if (!is_gone && !has_failed && !attempt.last_pod) {
         attempt.podless_since.reset();
@@ -310,36 +298,19 @@ void KubernetesExecutor::judge_without_pod(const AttemptId& id, Attempt& attempt
 
 void KubernetesExecutor::take_job(const std::string& type, const Json& object)
 {
-    ClusterJob job = fathom::agent::read_job(object);
-    if (job.attempt.empty() || job.center != options_.kubernetes.center) return;
-    const std::optional<AttemptId> id = AttemptId::parse(job.attempt);
+    const std::optional<AttemptId> id = view_.take_job(type, object);
     const auto found = id ? attempts_.find(*id) : attempts_.end();
     if (found != attempts_.end()) found->second.is_seen = true;
-    if (type == "DELETED") {
-        jobs_.erase(job.attempt);
-        return;
-    }
-    ClusterJob& known = jobs_[job.attempt];
-    known = std::move(job);
 }
 
 void KubernetesExecutor::take_pod(const std::string& type, const Json& object)
 {
-    ClusterPod pod = read_pod(object);
-    if (pod.attempt.empty()) return;
-    if (type != "DELETED") {
-        ClusterPod& known = pods_[pod.attempt][pod.uid];
-        known = std::move(pod);
-        return;
-    }
-    const auto pods = pods_.find(pod.attempt);
-    if (pods != pods_.end()) pods->second.erase(pod.uid);
-    if (pods != pods_.end() && pods->second.empty()) pods_.erase(pods);
-    const std::optional<AttemptId> id = AttemptId::parse(pod.attempt);
+    std::optional<ClusterPod> gone = view_.take_pod(type, object);
+    const std::optional<AttemptId> id = gone ? AttemptId::parse(gone->attempt) : std::nullopt;
     const auto found = id ? attempts_.find(*id) : attempts_.end();
     // Its last state may tell more than was told before.
-    if (found != attempts_.end() && (!found->second.last_pod || found->second.last_pod->uid == pod.uid))
-        found->second.last_pod = std::move(pod);
+    if (found != attempts_.end() && (!found->second.last_pod || found->second.last_pod->uid == gone->uid))
+        found->second.last_pod = std::move(gone);
 }
 
 bool KubernetesExecutor::list_objects(KubernetesClient& client, const std::string& path, bool is_of_pods,
@@ -352,13 +323,7 @@ bool KubernetesExecutor::list_objects(KubernetesClient& client, const std::strin
     note_reached(is_of_pods, list ? Result<void>() : list.error());
     if (is_of_pods) is_pods_watched_ = list.has_value();
     if (!list) return false;
-    if (is_of_pods) {
-        pods_.clear();
-        pods_listed_at_ = began;
-    } else {
-        jobs_.clear();
-        jobs_listed_at_ = began;
-    }
+    is_of_pods ? view_.begin_pods(began) : view_.begin_jobs(began);
     for (const Json& object : list->items)
         is_of_pods ? take_pod("ADDED", object) : take_job("ADDED", object);
     version = list->version;
@@ -371,7 +336,7 @@ bool KubernetesExecutor::list_objects(KubernetesClient& client, const std::strin
 /// have this one's label by mistake.
 void KubernetesExecutor::delete_leftovers()
 {
-    for (const auto& [attempt, job] : jobs_) {
+    for (const auto& [attempt, job] : view_.jobs()) {
         const std::optional<AttemptId> id = AttemptId::parse(attempt);
         if (!id || (!job.is_complete && job.failure.reason.empty()) || attempts_.contains(*id)) continue;
         if (::access(folder_of(*id).path.c_str(), F_OK) != 0) delete_later(*id, job.uid);

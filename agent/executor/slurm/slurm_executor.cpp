@@ -273,7 +273,7 @@ void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd en
     complete_end(end, {id, folder_of(id), limits, owner_of(attempt)}, usage, keeper_);
     attempt.view = {.phase = RunPhase::kEnded, .started_at = end.started_at};
     attempt.view.end = std::move(end);
-    if (!attempt.job.empty()) remember_ended(id, attempt);
+    if (!attempt.job.empty()) ended_jobs_.add(attempt.job, {id, owner_of(attempt), attempt.user});
     if (!attempt.job.empty()) queue_looks_.hasten(std::chrono::steady_clock::now());
     tell(id);
 }

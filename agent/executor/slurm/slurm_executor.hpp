@@ -6,6 +6,7 @@
 #include "agent/executor/local/folder_removals.hpp"
 #include "agent/executor/s3_grants.hpp"
 #include "agent/executor/slurm/batch_script.hpp"
+#include "agent/executor/slurm/ended_jobs.hpp"
 #include "agent/executor/slurm/job_end.hpp"
 #include "agent/executor/slurm/queue_looks.hpp"
 #include "agent/executor/slurm/slurm_client.hpp"
@@ -14,7 +15,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -123,13 +123,6 @@ class SlurmExecutor final : public Executor {
 
     /// By number and name: a controller that was killed may have given a number that it does not know of once more.
     using ShownJobs = std::set<std::pair<std::string, std::string>>;
-    /// A job whose attempt has ended.
-    struct EndedJob {
-        AttemptId attempt;
-        unsigned uid{};
-        std::optional<JobUser> user;
-        std::optional<SteadyTime> shown_at; ///< since when Slurm shows it as one that has not ended
-    };
 
     // With mutex_ held.
     Attempt* find_or_adopt(const AttemptId& id);
@@ -146,9 +139,6 @@ class SlurmExecutor final : public Executor {
     /// Tells the end that the script noted, if it noted one, and has the job cancelled, of which Slurm does not know
     /// that it has ended. @return whether there is a note
     bool end_by_notes(const AttemptId& id, Attempt& attempt, const ScriptNotes& notes);
-    void remember_ended(const AttemptId& id, const Attempt& attempt);
-    /// A controller that was killed may have a job run or wait again whose end it had told: nobody else would give back
-    /// what the job holds.
     void apply_to_ended(const SlurmJob& job, EndedJob& ended);
     void cancel_leftover(const std::string& number, unsigned uid, const std::optional<JobUser>& user);
     void apply_wait(const AttemptId& id, Attempt& attempt, const SlurmJob& job);
@@ -228,12 +218,11 @@ class SlurmExecutor final : public Executor {
     bool has_news_ = false;         ///< for the thread
     bool has_polled_ = false;
     bool is_reached_ = true;
-    SteadyTime submit_after_{};                  ///< none is submitted before
-    bool has_refused_ = false;                   ///< since it last took one
-    std::map<unsigned, Jobs> leftovers_;         ///< to be cancelled, whatever has become of their attempts
-    std::map<std::string, EndedJob> ended_jobs_; ///< by Slurm's number; the newest
-    std::deque<std::string> ended_order_;        ///< their numbers, in the order of their ends
-    SteadyTime next_leftovers_{};                ///< they are not tried again before; of the thread
+    SteadyTime submit_after_{};          ///< none is submitted before
+    bool has_refused_ = false;           ///< since it last took one
+    std::map<unsigned, Jobs> leftovers_; ///< to be cancelled, whatever has become of their attempts
+    EndedJobs ended_jobs_;
+    SteadyTime next_leftovers_{}; ///< they are not tried again before; of the thread
     std::chrono::milliseconds poll_interval_;
     SteadyTime next_poll_{};
     SteadyTime next_accounts_{}; ///< Slurm's accounting is not asked before; of the thread

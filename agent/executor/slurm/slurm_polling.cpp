@@ -23,8 +23,6 @@ constexpr std::chrono::milliseconds kMaxRefusedPause = 2min;
 constexpr auto kMaxSubmitting = 1s;
 constexpr auto kUnreachedPause = 5s;
 constexpr int kMaxLeftoverTries = 100;
-/// Jobs that have ended, of which the agent remembers that they have.
-constexpr std::size_t kMaxEndedJobs = 10'000;
 
 } // namespace
 
@@ -310,26 +308,9 @@ void SlurmExecutor::cancel_leftover(const std::string& number, unsigned uid, con
     jobs.numbers.push_back(number);
 }
 
-void SlurmExecutor::remember_ended(const AttemptId& id, const Attempt& attempt)
-{
-    if (!ended_jobs_.insert_or_assign(attempt.job, EndedJob{id, owner_of(attempt), attempt.user, std::nullopt}).second)
-        return; // a controller that was killed gives numbers twice
-    ended_order_.push_back(attempt.job);
-    if (ended_order_.size() <= kMaxEndedJobs) return;
-    ended_jobs_.erase(ended_order_.front());
-    ended_order_.pop_front();
-}
-
 void SlurmExecutor::apply_to_ended(const SlurmJob& job, EndedJob& ended)
 {
-    if (job.state != "RUNNING" && job.state != "PENDING") {
-        ended.shown_at.reset();
-        return;
-    }
-    const auto now = steady_clock::now();
-    if (!ended.shown_at) ended.shown_at = now;
-    if (now - *ended.shown_at < options_.max_unknown_end) return;
-    ended.shown_at = now; // once more, if that does not help
+    if (!EndedJobs::is_left(ended, job, steady_clock::now(), options_.max_unknown_end)) return;
     log_info(
         "slurm_job_left_after_its_end",
         {{"attempt_id", ended.attempt.value}, {"slurm_job", job.id}, {"state", job.state}, {"effect", "cancelled"}});
@@ -387,9 +368,7 @@ void SlurmExecutor::apply_run(const AttemptId& id, Attempt& attempt, const Slurm
 
 void SlurmExecutor::apply(const SlurmJob& job)
 {
-    const auto ended = ended_jobs_.find(job.id);
-    if (ended != ended_jobs_.end() && ended->second.attempt.value == job.name && ended->second.uid == job.uid)
-        return apply_to_ended(job, ended->second);
+    if (EndedJob* const ended = ended_jobs_.find(job)) return apply_to_ended(job, *ended);
     const std::optional<AttemptId> id = AttemptId::parse(job.name);
     const auto found = id ? attempts_.find(*id) : attempts_.end();
     // Names can be given by anybody.
