@@ -12,8 +12,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include <algorithm>
-
 namespace fathom::server {
 namespace {
 
@@ -242,26 +240,6 @@ bool AgentSession::refuse(const std::optional<MessageId>& id, const Error& error
     return false;
 }
 
-asio::awaitable<void> AgentSession::send_orders()
-{
-    while (!ended_) {
-        wake_pending_ = false;
-        offer_authorities();
-        offer_library(); // before the jobs that are matched with it
-        const bool are_offered = co_await offer_orders();
-        co_await offer_questions();
-        co_await offer_file_queries();
-        co_await offer_targets();
-        co_await offer_resources();
-        if (wake_pending_ || ended_) continue;
-        if (!are_offered || target_pending_ || resources_pending_)
-            wake_timer_.expires_after(options_.order_tick);
-        else
-            wake_timer_.expires_at(asio::steady_timer::time_point::max());
-        co_await wake_timer_.async_wait(asio::as_tuple(asio::use_awaitable));
-    }
-}
-
 asio::awaitable<void> AgentSession::tell_of_catalog()
 {
     co_await notices_.run(grant_.center_id);
@@ -282,82 +260,6 @@ void AgentSession::standing_unknown(bool was_heard)
 {
     is_asked_ = true;
     if (was_heard) is_heard_ = true;
-}
-
-asio::awaitable<bool> AgentSession::offer_orders()
-{
-    std::vector<std::string> on_their_way;
-    for (const AttemptId& attempt : starting_)
-        on_their_way.push_back(attempt.value);
-    Result<AttemptGateway::PendingOrders> orders =
-        co_await parts_.gateway->pending_orders(reporter(), std::move(on_their_way), room_for_starts());
-    if (!orders) {
-        log_warning("agent_orders_failed", {{"center", grant_.center_name}, {"error", describe(orders.error())}});
-        co_return false;
-    }
-    if (ended_) co_return true;
-    has_more_starts_ = orders->has_more;
-    for (link::Body& order : orders->bodies)
-        offer(std::move(order));
-    co_return true;
-}
-
-/// Far less than what the connection lets wait (net::ServerOptions), so that our own orders never close it.
-std::int64_t AgentSession::room_for_starts() const
-{
-    constexpr std::size_t kMaxOnTheirWay_bytes = 16UL << 20U;
-    return static_cast<std::int64_t>(kMaxOnTheirWay_bytes - std::min(starting_bytes_, kMaxOnTheirWay_bytes));
-}
-
-asio::awaitable<void> AgentSession::offer_questions()
-{
-    // Only when woken for it: orders are looked for often, and must not pay for what is rare.
-    if (!question_pending_ || ended_) co_return;
-    question_pending_ = false;
-    std::function<void(const link::Message&)> send = [this](const link::Message& message) {
-        if (!ended_ && !socket_->send(link::encode(message))) end("the agent reads too slowly");
-    };
-    co_await questions_.offer(grant_.center_id, std::move(send));
-}
-
-asio::awaitable<void> AgentSession::offer_file_queries()
-{
-    if (!piece_pending_ || ended_) co_return;
-    piece_pending_ = false;
-    std::function<void(const link::Message&)> send = [this](const link::Message& message) {
-        if (!ended_ && !socket_->send(link::encode(message))) end("the agent reads too slowly");
-    };
-    co_await files_.offer(grant_.center_id, std::move(send));
-}
-
-void AgentSession::offer_start(link::StartAttempt start)
-{
-    const AttemptId attempt = start.order.attempt_id;
-    if (!starting_.insert(attempt).second) return;
-    const link::Message message = link::make_message(std::move(start));
-    std::string text = link::encode(message);
-    starts_.emplace(message.id, SentStart{attempt, text.size()});
-    starting_bytes_ += text.size();
-    log_info("attempt_ordered", {{"center", grant_.center_name}, {"attempt_id", attempt.value}});
-    if (!socket_->send(std::move(text))) end("the agent reads too slowly");
-}
-
-/// Sends an order unless it is on its way in this connection already.
-void AgentSession::offer(link::Body order)
-{
-    if (auto* start = std::get_if<link::StartAttempt>(&order)) return offer_start(std::move(*start));
-    const auto* const cancel = std::get_if<link::CancelAttempt>(&order);
-    if (cancel != nullptr && !note_order(cancelled_, cancel->attempt_id, "attempt_cancel_ordered")) return;
-    const auto* const recall = std::get_if<link::RecallAttempt>(&order);
-    if (recall != nullptr && !note_order(recalled_, recall->attempt_id, "attempt_recalled")) return;
-    send(std::move(order));
-}
-
-bool AgentSession::note_order(std::set<AttemptId>& sent, const AttemptId& attempt, std::string_view event) const
-{
-    if (!sent.insert(attempt).second) return false;
-    log_info(event, {{"center", grant_.center_name}, {"attempt_id", attempt.value}});
-    return true;
 }
 
 void AgentSession::send(link::Body body)

@@ -9,6 +9,7 @@
 #include "server/centers/enrolment_service.hpp"
 #include "server/centers/message_pace.hpp"
 #include "server/centers/output_room.hpp"
+#include "server/centers/sent_orders.hpp"
 #include "server/centers/session_files.hpp"
 #include "server/centers/session_questions.hpp"
 #include "server/centers/session_store.hpp"
@@ -24,7 +25,6 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 
 namespace fathom::server {
@@ -217,7 +217,6 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     asio::awaitable<Result<void>> renew(std::string request_pem);
     /// False when that could not be looked up.
     asio::awaitable<bool> offer_orders();
-    std::int64_t room_for_starts() const;
     void offer_start(link::StartAttempt start);
     asio::awaitable<void> offer_questions();
     asio::awaitable<void> offer_file_queries();
@@ -227,8 +226,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     void offer_authorities();
     asio::awaitable<void> note_trust(link::Ack ack);
     void offer(link::Body order);
-    /// False where the attempt was told it in this connection before.
-    bool note_order(std::set<AttemptId>& sent, const AttemptId& attempt, std::string_view event) const;
+    void log_order(std::string_view event, const AttemptId& attempt) const;
     void send(link::Body body);
     /// Thread-safe: the flag is set on the strand, and orders are looked at.
     void raise(bool AgentSession::* pending);
@@ -243,18 +241,9 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
 
     SessionGrant grant_;
     std::vector<link::InventoryItem> inventory_; ///< from hello until reconciled
-    /// An order to start that was sent and is not acknowledged.
-    struct SentStart {
-        AttemptId attempt;
-        std::size_t bytes{};
-    };
-    std::map<MessageId, SentStart> starts_;
-    std::set<AttemptId> starting_; ///< the same attempts
-    std::size_t starting_bytes_ = 0;
-    bool has_more_starts_ = false;  ///< than there was room for
-    std::set<AttemptId> cancelled_; ///< told to end in this connection
-    std::set<AttemptId> recalled_;  ///< told to come back, unless they have started
-    std::list<ReadReport> reports_; ///< not yet carried out, those that are being included
+    SentOrders orders_;                          ///< in this connection
+    bool has_more_starts_ = false;               ///< than there was room for
+    std::list<ReadReport> reports_;              ///< not yet carried out, those that are being included
     std::size_t report_bytes_ = 0;
     asio::steady_timer reports_came_; ///< or may be carried out now
     asio::steady_timer reports_went_;

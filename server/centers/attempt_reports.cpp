@@ -52,9 +52,9 @@ asio::awaitable<void> AgentSession::handle_ack(link::Ack ack)
         co_await note_trust(std::move(ack));
         co_return;
     }
-    const auto start = starts_.find(ack.of);
-    if (start == starts_.end()) co_return; // of a cancellation, or of an earlier connection
-    const AttemptId attempt = start->second.attempt;
+    const AttemptId* const start = orders_.find_start(ack.of);
+    if (start == nullptr) co_return; // of a cancellation, or of an earlier connection
+    const AttemptId attempt = *start;
     ReadReport report{StartAcknowledged{attempt, std::move(ack.error)}, attempt, ack.of, std::string(), ++read_count_};
     co_await add_report(std::move(report));
 }
@@ -178,7 +178,7 @@ asio::awaitable<bool> AgentSession::answer_report(const ReadReport& report, cons
             co_return false;
         }
     }
-    if (std::holds_alternative<link::AttemptEnded>(report.report)) cancelled_.erase(report.attempt);
+    if (std::holds_alternative<link::AttemptEnded>(report.report)) orders_.note_end(report.attempt);
     if (is_ack) {
         if (!taken) log_refusal(taken.error(), report.attempt.value);
         forget_start(report.id, report.attempt);
@@ -192,14 +192,8 @@ asio::awaitable<bool> AgentSession::answer_report(const ReadReport& report, cons
 /// Only after it was noted: until the row says so, pending_orders() would name the attempt again.
 void AgentSession::forget_start(const MessageId& order, const AttemptId& attempt)
 {
-    starting_.erase(attempt);
-    // Once, whatever else was read meanwhile.
-    const auto start = starts_.find(order);
-    if (start != starts_.end()) {
-        starting_bytes_ -= start->second.bytes;
-        starts_.erase(start);
-    }
-    if (has_more_starts_ && room_for_starts() > 0) wake();
+    orders_.forget_start(order, attempt);
+    if (has_more_starts_ && orders_.room_for_starts() > 0) wake();
 }
 
 } // namespace fathom::server
