@@ -6,6 +6,7 @@
 #include "simulator/engine/network_state.hpp"
 #include "simulator/engine/policy_checks.hpp"
 #include "simulator/engine/series_recorder.hpp"
+#include "simulator/engine/timed.hpp"
 #include "simulator/engine/unit_times.hpp"
 #include "simulator/world/check_scenario.hpp"
 #include "simulator/world/truth.hpp"
@@ -13,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <queue>
 #include <utility>
 
@@ -78,15 +78,6 @@ class Simulation {
     bool is_counted(std::size_t job) const
     {
         return scenario_.workload.first_counted <= job && job < scenario_.workload.end_counted;
-    }
-
-    template <class Act>
-    auto timed(Act act)
-    {
-        const auto begin = std::chrono::steady_clock::now();
-        auto result = act();
-        result_.decide_wall_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        return result;
     }
 
     /// True when the simulation is to stop.
@@ -158,7 +149,7 @@ class Simulation {
         result_.most_waiting = std::max(result_.most_waiting, ++waiting_);
         has_changed_ = true;
         if (!policy_.hands_over()) return {};
-        const PolicyStart chosen = timed([&] { return policy_.choose(view(), job, possible_); });
+        const PolicyStart chosen = timed(result_.decide_wall_s, [&] { return policy_.choose(view(), job, possible_); });
         ++result_.decisions;
         if (Result<void> valid = check_choice(chosen, job, possible_, scenario_.network); !valid) return valid;
         state_.queue(chosen.unit_type)
@@ -175,7 +166,7 @@ class Simulation {
         wake_s_ = kNever;
         if (waiting_ == 0) return {};
         ++result_.decisions;
-        for (const PolicyStart& one : timed([&] { return policy_.decide(view()); })) {
+        for (const PolicyStart& one : timed(result_.decide_wall_s, [&] { return policy_.decide(view()); })) {
             if (Result<void> done = start(one); !done) return done;
         }
         for (const std::size_t job : policy_.take_given_up()) {

@@ -1,6 +1,7 @@
 #include "core/decide/routing/route.hpp"
 
 #include "core/decide/routing/device_ruling.hpp"
+#include "core/decide/routing/limited_unit_types.hpp"
 #include "core/decide/routing/route_filter.hpp"
 #include "core/decide/routing/route_reasons.hpp"
 #include "core/decide/routing/route_search.hpp"
@@ -20,9 +21,6 @@ constexpr std::size_t kMaxRunnersUp = 16;
 
 /// Room for the infeasible ones of most decisions; many decisions are kept at once, so that room not used is dear.
 constexpr std::size_t kRemovedExpected = 8;
-
-/// Of those that deadline or budget removes, so many centers are named.
-constexpr std::size_t kMaxLimitedCenters = 20;
 
 /// Those around the chosen one where there are too many to show.
 std::vector<CountChoice> shown_counts(const std::vector<CountChoice>& counts, std::int64_t chosen)
@@ -74,7 +72,8 @@ class Deciding {
     Decision whole(const RouteSearch& found)
     {
         decision_.filter_trace = table_->filter_trace_of(*request_, *kind_);
-        if (!kind_->cost.empty()) count_limits(found);
+        LimitedUnitTypes limited(*request_, *table_, *kind_, chooser_);
+        limited.count(found, decision_.filter_trace);
         if (!aside_.empty()) {
             decision_.filter_trace.steps.push_back(speedup_step(aside_, *table_->unit_types));
             decision_.filter_trace.left -= decision_.filter_trace.steps.back().removed;
@@ -84,7 +83,7 @@ class Deciding {
         for (std::size_t i = 0; i < described; ++i)
             decision_.candidates.push_back(describe(found.feasible[i]));
         const bool has_winner = !found.feasible.empty();
-        add_removed(found);
+        add_removed(found, limited);
         if (has_winner) finalize_winner(found.feasible.front());
         if (has_winner) compare_kinds(found);
         return std::move(decision_);
@@ -141,14 +140,10 @@ class Deciding {
         return prediction->second;
     }
 
-    Candidate describe(const Found& found)
+    /// How long it runs there, on one unit and on as many as it would have.
+    void describe_run(const Found& found, Candidate& candidate)
     {
-        const UnitTypeView& view = view_of(found.unit_type);
         const PlaceChoice& choice = found.choice;
-        Candidate candidate = named(view);
-        candidate.feasible = !choice.removed_by;
-        candidate.removed_by = choice.removed_by;
-        candidate.unit_count = choice.unit_count;
         candidate.prediction = predict(found.unit_type);
         const RunTime single{candidate.prediction.run_s, candidate.prediction.low_s, candidate.prediction.high_s};
         const bool is_estimate = request_->operators.empty() && choice.compute.run_s > 0 && table_->knowledge.runs;
@@ -160,6 +155,17 @@ class Deciding {
         candidate.prediction.high_s = choice.plan.occupied.high_s;
         candidate.compute_s = choice.compute.run_s;
         if (!request_->operators.empty() && candidate.prediction.unknown_operators == 0) candidate.raw = choice.raw;
+    }
+
+    Candidate describe(const Found& found)
+    {
+        const UnitTypeView& view = view_of(found.unit_type);
+        const PlaceChoice& choice = found.choice;
+        Candidate candidate = named(view);
+        candidate.feasible = !choice.removed_by;
+        candidate.removed_by = choice.removed_by;
+        candidate.unit_count = choice.unit_count;
+        describe_run(found, candidate);
         candidate.neighbours = choice.neighbours;
         candidate.gpu_share = choice.gpu_share;
         candidate.gpu_room = choice.gpu_room;
@@ -217,73 +223,9 @@ class Deciding {
         return candidate;
     }
 
-    /// What deadline and budget remove, beside what the kind knows: by the bounds, and by what was looked at.
-    void count_limits(const RouteSearch& found)
-    {
-        std::vector<std::pair<std::uint32_t, Filter>> seen;
-        for (const Found& one : found.removed)
-            seen.emplace_back(one.unit_type, *one.choice.removed_by);
-        FilterStep late{Filter::kDeadline, 0, {}};
-        FilterStep dear{Filter::kBudget, 0, {}};
-        mark_limits(seen);
-        constexpr auto kLate = static_cast<std::uint8_t>(Filter::kDeadline);
-        constexpr auto kDear = static_cast<std::uint8_t>(Filter::kBudget);
-        late.removed = std::count(limits_.begin(), limits_.end(), kLate);
-        dear.removed = std::count(limits_.begin(), limits_.end(), kDear);
-        std::int64_t late_left = late.removed; // to be named
-        std::int64_t dear_left = dear.removed;
-        const std::uint8_t* const limits = limits_.data();
-        for (std::size_t place = 0; late_left + dear_left > 0; ++place) {
-            const std::uint32_t unit_type = table_->columns->by_center()[place];
-            const std::uint8_t limit = limits[unit_type];
-            if (limit == RouteKind::kStays) continue;
-            FilterStep& step = limit == kLate ? late : dear;
-            std::int64_t& left = limit == kLate ? late_left : dear_left;
-            --left;
-            if (!note_center(step, unit_type)) left = 0;
-        }
-        for (FilterStep* step : {&late, &dear}) {
-            if (step->removed == 0) continue;
-            decision_.filter_trace.left -= step->removed;
-            decision_.filter_trace.steps.push_back(std::move(*step));
-        }
-    }
-
-    /// kDeadline or kBudget where one of these removes a unit type, else kStays.
-    void mark_limits(const std::vector<std::pair<std::uint32_t, Filter>>& seen)
-    {
-        const RouteLimits limits(*request_, *kind_, chooser_);
-        const std::size_t size = kind_->filter.size();
-        const std::uint8_t* const filter = kind_->filter.data();
-        limits_.resize(size);
-        std::uint8_t* const marks = limits_.data();
-        for (std::size_t i = 0; i < size; ++i)
-            marks[i] = filter[i] == RouteKind::kStays ? limits.removing(i) : RouteKind::kStays;
-        for (const auto& [unit_type, removed_by] : seen)
-            marks[unit_type] = static_cast<std::uint8_t>(removed_by);
-    }
-
-    /// False when so many centers are named that this one is not.
-    bool note_center(FilterStep& step, std::uint32_t unit_type)
-    {
-        const std::string& center = table_->unit_types->given(unit_type).center_name;
-        if (!step.centers.empty() && step.centers.back().center == center) {
-            ++step.centers.back().removed;
-            return true;
-        }
-        if (step.centers.size() == kMaxLimitedCenters) return false;
-        limited_.push_back(unit_type);
-        const double over_s = std::max(kind_->completion_s[unit_type] - chooser_.left_s(), 0.0);
-        step.centers.push_back({center, 1,
-                                step.filter == Filter::kDeadline
-                                    ? "would complete " + duration_text(over_s) + " after the deadline at the earliest"
-                                    : "would cost more than the budget"});
-        return true;
-    }
-
     /// The infeasible candidates that are kept: all of few, else some of each filter, and those that come nearest to
     /// deadline and budget.
-    void add_removed(const RouteSearch& found)
+    void add_removed(const RouteSearch& found, const LimitedUnitTypes& limited)
     {
         std::vector<std::uint32_t> kept;
         if (is_small()) {
@@ -291,9 +233,10 @@ class Deciding {
                 kept.push_back(i);
         } else {
             kept = kind_->removed_first;
-            add_nearest(kept);
-            kept.insert(kept.end(), limited_.begin(),
-                        limited_.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(limited_.size(), 8)));
+            limited.add_nearest(decision_.filter_trace, kept);
+            const std::span<const std::uint32_t> named = limited.named();
+            kept.insert(kept.end(), named.begin(),
+                        named.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(named.size(), 8)));
         }
         for (const Found& one : found.feasible)
             std::erase(kept, one.unit_type);
@@ -326,33 +269,6 @@ class Deciding {
         const PlaceRun run = table_->run_of(*request_, *kind_, unit_type);
         Found found{unit_type, chooser_.choose(view_of(unit_type), run, ChoiceAim::kBest), {}, {}};
         if (found.choice.removed_by) decision_.candidates.push_back(describe(found));
-    }
-
-    /// Of those that only deadline or budget removes the earliest and the cheapest, of all and of those that keep the
-    /// other limit: what the submitter is told to choose from.
-    void add_nearest(std::vector<std::uint32_t>& kept) const
-    {
-        if (kind_->cost.empty()) return;
-        const double budget = budget_limit(request_->budget);
-        std::array<std::optional<std::uint32_t>, 4> nearest;
-        const auto keep = [&](std::optional<std::uint32_t>& best, std::uint32_t i, const std::vector<double>& column) {
-            if (!best || std::tie(column[i], table_->columns->id_rank()[i]) <
-                             std::tie(column[*best], table_->columns->id_rank()[*best]))
-                best = i;
-        };
-        const bool is_any = std::any_of(
-            decision_.filter_trace.steps.begin(), decision_.filter_trace.steps.end(),
-            [](const FilterStep& step) { return step.filter == Filter::kDeadline || step.filter == Filter::kBudget; });
-        for (std::uint32_t i = 0; is_any && i < limits_.size(); ++i) {
-            if (limits_[i] == RouteKind::kStays) continue;
-            keep(nearest[0], i, kind_->completion_s);
-            keep(nearest[1], i, kind_->cost);
-            if (kind_->cost[i] <= budget) keep(nearest[2], i, kind_->completion_s);
-            if (kind_->completion_s[i] <= chooser_.left_s()) keep(nearest[3], i, kind_->cost);
-        }
-        for (const std::optional<std::uint32_t>& one : nearest) {
-            if (one) kept.insert(kept.begin(), *one);
-        }
     }
 
     /// What keeps the winner from its units: its project has taken enough.
@@ -435,9 +351,7 @@ class Deciding {
     RouteTable::Impl* table_;
     PlaceChooser chooser_;
     RouteKind* kind_ = nullptr;
-    std::vector<std::uint8_t> limits_;   ///< by unit type; empty without deadline and budget
-    std::vector<std::uint32_t> limited_; ///< some of those that deadline or budget removes
-    std::vector<SetAside> aside_;        ///< that Filter::kSpeedup removes
+    std::vector<SetAside> aside_; ///< that Filter::kSpeedup removes
     Decision decision_;
 };
 

@@ -1,14 +1,10 @@
 #include "core/decide/routing/route_columns.hpp"
 
-#include "core/base/byte_key.hpp"
 #include "core/base/portable_math.hpp"
-#include "core/decide/measurement/operator_size.hpp"
 #include "core/decide/routing/route_filter.hpp"
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -60,14 +56,6 @@ constexpr std::size_t kMinColumns = 64;
 
 } // namespace
 
-void add_size(std::string& key, const OperatorDemand& demand)
-{
-    byte_key::add(key, demand.operator_id);
-    byte_key::add(key, demand.parameters_key);
-    byte_key::add(key, demand.operations);
-    byte_key::add(key, demand.bytes);
-}
-
 double speed_of(const UnitTypeView& view)
 {
     double sum = 0;
@@ -84,22 +72,6 @@ double speed_of(const UnitTypeView& view)
 UnitMeasurements units_of(const UnitTypeView& view)
 {
     return {.operators = view.measured, .cores = view.cores_per_unit, .one_core = view.one_core};
-}
-
-OperatorColumn::OperatorColumn(std::size_t size)
-    : times(size), least_s(size), least_unit_s(size), is_offered(size), is_unknown(size), is_estimated(size)
-{
-}
-
-void OperatorColumn::take(std::size_t unit_type, const OperatorColumn& other, std::size_t from)
-{
-    times[unit_type] = other.times[from];
-    least_s[unit_type] = other.least_s[from];
-    least_unit_s[unit_type] = other.least_unit_s[from];
-    is_offered[unit_type] = other.is_offered[from];
-    is_unknown[unit_type] = other.is_unknown[from];
-    is_estimated[unit_type] = other.is_estimated[from];
-    has_loads = has_loads || times[unit_type].load != nullptr;
 }
 
 RouteColumns::RouteColumns(const UnitTypeList& unit_types, std::shared_ptr<const OperatorEstimates> estimates,
@@ -123,7 +95,7 @@ RouteColumns::RouteColumns(const UnitTypeList& unit_types, std::shared_ptr<const
         }
         move_columns(*before);
     }
-    sort_names();
+    order_ = UnitTypeOrder(unit_types_);
 }
 
 void RouteColumns::set_facts(std::size_t unit_type, const UnitTypeFacts& facts)
@@ -139,9 +111,7 @@ void RouteColumns::set_facts(std::size_t unit_type, const UnitTypeFacts& facts)
 void RouteColumns::take_over(RouteColumns& before)
 {
     changed_at_ = before.changed_at_;
-    id_rank_ = before.id_rank_;
-    by_center_ = before.by_center_;
-    center_rank_ = before.center_rank_;
+    order_ = before.order_;
     columns_ = std::exchange(before.columns_, {});
     start_up_s_ = before.start_up_s_;
     speeds_ = before.speeds_;
@@ -188,39 +158,6 @@ void RouteColumns::move_columns(RouteColumns& before)
             column->take(to, *kept.column, from);
         columns_.emplace(key, Kept{kept.demand, std::move(column), kept.generation, kept.last_used});
     }
-}
-
-void RouteColumns::sort_names()
-{
-    id_rank_.resize(size());
-    by_center_.resize(size());
-    std::vector<std::uint32_t> by_id(size());
-    std::iota(by_id.begin(), by_id.end(), 0U);
-    by_center_ = by_id;
-    std::sort(by_id.begin(), by_id.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return std::tie(unit_types_[a].id, a) < std::tie(unit_types_[b].id, b);
-    });
-    for (std::size_t rank = 0; rank < by_id.size(); ++rank)
-        id_rank_[by_id[rank]] = static_cast<std::uint32_t>(rank);
-    std::sort(by_center_.begin(), by_center_.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return std::tie(unit_types_[a].center_name, unit_types_[a].name, unit_types_[a].id) <
-               std::tie(unit_types_[b].center_name, unit_types_[b].name, unit_types_[b].id);
-    });
-    center_rank_.resize(size());
-    for (std::size_t i = 1; i < by_center_.size(); ++i) {
-        const bool is_same = unit_types_[by_center_[i]].center_name == unit_types_[by_center_[i - 1]].center_name;
-        center_rank_[by_center_[i]] = center_rank_[by_center_[i - 1]] + (is_same ? 0 : 1);
-    }
-}
-
-std::span<const std::uint32_t> RouteColumns::of_center(std::uint32_t center_rank) const
-{
-    const auto first = std::partition_point(by_center_.begin(), by_center_.end(), [&](std::uint32_t unit_type) {
-        return center_rank_[unit_type] < center_rank;
-    });
-    const auto last = std::partition_point(
-        first, by_center_.end(), [&](std::uint32_t unit_type) { return center_rank_[unit_type] == center_rank; });
-    return {first, last};
 }
 
 const std::shared_ptr<const UnitTypeIndex>& RouteColumns::index()
@@ -431,20 +368,7 @@ void RouteColumns::set_time(const OperatorDemand& demand, OperatorColumn& column
                             std::span<const MeasuredOperator> measured) const
 {
     const UnitTypeView& view = unit_types_[unit_type];
-    const ExecutionTime one = execution_time(demand, measured, {estimates_.get(), view.id.value});
-    OperatorTime& time = column.times[unit_type];
-    time.execution_s = one.execution_s;
-    const double high_s = one.execution_s * portable::exp(kWidthOf80Percent * one.deviation);
-    time.spread = one.execution_s > 0 ? high_s / one.execution_s : 1;
-    time.curve = find_speedup(view.speedups.get(), demand.operator_id, demand.parameters_key,
-                              size_work(demand.operations, demand.bytes));
-    time.load = find_load(view.loads.get(), demand.operator_id);
-    column.has_loads = column.has_loads || time.load != nullptr;
-    time.basis = one.basis;
-    column.is_unknown[unit_type] = one.basis == PredictionBasis::kUnknown ? 1 : 0;
-    column.is_estimated[unit_type] = one.basis == PredictionBasis::kEstimated ? 1 : 0;
-    column.least_s[unit_type] = time.execution_s * (time.curve == nullptr ? 1 : 1 - time.curve->most_saved());
-    column.least_unit_s[unit_type] = time.execution_s / (time.curve == nullptr ? 1 : time.curve->best_efficiency());
+    column.set(unit_type, demand, view, execution_time(demand, measured, {estimates_.get(), view.id.value}));
 }
 
 const std::vector<Timestamp>& RouteColumns::measured_at(const std::string& operator_id,

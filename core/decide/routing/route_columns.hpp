@@ -1,8 +1,10 @@
 #pragma once
 
+#include "core/decide/routing/operator_column.hpp"
 #include "core/decide/routing/operator_table.hpp"
 #include "core/decide/routing/route.hpp"
 #include "core/decide/routing/unit_type_facts.hpp"
+#include "core/decide/routing/unit_type_order.hpp"
 
 #include <cstdint>
 #include <map>
@@ -13,46 +15,6 @@
 
 /// What decisions ask of all unit types and what neither time nor load changes; part of core/decide/routing/route.
 namespace fathom {
-
-/// An operator at one size on one unit.
-struct OperatorTime {
-    double execution_s{};
-    double spread{1}; ///< upper end of the 80 % interval / execution_s
-    const OperatorSpeedup* curve = nullptr;
-    const LoadCurve* load = nullptr; ///< what neighbours cost it
-    PredictionBasis basis{PredictionBasis::kUnknown};
-};
-
-/// Adds to a key (core/base/byte_key) which operator it is, and at which size.
-void add_size(std::string& key, const OperatorDemand& demand);
-
-/// The same on every unit type. What bounds are made of lies by itself: each new kind of job reads all of it.
-struct OperatorColumn {
-    std::vector<OperatorTime> times;
-    /// Bounds that hold for any number of units: of one execution, and of its time summed over the units.
-    std::vector<double> least_s;
-    std::vector<double> least_unit_s;
-    std::vector<std::uint8_t> is_offered;   ///< 1 where the unit type runs it at all
-    std::vector<std::uint8_t> is_unknown;   ///< 1 where OperatorTime::basis says so
-    std::vector<std::uint8_t> is_estimated; ///< 1 where OperatorTime::basis says so
-    bool has_loads = false;                 ///< what neighbours cost it may be known somewhere; else nowhere
-
-    explicit OperatorColumn(std::size_t size);
-    /// What the other column says of a unit type of its list becomes that of one here.
-    void take(std::size_t unit_type, const OperatorColumn& other, std::size_t from);
-    /// Of one unit type.
-    static constexpr std::size_t kBytes = sizeof(OperatorTime) + 2 * sizeof(double) + 3;
-};
-
-/// A known run carried over to every unit type (predict_run), and how its parts are divided among units.
-struct KnownRunColumn {
-    std::vector<RunTime> times;                                   ///< on one unit
-    std::vector<double> parts;                                    ///< of each unit type the times of all parts
-    std::vector<std::uint8_t> estimated;                          ///< parts that were never measured there; at most 255
-    std::vector<std::shared_ptr<const OperatorColumn>> operators; ///< of the parts, for their curves
-
-    double part(std::size_t unit_type, std::size_t index) const { return parts[unit_type * operators.size() + index]; }
-};
 
 /// What is measured of one unit.
 UnitMeasurements units_of(const UnitTypeView& view);
@@ -96,14 +58,11 @@ class RouteColumns {
     const std::shared_ptr<const UnitTypeIndex>& index();
     const FactGroups& fact_groups();
 
-    /// By unit type: its place in order of ids.
-    const std::vector<std::uint32_t>& id_rank() const { return id_rank_; }
-    /// Unit types in order of center's name, name, id.
-    const std::vector<std::uint32_t>& by_center() const { return by_center_; }
-    /// By unit type: the number of its center's name, in order of names.
-    const std::vector<std::uint32_t>& center_rank() const { return center_rank_; }
-    /// The unit types of the center with that number.
-    std::span<const std::uint32_t> of_center(std::uint32_t center_rank) const;
+    // As UnitTypeOrder has them.
+    const std::vector<std::uint32_t>& id_rank() const { return order_.id_rank(); }
+    const std::vector<std::uint32_t>& by_center() const { return order_.by_center(); }
+    const std::vector<std::uint32_t>& center_rank() const { return order_.center_rank(); }
+    std::span<const std::uint32_t> of_center(std::uint32_t center_rank) const { return order_.of_center(center_rank); }
     double start_up_s(std::size_t unit_type);
     double speed(std::size_t unit_type); ///< speed_of()
 
@@ -118,7 +77,6 @@ class RouteColumns {
     std::size_t most_columns() const;
     /// Operators at the sizes that some of the unit types were measured with, those of most of them first.
     std::vector<OperatorDemand> measured_sizes() const;
-    void sort_names();
     void take_over(RouteColumns& before);
     /// Columns of operators, where some of the unit types are others: those that stay keep what is known of them.
     void move_columns(RouteColumns& before);
@@ -146,9 +104,7 @@ class RouteColumns {
     std::shared_ptr<const UnitTypeIndex> index_; ///< made when it is first asked for
     std::shared_ptr<const FactGroups> groups_;   ///< made when it is first asked for
     std::shared_ptr<const OperatorEstimates> estimates_;
-    std::vector<std::uint32_t> id_rank_;
-    std::vector<std::uint32_t> by_center_;
-    std::vector<std::uint32_t> center_rank_;
+    UnitTypeOrder order_;
     std::vector<double> start_up_s_;
     std::vector<double> speeds_;
     std::map<std::string, Kept> columns_;
