@@ -1,6 +1,5 @@
 """Starts real parts of Fathom as processes: fathomd with its embedded PostgreSQL, agents, the CLI."""
 import atexit
-import contextlib
 import functools
 import json
 import os
@@ -14,6 +13,8 @@ import tempfile
 import time
 
 import requests
+
+from processes import kill_all_of
 
 BIN = pathlib.Path(os.environ["FATHOM_BIN"])
 ENDED = ("succeeded", "failed", "cancelled")  # states of jobs
@@ -385,17 +386,6 @@ def wait_told(network, job_id, words):
 def output_of(network, job_id):
     """What it wrote to its standard output."""
     return network.rest.call("GET", f"/jobs/{job_id}/logs/stdout").text
-
-
-def kill_all_of(folder):
-    """Ends all processes of a network that lies in this folder, and the jobs that still run at its agents."""
-    for path in folder.glob("*/attempts/*/supervisor.json"):
-        with contextlib.suppress(OSError, IndexError, ValueError):  # it has ended, or has not written that yet
-            supervisor = json.loads(path.read_text())
-            facts = pathlib.Path(f"/proc/{supervisor['pid']}/stat").read_text().rpartition(") ")[2].split()
-            if int(facts[19]) == supervisor["start_ticks"]:
-                os.kill(supervisor["pid"], signal.SIGKILL)
-    subprocess.run(["pkill", "-9", "-f", str(folder)], check=False)
 
 
 def save_json(path, value):

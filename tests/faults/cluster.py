@@ -13,8 +13,8 @@ import time
 import psycopg2
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "e2e"))
-from network import Agent, Rest, Server, agent_config, free_port, kill_all_of, roomy_folder, wait_until  # noqa: E402
-from processes import descendants  # noqa: E402
+from network import Agent, Rest, Server, agent_config, free_port, roomy_folder, wait_until  # noqa: E402
+from processes import descendants, kill_all_of  # noqa: E402
 from relay import Relay  # noqa: E402
 from wall_clock import WallClock, build_moved_clock  # noqa: E402
 
