@@ -5,6 +5,7 @@
 #include "core/base/file.hpp"
 #include "core/base/json_reader.hpp"
 #include "core/net/client.hpp"
+#include "core/net/tls_context.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -3,6 +3,8 @@
 #include "core/base/log.hpp"
 #include "core/net/client.hpp"
 #include "core/net/task_group.hpp"
+#include "core/net/tls_context.hpp"
+#include "core/net/websocket_client.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>

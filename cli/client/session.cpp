@@ -3,6 +3,7 @@
 #include "cli/text/display_text.hpp"
 #include "core/base/file.hpp"
 #include "core/base/id.hpp"
+#include "core/net/tls_context.hpp"
 
 #include <algorithm>
 #include <thread>

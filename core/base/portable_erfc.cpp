@@ -1,3 +1,5 @@
+#include "core/base/portable_erfc.hpp"
+
 #include "core/base/portable_math.hpp"
 #include "core/base/wide_number.hpp"
 

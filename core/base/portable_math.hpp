@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/base/portable_erfc.hpp"
+
 /// Elementary functions that give the same bits on every machine. IEEE 754 fixes +, −, ×, ÷ and the square root, but
 /// not these: those of the C library differ by its version and by what the processor can do. Errors below, in units in
 /// the last place, were measured against libquadmath on 10⁷ random arguments of each range of interest. NaN, infinities
@@ -37,8 +39,5 @@ double hypot(double x, double y);
 /// cos 2πt and sin 2πt; error below 0.8. In turns, because then the angle is reduced exactly.
 double cos_turns(double turns);
 double sin_turns(double turns);
-
-/// 1 − erf x, exact also where it is small; error below 1.6. Takes a microsecond.
-double erfc(double x);
 
 } // namespace fathom::portable

@@ -1,5 +1,6 @@
+#include "core/net/tls_context.hpp"
+
 #include "core/net/openssl_ptr.hpp"
-#include "core/net/tls.hpp"
 
 #include <boost/asio/ssl/context.hpp>
 #include <openssl/ssl.h>

@@ -1,4 +1,5 @@
-#include "core/net/client.hpp"
+#include "core/net/websocket_client.hpp"
+
 #include "core/net/tls_connect.hpp"
 #include "core/net/websocket_session.hpp"
 

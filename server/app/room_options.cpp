@@ -1,5 +1,6 @@
 #include "server/app/room_options.hpp"
 
+#include "core/net/tls_context.hpp"
 #include "server/identity/oidc/https_fetch.hpp"
 #include "server/metering/metering_store.hpp"
 #include "server/operators/followed_library.hpp"

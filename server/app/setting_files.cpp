@@ -2,6 +2,7 @@
 
 #include "core/base/file.hpp"
 #include "core/net/tls.hpp"
+#include "core/net/tls_context.hpp"
 
 namespace fathom::server {
 namespace {

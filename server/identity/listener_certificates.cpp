@@ -3,6 +3,7 @@
 #include "core/base/log.hpp"
 #include "core/base/log_limit.hpp"
 #include "core/base/secret.hpp"
+#include "core/net/tls_context.hpp"
 
 namespace fathom::server {
 namespace {

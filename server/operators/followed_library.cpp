@@ -1,6 +1,7 @@
 #include "server/operators/followed_library.hpp"
 
 #include "core/net/client.hpp"
+#include "core/net/tls_context.hpp"
 #include "server/operators/operator_order.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "core/base/log.hpp"
 #include "core/base/utf8.hpp"
 #include "core/net/server.hpp"
+#include "core/net/tls_context.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
 #include <boost/asio/awaitable.hpp>

@@ -1,6 +1,7 @@
 #include "tests/load/simulated_agent.hpp"
 
 #include "core/net/task_group.hpp"
+#include "core/net/websocket_client.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

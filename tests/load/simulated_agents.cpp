@@ -4,6 +4,7 @@
 #include "agent/link/enrolment.hpp"
 #include "core/base/file.hpp"
 #include "core/base/json_reader.hpp"
+#include "core/net/tls_context.hpp"
 #include "tests/load/simulated_agent.hpp"
 
 #include <CLI/CLI.hpp>

@@ -3,6 +3,7 @@
 #include "core/base/file.hpp"
 #include "core/base/parse_number.hpp"
 #include "core/base/utf8_prefix.hpp"
+#include "core/net/tls_context.hpp"
 
 #include <algorithm>
 #include <cctype>

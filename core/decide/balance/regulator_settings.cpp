@@ -1,4 +1,4 @@
-#include "core/decide/balance/regulator.hpp"
+#include "core/decide/balance/regulator_settings.hpp"
 
 #include <algorithm>
 

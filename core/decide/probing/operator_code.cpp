@@ -1,4 +1,4 @@
-#include "core/decide/probing/match_code.hpp"
+#include "core/decide/probing/operator_code.hpp"
 
 #include <array>
 

@@ -2,6 +2,7 @@
 
 #include "core/base/json_reader.hpp"
 #include "core/net/server.hpp"
+#include "core/net/tls_context.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>

@@ -2,6 +2,7 @@
 
 #include "cli/run.hpp"
 #include "core/base/file.hpp"
+#include "core/net/tls_context.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>

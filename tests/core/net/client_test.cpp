@@ -1,4 +1,5 @@
 #include "core/net/task_group.hpp"
+#include "core/net/tls_context.hpp"
 #include "support.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
 #include "core/net/answer_budget.hpp"
+#include "core/net/tls_context.hpp"
 #include "support.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,7 @@
 #include "support.hpp"
 
+#include "core/net/tls_context.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/executor_work_guard.hpp>

@@ -2,6 +2,7 @@
 
 #include "core/net/client.hpp"
 #include "core/net/server.hpp"
+#include "core/net/tls_context.hpp"
 
 #include <memory>
 #include <string>

@@ -1,4 +1,5 @@
 #include "core/net/stream.hpp"
+#include "core/net/tls_context.hpp"
 #include "support.hpp"
 
 #include <boost/asio/co_spawn.hpp>

@@ -1,3 +1,4 @@
+#include "core/net/tls_context.hpp"
 #include "support.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,8 @@
 #include "tests/server/centers/support/test_agent.hpp"
 
+#include "core/net/tls_context.hpp"
+#include "core/net/websocket_client.hpp"
+
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
