@@ -277,6 +277,16 @@ class FocusRow {
     const MeterWords* words_;
 };
 
+/// "2026-11-30 10:00:00" as JSON has times.
+void append_time(std::string& out, std::string_view name, std::string_view value)
+{
+    out += name;
+    out += value.substr(0, 10);
+    out += 'T';
+    out += value.substr(11);
+    out += "Z\"";
+}
+
 } // namespace
 
 std::string focus_head(const FocusOptions& options)
@@ -325,15 +335,8 @@ void append_json_line(std::string& out, const ChargeRow& row)
     text(",\"meter\":", to_string(row.meter));
     number(",\"price_book_version\":", row.book_version);
     text(",\"currency\":", row.currency);
-    const auto time = [&out](std::string_view name, std::string_view value) {
-        out += name;
-        out += value.substr(0, 10);
-        out += 'T';
-        out += value.substr(11);
-        out += "Z\"";
-    };
-    time(",\"from\":\"", row.from);
-    time(",\"until\":\"", row.until);
+    append_time(out, ",\"from\":\"", row.from);
+    append_time(out, ",\"until\":\"", row.until);
     decimal(",\"quantity\":\"", row.quantity_nano, 9);
     decimal(",\"unit_price\":\"", row.unit_price_micros, 6);
     decimal(",\"list_cost\":\"", row.list_micros, 6);

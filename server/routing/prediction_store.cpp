@@ -47,6 +47,15 @@ RunTime raw_of(const Candidate& winner)
     return {factor * winner.raw.run_s, factor * winner.raw.low_s, factor * winner.raw.high_s};
 }
 
+/// In the order in which the statement has them.
+using PredictionFigures = std::array<double, 13>;
+PredictionFigures figures_of(const NewPrediction& one)
+{
+    return {one.raw.run_s,    one.raw.low_s,    one.raw.high_s, one.run.run_s,    one.run.low_s,
+            one.run.high_s,   one.width_factor, one.free_s,     one.start.wait_s, one.start.low_s,
+            one.start.high_s, one.cost,         one.energy_j};
+}
+
 } // namespace
 
 NewPrediction make_prediction(const Candidate& winner, const RouteRequest& request, const JobId& job,
@@ -96,7 +105,7 @@ void insert_predictions(pqxx::work& transaction, std::span<const NewPrediction> 
     SqlArray sensitivities;
     SqlArray gpu_slowdowns;
     SqlArray host_slowdowns;
-    std::array<SqlArray, 13> figures;
+    std::array<SqlArray, std::tuple_size_v<PredictionFigures>> figures;
     for (const NewPrediction& one : predictions) {
         attempts.add(one.attempt_id.value);
         jobs.add(one.job_id.value);
@@ -116,10 +125,7 @@ void insert_predictions(pqxx::work& transaction, std::span<const NewPrediction> 
             pressures.add_null();
             sensitivities.add_null();
         }
-        const std::array<double, 13> values{one.raw.run_s,    one.raw.low_s,   one.raw.high_s,   one.run.run_s,
-                                            one.run.low_s,    one.run.high_s,  one.width_factor, one.free_s,
-                                            one.start.wait_s, one.start.low_s, one.start.high_s, one.cost,
-                                            one.energy_j};
+        const PredictionFigures values = figures_of(one);
         for (std::size_t i = 0; i < values.size(); ++i)
             figures[i].add(kept(values[i]));
     }

@@ -80,22 +80,25 @@ Result<void> SlurmExecutor::start(const RunOrder& run)
         end_unsubmitted(id, attempt, AttemptOutcome::kFailedToStart, script.error().detail);
         return {};
     }
-    // Nobody knows how long it waits in Slurm's queue.
-    const StagingRule staging =
-        with_s3_grants(options_.staging, options_.s3, run.order, SystemClock().now(), kMaxSignedTime);
-    Result<void> prepared = note_signed(run.order, folder, identity->user);
-    if (prepared)
-        prepared = write_batch_folder(run, folder, *script, identity->user,
-                                      {.staging = staging, .input_cache = options_.input_cache});
-    if (!prepared) {
+    if (Result<void> filled = fill_folder(run, folder, *script, identity->user); !filled) {
         attempts_.erase(id);
-        return prepared;
+        return filled;
     }
     attempt.view.queue = QueueState{kWaitsForSubmission, std::nullopt};
     has_news_ = true;
     wake_.notify_all();
     prepare();
     return {};
+}
+
+Result<void> SlurmExecutor::fill_folder(const RunOrder& run, const BatchFolder& folder, const std::string& script,
+                                        const std::optional<JobUser>& user) const
+{
+    // Nobody knows how long it waits in Slurm's queue.
+    const StagingRule staging =
+        with_s3_grants(options_.staging, options_.s3, run.order, SystemClock().now(), kMaxSignedTime);
+    if (Result<void> noted = note_signed(run.order, folder, user); !noted) return noted;
+    return write_batch_folder(run, folder, script, user, {.staging = staging, .input_cache = options_.input_cache});
 }
 
 Result<std::string> SlurmExecutor::script_of(RunOrder run, const BatchOptions& batch) const

@@ -109,6 +109,9 @@ class SlurmExecutor final : public Executor {
     };
 
     BatchFolder folder_of(const AttemptId& id) const { return {options_.folder / id.value}; }
+    /// Writes what the job finds in its folder.
+    Result<void> fill_folder(const RunOrder& run, const BatchFolder& folder, const std::string& script,
+                             const std::optional<JobUser>& user) const;
     /// batch_script() with what the job needs of the cluster's software.
     Result<std::string> script_of(RunOrder run, const BatchOptions& batch) const;
     static unsigned owner_of(const Attempt& attempt);

@@ -78,14 +78,9 @@ Json gpu_shares_json(const RouteRequest& request)
     return json;
 }
 
-} // namespace
-
-Json request_json(const RouteRequest& request)
+/// What the job says of itself, written as jobs are.
+Json said_json(const RouteRequest& request)
 {
-    Json operators = Json::array();
-    for (const OperatorDemand& one : request.operators)
-        operators.push_back(demand_json(one));
-    // What a job says of itself is written as jobs are.
     JobSpec job;
     job.command = {"-"};
     job.units = request.units;
@@ -101,12 +96,22 @@ Json request_json(const RouteRequest& request)
     for (const char* name : {"units", "data", "network", "deadline", "prefer", "modules", "container"}) {
         if (written.contains(name)) said[name] = std::move(written[name]);
     }
+    return said;
+}
+
+} // namespace
+
+Json request_json(const RouteRequest& request)
+{
+    Json operators = Json::array();
+    for (const OperatorDemand& one : request.operators)
+        operators.push_back(demand_json(one));
     Json json = {
         {"job_type", request.job_type},
         {"project", request.project},
         {"gpu_threshold", request.gpu_threshold},
         {"is_probe", request.is_probe},
-        {"job", std::move(said)},
+        {"job", said_json(request)},
         {"operators", std::move(operators)},
         {"now", format_rfc3339(request.transfer.now)},
         {"wall_limit_s", request.wall_limit_s},

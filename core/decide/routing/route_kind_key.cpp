@@ -24,6 +24,34 @@ void add_units(std::string& key, const UnitRequest& units)
     add(key, units.sharing);
 }
 
+void add_transfer(std::string& key, const RouteRequest& request)
+{
+    add(key, request.transfer.in_bytes);
+    add(key, request.transfer.out_bytes);
+    for (const auto& [center, kept_bytes] : request.kept_in_bytes) {
+        add(key, center);
+        add(key, kept_bytes);
+    }
+    add(key, request.kept_in_bytes.size());
+    add(key, request.staged_in_bytes);
+    add(key, request.transfer.network);
+    add(key, request.transfer.now);
+    add(key, request.transfer.deadline.has_value());
+}
+
+void add_gpu_shares(std::string& key, const RouteRequest& request)
+{
+    for (const auto& [unit_type, expected] : request.gpu_shares) {
+        add(key, unit_type);
+        add(key, expected.share);
+        add(key, expected.spread);
+        add(key, expected.until_s);
+        add(key, expected.neighbours);
+        add(key, expected.basis);
+    }
+    add(key, request.gpu_shares.size());
+}
+
 } // namespace
 
 std::string kind_key(const RouteRequest& request)
@@ -45,17 +73,7 @@ std::string kind_key(const RouteRequest& request)
     add(key, request.software.modules);
     add(key, request.software.containers);
     add(key, request.asked_s);
-    add(key, request.transfer.in_bytes);
-    add(key, request.transfer.out_bytes);
-    for (const auto& [center, kept_bytes] : request.kept_in_bytes) {
-        add(key, center);
-        add(key, kept_bytes);
-    }
-    add(key, request.kept_in_bytes.size());
-    add(key, request.staged_in_bytes);
-    add(key, request.transfer.network);
-    add(key, request.transfer.now);
-    add(key, request.transfer.deadline.has_value());
+    add_transfer(key, request);
     add(key, request.budget.has_value());
     add(key, request.sites);
     add(key, request.compresses);
@@ -69,15 +87,7 @@ std::string kind_key(const RouteRequest& request)
     add(key, request.quota.most_cost);
     add(key, request.gpu_threshold);
     add(key, request.follows_gpu_threshold);
-    for (const auto& [unit_type, expected] : request.gpu_shares) {
-        add(key, unit_type);
-        add(key, expected.share);
-        add(key, expected.spread);
-        add(key, expected.until_s);
-        add(key, expected.neighbours);
-        add(key, expected.basis);
-    }
-    add(key, request.gpu_shares.size());
+    add_gpu_shares(key, request);
     add(key, request.learned_gpu_memory.persistent_bytes);
     add(key, request.learned_gpu_memory.temporary_bytes);
     return key;
