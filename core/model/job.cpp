@@ -50,21 +50,28 @@ bool is_file_name(std::string_view name)
     });
 }
 
-std::map<std::string, std::string> parse_text_map(ObjectReader& reader, std::string_view field, std::size_t max_items,
-                                                  std::size_t max_value, bool (*is_name)(std::string_view),
-                                                  std::string_view name_rule, std::vector<FieldError>& errors)
+/// What a field of texts by name may have.
+struct TextMapRule {
+    std::size_t max_items;
+    std::size_t max_value; ///< bytes of each
+    bool (*is_name)(std::string_view);
+    std::string_view name_rule; ///< for people
+};
+
+std::map<std::string, std::string> parse_text_map(ObjectReader& reader, std::string_view field, const TextMapRule& rule,
+                                                  std::vector<FieldError>& errors)
 {
     std::map<std::string, std::string> values;
     const Json* json = reader.object(field);
     if (json == nullptr) return values;
-    if (json->size() > max_items) {
-        reader.fail(field, "must have at most " + std::to_string(max_items) + " entries");
+    if (json->size() > rule.max_items) {
+        reader.fail(field, "must have at most " + std::to_string(rule.max_items) + " entries");
         return values;
     }
     ObjectReader item(*json, reader.path_of(field), errors);
     for (const auto& [name, value] : json->items()) {
-        if (!is_name(name)) item.fail(name, std::string(name_rule));
-        values[name] = item.required_string(name, {.max_length = max_value});
+        if (!rule.is_name(name)) item.fail(name, std::string(rule.name_rule));
+        values[name] = item.required_string(name, {.max_length = rule.max_value});
     }
     return values;
 }
@@ -255,12 +262,13 @@ Result<JobSpec> parse_job_spec(const Json& json)
     spec.type = reader.optional_string("type", {.max_length = kMaxJobTypeBytes}).value_or("");
     spec.command = reader.strings("command", 1000, {.max_length = 65536});
     spec.script = reader.optional_string("script", {.max_length = kFilesBytes}).value_or("");
-    spec.environment = parse_text_map(reader, "environment", 500, 32768, is_variable_name,
-                                      "is not the name of an environment variable", errors);
+    spec.environment = parse_text_map(
+        reader, "environment", {500, 32768, is_variable_name, "is not the name of an environment variable"}, errors);
     spec.secret_environment = parse_secrets(reader, errors);
     check_secret_names(spec, errors);
-    spec.files = parse_text_map(reader, "files", 100, kFilesBytes, is_file_name,
-                                "must be a plain file name (letters, digits, . _ -)", errors);
+    spec.files =
+        parse_text_map(reader, "files",
+                       {100, kFilesBytes, is_file_name, "must be a plain file name (letters, digits, . _ -)"}, errors);
     spec.inputs = parse_job_inputs(reader, errors);
     spec.outputs = parse_job_outputs(reader, errors);
     spec.software = parse_job_software(reader, errors);

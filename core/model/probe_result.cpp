@@ -1,5 +1,6 @@
 #include "core/model/probe_result.hpp"
 
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -78,12 +79,17 @@ SampledTimes parse_times(const Json& json, const std::string& path, std::vector<
     return times;
 }
 
+struct NamedTimes {
+    const char* name;
+    SampledTimes* times;
+};
+
 /// Two times under two names.
-void read_two_times(const Json& json, const std::string& path, const char* first, SampledTimes& first_times,
-                    const char* second, SampledTimes& second_times, std::vector<FieldError>& errors)
+void read_two_times(const Json& json, const std::string& path, const std::array<NamedTimes, 2>& named,
+                    std::vector<FieldError>& errors)
 {
     ObjectReader reader(json, path, errors);
-    for (const auto& [name, times] : {std::pair(first, &first_times), std::pair(second, &second_times)}) {
+    for (const auto& [name, times] : named) {
         if (const Json* one = reader.object(name))
             *times = parse_times(*one, reader.path_of(name), errors);
         else
@@ -132,8 +138,9 @@ OperatorResult parse_operator_result(const Json& json, const std::string& path, 
     if (const Json* alone = reader.object("alone")) result.alone = parse_times(*alone, reader.path_of("alone"), errors);
     if (const Json* pressure = reader.object("pressure")) {
         result.pressure.emplace();
-        read_two_times(*pressure, reader.path_of("pressure"), "beside_bubbles", result.pressure->beside_bubbles,
-                       "reporter", result.pressure->reporter, errors);
+        read_two_times(
+            *pressure, reader.path_of("pressure"),
+            {{{"beside_bubbles", &result.pressure->beside_bubbles}, {"reporter", &result.pressure->reporter}}}, errors);
     }
     return result;
 }
@@ -211,8 +218,9 @@ ProbeResult parse_result(const Json& json, const std::string& path, bool may_hav
     if (const Json* host = reader.object("host")) result.host = *host;
     if (const Json* reporter = reader.object("reporter")) {
         result.reporter.emplace();
-        read_two_times(*reporter, reader.path_of("reporter"), "alone", result.reporter->alone, "beside_bubbles",
-                       result.reporter->beside_bubbles, errors);
+        read_two_times(*reporter, reader.path_of("reporter"),
+                       {{{"alone", &result.reporter->alone}, {"beside_bubbles", &result.reporter->beside_bubbles}}},
+                       errors);
     }
     const Json* const copies =
         may_have_copies ? reader.array("copies", 0, static_cast<std::size_t>(kMaxProbeCopies) - 1) : nullptr;

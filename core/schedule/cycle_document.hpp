@@ -28,6 +28,12 @@ struct CycleMoment {
     std::vector<Reservation> planned;  ///< for jobs of earlier batches of the cycle
     std::vector<KnownGpuRoom> gpu_rooms;
     ScheduleInput input;
+
+    /// How the units are then. Refers to the lists above.
+    UnitState unit_state() const
+    {
+        return {.calendar = &calendar, .reserved = reserved, .planned = planned, .now = now, .gpu_rooms = gpu_rooms};
+    }
 };
 
 /// Kinds of jobs are written as numbers, in the order in which they occur, and the loads are the catalog's; nothing

@@ -71,8 +71,7 @@ Json waiting_json(const CycleReplay& replay, const ScheduledWait& wait, std::str
 SchedulePlan decide_cycle(const CycleMoment& moment, const CycleCatalog& catalog,
                           std::optional<std::size_t> explained_job)
 {
-    UnitLedger units(catalog.unit_types, catalog.knowledge, moment.calendar, moment.reserved, moment.planned,
-                     moment.now, nullptr, moment.gpu_rooms);
+    UnitLedger units(catalog.unit_types, catalog.knowledge, moment.unit_state());
     if (!explained_job) return schedule(units, moment.input);
     ScheduleInput input = moment.input;
     input.explained_job = explained_job;

@@ -83,15 +83,7 @@ class JointTrial : public DecisionTrial {
   private:
     UnitLedger ledger() const
     {
-        const CycleMoment& moment = replay_->moment;
-        return {replay_->catalog.unit_types,
-                replay_->catalog.knowledge,
-                moment.calendar,
-                moment.reserved,
-                moment.planned,
-                moment.now,
-                columns_,
-                moment.gpu_rooms};
+        return {replay_->catalog.unit_types, replay_->catalog.knowledge, replay_->moment.unit_state(), columns_};
     }
 
     const CycleReplay* replay_;
@@ -142,8 +134,7 @@ std::vector<Counterfactual> joint_counterfactuals(const CycleReplay& replay, std
     const JobOutcome outcome = outcome_of(plan, job);
     if (outcome.decision == nullptr) return {};
     // As the cycle began: what is free then, and where the job would go if it were alone.
-    UnitLedger units(replay.catalog.unit_types, replay.catalog.knowledge, moment.calendar, moment.reserved,
-                     moment.planned, moment.now, nullptr, moment.gpu_rooms);
+    UnitLedger units(replay.catalog.unit_types, replay.catalog.knowledge, moment.unit_state());
     JointTrial trial(replay, job, outcome, units.views(), is_over);
     if (!trial.is_complete()) return {};
     std::optional<Counterfactual> priority =

@@ -10,13 +10,14 @@
 namespace fathom {
 namespace {
 
-bool start_alone(const CycleTools& tools, std::size_t job, const JobOption& option, CycleJobs& jobs, HeldProbes& held,
-                 PlanDraft& draft)
+bool start_alone(const CycleTools& tools, std::size_t job, const JobOption& option, const StartEffects& effects)
 {
+    CycleJobs& jobs = effects.jobs;
+    PlanDraft& draft = effects.draft;
     if (jobs.is_done[job]) return false; // held, since another probe of its host started
     jobs.is_done[job] = start_at(tools, job, option, draft);
     if (jobs.is_done[job])
-        held.note_start(job, draft.plan.starts.back().winner.center_id, jobs, draft.plan.waits);
+        effects.held.note_start(job, draft.plan.starts.back().winner.center_id, jobs, draft.plan.waits);
     else
         lose_option(jobs, job, option);
     return jobs.is_done[job];
@@ -43,7 +44,7 @@ bool start_gang(const CycleTools& tools, const OrderCall& asked, const std::vect
 } // namespace
 
 bool make_starts(const CycleTools& tools, const OrderCall& asked, const std::vector<OrderedStart>& starts,
-                 CycleJobs& jobs, HeldProbes& held, PlanDraft& draft)
+                 const StartEffects& effects)
 {
     // Of a gang all or none: its members start in one go, wherever the first of them stands.
     std::map<std::string, std::vector<OrderedStart>> gangs;
@@ -55,15 +56,14 @@ bool make_starts(const CycleTools& tools, const OrderCall& asked, const std::vec
     for (const OrderedStart& one : starts) {
         const WaitingJobView& view = asked.views[one.job];
         if (view.gang.empty()) {
-            const bool is_started =
-                start_alone(tools, asked.jobs[one.job], view.options[one.option], jobs, held, draft);
+            const bool is_started = start_alone(tools, asked.jobs[one.job], view.options[one.option], effects);
             has_refused = has_refused || !is_started;
         } else if (seen.insert(view.gang).second) {
             const std::vector<OrderedStart>& members = gangs.at(view.gang);
-            const bool is_started = start_gang(tools, asked, members, draft);
+            const bool is_started = start_gang(tools, asked, members, effects.draft);
             has_refused = has_refused || !is_started;
             for (const OrderedStart& member : members)
-                (is_started ? jobs.is_done : jobs.is_refused)[asked.jobs[member.job]] = true;
+                (is_started ? effects.jobs.is_done : effects.jobs.is_refused)[asked.jobs[member.job]] = true;
         }
     }
     return has_refused;

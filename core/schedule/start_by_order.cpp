@@ -38,7 +38,7 @@ StartRounds::Round CycleRounds::start_next()
     if (asked.jobs.empty()) return Round::kNothing;
     const std::size_t started = draft_.plan.starts.size();
     const std::vector<OrderedStart> starts = order_starts(asked.views, tools_.places->loads(), tools_.input->settings);
-    if (make_starts(tools_, asked, starts, look_.jobs, held_, draft_)) return Round::kRefused;
+    if (make_starts(tools_, asked, starts, {look_.jobs, held_, draft_})) return Round::kRefused;
     return draft_.plan.starts.size() > started ? Round::kStarted : Round::kNothing;
 }
 

@@ -3,21 +3,6 @@
 #include <algorithm>
 
 namespace fathom {
-namespace {
-
-void take_units(UnitTypeView& view, double from_s, double release_s, std::int64_t unit_count,
-                std::optional<std::int64_t> whole_device_units, const std::optional<MemoryUse>& memory)
-{
-    if (view.whole_devices) {
-        const std::int64_t units = whole_device_units.value_or(newly_shared_units(
-            view.availability, *view.whole_devices, from_s, release_s, unit_count, view.units_per_device));
-        view.whole_devices->take(from_s, release_s, units);
-    }
-    view.availability.take(from_s, release_s, unit_count);
-    if (memory) view.held_memory.add(*memory, static_cast<double>(unit_count));
-}
-
-} // namespace
 
 TakenViews::TakenViews(std::span<const UnitTypeView> given)
     : given_(given), hosts_(given), first_(given.size(), kNone), last_(given.size(), kNone), most_taken_(given.size()),
@@ -25,11 +10,28 @@ TakenViews::TakenViews(std::span<const UnitTypeView> given)
 {
 }
 
+TakenViews::TakenUnits TakenViews::taken_by(const Reservation& reservation)
+{
+    return {reservation.from_s, reservation.release_s, reservation.unit_count, reservation.whole_device_units,
+            reservation.memory};
+}
+
+void TakenViews::take_units(UnitTypeView& view, const TakenUnits& taken)
+{
+    if (view.whole_devices) {
+        const std::int64_t units = taken.whole_device_units.value_or(
+            newly_shared_units(view.availability, *view.whole_devices, taken.from_s, taken.release_s, taken.unit_count,
+                               view.units_per_device));
+        view.whole_devices->take(taken.from_s, taken.release_s, units);
+    }
+    view.availability.take(taken.from_s, taken.release_s, taken.unit_count);
+    if (taken.memory) view.held_memory.add(*taken.memory, static_cast<double>(taken.unit_count));
+}
+
 void TakenViews::note(std::size_t index, const Reservation& reservation)
 {
     const auto added = static_cast<std::uint32_t>(notes_.size());
-    notes_.push_back({reservation.from_s, reservation.release_s, reservation.unit_count, reservation.whole_device_units,
-                      reservation.memory, kNone});
+    notes_.push_back({taken_by(reservation), kNone});
     if (first_[index] == kNone)
         first_[index] = added;
     else
@@ -42,8 +44,7 @@ void TakenViews::note(std::size_t index, const Reservation& reservation)
 void TakenViews::take(std::size_t index, const Reservation& reservation)
 {
     UnitTypeView& view = own(index);
-    take_units(view, reservation.from_s, reservation.release_s, reservation.unit_count, reservation.whole_device_units,
-               reservation.memory);
+    take_units(view, taken_by(reservation));
     use_holds(view.holds, {reservation.project, reservation.from_s, reservation.release_s, reservation.unit_count});
 }
 
@@ -54,8 +55,7 @@ UnitTypeView& TakenViews::own(std::size_t index)
     copy = &copies_.emplace_back(given_[index]);
     if (hosts_.has_others(index)) copy->other_cores = hosts_.others_of(index);
     for (std::uint32_t i = first_[index]; i != kNone; i = notes_[i].next)
-        take_units(*copy, notes_[i].from_s, notes_[i].release_s, notes_[i].unit_count, notes_[i].whole_device_units,
-                   notes_[i].memory);
+        take_units(*copy, notes_[i].taken);
     first_[index] = kNone;
     return *copy;
 }

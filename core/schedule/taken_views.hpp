@@ -54,15 +54,21 @@ class TakenViews final : public LateViews {
     std::optional<std::int64_t> most_taken(std::size_t index) const override;
 
   private:
-    /// A reservation that is not laid yet.
-    struct Note {
+    /// What a reservation takes of its unit type, but for what is held for its project.
+    struct TakenUnits {
         double from_s{};
         double release_s{};
         std::int64_t unit_count{};
         std::optional<std::int64_t> whole_device_units;
         std::optional<MemoryUse> memory;
+    };
+    /// One that is not laid yet.
+    struct Note {
+        TakenUnits taken;
         std::uint32_t next{}; ///< index of the unit type's next one; kNone: it is the last
     };
+    static TakenUnits taken_by(const Reservation& reservation);
+    static void take_units(UnitTypeView& view, const TakenUnits& taken);
     static constexpr std::uint32_t kNone = UINT32_MAX;
 
     std::span<const UnitTypeView> given_;

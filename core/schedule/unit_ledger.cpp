@@ -17,23 +17,22 @@ bool is_open(const UnitTypeView& view)
 
 } // namespace
 
-UnitLedger::UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge, const UnitCalendar& calendar,
-                       std::span<const Reservation> reserved, std::span<const Reservation> planned, Timestamp now,
-                       std::shared_ptr<RouteColumns> columns, std::span<const KnownGpuRoom> gpu_rooms)
+UnitLedger::UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge, const UnitState& state,
+                       std::shared_ptr<RouteColumns> columns)
     : taken_(std::make_shared<TakenViews>(unit_types)), views_(std::make_shared<UnitTypeList>(unit_types, taken_)),
       index_(columns && columns->size() == unit_types.size() ? columns->index()
                                                              : std::make_shared<const UnitTypeIndex>(*views_)),
       knowledge_(std::move(knowledge)),
       columns_(columns && columns->size() == unit_types.size() ? std::move(columns) : nullptr)
 {
-    taken_->expect(reserved.size() + planned.size());
-    note_hosts(reserved); // before anything is copied
-    lay_calendar(calendar, now);
-    for (const KnownGpuRoom& one : gpu_rooms) {
+    taken_->expect(state.reserved.size() + state.planned.size());
+    note_hosts(state.reserved); // before anything is copied
+    if (state.calendar != nullptr) lay_calendar(*state.calendar, state.now);
+    for (const KnownGpuRoom& one : state.gpu_rooms) {
         if (const auto found = index_of(one.unit_type_id.value)) own(*found).gpu_rooms.push_back(one.room);
     }
-    lay_reservations(reserved);
-    lay_reservations(planned);
+    lay_reservations(state.reserved);
+    lay_reservations(state.planned);
 }
 
 UnitTypeView& UnitLedger::own(std::size_t index)

@@ -23,19 +23,25 @@ struct KnownGpuRoom {
     GpuRoom room;
 };
 
+/// How the units are at the moment of the decisions. Refers to its lists.
+struct UnitState {
+    const UnitCalendar* calendar = nullptr; ///< nullptr: nothing is in it
+    std::span<const Reservation> reserved{};
+    std::span<const Reservation> planned{};    ///< for jobs that were decided before
+    Timestamp now{};                           ///< what the seconds of the reservations count from
+    std::span<const KnownGpuRoom> gpu_rooms{}; ///< of unit types whose GPUs' memory jobs share
+};
+
 /// The scheduler's working copy: the unit types with their calendar and with what is reserved at one moment, and with
 /// what is planned for the jobs before the one in hand (list scheduling). Only unit types of which something is taken,
 /// or on whose host there are others, are copied, and of these only the ones that decisions look at closely
 /// (TakenViews). Not thread-safe, and neither are its views().
 class UnitLedger {
   public:
-    /// @param unit_types  must outlive the ledger; the other lists are read during the call only.
-    /// @param now  of the decisions: what the seconds of the reservations count from.
+    /// @param unit_types  must outlive the ledger; the lists of the state are read during the call only.
     /// @param columns  figures of these unit types that one ledger passes on to the next; nullptr: none.
-    /// @param gpu_rooms  of unit types whose GPUs' memory jobs share.
-    UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge, const UnitCalendar& calendar,
-               std::span<const Reservation> reserved, std::span<const Reservation> planned, Timestamp now,
-               std::shared_ptr<RouteColumns> columns = nullptr, std::span<const KnownGpuRoom> gpu_rooms = {});
+    UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge knowledge, const UnitState& state,
+               std::shared_ptr<RouteColumns> columns = nullptr);
 
     const UnitTypeList& views() const { return *views_; }
     const RouteKnowledge& knowledge() const { return knowledge_; }

@@ -16,23 +16,15 @@ constexpr std::size_t kMaxStreams = 8; ///< of one token at once
 
 /// What a guarded route needs; shared by its requests.
 struct Route {
-    IdentityService* identity;
+    IdentityService* identity{};
     Permission permission;
     std::string project_parameter; ///< of the path or query, where leads of that project may as well; empty: nowhere
     QueryRules query;
     ApiHandler handler;
     WaitsInLine waits; ///< null: all
-    std::chrono::milliseconds stream_check;
+    std::chrono::milliseconds stream_check{};
     std::shared_ptr<TokenPlaces> streams;
     TokenLimits limits;
-    Route(IdentityService& service, Permission needed, std::string parameter, QueryRules query_rules, ApiHandler next,
-          WaitsInLine in_line, std::chrono::milliseconds check, std::shared_ptr<TokenPlaces> stream_places,
-          TokenLimits token_limits)
-        : identity(&service), permission(needed), project_parameter(std::move(parameter)),
-          query(std::move(query_rules)), handler(std::move(next)), waits(std::move(in_line)), stream_check(check),
-          streams(std::move(stream_places)), limits(std::move(token_limits))
-    {
-    }
 };
 
 /// The same of a route that is open to all.
@@ -280,9 +272,15 @@ void ApiRouter::add_at_root(net::Method method, const std::string& path, Permiss
 void ApiRouter::add_route(net::Method method, const std::string& path, Permission permission,
                           std::string project_parameter, Served served, std::size_t most_body_bytes)
 {
-    auto route = std::make_shared<const Route>(*identity_, permission, std::move(project_parameter),
-                                               query_rules(method, path), std::move(served.handler),
-                                               std::move(served.waits), stream_check_, streams_, limits_);
+    auto route = std::make_shared<const Route>(Route{.identity = identity_,
+                                                     .permission = permission,
+                                                     .project_parameter = std::move(project_parameter),
+                                                     .query = query_rules(method, path),
+                                                     .handler = std::move(served.handler),
+                                                     .waits = std::move(served.waits),
+                                                     .stream_check = stream_check_,
+                                                     .streams = streams_,
+                                                     .limits = limits_});
     inside_[inside_key(method, path)] = [route](Call call) { return serve_inside(route, std::move(call)); };
     net::BodyRule body;
     body.most_bytes = most_body_bytes;

@@ -172,17 +172,12 @@ struct Rooms::State {
     CycleRecorder cycles{context.database, context.executor, context.metrics,
                          context.replica.value};           // what was decided on
     CycleService cycle_replays{context.database, compute}; // decides it again
-    RoutingService routing{context.database,
-                           context.executor,
-                           context.metrics,
-                           context.clock,
-                           catalog,
-                           unit_loads,
-                           probe_planning,
-                           job_finalizer,
-                           {.replica = context.replica,
-                            .metering_period = context.settings.metering_period,
-                            .recorder = context.settings.keep.cycle_bytes > 0 ? &cycles : nullptr}};
+    RoutingService routing{
+        context.executor,
+        {context.database, context.metrics, context.clock, catalog, unit_loads, probe_planning, job_finalizer},
+        {.replica = context.replica,
+         .metering_period = context.settings.metering_period,
+         .recorder = context.settings.keep.cycle_bytes > 0 ? &cycles : nullptr}};
     PlacementService placements{context.database, catalog, context.clock, compute}; // where jobs go, and why
     RetentionTask retention{context.database, context.clock, context.metrics,
                             context.settings.keep}; // removes what is old
@@ -201,10 +196,9 @@ struct Rooms::State {
     BalanceService balance{context.database,
                            context.metrics,
                            {.steps_of_unit = context.settings.keep.balance_steps}}; // what balance loops did
-    AgentHub agents{context.database, attempts,
-                    enrolment,        hub_options(context),
-                    &sub_units,       context.settings.keep.balance_steps > 0 ? &balance : nullptr,
-                    &operators};            // the agents' connections
+    AgentHub agents{{context.database, attempts, enrolment, &sub_units,
+                     context.settings.keep.balance_steps > 0 ? &balance : nullptr, &operators},
+                    hub_options(context)};  // the agents' connections
     KeptFiles kept_files{context.database}; // copies that centers keep of outputs
     SimulationsService simulations{{&context.api, &context.tasks, context.executor},
                                    context.clock}; // what changes would do

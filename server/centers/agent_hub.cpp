@@ -185,8 +185,7 @@ AgentHubOptions options_within(const SilenceLimits& limits)
     return options;
 }
 
-AgentHub::AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService& enrolment, AgentHubOptions options,
-                   SubUnitGateway* sub_units, BalanceGateway* balance, const LibrarySource* library)
+AgentHub::AgentHub(const AgentHubParts& parts, AgentHubOptions options)
 {
     AgentSessionOptions session_options;
     session_options.replica = options.replica;
@@ -197,9 +196,14 @@ AgentHub::AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService
     session_options.notice_pause = options.notice_pause;
     SessionKeeperOptions keeper_options{options.replica, options.order_tick, options.touch_period,
                                         options.longest_away};
-    const AgentSessionParts parts{
-        &database, &gateway, &enrolment, sub_units, balance, library, std::make_shared<OutputRoom>(kOutputRoom_bytes)};
-    state_ = std::make_shared<State>(parts, std::move(session_options), std::move(keeper_options), options);
+    const AgentSessionParts session_parts{&parts.database,
+                                          &parts.gateway,
+                                          &parts.enrolment,
+                                          parts.sub_units,
+                                          parts.balance,
+                                          parts.library,
+                                          std::make_shared<OutputRoom>(kOutputRoom_bytes)};
+    state_ = std::make_shared<State>(session_parts, std::move(session_options), std::move(keeper_options), options);
 }
 
 AgentHub::~AgentHub()

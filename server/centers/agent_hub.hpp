@@ -30,6 +30,16 @@ struct AgentHubOptions {
     std::chrono::milliseconds longest_away{150000};
 };
 
+/// What the sessions work with. All outlive the hub.
+struct AgentHubParts {
+    Database& database;
+    AttemptGateway& gateway;
+    EnrolmentService& enrolment;
+    SubUnitGateway* sub_units = nullptr;    ///< none: agents' sub-units are refused
+    BalanceGateway* balance = nullptr;      ///< none: agents are told not to tell what their balance loops do
+    const LibrarySource* library = nullptr; ///< none: agents match with what they have
+};
+
 /// A center that is well must be heard, and that be written down, well before it would count as silent, on another
 /// replica before its jobs would count as lost.
 /// @param limits  suspect_after: 3 s at least
@@ -41,10 +51,7 @@ AgentHubOptions options_within(const SilenceLimits& limits);
 /// sessions. Thread-safe.
 class AgentHub {
   public:
-    /// All must outlive the hub.
-    AgentHub(Database& database, AttemptGateway& gateway, EnrolmentService& enrolment, AgentHubOptions options,
-             SubUnitGateway* sub_units = nullptr, BalanceGateway* balance = nullptr,
-             const LibrarySource* library = nullptr);
+    AgentHub(const AgentHubParts& parts, AgentHubOptions options);
     ~AgentHub();
     AgentHub(const AgentHub&) = delete;
     AgentHub& operator=(const AgentHub&) = delete;

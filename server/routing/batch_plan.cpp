@@ -35,9 +35,13 @@ UnitLedger& begin_ledger(const BatchTools& tools, const BatchRequests& requests,
     ledger.reserved = ledger.attempts.reservations(catalog->unit_types);
     ledger.planned = reservations_of(batch.report.next.planned);
     ledger.gpu_rooms = std::move(batch.gpu_rooms);
-    return ledger.units.emplace(catalog->unit_types, tools.cache->knowledge_for(*catalog), catalog->calendar,
-                                ledger.reserved, ledger.planned, requests.now(), tools.columns->get(catalog),
-                                ledger.gpu_rooms);
+    const UnitState state{.calendar = &catalog->calendar,
+                          .reserved = ledger.reserved,
+                          .planned = ledger.planned,
+                          .now = requests.now(),
+                          .gpu_rooms = ledger.gpu_rooms};
+    return ledger.units.emplace(catalog->unit_types, tools.cache->knowledge_for(*catalog), state,
+                                tools.columns->get(catalog));
 }
 
 /// What the recorder keeps of the cycle that is going to be decided; without the input, which the decision is made by.

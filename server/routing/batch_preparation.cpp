@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <span>
 #include <utility>
 
 namespace fathom::server {
@@ -134,8 +133,8 @@ Result<void> BatchPreparation::divide(const WaitingJob& job, const RouteRequest&
     if (++divided_ > kMaxDivided) return {};
     const CatalogPointer& catalog = requests_->catalog();
     if (!idle_)
-        idle_.emplace(catalog->unit_types, tools_->cache->knowledge_for(*catalog), catalog->calendar,
-                      std::span<const Reservation>(), std::span<const Reservation>(), requests_->now());
+        idle_.emplace(catalog->unit_types, tools_->cache->knowledge_for(*catalog),
+                      UnitState{.calendar = &catalog->calendar, .now = requests_->now()});
     Result<NewJobEvent> event = divide_waiting_job(*transaction_, job, idle_->decide(request));
     if (!event) return event.error();
     prepared_.events.push_back(std::move(*event));

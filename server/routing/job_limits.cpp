@@ -12,7 +12,7 @@ namespace {
 /// With maintenance and reservations, but without what runs, and with every center open.
 std::vector<UnitTypeView> open_views(const CatalogSnapshot& catalog, Timestamp now)
 {
-    const UnitLedger ledger(catalog.unit_types, catalog.knowledge, catalog.calendar, {}, {}, now);
+    const UnitLedger ledger(catalog.unit_types, catalog.knowledge, {.calendar = &catalog.calendar, .now = now});
     std::vector<UnitTypeView> views(ledger.views().begin(), ledger.views().end());
     for (UnitTypeView& view : views)
         view.closed_reason.clear();

@@ -174,8 +174,11 @@ WaitingAnswer answer_waiting(const PlacementRecord& record, const WaitingInputs&
                              const RouteKnowledge& knowledge, Timestamp now)
 {
     const std::string currency = catalog.prices.currency();
-    const UnitLedger ledger(catalog.unit_types, knowledge, catalog.calendar, inputs.in_use.reservations, {}, now,
-                            nullptr, inputs.in_use.gpu_rooms);
+    const UnitLedger ledger(catalog.unit_types, knowledge,
+                            {.calendar = &catalog.calendar,
+                             .reserved = inputs.in_use.reservations,
+                             .now = now,
+                             .gpu_rooms = inputs.in_use.gpu_rooms});
     Decision decision = route(inputs.request, ledger.views(), knowledge);
     WaitingAnswer answer;
     answer.waiting = waiting_json(record, inputs, decision, currency);
@@ -359,8 +362,11 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, JobReader 
     auto answer = [&]() -> Result<Json> {
         set_origin(*request, {job_type, owner, takes_operators}, *known);
         GpuShares(in_use->gpus, *known).set(*request);
-        const UnitLedger ledger(known->unit_types, knowledge, known->calendar, in_use->reservations, {}, now, nullptr,
-                                in_use->gpu_rooms);
+        const UnitLedger ledger(known->unit_types, knowledge,
+                                {.calendar = &known->calendar,
+                                 .reserved = in_use->reservations,
+                                 .now = now,
+                                 .gpu_rooms = in_use->gpu_rooms});
         return preview_json(*request, ledger, knowledge, currency, what_if, steps);
     };
     co_return co_await compute_->run(owner, std::move(answer));

@@ -74,19 +74,18 @@ bool is_unroutable(const Result<BatchReport>& report)
 
 } // namespace
 
-RoutingService::RoutingService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                               const Clock& clock, CatalogCache& catalog, const UnitLoadService& loads,
-                               ProbePlanner& planner, WaitingJobTerminator& terminator, RoutingSettings settings)
-    : database_(&database), clock_(&clock), catalog_(&catalog), loads_(&loads), planner_(&planner),
-      terminator_(&terminator), settings_(std::move(settings)), wake_(executor),
-      placed_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "placed"}})),
-      waiting_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "waits"}})),
-      metering_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "metering"}})),
-      conflicts_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "conflict"}})),
-      overdue_(metrics.counter(kDecisions, kDecisionsHelp, {{"result", "overdue"}})),
-      decision_seconds_(
-          metrics.seconds_histogram("fathom_routing_decision_seconds", "Time of one decision, averaged over a batch.")),
-      cycle_seconds_(metrics.seconds_histogram("fathom_routing_pass_seconds", "Time of one cycle of the router."))
+RoutingService::RoutingService(const asio::any_io_executor& executor, const RouterParts& parts,
+                               RoutingSettings settings)
+    : database_(&parts.database), clock_(&parts.clock), catalog_(&parts.catalog), loads_(&parts.loads),
+      planner_(&parts.planner), terminator_(&parts.terminator), settings_(std::move(settings)), wake_(executor),
+      placed_(parts.metrics.counter(kDecisions, kDecisionsHelp, {{"result", "placed"}})),
+      waiting_(parts.metrics.counter(kDecisions, kDecisionsHelp, {{"result", "waits"}})),
+      metering_(parts.metrics.counter(kDecisions, kDecisionsHelp, {{"result", "metering"}})),
+      conflicts_(parts.metrics.counter(kDecisions, kDecisionsHelp, {{"result", "conflict"}})),
+      overdue_(parts.metrics.counter(kDecisions, kDecisionsHelp, {{"result", "overdue"}})),
+      decision_seconds_(parts.metrics.seconds_histogram("fathom_routing_decision_seconds",
+                                                        "Time of one decision, averaged over a batch.")),
+      cycle_seconds_(parts.metrics.seconds_histogram("fathom_routing_pass_seconds", "Time of one cycle of the router."))
 {
 }
 
@@ -203,13 +202,18 @@ asio::awaitable<Result<void>> RoutingService::prepare_columns()
     co_return co_await planning_.run(std::string(), std::move(prepare));
 }
 
+BatchTools RoutingService::batch_tools()
+{
+    return {&settings_, catalog_, planner_, terminator_, &uses_, &columns_, clock_, &ledger_};
+}
+
 asio::awaitable<Result<BatchReport>> RoutingService::run_batch(CycleCursor state, std::int64_t limit)
 {
     const Result<void> prepared = co_await prepare_columns();
     if (!prepared) co_return prepared.error();
     std::optional<SchedulingBatch> batch;
     auto look = [&](pqxx::work& transaction) -> Result<void> {
-        batch.emplace(settings_, *catalog_, *planner_, *terminator_, uses_, columns_, loads_->get(), *clock_, ledger_);
+        batch.emplace(batch_tools(), loads_->get());
         Result<void> read = batch->read(transaction, state, limit);
         // What runs teach goes into the units of the cycle, which its first decision makes.
         if (read && batch->has_ready() && !ledger_.units) catalog_->read_new_runs(transaction);

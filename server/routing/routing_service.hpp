@@ -11,6 +11,17 @@
 
 namespace fathom::server {
 
+/// What the router works with; all outlive it.
+struct RouterParts {
+    Database& database;
+    Metrics& metrics;
+    const Clock& clock;
+    CatalogCache& catalog;
+    const UnitLoadService& loads;
+    ProbePlanner& planner;
+    WaitingJobTerminator& terminator;
+};
+
 /// The router: moves waiting jobs to places. Each replica runs this loop, and leaves to the others what they decide on.
 ///
 /// A cycle looks at waiting jobs in order of their turns, batch by batch; it decides on a thread of its own, outside of
@@ -23,9 +34,7 @@ namespace fathom::server {
 /// ever. Runs on: one coroutine at a time.
 class RoutingService {
   public:
-    RoutingService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, const Clock& clock,
-                   CatalogCache& catalog, const UnitLoadService& loads, ProbePlanner& planner,
-                   WaitingJobTerminator& terminator, RoutingSettings settings);
+    RoutingService(const asio::any_io_executor& executor, const RouterParts& parts, RoutingSettings settings);
 
     /// Before Notifier::start().
     void subscribe(Notifier& notifier);
@@ -42,6 +51,7 @@ class RoutingService {
     asio::awaitable<Result<std::int64_t>> go_through_line(Wake kind);
     /// What became free goes to the first in line.
     asio::awaitable<Result<BatchReport>> place_first();
+    BatchTools batch_tools();
     asio::awaitable<Result<BatchReport>> run_batch(CycleCursor state, std::int64_t limit);
     /// Makes what is kept of a newer catalog before a transaction is open: in a large network that takes a while.
     asio::awaitable<Result<void>> prepare_columns();

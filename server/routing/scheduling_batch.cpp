@@ -22,11 +22,8 @@ BatchRequests make_requests(const BatchTools& tools)
 
 } // namespace
 
-SchedulingBatch::SchedulingBatch(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
-                                 WaitingJobTerminator& terminator, ProjectUses& uses, ColumnsOfCatalog& columns,
-                                 std::shared_ptr<const UnitTypeLoads> loads, const Clock& clock, CycleLedger& ledger)
-    : tools_{&settings, &catalog, &planner, &terminator, &uses, &columns, &clock, &ledger}, loads_(std::move(loads)),
-      requests_(make_requests(tools_))
+SchedulingBatch::SchedulingBatch(const BatchTools& tools, std::shared_ptr<const UnitTypeLoads> loads)
+    : tools_(tools), loads_(std::move(loads)), requests_(make_requests(tools_))
 {
 }
 

@@ -19,9 +19,8 @@ namespace fathom::server {
 /// batch, and for each run of read().
 class SchedulingBatch {
   public:
-    SchedulingBatch(const RoutingSettings& settings, CatalogCache& catalog, ProbePlanner& planner,
-                    WaitingJobTerminator& terminator, ProjectUses& uses, ColumnsOfCatalog& columns,
-                    std::shared_ptr<const UnitTypeLoads> loads, const Clock& clock, CycleLedger& ledger);
+    /// @param tools  all of them
+    SchedulingBatch(const BatchTools& tools, std::shared_ptr<const UnitTypeLoads> loads);
 
     /// As read_batch().
     Result<void> read(pqxx::work& transaction, CycleCursor state, std::int64_t limit);

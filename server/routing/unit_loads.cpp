@@ -28,7 +28,7 @@ double busy_at(const UnitLoadRow& row, Timestamp now)
 /// Where each of the jobs would go if nothing was in use; jobs that are decided alike are decided once.
 std::vector<JobArrival> arrivals_of(const std::vector<WaitingJob>& jobs, const CatalogSnapshot& catalog, Timestamp now)
 {
-    UnitLedger units(catalog.unit_types, catalog.knowledge, catalog.calendar, {}, {}, now);
+    UnitLedger units(catalog.unit_types, catalog.knowledge, {.calendar = &catalog.calendar, .now = now});
     std::map<std::string, std::vector<JobArrival::Place>> by_kind;
     std::unordered_map<const KnownSpec*, std::string> spec_kinds; // many jobs have the same specification
     std::vector<JobArrival> arrivals;

@@ -69,8 +69,10 @@ class Bench {
             const double began_ms = thread_ms();
             const server::CatalogSnapshot& catalog = world_.catalog;
             if (batches++ % kBatchesPerCycle == 0)
-                ledger.emplace(catalog.unit_types, catalog.knowledge, catalog.calendar, reserved, planned, now,
-                               columns_);
+                ledger.emplace(
+                    catalog.unit_types, catalog.knowledge,
+                    UnitState{.calendar = &catalog.calendar, .reserved = reserved, .planned = planned, .now = now},
+                    columns_);
             ledger->begin_batch();
             UnmeasuredPlaces unmeasured(columns_, now);
             for (const ReadyJob& job : input.jobs)

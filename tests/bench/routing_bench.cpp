@@ -134,15 +134,22 @@ class Bench {
     UnitLedger ledger_at(Timestamp now) const
     {
         const server::CatalogSnapshot& catalog = world_.catalog;
-        return {catalog.unit_types, catalog.knowledge, catalog.calendar, world_.reserved, {}, now, columns_};
+        return {catalog.unit_types,
+                catalog.knowledge,
+                {.calendar = &catalog.calendar, .reserved = world_.reserved, .now = now},
+                columns_};
     }
 
     /// On a ledger like this one: the loop looks at all unit types, which a decision must not find done.
     std::string plain_winner(const RouteRequest& job, const UnitLedger& ledger, Timestamp now)
     {
         const server::CatalogSnapshot& catalog = world_.catalog;
-        const UnitLedger other(catalog.unit_types, catalog.knowledge, catalog.calendar, world_.reserved,
-                               ledger.reserved_later(), now, columns_);
+        const UnitLedger other(catalog.unit_types, catalog.knowledge,
+                               {.calendar = &catalog.calendar,
+                                .reserved = world_.reserved,
+                                .planned = ledger.reserved_later(),
+                                .now = now},
+                               columns_);
         const std::vector<UnitTypeView> views(other.views().begin(), other.views().end());
         const double began_ms = thread_ms();
         const auto plain = test::plain_route(job, views);

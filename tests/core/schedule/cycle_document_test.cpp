@@ -226,8 +226,7 @@ TEST(UnitLedgerProperty, BatchAfterBatchOnOneLedgerIsDecidedAsOnNewOnes)
         test::RandomCycle cycle = test::CycleMaker(900 + seed).make(seed % 2 == 0 ? 90 : 0);
         if (seed % 3 == 1) share_hosts(cycle);
         const CycleMoment first = cycle.moment;
-        UnitLedger kept(cycle.catalog.unit_types, cycle.catalog.knowledge, first.calendar, first.reserved,
-                        first.planned, first.now, nullptr, first.gpu_rooms);
+        UnitLedger kept(cycle.catalog.unit_types, cycle.catalog.knowledge, first.unit_state());
         for (int batch = 0; batch < 3; ++batch) {
             cycle.moment.planned = first.planned;
             cycle.moment.planned.insert(cycle.moment.planned.end(), kept.reserved_later().begin(),

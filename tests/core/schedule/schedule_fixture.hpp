@@ -67,7 +67,7 @@ class ScheduleTest : public ::testing::Test {
     SchedulePlan decide()
     {
         input_.loads = std::make_shared<const UnitTypeLoads>(loads_);
-        UnitLedger units(unit_types_, knowledge_, {}, taken_, {}, kNow);
+        UnitLedger units(unit_types_, knowledge_, {.reserved = taken_, .now = kNow});
         return schedule(units, input_);
     }
 

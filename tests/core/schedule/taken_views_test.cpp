@@ -105,7 +105,7 @@ TEST(TakenViewsProperty, AreAsIfAllHadBeenTakenAtOnceInWhateverOrderOneLooks)
         const std::vector<Reservation> reserved = reservations.make(given);
         const std::vector<Reservation> planned = reservations.make(given);
         const auto columns = seed % 3 == 0 ? nullptr : std::make_shared<RouteColumns>(given);
-        UnitLedger ledger(given, {}, {}, reserved, planned, cycle.moment.now, columns);
+        UnitLedger ledger(given, {}, {.reserved = reserved, .planned = planned, .now = cycle.moment.now}, columns);
         std::vector<UnitTypeView> expected = given;
         for (const Reservation& one : reserved)
             take_at_once(expected, one);
@@ -149,7 +149,7 @@ TEST(TakenViews, OnlyThoseThatSomebodyLooksAtAreCopied)
     }
     const std::vector<Reservation> reserved{{{"ut_0"}, 1, 60}, {{"ut_1"}, 3, 60}, {{"ut_1"}, 1, 90, 30}};
 
-    const UnitLedger ledger(given, {}, {}, reserved, {}, {});
+    const UnitLedger ledger(given, {}, {.reserved = reserved});
 
     EXPECT_EQ(&ledger.views().given(1), &given[1]);
     EXPECT_EQ(ledger.views().most_taken(1), std::optional<std::int64_t>(3)) << "within the first second";
@@ -210,8 +210,9 @@ TEST(UnitLedgerProperty, WithWhatIsKeptItPlansAsWithAllMadeAnew)
             for (const Reservation& one : chances.make(catalogs.back()))
                 reserved.push_back(one);
             const auto ledger = [&](const std::shared_ptr<RouteColumns>& kept) {
-                return UnitLedger(catalogs.back(), knowledge, cycle.moment.calendar, reserved, cycle.moment.planned,
-                                  cycle.moment.now, kept, cycle.moment.gpu_rooms);
+                UnitState state = cycle.moment.unit_state();
+                state.reserved = reserved;
+                return UnitLedger(catalogs.back(), knowledge, state, kept);
             };
             const UnitLedger laid = ledger(nullptr);
             std::vector<UnitTypeView> views(laid.views().begin(), laid.views().end());
@@ -222,7 +223,7 @@ TEST(UnitLedgerProperty, WithWhatIsKeptItPlansAsWithAllMadeAnew)
                 kept.change(id, lose_trust_and_network);
                 lose_trust_and_network(*std::find_if(views.begin(), views.end(), is_changed));
             }
-            UnitLedger anew(views, knowledge, {}, {}, {}, cycle.moment.now);
+            UnitLedger anew(views, knowledge, {.now = cycle.moment.now});
 
             const SchedulePlan expected = schedule(anew, cycle.moment.input);
             const SchedulePlan plan = schedule(kept, cycle.moment.input);

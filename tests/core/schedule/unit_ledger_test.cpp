@@ -20,7 +20,7 @@ TEST(UnitLedger, KeepsPlannedUnitsForTheirTime)
     unit_types.push_back(view);
     const std::vector<Reservation> reserved{{{"ut_1"}, 1, 5}, {{"ut_1"}, 1, 9}};
 
-    UnitLedger ledger(unit_types, {}, {}, reserved, {}, {});
+    UnitLedger ledger(unit_types, {}, {.reserved = reserved});
     EXPECT_TRUE(ledger.has_free_unit());
     ledger.reserve({{"ut_1"}, 2, 20, 5}); // one is free, one more at 5 s
 
@@ -41,7 +41,7 @@ TEST(UnitLedger, LeavesWhatItIsMadeOfAndCopiesOnlyWhatItTakesOf)
     }
     const std::vector<Reservation> reserved{{{"ut_1"}, 3, 60}};
 
-    UnitLedger ledger(unit_types, {}, {}, reserved, {}, {});
+    UnitLedger ledger(unit_types, {}, {.reserved = reserved});
     ledger.begin_trial();
     ledger.reserve({{"ut_1"}, 1, 60});
     ledger.reserve({{"ut_2"}, 4, 60});
@@ -139,7 +139,7 @@ TEST(UnitLedger, SaysWhetherAnythingIsFreeAsTheShortWayDoes)
         if (has(5)) in_use.push_back({{"ut_1"}, 1, 90, 30}); // later: what is free now stays free
         const std::vector unit_types{view};
 
-        const UnitLedger ledger(unit_types, {}, calendar, in_use, {}, now);
+        const UnitLedger ledger(unit_types, {}, {.calendar = &calendar, .reserved = in_use, .now = now});
         UnitCounts taken;
         count_taken(taken, in_use);
         EXPECT_EQ(has_free_unit(unit_types, calendar, taken, now), ledger.has_free_unit()) << state;
@@ -168,7 +168,7 @@ TEST(UnitLedgerHosts, JobsOnOtherUnitTypesOfTheHostHoldItsCores)
         {.unit_type_id = {"ut_b"}, .unit_count = 1, .release_s = 60, .memory = MemoryUse{0.5, 0.1}},
         {.unit_type_id = {"ut_a"}, .unit_count = 2, .release_s = 60}};
 
-    const UnitLedger ledger(views, {}, {}, reserved, {}, {});
+    const UnitLedger ledger(views, {}, {.reserved = reserved});
 
     const std::optional<OtherCores>& other = ledger.views()[0].other_cores;
     ASSERT_TRUE(other);
@@ -190,7 +190,7 @@ TEST(UnitLedgerHosts, AreLaidOnlyOnUnitTypesThatSomebodyLooksAt)
                                             {.unit_type_id = {"ut_c"}, .unit_count = 1, .release_s = 30},
                                             {.unit_type_id = {"ut_gone"}, .unit_count = 1, .release_s = 30}};
 
-    UnitLedger ledger(views, {}, {}, reserved, {}, {});
+    UnitLedger ledger(views, {}, {.reserved = reserved});
     ledger.reserve({.unit_type_id = {"ut_a"}, .unit_count = 1, .release_s = 60});
 
     EXPECT_EQ(ledger.views()[0].other_cores.value().free.free_at(0), 0) << "reserved before anybody looked";
@@ -207,9 +207,9 @@ TEST(UnitLedgerHosts, AMachineThatManyCentersAreTriedOutOnIsNone)
     for (std::uint32_t i = 0; i <= HostCores::kMaxTypes; ++i)
         views.push_back(on_host(std::to_string(i), "h1", 1, 1));
 
-    EXPECT_FALSE(UnitLedger(views, {}, {}, {}, {}, {}).views()[0].other_cores);
+    EXPECT_FALSE(UnitLedger(views, {}, {}).views()[0].other_cores);
     views.pop_back();
-    EXPECT_TRUE(UnitLedger(views, {}, {}, {}, {}, {}).views()[0].other_cores);
+    EXPECT_TRUE(UnitLedger(views, {}, {}).views()[0].other_cores);
 }
 
 } // namespace

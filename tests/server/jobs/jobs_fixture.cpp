@@ -96,7 +96,7 @@ JobsFixture::JobsFixture()
       jobs_(database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_),
       attempts_(database_, io_.executor(), metrics_, catalog_, finalizer_, clock_),
       unit_loads_(database_, catalog_, compute_, clock_),
-      routing_(database_, io_.executor(), metrics_, clock_, catalog_, unit_loads_, probing_, finalizer_,
+      routing_(io_.executor(), {database_, metrics_, clock_, catalog_, unit_loads_, probing_, finalizer_},
                {.replica = ReplicaId::make()}),
       placements_(database_, catalog_, clock_, compute_), periodic_tasks_(database_, io_.executor(), metrics_, clock_),
       identity_(database_, notifier_, clock_, metrics_), api_(router_, identity_)

@@ -23,7 +23,7 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     JobsService jobs(database, io_.executor(), metrics_, catalog, finalizer_, compute_, clock_);
     AttemptsService attempts(database, io_.executor(), metrics_, catalog_, finalizer_, clock_);
     EventsService events(database, io_.executor(), metrics_);
-    RoutingService routing(database, io_.executor(), metrics_, clock_, catalog, unit_loads_, probing_, finalizer_,
+    RoutingService routing(io_.executor(), {database, metrics_, clock_, catalog, unit_loads_, probing_, finalizer_},
                            {.replica = {"rep_1"}});
     JobPeriodicTasks tasks(database, io_.executor(), metrics_, clock_);
     const CenterId center{center_id("alpha")};

@@ -43,9 +43,9 @@ class Cycles : public JobsFixture {
     }
 
     CycleRecorder recorder_{database_, io_.executor(), metrics_, "rep_1"};
-    RoutingService recorded_{database_, io_.executor(), metrics_,
-                             clock_,    catalog_,       unit_loads_,
-                             probing_,  finalizer_,     {.replica = ReplicaId::make(), .recorder = &recorder_}};
+    RoutingService recorded_{io_.executor(),
+                             {database_, metrics_, clock_, catalog_, unit_loads_, probing_, finalizer_},
+                             {.replica = ReplicaId::make(), .recorder = &recorder_}};
     CycleService cycles_{database_, compute_};
 };
 

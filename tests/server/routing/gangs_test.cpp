@@ -185,7 +185,7 @@ TEST_F(Gangs, TwoRoutersNeverStartAPart)
 {
     add_center("alpha", 3);
     add_center("beta", 2);
-    RoutingService other(database_, io_.executor(), metrics_, clock_, catalog_, unit_loads_, probing_, finalizer_,
+    RoutingService other(io_.executor(), {database_, metrics_, clock_, catalog_, unit_loads_, probing_, finalizer_},
                          {.replica = ReplicaId::make()});
     for (int gang = 0; gang < 10; ++gang) {
         for (int i = 0; i < 3; ++i)

@@ -135,7 +135,7 @@ TEST_F(Order, AJobWaitsForABetterPlaceWhereUnitsHaveBeenIdle)
 {
     PastClock clock(24h);
     UnitLoadService loads(database_, catalog_, compute_, clock);
-    RoutingService routing(database_, io_.executor(), metrics_, clock, catalog_, loads, probing_, finalizer_,
+    RoutingService routing(io_.executor(), {database_, metrics_, clock, catalog_, loads, probing_, finalizer_},
                            {.replica = ReplicaId::make()});
     add_measurement(add_center("alpha", 1), 0.01);
     add_measurement(add_center("beta", 1), 0.1);

@@ -115,7 +115,7 @@ class Replica {
     Replica(const std::string& url, test::TestIo& io, Metrics& metrics, const Clock& clock,
             const UnitLoadService& loads, ProbePlanner& planner, WaitingJobTerminator& terminator)
         : io_(&io), database_({.url = url, .connections = 3}, metrics), catalog_(database_, io.executor(), metrics),
-          routing_(database_, io.executor(), metrics, clock, catalog_, loads, planner, terminator,
+          routing_(io.executor(), {database_, metrics, clock, catalog_, loads, planner, terminator},
                    {.replica = ReplicaId::make()})
     {
         EXPECT_TRUE(catalog_.load());

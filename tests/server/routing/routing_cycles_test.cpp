@@ -143,7 +143,7 @@ TEST_F(Routing, NeverOversellsWithTwoRouters)
 {
     const std::string alpha = add_center("alpha", 5);
     const std::string beta = add_center("beta", 3);
-    RoutingService other(database_, io_.executor(), metrics_, clock_, catalog_, unit_loads_, probing_, finalizer_,
+    RoutingService other(io_.executor(), {database_, metrics_, clock_, catalog_, unit_loads_, probing_, finalizer_},
                          {.replica = ReplicaId::make()});
     std::mt19937 random(7);
     std::vector<JobId> jobs;

@@ -20,9 +20,11 @@ class SchedulingBatchTest : public JobsFixture {
     }
     SchedulingBatch batch(const RoutingSettings& settings)
     {
-        return {settings,          catalog_, probing_,
-                finalizer_,        uses_,    columns_,
-                unit_loads_.get(), clock_,   ledgers_.emplace_back()};
+        return {tools(settings, ledgers_.emplace_back()), unit_loads_.get()};
+    }
+    BatchTools tools(const RoutingSettings& settings, CycleLedger& ledger)
+    {
+        return {&settings, &catalog_, &probing_, &finalizer_, &uses_, &columns_, &clock_, &ledger};
     }
     Result<void> read(SchedulingBatch& batch)
     {
@@ -74,7 +76,7 @@ TEST_F(SchedulingBatchTest, AttemptsAreReadOnlyWhereTheyHaveChangedSinceTheLastC
     CycleLedger& ledger = ledgers_.emplace_back();
     const auto run_cycle = [&] {
         ledger.units.reset();
-        SchedulingBatch one{mine_, catalog_, probing_, finalizer_, uses_, columns_, unit_loads_.get(), clock_, ledger};
+        SchedulingBatch one{tools(mine_, ledger), unit_loads_.get()};
         ASSERT_TRUE(read(one));
         if (!one.has_ready()) return;
         ASSERT_TRUE(one.plan());

@@ -114,7 +114,7 @@ TEST_F(Sharing, TwoRoutersKeepAQuotaTogether)
 {
     add_center("alpha", 50);
     set("p", {{"most_units", 3}});
-    RoutingService other(database_, io_.executor(), metrics_, clock_, catalog_, unit_loads_, probing_, finalizer_,
+    RoutingService other(io_.executor(), {database_, metrics_, clock_, catalog_, unit_loads_, probing_, finalizer_},
                          {.replica = ReplicaId::make()});
     for (int i = 0; i < 40; ++i)
         submit_for("p");
@@ -297,7 +297,7 @@ TEST_F(Sharing, ReadsNoTableAsAWhole)
     count_sequential_scans();
     // Connections that were opened before do not have the setting.
     Database database({.url = url_, .connections = 2}, metrics_);
-    RoutingService routing(database, io_.executor(), metrics_, clock_, catalog_, unit_loads_, probing_, finalizer_,
+    RoutingService routing(io_.executor(), {database, metrics_, clock_, catalog_, unit_loads_, probing_, finalizer_},
                            {.replica = {"rep_1"}});
     ProjectUseService uses(database, catalog_);
 

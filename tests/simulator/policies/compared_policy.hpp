@@ -249,7 +249,8 @@ class ComparedPolicy final : public Policy {
                              .unit_count = one.start.unit_count,
                              .release_s = one.started_s + one.start.predicted_s - view.now_s});
         }
-        UnitLedger units(views_, {}, calendar_at(view.now_s), taken, {}, moment_of(view.now_s));
+        const UnitCalendar calendar = calendar_at(view.now_s);
+        UnitLedger units(views_, {}, {.calendar = &calendar, .reserved = taken, .now = moment_of(view.now_s)});
         SchedulePlan plan = schedule(units, input);
         for (ScheduledStart& start : plan.starts)
             start.job = jobs_[start.job];

@@ -230,7 +230,8 @@ AgentServer::AgentServer(std::chrono::milliseconds hello_time)
     options.catalog_pause = 200ms;
     options.longest_away = 1s;
     options.connection_pause = 1h;
-    hub = std::make_unique<AgentHub>(store.database(), gateway, *enrolment, options, &sub_units, &balance, &library);
+    const AgentHubParts parts{store.database(), gateway, *enrolment, &sub_units, &balance, &library};
+    hub = std::make_unique<AgentHub>(parts, options);
     notifier_ = std::make_unique<Notifier>(store.url());
     hub->subscribe(*notifier_);
     notifier_->subscribe("catalog", [this](const std::string& payload) {
