@@ -11,7 +11,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-ENDER = pathlib.Path(__file__).with_name("end_with_parent.py")
+TERMINATOR = pathlib.Path(__file__).with_name("end_with_parent.py")
 
 
 class Failed(Exception):
@@ -88,7 +88,7 @@ class Network:
         self.url = f"https://{listen}"
         self.processes = []
         # Ends them, also when this process is killed; the folder is locked until then.
-        self.ender = subprocess.Popen([sys.executable, str(ENDER)], stdin=subprocess.PIPE, text=True,
+        self.terminator = subprocess.Popen([sys.executable, str(TERMINATOR)], stdin=subprocess.PIPE, text=True,
                                       pass_fds=[lock.fileno()], start_new_session=True)
 
     def start(self, name, *arguments):
@@ -103,8 +103,8 @@ class Network:
     def at_end(self, order):
         """What is to be ended or run at the end, before all that was told earlier."""
         try:
-            self.ender.stdin.write(json.dumps(order) + "\n")
-            self.ender.stdin.flush()
+            self.terminator.stdin.write(json.dumps(order) + "\n")
+            self.terminator.stdin.flush()
         except BrokenPipeError:
             raise Failed("the process that ends the others was killed") from None
 
@@ -113,17 +113,17 @@ class Network:
             if process.poll() is not None:
                 tail = "\n".join(log_path.read_text(errors="replace").splitlines()[-8:])
                 raise Failed(f"{name} ended with status {process.returncode}; the end of {log_path}:\n{tail}")
-        if self.ender.poll() is not None:
+        if self.terminator.poll() is not None:
             raise Failed("the process that ends the others was killed")
 
     def stop(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
         try:
-            self.ender.stdin.close()
+            self.terminator.stdin.close()
         except BrokenPipeError:
             pass
-        if self.ender.wait() != 0:
+        if self.terminator.wait() != 0:
             for _, process, _ in reversed(self.processes):
                 process.terminate()
         for _, process, _ in self.processes:

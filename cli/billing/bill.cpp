@@ -202,7 +202,7 @@ std::string verdict(const Json& check, const ChainReader& chain)
     for (const Json& fault : items_of(check, "faults"))
         out += "  fault: " + (fault.is_string() ? fault.get<std::string>() : fault.dump()) + "\n";
     return out + (is_true(check, "good") && chain.fault.empty() ? "Nothing is missing, doubled or changed.\n"
-                                                                : "THE LEDGER IS NOT SOUND.\n");
+                                                                : "THE LEDGER IS NOT VALID.\n");
 }
 
 Outcome verify_ledger(Session& session, const NoOptions&)

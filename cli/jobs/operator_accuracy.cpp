@@ -32,8 +32,8 @@ Cell within_interval_cell(const Json& one)
     return Cell(format_percent(*share), is_bad ? Tone::kBad : Tone::kPlain);
 }
 
-/// What there is to say of the figures beside them.
-std::string doubt_text(const Json& one)
+/// What keeps the figures beside it from being exact.
+std::string caveat_text(const Json& one)
 {
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
@@ -41,8 +41,8 @@ std::string doubt_text(const Json& one)
     const double measured = number_of(one, "measured_count").value_or(0);
     if (compared > measured) add(format_count(static_cast<std::int64_t>(compared - measured)) + " from other sizes");
     if (number_of(one, "unknown_count").value_or(0) > 0) add(count_of(one, "unknown_count") + " not measured there");
-    const double likeness = number_of(one, "likeness").value_or(1);
-    if (likeness < 0.995) add("calls are like it (" + format_percent(likeness) + ")");
+    const double similarity = number_of(one, "likeness").value_or(1);
+    if (similarity < 0.995) add("calls are like it (" + format_percent(similarity) + ")");
     return text.empty() ? "-" : text;
 }
 
@@ -57,11 +57,11 @@ Table accuracy_table(const Json& items)
                  {"ACTUAL", Align::kRight},
                  {"TYPICALLY"},
                  {"IN 80 % INTERVAL", Align::kRight, 1},
-                 {"DOUBT", Align::kLeft, 2}});
+                 {"CAVEATS", Align::kLeft, 2}});
     for (const Json& one : items)
         table.add_row({text_of(one, "center"), text_of(one, "unit_type"), text_of(one, "resource_type"),
                        text_of(one, "operator"), count_of(one, "run_count"), duration_of(one, "predicted_s"),
-                       duration_of(one, "actual_s"), typical_text(one), within_interval_cell(one), doubt_text(one)});
+                       duration_of(one, "actual_s"), typical_text(one), within_interval_cell(one), caveat_text(one)});
     return table;
 }
 

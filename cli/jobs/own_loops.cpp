@@ -11,14 +11,14 @@
 namespace fathom::cli {
 namespace {
 
-/// The doubt in words, as `fathom profile` tells it.
-std::string likeness_text(const Json& loop)
+/// How near it is to an operator, as `fathom profile` tells it.
+std::string similarity_text(const Json& loop)
 {
     constexpr double kMuch = 0.85;
-    const std::optional<double> likeness = number_of(loop, "likeness");
+    const std::optional<double> similarity = number_of(loop, "likeness");
     const std::string id = text_of(loop, "operator", "");
-    if (id.empty() || !likeness) return "no operator";
-    return (*likeness >= kMuch ? "much like " : "somewhat like ") + id + " (" + format_percent(*likeness) + ")";
+    if (id.empty() || !similarity) return "no operator";
+    return (*similarity >= kMuch ? "much like " : "somewhat like ") + id + " (" + format_percent(*similarity) + ")";
 }
 
 /// "solver+0x1788"
@@ -38,7 +38,7 @@ Table loops_table(const Json& loops)
     for (const Json& one : loops) {
         if (!one.is_object()) continue;
         const std::optional<double> share = number_of(one, "share");
-        table.add_row({place_text(one), share ? format_percent(*share) : std::string("-"), likeness_text(one)});
+        table.add_row({place_text(one), share ? format_percent(*share) : std::string("-"), similarity_text(one)});
     }
     return table;
 }

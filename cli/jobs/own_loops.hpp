@@ -6,7 +6,7 @@
 namespace fathom::cli {
 
 /// Loops of a program's own code, found by sampling (docs/profiling.md): where each is, its share of the time, and the
-/// operator that it is like, with the doubt in words. Empty where there are none.
+/// operator that it is like, with how near it is to that. Empty where there are none.
 /// @param loops  `remainder.code.loops` of GET /jobs/{id}/operators, or `own_loops` of a job type; may be of any kind
 Table loops_table(const Json& loops);
 

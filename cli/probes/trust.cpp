@@ -19,7 +19,7 @@ Table trust_table(const Json& items, Timestamp)
     Table table({{"CENTER"},
                  {"UNIT TYPE"},
                  {"JOBS", Align::kRight},
-                 {"SLOWER THAN PROMISED", Align::kRight},
+                 {"SLOWER THAN MEASURED", Align::kRight},
                  {"80 % INTERVAL", Align::kLeft, 1},
                  {"OPEN FINDINGS", Align::kRight},
                  {"VERIFIED RIGHT"},

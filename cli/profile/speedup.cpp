@@ -220,9 +220,9 @@ Table accuracy_table(const Json& items, Timestamp /*now*/)
                  {"JOB TYPE"},
                  {"DEVICE"},
                  {"JOBS", Align::kRight},
-                 {"PROMISED", Align::kRight},
+                 {"RAW PREDICTION", Align::kRight},
                  {"ACTUAL", Align::kRight},
-                 {"ACTUAL/PROMISED", Align::kRight}});
+                 {"ACTUAL/RAW", Align::kRight}});
     for (const Json& item : items)
         table.add_row({text_of(item, "center"), text_of(item, "job_type"), text_of(item, "resource_type"),
                        count_of(item, "job_count"), duration_of(item, "promised_s"), duration_of(item, "actual_s"),
@@ -271,7 +271,7 @@ void add_speedup_commands(CLI::App& app, Invocation& invocation)
     add_speedup_plan_command(noun, invocation);
 
     auto accuracy_options = std::make_shared<AccuracyOptions>();
-    CLI::App& accuracy = add_verb(noun, "accuracy", "How jobs on CPUs and on GPUs went against what was promised",
+    CLI::App& accuracy = add_verb(noun, "accuracy", "How jobs on CPUs and on GPUs went against their raw predictions",
                                   "fathom speedup accuracy --center alpha");
     accuracy.add_option("--center", accuracy_options->center, "Only of this center (name or id)");
     add_list_options(accuracy, *accuracy_options);

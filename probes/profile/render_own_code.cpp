@@ -48,7 +48,7 @@ std::string mix_text(const CodeMix& mix)
     return text.empty() ? "unreadable" : text;
 }
 
-/// The doubt in words.
+/// How near it is to the operator.
 std::string likeness_text(const OwnLoop& loop)
 {
     constexpr double kMuch = 0.85;

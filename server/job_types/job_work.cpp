@@ -179,14 +179,14 @@ Json shown_loop(const Json& loop)
     const std::int64_t offset = reader.required_integer("offset", 0, std::numeric_limits<std::int64_t>::max());
     const double share = reader.required_number("share", 0, 1);
     const std::optional<std::string> nearest = reader.optional_string("operator", {.max_length = kMaxText});
-    const double likeness = reader.required_number("likeness", 0, 1);
+    const double similarity = reader.required_number("likeness", 0, 1);
     reader.finish(UnknownFields::kIgnore);
     if (!errors.empty()) return nullptr;
     return {{"file", file},
             {"offset", offset},
             {"share", share},
             {"operator", nearest ? Json(*nearest) : Json()},
-            {"likeness", likeness}};
+            {"likeness", similarity}};
 }
 
 } // namespace

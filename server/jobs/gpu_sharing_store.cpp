@@ -102,7 +102,7 @@ void keep_gpu_sharing(pqxx::work& transaction, const AttemptId& attempt, const C
     const JobKind own = job_kind_of(row, catalog);
     if (own.name.empty()) return;
     const auto raw_s = row["promised_s"].as<double>();
-    // Jobs that have nothing in common but their class can only be compared with what each was promised.
+    // Jobs that have nothing in common but their class can only be compared with the raw prediction of each.
     if (raw_s <= 0 && row["job_type"].as<std::string>().empty()) return;
     const auto raw_basis = row["promise_basis"].as<std::string>();
     SharedRun run{.kind = own.name, .kernel_class = own.kernel_class};

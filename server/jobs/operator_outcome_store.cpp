@@ -52,7 +52,7 @@ void insert_outcomes(pqxx::work& transaction, const AttemptId& attempt, const Un
     SqlArray low;
     SqlArray high;
     SqlArray bases;
-    SqlArray likeness;
+    SqlArray similarities;
     for (const OperatorOutcome& one : outcomes) {
         const bool is_known = is_predicted(one.predicted);
         operators.add(one.predicted.operator_id);
@@ -60,7 +60,7 @@ void insert_outcomes(pqxx::work& transaction, const AttemptId& attempt, const Un
         counts.add(one.predicted.count);
         actual.add(one.actual_s);
         bases.add(to_string(is_known ? one.predicted.basis : PredictionBasis::kUnknown));
-        likeness.add(one.similarity < kMinSimilarity ? 0 : std::min(one.similarity, 1.0));
+        similarities.add(one.similarity < kMinSimilarity ? 0 : std::min(one.similarity, 1.0));
         if (is_known) {
             predicted.add(one.predicted.total_s);
             low.add(bounded(one.predicted.low_s));
@@ -72,7 +72,7 @@ void insert_outcomes(pqxx::work& transaction, const AttemptId& attempt, const Un
         }
     }
     exec(transaction, kInsertOperatorOutcomes, attempt.value, unit_type.value, operators.take(), sizes.take(),
-         counts.take(), actual.take(), predicted.take(), low.take(), high.take(), bases.take(), likeness.take());
+         counts.take(), actual.take(), predicted.take(), low.take(), high.take(), bases.take(), similarities.take());
 }
 
 } // namespace

@@ -62,7 +62,7 @@ std::vector<OperatorAccuracy> select_operator_accuracy(pqxx::transaction_base& t
                          .actual_s = figure_of(row["actual_s"]),
                          .median_ratio = figure_of(row["median_ratio"]),
                          .within_share = figure_of(row["within_share"]),
-                         .likeness = row["likeness"].as<double>()});
+                         .similarity = row["likeness"].as<double>()});
     }
     return found;
 }
@@ -84,7 +84,7 @@ Json to_json(const OperatorAccuracy& one)
             {"actual_s", figure_json(one.actual_s)},
             {"median_ratio", figure_json(one.median_ratio)},
             {"within_share", figure_json(one.within_share)},
-            {"likeness", one.likeness}};
+            {"likeness", one.similarity}};
 }
 
 } // namespace fathom::server

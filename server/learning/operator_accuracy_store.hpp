@@ -32,7 +32,7 @@ struct OperatorAccuracy {
     std::optional<double> actual_s;     ///< of all together
     std::optional<double> median_ratio; ///< of actual / predicted
     std::optional<double> within_share; ///< of what came inside its 80 % interval
-    double likeness{1};                 ///< of calls to the operator, the mean by time
+    double similarity{1};               ///< of calls to the operator, the mean by time
 };
 
 struct OperatorAccuracyFilter {

@@ -223,9 +223,9 @@ Result<bool> ProbeRefresh::measure(pqxx::work& transaction, const Wish& wish, co
     const std::vector<std::size_t> picks = plan_probes(choices.candidates, rule, *allowed_s);
     const Result<bool> has_room = queue(transaction, choices, picks, wish.cause);
     if (!has_room) return has_room.error();
-    const auto worth = std::count_if(choices.candidates.begin(), choices.candidates.end(),
-                                     [&](const ProbeCandidate& one) { return value_of(one, rule) > 0; });
-    return *has_room && static_cast<std::size_t>(worth) == picks.size();
+    const auto useful_count = std::count_if(choices.candidates.begin(), choices.candidates.end(),
+                                            [&](const ProbeCandidate& one) { return value_of(one, rule) > 0; });
+    return *has_room && static_cast<std::size_t>(useful_count) == picks.size();
 }
 
 Result<void> ProbeRefresh::refresh_center(pqxx::work& transaction, const CenterId& center,

@@ -14,7 +14,7 @@ from network import Process, free_port, wait_until
 USER, KEY, REGION = "test:tester", "not-a-secret", "center-1"
 KINDS = ("account", "container", "object", "proxy")
 PORTS = (*KINDS, "memcached")  # which keeps the tokens of Swift's own interface
-PATIENCE = "conn_timeout = 60\nnode_timeout = 60\n"  # of the servers with each other: on a busy machine half a second is little
+TIMEOUTS = "conn_timeout = 60\nnode_timeout = 60\n"  # of the servers with each other: on a busy machine half a second is little
 
 
 def make_rings(folder, ports):
@@ -36,12 +36,12 @@ def configure(folder, ports, tls):
     for kind, application in (("account", "account"), ("container", "container"), ("object", "mem_object")):
         (folder / f"{kind}.conf").write_text(
             f"[DEFAULT]\nbind_port = {ports[kind]}\n{common}[pipeline:main]\npipeline = {kind}-server\n"
-            f"[app:{kind}-server]\nuse = egg:swift#{application}\n{PATIENCE}")
+            f"[app:{kind}-server]\nuse = egg:swift#{application}\n{TIMEOUTS}")
     (folder / "proxy.conf").write_text(
         f"[DEFAULT]\nbind_port = {ports['proxy']}\n"
         + (f"cert_file = {folder}/cert.pem\nkey_file = {folder}/key.pem\n" if tls else "") + common +
         "[pipeline:main]\npipeline = catch_errors cache s3api tempauth proxy-server\n"
-        f"[app:proxy-server]\nuse = egg:swift#proxy\naccount_autocreate = true\n{PATIENCE}"
+        f"[app:proxy-server]\nuse = egg:swift#proxy\naccount_autocreate = true\n{TIMEOUTS}"
         "error_suppression_limit = 1000000\n"  # else who asks before all four answer is turned away for a minute
         "[filter:catch_errors]\nuse = egg:swift#catch_errors\n"
         f"[filter:cache]\nuse = egg:swift#memcache\nmemcache_servers = 127.0.0.1:{ports['memcached']}\n"

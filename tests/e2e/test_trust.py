@@ -186,7 +186,7 @@ def test_jobs_that_are_slower_than_probes_promise_cost_score_and_work(deployment
     time.sleep(5)  # so long the router may keep its judgement
     deployment.probe("honest", product)  # after which it reads the catalog anew
     wait_until(lambda: (lambda d: d["candidates"][d["winner"]]["center"] == "honest")(
-        deployment.net.rest.post("/placements:preview", job, expect=200)["decision"]), 120, "the router's distrust")
+        deployment.net.rest.post("/placements:preview", job, expect=200)["decision"]), 120, "the router's trust penalty")
     # No probe may hold the better center's unit.
     wait_until(lambda: all(run["state"] != "queued" for run in network.rest.items("/probe-runs")), 120, "the end of all probes")
     placed = deployment.net.submit(**job)

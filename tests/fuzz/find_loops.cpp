@@ -2,7 +2,7 @@
 #include "probes/profile/hot_loops.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
-/// Whatever bytes a program's file has where its code should be, they make loops of sound figures, or none; and
+/// Whatever bytes a program's file has where its code should be, they make loops of valid figures, or none; and
 /// whatever tables of symbols it has can be searched.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {

@@ -20,7 +20,7 @@ struct OperatorOutcome {
 /// it does not matter how many of the program's threads call it at once. So a library's operator is held against probes
 /// with all cores of the unit, one that the program's own threads compute against probes with one thread. Parts that
 /// stand for what was not counted are left out: how often they are executed was concluded from their time. Nothing is
-/// estimated from other unit types, for that these units never promised.
+/// estimated from other unit types, for which these units have no raw prediction.
 /// @param demands   with shares, of the run's thread time.
 /// @param thread_s  of the run.
 /// @param units     where it ran.

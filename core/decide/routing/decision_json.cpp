@@ -79,7 +79,7 @@ Json counts_json(const std::vector<CountChoice>& counts, std::string_view curren
     return list;
 }
 
-/// What measurements alone let expect, and what history made of it; null where nothing was promised.
+/// What measurements alone let expect, and what history made of it; null where there is no raw prediction.
 Json correction_json(const Candidate& candidate)
 {
     if (candidate.raw.run_s <= 0) return nullptr;

@@ -126,7 +126,7 @@ struct PredictionRung {
 struct NeighbourCost {
     bool is_known{};        ///< a load curve of one of its operators is; else it is predicted as if it were alone
     double busy_cores{};    ///< of its host that others are expected to hold meanwhile, on average
-    double factor{1};       ///< of the promised run over that alone
+    double factor{1};       ///< of the raw prediction over that alone
     double pressure{};      ///< on memory, that each of those cores is taken to make, in bubbles
     double slowed_unit_s{}; ///< what it costs those jobs: seconds by which they hold units longer
     double penalty_s{};     ///< the same in seconds of its own units, which the place counts for beyond its prediction
@@ -137,8 +137,8 @@ struct GpuShareCost {
     bool is_known{};    ///< something was measured of it and them, and they are there when it starts
     double share{1};    ///< of its speed alone, beside them
     double spread{};    ///< how far off that may be
-    double factor{1};   ///< of the promised run over that on a GPU of its own; they are not there for all of it
-    double penalty_s{}; ///< of a job that names no operators, which is promised what runs of its type took beside
+    double factor{1};   ///< of the raw prediction over that on a GPU of its own; they are not there for all of it
+    double penalty_s{}; ///< of a job that names no operators, whose prediction is what runs of its type took beside
                         ///< neighbours of their own: what the place counts for beyond its prediction
     std::int64_t neighbours{};
     PairSource basis{PairSource::kMeasured};

@@ -101,7 +101,7 @@ struct RouteTable::Impl {
     void refine(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
     /// Looks at a unit type closely, for the best count and start; valid until the next call.
     const Found& look_at(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
-    /// What is promised for a kind on one unit type; valid until the next call.
+    /// The raw prediction for a kind on one unit type; valid until the next call.
     PlaceRun run_of(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
 
     std::shared_ptr<const UnitTypeList> unit_types;
@@ -133,14 +133,14 @@ struct RouteTable::Impl {
     struct LeastSlowdown {
         double of_run{1};   ///< where it ends as early as it can
         double of_units{1}; ///< whenever it starts
-        /// A run counts for so much more than alone at most, with what distrust costs: starts so late that fewer are
+        /// A run counts for so much more than alone at most, with the trust penalty: starts so late that fewer are
         /// beside it than `of_run` has cost as much at least, whatever the count of units.
         double most_s{Availability::kForEver};
     };
     /// @param delay_s  least_delay_s()
     LeastSlowdown least_slowdown(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type,
                                  const PlaceRun& run, double delay_s);
-    /// By bounds of runs alone, with what distrust costs.
+    /// By bounds of runs alone, with the trust penalty.
     double least_compute_s(const RouteKind& kind, std::size_t unit_type) const;
     /// Counts the neighbours into the bounds of a unit type. @return what they do to a run.
     LeastSlowdown count_neighbours(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);

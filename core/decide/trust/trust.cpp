@@ -9,7 +9,7 @@
 namespace fathom {
 namespace {
 
-/// Jobs that are taken to have gone as promised before any has run.
+/// Jobs that are taken to have gone as measured before any has run.
 constexpr double kPriorJobs = 8;
 
 /// The spread of ln(actual / predicted) of an honest unit type, before there are jobs to tell.

@@ -37,7 +37,7 @@ export function useSpeedupCurves(questions: readonly SpeedupQuestion[]) {
   })
 }
 
-/** How jobs on CPUs and on GPUs went against what was promised. */
+/** How jobs on CPUs and on GPUs went against their raw predictions. */
 export function useSpeedupAccuracy(center: string) {
   return usePages({
     key: ['speedup', 'accuracy', center],

@@ -99,12 +99,12 @@ function showMany(more: { rowsAtFirst?: number; pages?: { hasNextPage: boolean; 
 const moreButton = () => screen.getByRole<HTMLButtonElement>('button', { name: 'Load more: Rows' })
 
 // Other programs may have the processors.
-const patience = { timeout: 15_000 }
+const longWait = { timeout: 15_000 }
 
 /** Asks for more and waits until that has been done. */
 async function loadMore() {
   fireEvent.click(moreButton())
-  await waitFor(() => expect(screen.queryByRole<HTMLButtonElement>('button', { name: 'Load more: Rows' })?.disabled ?? false).toBe(false), patience)
+  await waitFor(() => expect(screen.queryByRole<HTMLButtonElement>('button', { name: 'Load more: Rows' })?.disabled ?? false).toBe(false), longWait)
 }
 
 it('draws a long list in parts', async () => {
@@ -143,14 +143,14 @@ it('shows that the click was heard before it asks for rows or draws them, and gi
   expect(moreButton().hasAttribute('data-loading')).toBe(true)
   expect(fetchNextPage).not.toHaveBeenCalled()
   expect(cell).not.toHaveBeenCalled()
-  await waitFor(() => expect(fetchNextPage).toHaveBeenCalledTimes(1), patience)
+  await waitFor(() => expect(fetchNextPage).toHaveBeenCalledTimes(1), longWait)
   expect(moreButton().disabled).toBe(true)
   // What is disabled loses the focus in browsers, and keeps it in jsdom, which lets only what could have it lose it.
   moreButton().setAttribute('tabindex', '-1')
   moreButton().blur()
   expect(document.activeElement).toBe(document.body)
   end()
-  await waitFor(() => expect(document.activeElement).toBe(moreButton()), patience)
+  await waitFor(() => expect(document.activeElement).toBe(moreButton()), longWait)
   expect(moreButton().disabled).toBe(false)
 })
 

@@ -162,7 +162,7 @@ TEST(PredictRun, RunsThereAndTheKnownRunWeighByTheirVariances)
     EXPECT_EQ(winner.rungs[0].text, "1 run of its type there");
     EXPECT_GE(winner.rungs[0].weight, 0.8);
     EXPECT_NEAR(winner.rungs[0].weight + winner.rungs[1].weight, 1, 1e-12);
-    EXPECT_EQ(winner.trust_penalty_s, 0) << "that it is faster than promised is no reason to doubt it";
+    EXPECT_EQ(winner.trust_penalty_s, 0) << "that it is faster than predicted is no reason to believe it less";
 
     const Result<RouteInputs> inputs = parse_route_inputs(route_inputs_json(request, views, knowledge, decision));
     ASSERT_TRUE(inputs) << describe(inputs.error());

@@ -6,7 +6,7 @@ import { Section } from '../../ui/page'
 import { formatFigure } from '../../ui/rates'
 import { Ready } from '../../ui/states'
 
-/** What was promised for jobs on each kind of unit, and what came. */
+/** The raw predictions for jobs on each kind of unit, and what came. */
 export function SpeedupAccuracy({ center }: { center: string }) {
   const t = useText()
   const query = useSpeedupAccuracy(center)

@@ -64,7 +64,7 @@ export const unitTypesEn = {
   'units.trust.none': 'No job says anything about it yet. Scores count in full.',
   'units.trust.factor': 'Trust',
   'units.trust.slowdown': 'Jobs take',
-  'units.trust.times': '{n} × as long as promised',
+  'units.trust.times': '{n} × as long as measured',
   'units.trust.interval': '80 % interval',
   'units.trust.jobs': 'Jobs behind it',
   'units.trust.findings': 'Open findings that cost trust',

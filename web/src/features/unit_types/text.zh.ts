@@ -66,7 +66,7 @@ export const unitTypesZh: Record<keyof typeof unitTypesEn, string> = {
   'units.trust.none': '尚无作业可作依据，算力值按原值计算。',
   'units.trust.factor': '可信度',
   'units.trust.slowdown': '作业耗时',
-  'units.trust.times': '为承诺值的 {n} 倍',
+  'units.trust.times': '为测量值的 {n} 倍',
   'units.trust.interval': '80 % 区间',
   'units.trust.jobs': '依据作业数',
   'units.trust.findings': '影响可信度的未决问题',
