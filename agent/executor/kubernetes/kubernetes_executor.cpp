@@ -8,7 +8,6 @@
 #include "core/transfer/signed_url.hpp"
 
 #include <algorithm>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 namespace fathom::agent {
@@ -37,8 +36,7 @@ AttemptCause cause_of(const Result<JobUser>& user, const Result<std::string>& im
 
 KubernetesExecutor::KubernetesExecutor(KubernetesExecutorOptions options)
     : options_(std::move(options)), renewals_(options_.folder, options_.s3), keeper_(options_.input_cache),
-      descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), client_(options_.kubernetes),
-      view_(options_.kubernetes.center)
+      client_(options_.kubernetes), view_(options_.kubernetes.center)
 {
     // By a connection of its own: this process forks before client_ is used.
     if (options_.asks_server) version_ = KubernetesClient(options_.kubernetes).version();
@@ -156,10 +154,9 @@ void KubernetesExecutor::watch(const AttemptId& id)
 
 ExecutorChanges KubernetesExecutor::changes()
 {
-    std::uint64_t count = 0;
-    static_cast<void>(!::read(descriptor_.number(), &count, sizeof count));
+    moved_.hush();
     const std::scoped_lock lock(mutex_);
-    return {.moved = std::exchange(moved_, {}), .written = {}, .some_missed = false, .queues = {}};
+    return {.moved = moved_.take(), .written = {}, .some_missed = false, .queues = {}};
 }
 
 void KubernetesExecutor::cancel(const AttemptId& id)
@@ -242,13 +239,6 @@ KubernetesExecutor::Attempt* KubernetesExecutor::find_or_adopt(const AttemptId& 
     return &attempt;
 }
 
-void KubernetesExecutor::tell(const AttemptId& id)
-{
-    moved_.insert(id);
-    const std::uint64_t one = 1;
-    static_cast<void>(!::write(descriptor_.number(), &one, sizeof one));
-}
-
 void KubernetesExecutor::wake()
 {
     has_news_ = true;
@@ -261,7 +251,7 @@ void KubernetesExecutor::set_waiting(const AttemptId& id, Attempt& attempt, std:
     if (attempt.view.queue && attempt.view.queue->reason == reason) return;
     attempt.view = {.phase = RunPhase::kQueued, .queue = QueueState{std::move(reason), std::nullopt}};
     log_info("attempt_queued", {{"attempt_id", id.value}, {"reason", attempt.view.queue->reason}});
-    tell(id);
+    moved_.add(id);
 }
 
 void KubernetesExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end)
@@ -271,7 +261,7 @@ void KubernetesExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptE
                  read_usage(report_of(id, attempt, "usage")), keeper_);
     attempt.view = {.phase = RunPhase::kEnded, .started_at = end.started_at};
     attempt.view.end = std::move(end);
-    tell(id);
+    moved_.add(id);
 }
 
 void KubernetesExecutor::end_uncreated(const AttemptId& id, Attempt& attempt, AttemptOutcome outcome,

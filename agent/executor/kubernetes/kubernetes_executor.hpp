@@ -2,6 +2,7 @@
 
 #include "agent/executor/batch/grant_renewals.hpp"
 #include "agent/executor/batch/input_keeper.hpp"
+#include "agent/executor/batch/moved_attempts.hpp"
 #include "agent/executor/batch/user_map.hpp"
 #include "agent/executor/kubernetes/cluster_view.hpp"
 #include "agent/executor/kubernetes/job_manifest.hpp"
@@ -9,10 +10,8 @@
 #include "agent/executor/kubernetes/pod_end.hpp"
 #include "agent/executor/local/folder_removals.hpp"
 #include "agent/executor/s3_grants.hpp"
-#include "core/base/open_file.hpp"
 
 #include <condition_variable>
-#include <set>
 #include <thread>
 
 namespace fathom::agent {
@@ -46,7 +45,7 @@ class KubernetesExecutor final : public Executor {
     void watch(const AttemptId& id) override;
     void unwatch(const AttemptId& /*id*/) override {}
     ExecutorChanges changes() override;
-    int change_descriptor() const override { return descriptor_.number(); }
+    int change_descriptor() const override { return moved_.descriptor(); }
     std::vector<std::int64_t> given_cpus(const AttemptId& /*id*/) override { return {}; }
     void cancel(const AttemptId& id) override;
     Result<std::string> read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
@@ -95,7 +94,6 @@ class KubernetesExecutor final : public Executor {
 
     // With mutex_ held.
     Attempt* find_or_adopt(const AttemptId& id);
-    void tell(const AttemptId& id);
     void wake();
     void set_waiting(const AttemptId& id, Attempt& attempt, std::string reason);
     void set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end);
@@ -133,13 +131,12 @@ class KubernetesExecutor final : public Executor {
     SystemClock clock_;
     FolderRemovals removals_;
     InputKeeper keeper_;
-    OpenFile descriptor_;
     std::string version_;
     KubernetesClient client_; ///< of the working thread
     std::mutex mutex_;
     std::condition_variable_any wake_;
     std::map<AttemptId, Attempt> attempts_;
-    std::set<AttemptId> moved_;
+    MovedAttempts moved_;
     ClusterView view_;
     bool is_pods_watched_ = false;              ///< or listed; what has no pod may have one else
     std::map<std::string, Deletion> deletions_; ///< by the Job's name

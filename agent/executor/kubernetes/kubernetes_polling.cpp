@@ -253,7 +253,7 @@ void KubernetesExecutor::judge_run(const AttemptId& id, Attempt& attempt, const 
         attempt.started_at = notes.started_at;
         attempt.view = {.phase = RunPhase::kAlive, .started_at = notes.started_at};
         log_info("kubernetes_job_runs", {{"attempt_id", id.value}, {"pod", pod.name}, {"node", pod.node}});
-        tell(id);
+        moved_.add(id);
     }
     const std::chrono::seconds limit(attempt.limits.wall_limit_s);
     if (attempt.asked == EndAsked::kNo && clock_.now() - *attempt.view.started_at > limit)

@@ -8,7 +8,6 @@
 #include "core/transfer/signed_url.hpp"
 
 #include <algorithm>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 namespace fathom::agent {
@@ -20,8 +19,7 @@ constexpr const char* kWaitsForSubmission = "is to be submitted to Slurm";
 
 SlurmExecutor::SlurmExecutor(SlurmExecutorOptions options)
     : options_(std::move(options)), orders_(make_slurm_orders(options_.slurm, options_.user)),
-      client_(options_.slurm, options_.user), keeper_(options_.input_cache),
-      descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), poll_interval_(0)
+      client_(options_.slurm, options_.user), keeper_(options_.input_cache), poll_interval_(0)
 {
     if (!options_.user) options_.s3 = in_reach_of_jobs(std::move(options_.s3));
     renewals_ = GrantRenewals(options_.folder, options_.s3);
@@ -125,11 +123,9 @@ void SlurmExecutor::watch(const AttemptId& id)
 
 ExecutorChanges SlurmExecutor::changes()
 {
-    std::uint64_t count = 0;
-    static_cast<void>(!::read(descriptor_.number(), &count, sizeof count));
+    moved_.hush();
     const std::scoped_lock lock(mutex_);
-    return {
-        .moved = std::exchange(moved_, {}), .written = {}, .some_missed = false, .queues = std::exchange(queues_, {})};
+    return {.moved = moved_.take(), .written = {}, .some_missed = false, .queues = std::exchange(queues_, {})};
 }
 
 void SlurmExecutor::cancel(const AttemptId& id)
@@ -242,18 +238,6 @@ void SlurmExecutor::look_at_queues(const std::vector<QueuePlace>& places)
     prepare();
 }
 
-void SlurmExecutor::tell(const AttemptId& id)
-{
-    moved_.insert(id);
-    wake_agent();
-}
-
-void SlurmExecutor::wake_agent()
-{
-    const std::uint64_t one = 1;
-    static_cast<void>(!::write(descriptor_.number(), &one, sizeof one));
-}
-
 void SlurmExecutor::set_waiting(const AttemptId& id, Attempt& attempt, std::string reason,
                                 std::optional<Timestamp> start)
 {
@@ -264,7 +248,7 @@ void SlurmExecutor::set_waiting(const AttemptId& id, Attempt& attempt, std::stri
                                 {"slurm_job", attempt.job},
                                 {"reason", attempt.view.queue->reason},
                                 {"expected_start", start ? format_rfc3339(*start) : std::string()}});
-    tell(id);
+    moved_.add(id);
 }
 
 void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end, const SlurmJob* account)
@@ -278,7 +262,7 @@ void SlurmExecutor::set_end(const AttemptId& id, Attempt& attempt, AttemptEnd en
     attempt.view.end = std::move(end);
     if (!attempt.job.empty()) ended_jobs_.add(attempt.job, {id, owner_of(attempt), attempt.user});
     if (!attempt.job.empty()) queue_looks_.hasten(std::chrono::steady_clock::now());
-    tell(id);
+    moved_.add(id);
 }
 
 void SlurmExecutor::end_unsubmitted(const AttemptId& id, Attempt& attempt, AttemptOutcome outcome, std::string detail,

@@ -2,6 +2,7 @@
 
 #include "agent/executor/batch/grant_renewals.hpp"
 #include "agent/executor/batch/input_keeper.hpp"
+#include "agent/executor/batch/moved_attempts.hpp"
 #include "agent/executor/batch/user_map.hpp"
 #include "agent/executor/local/folder_removals.hpp"
 #include "agent/executor/s3_grants.hpp"
@@ -11,7 +12,6 @@
 #include "agent/executor/slurm/queue_looks.hpp"
 #include "agent/executor/slurm/slurm_client.hpp"
 #include "agent/executor/software.hpp"
-#include "core/base/open_file.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -66,7 +66,7 @@ class SlurmExecutor final : public Executor {
     void unwatch(const AttemptId& /*id*/) override {}
     void look_at_queues(const std::vector<QueuePlace>& places) override;
     ExecutorChanges changes() override;
-    int change_descriptor() const override { return descriptor_.number(); }
+    int change_descriptor() const override { return moved_.descriptor(); }
     std::vector<std::int64_t> given_cpus(const AttemptId& /*id*/) override { return {}; }
     void cancel(const AttemptId& id) override;
     Result<std::string> read_output(const AttemptId& id, OutputStream stream, std::int64_t offset,
@@ -129,8 +129,6 @@ class SlurmExecutor final : public Executor {
 
     // With mutex_ held.
     Attempt* find_or_adopt(const AttemptId& id);
-    void tell(const AttemptId& id);
-    void wake_agent();
     void set_waiting(const AttemptId& id, Attempt& attempt, std::string reason, std::optional<Timestamp> start);
     /// @param account  of its job, with what it used; nullptr: there is none.
     void set_end(const AttemptId& id, Attempt& attempt, AttemptEnd end, const SlurmJob* account = nullptr);
@@ -210,12 +208,11 @@ class SlurmExecutor final : public Executor {
     SystemClock clock_;
     FolderRemovals removals_;
     InputKeeper keeper_;
-    OpenFile descriptor_;
     std::string version_;
     std::mutex mutex_;
     std::condition_variable_any wake_;
     std::map<AttemptId, Attempt> attempts_;
-    std::set<AttemptId> moved_;
+    MovedAttempts moved_;
     QueueLooks queue_looks_;
     std::vector<TypeQueue> queues_; ///< that were looked at since changes()
     bool has_news_ = false;         ///< for the thread

@@ -210,7 +210,7 @@ void SlurmExecutor::look_at_next_queue()
     const std::scoped_lock lock(mutex_);
     queue_looks_.looked(steady_clock::now(), took);
     queues_.push_back({next->unit_type, start ? *start : std::nullopt});
-    wake_agent();
+    moved_.wake();
 }
 
 std::set<unsigned> SlurmExecutor::live_users() const
@@ -270,7 +270,7 @@ void SlurmExecutor::apply_all(const std::vector<SlurmJob>& jobs, const std::set<
         apply(job);
     }
     note_missing(shown, users);
-    if (!moved_.empty()) poll_interval_ = kMinPoll; // where something happens, more may
+    if (!moved_.is_empty()) poll_interval_ = kMinPoll; // where something happens, more may
 }
 
 /// What the attempt knows of the end and its job in Slurm does not tell.
@@ -348,7 +348,7 @@ void SlurmExecutor::apply_run(const AttemptId& id, Attempt& attempt, const Slurm
         attempt.view = {.phase = RunPhase::kAlive, .started_at = start_of(job, notes)};
         if (!attempt.started_at) attempt.started_at = attempt.view.started_at;
         log_info("slurm_job_runs", {{"attempt_id", id.value}, {"slurm_job", job.id}, {"nodes", job.nodes}});
-        tell(id);
+        moved_.add(id);
     }
     if (!notes.ended_at) {
         attempt.ran_until = clock_.now();
