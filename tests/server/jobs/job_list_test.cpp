@@ -1,4 +1,5 @@
 #include "tests/server/jobs/jobs_fixture.hpp"
+#include "tests/server/jobs/locked_table.hpp"
 
 #include <future>
 #include <set>
@@ -158,28 +159,16 @@ TEST_F(Listing, AreCountedAndSortedForATokenThreeAtOnce)
     };
     ASSERT_EQ(status("/job-groups?by=state"), 200);
     ASSERT_EQ(status("/job-groups?by=state", "vic"), 200);
-    std::promise<void> locked;
-    std::promise<void> all_are_asked;
-    auto hold = [&](pqxx::work& transaction) -> Result<void> {
-        transaction.exec("LOCK TABLE job IN ACCESS EXCLUSIVE MODE");
-        locked.set_value();
-        all_are_asked.get_future().wait_for(std::chrono::seconds(60));
-        return {};
-    };
-    const auto held = std::async(std::launch::async, [&] { return database_.blocking_run(hold); });
-    locked.get_future().wait_for(std::chrono::seconds(60));
+    LockedTable table(database_, "job");
     std::vector<std::future<int>> waiting;
     for (const std::string target : {"/job-groups?by=state", "/job-groups?by=center", "/jobs?sort=name"})
         waiting.push_back(std::async(std::launch::async, [&status, target] { return status(target); }));
-    const bool all_wait = test::eventually([&] {
-        return sql("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
-                   "wait_event_type = 'Lock'") == "3";
-    });
+    const bool all_wait = test::eventually([&] { return sql(kCountLockWaits) == "3"; });
 
     const net::Response fourth = call(net::Method::kGet, "/job-groups?by=type");
     const int sorted = status("/jobs?sort=-state");
     auto others = std::async(std::launch::async, [&] { return status("/job-groups?by=state", "vic"); });
-    all_are_asked.set_value();
+    table.release();
 
     EXPECT_TRUE(all_wait);
     EXPECT_EQ(fourth.status, 429);

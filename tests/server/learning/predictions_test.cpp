@@ -2,6 +2,7 @@
 #include "server/learning/learning_api.hpp"
 #include "server/learning/learning_service.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
+#include "tests/server/jobs/locked_table.hpp"
 
 #include <pqxx/pqxx>
 
@@ -150,25 +151,13 @@ TEST_F(Predictions, AreCalibratedForATokenTwiceAtOnce)
     add_learning_routes(api_, learning);
     const auto status = [this] { return call(net::Method::kGet, "/predictions:calibration").status; };
     ASSERT_EQ(status(), 200);
-    std::promise<void> locked;
-    std::promise<void> all_are_asked;
-    auto hold = [&](pqxx::work& transaction) -> Result<void> {
-        transaction.exec("LOCK TABLE run_prediction IN ACCESS EXCLUSIVE MODE");
-        locked.set_value();
-        all_are_asked.get_future().wait_for(std::chrono::seconds(60));
-        return {};
-    };
-    const auto held = std::async(std::launch::async, [&] { return database_.blocking_run(hold); });
-    locked.get_future().wait_for(std::chrono::seconds(60));
+    LockedTable table(database_, "run_prediction");
     auto first = std::async(std::launch::async, status);
     auto second = std::async(std::launch::async, status);
-    const bool both_wait = test::eventually([&] {
-        return sql("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
-                   "wait_event_type = 'Lock'") == "2";
-    });
+    const bool both_wait = test::eventually([&] { return sql(kCountLockWaits) == "2"; });
 
     const int third = status();
-    all_are_asked.set_value();
+    table.release();
 
     EXPECT_TRUE(both_wait);
     EXPECT_EQ(third, 429);
