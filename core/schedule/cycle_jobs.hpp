@@ -14,7 +14,7 @@ struct CycleJobs {
     explicit CycleJobs(std::size_t count) : views(count), is_done(count, false), is_refused(count, false) {}
 
     std::vector<WaitingJobView> views; ///< as their order looks at them
-    std::vector<bool> is_done;         ///< decided: it starts, or it waits for something else than its turn
+    std::vector<bool> is_done;         ///< decided: it starts, or it waits for something else than its priority rank
     std::vector<bool> is_refused;      ///< the start could not be made; the job is planned
     /// The options that are left of jobs of which some proved impossible.
     std::map<std::size_t, JobOptions> left;

@@ -113,7 +113,7 @@ std::uint64_t figures_of(const Decision& decision)
 
 void add_winner(PlannedJob& job, const Decision& decision)
 {
-    job.turn_text = decision.turn;
+    job.rank_text = decision.rank_text;
     if (!decision.winner) return;
     const Candidate& winner = decision.candidates[*decision.winner];
     job.unit_type_id = winner.unit_type_id.value;
@@ -134,7 +134,7 @@ constexpr std::uint64_t kHeldProbesVersion = 8;
 template <class Archive, FieldsOf<PlannedJob> T>
 void fields(Archive& archive, T& one)
 {
-    auto& [job, is_start, unit_type_id, unit_count, start_s, run_s, completion_s, cost, energy_j, objective, turn_text,
+    auto& [job, is_start, unit_type_id, unit_count, start_s, run_s, completion_s, cost, energy_j, objective, rank_text,
            waits_for_units, waits_for_host, planned, left_free, priority_rank, figures] = one;
     std::uint64_t index = job;
     archive.number(index);
@@ -144,7 +144,7 @@ void fields(Archive& archive, T& one)
     archive.integer(unit_count);
     for (auto* number : {&start_s, &run_s, &completion_s, &cost, &energy_j, &objective})
         archive.real(*number, NumberRange::kForEver);
-    archive.text(turn_text);
+    archive.text(rank_text);
     archive.flag(waits_for_units);
     if (archive.version() >= kHeldProbesVersion) archive.flag(waits_for_host);
     optional_fields(archive, planned, [&](auto& reservation) { cycle::fields(archive, reservation); });
@@ -218,8 +218,8 @@ std::string figure_difference(const PlannedJob& stored, const PlannedJob& again)
     if (stored.left_free != again.left_free) return "it leaves another free place";
     if (stored.waits_for_units != again.waits_for_units) return "whether it waits for units";
     if (stored.waits_for_host != again.waits_for_host) return "whether it waits for its host";
-    if (stored.turn_text != again.turn_text)
-        return "\"" + stored.turn_text + "\" was stored, \"" + again.turn_text + "\" came out";
+    if (stored.rank_text != again.rank_text)
+        return "\"" + stored.rank_text + "\" was stored, \"" + again.rank_text + "\" came out";
     if (stored.figures != 0 && stored.figures != again.figures) return "the figures of other places that it compared";
     return {};
 }

@@ -24,7 +24,7 @@ struct PlannedJob {
     double cost{};
     double energy_j{};
     double objective{};
-    std::string turn_text; ///< Decision::turn
+    std::string rank_text; ///< Decision::rank_text
     // Of one that waits.
     bool waits_for_units{};
     bool waits_for_host{};

@@ -25,7 +25,7 @@ void plan_job(const CycleTools& tools, std::size_t job, FirstLook& look, HeldPro
     if (may_start && tools.job(job).gang.empty()) {
         Decision own = *decision;
         // It ends before those that go before it need its units.
-        if (draft.planned > 0) own.turn = "before its turn: it delays no job that goes first";
+        if (draft.planned > 0) own.rank_text = "before its turn: it delays no job that goes first";
         const ScheduledStart& made =
             start_job(tools, job, tools.ledger->request_of(tools.job(job)), std::move(own), draft.plan);
         held.note_start(job, made.winner.center_id, look.jobs, draft.plan.waits);

@@ -8,7 +8,7 @@
 
 namespace fathom {
 
-/// Plans the jobs that their order did not start, in the order of their turn. Starts those that delay no other; part of
+/// Plans the jobs that their order did not start, in order of priority rank. Starts those that delay no other; part of
 /// core/schedule/schedule.
 void plan_rest(const CycleTools& tools, const DeferredPlaces& deferred, FirstLook& look, HeldProbes& held,
                PlanDraft& draft);

@@ -12,7 +12,7 @@ namespace fathom {
 /// The host of a center's units, where one probe at a time is measured (docs/measurement.md "Disturbance").
 struct ProbeHost {
     std::int64_t host{};   ///< its number: centers that share the host have the same
-    std::int64_t probes{}; ///< of all its centers: those that run, or have units there and wait for their turn
+    std::int64_t probes{}; ///< of all its centers: those that run, or have units there and wait for others
 };
 
 /// By id of the center. Missing: its host is not known, or its units are on many, and its probes wait for no other.

@@ -27,8 +27,8 @@ bool may_queue(const CycleTools& tools, const SchedulePlan& plan, std::size_t jo
 
 void queue_job(const CycleTools& tools, std::size_t job, Decision decision, SchedulePlan& plan)
 {
-    decision.turn = "waits for its unit at the center, where it is expected to be free in " +
-                    duration_text(decision.candidates[*decision.winner].plan.start_s);
+    decision.rank_text = "waits for its unit at the center, where it is expected to be free in " +
+                         duration_text(decision.candidates[*decision.winner].plan.start_s);
     ScheduledStart& queued = start_job(tools, job, tools.ledger->request_of(tools.job(job)), std::move(decision), plan);
     queued.is_queued = true;
     const UnitTypeId& unit_type = queued.winner.unit_type_id;

@@ -5,8 +5,8 @@
 #include "core/schedule/held_probes.hpp"
 #include "core/schedule/overdue_devices.hpp"
 #include "core/schedule/plan_draft.hpp"
+#include "core/schedule/plan_ranks.hpp"
 #include "core/schedule/plan_rest.hpp"
-#include "core/schedule/plan_turns.hpp"
 #include "core/schedule/project_loads.hpp"
 #include "core/schedule/start_by_order.hpp"
 
@@ -30,7 +30,7 @@ SchedulePlan schedule(UnitLedger& units, const ScheduleInput& input)
     keep_for_overdue(tools, look.jobs, draft);
     const DeferredPlaces deferred = start_by_order(tools, look, held, draft);
     plan_rest(tools, deferred, look, held, draft);
-    tell_turns(input.settings, look.jobs.views, draft);
+    tell_ranks(input.settings, look.jobs.views, draft);
     // As soon as their host is free probes are in line like all others.
     held.give_back(look.jobs.views);
     set_ranks(tools, look.jobs.views, draft.plan.waits);

@@ -48,7 +48,7 @@ struct ScheduleInput {
     /// By unit type: how many more jobs may wait for its units at the center. Missing: kMaxQueuedPerUnit for each.
     std::unordered_map<std::string, std::int64_t> queue_room;
     /// Of the centers of probes among the jobs: at each host one probe at a time is measured, so that another one that
-    /// had units already would keep them from jobs until its turn.
+    /// had units already would keep them from jobs until it may start.
     ProbeHostsOfCenters probe_hosts;
     OrderSettings settings;
     /// Index into the jobs, of one whose decision is wanted with all places and texts even where it waits. The plan is
@@ -88,8 +88,8 @@ struct SchedulePlan {
 /// The priority rank of jobs that cannot start anywhere now, whatever is free: they are looked at last.
 inline constexpr double kLastRank = 1e6;
 
-/// Units are planned for so many of the jobs that wait for units, those whose turn comes first: nothing starts that
-/// would delay these. What the others are told of their start is as if nobody but these went before them.
+/// Units are planned for so many of the jobs that wait for units, those of the smallest priority ranks: nothing starts
+/// that would delay these. What the others are told of their start is as if nobody but these went before them.
 inline constexpr std::size_t kMaxPlanned = 64;
 
 /// Jobs that wait for their unit at the center (ScheduleInput::may_queue) are short, for which the way there and back
@@ -109,7 +109,7 @@ inline constexpr double kMinHeldWithQueue_s = 0.02;
 /// Each job's places on what is free are found (core/decide/routing/route); core/decide/queue/order_jobs says who
 /// starts where, by run times and what unit types are worth to the jobs, with the load of each job's project counted as
 /// if the project's jobs before it had started. What a start leaves is looked at again, until nothing more starts. The
-/// others are planned in the order of their turn; what still fits without delaying those before it starts, too, unless
+/// others are planned in order of priority rank; what still fits without delaying those before it starts, too, unless
 /// it does better to wait for another place than to take what is free (docs/routing.md "Order under load"). Probes
 /// whose host has another one wait for its end, and nothing is kept for them.
 ///

@@ -10,8 +10,8 @@
 namespace fathom::server {
 namespace {
 
-/// The oldest waiting jobs are in the first batch of each cycle, whatever their turns: so many, and of a short batch
-/// one more to four in turn.
+/// The oldest waiting jobs are in the first batch of each cycle, whatever their priority ranks: so many, and of a short
+/// batch one more to four in turn.
 constexpr std::int64_t kOldestJobs = 64;
 
 void append(std::vector<WaitingJob>& jobs, std::vector<WaitingJob> more)
@@ -39,21 +39,21 @@ std::set<GangKey> claim_gangs(pqxx::work& transaction, CycleCursor& cursor, cons
 }
 
 /// Leaves gangs to the next batch, which begins with the first of them.
-/// @param in_turn  how many of the jobs, from the first, are on the batch because of their turn.
-void end_before(const std::set<GangKey>& left, ClaimedBatch& batch, std::ptrdiff_t in_turn)
+/// @param ranked_count  how many of the jobs, from the first, are in the batch because of their priority rank.
+void end_before(const std::set<GangKey>& left, ClaimedBatch& batch, std::ptrdiff_t ranked_count)
 {
     std::vector<WaitingJob>& jobs = batch.jobs;
     const auto is_left = [&left](const WaitingJob& job) { return left.contains(gang_key(job)); };
-    const auto turn_end = jobs.begin() + in_turn;
-    const auto cut = std::find_if(jobs.begin(), turn_end, is_left);
-    if (cut != turn_end && cut != jobs.begin()) {
+    const auto ranked_end = jobs.begin() + ranked_count;
+    const auto cut = std::find_if(jobs.begin(), ranked_end, is_left);
+    if (cut != ranked_end && cut != jobs.begin()) {
         batch.is_end = false;
         batch.next.after = {std::prev(cut)->priority_rank, std::prev(cut)->id.value};
         // Members of gangs that were claimed stay with them.
-        jobs.erase(std::remove_if(cut, turn_end, [](const WaitingJob& job) { return job.spec.gang.id.empty(); }),
-                   turn_end);
+        jobs.erase(std::remove_if(cut, ranked_end, [](const WaitingJob& job) { return job.spec.gang.id.empty(); }),
+                   ranked_end);
     }
-    // Of the oldest jobs these come in their turn.
+    // Of the oldest jobs these come by their priority rank.
     std::erase_if(jobs, is_left);
 }
 
@@ -74,12 +74,12 @@ ClaimedBatch claim_batch(pqxx::work& transaction, CycleCursor state, std::int64_
     // A batch of one job is there to find the one that cannot be routed: it is looked at alone.
     const bool is_alone = limit == 1;
     if (!is_alone) {
-        const std::ptrdiff_t in_turn = std::ssize(jobs);
+        const std::ptrdiff_t ranked_count = std::ssize(jobs);
         // A short batch has the oldest, too.
         if (is_first && !batch.is_end)
             append(jobs, claim_oldest_jobs(transaction, std::min(kOldestJobs, limit / 4), terms, specs));
         const std::set<GangKey> left = claim_gangs(transaction, cursor, terms, jobs, specs);
-        if (!left.empty()) end_before(left, batch, in_turn);
+        if (!left.empty()) end_before(left, batch, ranked_count);
     }
     std::erase_if(jobs, [&](const WaitingJob& job) {
         return (is_alone && !job.spec.gang.id.empty()) || !cursor.seen.insert(job.id.value).second;

@@ -25,7 +25,7 @@ NewJobEvent placed_event(const JobId& job, const AttemptId& attempt, const Decis
     event.job_id = job;
     event.state = JobState::kPlaced;
     event.cause = "placed at " + place_text(winner) + ": " + winner.reason;
-    if (!decision.turn.empty()) event.cause += "; " + decision.turn;
+    if (!decision.rank_text.empty()) event.cause += "; " + decision.rank_text;
     event.evidence = {{"attempt_id", attempt.value},       {"center_id", winner.center_id.value},
                       {"center", winner.center},           {"unit_type_id", winner.unit_type_id.value},
                       {"unit_type", winner.unit_type},     {"unit_count", winner.unit_count},

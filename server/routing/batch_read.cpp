@@ -88,7 +88,7 @@ void read_input(pqxx::work& transaction, const BatchTools& tools, BatchRequests&
     replace_routing_claim(transaction, tools.settings->replica.value, ids, kClaimLifetime);
 }
 
-/// Nothing was noted but claims, reasons of waits and turns, all of which the next cycle finds again.
+/// Nothing was noted but claims, reasons of waits and priority ranks, all of which the next cycle finds again.
 bool are_only_claims(const PreparedJobs& prepared)
 {
     return prepared.overdue == 0 && prepared.metered.empty() && prepared.metering.empty() &&

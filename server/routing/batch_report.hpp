@@ -25,9 +25,10 @@ std::vector<Reservation> reservations_of(const std::vector<PlannedUnits>& planne
 /// What a cycle of the router carries from batch to batch. A value: a transaction that runs again begins with the
 /// same one.
 struct CycleCursor {
-    LinePlace after;                   ///< of the last job that was looked at in turn
-    std::set<std::string> seen;        ///< ids of all that were looked at: a new turn may put a job into a later batch
-    std::set<GangKey> gangs;           ///< whose members were claimed
+    LinePlace after; ///< of the last job that was looked at in turn
+    std::set<std::string>
+        seen;                ///< ids of all that were looked at: a new priority rank may put a job into a later batch
+    std::set<GangKey> gangs; ///< whose members were claimed
     std::vector<PlannedUnits> planned; ///< for jobs that were looked at and wait
     bool is_tick{false};               ///< look at waiting jobs even when no unit is free
     /// Job types whose probes have ended; looked up by the first batch.

@@ -32,7 +32,7 @@ struct CycleJob {
     double priority_rank{}; ///< smaller goes first
 };
 
-/// Those that start, as they do, then those that wait, in order of their turn. Only computes; names are left out.
+/// Those that start, as they do, then those that wait, in order of priority rank. Only computes; names are left out.
 /// @error kConflict  another version of fathomd wrote the cycle in a form that this one does not read.
 Result<std::vector<CycleJob>> read_cycle_jobs(const StoredCycle& cycle);
 

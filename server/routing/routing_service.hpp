@@ -24,13 +24,13 @@ struct RouterParts {
 
 /// The router: moves waiting jobs to places. Each replica runs this loop, and leaves to the others what they decide on.
 ///
-/// A cycle looks at waiting jobs in order of their turns, batch by batch; it decides on a thread of its own, outside of
-/// any transaction (SchedulingBatch). It runs on wake-ups "route" (those of new jobs only while some unit is free) and
-/// "catalog", and every two seconds (a tick), which also refreshes the reasons that jobs wait for, and comes early when
-/// a network window opens that a job waits for. Where many jobs wait, these cycles come less often: they take a quarter
-/// of the router's time at most. What becomes free meanwhile goes to the first in line, between two of them and between
-/// two of their batches. When more jobs wait than a cycle can look at, its first half starts at the first and its
-/// second half goes on where the last cycle ended: jobs that wait for one center cannot hide those for another for
+/// A cycle looks at waiting jobs in order of priority rank, batch by batch; it decides on a thread of its own, outside
+/// of any transaction (SchedulingBatch). It runs on wake-ups "route" (those of new jobs only while some unit is free)
+/// and "catalog", and every two seconds (a tick), which also refreshes the reasons that jobs wait for, and comes early
+/// when a network window opens that a job waits for. Where many jobs wait, these cycles come less often: they take a
+/// quarter of the router's time at most. What becomes free meanwhile goes to the first in line, between two of them and
+/// between two of their batches. When more jobs wait than a cycle can look at, its first half starts at the first and
+/// its second half goes on where the last cycle ended: jobs that wait for one center cannot hide those for another for
 /// ever. Runs on: one coroutine at a time.
 class RoutingService {
   public:

@@ -74,10 +74,10 @@ struct ClaimRange {
     std::int64_t limit{};
     ClaimTerms claim;
 };
-/// Waiting jobs in order of their turns, locked for this transaction. Jobs that another replica holds, or decides on,
+/// Waiting jobs in order of priority rank, locked for this transaction. Jobs that another replica holds, or decides on,
 /// are skipped.
 std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimRange& range, KnownSpecs& specs);
-/// The oldest of all, whatever their turns, in the same way.
+/// The oldest of all, whatever their priority ranks, in the same way.
 std::vector<WaitingJob> claim_oldest_jobs(pqxx::work& transaction, std::int64_t limit, const ClaimTerms& terms,
                                           KnownSpecs& specs);
 
@@ -159,7 +159,7 @@ struct PlacementRecord {
     std::optional<double> wait_s; ///< from submission to start
     std::string job_type;
     std::string waiting_reason;
-    std::int64_t jobs_ahead{}; ///< while it waits: those whose turn is earlier, at most 1 000
+    std::int64_t jobs_ahead{}; ///< while it waits: those whose priority rank is smaller, at most 1 000
     // What was predicted for the attempt; all empty for a probe, or an attempt from before predictions were kept.
     std::optional<double> predicted_run_s; ///< 0: nothing was
     std::optional<double> low_s;

@@ -8,7 +8,7 @@
 namespace fathom {
 
 /// Which jobs order_starts() makes wait although they fit into what is free, in the order of `jobs`: for a router that
-/// plans the jobs that did not start. Jobs that wait because their turn has not come are not among them, nor are gangs.
+/// plans the jobs that did not start. Jobs that wait because others go first are not among them, nor are gangs.
 std::vector<DeferredStart> find_deferred_starts(std::span<const WaitingJobView> jobs,
                                                 std::span<const UnitTypeLoad> unit_types,
                                                 const OrderSettings& settings);

@@ -10,7 +10,7 @@
 namespace fathom {
 namespace {
 
-/// The order of jobs that have their turn whatever they weigh: who is longest beyond its starvation limit, or, as
+/// The order of jobs that go first whatever they weigh: who is longest beyond its starvation limit, or, as
 /// nobody's starvation limit counts when the first come are the first served, who has waited longest.
 bool comes_first(const OrderIndex& a, const WaitingJobView& a_job, const OrderIndex& b, const WaitingJobView& b_job)
 {

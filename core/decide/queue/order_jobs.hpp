@@ -147,7 +147,7 @@ struct OrderedStart {
 std::vector<OrderedStart> order_starts(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
                                        const OrderSettings& settings);
 
-/// The order in which waiting jobs get their turn, for a router that plans each by itself: indices, first to last; the
+/// Waiting jobs in order of priority rank, for a router that plans each by itself: indices, first to last; the
 /// same index as order_starts(), of each job's best option.
 std::vector<std::size_t> order_waiting(std::span<const WaitingJobView> jobs, std::span<const UnitTypeLoad> unit_types,
                                        const OrderSettings& settings);

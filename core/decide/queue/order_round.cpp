@@ -115,7 +115,7 @@ void OrderRound::start_overdue(IfNoneFits otherwise)
     }
 }
 
-/// Starts the job, and its gang, where each suits best. Whatever comes of it, the job has had its turn.
+/// Starts the job, and its gang, where each suits best. Whatever comes of it, the job has been looked at.
 bool OrderRound::start(std::uint32_t job)
 {
     QueueEntry& entry = queue_->entry(job);

@@ -140,7 +140,7 @@ WaitQueueState::Promise WaitQueueState::promise(const QueueEntry& entry, std::ui
     const JobOption& place = places.options[option];
     const std::size_t type = place.unit_type;
     if (places.base[option] == kNever || unit_types_[type].load >= 1) return {};
-    // All that suit it best and whose turn is earlier have units before it.
+    // All that suit it best and whose priority rank is smaller have units before it.
     const std::int64_t missing = lines_[type].units_before(entry.rank) + place.unit_count - free_.count(type);
     if (missing <= 0) return {};
     const std::optional<FreedUnits> freed = releases_[type].when(missing, now_s_);
@@ -360,7 +360,7 @@ WaitQueueState::GangFigures WaitQueueState::figures_of(const std::vector<std::ui
     return gang;
 }
 
-/// A gang starts together, so all its members weigh alike, as order_indices() has it, and have their turn together.
+/// A gang starts together, so all its members weigh alike, as order_indices() has it, and have one priority rank.
 void WaitQueueState::align_gang(const std::vector<std::uint32_t>& members)
 {
     const GangFigures gang = figures_of(members);

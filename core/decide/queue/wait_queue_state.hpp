@@ -51,13 +51,13 @@ struct QueueEntry {
     std::uint64_t generation = 0; ///< of the jobs that have had this number
     bool is_overdue = false;      ///< its starvation limit, or that of one of its gang, is over
     bool is_held = false;         ///< members of its gang are missing, or can be run nowhere
-    bool is_done = false;         ///< in this decision it has started, or had its turn
+    bool is_done = false;         ///< in this decision it has started, or been looked at
 
-    bool is_in_line = false; ///< of this unit type, its best, by this turn
+    bool is_in_line = false; ///< of this unit type, its best, by this priority rank
     std::size_t line{};
     PriorityRank rank;
     JobOrder::Standing by_index; ///< by its least index
-    JobOrder::Standing overdue;  ///< has its turn whatever it weighs, by this time
+    JobOrder::Standing overdue;  ///< goes first whatever it weighs, by this time
 
     bool has_gang() const { return !job.gang.empty(); }
     bool has_place() const { return places->best != kNoOption; }

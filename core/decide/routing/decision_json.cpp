@@ -203,7 +203,7 @@ Json to_json(const Decision& decision, std::string_view currency)
     return {{"winner", decision.winner ? Json(*decision.winner) : Json()},
             {"can_start_now", decision.can_start_now},
             {"quota_obstacle", decision.quota_obstacle.empty() ? Json() : Json(decision.quota_obstacle)},
-            {"turn", decision.turn.empty() ? Json() : Json(decision.turn)},
+            {"turn", decision.rank_text.empty() ? Json() : Json(decision.rank_text)},
             {"assumptions", decision.assumptions},
             {"candidates", std::move(candidates)},
             {"filter_trace", to_json(decision.filter_trace)},

@@ -231,9 +231,9 @@ struct Decision {
     bool can_start_now{false};
     std::string
         quota_obstacle; ///< what its project has taken already that keeps the winner from starting now; for people
-    /// Its turn among the jobs that wait, where these were decided together (core/decide/queue/order_jobs); for people.
-    /// Then the winner is where that put it. Set by the router, not by route().
-    std::string turn;
+    /// Its priority rank among the jobs that wait, where these were decided together (core/decide/queue/order_jobs);
+    /// for people. Then the winner is where that put it. Set by the router, not by route().
+    std::string rank_text;
     std::vector<std::string> assumptions;        ///< what was not known, for people
     std::vector<Counterfactual> counterfactuals; ///< at most 8, the nearest first
     std::vector<DeviceChoice> devices;           ///< of the centers where it can run on CPUs and on GPUs

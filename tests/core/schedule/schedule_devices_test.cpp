@@ -191,7 +191,7 @@ TEST_F(GpuThresholdTest, JobsThatGainTooLittleLeaveTheGpusFree)
     ASSERT_EQ(plan.starts.size(), 2U);
     for (const ScheduledStart& start : plan.starts) {
         EXPECT_EQ(start.winner.unit_type, "core");
-        EXPECT_THAT(start.decision.turn, testing::IsEmpty()) << "where it would go alone";
+        EXPECT_THAT(start.decision.rank_text, testing::IsEmpty()) << "where it would go alone";
     }
 }
 

@@ -56,7 +56,7 @@ TEST_F(QueueTest, ShortJobsWaitForTheirUnitAtTheCenter)
         EXPECT_TRUE(plan.starts[i].is_queued);
         EXPECT_EQ(plan.starts[i].winner.center, "beta");
         EXPECT_NEAR(plan.starts[i].winner.plan.start_s, starts_s[i], 0.002);
-        EXPECT_THAT(plan.starts[i].decision.turn, HasSubstr("waits for its unit at the center"));
+        EXPECT_THAT(plan.starts[i].decision.rank_text, HasSubstr("waits for its unit at the center"));
     }
 }
 

@@ -57,7 +57,7 @@ TEST_F(ScheduleTest, AJobWhoseBestPlaceIsFreeStartsThereWhateverTheLoad)
 
     ASSERT_EQ(plan.starts.size(), 1U);
     EXPECT_EQ(plan.starts[0].winner.center, "alpha");
-    EXPECT_TRUE(plan.starts[0].decision.turn.empty());
+    EXPECT_TRUE(plan.starts[0].decision.rank_text.empty());
 }
 
 // "wide" waits for both units of beta, so they are worth more than alpha. "j" would end first on the one that is free,
@@ -127,7 +127,7 @@ TEST_F(ScheduleTest, BusierDaysDoNotSendALoneJobElsewhere)
 
     ASSERT_EQ(plan.starts.size(), 1U);
     EXPECT_EQ(plan.starts[0].winner.center, "alpha");
-    EXPECT_TRUE(plan.starts[0].decision.turn.empty());
+    EXPECT_TRUE(plan.starts[0].decision.rank_text.empty());
 }
 
 TEST_F(ScheduleTest, OneProjectIsNotHeldAgainstItself)

@@ -84,7 +84,7 @@ class ComparedPolicy final : public Policy {
         const SchedulePlan plan = plan_of(view);
         std::set<Start> planned;
         for (const ScheduledStart& start : plan.starts) {
-            if (start.decision.turn.starts_with("before its turn"))
+            if (start.decision.rank_text.starts_with("before its turn"))
                 count_->before_turn.insert(start.job);
             else
                 planned.emplace(start.job, type_of(start.winner), start.winner.unit_count);

@@ -157,7 +157,7 @@ TEST(RouteInputs, AreComparedAtThePlaceWhereTheOrderOfTheJobsPutIt)
         const test::RandomNetwork network = test::NetworkMaker(seed).make();
         Decision decision = route(network.request, network.unit_types, network.knowledge);
         if (!decision.winner || decision.candidates.size() < 2 || !decision.candidates[1].feasible) continue;
-        decision.turn = "no. 2 of 3";
+        decision.rank_text = "no. 2 of 3";
         decision.winner = 1;
 
         const Result<Replay> replay = replay_placement(stored(placement_of(network, decision)));

@@ -1,4 +1,4 @@
-#include "core/schedule/plan_turns.hpp"
+#include "core/schedule/plan_ranks.hpp"
 
 #include "core/base/portable_math.hpp"
 #include "core/decide/queue/order_index.hpp"
@@ -10,12 +10,12 @@
 namespace fathom {
 namespace {
 
-/// Turns move in steps, so that they need not be written at each look.
+/// Ranks move in steps, so that they need not be written at each look.
 constexpr double kRanksPerDoubling = 4;
 constexpr double kMiddleRank = 1000;
 constexpr double kFirstRank = 1;
 
-std::string turn_text(std::size_t position, std::size_t count, const OrderSettings& settings)
+std::string rank_text(std::size_t position, std::size_t count, const OrderSettings& settings)
 {
     return "no. " + std::to_string(position) + " of " + std::to_string(count) +
            " waiting jobs that were decided together, by " + std::string(to_string(settings.rule));
@@ -23,7 +23,7 @@ std::string turn_text(std::size_t position, std::size_t count, const OrderSettin
 
 } // namespace
 
-void tell_turns(const OrderSettings& settings, std::span<const WaitingJobView> views, PlanDraft& draft)
+void tell_ranks(const OrderSettings& settings, std::span<const WaitingJobView> views, PlanDraft& draft)
 {
     const bool is_scarce = draft.planned > 0 || std::any_of(draft.ordered.begin(), draft.ordered.end(),
                                                             [](const OrderedPlace& one) { return !one.is_own_choice; });
@@ -31,8 +31,8 @@ void tell_turns(const OrderSettings& settings, std::span<const WaitingJobView> v
     const auto waiting =
         std::count_if(views.begin(), views.end(), [](const WaitingJobView& view) { return !view.options.empty(); });
     for (const OrderedPlace& one : draft.ordered)
-        draft.plan.starts[one.start].decision.turn =
-            turn_text(one.start + 1, static_cast<std::size_t>(waiting), settings);
+        draft.plan.starts[one.start].decision.rank_text =
+            rank_text(one.start + 1, static_cast<std::size_t>(waiting), settings);
 }
 
 void set_ranks(const CycleTools& tools, std::span<const WaitingJobView> views, std::vector<ScheduledWait>& waits)
