@@ -65,4 +65,14 @@ std::optional<std::int64_t> TakenViews::most_taken(std::size_t index) const
     return has_copy(index) ? std::nullopt : std::optional(most_taken_[index]);
 }
 
+std::optional<double> TakenViews::last_release_s(std::size_t index) const
+{
+    if (has_copy(index)) return std::nullopt;
+    double last_s = 0;
+    for (std::uint32_t i = first_[index]; i != kNone; i = notes_[i].next) {
+        if (notes_[i].release_s != Availability::kForEver) last_s = std::max(last_s, notes_[i].release_s);
+    }
+    return last_s;
+}
+
 } // namespace fathom

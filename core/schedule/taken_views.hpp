@@ -52,6 +52,7 @@ class TakenViews final : public LateViews {
 
     const UnitTypeView& make(std::size_t index) override { return own(index); }
     std::optional<std::int64_t> most_taken(std::size_t index) const override;
+    std::optional<double> last_release_s(std::size_t index) const override;
 
   private:
     /// What a reservation takes of its unit type, but for what is held for its project.

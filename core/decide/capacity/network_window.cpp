@@ -147,7 +147,7 @@ NetworkProfile::NetworkProfile(std::span<const NetworkSample> samples, NetworkCa
     for (std::size_t hour = 0; hour < by_day.size(); ++hour)
         day_[hour] = summarize_hour(std::move(by_day[hour]));
     overall_ = summarize_hour(std::move(all));
-    find_best_rate();
+    find_extreme_rates();
 }
 
 NetworkProfile NetworkProfile::from(const Known& known)
@@ -156,11 +156,11 @@ NetworkProfile NetworkProfile::from(const Known& known)
     profile.week_ = known.hours;
     profile.day_ = known.days;
     profile.overall_ = known.overall;
-    profile.find_best_rate();
+    profile.find_extreme_rates();
     return profile;
 }
 
-void NetworkProfile::find_best_rate()
+void NetworkProfile::find_extreme_rates()
 {
     best_rate_bytes_ = overall_.count > 0 ? overall_.median_bytes : 0;
     for (std::size_t hour = 0; hour < week_.size(); ++hour) {
@@ -169,11 +169,18 @@ void NetworkProfile::find_best_rate()
         };
         best_rate_bytes_ = std::max({best_rate_bytes_, known(week_[hour], kEnoughOfHour), known(day_[hour % 24], 1)});
     }
+    least_rate_bytes_ = overall_.count > 0 ? overall_.median_bytes : 0; // what goes on for weeks ends at this rate
+    for (std::size_t hour = 0; hour < week_.size(); ++hour)
+        least_rate_bytes_ = std::min(least_rate_bytes_, of_hour(hour).rate_bytes);
 }
 
 RateAtTime NetworkProfile::at(Timestamp at) const
 {
-    const auto hour = static_cast<std::size_t>(hour_of_week(at, calendar_));
+    return of_hour(static_cast<std::size_t>(hour_of_week(at, calendar_)));
+}
+
+RateAtTime NetworkProfile::of_hour(std::size_t hour) const
+{
     const auto made_of = [](const HourOfWeek& known, WindowBasis basis) {
         return RateAtTime{known.median_bytes, known.spread, basis};
     };

@@ -69,6 +69,8 @@ class NetworkProfile {
     const std::array<HourOfWeek, 24>& days() const { return day_; }
     /// The best median that any hour or all time is known by: no transfer is expected to be faster. 0 without samples.
     double best_rate_bytes() const { return best_rate_bytes_; }
+    /// The least that at() says of any time: no transfer is expected to be slower. 0 without samples.
+    double least_rate_bytes() const { return least_rate_bytes_; }
     double median_rate_bytes() const { return overall_.median_bytes; } ///< of all samples; 0 without any
 
     /// The median of the hour of the week that `at` lies in; of the hour of the day where fewer than two
@@ -90,13 +92,16 @@ class NetworkProfile {
     };
     /// How far a transfer gets from `start` on in so many hours of the calendar.
     Progress progress(Timestamp start, double size_bytes, int hour_count) const;
-    void find_best_rate();
+    /// The best and the least.
+    void find_extreme_rates();
+    RateAtTime of_hour(std::size_t hour_of_week) const;
 
     NetworkCalendar calendar_;
     std::array<HourOfWeek, 168> week_{};
     std::array<HourOfWeek, 24> day_{};
     HourOfWeek overall_;
     double best_rate_bytes_{};
+    double least_rate_bytes_{};
 };
 
 /// 0..167; hour 0 begins with Monday.

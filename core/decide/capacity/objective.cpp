@@ -10,7 +10,6 @@ namespace fathom {
 namespace {
 
 constexpr double kMinTime_s = 1e-3;
-constexpr double kMinCost = 1e-4;
 constexpr double kMinEnergy_j = 1;
 
 /// amount^weight; amounts that do not count must not turn infinity into something else.

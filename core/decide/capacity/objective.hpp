@@ -8,6 +8,9 @@
 
 namespace fathom {
 
+/// Costs below it count as it, in the network's currency.
+inline constexpr double kMinCost = 1e-4;
+
 /// What a place would bring, all at least 0.
 struct Outcome {
     double completion_s{}; ///< from now

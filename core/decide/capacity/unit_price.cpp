@@ -39,6 +39,7 @@ UnitPrice::UnitPrice(const PriceEntry& entry, double score) : unit_power_w_(entr
         before_[hour + 1] = before_[hour] + per_hour_[hour];
     }
     least_per_hour_ = *std::min_element(per_hour_.begin(), per_hour_.end());
+    most_per_hour_ = *std::max_element(per_hour_.begin(), per_hour_.end());
     // A run of whole hours is cheapest where it begins with an hour.
     for (std::size_t i = 0; i < kLengths.size(); ++i) {
         least_of_length_[i] = cost_from(0, static_cast<double>(kLengths[i]) * kHour_s);
@@ -64,10 +65,16 @@ double UnitPrice::cost_from(double second_of_week, double run_s) const
 
 double UnitPrice::cost(Timestamp start, double run_s, std::int64_t unit_count) const
 {
+    return cost_after(start, 0, run_s, unit_count);
+}
+
+double UnitPrice::cost_after(Timestamp from, double delay_s, double run_s, std::int64_t unit_count) const
+{
     if (is_flat_ || !(run_s > 0)) return least_cost(run_s, unit_count);
+    double second = second_of_week(from);
+    if (delay_s > 0) second = std::fmod(second + delay_s, kWeek_s);
     // A difference of sums may miss the least by a rounding, and must not.
-    return std::max(cost_from(second_of_week(start), run_s) * static_cast<double>(unit_count),
-                    least_cost(run_s, unit_count));
+    return std::max(cost_from(second, run_s) * static_cast<double>(unit_count), least_cost(run_s, unit_count));
 }
 
 double UnitPrice::least_cost_between(Timestamp earliest, Timestamp latest, double run_s, std::int64_t unit_count) const

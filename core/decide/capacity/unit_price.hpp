@@ -19,6 +19,8 @@ class UnitPrice {
     /// Money (units of the currency) for `unit_count` units from `start` on for `run_s` seconds: each hour of the week
     /// at its own price, parts of hours in proportion.
     double cost(Timestamp start, double run_s, std::int64_t unit_count) const;
+    /// The same of a start so long after `from`, at least 0, which need not lie at a tick of the clock.
+    double cost_after(Timestamp from, double delay_s, double run_s, std::int64_t unit_count) const;
     /// What so long a run costs at least at any time. Never above cost().
     double least_cost(double run_s, std::int64_t unit_count) const;
     /// The least that so long a run costs of all starts from `earliest` to `latest`.
@@ -27,6 +29,7 @@ class UnitPrice {
     /// One unit, by hour of the week from Monday 00:00 UTC.
     const std::array<double, 168>& per_hour() const { return per_hour_; }
     double least_per_hour() const { return least_per_hour_; } ///< of these
+    double most_per_hour() const { return most_per_hour_; }   ///< of these
 
     /// Joules; 0 when its power is not known.
     double energy_j(double run_s, std::int64_t unit_count) const
@@ -43,6 +46,7 @@ class UnitPrice {
     std::array<double, 168> per_hour_{};
     std::array<double, 169> before_{}; ///< one unit, from Monday 00:00 to the start of each hour
     double least_per_hour_{};
+    double most_per_hour_{};
     /// Runs of these many hours, and what they cost at least on one unit.
     static constexpr std::array<std::size_t, 12> kLengths{1, 2, 3, 4, 6, 8, 12, 18, 24, 48, 96, 168};
     std::array<double, kLengths.size()> least_of_length_{};

@@ -102,4 +102,11 @@ LeastWait WaitHistory::least_wait(std::string_view unit_type, double expected_s,
     return least;
 }
 
+double WaitHistory::most_wait_s(std::string_view unit_type, double expected_s, double queued_s) const
+{
+    const WaitModel& known = model(unit_type);
+    const double at_once_s = std::max(kAtOnce_s + known.extra_s.middle, 0.0); // by the rule of short waits
+    return std::max(at_once_s, std::max(expected_s, queued_s) * known.ratio.middle);
+}
+
 } // namespace fathom

@@ -62,6 +62,8 @@ class WaitHistory {
 
     /// A bound of expect().wait_s for starts that are expected then or later.
     LeastWait least_wait(std::string_view unit_type, double expected_s, double queued_s = 0) const;
+    /// No start that is expected then or earlier waits longer than this by expect().wait_s.
+    double most_wait_s(std::string_view unit_type, double expected_s, double queued_s = 0) const;
 
     /// What expect() computes with, so that a decision can be made again.
     const WaitModel& model(std::string_view unit_type) const;

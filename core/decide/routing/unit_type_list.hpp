@@ -30,6 +30,8 @@ class LateViews {
     /// what the given view says, counting all that are taken within the first kMinHeld_s or for ever. Empty: ask the
     /// view.
     virtual std::optional<std::int64_t> most_taken(std::size_t index) const = 0;
+    /// Of such a unit type: from when on no more is taken beyond what the given view says than what is for ever.
+    virtual std::optional<double> last_release_s(std::size_t index) const = 0;
 };
 
 /// The unit types of a decision, in order, where they lie: of a large catalog only those need be copied that are
@@ -81,6 +83,11 @@ class UnitTypeList {
     std::optional<std::int64_t> most_taken(std::size_t index) const
     {
         return late_ ? late_->most_taken(index) : std::nullopt;
+    }
+    /// As LateViews has it; empty without late views.
+    std::optional<double> last_release_s(std::size_t index) const
+    {
+        return late_ ? late_->last_release_s(index) : std::nullopt;
     }
     /// From here on this one stands there.
     void show(std::size_t index, const UnitTypeView& instead);

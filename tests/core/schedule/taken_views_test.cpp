@@ -119,6 +119,12 @@ TEST(TakenViewsProperty, AreAsIfAllHadBeenTakenAtOnceInWhateverOrderOneLooks)
             const std::optional<std::int64_t> taken = ledger.views().most_taken(i);
             if (taken && columns && columns->idle_units(i) > *taken)
                 EXPECT_EQ(expected[i].availability.earliest_start(1, kMinHeld_s), 0) << seed;
+            const std::optional<double> release_s = ledger.views().last_release_s(i);
+            if (taken && release_s && columns && columns->idle_units(i) > *taken)
+                EXPECT_LE(
+                    expected[i].availability.earliest_start(columns->idle_units(i) - *taken, Availability::kForEver),
+                    *release_s)
+                    << seed;
             if (reservations.chance(0.2)) {
                 const Reservation one = reservations.of(reservations.any(given));
                 if (reservations.chance(0.5)) {
@@ -153,8 +159,11 @@ TEST(TakenViews, OnlyThoseThatSomebodyLooksAtAreCopied)
 
     EXPECT_EQ(&ledger.views().given(1), &given[1]);
     EXPECT_EQ(ledger.views().most_taken(1), std::optional<std::int64_t>(3)) << "within the first second";
+    EXPECT_EQ(ledger.views().last_release_s(1), 90);
+    EXPECT_EQ(ledger.views().last_release_s(2), 0);
     EXPECT_EQ(ledger.views()[1].availability.free_at(40), 0);
     EXPECT_EQ(ledger.views().most_taken(1), std::nullopt);
+    EXPECT_EQ(ledger.views().last_release_s(1), std::nullopt);
     EXPECT_NE(&ledger.views().given(1), &given[1]);
     EXPECT_EQ(&ledger.views().given(0), &given[0]) << "nobody has looked";
     EXPECT_EQ(&ledger.views()[2], &given[2]) << "nothing is taken of it";

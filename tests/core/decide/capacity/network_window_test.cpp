@@ -156,6 +156,8 @@ TEST(NetworkProfile, KnowsABestRateAsSoonAsItKnowsAny)
 
     EXPECT_EQ(NetworkProfile::from(known).best_rate_bytes(), 2e8);
     EXPECT_EQ(NetworkProfile::from({}).best_rate_bytes(), 0);
+    EXPECT_EQ(NetworkProfile::from(known).least_rate_bytes(), 2e8);
+    EXPECT_EQ(NetworkProfile::from({}).least_rate_bytes(), 0);
 }
 
 TEST(NetworkProfile, ATransferRunsThroughTheHours)
@@ -195,8 +197,10 @@ RC_GTEST_PROP(NetworkProperty, NoLaterTransferEndsBeforeTheLeastEnd, ())
 
     for (int i = 0; i < 50; ++i) {
         const auto wait = std::chrono::minutes(*rc::gen::inRange(0, 20000));
-        const double end_s = Seconds(wait).count() + profile.transfer_s(now + wait, size_bytes).value();
+        const double transfer_s = profile.transfer_s(now + wait, size_bytes).value();
+        const double end_s = Seconds(wait).count() + transfer_s;
         RC_ASSERT(least_s <= end_s * (1 + 1e-9));
+        RC_ASSERT(transfer_s <= size_bytes / profile.least_rate_bytes() * (1 + 1e-9));
     }
 }
 

@@ -129,6 +129,9 @@ TEST(WaitHistory, NoLaterStartWaitsLessThanTheBoundSays)
                 ASSERT_LE(bound.wait_s, wait_s) << from_s << " " << expected_s;
                 const double grown_s = bound.growth * (expected_s - bound.from_s);
                 ASSERT_LE(bound.wait_s + grown_s, wait_s + 1e-9) << from_s << " " << expected_s;
+                ASSERT_LE(history.expect("u1", from_s, queued_s).wait_s,
+                          history.most_wait_s("u1", expected_s, queued_s))
+                    << from_s << " " << expected_s;
             }
         }
     }
