@@ -71,6 +71,7 @@ class Deciding {
 
     Decision whole(const RouteSearch& found)
     {
+        if (!kind_->cost.empty()) table_->refine_doubtful(*request_, chooser_, *kind_);
         decision_.filter_trace = table_->filter_trace_of(*request_, *kind_);
         LimitedUnitTypes limited(*request_, *table_, *kind_, chooser_);
         limited.count(found, decision_.filter_trace);

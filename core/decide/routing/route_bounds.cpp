@@ -9,19 +9,10 @@ namespace {
 
 /// By which a Timestamp may be earlier than the seconds that it was made of.
 constexpr double kTick_s = 1e-6;
-/// By how much a bound is less, for what differs by a rounding only.
-constexpr double kBoundFactor = 1 - 1e-9;
 
 bool weighs_several(const Preference& preference)
 {
     return preference.time != 1 && preference.cost != 1 && preference.energy != 1;
-}
-
-/// Of a run, corrected by history, with what distrust costs. Longer runs are never less.
-double judged_compute_s(double run_s, double factor, double trust_factor)
-{
-    const double compute_s = run_s * factor;
-    return compute_s + std::max(0.0, run_s / trust_factor - std::max(run_s, compute_s));
 }
 
 } // namespace
@@ -271,31 +262,34 @@ void RouteTable::Impl::begin_bounds(const RouteRequest& request, RouteKind& kind
               static_cast<std::int32_t>(std::min<std::int64_t>(fewest, std::int64_t{1} << 30)));
 }
 
+RouteTable::Impl::CountRange RouteTable::Impl::counts_of(const RouteRequest& request, RouteKind& kind,
+                                                         std::size_t unit_type, const PlaceRun& known,
+                                                         const DividedRun& run) const
+{
+    const UnitRequest& units = request.units;
+    const UnitTypeFacts& facts = columns->facts(unit_type);
+    if (units.count) return {facts.least_count_for(units), facts.least_count_for(units)};
+    std::int64_t most = known.knee > 0 ? known.knee : run.knee(facts.unit_count);
+    kind.knee[unit_type] = static_cast<std::int32_t>(std::min<std::int64_t>(most, std::int64_t{1} << 30));
+    if (units.ignore_knee) most = std::max(most, run.largest_known());
+    return {units.min, std::max(units.min, std::min({units.max, facts.unit_count, most}))};
+}
+
 double RouteTable::Impl::least_by_count(const RouteRequest& request, RouteKind& kind, std::size_t unit_type,
                                         const LeastSlowdown& slowdown)
 {
-    constexpr std::int64_t kMaxCounts = 64;
-    const UnitRequest& units = request.units;
     const UnitTypeFacts& facts = columns->facts(unit_type);
-    if (units.is_exclusive()) return 0; // whole devices, whose counts are others
+    if (request.units.is_exclusive()) return 0; // whole devices, whose counts are others
     const PlaceRun known = run_of(request, kind, unit_type);
     const DividedRun run(known.single, known.parts);
-    std::int64_t first = facts.least_count_for(units);
-    std::int64_t last = first;
-    if (!units.count) {
-        std::int64_t most = known.knee > 0 ? known.knee : run.knee(facts.unit_count);
-        kind.knee[unit_type] = static_cast<std::int32_t>(std::min<std::int64_t>(most, std::int64_t{1} << 30));
-        if (units.ignore_knee) most = std::max(most, run.largest_known());
-        first = units.min;
-        last = std::max(units.min, std::min({units.max, facts.unit_count, most}));
-    }
-    if (last - first >= kMaxCounts) return 0;
+    const CountRange counts = counts_of(request, kind, unit_type, known, run);
+    if (!counts.is_small()) return 0;
     const double factor = kind.least_factor;
     const double moved_s = bounds_.moved_bytes[unit_type] * facts.least_s_per_byte;
     const double start_s = bounds_.start_s[unit_type] + moved_s + bounds_.delay_s[unit_type];
     const double single_s = known.single.run_s;
     double least = Availability::kForEver;
-    for (std::int64_t count = first; count <= last; ++count) {
+    for (std::int64_t count = counts.first; count <= counts.last; ++count) {
         const double alone_s = run.run_s(count);
         // As count_neighbours() has it.
         const double run_s = std::max(alone_s, std::min(alone_s * slowdown.of_run, single_s));

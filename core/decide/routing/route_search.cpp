@@ -303,6 +303,8 @@ class Search {
     {
         if (RouteTable::Impl::is_without_neighbours(*kind_, unit_type))
             count_neighbours(unit_type);
+        else if (table_->can_bound_starts(*request_, *kind_, unit_type))
+            table_->bound_starts(*request_, *chooser_, *kind_, unit_type);
         else
             refine(unit_type);
         put_back(unit_type, bounds, end);
@@ -358,6 +360,9 @@ class Search {
         const double limit = tie_limit();
         std::vector<std::pair<Rank, std::uint32_t>> ties;
         for (std::size_t i = 0; i < size(); ++i) {
+            if (objective_[i] > limit || unknown_[i] != best_.unknown_parts) continue;
+            // It came up before: without a bound by start a choice would have been made there.
+            if (kind_->is_by_start_at(i) && may_stay(i)) refine(i);
             if (objective_[i] > limit || unknown_[i] != best_.unknown_parts) continue;
             if (may_stay(i) && (!last || *last < bound_of(i)))
                 ties.emplace_back(rank_of(figures_of(i), kind_->knows_work, limit), static_cast<std::uint32_t>(i));

@@ -148,6 +148,7 @@ RouteKind& RouteTable::Impl::kind_of(const RouteRequest& request, PlaceChooser& 
 void RouteTable::Impl::roughen(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind)
 {
     kind.batch = batch_;
+    kind.by_start.clear();
     for (std::size_t i = 0; i < kind.is_rough.size(); ++i) {
         const bool is_like_new = kind.is_rough[i] == RouteKind::kRough || kind.is_rough[i] == RouteKind::kQuick;
         if (is_like_new || kind.own_filter[i] != RouteKind::kStays || kind.has_runs_at(i)) continue;
@@ -335,7 +336,8 @@ void RouteTable::Impl::follow_changes(const RouteRequest& request, PlaceChooser&
     for (const std::uint32_t unit_type : changed_once_) {
         is_marked_[unit_type] = 0;
         kind.found.erase(unit_type);
-        if (kind.is_rough_at(unit_type))
+        // Without bounds by start a choice would have been made where there is one.
+        if (kind.is_rough_at(unit_type) && !kind.is_by_start_at(unit_type))
             estimate_roughly(request, chooser, kind, unit_type, Neighbours::kLeftOut);
         else
             update(request, chooser, kind, unit_type);

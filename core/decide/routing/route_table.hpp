@@ -4,6 +4,7 @@
 #include "core/decide/routing/route.hpp"
 #include "core/decide/routing/route_columns.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -15,6 +16,16 @@
 /// What a RouteTable keeps; part of core/decide/routing/route.
 namespace fathom {
 
+/// By how much a bound is less, for what differs by a rounding only.
+inline constexpr double kBoundFactor = 1 - 1e-9;
+
+/// Of a run, corrected by history, with what distrust costs. Longer runs are never less.
+inline double judged_compute_s(double run_s, double factor, double trust_factor)
+{
+    const double compute_s = run_s * factor;
+    return compute_s + std::max(0.0, run_s / trust_factor - std::max(run_s, compute_s));
+}
+
 /// All that is the same for jobs that differ in nothing but deadline, budget and what their project has used: by unit
 /// type the choice that such a job has there, or a bound that no choice can beat. Columns, since decisions scan them.
 struct RouteKind {
@@ -24,14 +35,16 @@ struct RouteKind {
     static constexpr std::uint8_t kRough = 1;
     static constexpr std::uint8_t kQuick = 2;
     static constexpr std::uint8_t kSharp = 3;
+    static constexpr std::uint8_t kByStart = 4;
 
     /// The objective is that of the choice itself, not a bound of it, and so are the others; a deadline or budget only
     /// has to be compared with completion_s and cost.
     bool is_exact{};
     /// kRough where no choice was made yet, and the columns have what none can beat by run times alone: in large
     /// networks most unit types need no closer look. kQuick, only of an exact kind: a lower bound still, without what
-    /// takes long to compute. kSharp, only of a kind that is not: as kRough, and with what neighbours cost at least. 0:
-    /// the columns are those of a choice. Empty: all are.
+    /// takes long to compute. kSharp, only of a kind that is not: as kRough, and with what neighbours cost at least.
+    /// kByStart, only of a kind that is not: as kRough, but the objective is bounded count by count, and hour by hour.
+    /// 0: the columns are those of a choice. Empty: all are.
     std::vector<std::uint8_t> is_rough;
     /// 1 where times of runs of its type are known, which may be less than any bound of raw predictions. Empty:
     /// nowhere.
@@ -59,6 +72,18 @@ struct RouteKind {
     /// within their limit_use; at most kMaxFound of them.
     std::unordered_map<std::uint32_t, Found> found;
     static constexpr std::size_t kMaxFound = 256;
+    /// What a choice at a place would put into completion_s and cost at most.
+    struct MostLimited {
+        std::uint32_t unit_type{};
+        double completion_s{};
+        double cost{};
+    };
+    /// Of all places that are kByStart; some of them may not be any more.
+    std::vector<MostLimited> by_start;
+    bool is_by_start_at(std::size_t unit_type) const
+    {
+        return is_rough_at(unit_type) && is_rough[unit_type] == kByStart;
+    }
     bool is_rough_at(std::size_t unit_type) const { return !is_rough.empty() && is_rough[unit_type] != 0; }
     bool has_runs_at(std::size_t unit_type) const { return !has_runs.empty() && has_runs[unit_type] != 0; }
 
@@ -97,6 +122,14 @@ struct RouteTable::Impl {
     /// bounds, and at first of those of kinds that are not exact: of most places nobody asks for it.
     void estimate_roughly(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type,
                           Neighbours neighbours);
+    /// Whether bound_starts() may come before refine(), at a place of a kind that is not exact.
+    bool can_bound_starts(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
+    /// What no choice at a place can beat, count by count, at whatever hour it starts, into the objective: in place of
+    /// refine(), until it is the least bound that is left. The other columns stay as they are.
+    void bound_starts(const RouteRequest& request, const PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
+    /// Makes the choices at those places with a bound by start that deadline or budget may remove: what these remove is
+    /// told by the same places, and figures, as if there were no such bounds.
+    void refine_doubtful(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind);
     /// Makes the choice of a unit type where there was none yet.
     void refine(const RouteRequest& request, PlaceChooser& chooser, RouteKind& kind, std::size_t unit_type);
     /// Looks at a unit type closely, for the best count and start; valid until the next call.
@@ -148,6 +181,37 @@ struct RouteTable::Impl {
     /// exact kind. Starts and delays are those of the bounds.
     double least_by_count(const RouteRequest& request, RouteKind& kind, std::size_t unit_type,
                           const LeastSlowdown& slowdown);
+    /// The counts of units, one after the other, that a choice of a job that shares devices would weigh.
+    struct CountRange {
+        std::int64_t first{};
+        std::int64_t last{};
+        /// Not more than a bound looks at.
+        bool is_small() const { return last - first < kMaxBoundCounts; }
+        static constexpr std::int64_t kMaxBoundCounts = 64;
+    };
+    /// @param run  of `known`, divided. Keeps its knee in the kind's column.
+    CountRange counts_of(const RouteRequest& request, RouteKind& kind, std::size_t unit_type, const PlaceRun& known,
+                         const DividedRun& run) const;
+    /// What choices there would multiply run times with.
+    double correction_factor(const RouteRequest& request, const PlaceChooser& chooser, const PlaceRun& known,
+                             const DividedRun& run, std::size_t unit_type) const;
+    /// The runs at one place, on all counts of units that a choice would weigh. Refers to what it is made of.
+    struct PlaceRuns {
+        const DividedRun* run = nullptr; ///< alone, before the correction
+        CountRange counts;
+        double factor{1};     ///< correction_factor()
+        double moved_bytes{}; ///< to the place and from there
+    };
+    /// What no start on any of the counts can beat.
+    double least_by_start(const RouteRequest& request, std::size_t unit_type, const PlaceRuns& runs);
+    RouteKind::MostLimited most_limited(const PlaceChooser& chooser, std::size_t unit_type,
+                                        const PlaceRuns& runs) const;
+    /// Units that are free for ever from some moment on.
+    struct FreeAtLast {
+        std::int64_t units{};
+        double from_s{};
+    };
+    FreeAtLast free_at_last(std::size_t unit_type) const;
     LeastRun least_run(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
     /// Room for what bounds are computed with, by unit type.
     struct BoundRoom {

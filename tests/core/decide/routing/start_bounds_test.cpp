@@ -1,0 +1,278 @@
+// What a table knows of the starts of a job with a deadline or budget before it looks closely at a place.
+#include "core/decide/routing/decision_json.hpp"
+#include "tests/core/decide/routing/bounded_unit_types.hpp"
+#include "tests/support/plain_route.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <random>
+
+namespace fathom {
+namespace {
+
+using test::bounded_unit_type;
+using test::data_request;
+using test::kMorning;
+using test::looked_at;
+using test::slower_and_slower;
+using test::well_divided;
+using namespace std::chrono_literals;
+
+std::shared_ptr<const UnitPrice> cheap_by_night(std::int64_t micros, std::int64_t night_micros)
+{
+    PriceEntry entry;
+    entry.per_unit_hour_micros = micros;
+    entry.bands = {{{}, 3, 4, night_micros}};
+    return std::make_shared<const UnitPrice>(entry);
+}
+
+/// The same request, of a kind that has no bounds by start: who shares a GPU that is nowhere changes nothing else.
+RouteRequest without_start_bounds(RouteRequest request)
+{
+    request.gpu_shares["ut_nowhere"] = {.share = 0.5, .spread = 0.1, .until_s = 100};
+    return request;
+}
+
+// At once the job costs 1.00 an hour, and a hundredth of that at night. The best takes √(300 s · price of now); of all
+// 200 the cheapest hour, without the wait for it, says less than half of that.
+TEST(StartBounds, KnowThatTheCheapestHourIsYetToCome)
+{
+    std::vector<UnitTypeView> views = slower_and_slower(200);
+    for (UnitTypeView& view : views)
+        view.price = cheap_by_night(1'000'000, 10'000);
+    RouteRequest request = data_request(0);
+    request.prefer = {0.5, 0.5, 0};
+    request.transfer.deadline = kMorning + 30h;
+    RouteTable table(views);
+
+    const Decision decision = route(request, table);
+
+    ASSERT_TRUE(decision.winner);
+    EXPECT_EQ(decision.candidates[*decision.winner].unit_type_id.value, "ut_1000");
+    EXPECT_LE(looked_at(request, table), 12);
+    route(without_start_bounds(request), table);
+    EXPECT_EQ(looked_at(without_start_bounds(request), table), 200);
+}
+
+// Of one the hour from 03:00 on is as good as free: √(65 400 s · 0.0001) = 2.6, at once the best has √(300 s · 0.083)
+// = 5.
+TEST(StartBounds, DoNotHideAStartThatIsWorthItsWait)
+{
+    std::vector<UnitTypeView> views = slower_and_slower(200);
+    for (UnitTypeView& view : views)
+        view.price = cheap_by_night(1'000'000, 900'000);
+    views[150].price = cheap_by_night(1'000'000, 100);
+    RouteRequest request = data_request(0);
+    request.prefer = {0.5, 0.5, 0};
+    request.transfer.deadline = kMorning + 30h;
+    RouteTable table(views);
+
+    const Decision decision = route(request, table);
+
+    ASSERT_TRUE(decision.winner);
+    const Candidate& winner = decision.candidates[*decision.winner];
+    EXPECT_EQ(winner.unit_type_id.value, "ut_1150");
+    ASSERT_TRUE(winner.plan.window);
+    EXPECT_EQ(winner.plan.window->start, parse_rfc3339("2026-11-19T03:00:00Z").value());
+}
+
+class PricedNetworks {
+  public:
+    explicit PricedNetworks(std::uint64_t seed) : random_(seed) {}
+
+    bool chance(double share) { return real(0, 1) < share; }
+    int whole(int least, int most) { return std::uniform_int_distribution(least, most)(random_); }
+    double real(double least, double most) { return std::uniform_real_distribution(least, most)(random_); }
+
+    std::shared_ptr<const UnitPrice> price()
+    {
+        PriceEntry entry;
+        entry.per_unit_hour_micros = whole(0, 400'000);
+        for (int hour = 0; hour < 24; ++hour) {
+            if (chance(0.4)) entry.bands.push_back({{}, hour, hour + 1, chance(0.1) ? 0 : whole(20'000, 400'000)});
+        }
+        if (chance(0.7)) entry.unit_power_w = real(5, 300);
+        return std::make_shared<const UnitPrice>(entry);
+    }
+
+    std::vector<UnitTypeView> unit_types(int count)
+    {
+        const std::shared_ptr<const UnitSpeedups> curve = well_divided();
+        std::vector<UnitTypeView> views;
+        for (int i = 0; i < count; ++i) {
+            UnitTypeView& view = views.emplace_back(bounded_unit_type(i, real(0.001, 0.05), real(1e7, 1e9)));
+            view.unit_count = whole(1, 6);
+            view.availability = Availability(view.unit_count);
+            for (int jobs = whole(-1, 3); jobs > 0; --jobs) {
+                const double from_s = chance(0.5) ? 0 : real(0, 4000);
+                const double to_s = chance(0.1) ? Availability::kForEver : from_s + real(1, 20'000);
+                view.availability.take(from_s, to_s, whole(1, 3));
+            }
+            if (chance(0.7)) view.speedups = curve;
+            if (chance(0.9)) view.price = price();
+            if (chance(0.2)) view.queued_s = real(0, 4000);
+            if (chance(0.3)) view.trust_factor = real(0.5, 1);
+            if (chance(0.1)) view.holds.push_back({"other", 0, 1000, 1});
+            if (chance(0.1)) view.network = nullptr;
+            if (chance(0.1)) view.center_id = CenterId{"ctr_keeps"};
+            if (chance(0.1)) view.units_per_device = 2;
+        }
+        return views;
+    }
+
+    RouteKnowledge knowledge(const std::vector<UnitTypeView>& views)
+    {
+        RouteKnowledge knowledge;
+        std::vector<PastRun> runs;
+        std::vector<PastWait> waits;
+        for (const UnitTypeView& view : views) {
+            waits.push_back({view.id.value, whole(0, 1) * real(0, 1000), real(0, 1000)});
+            if (!chance(0.2)) continue;
+            PastRun run;
+            run.job_type = chance(0.7) ? "solver" : "other";
+            run.unit_type = view.id.value;
+            run.raw_s = 100;
+            run.raw_low_s = 90;
+            run.raw_high_s = 110;
+            run.actual_s = real(40, 250);
+            run.ended_at = kMorning - 1h;
+            runs.push_back(std::move(run));
+        }
+        if (chance(0.5)) knowledge.runs = std::make_shared<const RunHistory>(runs, kMorning);
+        if (chance(0.5)) knowledge.waits = std::make_shared<const WaitHistory>(waits);
+        return knowledge;
+    }
+
+    /// Of a kind with limits.
+    RouteRequest request()
+    {
+        RouteRequest request = data_request(chance(0.3) ? real(1e9, 1e12) : 0);
+        if (chance(0.2)) request.transfer.out_bytes = real(1e9, 1e11);
+        if (chance(0.2)) request.kept_in_bytes["ctr_keeps"] = request.transfer.in_bytes / 2;
+        if (chance(0.1)) request.transfer.network = NetworkChoice::kNow;
+        request.job_type = "solver";
+        request.project = "own";
+        request.takes_operators = chance(0.5);
+        request.operators[0].count = whole(100, 200'000);
+        if (chance(0.7)) request.units.count.reset();
+        request.units.min = whole(1, 2);
+        request.units.max = 4;
+        request.units.ignore_knee = chance(0.2);
+        if (chance(0.1)) request.units.sharing = UnitSharing::kExclusive;
+        const bool has_deadline = chance(0.7);
+        if (has_deadline) request.transfer.deadline = kMorning;
+        if (!has_deadline || chance(0.4)) request.budget = 0;
+        const std::array<Preference, 5> preferences{
+            {{1, 0, 0}, {0.5, 0.5, 0}, {0.5, 0.5, 0}, {0, 1, 0}, {0.3, 0.5, 0.2}}};
+        request.prefer = preferences[static_cast<std::size_t>(whole(0, 4))];
+        set_limits(request);
+        return request;
+    }
+
+    /// Those of another job of its kind.
+    void set_limits(RouteRequest& request)
+    {
+        if (request.transfer.deadline) request.transfer.deadline = kMorning + std::chrono::minutes(whole(10, 3000));
+        if (request.budget) request.budget = real(0.001, 2);
+    }
+
+  private:
+    std::mt19937_64 random_;
+};
+
+TEST(StartBounds, NoChoiceIsBetterThanItsBoundNorBeyondItsLimits)
+{
+    PricedNetworks random(23);
+    int bounded = 0;
+    int sharper = 0;
+    int limited = 0;
+    for (int world = 0; world < 60; ++world) {
+        const std::vector<UnitTypeView> views = random.unit_types(100);
+        const RouteKnowledge knowledge = random.knowledge(views);
+        const RouteRequest request = random.request();
+        RouteTable table(views, knowledge);
+        PlaceChooser chooser(request, knowledge);
+        RouteKind& kind = table.impl().kind_of(request, chooser);
+        if (kind.is_exact) continue;
+        for (std::size_t i = 0; i < views.size(); ++i) {
+            if (!kind.is_rough_at(i) || !table.impl().can_bound_starts(request, kind, i)) continue;
+            const double rough = kind.objective[i];
+            table.impl().bound_starts(request, chooser, kind, i);
+            ASSERT_TRUE(kind.is_by_start_at(i));
+            const double bound = kind.objective[i];
+            const RouteKind::MostLimited most = kind.by_start.back();
+            ASSERT_EQ(most.unit_type, i);
+            const std::array rough_limits{kind.completion_s[i], kind.cost[i]};
+
+            table.impl().refine(request, chooser, kind, i);
+
+            ASSERT_EQ(kind.filter[i], RouteKind::kStays) << "what can never run has no such bound";
+            ASSERT_LE(rough, bound) << world << " " << i;
+            ASSERT_LE(bound, kind.objective[i]) << world << " " << i;
+            ASSERT_LE(rough_limits[0], kind.completion_s[i]) << world << " " << i;
+            ASSERT_LE(rough_limits[1], kind.cost[i]) << world << " " << i;
+            ASSERT_LE(kind.completion_s[i], most.completion_s) << world << " " << i;
+            ASSERT_LE(kind.cost[i], most.cost) << world << " " << i;
+            ++bounded;
+            sharper += bound > 1.01 * rough ? 1 : 0;
+            limited += most.completion_s < Availability::kForEver ? 1 : 0;
+        }
+    }
+    EXPECT_GT(bounded, 1000);
+    EXPECT_GT(sharper, bounded / 4);
+    EXPECT_GT(limited, bounded / 2);
+}
+
+/// To the last bit: the winner, all places that are shown, and what filters remove.
+TEST(StartBounds, DecisionsAreThoseWithoutThem)
+{
+    PricedNetworks random(29);
+    int by_start = 0;
+    int winners = 0;
+    for (int world = 0; world < 40; ++world) {
+        std::vector<UnitTypeView> views = random.unit_types(120);
+        const RouteKnowledge knowledge = random.knowledge(views);
+        RouteTable table(views, knowledge);
+        RouteTable other(views, knowledge);
+        const std::array kinds{random.request(), random.request()};
+        for (int i = 0; i < 10; ++i) {
+            RouteRequest request = kinds[static_cast<std::size_t>(random.whole(0, 1))];
+            random.set_limits(request);
+            if (random.chance(0.3)) {
+                const BriefDecision brief = route_briefly(request, table);
+                const BriefDecision expected = route_briefly(without_start_bounds(request), other);
+                ASSERT_EQ(to_json(brief.decision, "EUR"), to_json(expected.decision, "EUR")) << world << " " << i;
+                continue;
+            }
+
+            const Decision decision = route(request, table);
+
+            const Decision expected = route(without_start_bounds(request), other);
+            ASSERT_EQ(to_json(decision, "EUR"), to_json(expected, "EUR")) << world << " " << i;
+            const auto plain = test::plain_route(request, views, knowledge);
+            ASSERT_EQ(decision.winner.has_value(), plain.has_value()) << world << " " << i;
+            PlaceChooser chooser(request, knowledge);
+            by_start += table.impl().kind_of(request, chooser).by_start.empty() ? 0 : 1;
+            if (!plain) continue;
+            ++winners;
+            const Candidate& winner = decision.candidates[*decision.winner];
+            ASSERT_EQ(winner.unit_type_id, views[plain->unit_type].id) << world << " " << i;
+            ASSERT_EQ(winner.unit_count, plain->choice.unit_count) << world << " " << i;
+            ASSERT_EQ(winner.plan.start_s, plain->choice.plan.start_s) << world << " " << i;
+            views[plain->unit_type].availability.take(winner.plan.start_s, winner.plan.start_s + winner.held_s(),
+                                                      winner.unit_count);
+            table.changed(plain->unit_type);
+            other.changed(plain->unit_type);
+            if (!random.chance(0.1)) continue;
+            table.begin_batch();
+            other.begin_batch();
+        }
+    }
+    EXPECT_GT(by_start, 80);
+    EXPECT_GT(winners, 100);
+}
+
+} // namespace
+} // namespace fathom
