@@ -275,6 +275,13 @@ RouteTable::Impl::CountRange RouteTable::Impl::counts_of(const RouteRequest& req
     return {units.min, std::max(units.min, std::min({units.max, facts.unit_count, most}))};
 }
 
+/// Then counts of units, which only make the run shorter, say little more of a place.
+bool RouteTable::Impl::transfers_prevail(const RouteKind& kind, std::size_t unit_type) const
+{
+    const double moved_s = bounds_.moved_bytes[unit_type] * columns->facts(unit_type).least_s_per_byte;
+    return moved_s + bounds_.delay_s[unit_type] > bounds_.run_s[unit_type] * kind.least_factor;
+}
+
 double RouteTable::Impl::least_by_count(const RouteRequest& request, RouteKind& kind, std::size_t unit_type,
                                         const LeastSlowdown& slowdown)
 {
@@ -329,7 +336,7 @@ void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChoose
         kBoundFactor * objective(request.prefer, {outcomes.completion_s[unit_type], outcomes.cost[unit_type],
                                                   outcomes.energy_j[unit_type]});
     // Of a kind with limits the columns of all that were looked at closely tell what these remove: as many as ever.
-    const bool is_by_count = is_counted && kind.is_exact && kind.cost.empty();
+    const bool is_by_count = is_counted && kind.is_exact && kind.cost.empty() && !transfers_prevail(kind, unit_type);
     if (is_by_count && is_free_at_last(request.units, unit_type))
         kind.objective[unit_type] =
             std::max(kind.objective[unit_type], least_by_count(request, kind, unit_type, slowdown));

@@ -212,6 +212,8 @@ struct RouteTable::Impl {
         double from_s{};
     };
     FreeAtLast free_at_last(std::size_t unit_type) const;
+    /// Whether, by the bounds, transfers take longer than the run at its best count.
+    bool transfers_prevail(const RouteKind& kind, std::size_t unit_type) const;
     LeastRun least_run(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type);
     /// Room for what bounds are computed with, by unit type.
     struct BoundRoom {
