@@ -346,10 +346,9 @@ void RouteTable::Impl::estimate_all(const RouteRequest& request, PlaceChooser& c
 {
     const Range all{0, unit_types->size()};
     begin_bounds(request, kind, all);
-    // Networks hour by hour and powers take most of the time; a kind that is not exact moves its data when it likes. Of
-    // such a kind bounds also say which places are shown beside the winner.
+    // Networks hour by hour and powers take most of the time; a kind that is not exact moves its data when it likes.
     const bool has_delay = request.transfer.in_bytes > 0 && kind.cost.empty();
-    const bool is_quick = kind.is_exact && (has_delay || kind.has_loads || weighs_several(request.prefer));
+    const bool is_quick = weighs_several(request.prefer) || (kind.is_exact && (has_delay || kind.has_loads));
     set_outcomes(request, kind, all);
     set_limited(kind, static_cast<double>(request.units.count.value_or(request.units.min)), all);
     (is_quick ? set_objective_bounds : set_objectives)(request.prefer, bounds_.outcomes, kind.objective);

@@ -299,9 +299,17 @@ class Search {
                (bound.unknown_parts == best_.unknown_parts && bound.objective < best_.objective);
     }
 
+    /// Of a kind that is not exact: with powers, which most places are not asked for.
+    void sharpen_quick(std::size_t i)
+    {
+        table_->estimate_roughly(*request_, *chooser_, *kind_, i, RouteTable::Impl::Neighbours::kLeftOut);
+    }
+
     void refine_bound(std::size_t unit_type, std::vector<Bound>& bounds, const std::optional<Bound>& end)
     {
-        if (RouteTable::Impl::is_without_neighbours(*kind_, unit_type))
+        if (RouteTable::Impl::is_quick_at(*kind_, unit_type))
+            sharpen_quick(unit_type);
+        else if (RouteTable::Impl::is_without_neighbours(*kind_, unit_type))
             count_neighbours(unit_type);
         else if (table_->can_bound_starts(*request_, *kind_, unit_type))
             table_->bound_starts(*request_, *chooser_, *kind_, unit_type);
@@ -361,8 +369,10 @@ class Search {
         std::vector<std::pair<Rank, std::uint32_t>> ties;
         for (std::size_t i = 0; i < size(); ++i) {
             if (objective_[i] > limit || unknown_[i] != best_.unknown_parts) continue;
+            if (!may_stay(i)) continue;
+            if (RouteTable::Impl::is_quick_at(*kind_, i)) sharpen_quick(i);
             // It came up before: without a bound by start a choice would have been made there.
-            if (kind_->is_by_start_at(i) && may_stay(i)) refine(i);
+            if (kind_->is_by_start_at(i)) refine(i);
             if (objective_[i] > limit || unknown_[i] != best_.unknown_parts) continue;
             if (may_stay(i) && (!last || *last < bound_of(i)))
                 ties.emplace_back(rank_of(figures_of(i), kind_->knows_work, limit), static_cast<std::uint32_t>(i));

@@ -41,10 +41,10 @@ struct RouteKind {
     /// has to be compared with completion_s and cost.
     bool is_exact{};
     /// kRough where no choice was made yet, and the columns have what none can beat by run times alone: in large
-    /// networks most unit types need no closer look. kQuick, only of an exact kind: a lower bound still, without what
-    /// takes long to compute. kSharp, only of a kind that is not: as kRough, and with what neighbours cost at least.
-    /// kByStart, only of a kind that is not: as kRough, but the objective is bounded count by count, and hour by hour.
-    /// 0: the columns are those of a choice. Empty: all are.
+    /// networks most unit types need no closer look. kQuick: a lower bound still, without what takes long to compute.
+    /// kSharp, only of a kind that is not exact: as kRough, and with what neighbours cost at least. kByStart, only of
+    /// such a kind: as kRough, but the objective is bounded count by count, and hour by hour. 0: the columns are those
+    /// of a choice. Empty: all are.
     std::vector<std::uint8_t> is_rough;
     /// 1 where times of runs of its type are known, which may be less than any bound of raw predictions. Empty:
     /// nowhere.

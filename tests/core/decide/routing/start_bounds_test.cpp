@@ -185,6 +185,7 @@ class PricedNetworks {
 TEST(StartBounds, NoChoiceIsBetterThanItsBoundNorBeyondItsLimits)
 {
     PricedNetworks random(23);
+    int quick_ones = 0;
     int bounded = 0;
     int sharper = 0;
     int limited = 0;
@@ -197,6 +198,13 @@ TEST(StartBounds, NoChoiceIsBetterThanItsBoundNorBeyondItsLimits)
         RouteKind& kind = table.impl().kind_of(request, chooser);
         if (kind.is_exact) continue;
         for (std::size_t i = 0; i < views.size(); ++i) {
+            if (RouteTable::Impl::is_quick_at(kind, i)) {
+                const double quick = kind.objective[i];
+                table.impl().estimate_roughly(request, chooser, kind, i, RouteTable::Impl::Neighbours::kLeftOut);
+                ASSERT_LE(quick, kind.objective[i]) << world << " " << i;
+                ASSERT_FALSE(RouteTable::Impl::is_quick_at(kind, i));
+                ++quick_ones;
+            }
             if (!kind.is_rough_at(i) || !table.impl().can_bound_starts(request, kind, i)) continue;
             const double rough = kind.objective[i];
             table.impl().bound_starts(request, chooser, kind, i);
@@ -220,6 +228,7 @@ TEST(StartBounds, NoChoiceIsBetterThanItsBoundNorBeyondItsLimits)
             limited += most.completion_s < Availability::kForEver ? 1 : 0;
         }
     }
+    EXPECT_GT(quick_ones, 500);
     EXPECT_GT(bounded, 1000);
     EXPECT_GT(sharper, bounded / 4);
     EXPECT_GT(limited, bounded / 2);
