@@ -1,7 +1,6 @@
 #include "server/app/stop_signals.hpp"
 
 #include <signal.h>
-#include <unistd.h>
 
 namespace fathom::server {
 
@@ -15,18 +14,14 @@ void StopSignals::wait_first()
     signals_.async_wait([this](const boost::system::error_code& error, int number) {
         if (error) return;
         promise_.set_value(number);
-        first_ = std::chrono::steady_clock::now();
-        wait_second();
+        ignore_later();
     });
 }
 
-void StopSignals::wait_second()
+void StopSignals::ignore_later()
 {
     signals_.async_wait([this](const boost::system::error_code& error, int) {
-        if (error) return;
-        if (std::chrono::steady_clock::now() - first_ > std::chrono::seconds(1))
-            _exit(1); // the supervisor stops PostgreSQL
-        wait_second();
+        if (!error) ignore_later();
     });
 }
 

@@ -3,13 +3,13 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 
-#include <chrono>
 #include <future>
 
 namespace fathom::server {
 
-/// Tells the main thread of the first SIGTERM or SIGINT; a later one ends the process at once. One that comes within a
-/// second is the same: sent to all our processes, as systemd does, it reaches this one twice.
+/// Tells the main thread of the first SIGTERM or SIGINT. Later ones change nothing: sent to all our processes, as
+/// systemd does, one reaches this one twice, and the supervisor's copy comes when that gets to run. It is the
+/// supervisor that knows whether a stop is asked for again, and then kills this process.
 class StopSignals {
   public:
     explicit StopSignals(boost::asio::io_context& context);
@@ -18,11 +18,10 @@ class StopSignals {
 
   private:
     void wait_first();
-    void wait_second();
+    void ignore_later();
 
     boost::asio::signal_set signals_;
     std::promise<int> promise_;
-    std::chrono::steady_clock::time_point first_;
 };
 
 /// From here on other threads take SIGTERM and SIGINT: those that run the handlers, until they have ended. One that

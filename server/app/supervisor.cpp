@@ -10,6 +10,7 @@
 #include "server/app/backup/moved_database.hpp"
 #include "server/app/embedded_postgres.hpp"
 #include "server/app/state_lock.hpp"
+#include "server/app/stop_requests.hpp"
 #include "server/app/verifier_program.hpp"
 #include "server/identity/authority.hpp"
 #include "server/retention/free_space.hpp"
@@ -77,10 +78,10 @@ Result<std::string> read_authority_key(const std::filesystem::path& path)
 class Supervisor {
   public:
     Supervisor(const ServerSettings& settings, std::optional<gid_t> server_group, PacketSockets ours, pid_t server,
-               int signals)
+               OpenFile signals)
         : settings_(&settings), server_group_(server_group), requests_(std::move(ours.first)),
-          probes_(std::move(ours.second)), server_(server), server_end_(open_child_end(server)), signals_(signals),
-          database_started_(eventfd(0, EFD_CLOEXEC))
+          probes_(std::move(ours.second)), server_(server), server_end_(open_child_end(server)),
+          stops_(std::move(signals)), database_started_(eventfd(0, EFD_CLOEXEC))
     {
     }
 
@@ -89,7 +90,7 @@ class Supervisor {
 
   private:
     int poll_limit_ms() const;
-    void pass_signal_on() const;
+    void take_signals();
     void serve_request();
     Result<std::string> answer(SupervisorRequest request, const std::string& text);
     Result<std::string> read_certificate() const;
@@ -107,7 +108,8 @@ class Supervisor {
     OpenFile probes_;
     pid_t server_;
     OpenFile server_end_; ///< none is open where the system gives none: then the server is looked at; so is a probe
-    OpenFile signals_;
+    StopRequests stops_;
+    bool is_killed_ = false;    ///< the server, since it was to stop at once
     OpenFile database_started_; ///< eventfd
     std::future<Result<std::unique_ptr<EmbeddedPostgres>>> database_start_;
     std::unique_ptr<EmbeddedPostgres> database_;
@@ -121,7 +123,7 @@ int Supervisor::run()
 {
     for (;;) {
         std::array<pollfd, 6> waits{{{server_end_.number(), POLLIN, 0},
-                                     {signals_.number(), POLLIN, 0},
+                                     {stops_.number(), POLLIN, 0},
                                      {requests_.number(), POLLIN, 0},
                                      {probes_.number(), POLLIN, 0},
                                      {database_started_.number(), POLLIN, 0},
@@ -131,7 +133,7 @@ int Supervisor::run()
         // zombie.
         if (probe_pace_) probe_pace_->look();
         if (has_child_ended(server_)) return finish();
-        if (waits[1].revents != 0) pass_signal_on();
+        take_signals();
         if (waits[2].revents != 0) serve_request();
         if (waits[3].revents != 0) serve_probe_request();
         if (waits[4].revents != 0) tell_database();
@@ -149,17 +151,21 @@ void Supervisor::end_probe()
 
 int Supervisor::poll_limit_ms() const
 {
-    int limit_ms = child_poll_limit_ms(server_end_);
+    int limit_ms = earlier_ms(child_poll_limit_ms(server_end_), stops_.poll_limit_ms(std::chrono::steady_clock::now()));
     if (probe_ > 0) limit_ms = earlier_ms(limit_ms, child_poll_limit_ms(probe_end_));
     if (probe_pace_) limit_ms = earlier_ms(limit_ms, static_cast<int>(BackgroundProcess::kPeriod.count()));
     return limit_ms;
 }
 
-void Supervisor::pass_signal_on() const
+void Supervisor::take_signals()
 {
-    signalfd_siginfo signal{};
-    if (read(signals_.number(), &signal, sizeof signal) != sizeof signal) return;
-    kill(server_, static_cast<int>(signal.ssi_signo));
+    const std::optional<StopRequest> stop = stops_.take(std::chrono::steady_clock::now());
+    if (!stop) return;
+    if (stop->is_at_once) {
+        log_warning("stopping_at_once", {{"signal", stop->signal}});
+        is_killed_ = true;
+    }
+    kill(server_, stop->is_at_once ? SIGKILL : stop->signal);
 }
 
 void Supervisor::serve_request()
@@ -284,9 +290,10 @@ int Supervisor::finish()
         kill(probe_, SIGKILL);
         wait_for(probe_);
     }
-    const bool is_by_signal = WIFSIGNALED(status);
+    const bool is_by_signal = WIFSIGNALED(status) && !is_killed_;
     if (is_by_signal) log_error("server_ended", {{"status", describe_exit(status)}});
-    const int code = is_by_signal ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    const int ended = is_by_signal ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    const int code = is_killed_ ? 1 : ended;
     // PostgreSQL is still starting, and nobody waits for it: it ends with us.
     if (database_start_.valid()) _exit(code);
     database_.reset();
@@ -342,12 +349,13 @@ int run_supervised(const ServerSettings& settings, const std::function<Result<vo
     sigaddset(&passed, SIGTERM);
     sigaddset(&passed, SIGINT);
     sigprocmask(SIG_BLOCK, &passed, &before);
-    const int signals = signalfd(-1, &passed, SFD_CLOEXEC);
+    OpenFile signals(signalfd(-1, &passed, SFD_CLOEXEC | SFD_NONBLOCK));
     const pid_t supervisor = getpid();
     const pid_t server = fork();
-    if (server < 0 || signals < 0) return refuse({Errc::kUnavailable, "cannot start fathomd's second process"});
+    if (server < 0 || signals.number() < 0)
+        return refuse({Errc::kUnavailable, "cannot start fathomd's second process"});
     if (server == 0) {
-        close(signals);
+        signals = OpenFile();
         sigprocmask(SIG_SETMASK, &before, nullptr);
         requests->first = OpenFile();
         probes->first = OpenFile();
@@ -358,7 +366,9 @@ int run_supervised(const ServerSettings& settings, const std::function<Result<vo
     requests->second = OpenFile();
     probes->second = OpenFile();
     const std::optional<gid_t> group = user ? std::optional(user->gid) : std::nullopt;
-    return Supervisor(settings, group, {std::move(requests->first), std::move(probes->first)}, server, signals).run();
+    return Supervisor(settings, group, {std::move(requests->first), std::move(probes->first)}, server,
+                      std::move(signals))
+        .run();
 }
 
 } // namespace fathom::server
