@@ -1,8 +1,9 @@
 // One process of several that train together: each has a GPU, and in each iteration waits for all others in collective
 // calls. It checks all that it wrote, and knows nothing of sharing but the ends of its iterations.
 //
-//   collective_trainer RANK RANKS DEVICE COMMUNICATOR ITERATIONS WAY
+//   collective_trainer RANK RANKS DEVICE COMMUNICATOR ITERATIONS WAY [UNTIL]
 //
+// UNTIL: a file, until which it goes on after that many iterations, too.
 // WAY: `linked` to NVIDIA's library; `dlsym`: found in it; `group`: calls are grouped; `silent`: linked, and nothing is
 // said of iterations. Built as own_collective_trainer it is not linked to NVIDIA's library: it loads FATHOM_OWN_NCCL so
 // that nobody else sees its functions: `own`: a library that has an NCCL in it; `passing`: one that finds it.
@@ -16,6 +17,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -101,14 +103,37 @@ Nccl find_nccl(const std::string& way)
 #endif
 }
 
-/// In the manager's books, with what they say of its iterations, until the file is there.
-void stay_until(const char* file)
-{
-    using EndIteration = decltype(fathom_gpu_iteration_end);
-    if (auto* const end = reinterpret_cast<EndIteration*>(::dlsym(RTLD_DEFAULT, "fathom_gpu_iteration_end"))) end();
-    while (!std::filesystem::exists(file))
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-}
+/// Which iteration is the last. The first rank says so before it takes part in that one; the others read it after they
+/// took part, when it has been said.
+class End {
+  public:
+    /// @param until  nullptr: after so many iterations
+    End(int rank, int iterations, const char* until, const std::string& communicator)
+        : rank_(rank), iterations_(iterations), until_(until), file_(communicator + "-last")
+    {
+    }
+
+    void begin(int iteration) const
+    {
+        if (until_ == nullptr || rank_ != 0 || iteration < iterations_ || !std::filesystem::exists(until_)) return;
+        std::ofstream(file_ + ".new") << iteration;
+        std::filesystem::rename(file_ + ".new", file_);
+    }
+
+    bool is_after(int iteration) const
+    {
+        if (until_ == nullptr) return iteration >= iterations_;
+        int last = 0;
+        std::ifstream(file_) >> last;
+        return last > 0 && iteration >= last;
+    }
+
+  private:
+    int rank_;
+    int iterations_;
+    const char* until_;
+    std::string file_;
+};
 
 } // namespace
 
@@ -144,8 +169,9 @@ int main(int argc, char** argv)
         way == "silent"
             ? nullptr
             : reinterpret_cast<decltype(fathom_gpu_iteration_end)*>(::dlsym(RTLD_DEFAULT, "fathom_gpu_iteration_end"));
-    const int iterations = std::stoi(argv[5]);
-    for (int iteration = 1; iteration <= iterations; ++iteration) {
+    const End end(rank, std::stoi(argv[5]), argc == 8 ? argv[7] : nullptr, argv[4]);
+    for (int iteration = 1;; ++iteration) {
+        end.begin(iteration);
         Address activations = 0;
         require(cuMemAlloc_v2(&activations, kWords * 8), "allocate");
         const auto value = static_cast<std::uint64_t>(iteration);
@@ -160,9 +186,9 @@ int main(int argc, char** argv)
         require(cuCtxSynchronize(), "cuCtxSynchronize");
         require(cuMemFree_v2(activations), "free");
         if (end_iteration != nullptr) end_iteration();
+        if (end.is_after(iteration)) break;
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
-    if (argc == 8) stay_until(argv[7]);
     require(nccl.destroy(communicator), "ncclCommDestroy");
     require(cuMemFree_v2(weights), "free");
     return 0;
