@@ -118,6 +118,7 @@ def slurm_network(agent_lines=(), **cluster):
     with Network() as network, contextlib.ExitStack() as stack:
         network.cluster = SlurmCluster(network.folder, "alpha", **cluster)
         stack.callback(network.cluster.call, "stop")
+        stack.callback(network.stop_agents)
         network.agent = network.add_agent("alpha", network.cluster.agent_config(*agent_lines))
         yield network
 

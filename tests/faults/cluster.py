@@ -253,6 +253,8 @@ class Cluster:
         if self.relay:
             self.relay.heal()
         for agent in self.agents:
+            agent.process.ask_to_stop()
+        for agent in self.agents:
             agent.process.stop()
         for server in self.servers:
             server.process.stop()
