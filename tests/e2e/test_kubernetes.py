@@ -324,14 +324,22 @@ def test_a_creation_whose_answer_is_lost_is_not_repeated(network, cluster):
     assert any((call.verb, call.resource) == ("create", "jobs") and call.code in (0, 201) for call in cluster.control.calls)
 
 
-@pytest.mark.parametrize("code, retry_after_s", [(429, 1), (503, None), (500, None)])
-def test_an_api_server_that_refuses_for_a_while_is_asked_again(network, cluster, code, retry_after_s):
+def test_an_api_server_that_refuses_for_a_while_is_asked_again(network, cluster):
+    """A job at each of three centers side by side, since an agent leaves what was refused for a while; each is refused twice."""
     if cluster.is_real:
         pytest.skip("the real API server refuses nothing on demand")
-    refused = cluster.faults.add("refuse", verb="create", resource="jobs", times=2, code=code, retry_after_s=retry_after_s)
+    centers = ("alpha", "refused-1", "refused-2")
+    for center in centers[1:]:
+        work = network.folder / f"work-{center}"
+        work.mkdir(mode=0o755)
+        network.add_agent(center, cluster.agent_config(center=center, work=work))
+    refused = [cluster.faults.add("refuse", verb="create", resource="jobs", times=2, code=code, retry_after_s=retry_after_s)
+               for code, retry_after_s in ((429, 1), (503, None), (500, None))]
+    jobs = [network.submit(command=["true"], units={"center": center, "type": SMALL}, wall_limit_s=300)["id"] for center in centers]
 
-    expect_end(network.wait_job(submit(network, "true"), 240), state="succeeded")
-    assert refused.met == 2
+    for job_id in jobs:
+        expect_end(network.wait_job(job_id, 240), state="succeeded")
+    assert [fault.met for fault in refused] == [2, 2, 2]
 
 
 def test_an_api_server_that_goes_and_comes_back_loses_nothing(network, cluster):
