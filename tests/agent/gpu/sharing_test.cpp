@@ -210,11 +210,9 @@ TEST_F(GpuSharing, WhoIsKilledGivesEverythingBackAtOnce)
 {
     start();
     const std::map<std::string, std::string> options{
-        {"iterations", "1000000"}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}, {"hold", "yes"}};
+        {"until", "enough"}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}, {"hold", "yes"}};
     const auto victim = train("victim", options);
-    auto finite = options;
-    finite["iterations"] = "30";
-    const auto other = train("other", finite);
+    const auto other = train("other", options);
     ASSERT_TRUE(victim->wait_for_output("started"));
     ASSERT_TRUE(other->wait_for_output("started"));
     ASSERT_TRUE(wait_until([&] { return !job("victim").is_null() && job("victim").at("switches") > 0; }));
@@ -223,24 +221,36 @@ TEST_F(GpuSharing, WhoIsKilledGivesEverythingBackAtOnce)
 
     EXPECT_EQ(victim->wait(), -SIGKILL);
     EXPECT_TRUE(wait_until([&] { return job("victim").is_null(); }));
+    const Json before = job("other");
+    ASSERT_TRUE(before.is_object()) << other->output();
+    EXPECT_TRUE(wait_until([&] { return job("other").at("iterations") > before.at("iterations"); }));
+    go_on("enough");
     EXPECT_EQ(other->wait(), 0) << other->output();
 }
 
 /// A kernel of an hour, which nothing but the end of its process takes off a GPU.
 TEST_F(GpuSharing, WhoseKernelDoesNotEndIsEndedSoThatOthersGoOn)
 {
-    settings_.coordinator.turns = {.slice_s = 0.02, .most_slice_s = 0.1, .most_wait_s = 30, .most_overrun_s = 1};
-    start();
-    const auto victim = train(
-        "victim", {{"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}, {"compute-us", "3600000000"}});
-    ASSERT_TRUE(victim->wait_for_output("started"));
-    ASSERT_TRUE(wait_until([&] { return !job("victim").is_null(); }));
-    const auto other =
-        train("other", {{"iterations", "3"}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}});
+    // It ends itself, and says so, before the manager ends it; on a busy machine with more time in between.
+    bool has_said_so = false;
+    for (const double overrun_s : {1, 8, 40}) {
+        service_.reset();
+        settings_.coordinator.turns = {
+            .slice_s = 0.02, .most_slice_s = 0.1, .most_wait_s = 30, .most_overrun_s = overrun_s};
+        start();
+        const auto victim = train(
+            "victim", {{"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}, {"compute-us", "3600000000"}});
+        ASSERT_TRUE(victim->wait_for_output("started"));
+        ASSERT_TRUE(wait_until([&] { return !job("victim").is_null(); }));
+        const auto other =
+            train("other", {{"iterations", "3"}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}});
 
-    EXPECT_EQ(other->wait(), 0) << other->output();
-    EXPECT_EQ(victim->wait(), -SIGKILL);
-    EXPECT_NE(victim->output().find("did not give the GPU back"), std::string::npos) << victim->output();
+        EXPECT_EQ(other->wait(), 0) << other->output();
+        EXPECT_EQ(victim->wait(), -SIGKILL);
+        has_said_so = victim->output().find("did not give the GPU back") != std::string::npos;
+        if (has_said_so) break;
+    }
+    EXPECT_TRUE(has_said_so);
 }
 
 /// Not even its library can end it.
