@@ -56,17 +56,23 @@ double running_cpu_s(pid_t process)
 
 TEST_F(ProbeProgram, StopsInTheMiddleOfACallWhenTheLimitIsOver)
 {
-    const double before_s = ended_children_cpu_s();
+    const std::string product = "dgemm(k=9000,m=9000,n=9000)";
+    Outcome outcome;
+    // On a busy machine half a second may be over before the product begins.
+    for (const std::string limit_s : {"0.5", "4"}) {
+        const double before_s = ended_children_cpu_s();
 
-    const Outcome outcome = run_task(R"({"name": "t", "limit_s": 0.5, "operators": [
-        {"id": "dgemm", "parameters": {"m": 9000, "n": 9000, "k": 9000}}]})",
-                                     kTwoCores);
+        outcome = run_task(R"({"name": "t", "limit_s": )" + limit_s +
+                               R"(, "operators": [{"id": "dgemm", "parameters": {"m": 9000, "n": 9000, "k": 9000}}]})",
+                           kTwoCores);
 
-    EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr("took longer than its limit of 0.5 s: stopped after "));
-    EXPECT_THAT(outcome.err, HasSubstr("dgemm(k=9000,m=9000,n=9000)"));
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_LT(ended_children_cpu_s() - before_s, 10); // the product alone takes longer
+        EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
+        EXPECT_THAT(outcome.err, HasSubstr("took longer than its limit of " + limit_s + " s: stopped after "));
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_LT(ended_children_cpu_s() - before_s, 10); // the product alone takes longer
+        if (outcome.err.find(product) != std::string::npos) break;
+    }
+    EXPECT_THAT(outcome.err, HasSubstr(product));
 }
 
 TEST_F(ProbeProgram, GivesUpWhenTheLimitIsOutOfReach)

@@ -293,6 +293,7 @@ TEST_P(ReplicaRace, NeverOversellsKeepsQuotasAndGangsAndPlacesEachJobOnceAndAllI
         change_centers(round);
         end_round(0.5);
     }
+    EXPECT_TRUE(test::eventually([&] { return reserved_ > 0; })) << "those who reserve may come late";
     is_over = true;
     people.join();
     sql("UPDATE advance_reservation SET cancelled_at = now() WHERE cancelled_at IS NULL");
@@ -314,7 +315,6 @@ TEST_P(ReplicaRace, NeverOversellsKeepsQuotasAndGangsAndPlacesEachJobOnceAndAllI
     EXPECT_EQ(placed, jobs);
     EXPECT_EQ(broken_gangs(), "");
     EXPECT_NE(sql("SELECT count(DISTINCT gang) FROM job WHERE gang <> ''"), "0");
-    EXPECT_GT(reserved_.load(), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, ReplicaRace, ::testing::Values(1U, 2U, 3U, 4U));

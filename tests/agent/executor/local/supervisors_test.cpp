@@ -27,14 +27,14 @@ TEST_F(LocalExecutorTest, TellsWhatHasChangedWithoutBeingAsked)
     start(job);
     const AttemptId& id = job.attempt_id;
     wait_until([&] { return tells([&] { return executor().look(id).started_at.has_value(); }); }, "its start");
-    EXPECT_TRUE(seen.moved.contains(id));
+    // The news may come after a look has shown it.
+    wait_until([&] { return tells([&] { return seen.moved.contains(id); }); }, "news of its start");
     EXPECT_FALSE(seen.written.contains(id));
     seen = {};
 
     write_file(work(id) / "go", "").value();
     wait_until([&] { return tells([&] { return seen.written.contains(id); }); }, "its output");
-    // The news may come after a look has shown it.
-    wait_until([&] { return tells([&] { return seen.moved.contains(id); }); }, "news");
+    wait_until([&] { return tells([&] { return seen.moved.contains(id); }); }, "news of its end");
     wait_until([&] { return executor().look(id).phase == RunPhase::kEnded; }, "its end");
 }
 
@@ -64,8 +64,12 @@ TEST_F(LocalExecutorTest, TellsThatASupervisorHasDied)
 
     ::kill(supervisor_of(job.attempt_id), SIGKILL);
 
-    wait_until([&] { return executor().changes().moved.contains(job.attempt_id); }, "the news");
-    EXPECT_EQ(executor().look(job.attempt_id).phase, RunPhase::kVanished);
+    // What comes first may be the news of its start.
+    const auto is_told_of_it = [&] {
+        return executor().changes().moved.contains(job.attempt_id) &&
+               executor().look(job.attempt_id).phase == RunPhase::kVanished;
+    };
+    wait_until(is_told_of_it, "the news");
 }
 
 TEST_F(LocalExecutorTest, StartsJobsBySupervisorsThatStoodReady)
