@@ -233,7 +233,7 @@ TEST_F(GpuSharing, WhoseKernelDoesNotEndIsEndedSoThatOthersGoOn)
 {
     // It ends itself, and says so, before the manager ends it; on a busy machine with more time in between.
     bool has_said_so = false;
-    for (const double overrun_s : {1, 8, 40}) {
+    for (const double overrun_s : {1.0, 8.0, 40.0}) {
         service_.reset();
         settings_.coordinator.turns = {
             .slice_s = 0.02, .most_slice_s = 0.1, .most_wait_s = 30, .most_overrun_s = overrun_s};
