@@ -173,7 +173,7 @@ def test_a_stop_waits_for_statements_that_take_long(network):
 def test_who_asks_for_a_stop_again_later_does_not_wait_for_it(network):
     process, log = network.server.process.process, network.server.process.log
     with waiting_for_a_lock(network):
-        # Those of the first second are one. A signal that comes before is one with the next.
+        # All of the first second are one.
         while process.poll() is None:
             process.send_signal(signal.SIGTERM)
             time.sleep(0.1)
