@@ -2,6 +2,7 @@
 
 #include "agent/catalog/unit_plan.hpp"
 #include "core/decide/corun/choose_device.hpp"
+#include "core/decide/corun/pair_model.hpp"
 #include "core/model/attempt.hpp"
 #include "core/model/device_neighbours.hpp"
 #include "core/model/gpu_memory.hpp"

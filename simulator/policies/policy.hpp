@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/decide/corun/expect_share.hpp"
+#include "core/decide/corun/pair_model.hpp"
 #include "simulator/knowledge/knowledge.hpp"
 #include "simulator/world/scenario.hpp"
 

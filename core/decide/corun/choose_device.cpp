@@ -12,7 +12,7 @@ namespace {
 constexpr double kShareStep = 1e-9;
 
 /// Whether more is known than that the classes of both are not.
-bool is_known(const PairMember& a, const PairMember& b, const PairModel& pairs)
+bool is_known(const PairMember& a, const PairMember& b, const PairKnowledge& pairs)
 {
     if (a.kernel_class != KernelClass::kUnknown && b.kernel_class != KernelClass::kUnknown) return true;
     if (pairs.is_excluded(a, b)) return true;
@@ -37,7 +37,8 @@ bool DeviceExpectation::keeps_equal_parts() const
     return std::min(newcomer_share, least_tenant_share) >= part - kShareStep;
 }
 
-DeviceExpectation expect_beside(const PairMember& newcomer, std::span<const PairMember> tenants, const PairModel& pairs)
+DeviceExpectation expect_beside(const PairMember& newcomer, std::span<const PairMember> tenants,
+                                const PairKnowledge& pairs)
 {
     std::vector<PairMember> members;
     for (const PairMember& tenant : tenants) {
@@ -73,7 +74,7 @@ DeviceExpectation expect_beside(const PairMember& newcomer, std::span<const Pair
 }
 
 std::vector<std::size_t> order_devices(const PairMember& newcomer, std::span<const DeviceOption> devices,
-                                       const PairModel& pairs)
+                                       const PairKnowledge& pairs)
 {
     std::vector<DeviceRank> ranks;
     ranks.reserve(devices.size());

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/portable_math.hpp"
-#include "core/decide/corun/pair_model.hpp"
+#include "core/decide/corun/pair_knowledge.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -48,7 +48,7 @@ struct ShareBesideSeveral {
 /// Each keeps the product of what it keeps beside each other one, as in decide_corun(). The same whatever the order of
 /// the tenants.
 DeviceExpectation expect_beside(const PairMember& newcomer, std::span<const PairMember> tenants,
-                                const PairModel& pairs);
+                                const PairKnowledge& pairs);
 
 /// The devices as indices, the best first:
 ///
@@ -63,6 +63,6 @@ DeviceExpectation expect_beside(const PairMember& newcomer, std::span<const Pair
 /// Where nothing is known of the job only 1, 4 and 5 count. Never fails: what is worst is last, and is still given
 /// where nothing else has room.
 std::vector<std::size_t> order_devices(const PairMember& newcomer, std::span<const DeviceOption> devices,
-                                       const PairModel& pairs);
+                                       const PairKnowledge& pairs);
 
 } // namespace fathom

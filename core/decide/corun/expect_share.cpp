@@ -10,7 +10,7 @@ namespace {
 
 /// Beside all of a GPU's tenants of which something was measured.
 std::optional<ExpectedGpuShare> share_beside(const PairMember& newcomer, const std::vector<GpuTenant>& tenants,
-                                             const PairModel& pairs)
+                                             const PairKnowledge& pairs)
 {
     ExpectedGpuShare expected{.neighbours = 0};
     ShareBesideSeveral beside;
@@ -28,16 +28,15 @@ std::optional<ExpectedGpuShare> share_beside(const PairMember& newcomer, const s
     return expected;
 }
 
-} // namespace
-
-std::optional<ExpectedGpuShare> expect_gpu_share(const std::string& kind, std::span<const TenantedGpu> gpus,
-                                                 const PairModel& pairs)
+/// Which of the GPUs comes first for the job of those that have a free part.
+std::optional<std::size_t> first_open(const PairMember& newcomer, std::span<const TenantedGpu> gpus,
+                                      const PairKnowledge& pairs)
 {
-    if (!pairs.knows(kind)) return std::nullopt;
     std::vector<DeviceOption> options;
-    std::vector<const TenantedGpu*> open;
+    std::vector<std::size_t> open;
     std::optional<std::size_t> empty_parts;
-    for (const TenantedGpu& gpu : gpus) {
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
+        const TenantedGpu& gpu = gpus[i];
         if (gpu.free_parts == 0) continue;
         if (gpu.tenants.empty()) { // all of these are alike but for their parts, and there may be thousands
             if (empty_parts && *empty_parts <= gpu.free_parts) continue;
@@ -47,12 +46,53 @@ std::optional<ExpectedGpuShare> expect_gpu_share(const std::string& kind, std::s
         option.free_parts = gpu.free_parts;
         for (const GpuTenant& tenant : gpu.tenants)
             option.tenants.push_back({tenant.kind, KernelClass::kUnknown});
-        open.push_back(&gpu);
+        open.push_back(i);
     }
     if (options.empty()) return std::nullopt;
+    return open[order_devices(newcomer, options, pairs).front()];
+}
+
+} // namespace
+
+std::vector<TenantedGpu> gpus_of(std::int64_t unit_count, std::int64_t units_per_device)
+{
+    const TenantedGpu free{{}, static_cast<std::size_t>(units_per_device)};
+    return std::vector<TenantedGpu>(static_cast<std::size_t>(unit_count / units_per_device), free);
+}
+
+std::optional<ExpectedGpuShare> expect_gpu_share(const std::string& kind, std::span<const TenantedGpu> gpus,
+                                                 const PairKnowledge& pairs)
+{
+    if (!pairs.knows(kind)) return std::nullopt;
     const PairMember newcomer{kind, KernelClass::kUnknown};
-    const std::size_t first = order_devices(newcomer, options, pairs).front();
-    return share_beside(newcomer, open[first]->tenants, pairs);
+    const std::optional<std::size_t> first = first_open(newcomer, gpus, pairs);
+    return first ? share_beside(newcomer, gpus[*first].tenants, pairs) : std::nullopt;
+}
+
+void place_tenant(std::vector<TenantedGpu>& gpus, const GpuTenant& tenant, std::int64_t parts,
+                  const PairKnowledge& pairs)
+{
+    for (std::int64_t left = parts; left > 0;) {
+        const std::optional<std::size_t> first = first_open({tenant.kind, KernelClass::kUnknown}, gpus, pairs);
+        if (!first) return;
+        TenantedGpu& gpu = gpus[*first];
+        const std::int64_t given = std::min(left, static_cast<std::int64_t>(gpu.free_parts));
+        gpu.free_parts -= static_cast<std::size_t>(given);
+        gpu.tenants.push_back(tenant);
+        left -= given;
+    }
+}
+
+void place_alone(std::vector<TenantedGpu>& gpus, const GpuTenant& tenant, std::int64_t parts)
+{
+    std::int64_t left = parts;
+    for (TenantedGpu& gpu : gpus) {
+        if (left <= 0) return;
+        if (!gpu.tenants.empty() || gpu.free_parts == 0) continue;
+        left -= static_cast<std::int64_t>(gpu.free_parts);
+        gpu.free_parts = 0;
+        gpu.tenants.push_back(tenant);
+    }
 }
 
 } // namespace fathom

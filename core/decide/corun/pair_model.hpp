@@ -3,7 +3,7 @@
 #include "core/base/result.hpp"
 #include "core/decide/corun/kernel.hpp"
 #include "core/decide/corun/pair_completion.hpp"
-#include "core/model/pair_source.hpp"
+#include "core/decide/corun/pair_knowledge.hpp"
 
 #include <array>
 #include <cstdint>
@@ -17,12 +17,6 @@
 
 /// What kernels keep of their speed beside others, learned from pairs that ran (C3, C6).
 namespace fathom {
-
-/// One kernel of a pair; the name must outlive it.
-struct PairMember {
-    std::string_view kind;
-    KernelClass kernel_class{KernelClass::kUnknown};
-};
 
 /// Two kernels ran together.
 struct PairSample {
@@ -47,16 +41,8 @@ struct ShareRecord {
     double spread() const; ///< standard deviation; 0 of one run
 };
 
-/// What a kernel is expected to keep of its speed beside another.
-struct PairShare {
-    double share{};
-    double spread{};      ///< standard deviation: of the runs, or of what such predictions were off by
-    std::int64_t count{}; ///< runs that were measured together
-    PairSource source{PairSource::kDefault};
-};
-
 /// History of pairs and what follows from it for pairs that never ran. Not thread-safe.
-class PairModel {
+class PairModel final : public PairKnowledge {
   public:
     PairModel();
     /// Learns a run. Known pairs are known at once; what is inferred from them follows with refit().
@@ -64,16 +50,15 @@ class PairModel {
     Result<void> add(const PairSample& sample);
     /// Both cannot run together, for lack of device memory.
     void exclude(const PairMember& a, const PairMember& b);
-    bool is_excluded(const PairMember& a, const PairMember& b) const;
+    bool is_excluded(const PairMember& a, const PairMember& b) const override;
     /// Infers the rest anew. Costs a few milliseconds with 350 pairs.
     void refit();
 
     /// What `kernel` keeps beside `beside`: as measured; else from the table's completion where that was closer than
     /// the class average for pairs that were left out; else the class average; else the default.
-    PairShare expect(const PairMember& kernel, const PairMember& beside) const;
+    PairShare expect(const PairMember& kernel, const PairMember& beside) const override;
 
-    /// Whether a pair with it was learned, so that not only classes tell of it.
-    bool knows(std::string_view kind) const { return kinds_.contains(kind); }
+    bool knows(std::string_view kind) const override { return kinds_.contains(kind); }
     std::size_t pair_count() const { return pairs_.size(); }
     std::size_t kind_count() const { return classes_.size(); }
     /// How far off both ways were, as of the last refit().

@@ -1,4 +1,5 @@
 #include "core/decide/corun/choose_device.hpp"
+#include "core/decide/corun/pair_model.hpp"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
@@ -34,16 +35,16 @@ TEST(ChooseDevice, ByDefaultComputeGoesBesideMemoryThenBesideComputeAndMemoryBes
 
     EXPECT_THAT(order_of(kComputeJob, devices), ElementsAre(1, 0));
     EXPECT_THAT(order_of(kMemoryJob, devices), ElementsAre(0, 1));
-    EXPECT_NEAR(expect_beside(kComputeJob, devices[1].tenants, {}).combined, 0.70 + 0.60, 1e-12);
-    EXPECT_NEAR(expect_beside(kComputeJob, devices[0].tenants, {}).combined, 0.55 + 0.55, 1e-12);
-    EXPECT_NEAR(expect_beside(kMemoryJob, devices[1].tenants, {}).combined, 0.50 + 0.50, 1e-12);
+    EXPECT_NEAR(expect_beside(kComputeJob, devices[1].tenants, PairModel()).combined, 0.70 + 0.60, 1e-12);
+    EXPECT_NEAR(expect_beside(kComputeJob, devices[0].tenants, PairModel()).combined, 0.55 + 0.55, 1e-12);
+    EXPECT_NEAR(expect_beside(kMemoryJob, devices[1].tenants, PairModel()).combined, 0.50 + 0.50, 1e-12);
 }
 
 TEST(ChooseDevice, SaysWhatTheJobAndItsTenantsAreExpectedToKeep)
 {
     const std::vector<PairMember> tenants{kMemoryJob};
 
-    const DeviceExpectation expected = expect_beside(kComputeJob, tenants, {});
+    const DeviceExpectation expected = expect_beside(kComputeJob, tenants, PairModel());
 
     EXPECT_NEAR(expected.newcomer_share, 0.70, 1e-12);
     EXPECT_NEAR(expected.least_tenant_share, 0.60, 1e-12);
@@ -116,7 +117,7 @@ TEST(ChooseDevice, OfJobsOfWhichNothingIsKnownDevicesWithATenantAreFilled)
     EXPECT_THAT(order_of(kUnknownJob, devices), ElementsAre(1, 2, 0));
     EXPECT_THAT(order_of(kComputeJob, {with({}, 4), with({kUnknownJob, kUnknownJob, kUnknownJob}, 1)}),
                 ElementsAre(1, 0));
-    EXPECT_EQ(expect_beside(kComputeJob, std::vector{kUnknownJob}, {}).known_count, 0U);
+    EXPECT_EQ(expect_beside(kComputeJob, std::vector{kUnknownJob}, PairModel()).known_count, 0U);
     EXPECT_THAT(order_of(kComputeJob, {with({kUnknownJob}), with({kMemoryJob})}), ElementsAre(1, 0));
 }
 
@@ -200,7 +201,7 @@ RC_GTEST_PROP(ChooseDeviceProperty, OfAnUnknownJobOnlyMemoryAndFreePartsCount, (
 {
     const std::vector<DeviceOption> devices = any_devices();
 
-    const std::vector<std::size_t> order = order_devices(kUnknownJob, devices, {});
+    const std::vector<std::size_t> order = order_devices(kUnknownJob, devices, PairModel());
 
     for (std::size_t i = 1; i < order.size(); ++i) {
         const DeviceOption& before = devices[order[i - 1]];

@@ -1,4 +1,5 @@
 #include "core/decide/corun/expect_share.hpp"
+#include "core/decide/corun/pair_model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -77,6 +78,56 @@ TEST(ExpectGpuShare, IsNoMoreThanAllOfItsSpeed)
     const PairModel pairs = solve_beside_stream(1.2);
 
     EXPECT_EQ(expect_gpu_share("solve", std::vector{TenantedGpu{{{"stream", 300}}, 1}}, pairs).value().share, 1);
+}
+
+TEST(PlaceTenant, TakesThePartsThatItsCenterWouldGive)
+{
+    const PairModel pairs = solve_beside_stream(0.6);
+    std::vector<TenantedGpu> gpus = gpus_of(9, 4);
+    ASSERT_EQ(gpus.size(), 2U) << "what is left beyond full GPUs counts for none";
+    gpus[1] = {{{"stream", 300}}, 3};
+
+    place_tenant(gpus, {"solve", 100}, 1, pairs);
+
+    EXPECT_TRUE(gpus[0].tenants.empty());
+    EXPECT_EQ(gpus[1], (TenantedGpu{{{"stream", 300}, {"solve", 100}}, 2})) << "both do more there than alone";
+
+    place_tenant(gpus, {"solve", 50}, 4, pairs);
+
+    EXPECT_EQ(gpus[1].free_parts, 0U) << "the other of its kind counts neither for nor against";
+    EXPECT_EQ(gpus[0], (TenantedGpu{{{"solve", 50}}, 2}));
+}
+
+TEST(PlaceTenant, IsApartFromWhomItWouldHurtWhereAGpuIsFree)
+{
+    const PairModel pairs = solve_beside_stream(0.1);
+    std::vector<TenantedGpu> gpus{{{{"stream", 300}}, 1}, {{}, 2}};
+
+    place_tenant(gpus, {"solve", 100}, 1, pairs);
+
+    EXPECT_EQ(gpus[1], (TenantedGpu{{{"solve", 100}}, 1}));
+}
+
+TEST(PlaceTenant, WhatIsNotFreeIsGivenToNobody)
+{
+    std::vector<TenantedGpu> gpus{{{}, 1}};
+
+    place_tenant(gpus, {"solve", 100}, 3, PairModel());
+    place_tenant(gpus, {"solve", 100}, 1, PairModel());
+
+    EXPECT_EQ(gpus[0], (TenantedGpu{{{"solve", 100}}, 0}));
+}
+
+TEST(PlaceTenant, WhoSharesNoneGetsGpusOfWhichNobodyHasAPart)
+{
+    std::vector<TenantedGpu> gpus{{{{"stream", 300}}, 3}, {{}, 4}, {{}, 4}, {{}, 4}};
+
+    place_alone(gpus, {"solve", 100}, 8);
+
+    EXPECT_EQ(gpus[0].free_parts, 3U);
+    EXPECT_EQ(gpus[1].free_parts, 0U);
+    EXPECT_EQ(gpus[2].free_parts, 0U);
+    EXPECT_EQ(gpus[3].free_parts, 4U);
 }
 
 TEST(BesideOnGpu, LastsAsLongAsTheOthersAreThere)
