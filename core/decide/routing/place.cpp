@@ -311,6 +311,10 @@ void PlaceChooser::settle(const UnitTypeView& view, const Availability& free, st
             return;
         }
         plan_later_start(view, free, picked);
+        choice_.raw = chosen.raw;
+        choice_.gpu_share = chosen.gpu_share;
+        choice_.compute = chosen.compute;
+        choice_.trust_penalty_s = chosen.trust_penalty_s;
     }
     choice_.gpu_room = chosen.gpu_room;
     choice_.plan = chosen.plan;
@@ -338,6 +342,20 @@ void PlaceChooser::plan_later_start(const UnitTypeView& view, const Availability
     const std::int64_t count = counts_[picked].unit_count;
     const StartTerms terms{view.price.get(), count, request_->prefer, request_->budget, &free};
     StartPlan plan = plan_start(transfer_, view.network.get(), choice_.wait_s, chosen.compute, terms);
+    if (plan.window && chosen.gpu_share.is_known) {
+        Weighed later = chosen;
+        start_later_on_gpu(later, plan.start_s);
+        later.trust_penalty_s = find_trust_penalty_s(view.trust_factor, later.raw.run_s, later.compute.run_s);
+        StartPlan again = plan_start(transfer_, view.network.get(), choice_.wait_s, later.compute, terms);
+        // The run is the one from this start on only where that is still the best, or nobody is there then either.
+        const bool is_as_found =
+            again.window &&
+            (again.start_s == plan.start_s || (!later.gpu_share.is_known && again.start_s >= chosen.gpu_share.until_s));
+        if (is_as_found) {
+            plan = std::move(again);
+            chosen = std::move(later);
+        }
+    }
     // What starts usually take may leave too little time for slower transfers.
     const bool is_in_time = std::max(chosen.start.wait_s, plan.start_s) + plan.occupied.run_s <= left_s_;
     if (!plan.window || !is_in_time) return;

@@ -136,6 +136,9 @@ class PlaceChooser {
         WaitTime start;
         double cost{};
         double energy_j{};
+
+        /// From whichever start on.
+        double least_trust_penalty_s() const { return gpu_share.factor > 1 ? 0 : trust_penalty_s; }
     };
     void estimate_run(const UnitTypeView& view);
     void count_unknown_parts(const UnitTypeView& view, const PlaceRun& known);
@@ -176,6 +179,10 @@ class PlaceChooser {
     void settle(const UnitTypeView& view, const Availability& free, std::size_t picked, ChoiceAim aim);
     void settle_bounds(const UnitTypeView& view);
     void plan_later_start(const UnitTypeView& view, const Availability& free, std::size_t picked);
+    /// Makes the run, which shares a GPU, the one from a start on that is later than its first.
+    void start_later_on_gpu(Weighed& weighed, double start_s) const;
+    /// What it computes at least, from whichever start on: those who share its GPU at the first may have gone.
+    double least_run_s(const Weighed& weighed) const;
 
     const RouteRequest* request_;
     const RouteKnowledge* knowledge_;

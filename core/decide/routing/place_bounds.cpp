@@ -33,8 +33,8 @@ double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, 
                               std::optional<Timestamp> latest) const
 {
     const TransferRequest& transfer = transfer_;
-    const double run_s = weighed.compute.run_s + least_transfer_s(transfer, view.network.get());
-    Outcome least{std::min(weighed.plan.start_s, weighed.start.wait_s) + run_s + weighed.trust_penalty_s, 0, 0};
+    const double run_s = least_run_s(weighed) + least_transfer_s(transfer, view.network.get());
+    Outcome least{std::min(weighed.plan.start_s, weighed.start.wait_s) + run_s + weighed.least_trust_penalty_s(), 0, 0};
     if (view.price != nullptr) {
         const Timestamp earliest = moment_after(transfer.now, weighed.plan.start_s);
         least.cost = latest ? view.price->least_cost_between(earliest, std::max(earliest, *latest), run_s, count)
@@ -86,8 +86,8 @@ bool PlaceChooser::is_beyond_limit(const UnitTypeView& view, const Weighed& weig
     // Network windows of a job that wants nothing but an early end are waited for at no cost.
     if (!(request_->prefer.time > 0) || request_->prefer.time >= 1) return false;
     const double first_s = std::min(weighed.plan.start_s, weighed.start.wait_s);
-    const double completion_s =
-        first_s + weighed.compute.run_s + least_transfer_s(transfer, view.network.get()) + weighed.trust_penalty_s;
+    const double completion_s = first_s + least_run_s(weighed) + least_transfer_s(transfer, view.network.get()) +
+                                weighed.least_trust_penalty_s();
     const double most_s = most_completion_s(completion_s, limit_ / bound, request_->prefer);
     const double latest_s = std::max(most_s - completion_s + first_s, weighed.plan.start_s) + 1;
     return bound_of(view, weighed, count, std::min(*transfer.deadline, moment_after(transfer.now, latest_s))) > limit_;
@@ -101,7 +101,7 @@ bool PlaceChooser::may_become_cheap(const UnitTypeView& view, std::size_t index)
     if (!may_wait_for_price(transfer, {view.price.get(), count, request_->prefer, request_->budget, nullptr}))
         return false;
     const RunTime& compute = weighed_[index].compute;
-    const double run_s = compute.run_s + least_transfer_s(transfer, view.network.get());
+    const double run_s = least_run_s(weighed_[index]) + least_transfer_s(transfer, view.network.get());
     const Timestamp earliest = moment_after(transfer.now, weighed_[index].plan.start_s);
     const Timestamp latest = std::max(earliest, moment_after(transfer.now, left_s_ - compute.high_s));
     return view.price->least_cost_between(earliest, latest, run_s, count) <= budget_;
@@ -115,9 +115,9 @@ void PlaceChooser::settle_bounds(const UnitTypeView& view)
     choice_.least_objective = choice_.least_completion_s = choice_.least_cost = Availability::kForEver;
     for (std::size_t i = 0; i < counts_.size(); ++i) {
         const CountChoice& one = counts_[i];
-        const double least_run_s = weighed_[i].compute.run_s;
+        const double shortest_s = least_run_s(weighed_[i]);
         const double least_cost =
-            is_any_start && view.price != nullptr ? view.price->least_cost(least_run_s, one.unit_count) : one.cost;
+            is_any_start && view.price != nullptr ? view.price->least_cost(shortest_s, one.unit_count) : one.cost;
         choice_.wait_s = std::min(choice_.wait_s, one.wait_s);
         choice_.least_objective = std::min(
             choice_.least_objective, is_any_start ? bound_of(view, weighed_[i], one.unit_count, {}) : one.objective);

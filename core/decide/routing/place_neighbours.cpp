@@ -29,6 +29,8 @@ RunTime PlaceChooser::beside_on_gpu(const UnitTypeView& view, const PlaceRun& kn
     cost = {.is_known = true,
             .share = expected.share,
             .spread = expected.spread,
+            .until_s = expected.until_s,
+            .alone_s = alone.run_s,
             .neighbours = expected.neighbours,
             .basis = expected.basis};
     // What runs of jobs that name no operators took they took beside neighbours of their own, on average: that is what
@@ -41,6 +43,31 @@ RunTime PlaceChooser::beside_on_gpu(const UnitTypeView& view, const PlaceRun& kn
     cost.factor = run_s / alone.run_s;
     const double least_share = std::max(expected.share - expected.spread, expected.share / 2);
     return {.run_s = run_s, .low_s = alone.low_s, .high_s = std::max(run_s, alone.high_s / least_share)};
+}
+
+/// Those who have parts of its GPU now are gone by then, or sooner after its start. Who comes in their place nobody
+/// knows: the interval stays as wide.
+void PlaceChooser::start_later_on_gpu(Weighed& weighed, double start_s) const
+{
+    GpuShareCost& cost = weighed.gpu_share;
+    const double correction = choice_.correction.factor;
+    const double together_s = std::max(cost.until_s - start_s, 0.0);
+    const double run_s = beside_on_gpu_s(cost.alone_s, cost.share, together_s);
+    if (cost.factor > 1) {
+        weighed.raw.run_s = run_s;
+        weighed.compute.run_s = run_s * correction; // as corrected_beside() has it
+        weighed.compute.low_s = std::min(weighed.compute.low_s, weighed.compute.run_s);
+        cost.factor = run_s / cost.alone_s;
+    } else {
+        cost.penalty_s = (run_s - cost.alone_s) * correction;
+    }
+    if (together_s <= 0) cost = {};
+}
+
+double PlaceChooser::least_run_s(const Weighed& weighed) const
+{
+    const GpuShareCost& cost = weighed.gpu_share;
+    return cost.factor > 1 ? cost.alone_s * choice_.correction.factor : weighed.compute.run_s;
 }
 
 RunTime PlaceChooser::beside_on_host(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone,

@@ -137,6 +137,8 @@ struct GpuShareCost {
     bool is_known{};    ///< something was measured of it and them, and they are there when it starts
     double share{1};    ///< of its speed alone, beside them
     double spread{};    ///< how far off that may be
+    double until_s{};   ///< from now, when the last of them is expected to be gone
+    double alone_s{};   ///< a run on a GPU of its own, before the correction
     double factor{1};   ///< of the raw prediction over that on a GPU of its own; they are not there for all of it
     double penalty_s{}; ///< of a job that names no operators, whose prediction is what runs of its type took beside
                         ///< neighbours of their own: what the place counts for beyond its prediction
